@@ -1,0 +1,255 @@
+//! Thread-safe or not: the two flavours of one pointer.
+//!
+//! The count protocol is written once, over [`Word`] and [`Link`]. [`Atomic`] maps them to atomics,
+//! [`Local`] to plain cells, which compile to plain increments; there the orderings are ignored and
+//! a compare-exchange never fails for a reason that the protocol did not cause itself.
+
+use core::cell::Cell;
+use core::fmt;
+use core::marker::PhantomData;
+use core::ptr;
+
+use super::side::{HookRef, Side};
+use crate::sync::{AtomicPtr, AtomicUsize, Ordering, SegQueue, UnsafeCell};
+use alloc::collections::VecDeque;
+
+/// Whether a pointer may cross threads: [`Atomic`] or [`Local`]. Sealed.
+pub trait Flavour: Sized + fmt::Debug + 'static {
+    /// A counter or a small state machine.
+    #[doc(hidden)]
+    type Word: Word;
+    /// The pointer to the side table, written once.
+    #[doc(hidden)]
+    type Link: Link<Side<Self>>;
+    /// The notices of the dead on their way to a map.
+    #[doc(hidden)]
+    type Notices: Notices<HookRef<Self>>;
+    /// What a finalizer is.
+    #[doc(hidden)]
+    type Callback: ?Sized;
+    /// Calls it.
+    #[doc(hidden)]
+    fn call(callback: alloc::boxed::Box<Self::Callback>);
+}
+
+/// The thread-safe flavour: [`Strong`](crate::Strong), [`Weak`](crate::Weak).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Atomic(());
+
+/// The flavour of one thread: [`local::Strong`](crate::local::Strong), [`local::Weak`](crate::local::Weak).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Local(PhantomData<*mut ()>);
+
+impl Flavour for Atomic {
+    type Word = AtomicUsize;
+    type Link = AtomicPtr<Side<Self>>;
+    type Notices = SegQueue<HookRef<Self>>;
+    type Callback = dyn FnOnce() + Send;
+
+    fn call(callback: alloc::boxed::Box<Self::Callback>) {
+        callback();
+    }
+}
+
+impl Flavour for Local {
+    type Word = Cell<usize>;
+    type Link = Cell<*mut Side<Self>>;
+    type Notices = LocalQueue<HookRef<Self>>;
+    type Callback = dyn FnOnce();
+
+    fn call(callback: alloc::boxed::Box<Self::Callback>) {
+        callback();
+    }
+}
+
+/// The operations that the protocols use on a counter.
+pub trait Word {
+    fn new(value: usize) -> Self;
+    fn load(&self, order: Ordering) -> usize;
+    fn store(&self, value: usize, order: Ordering);
+    fn fetch_add(&self, value: usize, order: Ordering) -> usize;
+    fn fetch_sub(&self, value: usize, order: Ordering) -> usize;
+    fn compare_exchange(
+        &self,
+        old: usize,
+        new: usize,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<usize, usize>;
+}
+
+impl Word for AtomicUsize {
+    #[inline(always)]
+    fn new(value: usize) -> Self {
+        AtomicUsize::new(value)
+    }
+    #[inline(always)]
+    fn load(&self, order: Ordering) -> usize {
+        AtomicUsize::load(self, order)
+    }
+    #[inline(always)]
+    fn store(&self, value: usize, order: Ordering) {
+        AtomicUsize::store(self, value, order);
+    }
+    #[inline(always)]
+    fn fetch_add(&self, value: usize, order: Ordering) -> usize {
+        AtomicUsize::fetch_add(self, value, order)
+    }
+    #[inline(always)]
+    fn fetch_sub(&self, value: usize, order: Ordering) -> usize {
+        AtomicUsize::fetch_sub(self, value, order)
+    }
+    #[inline(always)]
+    fn compare_exchange(
+        &self,
+        old: usize,
+        new: usize,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<usize, usize> {
+        AtomicUsize::compare_exchange(self, old, new, success, failure)
+    }
+}
+
+impl Word for Cell<usize> {
+    #[inline(always)]
+    fn new(value: usize) -> Self {
+        Cell::new(value)
+    }
+    #[inline(always)]
+    fn load(&self, _: Ordering) -> usize {
+        self.get()
+    }
+    #[inline(always)]
+    fn store(&self, value: usize, _: Ordering) {
+        self.set(value);
+    }
+    #[inline(always)]
+    fn fetch_add(&self, value: usize, _: Ordering) -> usize {
+        self.replace(self.get().wrapping_add(value))
+    }
+    #[inline(always)]
+    fn fetch_sub(&self, value: usize, _: Ordering) -> usize {
+        self.replace(self.get().wrapping_sub(value))
+    }
+    #[inline(always)]
+    fn compare_exchange(
+        &self,
+        old: usize,
+        new: usize,
+        _: Ordering,
+        _: Ordering,
+    ) -> Result<usize, usize> {
+        match self.get() {
+            now if now == old => Ok(self.replace(new)),
+            now => Err(now),
+        }
+    }
+}
+
+/// A pointer that goes from null to its value once.
+pub trait Link<T> {
+    fn null() -> Self;
+    fn load(&self, order: Ordering) -> *mut T;
+    /// Sets the pointer if it is still null; else says what it is.
+    fn install(&self, new: *mut T, success: Ordering, failure: Ordering) -> Result<(), *mut T>;
+}
+
+impl<T> Link<T> for AtomicPtr<T> {
+    #[inline(always)]
+    fn null() -> Self {
+        AtomicPtr::new(ptr::null_mut())
+    }
+    #[inline(always)]
+    fn load(&self, order: Ordering) -> *mut T {
+        AtomicPtr::load(self, order)
+    }
+    #[inline(always)]
+    fn install(&self, new: *mut T, success: Ordering, failure: Ordering) -> Result<(), *mut T> {
+        self.compare_exchange(ptr::null_mut(), new, success, failure)
+            .map(|_| ())
+    }
+}
+
+impl<T> Link<T> for Cell<*mut T> {
+    #[inline(always)]
+    fn null() -> Self {
+        Cell::new(ptr::null_mut())
+    }
+    #[inline(always)]
+    fn load(&self, _: Ordering) -> *mut T {
+        self.get()
+    }
+    #[inline(always)]
+    fn install(&self, new: *mut T, _: Ordering, _: Ordering) -> Result<(), *mut T> {
+        match self.get() {
+            now if now.is_null() => {
+                self.set(new);
+                Ok(())
+            }
+            now => Err(now),
+        }
+    }
+}
+
+/// An unbounded queue: many push, the owner of the map pops.
+pub trait Notices<T> {
+    fn new() -> Self;
+    fn push(&self, notice: T);
+    fn pop(&self) -> Option<T>;
+    fn len(&self) -> usize;
+    fn is_empty(&self) -> bool;
+}
+
+impl<T> Notices<T> for SegQueue<T> {
+    fn new() -> Self {
+        SegQueue::new()
+    }
+    #[inline]
+    fn push(&self, notice: T) {
+        SegQueue::push(self, notice);
+    }
+    #[inline]
+    fn pop(&self) -> Option<T> {
+        SegQueue::pop(self)
+    }
+    #[inline]
+    fn len(&self) -> usize {
+        SegQueue::len(self)
+    }
+    #[inline]
+    fn is_empty(&self) -> bool {
+        SegQueue::is_empty(self)
+    }
+}
+
+/// The queue of the local flavour.
+#[derive(Debug)]
+pub struct LocalQueue<T>(UnsafeCell<VecDeque<T>>);
+
+#[allow(unsafe_code)]
+impl<T> Notices<T> for LocalQueue<T> {
+    fn new() -> Self {
+        LocalQueue(UnsafeCell::new(VecDeque::new()))
+    }
+    #[inline]
+    fn push(&self, notice: T) {
+        // SAFETY: `Local` is never shared between threads, and no code of a user runs inside any
+        // of these four functions, so the borrow is alone.
+        self.0.with_mut(|queue| unsafe { (*queue).push_back(notice) });
+    }
+    #[inline]
+    fn pop(&self) -> Option<T> {
+        // SAFETY: as in `push`.
+        self.0.with_mut(|queue| unsafe { (*queue).pop_front() })
+    }
+    #[inline]
+    fn len(&self) -> usize {
+        // SAFETY: as in `push`.
+        self.0.with(|queue| unsafe { (*queue).len() })
+    }
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

@@ -1,0 +1,17 @@
+//! The pointer: strong and weak handles, and the side table between them.
+mod convert;
+mod flavour;
+mod header;
+mod side;
+mod strong;
+mod traits;
+mod weak;
+
+pub use convert::__unsize;
+pub use flavour::{Atomic, Flavour, Local};
+pub use strong::Handle;
+pub use weak::WeakHandle;
+
+pub(crate) use flavour::{Notices, Word};
+pub(crate) use side::{Call, HookRef, Side, Watcher};
+pub(crate) use weak::upgrade;

@@ -1,0 +1,643 @@
+//! The side table of a watched object, and the hooks of those who watch it.
+//!
+//! Invariants (the numbers are those of the chapter in [`super`]):
+//!
+//! * **S1** `refs` counts who may use this record: the object itself while it is not buried, every
+//!   weak handle, every hook, every finalizer token. Whoever takes it to zero frees the record.
+//! * **S2** `watchers` and the `links` of every hook in its lists are used only by the holder of the
+//!   gate ([`LOCKED`]); once the gate is [`CLOSED`], only by the thread that closed it.
+//! * **S3** the gate is closed once, by the object's death, after every notice has been pushed. No
+//!   hook is linked afterwards.
+//! * **S4** the body of a hook is written before the hook is linked (or, for the hook inside a new
+//!   record, before the record is published) and does not change until the hook is retired.
+
+use alloc::boxed::Box;
+use core::fmt;
+use core::ptr::{self, NonNull};
+
+use super::flavour::{Flavour, Link, Word};
+use crate::sync::{self, Live, Ordering::*, UnsafeCell};
+
+/// The lists may be entered.
+const OPEN: usize = 0;
+/// Somebody is in the lists, for pointer surgery (a death also pushes its notices here). No code of
+/// a user runs in this state.
+const LOCKED: usize = 1;
+/// The object is dead and has told everybody. Final.
+const CLOSED: usize = 2;
+
+/// `strong` while a handle asks whether it is the only one; upgraders wait. No count reaches it.
+pub(super) const ASKED: usize = usize::MAX;
+
+/// Past this many handles the process is aborted: only forgotten handles get there, and wrapping
+/// around would free a live object.
+pub(super) const MAX_COUNT: usize = isize::MAX as usize;
+
+/// The record of an object that somebody watches; see the module's chapter.
+pub struct Side<F: Flavour> {
+    /// One unit for the group of all strong handles, one for each upgrade under way. At zero the
+    /// object is dead (or, in `new_cyclic`, not yet born).
+    pub(super) strong: F::Word,
+    refs: F::Word,
+    gate: F::Word,
+    watchers: UnsafeCell<Watchers<F>>,
+    /// The hook of the first watcher, so that the usual single watcher costs no second allocation.
+    first: Hook<F>,
+    live: Live,
+}
+
+struct Watchers<F: Flavour> {
+    /// The heads of the two lists, newest first.
+    heads: [*mut Hook<F>; 2],
+    /// Whether [`Side::first`] is taken.
+    first_taken: bool,
+    /// Those of `refs` that can never bring the object back: finalizers and their tokens.
+    bystanders: usize,
+}
+
+/// Which list of a side table a hook is in: death fires the first, then the second.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Watcher {
+    /// Fired under the gate: a push and nothing else.
+    Map = 0,
+    /// Fired after the gate is closed: user code.
+    Finalizer = 1,
+}
+
+/// One watcher's place in the lists of a side table.
+pub(crate) struct Hook<F: Flavour> {
+    links: UnsafeCell<Links<F>>,
+    body: UnsafeCell<Option<Body<F>>>,
+}
+
+struct Links<F: Flavour> {
+    prev: *mut Hook<F>,
+    next: *mut Hook<F>,
+}
+
+/// What a hook does, type-erased: this room does not know who watches.
+pub(crate) struct Call<F: Flavour> {
+    /// Called once at the death of the object, if the hook is still linked then; the hook is the
+    /// callee's from then on.
+    pub(crate) fire: unsafe fn(HookRef<F>),
+    /// The watcher's own.
+    pub(crate) context: *const (),
+    /// The watcher's own.
+    pub(crate) tag: u64,
+}
+
+struct Body<F: Flavour> {
+    side: NonNull<Side<F>>,
+    list: Watcher,
+    call: Call<F>,
+}
+
+macro_rules! copy {
+    ($($name:ident),*) => {$(
+        impl<F: Flavour> Clone for $name<F> {
+            #[inline]
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<F: Flavour> Copy for $name<F> {}
+    )*};
+}
+
+copy!(Links, Call, Body, HookRef);
+
+/// A pointer to a hook that is not yet retired.
+pub struct HookRef<F: Flavour>(NonNull<Hook<F>>);
+
+impl<F: Flavour> PartialEq for HookRef<F> {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<F: Flavour> fmt::Debug for HookRef<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+// SAFETY: a notice carries a hook from the thread of the death to that of the map; S2 and S4 say who
+// may use it when, and in the atomic flavour all of that is ordered by the gate and the queue.
+unsafe impl Send for HookRef<super::Atomic> {}
+
+/// Ends the process, without unwinding: a count is about to wrap around.
+#[cold]
+pub(super) fn abort() -> ! {
+    #[cfg(feature = "std")]
+    std::process::abort();
+    // A panic while panicking aborts, and needs no std.
+    #[cfg(not(feature = "std"))]
+    {
+        struct Twice;
+        impl Drop for Twice {
+            fn drop(&mut self) {
+                panic!("too many handles");
+            }
+        }
+        let _twice = Twice;
+        panic!("too many handles");
+    }
+}
+
+impl<F: Flavour> Side<F> {
+    /// A record that nobody knows yet, with references for the object and for one more holder.
+    fn prepare(strong: usize) -> NonNull<Self> {
+        let side = Box::new(Side {
+            strong: F::Word::new(strong),
+            refs: F::Word::new(2),
+            gate: F::Word::new(OPEN),
+            watchers: UnsafeCell::new(Watchers {
+                heads: [ptr::null_mut(); 2],
+                first_taken: false,
+                bystanders: 0,
+            }),
+            first: Hook::empty(),
+            live: Live::new(),
+        });
+        // SAFETY: a box is not null.
+        unsafe { NonNull::new_unchecked(Box::into_raw(side)) }
+    }
+
+    /// The record of an object that is not born yet: dead to every upgrade, with one reference for
+    /// the object and one for the weak handle that is shown to its maker.
+    pub(super) fn unborn() -> NonNull<Self> {
+        Self::prepare(0)
+    }
+
+    /// The record behind `link`, with a reference for the caller, who holds a strong handle to the
+    /// object of this link.
+    #[inline]
+    pub(super) fn referenced(link: &F::Link) -> NonNull<Self> {
+        // Acquire: the release of whoever installed the record; its contents are visible.
+        if let Some(side) = NonNull::new(link.load(Acquire)) {
+            // SAFETY: S1, the object is alive and holds a reference.
+            unsafe { side.as_ref() }.add_ref();
+            return side;
+        }
+        let side = Self::prepare(1);
+        Self::install(link, side).err().unwrap_or(side)
+    }
+
+    /// Links a hook that makes `call` at the death of the object of this link. The caller holds a
+    /// strong handle to it; hence the lists are open.
+    #[inline]
+    pub(crate) fn watch(link: &F::Link, list: Watcher, call: Call<F>) -> HookRef<F> {
+        // Acquire: as in `referenced`.
+        if let Some(side) = NonNull::new(link.load(Acquire)) {
+            // SAFETY: S1, as in `referenced`.
+            unsafe { side.as_ref() }.add_ref();
+            return Self::enlist(side, list, call);
+        }
+        // The first watch: the hook enters the record before anybody can see it, so that the one
+        // compare-exchange that publishes the record publishes the hook too.
+        let side = Self::prepare(1);
+        let hook = Self::first(side);
+        // SAFETY: nobody else knows the record.
+        let watchers = unsafe { &side.as_ref().watchers };
+        watchers.with_mut(|watchers| {
+            // SAFETY: S2 and S4, likewise.
+            unsafe {
+                (*watchers).first_taken = true;
+                hook.set_body(Body { side, list, call });
+                (*watchers).push(hook, list);
+            }
+        });
+        match Self::install(link, side) {
+            Ok(()) => hook,
+            Err(winner) => Self::enlist(winner, list, call),
+        }
+    }
+
+    /// Publishes a prepared record. The loser of a race frees it, and gets a reference to the
+    /// winner's.
+    fn install(link: &F::Link, side: NonNull<Self>) -> Result<(), NonNull<Self>> {
+        // Release: whoever loads the pointer sees the record. Acquire on failure: we see the
+        // winner's.
+        link.install(side.as_ptr(), Release, Acquire)
+            .map_err(|winner| {
+                // SAFETY: ours was never published.
+                unsafe { Self::free(side) };
+                // SAFETY: an installed link is not null; S1, the object is alive.
+                let winner = unsafe { NonNull::new_unchecked(winner) };
+                // SAFETY: as above.
+                unsafe { winner.as_ref() }.add_ref();
+                winner
+            })
+    }
+
+    /// Links a hook in a published record, and gives it the caller's reference.
+    fn enlist(side: NonNull<Self>, list: Watcher, call: Call<F>) -> HookRef<F> {
+        // SAFETY: S1, the caller's reference.
+        let record = unsafe { side.as_ref() };
+        let mut spare: Option<HookRef<F>> = None;
+        loop {
+            let open = record.lock();
+            debug_assert!(open, "a strong handle exists, so the object is not dead");
+            let hook = record.watchers.with_mut(|watchers| {
+                // SAFETY: S2, we hold the gate.
+                let watchers = unsafe { &mut *watchers };
+                let hook = if watchers.first_taken {
+                    spare.take()?
+                } else {
+                    watchers.first_taken = true;
+                    Self::first(side)
+                };
+                // SAFETY: the hook is ours and in no list; S2, we hold the gate.
+                unsafe {
+                    hook.set_body(Body { side, list, call });
+                    watchers.push(hook, list);
+                }
+                Some(hook)
+            });
+            record.unlock();
+            match (hook, spare) {
+                (Some(hook), None) => return hook,
+                (Some(hook), Some(unused)) => {
+                    // SAFETY: never linked.
+                    unsafe { Hook::free(unused) };
+                    return hook;
+                }
+                // Not under the gate: the allocator may take its time.
+                (None, _) => spare = Some(Hook::boxed()),
+            }
+        }
+    }
+
+    #[inline]
+    fn first(side: NonNull<Self>) -> HookRef<F> {
+        // SAFETY: in bounds of the record.
+        HookRef(unsafe { NonNull::new_unchecked(&raw mut (*side.as_ptr()).first) })
+    }
+
+    /// Takes the gate. False: it is closed, the object is dead, and every notice has been pushed.
+    #[inline]
+    fn lock(&self) -> bool {
+        self.live.check();
+        let mut turn = 0;
+        loop {
+            // Acquire: the release of whoever left the gate, open or closed.
+            match self.gate.compare_exchange(OPEN, LOCKED, Acquire, Acquire) {
+                Ok(_) => return true,
+                Err(CLOSED) => return false,
+                Err(_) => sync::relax(&mut turn),
+            }
+        }
+    }
+
+    #[inline]
+    fn unlock(&self) {
+        // Release: our surgery is visible to whoever takes the gate next.
+        self.gate.store(OPEN, Release);
+    }
+
+    /// Whether the object has told everybody that it is dead.
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.live.check();
+        // Acquire: the release of the close, so that the death happens before what we conclude.
+        self.gate.load(Acquire) == CLOSED
+    }
+
+    /// Whether no upgrade can succeed: dead, dying or (in `new_cyclic`) not yet born.
+    #[inline]
+    pub(crate) fn is_expired(&self) -> bool {
+        self.live.check();
+        // Relaxed: nothing is read on the strength of it.
+        self.strong.load(Relaxed) == 0
+    }
+
+    #[inline]
+    pub(crate) fn add_ref(&self) {
+        self.live.check();
+        // Relaxed: the caller has access to the record by another reference.
+        if self.refs.fetch_add(1, Relaxed) > MAX_COUNT {
+            abort();
+        }
+    }
+
+    /// Gives a reference back, and frees the record with the last.
+    ///
+    /// # Safety
+    /// The caller owns a reference (S1) and gives it up.
+    #[inline]
+    pub(crate) unsafe fn release(side: NonNull<Self>) {
+        // SAFETY: S1.
+        let record = unsafe { side.as_ref() };
+        record.live.check();
+        // The load spares the last holder a read-modify-write: with one reference, ours, nobody is
+        // left to make another. Release: our uses of the record happen before its end. Acquire: so
+        // do everybody else's.
+        if record.refs.load(Acquire) == 1 || record.refs.fetch_sub(1, Release) == 1 {
+            record.refs.load(Acquire);
+            // SAFETY: S1, nobody is left.
+            unsafe { Self::free(side) };
+        }
+    }
+
+    /// # Safety
+    /// Nobody uses the record any more.
+    unsafe fn free(side: NonNull<Self>) {
+        // SAFETY: the caller's promise; it was made by `prepare`.
+        unsafe {
+            side.as_ref().live.end();
+            sync::free(side);
+        }
+    }
+
+    /// How many weak handles and entries there are. A moment's answer.
+    pub(super) fn weak_count(&self) -> usize {
+        let refs = self.refs.load(Relaxed);
+        // Saturating: the two loads are not one.
+        refs.saturating_sub(1 + self.bystanders())
+    }
+
+    /// Whether nobody holds on weakly in a way that could bring back a strong handle. Only true for
+    /// good if the caller holds the only strong handle and upgraders are kept out.
+    pub(super) fn is_unwatched(&self) -> bool {
+        // First the references, then those of them that do not matter: the latter can only fall
+        // meanwhile (to add one takes a strong handle, and the caller has the only one), and each
+        // falls before its reference does. So an equality proves that there was no other reference
+        // at the first load; and without one, none can be made. Acquire: the release of the last
+        // weak handle.
+        let refs = self.refs.load(Acquire);
+        refs == 1 + self.bystanders()
+    }
+
+    fn bystanders(&self) -> usize {
+        if !self.lock() {
+            return 0;
+        }
+        // SAFETY: S2, we hold the gate.
+        let bystanders = self.watchers.with(|watchers| unsafe { (*watchers).bystanders });
+        self.unlock();
+        bystanders
+    }
+
+    /// One more reference that cannot bring the object back.
+    pub(crate) fn add_bystander(&self) {
+        self.add_ref();
+        if self.lock() {
+            // SAFETY: S2, we hold the gate.
+            self.watchers.with_mut(|watchers| unsafe { (*watchers).bystanders += 1 });
+            self.unlock();
+        }
+    }
+
+    /// Gives back what [`add_bystander`](Self::add_bystander) took.
+    ///
+    /// # Safety
+    /// The caller owns that reference and gives it up.
+    pub(crate) unsafe fn release_bystander(side: NonNull<Self>) {
+        // SAFETY: S1, the caller's reference.
+        let record = unsafe { side.as_ref() };
+        if record.lock() {
+            // SAFETY: S2, we hold the gate.
+            record.watchers.with_mut(|watchers| unsafe { (*watchers).bystanders -= 1 });
+            record.unlock();
+        }
+        // SAFETY: the caller's promise.
+        unsafe { Self::release(side) };
+    }
+
+    /// Runs `read` under the gate; `None` if the object is dead.
+    pub(crate) fn while_open<R>(&self, read: impl FnOnce() -> R) -> Option<R> {
+        self.lock().then(|| {
+            let answer = read();
+            self.unlock();
+            answer
+        })
+    }
+
+    /// The object is dead: tells the maps and closes the gate. What is left is the list of the
+    /// finalizers, newest first, which is the caller's from now on.
+    ///
+    /// # Safety
+    /// Called once, by the thread that took `strong` to zero.
+    pub(super) unsafe fn close(&self) -> Chain<F> {
+        let open = self.lock();
+        debug_assert!(open, "an object dies once");
+        // SAFETY: S2, we hold the gate.
+        let [maps, finalizers] = self.watchers.with_mut(|watchers| unsafe {
+            core::mem::replace(&mut (*watchers).heads, [ptr::null_mut(); 2])
+        });
+        // Under the gate: a map that goes away finds it closed only when its queue has every
+        // notice, and may then be freed. (Closing first and pushing later is a use after free.)
+        for hook in Chain(maps) {
+            // SAFETY: S4; the hook was linked, and nobody else fires it (S3).
+            unsafe { hook.fire() };
+        }
+        // Release: the pushes, and the whole death up to here, are visible to whoever finds the
+        // gate closed.
+        self.gate.store(CLOSED, Release);
+        Chain(finalizers)
+    }
+}
+
+impl<F: Flavour> Watchers<F> {
+    /// # Safety
+    /// S2: the caller has the lists to itself; `hook` is in none, and not retired.
+    #[inline]
+    unsafe fn push(&mut self, hook: HookRef<F>, list: Watcher) {
+        let next = core::mem::replace(&mut self.heads[list as usize], hook.0.as_ptr());
+        // SAFETY: S2; what is in a list is not retired.
+        unsafe {
+            hook.edit_links(|links| {
+                *links = Links {
+                    prev: ptr::null_mut(),
+                    next,
+                }
+            });
+            if let Some(next) = NonNull::new(next) {
+                HookRef(next).edit_links(|links| links.prev = hook.0.as_ptr());
+            }
+        }
+        if list == Watcher::Finalizer {
+            self.bystanders += 1;
+        }
+    }
+
+    /// # Safety
+    /// S2: the caller has the lists to itself; `hook` is in `list`.
+    #[inline]
+    unsafe fn remove(&mut self, hook: HookRef<F>, list: Watcher) {
+        // SAFETY: S2; what is in a list is not retired.
+        unsafe {
+            let Links { prev, next } = hook.links();
+            match NonNull::new(prev) {
+                Some(prev) => HookRef(prev).edit_links(|links| links.next = next),
+                None => self.heads[list as usize] = next,
+            }
+            if let Some(next) = NonNull::new(next) {
+                HookRef(next).edit_links(|links| links.prev = prev);
+            }
+        }
+        if list == Watcher::Finalizer {
+            self.bystanders -= 1;
+        }
+    }
+}
+
+/// A closed list of hooks, front to back. A hook is given out after its successor is known, since
+/// whoever gets it may free it.
+pub(super) struct Chain<F: Flavour>(*mut Hook<F>);
+
+impl<F: Flavour> Iterator for Chain<F> {
+    type Item = HookRef<F>;
+
+    #[inline]
+    fn next(&mut self) -> Option<HookRef<F>> {
+        let hook = HookRef(NonNull::new(self.0)?);
+        // SAFETY: S2, the closed list is ours; what is in it is not retired.
+        self.0 = unsafe { hook.links() }.next;
+        Some(hook)
+    }
+}
+
+impl<F: Flavour> Hook<F> {
+    fn empty() -> Self {
+        Hook {
+            links: UnsafeCell::new(Links {
+                prev: ptr::null_mut(),
+                next: ptr::null_mut(),
+            }),
+            body: UnsafeCell::new(None),
+        }
+    }
+
+    fn boxed() -> HookRef<F> {
+        // SAFETY: a box is not null.
+        HookRef(unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(Self::empty()))) })
+    }
+
+    /// # Safety
+    /// The hook was made by `boxed`, and nobody uses it any more.
+    unsafe fn free(hook: HookRef<F>) {
+        // SAFETY: the caller's promise. (The empty write lets loom order the end after every use.)
+        unsafe {
+            hook.0.as_ref().links.with_mut(|_| ());
+            sync::free(hook.0);
+        }
+    }
+}
+
+impl<F: Flavour> HookRef<F> {
+    /// # Safety
+    /// The hook is not retired; S2 allows the caller to read the links.
+    #[inline]
+    unsafe fn links(self) -> Links<F> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.as_ref().links.with(|links| *links) }
+    }
+
+    /// # Safety
+    /// The hook is not retired; S2 allows the caller to write the links.
+    #[inline]
+    unsafe fn edit_links(self, edit: impl FnOnce(&mut Links<F>)) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.as_ref().links.with_mut(|links| edit(&mut *links)) };
+    }
+
+    /// # Safety
+    /// The hook is not retired, and nobody else knows it (S4).
+    #[inline]
+    unsafe fn set_body(self, body: Body<F>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.as_ref().body.with_mut(|place| *place = Some(body)) };
+    }
+
+    /// # Safety
+    /// The hook is not retired.
+    #[inline]
+    unsafe fn body(self) -> Body<F> {
+        // SAFETY: the caller's promise; S4, it does not change.
+        unsafe { self.0.as_ref().body.with(|body| (*body).unwrap_unchecked()) }
+    }
+
+    /// What the watcher asked for.
+    ///
+    /// # Safety
+    /// The hook is not retired.
+    #[inline]
+    pub(crate) unsafe fn call(self) -> Call<F> {
+        // SAFETY: the caller's promise.
+        unsafe { self.body() }.call
+    }
+
+    /// The record of the watched object.
+    ///
+    /// # Safety
+    /// The hook is not retired.
+    #[inline]
+    pub(crate) unsafe fn side(self) -> NonNull<Side<F>> {
+        // SAFETY: the caller's promise.
+        unsafe { self.body() }.side
+    }
+
+    /// Makes the call.
+    ///
+    /// # Safety
+    /// The caller took the hook out of a closed list, or is closing it.
+    #[inline]
+    pub(super) unsafe fn fire(self) {
+        // SAFETY: the caller's promise; the hook is the callee's from now on.
+        unsafe { (self.call().fire)(self) };
+    }
+
+    /// Takes the hook out of its list and retires it, in constant time. False: the object is dead,
+    /// and the hook is, or was, with its callee.
+    ///
+    /// # Safety
+    /// The hook is not retired, and if this returns true, nobody uses it any more.
+    #[inline]
+    pub(crate) unsafe fn unlink(self) -> bool {
+        // SAFETY: the hook is not retired, so it holds a reference to the record (S1).
+        let (body, record) = unsafe { (self.body(), self.side().as_ref()) };
+        if !record.lock() {
+            return false;
+        }
+        record.watchers.with_mut(|watchers| {
+            // SAFETY: S2, we hold the gate, and it was open, so the hook is in its list (S3).
+            unsafe {
+                (*watchers).remove(self, body.list);
+                if self == Side::first(body.side) {
+                    (*watchers).first_taken = false;
+                }
+            }
+        });
+        record.unlock();
+        // SAFETY: no longer in a list. The hook inside the record may be another's already: from
+        // here on only its address is used.
+        unsafe { self.retire_from(body.side) };
+        true
+    }
+
+    /// Ends a hook that has been fired, and gives back its reference to the record.
+    ///
+    /// # Safety
+    /// The hook has been fired, it is the caller's, and nobody uses it any more.
+    #[inline]
+    pub(crate) unsafe fn retire(self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.retire_from(self.side()) };
+    }
+
+    /// # Safety
+    /// The hook is in no list, is the caller's, and is one of `side`'s.
+    #[inline]
+    unsafe fn retire_from(self, side: NonNull<Side<F>>) {
+        // SAFETY: the caller's promise; the hook's own reference to the record.
+        unsafe {
+            if self != Side::first(side) {
+                Hook::free(self);
+            }
+            Side::release(side);
+        }
+    }
+}

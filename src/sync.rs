@@ -1,0 +1,150 @@
+//! Atomics, cells and the queue, from `core` and crossbeam or from loom.
+//!
+//! Under `cfg(weakly_loom)` the same protocol code runs on loom's types, so that the models beside
+//! the protocols check the code that ships. `SegQueue` has no loom support, so a model of it stands
+//! in: loom then checks *our* protocol, and crossbeam's own tests check theirs.
+//!
+//! loom does not see a use after free of heap memory. Records that are shared by pointer therefore
+//! carry a [`Live`] mark: nothing at all in a normal build; under loom, a tracked cell that every
+//! access reads and the free writes, so that an access that is not ordered before the free is an
+//! error in *every* interleaving, not only in the unlucky one.
+
+pub(crate) use imp::*;
+
+#[cfg(not(weakly_loom))]
+mod imp {
+    use alloc::boxed::Box;
+    use core::ptr::NonNull;
+
+    pub(crate) use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+    pub(crate) use crossbeam_queue::SegQueue;
+
+    /// `core`'s cell behind loom's closure interface.
+    #[derive(Debug)]
+    #[repr(transparent)]
+    pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        #[inline(always)]
+        pub(crate) const fn new(value: T) -> Self {
+            UnsafeCell(core::cell::UnsafeCell::new(value))
+        }
+
+        #[inline(always)]
+        pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+            f(self.0.get())
+        }
+
+        #[inline(always)]
+        pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+            f(self.0.get())
+        }
+    }
+
+    /// The mark of a record that may still be used; see the module's chapter.
+    #[derive(Debug)]
+    pub(crate) struct Live;
+
+    impl Live {
+        #[inline(always)]
+        pub(crate) fn new() -> Self {
+            Live
+        }
+
+        #[inline(always)]
+        pub(crate) fn check(&self) {}
+
+        #[inline(always)]
+        pub(crate) fn end(&self) {}
+    }
+
+    /// One turn of a wait for a lock that is held for a few instructions.
+    #[cold]
+    pub(crate) fn relax(turn: &mut u32) {
+        core::hint::spin_loop();
+        *turn += 1;
+        // The holder has lost its processor: give it ours. Without `std` there is nobody to ask.
+        #[cfg(feature = "std")]
+        if *turn > 100 {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Frees a record made by `Box`, whose [`Live`] mark has been ended.
+    ///
+    /// # Safety
+    /// `record` comes from `Box::into_raw` and nobody uses it any more.
+    #[allow(unsafe_code)]
+    #[inline]
+    pub(crate) unsafe fn free<T>(record: NonNull<T>) {
+        // SAFETY: the caller's promise.
+        drop(unsafe { Box::from_raw(record.as_ptr()) });
+    }
+}
+
+#[cfg(weakly_loom)]
+mod imp {
+    use alloc::collections::VecDeque;
+    use core::ptr::NonNull;
+
+    pub(crate) use loom::cell::UnsafeCell;
+    pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+    /// What the protocols ask of `SegQueue`: linearisable, first in first out.
+    #[derive(Debug)]
+    pub(crate) struct SegQueue<T>(loom::sync::Mutex<VecDeque<T>>);
+
+    impl<T> SegQueue<T> {
+        pub(crate) fn new() -> Self {
+            SegQueue(loom::sync::Mutex::new(VecDeque::new()))
+        }
+
+        pub(crate) fn push(&self, value: T) {
+            self.0.lock().unwrap().push_back(value);
+        }
+
+        pub(crate) fn pop(&self) -> Option<T> {
+            self.0.lock().unwrap().pop_front()
+        }
+
+        pub(crate) fn len(&self) -> usize {
+            self.0.lock().unwrap().len()
+        }
+
+        pub(crate) fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+    }
+
+    #[derive(Debug)]
+    pub(crate) struct Live(UnsafeCell<bool>);
+
+    impl Live {
+        pub(crate) fn new() -> Self {
+            Live(UnsafeCell::new(true))
+        }
+
+        #[allow(unsafe_code)]
+        pub(crate) fn check(&self) {
+            // SAFETY: loom fails the model when this read races with `end`.
+            assert!(self.0.with(|live| unsafe { *live }), "used after its end");
+        }
+
+        #[allow(unsafe_code)]
+        pub(crate) fn end(&self) {
+            // SAFETY: loom fails the model when this write races with anything.
+            self.0.with_mut(|live| unsafe {
+                assert!(*live, "ended twice");
+                *live = false;
+            });
+        }
+    }
+
+    pub(crate) fn relax(_turn: &mut u32) {
+        loom::thread::yield_now();
+    }
+
+    /// Keeps the memory, so that a late access finds the ended [`Live`] mark and not chaos.
+    #[allow(unsafe_code)]
+    pub(crate) unsafe fn free<T>(_record: NonNull<T>) {}
+}
