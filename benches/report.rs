@@ -1,1 +1,2 @@
-fn main(){}
+//! Side by side with peers.
+fn main() {}

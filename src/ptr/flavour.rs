@@ -236,7 +236,8 @@ impl<T> Notices<T> for LocalQueue<T> {
     fn push(&self, notice: T) {
         // SAFETY: `Local` is never shared between threads, and no code of a user runs inside any
         // of these four functions, so the borrow is alone.
-        self.0.with_mut(|queue| unsafe { (*queue).push_back(notice) });
+        self.0
+            .with_mut(|queue| unsafe { (*queue).push_back(notice) });
     }
     #[inline]
     fn pop(&self) -> Option<T> {

@@ -375,7 +375,9 @@ impl<F: Flavour> Side<F> {
             return 0;
         }
         // SAFETY: S2, we hold the gate.
-        let bystanders = self.watchers.with(|watchers| unsafe { (*watchers).bystanders });
+        let bystanders = self
+            .watchers
+            .with(|watchers| unsafe { (*watchers).bystanders });
         self.unlock();
         bystanders
     }
@@ -385,7 +387,8 @@ impl<F: Flavour> Side<F> {
         self.add_ref();
         if self.lock() {
             // SAFETY: S2, we hold the gate.
-            self.watchers.with_mut(|watchers| unsafe { (*watchers).bystanders += 1 });
+            self.watchers
+                .with_mut(|watchers| unsafe { (*watchers).bystanders += 1 });
             self.unlock();
         }
     }
@@ -399,7 +402,9 @@ impl<F: Flavour> Side<F> {
         let record = unsafe { side.as_ref() };
         if record.lock() {
             // SAFETY: S2, we hold the gate.
-            record.watchers.with_mut(|watchers| unsafe { (*watchers).bystanders -= 1 });
+            record
+                .watchers
+                .with_mut(|watchers| unsafe { (*watchers).bystanders -= 1 });
             record.unlock();
         }
         // SAFETY: the caller's promise.
@@ -413,6 +418,45 @@ impl<F: Flavour> Side<F> {
             self.unlock();
             answer
         })
+    }
+
+    /// Takes a hook out of its list and retires it, in constant time, if the object is not dead and
+    /// `wanted`, asked under the gate, agrees. If the object is dead, the hook is, or was, with its
+    /// callee.
+    ///
+    /// # Safety
+    /// The caller has a reference to the record (the hook's own will do). If `wanted` is true, the
+    /// hook is in a list of `side`, and nobody uses it after this.
+    #[inline]
+    pub(crate) unsafe fn unlink(
+        side: NonNull<Self>,
+        hook: HookRef<F>,
+        wanted: impl FnOnce() -> bool,
+    ) -> bool {
+        // SAFETY: S1, the caller's reference.
+        let record = unsafe { side.as_ref() };
+        if !record.lock() {
+            return false;
+        }
+        let wanted = wanted();
+        if wanted {
+            record.watchers.with_mut(|watchers| {
+                // SAFETY: S2, we hold the gate; the caller's promise.
+                unsafe {
+                    (*watchers).remove(hook);
+                    if hook == Self::first(side) {
+                        (*watchers).first_taken = false;
+                    }
+                }
+            });
+        }
+        record.unlock();
+        if wanted {
+            // SAFETY: no longer in a list. (The hook inside the record may be another's already;
+            // from here on only its address is used.)
+            unsafe { hook.retire_from(side) };
+        }
+        wanted
     }
 
     /// The object is dead: tells the maps and closes the gate. What is left is the list of the
@@ -464,12 +508,13 @@ impl<F: Flavour> Watchers<F> {
     }
 
     /// # Safety
-    /// S2: the caller has the lists to itself; `hook` is in `list`.
+    /// S2: the caller has the lists to itself; `hook` is in one of them.
     #[inline]
-    unsafe fn remove(&mut self, hook: HookRef<F>, list: Watcher) {
+    unsafe fn remove(&mut self, hook: HookRef<F>) {
         // SAFETY: S2; what is in a list is not retired.
-        unsafe {
+        let list = unsafe {
             let Links { prev, next } = hook.links();
+            let list = hook.body().list;
             match NonNull::new(prev) {
                 Some(prev) => HookRef(prev).edit_links(|links| links.next = next),
                 None => self.heads[list as usize] = next,
@@ -477,7 +522,8 @@ impl<F: Flavour> Watchers<F> {
             if let Some(next) = NonNull::new(next) {
                 HookRef(next).edit_links(|links| links.prev = prev);
             }
-        }
+            list
+        };
         if list == Watcher::Finalizer {
             self.bystanders -= 1;
         }
@@ -588,34 +634,6 @@ impl<F: Flavour> HookRef<F> {
     pub(super) unsafe fn fire(self) {
         // SAFETY: the caller's promise; the hook is the callee's from now on.
         unsafe { (self.call().fire)(self) };
-    }
-
-    /// Takes the hook out of its list and retires it, in constant time. False: the object is dead,
-    /// and the hook is, or was, with its callee.
-    ///
-    /// # Safety
-    /// The hook is not retired, and if this returns true, nobody uses it any more.
-    #[inline]
-    pub(crate) unsafe fn unlink(self) -> bool {
-        // SAFETY: the hook is not retired, so it holds a reference to the record (S1).
-        let (body, record) = unsafe { (self.body(), self.side().as_ref()) };
-        if !record.lock() {
-            return false;
-        }
-        record.watchers.with_mut(|watchers| {
-            // SAFETY: S2, we hold the gate, and it was open, so the hook is in its list (S3).
-            unsafe {
-                (*watchers).remove(self, body.list);
-                if self == Side::first(body.side) {
-                    (*watchers).first_taken = false;
-                }
-            }
-        });
-        record.unlock();
-        // SAFETY: no longer in a list. The hook inside the record may be another's already: from
-        // here on only its address is used.
-        unsafe { self.retire_from(body.side) };
-        true
     }
 
     /// Ends a hook that has been fired, and gives back its reference to the record.

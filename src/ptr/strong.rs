@@ -232,7 +232,8 @@ impl<T: ?Sized, F: Flavour> Handle<T, F> {
     #[must_use]
     pub fn weak_count(this: &Self) -> usize {
         // SAFETY: the object is alive and holds a reference to its record.
-        this.side().map_or(0, |side| unsafe { side.as_ref() }.weak_count())
+        this.side()
+            .map_or(0, |side| unsafe { side.as_ref() }.weak_count())
     }
 
     /// Whether both handles are to the same object. Compares data addresses, never vtables.
@@ -274,8 +275,11 @@ impl<T: ?Sized, F: Flavour> Handle<T, F> {
     /// failed.
     #[must_use]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
+        if !this.is_unique() {
+            return None;
+        }
         // SAFETY: unique, and `this` is borrowed, so nobody can make another handle meanwhile.
-        this.is_unique().then(|| unsafe { this.ptr.as_mut() })
+        Some(unsafe { this.ptr.as_mut() })
     }
 
     /// # Safety
@@ -315,9 +319,7 @@ impl<T: ?Sized, F: Flavour> Handle<T, F> {
         // Acquire: the release of every other handle's drop, so that their uses of the object happen
         // before what we do to it, and so that we see the record if one of them made it.
         self.header().count.load(Acquire) == 1
-            && self
-                .side()
-                .is_none_or(|side| self.ask(side, |_| true, 0))
+            && self.side().is_none_or(|side| self.ask(side, |_| true, 0))
     }
 
     /// Whether nobody else can reach the payload.

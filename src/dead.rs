@@ -1,0 +1,279 @@
+//! The dead queue of a map: how a death becomes known to it.
+//!
+//! A [`Watch`] is an entry's hook on an object. At the death the hook itself goes into the queue of
+//! the map, as its notice; it names the entry, since an entry is the only one with that hook, and an
+//! entry that has gone meanwhile is simply not found. So a late notice never removes a newer entry.
+//!
+//! Invariants:
+//!
+//! * **D1** A watch that is dropped or settled is no longer registered: its hook is unlinked, or it
+//!   has been pushed (a push happens under the gate of the side table, and who finds the gate closed
+//!   finds the push done).
+//! * **D2** The queue is freed when its [`DeadQueue`] is dropped and no watch is registered: then
+//!   every hook that names it has been unlinked, or pushed and popped. If a watch is left, because
+//!   somebody forgot an iterator or a destructor panicked, the queue is leaked: a later death still
+//!   has where to push.
+//! * **D3** A watch and its queue always have the same owner. The counters below are that owner's;
+//!   deaths on other threads use nothing of the queue but `notices`.
+
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use crate::ptr::{
+    Atomic, Call, Flavour, Handle, HookRef, Notices, Side, Watcher, WeakHandle, Word, upgrade,
+};
+use crate::sync::{self, Live, Ordering::*};
+use alloc::boxed::Box;
+
+struct Shared<F: Flavour> {
+    notices: F::Notices,
+    /// Watches that have this queue.
+    registered: F::Word,
+    /// Notices that are on their way or here, whose watch is gone.
+    orphans: F::Word,
+    live: Live,
+}
+
+/// The owner's end of a queue of notices. Made at the first watch, so that an empty map allocates
+/// nothing.
+pub struct DeadQueue<F: Flavour>(Option<NonNull<Shared<F>>>);
+
+// SAFETY: D3; the queue itself is made for many threads. The counters are atomics in this flavour, so
+// that not even a mistake in D3 is a data race. Whether a *map* may cross threads follows from its
+// keys and values, not from here.
+unsafe impl Send for DeadQueue<Atomic> {}
+// SAFETY: likewise.
+unsafe impl Sync for DeadQueue<Atomic> {}
+
+/// What an entry holds of an object: the hook, which leads to its side table, and its address. The
+/// weak handle of the table, so to speak, with a postman.
+pub(crate) struct Watch<T: ?Sized, F: Flavour> {
+    hook: HookRef<F>,
+    ptr: NonNull<T>,
+    /// It can be upgraded, like a weak handle.
+    like: PhantomData<WeakHandle<T, F>>,
+}
+
+// SAFETY: what a watch can do is what a weak handle can do, and to unlink a hook, which the gate makes
+// safe on any thread.
+unsafe impl<T: ?Sized + Send + Sync> Send for Watch<T, Atomic> {}
+// SAFETY: likewise.
+unsafe impl<T: ?Sized + Send + Sync> Sync for Watch<T, Atomic> {}
+
+/// A dead entry's notice, taken from the queue. Dropping it retires the hook.
+pub(crate) struct Notice<'a, F: Flavour> {
+    hook: HookRef<F>,
+    queue: &'a Shared<F>,
+}
+
+/// The call of a map's hook: push it into the queue.
+///
+/// # Safety
+/// As for every [`Call`]; under the gate.
+unsafe fn push<F: Flavour>(hook: HookRef<F>) {
+    // SAFETY: the hook is ours; its watch is or was registered, and if it has gone since, it has
+    // taken the gate before us and unlinked the hook. So the queue is there (D1, D2).
+    let queue = unsafe { &*hook.call().context.cast::<Shared<F>>() };
+    queue.live.check();
+    queue.notices.push(hook);
+}
+
+impl<F: Flavour> DeadQueue<F> {
+    pub(crate) const fn new() -> Self {
+        DeadQueue(None)
+    }
+
+    fn shared(&self) -> Option<&Shared<F>> {
+        // SAFETY: D2, we own it.
+        let shared = self.0.map(|shared| unsafe { shared.as_ref() });
+        if let Some(shared) = shared {
+            shared.live.check();
+        }
+        shared
+    }
+
+    /// Whether nothing is pending. A death pushes its notice before the object's memory is freed:
+    /// so if this is true, no watch of this queue has the address of an object that came later.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.shared().is_none_or(|shared| shared.notices.is_empty())
+    }
+
+    /// Watches whose object has announced its death.
+    #[inline]
+    pub(crate) fn announced(&self) -> usize {
+        self.shared().map_or(0, |shared| {
+            // Both only change by the owner's hand, but for pushes, which can only add.
+            shared
+                .notices
+                .len()
+                .saturating_sub(shared.orphans.load(Relaxed))
+        })
+    }
+
+    /// Takes a notice out. One load if there is none.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Notice<'_, F>> {
+        let queue = self.shared()?;
+        if queue.notices.is_empty() {
+            return None;
+        }
+        let hook = queue.notices.pop()?;
+        Some(Notice { hook, queue })
+    }
+
+    /// Watches an object: its death will send a notice with this hash.
+    #[inline]
+    pub(crate) fn watch<T: ?Sized>(&mut self, strong: &Handle<T, F>, hash: u64) -> Watch<T, F> {
+        let shared = *self.0.get_or_insert_with(|| {
+            let shared = Box::new(Shared {
+                notices: F::Notices::new(),
+                registered: F::Word::new(0),
+                orphans: F::Word::new(0),
+                live: Live::new(),
+            });
+            // SAFETY: a box is not null.
+            unsafe { NonNull::new_unchecked(Box::into_raw(shared)) }
+        });
+        let call = Call {
+            fire: push::<F>,
+            context: shared.as_ptr().cast_const().cast(),
+            tag: hash,
+        };
+        let hook = Side::watch(&strong.header().side, Watcher::Map, call);
+        // SAFETY: D2, we own it.
+        adjust(unsafe { &shared.as_ref().registered }, 1);
+        Watch {
+            hook,
+            ptr: strong.payload(),
+            like: PhantomData,
+        }
+    }
+}
+
+/// Adds to a counter of one owner (D3): no read-modify-write. Relaxed: whoever owns the map next has
+/// synchronised with us.
+#[inline]
+fn adjust<W: Word>(counter: &W, by: isize) {
+    counter.store(counter.load(Relaxed).wrapping_add_signed(by), Relaxed);
+}
+
+impl<F: Flavour> Drop for DeadQueue<F> {
+    fn drop(&mut self) {
+        let Some(shared) = self.0 else { return };
+        // SAFETY: D2, we own it.
+        if unsafe { shared.as_ref() }.registered.load(Relaxed) != 0 {
+            return;
+        }
+        while let Some(notice) = self.pop() {
+            notice.orphaned();
+        }
+        // SAFETY: D2: no watch is left, so no hook is, so nobody pushes.
+        unsafe {
+            shared.as_ref().live.end();
+            sync::free(shared);
+        }
+    }
+}
+
+impl<T: ?Sized, F: Flavour> Watch<T, F> {
+    #[inline]
+    fn side(&self) -> NonNull<Side<F>> {
+        // SAFETY: our hook is not retired: only a notice does that, which takes us with it, or we.
+        unsafe { self.hook.side() }
+    }
+
+    fn record(&self) -> &Side<F> {
+        // SAFETY: the hook holds a reference to the record.
+        unsafe { self.side().as_ref() }
+    }
+
+    /// The address of the object.
+    #[inline]
+    pub(crate) fn addr(&self) -> *const () {
+        self.ptr.as_ptr().cast_const().cast()
+    }
+
+    /// Whether this is a watch on this very object, and not on one that was there before it.
+    #[inline]
+    pub(crate) fn is_on(&self, strong: &Handle<T, F>) -> bool {
+        strong.side() == Some(self.side())
+    }
+
+    /// Whether the object has announced its death. Its address may be another's by now.
+    #[inline]
+    pub(crate) fn is_announced(&self) -> bool {
+        self.record().is_closed()
+    }
+
+    /// Whether an upgrade would fail.
+    #[inline]
+    pub(crate) fn is_expired(&self) -> bool {
+        self.record().is_expired()
+    }
+
+    #[inline]
+    pub(crate) fn upgrade(&self) -> Option<Handle<T, F>> {
+        // SAFETY: the record of this object.
+        unsafe { upgrade(self.ptr, self.record()) }
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakHandle<T, F> {
+        self.record().add_ref();
+        // SAFETY: the record of this object, with a reference more.
+        unsafe { WeakHandle::from_counted(self.ptr, self.side()) }
+    }
+
+    /// Whether this is the watch that the notice is about.
+    #[inline]
+    pub(crate) fn is_named_by(&self, notice: &Notice<'_, F>) -> bool {
+        self.hook == notice.hook
+    }
+
+    /// Ends the watch that `notice` is about; the hook goes with the notice.
+    #[inline]
+    pub(crate) fn settle(self, notice: Notice<'_, F>) {
+        debug_assert!(self.is_named_by(&notice));
+        adjust(&notice.queue.registered, -1);
+        core::mem::forget(self);
+    }
+}
+
+impl<T: ?Sized, F: Flavour> Drop for Watch<T, F> {
+    /// Ends the watch. O(1).
+    fn drop(&mut self) {
+        // SAFETY: D2, D3: we are registered, so the queue is there, and its owner is ours.
+        unsafe {
+            let queue = &*self.hook.call().context.cast::<Shared<F>>();
+            queue.live.check();
+            adjust(&queue.registered, -1);
+            // Dead already: the hook is in the queue (D1), and the notice will find nothing.
+            if !Side::unlink(self.side(), self.hook, || true) {
+                adjust(&queue.orphans, 1);
+            }
+        }
+    }
+}
+
+impl<F: Flavour> Notice<'_, F> {
+    /// The hash that was given to [`DeadQueue::watch`].
+    #[inline]
+    pub(crate) fn hash(&self) -> u64 {
+        // SAFETY: not retired before our end.
+        unsafe { self.hook.call() }.tag
+    }
+
+    /// The watch is gone: the notice came late.
+    #[inline]
+    pub(crate) fn orphaned(self) {
+        adjust(&self.queue.orphans, -1);
+    }
+}
+
+impl<F: Flavour> Drop for Notice<'_, F> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: fired, popped, ours; the watch is settled or gone.
+        unsafe { self.hook.retire() };
+    }
+}

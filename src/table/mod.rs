@@ -1,0 +1,281 @@
+//! The one table behind all the collections: entries whose sides may die.
+//!
+//! It knows no hasher and no pointer: hashes come in as [`HashValue`], sides as [`Slot`]s. It never
+//! runs code of a user while an entry is half in: an entry is unlinked first, and what is left of it
+//! is dropped when the table is whole again. A value's destructor that kills the next key only makes
+//! the next notice; it is the loops here that go on, not the stack.
+
+mod entry;
+mod iter;
+mod slot;
+mod sweep;
+
+use alloc::collections::TryReserveError;
+use hashbrown::{HashTable, hash_table};
+
+use crate::hash::HashValue;
+
+pub(crate) use entry::{Found, Place, Vacant};
+pub(crate) use iter::IntoEntries;
+pub(crate) use slot::Owned;
+pub(crate) use slot::Slot;
+pub(crate) use sweep::Sweep;
+
+/// How many notices an operation works off: more than one, so that the dead never accumulate under a
+/// caller who only inserts; few, so that no caller pays for everybody's dead.
+const NOTICES: usize = 16;
+
+/// An entry: two sides.
+#[derive(Clone)]
+pub(crate) struct Entry<K, V> {
+    pub(crate) key: K,
+    pub(crate) value: V,
+}
+
+/// Entries, and how their deaths become known.
+pub(crate) struct Table<K: Slot, V: Slot> {
+    // Before the deaths: an entry's watch ends before its queue does.
+    entries: HashTable<Entry<K, V>>,
+    keys: K::Deaths,
+    values: V::Deaths,
+    /// The bucket at which the next sweep and the next `pop` begin.
+    hand: usize,
+}
+
+impl<K: Slot, V: Slot> Table<K, V> {
+    pub(crate) const fn new() -> Self {
+        Table {
+            entries: HashTable::new(),
+            keys: K::NO_DEATHS,
+            values: V::NO_DEATHS,
+            hand: 0,
+        }
+    }
+
+    /// Entries that are not announced dead.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len() - self.announced()
+    }
+
+    /// Entries that are announced dead.
+    #[inline]
+    pub(crate) fn announced(&self) -> usize {
+        K::announced(&self.keys) + V::announced(&self.values)
+    }
+
+    #[inline]
+    fn is_idle(&self) -> bool {
+        K::is_idle(&self.keys) && V::is_idle(&self.values)
+    }
+
+    #[inline]
+    pub(crate) fn capacity(&self) -> usize {
+        self.entries.capacity()
+    }
+
+    /// The beginning of every operation that may change the table: buries a few of the dead.
+    #[inline]
+    pub(crate) fn tend(&mut self) {
+        if !self.is_idle() {
+            self.bury_some();
+        }
+        if Self::SWEPT {
+            self.sweep_some();
+        }
+    }
+
+    #[cold]
+    fn bury_some(&mut self) {
+        for _ in 0..NOTICES {
+            if !self.bury_announced() {
+                break;
+            }
+        }
+    }
+
+    /// Buries the next entry that is announced dead, if there is one.
+    fn bury_announced(&mut self) -> bool {
+        self.unlink_announced().is_some()
+    }
+
+    /// Unlinks the next entry that is announced dead, and returns what it leaves.
+    pub(crate) fn unlink_announced(&mut self) -> Option<Remains<K, V>> {
+        let entries = &mut self.entries;
+        if let Some(value) = K::unlink_next(
+            &mut self.keys,
+            entries,
+            |entry| &entry.key,
+            |entry| (entry.key, entry.value),
+        ) {
+            return Some(Remains::OfKey(value));
+        }
+        V::unlink_next(
+            &mut self.values,
+            entries,
+            |entry| &entry.value,
+            |entry| (entry.value, entry.key),
+        )
+        .map(Remains::OfValue)
+    }
+
+    /// Buries all the dead, and those whom that kills.
+    pub(crate) fn purge(&mut self) {
+        loop {
+            while self.bury_announced() {}
+            if !Self::SWEPT || !self.sweep_all() {
+                break;
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn find(&self, hash: HashValue, eq: impl Fn(&K) -> bool) -> Option<&Entry<K, V>> {
+        let entry = self.entries.find(hash.get(), |entry| eq(&entry.key))?;
+        (self.is_idle() || !entry.is_stale()).then_some(entry)
+    }
+
+    #[inline]
+    pub(crate) fn find_mut(
+        &mut self,
+        hash: HashValue,
+        eq: impl Fn(&K) -> bool,
+    ) -> Option<&mut Entry<K, V>> {
+        let idle = self.is_idle();
+        let entry = self.entries.find_mut(hash.get(), |entry| eq(&entry.key))?;
+        (idle || !entry.is_stale()).then_some(entry)
+    }
+
+    /// Takes an entry out.
+    #[inline]
+    pub(crate) fn remove(
+        &mut self,
+        hash: HashValue,
+        eq: impl Fn(&K) -> bool,
+    ) -> Option<Entry<K, V>> {
+        self.remove_if(hash, eq, |_| true)
+    }
+
+    /// Takes an entry out if `wanted` agrees.
+    #[inline]
+    pub(crate) fn remove_if(
+        &mut self,
+        hash: HashValue,
+        eq: impl Fn(&K) -> bool,
+        wanted: impl FnOnce(&Entry<K, V>) -> bool,
+    ) -> Option<Entry<K, V>> {
+        let idle = self.is_idle();
+        let found = self.entries.find_entry(hash.get(), |entry| eq(&entry.key));
+        let entry = found.ok()?;
+        // A stale one is left to its notice.
+        ((idle || !entry.get().is_stale()) && wanted(entry.get())).then(|| entry.remove().0)
+    }
+
+    /// Makes room for `additional` entries, and if it has to grow for that, buries the dead first.
+    pub(crate) fn reserve(&mut self, additional: usize, hasher: impl Fn(&K) -> HashValue) {
+        if self.is_short_of(additional) {
+            self.purge();
+            self.entries
+                .reserve(additional, |entry| hasher(&entry.key).get());
+        }
+    }
+
+    pub(crate) fn try_reserve(
+        &mut self,
+        additional: usize,
+        hasher: impl Fn(&K) -> HashValue,
+    ) -> Result<(), TryReserveError> {
+        if self.is_short_of(additional) {
+            self.purge();
+            // `alloc` keeps its error's constructors to itself: ask a collection of its own.
+            self.entries
+                .try_reserve(additional, |entry| hasher(&entry.key).get())
+                .map_err(|_| refusal())?;
+        }
+        Ok(())
+    }
+
+    fn is_short_of(&self, additional: usize) -> bool {
+        self.capacity() - self.entries.len() < additional
+    }
+
+    /// The beginning of an insert: room for one more. When the table is full, the dead go first, and
+    /// it grows only if that has not freed a quarter of it: so a table whose keys come and go does not
+    /// grow, and the look at all the entries is paid for by the inserts since the last.
+    #[inline]
+    pub(crate) fn make_room(&mut self, hasher: impl Fn(&K) -> HashValue) {
+        if self.is_short_of(1) {
+            self.make_more_room(hasher);
+        }
+    }
+
+    #[cold]
+    fn make_more_room(&mut self, hasher: impl Fn(&K) -> HashValue) {
+        while self.bury_announced() {}
+        if Self::SWEPT {
+            self.sweep_all();
+        }
+        let len = self.entries.len();
+        if len > self.capacity() / 4 * 3 || self.is_short_of(1) {
+            // Half as much again is the next size of the table behind.
+            let additional = (self.capacity() + 1).saturating_sub(len).max(1);
+            self.entries
+                .reserve(additional, |entry| hasher(&entry.key).get());
+        }
+    }
+
+    pub(crate) fn shrink_to(&mut self, min_capacity: usize, hasher: impl Fn(&K) -> HashValue) {
+        self.purge();
+        self.entries
+            .shrink_to(min_capacity, |entry| hasher(&entry.key).get());
+        self.hand = 0;
+    }
+
+    /// Drops all entries, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        // What is left in the queues has lost its entry.
+        while self.bury_announced() {}
+    }
+
+    /// All entries, the dead ones too.
+    #[inline]
+    pub(crate) fn iter(&self) -> hash_table::Iter<'_, Entry<K, V>> {
+        self.entries.iter()
+    }
+
+    /// All entries, the dead ones too.
+    #[inline]
+    pub(crate) fn iter_mut(&mut self) -> hash_table::IterMut<'_, Entry<K, V>> {
+        self.entries.iter_mut()
+    }
+}
+
+/// What an unlinked entry leaves: the side that did not die.
+pub(crate) enum Remains<K, V> {
+    OfKey(V),
+    OfValue(K),
+}
+
+impl<K, V> Remains<K, V> {
+    pub(crate) fn into_value(self) -> Option<V> {
+        match self {
+            Remains::OfKey(value) => Some(value),
+            Remains::OfValue(_) => None,
+        }
+    }
+}
+
+impl<K: Slot, V: Slot> Entry<K, V> {
+    #[inline]
+    pub(crate) fn is_stale(&self) -> bool {
+        self.key.is_stale() || self.value.is_stale()
+    }
+}
+
+/// The error of a reserve that failed.
+fn refusal() -> TryReserveError {
+    alloc::vec::Vec::<u8>::new()
+        .try_reserve(usize::MAX)
+        .expect_err("no vector is that large")
+}

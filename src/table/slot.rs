@@ -1,0 +1,68 @@
+//! What one side of an entry may be, and how the table learns of its death.
+
+use hashbrown::HashTable;
+
+/// One side of an entry.
+pub trait Slot: Sized {
+    /// What the table keeps to learn of deaths; one for all the entries of a table.
+    type Deaths;
+
+    /// For an empty table.
+    const NO_DEATHS: Self::Deaths;
+
+    /// Whether nobody tells the table of deaths, so that it has to ask the slots one by one.
+    const SWEPT: bool;
+
+    /// Whether the entry is to go: its object has announced its death (or, if swept, is dead).
+    fn is_stale(&self) -> bool;
+
+    /// Whether nobody has announced a death. If so, no entry has the address of a younger object.
+    fn is_idle(deaths: &Self::Deaths) -> bool;
+
+    /// How many entries are announced dead.
+    fn announced(deaths: &Self::Deaths) -> usize;
+
+    /// Unlinks the next entry that is announced dead, and returns the rest of it. `slot` finds this
+    /// side of an entry, `split` takes it off.
+    fn unlink_next<E, R>(
+        deaths: &mut Self::Deaths,
+        entries: &mut HashTable<E>,
+        slot: impl Fn(&E) -> &Self,
+        split: impl FnOnce(E) -> (Self, R),
+    ) -> Option<R>;
+}
+
+/// A side that the table owns: it never dies.
+#[derive(Clone)]
+pub(crate) struct Owned<T>(pub(crate) T);
+
+impl<T> Slot for Owned<T> {
+    type Deaths = ();
+    const NO_DEATHS: () = ();
+    const SWEPT: bool = false;
+
+    #[inline]
+    fn is_stale(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn is_idle((): &()) -> bool {
+        true
+    }
+
+    #[inline]
+    fn announced((): &()) -> usize {
+        0
+    }
+
+    #[inline]
+    fn unlink_next<E, R>(
+        (): &mut (),
+        _: &mut HashTable<E>,
+        _: impl Fn(&E) -> &Self,
+        _: impl FnOnce(E) -> (Self, R),
+    ) -> Option<R> {
+        None
+    }
+}
