@@ -2,6 +2,8 @@
 mod convert;
 mod flavour;
 mod header;
+#[cfg(all(test, weakly_loom))]
+mod models;
 mod side;
 mod strong;
 mod traits;

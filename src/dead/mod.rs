@@ -16,6 +16,9 @@
 //! * **D3** A watch and its queue always have the same owner. The counters below are that owner's;
 //!   deaths on other threads use nothing of the queue but `notices`.
 
+#[cfg(all(test, weakly_loom))]
+mod models;
+
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
