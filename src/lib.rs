@@ -21,6 +21,10 @@ mod set;
 mod sync;
 mod table;
 
+#[cfg(doc)]
+#[doc = include_str!("../docs/DESIGN.md")]
+pub mod design {}
+
 pub use finalize::FinalizerToken;
 pub use map::WeakMap;
 pub use ptr::{__unsize, Atomic, Flavour, Handle, Local, WeakHandle};

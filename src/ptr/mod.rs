@@ -1,4 +1,6 @@
-//! The pointer: strong and weak handles, and the side table between them.
+//! The pointer: strong and weak handles, and the side table between them. The count protocol and the
+//! order of a death are told in `docs/DESIGN.md`; the invariants of the record, S1 to S4, in [`side`].
+
 mod convert;
 mod flavour;
 mod header;
@@ -6,6 +8,8 @@ mod header;
 mod models;
 mod side;
 mod strong;
+#[cfg(all(test, not(weakly_loom)))]
+mod tests;
 mod traits;
 mod weak;
 

@@ -358,6 +358,11 @@ impl<F: Flavour> Side<F> {
         refs.saturating_sub(1 + self.bystanders())
     }
 
+    #[cfg(all(test, not(weakly_loom)))]
+    pub(super) fn set_refs(&self, refs: usize) {
+        self.refs.store(refs, Relaxed);
+    }
+
     /// Whether nobody holds on weakly in a way that could bring back a strong handle. Only true for
     /// good if the caller holds the only strong handle and upgraders are kept out.
     pub(super) fn is_unwatched(&self) -> bool {
