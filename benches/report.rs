@@ -1,2 +1,0 @@
-//! Side by side with peers.
-fn main() {}

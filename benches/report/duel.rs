@@ -1,0 +1,193 @@
+//! A row of the table: two sides that do the same, measured in turn.
+
+use std::time::Instant;
+
+/// How much work a row does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    Full,
+    /// Enough to see that it runs.
+    Tiny,
+}
+
+impl Scale {
+    /// A number of objects or operations.
+    pub(crate) fn of(self, full: usize) -> usize {
+        match self {
+            Scale::Full => full,
+            Scale::Tiny => full.min(64),
+        }
+    }
+}
+
+/// Measures one side once, in the row's unit.
+pub(crate) type Sample = Box<dyn FnMut() -> f64>;
+
+/// What a row measures.
+#[derive(Clone, Copy)]
+pub(crate) enum Unit {
+    Nanoseconds,
+    Bytes,
+}
+
+/// Sets both sides up, ours first.
+type Sides = dyn FnOnce(Scale) -> [Sample; 2];
+
+/// A line of the table.
+pub(crate) struct Row {
+    operation: &'static str,
+    peer: &'static str,
+    /// How many objects there are, if that is a question.
+    size: Option<usize>,
+    /// The largest ratio to the peer with which we are content.
+    goal: Option<f64>,
+    unit: Unit,
+    rounds: usize,
+    sides: Box<Sides>,
+}
+
+/// The head of the table.
+pub(crate) const HEAD: &str = "\
+| operation                                       | size | ours     | peer                  | ratio | goal | met? |
+|-------------------------------------------------|-----:|---------:|----------------------:|------:|-----:|------|";
+
+impl Row {
+    /// A row without a goal, of times, that says nothing of sizes.
+    pub(crate) fn new(
+        operation: &'static str,
+        peer: &'static str,
+        sides: impl FnOnce(Scale) -> [Sample; 2] + 'static,
+    ) -> Self {
+        Row {
+            operation,
+            peer,
+            size: None,
+            goal: None,
+            unit: Unit::Nanoseconds,
+            rounds: 31,
+            sides: Box::new(sides),
+        }
+    }
+
+    pub(crate) fn size(self, size: usize) -> Self {
+        Row {
+            size: Some(size),
+            ..self
+        }
+    }
+
+    pub(crate) fn goal(self, goal: f64) -> Self {
+        Row {
+            goal: Some(goal),
+            ..self
+        }
+    }
+
+    /// An odd number, for the median.
+    pub(crate) fn rounds(self, rounds: usize) -> Self {
+        Row { rounds, ..self }
+    }
+
+    pub(crate) fn unit(self, unit: Unit) -> Self {
+        Row { unit, ..self }
+    }
+
+    /// Whether a filter means this row.
+    pub(crate) fn mentions(&self, word: &str) -> bool {
+        format!("{} {} {}", self.operation, self.label(), self.peer)
+            .to_lowercase()
+            .contains(&word.to_lowercase())
+    }
+
+    /// Measures, and gives the line.
+    pub(crate) fn run(self, scale: Scale) -> String {
+        let (operation, label, peer) = (self.operation, self.label(), self.peer);
+        let [mut ours, mut theirs] = (self.sides)(scale);
+        let mut rounds = Vec::new();
+        // The first round warms caches and predictors, and brings tables to their lasting size.
+        let (cold, warm) = match scale {
+            Scale::Full => (1, self.rounds),
+            Scale::Tiny => (0, 1),
+        };
+        for round in 0..cold + warm {
+            let sides = (ours(), theirs());
+            if round >= cold {
+                rounds.push(sides);
+            }
+        }
+        let median_of = |side: fn(&(f64, f64)) -> f64| median(rounds.iter().map(side).collect());
+        let ratio = median_of(|(ours, theirs)| ours / theirs);
+        let goal = self.goal.map(|goal| format!("{goal}")).unwrap_or_default();
+        let met = match self.goal {
+            Some(goal) if ratio <= goal => "yes",
+            Some(_) => "NO",
+            None => "",
+        };
+        format!(
+            "| {operation:<47} | {label:>4} | {:>8} | {:>21} | {ratio:>5.3} | {goal:>4} | {met:<4} |",
+            self.unit.show(median_of(|sides| sides.0)),
+            format!("{peer} {}", self.unit.show(median_of(|sides| sides.1))),
+        )
+    }
+
+    fn label(&self) -> String {
+        match self.size {
+            None => String::new(),
+            Some(size) if size > 1 && size == 10_usize.pow(size.ilog10()) => {
+                format!("10^{}", size.ilog10())
+            }
+            Some(size) => size.to_string(),
+        }
+    }
+}
+
+impl Unit {
+    fn show(self, amount: f64) -> String {
+        let (step, names) = match self {
+            Unit::Nanoseconds => (1000.0, ["ns", "µs", "ms", "s"]),
+            Unit::Bytes => (1024.0, ["B", "KiB", "MiB", "GiB"]),
+        };
+        let mut amount = amount;
+        let mut names = names.into_iter();
+        let mut name = names.next();
+        while let Some(larger) = names.next().filter(|_| amount >= step) {
+            amount /= step;
+            name = Some(larger);
+        }
+        let digits = usize::from(amount > 0.0 && amount < 100.0);
+        format!("{amount:.digits$} {}", name.unwrap_or_default())
+    }
+}
+
+/// The middle one.
+fn median(mut samples: Vec<f64>) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
+}
+
+/// The time of some work, in nanoseconds.
+pub(crate) fn time(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_nanos() as f64
+}
+
+/// The time of one operation out of many.
+pub(crate) fn time_each(operations: usize, mut operation: impl FnMut()) -> f64 {
+    time(|| (0..operations).for_each(|_| operation())) / operations as f64
+}
+
+/// The order of things, the same in every run: Fisher and Yates, by splitmix64.
+pub(crate) fn shuffle<T>(things: &mut [T]) {
+    let mut state = 0_u64;
+    let mut below = |end: usize| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+    };
+    for last in (1..things.len()).rev() {
+        things.swap(last, below(last + 1));
+    }
+}

@@ -1,0 +1,50 @@
+//! Side by side with peers: `cargo bench --bench report` prints one Markdown table.
+//!
+//! `cargo bench --bench report -- churn get` runs the rows whose text contains one of the words.
+//! Without `--bench`, which `cargo bench` passes and `cargo test --benches` does not, each row does
+//! one tiny round: that the table can be made is then tested, its figures mean nothing.
+//!
+//! * [`duel`]: a row, its two sides in turn, the medians, the table;
+//! * [`peers`]: one face for all pointers, one for all maps;
+//! * [`rows`]: the table's lines, and the goals;
+//! * [`pointers`], [`maps`]: what a side does, once for all of them;
+//! * [`memory`]: an allocator that counts payloads.
+
+mod duel;
+mod maps;
+mod memory;
+mod peers;
+mod pointers;
+mod rows;
+
+use std::env;
+
+use duel::{HEAD, Scale};
+
+fn main() {
+    let (flags, words): (Vec<_>, Vec<_>) =
+        env::args().skip(1).partition(|arg| arg.starts_with('-'));
+    let has = |flag: &str| flags.iter().any(|given| given == flag);
+    let scale = if has("--bench") && !has("--test") {
+        Scale::Full
+    } else {
+        Scale::Tiny
+    };
+    if scale == Scale::Tiny {
+        println!("One tiny round for each row (no `--bench`): the figures mean nothing.\n");
+    }
+    println!("{HEAD}");
+    for row in rows::all() {
+        if words.is_empty() || words.iter().any(|word| row.mentions(word)) {
+            println!("{}", row.run(scale));
+        }
+    }
+    println!("\n{CAVEATS}");
+}
+
+const CAVEATS: &str = "\
+Both sides of a row take turns within one run; a ratio is the median of the rounds' ratios, a time the
+median of its side's. Compare ratios only: the times are this machine's, this allocator's and this
+moment's. Below some 5 ns even a ratio moves by a tenth from one build to the next, with the alignment
+of the loops. Contention and the slowest insert need two idle cores: a neighbour who takes the processor
+away for a moment shows up as the slowest insert.";

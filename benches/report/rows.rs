@@ -1,0 +1,179 @@
+//! The lines of the table.
+
+use std::rc::{self, Rc};
+use std::sync::{self, Arc};
+
+use weakly::{Strong, WeakMap, local};
+
+use crate::duel::{Row, Unit};
+use crate::maps::{held_for_the_dead, herds};
+use crate::memory::Bulky;
+use crate::peers::{Floor, Map, Pointer, WeakTable};
+use crate::pointers::{clone_drop, contended, new_drop, upgrade_drop};
+
+/// Operations in a sample, where one takes nanoseconds.
+const MANY: usize = 1 << 18;
+const K3: usize = 1_000;
+const K5: usize = 100_000;
+const K6: usize = 1_000_000;
+
+/// Inserts in a sample where a million live: weak-table sweeps once in 2.7 million, so that each
+/// sample has a sweep.
+const GENERATIONS: usize = 3 * K6;
+
+type Ours<T = u64> = WeakMap<Strong<T>, u64>;
+type OursLocal = WeakMap<local::Strong<u64>, u64>;
+type Theirs<T = u64> = WeakTable<sync::Weak<T>>;
+type TheirsLocal = WeakTable<rc::Weak<u64>>;
+
+/// The table, from top to bottom.
+pub(crate) fn all() -> Vec<Row> {
+    let mut rows = Vec::new();
+    rows.extend(pointers::<Strong<u64>, Arc<u64>>(
+        [
+            "new + drop",
+            "clone + drop",
+            "clone + drop, watched",
+            "upgrade + drop",
+        ],
+        "Arc",
+        [0.75, 1.1, 1.1, 1.15],
+    ));
+    rows.push(
+        Row::new("clone + drop, contended by two threads", "Arc", |scale| {
+            let operations = scale.of(MANY);
+            [
+                contended::<Strong<u64>>(operations),
+                contended::<Arc<u64>>(operations),
+            ]
+        })
+        .goal(1.3),
+    );
+    rows.extend(pointers::<local::Strong<u64>, Rc<u64>>(
+        [
+            "local: new + drop",
+            "local: clone + drop",
+            "local: clone + drop, watched",
+            "local: upgrade + drop",
+        ],
+        "Rc",
+        [1.1; 4],
+    ));
+    for (size, goal) in [(K3, 1.25), (K5, 1.25), (K6, 1.25)] {
+        rows.push(get::<Floor>("floor", size).goal(goal));
+    }
+    for (size, goal) in [(K3, 0.12), (K5, 0.2), (K6, 0.25)] {
+        rows.push(get::<Theirs>("weak-table", size).goal(goal));
+    }
+    rows.extend([
+        churn::<Ours, Theirs>("churn", K3, MANY / 4).goal(1.05),
+        churn::<OursLocal, TheirsLocal>("local: churn", K3, MANY / 4).goal(0.9),
+        churn::<Ours, Theirs>("churn", K5, K6).goal(0.6).rounds(9),
+        churn::<Ours, Theirs>("churn", K6, GENERATIONS)
+            .goal(0.65)
+            .rounds(5),
+    ]);
+    rows.extend(extremes());
+    rows
+}
+
+/// What both kinds of pointers have in common.
+fn pointers<A, B>(names: [&'static str; 4], peer: &'static str, goals: [f64; 4]) -> [Row; 5]
+where
+    A: Pointer<Target = u64>,
+    B: Pointer<Target = u64>,
+{
+    let [fresh, cloned, watched, upgraded] = names;
+    let clone = |name, is_watched| {
+        Row::new(name, peer, move |scale| {
+            let operations = scale.of(MANY);
+            [
+                clone_drop::<A>(operations, is_watched),
+                clone_drop::<B>(operations, is_watched),
+            ]
+        })
+    };
+    let upgrade = |objects| {
+        Row::new(upgraded, peer, move |scale| {
+            upgrade_drop::<A, B>(scale.of(objects), scale.of(MANY))
+        })
+        .size(objects)
+    };
+    let new = Row::new(fresh, peer, |scale| {
+        let operations = scale.of(MANY);
+        [new_drop::<A>(operations), new_drop::<B>(operations)]
+    });
+    [
+        new.goal(goals[0]),
+        clone(cloned, false).goal(goals[1]),
+        clone(watched, true).goal(goals[2]),
+        upgrade(1).goal(goals[3]),
+        upgrade(K5),
+    ]
+}
+
+/// A lookup that finds.
+fn get<B: Map<Key: Pointer<Target = u64>>>(peer: &'static str, size: usize) -> Row {
+    let row = Row::new("get, hit", peer, move |scale| {
+        let (ours, theirs) = herds::<Ours, B>(scale.of(size));
+        [ours.get(scale.of(MANY)), theirs.get(scale.of(MANY))]
+    });
+    row.size(size).rounds(if size < K6 { 31 } else { 15 })
+}
+
+/// A new key comes in, and the oldest dies.
+fn churn<A, B>(name: &'static str, size: usize, operations: usize) -> Row
+where
+    A: Map<Key: Pointer<Target = u64>>,
+    B: Map<Key: Pointer<Target = u64>>,
+{
+    Row::new(name, "weak-table", move |scale| {
+        let (ours, theirs) = herds::<A, B>(scale.of(size));
+        let operations = scale.of(operations);
+        [ours.churn(operations), theirs.churn(operations)]
+    })
+    .size(size)
+}
+
+/// What an operation costs at worst, and what the dead cost until somebody cleans up.
+fn extremes() -> [Row; 3] {
+    [
+        Row::new("purge after 1,000 deaths", "weak-table", |scale| {
+            let (ours, theirs) = herds::<Ours, Theirs>(scale.of(K6));
+            let deaths = scale.of(K3);
+            [ours.purge(deaths), theirs.purge(deaths)]
+        })
+        .size(K6)
+        .goal(0.02),
+        Row::new(
+            "slowest insert of a churn, reserved",
+            "weak-table",
+            |scale| {
+                let (ours, theirs) = herds::<Ours, Theirs>(scale.of(K6));
+                // So many that weak-table sweeps at least once.
+                let operations = scale.of(K6);
+                [
+                    ours.slowest_insert(operations),
+                    theirs.slowest_insert(operations),
+                ]
+            },
+        )
+        .size(K6)
+        .rounds(5)
+        .goal(0.01),
+        Row::new(
+            "payload held by dead keys of 4 KiB",
+            "weak-table",
+            |scale| {
+                [
+                    held_for_the_dead::<Ours<Bulky>>(scale.of(K5)),
+                    held_for_the_dead::<Theirs<Bulky>>(scale.of(K5)),
+                ]
+            },
+        )
+        .size(K5)
+        .unit(Unit::Bytes)
+        .rounds(1)
+        .goal(0.0),
+    ]
+}
