@@ -20,6 +20,7 @@
 mod models;
 
 use core::marker::PhantomData;
+use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr::NonNull;
 
 use crate::ptr::{
@@ -62,6 +63,12 @@ pub(crate) struct Watch<T: ?Sized, F: Flavour> {
 unsafe impl<T: ?Sized + Send + Sync> Send for Watch<T, Atomic> {}
 // SAFETY: likewise.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Watch<T, Atomic> {}
+
+// A queue and a watch are whole between any two calls; what a panic can leave half done is the payload.
+impl<F: Flavour> UnwindSafe for DeadQueue<F> {}
+impl<F: Flavour> RefUnwindSafe for DeadQueue<F> {}
+impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for Watch<T, F> {}
+impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for Watch<T, F> {}
 
 /// A dead entry's notice, taken from the queue. Dropping it retires the hook.
 pub(crate) struct Notice<'a, F: Flavour> {
