@@ -69,10 +69,12 @@ pub(crate) fn all() -> Vec<Row> {
     rows.extend([
         churn::<Ours, Theirs>("churn", K3, MANY).goal(1.05),
         churn::<OursLocal, TheirsLocal>("local: churn", K3, MANY).goal(0.9),
-        churn::<Ours, Theirs>("churn", K5, K6).goal(0.6).rounds(9),
+        churn::<Ours, Theirs>("churn", K5, K6 / 2)
+            .goal(0.6)
+            .rounds(7),
         churn::<Ours, Theirs>("churn", K6, GENERATIONS)
             .goal(0.65)
-            .rounds(5),
+            .rounds(3),
     ]);
     rows.extend(extremes());
     rows
@@ -161,7 +163,7 @@ fn extremes() -> [Row; 3] {
             },
         )
         .size(K6)
-        .rounds(5)
+        .rounds(3)
         .goal(0.01),
         Row::new(
             "payload held by dead keys of 4 KiB",
