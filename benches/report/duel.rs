@@ -64,7 +64,7 @@ impl Row {
             size: None,
             goal: None,
             unit: Unit::Nanoseconds,
-            rounds: 31,
+            rounds: 301,
             sides: Box::new(sides),
         }
     }

@@ -3,9 +3,13 @@
 use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicUsize, Ordering::AcqRel, Ordering::Acquire};
 use std::thread;
+use std::time::Instant;
 
 use crate::duel::{Sample, shuffle, time, time_each};
 use crate::peers::Pointer;
+
+/// How often two threads try to begin together.
+const TRIES: usize = 50;
 
 /// An object that nobody watches is born and dies.
 pub(crate) fn new_drop<P: Pointer<Target = u64>>(operations: usize) -> Sample {
@@ -28,19 +32,29 @@ where
     P: Pointer<Target = u64> + Send + Sync,
 {
     let strong = P::new(7);
-    Box::new(move || {
+    let race = move || {
         let ready = AtomicUsize::new(0);
         let run = || {
             ready.fetch_add(1, AcqRel);
             while ready.load(Acquire) < 2 {
                 spin_loop();
             }
-            time_each(operations, || drop(black_box(black_box(&strong).clone())))
+            let start = Instant::now();
+            let each = time_each(operations, || drop(black_box(black_box(&strong).clone())));
+            (start, each)
         };
-        thread::scope(|scope| {
+        let ((one, mine), (two, other)) = thread::scope(|scope| {
             let other = scope.spawn(run);
-            run().max(other.join().expect("it only counts"))
-        })
+            (run(), other.join().expect("it only counts"))
+        });
+        let apart = one.max(two) - one.min(two);
+        (mine.max(other), apart.as_nanos() as f64)
+    };
+    // If a neighbour has taken a processor away, the two have met only in part: once more.
+    let together = move |&(each, apart): &(f64, f64)| apart * 10.0 < each * operations as f64;
+    Box::new(move || {
+        let mut races = (0..TRIES).map(|_| race());
+        races.find(together).unwrap_or_else(&race).0
     })
 }
 

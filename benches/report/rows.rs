@@ -11,8 +11,9 @@ use crate::memory::Bulky;
 use crate::peers::{Floor, Map, Pointer, WeakTable};
 use crate::pointers::{clone_drop, contended, new_drop, upgrade_drop};
 
-/// Operations in a sample, where one takes nanoseconds.
-const MANY: usize = 1 << 18;
+/// Operations in a sample, where one takes nanoseconds: so few that most samples lie between two
+/// turns of the scheduler, which come every few milliseconds when neighbours are at work.
+const MANY: usize = 1 << 14;
 const K3: usize = 1_000;
 const K5: usize = 100_000;
 const K6: usize = 1_000_000;
@@ -66,12 +67,14 @@ pub(crate) fn all() -> Vec<Row> {
         rows.push(get::<Theirs>("weak-table", size).goal(goal));
     }
     rows.extend([
-        churn::<Ours, Theirs>("churn", K3, MANY / 4).goal(1.05),
-        churn::<OursLocal, TheirsLocal>("local: churn", K3, MANY / 4).goal(0.9),
-        churn::<Ours, Theirs>("churn", K5, K6).goal(0.6).rounds(9),
+        churn::<Ours, Theirs>("churn", K3, MANY).goal(1.05),
+        churn::<OursLocal, TheirsLocal>("local: churn", K3, MANY).goal(0.9),
+        churn::<Ours, Theirs>("churn", K5, K6 / 2)
+            .goal(0.6)
+            .rounds(7),
         churn::<Ours, Theirs>("churn", K6, GENERATIONS)
             .goal(0.65)
-            .rounds(5),
+            .rounds(3),
     ]);
     rows.extend(extremes());
     rows
@@ -98,6 +101,7 @@ where
             upgrade_drop::<A, B>(scale.of(objects), scale.of(MANY))
         })
         .size(objects)
+        .rounds(if objects == 1 { 301 } else { 51 })
     };
     let new = Row::new(fresh, peer, |scale| {
         let operations = scale.of(MANY);
@@ -118,7 +122,7 @@ fn get<B: Map<Key: Pointer<Target = u64>>>(peer: &'static str, size: usize) -> R
         let (ours, theirs) = herds::<Ours, B>(scale.of(size));
         [ours.get(scale.of(MANY)), theirs.get(scale.of(MANY))]
     });
-    row.size(size).rounds(if size < K6 { 31 } else { 15 })
+    row.size(size).rounds(if size < K6 { 301 } else { 101 })
 }
 
 /// A new key comes in, and the oldest dies.
@@ -144,14 +148,14 @@ fn extremes() -> [Row; 3] {
             [ours.purge(deaths), theirs.purge(deaths)]
         })
         .size(K6)
+        .rounds(15)
         .goal(0.02),
         Row::new(
             "slowest insert of a churn, reserved",
             "weak-table",
             |scale| {
                 let (ours, theirs) = herds::<Ours, Theirs>(scale.of(K6));
-                // So many that weak-table sweeps at least once.
-                let operations = scale.of(K6);
+                let operations = scale.of(GENERATIONS);
                 [
                     ours.slowest_insert(operations),
                     theirs.slowest_insert(operations),
@@ -159,7 +163,7 @@ fn extremes() -> [Row; 3] {
             },
         )
         .size(K6)
-        .rounds(5)
+        .rounds(3)
         .goal(0.01),
         Row::new(
             "payload held by dead keys of 4 KiB",
