@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// `cargo test` builds the examples, next to the directory of the tests. (With `--test` it does not:
-/// then add `--examples`, or this runs an old one.)
+/// `cargo test` builds the examples, next to the directory of the tests. (`cargo test --test` does not,
+/// and would run an old one: `cargo build --examples` first.)
 fn example() -> Command {
     let mut path = std::env::current_exe().expect("the path of this test");
     path.pop(); // the name
