@@ -1,0 +1,87 @@
+//! How many ways lead through a function: McCabe's cyclomatic complexity, branches plus one.
+//!
+//! Branches are `if`, `while`, `for`, `let else`, `?`, `&&`, `||`, guards, and each arm of a `match`
+//! after the first. A closure's count for the function around it; a function inside a function
+//! counts for itself. What a macro's invocation hides, nobody sees.
+
+use weakly::Strong;
+
+use super::{Attribute, Pass};
+use crate::alive::Counter;
+use crate::tree::{Kind, Node, Tree};
+
+/// The memoised counts alive.
+pub(crate) static ALIVE: Counter = Counter::new();
+
+/// Every node gets the number of branches in its subtree. It is computed once, and dies with the node:
+/// a memo that pins nothing.
+pub(crate) struct Complexity {
+    branches: Attribute<u32>,
+    /// How often the memo knew.
+    pub(crate) hits: usize,
+    /// How often it had to be computed.
+    pub(crate) computed: usize,
+}
+
+impl Complexity {
+    pub(crate) fn new() -> Self {
+        Complexity {
+            branches: Attribute::new(&ALIVE),
+            hits: 0,
+            computed: 0,
+        }
+    }
+
+    /// The figure of a function that has a body; `None` for anything else.
+    pub(crate) fn of(&mut self, node: &Strong<Node>) -> Option<u32> {
+        let is_function = node.kind == Kind::Fn && node.has(Kind::Block);
+        is_function.then(|| self.branches(node) + 1)
+    }
+
+    fn branches(&mut self, node: &Strong<Node>) -> u32 {
+        if let Some(&known) = self.branches.get(node) {
+            self.hits += 1;
+            return known;
+        }
+        let mut branches = own_branches(node);
+        for child in &node.children {
+            let inside = self.branches(child);
+            if child.kind != Kind::Fn {
+                branches += inside;
+            }
+        }
+        self.computed += 1;
+        self.branches.set(node, branches);
+        branches
+    }
+}
+
+fn own_branches(node: &Node) -> u32 {
+    match node.kind {
+        Kind::If | Kind::While | Kind::For | Kind::LetElse => 1,
+        Kind::Try | Kind::Lazy | Kind::Guard => 1,
+        Kind::Match => {
+            let arms = node.children.iter().filter(|it| it.kind == Kind::Arm);
+            (arms.count() as u32).saturating_sub(1)
+        }
+        _ => 0,
+    }
+}
+
+impl Pass for Complexity {
+    fn look_at(&mut self, tree: &Tree) {
+        self.branches(&tree.root);
+    }
+
+    fn purge(&mut self) {
+        self.branches.map.purge();
+    }
+
+    fn len(&self) -> usize {
+        self.branches.map.len()
+    }
+
+    fn pending(&self) -> usize {
+        self.branches.map.pending_dead()
+    }
+}

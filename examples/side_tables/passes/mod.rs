@@ -1,0 +1,45 @@
+//! Three passes over trees that they do not own. Each keeps what it finds in a map of its own; none
+//! knows of the others.
+
+pub(crate) mod complexity;
+pub(crate) mod documentation;
+pub(crate) mod spans;
+
+use weakly::{Strong, WeakMap};
+
+use crate::alive::{Alive, Counter};
+use crate::tree::{Node, Tree};
+
+/// What the program needs to know of a pass: nothing of what it finds.
+pub(crate) trait Pass {
+    /// Attaches the pass's attributes to the nodes of a tree.
+    fn look_at(&mut self, tree: &Tree);
+    /// Destroys the attributes of dead nodes.
+    fn purge(&mut self);
+    /// The nodes that have an attribute.
+    fn len(&self) -> usize;
+    /// The attributes whose node is dead, and that wait for a purge.
+    fn pending(&self) -> usize;
+}
+
+/// One private attribute of nodes. The values count themselves, so that it is not the map's word
+/// alone that they are gone.
+struct Attribute<V> {
+    map: WeakMap<Strong<Node>, (V, Alive)>,
+    counter: &'static Counter,
+}
+
+impl<V> Attribute<V> {
+    fn new(counter: &'static Counter) -> Self {
+        let map = WeakMap::new();
+        Attribute { map, counter }
+    }
+
+    fn get(&self, node: &Strong<Node>) -> Option<&V> {
+        self.map.get(node).map(|(value, _)| value)
+    }
+
+    fn set(&mut self, node: &Strong<Node>, value: V) {
+        self.map.insert(node, (value, self.counter.guard()));
+    }
+}

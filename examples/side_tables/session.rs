@@ -1,0 +1,343 @@
+//! The run: build, look, forget, and check that nothing stays behind.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::mem;
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Instant;
+
+use weakly::Strong;
+
+use crate::alive::Counter;
+use crate::passes::Pass;
+use crate::passes::complexity::{self, Complexity};
+use crate::passes::documentation::{self, Documentation};
+use crate::passes::spans::{self, Spans};
+use crate::progress::Progress;
+use crate::report::{self, Row, number};
+use crate::tree::{NODES, Node, Tree};
+use crate::{complain, memory, parse, sources};
+
+/// The attribute values of all passes that exist.
+const VALUES: [&Counter; 3] = [&spans::ALIVE, &complexity::ALIVE, &documentation::ALIVE];
+
+/// How the run went.
+pub(crate) struct Outcome {
+    /// Files that could not be read or parsed.
+    pub(crate) left_out: usize,
+    /// What was wrong with the counts.
+    pub(crate) faults: Vec<String>,
+    /// What became of the output.
+    pub(crate) written: io::Result<()>,
+}
+
+/// The trees, and what the passes have to say about them while their maps exist.
+#[derive(Default)]
+struct Session {
+    trees: Vec<Tree>,
+    spans: Option<Spans>,
+    complexity: Option<Complexity>,
+    documentation: Option<Documentation>,
+    rows: Vec<Row>,
+    /// The bytes that were held before there was anything.
+    base: usize,
+}
+
+/// Does it all, and tells standard output about it.
+///
+/// # Errors
+/// If there is no thread to be had with a stack that the parser can recurse on.
+pub(crate) fn run(files: &[PathBuf]) -> io::Result<Outcome> {
+    // What the runtime allocates once for ever is not ours to account for: let it.
+    drop(io::stdout());
+    drop(thread::spawn(|| ()).join());
+    let mut session = Session {
+        rows: Vec::with_capacity(16),
+        base: memory::held(),
+        ..Session::default()
+    };
+    let mut out = Output(Ok(()));
+    let work = || session.run(files, &mut out);
+    let left_out = thread::scope(|scope| {
+        let worker = thread::Builder::new().stack_size(parse::STACK);
+        let worker = worker.spawn_scoped(scope, work)?;
+        io::Result::Ok(worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })?;
+    // The parser keeps tables for its thread, and now they are gone too.
+    session.row("end the thread", Instant::now(), None);
+    let mut faults = Vec::new();
+    if left_out < files.len() {
+        faults = session.faults();
+        session.summary(&faults, &mut out);
+    }
+    Ok(Outcome {
+        left_out,
+        faults,
+        written: out.0,
+    })
+}
+
+impl Session {
+    fn run(&mut self, files: &[PathBuf], out: &mut Output) -> usize {
+        let left_out = self.parse(files);
+        if self.trees.is_empty() {
+            complain("nothing to look at");
+        } else {
+            self.look();
+            self.findings(out);
+            self.forget();
+        }
+        left_out
+    }
+
+    /// Builds a tree for each file; returns how many could not be.
+    fn parse(&mut self, files: &[PathBuf]) -> usize {
+        let began = Instant::now();
+        let mut progress = Progress::new("reading and parsing", files.len());
+        for file in files {
+            match tree(file) {
+                Ok(tree) => self.trees.push(tree),
+                Err(why) => {
+                    progress.clear();
+                    complain(&why);
+                }
+            }
+            progress.advance(1);
+        }
+        drop(progress);
+        self.row("read and parse", began, None);
+        files.len() - self.trees.len()
+    }
+
+    /// Lets each pass attach its attributes.
+    fn look(&mut self) {
+        self.spans = Some(Spans::new());
+        self.complexity = Some(Complexity::new());
+        self.documentation = Some(Documentation::new());
+        let phases = [
+            "attach spans",
+            "attach branch counts",
+            "attach doc verdicts",
+        ];
+        for (i, phase) in phases.into_iter().enumerate() {
+            let began = Instant::now();
+            let mut progress = Progress::new(phase, self.trees.len());
+            let trees = mem::take(&mut self.trees);
+            for tree in &trees {
+                if let Some(pass) = &mut self.passes()[i] {
+                    pass.look_at(tree);
+                }
+                progress.advance(1);
+            }
+            self.trees = trees;
+            self.row(phase, began, None);
+        }
+    }
+
+    /// What the attributes are good for: they are asked for together here, by somebody who holds all
+    /// three maps. The functions' figures come out of the memo, which is asked a second time.
+    fn findings(&mut self, out: &mut Output) {
+        let (Some(spans), Some(complexity), Some(documentation)) =
+            (&self.spans, &mut self.complexity, &self.documentation)
+        else {
+            return;
+        };
+        let began = Instant::now();
+        let first_time = mem::take(&mut complexity.computed);
+        complexity.hits = 0;
+        let mut functions = 0;
+        let mut worst: Vec<(u32, &Tree, &Strong<Node>)> = Vec::new();
+        for tree in &self.trees {
+            for node in tree.nodes() {
+                let Some(figure) = complexity.of(node) else {
+                    continue;
+                };
+                functions += 1;
+                let rank = worst.partition_point(|&(other, ..)| other >= figure);
+                if rank < 3 {
+                    worst.insert(rank, (figure, tree, node));
+                    worst.truncate(3);
+                }
+            }
+        }
+        let took = began.elapsed();
+
+        out.say(format_args!(
+            "most complex of {} functions\n",
+            number(functions)
+        ));
+        for (figure, tree, node) in &worst {
+            let path = tree.path_of(node);
+            let place = spans.of(node).map(ToString::to_string);
+            let place = place.unwrap_or_default();
+            out.say(format_args!("  {figure:>4}  {path}\n        {place}\n"));
+        }
+        let (documented, public) = (documentation.documented(), documentation.len());
+        let percent = documented as f64 * 100.0 / public.max(1) as f64;
+        out.say(format_args!(
+            "documented: {} of {} public items ({percent:.1} %)\n\
+             memo: {} counts computed; asked again for each function: {} hits, {} computed, {took:.2?}\n\n",
+            number(documented),
+            number(public),
+            number(first_time),
+            number(complexity.hits),
+            number(complexity.computed),
+        ));
+    }
+
+    /// Takes everything away again, step by step.
+    fn forget(&mut self) {
+        let began = Instant::now();
+        let mut progress = Progress::new("dropping half of the trees", self.trees.len());
+        let mut keep = true;
+        self.trees.retain(|_| {
+            progress.advance(1);
+            keep = !keep;
+            keep
+        });
+        drop(progress);
+        self.row("drop half of the trees", began, None);
+        self.purge();
+
+        let began = Instant::now();
+        self.spans = None;
+        self.row("drop the map of spans", began, None);
+
+        let began = Instant::now();
+        let trees = mem::take(&mut self.trees);
+        let mut progress = Progress::new("dropping the other trees", trees.len());
+        for tree in trees {
+            drop(tree);
+            progress.advance(1);
+        }
+        drop(progress);
+        self.row("drop the other trees", began, None);
+        self.purge();
+
+        let began = Instant::now();
+        self.complexity = None;
+        self.documentation = None;
+        self.row("drop the other maps", began, None);
+    }
+
+    fn purge(&mut self) {
+        let began = Instant::now();
+        let before = values();
+        for pass in self.passes().into_iter().flatten() {
+            pass.purge();
+        }
+        self.row("purge", began, Some(before - values()));
+    }
+
+    fn passes(&mut self) -> [Option<&mut dyn Pass>; 3] {
+        fn seen_as_pass<P: Pass>(pass: &mut Option<P>) -> Option<&mut dyn Pass> {
+            pass.as_mut().map(|pass| pass as &mut dyn Pass)
+        }
+        [
+            seen_as_pass(&mut self.spans),
+            seen_as_pass(&mut self.complexity),
+            seen_as_pass(&mut self.documentation),
+        ]
+    }
+
+    /// Writes down how things stand after a phase.
+    fn row(&mut self, phase: &'static str, began: Instant, drained: Option<usize>) {
+        let took = began.elapsed();
+        let mut pending = 0;
+        let entries = self.passes().map(|pass| {
+            let pass = pass?;
+            pending += pass.pending();
+            Some(pass.len())
+        });
+        self.rows.push(Row {
+            phase,
+            took,
+            nodes: NODES.get(),
+            entries,
+            values: values(),
+            pending,
+            drained,
+            bytes: memory::held().wrapping_sub(self.base) as isize,
+        });
+    }
+
+    /// Holds what the maps say against what constructors and destructors have counted.
+    fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        for row in &self.rows {
+            let entries: usize = row.entries.iter().flatten().sum();
+            if row.values != entries + row.pending {
+                let Row {
+                    phase,
+                    values,
+                    pending,
+                    ..
+                } = row;
+                faults.push(format!(
+                    "after \"{phase}\": {values} values for {entries} entries and {pending} pending"
+                ));
+            }
+            let all = row.entries.iter().flatten().copied().max().unwrap_or(0);
+            if all > row.nodes {
+                let Row { phase, nodes, .. } = row;
+                faults.push(format!(
+                    "after \"{phase}\": {all} entries for {nodes} nodes"
+                ));
+            }
+            if row.drained.is_some() && row.pending != 0 {
+                faults.push(format!("purged, but {} pending", row.pending));
+            }
+        }
+        if let Some(Row {
+            nodes,
+            values,
+            pending,
+            bytes,
+            ..
+        }) = self.rows.last()
+        {
+            if (*nodes, *values, *pending, *bytes) != (0, 0, 0, 0) {
+                faults.push(format!(
+                    "not zero at the end: {nodes} nodes, {values} values, {pending} pending, {bytes} bytes"
+                ));
+            }
+        }
+        faults
+    }
+
+    fn summary(&self, faults: &[String], out: &mut Output) {
+        if out.0.is_ok() {
+            out.0 = report::table(&mut io::stdout().lock(), &self.rows);
+        }
+        if faults.is_empty() {
+            let end = "at the end: 0 nodes, 0 attributes, 0 pending, 0 bytes (checked)";
+            out.say(format_args!("\n{end}\n"));
+        }
+    }
+}
+
+fn tree(file: &std::path::Path) -> Result<Tree, String> {
+    let source = sources::read(file)?;
+    let name = source.name.clone();
+    parse::parse(source).map_err(|refusal| {
+        let parse::Refusal { line, column, why } = refusal;
+        format!("{name}:{line}:{column}: {why}")
+    })
+}
+
+fn values() -> usize {
+    VALUES.iter().map(|counter| counter.get()).sum()
+}
+
+/// Standard output, which may fail in the middle: the work goes on, the first failure is kept.
+struct Output(io::Result<()>);
+
+impl Output {
+    fn say(&mut self, what: fmt::Arguments<'_>) {
+        if self.0.is_ok() {
+            self.0 = io::stdout().write_fmt(what);
+        }
+    }
+}

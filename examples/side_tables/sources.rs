@@ -1,0 +1,114 @@
+//! From arguments to texts: which files to read, and what stands in the way.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::tree::Source;
+
+/// The files to read, and complaints about what cannot be.
+#[derive(Default)]
+pub(crate) struct Sources {
+    /// In the order of the arguments, directories sorted; each file once.
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) complaints: Vec<String>,
+    seen: HashSet<PathBuf>,
+}
+
+impl Sources {
+    pub(crate) fn find(paths: &[PathBuf]) -> Self {
+        let mut sources = Sources::default();
+        for path in paths {
+            if let Err(why) = sources.add(path) {
+                sources.complain(path, why);
+            }
+        }
+        sources
+    }
+
+    /// A path that was given: a file of any name, or a directory with Rust files in it.
+    fn add(&mut self, path: &Path) -> io::Result<()> {
+        let kind = fs::metadata(path)?.file_type();
+        if kind.is_dir() {
+            if !self.walk(path)? {
+                let why = "no file named *.rs in this directory";
+                return Err(io::Error::other(why));
+            }
+        } else if kind.is_file() {
+            self.take(path)?;
+        } else {
+            // A pipe or a device may never end.
+            return Err(io::Error::other("neither a file nor a directory"));
+        }
+        Ok(())
+    }
+
+    /// Takes the Rust files of a directory; whether there were any.
+    fn walk(&mut self, directory: &Path) -> io::Result<bool> {
+        let mut inside = fs::read_dir(directory)?
+            .map(|entry| Ok(entry?.path()))
+            .collect::<io::Result<Vec<_>>>()?;
+        inside.sort();
+        let mut any = false;
+        for path in inside {
+            match self.walk_into(&path) {
+                Ok(found) => any |= found,
+                Err(why) => self.complain(&path, why),
+            }
+        }
+        Ok(any)
+    }
+
+    /// Follows a link to a file, but none to a directory: that might lead back here.
+    fn walk_into(&mut self, path: &Path) -> io::Result<bool> {
+        if fs::symlink_metadata(path)?.is_dir() {
+            return self.walk(path);
+        }
+        if path.extension() != Some("rs".as_ref()) || !fs::metadata(path)?.is_file() {
+            return Ok(false);
+        }
+        self.take(path)?;
+        Ok(true)
+    }
+
+    fn take(&mut self, path: &Path) -> io::Result<()> {
+        if self.seen.insert(fs::canonicalize(path)?) {
+            self.files.push(path.to_path_buf());
+        }
+        Ok(())
+    }
+
+    fn complain(&mut self, path: &Path, why: io::Error) {
+        self.complaints.push(format!("{}: {why}", path.display()));
+    }
+}
+
+/// Reads a file, or says what is wrong with it, and where.
+pub(crate) fn read(path: &Path) -> Result<Source, String> {
+    let name = name_of(path);
+    let bytes = fs::read(path).map_err(|why| format!("{name}: {why}"))?;
+    if u32::try_from(bytes.len()).is_err() {
+        return Err(format!("{name}: more than 4 GiB"));
+    }
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        let bad = error.utf8_error().valid_up_to();
+        let before = String::from_utf8_lossy(&error.as_bytes()[..bad]);
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|&it| it != '\n').count() + 1;
+        let byte = error.as_bytes()[bad];
+        format!("{name}:{line}:{column}: not UTF-8 (byte 0x{byte:02x})")
+    })?;
+    // Editors do not count it as a column, the parser does not know it.
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
+    Ok(Source::new(name, text))
+}
+
+/// As seen from where the user is.
+fn name_of(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let name = path.strip_prefix(&here).unwrap_or(path);
+    name.display().to_string()
+}
