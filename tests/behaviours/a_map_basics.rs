@@ -95,7 +95,10 @@ fn remove_returns_the_value_once<P: Kind>() {
     assert_eq!(map.remove(&key), None);
     map.insert(&key, 6);
     let (removed, value) = map.remove_entry(&key).unwrap();
-    assert_eq!((P::Strong::addr(&removed), value), (P::Strong::addr(&key), 6));
+    assert_eq!(
+        (P::Strong::addr(&removed), value),
+        (P::Strong::addr(&key), 6)
+    );
     assert!(map.remove_entry(&key).is_none());
 }
 
@@ -277,5 +280,8 @@ fn the_kind_of_pointer_is_part_of_the_type() {
     let atomics = WeakMap::from([(&strong, 'a')]);
     let locals = WeakMap::from([(&local, 'l')]);
     assert_eq!((atomics[&strong], locals[&local]), ('a', 'l'));
-    assert_eq!((atomics.get(&*strong), locals.get(&*strong)), (Some(&'a'), None));
+    assert_eq!(
+        (atomics.get(&*strong), locals.get(&*strong)),
+        (Some(&'a'), None)
+    );
 }
