@@ -25,7 +25,7 @@ for_each_kind!(
     a_closure_may_kill_another_key,
 );
 
-/// 1. An empty map has no entries, finds nothing, and has nothing to remove.
+/// A1: An empty map has no entries, finds nothing, and has nothing to remove.
 fn an_empty_map_has_nothing<P: Kind>() {
     let mut map = Map::<P, i32>::new();
     let key = new::<P, _>(1);
@@ -37,7 +37,7 @@ fn an_empty_map_has_nothing<P: Kind>() {
     assert!(map.pop().is_none());
 }
 
-/// 2. A value is found by its key, by a clone of it, by a weak handle, and by its address.
+/// A2: A value is found by its key, by a clone of it, by a weak handle, and by its address.
 fn a_value_is_found_by_any_clone_of_its_key<P: Kind>() {
     let key = new::<P, _>(1);
     let mut map = Map::<P, _>::new();
@@ -54,7 +54,7 @@ fn a_value_is_found_by_any_clone_of_its_key<P: Kind>() {
     }
 }
 
-/// 3. Insert of a present key replaces the value and returns the old one; the count stays.
+/// A3: Insert of a present key replaces the value and returns the old one; the count stays.
 fn insert_replaces_and_returns_the_old_value<P: Kind>() {
     let key = new::<P, _>(1);
     let mut map = Map::<P, _>::new();
@@ -64,7 +64,7 @@ fn insert_replaces_and_returns_the_old_value<P: Kind>() {
     assert_eq!(map[&key], "new");
 }
 
-/// 4. `try_insert` of a present key fails, hands back the rejected value, and changes nothing.
+/// A4: `try_insert` of a present key fails, hands back the rejected value, and changes nothing.
 fn try_insert_refuses_a_present_key<P: Kind>() {
     let key = new::<P, _>(1);
     let mut map = Map::<P, _>::new();
@@ -75,7 +75,7 @@ fn try_insert_refuses_a_present_key<P: Kind>() {
     assert_eq!((map[&key], map.len()), ("first", 1));
 }
 
-/// 5. `contains_key` is true after an insert, false before it and after a remove.
+/// A5: `contains_key` is true after an insert, false before it and after a remove.
 fn contains_key_follows_insert_and_remove<P: Kind>() {
     let key = new::<P, _>(1);
     let mut map = Map::<P, _>::new();
@@ -86,7 +86,7 @@ fn contains_key_follows_insert_and_remove<P: Kind>() {
     assert!(!map.contains_key(&key));
 }
 
-/// 6. Remove returns the value the first time, nothing the second.
+/// A6: Remove returns the value the first time, nothing the second.
 fn remove_returns_the_value_once<P: Kind>() {
     let key = new::<P, _>(1);
     let mut map = Map::<P, _>::new();
@@ -102,7 +102,7 @@ fn remove_returns_the_value_once<P: Kind>() {
     assert!(map.remove_entry(&key).is_none());
 }
 
-/// 7. Remove touches no other entry.
+/// A7: Remove touches no other entry.
 fn remove_leaves_other_entries<P: Kind>() {
     let keys = keys::<P>(20);
     let mut map: Map<P, _> = keys.iter().zip(0..).collect();
@@ -113,7 +113,7 @@ fn remove_leaves_other_entries<P: Kind>() {
     }
 }
 
-/// 8. `get_or_insert` returns the value that is there, and does not replace it.
+/// A8: `get_or_insert` returns the value that is there, and does not replace it.
 fn get_or_insert_keeps_the_existing_value<P: Kind>() {
     let key = new::<P, _>(1);
     let mut map = Map::<P, _>::new();
@@ -123,7 +123,7 @@ fn get_or_insert_keeps_the_existing_value<P: Kind>() {
     assert_eq!(map.len(), 1);
 }
 
-/// 9. The closure of `get_or_insert_with` is not run when the key is present.
+/// A9: The closure of `get_or_insert_with` is not run when the key is present.
 fn the_closure_is_not_run_when_the_key_is_present<P: Kind>() {
     let key = new::<P, _>(1);
     let mut map = Map::<P, _>::new();
@@ -135,7 +135,7 @@ fn the_closure_is_not_run_when_the_key_is_present<P: Kind>() {
     assert_eq!(runs, 1);
 }
 
-/// 10. The closure gets a weak handle to exactly the key, and no strong one.
+/// A10: The closure gets a weak handle to exactly the key, and no strong one.
 fn the_closure_gets_a_weak_handle_to_the_key<P: Kind>() {
     let key = new::<P, _>(1);
     let mut map = Map::<P, _>::new();
@@ -148,7 +148,7 @@ fn the_closure_gets_a_weak_handle_to_the_key<P: Kind>() {
     assert!(map.contains_key(&key));
 }
 
-/// 11. A closure that panics leaves the map as it was, and usable.
+/// A11: A closure that panics leaves the map as it was, and usable.
 fn a_panicking_closure_leaves_the_map_as_it_was<P: Kind>() {
     let keys = keys::<P>(2);
     let mut map = Map::<P, _>::from([(&keys[0], 0)]);
@@ -165,7 +165,7 @@ fn a_panicking_closure_leaves_the_map_as_it_was<P: Kind>() {
     assert_eq!((map[&keys[0]], map[&keys[1]]), (0, 1));
 }
 
-/// 12. The closure cannot insert the same key: the map is borrowed, which a `RefCell` notices at run
+/// A12: The closure cannot insert the same key: the map is borrowed, which a `RefCell` notices at run
 /// time (without one, the compiler does). What the closure returns is inserted.
 fn a_closure_cannot_reach_the_map_it_fills<P: Kind>() {
     let key = new::<P, _>(1);
@@ -178,7 +178,7 @@ fn a_closure_cannot_reach_the_map_it_fills<P: Kind>() {
     assert_eq!(map.borrow().len(), 1);
 }
 
-/// 13. The closure may drop the last strong handle of another key: both effects are seen.
+/// A13: The closure may drop the last strong handle of another key: both effects are seen.
 fn a_closure_may_kill_another_key<P: Kind>() {
     let [key, other] = [1, 2].map(new::<P, _>);
     let dead = downgrade(&other);
@@ -236,14 +236,14 @@ where
 
 for_each_kind!(objects_without_size_are_told_apart);
 
-/// 24. Objects of no size are told apart, like any others.
+/// A24: Objects of no size are told apart, like any others.
 fn objects_without_size_are_told_apart<P: Kind>() {
     tells_apart::<P::Strong<()>>((0..50).map(|_| ().into()).collect());
 }
 
 for_each_flavour!(unsized_keys_are_told_apart);
 
-/// 24. Slices, strings and trait objects are keys; identity is the address, never the vtable.
+/// A24: Slices, strings and trait objects are keys; identity is the address, never the vtable.
 fn unsized_keys_are_told_apart<F: crate::common::Own>() {
     use weakly::Handle;
     tells_apart::<Handle<[u8], F>>(vec![[].into(), [].into(), [1, 2].into(), [1, 2].into()]);
@@ -265,7 +265,7 @@ fn unsized_keys_are_told_apart<F: crate::common::Own>() {
     tells_apart(shapes);
 }
 
-/// 24. So are those of the standard library's pointers.
+/// A24: So are those of the standard library's pointers.
 #[test]
 fn unsized_std_keys_are_told_apart() {
     tells_apart::<Rc<str>>(vec!["".into(), "".into(), "same".into(), "same".into()]);
@@ -273,7 +273,7 @@ fn unsized_std_keys_are_told_apart() {
     tells_apart::<Rc<dyn Shape>>(vec![Rc::new(Point), Rc::new(Point), Rc::new(Square(1.0))]);
 }
 
-/// 24. The key's type names the pointer: the same payload can be a key of every kind.
+/// A24: The key's type names the pointer: the same payload can be a key of every kind.
 #[test]
 fn the_kind_of_pointer_is_part_of_the_type() {
     let (strong, local) = (Strong::new(1), local::Strong::new(1));

@@ -30,7 +30,7 @@ fn squares<P: Kind>(keys: &[Key<P>]) -> Map<P, usize> {
     keys.iter().map(|key| (key, **key * **key)).collect()
 }
 
-/// 14. `pop` returns every live pair exactly once, then nothing.
+/// A14: `pop` returns every live pair exactly once, then nothing.
 fn pop_returns_every_live_pair_once<P: Kind>() {
     let mut keys = keys::<P>(100);
     let mut map = squares::<P>(&keys);
@@ -46,7 +46,7 @@ fn pop_returns_every_live_pair_once<P: Kind>() {
     assert_eq!(map.len_live(), 0);
 }
 
-/// 15. `clear` empties the map, destroys each value once, and the map can be filled again.
+/// A15: `clear` empties the map, destroys each value once, and the map can be filled again.
 fn clear_destroys_each_value_once<P: Kind>() {
     let counter = Counter::default();
     let mut keys = keys::<P>(10);
@@ -61,7 +61,7 @@ fn clear_destroys_each_value_once<P: Kind>() {
     assert_eq!(counter.get(), 18);
 }
 
-/// 16. `extend` takes pairs of an iterator, of another weak map, and of a copy of the map itself.
+/// A16: `extend` takes pairs of an iterator, of another weak map, and of a copy of the map itself.
 fn extend_takes_from_iterators_maps_and_itself<P: Kind>() {
     let keys = keys::<P>(6);
     let mut map = squares::<P>(&keys[..2]);
@@ -74,7 +74,7 @@ fn extend_takes_from_iterators_maps_and_itself<P: Kind>() {
     assert_eq!(pairs::<P>(&map), all);
 }
 
-/// 17. If the iterator panics half-way, what it gave before stays.
+/// A17: If the iterator panics half-way, what it gave before stays.
 fn an_iterator_that_panics_half_way_loses_nothing<P: Kind>() {
     let keys = keys::<P>(5);
     let mut map = Map::<P, usize>::new();
@@ -89,7 +89,7 @@ fn an_iterator_that_panics_half_way_loses_nothing<P: Kind>() {
     assert_eq!(map.len(), 4);
 }
 
-/// 18. Maps are equal if the same keys, by identity, have equal values; the dead do not matter.
+/// A18: Maps are equal if the same keys, by identity, have equal values; the dead do not matter.
 fn maps_are_equal_by_identity_of_keys<P: Kind>() {
     let keys = keys::<P>(3);
     let twins = self::keys::<P>(3);
@@ -106,7 +106,7 @@ fn maps_are_equal_by_identity_of_keys<P: Kind>() {
     assert!(map == more && more == map, "the temporary key is dead");
 }
 
-/// 19. A copy has the same live entries, goes its own way, and keeps no key alive.
+/// A19: A copy has the same live entries, goes its own way, and keeps no key alive.
 fn a_copy_is_independent_and_keeps_no_key<P: Kind>() {
     let mut keys = keys::<P>(4);
     let mut map = squares::<P>(&keys);
@@ -124,7 +124,7 @@ fn a_copy_is_independent_and_keeps_no_key<P: Kind>() {
     assert_eq!(pairs::<P>(&map), [(0, 0), (2, 5)]);
 }
 
-/// 20. A copy clones the values, and has the very same keys.
+/// A20: A copy clones the values, and has the very same keys.
 fn a_copy_clones_the_values_and_shares_the_keys<P: Kind>() {
     let key = new::<P, _>(1);
     let mut map = Map::<P, _>::from([(&key, vec![1])]);
@@ -133,7 +133,7 @@ fn a_copy_clones_the_values_and_shares_the_keys<P: Kind>() {
     assert_eq!((&*map[&key], &*copy[&key]), (&[1, 2][..], &[1][..]));
 }
 
-/// 21. Many go in, and all come out again, each with its value.
+/// A21: Many go in, and all come out again, each with its value.
 fn many_in_and_all_out_again<P: Kind>() {
     let keys = keys::<P>(scaled(10_000, 200));
     let mut map = squares::<P>(&keys);
@@ -145,7 +145,7 @@ fn many_in_and_all_out_again<P: Kind>() {
     assert!(keys.iter().all(|key| P::counts(key) == (1, 0)));
 }
 
-/// 22. The same key goes in and out a million times: the table does not grow, nor does the object's
+/// A22: The same key goes in and out a million times: the table does not grow, nor does the object's
 /// list of watchers.
 fn the_same_key_in_and_out_a_million_times<P: Kind>() {
     let key = new::<P, _>(1);
@@ -161,7 +161,7 @@ fn the_same_key_in_and_out_a_million_times<P: Kind>() {
     assert_eq!(crate::heap::bytes(), bytes);
 }
 
-/// 23. The union of two maps loses its entries as their keys die.
+/// A23: The union of two maps loses its entries as their keys die.
 fn a_union_loses_what_dies<P: Kind>() {
     let mut keys = keys::<P>(5);
     let (a, b) = (squares::<P>(&keys[..3]), squares::<P>(&keys[2..]));
@@ -174,7 +174,7 @@ fn a_union_loses_what_dies<P: Kind>() {
     assert_eq!((union.len(), pairs::<P>(&b).len()), (2, 0));
 }
 
-/// 25. Ten thousand keys in a thousand maps: an entry goes from each in constant time. (That takes a
+/// A25: Ten thousand keys in a thousand maps: an entry goes from each in constant time. (That takes a
 /// gigabyte and, without optimisation, half a minute; so a debug build has a tenth of the keys.)
 fn many_keys_in_many_maps<P: Kind>() {
     let objects = if cfg!(debug_assertions) {
@@ -199,7 +199,7 @@ fn many_keys_in_many_maps<P: Kind>() {
     assert!(maps.iter().all(|map| map.is_empty()));
 }
 
-/// 25. (One key in many maps, and a map dropped among them, is the same question from the other side.)
+/// A25: (One key in many maps, and a map dropped among them, is the same question from the other side.)
 #[test]
 fn one_key_outlives_a_thousand_maps() {
     let key = weakly::Strong::new(1);

@@ -29,7 +29,7 @@ for_each_kind!(
     short_lived_keys_take_no_more_and_no_more_memory,
 );
 
-/// 35. When the last strong handle goes, the entry is not found any more, at once.
+/// C35: When the last strong handle goes, the entry is not found any more, at once.
 fn a_dead_key_is_gone_at_once<P: Kind>() {
     let key = new::<P, _>(1);
     let weak = downgrade(&key);
@@ -44,7 +44,7 @@ fn a_dead_key_is_gone_at_once<P: Kind>() {
     assert_eq!(map.remove(&weak), None);
 }
 
-/// 36. As long as one strong handle is left, nothing changes.
+/// C36: As long as one strong handle is left, nothing changes.
 fn one_of_several_handles_changes_nothing<P: Kind>() {
     let key = new::<P, _>(1);
     let mut map = Map::<P, _>::from([(&key, 1)]);
@@ -56,7 +56,7 @@ fn one_of_several_handles_changes_nothing<P: Kind>() {
     );
 }
 
-/// 37. Weak handles, however many, do not keep the entry.
+/// C37: Weak handles, however many, do not keep the entry.
 fn weak_handles_do_not_keep_the_entry<P: Kind>() {
     let key = new::<P, _>(1);
     let counter = Counter::default();
@@ -68,7 +68,7 @@ fn weak_handles_do_not_keep_the_entry<P: Kind>() {
     assert!(!weak.iter().any(is_alive));
 }
 
-/// 38. The entry of a temporary key is gone when the statement ends.
+/// C38: The entry of a temporary key is gone when the statement ends.
 fn a_temporary_key_leaves_nothing<P: Kind>() {
     let mut map = Map::<P, _>::new();
     map.insert(&new::<P, _>(1), "nobody");
@@ -96,7 +96,7 @@ fn changes<P: Kind>() -> Vec<(&'static str, fn(&mut Map<P, Option<Witness>>))> {
     ]
 }
 
-/// 39. A value is destroyed once, not before its key dies, and at the latest by the map's next change.
+/// C39: A value is destroyed once, not before its key dies, and at the latest by the map's next change.
 fn a_value_is_destroyed_by_the_next_change_of_the_map<P: Kind>() {
     for (name, change) in changes::<P>() {
         let counter = Counter::default();
@@ -111,7 +111,7 @@ fn a_value_is_destroyed_by_the_next_change_of_the_map<P: Kind>() {
     }
 }
 
-/// 39. Methods that take `&self`, and those that only give out what is there, destroy nothing.
+/// C39: Methods that take `&self`, and those that only give out what is there, destroy nothing.
 fn reading_destroys_nothing<P: Kind>() {
     let counter = Counter::default();
     let [key, other] = [1, 2].map(new::<P, _>);
@@ -125,7 +125,7 @@ fn reading_destroys_nothing<P: Kind>() {
     assert_eq!((counter.get(), map.pending_dead()), (0, pending));
 }
 
-/// 40. After `purge`, every value of a dead key is destroyed, and no other.
+/// C40: After `purge`, every value of a dead key is destroyed, and no other.
 fn purge_destroys_the_values_of_all_the_dead<P: Kind>() {
     let counter = Counter::default();
     let mut keys = keys::<P>(scaled(1_000, 100));
@@ -137,7 +137,7 @@ fn purge_destroys_the_values_of_all_the_dead<P: Kind>() {
     assert_eq!(map.len(), keys.len());
 }
 
-/// 41. A value that is removed or replaced is handed back, and destroyed when the caller drops it.
+/// C41: A value that is removed or replaced is handed back, and destroyed when the caller drops it.
 fn a_removed_or_replaced_value_is_destroyed_at_once<P: Kind>() {
     let counter = Counter::default();
     let key = new::<P, _>(1);
@@ -151,7 +151,7 @@ fn a_removed_or_replaced_value_is_destroyed_at_once<P: Kind>() {
     assert_eq!(counter.get(), 3);
 }
 
-/// 42. A key in several maps is forgotten by each; while the value of one is destroyed, the key is
+/// C42: A key in several maps is forgotten by each; while the value of one is destroyed, the key is
 /// dead for all.
 fn every_map_forgets_a_dead_key<P: Kind>() {
     let key = new::<P, _>(1);
@@ -175,7 +175,7 @@ fn every_map_forgets_a_dead_key<P: Kind>() {
     assert_eq!(*seen.borrow(), expected);
 }
 
-/// 43. A key that was removed dies later: the map does not notice.
+/// C43: A key that was removed dies later: the map does not notice.
 fn a_removed_key_may_die_later<P: Kind>() {
     let [key, other] = [1, 2].map(new::<P, _>);
     let mut map = Map::<P, _>::from([(&key, 1), (&other, 2)]);
@@ -186,7 +186,7 @@ fn a_removed_key_may_die_later<P: Kind>() {
     assert_eq!((map.len(), map[&other]), (1, 2));
 }
 
-/// 44. A key that was removed and inserted again dies: its entry goes exactly once.
+/// C44: A key that was removed and inserted again dies: its entry goes exactly once.
 fn a_key_removed_and_inserted_again_goes_once<P: Kind>() {
     let counter = Counter::default();
     let [key, other] = [1, 2].map(new::<P, _>);
@@ -202,7 +202,7 @@ fn a_key_removed_and_inserted_again_goes_once<P: Kind>() {
     assert_eq!((counter.get(), map.len(), map.pending_dead()), (3, 1, 0));
 }
 
-/// 45. New keys in the places of dead ones, whose notices come late, stay.
+/// C45: New keys in the places of dead ones, whose notices come late, stay.
 fn a_late_notice_spares_the_new_entry<P: Kind>() {
     let mut map = Map::<P, _>::with_capacity(200);
     drop(
@@ -225,7 +225,7 @@ fn a_late_notice_spares_the_new_entry<P: Kind>() {
     assert!(keys.iter().all(|key| map[key] == **key));
 }
 
-/// 54. Keys that die while the table grows, because growing destroys the values that own them, are
+/// C54: Keys that die while the table grows, because growing destroys the values that own them, are
 /// neither lost nor met twice.
 fn keys_may_die_while_the_table_grows<P: Kind>() {
     let counter = Counter::default();
@@ -245,7 +245,7 @@ fn keys_may_die_while_the_table_grows<P: Kind>() {
     assert_eq!(counter.get(), 3 * kept.len());
 }
 
-/// 55. A key whose entry is found, but which can no longer be upgraded, is treated as absent.
+/// C55: A key whose entry is found, but which can no longer be upgraded, is treated as absent.
 fn a_key_that_cannot_be_upgraded_is_absent<P: Kind>() {
     struct Dying<P: Kind>(Rc<RefCell<WeakMap<P::Strong<Dying<P>>, i32>>>);
     impl<P: Kind> Drop for Dying<P> {
@@ -267,7 +267,7 @@ fn a_key_that_cannot_be_upgraded_is_absent<P: Kind>() {
     assert!(map.borrow().is_empty());
 }
 
-/// 56. When all keys are dead, an insert into the full table makes it no larger.
+/// C56: When all keys are dead, an insert into the full table makes it no larger.
 fn a_table_of_the_dead_does_not_grow<P: Kind>() {
     let mut map = Map::<P, _>::with_capacity(100);
     let capacity = map.capacity();
@@ -281,7 +281,7 @@ fn a_table_of_the_dead_does_not_grow<P: Kind>() {
     assert_eq!((map.len_live(), map[&key]), (1, 1));
 }
 
-/// 57. A million short-lived keys, never more than a hundred alive, and no `purge`: the table and the
+/// C57: A million short-lived keys, never more than a hundred alive, and no `purge`: the table and the
 /// memory stay small.
 fn short_lived_keys_take_no_more_and_no_more_memory<P: Kind>() {
     let start = heap::bytes();

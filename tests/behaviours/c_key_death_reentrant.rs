@@ -56,7 +56,7 @@ fn live_and_die<P: Kind>(last_deed: fn(&Owner<P>)) {
     assert_eq!((map.borrow().len(), counter.get()), (0, 1));
 }
 
-/// 47. In its destructor an object still finds its own attribute, by reference.
+/// C47: In its destructor an object still finds its own attribute, by reference.
 fn a_destructor_reads_its_own_attribute<P: Kind>() {
     live_and_die::<P>(|owner| {
         assert!(owner.map.borrow().get(&Addr::of(owner)).is_some());
@@ -66,7 +66,7 @@ fn a_destructor_reads_its_own_attribute<P: Kind>() {
     });
 }
 
-/// 48. In its destructor an object cannot insert itself: there is no strong handle to do it with.
+/// C48: In its destructor an object cannot insert itself: there is no strong handle to do it with.
 fn a_destructor_cannot_insert_its_object<P: Kind>() {
     live_and_die::<P>(|owner| {
         assert!(owner.me.get().unwrap().upgrade().is_none());
@@ -74,7 +74,7 @@ fn a_destructor_cannot_insert_its_object<P: Kind>() {
     });
 }
 
-/// 49. A weak handle made in the destructor is dead, then and later.
+/// C49: A weak handle made in the destructor is dead, then and later.
 fn a_weak_handle_made_in_the_destructor_is_dead<P: Kind>() {
     live_and_die::<P>(|owner| {
         let another = owner.me.get().unwrap().clone();
@@ -84,7 +84,7 @@ fn a_weak_handle_made_in_the_destructor_is_dead<P: Kind>() {
     });
 }
 
-/// 50. A destructor may remove its own entry: the value is destroyed then, and only then. (A map of
+/// C50: A destructor may remove its own entry: the value is destroyed then, and only then. (A map of
 /// the standard library's pointers may have swept it away already, as the first thing that `remove`
 /// does.)
 fn a_destructor_may_remove_its_own_entry<P: Kind>() {
@@ -96,7 +96,7 @@ fn a_destructor_may_remove_its_own_entry<P: Kind>() {
     });
 }
 
-/// 51. An object with a weak handle to itself leaves no memory behind.
+/// C51: An object with a weak handle to itself leaves no memory behind.
 fn an_object_may_hold_a_weak_handle_to_itself<P: Kind>() {
     struct Narcissus<P: Kind>(OnceCell<Weak<P, Narcissus<P>>>);
     let start = heap::bytes();
@@ -107,7 +107,7 @@ fn an_object_may_hold_a_weak_handle_to_itself<P: Kind>() {
     assert_eq!(heap::bytes(), start);
 }
 
-/// 52. A removed value that owns the only strong handle to its key is dropped: the map has forgotten
+/// C52: A removed value that owns the only strong handle to its key is dropped: the map has forgotten
 /// both, and hears nothing.
 fn a_value_that_owned_its_key_is_dropped_without_a_notice<P: Kind>() {
     struct Cycle<P: Kind>(#[allow(dead_code)] P::Strong<OnceCell<Weak<P, u8>>>);
@@ -136,7 +136,7 @@ fn chain<P: Kind>(n: usize, dead: &Counter) -> (Chain<P>, Key<P>) {
     (map, head.unwrap())
 }
 
-/// 53. In a chain of a hundred thousand entries, each value owning the next key, dropping the head
+/// C53: In a chain of a hundred thousand entries, each value owning the next key, dropping the head
 /// frees all, on a small stack. (Shorter for the standard library's pointers: see
 /// [`a_purge_that_sweeps_a_chain_takes_linear_time`].)
 fn a_long_chain_of_values_owning_keys_is_purged_without_recursion<P: Kind>() {
@@ -150,7 +150,7 @@ fn a_long_chain_of_values_owning_keys_is_purged_without_recursion<P: Kind>() {
     assert_eq!((map.len(), dead.get()), (0, n));
 }
 
-/// 53. The same when the map goes first: the values go with it, and one by one take the keys.
+/// C53: The same when the map goes first: the values go with it, and one by one take the keys.
 fn a_long_chain_dies_with_its_map_without_recursion<P: Kind>() {
     let n = scaled(100_000, 300);
     let dead = Counter::default();
@@ -207,7 +207,7 @@ impl Identify<Asked> for WeakAsked {
     }
 }
 
-/// 53. A purge that has to look for the dead takes O(capacity), as documented, also when they die one
+/// C53: A purge that has to look for the dead takes O(capacity), as documented, also when they die one
 /// of the other.
 #[test]
 fn a_purge_that_sweeps_a_chain_takes_linear_time() {

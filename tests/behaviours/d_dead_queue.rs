@@ -43,7 +43,7 @@ fn objects<F: Own>(n: usize) -> Vec<Handle<usize, F>> {
     (0..n).map(Handle::new).collect()
 }
 
-/// 58. A death is one notice for each entry, and none for a key that was removed.
+/// D58: A death is one notice for each entry, and none for a key that was removed.
 fn a_death_is_one_notice_for_each_entry<F: Own>() {
     let mut keys = objects::<F>(3);
     let a: WeakMap<_, _> = keys.iter().zip(0..).collect();
@@ -57,7 +57,7 @@ fn a_death_is_one_notice_for_each_entry<F: Own>() {
     assert_eq!((a.len(), b.len()), (1, 1));
 }
 
-/// 59. Whatever the order in which keys die, and in which they are drained, the map is the same.
+/// D59: Whatever the order in which keys die, and in which they are drained, the map is the same.
 fn keys_may_die_in_any_order<P: Kind>() {
     let orders: [fn(&mut Vec<Key<P>>) -> Key<P>; 3] = [
         |keys| keys.pop().unwrap(),
@@ -82,7 +82,7 @@ fn keys_may_die_in_any_order<P: Kind>() {
     }
 }
 
-/// 60. With nothing pending, an operation costs the same in a map of any size (for pointers without
+/// D60: With nothing pending, an operation costs the same in a map of any size (for pointers without
 /// notices: but for `purge`, which has to look). A mistake here makes ten thousand million steps.
 fn nothing_pending_is_no_work<P: Kind>() {
     let n = scaled(100_000, 100);
@@ -100,7 +100,7 @@ fn nothing_pending_is_no_work<P: Kind>() {
     assert_eq!(map.len(), n);
 }
 
-/// 61. An operation works off 16 notices; the rest stay for the next.
+/// D61: An operation works off 16 notices; the rest stay for the next.
 fn an_operation_works_off_some_notices_but_not_all<F: Own>() {
     let counter = Counter::default();
     let mut keys = objects::<F>(41);
@@ -114,7 +114,7 @@ fn an_operation_works_off_some_notices_but_not_all<F: Own>() {
     assert_eq!((map.len(), counter.get()), (1, 43));
 }
 
-/// 62. Reads drain nothing: with `&self`, a map destroys no value.
+/// D62: Reads drain nothing: with `&self`, a map destroys no value.
 fn reads_drain_nothing<P: Kind>() {
     let counter = Counter::default();
     let key = new::<P, _>(1);
@@ -132,7 +132,7 @@ fn reads_drain_nothing<P: Kind>() {
 
 type Shared<P> = Rc<RefCell<Map<P, OnDrop>>>;
 
-/// 63. While a map destroys a value it is borrowed; nobody sees it in between.
+/// D63: While a map destroys a value it is borrowed; nobody sees it in between.
 fn a_destructor_finds_the_map_borrowed<P: Kind>() {
     let map = Shared::<P>::default();
     let borrowed = Rc::new(Cell::new(0));
@@ -150,7 +150,7 @@ fn a_destructor_finds_the_map_borrowed<P: Kind>() {
     assert_eq!(borrowed.get(), 3);
 }
 
-/// 64. Values that were taken out by `drain_dead` may do with the map what they like, and end it.
+/// D64: Values that were taken out by `drain_dead` may do with the map what they like, and end it.
 fn a_destructor_may_do_anything_after_drain_dead<P: Kind>() {
     let counter = Counter::default();
     let kept = new::<P, _>(0);
@@ -188,7 +188,7 @@ fn a_destructor_may_do_anything_after_drain_dead<P: Kind>() {
     assert_eq!((counter.get(), P::counts(&kept)), (6, (1, 0)));
 }
 
-/// 64. `drain_dead` also hands out the values of keys that die while it runs, as documented.
+/// D64: `drain_dead` also hands out the values of keys that die while it runs, as documented.
 fn drain_dead_hands_out_those_that_die_meanwhile<P: Kind>() {
     let mut map = Map::<P, _>::new();
     let mut head = None;
@@ -200,7 +200,7 @@ fn drain_dead_hands_out_those_that_die_meanwhile<P: Kind>() {
     assert_eq!(map.drain_dead().map(drop).count(), 20);
 }
 
-/// 64. `drain_dead` hands out every dead value once, and then stays at its end, as it promises.
+/// D64: `drain_dead` hands out every dead value once, and then stays at its end, as it promises.
 fn drain_dead_stays_finished<P: Kind>() {
     let mut keys = keys::<P>(3);
     let mut map: Map<P, _> = keys.iter().map(|key| (key, **key)).collect();
@@ -211,7 +211,7 @@ fn drain_dead_stays_finished<P: Kind>() {
     assert_eq!(dead.next(), None, "a `FusedIterator` goes on after its end");
 }
 
-/// 65. If the destructor of a value panics during a drain, the other notices are not lost, and the
+/// D65: If the destructor of a value panics during a drain, the other notices are not lost, and the
 /// map can be used.
 fn a_panicking_destructor_leaves_the_rest_to_be_drained<P: Kind>() {
     let changes: [fn(&mut Map<P, OnDrop>); 4] = [
@@ -245,7 +245,7 @@ fn a_panicking_destructor_leaves_the_rest_to_be_drained<P: Kind>() {
     }
 }
 
-/// 65. If a destructor panics in `clear`, the map is empty, and stays so when the keys die that it had.
+/// D65: If a destructor panics in `clear`, the map is empty, and stays so when the keys die that it had.
 fn a_clear_that_panics_leaves_an_empty_map<P: Kind>() {
     let keys = keys::<P>(10);
     let mut map = Map::<P, _>::new();
@@ -263,7 +263,7 @@ fn a_clear_that_panics_leaves_an_empty_map<P: Kind>() {
     assert_eq!(map.len(), 1);
 }
 
-/// 66. A drain that destroys values which own keys of this map and of another: each value goes once.
+/// D66: A drain that destroys values which own keys of this map and of another: each value goes once.
 fn a_drain_may_cause_deaths_in_its_own_map<P: Kind>() {
     let counter = Counter::default();
     let inner = Rc::new(RefCell::new(Map::<P, Vec<OnDrop>>::new()));
@@ -295,7 +295,7 @@ fn a_drain_may_cause_deaths_in_its_own_map<P: Kind>() {
     assert_eq!((outer.len(), inner.borrow().len()), (0, 0));
 }
 
-/// 67. A map may go while notices are pending: each value is destroyed once, and no memory is left.
+/// D67: A map may go while notices are pending: each value is destroyed once, and no memory is left.
 fn a_map_may_be_dropped_with_notices_pending<P: Kind>() {
     let start = heap::bytes();
     let counter = Counter::default();
@@ -309,7 +309,7 @@ fn a_map_may_be_dropped_with_notices_pending<P: Kind>() {
     assert_eq!(heap::bytes(), start);
 }
 
-/// 68. A key that outlives its map dies without disturbing anybody.
+/// D68: A key that outlives its map dies without disturbing anybody.
 fn a_key_may_outlive_its_map<P: Kind>() {
     let start = heap::bytes();
     let [key, other] = [1, 2].map(new::<P, _>);
@@ -322,7 +322,7 @@ fn a_key_may_outlive_its_map<P: Kind>() {
     assert_eq!(heap::bytes(), start);
 }
 
-/// 69. There are never more notices than entries; those of removed keys take no memory for long.
+/// D69: There are never more notices than entries; those of removed keys take no memory for long.
 fn late_notices_do_not_accumulate<F: Own>() {
     let mut map = WeakMap::new();
     let mut most = 0;
@@ -339,7 +339,7 @@ fn late_notices_do_not_accumulate<F: Own>() {
     assert!(most < 20_000, "{most} bytes for fifty dead");
 }
 
-/// 72. A death allocates nothing, but for a block of the queue now and then.
+/// D72: A death allocates nothing, but for a block of the queue now and then.
 fn a_death_allocates_no_more_than_blocks_of_the_queue<F: Own>() {
     let n = scaled(1_000, 200);
     let keys = objects::<F>(n);
@@ -351,7 +351,7 @@ fn a_death_allocates_no_more_than_blocks_of_the_queue<F: Own>() {
     assert_eq!(map.pending_dead(), n);
 }
 
-/// 75. Each map has its own queue: a drain of one leaves the notices of the others.
+/// D75: Each map has its own queue: a drain of one leaves the notices of the others.
 fn maps_do_not_touch_each_others_queues<F: Own>() {
     let keys = objects::<F>(5);
     let mut a: WeakMap<_, _> = keys.iter().zip(0..).collect();

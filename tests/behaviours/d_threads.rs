@@ -14,7 +14,7 @@ use weakly::{Strong, WeakMap, WeakSet};
 
 use crate::common::{Counter, scaled};
 
-/// 70. Deaths on other threads while the map drains: each value is destroyed once, on the map's own
+/// D70: Deaths on other threads while the map drains: each value is destroyed once, on the map's own
 /// thread, and none is forgotten.
 #[test]
 fn deaths_during_a_drain_are_seen_by_this_one_or_the_next() {
@@ -49,7 +49,7 @@ fn deaths_during_a_drain_are_seen_by_this_one_or_the_next() {
     assert_eq!((counter.get(), map.len(), map.pending_dead()), (all, 0, 0));
 }
 
-/// 55. A lookup during the death of its key gets a strong handle that works, or nothing.
+/// C55: A lookup during the death of its key gets a strong handle that works, or nothing.
 #[test]
 fn a_lookup_racing_a_death_gets_a_live_key_or_none() {
     for _ in 0..scaled(2_000, 20) {
@@ -67,7 +67,7 @@ fn a_lookup_racing_a_death_gets_a_live_key_or_none() {
     }
 }
 
-/// 73. A key that dies with its thread, in the destructor of a thread-local variable, is announced.
+/// D73: A key that dies with its thread, in the destructor of a thread-local variable, is announced.
 #[test]
 fn a_key_may_die_while_its_thread_exits() {
     thread_local! {
@@ -81,7 +81,7 @@ fn a_key_may_die_while_its_thread_exits() {
     assert_eq!(map.pending_dead(), 0);
 }
 
-/// 73. So may a map, with the keys alive elsewhere.
+/// D73: So may a map, with the keys alive elsewhere.
 #[test]
 fn a_map_may_die_while_its_thread_exits() {
     thread_local! {
@@ -94,7 +94,7 @@ fn a_map_may_die_while_its_thread_exits() {
     assert_eq!(Strong::weak_count(&key), 0);
 }
 
-/// 74. A death while this very thread holds the lock of the map does not wait for it.
+/// D74: A death while this very thread holds the lock of the map does not wait for it.
 #[test]
 fn a_death_under_the_lock_of_the_map_does_not_wait() {
     let map = Mutex::new(WeakMap::new());
@@ -107,7 +107,7 @@ fn a_death_under_the_lock_of_the_map_does_not_wait() {
     assert_eq!((locked.len(), locked.get(&b)), (1, Some(&2)));
 }
 
-/// 74. Nor does one on another thread.
+/// D74: Nor does one on another thread.
 #[test]
 fn a_death_elsewhere_does_not_wait_for_the_lock_of_the_map() {
     let map = Mutex::new(WeakMap::new());
@@ -118,7 +118,7 @@ fn a_death_elsewhere_does_not_wait_for_the_lock_of_the_map() {
     assert_eq!((locked.len(), locked.pending_dead()), (0, 1));
 }
 
-/// 74. Finalizers run on the thread of the death, also if another thread is in the map.
+/// D74: Finalizers run on the thread of the death, also if another thread is in the map.
 #[test]
 fn finalizers_run_on_the_dying_thread() {
     let runs = Arc::new(AtomicUsize::new(0));

@@ -23,7 +23,7 @@ fn half_dead<P: Kind>(n: usize) -> (Map<P, usize>, Vec<Key<P>>) {
     (map, keys)
 }
 
-/// 76. `len` is never less than the number of live entries.
+/// E76: `len` is never less than the number of live entries.
 fn len_is_never_less_than_what_lives<P: Kind>() {
     let (mut map, mut keys) = half_dead::<P>(60);
     while let Some(key) = keys.pop() {
@@ -36,7 +36,7 @@ fn len_is_never_less_than_what_lives<P: Kind>() {
     assert_eq!(map.len_live(), 0);
 }
 
-/// 77. `len_live` is exact at the call, with and without dead entries.
+/// E77: `len_live` is exact at the call, with and without dead entries.
 fn len_live_is_exact<P: Kind>() {
     let (map, mut keys) = half_dead::<P>(60);
     assert_eq!(map.len_live(), 30);
@@ -44,7 +44,7 @@ fn len_live_is_exact<P: Kind>() {
     assert_eq!(map.len_live(), 3);
 }
 
-/// 78. After a purge, `len`, `len_live` and what an iterator shows are the same.
+/// E78: After a purge, `len`, `len_live` and what an iterator shows are the same.
 fn after_a_purge_all_counts_agree<P: Kind>() {
     let (mut map, keys) = half_dead::<P>(60);
     map.purge();
@@ -58,7 +58,7 @@ fn after_a_purge_all_counts_agree<P: Kind>() {
     assert_eq!(map.pending_dead(), 0);
 }
 
-/// 79. When only deaths happen, `len` never grows, and never falls below zero.
+/// E79: When only deaths happen, `len` never grows, and never falls below zero.
 fn deaths_never_increase_len<P: Kind>() {
     let (map, mut keys) = half_dead::<P>(60);
     let mut before = map.len();
@@ -70,7 +70,7 @@ fn deaths_never_increase_len<P: Kind>() {
     assert_eq!(map.pending_dead() + before, 60);
 }
 
-/// 80. While an iterator is open and all keys die, at most the current key is left.
+/// E80: While an iterator is open and all keys die, at most the current key is left.
 fn an_open_iterator_keeps_no_more_than_the_current_key<P: Kind>() {
     let keys = keys::<P>(10);
     let map: Map<P, _> = keys.iter().zip(0..).collect();
@@ -84,7 +84,7 @@ fn an_open_iterator_keeps_no_more_than_the_current_key<P: Kind>() {
     assert_eq!(map.len_live(), 0);
 }
 
-/// 81. `len` is right after every change of a map that has one death outstanding.
+/// E81: `len` is right after every change of a map that has one death outstanding.
 fn len_is_right_through_every_change_with_a_death_outstanding<P: Kind>() {
     let changes: [(fn(&mut Map<P, usize>, &Key<P>, &Key<P>), usize); 8] = [
         (|map, _, other| _ = map.insert(other, 1), 4),
@@ -109,7 +109,7 @@ fn len_is_right_through_every_change_with_a_death_outstanding<P: Kind>() {
     }
 }
 
-/// 82. `is_empty` agrees with `len`: for own pointers also when all are dead and nothing was purged.
+/// E82: `is_empty` agrees with `len`: for own pointers also when all are dead and nothing was purged.
 fn is_empty_agrees_with_len<P: Kind>() {
     let mut keys = keys::<P>(3);
     let mut map: Map<P, _> = keys.iter().zip(0..).collect();
@@ -121,7 +121,7 @@ fn is_empty_agrees_with_len<P: Kind>() {
     assert!(map.is_empty());
 }
 
-/// 83. Shrinking destroys the dead first, and then gives back the room that they took.
+/// E83: Shrinking destroys the dead first, and then gives back the room that they took.
 fn shrinking_drops_the_dead_first<P: Kind>() {
     let counter = Counter::default();
     let mut keys = keys::<P>(200);

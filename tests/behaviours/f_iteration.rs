@@ -61,7 +61,7 @@ fn every_view<P: Kind>(mut map: Map<P, usize>) -> Vec<Vec<usize>> {
     ]
 }
 
-/// 84. Every iterator visits every live entry exactly once.
+/// F84: Every iterator visits every live entry exactly once.
 fn every_iterator_visits_every_live_entry_once<P: Kind>() {
     let (map, _keys) = numbered::<P>(50);
     let all: Vec<_> = (0..50).collect();
@@ -70,7 +70,7 @@ fn every_iterator_visits_every_live_entry_once<P: Kind>() {
     }
 }
 
-/// 85. No iterator yields a dead entry.
+/// F85: No iterator yields a dead entry.
 fn no_iterator_yields_the_dead<P: Kind>() {
     let (map, mut keys) = numbered::<P>(50);
     keys.retain(|key| **key % 5 == 0);
@@ -80,7 +80,7 @@ fn no_iterator_yields_the_dead<P: Kind>() {
     }
 }
 
-/// 86. A key that an iterator has yielded is strong: it stays valid while the loop holds it.
+/// F86: A key that an iterator has yielded is strong: it stays valid while the loop holds it.
 fn a_yielded_key_is_strong<P: Kind>() {
     let (map, mut keys) = numbered::<P>(5);
     for (key, value) in &map {
@@ -91,7 +91,7 @@ fn a_yielded_key_is_strong<P: Kind>() {
     assert_eq!((keys.len(), map.len_live()), (0, 0));
 }
 
-/// 87. An iterator keeps no key alive that it has not yielded.
+/// F87: An iterator keeps no key alive that it has not yielded.
 fn keys_not_yet_yielded_are_not_kept_alive<P: Kind>() {
     let (map, keys) = numbered::<P>(5);
     let weak: Vec<_> = keys.iter().map(downgrade).collect();
@@ -104,7 +104,7 @@ fn keys_not_yet_yielded_are_not_kept_alive<P: Kind>() {
     assert!(!weak.iter().any(is_alive));
 }
 
-/// 88. A key that dies after the iterator was made is skipped.
+/// F88: A key that dies after the iterator was made is skipped.
 fn keys_that_die_during_iteration_are_skipped<P: Kind>() {
     let (map, mut keys) = numbered::<P>(20);
     let (mut iter, mut seen) = (map.iter(), BTreeSet::new());
@@ -117,7 +117,7 @@ fn keys_that_die_during_iteration_are_skipped<P: Kind>() {
     assert_eq!(seen, live);
 }
 
-/// 90. An entry that `retain` or `extract_if` has removed is not shown again.
+/// F90: An entry that `retain` or `extract_if` has removed is not shown again.
 fn an_entry_removed_by_retain_is_not_shown_again<P: Kind>() {
     let (mut map, _keys) = numbered::<P>(30);
     let mut shown = Vec::new();
@@ -137,7 +137,7 @@ fn an_entry_removed_by_retain_is_not_shown_again<P: Kind>() {
     );
 }
 
-/// 92. A loop may drop the key that it was given, though it is the last handle.
+/// F92: A loop may drop the key that it was given, though it is the last handle.
 fn a_loop_may_drop_the_key_it_was_given<P: Kind>() {
     let (mut map, mut keys) = numbered::<P>(10);
     let mut loops = 0;
@@ -153,7 +153,7 @@ fn a_loop_may_drop_the_key_it_was_given<P: Kind>() {
     assert_eq!((loops, map.len()), (10, 0));
 }
 
-/// 93. The predicate of `retain` may kill other keys: each value is destroyed once, and the dead are
+/// F93: The predicate of `retain` may kill other keys: each value is destroyed once, and the dead are
 /// not shown.
 fn retain_may_kill_other_keys<P: Kind>() {
     let counter = Counter::default();
@@ -173,7 +173,7 @@ fn retain_may_kill_other_keys<P: Kind>() {
     assert_eq!((map.len(), counter.get()), (kept, 20 - kept));
 }
 
-/// 94. Two iterators at once show the same, and neither disturbs the other.
+/// F94: Two iterators at once show the same, and neither disturbs the other.
 fn two_iterators_show_the_same<P: Kind>() {
     let (map, mut keys) = numbered::<P>(20);
     keys.truncate(15);
@@ -186,7 +186,7 @@ fn two_iterators_show_the_same<P: Kind>() {
     assert_eq!(rest, sorted(copy.map(|(key, _)| *key)));
 }
 
-/// 95. The keys can be walked as weak handles: nobody is upgraded.
+/// F95: The keys can be walked as weak handles: nobody is upgraded.
 fn weak_keys_upgrade_nobody<P: Kind>() {
     let (map, mut keys) = numbered::<P>(10);
     let dead = keys.split_off(5);
@@ -200,7 +200,7 @@ fn weak_keys_upgrade_nobody<P: Kind>() {
     assert_eq!(weak.iter().filter(|key| map.contains_key(*key)).count(), 5);
 }
 
-/// 96. Every iterator may be left half-way: the map is whole. A `drain` takes all with it.
+/// F96: Every iterator may be left half-way: the map is whole. A `drain` takes all with it.
 fn an_iterator_may_be_left_half_way<P: Kind>() {
     let (mut map, keys) = numbered::<P>(10);
     assert!(map.iter().nth(3).is_some());
@@ -218,7 +218,7 @@ fn an_iterator_may_be_left_half_way<P: Kind>() {
     assert!(keys.iter().all(|key| P::counts(key) == (1, 1)));
 }
 
-/// 97. The memory of objects that die while an iterator is open: this crate's own is freed at once
+/// F97: The memory of objects that die while an iterator is open: this crate's own is freed at once
 /// (the standard library's when the entry goes), the values after the iterator.
 fn memory_of_the_dead_does_not_wait_for_the_iterator<P: Kind>() {
     let counter = Counter::default();
@@ -237,7 +237,7 @@ fn memory_of_the_dead_does_not_wait_for_the_iterator<P: Kind>() {
     assert!(before - heap::bytes() > 90_000);
 }
 
-/// 98. `drain` yields all live pairs, destroys the dead ones, and the map is empty at once.
+/// F98: `drain` yields all live pairs, destroys the dead ones, and the map is empty at once.
 fn drain_yields_all_live_pairs_and_empties_the_map<P: Kind>() {
     let counter = Counter::default();
     let mut keys = keys::<P>(10);

@@ -34,7 +34,7 @@ fn payloads<P: Kind>(keys: impl IntoIterator<Item = Key<P>>) -> Vec<usize> {
     payloads
 }
 
-/// 100. Insert is idempotent, and says whether the element is new.
+/// G100: Insert is idempotent, and says whether the element is new.
 fn insert_says_whether_the_element_is_new<P: Kind>() {
     let [a, b] = [1, 1].map(new::<P, _>);
     let mut set = Set::<P>::new();
@@ -47,7 +47,7 @@ fn insert_says_whether_the_element_is_new<P: Kind>() {
     );
 }
 
-/// 101. Remove says whether the element was there; `take` hands it out.
+/// G101: Remove says whether the element was there; `take` hands it out.
 fn remove_says_whether_the_element_was_there<P: Kind>() {
     let [a, b] = [1, 2].map(new::<P, _>);
     let mut set = Set::<P>::from([&a]);
@@ -60,7 +60,7 @@ fn remove_says_whether_the_element_was_there<P: Kind>() {
     assert!(set.take(&a).is_none());
 }
 
-/// 102. A temporary element is gone at once.
+/// G102: A temporary element is gone at once.
 fn a_temporary_element_is_gone_at_once<P: Kind>() {
     let mut set = Set::<P>::from([new::<P, _>(1)]);
     assert!(set.insert(&new::<P, _>(2)));
@@ -69,7 +69,7 @@ fn a_temporary_element_is_gone_at_once<P: Kind>() {
     assert!(set.is_empty());
 }
 
-/// 103. Union, intersection, difference and symmetric difference leave their inputs as they are; the
+/// G103: Union, intersection, difference and symmetric difference leave their inputs as they are; the
 /// results lose elements as these die.
 fn algebra_leaves_its_inputs_and_loses_what_dies<P: Kind>() {
     let mut keys = keys::<P>(6);
@@ -90,7 +90,7 @@ fn algebra_leaves_its_inputs_and_loses_what_dies<P: Kind>() {
     );
 }
 
-/// 104. The same in place, also with an equal set.
+/// G104: The same in place, also with an equal set.
 fn algebra_in_place<P: Kind>() {
     let mut keys = keys::<P>(6);
     let (a, b) = (set::<P>(&keys[..4]), set::<P>(&keys[2..]));
@@ -110,7 +110,7 @@ fn algebra_in_place<P: Kind>() {
     assert_eq!(apply(|a, b| *a ^= b, &a), []);
 }
 
-/// 105. Subset, superset and disjoint, with proper ones, equal ones, empty ones and dead elements.
+/// G105: Subset, superset and disjoint, with proper ones, equal ones, empty ones and dead elements.
 fn subset_superset_disjoint<P: Kind>() {
     let mut keys = keys::<P>(5);
     let (some, all, others) = (
@@ -131,7 +131,7 @@ fn subset_superset_disjoint<P: Kind>() {
     assert!(all.is_subset(&empty) && all.is_disjoint(&all));
 }
 
-/// 106. Sets are equal if their live members are the same objects.
+/// G106: Sets are equal if their live members are the same objects.
 fn sets_are_equal_by_identity_of_live_members<P: Kind>() {
     let (mut keys, twins) = (keys::<P>(3), keys::<P>(3));
     let (all, some) = (set::<P>(&keys), set::<P>(&keys[..2]));
@@ -141,7 +141,7 @@ fn sets_are_equal_by_identity_of_live_members<P: Kind>() {
     assert!(all == some && some == all);
 }
 
-/// 107. `pop` hands out each live element once, until the set is empty.
+/// G107: `pop` hands out each live element once, until the set is empty.
 fn pop_until_empty<P: Kind>() {
     let mut keys = keys::<P>(20);
     let mut set = set::<P>(&keys);
@@ -152,7 +152,7 @@ fn pop_until_empty<P: Kind>() {
     assert_eq!(set.len_live(), 0);
 }
 
-/// 108. Elements may die, and be removed, while the set is walked.
+/// G108: Elements may die, and be removed, while the set is walked.
 fn elements_may_die_while_the_set_is_iterated<P: Kind>() {
     let mut keys = keys::<P>(20);
     let mut set = set::<P>(&keys);
@@ -171,7 +171,7 @@ fn elements_may_die_while_the_set_is_iterated<P: Kind>() {
     assert!(set.is_empty());
 }
 
-/// 109. Elements that own the set they are in: once the last handle from outside goes, all is freed,
+/// G109: Elements that own the set they are in: once the last handle from outside goes, all is freed,
 /// and freed once.
 fn elements_that_own_their_set_are_freed_once<P: Kind>() {
     struct Member<P: Kind>(OnceCell<Rc<WeakSet<P::Strong<Member<P>>>>>);

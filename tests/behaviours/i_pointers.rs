@@ -31,7 +31,7 @@ for_each_flavour!(
     an_object_that_is_no_key_is_only_not_found,
 );
 
-/// 120. The counts after make, clone, move, drop, downgrade, upgrade, into_raw and from_raw.
+/// I120: The counts after make, clone, move, drop, downgrade, upgrade, into_raw and from_raw.
 fn counts_follow_the_handles<F: Own>() {
     let counts =
         |handle: &Handle<i32, F>| (Handle::strong_count(handle), Handle::weak_count(handle));
@@ -63,7 +63,7 @@ fn counts_follow_the_handles<F: Own>() {
     assert_eq!(counts(&a), (1, 0));
 }
 
-/// 121. An upgrade gives a strong handle while the object lives, and none after; nothing brings it
+/// I121: An upgrade gives a strong handle while the object lives, and none after; nothing brings it
 /// back.
 fn a_dead_object_is_never_brought_back<F: Own>() {
     let object = Handle::<i32, F>::new(5);
@@ -80,7 +80,7 @@ fn a_dead_object_is_never_brought_back<F: Own>() {
     assert!(weak.clone().upgrade().is_none());
 }
 
-/// 122. The payload is dropped, and its memory freed, at the last strong handle, whoever watches; the
+/// I122: The payload is dropped, and its memory freed, at the last strong handle, whoever watches; the
 /// record of the watchers goes with the last of them; without any, all goes at once.
 fn memory_is_freed_at_the_last_strong_handle<F: Own>() {
     let counter = Counter::default();
@@ -98,7 +98,7 @@ fn memory_is_freed_at_the_last_strong_handle<F: Own>() {
     assert_eq!(heap::bytes(), base);
 }
 
-/// 123. An upgrade against the last drop on another thread: a handle that works, or none.
+/// I123: An upgrade against the last drop on another thread: a handle that works, or none.
 #[test]
 fn an_upgrade_racing_the_last_drop_gets_a_valid_handle_or_none() {
     for _ in 0..scaled(2_000, 20) {
@@ -114,7 +114,7 @@ fn an_upgrade_racing_the_last_drop_gets_a_valid_handle_or_none() {
     }
 }
 
-/// 124. The only owner drops the payload once, with a past weak handle, a present one, or none.
+/// I124: The only owner drops the payload once, with a past weak handle, a present one, or none.
 fn a_unique_owner_drops_once_watched_or_not<F: Own>() {
     for watch in [
         |_| None,
@@ -136,7 +136,7 @@ fn a_unique_owner_drops_once_watched_or_not<F: Own>() {
     }
 }
 
-/// 126. Strong handles compare and hash by payload, or by `ptr_eq`; weak ones by identity, of which
+/// I126: Strong handles compare and hash by payload, or by `ptr_eq`; weak ones by identity, of which
 /// `as_ptr` is the address.
 fn handles_compare_by_payload_and_weak_ones_by_identity<F: Own>() {
     let [a, b, c] = [5, 5, 6].map(Handle::<i32, F>::new);
@@ -148,7 +148,7 @@ fn handles_compare_by_payload_and_weak_ones_by_identity<F: Own>() {
     assert_eq!(HashSet::from([weak.clone(), weak, other]).len(), 2);
 }
 
-/// 126. A weak handle that never had an object is expired, finds nothing, and equals its like.
+/// I126: A weak handle that never had an object is expired, finds nothing, and equals its like.
 fn a_handle_without_an_object_is_expired<F: Own>() {
     let none = WeakHandle::<i32, F>::new();
     let object = Handle::<i32, F>::new(5);
@@ -158,7 +158,7 @@ fn a_handle_without_an_object_is_expired<F: Own>() {
     assert_eq!(WeakMap::from([(&object, 1)]).get(&none), None);
 }
 
-/// 127. A coerced handle is to the same object: same address, same counts, same weak handles, same
+/// I127: A coerced handle is to the same object: same address, same counts, same weak handles, same
 /// destructor.
 fn coercion_keeps_identity_and_counts<F: Own>() {
     let counter = Counter::default();
@@ -181,7 +181,7 @@ fn coercion_keeps_identity_and_counts<F: Own>() {
     assert!(weak.is_expired());
 }
 
-/// 128. A weak handle that is formed when the object is dying is dead.
+/// I128: A weak handle that is formed when the object is dying is dead.
 fn a_weak_handle_of_a_dying_object_is_dead<F: Own>() {
     struct Dying<F: Own>(WeakHandle<Dying<F>, F>, Rc<OnceCell<bool>>);
     impl<F: Own> Drop for Dying<F> {
@@ -202,7 +202,7 @@ fn a_weak_handle_of_a_dying_object_is_dead<F: Own>() {
     assert_eq!(dead.get(), Some(&true));
 }
 
-/// 129. `get_mut` refuses while there is another handle, a weak one, or an entry; and not after.
+/// I129: `get_mut` refuses while there is another handle, a weak one, or an entry; and not after.
 fn get_mut_refuses_while_somebody_watches<F: Own>() {
     let mut object = Handle::<i32, F>::new(5);
     *Handle::get_mut(&mut object).unwrap() += 1;
@@ -219,7 +219,7 @@ fn get_mut_refuses_while_somebody_watches<F: Own>() {
     assert_eq!(*object, 7);
 }
 
-/// 129. `try_unwrap` gives the value of the only strong handle; for its watchers the object dies.
+/// I129: `try_unwrap` gives the value of the only strong handle; for its watchers the object dies.
 fn try_unwrap_ends_the_object_for_its_watchers<F: Own>() {
     let object = Handle::<_, F>::new(String::from("payload"));
     let weak = Handle::downgrade(&object);
@@ -242,7 +242,7 @@ fn try_unwrap_ends_the_object_for_its_watchers<F: Own>() {
     );
 }
 
-/// 129. `make_mut` of a watched object moves the value out: weak handles and attributes are left.
+/// I129: `make_mut` of a watched object moves the value out: weak handles and attributes are left.
 fn make_mut_leaves_watchers_behind<F: Own>() {
     let mut object = Handle::<i32, F>::new(5);
     let addr = Handle::as_ptr(&object);
@@ -260,7 +260,7 @@ fn make_mut_leaves_watchers_behind<F: Own>() {
     assert_eq!((*object, *shared), (8, 7));
 }
 
-/// 130. Looking up an object that lies elsewhere than behind a handle finds nothing.
+/// I130: Looking up an object that lies elsewhere than behind a handle finds nothing.
 fn an_object_that_is_no_key_is_only_not_found<F: Own>() {
     static NEVER_FREED: i32 = 5;
     let object = Handle::<i32, F>::new(5);

@@ -51,7 +51,7 @@ fn note<F: Own, T>(object: &Handle<T, F>, log: &Log, event: &'static str) -> Fin
     F::finalize(object, move || log.note(event))
 }
 
-/// 131. When a finalizer runs, the payload is destroyed, and no weak handle and no map find the object.
+/// J131: When a finalizer runs, the payload is destroyed, and no weak handle and no map find the object.
 fn a_finalizer_runs_after_the_destructor_and_the_notices<F: Own>() {
     let (object, log) = logged::<F>();
     note(&object, &log, "finalizer");
@@ -59,7 +59,7 @@ fn a_finalizer_runs_after_the_destructor_and_the_notices<F: Own>() {
     assert_eq!(log.take(), ["destructor", "finalizer"]);
 }
 
-/// 131. The same, seen from inside: weak handles of either flavour are dead.
+/// J131: The same, seen from inside: weak handles of either flavour are dead.
 #[test]
 fn weak_handles_and_entries_are_dead_before_any_finalizer_runs() {
     let object = Strong::new(1);
@@ -88,7 +88,7 @@ fn weak_handles_and_entries_are_dead_before_any_finalizer_runs() {
     assert_eq!(ran.get(), Some(&true));
 }
 
-/// 132. Each finalizer runs once; an object with others left is not dead.
+/// J132: Each finalizer runs once; an object with others left is not dead.
 fn a_finalizer_runs_once<F: Own>() {
     let (object, log) = logged::<F>();
     let token = note(&object, &log, "run");
@@ -104,7 +104,7 @@ fn a_finalizer_runs_once<F: Own>() {
     assert_eq!(log.take(), [""; 0]);
 }
 
-/// 132. Whichever way the object ends: into_inner, try_unwrap, make_mut, or its birth that fails.
+/// J132: Whichever way the object ends: into_inner, try_unwrap, make_mut, or its birth that fails.
 fn finalizers_run_at_every_way_to_the_end<F: Own>() {
     let ends: [fn(Handle<i32, F>); 4] = [
         drop,
@@ -123,7 +123,7 @@ fn finalizers_run_at_every_way_to_the_end<F: Own>() {
     }
 }
 
-/// 133. The finalizers of an object run newest first.
+/// J133: The finalizers of an object run newest first.
 fn finalizers_run_newest_first<F: Own>() {
     let (object, log) = logged::<F>();
     for event in ["first", "second", "third"] {
@@ -133,7 +133,7 @@ fn finalizers_run_newest_first<F: Own>() {
     assert_eq!(log.take(), ["destructor", "third", "second", "first"]);
 }
 
-/// 134. A finalizer that panics does not stop the others; the panic comes out once, where the last
+/// J134: A finalizer that panics does not stop the others; the panic comes out once, where the last
 /// handle was dropped.
 fn a_panicking_finalizer_does_not_stop_the_others<F: Own>() {
     let (object, log) = logged::<F>();
@@ -146,7 +146,7 @@ fn a_panicking_finalizer_does_not_stop_the_others<F: Own>() {
     assert!(weak.is_expired());
 }
 
-/// 134. They run as well when the payload's destructor panics, and its memory is freed.
+/// J134: They run as well when the payload's destructor panics, and its memory is freed.
 fn finalizers_run_also_if_the_destructor_panics<F: Own>() {
     struct Bad(#[expect(dead_code)] [u8; 4096]);
     impl Drop for Bad {
@@ -164,7 +164,7 @@ fn finalizers_run_also_if_the_destructor_panics<F: Own>() {
     assert!(cfg!(miri) || before - heap::bytes() > 2048);
 }
 
-/// 135. A finalizer may make and drop objects, weak handles, maps and finalizers.
+/// J135: A finalizer may make and drop objects, weak handles, maps and finalizers.
 fn a_finalizer_may_make_and_drop_what_it_likes<F: Own>() {
     let (object, log) = logged::<F>();
     let inner = log.clone();
@@ -182,7 +182,7 @@ fn a_finalizer_may_make_and_drop_what_it_likes<F: Own>() {
     assert_eq!(log.take(), ["destructor", "inner", "outer"]);
 }
 
-/// 136. `detach` before the death calls the finalizer off, once; after the death there is nothing to
+/// J136: `detach` before the death calls the finalizer off, once; after the death there is nothing to
 /// call off.
 fn detach_calls_off_and_finds_nothing_after_death<F: Own>() {
     let (object, log) = logged::<F>();
@@ -197,7 +197,7 @@ fn detach_calls_off_and_finds_nothing_after_death<F: Own>() {
     assert!(late.detach().is_none() && !late.is_pending());
 }
 
-/// 136. What `detach` hands back can be run by whoever has it.
+/// J136: What `detach` hands back can be run by whoever has it.
 #[test]
 fn a_detached_finalizer_can_still_be_run() {
     let (object, log) = logged::<weakly::Atomic>();
@@ -208,7 +208,7 @@ fn a_detached_finalizer_can_still_be_run() {
     assert_eq!(log.take(), ["run"]);
 }
 
-/// 137. `run_now` runs the finalizer, if it is still pending; it does not run again.
+/// J137: `run_now` runs the finalizer, if it is still pending; it does not run again.
 fn run_now_runs_at_most_once<F: Own>() {
     let (object, log) = logged::<F>();
     let token = note(&object, &log, "run");
@@ -219,7 +219,7 @@ fn run_now_runs_at_most_once<F: Own>() {
     assert_eq!(log.take(), ["destructor"]);
 }
 
-/// 138. To drop the token is not to call off: the finalizer stays registered.
+/// J138: To drop the token is not to call off: the finalizer stays registered.
 fn dropping_the_token_changes_nothing<F: Own>() {
     let (object, log) = logged::<F>();
     drop(note(&object, &log, "run"));
@@ -227,7 +227,7 @@ fn dropping_the_token_changes_nothing<F: Own>() {
     assert_eq!(log.take(), ["destructor", "run"]);
 }
 
-/// 139. What a finalizer has captured is freed right after it has run, before the next; and that of
+/// J139: What a finalizer has captured is freed right after it has run, before the next; and that of
 /// one that was called off, with it.
 fn captured_state_is_freed_right_after_the_run<F: Own>() {
     let (object, log) = logged::<F>();
@@ -246,7 +246,7 @@ fn captured_state_is_freed_right_after_the_run<F: Own>() {
     assert!(tokens.iter().all(|token| !token.is_pending()));
 }
 
-/// 140. A token is for its own registration, and for nothing else of the object.
+/// J140: A token is for its own registration, and for nothing else of the object.
 fn a_token_is_for_its_own_registration_only<F: Own>() {
     let (object, log) = logged::<F>();
     let (first, second) = (note(&object, &log, "first"), note(&object, &log, "second"));
@@ -256,7 +256,7 @@ fn a_token_is_for_its_own_registration_only<F: Own>() {
     assert_eq!(log.take(), ["destructor", "first"]);
 }
 
-/// 141. A finalizer that owns its own target keeps it alive, as documented; calling it off breaks the
+/// J141: A finalizer that owns its own target keeps it alive, as documented; calling it off breaks the
 /// circle.
 #[test]
 fn a_finalizer_that_owns_its_target_keeps_it_alive() {
@@ -270,7 +270,7 @@ fn a_finalizer_that_owns_its_target_keeps_it_alive() {
     assert_eq!(log.take(), ["destructor"]);
 }
 
-/// 142. A finalizer that is registered by a running finalizer, on another object, runs at its end.
+/// J142: A finalizer that is registered by a running finalizer, on another object, runs at its end.
 fn a_finalizer_may_register_another<F: Own>() {
     let log = Log::default();
     let object = Handle::<i32, F>::new(1);
@@ -284,7 +284,7 @@ fn a_finalizer_may_register_another<F: Own>() {
     assert_eq!(log.take(), ["outer", "registered late"]);
 }
 
-/// 143. An object that owns the token of its own finalizer: the token dies with it, the finalizer runs.
+/// J143: An object that owns the token of its own finalizer: the token dies with it, the finalizer runs.
 fn a_token_that_dies_with_its_object_changes_nothing<F: Own>() {
     let (start, log) = (heap::bytes(), Log::default());
     let object = Handle::<OnceCell<FinalizerToken<F>>, F>::new(OnceCell::new());
@@ -295,7 +295,7 @@ fn a_token_that_dies_with_its_object_changes_nothing<F: Own>() {
     assert_eq!(heap::bytes(), start);
 }
 
-/// 139. Finalizers that were registered and called off, or only registered, leave no memory behind.
+/// J139: Finalizers that were registered and called off, or only registered, leave no memory behind.
 fn registering_and_calling_off_leaves_no_memory<F: Own>() {
     let (object, log) = logged::<F>();
     let kept = note(&object, &log, "kept");
