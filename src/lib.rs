@@ -15,6 +15,8 @@ mod ptr;
 #[allow(unsafe_code)]
 mod reference;
 
+#[cfg(doctest)]
+mod compile_fail;
 mod hash;
 mod map;
 mod set;

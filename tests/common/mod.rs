@@ -5,10 +5,13 @@
 
 use std::cell::Cell;
 use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use weakly::{StrongRef, WeakRef, local};
+use weakly::{
+    Finalizer, FinalizerToken, Flavour, Handle, Strong, StrongRef, WeakMap, WeakRef, WeakSet, local,
+};
 
 /// A kind of pointer that can be a key. Tests are written once, over `P: Kind`, and run for each by
 /// [`for_each_kind!`].
@@ -17,6 +20,18 @@ pub trait Kind: 'static {
     type Strong<T: 'static>: StrongRef<Target = T> + Clone + Deref<Target = T> + From<T>;
     /// Whether deaths are announced (exact `len`) or found by sweeping.
     const NOTIFIES: bool;
+    /// How many strong and how many weak holders an object has.
+    fn counts<T: 'static>(strong: &Self::Strong<T>) -> (usize, usize);
+}
+
+/// The usual key of a test, and its collections.
+pub type Key<P> = <P as Kind>::Strong<usize>;
+pub type Map<P, V> = WeakMap<Key<P>, V>;
+pub type Set<P> = WeakSet<Key<P>>;
+
+/// The objects `0..n`.
+pub fn keys<P: Kind>(n: usize) -> Vec<Key<P>> {
+    (0..n).map(Into::into).collect()
 }
 
 macro_rules! kinds {
@@ -25,6 +40,9 @@ macro_rules! kinds {
         impl Kind for $name {
             type Strong<T: 'static> = $strong;
             const NOTIFIES: bool = $notifies;
+            fn counts<T: 'static>(strong: &Self::Strong<T>) -> (usize, usize) {
+                (<$strong>::strong_count(strong), <$strong>::weak_count(strong))
+            }
         }
     )*};
 }
@@ -57,6 +75,48 @@ macro_rules! for_each_kind {
             #[test]
             fn std_rc() {
                 super::$test::<$crate::common::StdRc>();
+            }
+        }
+    )*};
+}
+
+/// A flavour of this crate's own pointers: tests of what the standard library's cannot do are generic
+/// over it, and run for both by [`for_each_flavour!`].
+pub trait Own: Flavour {
+    /// `Strong::finalize`, with what both flavours accept.
+    fn finalize<T: ?Sized>(
+        object: &Handle<T, Self>,
+        f: impl FnOnce() + Send + 'static,
+    ) -> FinalizerToken<Self>;
+}
+
+impl Own for weakly::Atomic {
+    fn finalize<T: ?Sized>(object: &Strong<T>, f: impl FnOnce() + Send + 'static) -> Finalizer {
+        Strong::finalize(object, f)
+    }
+}
+
+impl Own for weakly::Local {
+    fn finalize<T: ?Sized>(
+        object: &local::Strong<T>,
+        f: impl FnOnce() + Send + 'static,
+    ) -> local::Finalizer {
+        local::Strong::finalize(object, f)
+    }
+}
+
+/// As [`for_each_kind!`], for functions that are generic over [`Own`].
+#[macro_export]
+macro_rules! for_each_flavour {
+    ($($test:ident),* $(,)?) => {$(
+        mod $test {
+            #[test]
+            fn atomic() {
+                super::$test::<weakly::Atomic>();
+            }
+            #[test]
+            fn local() {
+                super::$test::<weakly::Local>();
             }
         }
     )*};
@@ -99,6 +159,41 @@ impl Drop for Witness {
     fn drop(&mut self) {
         self.0.set(self.0.get() + 1);
     }
+}
+
+/// A value whose drop does something.
+pub struct OnDrop(Box<dyn FnMut()>);
+
+impl OnDrop {
+    pub fn new(f: impl FnMut() + 'static) -> Self {
+        OnDrop(Box::new(f))
+    }
+}
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// What happened, in order; may be told from any thread.
+#[derive(Clone, Default)]
+pub struct Log(Arc<Mutex<Vec<&'static str>>>);
+
+impl Log {
+    pub fn note(&self, event: &'static str) {
+        self.0.lock().unwrap().push(event);
+    }
+
+    /// What was noted since the last call.
+    pub fn take(&self) -> Vec<&'static str> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// Runs something that may panic; says whether it did.
+pub fn panics(f: impl FnOnce()) -> bool {
+    catch_unwind(AssertUnwindSafe(f)).is_err()
 }
 
 /// `full`, or `small` where every step is interpreted.

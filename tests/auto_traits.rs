@@ -1,0 +1,182 @@
+//! What the compiler says of the public types: who may cross threads, who may be used where, which
+//! lifetimes shrink. What must *not* compile is in `src/compile_fail.rs`, beside what nearly is the
+//! same and does; here are the facts that hold, and those that must not, in one place.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use weakly::{Addr, Finalizer, Strong, Weak, WeakMap, WeakSet, local, weak_map, weak_set};
+
+/// Whether a type has an auto trait: an inherent constant wins over that of a trait, but is only
+/// there if the bound holds.
+macro_rules! has {
+    ($type:ty: $trait:ident) => {{
+        struct Probe<T>(std::marker::PhantomData<T>);
+        #[allow(dead_code)]
+        impl<T: $trait> Probe<T> {
+            const HAS: bool = true;
+        }
+        #[allow(dead_code)]
+        trait Otherwise {
+            const HAS: bool = false;
+        }
+        impl<T> Otherwise for Probe<T> {}
+        <Probe<$type>>::HAS
+    }};
+}
+
+/// States for each type whether it is `Send` and whether it is `Sync`.
+macro_rules! threads {
+    ($($type:ty: $send:literal, $sync:literal;)*) => {$(
+        assert_eq!(has!($type: Send), $send, "{}: Send", stringify!($type));
+        assert_eq!(has!($type: Sync), $sync, "{}: Sync", stringify!($type));
+    )*};
+}
+
+/// `Send`, not `Sync`.
+type Sendable = Cell<i32>;
+/// `Sync`, not `Send`.
+type Syncable = MutexGuard<'static, i32>;
+/// Neither.
+type Neither = Rc<i32>;
+
+#[test]
+fn handles_cross_threads_as_arcs_do() {
+    threads! {
+        Strong<i32>: true, true;
+        Strong<dyn Send>: false, false;
+        Strong<dyn Send + Sync>: true, true;
+        Strong<Sendable>: false, false;
+        Strong<Syncable>: false, false;
+        Weak<i32>: true, true;
+        Weak<Sendable>: false, false;
+        Weak<Syncable>: false, false;
+        Finalizer: true, true;
+        Addr<'static, i32>: false, false; // a bare address, for the lookup at hand
+    }
+}
+
+#[test]
+fn local_handles_stay_where_they_are() {
+    threads! {
+        local::Strong<i32>: false, false;
+        local::Weak<i32>: false, false;
+        local::Finalizer: false, false;
+        WeakMap<local::Strong<i32>, i32>: false, false;
+        WeakSet<local::Strong<i32>>: false, false;
+    }
+}
+
+#[test]
+fn a_map_crosses_threads_if_its_weak_keys_and_its_values_do() {
+    threads! {
+        WeakMap<Strong<i32>, i32>: true, true;
+        WeakMap<Strong<i32>, Sendable>: true, false;
+        WeakMap<Strong<i32>, Syncable>: false, true;
+        WeakMap<Strong<i32>, Neither>: false, false;
+        WeakMap<Strong<Sendable>, i32>: false, false;
+        WeakMap<Strong<Syncable>, i32>: false, false;
+        WeakMap<Strong<Mutex<Sendable>>, i32>: true, true;
+        WeakMap<Arc<i32>, Sendable>: true, false;
+        WeakMap<Arc<Sendable>, i32>: false, false;
+        WeakMap<Rc<i32>, i32>: false, false;
+        WeakSet<Strong<i32>>: true, true;
+        WeakSet<Strong<Sendable>>: false, false;
+        WeakSet<Arc<i32>>: true, true;
+        WeakSet<Rc<i32>>: false, false;
+    }
+}
+
+#[test]
+fn iterators_and_entries_cross_threads_as_their_map_does() {
+    type Key = Strong<i32>;
+    threads! {
+        weak_map::Iter<'static, Key, i32>: true, true;
+        weak_map::IterMut<'static, Key, Sendable>: true, false;
+        weak_map::Keys<'static, Key, i32>: true, true;
+        weak_map::Values<'static, Key, Neither>: false, false;
+        weak_map::IntoIter<Key, Sendable>: true, false;
+        weak_map::Drain<'static, Key, i32>: true, true;
+        weak_map::DrainDead<'static, Key, Neither>: false, false;
+        weak_map::Entry<'static, 'static, Key, i32>: true, true;
+        weak_map::Entry<'static, 'static, local::Strong<i32>, i32>: false, false;
+        weak_set::Iter<'static, Key>: true, true;
+        weak_set::Union<'static, Rc<i32>>: false, false;
+    }
+}
+
+#[test]
+fn handles_can_be_caught_with_a_panic_as_arcs_can() {
+    assert!(has!(Strong<i32>: UnwindSafe) && has!(Strong<i32>: RefUnwindSafe));
+    assert!(has!(Weak<i32>: UnwindSafe) && has!(Weak<i32>: RefUnwindSafe));
+    assert!(has!(local::Strong<i32>: UnwindSafe) && has!(local::Weak<i32>: UnwindSafe));
+    assert!(!has!(Strong<Cell<i32>>: UnwindSafe) && !has!(Weak<Cell<i32>>: UnwindSafe));
+}
+
+#[test]
+fn everything_may_move_whatever_it_points_to() {
+    type Pinned = std::marker::PhantomPinned;
+    assert!(!has!(Pinned: Unpin));
+    assert!(has!(Strong<Pinned>: Unpin) && has!(local::Strong<Pinned>: Unpin));
+    assert!(has!(Weak<Pinned>: Unpin) && has!(local::Weak<Pinned>: Unpin));
+    assert!(has!(WeakMap<Strong<Pinned>, i32>: Unpin) && has!(WeakSet<Strong<Pinned>>: Unpin));
+}
+
+/// A long life can stand in for a short one, in both handles, as in `Arc`. (Not in the collections,
+/// whose parts follow from the kind of pointer.)
+#[test]
+fn handles_are_covariant() {
+    fn strong<'a>(long: Strong<&'static str>, _: &'a str) -> Strong<&'a str> {
+        long
+    }
+    fn weak<'a>(long: local::Weak<&'static str>, _: &'a str) -> local::Weak<&'a str> {
+        long
+    }
+    let short = String::from("short");
+    assert_eq!(*strong(Strong::new("long"), &short), "long");
+    let long = local::Strong::new("long");
+    assert!(
+        weak(local::Strong::downgrade(&long), &short)
+            .upgrade()
+            .is_some()
+    );
+}
+
+static SEEN: Mutex<WeakSet<Strong<str>>> = Mutex::new(WeakSet::new());
+const EMPTY: WeakMap<Strong<i32>, i32> = WeakMap::new();
+static NOBODY: Weak<i32> = Weak::new();
+
+thread_local! {
+    static NAMES: RefCell<WeakMap<local::Strong<i32>, &'static str>> =
+        const { RefCell::new(WeakMap::new()) };
+}
+
+#[test]
+fn collections_can_be_made_at_compile_time() {
+    let word: Strong<str> = "word".into();
+    assert!(SEEN.lock().unwrap().insert(&word));
+    assert!(!SEEN.lock().unwrap().insert(&word));
+    assert!(EMPTY.is_empty() && NOBODY.is_expired());
+    let object = local::Strong::new(1);
+    NAMES.with_borrow_mut(|names| names.insert(&object, "one"));
+    assert_eq!(NAMES.with_borrow(|names| names[&object]), "one");
+}
+
+#[test]
+fn handles_are_as_small_as_those_of_std() {
+    assert_eq!(size_of::<Option<Strong<i32>>>(), size_of::<usize>());
+    assert_eq!(size_of::<Strong<str>>(), size_of::<Arc<str>>());
+    assert_eq!(size_of::<local::Strong<i32>>(), size_of::<usize>());
+}
+
+/// Borrowed values are welcome, if they outlive the map.
+#[test]
+fn values_may_be_borrowed_from_what_outlives_the_map() {
+    let text = String::from("a text");
+    let key = Strong::new(1);
+    let mut words = WeakMap::new();
+    words.insert(&key, &text[2..]);
+    assert_eq!(words[&key], "text");
+}

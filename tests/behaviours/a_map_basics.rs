@@ -1,0 +1,287 @@
+//! A. Map basics, of one entry or a few (items 1–13, 24).
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use weakly::{Addr, Strong, StrongRef, WeakMap, local, unsize};
+
+use crate::common::{Counter, Kind, Map, downgrade, is_alive, keys, new, panics};
+use crate::{for_each_flavour, for_each_kind};
+
+for_each_kind!(
+    an_empty_map_has_nothing,
+    a_value_is_found_by_any_clone_of_its_key,
+    insert_replaces_and_returns_the_old_value,
+    try_insert_refuses_a_present_key,
+    contains_key_follows_insert_and_remove,
+    remove_returns_the_value_once,
+    remove_leaves_other_entries,
+    get_or_insert_keeps_the_existing_value,
+    the_closure_is_not_run_when_the_key_is_present,
+    the_closure_gets_a_weak_handle_to_the_key,
+    a_panicking_closure_leaves_the_map_as_it_was,
+    a_closure_cannot_reach_the_map_it_fills,
+    a_closure_may_kill_another_key,
+);
+
+/// A1: An empty map has no entries, finds nothing, and has nothing to remove.
+fn an_empty_map_has_nothing<P: Kind>() {
+    let mut map = Map::<P, i32>::new();
+    let key = new::<P, _>(1);
+    assert_eq!(map.len(), 0);
+    assert!(map.is_empty());
+    assert_eq!(map.get(&key), None);
+    assert_eq!(map.iter().count(), 0);
+    assert_eq!(map.remove(&key), None);
+    assert!(map.pop().is_none());
+}
+
+/// A2: A value is found by its key, by a clone of it, by a weak handle, and by its address.
+fn a_value_is_found_by_any_clone_of_its_key<P: Kind>() {
+    let key = new::<P, _>(1);
+    let mut map = Map::<P, _>::new();
+    map.insert(&key, vec![7]);
+    let value: *const Vec<i32> = map.get(&key).unwrap();
+    assert_eq!(map[&key], [7]);
+    for found in [
+        map.get(&key.clone()),
+        map.get(&downgrade(&key)),
+        map.get(&Addr::of(&*key)),
+        map.get_key_value(&key).map(|(_, value)| value),
+    ] {
+        assert!(std::ptr::eq(found.unwrap(), value));
+    }
+}
+
+/// A3: Insert of a present key replaces the value and returns the old one; the count stays.
+fn insert_replaces_and_returns_the_old_value<P: Kind>() {
+    let key = new::<P, _>(1);
+    let mut map = Map::<P, _>::new();
+    assert_eq!(map.insert(&key, "old"), None);
+    assert_eq!(map.insert(&key.clone(), "new"), Some("old"));
+    assert_eq!(map.len(), 1);
+    assert_eq!(map[&key], "new");
+}
+
+/// A4: `try_insert` of a present key fails, hands back the rejected value, and changes nothing.
+fn try_insert_refuses_a_present_key<P: Kind>() {
+    let key = new::<P, _>(1);
+    let mut map = Map::<P, _>::new();
+    assert_eq!(map.try_insert(&key, "first").ok(), Some(&mut "first"));
+    let refused = map.try_insert(&key, "second").err().unwrap();
+    assert_eq!(refused.value, "second");
+    assert_eq!(*refused.entry.get(), "first");
+    assert_eq!((map[&key], map.len()), ("first", 1));
+}
+
+/// A5: `contains_key` is true after an insert, false before it and after a remove.
+fn contains_key_follows_insert_and_remove<P: Kind>() {
+    let key = new::<P, _>(1);
+    let mut map = Map::<P, _>::new();
+    assert!(!map.contains_key(&key));
+    map.insert(&key, ());
+    assert!(map.contains_key(&key));
+    map.remove(&key);
+    assert!(!map.contains_key(&key));
+}
+
+/// A6: Remove returns the value the first time, nothing the second.
+fn remove_returns_the_value_once<P: Kind>() {
+    let key = new::<P, _>(1);
+    let mut map = Map::<P, _>::new();
+    map.insert(&key, 5);
+    assert_eq!(map.remove(&key), Some(5));
+    assert_eq!(map.remove(&key), None);
+    map.insert(&key, 6);
+    let (removed, value) = map.remove_entry(&key).unwrap();
+    assert_eq!(
+        (P::Strong::addr(&removed), value),
+        (P::Strong::addr(&key), 6)
+    );
+    assert!(map.remove_entry(&key).is_none());
+}
+
+/// A7: Remove touches no other entry.
+fn remove_leaves_other_entries<P: Kind>() {
+    let keys = keys::<P>(20);
+    let mut map: Map<P, _> = keys.iter().zip(0..).collect();
+    map.remove(&keys[7]);
+    assert_eq!(map.len(), 19);
+    for (n, key) in keys.iter().enumerate() {
+        assert_eq!(map.get(key).copied(), (n != 7).then_some(n));
+    }
+}
+
+/// A8: `get_or_insert` returns the value that is there, and does not replace it.
+fn get_or_insert_keeps_the_existing_value<P: Kind>() {
+    let key = new::<P, _>(1);
+    let mut map = Map::<P, _>::new();
+    assert_eq!(*map.get_or_insert(&key, "first"), "first");
+    assert_eq!(*map.get_or_insert(&key, "second"), "first");
+    assert_eq!(*map.entry(&key).or_insert("third"), "first");
+    assert_eq!(map.len(), 1);
+}
+
+/// A9: The closure of `get_or_insert_with` is not run when the key is present.
+fn the_closure_is_not_run_when_the_key_is_present<P: Kind>() {
+    let key = new::<P, _>(1);
+    let mut map = Map::<P, _>::new();
+    let mut runs = 0;
+    for _ in 0..2 {
+        map.get_or_insert_with(&key, |_| runs += 1);
+        map.entry(&key).or_insert_with(|| runs += 1);
+    }
+    assert_eq!(runs, 1);
+}
+
+/// A10: The closure gets a weak handle to exactly the key, and no strong one.
+fn the_closure_gets_a_weak_handle_to_the_key<P: Kind>() {
+    let key = new::<P, _>(1);
+    let mut map = Map::<P, _>::new();
+    map.get_or_insert_with(&key, |weak| {
+        assert_eq!(P::counts(&key).0, 1);
+        let strong = weakly::WeakRef::upgrade(weak).unwrap();
+        assert_eq!(P::Strong::addr(&strong), P::Strong::addr(&key));
+    });
+    assert_eq!(P::counts(&key).0, 1);
+    assert!(map.contains_key(&key));
+}
+
+/// A11: A closure that panics leaves the map as it was, and usable.
+fn a_panicking_closure_leaves_the_map_as_it_was<P: Kind>() {
+    let keys = keys::<P>(2);
+    let mut map = Map::<P, _>::from([(&keys[0], 0)]);
+    assert!(panics(|| {
+        map.get_or_insert_with(&keys[1], |_| panic!("no value"));
+    }));
+    assert!(panics(|| {
+        map.entry(&keys[1]).or_insert_with(|| panic!("no value"));
+    }));
+    assert_eq!(map.len(), 1);
+    assert_eq!(map.get(&keys[1]), None);
+    assert_eq!(P::counts(&keys[1]), (1, 0));
+    map.insert(&keys[1], 1);
+    assert_eq!((map[&keys[0]], map[&keys[1]]), (0, 1));
+}
+
+/// A12: The closure cannot insert the same key: the map is borrowed, which a `RefCell` notices at run
+/// time (without one, the compiler does). What the closure returns is inserted.
+fn a_closure_cannot_reach_the_map_it_fills<P: Kind>() {
+    let key = new::<P, _>(1);
+    let map = RefCell::new(Map::<P, _>::new());
+    map.borrow_mut().get_or_insert_with(&key, |_| {
+        assert!(map.try_borrow_mut().is_err());
+        "outer"
+    });
+    assert_eq!(map.borrow()[&key], "outer");
+    assert_eq!(map.borrow().len(), 1);
+}
+
+/// A13: The closure may drop the last strong handle of another key: both effects are seen.
+fn a_closure_may_kill_another_key<P: Kind>() {
+    let [key, other] = [1, 2].map(new::<P, _>);
+    let dead = downgrade(&other);
+    let counter = Counter::default();
+    let mut map = Map::<P, _>::from([(&other, counter.witness())]);
+    map.get_or_insert_with(&key, |_| {
+        drop(other);
+        counter.witness()
+    });
+    assert!(map.contains_key(&key));
+    assert!(!map.contains_key(&dead));
+    assert_eq!(map.len_live(), 1);
+    map.purge();
+    assert_eq!((map.len(), counter.get()), (1, 1));
+}
+
+trait Shape {
+    fn area(&self) -> f32;
+}
+
+struct Point;
+
+impl Shape for Point {
+    fn area(&self) -> f32 {
+        0.0
+    }
+}
+
+struct Square(f32);
+
+impl Shape for Square {
+    fn area(&self) -> f32 {
+        self.0 * self.0
+    }
+}
+
+/// What item 24 asks of a map whose keys have no size of their own.
+fn tells_apart<K>(mut keys: Vec<K>)
+where
+    K: StrongRef + Clone,
+{
+    let mut map: WeakMap<K, usize> = keys.iter().zip(0..).collect();
+    assert_eq!(map.len(), keys.len(), "two keys have one identity");
+    for (n, key) in keys.iter().enumerate() {
+        assert_eq!(map.get(&key.clone()), Some(&n));
+        assert_eq!(map.get(&K::downgrade(key)), Some(&n));
+    }
+    let last = K::downgrade(&keys.pop().unwrap());
+    assert!(!is_alive(&last));
+    assert_eq!(map.get(&last), None);
+    map.purge();
+    assert_eq!(map.len(), keys.len());
+    assert!(keys.iter().zip(0..).all(|(key, n)| map[key] == n));
+}
+
+for_each_kind!(objects_without_size_are_told_apart);
+
+/// A24: Objects of no size are told apart, like any others.
+fn objects_without_size_are_told_apart<P: Kind>() {
+    tells_apart::<P::Strong<()>>((0..50).map(|_| ().into()).collect());
+}
+
+for_each_flavour!(unsized_keys_are_told_apart);
+
+/// A24: Slices, strings and trait objects are keys; identity is the address, never the vtable.
+fn unsized_keys_are_told_apart<F: crate::common::Own>() {
+    use weakly::Handle;
+    tells_apart::<Handle<[u8], F>>(vec![[].into(), [].into(), [1, 2].into(), [1, 2].into()]);
+    tells_apart::<Handle<str, F>>(vec!["".into(), "".into(), "same".into(), "same".into()]);
+
+    let point = Handle::<_, F>::new(Point);
+    let square = Handle::<_, F>::new(Square(2.0));
+    let shapes: Vec<Handle<dyn Shape, F>> = vec![
+        unsize!(point => dyn Shape),
+        Handle::from(Box::new(Square(1.0)) as Box<dyn Shape>),
+        unsize!(square.clone() => dyn Shape),
+    ];
+    assert_eq!(shapes.iter().map(|shape| shape.area()).sum::<f32>(), 5.0);
+    let map = WeakMap::from([(&shapes[2], "square")]);
+    let same = unsize!(square.clone() => dyn Shape);
+    assert_eq!(map.get(&same), Some(&"square"));
+    assert_eq!(map.get(&Addr::<dyn Shape>::of(&*square)), Some(&"square"));
+    drop((square, same));
+    tells_apart(shapes);
+}
+
+/// A24: So are those of the standard library's pointers.
+#[test]
+fn unsized_std_keys_are_told_apart() {
+    tells_apart::<Rc<str>>(vec!["".into(), "".into(), "same".into(), "same".into()]);
+    tells_apart::<Arc<[u8]>>(vec![[].into(), [1].into(), [1].into()]);
+    tells_apart::<Rc<dyn Shape>>(vec![Rc::new(Point), Rc::new(Point), Rc::new(Square(1.0))]);
+}
+
+/// A24: The key's type names the pointer: the same payload can be a key of every kind.
+#[test]
+fn the_kind_of_pointer_is_part_of_the_type() {
+    let (strong, local) = (Strong::new(1), local::Strong::new(1));
+    let atomics = WeakMap::from([(&strong, 'a')]);
+    let locals = WeakMap::from([(&local, 'l')]);
+    assert_eq!((atomics[&strong], locals[&local]), ('a', 'l'));
+    assert_eq!(
+        (atomics.get(&*strong), locals.get(&*strong)),
+        (Some(&'a'), None)
+    );
+}

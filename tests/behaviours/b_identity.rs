@@ -1,0 +1,215 @@
+//! B. Identity (items 26–34).
+
+use std::collections::HashSet;
+use std::fmt::Display;
+use std::hash::{BuildHasher, RandomState};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use weakly::{Addr, Handle, Strong, StrongRef, WeakHandle, WeakMap, local, unsize};
+
+use crate::common::{Counter, Kind, Map, Own, downgrade, keys, new, scaled};
+use crate::{for_each_flavour, for_each_kind, heap};
+
+for_each_kind!(
+    equal_values_are_two_keys,
+    a_new_object_at_an_old_address_is_not_found,
+    a_new_key_takes_over_the_place_of_a_dead_one,
+    entries_stay_found_while_keys_die_and_the_table_grows,
+    dead_entries_equal_nothing,
+    an_expired_weak_handle_finds_nothing,
+    a_lookup_leaves_no_trace,
+    an_object_that_was_never_a_key_is_no_work,
+);
+
+/// B26: Two objects of equal value are two entries.
+fn equal_values_are_two_keys<P: Kind>() {
+    let [a, b] = [5, 5].map(new::<P, _>);
+    let mut map = Map::<P, _>::from([(&a, 'a'), (&b, 'b')]);
+    assert_eq!((map.len(), map[&a], map[&b]), (2, 'a', 'b'));
+    map.remove(&a);
+    assert_eq!((map.get(&a), map.get(&b)), (None, Some(&'b')));
+}
+
+for_each_flavour!(a_trait_object_and_its_concrete_handle_are_one_key);
+
+/// B27: A key is found through any handle to the allocation, whatever it has been coerced to.
+fn a_trait_object_and_its_concrete_handle_are_one_key<F: Own>() {
+    let number = Handle::<i32, F>::new(5);
+    let shown = unsize!(number.clone() => dyn Display);
+    let map = WeakMap::from([(&shown, "five")]);
+    assert_eq!(map.get(&shown.clone()), Some(&"five"));
+    assert_eq!(
+        map.get(&unsize!(number.clone() => dyn Display)),
+        Some(&"five")
+    );
+    assert_eq!(map.get(&Addr::<dyn Display>::of(&*number)), Some(&"five"));
+    assert_eq!(map.get(&Handle::downgrade(&shown)), Some(&"five"));
+}
+
+/// B27: A plain reference to the payload will do for every kind.
+#[test]
+fn a_plain_reference_finds_the_key() {
+    fn check<K: StrongRef<Target = i32>>(key: &K, payload: &i32, other: &i32)
+    where
+        i32: weakly::Identify<K>,
+    {
+        let map = WeakMap::from([(key, "here")]);
+        assert_eq!(map.get(payload), Some(&"here"));
+        assert_eq!(map.get(other), None);
+    }
+    let (a, b, c, d) = (
+        Strong::new(1),
+        local::Strong::new(1),
+        Arc::new(1),
+        Rc::new(1),
+    );
+    check(&a, &a, &b);
+    check(&b, &b, &c);
+    check(&c, &c, &d);
+    check(&d, &d, &a);
+}
+
+/// A size that nothing else here has, so that the allocator soon gives the same place again.
+type Payload = [u64; 21];
+
+/// Lets a key of `map` die until a new object gets its address, while its notice is pending, behind
+/// more others than an operation works off.
+fn recycled<P: Kind, V>(
+    map: &mut WeakMap<P::Strong<Payload>, V>,
+    mut value: impl FnMut() -> V,
+) -> Option<P::Strong<Payload>> {
+    (0..50).find_map(|_| {
+        let mut dying: Vec<_> = (0..20).map(|_| new::<P, Payload>([0; 21])).collect();
+        for key in &dying {
+            map.insert(key, value());
+        }
+        let addr = P::Strong::addr(&dying[19]);
+        dying.clear();
+        let tries: Vec<_> = (0..40).map(|_| new::<P, Payload>([1; 21])).collect();
+        tries.into_iter().find(|new| P::Strong::addr(new) == addr)
+    })
+}
+
+/// B28: A new object at a dead key's address is not found, whether or not the notice was worked off.
+/// (The entries of the standard library's pointers hold on to the address: it does not come back.)
+fn a_new_object_at_an_old_address_is_not_found<P: Kind>() {
+    let mut map = WeakMap::<P::Strong<Payload>, _>::new();
+    let found = recycled::<P, _>(&mut map, || "old");
+    assert_eq!(found.is_some(), P::NOTIFIES);
+    let Some(new) = found else { return };
+    for _drained in [false, true] {
+        assert_eq!(map.get(&new), None);
+        assert_eq!(map.get(&Addr::of(&*new)), None);
+        assert_eq!(map.get(&P::Strong::downgrade(&new)), None);
+        assert_eq!(map.get_mut(&new), None);
+        assert!(map.get_key_value(&new).is_none());
+        assert_eq!(map.remove(&new), None);
+        map.purge();
+    }
+}
+
+/// B28: It can become a key itself: the old value is destroyed, and the late notice harms nobody.
+fn a_new_key_takes_over_the_place_of_a_dead_one<P: Kind>() {
+    let (old, fresh) = (Counter::default(), Counter::default());
+    let mut map = WeakMap::<P::Strong<Payload>, _>::new();
+    let Some(new) = recycled::<P, _>(&mut map, || old.witness()) else {
+        return assert!(!P::NOTIFIES);
+    };
+    let dead = map.pending_dead() + old.get();
+    assert!(map.insert(&new, fresh.witness()).is_none());
+    assert_eq!(map.len(), 1);
+    map.purge();
+    assert_eq!((old.get(), fresh.get(), map.len()), (dead, 0, 1));
+    assert!(map.contains_key(&new));
+}
+
+/// B29: An entry is found where it was put, also after others died and the table grew around it.
+fn entries_stay_found_while_keys_die_and_the_table_grows<P: Kind>() {
+    let counter = Counter::default();
+    let (mut live, mut dead) = (Vec::new(), 0);
+    let mut map = Map::<P, _>::new();
+    for n in 0..scaled(2_000, 150) {
+        let key = new::<P, _>(n);
+        map.insert(&key, (n, counter.witness()));
+        match n % 3 {
+            0 => dead += 1,
+            _ => live.push(key),
+        }
+    }
+    assert!(live.iter().all(|key| map[key].0 == **key));
+    map.purge();
+    assert_eq!((map.len(), counter.get()), (live.len(), dead));
+}
+
+/// B30: A dead entry equals nothing: not another dead one, not one of a new key.
+fn dead_entries_equal_nothing<P: Kind>() {
+    let live = new::<P, _>(1);
+    let [a, b] = [1, 1].map(|n| Map::<P, _>::from([(&live, 0), (&new::<P, _>(n), 1)]));
+    assert!(a == b, "only the live entries count");
+    let empty = Map::<P, _>::new();
+    let dead = Map::<P, _>::from([(&new::<P, _>(1), 1)]);
+    assert!(dead == empty && empty == dead);
+    assert!(a != empty);
+}
+
+/// B31: An expired weak handle finds nothing, in any map, before and after the values have gone.
+fn an_expired_weak_handle_finds_nothing<P: Kind>() {
+    let key = new::<P, _>(1);
+    let dead = downgrade(&key);
+    let mut its = Map::<P, _>::from([(&key, 1)]);
+    let other_key = new::<P, _>(2);
+    let mut other = Map::<P, _>::from([(&other_key, 2)]);
+    assert_eq!(its.get(&dead), Some(&1));
+    drop(key);
+    for _drained in [false, true] {
+        assert_eq!((its.get(&dead), other.get(&dead)), (None, None));
+        assert_eq!((its.get_mut(&dead), other.remove(&dead)), (None, None));
+        its.purge();
+        other.purge();
+    }
+    assert_eq!(other.len(), 1);
+}
+
+for_each_flavour!(weak_handles_are_equal_if_made_from_one_object);
+
+/// B32: Weak handles of one object are equal and hash equal, before and after its death.
+fn weak_handles_are_equal_if_made_from_one_object<F: Own>() {
+    let state = RandomState::new();
+    let [object, twin] = [5, 5].map(Handle::<i32, F>::new);
+    let [a, b, other] = [&object, &object, &twin].map(Handle::downgrade);
+    let before = state.hash_one(&a);
+    drop(object);
+    assert!(a == b && b == a.clone());
+    assert!(a != other);
+    assert_eq!((state.hash_one(&a), state.hash_one(&b)), (before, before));
+    let set = HashSet::from([a, b, other, WeakHandle::new(), WeakHandle::new()]);
+    assert_eq!(set.len(), 3);
+}
+
+/// B33: A lookup registers nothing, writes nothing, allocates nothing.
+fn a_lookup_leaves_no_trace<P: Kind>() {
+    let [key, absent] = [1, 2].map(new::<P, _>);
+    let map = Map::<P, _>::from([(&key, 1)]);
+    let before = heap::allocations();
+    for _ in 0..10 {
+        assert_eq!((map.get(&key), map.get(&absent)), (Some(&1), None));
+        assert!(!map.contains_key(&Addr::of(&*absent)));
+    }
+    assert_eq!(heap::allocations(), before);
+    assert_eq!((P::counts(&key), P::counts(&absent)), ((1, 1), (1, 0)));
+}
+
+/// B34: An object that was never a key is not found, and its death is no work for any map.
+fn an_object_that_was_never_a_key_is_no_work<P: Kind>() {
+    let (key, stranger) = (new::<P, _>(1), new::<P, _>(1));
+    let mut map = Map::<P, _>::from([(&key, 1)]);
+    assert_eq!(map.get(&stranger), None);
+    assert_eq!(map.remove(&stranger), None);
+    let before = heap::allocations();
+    drop(stranger);
+    assert_eq!(heap::allocations(), before);
+    assert_eq!((map.pending_dead(), map.len()), (0, 1));
+    let keys = keys::<P>(10);
+    assert!(keys.iter().all(|key| !map.contains_key(key)));
+}

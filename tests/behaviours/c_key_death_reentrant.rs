@@ -1,0 +1,227 @@
+//! C. Destructors that look at, change or end the maps they are in (items 47–53).
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::{self, Rc};
+
+use weakly::{Addr, Identify, StrongRef, Swept, WeakMap, WeakRef};
+
+use crate::common::{Counter, Key, Kind, Map, Witness, downgrade, is_alive, new, scaled};
+use crate::{for_each_kind, heap};
+
+for_each_kind!(
+    a_destructor_reads_its_own_attribute,
+    a_destructor_cannot_insert_its_object,
+    a_weak_handle_made_in_the_destructor_is_dead,
+    a_destructor_may_remove_its_own_entry,
+    an_object_may_hold_a_weak_handle_to_itself,
+    a_value_that_owned_its_key_is_dropped_without_a_notice,
+    a_long_chain_of_values_owning_keys_is_purged_without_recursion,
+    a_long_chain_dies_with_its_map_without_recursion,
+);
+
+type Weak<P, T> = <<P as Kind>::Strong<T> as StrongRef>::Weak;
+
+/// An object with a map of its own kind, a weak handle to itself, and something to do at its end.
+struct Owner<P: Kind> {
+    map: Rc<RefCell<WeakMap<P::Strong<Owner<P>>, Witness>>>,
+    me: OnceCell<Weak<P, Owner<P>>>,
+    last_deed: fn(&Owner<P>),
+    done: Rc<Cell<bool>>,
+}
+
+impl<P: Kind> Drop for Owner<P> {
+    fn drop(&mut self) {
+        (self.last_deed)(self);
+        self.done.set(true);
+    }
+}
+
+/// Makes an owner with an attribute, drops it, and sees that map and memory are as before.
+fn live_and_die<P: Kind>(last_deed: fn(&Owner<P>)) {
+    let (map, done) = (Rc::default(), Rc::default());
+    let counter = Counter::default();
+    let owner = new::<P, _>(Owner {
+        map: Rc::clone(&map),
+        me: OnceCell::new(),
+        last_deed,
+        done: Rc::clone(&done),
+    });
+    assert!(owner.me.set(downgrade(&owner)).is_ok());
+    map.borrow_mut().insert(&owner, counter.witness());
+    let weak = downgrade(&owner);
+    drop(owner);
+    assert!(done.get(), "the destructor has come to its end");
+    assert!(!is_alive(&weak));
+    map.borrow_mut().purge();
+    assert_eq!((map.borrow().len(), counter.get()), (0, 1));
+}
+
+/// C47: In its destructor an object still finds its own attribute, by reference.
+fn a_destructor_reads_its_own_attribute<P: Kind>() {
+    live_and_die::<P>(|owner| {
+        assert!(owner.map.borrow().get(&Addr::of(owner)).is_some());
+        assert!(owner.map.borrow_mut().get_mut(&Addr::of(owner)).is_some());
+        assert_eq!(owner.map.borrow().len(), 1);
+        assert_eq!(owner.map.borrow().len_live(), 0);
+    });
+}
+
+/// C48: In its destructor an object cannot insert itself: there is no strong handle to do it with.
+fn a_destructor_cannot_insert_its_object<P: Kind>() {
+    live_and_die::<P>(|owner| {
+        assert!(owner.me.get().unwrap().upgrade().is_none());
+        assert!(owner.map.borrow().get(owner.me.get().unwrap()).is_none());
+    });
+}
+
+/// C49: A weak handle made in the destructor is dead, then and later.
+fn a_weak_handle_made_in_the_destructor_is_dead<P: Kind>() {
+    live_and_die::<P>(|owner| {
+        let another = owner.me.get().unwrap().clone();
+        assert!(another.is_expired());
+        assert!(another.upgrade().is_none());
+        assert!(owner.map.borrow().weak_keys().next().is_none());
+    });
+}
+
+/// C50: A destructor may remove its own entry: the value is destroyed then, and only then. (A map of
+/// the standard library's pointers may have swept it away already, as the first thing that `remove`
+/// does.)
+fn a_destructor_may_remove_its_own_entry<P: Kind>() {
+    live_and_die::<P>(|owner| {
+        let mut map = owner.map.borrow_mut();
+        assert_eq!(map.remove(&Addr::of(owner)).is_some(), P::NOTIFIES);
+        assert!(map.remove(&Addr::of(owner)).is_none());
+        assert!(map.is_empty());
+    });
+}
+
+/// C51: An object with a weak handle to itself leaves no memory behind.
+fn an_object_may_hold_a_weak_handle_to_itself<P: Kind>() {
+    struct Narcissus<P: Kind>(OnceCell<Weak<P, Narcissus<P>>>);
+    let start = heap::bytes();
+    let object = new::<P, _>(Narcissus::<P>(OnceCell::new()));
+    assert!(object.0.set(downgrade(&object)).is_ok());
+    assert!(object.0.get().is_some_and(is_alive));
+    drop(object);
+    assert_eq!(heap::bytes(), start);
+}
+
+/// C52: A removed value that owns the only strong handle to its key is dropped: the map has forgotten
+/// both, and hears nothing.
+fn a_value_that_owned_its_key_is_dropped_without_a_notice<P: Kind>() {
+    struct Cycle<P: Kind>(#[allow(dead_code)] P::Strong<OnceCell<Weak<P, u8>>>);
+    let mut map = WeakMap::new();
+    let key = new::<P, _>(OnceCell::new());
+    let weak = downgrade(&key);
+    map.insert(&key, Cycle::<P>(key.clone()));
+    drop(key);
+    assert!(is_alive(&weak), "its value keeps it");
+    drop(map.remove(&weak));
+    assert!(!is_alive(&weak));
+    assert_eq!((map.len(), map.pending_dead()), (0, 0));
+}
+
+/// In a chain, the value of each key owns the next key.
+type Chain<P> = Map<P, (Option<Key<P>>, Witness)>;
+
+/// A chain of `n` entries, and its head.
+fn chain<P: Kind>(n: usize, dead: &Counter) -> (Chain<P>, Key<P>) {
+    let mut map = WeakMap::new();
+    let mut head = None;
+    for n in 0..n {
+        let key = new::<P, _>(n);
+        map.insert(&key, (head.replace(key.clone()), dead.witness()));
+    }
+    (map, head.unwrap())
+}
+
+/// C53: In a chain of a hundred thousand entries, each value owning the next key, dropping the head
+/// frees all, on a small stack. (Shorter for the standard library's pointers: see
+/// [`a_purge_that_sweeps_a_chain_takes_linear_time`].)
+fn a_long_chain_of_values_owning_keys_is_purged_without_recursion<P: Kind>() {
+    let n = if P::NOTIFIES { 100_000 } else { 4_000 };
+    let n = scaled(n, 300);
+    let dead = Counter::default();
+    let (mut map, head) = chain::<P>(n, &dead);
+    drop(head);
+    assert_eq!(map.len_live(), n - 1);
+    map.purge();
+    assert_eq!((map.len(), dead.get()), (0, n));
+}
+
+/// C53: The same when the map goes first: the values go with it, and one by one take the keys.
+fn a_long_chain_dies_with_its_map_without_recursion<P: Kind>() {
+    let n = scaled(100_000, 300);
+    let dead = Counter::default();
+    let (map, head) = chain::<P>(n, &dead);
+    drop(map);
+    assert_eq!(dead.get(), n);
+    assert_eq!(P::counts(&head), (1, 0));
+}
+
+thread_local! {
+    static QUESTIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// An `Rc` that counts how often its maps ask whether one is dead.
+#[derive(Clone)]
+struct Asked(Rc<usize>);
+
+#[derive(Clone)]
+struct WeakAsked(rc::Weak<usize>);
+
+// SAFETY: all is passed on to `Rc`.
+#[allow(unsafe_code)]
+unsafe impl StrongRef for Asked {
+    type Target = usize;
+    type Weak = WeakAsked;
+    type Watch = Swept<Self>;
+    fn downgrade(this: &Self) -> WeakAsked {
+        WeakAsked(Rc::downgrade(&this.0))
+    }
+    fn addr(this: &Self) -> *const () {
+        StrongRef::addr(&this.0)
+    }
+}
+
+// SAFETY: likewise.
+#[allow(unsafe_code)]
+unsafe impl WeakRef for WeakAsked {
+    type Strong = Asked;
+    fn upgrade(&self) -> Option<Asked> {
+        self.0.upgrade().map(Asked)
+    }
+    fn addr(&self) -> *const () {
+        WeakRef::addr(&self.0)
+    }
+    fn is_expired(&self) -> bool {
+        QUESTIONS.set(QUESTIONS.get() + 1);
+        self.0.is_expired()
+    }
+}
+
+impl Identify<Asked> for WeakAsked {
+    fn addr(&self) -> *const () {
+        Identify::<Rc<usize>>::addr(&self.0)
+    }
+}
+
+/// C53: A purge that has to look for the dead takes O(capacity), as documented, also when they die one
+/// of the other.
+#[test]
+fn a_purge_that_sweeps_a_chain_takes_linear_time() {
+    let n = 1_000;
+    let mut map = WeakMap::new();
+    let mut head = None;
+    for n in 0..n {
+        let key = Asked(Rc::new(n));
+        map.insert(&key, head.replace(key.clone()));
+    }
+    QUESTIONS.set(0);
+    drop(head);
+    map.purge();
+    assert_eq!(map.len(), 0);
+    let asked = QUESTIONS.get() / n;
+    assert!(asked < 30, "each entry was asked {asked} times");
+}

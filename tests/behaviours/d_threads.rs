@@ -1,0 +1,134 @@
+//! D. The queue of dead entries, with deaths on other threads (items 70, 73, 74), and what remains
+//! there of C (55).
+//!
+//! 70 (a push while a drain runs) and 55 are models under loom, beside the code that they are about;
+//! here they run on real threads. 71 (two threads drain at once) does not compile: to drain takes
+//! `&mut` (see `src/compile_fail.rs`).
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+
+use weakly::{Strong, WeakMap, WeakSet};
+
+use crate::common::{Counter, scaled};
+
+/// D70: Deaths on other threads while the map drains: each value is destroyed once, on the map's own
+/// thread, and none is forgotten.
+#[test]
+fn deaths_during_a_drain_are_seen_by_this_one_or_the_next() {
+    let counter = Counter::default(); // not `Send`: the compiler sees that values stay here
+    let keys: Vec<_> = (0..scaled(20_000, 60)).map(Strong::new).collect();
+    let mut map: WeakMap<_, _> = keys.iter().map(|key| (key, counter.witness())).collect();
+    let all = keys.len();
+    let barrier = Barrier::new(3);
+    let mut keys = keys.into_iter();
+    let halves = [
+        keys.by_ref().take(all / 2).collect::<Vec<_>>(),
+        keys.collect(),
+    ];
+    thread::scope(|scope| {
+        for half in halves {
+            let barrier = &barrier;
+            scope.spawn(move || {
+                barrier.wait();
+                drop(half);
+            });
+        }
+        barrier.wait();
+        let mut left = map.len();
+        while left > 0 {
+            map.purge();
+            assert!(map.len() <= left, "only deaths happen");
+            left = map.len();
+            thread::yield_now();
+        }
+    });
+    map.purge();
+    assert_eq!((counter.get(), map.len(), map.pending_dead()), (all, 0, 0));
+}
+
+/// C55: A lookup during the death of its key gets a strong handle that works, or nothing.
+#[test]
+fn a_lookup_racing_a_death_gets_a_live_key_or_none() {
+    for _ in 0..scaled(2_000, 20) {
+        let key = Strong::new(7);
+        let weak = Strong::downgrade(&key);
+        let map = WeakMap::from([(&key, 7)]);
+        thread::scope(|scope| {
+            scope.spawn(move || drop(key));
+            while let Some((key, value)) = map.get_key_value(&weak) {
+                assert_eq!((*key, *value), (7, 7));
+            }
+            assert!(map.get_key_value(&weak).is_none(), "dead is dead");
+        });
+        assert_eq!(map.len(), 0);
+    }
+}
+
+/// D73: A key that dies with its thread, in the destructor of a thread-local variable, is announced.
+#[test]
+fn a_key_may_die_while_its_thread_exits() {
+    thread_local! {
+        static HELD: RefCell<Vec<Strong<usize>>> = const { RefCell::new(Vec::new()) };
+    }
+    let keys: Vec<_> = (0..100).map(Strong::new).collect();
+    let mut map: WeakMap<_, _> = keys.iter().zip(0..).collect();
+    thread::spawn(move || HELD.set(keys)).join().unwrap();
+    assert_eq!((map.len(), map.pending_dead()), (0, 100));
+    map.purge();
+    assert_eq!(map.pending_dead(), 0);
+}
+
+/// D73: So may a map, with the keys alive elsewhere.
+#[test]
+fn a_map_may_die_while_its_thread_exits() {
+    thread_local! {
+        static SEEN: RefCell<WeakSet<Strong<i32>>> = const { RefCell::new(WeakSet::new()) };
+    }
+    let key = Strong::new(1);
+    thread::scope(|scope| {
+        scope.spawn(|| assert!(SEEN.with_borrow_mut(|seen| seen.insert(&key))));
+    });
+    assert_eq!(Strong::weak_count(&key), 0);
+}
+
+/// D74: A death while this very thread holds the lock of the map does not wait for it.
+#[test]
+fn a_death_under_the_lock_of_the_map_does_not_wait() {
+    let map = Mutex::new(WeakMap::new());
+    let [a, b] = [1, 2].map(Strong::new);
+    let mut locked = map.lock().unwrap();
+    locked.insert(&a, 1);
+    let waits = locked.entry(&b);
+    drop(a);
+    waits.or_insert(2);
+    assert_eq!((locked.len(), locked.get(&b)), (1, Some(&2)));
+}
+
+/// D74: Nor does one on another thread.
+#[test]
+fn a_death_elsewhere_does_not_wait_for_the_lock_of_the_map() {
+    let map = Mutex::new(WeakMap::new());
+    let key = Strong::new(1);
+    let mut locked = map.lock().unwrap();
+    locked.insert(&key, 1);
+    thread::spawn(move || drop(key)).join().unwrap();
+    assert_eq!((locked.len(), locked.pending_dead()), (0, 1));
+}
+
+/// D74: Finalizers run on the thread of the death, also if another thread is in the map.
+#[test]
+fn finalizers_run_on_the_dying_thread() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let key = Strong::new(1);
+    let map = WeakMap::from([(&key, 1)]);
+    let (here, runs_too) = (thread::current().id(), runs.clone());
+    Strong::finalize(&key, move || {
+        assert_ne!(thread::current().id(), here);
+        runs_too.fetch_add(1, Relaxed);
+    });
+    thread::spawn(move || drop(key)).join().unwrap();
+    assert_eq!((runs.load(Relaxed), map.len()), (1, 0));
+}

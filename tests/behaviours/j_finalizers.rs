@@ -1,0 +1,309 @@
+//! J. Callbacks and finalizers (items 131–143), for both flavours.
+//!
+//! The callbacks are finalizers. A weak handle has none of its own, so 143 is here about a token
+//! that dies with its object: like every dropped token it changes nothing.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use weakly::{FinalizerToken, Handle, Strong, WeakMap, WeakSet, local};
+
+use crate::common::{Log, Own, panics};
+use crate::{for_each_flavour, heap};
+
+for_each_flavour!(
+    a_finalizer_runs_after_the_destructor_and_the_notices,
+    a_finalizer_runs_once,
+    finalizers_run_at_every_way_to_the_end,
+    finalizers_run_newest_first,
+    a_panicking_finalizer_does_not_stop_the_others,
+    finalizers_run_also_if_the_destructor_panics,
+    a_finalizer_may_make_and_drop_what_it_likes,
+    detach_calls_off_and_finds_nothing_after_death,
+    run_now_runs_at_most_once,
+    dropping_the_token_changes_nothing,
+    captured_state_is_freed_right_after_the_run,
+    a_token_is_for_its_own_registration_only,
+    a_finalizer_may_register_another,
+    a_token_that_dies_with_its_object_changes_nothing,
+    registering_and_calling_off_leaves_no_memory,
+);
+
+/// Notes its name in the log when it is dropped.
+struct Noisy(Log, &'static str);
+
+impl Drop for Noisy {
+    fn drop(&mut self) {
+        self.0.note(self.1);
+    }
+}
+
+/// An object that logs its own end, and the log.
+fn logged<F: Own>() -> (Handle<Noisy, F>, Log) {
+    let log = Log::default();
+    (Handle::new(Noisy(log.clone(), "destructor")), log)
+}
+
+/// Registers a finalizer that logs.
+fn note<F: Own, T>(object: &Handle<T, F>, log: &Log, event: &'static str) -> FinalizerToken<F> {
+    let log = log.clone();
+    F::finalize(object, move || log.note(event))
+}
+
+/// J131: When a finalizer runs, the payload is destroyed, and no weak handle and no map find the object.
+fn a_finalizer_runs_after_the_destructor_and_the_notices<F: Own>() {
+    let (object, log) = logged::<F>();
+    note(&object, &log, "finalizer");
+    drop(object);
+    assert_eq!(log.take(), ["destructor", "finalizer"]);
+}
+
+/// J131: The same, seen from inside: weak handles of either flavour are dead.
+#[test]
+fn weak_handles_and_entries_are_dead_before_any_finalizer_runs() {
+    let object = Strong::new(1);
+    let (weak, map) = (Strong::downgrade(&object), WeakMap::from([(&object, 1)]));
+    let (ran, map) = (Arc::new(AtomicUsize::new(0)), Arc::new(map));
+    for _ in 0..2 {
+        let (ran, weak, map) = (ran.clone(), weak.clone(), map.clone());
+        Strong::finalize(&object, move || {
+            assert!(weak.is_expired() && weak.upgrade().is_none());
+            assert_eq!(
+                (map.get(&weak), map.len(), map.pending_dead()),
+                (None, 0, 1)
+            );
+            ran.fetch_add(1, Relaxed);
+        });
+    }
+    drop(object);
+    assert_eq!(ran.load(Relaxed), 2);
+
+    let object = local::Strong::new(1);
+    let weak = local::Strong::downgrade(&object);
+    let ran = std::rc::Rc::new(OnceCell::new());
+    let ran_too = ran.clone();
+    local::Strong::finalize(&object, move || ran_too.set(weak.is_expired()).unwrap());
+    drop(object);
+    assert_eq!(ran.get(), Some(&true));
+}
+
+/// J132: Each finalizer runs once; an object with others left is not dead.
+fn a_finalizer_runs_once<F: Own>() {
+    let (object, log) = logged::<F>();
+    let token = note(&object, &log, "run");
+    drop(object.clone());
+    assert_eq!((log.take(), token.is_pending()), (vec![], true));
+    drop(object);
+    assert_eq!(
+        (log.take(), token.is_pending()),
+        (vec!["destructor", "run"], false)
+    );
+    assert!(!token.run_now());
+    drop(token);
+    assert_eq!(log.take(), [""; 0]);
+}
+
+/// J132: Whichever way the object ends: into_inner, try_unwrap, make_mut, or its birth that fails.
+fn finalizers_run_at_every_way_to_the_end<F: Own>() {
+    let ends: [fn(Handle<i32, F>); 4] = [
+        drop,
+        |object| assert_eq!(Handle::into_inner(object), Some(5)),
+        |object| assert_eq!(Handle::try_unwrap(object).ok(), Some(5)),
+        |mut object| {
+            let _weak = Handle::downgrade(&object);
+            *Handle::make_mut(&mut object) += 1;
+        },
+    ];
+    for end in ends {
+        let (object, log) = (Handle::new(5), Log::default());
+        note(&object, &log, "run");
+        end(object);
+        assert_eq!(log.take(), ["run"]);
+    }
+}
+
+/// J133: The finalizers of an object run newest first.
+fn finalizers_run_newest_first<F: Own>() {
+    let (object, log) = logged::<F>();
+    for event in ["first", "second", "third"] {
+        note(&object, &log, event);
+    }
+    drop(object);
+    assert_eq!(log.take(), ["destructor", "third", "second", "first"]);
+}
+
+/// J134: A finalizer that panics does not stop the others; the panic comes out once, where the last
+/// handle was dropped.
+fn a_panicking_finalizer_does_not_stop_the_others<F: Own>() {
+    let (object, log) = logged::<F>();
+    let weak = Handle::downgrade(&object);
+    note(&object, &log, "first");
+    F::finalize(&object, || panic!("bad finalizer"));
+    note(&object, &log, "third");
+    assert!(panics(|| drop(object)));
+    assert_eq!(log.take(), ["destructor", "third", "first"]);
+    assert!(weak.is_expired());
+}
+
+/// J134: They run as well when the payload's destructor panics, and its memory is freed.
+fn finalizers_run_also_if_the_destructor_panics<F: Own>() {
+    struct Bad(#[expect(dead_code)] [u8; 4096]);
+    impl Drop for Bad {
+        fn drop(&mut self) {
+            panic!("bad destructor");
+        }
+    }
+    let log = Log::default();
+    let object = Handle::<_, F>::new(Bad([0; 4096]));
+    let map = WeakMap::from([(&object, 1)]);
+    note(&object, &log, "finalizer");
+    let before = heap::bytes();
+    assert!(panics(|| drop(object)));
+    assert_eq!((log.take(), map.len()), (vec!["finalizer"], 0));
+    assert!(cfg!(miri) || before - heap::bytes() > 2048);
+}
+
+/// J135: A finalizer may make and drop objects, weak handles, maps and finalizers.
+fn a_finalizer_may_make_and_drop_what_it_likes<F: Own>() {
+    let (object, log) = logged::<F>();
+    let inner = log.clone();
+    F::finalize(&object, move || {
+        let others = [1, 2].map(Handle::<i32, F>::new);
+        let set: WeakSet<_> = others.iter().collect();
+        let weak = Handle::downgrade(&others[0]);
+        note(&others[0], &inner, "inner");
+        assert!(note(&others[1], &inner, "called off").detach().is_some());
+        drop(others);
+        assert!(weak.is_expired() && set.is_empty());
+        inner.note("outer");
+    });
+    drop(object);
+    assert_eq!(log.take(), ["destructor", "inner", "outer"]);
+}
+
+/// J136: `detach` before the death calls the finalizer off, once; after the death there is nothing to
+/// call off.
+fn detach_calls_off_and_finds_nothing_after_death<F: Own>() {
+    let (object, log) = logged::<F>();
+    let (called_off, late) = (
+        note(&object, &log, "called off"),
+        note(&object, &log, "late"),
+    );
+    assert!(called_off.detach().is_some() && !called_off.is_pending());
+    assert!(called_off.detach().is_none() && !called_off.run_now());
+    drop(object);
+    assert_eq!(log.take(), ["destructor", "late"]);
+    assert!(late.detach().is_none() && !late.is_pending());
+}
+
+/// J136: What `detach` hands back can be run by whoever has it.
+#[test]
+fn a_detached_finalizer_can_still_be_run() {
+    let (object, log) = logged::<weakly::Atomic>();
+    let callback = note(&object, &log, "run").detach().unwrap();
+    drop(object);
+    assert_eq!(log.take(), ["destructor"]);
+    callback();
+    assert_eq!(log.take(), ["run"]);
+}
+
+/// J137: `run_now` runs the finalizer, if it is still pending; it does not run again.
+fn run_now_runs_at_most_once<F: Own>() {
+    let (object, log) = logged::<F>();
+    let token = note(&object, &log, "run");
+    assert!(token.run_now());
+    assert!(!token.run_now());
+    assert_eq!(log.take(), ["run"]);
+    drop(object);
+    assert_eq!(log.take(), ["destructor"]);
+}
+
+/// J138: To drop the token is not to call off: the finalizer stays registered.
+fn dropping_the_token_changes_nothing<F: Own>() {
+    let (object, log) = logged::<F>();
+    drop(note(&object, &log, "run"));
+    drop(object);
+    assert_eq!(log.take(), ["destructor", "run"]);
+}
+
+/// J139: What a finalizer has captured is freed right after it has run, before the next; and that of
+/// one that was called off, with it.
+fn captured_state_is_freed_right_after_the_run<F: Own>() {
+    let (object, log) = logged::<F>();
+    let tokens = [("old ran", "old freed"), ("new ran", "new freed")].map(|(ran, freed)| {
+        let captured = Noisy(log.clone(), freed);
+        F::finalize(&object, move || captured.0.note(ran))
+    });
+    let captured = Noisy(log.clone(), "called off");
+    drop(F::finalize(&object, move || captured.0.note("never")).detach());
+    assert_eq!(log.take(), ["called off"]);
+    drop(object);
+    assert_eq!(
+        log.take(),
+        ["destructor", "new ran", "new freed", "old ran", "old freed"]
+    );
+    assert!(tokens.iter().all(|token| !token.is_pending()));
+}
+
+/// J140: A token is for its own registration, and for nothing else of the object.
+fn a_token_is_for_its_own_registration_only<F: Own>() {
+    let (object, log) = logged::<F>();
+    let (first, second) = (note(&object, &log, "first"), note(&object, &log, "second"));
+    assert!(second.detach().is_some());
+    assert!(first.is_pending());
+    drop(object);
+    assert_eq!(log.take(), ["destructor", "first"]);
+}
+
+/// J141: A finalizer that owns its own target keeps it alive, as documented; calling it off breaks the
+/// circle.
+#[test]
+fn a_finalizer_that_owns_its_target_keeps_it_alive() {
+    let (object, log) = logged::<weakly::Atomic>();
+    let (weak, owned) = (Strong::downgrade(&object), object.clone());
+    let token = Strong::finalize(&object, move || drop(owned));
+    drop(object);
+    assert!(!weak.is_expired() && token.is_pending());
+    drop(token.detach());
+    assert!(weak.is_expired());
+    assert_eq!(log.take(), ["destructor"]);
+}
+
+/// J142: A finalizer that is registered by a running finalizer, on another object, runs at its end.
+fn a_finalizer_may_register_another<F: Own>() {
+    let log = Log::default();
+    let object = Handle::<i32, F>::new(1);
+    let inner = log.clone();
+    F::finalize(&object, move || {
+        let other = Handle::<i32, F>::new(2);
+        note(&other, &inner, "registered late");
+        inner.note("outer");
+    });
+    drop(object);
+    assert_eq!(log.take(), ["outer", "registered late"]);
+}
+
+/// J143: An object that owns the token of its own finalizer: the token dies with it, the finalizer runs.
+fn a_token_that_dies_with_its_object_changes_nothing<F: Own>() {
+    let (start, log) = (heap::bytes(), Log::default());
+    let object = Handle::<OnceCell<FinalizerToken<F>>, F>::new(OnceCell::new());
+    assert!(object.set(note(&object, &log, "run")).is_ok());
+    drop(object);
+    assert_eq!(log.take(), ["run"]);
+    drop(log);
+    assert_eq!(heap::bytes(), start);
+}
+
+/// J139: Finalizers that were registered and called off, or only registered, leave no memory behind.
+fn registering_and_calling_off_leaves_no_memory<F: Own>() {
+    let (object, log) = logged::<F>();
+    let kept = note(&object, &log, "kept");
+    let before = heap::bytes();
+    for _ in 0..50 {
+        drop(note(&object, &log, "called off").detach());
+    }
+    assert_eq!(heap::bytes(), before);
+    drop((object, kept));
+    assert_eq!(log.take(), ["destructor", "kept"]);
+}
