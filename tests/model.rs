@@ -1,0 +1,55 @@
+//! Collections and pointers in lock-step with naive models, through scripts in which owners come and
+//! go at any point. The model knows who lives because it counts the owners; everything else is a
+//! list.
+
+mod common;
+#[path = "model/mod.rs"]
+mod model;
+
+use common::{Kind, scaled};
+use model::STEP;
+use model::script::{self, Op};
+use model::subject::Subject;
+use model::world::{Item, Key, Value};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use weakly::{Identify, WeakMap, WeakSet};
+
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: scaled(128, 3) as u32,
+        // A script that failed belongs into a test of its own; and Miri has no files.
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+fn steps() -> impl Strategy<Value = Vec<[u8; STEP]>> {
+    vec(any::<[u8; STEP]>(), 0..scaled(200, 25))
+}
+
+fn collection<P: Kind, S: Subject<P>>() {
+    let scripts = steps().prop_map(|steps| steps.into_iter().map(Op::decode).collect::<Vec<_>>());
+    let run = |ops: Vec<Op>| {
+        script::run::<P, S>(ops);
+        Ok(())
+    };
+    TestRunner::new(config()).run(&scripts, run).unwrap();
+}
+
+fn map<P: Kind>()
+where
+    Item: Identify<Key<P>>,
+{
+    collection::<P, WeakMap<Key<P>, Value<P>>>();
+}
+
+fn set<P: Kind>()
+where
+    Item: Identify<Key<P>>,
+{
+    collection::<P, WeakSet<Key<P>>>();
+}
+
+for_each_kind!(map, set);
