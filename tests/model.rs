@@ -8,13 +8,14 @@ mod model;
 
 use common::{Kind, scaled};
 use model::STEP;
+use model::pointer::{self, Dyn, Payload, Probe, Tested, Text};
 use model::script::{self, Op};
 use model::subject::Subject;
 use model::world::{Item, Key, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use weakly::{Identify, WeakMap, WeakSet};
+use weakly::{Atomic, Identify, Local, WeakMap, WeakSet};
 
 fn config() -> ProptestConfig {
     ProptestConfig {
@@ -53,3 +54,31 @@ where
 }
 
 for_each_kind!(map, set);
+
+fn pointer<P: Payload<F>, F: Tested>() {
+    let decode = |steps: Vec<_>| steps.into_iter().map(pointer::Op::decode).collect();
+    let scripts = steps().prop_map(decode);
+    let run = |ops: Vec<pointer::Op>| {
+        pointer::run::<P, F>(ops);
+        Ok(())
+    };
+    TestRunner::new(config()).run(&scripts, run).unwrap();
+}
+
+#[test]
+fn sized_payloads() {
+    pointer::<Probe<Atomic>, Atomic>();
+    pointer::<Probe<Local>, Local>();
+}
+
+#[test]
+fn payloads_behind_a_trait() {
+    pointer::<Dyn, Atomic>();
+    pointer::<Dyn, Local>();
+}
+
+#[test]
+fn strings() {
+    pointer::<Text, Atomic>();
+    pointer::<Text, Local>();
+}

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, unreachable_pub)] // each program uses its own part
 
+pub mod pointer;
 pub mod script;
 pub mod subject;
 pub mod world;

@@ -275,7 +275,11 @@ impl<P: Kind, S: Subject<P>> World<P, S> {
                 assert_eq!(owner.id, *object);
                 self.truth.own(*object);
                 // To the place of its fellows, or to one where it can be alone.
-                if self.slots[slot].owners.last().is_none_or(|old| old.id == owner.id) {
+                if self.slots[slot]
+                    .owners
+                    .last()
+                    .is_none_or(|old| old.id == owner.id)
+                {
                     self.slots[slot].owners.push(owner);
                 } else {
                     self.truth.disown(owner.id);
@@ -380,7 +384,10 @@ impl<P: Kind, S: Subject<P>> World<P, S> {
         let mut expected = self.model.clone();
         let mut doomed = Vec::new();
         for theirs in live(&self.truth, &self.other_model) {
-            match expected.iter_mut().find(|ours| ours.object == theirs.object) {
+            match expected
+                .iter_mut()
+                .find(|ours| ours.object == theirs.object)
+            {
                 Some(ours) => {
                     doomed.extend(ours.value);
                     *ours = theirs;
@@ -418,13 +425,16 @@ impl<P: Kind, S: Subject<P>> World<P, S> {
             self.verify_subject();
             self.apply(Op::Swap);
         }
-        let [ours, theirs] = [&self.model, &self.other_model]
-            .map(|model| self.contents(&live(&self.truth, model)));
+        let [ours, theirs] =
+            [&self.model, &self.other_model].map(|model| self.contents(&live(&self.truth, model)));
         assert_eq!(self.subject == self.other, ours == theirs);
         if let Some(answers) = self.subject.algebra(&self.other) {
             for (number, mut answer) in answers.into_iter().enumerate() {
                 let wanted = |&(object, _): &(usize, _)| {
-                    let in_both = (ours.contains(&(object, None)), theirs.contains(&(object, None)));
+                    let in_both = (
+                        ours.contains(&(object, None)),
+                        theirs.contains(&(object, None)),
+                    );
                     match number {
                         0 => true,
                         1 => in_both == (true, true),

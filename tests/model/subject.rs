@@ -343,7 +343,10 @@ where
     fn list(&mut self, how: List) -> Vec<Entry> {
         let by_key = |key: Key<P>| seen::<P>(&key, &self[&key]);
         match how {
-            List::Iter => self.iter().map(|(key, value)| seen::<P>(&key, value)).collect(),
+            List::Iter => self
+                .iter()
+                .map(|(key, value)| seen::<P>(&key, value))
+                .collect(),
             List::IterMut => {
                 let values: Vec<_> = self.values_mut().map(|value| value.id).collect();
                 let list: Vec<_> = self
@@ -375,7 +378,10 @@ where
                 out.for_each(drop);
             }
             Keep::Drain => {
-                let kept: Vec<_> = self.drain().filter(|(key, value)| keep(key, value)).collect();
+                let kept: Vec<_> = self
+                    .drain()
+                    .filter(|(key, value)| keep(key, value))
+                    .collect();
                 assert_eq!(self.capacity(), 0);
                 self.extend(kept);
             }

@@ -201,10 +201,17 @@ impl Truth {
                 }
             }
         }
-        assert!(doomed.is_empty(), "values {doomed:?} outlived their removal");
+        assert!(
+            doomed.is_empty(),
+            "values {doomed:?} outlived their removal"
+        );
         for object in self.changed.drain(..) {
             let object = &self.objects[object];
-            assert_eq!(object.alive, object.owners > 0, "an object outlived its owners");
+            assert_eq!(
+                object.alive,
+                object.owners > 0,
+                "an object outlived its owners"
+            );
         }
         for model in models {
             model.retain(|entry| entry.value.is_some() || self.is_alive(entry.object));
@@ -216,7 +223,10 @@ impl Truth {
         for model in models {
             if let Some(place) = model.iter().position(|entry| entry.value == Some(value)) {
                 let Entry { object, .. } = model.swap_remove(place);
-                assert!(!self.is_alive(object), "the value of live object {object} is gone");
+                assert!(
+                    !self.is_alive(object),
+                    "the value of live object {object} is gone"
+                );
                 return;
             }
         }
@@ -226,7 +236,13 @@ impl Truth {
     /// At the very end: nothing is left.
     pub fn finish(&self) {
         assert!(self.is_quiet());
-        assert!(self.values.iter().all(|fate| fate.destroyed), "a value leaked");
-        assert!(self.objects.iter().all(|object| !object.alive), "an object leaked");
+        assert!(
+            self.values.iter().all(|fate| fate.destroyed),
+            "a value leaked"
+        );
+        assert!(
+            self.objects.iter().all(|object| !object.alive),
+            "an object leaked"
+        );
     }
 }
