@@ -6,7 +6,9 @@ mod common;
 #[path = "model/mod.rs"]
 mod model;
 
-use common::{Kind, scaled};
+use std::collections::VecDeque;
+
+use common::{Kind, new, scaled};
 use model::STEP;
 use model::pointer::{self, Dyn, Payload, Probe, Tested, Text};
 use model::script::{self, Op};
@@ -53,7 +55,23 @@ where
     collection::<P, WeakSet<Key<P>>>();
 }
 
-for_each_kind!(map, set);
+/// Keys come and go, never more than a few at once, and nobody purges: memory stays bounded.
+fn churn<P: Kind>() {
+    let mut map = WeakMap::new();
+    let mut live = VecDeque::new();
+    for number in 0..scaled(50_000, 500) {
+        let key = new::<P, usize>(number);
+        map.insert(&key, number);
+        live.push_back(key);
+        if live.len() > 100 {
+            live.pop_front();
+        }
+        assert!(map.capacity() <= 448, "{} of {}", map.len(), map.capacity());
+    }
+    assert_eq!(map.len_live(), 100);
+}
+
+for_each_kind!(map, set, churn);
 
 fn pointer<P: Payload<F>, F: Tested>() {
     let decode = |steps: Vec<_>| steps.into_iter().map(pointer::Op::decode).collect();
