@@ -12,8 +12,10 @@ use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 use std::thread;
 
 use common::{Atomic, Kind, Local, StdArc, StdRc, new, scaled};
-use model::pointer::{self, Dyn, Probe, Tested, Text};
-use model::script::{self, Op};
+use model::op::Op;
+use model::payload::{Dyn, Probe, Tested, Text};
+use model::pointer;
+use model::script;
 use model::world::{Item, Key, Value};
 use weakly::{Identify, Strong, WeakMap, WeakSet, local};
 
@@ -28,13 +30,13 @@ static COUNTING: Counting = Counting;
 // SAFETY: all is passed on.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        BYTES.fetch_add(layout.size().cast_signed(), Relaxed);
+        BYTES.fetch_add(layout.size() as isize, Relaxed);
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        BYTES.fetch_sub(layout.size().cast_signed(), Relaxed);
+        BYTES.fetch_sub(layout.size() as isize, Relaxed);
         // SAFETY: the caller's promise.
         unsafe { System.dealloc(memory, layout) }
     }

@@ -10,8 +10,10 @@ use std::collections::VecDeque;
 
 use common::{Kind, new, scaled};
 use model::STEP;
-use model::pointer::{self, Dyn, Payload, Probe, Tested, Text};
-use model::script::{self, Op};
+use model::op::Op;
+use model::payload::{Dyn, Payload, Probe, Tested, Text};
+use model::pointer;
+use model::script;
 use model::subject::Subject;
 use model::world::{Item, Key, Value};
 use proptest::collection::vec;

@@ -10,7 +10,8 @@ mod model;
 
 use common::{Atomic, Kind, Local, StdArc, StdRc};
 use libfuzzer_sys::fuzz_target;
-use model::script::{Op, run};
+use model::op::Op;
+use model::script::run;
 use model::world::{Item, Key, Value};
 use weakly::{Identify, WeakMap, WeakSet};
 

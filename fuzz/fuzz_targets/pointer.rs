@@ -9,7 +9,8 @@ mod common;
 mod model;
 
 use libfuzzer_sys::fuzz_target;
-use model::pointer::{Dyn, Op, Probe, Tested, Text, run};
+use model::payload::{Dyn, Probe, Tested, Text};
+use model::pointer::{Op, run};
 use weakly::{Atomic, Local};
 
 fuzz_target!(|bytes: &[u8]| {

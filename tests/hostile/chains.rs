@@ -8,7 +8,7 @@ use crate::common::{Counter, Kind, Witness, new, scaled};
 use crate::for_each_kind;
 use weakly::{WeakMap, local};
 
-const LINKS: usize = scaled(1_000_000, 100);
+const LINKS: usize = scaled(1_000_000, 24);
 
 fn on_a_small_stack(f: fn()) {
     let small = thread::Builder::new().stack_size(512 << 10);
@@ -39,7 +39,7 @@ fn purged<P: Kind>() {
         let links = if P::NOTIFIES {
             LINKS
         } else {
-            scaled(2_000, 50)
+            scaled(2_000, 24)
         };
         let deaths = Counter::default();
         let (mut map, head) = chain::<P>(links, &deaths);
@@ -53,7 +53,7 @@ fn purged<P: Kind>() {
 /// By the map's other operations, sixteen at a time.
 fn tended<P: Kind>() {
     on_a_small_stack(|| {
-        let links = if P::NOTIFIES { scaled(20_000, 100) } else { 50 };
+        let links = if P::NOTIFIES { scaled(20_000, 24) } else { 24 };
         let deaths = Counter::default();
         let (mut map, head) = chain::<P>(links, &deaths);
         let stranger = new::<P, Witness>(Counter::default().witness());

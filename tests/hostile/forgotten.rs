@@ -7,7 +7,7 @@ use crate::common::{Counter, Kind, Witness, new, scaled};
 use crate::for_each_kind;
 use weakly::{WeakMap, WeakSet, weak_map};
 
-const MANY: usize = scaled(100, 24);
+const MANY: usize = scaled(100, 20);
 
 type Map<P> = WeakMap<<P as Kind>::Strong<usize>, Witness>;
 

@@ -3,7 +3,10 @@
 
 #![allow(dead_code, unreachable_pub)] // each program uses its own part
 
+pub mod op;
+pub mod payload;
 pub mod pointer;
+pub mod routes;
 pub mod script;
 pub mod subject;
 pub mod world;
