@@ -54,7 +54,7 @@ impl Op {
             0..3 => Op::NewOwner(a),
             3 => Op::CloneOwner(a),
             4..7 => Op::DropOwner(a),
-            7..9 => Op::DropOwners(a, b % 32),
+            7..9 => Op::DropOwners(a, b % 64),
             9..12 => Op::Refill,
             12 => Op::Watch(a),
             13 => Op::Upgrade(a),

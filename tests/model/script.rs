@@ -10,8 +10,8 @@ use super::world::{Entries, Entry, Key, Truth, Value};
 use crate::common::{Kind, downgrade, scaled};
 use weakly::{StrongRef, WeakRef};
 
-/// Places for owners: more than twice what one operation buries or sweeps.
-const SLOTS: usize = scaled(48, 20);
+/// Places for owners: several times what one operation buries.
+const SLOTS: usize = scaled(64, 20);
 
 /// A place for owners of one object.
 struct Slot<P: Kind> {
