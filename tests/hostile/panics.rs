@@ -1,0 +1,331 @@
+//! Panics in the code of users.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
+
+use crate::common::{Counter, Kind, Witness, downgrade, is_alive, new, scaled};
+use crate::for_each_kind;
+use weakly::{Strong, WeakMap, local};
+
+/// More than are buried at once.
+const MANY: usize = scaled(100, 20);
+
+/// Panics when it is dropped while its fuse burns, which that puts out.
+struct Bomb {
+    fuse: Rc<Cell<bool>>,
+    _witness: Witness,
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if self.fuse.take() {
+            explode();
+        }
+    }
+}
+
+/// A panic without the noise.
+fn explode() -> ! {
+    resume_unwind(Box::new("hostile"))
+}
+
+fn panics(f: impl FnOnce()) -> bool {
+    catch_unwind(AssertUnwindSafe(f)).is_err()
+}
+
+struct Bombs {
+    fuse: Rc<Cell<bool>>,
+    dropped: Counter,
+}
+
+impl Bombs {
+    fn new() -> Self {
+        Bombs {
+            fuse: Rc::default(),
+            dropped: Counter::default(),
+        }
+    }
+
+    fn bomb(&self) -> Bomb {
+        Bomb {
+            fuse: self.fuse.clone(),
+            _witness: self.dropped.witness(),
+        }
+    }
+}
+
+type Map<P> = WeakMap<<P as Kind>::Strong<usize>, Bomb>;
+
+fn map_of<P: Kind>(bombs: &Bombs) -> (Map<P>, Vec<P::Strong<usize>>) {
+    let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
+    let map = keys.iter().map(|key| (key, bombs.bomb())).collect();
+    (map, keys)
+}
+
+/// The map counts right and takes new entries.
+fn assert_usable<P: Kind>(map: &mut Map<P>, live: usize) {
+    let bombs = Bombs::new();
+    map.purge();
+    assert_eq!(
+        (map.len(), map.len_live(), map.pending_dead()),
+        (live, live, 0)
+    );
+    let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
+    for key in &keys {
+        map.insert(key, bombs.bomb());
+    }
+    assert_eq!(map.len(), live + MANY);
+    drop(keys);
+    map.purge();
+    assert_eq!(
+        (map.len(), map.pending_dead(), bombs.dropped.get()),
+        (live, 0, MANY)
+    );
+}
+
+fn value_in_purge<P: Kind>() {
+    let bombs = Bombs::new();
+    let (mut map, keys) = map_of::<P>(&bombs);
+    drop(keys);
+    bombs.fuse.set(true);
+    assert!(panics(|| map.purge()));
+    assert_eq!(bombs.dropped.get(), 1);
+    map.purge();
+    assert_eq!(bombs.dropped.get(), MANY);
+    assert_usable::<P>(&mut map, 0);
+}
+
+fn value_in_insert<P: Kind>() {
+    let bombs = Bombs::new();
+    let (mut map, keys) = map_of::<P>(&bombs);
+    drop(keys);
+    // At the addresses of the dead, many of whom are not yet buried when these come.
+    let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
+    let mut caught = 0;
+    for key in &keys {
+        bombs.fuse.set(true);
+        while panics(|| _ = map.insert(key, bombs.bomb())) {
+            caught += 1;
+        }
+        assert!(map.contains_key(key));
+    }
+    assert!(caught > 0);
+    bombs.fuse.set(false);
+    assert_usable::<P>(&mut map, MANY);
+}
+
+fn value_replaced_or_removed<P: Kind>() {
+    let bombs = Bombs::new();
+    let (mut map, keys) = map_of::<P>(&bombs);
+    for key in &keys {
+        bombs.fuse.set(true);
+        assert!(panics(|| _ = map.entry(key).insert_entry(bombs.bomb())));
+        bombs.fuse.set(true);
+        assert!(panics(|| drop(map.remove(key))));
+    }
+    assert_eq!(map.len(), 0);
+    assert_usable::<P>(&mut map, 0);
+}
+
+fn value_in_drain<P: Kind>() {
+    let bombs = Bombs::new();
+    let (mut map, mut keys) = map_of::<P>(&bombs);
+    keys.truncate(MANY / 2);
+    bombs.fuse.set(true);
+    assert!(panics(|| map.drain().for_each(drop)));
+    assert_usable::<P>(&mut map, 0);
+}
+
+/// The rest of the values may leak; the keys of the leaked entries die afterwards.
+fn value_in_clear<P: Kind>() {
+    if cfg!(miri) {
+        return; // what leaks by design is reported
+    }
+    let bombs = Bombs::new();
+    let (mut map, keys) = map_of::<P>(&bombs);
+    bombs.fuse.set(true);
+    assert!(panics(|| map.clear()));
+    assert_eq!((map.len(), map.pending_dead()), (0, 0));
+    drop(keys);
+    assert_eq!((map.len(), map.pending_dead()), (0, 0));
+    assert_usable::<P>(&mut map, 0);
+}
+
+fn value_in_the_maps_end<P: Kind>() {
+    if cfg!(miri) {
+        return; // as above
+    }
+    let bombs = Bombs::new();
+    let (map, keys) = map_of::<P>(&bombs);
+    bombs.fuse.set(true);
+    assert!(panics(|| drop(map)));
+    drop(keys);
+}
+
+type BombMap<P> = WeakMap<<P as Kind>::Strong<Bomb>, usize>;
+
+/// The death goes on.
+fn payload_in_its_death<P: Kind>() {
+    let bombs = Bombs::new();
+    let key = new::<P, Bomb>(bombs.bomb());
+    let weak = downgrade(&key);
+    let mut map = BombMap::<P>::new();
+    map.insert(&key, 1);
+    bombs.fuse.set(true);
+    assert!(panics(|| drop(key)));
+    assert!(!is_alive(&weak));
+    assert_eq!(map.len_live(), 0);
+    assert!(map.drain_dead().eq([1]));
+    assert_eq!(bombs.dropped.get(), 1);
+}
+
+/// The map's own handle turns out to be the last.
+fn payload_in_retain<P: Kind>() {
+    let bombs = Bombs::new();
+    let mut keys: Vec<_> = (0..MANY).map(|_| new::<P, Bomb>(bombs.bomb())).collect();
+    let mut map: BombMap<P> = keys.iter().map(|key| (key, 1)).collect();
+    bombs.fuse.set(true);
+    assert!(panics(|| map.retain(|_, _| {
+        keys.clear();
+        true
+    })));
+    assert_eq!(bombs.dropped.get(), MANY);
+    map.purge();
+    assert_eq!((map.len(), map.pending_dead()), (0, 0));
+}
+
+fn makers<P: Kind>() {
+    let bombs = Bombs::new();
+    let (mut map, keys) = map_of::<P>(&bombs);
+    let key = new::<P, usize>(0);
+    assert!(panics(|| _ = map.entry(&key).or_insert_with(|| explode())));
+    assert!(panics(
+        || _ = map.entry(&key).or_insert_with_key(|_| explode())
+    ));
+    assert!(panics(|| _ = map.get_or_insert_with(&key, |_| explode())));
+    assert!(panics(|| _ = map.entry(&keys[0]).and_modify(|_| explode())));
+    assert!(!map.contains_key(&key));
+    assert_usable::<P>(&mut map, MANY);
+}
+
+fn predicates<P: Kind>() {
+    let bombs = Bombs::new();
+    let (mut map, keys) = map_of::<P>(&bombs);
+    let mut calls = 0;
+    assert!(panics(|| map.retain(|_, _| {
+        calls += 1;
+        if calls > 5 { explode() } else { false }
+    })));
+    assert_eq!((map.len(), bombs.dropped.get()), (MANY - 5, 5));
+    assert!(panics(|| _ = map.extract_if(|_, _| explode()).count()));
+    assert_usable::<P>(&mut map, MANY - 5);
+    drop(keys);
+}
+
+fn iterator_fed_to_extend<P: Kind>() {
+    let bombs = Bombs::new();
+    let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
+    let mut map = Map::<P>::new();
+    let entries = keys.iter().map(|key| {
+        if **key == MANY / 2 {
+            explode();
+        }
+        (key, bombs.bomb())
+    });
+    assert!(panics(|| map.extend(entries)));
+    assert_usable::<P>(&mut map, MANY / 2);
+}
+
+fn clone_of_a_value<P: Kind>() {
+    struct Sheep;
+    impl Clone for Sheep {
+        fn clone(&self) -> Self {
+            explode()
+        }
+    }
+    let key = new::<P, usize>(0);
+    let map = WeakMap::from([(&key, Sheep)]);
+    assert!(panics(|| drop(map.clone())));
+    assert_eq!(map.len(), 1);
+}
+
+for_each_kind!(
+    value_in_purge,
+    value_in_insert,
+    value_replaced_or_removed,
+    value_in_drain,
+    value_in_clear,
+    value_in_the_maps_end,
+    payload_in_its_death,
+    payload_in_retain,
+    makers,
+    predicates,
+    iterator_fed_to_extend,
+    clone_of_a_value,
+);
+
+/// The others run, the map is told, and the panic goes on.
+#[test]
+fn finalizer() {
+    let ran = Rc::new(Cell::new(0));
+    let key = local::Strong::new(1);
+    let mut map = WeakMap::from([(&key, 1)]);
+    for number in 0..9 {
+        let ran = ran.clone();
+        local::Strong::finalize(&key, move || {
+            ran.set(ran.get() + 1);
+            if number == 4 {
+                explode();
+            }
+        });
+    }
+    let weak = local::Strong::downgrade(&key);
+    assert!(panics(|| drop(key)));
+    assert_eq!((ran.get(), map.pending_dead()), (9, 1));
+    assert!(weak.is_expired());
+    map.purge();
+}
+
+/// Brought forward, it is the caller's panic, and the token is spent.
+#[test]
+fn finalizer_run_now() {
+    let key = Strong::new(1);
+    let token = Strong::finalize(&key, || explode());
+    assert!(panics(|| _ = token.run_now()));
+    assert!(!token.run_now() && !token.is_pending());
+}
+
+#[test]
+fn birth() {
+    let mut kept = None;
+    let born = panics(|| {
+        let _ = Strong::<i32>::new_cyclic(|me| {
+            kept = Some(me.clone());
+            explode()
+        });
+    });
+    assert!(born && kept.unwrap().upgrade().is_none());
+}
+
+/// A second panic while the first unwinds ends the process, as with every destructor. This test runs
+/// itself again, in a process of its own.
+#[test]
+#[cfg_attr(miri, ignore = "no processes")]
+fn two_finalizers_abort() {
+    const CHILD: &str = "WEAKLY_TEST_TWO_FINALIZERS";
+    if std::env::var_os(CHILD).is_some() {
+        let key = Strong::new(1);
+        Strong::finalize(&key, || explode());
+        Strong::finalize(&key, || explode());
+        assert!(panics(|| drop(key)));
+        return; // not reached
+    }
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "panics::two_finalizers_abort"])
+        .env(CHILD, "1")
+        .output()
+        .unwrap();
+    assert!(!child.status.success());
+    assert_ne!(child.status.code(), Some(101), "it is not a failed test");
+}

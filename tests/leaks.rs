@@ -1,0 +1,186 @@
+//! Everything that was allocated is given back, also after panics. A program of its own, with one
+//! test, because it counts all the bytes of the process.
+
+mod common;
+#[path = "model/mod.rs"]
+mod model;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
+use std::thread;
+
+use common::{Atomic, Kind, Local, StdArc, StdRc, new, scaled};
+use model::op::Op;
+use model::payload::{Dyn, Probe, Tested, Text};
+use model::pointer;
+use model::script;
+use model::world::{Item, Key, Value};
+use weakly::{Identify, Strong, WeakMap, WeakSet, local};
+
+static BYTES: AtomicIsize = AtomicIsize::new(0);
+
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+#[allow(unsafe_code)]
+// SAFETY: all is passed on.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        BYTES.fetch_add(layout.size() as isize, Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        BYTES.fetch_sub(layout.size() as isize, Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+/// Runs `scenario` twice, since the first run may fill something of the standard library's.
+fn gives_all_back(name: &str, scenario: impl Fn()) {
+    scenario();
+    let before = BYTES.load(Relaxed);
+    scenario();
+    assert_eq!(BYTES.load(Relaxed) - before, 0, "{name}");
+}
+
+/// The same steps each time.
+fn steps(seed: u64) -> impl Iterator<Item = [u8; model::STEP]> {
+    let mut state = seed;
+    let next = move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        ((state >> 32) as u32).to_le_bytes()
+    };
+    std::iter::repeat_with(next).take(scaled(200, 30))
+}
+
+fn scripts<P: Kind>()
+where
+    Item: Identify<Key<P>>,
+{
+    for seed in 0..scaled(4, 1) as u64 {
+        let ops = || steps(seed).map(Op::decode);
+        gives_all_back("map", || script::run::<P, WeakMap<Key<P>, Value<P>>>(ops()));
+        gives_all_back("set", || script::run::<P, WeakSet<Key<P>>>(ops()));
+    }
+    gives_all_back("hostile", hostile::<P>);
+}
+
+fn pointers<F: Tested>() {
+    for seed in 0..scaled(4, 1) as u64 {
+        let ops = || steps(seed).map(pointer::Op::decode);
+        gives_all_back("sized", || pointer::run::<Probe<F>, F>(ops()));
+        gives_all_back("dyn", || pointer::run::<Dyn, F>(ops()));
+        gives_all_back("str", || pointer::run::<Text, F>(ops()));
+    }
+}
+
+/// Explodes if its text says so.
+struct Bomb(String);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if self.0 == "armed" {
+            resume_unwind(Box::new("hostile"));
+        }
+    }
+}
+
+fn panics(f: impl FnOnce()) {
+    assert!(catch_unwind(AssertUnwindSafe(f)).is_err());
+}
+
+fn hostile<P: Kind>() {
+    let bomb = |number: usize| Bomb(if number % 8 == 3 { "armed" } else { "" }.into());
+    let count = 64;
+    // Values, at a purge.
+    let keys: Vec<_> = (0..count).map(new::<P, usize>).collect();
+    let mut map: WeakMap<_, _> = keys.iter().map(|key| (key, bomb(**key))).collect();
+    drop(keys);
+    for _ in 0..count / 8 {
+        panics(|| map.purge());
+    }
+    map.purge();
+    drop(map);
+    // Payloads.
+    let mut keys: Vec<_> = (0..count)
+        .map(|number| new::<P, Bomb>(bomb(number)))
+        .collect();
+    let map: WeakMap<_, _> = keys.iter().map(|key| (key, bomb(0))).collect();
+    while let Some(key) = keys.pop() {
+        match key.0.as_str() {
+            "armed" => panics(|| drop(key)),
+            _ => drop(key),
+        }
+    }
+    drop(map);
+    // Handles that outlive the map, and a map that outlives its handles.
+    let key = new::<P, usize>(1);
+    let weak = common::downgrade(&key);
+    drop(WeakMap::from([(&key, String::from("value"))]));
+    let map = WeakMap::from([(&key, String::from("value"))]);
+    drop(key);
+    assert!(!common::is_alive(&weak));
+    drop(map);
+}
+
+fn finalizers() {
+    for armed in [0, 1, 2] {
+        let object = Strong::new(String::from("payload"));
+        let state = String::from("state");
+        let token = Strong::finalize(&object, move || drop(state));
+        let state = String::from("state");
+        Strong::finalize(&object, move || {
+            if armed == 1 {
+                resume_unwind(Box::new(state));
+            }
+        });
+        if armed == 2 {
+            drop(token.detach());
+        }
+        match armed {
+            1 => panics(|| drop(object)),
+            _ => drop(object),
+        }
+    }
+    panics(|| _ = Strong::<i32>::new_cyclic(|_| resume_unwind(Box::new("unborn"))));
+    // An object that a finalizer of its own keeps alive, until that is called off.
+    let object = local::Strong::new(RefCell::new(None));
+    let again = object.clone();
+    let token = local::Strong::finalize(&object, move || drop(again));
+    object.replace(Some(token));
+    let token = object.take();
+    drop((token.and_then(|token| token.detach()), object));
+}
+
+/// Keys that die on another thread.
+fn threads() {
+    let keys: Vec<_> = (0..100).map(Strong::new).collect();
+    let mut map: WeakMap<_, _> = keys.iter().map(|key| (key, key.to_string())).collect();
+    let killer = thread::spawn(move || drop(keys));
+    while map.drain_dead().next().is_none() {
+        thread::yield_now();
+    }
+    drop(map);
+    killer.join().unwrap();
+}
+
+#[test]
+fn all_bytes_come_back() {
+    scripts::<Atomic>();
+    scripts::<Local>();
+    scripts::<StdArc>();
+    scripts::<StdRc>();
+    pointers::<weakly::Atomic>();
+    pointers::<weakly::Local>();
+    gives_all_back("finalizers", finalizers);
+    gives_all_back("threads", threads);
+}

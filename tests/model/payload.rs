@@ -1,0 +1,191 @@
+//! What the objects of the pointer scripts are, and what they write down.
+
+use std::mem::take;
+use std::sync::{Arc, Mutex};
+
+use super::pointer::What;
+use weakly::{Atomic, FinalizerToken, Flavour, Handle, Local, WeakHandle, unsize};
+
+/// What happened: deaths of payloads, and calls of finalizers, by number.
+#[derive(Clone, Debug, Default)]
+pub struct Log(Arc<Mutex<Vec<Event>>>);
+
+/// See [`Log`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    Died,
+    Finalized(usize),
+}
+
+impl Log {
+    pub fn note(&self, event: Event) {
+        self.0.lock().unwrap().push(event);
+    }
+
+    pub fn take(&self) -> Vec<Event> {
+        take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// A flavour in a script: `finalize` is two functions of one name.
+pub trait Tested: Flavour {
+    fn finalize<T: ?Sized>(
+        this: &Handle<T, Self>,
+        f: impl FnOnce() + Send + 'static,
+    ) -> FinalizerToken<Self>;
+}
+
+impl Tested for Atomic {
+    fn finalize<T: ?Sized>(
+        this: &Handle<T, Self>,
+        f: impl FnOnce() + Send + 'static,
+    ) -> FinalizerToken<Self> {
+        Handle::<T, Atomic>::finalize(this, f)
+    }
+}
+
+impl Tested for Local {
+    fn finalize<T: ?Sized>(
+        this: &Handle<T, Self>,
+        f: impl FnOnce() + Send + 'static,
+    ) -> FinalizerToken<Self> {
+        Handle::<T, Local>::finalize(this, f)
+    }
+}
+
+/// A payload in a script.
+pub trait Payload<F: Flavour> {
+    type Target: ?Sized;
+    /// Whether it writes down its death.
+    const LOGS: bool;
+    /// Whether `apart` is there.
+    const SIZED: bool = false;
+
+    fn make(number: usize, log: &Log) -> Handle<Self::Target, F>;
+    fn make_cyclic(number: usize, log: &Log) -> Handle<Self::Target, F> {
+        Self::make(number, log)
+    }
+    fn number(target: &Self::Target) -> usize;
+    /// Does what only sized payloads can, and returns what is left of the handle.
+    fn apart(handle: Handle<Self::Target, F>, _: What) -> Option<Handle<Self::Target, F>> {
+        Some(handle)
+    }
+}
+
+/// A payload that is what it is.
+pub struct Probe<F: Flavour> {
+    number: usize,
+    log: Log,
+    me: WeakHandle<Self, F>,
+}
+
+impl<F: Flavour> Probe<F> {
+    fn new(number: usize, log: &Log, me: WeakHandle<Self, F>) -> Self {
+        let log = log.clone();
+        Probe { number, log, me }
+    }
+}
+
+impl<F: Flavour> Clone for Probe<F> {
+    fn clone(&self) -> Self {
+        Probe::new(self.number, &self.log, WeakHandle::new())
+    }
+}
+
+impl<F: Flavour> Drop for Probe<F> {
+    fn drop(&mut self) {
+        assert!(
+            self.me.upgrade().is_none(),
+            "nobody is born or brought back here"
+        );
+        self.log.note(Event::Died);
+    }
+}
+
+impl<F: Flavour> Payload<F> for Probe<F> {
+    type Target = Self;
+    const LOGS: bool = true;
+    const SIZED: bool = true;
+
+    fn make(number: usize, log: &Log) -> Handle<Self, F> {
+        Handle::new(Probe::new(number, log, WeakHandle::new()))
+    }
+
+    fn make_cyclic(number: usize, log: &Log) -> Handle<Self, F> {
+        Handle::new_cyclic(|me| {
+            assert!(me.upgrade().is_none());
+            Probe::new(number, log, me.clone())
+        })
+    }
+
+    fn number(target: &Self) -> usize {
+        target.number
+    }
+
+    fn apart(mut handle: Handle<Self, F>, what: What) -> Option<Handle<Self, F>> {
+        match what {
+            What::MakeMut => {
+                Handle::make_mut(&mut handle);
+                Some(handle)
+            }
+            What::TryUnwrap => Handle::try_unwrap(handle).err(),
+            What::IntoInner => {
+                drop(Handle::into_inner(handle));
+                None
+            }
+            _ => {
+                drop(Handle::unwrap_or_clone(handle));
+                None
+            }
+        }
+    }
+}
+
+/// A payload behind a trait.
+pub enum Dyn {}
+
+/// What is known of it.
+pub trait Numbered {
+    fn number(&self) -> usize;
+}
+
+impl<F: Flavour> Numbered for Probe<F> {
+    fn number(&self) -> usize {
+        self.number
+    }
+}
+
+impl<F: Flavour> Payload<F> for Dyn {
+    type Target = dyn Numbered;
+    const LOGS: bool = true;
+
+    fn make(number: usize, log: &Log) -> Handle<dyn Numbered, F> {
+        if number % 2 == 0 {
+            unsize!(Probe::make(number, log) => dyn Numbered)
+        } else {
+            let boxed: Box<dyn Numbered> =
+                Box::new(Probe::<F>::new(number, log, WeakHandle::new()));
+            boxed.into()
+        }
+    }
+
+    fn number(target: &dyn Numbered) -> usize {
+        target.number()
+    }
+}
+
+/// A string as payload.
+pub enum Text {}
+
+impl<F: Flavour> Payload<F> for Text {
+    type Target = str;
+    const LOGS: bool = false;
+
+    fn make(number: usize, _: &Log) -> Handle<str, F> {
+        number.to_string().into()
+    }
+
+    fn number(target: &str) -> usize {
+        target.parse().unwrap()
+    }
+}
