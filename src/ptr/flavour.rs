@@ -15,6 +15,9 @@ use alloc::collections::VecDeque;
 
 /// Whether a pointer may cross threads: [`Atomic`] or [`Local`]. Sealed.
 pub trait Flavour: Sized + fmt::Debug + 'static {
+    /// Whether another thread may come between two steps.
+    #[doc(hidden)]
+    const SHARED: bool;
     /// A counter or a small state machine.
     #[doc(hidden)]
     type Word: Word;
@@ -41,6 +44,7 @@ pub struct Atomic(());
 pub struct Local(PhantomData<*mut ()>);
 
 impl Flavour for Atomic {
+    const SHARED: bool = true;
     type Word = AtomicUsize;
     type Link = AtomicPtr<Side<Self>>;
     type Notices = SegQueue<HookRef<Self>>;
@@ -52,6 +56,7 @@ impl Flavour for Atomic {
 }
 
 impl Flavour for Local {
+    const SHARED: bool = false;
     type Word = Cell<usize>;
     type Link = Cell<*mut Side<Self>>;
     type Notices = LocalQueue<HookRef<Self>>;

@@ -29,10 +29,12 @@ impl<F: Flavour> Header<F> {
     ///
     /// A payload of no size gets a byte: one past the end of an allocation may be the start of
     /// another's, and identity is the address of the payload.
+    #[inline(always)]
     #[track_caller]
     fn layout(payload: Layout) -> (Layout, usize) {
         let align = payload.align().max(align_of::<Self>());
-        let offset = Self::SIZE.next_multiple_of(align);
+        // Not `next_multiple_of`, which divides where the alignment is not a constant.
+        let offset = (Self::SIZE + align - 1) & !(align - 1);
         let layout = offset
             .checked_add(payload.size().max(1))
             .and_then(|size| Layout::from_size_align(size, align).ok());
@@ -84,7 +86,7 @@ impl<F: Flavour> Header<F> {
     ///
     /// # Safety
     /// `payload` comes from `allocate` with this layout, and nobody uses it any more.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn deallocate(payload: NonNull<u8>, layout: Layout) {
         let (layout, offset) = Self::layout(layout);
         // SAFETY: the caller's promise. (Under loom the memory stays, so that a late access meets

@@ -389,7 +389,7 @@ impl<T: ?Sized, F: Flavour> Handle<T, F> {
     ///
     /// # Safety
     /// `claim` or `leave` has returned true. The payload is dropped or moved before the burial is.
-    #[inline]
+    #[inline(always)]
     unsafe fn burial(&self) -> Burial<F> {
         // SAFETY: the payload is still there.
         let layout = Layout::for_value(unsafe { self.ptr.as_ref() });
@@ -402,7 +402,7 @@ impl<T: ?Sized, F: Flavour> Handle<T, F> {
 
     /// # Safety
     /// `claim` or `leave` has returned true; the handle is not used afterwards.
-    #[inline]
+    #[inline(always)]
     unsafe fn die(&self) {
         // SAFETY: the caller's promise. The burial happens after the destructor, even if that panics.
         unsafe {
@@ -429,7 +429,8 @@ struct Burial<F: Flavour> {
 }
 
 impl<F: Flavour> Drop for Burial<F> {
-    #[inline]
+    // Inline: with the layout known, what is left for an object that nobody watched is one `free`.
+    #[inline(always)]
     fn drop(&mut self) {
         match self.side {
             // SAFETY: the last handle, and the payload is gone.
@@ -440,6 +441,7 @@ impl<F: Flavour> Drop for Burial<F> {
 }
 
 impl<F: Flavour> Burial<F> {
+    #[inline(never)]
     fn tell(&self, side: NonNull<Side<F>>) {
         /// Step four, also if a finalizer panics.
         struct Grave<'a, F: Flavour>(&'a Burial<F>, NonNull<Side<F>>);
@@ -502,7 +504,9 @@ impl<T: ?Sized, F: Flavour> Drop for Handle<T, F> {
     /// and the finalizers.
     #[inline]
     fn drop(&mut self) {
-        if self.claim() || self.leave() {
+        // Not `claim` first: a load between the read-modify-writes of a clone and its drop costs a
+        // third of both, and what it saves is one of them at the death.
+        if self.leave() {
             // SAFETY: just so.
             unsafe {
                 if self.side().is_none() {

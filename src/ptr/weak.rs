@@ -123,10 +123,11 @@ pub(crate) unsafe fn upgrade<T: ?Sized, F: Flavour>(
     ptr: NonNull<T>,
     side: &Side<F>,
 ) -> Option<Handle<T, F>> {
-    let mut turn = 0;
     // Relaxed: the compare-exchange decides.
     let mut units = side.strong.load(Relaxed);
-    loop {
+    let mut turn = 0;
+    // On one thread a group that has not given its unit back has not ended: it can be joined at once.
+    while F::SHARED || units == 0 {
         match units {
             0 => return None,
             ASKED => {
@@ -153,7 +154,7 @@ pub(crate) unsafe fn upgrade<T: ?Sized, F: Flavour>(
     if others > MAX_COUNT {
         abort();
     }
-    if others != 0 {
+    if F::SHARED && others != 0 {
         // We have joined a group that has a unit already, and keeps it while we are in it: ours goes
         // back, and is never the last. Release: pairs with the acquire of `ask`, which must see that
         // we are counted.
