@@ -136,7 +136,7 @@ fn a_copy_clones_the_values_and_shares_the_keys<P: Kind>() {
 
 /// A21: Many go in, and all come out again, each with its value.
 fn many_in_and_all_out_again<P: Kind>() {
-    let keys = keys::<P>(scaled(10_000, 200));
+    let keys = keys::<P>(scaled(10_000, 40));
     let mut map = squares::<P>(&keys);
     assert_eq!(map.len(), keys.len());
     for key in keys.iter().rev() {
@@ -153,7 +153,7 @@ fn the_same_key_in_and_out_a_million_times<P: Kind>() {
     let mut map = Map::<P, _>::new();
     map.insert(&key, 0);
     let (capacity, bytes) = (map.capacity(), crate::heap::bytes());
-    for n in 0..scaled(1_000_000, 500) {
+    for n in 0..scaled(1_000_000, 50) {
         assert_eq!(map.remove(&key), Some(n));
         map.insert(&key, n + 1);
     }

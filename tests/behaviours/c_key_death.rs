@@ -290,7 +290,7 @@ fn short_lived_keys_take_no_more_and_no_more_memory<P: Kind>() {
     let mut map = Map::<P, _>::new();
     let mut alive = std::collections::VecDeque::new();
     let (mut most, mut capacity) = (0, 0);
-    for n in 0..scaled(1_000_000, 1_500) {
+    for n in 0..scaled(1_000_000, 300) {
         let key = new::<P, _>(n);
         map.insert(&key, n);
         alive.push_back(key);
