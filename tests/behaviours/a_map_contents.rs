@@ -103,7 +103,8 @@ fn maps_are_equal_by_identity_of_keys<P: Kind>() {
     assert!(map != changed);
     let mut more = map.clone();
     more.insert(&new::<P, _>(9), 9);
-    assert!(map == more && more == map, "the temporary key is dead");
+    assert!(map == more, "the temporary key is dead");
+    assert!(more == map);
 }
 
 /// A19: A copy has the same live entries, goes its own way, and keeps no key alive.
@@ -135,7 +136,7 @@ fn a_copy_clones_the_values_and_shares_the_keys<P: Kind>() {
 
 /// A21: Many go in, and all come out again, each with its value.
 fn many_in_and_all_out_again<P: Kind>() {
-    let keys = keys::<P>(scaled(10_000, 200));
+    let keys = keys::<P>(scaled(10_000, 40));
     let mut map = squares::<P>(&keys);
     assert_eq!(map.len(), keys.len());
     for key in keys.iter().rev() {
@@ -152,7 +153,7 @@ fn the_same_key_in_and_out_a_million_times<P: Kind>() {
     let mut map = Map::<P, _>::new();
     map.insert(&key, 0);
     let (capacity, bytes) = (map.capacity(), crate::heap::bytes());
-    for n in 0..scaled(1_000_000, 500) {
+    for n in 0..scaled(1_000_000, 50) {
         assert_eq!(map.remove(&key), Some(n));
         map.insert(&key, n + 1);
     }

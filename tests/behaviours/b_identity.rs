@@ -79,7 +79,8 @@ fn recycled<P: Kind, V>(
     map: &mut WeakMap<P::Strong<Payload>, V>,
     mut value: impl FnMut() -> V,
 ) -> Option<P::Strong<Payload>> {
-    (0..50).find_map(|_| {
+    let attempts = if P::NOTIFIES { 50 } else { 3 };
+    (0..attempts).find_map(|_| {
         let mut dying: Vec<_> = (0..20).map(|_| new::<P, Payload>([0; 21])).collect();
         for key in &dying {
             map.insert(key, value());
@@ -129,7 +130,7 @@ fn entries_stay_found_while_keys_die_and_the_table_grows<P: Kind>() {
     let counter = Counter::default();
     let (mut live, mut dead) = (Vec::new(), 0);
     let mut map = Map::<P, _>::new();
-    for n in 0..scaled(2_000, 150) {
+    for n in 0..scaled(2_000, 60) {
         let key = new::<P, _>(n);
         map.insert(&key, (n, counter.witness()));
         match n % 3 {
@@ -149,7 +150,8 @@ fn dead_entries_equal_nothing<P: Kind>() {
     assert!(a == b, "only the live entries count");
     let empty = Map::<P, _>::new();
     let dead = Map::<P, _>::from([(&new::<P, _>(1), 1)]);
-    assert!(dead == empty && empty == dead);
+    assert!(dead == empty);
+    assert!(empty == dead);
     assert!(a != empty);
 }
 

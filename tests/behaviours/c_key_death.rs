@@ -77,12 +77,14 @@ fn a_temporary_key_leaves_nothing<P: Kind>() {
     assert!(map.is_empty());
 }
 
+type Change<P> = fn(&mut Map<P, Option<Witness>>);
+
 /// Changes of a map with few entries: each of them finds a dead one.
-fn changes<P: Kind>() -> Vec<(&'static str, fn(&mut Map<P, Option<Witness>>))> {
+fn changes<P: Kind>() -> Vec<(&'static str, Change<P>)> {
     vec![
         ("purge", |map| map.purge()),
         ("insert", |map| drop(map.insert(&new::<P, _>(2), None))),
-        ("entry", |map| drop(map.entry(&new::<P, _>(2)))),
+        ("entry", |map| _ = map.entry(&new::<P, _>(2))),
         ("remove", |map| drop(map.remove(&new::<P, _>(2)))),
         ("retain", |map| map.retain(|_, _| true)),
         ("pop", |map| drop(map.pop())),
@@ -288,7 +290,7 @@ fn short_lived_keys_take_no_more_and_no_more_memory<P: Kind>() {
     let mut map = Map::<P, _>::new();
     let mut alive = std::collections::VecDeque::new();
     let (mut most, mut capacity) = (0, 0);
-    for n in 0..scaled(1_000_000, 1_500) {
+    for n in 0..scaled(1_000_000, 300) {
         let key = new::<P, _>(n);
         map.insert(&key, n);
         alive.push_back(key);

@@ -212,7 +212,7 @@ fn an_iterator_may_be_left_half_way<P: Kind>() {
     assert!(map.is_empty());
     let mut again: Map<P, _> = keys.iter().zip(0..).collect();
     assert!(again.clone().into_iter().nth(1).is_some());
-    std::mem::forget(again.extract_if(|_, _| true));
+    let _unused = again.extract_if(|_, _| true);
     again.purge();
     assert!(keys.iter().all(|key| again.contains_key(key)));
     assert!(keys.iter().all(|key| P::counts(key) == (1, 1)));

@@ -5,6 +5,9 @@
 //! Weak values, double-weak maps and interners (items 110–119), cycles (144–156), concurrent maps
 //! (157–165) and attributes (166–177) have their tests with the collections that they are about.
 
+// Generic tests have long types, and an equality is asserted both ways on purpose.
+#![allow(clippy::type_complexity, clippy::nonminimal_bool, clippy::eq_op)]
+
 #[path = "../common/mod.rs"]
 mod common;
 mod heap;
