@@ -243,6 +243,11 @@ impl<K: Notify> Slot for Notified<K> {
     }
 
     #[inline]
+    fn end(&mut self) {
+        self.0.end();
+    }
+
+    #[inline]
     fn is_idle(deaths: &Self::Deaths) -> bool {
         deaths.is_idle()
     }
@@ -319,6 +324,9 @@ impl<K: StrongRef> Slot for Swept<K> {
     fn is_stale(&self) -> bool {
         self.0.is_expired()
     }
+
+    #[inline]
+    fn end(&mut self) {}
 
     /// An entry pins its allocation: nobody else can have its address.
     #[inline]

@@ -1,8 +1,7 @@
-//! Atomics, cells and the queue, from `core` and crossbeam or from loom.
+//! Atomics and cells, from `core` or from loom.
 //!
 //! Under `cfg(weakly_loom)` the same protocol code runs on loom's types, so that the models beside
-//! the protocols check the code that ships. `SegQueue` has no loom support, so a model of it stands
-//! in: loom then checks *our* protocol, and crossbeam's own tests check theirs.
+//! the protocols check the code that ships.
 //!
 //! loom does not see a use after free of heap memory. Records that are shared by pointer therefore
 //! carry a [`Live`] mark: nothing at all in a normal build; under loom, a tracked cell that every
@@ -17,7 +16,6 @@ mod imp {
     use core::ptr::NonNull;
 
     pub(crate) use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-    pub(crate) use crossbeam_queue::SegQueue;
 
     /// `core`'s cell behind loom's closure interface.
     #[derive(Debug)]
@@ -84,37 +82,10 @@ mod imp {
 
 #[cfg(weakly_loom)]
 mod imp {
-    use alloc::collections::VecDeque;
     use core::ptr::NonNull;
 
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-
-    /// What the protocols ask of `SegQueue`: linearisable, first in first out.
-    #[derive(Debug)]
-    pub struct SegQueue<T>(loom::sync::Mutex<VecDeque<T>>);
-
-    impl<T> SegQueue<T> {
-        pub(crate) fn new() -> Self {
-            SegQueue(loom::sync::Mutex::new(VecDeque::new()))
-        }
-
-        pub(crate) fn push(&self, value: T) {
-            self.0.lock().unwrap().push_back(value);
-        }
-
-        pub(crate) fn pop(&self) -> Option<T> {
-            self.0.lock().unwrap().pop_front()
-        }
-
-        pub(crate) fn len(&self) -> usize {
-            self.0.lock().unwrap().len()
-        }
-
-        pub(crate) fn is_empty(&self) -> bool {
-            self.len() == 0
-        }
-    }
 
     #[derive(Debug)]
     pub(crate) struct Live(UnsafeCell<bool>);

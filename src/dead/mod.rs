@@ -6,7 +6,7 @@
 //!
 //! Invariants:
 //!
-//! * **D1** A watch that is dropped or settled is no longer registered: its hook is unlinked, or it
+//! * **D1** A watch that has ended (dropped or settled) is no longer registered: its hook is unlinked, or it
 //!   has been pushed (a push happens under the gate of the side table, and who finds the gate closed
 //!   finds the push done).
 //! * **D2** The queue is freed when its [`DeadQueue`] is dropped and no watch is registered: then
@@ -18,19 +18,21 @@
 
 #[cfg(all(test, weakly_loom))]
 mod models;
+mod stack;
 
 use core::marker::PhantomData;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr::NonNull;
 
 use crate::ptr::{
-    Atomic, Call, Flavour, Handle, HookRef, Notices, Side, Watcher, WeakHandle, Word, upgrade,
+    Atomic, Call, Flavour, Handle, HookRef, Side, Watcher, WeakHandle, Word, upgrade,
 };
 use crate::sync::{self, Live, Ordering::*};
 use alloc::boxed::Box;
+use stack::Stack;
 
 struct Shared<F: Flavour> {
-    notices: F::Notices,
+    notices: Stack<F>,
     /// Watches that have this queue.
     registered: F::Word,
     /// Notices that are on their way or here, whose watch is gone.
@@ -52,7 +54,8 @@ unsafe impl Sync for DeadQueue<Atomic> {}
 /// What an entry holds of an object: the hook, which leads to its side table, and its address. The
 /// weak handle of the table, so to speak, with a postman.
 pub(crate) struct Watch<T: ?Sized, F: Flavour> {
-    hook: HookRef<F>,
+    /// None once it has ended.
+    hook: Option<HookRef<F>>,
     ptr: NonNull<T>,
     /// It can be upgraded, like a weak handle.
     like: PhantomData<WeakHandle<T, F>>,
@@ -85,7 +88,8 @@ unsafe fn push<F: Flavour>(hook: HookRef<F>) {
     // taken the gate before us and unlinked the hook. So the queue is there (D1, D2).
     let queue = unsafe { &*hook.call().context.cast::<Shared<F>>() };
     queue.live.check();
-    queue.notices.push(hook);
+    // SAFETY: fired, and from here on the queue's.
+    unsafe { queue.notices.push(hook) };
 }
 
 impl<F: Flavour> DeadQueue<F> {
@@ -106,7 +110,7 @@ impl<F: Flavour> DeadQueue<F> {
     /// so if this is true, no watch of this queue has the address of an object that came later.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        self.shared().is_none_or(|shared| shared.notices.is_empty())
+        self.shared().is_none_or(|shared| shared.notices.is_idle())
     }
 
     /// Watches whose object has announced its death.
@@ -125,10 +129,8 @@ impl<F: Flavour> DeadQueue<F> {
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Notice<'_, F>> {
         let queue = self.shared()?;
-        if queue.notices.is_empty() {
-            return None;
-        }
-        let hook = queue.notices.pop()?;
+        // SAFETY: D3, we are the owner, and borrowed exclusively.
+        let hook = unsafe { queue.notices.pop() }?;
         Some(Notice { hook, queue })
     }
 
@@ -137,7 +139,7 @@ impl<F: Flavour> DeadQueue<F> {
     pub(crate) fn watch<T: ?Sized>(&mut self, strong: &Handle<T, F>, hash: u64) -> Watch<T, F> {
         let shared = *self.0.get_or_insert_with(|| {
             let shared = Box::new(Shared {
-                notices: F::Notices::new(),
+                notices: Stack::new(),
                 registered: F::Word::new(0),
                 orphans: F::Word::new(0),
                 live: Live::new(),
@@ -154,7 +156,7 @@ impl<F: Flavour> DeadQueue<F> {
         // SAFETY: D2, we own it.
         adjust(unsafe { &shared.as_ref().registered }, 1);
         Watch {
-            hook,
+            hook: Some(hook),
             ptr: strong.payload(),
             like: PhantomData,
         }
@@ -188,14 +190,15 @@ impl<F: Flavour> Drop for DeadQueue<F> {
 
 impl<T: ?Sized, F: Flavour> Watch<T, F> {
     #[inline]
-    fn side(&self) -> NonNull<Side<F>> {
+    fn side(&self) -> Option<NonNull<Side<F>>> {
         // SAFETY: our hook is not retired: only a notice does that, which takes us with it, or we.
-        unsafe { self.hook.side() }
+        self.hook.map(|hook| unsafe { hook.side() })
     }
 
-    fn record(&self) -> &Side<F> {
+    #[inline]
+    fn record(&self) -> Option<&Side<F>> {
         // SAFETY: the hook holds a reference to the record.
-        unsafe { self.side().as_ref() }
+        self.side().map(|side| unsafe { side.as_ref() })
     }
 
     /// The address of the object.
@@ -207,61 +210,76 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
     /// Whether this is a watch on this very object, and not on one that was there before it.
     #[inline]
     pub(crate) fn is_on(&self, strong: &Handle<T, F>) -> bool {
-        strong.side() == Some(self.side())
+        self.side().is_some() && self.side() == strong.side()
     }
 
     /// Whether the object has announced its death. Its address may be another's by now.
     #[inline]
     pub(crate) fn is_announced(&self) -> bool {
-        self.record().is_closed()
+        self.record().is_none_or(Side::is_closed)
     }
 
     /// Whether an upgrade would fail.
     #[inline]
     pub(crate) fn is_expired(&self) -> bool {
-        self.record().is_expired()
+        self.record().is_none_or(Side::is_expired)
     }
 
     #[inline]
     pub(crate) fn upgrade(&self) -> Option<Handle<T, F>> {
         // SAFETY: the record of this object.
-        unsafe { upgrade(self.ptr, self.record()) }
+        unsafe { upgrade(self.ptr, self.record()?) }
     }
 
     pub(crate) fn downgrade(&self) -> WeakHandle<T, F> {
-        self.record().add_ref();
-        // SAFETY: the record of this object, with a reference more.
-        unsafe { WeakHandle::from_counted(self.ptr, self.side()) }
+        match self.side() {
+            // SAFETY: the record of this object, with a reference more for the handle.
+            Some(side) => unsafe {
+                side.as_ref().add_ref();
+                WeakHandle::from_counted(self.ptr, side)
+            },
+            None => WeakHandle::expired(self.ptr),
+        }
     }
 
     /// Whether this is the watch that the notice is about.
     #[inline]
     pub(crate) fn is_named_by(&self, notice: &Notice<'_, F>) -> bool {
-        self.hook == notice.hook
+        self.hook == Some(notice.hook)
     }
 
     /// Ends the watch that `notice` is about; the hook goes with the notice.
     #[inline]
-    pub(crate) fn settle(self, notice: Notice<'_, F>) {
+    pub(crate) fn settle(mut self, notice: Notice<'_, F>) {
         debug_assert!(self.is_named_by(&notice));
-        adjust(&notice.queue.registered, -1);
-        core::mem::forget(self);
+        if self.hook.take().is_some() {
+            adjust(&notice.queue.registered, -1);
+        }
+    }
+
+    /// Ends the watch. O(1).
+    #[inline]
+    pub(crate) fn end(&mut self) {
+        let (Some(side), Some(hook)) = (self.side(), self.hook.take()) else {
+            return;
+        };
+        // SAFETY: D2, D3: we are registered, so the queue is there, and its owner is ours.
+        unsafe {
+            let queue = &*hook.call().context.cast::<Shared<F>>();
+            queue.live.check();
+            adjust(&queue.registered, -1);
+            // Dead already: the hook is in the queue (D1), and the notice will find nothing.
+            if !Side::unlink(side, hook, || true) {
+                adjust(&queue.orphans, 1);
+            }
+        }
     }
 }
 
 impl<T: ?Sized, F: Flavour> Drop for Watch<T, F> {
-    /// Ends the watch. O(1).
+    #[inline]
     fn drop(&mut self) {
-        // SAFETY: D2, D3: we are registered, so the queue is there, and its owner is ours.
-        unsafe {
-            let queue = &*self.hook.call().context.cast::<Shared<F>>();
-            queue.live.check();
-            adjust(&queue.registered, -1);
-            // Dead already: the hook is in the queue (D1), and the notice will find nothing.
-            if !Side::unlink(self.side(), self.hook, || true) {
-                adjust(&queue.orphans, 1);
-            }
-        }
+        self.end();
     }
 }
 

@@ -9,7 +9,7 @@ use hashbrown::hash_table;
 
 use super::WeakMap;
 use crate::reference::{StrongRef, Watching};
-use crate::table::{Entry, IntoEntries, Owned, Remains, Sweep, Table};
+use crate::table::{Entry, IntoEntries, Owned, Remains, Search, Table, Walk};
 
 type Raw<K, V> = Entry<<K as StrongRef>::Watch, Owned<V>>;
 type RawTable<K, V> = Table<<K as StrongRef>::Watch, Owned<V>>;
@@ -252,15 +252,16 @@ impl<K: StrongRef, V> Iterator for Drain<'_, K, V> {
 
 /// See [`WeakMap::drain_dead`].
 pub struct DrainDead<'a, K: StrongRef, V> {
-    table: &'a mut RawTable<K, V>,
-    sweep: Sweep,
+    /// None once it has said so: from then on nobody is handed out who dies later.
+    table: Option<&'a mut RawTable<K, V>>,
+    search: Search,
 }
 
 impl<'a, K: StrongRef, V> DrainDead<'a, K, V> {
     pub(super) fn new(table: &'a mut RawTable<K, V>) -> Self {
         DrainDead {
-            table,
-            sweep: Sweep::new(),
+            table: Some(table),
+            search: Search::new(),
         }
     }
 }
@@ -269,11 +270,11 @@ impl<K: StrongRef, V> Iterator for DrainDead<'_, K, V> {
     type Item = V;
 
     fn next(&mut self) -> Option<V> {
-        let announced = self.table.unlink_announced();
-        let value = announced
-            .and_then(Remains::into_value)
-            .or_else(|| Some(self.table.unlink_next_dead(&mut self.sweep)?.value));
-        value.map(|value| value.0)
+        let dead = self.table.as_mut()?.unlink_dead(&mut self.search);
+        if dead.is_none() {
+            self.table = None;
+        }
+        dead.and_then(Remains::into_value).map(|value| value.0)
     }
 }
 
@@ -281,7 +282,7 @@ impl<K: StrongRef, V> Iterator for DrainDead<'_, K, V> {
 #[must_use = "iterators are lazy: this takes out nothing unless it is used"]
 pub struct ExtractIf<'a, K: StrongRef, V, F> {
     table: &'a mut RawTable<K, V>,
-    sweep: Sweep,
+    walk: Walk,
     take: F,
 }
 
@@ -289,7 +290,7 @@ impl<'a, K: StrongRef, V, F> ExtractIf<'a, K, V, F> {
     pub(super) fn new(table: &'a mut RawTable<K, V>, take: F) -> Self {
         ExtractIf {
             table,
-            sweep: Sweep::new(),
+            walk: Walk::new(),
             take,
         }
     }
@@ -302,7 +303,7 @@ where
     type Item = (K, V);
 
     fn next(&mut self) -> Option<(K, V)> {
-        let (key, entry) = self.table.take_next(&mut self.sweep, |entry| {
+        let (key, entry) = self.table.take_next(&mut self.walk, |entry| {
             let key = entry.key.upgrade()?;
             (self.take)(&key, &mut entry.value.0).then_some(key)
         })?;

@@ -142,7 +142,13 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     }
 
     /// Destroys the values of all dead keys, and of those that die of that, and so on until nobody is
-    /// left. O(deaths) for `Strong` and `local::Strong`, O(capacity) for `Arc` and `Rc`.
+    /// left. O(deaths) for `Strong` and `local::Strong`.
+    ///
+    /// For `Arc` and `Rc` it goes round the table until a round finds nobody: O(capacity), but where
+    /// values own the next keys, each link that lies behind costs a round, which is quadratic for a
+    /// long chain.
+    ///
+    /// The memory of the table stays; [`shrink_to_fit`](Self::shrink_to_fit) gives it back.
     ///
     /// ```
     /// use weakly::{Strong, WeakMap};
@@ -162,7 +168,8 @@ impl<K: StrongRef, V> WeakMap<K, V> {
 
     /// Hands out the values of dead keys instead of destroying them: all that are dead now and, while
     /// the iterator runs, those that die. What it has not handed out when it is dropped stays.
-    /// O(deaths) for `Strong` and `local::Strong`, O(capacity) for `Arc` and `Rc`.
+    /// Costs what [`purge`](Self::purge) does. For a map in a `RefCell` or behind a lock whose values'
+    /// destructors use the map again, this is the way: collect, give the map back, then drop.
     ///
     /// ```
     /// use weakly::{Strong, WeakMap};
@@ -210,7 +217,8 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     /// Removes all entries, dead or alive, and keeps the memory. O(capacity).
     ///
     /// # Panics
-    /// If a value's destructor does; the map is empty then too, and other values may be leaked.
+    /// If a value's destructor does; the map is empty then too, and other values may be leaked. (The
+    /// same goes for dropping the map.)
     pub fn clear(&mut self) {
         self.table.clear();
     }
@@ -311,6 +319,9 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     }
 
     /// Removes a key, and returns its value. O(1).
+    ///
+    /// (In the destructor of an `Arc`'s or `Rc`'s payload, where the key is dead already, the sweep that
+    /// comes first may have destroyed the value.)
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
         self.table.tend();

@@ -9,9 +9,8 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ptr;
 
-use super::side::{HookRef, Side};
-use crate::sync::{AtomicPtr, AtomicUsize, Ordering, SegQueue, UnsafeCell};
-use alloc::collections::VecDeque;
+use super::side::{Hook, Side};
+use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Whether a pointer may cross threads: [`Atomic`] or [`Local`]. Sealed.
 pub trait Flavour: Sized + fmt::Debug + 'static {
@@ -24,9 +23,9 @@ pub trait Flavour: Sized + fmt::Debug + 'static {
     /// The pointer to the side table, written once.
     #[doc(hidden)]
     type Link: Link<Side<Self>>;
-    /// The notices of the dead on their way to a map.
+    /// The newest notice on its way to a map.
     #[doc(hidden)]
-    type Notices: Notices<HookRef<Self>>;
+    type Top: Link<Hook<Self>>;
     /// What a finalizer is.
     #[doc(hidden)]
     type Callback: ?Sized;
@@ -47,7 +46,7 @@ impl Flavour for Atomic {
     const SHARED: bool = true;
     type Word = AtomicUsize;
     type Link = AtomicPtr<Side<Self>>;
-    type Notices = SegQueue<HookRef<Self>>;
+    type Top = AtomicPtr<Hook<Self>>;
     type Callback = dyn FnOnce() + Send;
 
     fn call(callback: alloc::boxed::Box<Self::Callback>) {
@@ -59,7 +58,7 @@ impl Flavour for Local {
     const SHARED: bool = false;
     type Word = Cell<usize>;
     type Link = Cell<*mut Side<Self>>;
-    type Notices = LocalQueue<HookRef<Self>>;
+    type Top = Cell<*mut Hook<Self>>;
     type Callback = dyn FnOnce();
 
     fn call(callback: alloc::boxed::Box<Self::Callback>) {
@@ -152,12 +151,18 @@ impl Word for Cell<usize> {
     }
 }
 
-/// A pointer that goes from null to its value once.
+/// A shared pointer.
 pub trait Link<T> {
     fn null() -> Self;
     fn load(&self, order: Ordering) -> *mut T;
-    /// Sets the pointer if it is still null; else says what it is.
-    fn install(&self, new: *mut T, success: Ordering, failure: Ordering) -> Result<(), *mut T>;
+    fn swap(&self, new: *mut T, order: Ordering) -> *mut T;
+    fn compare_exchange(
+        &self,
+        old: *mut T,
+        new: *mut T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<*mut T, *mut T>;
 }
 
 impl<T> Link<T> for AtomicPtr<T> {
@@ -170,9 +175,18 @@ impl<T> Link<T> for AtomicPtr<T> {
         AtomicPtr::load(self, order)
     }
     #[inline(always)]
-    fn install(&self, new: *mut T, success: Ordering, failure: Ordering) -> Result<(), *mut T> {
-        self.compare_exchange(ptr::null_mut(), new, success, failure)
-            .map(|_| ())
+    fn swap(&self, new: *mut T, order: Ordering) -> *mut T {
+        AtomicPtr::swap(self, new, order)
+    }
+    #[inline(always)]
+    fn compare_exchange(
+        &self,
+        old: *mut T,
+        new: *mut T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<*mut T, *mut T> {
+        AtomicPtr::compare_exchange(self, old, new, success, failure)
     }
 }
 
@@ -186,76 +200,20 @@ impl<T> Link<T> for Cell<*mut T> {
         self.get()
     }
     #[inline(always)]
-    fn install(&self, new: *mut T, _: Ordering, _: Ordering) -> Result<(), *mut T> {
+    fn swap(&self, new: *mut T, _: Ordering) -> *mut T {
+        self.replace(new)
+    }
+    #[inline(always)]
+    fn compare_exchange(
+        &self,
+        old: *mut T,
+        new: *mut T,
+        _: Ordering,
+        _: Ordering,
+    ) -> Result<*mut T, *mut T> {
         match self.get() {
-            now if now.is_null() => {
-                self.set(new);
-                Ok(())
-            }
+            now if now == old => Ok(self.replace(new)),
             now => Err(now),
         }
-    }
-}
-
-/// An unbounded queue: many push, the owner of the map pops.
-pub trait Notices<T> {
-    fn new() -> Self;
-    fn push(&self, notice: T);
-    fn pop(&self) -> Option<T>;
-    fn len(&self) -> usize;
-    fn is_empty(&self) -> bool;
-}
-
-impl<T> Notices<T> for SegQueue<T> {
-    fn new() -> Self {
-        SegQueue::new()
-    }
-    #[inline]
-    fn push(&self, notice: T) {
-        SegQueue::push(self, notice);
-    }
-    #[inline]
-    fn pop(&self) -> Option<T> {
-        SegQueue::pop(self)
-    }
-    #[inline]
-    fn len(&self) -> usize {
-        SegQueue::len(self)
-    }
-    #[inline]
-    fn is_empty(&self) -> bool {
-        SegQueue::is_empty(self)
-    }
-}
-
-/// The queue of the local flavour.
-#[derive(Debug)]
-pub struct LocalQueue<T>(UnsafeCell<VecDeque<T>>);
-
-#[allow(unsafe_code)]
-impl<T> Notices<T> for LocalQueue<T> {
-    fn new() -> Self {
-        LocalQueue(UnsafeCell::new(VecDeque::new()))
-    }
-    #[inline]
-    fn push(&self, notice: T) {
-        // SAFETY: `Local` is never shared between threads, and no code of a user runs inside any
-        // of these four functions, so the borrow is alone.
-        self.0
-            .with_mut(|queue| unsafe { (*queue).push_back(notice) });
-    }
-    #[inline]
-    fn pop(&self) -> Option<T> {
-        // SAFETY: as in `push`.
-        self.0.with_mut(|queue| unsafe { (*queue).pop_front() })
-    }
-    #[inline]
-    fn len(&self) -> usize {
-        // SAFETY: as in `push`.
-        self.0.with(|queue| unsafe { (*queue).len() })
-    }
-    #[inline]
-    fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }

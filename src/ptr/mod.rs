@@ -18,6 +18,6 @@ pub use flavour::{Atomic, Flavour, Local};
 pub use strong::Handle;
 pub use weak::WeakHandle;
 
-pub(crate) use flavour::{Notices, Word};
+pub(crate) use flavour::{Link, Word};
 pub(crate) use side::{Call, HookRef, Side, Watcher};
 pub(crate) use weak::upgrade;

@@ -65,7 +65,7 @@ pub(crate) enum Watcher {
 }
 
 /// One watcher's place in the lists of a side table.
-pub(crate) struct Hook<F: Flavour> {
+pub struct Hook<F: Flavour> {
     links: UnsafeCell<Links<F>>,
     body: UnsafeCell<Option<Body<F>>>,
 }
@@ -108,7 +108,7 @@ macro_rules! copy {
 copy!(Links, Call, Body, HookRef);
 
 /// A pointer to a hook that is not yet retired.
-pub struct HookRef<F: Flavour>(NonNull<Hook<F>>);
+pub(crate) struct HookRef<F: Flavour>(NonNull<Hook<F>>);
 
 impl<F: Flavour> PartialEq for HookRef<F> {
     #[inline]
@@ -122,10 +122,6 @@ impl<F: Flavour> fmt::Debug for HookRef<F> {
         self.0.fmt(f)
     }
 }
-
-// SAFETY: a notice carries a hook from the thread of the death to that of the map; S2 and S4 say who
-// may use it when, and in the atomic flavour all of that is ordered by the gate and the queue.
-unsafe impl Send for HookRef<super::Atomic> {}
 
 /// Ends the process, without unwinding: a count is about to wrap around.
 #[cold]
@@ -220,7 +216,8 @@ impl<F: Flavour> Side<F> {
     fn install(link: &F::Link, side: NonNull<Self>) -> Result<(), NonNull<Self>> {
         // Release: whoever loads the pointer sees the record. Acquire on failure: we see the
         // winner's.
-        link.install(side.as_ptr(), Release, Acquire)
+        link.compare_exchange(ptr::null_mut(), side.as_ptr(), Release, Acquire)
+            .map(drop)
             .map_err(|winner| {
                 // SAFETY: ours was never published.
                 unsafe { Self::free(side) };
@@ -331,10 +328,10 @@ impl<F: Flavour> Side<F> {
         // SAFETY: S1.
         let record = unsafe { side.as_ref() };
         record.live.check();
-        // The load spares the last holder a read-modify-write: with one reference, ours, nobody is
-        // left to make another. Release: our uses of the record happen before its end. Acquire: so
+        // The first load spares the last holder a read-modify-write: with one reference, ours, nobody
+        // is left to make another. Release: our uses of the record happen before its end. Acquire: so
         // do everybody else's.
-        if record.refs.load(Acquire) == 1 || record.refs.fetch_sub(1, Release) == 1 {
+        if record.refs.load(Relaxed) == 1 || record.refs.fetch_sub(1, Release) == 1 {
             record.refs.load(Acquire);
             // SAFETY: S1, nobody is left.
             unsafe { Self::free(side) };
@@ -369,9 +366,10 @@ impl<F: Flavour> Side<F> {
         // First the references, then those of them that do not matter: the latter can only fall
         // meanwhile (to add one takes a strong handle, and the caller has the only one), and each
         // falls before its reference does. So an equality proves that there was no other reference
-        // at the first load; and without one, none can be made. Acquire: the release of the last
-        // weak handle.
-        let refs = self.refs.load(Acquire);
+        // at the first load; and without one, none can be made. Relaxed: a weak handle that a dropped
+        // strong one has made is counted at any later moment, or gone, and its uses of the payload
+        // went through strong handles, whose drops the caller has acquired.
+        let refs = self.refs.load(Relaxed);
         refs == 1 + self.bystanders()
     }
 
@@ -579,6 +577,36 @@ impl<F: Flavour> Hook<F> {
 }
 
 impl<F: Flavour> HookRef<F> {
+    /// The hook behind a pointer that `as_ptr` has made.
+    #[inline]
+    pub(crate) fn from_ptr(hook: *mut Hook<F>) -> Option<Self> {
+        NonNull::new(hook).map(HookRef)
+    }
+
+    #[inline]
+    pub(crate) fn as_ptr(self) -> *mut Hook<F> {
+        self.0.as_ptr()
+    }
+
+    /// The hook behind this one, in whatever list its holder has made with
+    /// [`set_next`](Self::set_next).
+    ///
+    /// # Safety
+    /// The hook has been fired, is not retired, and the caller may read it.
+    #[inline]
+    pub(crate) unsafe fn next(self) -> *mut Hook<F> {
+        // SAFETY: the caller's promise.
+        unsafe { self.links() }.next
+    }
+
+    /// # Safety
+    /// The hook has been fired, is not retired, and is the caller's alone.
+    #[inline]
+    pub(crate) unsafe fn set_next(self, next: *mut Hook<F>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.edit_links(|links| links.next = next) };
+    }
+
     /// # Safety
     /// The hook is not retired; S2 allows the caller to read the links.
     #[inline]

@@ -106,9 +106,8 @@ impl<T, F: Flavour> Handle<T, F> {
         let side = Side::unborn();
         // SAFETY: just allocated.
         let header = unsafe { Header::<F>::of(ptr) };
-        // Relaxed is not offered, and not needed: nobody else knows the header.
-        let installed = header.side.install(side.as_ptr(), Release, Relaxed);
-        debug_assert!(installed.is_ok());
+        // Relaxed: nobody else knows the header.
+        header.side.swap(side.as_ptr(), Relaxed);
         // SAFETY: `unborn` made a reference for this handle.
         let weak = unsafe { WeakHandle::from_counted(ptr, side) };
         // If `f` panics: no destructor, but everything after it.

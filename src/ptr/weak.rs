@@ -37,10 +37,7 @@ impl<T, F: Flavour> WeakHandle<T, F> {
     #[must_use]
     #[inline]
     pub const fn new() -> Self {
-        WeakHandle {
-            ptr: NonNull::dangling(),
-            side: None,
-        }
+        Self::expired(NonNull::dangling())
     }
 }
 
@@ -53,6 +50,11 @@ impl<T: ?Sized, F: Flavour> WeakHandle<T, F> {
             ptr,
             side: Some(side),
         }
+    }
+
+    /// A handle to an object of which nothing is left to hold on to.
+    pub(crate) const fn expired(ptr: NonNull<T>) -> Self {
+        WeakHandle { ptr, side: None }
     }
 
     #[inline]

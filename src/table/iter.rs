@@ -1,6 +1,7 @@
 //! Entries by value: the table and its deaths together, so that a forgotten iterator leaks both and
 //! leaves no watch without its queue.
 
+use core::mem;
 use hashbrown::hash_table;
 
 use super::{Entry, Slot, Table};
@@ -17,11 +18,11 @@ impl<K: Slot, V: Slot> IntoIterator for Table<K, V> {
     type Item = Entry<K, V>;
     type IntoIter = IntoEntries<K, V>;
 
-    fn into_iter(self) -> IntoEntries<K, V> {
+    fn into_iter(mut self) -> IntoEntries<K, V> {
         IntoEntries {
-            entries: self.entries.into_iter(),
-            _keys: self.keys,
-            _values: self.values,
+            entries: mem::take(&mut self.entries).into_iter(),
+            _keys: mem::replace(&mut self.keys, K::NO_DEATHS),
+            _values: mem::replace(&mut self.values, V::NO_DEATHS),
         }
     }
 }

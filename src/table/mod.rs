@@ -19,7 +19,7 @@ pub(crate) use entry::{Found, Place, Vacant};
 pub(crate) use iter::IntoEntries;
 pub(crate) use slot::Owned;
 pub(crate) use slot::Slot;
-pub(crate) use sweep::Sweep;
+pub(crate) use sweep::{Search, Walk};
 
 /// How many notices an operation works off: more than one, so that the dead never accumulate under a
 /// caller who only inserts; few, so that no caller pays for everybody's dead.
@@ -108,7 +108,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             |entry| &entry.key,
             |entry| (entry.key, entry.value),
         ) {
-            return Some(Remains::OfKey(value));
+            return Some(Remains::Value(value));
         }
         V::unlink_next(
             &mut self.values,
@@ -116,17 +116,20 @@ impl<K: Slot, V: Slot> Table<K, V> {
             |entry| &entry.value,
             |entry| (entry.value, entry.key),
         )
-        .map(Remains::OfValue)
+        .map(Remains::Key)
     }
 
     /// Buries all the dead, and those whom that kills.
     pub(crate) fn purge(&mut self) {
-        loop {
-            while self.bury_announced() {}
-            if !Self::SWEPT || !self.sweep_all() {
-                break;
-            }
-        }
+        let mut search = Search::new();
+        while self.unlink_dead(&mut search).is_some() {}
+    }
+
+    /// Unlinks the next dead entry: those who announce their death first, then those for whom one has
+    /// to search. None if nobody is dead.
+    pub(crate) fn unlink_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
+        self.unlink_announced()
+            .or_else(|| self.search_dead(search).map(Remains::Both))
     }
 
     #[inline]
@@ -213,7 +216,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     fn make_more_room(&mut self, hasher: impl Fn(&K) -> HashValue) {
         while self.bury_announced() {}
         if Self::SWEPT {
-            self.sweep_all();
+            self.sweep_once();
         }
         let len = self.entries.len();
         if len > self.capacity() / 4 * 3 || self.is_short_of(1) {
@@ -233,7 +236,18 @@ impl<K: Slot, V: Slot> Table<K, V> {
 
     /// Drops all entries, and keeps the memory.
     pub(crate) fn clear(&mut self) {
+        self.end_all();
         self.entries.clear();
+    }
+
+    /// Nobody is to tell this table anything any more: all its entries are about to be dropped. Before
+    /// the first value is, since its destructor may panic and leave the others leaked, but not
+    /// watching; or kill a key of this table, whose notice would be of no use.
+    fn end_all(&mut self) {
+        for entry in self.entries.iter_mut() {
+            entry.key.end();
+            entry.value.end();
+        }
         // What is left in the queues has lost its entry.
         while self.bury_announced() {}
     }
@@ -251,17 +265,25 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 }
 
-/// What an unlinked entry leaves: the side that did not die.
+impl<K: Slot, V: Slot> Drop for Table<K, V> {
+    fn drop(&mut self) {
+        self.end_all();
+    }
+}
+
+/// What is left of an unlinked entry: the side that did not die, or both, if nobody has said which did.
 pub(crate) enum Remains<K, V> {
-    OfKey(V),
-    OfValue(K),
+    Value(V),
+    Key(K),
+    Both(Entry<K, V>),
 }
 
 impl<K, V> Remains<K, V> {
     pub(crate) fn into_value(self) -> Option<V> {
         match self {
-            Remains::OfKey(value) => Some(value),
-            Remains::OfValue(_) => None,
+            Remains::Value(value) => Some(value),
+            Remains::Key(_) => None,
+            Remains::Both(entry) => Some(entry.value),
         }
     }
 }

@@ -16,6 +16,9 @@ pub trait Slot: Sized {
     /// Whether the entry is to go: its object has announced its death (or, if swept, is dead).
     fn is_stale(&self) -> bool;
 
+    /// The entry is about to be dropped: nobody is to be told of this side any more.
+    fn end(&mut self);
+
     /// Whether nobody has announced a death. If so, no entry has the address of a younger object.
     fn is_idle(deaths: &Self::Deaths) -> bool;
 
@@ -45,6 +48,9 @@ impl<T> Slot for Owned<T> {
     fn is_stale(&self) -> bool {
         false
     }
+
+    #[inline]
+    fn end(&mut self) {}
 
     #[inline]
     fn is_idle((): &()) -> bool {

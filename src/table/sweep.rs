@@ -6,8 +6,15 @@ use super::{Entry, Slot, Table};
 /// operations, so the dead are at most a sixteenth of the inserts of a round behind.
 const BUCKETS: usize = 16;
 
-/// The buckets that a walk over the whole table has not seen yet.
-pub(crate) struct Sweep(usize);
+/// A walk over all buckets, once.
+pub(crate) struct Walk(usize);
+
+/// A search for the dead that ends when a whole round over the table has found nobody: a death that
+/// another one caused may lie behind us.
+pub(crate) struct Search {
+    bucket: usize,
+    in_vain: usize,
+}
 
 impl<K: Slot, V: Slot> Table<K, V> {
     /// Whether the dead have to be looked for.
@@ -17,39 +24,45 @@ impl<K: Slot, V: Slot> Table<K, V> {
     pub(super) fn sweep_some(&mut self) {
         for _ in 0..BUCKETS.min(self.entries.num_buckets()) {
             let bucket = self.turn();
-            drop(self.take_at(bucket, |entry| entry.is_stale().then_some(())));
+            drop(self.take_dead_at(bucket));
         }
     }
 
-    /// Looks at all the buckets. True if it found somebody, whose death may have killed others.
-    pub(super) fn sweep_all(&mut self) -> bool {
-        let mut sweep = Sweep::new();
-        let mut found = false;
-        while let Some(entry) = self.unlink_next_dead(&mut sweep) {
-            found = true;
-            drop(entry);
+    /// Looks at all the buckets, once.
+    pub(super) fn sweep_once(&mut self) {
+        for bucket in 0..self.entries.num_buckets() {
+            drop(self.take_dead_at(bucket));
         }
-        found
     }
 
-    /// Unlinks the next entry of a walk that has to be asked whether it is dead, and is.
-    pub(crate) fn unlink_next_dead(&mut self, sweep: &mut Sweep) -> Option<Entry<K, V>> {
-        if !Self::SWEPT {
-            return None;
+    /// Unlinks the next dead entry that a search finds.
+    pub(super) fn search_dead(&mut self, search: &mut Search) -> Option<Entry<K, V>> {
+        while Self::SWEPT && search.in_vain < self.entries.num_buckets() {
+            let found = self.take_dead_at(search.bucket);
+            search.bucket = (search.bucket + 1) % self.entries.num_buckets();
+            search.in_vain += 1;
+            if found.is_some() {
+                search.in_vain = 0;
+                return found;
+            }
         }
-        let ((), entry) = self.take_next(sweep, |entry| entry.is_stale().then_some(()))?;
-        Some(entry)
+        None
+    }
+
+    fn take_dead_at(&mut self, bucket: usize) -> Option<Entry<K, V>> {
+        let dead = |entry: &mut Entry<K, V>| entry.is_stale().then_some(());
+        self.take_at(bucket, dead).map(|((), entry)| entry)
     }
 
     /// Takes out the next entry of a walk that `take` can use.
     pub(crate) fn take_next<R>(
         &mut self,
-        sweep: &mut Sweep,
+        walk: &mut Walk,
         mut take: impl FnMut(&mut Entry<K, V>) -> Option<R>,
     ) -> Option<(R, Entry<K, V>)> {
-        while sweep.0 < self.entries.num_buckets() {
-            sweep.0 += 1;
-            let taken = self.take_at(sweep.0 - 1, &mut take);
+        while walk.0 < self.entries.num_buckets() {
+            walk.0 += 1;
+            let taken = self.take_at(walk.0 - 1, &mut take);
             if taken.is_some() {
                 return taken;
             }
@@ -96,8 +109,17 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 }
 
-impl Sweep {
-    pub(crate) fn new() -> Self {
-        Sweep(0)
+impl Walk {
+    pub(crate) const fn new() -> Self {
+        Walk(0)
+    }
+}
+
+impl Search {
+    pub(crate) const fn new() -> Self {
+        Search {
+            bucket: 0,
+            in_vain: 0,
+        }
     }
 }

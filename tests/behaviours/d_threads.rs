@@ -89,7 +89,9 @@ fn a_map_may_die_while_its_thread_exits() {
     }
     let key = Strong::new(1);
     thread::scope(|scope| {
-        scope.spawn(|| assert!(SEEN.with_borrow_mut(|seen| seen.insert(&key))));
+        // Joined by hand: the end of a scope does not wait for the destructors of thread-locals.
+        let seen = scope.spawn(|| SEEN.with_borrow_mut(|seen| seen.insert(&key)));
+        assert!(seen.join().unwrap());
     });
     assert_eq!(Strong::weak_count(&key), 0);
 }

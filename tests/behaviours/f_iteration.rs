@@ -16,6 +16,7 @@ for_each_kind!(
     keys_not_yet_yielded_are_not_kept_alive,
     keys_that_die_during_iteration_are_skipped,
     an_entry_removed_by_retain_is_not_shown_again,
+    into_values_skips_the_dead,
     a_loop_may_drop_the_key_it_was_given,
     retain_may_kill_other_keys,
     two_iterators_show_the_same,
@@ -115,6 +116,13 @@ fn keys_that_die_during_iteration_are_skipped<P: Kind>() {
     let live: BTreeSet<_> = keys.iter().map(|key| **key).collect();
     seen.extend(iter.map(|(key, _)| *key));
     assert_eq!(seen, live);
+}
+
+/// F85: The values of keys that are dead and not yet purged are not among those that a map gives up.
+fn into_values_skips_the_dead<P: Kind>() {
+    let (map, mut keys) = numbered::<P>(20);
+    keys.retain(|key| **key < 5);
+    assert_eq!(sorted(map.into_values()), (0..5).collect::<Vec<_>>());
 }
 
 /// F90: An entry that `retain` or `extract_if` has removed is not shown again.

@@ -1,10 +1,10 @@
 //! Panics in the code of users.
 
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::rc::Rc;
 
-use crate::common::{Counter, Kind, Witness, downgrade, is_alive, new, scaled};
+use crate::common::{Counter, Kind, Witness, downgrade, is_alive, new, panics, scaled};
 use crate::for_each_kind;
 use weakly::{Strong, WeakMap, local};
 
@@ -28,10 +28,6 @@ impl Drop for Bomb {
 /// A panic without the noise.
 fn explode() -> ! {
     resume_unwind(Box::new("hostile"))
-}
-
-fn panics(f: impl FnOnce()) -> bool {
-    catch_unwind(AssertUnwindSafe(f)).is_err()
 }
 
 struct Bombs {
