@@ -88,26 +88,43 @@ mod imp {
     pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
     #[derive(Debug)]
-    pub(crate) struct Live(UnsafeCell<bool>);
+    pub(crate) struct Live {
+        live: UnsafeCell<bool>,
+        /// For a model that plays the next owner of the memory.
+        ended: AtomicUsize,
+    }
 
     impl Live {
         pub(crate) fn new() -> Self {
-            Live(UnsafeCell::new(true))
+            Live {
+                live: UnsafeCell::new(true),
+                ended: AtomicUsize::new(0),
+            }
         }
 
         #[allow(unsafe_code)]
         pub(crate) fn check(&self) {
             // SAFETY: loom fails the model when this read races with `end`.
-            assert!(self.0.with(|live| unsafe { *live }), "used after its end");
+            assert!(
+                self.live.with(|live| unsafe { *live }),
+                "used after its end"
+            );
         }
 
         #[allow(unsafe_code)]
         pub(crate) fn end(&self) {
             // SAFETY: loom fails the model when this write races with anything.
-            self.0.with_mut(|live| unsafe {
+            self.live.with_mut(|live| unsafe {
                 assert!(*live, "ended twice");
                 *live = false;
             });
+            // Release: as the allocator's, when it hands the memory on.
+            self.ended.store(1, Ordering::Release);
+        }
+
+        /// Whether an allocator could have given this memory to somebody else.
+        pub(crate) fn has_ended(&self) -> bool {
+            self.ended.load(Ordering::Acquire) == 1
         }
     }
 

@@ -82,6 +82,18 @@ impl<F: Flavour> Header<F> {
         header
     }
 
+    /// Whether the memory could be another's by now: asked by a model that plays the other.
+    ///
+    /// # Safety
+    /// `payload` comes from `allocate`. (Under loom its memory stays.)
+    #[cfg(all(test, weakly_loom))]
+    pub(crate) unsafe fn has_gone<T>(payload: NonNull<T>) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { payload.cast::<u8>().sub(Self::SIZE).cast::<Self>().as_ref() }
+            .live
+            .has_ended()
+    }
+
     /// Frees the memory.
     ///
     /// # Safety

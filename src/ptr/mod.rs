@@ -19,5 +19,7 @@ pub use strong::Handle;
 pub use weak::WeakHandle;
 
 pub(crate) use flavour::{Link, Word};
+#[cfg(all(test, weakly_loom))]
+pub(crate) use header::Header;
 pub(crate) use side::{Call, HookRef, Side, Watcher};
 pub(crate) use weak::upgrade;
