@@ -271,6 +271,42 @@ fn two_get_muts() {
     });
 }
 
+/// Without a record there is nothing but the count to order the uses of the other handle before ours.
+#[test]
+fn get_mut_against_the_drop_of_a_clone() {
+    check(1, |mut a| {
+        let b = a.clone();
+        both(
+            move || {
+                b.read();
+                drop(b);
+            },
+            || {
+                if let Some(payload) = Handle::get_mut(&mut a) {
+                    payload.write();
+                }
+            },
+        );
+    });
+}
+
+#[test]
+fn try_unwrap_against_the_drop_of_a_clone() {
+    check(1, |a| {
+        let b = a.clone();
+        both(
+            move || {
+                b.read();
+                drop(b);
+            },
+            move || match Handle::try_unwrap(a) {
+                Ok(mut payload) => payload.write(),
+                Err(a) => a.read(),
+            },
+        );
+    });
+}
+
 #[test]
 fn try_unwrap_against_upgrade() {
     check(1, |a| {
