@@ -440,3 +440,16 @@ fn get_mut_does_not_mind_finalizers() {
         Handle::get_mut(&mut a).unwrap().write();
     });
 }
+
+/// A token takes two steps to go; who looks at one before and at the other after must not conclude
+/// that the weak handle is a bystander.
+#[test]
+fn get_mut_is_not_fooled_by_a_token_that_goes() {
+    check(1, |mut a| {
+        let token = Strong::finalize(&a, || {});
+        let _weak = Strong::downgrade(&a);
+        let other = thread::spawn(move || drop(token));
+        assert!(Handle::get_mut(&mut a).is_none());
+        other.join().unwrap();
+    });
+}

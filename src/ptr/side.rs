@@ -366,10 +366,9 @@ impl<F: Flavour> Side<F> {
         // First the references, then those of them that do not matter: the latter can only fall
         // meanwhile (to add one takes a strong handle, and the caller has the only one), and each
         // falls before its reference does. So an equality proves that there was no other reference
-        // at the first load; and without one, none can be made. Relaxed: a weak handle that a dropped
-        // strong one has made is counted at any later moment, or gone, and its uses of the payload
-        // went through strong handles, whose drops the caller has acquired.
-        let refs = self.refs.load(Relaxed);
+        // at the first load; and without one, none can be made. Acquire: the release of a bystander's
+        // reference, so that who finds it gone finds it gone from the bystanders too.
+        let refs = self.refs.load(Acquire);
         refs == 1 + self.bystanders()
     }
 
