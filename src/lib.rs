@@ -11,6 +11,8 @@ mod dead;
 #[allow(unsafe_code)]
 mod finalize;
 #[allow(unsafe_code)]
+mod pointers;
+#[allow(unsafe_code)]
 mod ptr;
 #[allow(unsafe_code)]
 mod reference;

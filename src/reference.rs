@@ -1,6 +1,5 @@
-//! Pointers that can be keys: ours, the standard library's, and users' own.
+//! What a pointer has to be to be a key, what identifies one, and how its death is learned of.
 
-use alloc::{rc, sync};
 use core::fmt;
 use core::marker::PhantomData;
 use hashbrown::HashTable;
@@ -11,7 +10,7 @@ use crate::ptr::{Flavour, Handle, WeakHandle};
 use crate::table::Slot;
 
 /// A strong pointer whose target can be a key: [`Strong`](crate::Strong),
-/// [`local::Strong`](crate::local::Strong), [`Arc`](sync::Arc), [`Rc`](rc::Rc), or your own.
+/// [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or your own.
 ///
 /// A pointer of your own is one of two kinds:
 ///
@@ -201,18 +200,6 @@ impl<T: ?Sized, K: StrongRef<Target = T>> Identify<K> for Addr<'_, T> {
     }
 }
 
-/// The address of a sized target, once the compiler has seen that it has a size.
-#[inline]
-fn addr_of_sized<T>(target: &T) -> *const () {
-    const {
-        assert!(
-            size_of::<T>() != 0,
-            "a reference to a zero-sized value does not identify a key: use the pointer, or `Addr::of`"
-        );
-    }
-    core::ptr::from_ref(target).cast()
-}
-
 /// How a collection learns that a key is dead: [`Notified`] or [`Swept`]. Sealed.
 pub trait Watching<K: StrongRef>: Slot {
     #[doc(hidden)]
@@ -315,6 +302,7 @@ impl<K: Notify> Watching<K> for Notified<K> {
 /// stays, and it counts.
 pub struct Swept<K: StrongRef>(K::Weak);
 
+/// It is always idle: an entry pins its allocation, so nobody else can have its address.
 impl<K: StrongRef> Slot for Swept<K> {
     type Deaths = ();
     const NO_DEATHS: () = ();
@@ -323,30 +311,6 @@ impl<K: StrongRef> Slot for Swept<K> {
     #[inline]
     fn is_stale(&self) -> bool {
         self.0.is_expired()
-    }
-
-    #[inline]
-    fn end(&mut self) {}
-
-    /// An entry pins its allocation: nobody else can have its address.
-    #[inline]
-    fn is_idle((): &()) -> bool {
-        true
-    }
-
-    #[inline]
-    fn announced((): &()) -> usize {
-        0
-    }
-
-    #[inline]
-    fn unlink_next<E, R>(
-        (): &mut (),
-        _: &mut HashTable<E>,
-        _: impl Fn(&E) -> &Self,
-        _: impl FnOnce(E) -> (Self, R),
-    ) -> Option<R> {
-        None
     }
 }
 
@@ -381,147 +345,3 @@ impl<K: StrongRef> Watching<K> for Swept<K> {
         self.0.clone()
     }
 }
-
-// === Our own pointers ===
-
-// SAFETY: the address of the payload is that of the object, which does not move; a record, which a
-// watch holds, is never another object's.
-unsafe impl<T: ?Sized, F: Flavour> StrongRef for Handle<T, F> {
-    type Target = T;
-    type Weak = WeakHandle<T, F>;
-    type Watch = Notified<Self>;
-
-    #[inline]
-    fn downgrade(this: &Self) -> Self::Weak {
-        Handle::downgrade(this)
-    }
-
-    #[inline]
-    fn addr(this: &Self) -> *const () {
-        Handle::as_ptr(this).cast()
-    }
-}
-
-// SAFETY: as above; once dead, always dead.
-unsafe impl<T: ?Sized, F: Flavour> WeakRef for WeakHandle<T, F> {
-    type Strong = Handle<T, F>;
-
-    #[inline]
-    fn upgrade(&self) -> Option<Self::Strong> {
-        WeakHandle::upgrade(self)
-    }
-
-    #[inline]
-    fn addr(&self) -> *const () {
-        self.as_ptr().cast()
-    }
-
-    #[inline]
-    fn is_expired(&self) -> bool {
-        WeakHandle::is_expired(self)
-    }
-}
-
-// SAFETY: the handle is the pointer.
-unsafe impl<T: ?Sized, F: Flavour> Notify for Handle<T, F> {
-    type Pointee = T;
-    type Flavour = F;
-
-    #[inline]
-    fn handle(this: &Self) -> &Handle<T, F> {
-        this
-    }
-
-    #[inline]
-    fn from_handle(handle: Handle<T, F>) -> Self {
-        handle
-    }
-
-    #[inline]
-    fn from_weak(weak: WeakHandle<T, F>) -> WeakHandle<T, F> {
-        weak
-    }
-}
-
-/// The address of an expired handle's target may be another's: it finds nothing.
-#[inline]
-fn addr_if_live<W: WeakRef>(weak: &W) -> *const () {
-    if weak.is_expired() {
-        core::ptr::null()
-    } else {
-        WeakRef::addr(weak)
-    }
-}
-
-impl<T: ?Sized, F: Flavour> Identify<Handle<T, F>> for WeakHandle<T, F> {
-    #[inline]
-    fn addr(&self) -> *const () {
-        addr_if_live(self)
-    }
-}
-
-impl<T, F: Flavour> Identify<Handle<T, F>> for T {
-    #[inline]
-    fn addr(&self) -> *const () {
-        addr_of_sized(self)
-    }
-}
-
-// === The standard library's ===
-
-macro_rules! std_pointers {
-    ($($strong:path, $weak:path);*) => {$(
-        // SAFETY: the address of the payload does not move, and a weak pointer pins the allocation.
-        unsafe impl<T: ?Sized> StrongRef for $strong {
-            type Target = T;
-            type Weak = $weak;
-            type Watch = Swept<Self>;
-
-            #[inline]
-            fn downgrade(this: &Self) -> Self::Weak {
-                <$strong>::downgrade(this)
-            }
-
-            #[inline]
-            fn addr(this: &Self) -> *const () {
-                <$strong>::as_ptr(this).cast()
-            }
-        }
-
-        // SAFETY: as above; once dead, always dead.
-        unsafe impl<T: ?Sized> WeakRef for $weak {
-            type Strong = $strong;
-
-            #[inline]
-            fn upgrade(&self) -> Option<Self::Strong> {
-                <$weak>::upgrade(self)
-            }
-
-            #[inline]
-            fn addr(&self) -> *const () {
-                self.as_ptr().cast()
-            }
-
-            #[inline]
-            fn is_expired(&self) -> bool {
-                self.strong_count() == 0
-            }
-        }
-
-        impl<T: ?Sized> Identify<$strong> for $weak {
-            #[inline]
-            fn addr(&self) -> *const () {
-                addr_if_live(self)
-            }
-        }
-
-        impl<T> Identify<$strong> for T {
-            #[inline]
-            fn addr(&self) -> *const () {
-                addr_of_sized(self)
-            }
-        }
-    )*};
-}
-
-std_pointers!(sync::Arc<T>, sync::Weak<T>; rc::Rc<T>, rc::Weak<T>);

@@ -9,7 +9,8 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ptr;
 
-use super::side::{Hook, Side};
+use super::hook::Hook;
+use super::side::Side;
 use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Whether a pointer may cross threads: [`Atomic`] or [`Local`]. Sealed.

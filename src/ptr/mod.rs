@@ -2,8 +2,10 @@
 //! order of a death are told in `docs/DESIGN.md`; the invariants of the record, S1 to S4, in [`side`].
 
 mod convert;
+mod death;
 mod flavour;
 mod header;
+mod hook;
 #[cfg(all(test, weakly_loom))]
 mod models;
 mod side;
@@ -21,5 +23,6 @@ pub use weak::WeakHandle;
 pub(crate) use flavour::{Link, Word};
 #[cfg(all(test, weakly_loom))]
 pub(crate) use header::Header;
-pub(crate) use side::{Call, HookRef, Side, Watcher};
+pub(crate) use hook::{Call, HookRef, Watcher};
+pub(crate) use side::Side;
 pub(crate) use weak::upgrade;

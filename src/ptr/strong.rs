@@ -7,9 +7,10 @@ use core::ops::Deref;
 use core::pin::Pin;
 use core::ptr::{self, NonNull};
 
+use super::death::Burial;
 use super::flavour::{Flavour, Link, Word};
 use super::header::Header;
-use super::side::{ASKED, Chain, MAX_COUNT, Side, abort};
+use super::side::{ASKED, MAX_COUNT, Side, abort};
 use super::weak::WeakHandle;
 use crate::sync::Ordering::*;
 
@@ -417,68 +418,6 @@ impl<T: ?Sized, F: Flavour> Handle<T, F> {
     unsafe fn die_watched(&self) {
         // SAFETY: the caller's promise.
         unsafe { self.die() };
-    }
-}
-
-/// Steps three and four of a death, done by its destructor.
-struct Burial<F: Flavour> {
-    payload: NonNull<u8>,
-    layout: Layout,
-    side: Option<NonNull<Side<F>>>,
-}
-
-impl<F: Flavour> Drop for Burial<F> {
-    // Inline: with the layout known, what is left for an object that nobody watched is one `free`.
-    #[inline(always)]
-    fn drop(&mut self) {
-        match self.side {
-            // SAFETY: the last handle, and the payload is gone.
-            None => unsafe { Header::<F>::deallocate(self.payload, self.layout) },
-            Some(side) => self.tell(side),
-        }
-    }
-}
-
-impl<F: Flavour> Burial<F> {
-    #[inline(never)]
-    fn tell(&self, side: NonNull<Side<F>>) {
-        /// Step four, also if a finalizer panics.
-        struct Grave<'a, F: Flavour>(&'a Burial<F>, NonNull<Side<F>>);
-        impl<F: Flavour> Drop for Grave<'_, F> {
-            fn drop(&mut self) {
-                // SAFETY: the payload is gone, no upgrade can succeed, and everybody has been told.
-                // The object's own reference to its record ends here.
-                unsafe {
-                    Header::<F>::deallocate(self.0.payload, self.0.layout);
-                    Side::release(self.1);
-                }
-            }
-        }
-        let _grave = Grave(self, side);
-        // SAFETY: we took `strong` to zero, or the object was never born; and its reference is ours.
-        let finalizers = unsafe { side.as_ref().close() };
-        run(finalizers);
-    }
-}
-
-/// Runs what is left of a list of finalizers, each also if those before it panicked.
-fn run<F: Flavour>(mut finalizers: Chain<F>) {
-    struct Rest<F: Flavour>(Option<Chain<F>>);
-    impl<F: Flavour> Drop for Rest<F> {
-        fn drop(&mut self) {
-            if let Some(rest) = self.0.take() {
-                run(rest);
-            }
-        }
-    }
-    while let Some(hook) = finalizers.next() {
-        let mut rest = Rest(Some(finalizers));
-        // SAFETY: from the closed list, once.
-        unsafe { hook.fire() };
-        match rest.0.take() {
-            Some(chain) => finalizers = chain,
-            None => return,
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-/// One side of an entry.
+/// One side of an entry. What has a default is for sides that tell nobody of their death.
 pub trait Slot: Sized {
     /// What the table keeps to learn of deaths; one for all the entries of a table.
     type Deaths;
@@ -17,22 +17,32 @@ pub trait Slot: Sized {
     fn is_stale(&self) -> bool;
 
     /// The entry is about to be dropped: nobody is to be told of this side any more.
-    fn end(&mut self);
+    #[inline]
+    fn end(&mut self) {}
 
     /// Whether nobody has announced a death. If so, no entry has the address of a younger object.
-    fn is_idle(deaths: &Self::Deaths) -> bool;
+    #[inline]
+    fn is_idle(_: &Self::Deaths) -> bool {
+        true
+    }
 
     /// How many entries are announced dead.
-    fn announced(deaths: &Self::Deaths) -> usize;
+    #[inline]
+    fn announced(_: &Self::Deaths) -> usize {
+        0
+    }
 
     /// Unlinks the next entry that is announced dead, and returns the rest of it. `slot` finds this
     /// side of an entry, `split` takes it off.
+    #[inline]
     fn unlink_next<E, R>(
-        deaths: &mut Self::Deaths,
-        entries: &mut HashTable<E>,
-        slot: impl Fn(&E) -> &Self,
-        split: impl FnOnce(E) -> (Self, R),
-    ) -> Option<R>;
+        _deaths: &mut Self::Deaths,
+        _entries: &mut HashTable<E>,
+        _slot: impl Fn(&E) -> &Self,
+        _split: impl FnOnce(E) -> (Self, R),
+    ) -> Option<R> {
+        None
+    }
 }
 
 /// A side that the table owns: it never dies.
@@ -47,28 +57,5 @@ impl<T> Slot for Owned<T> {
     #[inline]
     fn is_stale(&self) -> bool {
         false
-    }
-
-    #[inline]
-    fn end(&mut self) {}
-
-    #[inline]
-    fn is_idle((): &()) -> bool {
-        true
-    }
-
-    #[inline]
-    fn announced((): &()) -> usize {
-        0
-    }
-
-    #[inline]
-    fn unlink_next<E, R>(
-        (): &mut (),
-        _: &mut HashTable<E>,
-        _: impl Fn(&E) -> &Self,
-        _: impl FnOnce(E) -> (Self, R),
-    ) -> Option<R> {
-        None
     }
 }

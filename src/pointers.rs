@@ -1,0 +1,162 @@
+//! The pointers that are keys as they are: ours, and the standard library's.
+
+use alloc::{rc, sync};
+
+use crate::ptr::{Flavour, Handle, WeakHandle};
+use crate::reference::{Identify, Notified, Notify, StrongRef, Swept, WeakRef};
+
+/// The address of a sized target, once the compiler has seen that it has a size.
+#[inline]
+fn addr_of_sized<T>(target: &T) -> *const () {
+    const {
+        assert!(
+            size_of::<T>() != 0,
+            "a reference to a zero-sized value does not identify a key: use the pointer, or `Addr::of`"
+        );
+    }
+    core::ptr::from_ref(target).cast()
+}
+
+// === Our own pointers ===
+
+// SAFETY: the address of the payload is that of the object, which does not move; a record, which a
+// watch holds, is never another object's.
+unsafe impl<T: ?Sized, F: Flavour> StrongRef for Handle<T, F> {
+    type Target = T;
+    type Weak = WeakHandle<T, F>;
+    type Watch = Notified<Self>;
+
+    #[inline]
+    fn downgrade(this: &Self) -> Self::Weak {
+        Handle::downgrade(this)
+    }
+
+    #[inline]
+    fn addr(this: &Self) -> *const () {
+        Handle::as_ptr(this).cast()
+    }
+}
+
+// SAFETY: as above; once dead, always dead.
+unsafe impl<T: ?Sized, F: Flavour> WeakRef for WeakHandle<T, F> {
+    type Strong = Handle<T, F>;
+
+    #[inline]
+    fn upgrade(&self) -> Option<Self::Strong> {
+        WeakHandle::upgrade(self)
+    }
+
+    #[inline]
+    fn addr(&self) -> *const () {
+        self.as_ptr().cast()
+    }
+
+    #[inline]
+    fn is_expired(&self) -> bool {
+        WeakHandle::is_expired(self)
+    }
+}
+
+// SAFETY: the handle is the pointer.
+unsafe impl<T: ?Sized, F: Flavour> Notify for Handle<T, F> {
+    type Pointee = T;
+    type Flavour = F;
+
+    #[inline]
+    fn handle(this: &Self) -> &Handle<T, F> {
+        this
+    }
+
+    #[inline]
+    fn from_handle(handle: Handle<T, F>) -> Self {
+        handle
+    }
+
+    #[inline]
+    fn from_weak(weak: WeakHandle<T, F>) -> WeakHandle<T, F> {
+        weak
+    }
+}
+
+/// The address of an expired handle's target may be another's: it finds nothing.
+#[inline]
+fn addr_if_live<W: WeakRef>(weak: &W) -> *const () {
+    if weak.is_expired() {
+        core::ptr::null()
+    } else {
+        WeakRef::addr(weak)
+    }
+}
+
+impl<T: ?Sized, F: Flavour> Identify<Handle<T, F>> for WeakHandle<T, F> {
+    #[inline]
+    fn addr(&self) -> *const () {
+        addr_if_live(self)
+    }
+}
+
+impl<T, F: Flavour> Identify<Handle<T, F>> for T {
+    #[inline]
+    fn addr(&self) -> *const () {
+        addr_of_sized(self)
+    }
+}
+
+// === The standard library's ===
+
+macro_rules! std_pointers {
+    ($($strong:path, $weak:path);*) => {$(
+        // SAFETY: the address of the payload does not move, and a weak pointer pins the allocation.
+        unsafe impl<T: ?Sized> StrongRef for $strong {
+            type Target = T;
+            type Weak = $weak;
+            type Watch = Swept<Self>;
+
+            #[inline]
+            fn downgrade(this: &Self) -> Self::Weak {
+                <$strong>::downgrade(this)
+            }
+
+            #[inline]
+            fn addr(this: &Self) -> *const () {
+                <$strong>::as_ptr(this).cast()
+            }
+        }
+
+        // SAFETY: as above; once dead, always dead.
+        unsafe impl<T: ?Sized> WeakRef for $weak {
+            type Strong = $strong;
+
+            #[inline]
+            fn upgrade(&self) -> Option<Self::Strong> {
+                <$weak>::upgrade(self)
+            }
+
+            #[inline]
+            fn addr(&self) -> *const () {
+                self.as_ptr().cast()
+            }
+
+            #[inline]
+            fn is_expired(&self) -> bool {
+                self.strong_count() == 0
+            }
+        }
+
+        impl<T: ?Sized> Identify<$strong> for $weak {
+            #[inline]
+            fn addr(&self) -> *const () {
+                addr_if_live(self)
+            }
+        }
+
+        impl<T> Identify<$strong> for T {
+            #[inline]
+            fn addr(&self) -> *const () {
+                addr_of_sized(self)
+            }
+        }
+    )*};
+}
+
+std_pointers!(sync::Arc<T>, sync::Weak<T>; rc::Rc<T>, rc::Weak<T>);
