@@ -14,7 +14,7 @@ use super::side::Side;
 use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Whether a pointer may cross threads: [`Atomic`] or [`Local`]. Sealed.
-pub trait Flavour: Sized + fmt::Debug + 'static {
+pub trait Flavour: sealed::Sealed + Sized + fmt::Debug + 'static {
     /// Whether another thread may come between two steps.
     #[doc(hidden)]
     const SHARED: bool;
@@ -33,6 +33,12 @@ pub trait Flavour: Sized + fmt::Debug + 'static {
     /// Calls it.
     #[doc(hidden)]
     fn call(callback: alloc::boxed::Box<Self::Callback>);
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Atomic {}
+    impl Sealed for super::Local {}
 }
 
 /// The thread-safe flavour: [`Strong`](crate::Strong), [`Weak`](crate::Weak).

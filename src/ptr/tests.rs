@@ -7,7 +7,8 @@ use std::{env, format, process};
 
 use super::flavour::{Flavour, Word};
 use super::header::Header;
-use super::side::MAX_COUNT;
+use super::hook::Hook;
+use super::side::{MAX_COUNT, Side};
 use super::{Atomic, Handle, Local};
 use crate::sync::Ordering::Relaxed;
 use crate::{Strong, Weak, local};
@@ -17,6 +18,14 @@ fn the_header_is_two_words() {
     assert_eq!(size_of::<Header<Atomic>>(), 2 * size_of::<usize>());
     assert_eq!(size_of::<Header<Local>>(), 2 * size_of::<usize>());
     assert_eq!(size_of::<Option<Strong<u8>>>(), size_of::<usize>());
+}
+
+/// What the README says of the size of a record.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn the_record_of_a_watched_object_is_small() {
+    assert_eq!(size_of::<Side<Atomic>>(), 112);
+    assert_eq!(size_of::<Hook<Atomic>>(), 56);
 }
 
 #[test]
