@@ -112,7 +112,8 @@ impl<T: ?Sized> Handle<T, Atomic> {
     ///
     /// # Panics
     /// A panic in `f` does not keep the other finalizers from running; it then goes on to whoever
-    /// dropped the last handle.
+    /// dropped the last handle. (A second panic while the first unwinds aborts the process, as with
+    /// every destructor in Rust.)
     ///
     /// ```
     /// use std::sync::mpsc::channel;
