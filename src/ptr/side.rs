@@ -1,6 +1,6 @@
 //! The side table of a watched object, and the hooks of those who watch it.
 //!
-//! Invariants (the numbers are those of the chapter in [`super`]):
+//! Invariants:
 //!
 //! * **S1** `refs` counts who may use this record: the object itself while it is not buried, every
 //!   weak handle, every hook, every finalizer token. Whoever takes it to zero frees the record.

@@ -220,7 +220,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
         let len = self.entries.len();
         if len > self.capacity() / 4 * 3 || self.is_short_of(1) {
-            // Half as much again is the next size of the table behind.
+            // One more than it can hold: the table behind takes its next size, or, if only the marks of
+            // removed entries fill it, cleans itself up in place.
             let additional = (self.capacity() + 1).saturating_sub(len).max(1);
             self.entries
                 .reserve(additional, |entry| hasher(&entry.key).get());
