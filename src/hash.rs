@@ -1,4 +1,7 @@
-//! Hashes of identities.
+//! Hashes, of identities and of contents.
+
+use core::fmt;
+use core::hash::{BuildHasher, Hash, Hasher};
 
 /// A finished hash. The table takes no other, so it cannot hash by itself, or with the wrong hasher.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,8 +24,91 @@ impl HashValue {
         )
     }
 
+    /// The hash of a content.
+    #[inline]
+    pub(crate) fn of<S: BuildHasher, Q: ?Sized + Hash>(hasher: &S, content: &Q) -> Self {
+        HashValue(hasher.hash_one(content))
+    }
+
     #[inline]
     pub(crate) fn get(self) -> u64 {
         self.0
+    }
+}
+
+/// The hasher of collections that are keyed by content, unless you choose another: fast, and seeded anew
+/// for each collection, so that nobody who chooses keys can make them collide.
+///
+/// The seeds are those of `std`. Without the feature `std` there is no source of randomness: seeds
+/// then differ from program to program only as far as addresses do, which keeps nobody out who tries.
+/// (The algorithm is that of the crate `ahash`; not part of the interface.)
+#[derive(Clone)]
+pub struct DefaultHashBuilder(ahash::RandomState);
+
+/// The hasher of [`DefaultHashBuilder`].
+#[derive(Clone)]
+pub struct DefaultHasher(ahash::AHasher);
+
+impl Default for DefaultHashBuilder {
+    fn default() -> Self {
+        let seed = seed();
+        // The other three differ from the first, and that is all they need.
+        let [a, b, c] = [1, 2, 3].map(|n: u64| seed.rotate_left(n as u32 * 16) ^ n);
+        DefaultHashBuilder(ahash::RandomState::with_seeds(seed, a, b, c))
+    }
+}
+
+#[cfg(feature = "std")]
+fn seed() -> u64 {
+    std::hash::RandomState::new().hash_one(0)
+}
+
+#[cfg(not(feature = "std"))]
+fn seed() -> u64 {
+    let local = 0;
+    HashValue::of_addr(core::ptr::from_ref(&local).cast()).0
+        ^ (seed as fn() -> u64 as usize as u64).rotate_left(32)
+}
+
+impl BuildHasher for DefaultHashBuilder {
+    type Hasher = DefaultHasher;
+
+    #[inline]
+    fn build_hasher(&self) -> DefaultHasher {
+        DefaultHasher(self.0.build_hasher())
+    }
+}
+
+macro_rules! pass_on {
+    ($($write:ident: $type:ty),*) => {$(
+        #[inline]
+        fn $write(&mut self, value: $type) {
+            self.0.$write(value);
+        }
+    )*};
+}
+
+impl Hasher for DefaultHasher {
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0.finish()
+    }
+
+    pass_on! {
+        write: &[u8], write_u8: u8, write_u16: u16, write_u32: u32, write_u64: u64, write_u128: u128,
+        write_usize: usize
+    }
+}
+
+impl fmt::Debug for DefaultHashBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the seeds.
+        f.debug_struct("DefaultHashBuilder").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for DefaultHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DefaultHasher").finish_non_exhaustive()
     }
 }

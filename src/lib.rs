@@ -17,38 +17,54 @@ mod ptr;
 #[allow(unsafe_code)]
 mod reference;
 
+mod algebra;
+mod common;
 #[cfg(doctest)]
 mod compile_fail;
+pub mod entry;
+mod expired;
 mod hash;
+mod hash_map;
+mod hash_set;
+mod identity;
+mod interner;
+pub mod iter;
 mod map;
+mod pair_map;
 mod set;
+mod side;
+mod store;
 mod sync;
 mod table;
+mod value_map;
+mod watching;
 
 #[cfg(doc)]
 #[doc = include_str!("../docs/DESIGN.md")]
 pub mod design {}
 
+pub use algebra::Set;
+pub use expired::Expired;
 pub use finalize::FinalizerToken;
+pub use hash::{DefaultHashBuilder, DefaultHasher};
+pub use hash_map::WeakHashMap;
+pub use hash_set::WeakHashSet;
+pub use identity::{ByIdentity, dismantle};
+pub use interner::Interner;
 pub use map::WeakMap;
+pub use pair_map::WeakPairMap;
 pub use ptr::{__unsize, Atomic, Flavour, Handle, Local, WeakHandle};
-pub use reference::{Addr, Identify, Notified, Notify, StrongRef, Swept, Watching, WeakRef};
+pub use reference::{Addr, Content, Identify, Notify, StrongRef, WeakRef};
 pub use set::WeakSet;
+pub use value_map::WeakValueMap;
+pub use watching::{Notified, Swept, Watching};
 
-/// The entries and iterators of [`WeakMap`].
-pub mod weak_map {
-    pub use crate::map::{
-        Drain, DrainDead, Entry, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys,
-        OccupiedEntry, OccupiedError, VacantEntry, Values, ValuesMut, WeakKeys,
-    };
-}
-
-/// The iterators of [`WeakSet`].
-pub mod weak_set {
-    pub use crate::set::{
-        Difference, Drain, Intersection, IntoIter, Iter, SymmetricDifference, Union,
-    };
-}
+pub use hash_map::names as weak_hash_map;
+pub use hash_set::names as weak_hash_set;
+pub use map::names as weak_map;
+pub use pair_map::names as weak_pair_map;
+pub use set::names as weak_set;
+pub use value_map::names as weak_value_map;
 
 /// A strong handle that may cross threads. See [`Handle`].
 pub type Strong<T> = Handle<T, Atomic>;

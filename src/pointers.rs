@@ -3,7 +3,8 @@
 use alloc::{rc, sync};
 
 use crate::ptr::{Flavour, Handle, WeakHandle};
-use crate::reference::{Identify, Notified, Notify, StrongRef, Swept, WeakRef};
+use crate::reference::{Identify, Notify, StrongRef, WeakRef};
+use crate::watching::{Notified, Swept};
 
 /// The address of a sized target, once the compiler has seen that it has a size.
 #[inline]

@@ -1,15 +1,14 @@
-//! What a pointer has to be to be a key, what identifies one, and how its death is learned of.
+//! What a pointer has to be to be held weakly, and what identifies one.
 
 use core::fmt;
 use core::marker::PhantomData;
-use hashbrown::HashTable;
+use core::ops::Deref;
 
-use crate::dead::{DeadQueue, Watch};
-use crate::hash::HashValue;
 use crate::ptr::{Flavour, Handle, WeakHandle};
-use crate::table::Slot;
+use crate::side::Keyed;
+use crate::watching::Watching;
 
-/// A strong pointer whose target can be a key: [`Strong`](crate::Strong),
+/// A strong pointer whose target can be held weakly, as a key or a value: [`Strong`](crate::Strong),
 /// [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or your own.
 ///
 /// A pointer of your own is one of two kinds:
@@ -74,8 +73,8 @@ pub unsafe trait StrongRef: Sized {
     type Target: ?Sized;
     /// Its weak pointer.
     type Weak: WeakRef<Strong = Self> + Identify<Self>;
-    /// How collections learn of a death: [`Notified`] or [`Swept`].
-    type Watch: Watching<Self>;
+    /// How collections learn of a death: [`Notified`](crate::Notified) or [`Swept`](crate::Swept).
+    type Watch: Watching<Pointer = Self> + Keyed<()>;
     /// A weak pointer to the same target.
     fn downgrade(this: &Self) -> Self::Weak;
     /// The address of the target: data only, never a vtable.
@@ -200,148 +199,19 @@ impl<T: ?Sized, K: StrongRef<Target = T>> Identify<K> for Addr<'_, T> {
     }
 }
 
-/// How a collection learns that a key is dead: [`Notified`] or [`Swept`]. Sealed.
-pub trait Watching<K: StrongRef>: Slot {
-    #[doc(hidden)]
-    fn watch(key: &K, hash: HashValue, deaths: &mut Self::Deaths) -> Self;
-    #[doc(hidden)]
-    fn target(&self) -> *const ();
-    #[doc(hidden)]
-    fn is_on(&self, key: &K) -> bool;
-    #[doc(hidden)]
-    fn is_expired(&self) -> bool;
-    #[doc(hidden)]
-    fn upgrade(&self) -> Option<K>;
-    #[doc(hidden)]
-    fn downgrade(&self) -> K::Weak;
+/// A [`StrongRef`] whose target can be read: what keys by content need. Every one that implements
+/// [`Deref`] is.
+pub trait Content: StrongRef {
+    /// The target.
+    fn content(this: &Self) -> &Self::Target;
 }
 
-/// For pointers that announce their deaths: a death is known at once, and costs what the dead cost.
-pub struct Notified<K: Notify>(Watch<K::Pointee, K::Flavour>);
-
-impl<K: Notify> Slot for Notified<K> {
-    type Deaths = DeadQueue<K::Flavour>;
-    const NO_DEATHS: Self::Deaths = DeadQueue::new();
-    const SWEPT: bool = false;
-
+impl<K> Content for K
+where
+    K: StrongRef + Deref<Target = <K as StrongRef>::Target>,
+{
     #[inline]
-    fn is_stale(&self) -> bool {
-        self.0.is_announced()
-    }
-
-    #[inline]
-    fn end(&mut self) {
-        self.0.end();
-    }
-
-    #[inline]
-    fn is_idle(deaths: &Self::Deaths) -> bool {
-        deaths.is_idle()
-    }
-
-    #[inline]
-    fn announced(deaths: &Self::Deaths) -> usize {
-        deaths.announced()
-    }
-
-    #[inline]
-    fn unlink_next<E, R>(
-        deaths: &mut Self::Deaths,
-        entries: &mut HashTable<E>,
-        slot: impl Fn(&E) -> &Self,
-        split: impl FnOnce(E) -> (Self, R),
-    ) -> Option<R> {
-        while let Some(notice) = deaths.pop() {
-            match entries.find_entry(notice.hash(), |entry| slot(entry).0.is_named_by(&notice)) {
-                Ok(entry) => {
-                    let (watch, rest) = split(entry.remove().0);
-                    watch.0.settle(notice);
-                    return Some(rest);
-                }
-                // The entry has gone already: a late notice touches nothing.
-                Err(_) => notice.orphaned(),
-            }
-        }
-        None
-    }
-}
-
-impl<K: Notify> Watching<K> for Notified<K> {
-    #[inline]
-    fn watch(key: &K, hash: HashValue, deaths: &mut Self::Deaths) -> Self {
-        Notified(deaths.watch(K::handle(key), hash.get()))
-    }
-
-    #[inline]
-    fn target(&self) -> *const () {
-        self.0.addr()
-    }
-
-    #[inline]
-    fn is_on(&self, key: &K) -> bool {
-        self.0.is_on(K::handle(key))
-    }
-
-    #[inline]
-    fn is_expired(&self) -> bool {
-        self.0.is_expired()
-    }
-
-    #[inline]
-    fn upgrade(&self) -> Option<K> {
-        self.0.upgrade().map(K::from_handle)
-    }
-
-    fn downgrade(&self) -> K::Weak {
-        K::from_weak(self.0.downgrade())
-    }
-}
-
-/// For pointers that do not announce their deaths: their collections look at a few entries at each
-/// change, and at all before they grow. A dead entry is never shown, but until it is found its value
-/// stays, and it counts.
-pub struct Swept<K: StrongRef>(K::Weak);
-
-/// It is always idle: an entry pins its allocation, so nobody else can have its address.
-impl<K: StrongRef> Slot for Swept<K> {
-    type Deaths = ();
-    const NO_DEATHS: () = ();
-    const SWEPT: bool = true;
-
-    #[inline]
-    fn is_stale(&self) -> bool {
-        self.0.is_expired()
-    }
-}
-
-impl<K: StrongRef> Watching<K> for Swept<K> {
-    #[inline]
-    fn watch(key: &K, _: HashValue, (): &mut ()) -> Self {
-        Swept(K::downgrade(key))
-    }
-
-    #[inline]
-    fn target(&self) -> *const () {
-        WeakRef::addr(&self.0)
-    }
-
-    /// The address is pinned, so it is proof enough.
-    #[inline]
-    fn is_on(&self, key: &K) -> bool {
-        WeakRef::addr(&self.0) == K::addr(key)
-    }
-
-    #[inline]
-    fn is_expired(&self) -> bool {
-        self.0.is_expired()
-    }
-
-    #[inline]
-    fn upgrade(&self) -> Option<K> {
-        self.0.upgrade()
-    }
-
-    fn downgrade(&self) -> K::Weak {
-        self.0.clone()
+    fn content(this: &Self) -> &<K as StrongRef>::Target {
+        this
     }
 }

@@ -16,6 +16,7 @@
 //! * **D3** A watch and its queue always have the same owner. The counters below are that owner's;
 //!   deaths on other threads use nothing of the queue but `notices`.
 
+mod joint;
 #[cfg(all(test, weakly_loom))]
 mod models;
 mod stack;
@@ -29,7 +30,10 @@ use crate::ptr::{
 };
 use crate::sync::{self, Live, Ordering::*};
 use alloc::boxed::Box;
+use joint::{Joint, Route, push_first};
 use stack::Stack;
+
+pub(crate) use joint::Inputs;
 
 struct Shared<F: Flavour> {
     notices: Stack<F>,
@@ -74,7 +78,7 @@ impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for Watch<T, F> {}
 impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for Watch<T, F> {}
 
 /// A dead entry's notice, taken from the queue. Dropping it retires the hook.
-pub(crate) struct Notice<'a, F: Flavour> {
+pub struct Notice<'a, F: Flavour> {
     hook: HookRef<F>,
     queue: &'a Shared<F>,
 }
@@ -88,8 +92,9 @@ unsafe fn push<F: Flavour>(hook: HookRef<F>) {
     // taken the gate before us and unlinked the hook. So the queue is there (D1, D2).
     let queue = unsafe { &*hook.call().context.cast::<Shared<F>>() };
     queue.live.check();
-    // SAFETY: fired, and from here on the queue's.
-    unsafe { queue.notices.push(hook) };
+    queue.notices.count();
+    // SAFETY: fired, counted, and from here on the queue's.
+    unsafe { queue.notices.link(hook) };
 }
 
 impl<F: Flavour> DeadQueue<F> {
@@ -134,9 +139,15 @@ impl<F: Flavour> DeadQueue<F> {
         Some(Notice { hook, queue })
     }
 
-    /// Watches an object: its death will send a notice with this hash.
+    /// Watches an object: its death will send a notice with this hash, unless another of the entry's
+    /// inputs has died before it.
     #[inline]
-    pub(crate) fn watch<T: ?Sized>(&mut self, strong: &Handle<T, F>, hash: u64) -> Watch<T, F> {
+    pub(crate) fn watch<T: ?Sized>(
+        &mut self,
+        strong: &Handle<T, F>,
+        hash: u64,
+        inputs: &mut Inputs,
+    ) -> Watch<T, F> {
         let shared = *self.0.get_or_insert_with(|| {
             let shared = Box::new(Shared {
                 notices: Stack::new(),
@@ -148,8 +159,12 @@ impl<F: Flavour> DeadQueue<F> {
             unsafe { NonNull::new_unchecked(Box::into_raw(shared)) }
         });
         let call = Call {
-            fire: push::<F>,
-            context: shared.as_ptr().cast_const().cast(),
+            fire: if inputs.are_joined() {
+                push_first::<F>
+            } else {
+                push::<F>
+            },
+            context: inputs.route(shared),
             tag: hash,
         };
         let hook = Side::watch(&strong.header().side, Watcher::Map, call);
@@ -252,8 +267,14 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
     #[inline]
     pub(crate) fn settle(mut self, notice: Notice<'_, F>) {
         debug_assert!(self.is_named_by(&notice));
-        if self.hook.take().is_some() {
+        if let Some(hook) = self.hook.take() {
             adjust(&notice.queue.registered, -1);
+            // SAFETY: D2, J2: until here we were registered; D3, its owner is ours.
+            unsafe {
+                if let Some((joint, _)) = Route::<F>::of(hook.call().context).joint {
+                    Joint::leave(joint);
+                }
+            }
         }
     }
 
@@ -263,14 +284,24 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
         let (Some(side), Some(hook)) = (self.side(), self.hook.take()) else {
             return;
         };
-        // SAFETY: D2, D3: we are registered, so the queue is there, and its owner is ours.
+        // SAFETY: D2, D3, J2: we are registered, so queue and joint are there, and their owner is ours.
+        // A hook that is neither unlinked nor pushed is ours to retire.
         unsafe {
-            let queue = &*hook.call().context.cast::<Shared<F>>();
+            let Route { queue, joint } = Route::<F>::of(hook.call().context);
+            let queue = queue.as_ref();
             queue.live.check();
             adjust(&queue.registered, -1);
-            // Dead already: the hook is in the queue (D1), and the notice will find nothing.
+            // If it is dead already, the hook is in the queue (D1), and the notice will find nothing;
+            // unless the other one's death was the first.
             if !Side::unlink(side, hook, || true) {
-                adjust(&queue.orphans, 1);
+                if joint.is_none_or(|(joint, side)| joint.as_ref().was_announced_by(side)) {
+                    adjust(&queue.orphans, 1);
+                } else {
+                    hook.retire();
+                }
+            }
+            if let Some((joint, _)) = joint {
+                Joint::leave(joint);
             }
         }
     }

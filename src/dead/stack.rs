@@ -35,12 +35,16 @@ impl<F: Flavour> Stack<F> {
         }
     }
 
-    /// # Safety
-    /// The hook has been fired, and is the stack's from now on.
+    /// Counts a notice that is about to be linked: who finds it finds it counted. Relaxed: a count.
     #[inline]
-    pub(super) unsafe fn push(&self, hook: HookRef<F>) {
-        // First the count: who finds the notice finds it counted. Relaxed: a count.
+    pub(super) fn count(&self) {
         self.pushed.fetch_add(1, Relaxed);
+    }
+
+    /// # Safety
+    /// The hook has been fired and counted, and is the stack's from now on.
+    #[inline]
+    pub(super) unsafe fn link(&self, hook: HookRef<F>) {
         // Relaxed: only compared, and written into the hook.
         let mut top = self.top.load(Relaxed);
         loop {

@@ -6,34 +6,43 @@ use super::{Entry, Slot, Table};
 use crate::hash::HashValue;
 
 /// Where a key is, or would go.
-pub(crate) enum Place<'a, K: Slot, V: Slot> {
-    Found(Found<'a, K, V>),
+pub(crate) enum Place<'a, K: Slot, V: Slot, R> {
+    Found(Found<'a, K, V>, R),
     Vacant(Vacant<'a, K, V>),
 }
 
 /// An entry in its place.
-pub(crate) struct Found<'a, K, V>(hash_table::OccupiedEntry<'a, Entry<K, V>>);
+pub(crate) struct Found<'a, K: Slot, V: Slot> {
+    entry: hash_table::OccupiedEntry<'a, Entry<K, V>>,
+    registrar: Registrar<'a, K, V>,
+}
 
-/// A place for an entry, and how to watch for its deaths.
+/// A place for an entry.
 pub(crate) struct Vacant<'a, K: Slot, V: Slot> {
     place: hash_table::VacantEntry<'a, Entry<K, V>>,
-    hash: HashValue,
-    keys: &'a mut K::Deaths,
+    registrar: Registrar<'a, K, V>,
+}
+
+/// What it takes to watch for the deaths of an entry's sides.
+pub(crate) struct Registrar<'a, K: Slot, V: Slot> {
+    pub(crate) hash: HashValue,
+    pub(crate) keys: &'a mut K::Deaths,
+    pub(crate) values: &'a mut V::Deaths,
 }
 
 impl<K: Slot, V: Slot> Table<K, V> {
     /// The place of a key, with room for it. `eq` says whether an entry may be the key's, by what
-    /// the hash is made of; `is_its` whether it is. One that may be and is not is a dead one's, whose
-    /// address has been used again before its notice was worked off: it goes now, its place is taken
-    /// over, and its notice will find nothing.
+    /// the hash is made of; `recognise` whether it is. One that may be and is not is a dead one's: its
+    /// address has been used again before its notice was worked off, or its value has died. It goes
+    /// now, its place is taken over, and its notice will find nothing.
     #[inline]
-    pub(crate) fn place(
+    pub(crate) fn place<R>(
         &mut self,
         hash: HashValue,
-        eq: impl Fn(&K) -> bool,
-        is_its: impl Fn(&Entry<K, V>) -> bool,
+        mut eq: impl FnMut(&K) -> bool,
+        recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
         hasher: impl Fn(&K) -> HashValue,
-    ) -> Place<'_, K, V> {
+    ) -> Place<'_, K, V, R> {
         self.tend();
         self.make_room(&hasher);
         let place = self.entries.entry(
@@ -41,50 +50,62 @@ impl<K: Slot, V: Slot> Table<K, V> {
             |entry| eq(&entry.key),
             |entry| hasher(&entry.key).get(),
         );
-        let keys = &mut self.keys;
+        let registrar = Registrar {
+            hash,
+            keys: &mut self.keys,
+            values: &mut self.values,
+        };
         let place = match place {
-            hash_table::Entry::Occupied(entry) if is_its(entry.get()) => {
-                return Place::Found(Found(entry));
-            }
-            // The table is whole when the dead one's value is dropped.
-            hash_table::Entry::Occupied(entry) => entry.remove().1,
+            hash_table::Entry::Occupied(entry) => match recognise(entry.get()) {
+                Some(recognised) => return Place::Found(Found { entry, registrar }, recognised),
+                // The table is whole when what the dead one leaves is dropped.
+                None => entry.remove().1,
+            },
             hash_table::Entry::Vacant(place) => place,
         };
-        Place::Vacant(Vacant { place, hash, keys })
+        Place::Vacant(Vacant { place, registrar })
     }
 }
 
 impl<'a, K: Slot, V: Slot> Vacant<'a, K, V> {
-    /// Fills the place. `watch` makes the key's side.
+    /// Fills the place.
     #[inline]
     pub(crate) fn fill(
-        self,
-        watch: impl FnOnce(HashValue, &mut K::Deaths) -> K,
-        value: V,
+        mut self,
+        make: impl FnOnce(&mut Registrar<'a, K, V>) -> Entry<K, V>,
     ) -> Found<'a, K, V> {
-        let key = watch(self.hash, self.keys);
-        Found(self.place.insert(Entry { key, value }))
+        let entry = make(&mut self.registrar);
+        Found {
+            entry: self.place.insert(entry),
+            registrar: self.registrar,
+        }
     }
 }
 
-impl<'a, K, V> Found<'a, K, V> {
+impl<'a, K: Slot, V: Slot> Found<'a, K, V> {
     #[inline]
     pub(crate) fn get(&self) -> &Entry<K, V> {
-        self.0.get()
+        self.entry.get()
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self) -> &mut Entry<K, V> {
-        self.0.get_mut()
+        self.entry.get_mut()
+    }
+
+    /// The entry, and what it takes to change its sides.
+    #[inline]
+    pub(crate) fn change(&mut self) -> (&mut Entry<K, V>, &mut Registrar<'a, K, V>) {
+        (self.entry.get_mut(), &mut self.registrar)
     }
 
     #[inline]
     pub(crate) fn into_mut(self) -> &'a mut Entry<K, V> {
-        self.0.into_mut()
+        self.entry.into_mut()
     }
 
     #[inline]
     pub(crate) fn remove(self) -> Entry<K, V> {
-        self.0.remove().0
+        self.entry.remove().0
     }
 }

@@ -4,7 +4,7 @@
 use core::mem;
 use hashbrown::hash_table;
 
-use super::{Entry, Slot, Table};
+use super::{Deaths, Entry, Slot, Table};
 
 /// All entries of a table, the dead ones too.
 pub(crate) struct IntoEntries<K: Slot, V: Slot> {
@@ -21,8 +21,8 @@ impl<K: Slot, V: Slot> IntoIterator for Table<K, V> {
     fn into_iter(mut self) -> IntoEntries<K, V> {
         IntoEntries {
             entries: mem::take(&mut self.entries).into_iter(),
-            _keys: mem::replace(&mut self.keys, K::NO_DEATHS),
-            _values: mem::replace(&mut self.values, V::NO_DEATHS),
+            _keys: mem::replace(&mut self.keys, K::Deaths::NONE),
+            _values: mem::replace(&mut self.values, V::Deaths::NONE),
         }
     }
 }

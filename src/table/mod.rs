@@ -17,8 +17,8 @@ use crate::hash::HashValue;
 
 pub(crate) use entry::{Found, Place, Vacant};
 pub(crate) use iter::IntoEntries;
-pub(crate) use slot::Owned;
-pub(crate) use slot::Slot;
+pub use slot::Owned;
+pub(crate) use slot::{Deaths, Notice, Slot};
 pub(crate) use sweep::{Search, Walk};
 
 /// How many notices an operation works off: more than one, so that the dead never accumulate under a
@@ -26,7 +26,6 @@ pub(crate) use sweep::{Search, Walk};
 const NOTICES: usize = 16;
 
 /// An entry: two sides.
-#[derive(Clone)]
 pub(crate) struct Entry<K, V> {
     pub(crate) key: K,
     pub(crate) value: V,
@@ -46,8 +45,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
     pub(crate) const fn new() -> Self {
         Table {
             entries: HashTable::new(),
-            keys: K::NO_DEATHS,
-            values: V::NO_DEATHS,
+            keys: K::Deaths::NONE,
+            values: V::Deaths::NONE,
             hand: 0,
         }
     }
@@ -61,12 +60,12 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Entries that are announced dead.
     #[inline]
     pub(crate) fn announced(&self) -> usize {
-        K::announced(&self.keys) + V::announced(&self.values)
+        self.keys.announced() + self.values.announced()
     }
 
     #[inline]
     fn is_idle(&self) -> bool {
-        K::is_idle(&self.keys) && V::is_idle(&self.values)
+        self.keys.is_idle() && self.values.is_idle()
     }
 
     #[inline]
@@ -102,21 +101,14 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Unlinks the next entry that is announced dead, and returns what it leaves.
     pub(crate) fn unlink_announced(&mut self) -> Option<Remains<K, V>> {
         let entries = &mut self.entries;
-        if let Some(value) = K::unlink_next(
-            &mut self.keys,
-            entries,
-            |entry| &entry.key,
-            |entry| (entry.key, entry.value),
-        ) {
-            return Some(Remains::Value(value));
-        }
-        V::unlink_next(
-            &mut self.values,
-            entries,
-            |entry| &entry.value,
-            |entry| (entry.value, entry.key),
-        )
-        .map(Remains::Key)
+        let key_died = |entry: Entry<K, V>| (entry.key, entry.value);
+        let value_died = |entry: Entry<K, V>| (entry.value, entry.key);
+        unlink_next(&mut self.keys, entries, |entry| &entry.key, key_died)
+            .map(Remains::Value)
+            .or_else(|| {
+                unlink_next(&mut self.values, entries, |entry| &entry.value, value_died)
+                    .map(Remains::Key)
+            })
     }
 
     /// Buries all the dead, and those whom that kills.
@@ -133,7 +125,11 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     #[inline]
-    pub(crate) fn find(&self, hash: HashValue, eq: impl Fn(&K) -> bool) -> Option<&Entry<K, V>> {
+    pub(crate) fn find(
+        &self,
+        hash: HashValue,
+        mut eq: impl FnMut(&K) -> bool,
+    ) -> Option<&Entry<K, V>> {
         let entry = self.entries.find(hash.get(), |entry| eq(&entry.key))?;
         (self.is_idle() || !entry.is_stale()).then_some(entry)
     }
@@ -142,36 +138,30 @@ impl<K: Slot, V: Slot> Table<K, V> {
     pub(crate) fn find_mut(
         &mut self,
         hash: HashValue,
-        eq: impl Fn(&K) -> bool,
+        mut eq: impl FnMut(&K) -> bool,
     ) -> Option<&mut Entry<K, V>> {
         let idle = self.is_idle();
         let entry = self.entries.find_mut(hash.get(), |entry| eq(&entry.key))?;
         (idle || !entry.is_stale()).then_some(entry)
     }
 
-    /// Takes an entry out.
+    /// Takes an entry out if `wanted` has something to say of it.
     #[inline]
-    pub(crate) fn remove(
+    pub(crate) fn remove_if<R>(
         &mut self,
         hash: HashValue,
-        eq: impl Fn(&K) -> bool,
-    ) -> Option<Entry<K, V>> {
-        self.remove_if(hash, eq, |_| true)
-    }
-
-    /// Takes an entry out if `wanted` agrees.
-    #[inline]
-    pub(crate) fn remove_if(
-        &mut self,
-        hash: HashValue,
-        eq: impl Fn(&K) -> bool,
-        wanted: impl FnOnce(&Entry<K, V>) -> bool,
-    ) -> Option<Entry<K, V>> {
+        mut eq: impl FnMut(&K) -> bool,
+        wanted: impl FnOnce(&Entry<K, V>) -> Option<R>,
+    ) -> Option<(R, Entry<K, V>)> {
         let idle = self.is_idle();
         let found = self.entries.find_entry(hash.get(), |entry| eq(&entry.key));
         let entry = found.ok()?;
         // A stale one is left to its notice.
-        ((idle || !entry.get().is_stale()) && wanted(entry.get())).then(|| entry.remove().0)
+        if !idle && entry.get().is_stale() {
+            return None;
+        }
+        let answer = wanted(entry.get())?;
+        Some((answer, entry.remove().0))
     }
 
     /// Makes room for `additional` entries, and if it has to grow for that, buries the dead first.
@@ -287,6 +277,14 @@ impl<K, V> Remains<K, V> {
             Remains::Both(entry) => Some(entry.value),
         }
     }
+
+    pub(crate) fn into_key(self) -> Option<K> {
+        match self {
+            Remains::Key(key) => Some(key),
+            Remains::Value(_) => None,
+            Remains::Both(entry) => Some(entry.key),
+        }
+    }
 }
 
 impl<K: Slot, V: Slot> Entry<K, V> {
@@ -294,6 +292,29 @@ impl<K: Slot, V: Slot> Entry<K, V> {
     pub(crate) fn is_stale(&self) -> bool {
         self.key.is_stale() || self.value.is_stale()
     }
+}
+
+/// Unlinks the next entry that is announced dead, and returns the rest of it. `slot` finds the side that
+/// died, `split` takes it off.
+#[inline]
+fn unlink_next<S: Slot, E, R>(
+    deaths: &mut S::Deaths,
+    entries: &mut HashTable<E>,
+    slot: impl Fn(&E) -> &S,
+    split: impl FnOnce(E) -> (S, R),
+) -> Option<R> {
+    while let Some(notice) = deaths.next() {
+        match entries.find_entry(notice.hash(), |entry| slot(entry).is_named_by(&notice)) {
+            Ok(entry) => {
+                let (side, rest) = split(entry.remove().0);
+                side.settle(notice);
+                return Some(rest);
+            }
+            // The entry has gone already: a late notice touches nothing.
+            Err(_) => notice.orphaned(),
+        }
+    }
+    None
 }
 
 /// The error of a reserve that failed.

@@ -1,17 +1,20 @@
 //! What one side of an entry may be, and how the table learns of its death.
 
-use hashbrown::HashTable;
+use core::convert::Infallible;
 
 /// One side of an entry. What has a default is for sides that tell nobody of their death.
 pub trait Slot: Sized {
     /// What the table keeps to learn of deaths; one for all the entries of a table.
-    type Deaths;
-
-    /// For an empty table.
-    const NO_DEATHS: Self::Deaths;
+    type Deaths: Deaths;
 
     /// Whether nobody tells the table of deaths, so that it has to ask the slots one by one.
-    const SWEPT: bool;
+    const SWEPT: bool = false;
+
+    /// Whether the object of a slot announces its death.
+    const ANNOUNCES: bool = false;
+
+    /// Whether a slot that fits a key may be another object's, which dies on its own.
+    const BY_CONTENT: bool = false;
 
     /// Whether the entry is to go: its object has announced its death (or, if swept, is dead).
     fn is_stale(&self) -> bool;
@@ -20,39 +23,87 @@ pub trait Slot: Sized {
     #[inline]
     fn end(&mut self) {}
 
-    /// Whether nobody has announced a death. If so, no entry has the address of a younger object.
+    /// Whether it is this slot's object whose death is announced.
     #[inline]
-    fn is_idle(_: &Self::Deaths) -> bool {
+    fn is_named_by(&self, _: &NoticeOf<'_, Self>) -> bool {
+        false
+    }
+
+    /// The slot is unlinked, as the notice has demanded.
+    #[inline]
+    fn settle(self, notice: NoticeOf<'_, Self>) {
+        notice.orphaned();
+    }
+}
+
+/// Where the notices of deaths come in.
+pub trait Deaths: Sized {
+    /// A notice of a death.
+    type Notice<'a>: Notice
+    where
+        Self: 'a;
+
+    /// For an empty table.
+    const NONE: Self;
+
+    /// Whether nobody has announced a death. If so, no entry has the address of a younger object.
+    fn is_idle(&self) -> bool;
+
+    /// How many entries are announced dead.
+    fn announced(&self) -> usize;
+
+    /// The next notice.
+    fn next(&mut self) -> Option<Self::Notice<'_>>;
+}
+
+/// A notice of a death, which names an entry.
+pub trait Notice {
+    /// The hash of the entry.
+    fn hash(&self) -> u64;
+
+    /// The entry has gone: the notice came late.
+    fn orphaned(self);
+}
+
+pub(crate) type NoticeOf<'a, S> = <<S as Slot>::Deaths as Deaths>::Notice<'a>;
+
+/// Nobody announces anything.
+impl Deaths for () {
+    type Notice<'a> = Infallible;
+    const NONE: () = ();
+
+    #[inline]
+    fn is_idle(&self) -> bool {
         true
     }
 
-    /// How many entries are announced dead.
     #[inline]
-    fn announced(_: &Self::Deaths) -> usize {
+    fn announced(&self) -> usize {
         0
     }
 
-    /// Unlinks the next entry that is announced dead, and returns the rest of it. `slot` finds this
-    /// side of an entry, `split` takes it off.
     #[inline]
-    fn unlink_next<E, R>(
-        _deaths: &mut Self::Deaths,
-        _entries: &mut HashTable<E>,
-        _slot: impl Fn(&E) -> &Self,
-        _split: impl FnOnce(E) -> (Self, R),
-    ) -> Option<R> {
+    fn next(&mut self) -> Option<Infallible> {
         None
     }
 }
 
-/// A side that the table owns: it never dies.
-#[derive(Clone)]
-pub(crate) struct Owned<T>(pub(crate) T);
+impl Notice for Infallible {
+    fn hash(&self) -> u64 {
+        match *self {}
+    }
 
+    fn orphaned(self) {
+        match self {}
+    }
+}
+
+/// A side of an entry that the collection owns.
+pub struct Owned<T>(pub(crate) T);
+
+/// It never dies.
 impl<T> Slot for Owned<T> {
     type Deaths = ();
-    const NO_DEATHS: () = ();
-    const SWEPT: bool = false;
 
     #[inline]
     fn is_stale(&self) -> bool {

@@ -1,20 +1,41 @@
 //! The map whose keys are weak, by identity.
 
-mod entry;
-mod iter;
-mod traits;
+use core::fmt;
+use core::ops::Index;
 
-use alloc::collections::TryReserveError;
+use crate::common::{collecting, housekeeping};
+use crate::reference::{Identify, StrongRef};
+use crate::store::{Store, by_addr};
+use crate::table::{Owned, Place};
+use crate::watching::Watching;
 
-use crate::hash::HashValue;
-use crate::reference::{Identify, StrongRef, Watching};
-use crate::table::{Owned, Place, Table};
+/// The entries and iterators of [`WeakMap`].
+pub mod names {
+    use crate::reference::StrongRef;
+    use crate::table::Owned;
+    use crate::{entry, iter};
 
-pub use entry::{Entry, OccupiedEntry, OccupiedError, VacantEntry};
-pub use iter::{
-    Drain, DrainDead, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values,
-    ValuesMut, WeakKeys,
-};
+    type Watch<K> = <K as StrongRef>::Watch;
+
+    /// The place of a key.
+    pub type Entry<'a, 'k, K, V> = entry::Entry<'a, &'k K, Watch<K>, V>;
+    /// The place of a key that has a value.
+    pub type OccupiedEntry<'a, 'k, K, V> = entry::OccupiedEntry<'a, &'k K, Watch<K>, V>;
+    /// The place of a key that has no value.
+    pub type VacantEntry<'a, 'k, K, V> = entry::VacantEntry<'a, &'k K, Watch<K>, V>;
+    /// The error of [`WeakMap::try_insert`](crate::WeakMap::try_insert).
+    pub type OccupiedError<'a, 'k, K, V> = entry::OccupiedError<'a, &'k K, Watch<K>, V>;
+    /// See [`WeakMap::iter_mut`](crate::WeakMap::iter_mut).
+    pub type IterMut<'a, K, V> = iter::IterMut<'a, Watch<K>, Owned<V>>;
+    /// See [`WeakMap::values_mut`](crate::WeakMap::values_mut).
+    pub type ValuesMut<'a, K, V> = iter::ValuesMut<'a, Watch<K>, Owned<V>>;
+    /// See [`WeakMap::weak_keys`](crate::WeakMap::weak_keys).
+    pub type WeakKeys<'a, K, V> = iter::WeakKeys<'a, Watch<K>, Owned<V>>;
+    /// See [`WeakMap::drain_dead`](crate::WeakMap::drain_dead).
+    pub type DrainDead<'a, K, V> = iter::DrainDead<'a, Watch<K>, Owned<V>>;
+    crate::common::iterator_names!(Watch<K>, Owned<V>);
+}
+use names::*;
 
 /// A hash map with weak keys, told apart by identity, and owned values: a side table for objects
 /// that you do not own.
@@ -63,20 +84,7 @@ pub use iter::{
 /// assert!(spans.is_empty());
 /// ```
 pub struct WeakMap<K: StrongRef, V> {
-    table: Table<K::Watch, Owned<V>>,
-}
-
-#[inline]
-fn hash<K: StrongRef>(watch: &K::Watch) -> HashValue {
-    HashValue::of_addr(watch.target())
-}
-
-/// The two halves of every lookup: the hash of the address, and the comparison with it.
-#[inline]
-fn by_addr<K: StrongRef>(addr: *const ()) -> (HashValue, impl Fn(&K::Watch) -> bool + Copy) {
-    (HashValue::of_addr(addr), move |watch: &K::Watch| {
-        watch.target() == addr
-    })
+    store: Store<K::Watch, Owned<V>>,
 }
 
 impl<K: StrongRef, V> WeakMap<K, V> {
@@ -85,7 +93,7 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     #[inline]
     pub const fn new() -> Self {
         WeakMap {
-            table: Table::new(),
+            store: Store::with_hasher(()),
         }
     }
 
@@ -94,77 +102,14 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     /// # Panics
     /// If that is more than an address space holds.
     #[must_use]
+    #[track_caller]
     pub fn with_capacity(capacity: usize) -> Self {
         let mut map = Self::new();
         map.reserve(capacity);
         map
     }
 
-    /// How many entries fit without growing, those that are there included.
-    #[must_use]
-    #[inline]
-    pub fn capacity(&self) -> usize {
-        self.table.capacity()
-    }
-
-    /// The number of entries. O(1).
-    ///
-    /// For `Strong` and `local::Strong` it is exact: a key that has announced its death does not
-    /// count. (A key inside its own destructor still does: its attributes can still be found by
-    /// reference.) For `Arc` and `Rc` it is an upper bound: the dead count until a sweep finds them.
-    #[must_use]
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.table.len()
-    }
-
-    /// Whether [`len`](Self::len) is zero. For `Arc` and `Rc` this can be false when all keys are
-    /// dead; ask [`len_live`](Self::len_live), or [`purge`](Self::purge) first.
-    #[must_use]
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The number of entries whose key lives, by asking each. O(capacity).
-    #[must_use]
-    pub fn len_live(&self) -> usize {
-        let live = |entry: &&crate::table::Entry<K::Watch, _>| !entry.key.is_expired();
-        self.table.iter().filter(live).count()
-    }
-
-    /// The number of entries whose key has announced its death, and whose value waits to be destroyed.
-    /// O(1). Always zero for `Arc` and `Rc`.
-    #[must_use]
-    #[inline]
-    pub fn pending_dead(&self) -> usize {
-        self.table.announced()
-    }
-
-    /// Destroys the values of all dead keys, and of those that die of that, and so on until nobody is
-    /// left. O(deaths) for `Strong` and `local::Strong`.
-    ///
-    /// For `Arc` and `Rc` it goes round the table until a round finds nobody: O(capacity), but where
-    /// values own the next keys, each link that lies behind costs a round, which is quadratic for a
-    /// long chain.
-    ///
-    /// The memory of the table stays; [`shrink_to_fit`](Self::shrink_to_fit) gives it back.
-    ///
-    /// ```
-    /// use weakly::{Strong, WeakMap};
-    ///
-    /// let (a, b) = (Strong::new("a"), Strong::new("b"));
-    /// let mut owner_of = WeakMap::new();
-    /// owner_of.insert(&a, Some(b.clone()));
-    /// owner_of.insert(&b, None);
-    /// drop((a, b)); // `b` still lives: the value of `a` owns it
-    /// assert_eq!(owner_of.pending_dead(), 1);
-    /// owner_of.purge();
-    /// assert!(owner_of.is_empty());
-    /// ```
-    pub fn purge(&mut self) {
-        self.table.purge();
-    }
+    housekeeping!();
 
     /// Hands out the values of dead keys instead of destroying them: all that are dead now and, while
     /// the iterator runs, those that die. What it has not handed out when it is dropped stays.
@@ -181,46 +126,7 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     /// assert!(textures.drain_dead().eq([17]));
     /// ```
     pub fn drain_dead(&mut self) -> DrainDead<'_, K, V> {
-        DrainDead::new(&mut self.table)
-    }
-
-    /// Makes room for `additional` more entries; if it has to grow, the dead go first.
-    ///
-    /// # Panics
-    /// If the new size is more than an address space holds.
-    pub fn reserve(&mut self, additional: usize) {
-        self.table.tend();
-        self.table.reserve(additional, hash::<K>);
-    }
-
-    /// Makes room for `additional` more entries; if it has to grow, the dead go first.
-    ///
-    /// # Errors
-    /// If the new size is more than an address space holds, or more than the allocator gives. The
-    /// entries are as before.
-    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
-        self.table.tend();
-        self.table.try_reserve(additional, hash::<K>)
-    }
-
-    /// Gives back memory that is not needed, after a [`purge`](Self::purge). O(capacity).
-    pub fn shrink_to_fit(&mut self) {
-        self.shrink_to(0);
-    }
-
-    /// Gives back memory, but keeps room for `min_capacity` entries, after a
-    /// [`purge`](Self::purge). O(capacity).
-    pub fn shrink_to(&mut self, min_capacity: usize) {
-        self.table.shrink_to(min_capacity, hash::<K>);
-    }
-
-    /// Removes all entries, dead or alive, and keeps the memory. O(capacity).
-    ///
-    /// # Panics
-    /// If a value's destructor does; the map is empty then too, and other values may be leaked. (The
-    /// same goes for dropping the map.)
-    pub fn clear(&mut self) {
-        self.table.clear();
+        self.store.drain_dead()
     }
 
     /// Whether the key has an entry. O(1); one comparison of addresses.
@@ -237,22 +143,19 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     /// finds its entry.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<&V> {
-        let (hash, eq) = by_addr::<K>(key.addr());
-        Some(&self.table.find(hash, eq)?.value.0)
+        self.store.get(by_addr(key.addr()))
     }
 
     /// The value of a key. O(1). Works off no notices: what you get is what is there.
     #[inline]
     pub fn get_mut<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<&mut V> {
-        let (hash, eq) = by_addr::<K>(key.addr());
-        Some(&mut self.table.find_mut(hash, eq)?.value.0)
+        let (hash, eq) = by_addr(key.addr());
+        Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 
     /// The key, as a strong pointer, and its value. O(1). `None` also in the key's destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, &V)> {
-        let (hash, eq) = by_addr::<K>(key.addr());
-        let entry = self.table.find(hash, eq)?;
-        Some((entry.key.upgrade()?, &entry.value.0))
+        self.store.get_key_value(by_addr(key.addr()))
     }
 
     /// The place of a key, to look at, fill or clear it with one lookup. O(1) amortised.
@@ -268,10 +171,9 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     /// ```
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
-        let (hash, eq) = by_addr::<K>(K::addr(key));
-        let its = |entry: &crate::table::Entry<K::Watch, _>| entry.key.is_on(key);
-        match self.table.place(hash, eq, its, self::hash::<K>) {
-            Place::Found(found) => Entry::Occupied(OccupiedEntry { found, key }),
+        let its = |entry: &crate::table::Entry<K::Watch, _>| entry.key.is_on(key).then_some(());
+        match self.store.place(by_addr(K::addr(key)), its) {
+            Place::Found(found, ()) => Entry::Occupied(OccupiedEntry { found, key }),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }
     }
@@ -318,36 +220,42 @@ impl<K: StrongRef, V> WeakMap<K, V> {
         self.entry(key).or_insert_with_key(make)
     }
 
+    /// The value of a key, made by `make` if it has none. O(1) amortised, one lookup.
+    ///
+    /// # Errors
+    /// That of `make`; the map is then as before.
+    ///
+    /// # Panics
+    /// If `make` does; the map is then as before.
+    pub fn try_get_or_insert_with<E>(
+        &mut self,
+        key: &K,
+        make: impl FnOnce(&K::Weak) -> Result<V, E>,
+    ) -> Result<&mut V, E> {
+        self.entry(key).or_try_insert_with_key(make)
+    }
+
     /// Removes a key, and returns its value. O(1).
     ///
     /// (In the destructor of an `Arc`'s or `Rc`'s payload, where the key is dead already, the sweep that
     /// comes first may have destroyed the value.)
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
-        self.table.tend();
-        let (hash, eq) = by_addr::<K>(key.addr());
-        Some(self.table.remove(hash, eq)?.value.0)
+        self.store.table.tend();
+        self.store.remove(by_addr(key.addr()))
     }
 
     /// Removes a key, and returns it, as a strong pointer, with its value. O(1). In the key's own
     /// destructor, where there is no strong pointer any more, the entry stays.
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.table.tend();
-        let (hash, eq) = by_addr::<K>(key.addr());
-        let mut strong = None;
-        let entry = self.table.remove_if(hash, eq, |entry| {
-            strong = entry.key.upgrade();
-            strong.is_some()
-        })?;
-        Some((strong?, entry.value.0))
+        self.store.table.tend();
+        self.store.remove_entry(by_addr(key.addr()))
     }
 
     /// Removes some entry whose key lives, and returns it. In a row, the calls visit each bucket once:
     /// O(1) amortised over emptying the map.
     pub fn pop(&mut self) -> Option<(K, V)> {
-        self.table.tend();
-        let (key, entry) = self.table.pop(|entry| entry.key.upgrade())?;
-        Some((key, entry.value.0))
+        self.store.pop()
     }
 
     /// Keeps the live entries for which `keep` is true. O(capacity). Entries of dead keys are not
@@ -369,54 +277,131 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     where
         F: FnMut(&K, &mut V) -> bool,
     {
-        self.table.tend();
-        ExtractIf::new(&mut self.table, take)
+        self.store.extract_if(take)
     }
 
     /// Takes all live entries out. The map is empty, and without its memory, at once, even if the
     /// iterator is forgotten. O(capacity).
     pub fn drain(&mut self) -> Drain<'_, K, V> {
-        Drain::new(core::mem::take(self))
+        self.store.drain()
     }
 
     /// All live entries, keys as strong pointers, in no order. O(capacity).
     pub fn iter(&self) -> Iter<'_, K, V> {
-        Iter::new(&self.table)
+        self.store.iter()
     }
 
     /// All live entries, keys as strong pointers, in no order. O(capacity).
     pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
-        IterMut::new(&mut self.table)
+        self.store.iter_mut()
     }
 
     /// All live keys, as strong pointers, in no order. O(capacity).
     pub fn keys(&self) -> Keys<'_, K, V> {
-        Keys(self.iter())
+        self.store.keys()
     }
 
     /// All keys as weak handles, in no order, without an upgrade: for a look that must not keep
     /// anybody alive, not even for a moment. Handles that are expired by now are skipped. O(capacity).
     pub fn weak_keys(&self) -> WeakKeys<'_, K, V> {
-        WeakKeys::new(&self.table)
+        self.store.weak_keys()
     }
 
     /// The values of all live keys, in no order. O(capacity); upgrades nobody.
     pub fn values(&self) -> Values<'_, K, V> {
-        Values::new(&self.table)
+        self.store.values()
     }
 
     /// The values of all live keys, in no order. O(capacity); upgrades nobody.
     pub fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
-        ValuesMut::new(&mut self.table)
+        self.store.values_mut()
     }
 
     /// The keys of the map, as strong pointers.
     pub fn into_keys(self) -> IntoKeys<K, V> {
-        IntoKeys(self.into_iter())
+        self.store.into_keys()
     }
 
     /// The values of the map's live keys.
     pub fn into_values(self) -> IntoValues<K, V> {
-        IntoValues(self.into_iter())
+        self.store.into_values()
+    }
+}
+
+impl<K: StrongRef, V> Default for WeakMap<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The same live keys with clones of the values; each map forgets by itself.
+impl<K: StrongRef, V: Clone> Clone for WeakMap<K, V> {
+    fn clone(&self) -> Self {
+        let mut copy = Self::with_capacity(self.len());
+        copy.extend(self.iter().map(|(key, value)| (key, value.clone())));
+        copy
+    }
+}
+
+/// The same live keys, by identity, with equal values.
+impl<K: StrongRef, V: PartialEq> PartialEq for WeakMap<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        let mut live = 0;
+        self.iter().all(|(key, value)| {
+            live += 1;
+            other.get(&key) == Some(value)
+        }) && live == other.len_live()
+    }
+}
+
+impl<K: StrongRef, V: Eq> Eq for WeakMap<K, V> {}
+
+impl<K: StrongRef + fmt::Debug, V: fmt::Debug> fmt::Debug for WeakMap<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+/// # Panics
+/// If the key has no value.
+impl<K: StrongRef, V, Q: ?Sized + Identify<K>> Index<&Q> for WeakMap<K, V> {
+    type Output = V;
+
+    #[track_caller]
+    fn index(&self, key: &Q) -> &V {
+        self.get(key).expect("no value for this key")
+    }
+}
+
+// The handles are dropped as they go in: those that nobody else holds leave nothing.
+collecting!([K: StrongRef, V] WeakMap<K, V>, from [K: StrongRef, V] WeakMap<K, V>, where [], [],
+    (K, V): |map, (key, value)| map.insert(&key, value));
+collecting!(['a, K: StrongRef, V] WeakMap<K, V>, from ['a, K: StrongRef, V] WeakMap<K, V>, where [], [],
+    (&'a K, V): |map, (key, value)| map.insert(key, value));
+
+impl<K: StrongRef, V> IntoIterator for WeakMap<K, V> {
+    type Item = (K, V);
+    type IntoIter = IntoIter<K, V>;
+
+    fn into_iter(self) -> IntoIter<K, V> {
+        self.store.into_iter()
+    }
+}
+
+impl<'a, K: StrongRef, V> IntoIterator for &'a WeakMap<K, V> {
+    type Item = (K, &'a V);
+    type IntoIter = Iter<'a, K, V>;
+
+    fn into_iter(self) -> Iter<'a, K, V> {
+        self.iter()
+    }
+}
+
+impl<'a, K: StrongRef, V> IntoIterator for &'a mut WeakMap<K, V> {
+    type Item = (K, &'a mut V);
+    type IntoIter = IterMut<'a, K, V>;
+
+    fn into_iter(self) -> IterMut<'a, K, V> {
+        self.iter_mut()
     }
 }

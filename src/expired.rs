@@ -1,0 +1,76 @@
+//! The error of a weak handle that has nobody behind it any more.
+
+use core::any::type_name;
+use core::error::Error;
+use core::fmt;
+
+use crate::ptr::{Flavour, Handle, WeakHandle};
+
+/// A weak handle's object is dead. The message names the type, and says what to look for.
+///
+/// ```
+/// use weakly::{Strong, Weak};
+///
+/// #[derive(Debug)]
+/// struct Window;
+/// let weak = Strong::downgrade(&Strong::new(Window)); // nobody keeps it
+/// let expired = weak.try_upgrade().unwrap_err();
+/// assert!(expired.to_string().contains("Window"));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Expired {
+    type_name: &'static str,
+}
+
+impl Expired {
+    pub(crate) fn of<T: ?Sized>() -> Self {
+        Expired {
+            type_name: type_name::<T>(),
+        }
+    }
+
+    /// The type of the object, as [`core::any::type_name`] has it.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+
+    #[cold]
+    #[track_caller]
+    pub(crate) fn panic(self) -> ! {
+        panic!("{self}")
+    }
+}
+
+impl fmt::Display for Expired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "no live `{0}`: its last strong pointer is gone, or there never was one. Weak handles and \
+             weak collections keep nothing alive: find out who should have kept a strong pointer to \
+             this `{0}` until now, and when it was dropped",
+            self.type_name
+        )
+    }
+}
+
+impl fmt::Debug for Expired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What `unwrap` prints.
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Error for Expired {}
+
+impl<T: ?Sized, F: Flavour> WeakHandle<T, F> {
+    /// A strong handle, or an error that explains itself. On success it costs what
+    /// [`upgrade`](Self::upgrade) does.
+    ///
+    /// # Errors
+    /// If the object is dead, in its destructor, or never was.
+    #[inline]
+    pub fn try_upgrade(&self) -> Result<Handle<T, F>, Expired> {
+        self.upgrade().ok_or_else(Expired::of::<T>)
+    }
+}

@@ -1,0 +1,188 @@
+//! One live handle for each content.
+
+use core::borrow::Borrow;
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+use equivalent::Equivalent;
+
+use crate::common::housekeeping;
+use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::iter::Keys;
+use crate::reference::{Content, StrongRef};
+use crate::store::{Store, by_content};
+use crate::table::{Owned, Place};
+use crate::watching::ByContent;
+
+/// One live handle for each content: handles that are given out for equal contents point to the same
+/// object for as long as any of them lives, so comparing contents is comparing addresses. It keeps none
+/// of them: what nobody uses any more goes, at once.
+///
+/// Over every kind of pointer: `Interner<Strong<str>>`, `Interner<Rc<Term>>`. What is said about
+/// content, `Hash` and `Eq` of [`WeakHashMap`](crate::WeakHashMap) holds here. (For threads that
+/// intern together, put it behind a lock.)
+///
+/// ```
+/// use weakly::{Interner, Strong};
+///
+/// let mut words = Interner::<Strong<str>>::new();
+/// let one = words.intern_ref("word"); // allocates
+/// let other = words.intern_ref("word"); // finds
+/// assert!(Strong::ptr_eq(&one, &other));
+/// drop((one, other));
+/// assert!(words.is_empty());
+/// ```
+///
+/// # Deep terms
+///
+/// A term whose children are interned is interned in O(its own size), if its `Hash` and `Eq` compare
+/// the children by identity: wrap them in [`ByIdentity`](crate::ByIdentity). Its drop glue, however,
+/// recurses through the children; [`dismantle`](crate::dismantle) in the term's `Drop` does not. The
+/// example `hash_cons` builds and drops a term of depth a million.
+pub struct Interner<K: StrongRef, S = DefaultHashBuilder> {
+    store: Store<ByContent<K>, Owned<()>, S>,
+}
+
+impl<K: StrongRef> Interner<K> {
+    /// An empty interner. Allocates nothing before the first handle.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty interner with room for `capacity` contents.
+    ///
+    /// # Panics
+    /// If that is more than an address space holds.
+    #[must_use]
+    #[track_caller]
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
+    }
+}
+
+impl<K: StrongRef, S> Interner<K, S> {
+    /// An empty interner with a hasher of yours.
+    #[must_use]
+    #[inline]
+    pub const fn with_hasher(hasher: S) -> Self {
+        Interner {
+            store: Store::with_hasher(hasher),
+        }
+    }
+
+    /// An empty interner with a hasher of yours and room for `capacity` contents.
+    ///
+    /// # Panics
+    /// If that is more than an address space holds.
+    #[must_use]
+    #[track_caller]
+    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
+        let mut interner = Self::with_hasher(hasher);
+        interner.reserve(capacity);
+        interner
+    }
+
+    /// The hasher.
+    #[must_use]
+    #[inline]
+    pub fn hasher(&self) -> &S {
+        &self.store.hasher
+    }
+
+    housekeeping!();
+
+    /// All live handles, in no order. O(capacity).
+    pub fn iter(&self) -> Keys<'_, ByContent<K>, Owned<()>> {
+        self.store.keys()
+    }
+}
+
+impl<K: Content, S: BuildHasher> Interner<K, S>
+where
+    K::Target: Eq + Hash,
+{
+    /// The live handle for this content, if there is one. O(1).
+    #[inline]
+    pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
+        self.find(HashValue::of(&self.store.hasher, content), content)
+    }
+
+    /// The one handle for this content: the live one, or else what the value becomes. O(1) amortised.
+    ///
+    /// The value is whatever borrows as the content and becomes a handle: the content itself, a handle
+    /// (which is then the one, if there is no other), a `String` for `Strong<str>`.
+    ///
+    /// # Panics
+    /// If the value becomes a handle to another content than it borrows as.
+    #[inline]
+    #[track_caller]
+    pub fn intern<T: Borrow<K::Target> + Into<K>>(&mut self, value: T) -> K {
+        self.store.table.tend();
+        let hash = HashValue::of(&self.store.hasher, value.borrow());
+        if let Some(there) = self.find(hash, value.borrow()) {
+            return there;
+        }
+        self.add(hash, value.into())
+    }
+
+    /// The one handle for this content, which is not copied unless there is none. O(1) amortised.
+    ///
+    /// # Panics
+    /// If the content becomes a handle to another content.
+    #[inline]
+    #[track_caller]
+    pub fn intern_ref<Q>(&mut self, content: &Q) -> K
+    where
+        Q: ?Sized + Hash + Equivalent<K::Target>,
+        K: for<'q> From<&'q Q>,
+    {
+        self.store.table.tend();
+        let hash = HashValue::of(&self.store.hasher, content);
+        if let Some(there) = self.find(hash, content) {
+            return there;
+        }
+        self.add(hash, K::from(content))
+    }
+
+    #[inline]
+    fn find<Q>(&self, hash: HashValue, content: &Q) -> Option<K>
+    where
+        Q: ?Sized + Hash + Equivalent<K::Target>,
+    {
+        let mut held = None;
+        let says = |key: &ByContent<K>| key.says(hash, content, &mut held);
+        self.store.table.find(hash, says)?;
+        held
+    }
+
+    #[inline]
+    #[track_caller]
+    fn add(&mut self, hash: HashValue, key: K) -> K {
+        let mut held = None;
+        let lookup = by_content(&self.store.hasher, K::content(&key), &mut held);
+        assert!(
+            lookup.0 == hash,
+            "the value became a handle to another content than it was looked up by"
+        );
+        match self.store.place(lookup, |_| Some(())) {
+            // Making the handle took a while, and code of the user's: but not this interner.
+            Place::Found(..) => held.unwrap_or(key),
+            Place::Vacant(vacant) => {
+                vacant.own(&key, ());
+                key
+            }
+        }
+    }
+}
+
+impl<K: StrongRef, S: Default> Default for Interner<K, S> {
+    fn default() -> Self {
+        Self::with_hasher(S::default())
+    }
+}
+
+impl<K: StrongRef + fmt::Debug, S> fmt::Debug for Interner<K, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
