@@ -117,6 +117,13 @@ impl Joint {
         }
     }
 
+    /// This side's death has been counted. The joint may be gone when it has been pushed (J2).
+    fn announce(&self, side: usize) {
+        // Release: J1, the count, for the loser.
+        self.state.store((side + 1) | COUNTED, Release);
+        self.live.check();
+    }
+
     /// Whether it was this side whose death announced the entry. Asked by who has found this side's
     /// gate closed: its death has been here, and what it left is final. Relaxed: the gate has
     /// synchronised.
@@ -171,8 +178,7 @@ pub(super) unsafe fn push_first<F: Flavour>(hook: HookRef<F>) {
         Ok(_) => {
             queue.live.check();
             queue.notices.count();
-            // Release: J1, the count, for the loser. The joint is the owner's after the push (J2).
-            joint.state.store((side + 1) | COUNTED, Release);
+            joint.announce(side);
             // SAFETY: fired, counted, and from here on the queue's.
             unsafe { queue.notices.link(hook) };
         }

@@ -18,6 +18,10 @@ pub trait Flavour: sealed::Sealed + Sized + fmt::Debug + 'static {
     /// Whether another thread may come between two steps.
     #[doc(hidden)]
     const SHARED: bool;
+    /// A unit on loan, as it is counted above the handles in an object's count; zero if there are no
+    /// loans.
+    #[doc(hidden)]
+    const LOAN: usize;
     /// A counter or a small state machine.
     #[doc(hidden)]
     type Word: Word;
@@ -51,6 +55,7 @@ pub struct Local(PhantomData<*mut ()>);
 
 impl Flavour for Atomic {
     const SHARED: bool = true;
+    const LOAN: usize = (1_u64 << 48) as usize;
     type Word = AtomicUsize;
     type Link = AtomicPtr<Side<Self>>;
     type Top = AtomicPtr<Hook<Self>>;
@@ -63,6 +68,7 @@ impl Flavour for Atomic {
 
 impl Flavour for Local {
     const SHARED: bool = false;
+    const LOAN: usize = 0;
     type Word = Cell<usize>;
     type Link = Cell<*mut Side<Self>>;
     type Top = Cell<*mut Hook<Self>>;

@@ -15,7 +15,7 @@ use crate::sync::Live;
 
 /// The header of a payload: two words.
 pub(crate) struct Header<F: Flavour> {
-    /// All strong handles, watched or not.
+    /// All strong handles, watched or not, and what their group has been lent; see `count`.
     pub(super) count: F::Word,
     /// Null until somebody watches.
     pub(crate) side: F::Link,

@@ -2,6 +2,7 @@
 //! order of a death are told in `docs/DESIGN.md`; the invariants of the record, S1 to S4, in [`side`].
 
 mod convert;
+mod count;
 mod death;
 mod flavour;
 mod header;

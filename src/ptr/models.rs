@@ -13,7 +13,7 @@ use super::Handle;
 use crate::{Strong, Weak};
 
 /// A payload whose every use loom orders against its destruction.
-struct Payload {
+pub(super) struct Payload {
     value: UnsafeCell<usize>,
     drops: Arc<AtomicUsize>,
 }
@@ -31,12 +31,12 @@ impl Payload {
         }
     }
 
-    fn read(&self) {
+    pub(super) fn read(&self) {
         // SAFETY: loom fails the model if a write is not ordered with this.
         assert_eq!(self.value.with(|value| unsafe { *value }), 7);
     }
 
-    fn write(&mut self) {
+    pub(super) fn write(&mut self) {
         // SAFETY: as in `read`.
         self.value.with_mut(|value| unsafe { *value = 7 });
     }
@@ -51,7 +51,7 @@ impl Drop for Payload {
 
 /// Runs `model` with a new object in every interleaving. When all threads are done, the object must
 /// have been dropped `deaths` times.
-fn check(deaths: usize, model: impl Fn(Strong<Payload>) + Send + Sync + 'static) {
+pub(super) fn check(deaths: usize, model: impl Fn(Strong<Payload>) + Send + Sync + 'static) {
     loom::model(move || {
         let drops = Arc::new(AtomicUsize::new(0));
         model(Strong::new(Payload::new(&drops)));
@@ -60,14 +60,14 @@ fn check(deaths: usize, model: impl Fn(Strong<Payload>) + Send + Sync + 'static)
 }
 
 /// Runs the two concurrently, and waits for both.
-fn both(other: impl FnOnce() + 'static, here: impl FnOnce()) {
+pub(super) fn both(other: impl FnOnce() + 'static, here: impl FnOnce()) {
     let other = thread::spawn(other);
     here();
     other.join().unwrap();
 }
 
 /// Reads through an upgraded handle; says whether there was one.
-fn peek(weak: &Weak<Payload>) -> bool {
+pub(super) fn peek(weak: &Weak<Payload>) -> bool {
     weak.upgrade().map(|strong| strong.read()).is_some()
 }
 

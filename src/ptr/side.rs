@@ -26,17 +26,17 @@ const LOCKED: usize = 1;
 /// The object is dead and has told everybody. Final.
 const CLOSED: usize = 2;
 
-/// `strong` while a handle asks whether it is the only one; upgraders wait. No count reaches it.
-pub(super) const ASKED: usize = usize::MAX;
+/// A mark on `strong` while a handle asks whether it is the only one; upgraders wait. No count reaches
+/// it.
+pub(super) const ASKED: usize = 1 << (usize::BITS - 1);
 
-/// Past this many handles the process is aborted: only forgotten handles get there, and wrapping
-/// around would free a live object.
+/// Past this many references the process is aborted, as for the handles.
 pub(super) const MAX_COUNT: usize = isize::MAX as usize;
 
 /// The record of an object that somebody watches; see the module's chapter.
 pub struct Side<F: Flavour> {
-    /// One unit for the group of all strong handles, one for each upgrade under way. At zero the
-    /// object is dead (or, in `new_cyclic`, not yet born).
+    /// One unit for the group of all strong handles and those it has been lent, one for each upgrade
+    /// under way. At zero the object is dead (or, in `new_cyclic`, not yet born).
     pub(super) strong: F::Word,
     refs: F::Word,
     gate: F::Word,

@@ -7,10 +7,11 @@ use core::ops::Deref;
 use core::pin::Pin;
 use core::ptr::{self, NonNull};
 
+use super::count;
 use super::death::Burial;
 use super::flavour::{Flavour, Link, Word};
 use super::header::Header;
-use super::side::{ASKED, MAX_COUNT, Side, abort};
+use super::side::{ASKED, Side, abort};
 use super::weak::WeakHandle;
 use crate::sync::Ordering::*;
 
@@ -224,7 +225,7 @@ impl<T: ?Sized, F: Flavour> Handle<T, F> {
     #[must_use]
     #[inline]
     pub fn strong_count(this: &Self) -> usize {
-        this.header().count.load(Relaxed)
+        count::handles::<F>(this.header().count.load(Relaxed))
     }
 
     /// How many hold on weakly: weak handles, and entries of collections. Finalizers and their
@@ -316,47 +317,65 @@ impl<T: ?Sized, F: Flavour> Handle<T, F> {
     /// and no record from which a weak handle could be upgraded, nobody can interfere.)
     #[inline]
     fn claim(&self) -> bool {
-        // Acquire: the release of every other handle's drop, so that their uses of the object happen
-        // before what we do to it, and so that we see the record if one of them made it.
-        self.header().count.load(Acquire) == 1
-            && self.side().is_none_or(|side| self.ask(side, |_| true, 0))
+        self.is_alone(|_| true, true)
     }
 
     /// Whether nobody else can reach the payload.
     fn is_unique(&self) -> bool {
-        // Acquire: as in `claim`.
-        self.header().count.load(Acquire) == 1
-            && self
-                .side()
-                .is_none_or(|side| self.ask(side, Side::is_unwatched, 1))
+        self.is_alone(Side::is_unwatched, false)
     }
 
-    /// Keeps upgraders out while it looks whether this is the only handle and `more` holds; if so,
-    /// leaves `units` behind.
+    /// Whether this is the only handle and, if somebody has ever watched, `more` holds; if so, and
+    /// if that is wanted, the `end` of the object.
+    #[inline]
+    fn is_alone(&self, more: impl FnOnce(&Side<F>) -> bool, end: bool) -> bool {
+        // Acquire: the release of every other handle's drop, so that their uses of the object happen
+        // before what we do to it, and so that we see the record if one of them made it.
+        let count = self.header().count.load(Acquire);
+        count::handles::<F>(count) == 1
+            && self
+                .side()
+                .is_none_or(|side| self.ask(side, count, more, end))
+    }
+
+    /// Keeps upgraders out while it looks whether this is the only handle and `more` holds.
     ///
-    /// One unit means: one group, and no upgrade between taking its unit and giving it back. No new
-    /// one can begin. So `count` now changes only by existing handles, and if it is one, the handle
-    /// is ours. Two plain loads could not tell: an upgraded handle can come between them and go.
+    /// `strong` is the units of groups, of loans and of upgrades under way. If it is what our group
+    /// has and, by `count`, has been lent, then there is no other group that still ends and no upgrade
+    /// between taking its unit and joining; and no new one can begin. So `count` now changes only by
+    /// existing handles, and if it is still the same, with one handle, the handle is ours. Two plain
+    /// loads could not tell: an upgraded handle can come between them and go.
+    ///
+    /// (The first look at `count` may be late. Then the second, which sees every payment of units
+    /// that has lowered `strong` before our mark, finds it changed; or it was not late in any way that
+    /// matters. docs/DESIGN.md has the argument at length.)
     fn ask(
         &self,
         side: NonNull<Side<F>>,
+        count: usize,
         more: impl FnOnce(&Side<F>) -> bool,
-        units: usize,
+        end: bool,
     ) -> bool {
         // SAFETY: the object is alive (we are a handle) and holds a reference.
         let side = unsafe { side.as_ref() };
-        // Acquire: the release of an upgrader that gave its unit back: its count is visible below.
+        let units = 1 + count::lent::<F>(count);
+        // Acquire: the releases of all who gave units back: their counts are visible below.
         if side
             .strong
-            .compare_exchange(1, ASKED, Acquire, Relaxed)
+            .compare_exchange(units, units | ASKED, Acquire, Relaxed)
             .is_err()
         {
             return false;
         }
-        // Acquire: as in `claim`.
-        let yes = self.header().count.load(Acquire) == 1 && more(side);
+        // Acquire: as in `is_alone`.
+        let yes = self.header().count.load(Acquire) == count && more(side);
         // Release: pairs with the acquire of the next upgrade, which sees the count as we did.
-        side.strong.store(if yes { units } else { 1 }, Release);
+        if yes && end {
+            side.strong.store(0, Release);
+        } else {
+            // Not a store: if we are not alone, others may be giving units back.
+            side.strong.fetch_sub(ASKED, Release);
+        }
         yes
     }
 
@@ -364,11 +383,12 @@ impl<T: ?Sized, F: Flavour> Handle<T, F> {
     #[inline]
     fn leave(&self) -> bool {
         // Release: our uses of the object happen before its end.
-        self.header().count.fetch_sub(1, Release) == 1 && self.end_group()
+        let before = self.header().count.fetch_sub(1, Release);
+        count::handles::<F>(before) == 1 && self.end_group(before - 1)
     }
 
-    /// Our group of handles has ended. The record may have made a new group since.
-    fn end_group(&self) -> bool {
+    /// Our group of handles has ended, and left this count. The record may have made a new group since.
+    fn end_group(&self, left: usize) -> bool {
         // The memory is still there: the group's unit, or our having been the last, holds it.
         let header = self.header();
         // Acquire: the releases of all the group's handles; we see the record if one of them made it.
@@ -378,8 +398,17 @@ impl<T: ?Sized, F: Flavour> Handle<T, F> {
         };
         // SAFETY: the object holds a reference to its record, and we hold a unit of the object.
         let side = unsafe { side.as_ref() };
+        // The group's own unit, and what it has been lent; unless a new group has been made, which
+        // then owes the loans, or its end has paid them. Relaxed: the release below.
+        let lent = count::lent::<F>(left);
+        let paid = lent != 0
+            && header
+                .count
+                .compare_exchange(left, 0, Relaxed, Relaxed)
+                .is_ok();
+        let units = if paid { 1 + lent } else { 1 };
         // Release: the group's uses happen before the end. Acquire: so do those of other groups.
-        side.strong.fetch_sub(1, Release) == 1 && {
+        side.strong.fetch_sub(units, Release) == units && {
             side.strong.load(Acquire);
             true
         }
@@ -429,7 +458,8 @@ impl<T: ?Sized, F: Flavour> Clone for Handle<T, F> {
     #[inline]
     fn clone(&self) -> Self {
         // Relaxed: the new handle is made from an existing one.
-        if self.header().count.fetch_add(1, Relaxed) > MAX_COUNT {
+        let before = self.header().count.fetch_add(1, Relaxed);
+        if count::handles::<F>(before) > count::max_handles::<F>() {
             abort();
         }
         // SAFETY: counted.

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::vec::Vec;
 use std::{env, format, process};
 
+use super::count::max_handles;
 use super::flavour::{Flavour, Word};
 use super::header::Header;
 use super::hook::Hook;
@@ -91,14 +92,14 @@ fn aborts(test: &str, overflow: impl FnOnce()) {
 
 fn overflow_strong<F: Flavour>() {
     let strong = Handle::<u8, F>::new(1);
-    strong.header().count.store(MAX_COUNT + 1, Relaxed);
+    strong.header().count.store(max_handles::<F>() + 1, Relaxed);
     core::mem::forget(strong.clone());
 }
 
 fn overflow_upgrade<F: Flavour>() {
     let strong = Handle::<u8, F>::new(1);
     let weak = Handle::downgrade(&strong);
-    strong.header().count.store(MAX_COUNT + 1, Relaxed);
+    strong.header().count.store(max_handles::<F>() + 1, Relaxed);
     core::mem::forget(weak.upgrade());
 }
 

@@ -4,9 +4,10 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::ptr::{self, NonNull};
 
+use super::count;
 use super::flavour::{Flavour, Word};
 use super::header::Header;
-use super::side::{ASKED, MAX_COUNT, Side, abort};
+use super::side::{ASKED, Side, abort};
 use super::strong::Handle;
 use crate::sync::{self, Ordering::*};
 
@@ -132,13 +133,13 @@ pub(crate) unsafe fn upgrade<T: ?Sized, F: Flavour>(
     while F::SHARED || units == 0 {
         match units {
             0 => return None,
-            ASKED => {
+            ASKED.. => {
                 sync::relax(&mut turn);
                 units = side.strong.load(Relaxed);
             }
             // A unit of our own: the object cannot die now. Never from zero: once born, zero is
-            // final. (No overflow: a unit is held by the group and by upgrades under way, so there
-            // are fewer of them than threads, plus one.) Acquire: the payload, if `new_cyclic` has
+            // final. (No overflow: a unit is held by the group, by upgrades under way, and by loans,
+            // so there are fewer of them than twice the threads and the limit of loans.) Acquire: the payload, if `new_cyclic` has
             // just published it, and the count that whoever asked last has left.
             _ => match side
                 .strong
@@ -151,18 +152,26 @@ pub(crate) unsafe fn upgrade<T: ?Sized, F: Flavour>(
     }
     // SAFETY: our unit keeps the object alive.
     let header = unsafe { Header::<F>::of(ptr) };
-    // Relaxed: as in `clone`.
-    let others = header.count.fetch_add(1, Relaxed);
-    if others > MAX_COUNT {
+    // The handle is counted, and our unit lent to its group, in one. Relaxed: as in `clone`.
+    let before = header.count.fetch_add(1 + F::LOAN, Relaxed);
+    let others = count::handles::<F>(before);
+    if others > count::max_handles::<F>() {
         abort();
     }
-    if F::SHARED && others != 0 {
-        // We have joined a group that has a unit already, and keeps it while we are in it: ours goes
-        // back, and is never the last. Release: pairs with the acquire of `ask`, which must see that
-        // we are counted.
+    if !F::SHARED {
+    } else if others == 0 {
+        // The old group has ended, and our unit is the new group's own: no loan. Relaxed: the group does
+        // not end before this, since our handle is in it; and payments always leave one loan.
+        if F::LOAN != 0 {
+            header.count.fetch_sub(F::LOAN, Relaxed);
+        }
+    } else if F::LOAN == 0 {
+        // The group has a unit, and keeps it while we are in it: ours goes back, and is never the
+        // last. Release: pairs with the acquire of `ask`, which must see that we are counted.
         side.strong.fetch_sub(1, Release);
+    } else if count::is_in_debt::<F>(before) {
+        count::pay_back(header, side);
     }
-    // Else the old group ended, and our unit is the new group's.
     // SAFETY: counted.
     Some(unsafe { Handle::from_counted(ptr) })
 }
