@@ -26,7 +26,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr::NonNull;
 
 use crate::ptr::{
-    Atomic, Call, Flavour, Handle, HookRef, Side, Watcher, WeakHandle, Word, upgrade,
+    Atomic, Call, Flavour, Handle, HookRef, KeptHook, Side, Watcher, WeakHandle, Word, upgrade,
 };
 use crate::sync::{self, Live, Ordering::*};
 use alloc::boxed::Box;
@@ -59,7 +59,7 @@ unsafe impl Sync for DeadQueue<Atomic> {}
 /// weak handle of the table, so to speak, with a postman.
 pub(crate) struct Watch<T: ?Sized, F: Flavour> {
     /// None once it has ended.
-    hook: Option<HookRef<F>>,
+    hook: Option<KeptHook<F>>,
     ptr: NonNull<T>,
     /// It can be upgraded, like a weak handle.
     like: PhantomData<WeakHandle<T, F>>,
@@ -171,7 +171,8 @@ impl<F: Flavour> DeadQueue<F> {
         // SAFETY: D2, we own it.
         adjust(unsafe { &shared.as_ref().registered }, 1);
         Watch {
-            hook: Some(hook),
+            // SAFETY: the object is alive, so its hooks are.
+            hook: Some(unsafe { KeptHook::new(hook) }),
             ptr: strong.payload(),
             like: PhantomData,
         }
@@ -260,14 +261,14 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
     /// Whether this is the watch that the notice is about.
     #[inline]
     pub(crate) fn is_named_by(&self, notice: &Notice<'_, F>) -> bool {
-        self.hook == Some(notice.hook)
+        self.hook.map(KeptHook::hook) == Some(notice.hook)
     }
 
     /// Ends the watch that `notice` is about; the hook goes with the notice.
     #[inline]
     pub(crate) fn settle(mut self, notice: Notice<'_, F>) {
         debug_assert!(self.is_named_by(&notice));
-        if let Some(hook) = self.hook.take() {
+        if let Some(hook) = self.hook.take().map(KeptHook::hook) {
             adjust(&notice.queue.registered, -1);
             // SAFETY: D2, J2: until here we were registered; D3, its owner is ours.
             unsafe {
@@ -284,6 +285,7 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
         let (Some(side), Some(hook)) = (self.side(), self.hook.take()) else {
             return;
         };
+        let hook = hook.hook();
         // SAFETY: D2, D3, J2: we are registered, so queue and joint are there, and their owner is ours.
         // A hook that is neither unlinked nor pushed is ours to retire.
         unsafe {

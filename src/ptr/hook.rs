@@ -3,6 +3,7 @@
 
 use alloc::boxed::Box;
 use core::fmt;
+use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
 use super::flavour::Flavour;
@@ -69,7 +70,7 @@ macro_rules! copy {
     )*};
 }
 
-copy!(Links, Call, Body, HookRef);
+copy!(Links, Call, Body, HookRef, KeptHook);
 
 /// A pointer to a hook that is not yet retired.
 pub(crate) struct HookRef<F: Flavour>(pub(super) NonNull<Hook<F>>);
@@ -172,6 +173,66 @@ impl<F: Flavour> Hook<F> {
         unsafe {
             hook.0.as_ref().links.with_mut(|_| ());
             sync::free(hook.0);
+        }
+    }
+}
+
+/// A hook as its watch keeps it. The hook inside a record is kept as the record, marked: so the way from
+/// a watch to its record does not lead through the hook, which may be on another cache line.
+pub(crate) struct KeptHook<F: Flavour>(NonNull<()>, PhantomData<*const Hook<F>>);
+
+impl<F: Flavour> KeptHook<F> {
+    const INSIDE: usize = 1;
+
+    /// # Safety
+    /// The hook is not retired.
+    #[inline]
+    pub(crate) unsafe fn new(hook: HookRef<F>) -> Self {
+        const { assert!(align_of::<Side<F>>() > Self::INSIDE && align_of::<Hook<F>>() > Self::INSIDE) };
+        // SAFETY: the caller's promise.
+        let side = unsafe { hook.side() };
+        let kept = if hook == Side::first(side) {
+            side.cast::<()>().map_addr(|addr| addr | Self::INSIDE)
+        } else {
+            hook.0.cast()
+        };
+        KeptHook(kept, PhantomData)
+    }
+
+    #[inline]
+    fn is_inside(self) -> bool {
+        self.0.addr().get() & Self::INSIDE != 0
+    }
+
+    /// The record, of a hook inside it.
+    #[inline]
+    fn unmarked(self) -> NonNull<Side<F>> {
+        // SAFETY: the mark is a bit of its own, and what is marked is not null.
+        let side =
+            unsafe { NonNull::new_unchecked(self.0.as_ptr().map_addr(|addr| addr ^ Self::INSIDE)) };
+        side.cast()
+    }
+
+    #[inline]
+    pub(crate) fn hook(self) -> HookRef<F> {
+        if self.is_inside() {
+            Side::first(self.unmarked())
+        } else {
+            HookRef(self.0.cast())
+        }
+    }
+
+    /// The record of the watched object.
+    ///
+    /// # Safety
+    /// The hook is not retired.
+    #[inline]
+    pub(crate) unsafe fn side(self) -> NonNull<Side<F>> {
+        if self.is_inside() {
+            self.unmarked()
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { self.hook().side() }
         }
     }
 }

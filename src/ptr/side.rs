@@ -191,7 +191,7 @@ impl<F: Flavour> Side<F> {
     }
 
     #[inline]
-    fn first(side: NonNull<Self>) -> HookRef<F> {
+    pub(super) fn first(side: NonNull<Self>) -> HookRef<F> {
         // SAFETY: in bounds of the record.
         HookRef(unsafe { NonNull::new_unchecked(&raw mut (*side.as_ptr()).first) })
     }
