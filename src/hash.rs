@@ -30,6 +30,12 @@ impl HashValue {
         HashValue(hasher.hash_one(content))
     }
 
+    /// The hash that [`get`](Self::get) has told.
+    #[inline]
+    pub(crate) fn told(hash: u64) -> Self {
+        HashValue(hash)
+    }
+
     #[inline]
     pub(crate) fn get(self) -> u64 {
         self.0

@@ -138,6 +138,16 @@ impl<W: Watching> Side for W {
     }
 }
 
+impl<K: Slot, V: Slot> Entry<K, V> {
+    #[inline]
+    pub(crate) fn hash<S>(&self, hasher: &S) -> HashValue
+    where
+        K: Keyed<S>,
+    {
+        self.key.hash(&self.value, hasher)
+    }
+}
+
 impl<K: Side, V: Side> Entry<K, V> {
     /// Keeps both sides there; none if one is dead: a half-dead entry is never shown.
     #[inline]
@@ -158,35 +168,40 @@ impl<K: Side, V: Side> Entry<K, V> {
 
 /// A key's side, which knows its hash, or how to make it again with the collection's hasher.
 pub trait Keyed<S>: Slot {
+    /// The hash by which its entry is found, now that the entry is to be moved.
     #[doc(hidden)]
-    fn hash(&self, hasher: &S) -> HashValue;
+    fn hash(&self, value: &impl Slot, hasher: &S) -> HashValue;
 }
 
 impl<K: crate::reference::Notify> Keyed<()> for Notified<K> {
     #[inline]
-    fn hash(&self, (): &()) -> HashValue {
+    fn hash(&self, _: &impl Slot, (): &()) -> HashValue {
         HashValue::of_addr(self.target())
     }
 }
 
 impl<K: StrongRef> Keyed<()> for Swept<K> {
     #[inline]
-    fn hash(&self, (): &()) -> HashValue {
+    fn hash(&self, _: &impl Slot, (): &()) -> HashValue {
         HashValue::of_addr(self.target())
     }
 }
 
 impl<K: StrongRef, S> Keyed<S> for ByContent<K> {
     #[inline]
-    fn hash(&self, _: &S) -> HashValue {
+    fn hash(&self, _: &impl Slot, _: &S) -> HashValue {
         self.hash()
     }
 }
 
+/// The key is not asked again where the value's notice has a hash: should the key say another by now, that
+/// notice would miss its entry.
 impl<K: Hash, S: BuildHasher> Keyed<S> for Owned<K> {
     #[inline]
-    fn hash(&self, hasher: &S) -> HashValue {
-        HashValue::of(hasher, &self.0)
+    fn hash(&self, value: &impl Slot, hasher: &S) -> HashValue {
+        value
+            .hash_of_notice()
+            .unwrap_or_else(|| HashValue::of(hasher, &self.0))
     }
 }
 

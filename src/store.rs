@@ -78,18 +78,19 @@ where
 impl<K: Side + Keyed<S>, V: Side, S> Store<K, V, S> {
     pub(crate) fn reserve(&mut self, additional: usize) {
         self.table.tend();
-        self.table.reserve(additional, |key| key.hash(&self.hasher));
+        self.table
+            .reserve(additional, |entry| entry.hash(&self.hasher));
     }
 
     pub(crate) fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         self.table.tend();
         self.table
-            .try_reserve(additional, |key| key.hash(&self.hasher))
+            .try_reserve(additional, |entry| entry.hash(&self.hasher))
     }
 
     pub(crate) fn shrink_to(&mut self, min_capacity: usize) {
         self.table
-            .shrink_to(min_capacity, |key| key.hash(&self.hasher));
+            .shrink_to(min_capacity, |entry| entry.hash(&self.hasher));
     }
 
     #[inline]
@@ -99,7 +100,7 @@ impl<K: Side + Keyed<S>, V: Side, S> Store<K, V, S> {
         recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
     ) -> Place<'_, K, V, R> {
         self.table
-            .place(hash, eq, recognise, |key| key.hash(&self.hasher))
+            .place(hash, eq, recognise, |entry| entry.hash(&self.hasher))
     }
 }
 

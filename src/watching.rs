@@ -42,6 +42,11 @@ impl<K: Notify> Slot for Notified<K> {
     const ANNOUNCES: bool = true;
 
     #[inline]
+    fn hash_of_notice(&self) -> Option<HashValue> {
+        self.0.hash().map(HashValue::told)
+    }
+
+    #[inline]
     fn is_stale(&self) -> bool {
         self.0.is_announced()
     }
@@ -212,6 +217,11 @@ impl<K: StrongRef> Slot for ByContent<K> {
     const SWEPT: bool = K::Watch::SWEPT;
     const ANNOUNCES: bool = K::Watch::ANNOUNCES;
     const BY_CONTENT: bool = true;
+
+    #[inline]
+    fn hash_of_notice(&self) -> Option<HashValue> {
+        self.watch.hash_of_notice()
+    }
 
     #[inline]
     fn is_stale(&self) -> bool {

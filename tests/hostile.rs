@@ -24,6 +24,10 @@
 #[path = "hostile/chains.rs"]
 mod chains;
 mod common;
+#[path = "hostile/contents.rs"]
+mod contents;
+#[path = "hostile/faces.rs"]
+mod faces;
 #[path = "hostile/forgotten.rs"]
 mod forgotten;
 #[path = "hostile/panics.rs"]

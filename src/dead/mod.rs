@@ -223,6 +223,13 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
         self.ptr.as_ptr().cast_const().cast()
     }
 
+    /// The hash that was given to [`DeadQueue::watch`]; none once it has ended.
+    #[inline]
+    pub(crate) fn hash(&self) -> Option<u64> {
+        // SAFETY: as in `side`.
+        self.hook.map(|hook| unsafe { hook.call() }.tag)
+    }
+
     /// Whether this is a watch on this very object, and not on one that was there before it.
     #[inline]
     pub(crate) fn is_on(&self, strong: &Handle<T, F>) -> bool {
@@ -327,6 +334,7 @@ impl<F: Flavour> Notice<'_, F> {
     /// The watch is gone: the notice came late.
     #[inline]
     pub(crate) fn orphaned(self) {
+        debug_assert_ne!(self.queue.orphans.load(Relaxed), 0, "its watch is there");
         adjust(&self.queue.orphans, -1);
     }
 }

@@ -41,14 +41,14 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
         recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
-        hasher: impl Fn(&K) -> HashValue,
+        hasher: impl Fn(&Entry<K, V>) -> HashValue,
     ) -> Place<'_, K, V, R> {
         self.tend();
         self.make_room(&hasher);
         let place = self.entries.entry(
             hash.get(),
             |entry| eq(&entry.key),
-            |entry| hasher(&entry.key).get(),
+            |entry| hasher(entry).get(),
         );
         let registrar = Registrar {
             hash,

@@ -1,6 +1,8 @@
 //! The one table behind all the collections: entries whose sides may die.
 //!
-//! It knows no hasher and no pointer: hashes come in as [`HashValue`], sides as [`Slot`]s. It never
+//! It knows no hasher and no pointer: hashes come in as [`HashValue`], sides as [`Slot`]s. The one that it
+//! is given to move an entry must lead where the entry's notice will look ([`Slot::hash_of_notice`]):
+//! a notice that misses its entry is taken for a late one, and frees a hook that is still in use. It never
 //! runs code of a user while an entry is half in: an entry is unlinked first, and what is left of it
 //! is dropped when the table is whole again. A value's destructor that kills the next key only makes
 //! the next notice; it is the loops here that go on, not the stack.
@@ -165,24 +167,28 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     /// Makes room for `additional` entries, and if it has to grow for that, buries the dead first.
-    pub(crate) fn reserve(&mut self, additional: usize, hasher: impl Fn(&K) -> HashValue) {
+    pub(crate) fn reserve(
+        &mut self,
+        additional: usize,
+        hasher: impl Fn(&Entry<K, V>) -> HashValue,
+    ) {
         if self.is_short_of(additional) {
             self.purge();
             self.entries
-                .reserve(additional, |entry| hasher(&entry.key).get());
+                .reserve(additional, |entry| hasher(entry).get());
         }
     }
 
     pub(crate) fn try_reserve(
         &mut self,
         additional: usize,
-        hasher: impl Fn(&K) -> HashValue,
+        hasher: impl Fn(&Entry<K, V>) -> HashValue,
     ) -> Result<(), TryReserveError> {
         if self.is_short_of(additional) {
             self.purge();
             // `alloc` keeps its error's constructors to itself: ask a collection of its own.
             self.entries
-                .try_reserve(additional, |entry| hasher(&entry.key).get())
+                .try_reserve(additional, |entry| hasher(entry).get())
                 .map_err(|_| refusal())?;
         }
         Ok(())
@@ -196,14 +202,14 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// it grows only if that has not freed a quarter of it: so a table whose keys come and go does not
     /// grow, and the look at all the entries is paid for by the inserts since the last.
     #[inline]
-    pub(crate) fn make_room(&mut self, hasher: impl Fn(&K) -> HashValue) {
+    pub(crate) fn make_room(&mut self, hasher: impl Fn(&Entry<K, V>) -> HashValue) {
         if self.is_short_of(1) {
             self.make_more_room(hasher);
         }
     }
 
     #[cold]
-    fn make_more_room(&mut self, hasher: impl Fn(&K) -> HashValue) {
+    fn make_more_room(&mut self, hasher: impl Fn(&Entry<K, V>) -> HashValue) {
         while self.bury_announced() {}
         if Self::SWEPT {
             self.sweep_once();
@@ -214,14 +220,18 @@ impl<K: Slot, V: Slot> Table<K, V> {
             // removed entries fill it, cleans itself up in place.
             let additional = (self.capacity() + 1).saturating_sub(len).max(1);
             self.entries
-                .reserve(additional, |entry| hasher(&entry.key).get());
+                .reserve(additional, |entry| hasher(entry).get());
         }
     }
 
-    pub(crate) fn shrink_to(&mut self, min_capacity: usize, hasher: impl Fn(&K) -> HashValue) {
+    pub(crate) fn shrink_to(
+        &mut self,
+        min_capacity: usize,
+        hasher: impl Fn(&Entry<K, V>) -> HashValue,
+    ) {
         self.purge();
         self.entries
-            .shrink_to(min_capacity, |entry| hasher(&entry.key).get());
+            .shrink_to(min_capacity, |entry| hasher(entry).get());
         self.hand = 0;
     }
 

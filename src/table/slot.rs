@@ -2,6 +2,8 @@
 
 use core::convert::Infallible;
 
+use crate::hash::HashValue;
+
 /// One side of an entry. What has a default is for sides that tell nobody of their death.
 pub trait Slot: Sized {
     /// What the table keeps to learn of deaths; one for all the entries of a table.
@@ -15,6 +17,13 @@ pub trait Slot: Sized {
 
     /// Whether a slot that fits a key may be another object's, which dies on its own.
     const BY_CONTENT: bool = false;
+
+    /// The hash that the notice of this slot's death will name, if there will be one. The entry is to
+    /// stay where that hash leads, whatever the other side says by then.
+    #[inline]
+    fn hash_of_notice(&self) -> Option<HashValue> {
+        None
+    }
 
     /// Whether the entry is to go: its object has announced its death (or, if swept, is dead).
     fn is_stale(&self) -> bool;

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, unreachable_pub)] // each test program uses its own part
 
+use std::borrow::Borrow;
 use std::cell::Cell;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +18,7 @@ use weakly::{
 /// [`for_each_kind!`].
 pub trait Kind: 'static {
     /// The strong pointer.
-    type Strong<T: 'static>: StrongRef<Target = T> + Clone + Deref<Target = T> + From<T>;
+    type Strong<T: 'static>: StrongRef<Target = T> + Clone + Deref<Target = T> + Borrow<T> + From<T>;
     /// Whether deaths are announced (exact `len`) or found by sweeping.
     const NOTIFIES: bool;
     /// How many strong and how many weak holders an object has.

@@ -1,0 +1,283 @@
+//! Contents that say of themselves what they like: `Hash` and `Eq` that change, lie, panic or kill.
+
+use std::cell::{Cell, RefCell};
+use std::hash::{Hash, Hasher};
+use std::panic::resume_unwind;
+use std::rc::Rc;
+
+use crate::common::{Kind, downgrade, is_alive, new, panics, scaled};
+use crate::faces::{Face, Object};
+use crate::for_each_face;
+
+const MANY: usize = scaled(200, 30);
+
+/// How contents answer, and what they do besides: it can be changed while they are in a collection.
+#[derive(Default)]
+pub(crate) struct Mood {
+    /// Mixed into every hash.
+    salt: Cell<usize>,
+    /// The state of the dice, if who is equal is up to them.
+    dice: Cell<Option<u64>>,
+    /// How many answers are left before one panics, if one is to.
+    patience: Cell<Option<u32>>,
+    /// Done by the next question whether two are equal.
+    on_eq: RefCell<Option<Box<dyn FnOnce()>>>,
+    /// Done by the next destructor.
+    on_drop: RefCell<Option<Box<dyn FnOnce()>>>,
+}
+
+impl Mood {
+    /// A face of `sides`, if the dice are in use.
+    fn roll(&self, sides: u64) -> Option<u64> {
+        let dice = self.dice.get()?;
+        let dice = dice
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        self.dice.set(Some(dice));
+        Some((dice >> 33) % sides)
+    }
+
+    fn wear(&self) {
+        match self.patience.get() {
+            Some(0) => {
+                self.patience.take();
+                explode();
+            }
+            Some(left) => self.patience.set(Some(left - 1)),
+            None => {}
+        }
+    }
+}
+
+/// A panic without the noise.
+fn explode() -> ! {
+    resume_unwind(Box::new("hostile"))
+}
+
+fn act(place: &RefCell<Option<Box<dyn FnOnce()>>>) {
+    let act = place.borrow_mut().take();
+    if let Some(act) = act {
+        act();
+    }
+}
+
+/// A number in a mood.
+#[derive(Clone)]
+pub(crate) struct Moody {
+    number: usize,
+    mood: Rc<Mood>,
+}
+
+impl Hash for Moody {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.mood.wear();
+        let hash = self.number ^ self.mood.salt.get();
+        // When they lie, of few hashes, so that the wrong ones meet.
+        let few = if self.mood.dice.get().is_some() {
+            8
+        } else {
+            usize::MAX
+        };
+        (hash % few).hash(state);
+    }
+}
+
+impl PartialEq for Moody {
+    fn eq(&self, other: &Self) -> bool {
+        self.mood.wear();
+        act(&self.mood.on_eq);
+        match self.mood.roll(2) {
+            Some(equal) => equal == 1,
+            None => self.number == other.number,
+        }
+    }
+}
+
+impl Eq for Moody {}
+
+impl Drop for Moody {
+    fn drop(&mut self) {
+        act(&self.mood.on_drop);
+    }
+}
+
+fn moody<P: Kind>(mood: &Rc<Mood>, numbers: std::ops::Range<usize>) -> Vec<Object<P, Moody>> {
+    let object = |number| {
+        new::<P, _>(Moody {
+            number,
+            mood: mood.clone(),
+        })
+    };
+    numbers.map(object).collect()
+}
+
+/// It counts right and takes new entries, now that everybody is honest and all the objects are dead.
+fn assert_usable<P: Kind, F: Face<P, Moody>>(face: &mut F) {
+    assert_eq!(face.rest(), (0, 0, 0));
+    let objects = moody::<P>(&Rc::default(), 0..MANY);
+    for object in &objects {
+        assert!(face.add(object) && face.has(object));
+    }
+    assert_eq!(face.rest(), (MANY, MANY, 0));
+    drop(objects);
+    assert_eq!(face.rest(), (0, 0, 0));
+}
+
+/// Whatever it says by now, its notice finds its entry: growth moves the entries about.
+fn hash_that_changes<P: Kind, F: Face<P, Moody>>() {
+    let mood = Rc::<Mood>::default();
+    let objects = moody::<P>(&mood, 0..MANY);
+    let mut face = F::default();
+    for object in &objects {
+        mood.salt.set(object.number);
+        face.add(object);
+    }
+    let len = face.len();
+    mood.salt.set(MANY);
+    face.reserve(8 * MANY);
+    face.shrink_to_fit();
+    assert_eq!(face.len(), len);
+    drop(objects);
+    assert_usable(&mut face);
+}
+
+/// Both at random, while objects come and go. (But one and the same hash for as long as an operation
+/// lasts: an interner finds that out, and panics.)
+fn hash_and_eq_that_lie<P: Kind, F: Face<P, Moody>>() {
+    for seed in 0..scaled(16, 2) as u64 {
+        let mood = Rc::<Mood>::default();
+        mood.dice.set(Some(seed));
+        let mut face = F::default();
+        let mut objects = Vec::new();
+        for number in 0..MANY {
+            mood.salt.set(mood.roll(8).unwrap_or_default() as usize);
+            objects.extend(moody::<P>(&mood, number..number + 1));
+            face.add(&objects[objects.len() - 1]);
+            face.has(&objects[number / 2 % objects.len()]);
+            match mood.roll(12) {
+                Some(0) => _ = face.remove(&objects[0]),
+                Some(1) => face.reserve(MANY),
+                Some(2) => face.shrink_to_fit(),
+                Some(3..6) => drop(objects.swap_remove(number % objects.len())),
+                _ => {}
+            }
+            assert!(face.len() <= number + 1 && face.pending_dead() <= number + 1);
+        }
+        drop(objects);
+        mood.dice.take();
+        assert_usable(&mut face);
+    }
+}
+
+/// Wherever the panic comes, the collection is as it was, but for what it has buried.
+fn hash_and_eq_that_panic<P: Kind, F: Face<P, Moody>>() {
+    type Act<P, F> = fn(&mut F, &[Object<P, Moody>]);
+    let acts: [Act<P, F>; 5] = [
+        |face, objects| _ = face.add(&objects[MANY]),
+        |face, objects| _ = face.add(&objects[0]),
+        |face, objects| _ = face.remove(&objects[1]),
+        |face, objects| _ = face.has(&objects[2]),
+        |face, _| face.reserve(8 * MANY),
+    ];
+    let mood = Rc::<Mood>::default();
+    let mut caught = 0;
+    for act in acts {
+        for patience in 0..4 {
+            let mut objects = moody::<P>(&mood, 0..MANY + 1);
+            let mut face = F::of(&objects[..MANY]);
+            mood.patience.set(Some(patience));
+            if panics(|| act(&mut face, &objects)) {
+                caught += 1;
+                assert_eq!((face.len(), face.len_live()), (MANY, MANY));
+                assert!(objects[..MANY].iter().all(|object| face.has(object)));
+            }
+            mood.patience.take();
+            objects.clear();
+            assert_usable(&mut face);
+        }
+    }
+    assert!(caught >= 4);
+}
+
+/// `Eq` drops the last handles of everybody, that of the object which it looks at too: this one dies when
+/// the lookup is over, or in it. Its destructor then does something. Gives back the collection, and
+/// whether anything panicked.
+fn killed_by_eq<P: Kind, F: Face<P, Moody>>(
+    lookup: Lookup<P, F>,
+    end: impl Fn() + 'static,
+) -> (F, bool) {
+    let object = |number| moody::<P>(&Rc::default(), number..number + 1).remove(0);
+    let objects: Vec<_> = (0..MANY).map(object).collect();
+    let mut face = F::of(&objects);
+    let weak: Vec<_> = objects.iter().map(downgrade).collect();
+    let (target, same) = (&objects[3], object(3));
+    *target.mood.on_drop.borrow_mut() = Some(Box::new(end));
+    let killed = Rc::new(Cell::new(Some(objects)));
+    let kill = killed.clone();
+    *same.mood.on_eq.borrow_mut() = Some(Box::new(move || drop(kill.take())));
+    let panicked = panics(|| lookup(&mut face, &same));
+    assert!(killed.take().is_none(), "nobody was asked");
+    assert!(!weak.iter().any(is_alive));
+    drop(same);
+    assert_eq!(face.len_live(), 0);
+    (face, panicked)
+}
+
+type Lookup<P, F> = fn(&mut F, &Object<P, Moody>);
+
+fn lookups<P: Kind, F: Face<P, Moody>>() -> [Lookup<P, F>; 3] {
+    [
+        |face, same| _ = face.has(same),
+        |face, same| _ = face.remove(same),
+        |face, same| _ = face.add(same),
+    ]
+}
+
+fn eq_that_kills<P: Kind, F: Face<P, Moody>>() {
+    for lookup in lookups::<P, F>() {
+        let (mut face, panicked) = killed_by_eq(lookup, || ());
+        assert!(!panicked);
+        assert_usable(&mut face);
+    }
+}
+
+/// The handle that a lookup holds turns out to be the last, and the destructor panics.
+fn death_at_the_end_of_a_lookup_panics<P: Kind, F: Face<P, Moody>>() {
+    for lookup in lookups::<P, F>() {
+        let (mut face, panicked) = killed_by_eq(lookup, || explode());
+        assert!(panicked);
+        assert_usable(&mut face);
+    }
+}
+
+/// As before, and the destructor changes other collections.
+fn death_at_the_end_of_a_lookup_uses_others<P: Kind, F: Face<P, Moody> + 'static>() {
+    for lookup in lookups::<P, F>() {
+        let others = moody::<P>(&Rc::default(), 0..MANY);
+        let other = Rc::new(RefCell::new(F::of(&others[1..])));
+        let (theirs, used) = (other.clone(), Rc::new(Cell::new(0)));
+        let count = used.clone();
+        let others = RefCell::new(others);
+        let (mut face, panicked) = killed_by_eq(lookup, move || {
+            let mut other = theirs.borrow_mut();
+            assert!(other.add(&others.borrow()[0]));
+            others.take();
+            other.purge();
+            count.set(count.get() + 1);
+        });
+        assert!(!panicked);
+        assert_eq!(used.get(), 1);
+        assert_usable(&mut face);
+        assert_usable(&mut *other.borrow_mut());
+    }
+}
+
+for_each_face!(
+    by_content<Moody>:
+    hash_that_changes,
+    hash_and_eq_that_lie,
+    hash_and_eq_that_panic,
+    eq_that_kills,
+    death_at_the_end_of_a_lookup_panics,
+    death_at_the_end_of_a_lookup_uses_others,
+);
