@@ -264,13 +264,16 @@ impl<'a, K: Slot, V: Watching> Vacant<'a, K, V> {
 
 impl<K: Slot, V: Watching> Found<'_, K, V> {
     /// Sets the value. A weak key is watched anew: should the old value have died meanwhile, it has
-    /// announced the entry as it was, and that notice is to find nothing.
+    /// announced the entry as it was, and that notice is to find nothing. Both watches are made before
+    /// either is put in its place: to make one may panic, and an entry whose sides belong to two joints
+    /// would be counted twice.
     #[inline]
     pub(crate) fn hold(&mut self, key: &impl Given<K>, value: &V::Pointer) {
         let (entry, watch) = self.change();
         let mut inputs = inputs::<K, V>();
+        let value = V::watch(value, watch.hash, watch.values, &mut inputs);
         key.replace(&mut entry.key, watch.hash, watch.keys, &mut inputs);
-        entry.value = V::watch(value, watch.hash, watch.values, &mut inputs);
+        entry.value = value;
     }
 }
 

@@ -30,6 +30,8 @@ mod contents;
 mod faces;
 #[path = "hostile/forgotten.rs"]
 mod forgotten;
+#[path = "hostile/pairs.rs"]
+mod pairs;
 #[path = "hostile/panics.rs"]
 mod panics;
 #[path = "hostile/reentry.rs"]

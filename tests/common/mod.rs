@@ -3,10 +3,12 @@
 
 #![allow(dead_code, unreachable_pub)] // each test program uses its own part
 
+pub mod own;
+
 use std::borrow::Borrow;
 use std::cell::Cell;
 use std::ops::Deref;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
@@ -195,6 +197,11 @@ impl Log {
 /// Runs something that may panic; says whether it did.
 pub fn panics(f: impl FnOnce()) -> bool {
     catch_unwind(AssertUnwindSafe(f)).is_err()
+}
+
+/// A panic without the noise.
+pub fn explode() -> ! {
+    resume_unwind(Box::new("hostile"))
 }
 
 /// `full`, or `small` where every step is interpreted.

@@ -2,10 +2,9 @@
 
 use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
-use std::panic::resume_unwind;
 use std::rc::Rc;
 
-use crate::common::{Kind, downgrade, is_alive, new, panics, scaled};
+use crate::common::{Kind, downgrade, explode, is_alive, new, panics, scaled};
 use crate::faces::{Face, Object};
 use crate::for_each_face;
 
@@ -47,11 +46,6 @@ impl Mood {
             None => {}
         }
     }
-}
-
-/// A panic without the noise.
-fn explode() -> ! {
-    resume_unwind(Box::new("hostile"))
 }
 
 fn act(place: &RefCell<Option<Box<dyn FnOnce()>>>) {

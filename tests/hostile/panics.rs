@@ -1,10 +1,9 @@
 //! Panics in the code of users.
 
 use std::cell::Cell;
-use std::panic::resume_unwind;
 use std::rc::Rc;
 
-use crate::common::{Counter, Kind, Witness, downgrade, is_alive, new, panics, scaled};
+use crate::common::{Counter, Kind, Witness, downgrade, explode, is_alive, new, panics, scaled};
 use crate::for_each_kind;
 use weakly::{Strong, WeakMap, local};
 
@@ -23,11 +22,6 @@ impl Drop for Bomb {
             explode();
         }
     }
-}
-
-/// A panic without the noise.
-fn explode() -> ! {
-    resume_unwind(Box::new("hostile"))
 }
 
 struct Bombs {
