@@ -18,6 +18,8 @@ use crate::watching::Watching;
 /// * It counts by itself, like `Arc`: choose `type Watch = Swept<Self>`. Collections then look for the
 ///   dead a few entries at a time.
 ///
+/// A collection of such pointers crosses threads as their [`Weak`](Self::Weak) does.
+///
 /// # Safety
 /// * [`addr`](Self::addr) is the same for all clones of a pointer and for its weak pointers, does not
 ///   change while any of them exists, and differs from that of every other live target of such a

@@ -2,6 +2,7 @@
 //! content.
 
 use core::hash::Hash;
+use core::marker::PhantomData;
 use equivalent::Equivalent;
 
 use crate::dead::{self, DeadQueue, Inputs, Watch};
@@ -35,7 +36,12 @@ pub trait Watching: Slot {
 }
 
 /// For pointers that announce their deaths: a death is known at once, and costs what the dead cost.
-pub struct Notified<K: Notify>(Watch<K::Pointee, K::Flavour>);
+pub struct Notified<K: Notify> {
+    watch: Watch<K::Pointee, K::Flavour>,
+    /// It makes pointers on any thread that it gets to: whether it may get there is for them to say, and
+    /// not for the handles that they wrap.
+    like: PhantomData<K::Weak>,
+}
 
 impl<K: Notify> Slot for Notified<K> {
     type Deaths = DeadQueue<K::Flavour>;
@@ -43,27 +49,27 @@ impl<K: Notify> Slot for Notified<K> {
 
     #[inline]
     fn hash_of_notice(&self) -> Option<HashValue> {
-        self.0.hash().map(HashValue::told)
+        self.watch.hash().map(HashValue::told)
     }
 
     #[inline]
     fn is_stale(&self) -> bool {
-        self.0.is_announced()
+        self.watch.is_announced()
     }
 
     #[inline]
     fn end(&mut self) {
-        self.0.end();
+        self.watch.end();
     }
 
     #[inline]
     fn is_named_by(&self, notice: &dead::Notice<'_, K::Flavour>) -> bool {
-        self.0.is_named_by(notice)
+        self.watch.is_named_by(notice)
     }
 
     #[inline]
     fn settle(self, notice: dead::Notice<'_, K::Flavour>) {
-        self.0.settle(notice);
+        self.watch.settle(notice);
     }
 }
 
@@ -104,31 +110,34 @@ impl<K: Notify> Watching for Notified<K> {
 
     #[inline]
     fn watch(pointer: &K, hash: HashValue, deaths: &mut Self::Deaths, inputs: &mut Inputs) -> Self {
-        Notified(deaths.watch(K::handle(pointer), hash.get(), inputs))
+        Notified {
+            watch: deaths.watch(K::handle(pointer), hash.get(), inputs),
+            like: PhantomData,
+        }
     }
 
     #[inline]
     fn target(&self) -> *const () {
-        self.0.addr()
+        self.watch.addr()
     }
 
     #[inline]
     fn is_on(&self, pointer: &K) -> bool {
-        self.0.is_on(K::handle(pointer))
+        self.watch.is_on(K::handle(pointer))
     }
 
     #[inline]
     fn is_expired(&self) -> bool {
-        self.0.is_expired()
+        self.watch.is_expired()
     }
 
     #[inline]
     fn upgrade(&self) -> Option<K> {
-        self.0.upgrade().map(K::from_handle)
+        self.watch.upgrade().map(K::from_handle)
     }
 
     fn downgrade(&self) -> K::Weak {
-        K::from_weak(self.0.downgrade())
+        K::from_weak(self.watch.downgrade())
     }
 }
 

@@ -7,7 +7,14 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use weakly::{Addr, Finalizer, Strong, Weak, WeakMap, WeakSet, local, weak_map, weak_set};
+mod common;
+
+use common::own::Own;
+use weakly::{
+    Addr, ByIdentity, Expired, Finalizer, Interner, Strong, Weak, WeakHashMap, WeakHashSet,
+    WeakMap, WeakPairMap, WeakSet, WeakValueMap, local, weak_hash_map, weak_map, weak_pair_map,
+    weak_set, weak_value_map,
+};
 
 /// Whether a type has an auto trait: an inherent constant wins over that of a trait, but is only
 /// there if the bound holds.
@@ -104,6 +111,101 @@ fn iterators_and_entries_cross_threads_as_their_map_does() {
         weak_map::Entry<'static, 'static, local::Strong<i32>, i32>: false, false;
         weak_set::Iter<'static, Key>: true, true;
         weak_set::Union<'static, Rc<i32>>: false, false;
+        weak_value_map::Iter<'static, i32, Key>: true, true;
+        weak_value_map::Keys<'static, Sendable, Key>: false, false;
+        weak_value_map::Entry<'static, i32, Key>: true, true;
+        weak_value_map::Entry<'static, Neither, Key>: false, false;
+        weak_value_map::Entry<'static, i32, local::Strong<i32>>: false, false;
+        weak_value_map::DrainDead<'static, Neither, Key>: false, false;
+        weak_value_map::IntoIter<Sendable, Key>: true, false;
+        weak_pair_map::Iter<'static, Key, Key>: true, true;
+        weak_pair_map::Drain<'static, Key, local::Strong<i32>>: false, false;
+        weak_pair_map::Entry<'static, 'static, Key, Key>: true, true;
+        weak_pair_map::Entry<'static, 'static, Key, Rc<i32>>: false, false;
+        weak_hash_map::Iter<'static, Key, Sendable>: false, false;
+        weak_hash_map::IterMut<'static, Key, Sendable>: true, false;
+        weak_hash_map::Entry<'static, 'static, local::Strong<i32>, i32>: false, false;
+    }
+}
+
+/// An owned key is to a map of weak values what an owned value is to a map of weak keys.
+#[test]
+fn a_map_of_weak_values_crosses_threads_if_its_keys_and_its_values_do() {
+    threads! {
+        WeakValueMap<i32, Strong<i32>>: true, true;
+        WeakValueMap<Sendable, Strong<i32>>: true, false;
+        WeakValueMap<Syncable, Strong<i32>>: false, true;
+        WeakValueMap<Neither, Strong<i32>>: false, false;
+        WeakValueMap<i32, Strong<Sendable>>: false, false;
+        WeakValueMap<i32, Strong<Syncable>>: false, false;
+        WeakValueMap<i32, local::Strong<i32>>: false, false;
+        WeakValueMap<Sendable, Arc<i32>>: true, false;
+        WeakValueMap<i32, Arc<Sendable>>: false, false;
+        WeakValueMap<i32, Rc<i32>>: false, false;
+        WeakValueMap<i32, Strong<i32>, Neither>: false, false; // the hasher
+    }
+}
+
+/// Each side counts, and so does what its notices go to.
+#[test]
+fn a_map_of_pairs_crosses_threads_if_both_sides_do() {
+    type Far = Strong<i32>;
+    type Near = local::Strong<i32>;
+    threads! {
+        WeakPairMap<Far, Far>: true, true;
+        WeakPairMap<Far, Arc<i32>>: true, true;
+        WeakPairMap<Arc<i32>, Far>: true, true;
+        WeakPairMap<Far, Near>: false, false;
+        WeakPairMap<Near, Far>: false, false;
+        WeakPairMap<Near, Near>: false, false;
+        WeakPairMap<Far, Rc<i32>>: false, false;
+        WeakPairMap<Rc<i32>, Far>: false, false;
+        WeakPairMap<Far, Strong<Sendable>>: false, false;
+        WeakPairMap<Strong<Syncable>, Far>: false, false;
+    }
+}
+
+#[test]
+fn collections_by_content_cross_threads_if_their_keys_and_values_do() {
+    threads! {
+        WeakHashMap<Strong<str>, i32>: true, true;
+        WeakHashMap<Strong<str>, Sendable>: true, false;
+        WeakHashMap<Strong<str>, Syncable>: false, true;
+        WeakHashMap<local::Strong<str>, i32>: false, false;
+        WeakHashMap<Strong<Sendable>, i32>: false, false;
+        WeakHashMap<Rc<str>, i32>: false, false;
+        WeakHashSet<Strong<str>>: true, true;
+        WeakHashSet<Arc<str>>: true, true;
+        WeakHashSet<local::Strong<str>>: false, false;
+        WeakHashSet<Strong<str>, Neither>: false, false;
+        Interner<Strong<str>>: true, true;
+        Interner<Strong<Mutex<i32>>>: true, true;
+        Interner<Strong<Sendable>>: false, false;
+        Interner<local::Strong<str>>: false, false;
+        Interner<Rc<str>>: false, false;
+        ByIdentity<Strong<str>>: true, true;
+        ByIdentity<Rc<str>>: false, false;
+        Expired: true, true;
+    }
+}
+
+/// A collection makes strong pointers on whatever thread it is: so it is for the pointer to say where that
+/// may be, even if what it wraps could go anywhere.
+#[test]
+fn pointers_of_ones_own_say_themselves_whether_they_cross_threads() {
+    threads! {
+        WeakMap<Own<()>, i32>: true, true;
+        WeakMap<Own<Sendable>, i32>: true, false;
+        WeakMap<Own<Syncable>, i32>: false, true;
+        WeakMap<Own<Neither>, i32>: false, false;
+        WeakSet<Own<Neither>>: false, false;
+        WeakValueMap<i32, Own<()>>: true, true;
+        WeakValueMap<i32, Own<Neither>>: false, false;
+        WeakPairMap<Own<Neither>, Strong<i32>>: false, false;
+        WeakPairMap<Strong<i32>, Own<Neither>>: false, false;
+        WeakHashMap<Own<Neither>, i32>: false, false;
+        Interner<Own<Neither>>: false, false;
+        weak_map::WeakKeys<'static, Own<Neither>, i32>: false, false;
     }
 }
 
@@ -113,6 +215,12 @@ fn handles_can_be_caught_with_a_panic_as_arcs_can() {
     assert!(has!(Weak<i32>: UnwindSafe) && has!(Weak<i32>: RefUnwindSafe));
     assert!(has!(local::Strong<i32>: UnwindSafe) && has!(local::Weak<i32>: UnwindSafe));
     assert!(!has!(Strong<Cell<i32>>: UnwindSafe) && !has!(Weak<Cell<i32>>: UnwindSafe));
+    assert!(has!(WeakPairMap<Strong<i32>, local::Strong<i32>>: UnwindSafe));
+    assert!(has!(WeakPairMap<Strong<i32>, Strong<i32>>: RefUnwindSafe));
+    assert!(!has!(WeakPairMap<Strong<i32>, Strong<Cell<i32>>>: UnwindSafe));
+    assert!(has!(WeakValueMap<i32, Strong<i32>>: UnwindSafe));
+    assert!(!has!(WeakValueMap<&'static Cell<i32>, Strong<i32>>: UnwindSafe));
+    assert!(has!(Interner<Strong<str>>: UnwindSafe) && has!(Interner<Strong<str>>: RefUnwindSafe));
 }
 
 #[test]
@@ -122,6 +230,9 @@ fn everything_may_move_whatever_it_points_to() {
     assert!(has!(Strong<Pinned>: Unpin) && has!(local::Strong<Pinned>: Unpin));
     assert!(has!(Weak<Pinned>: Unpin) && has!(local::Weak<Pinned>: Unpin));
     assert!(has!(WeakMap<Strong<Pinned>, i32>: Unpin) && has!(WeakSet<Strong<Pinned>>: Unpin));
+    assert!(has!(WeakPairMap<Strong<Pinned>, Rc<Pinned>>: Unpin));
+    assert!(has!(WeakValueMap<i32, Strong<Pinned>>: Unpin));
+    assert!(has!(WeakHashMap<Strong<Pinned>, i32>: Unpin) && has!(Interner<Strong<Pinned>>: Unpin));
 }
 
 /// A long life can stand in for a short one, in both handles, as in `Arc`. (Not in the collections,
@@ -146,6 +257,7 @@ fn handles_are_covariant() {
 
 static SEEN: Mutex<WeakSet<Strong<str>>> = Mutex::new(WeakSet::new());
 const EMPTY: WeakMap<Strong<i32>, i32> = WeakMap::new();
+static PAIRS: Mutex<WeakPairMap<Strong<str>, Strong<str>>> = Mutex::new(WeakPairMap::new());
 static NOBODY: Weak<i32> = Weak::new();
 
 thread_local! {
@@ -159,6 +271,7 @@ fn collections_can_be_made_at_compile_time() {
     assert!(SEEN.lock().unwrap().insert(&word));
     assert!(!SEEN.lock().unwrap().insert(&word));
     assert!(EMPTY.is_empty() && NOBODY.is_expired());
+    assert!(PAIRS.lock().unwrap().insert(&word, &word).is_none());
     let object = local::Strong::new(1);
     NAMES.with_borrow_mut(|names| names.insert(&object, "one"));
     assert_eq!(NAMES.with_borrow(|names| names[&object]), "one");

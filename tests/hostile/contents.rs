@@ -8,7 +8,7 @@ use crate::common::{Kind, downgrade, explode, is_alive, new, panics, scaled};
 use crate::faces::{Face, Object};
 use crate::for_each_face;
 
-const MANY: usize = scaled(200, 30);
+const MANY: usize = scaled(200, 12);
 
 /// How contents answer, and what they do besides: it can be changed while they are in a collection.
 #[derive(Default)]
@@ -176,7 +176,7 @@ fn hash_and_eq_that_panic<P: Kind, F: Face<P, Moody>>() {
     let mood = Rc::<Mood>::default();
     let mut caught = 0;
     for act in acts {
-        for patience in 0..4 {
+        for patience in 0..scaled(4, 2) as u32 {
             let mut objects = moody::<P>(&mood, 0..MANY + 1);
             let mut face = F::of(&objects[..MANY]);
             mood.patience.set(Some(patience));
@@ -190,7 +190,7 @@ fn hash_and_eq_that_panic<P: Kind, F: Face<P, Moody>>() {
             assert_usable(&mut face);
         }
     }
-    assert!(caught >= 4);
+    assert!(caught >= scaled(4, 2));
 }
 
 /// `Eq` drops the last handles of everybody, that of the object which it looks at too: this one dies when
