@@ -19,6 +19,8 @@ use alloc::boxed::Box;
 const OPEN: usize = 0;
 const COUNTED: usize = 4;
 
+// Aligned for the marks in its address, also where a word is of 16 bits.
+#[repr(align(4))]
 pub(super) struct Joint {
     state: AtomicUsize,
     /// Watches, and the [`Inputs`] that makes them. The owner's (D3).

@@ -35,6 +35,8 @@ use stack::Stack;
 
 pub(crate) use joint::Inputs;
 
+// Aligned as a joint is, whose address is told from this one's by its marks.
+#[repr(align(4))]
 struct Shared<F: Flavour> {
     notices: Stack<F>,
     /// Watches that have this queue.
