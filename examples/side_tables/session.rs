@@ -1,7 +1,6 @@
 //! The run: build, look, forget, and check that nothing stays behind.
 
-use std::fmt;
-use std::io::{self, Write};
+use std::io;
 use std::mem;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
@@ -10,28 +9,21 @@ use std::time::Instant;
 
 use weakly::Strong;
 
-use crate::alive::Counter;
+use crate::common::alive::Counter;
+use crate::common::program::{Outcome, Output, complain};
+use crate::common::progress::Progress;
+use crate::common::report::{self, number};
+use crate::common::{memory, sources};
+use crate::parse;
 use crate::passes::Pass;
 use crate::passes::complexity::{self, Complexity};
 use crate::passes::documentation::{self, Documentation};
 use crate::passes::spans::{self, Spans};
-use crate::progress::Progress;
-use crate::report::{self, Row, number};
-use crate::tree::{NODES, Node, Tree};
-use crate::{complain, memory, parse, sources};
+use crate::row::{HEAD, Row};
+use crate::tree::{NODES, Node, Source, Tree};
 
 /// The attribute values of all passes that exist.
 const VALUES: [&Counter; 3] = [&spans::ALIVE, &complexity::ALIVE, &documentation::ALIVE];
-
-/// How the run went.
-pub(crate) struct Outcome {
-    /// Files that could not be read or parsed.
-    pub(crate) left_out: usize,
-    /// What was wrong with the counts.
-    pub(crate) faults: Vec<String>,
-    /// What became of the output.
-    pub(crate) written: io::Result<()>,
-}
 
 /// The trees, and what the passes have to say about them while their maps exist.
 #[derive(Default)]
@@ -62,7 +54,8 @@ pub(crate) fn run(files: &[PathBuf]) -> io::Result<Outcome> {
     let work = || session.run(files, &mut out);
     let left_out = thread::scope(|scope| {
         let worker = thread::Builder::new().stack_size(parse::STACK);
-        let worker = worker.spawn_scoped(scope, work)?;
+        let no_thread = |why| io::Error::other(format!("cannot start a thread: {why}"));
+        let worker = worker.spawn_scoped(scope, work).map_err(no_thread)?;
         io::Result::Ok(worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
     })?;
     // The parser keeps tables for its thread, and now they are gone too.
@@ -309,7 +302,11 @@ impl Session {
 
     fn summary(&self, faults: &[String], out: &mut Output) {
         if out.0.is_ok() {
-            out.0 = report::table(&mut io::stdout().lock(), &self.rows);
+            out.0 = report::table(
+                &mut io::stdout().lock(),
+                HEAD,
+                self.rows.iter().map(Row::cells),
+            );
         }
         if faults.is_empty() {
             let end = "at the end: 0 nodes, 0 attributes, 0 pending, 0 bytes (checked)";
@@ -319,9 +316,8 @@ impl Session {
 }
 
 fn tree(file: &std::path::Path) -> Result<Tree, String> {
-    let source = sources::read(file)?;
-    let name = source.name.clone();
-    parse::parse(source).map_err(|refusal| {
+    let sources::Text { name, text } = sources::read(file)?;
+    parse::parse(Source::new(name.clone(), text)).map_err(|refusal| {
         let parse::Refusal { line, column, why } = refusal;
         format!("{name}:{line}:{column}: {why}")
     })
@@ -329,15 +325,4 @@ fn tree(file: &std::path::Path) -> Result<Tree, String> {
 
 fn values() -> usize {
     VALUES.iter().map(|counter| counter.get()).sum()
-}
-
-/// Standard output, which may fail in the middle: the work goes on, the first failure is kept.
-struct Output(io::Result<()>);
-
-impl Output {
-    fn say(&mut self, what: fmt::Arguments<'_>) {
-        if self.0.is_ok() {
-            self.0 = io::stdout().write_fmt(what);
-        }
-    }
 }

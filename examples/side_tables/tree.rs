@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use weakly::{Strong, Weak};
 
-use crate::alive::{Alive, Counter};
+use crate::common::alive::{Alive, Counter};
 
 /// The nodes alive.
 pub(crate) static NODES: Counter = Counter::new();

@@ -7,7 +7,7 @@
 use weakly::Strong;
 
 use super::{Attribute, Pass};
-use crate::alive::Counter;
+use crate::common::alive::Counter;
 use crate::tree::{Kind, Node, Tree};
 
 /// The memoised counts alive.

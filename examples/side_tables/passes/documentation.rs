@@ -4,7 +4,7 @@
 //! something private. A file does not know how it is included, so each counts as a public module.
 
 use super::{Attribute, Pass};
-use crate::alive::Counter;
+use crate::common::alive::Counter;
 use crate::tree::{Kind, Node, Tree};
 
 /// The verdicts alive.

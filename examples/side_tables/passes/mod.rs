@@ -7,7 +7,7 @@ pub(crate) mod spans;
 
 use weakly::{Strong, WeakMap};
 
-use crate::alive::{Alive, Counter};
+use crate::common::alive::{Alive, Counter};
 use crate::tree::{Node, Tree};
 
 /// What the program needs to know of a pass: nothing of what it finds.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use weakly::Strong;
 
 use super::{Attribute, Pass};
-use crate::alive::Counter;
+use crate::common::alive::Counter;
 use crate::tree::{Node, Source, Tree};
 
 /// The spans alive.

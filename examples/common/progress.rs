@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(300);
 const PAUSE: Duration = Duration::from_millis(100);
 const WIDTH: usize = 30;
+const NOTE: usize = 36;
 
 /// How far a phase has come. Takes itself away when dropped.
 pub(crate) struct Progress {
@@ -30,10 +31,15 @@ impl Progress {
     }
 
     pub(crate) fn advance(&mut self, by: usize) {
+        self.advance_saying(by, String::new);
+    }
+
+    /// Likewise, with something to say behind the bar: at most [`NOTE`] characters.
+    pub(crate) fn advance_saying(&mut self, by: usize, note: impl FnOnce() -> String) {
         self.done += by;
         let Some(due) = self.due else { return };
         if Instant::now() >= due {
-            self.draw();
+            self.draw(&note());
             self.due = Some(Instant::now() + PAUSE);
         }
     }
@@ -42,11 +48,11 @@ impl Progress {
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.drawn) {
             // As wide as the bar. If the terminal does not want it, nothing is lost.
-            let _ = write!(io::stderr(), "\r{:1$}\r", "", WIDTH + 40);
+            let _ = write!(io::stderr(), "\r{:1$}\r", "", WIDTH + NOTE + 40);
         }
     }
 
-    fn draw(&mut self) {
+    fn draw(&mut self, note: &str) {
         let (done, total) = (self.done.min(self.total), self.total.max(1));
         let full = done * WIDTH / total;
         let (bar, rest) = ("#".repeat(full), "-".repeat(WIDTH - full));
@@ -54,7 +60,7 @@ impl Progress {
         self.drawn = true;
         let _ = write!(
             io::stderr(),
-            "\r{:>30} [{bar}{rest}] {percent:>3} %",
+            "\r{:>30} [{bar}{rest}] {percent:>3} % {note:<NOTE$}",
             self.phase
         );
     }

@@ -1,24 +1,50 @@
 //! From arguments to texts: which files to read, and what stands in the way.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::tree::Source;
+/// Which files of a directory to take.
+#[derive(Clone, Copy)]
+pub(crate) struct Extensions(pub(crate) &'static [&'static str]);
+
+/// `*.c, *.h`
+impl fmt::Display for Extensions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, extension) in self.0.iter().enumerate() {
+            let comma = if i > 0 { ", " } else { "" };
+            write!(f, "{comma}*.{extension}")?;
+        }
+        Ok(())
+    }
+}
 
 /// The files to read, and complaints about what cannot be.
-#[derive(Default)]
 pub(crate) struct Sources {
     /// In the order of the arguments, directories sorted; each file once.
     pub(crate) files: Vec<PathBuf>,
     pub(crate) complaints: Vec<String>,
     seen: HashSet<PathBuf>,
+    wanted: Extensions,
+}
+
+/// What is in a file.
+pub(crate) struct Text {
+    /// Of the file, as seen from where the user is.
+    pub(crate) name: String,
+    pub(crate) text: String,
 }
 
 impl Sources {
-    pub(crate) fn find(paths: &[PathBuf]) -> Self {
-        let mut sources = Sources::default();
+    pub(crate) fn find(paths: &[PathBuf], wanted: Extensions) -> Self {
+        let mut sources = Sources {
+            files: Vec::new(),
+            complaints: Vec::new(),
+            seen: HashSet::new(),
+            wanted,
+        };
         for path in paths {
             if let Err(why) = sources.add(path) {
                 sources.complain(path, why);
@@ -27,12 +53,12 @@ impl Sources {
         sources
     }
 
-    /// A path that was given: a file of any name, or a directory with Rust files in it.
+    /// A path that was given: a file of any name, or a directory with such as are wanted in it.
     fn add(&mut self, path: &Path) -> io::Result<()> {
         let kind = fs::metadata(path)?.file_type();
         if kind.is_dir() {
             if !self.walk(path)? {
-                let why = "no file named *.rs in this directory";
+                let why = format!("no file named {} in this directory", self.wanted);
                 return Err(io::Error::other(why));
             }
         } else if kind.is_file() {
@@ -44,7 +70,7 @@ impl Sources {
         Ok(())
     }
 
-    /// Takes the Rust files of a directory; whether there were any.
+    /// Takes the wanted files of a directory; whether there were any.
     fn walk(&mut self, directory: &Path) -> io::Result<bool> {
         let mut inside = fs::read_dir(directory)?
             .map(|entry| Ok(entry?.path()))
@@ -65,7 +91,8 @@ impl Sources {
         if fs::symlink_metadata(path)?.is_dir() {
             return self.walk(path);
         }
-        if path.extension() != Some("rs".as_ref()) || !fs::metadata(path)?.is_file() {
+        let is_wanted = |name| self.wanted.0.iter().any(|&wanted| name == wanted);
+        if !path.extension().is_some_and(is_wanted) || !fs::metadata(path)?.is_file() {
             return Ok(false);
         }
         self.take(path)?;
@@ -85,12 +112,17 @@ impl Sources {
 }
 
 /// Reads a file, or says what is wrong with it, and where.
-pub(crate) fn read(path: &Path) -> Result<Source, String> {
+pub(crate) fn read(path: &Path) -> Result<Text, String> {
     let name = name_of(path);
-    let bytes = fs::read(path).map_err(|why| format!("{name}: {why}"))?;
-    if u32::try_from(bytes.len()).is_err() {
-        return Err(format!("{name}: more than 4 GiB"));
-    }
+    let said = |why: io::Error| format!("{name}: {why}");
+    let sized = |len: u64| match u32::try_from(len) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(format!("{name}: more than 4 GiB")),
+    };
+    // Asked before, so that nobody waits for it to be read, and after, for it may have grown.
+    sized(fs::metadata(path).map_err(said)?.len())?;
+    let bytes = fs::read(path).map_err(said)?;
+    sized(bytes.len() as u64)?;
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let bad = error.utf8_error().valid_up_to();
         let before = String::from_utf8_lossy(&error.as_bytes()[..bad]);
@@ -103,7 +135,7 @@ pub(crate) fn read(path: &Path) -> Result<Source, String> {
     if text.starts_with('\u{feff}') {
         text.remove(0);
     }
-    Ok(Source::new(name, text))
+    Ok(Text { name, text })
 }
 
 /// As seen from where the user is.

@@ -1,0 +1,41 @@
+//! What the table says of a phase.
+
+use std::time::Duration;
+
+use crate::common::report::{bytes, duration, number, or_dash};
+
+/// One line of the table: the state after a phase. `None` is what there is not, or not any more.
+pub(crate) struct Row {
+    pub(crate) phase: &'static str,
+    pub(crate) took: Duration,
+    pub(crate) nodes: usize,
+    /// Entries that the maps of the passes admit to.
+    pub(crate) entries: [Option<usize>; 3],
+    /// Attribute values that exist, by their own count.
+    pub(crate) values: usize,
+    pub(crate) pending: usize,
+    pub(crate) drained: Option<usize>,
+    pub(crate) bytes: isize,
+}
+
+pub(crate) const HEAD: [&str; 10] = [
+    "phase", "time", "nodes", "spans", "branches", "docs", "values", "pending", "drained", "memory",
+];
+
+impl Row {
+    pub(crate) fn cells(&self) -> [String; HEAD.len()] {
+        let [spans, branches, docs] = self.entries.map(or_dash);
+        [
+            self.phase.to_string(),
+            duration(self.took),
+            number(self.nodes),
+            spans,
+            branches,
+            docs,
+            number(self.values),
+            number(self.pending),
+            or_dash(self.drained),
+            bytes(self.bytes),
+        ]
+    }
+}
