@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(300);
 const PAUSE: Duration = Duration::from_millis(100);
 const WIDTH: usize = 30;
-const NOTE: usize = 36;
 
 /// How far a phase has come. Takes itself away when dropped.
 pub(crate) struct Progress {
@@ -31,15 +30,16 @@ impl Progress {
     }
 
     pub(crate) fn advance(&mut self, by: usize) {
-        self.advance_saying(by, String::new);
+        let phase = self.phase;
+        self.advance_saying(by, || phase.into());
     }
 
-    /// Likewise, with something to say behind the bar: at most [`NOTE`] characters.
-    pub(crate) fn advance_saying(&mut self, by: usize, note: impl FnOnce() -> String) {
+    /// Likewise; before the bar stands what there is to say, instead of the name of the phase.
+    pub(crate) fn advance_saying(&mut self, by: usize, what: impl FnOnce() -> String) {
         self.done += by;
         let Some(due) = self.due else { return };
         if Instant::now() >= due {
-            self.draw(&note());
+            self.draw(&what());
             self.due = Some(Instant::now() + PAUSE);
         }
     }
@@ -48,21 +48,18 @@ impl Progress {
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.drawn) {
             // As wide as the bar. If the terminal does not want it, nothing is lost.
-            let _ = write!(io::stderr(), "\r{:1$}\r", "", WIDTH + NOTE + 40);
+            let _ = write!(io::stderr(), "\r{:1$}\r", "", WIDTH + 40);
         }
     }
 
-    fn draw(&mut self, note: &str) {
+    fn draw(&mut self, what: &str) {
         let (done, total) = (self.done.min(self.total), self.total.max(1));
         let full = done * WIDTH / total;
         let (bar, rest) = ("#".repeat(full), "-".repeat(WIDTH - full));
         let percent = done * 100 / total;
         self.drawn = true;
-        let _ = write!(
-            io::stderr(),
-            "\r{:>30} [{bar}{rest}] {percent:>3} % {note:<NOTE$}",
-            self.phase
-        );
+        // Never wider than most terminals: a line that has been broken cannot be written over.
+        let _ = write!(io::stderr(), "\r{what:>30.30} [{bar}{rest}] {percent:>3} %");
     }
 }
 

@@ -30,13 +30,6 @@ pub(crate) struct Sources {
     wanted: Extensions,
 }
 
-/// What is in a file.
-pub(crate) struct Text {
-    /// Of the file, as seen from where the user is.
-    pub(crate) name: String,
-    pub(crate) text: String,
-}
-
 impl Sources {
     pub(crate) fn find(paths: &[PathBuf], wanted: Extensions) -> Self {
         let mut sources = Sources {
@@ -111,8 +104,8 @@ impl Sources {
     }
 }
 
-/// Reads a file, or says what is wrong with it, and where.
-pub(crate) fn read(path: &Path) -> Result<Text, String> {
+/// The text of a file, or what is wrong with it, and where.
+pub(crate) fn read(path: &Path) -> Result<String, String> {
     let name = name_of(path);
     let said = |why: io::Error| format!("{name}: {why}");
     let sized = |len: u64| match u32::try_from(len) {
@@ -135,11 +128,11 @@ pub(crate) fn read(path: &Path) -> Result<Text, String> {
     if text.starts_with('\u{feff}') {
         text.remove(0);
     }
-    Ok(Text { name, text })
+    Ok(text)
 }
 
 /// As seen from where the user is.
-fn name_of(path: &Path) -> String {
+pub(crate) fn name_of(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let name = path.strip_prefix(&here).unwrap_or(path);
     name.display().to_string()

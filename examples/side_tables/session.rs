@@ -316,7 +316,8 @@ impl Session {
 }
 
 fn tree(file: &std::path::Path) -> Result<Tree, String> {
-    let sources::Text { name, text } = sources::read(file)?;
+    let text = sources::read(file)?;
+    let name = sources::name_of(file);
     parse::parse(Source::new(name.clone(), text)).map_err(|refusal| {
         let parse::Refusal { line, column, why } = refusal;
         format!("{name}:{line}:{column}: {why}")

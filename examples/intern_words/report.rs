@@ -1,0 +1,145 @@
+//! What the user reads in the end.
+
+use std::time::Duration;
+
+use crate::common::program::Output;
+use crate::common::report::{bytes, duration, number, or_dash, table};
+use crate::library::Library;
+
+/// One line of the table: the state after a phase. `None` is what there is not, or not any more.
+pub(crate) struct Row {
+    pub(crate) phase: &'static str,
+    /// Without the time for checks.
+    pub(crate) took: Duration,
+    pub(crate) files: Option<usize>,
+    pub(crate) words: Option<usize>,
+    /// In the tables of the files.
+    pub(crate) entries: usize,
+    pub(crate) pending: usize,
+    pub(crate) drained: Option<usize>,
+    /// Without those of the recomputation.
+    pub(crate) bytes: isize,
+}
+
+const HEAD: [&str; 8] = [
+    "phase", "time", "files", "words", "entries", "pending", "drained", "memory",
+];
+
+impl Row {
+    fn cells(&self) -> [String; HEAD.len()] {
+        [
+            self.phase.to_string(),
+            duration(self.took),
+            or_dash(self.files),
+            or_dash(self.words),
+            number(self.entries),
+            number(self.pending),
+            or_dash(self.drained),
+            bytes(self.bytes),
+        ]
+    }
+}
+
+/// What is summed up over the run.
+#[derive(Default)]
+pub(crate) struct Totals {
+    pub(crate) files: usize,
+    pub(crate) bytes_read: usize,
+    pub(crate) words_read: usize,
+    pub(crate) distinct: usize,
+    /// The most bytes that the library and those who hold its tables had, seen after each file.
+    pub(crate) peak: isize,
+    /// The bytes of the same tables with a string for each entry.
+    pub(crate) plain: usize,
+    pub(crate) reading: Duration,
+    pub(crate) interning: Duration,
+    pub(crate) forgetting: Duration,
+    pub(crate) checking: Duration,
+}
+
+/// Writes the table, and below it the totals.
+pub(crate) fn write(rows: &[Row], totals: &Totals, out: &mut Output) {
+    if out.0.is_ok() {
+        let rows = rows.iter().map(Row::cells);
+        out.0 = table(&mut std::io::stdout().lock(), HEAD, rows);
+    }
+    let Totals {
+        files,
+        bytes_read,
+        words_read,
+        distinct,
+        peak,
+        plain,
+        ..
+    } = *totals;
+    let found = words_read - distinct;
+    let each = |time: Duration, n: usize| time.as_nanos() / n.max(1) as u128;
+    let line = |name: &str, text: String| format!("{name:<16}{text}\n");
+    let lines = [
+        line("files", number(files)),
+        line("bytes read", bytes(bytes_read as isize)),
+        line("words read", number(words_read)),
+        line("distinct words", number(distinct)),
+        line(
+            "hit rate",
+            format!(
+                "{:.1} % of the interner's lookups found the word",
+                found as f64 * 100.0 / words_read.max(1) as f64
+            ),
+        ),
+        line(
+            "peak memory",
+            format!(
+                "{}; with a string for each entry instead: {}",
+                bytes(peak),
+                bytes(plain as isize)
+            ),
+        ),
+        line("reading", duration(totals.reading)),
+        line(
+            "interning",
+            format!(
+                "{}, {} ns a word",
+                duration(totals.interning),
+                each(totals.interning, words_read)
+            ),
+        ),
+        line(
+            "forgetting",
+            format!(
+                "{}, {} ns a distinct word",
+                duration(totals.forgetting),
+                each(totals.forgetting, distinct)
+            ),
+        ),
+        line("checking", duration(totals.checking)),
+    ];
+    out.say(format_args!("\n{}", lines.concat()));
+}
+
+/// How many words to show.
+const SHOWN: usize = 5;
+
+/// What the tables are good for: the most used words, added up by address.
+pub(crate) fn most_used(library: &Library, out: &mut Output) {
+    let mut uses = std::collections::HashMap::new();
+    for table in library.tables.values() {
+        for (word, &count) in &table.counts {
+            let (total, files) = uses.entry(word.clone()).or_insert((0, 0));
+            *total += count as usize;
+            *files += 1;
+        }
+    }
+    let mut uses: Vec<_> = uses.into_iter().collect();
+    uses.sort_unstable_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
+    out.say(format_args!(
+        "most used of {} words\n",
+        number(library.words.len())
+    ));
+    for (word, (total, files)) in uses.iter().take(SHOWN) {
+        let (total, files) = (number(*total), number(*files));
+        let word = &***word;
+        out.say(format_args!("  {total:>12}  {word} (in {files} files)\n"));
+    }
+    out.say(format_args!("\n"));
+}
