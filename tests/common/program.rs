@@ -2,7 +2,8 @@
 //! program takes this in with `#[path]`, describes its example as a [`Program`], and asks for
 //! [`manners!`].
 
-#![allow(dead_code, unreachable_pub)] // each test program uses its own part
+// Each test program uses its own part.
+#![allow(dead_code, unreachable_pub, unused_imports, unused_macros)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
