@@ -11,6 +11,7 @@ const INTERN_WORDS: Program = Program {
     name: "intern_words",
     files: "*.c, *.cpp, *.go, *.h, *.hpp, *.java, *.js, *.md, *.py, *.rs, *.toml, *.ts, *.txt",
     done: |files| format!("\nfiles           {files}\n"),
+    long: 4000,
     assert_ended_at_zero,
 };
 

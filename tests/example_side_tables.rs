@@ -11,6 +11,7 @@ const SIDE_TABLES: Program = Program {
     name: "side_tables",
     files: "*.rs",
     done: |files| format!("of {files} functions\n"),
+    long: 500,
     assert_ended_at_zero,
 };
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::common::program::Output;
-use crate::common::report::{bytes, duration, number, or_dash, table};
+use crate::common::report::{self, bytes, duration, number, or_dash};
 use crate::library::Library;
 
 /// One line of the table: the state after a phase. `None` is what there is not, or not any more.
@@ -50,71 +50,53 @@ pub(crate) struct Totals {
     /// The most bytes that the library and those who hold its tables had, seen after each file.
     pub(crate) peak: isize,
     /// The bytes of the same tables with a string for each entry.
-    pub(crate) plain: usize,
+    pub(crate) plain: isize,
     pub(crate) reading: Duration,
     pub(crate) interning: Duration,
     pub(crate) forgetting: Duration,
     pub(crate) checking: Duration,
 }
 
-/// Writes the table, and below it the totals.
-pub(crate) fn write(rows: &[Row], totals: &Totals, out: &mut Output) {
+/// Writes what the rows say.
+pub(crate) fn table(rows: &[Row], out: &mut Output) {
     if out.0.is_ok() {
         let rows = rows.iter().map(Row::cells);
-        out.0 = table(&mut std::io::stdout().lock(), HEAD, rows);
+        out.0 = report::table(&mut std::io::stdout().lock(), HEAD, rows);
     }
-    let Totals {
-        files,
-        bytes_read,
-        words_read,
-        distinct,
-        peak,
-        plain,
-        ..
-    } = *totals;
-    let found = words_read - distinct;
-    let each = |time: Duration, n: usize| time.as_nanos() / n.max(1) as u128;
-    let line = |name: &str, text: String| format!("{name:<16}{text}\n");
+}
+
+/// Writes what the run comes to.
+pub(crate) fn totals(totals: &Totals, out: &mut Output) {
+    let read = totals.words_read;
+    let found = (read - totals.distinct) as f64 * 100.0 / read.max(1) as f64;
+    let each = totals.interning.as_nanos() / read.max(1) as u128;
+    let peak = bytes(totals.peak);
+    // As asked of the allocator, which adds some of its own to each of those strings.
+    let plain = bytes(totals.plain);
+    let interning = duration(totals.interning);
     let lines = [
-        line("files", number(files)),
-        line("bytes read", bytes(bytes_read as isize)),
-        line("words read", number(words_read)),
-        line("distinct words", number(distinct)),
-        line(
+        ("files", number(totals.files)),
+        ("bytes read", bytes(totals.bytes_read as isize)),
+        ("words read", number(read)),
+        ("distinct words", number(totals.distinct)),
+        (
             "hit rate",
-            format!(
-                "{:.1} % of the interner's lookups found the word",
-                found as f64 * 100.0 / words_read.max(1) as f64
-            ),
+            format!("{found:.1} % of the words had a handle"),
         ),
-        line(
-            "peak memory",
-            format!(
-                "{}; with a string for each entry instead: {}",
-                bytes(peak),
-                bytes(plain as isize)
-            ),
+        ("peak memory", peak),
+        (
+            "not interned",
+            format!("{plain}, with a string for each entry"),
         ),
-        line("reading", duration(totals.reading)),
-        line(
-            "interning",
-            format!(
-                "{}, {} ns a word",
-                duration(totals.interning),
-                each(totals.interning, words_read)
-            ),
-        ),
-        line(
-            "forgetting",
-            format!(
-                "{}, {} ns a distinct word",
-                duration(totals.forgetting),
-                each(totals.forgetting, distinct)
-            ),
-        ),
-        line("checking", duration(totals.checking)),
+        ("reading", duration(totals.reading)),
+        ("interning", format!("{interning}, {each} ns a word")),
+        ("forgetting", duration(totals.forgetting)),
+        ("checking", duration(totals.checking)),
     ];
-    out.say(format_args!("\n{}", lines.concat()));
+    out.say(format_args!("\n"));
+    for (name, text) in lines {
+        out.say(format_args!("{name:<16}{text}\n"));
+    }
 }
 
 /// How many words to show.

@@ -44,14 +44,15 @@ pub(crate) fn run(files: &[PathBuf]) -> io::Result<Outcome> {
     let mut out = Output(Ok(()));
     let outcome = session.run(files, &mut out);
     let left_out = files.len() - session.totals.files;
-    if session.totals.files == 0 {
+    if outcome.is_err() {
+        report::table(&session.rows, &mut out);
+    } else if session.totals.files == 0 {
         complain("nothing to look at");
     } else {
-        report::write(&session.rows, &session.totals, &mut out);
-        if outcome.is_ok() {
-            let end = "at the end: 0 files, 0 words, 0 entries, 0 pending, 0 bytes (checked)";
-            out.say(format_args!("\n{end}\n"));
-        }
+        report::table(&session.rows, &mut out);
+        report::totals(&session.totals, &mut out);
+        let end = "at the end: 0 files, 0 words, 0 entries, 0 pending, 0 bytes (checked)";
+        out.say(format_args!("\n{end}\n"));
     }
     Ok(Outcome {
         left_out,
@@ -120,7 +121,7 @@ impl<'f> Session<'f> {
             ..
         } = &mut self.totals;
         (*words_read, *distinct) = (library.read, library.made);
-        *plain = self.plain.table_bytes;
+        *plain = self.plain.table_bytes as isize;
         same(format_args!("words made"), *distinct, library.words.len())
     }
 

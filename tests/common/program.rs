@@ -16,6 +16,8 @@ pub struct Program {
     pub files: &'static str,
     /// What it prints when it has worked on so many of [`TWO_WAYS`].
     pub done: fn(usize) -> String,
+    /// How many of them, in each of four files, keep it busy for longer than a bar waits.
+    pub long: usize,
     /// Asserts that all counts came to zero in the end.
     pub assert_ended_at_zero: fn(&Run),
 }
@@ -160,7 +162,6 @@ macro_rules! manners {
             a_path_that_does_not_exist
             a_directory_without_such_files
             a_file_that_is_not_utf8
-            a_byte_order_mark
             directories_are_searched_and_named_files_taken_as_they_are
             nothing_to_look_at
             options
@@ -199,15 +200,6 @@ pub fn a_file_that_is_not_utf8(program: &Program) {
     scratch.file("bad.rs", b"fn a() {}\n// \xc3\xa4\xff\nfn b() {}\n");
     let message = "bad.rs:2:5: not UTF-8 (byte 0xff)";
     assert_told_and_the_rest_done(program, &scratch, "bad.rs", message);
-}
-
-pub fn a_byte_order_mark(program: &Program) {
-    let scratch = Scratch::new(program, "mark");
-    scratch.file("a.rs", format!("\u{feff}{TWO_WAYS}"));
-    let run = scratch.run(&["a.rs"]);
-    run.assert_well();
-    run.assert_says(&(program.done)(1));
-    (program.assert_ended_at_zero)(&run);
 }
 
 pub fn a_huge_file(program: &Program) {
@@ -286,7 +278,7 @@ pub fn options(program: &Program) {
 pub fn no_bar_where_nobody_looks(program: &Program) {
     // Long enough for a bar, if this were a terminal.
     let scratch = Scratch::new(program, "bar");
-    let long = TWO_WAYS.repeat(500);
+    let long = TWO_WAYS.repeat(program.long);
     for i in 0..4 {
         scratch.file(&format!("{i}.rs"), &long);
     }
