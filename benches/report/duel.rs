@@ -92,11 +92,11 @@ impl Row {
         Row { unit, ..self }
     }
 
-    /// Whether a filter means this row.
-    pub(crate) fn mentions(&self, word: &str) -> bool {
-        format!("{} {} {}", self.operation, self.label(), self.peer)
-            .to_lowercase()
-            .contains(&word.to_lowercase())
+    /// Whether a filter means this row: words that are all in its text, joined by `+`.
+    pub(crate) fn mentions(&self, filter: &str) -> bool {
+        let text = format!("{} {} {}", self.operation, self.label(), self.peer).to_lowercase();
+        let filter = filter.to_lowercase();
+        filter.split('+').all(|word| text.contains(word.trim()))
     }
 
     /// Measures, and gives the line.
@@ -175,19 +175,4 @@ pub(crate) fn time(work: impl FnOnce()) -> f64 {
 /// The time of one operation out of many.
 pub(crate) fn time_each(operations: usize, mut operation: impl FnMut()) -> f64 {
     time(|| (0..operations).for_each(|_| operation())) / operations as f64
-}
-
-/// The order of things, the same in every run: Fisher and Yates, by splitmix64.
-pub(crate) fn shuffle<T>(things: &mut [T]) {
-    let mut state = 0_u64;
-    let mut below = |end: usize| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % end as u64) as usize
-    };
-    for last in (1..things.len()).rev() {
-        things.swap(last, below(last + 1));
-    }
 }

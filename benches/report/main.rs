@@ -1,28 +1,35 @@
 //! Side by side with peers: `cargo bench --bench report` prints one Markdown table.
 //!
-//! `cargo bench --bench report -- churn get` runs the rows whose text contains one of the words.
+//! `cargo bench --bench report -- churn get+10^6` runs the rows whose text contains one of the words,
+//! or all of those that are joined by `+`: here all of churn, and the lookups among a million.
 //! Without `--bench`, which `cargo bench` passes and `cargo test --benches` does not, each row does
 //! one tiny round: that the table can be made is then tested, its figures mean nothing.
 //!
 //! * [`duel`]: a row, its two sides in turn, the medians, the table;
-//! * [`peers`]: one face for all pointers, one for all maps;
+//! * [`peers`]: one face for all pointers, one for all collections, one for all interners;
+//! * [`ours`], [`theirs`]: who is behind these faces;
 //! * [`rows`]: the table's lines, and the goals;
-//! * [`pointers`], [`maps`]: what a side does, once for all of them;
+//! * [`pointers`], [`collections`], [`interners`]: what a side does, once for all of them;
+//! * [`chance`]: numbers, words and orders without a pattern;
 //! * [`memory`]: an allocator that counts payloads.
 
+mod chance;
+mod collections;
 mod duel;
-mod maps;
+mod interners;
 mod memory;
+mod ours;
 mod peers;
 mod pointers;
 mod rows;
+mod theirs;
 
 use std::env;
 
 use duel::{HEAD, Scale};
 
 fn main() {
-    let (flags, words): (Vec<_>, Vec<_>) =
+    let (flags, filters): (Vec<_>, Vec<_>) =
         env::args().skip(1).partition(|arg| arg.starts_with('-'));
     let has = |flag: &str| flags.iter().any(|given| given == flag);
     let scale = if has("--bench") && !has("--test") {
@@ -35,7 +42,7 @@ fn main() {
     }
     println!("{HEAD}");
     for row in rows::all() {
-        if words.is_empty() || words.iter().any(|word| row.mentions(word)) {
+        if filters.is_empty() || filters.iter().any(|filter| row.mentions(filter)) {
             println!("{}", row.run(scale));
         }
     }

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::AcqRel, Ordering::Acquire};
 use std::thread;
 use std::time::Instant;
 
-use crate::duel::{Sample, shuffle, time, time_each};
-use crate::peers::Pointer;
+use crate::chance::{Numbers, shuffle};
+use crate::duel::{Sample, time, time_each};
+use crate::peers::{Object, Pointer};
 
 /// How often two threads try to begin together.
 const TRIES: usize = 50;
@@ -78,7 +79,7 @@ where
             time(|| (0..passes).for_each(|_| pass())) / (passes * weak.len()) as f64
         })
     }
-    let (ours, theirs) = alternately(objects);
+    let (ours, theirs) = alternately(&Numbers::default().take(objects));
     [
         sample::<A>(ours, operations),
         sample::<B>(theirs, operations),
@@ -86,12 +87,13 @@ where
 }
 
 /// Objects of both sides, made in turn, so that neither has the better place in memory.
-pub(crate) fn alternately<A, B>(objects: usize) -> (Vec<A>, Vec<B>)
+pub(crate) fn alternately<A, B>(numbers: &[u64]) -> (Vec<A>, Vec<B>)
 where
-    A: Pointer<Target = u64>,
-    B: Pointer<Target = u64>,
+    A: Object<Payload = u64>,
+    B: Object<Payload = u64>,
 {
-    (0..objects as u64)
-        .map(|number| (A::new(number), B::new(number)))
+    numbers
+        .iter()
+        .map(|&number| (A::new(number), B::new(number)))
         .unzip()
 }

@@ -3,13 +3,20 @@
 use std::rc::{self, Rc};
 use std::sync::{self, Arc};
 
-use weakly::{Strong, WeakMap, local};
+use weakly::{
+    Interner, Strong, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakValueMap, local,
+};
 
+use crate::collections::{held_for_the_dead, herds};
 use crate::duel::{Row, Unit};
-use crate::maps::{held_for_the_dead, herds};
+use crate::interners::lexicons;
 use crate::memory::Bulky;
-use crate::peers::{Floor, Map, Pointer, WeakTable};
+use crate::peers::{self, Collection, Map, Object, Pointer};
 use crate::pointers::{clone_drop, contended, new_drop, upgrade_drop};
+use crate::theirs::{
+    ByHand, Floor, Internment, PlainSet, WeakTable, WeakTableByContent, WeakTableOfPairs,
+    WeakTableOfValues, WeakTableSet,
+};
 
 /// Operations in a sample, where one takes nanoseconds: so few that most samples lie between two
 /// turns of the scheduler, which come every few milliseconds when neighbours are at work.
@@ -26,6 +33,8 @@ type Ours<T = u64> = WeakMap<Strong<T>, u64>;
 type OursLocal = WeakMap<local::Strong<u64>, u64>;
 type Theirs<T = u64> = WeakTable<sync::Weak<T>>;
 type TheirsLocal = WeakTable<rc::Weak<u64>>;
+type Values<V> = WeakValueMap<u64, V>;
+type Words = Interner<Strong<str>>;
 
 /// The table, from top to bottom.
 pub(crate) fn all() -> Vec<Row> {
@@ -61,22 +70,21 @@ pub(crate) fn all() -> Vec<Row> {
         [1.1; 4],
     ));
     for (size, goal) in [(K3, 1.25), (K5, 1.25), (K6, 1.25)] {
-        rows.push(get::<Floor>("floor", size).goal(goal));
+        rows.push(get::<Ours, Floor>("get, hit", "floor", size).goal(goal));
     }
     for (size, goal) in [(K3, 0.12), (K5, 0.2), (K6, 0.25)] {
-        rows.push(get::<Theirs>("weak-table", size).goal(goal));
+        rows.push(get::<Ours, Theirs>("get, hit", "weak-table", size).goal(goal));
     }
     rows.extend([
-        churn::<Ours, Theirs>("churn", K3, MANY).goal(1.05),
-        churn::<OursLocal, TheirsLocal>("local: churn", K3, MANY).goal(0.9),
-        churn::<Ours, Theirs>("churn", K5, K6 / 2)
-            .goal(0.6)
-            .rounds(7),
-        churn::<Ours, Theirs>("churn", K6, GENERATIONS)
-            .goal(0.65)
-            .rounds(3),
+        churn::<Ours, Theirs>("churn", K3).goal(1.05),
+        churn::<OursLocal, TheirsLocal>("local: churn", K3).goal(0.9),
+        churn::<Ours, Theirs>("churn", K5).goal(0.6),
+        churn::<Ours, Theirs>("churn", K6).goal(0.65),
     ]);
     rows.extend(extremes());
+    rows.extend(values());
+    rows.extend(churns());
+    rows.extend(interners());
     rows
 }
 
@@ -117,26 +125,118 @@ where
 }
 
 /// A lookup that finds.
-fn get<B: Map<Key: Pointer<Target = u64>>>(peer: &'static str, size: usize) -> Row {
-    let row = Row::new("get, hit", peer, move |scale| {
-        let (ours, theirs) = herds::<Ours, B>(scale.of(size));
+fn get<A, B>(name: &'static str, peer: &'static str, size: usize) -> Row
+where
+    A: Map<Object: Object<Payload = u64>>,
+    B: Map<Object: Object<Payload = u64>>,
+{
+    let row = Row::new(name, peer, move |scale| {
+        let (ours, theirs) = herds::<A, B>(scale.of(size));
         [ours.get(scale.of(MANY)), theirs.get(scale.of(MANY))]
     });
     row.size(size).rounds(if size < K6 { 301 } else { 101 })
 }
 
-/// A new key comes in, and the oldest dies.
-fn churn<A, B>(name: &'static str, size: usize, operations: usize) -> Row
+/// A new object comes in, and the oldest dies.
+fn churn<A, B>(name: &'static str, size: usize) -> Row
 where
-    A: Map<Key: Pointer<Target = u64>>,
-    B: Map<Key: Pointer<Target = u64>>,
+    A: Collection<Object: Object<Payload = u64>>,
+    B: Collection<Object: Object<Payload = u64>>,
 {
+    let (operations, rounds) = with_sweeps(size);
     Row::new(name, "weak-table", move |scale| {
         let (ours, theirs) = herds::<A, B>(scale.of(size));
         let operations = scale.of(operations);
         [ours.churn(operations), theirs.churn(operations)]
     })
     .size(size)
+    .rounds(rounds)
+}
+
+/// How many operations a sample takes to have its share of weak-table's sweeps, and how many rounds
+/// there is time for.
+fn with_sweeps(size: usize) -> (usize, usize) {
+    match size {
+        K6 => (GENERATIONS, 3),
+        K5 => (K6 / 2, 7),
+        _ => (MANY, 301),
+    }
+}
+
+/// Lookups of weak values.
+fn values() -> impl Iterator<Item = Row> {
+    const NAME: &str = "WeakValueMap: get, hit";
+    [K3, K5, K6].into_iter().flat_map(|size| {
+        [
+            get::<Values<Strong<u64>>, ByHand>(NAME, "by hand", size).goal(1.1),
+            get::<Values<Arc<u64>>, ByHand>("WeakValueMap of Arc: get, hit", "by hand", size)
+                .goal(1.1),
+            get::<Values<Strong<u64>>, WeakTableOfValues>(NAME, "weak-table", size).goal(0.7),
+        ]
+    })
+}
+
+/// Churn of the collections other than [`WeakMap`]. Among few objects there is no goal.
+fn churns() -> impl Iterator<Item = Row> {
+    [(K3, None), (K5, Some(0.7)), (K6, Some(0.7))]
+        .into_iter()
+        .flat_map(|(size, goal)| {
+            let rows = [
+                churn::<Values<Strong<u64>>, WeakTableOfValues>("WeakValueMap: churn", size),
+                churn::<WeakPairMap<Strong<u64>, Strong<u64>>, WeakTableOfPairs>(
+                    "WeakPairMap: churn",
+                    size,
+                ),
+                churn::<WeakHashMap<Strong<u64>, u64>, WeakTableByContent>(
+                    "WeakHashMap: churn",
+                    size,
+                ),
+                churn::<WeakHashSet<Strong<u64>>, WeakTableSet<u64>>("WeakHashSet: churn", size),
+            ];
+            rows.map(|row| match goal {
+                Some(goal) => row.goal(goal),
+                None => row,
+            })
+        })
+}
+
+/// One handle for each word, by size: see [`Internment`].
+fn interners() -> impl Iterator<Item = Row> {
+    [K3, K5, K6].into_iter().flat_map(|size| {
+        let (sweeping, few) = with_sweeps(size);
+        let many = if size < K6 { 301 } else { 101 };
+        let with_weak_table = |rows: [Row; 2]| {
+            let [hit, miss] = rows;
+            [hit, miss.rounds(few)].map(|row| row.goal(1.0))
+        };
+        with_weak_table(intern::<WeakTableSet<str>>(
+            "weak-table",
+            size,
+            many,
+            sweeping,
+        ))
+        .into_iter()
+        .chain(intern::<Internment>("internment", size, many, MANY).map(|row| row.goal(1.0)))
+        .chain(intern::<PlainSet>("plain set", size, many, MANY).map(|row| row.goal(1.3)))
+    })
+}
+
+/// A word that is there; and one that is not, and goes at once.
+fn intern<B: peers::Interner>(
+    peer: &'static str,
+    size: usize,
+    rounds: usize,
+    misses: usize,
+) -> [Row; 2] {
+    let hit = Row::new("Interner: hit", peer, move |scale| {
+        let (ours, theirs) = lexicons::<Words, B>(scale.of(size));
+        [ours.hit(scale.of(MANY)), theirs.hit(scale.of(MANY))]
+    });
+    let miss = Row::new("Interner: miss", peer, move |scale| {
+        let (ours, theirs) = lexicons::<Words, B>(scale.of(size));
+        [ours.miss(scale.of(misses)), theirs.miss(scale.of(misses))]
+    });
+    [hit, miss].map(|row| row.size(size).rounds(rounds))
 }
 
 /// What an operation costs at worst, and what the dead cost until somebody cleans up.

@@ -1,0 +1,84 @@
+//! What is measured of interners: each operation once, for any of them.
+
+use std::hint::black_box;
+use std::ptr;
+
+use crate::chance::{Numbers, Turns, Words, shuffle};
+use crate::duel::{Sample, time};
+use crate::peers::Interner;
+
+/// An interner, and who keeps its words.
+pub(crate) struct Lexicon<I: Interner> {
+    interner: I,
+    live: Vec<I::Word>,
+    /// The words that live, not in the order in which they came in.
+    words: Words,
+    /// For those that do not.
+    numbers: Numbers,
+}
+
+/// Two interners with as many live words each, made in turn, so that neither has the better place in
+/// memory.
+pub(crate) fn lexicons<A: Interner, B: Interner>(size: usize) -> (Lexicon<A>, Lexicon<B>) {
+    let mut numbers = Numbers::default();
+    let known = numbers.take(size);
+    let mut ours = A::with_capacity(size);
+    let mut theirs = B::with_capacity(size);
+    let words = Words::of(&known);
+    let words = words.run(0, size);
+    let (our_live, their_live) = words
+        .map(|word| (ours.intern(word), theirs.intern(word)))
+        .unzip();
+    (
+        Lexicon::new(ours, our_live, &known, numbers.clone()),
+        Lexicon::new(theirs, their_live, &known, numbers),
+    )
+}
+
+impl<I: Interner> Lexicon<I> {
+    fn new(mut interner: I, live: Vec<I::Word>, known: &[u64], numbers: Numbers) -> Self {
+        let words = Words::of(known);
+        for (word, live) in words.run(0, known.len()).zip(&live) {
+            assert!(ptr::eq(&*interner.intern(word), &**live));
+        }
+        let mut known = known.to_vec();
+        shuffle(&mut known);
+        Lexicon {
+            interner,
+            live,
+            words: Words::of(&known),
+            numbers,
+        }
+    }
+
+    /// Interns words that are there, in random order, going on where the last sample ended.
+    pub(crate) fn hit(mut self, operations: usize) -> Sample {
+        let mut turns = Turns::new(self.words.len(), operations);
+        let (some, passes) = (turns.some(), operations.div_ceil(turns.some()));
+        Box::new(move || {
+            black_box(&self.live);
+            let start = turns.next();
+            let mut pass = || {
+                for word in self.words.run(start, some) {
+                    drop(black_box(self.interner.intern(word)));
+                }
+            };
+            time(|| (0..passes).for_each(|_| pass())) / (passes * some) as f64
+        })
+    }
+
+    /// A word that was never there comes in, and goes at once.
+    pub(crate) fn miss(mut self, operations: usize) -> Sample {
+        Box::new(move || {
+            black_box(&self.live);
+            let words = Words::of(&self.numbers.take(operations));
+            let all = || {
+                for word in words.run(0, operations) {
+                    let new = self.interner.intern(word);
+                    self.interner.forget(black_box(new));
+                }
+            };
+            time(all) / operations as f64
+        })
+    }
+}

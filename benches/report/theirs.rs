@@ -1,0 +1,262 @@
+//! Those whom we are measured against, behind the faces.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, Hasher};
+use std::ops::Deref;
+use std::sync::{self, Arc};
+
+use ahash::RandomState;
+use internment::ArcIntern;
+use weak_table::traits::WeakElement;
+use weak_table::{
+    PtrWeakKeyHashMap, PtrWeakWeakHashMap, WeakHashSet, WeakKeyHashMap, WeakValueHashMap,
+};
+use weakly::Strong;
+
+use crate::peers::{Collection, Interner, Map, Pair, Pointer, Purge};
+
+/// `weak-table` as it comes with ahash; `W` is the weak pointer.
+pub(crate) type WeakTable<W> = PtrWeakKeyHashMap<W, u64, RandomState>;
+/// With weak values.
+pub(crate) type WeakTableOfValues = WeakValueHashMap<u64, sync::Weak<u64>, RandomState>;
+/// With both sides weak.
+pub(crate) type WeakTableOfPairs =
+    PtrWeakWeakHashMap<sync::Weak<u64>, sync::Weak<u64>, RandomState>;
+/// By content.
+pub(crate) type WeakTableByContent = WeakKeyHashMap<sync::Weak<u64>, u64, RandomState>;
+/// By content, without values.
+pub(crate) type WeakTableSet<T> = WeakHashSet<sync::Weak<T>, RandomState>;
+
+// All of them take strong pointers, so whoever keeps an object has to clone it.
+
+impl<W> Collection for WeakTable<W>
+where
+    W: WeakElement<Strong: Pointer + Deref> + 'static,
+{
+    type Object = W::Strong;
+    fn with_capacity(capacity: usize) -> Self {
+        PtrWeakKeyHashMap::with_capacity_and_hasher(capacity, RandomState::new())
+    }
+    #[inline]
+    fn insert(&mut self, object: &W::Strong, number: u64) {
+        PtrWeakKeyHashMap::insert(self, object.clone(), number);
+    }
+}
+
+impl<W> Map for WeakTable<W>
+where
+    W: WeakElement<Strong: Pointer + Deref> + 'static,
+{
+    type Key = W::Strong;
+    fn key(object: &W::Strong) -> W::Strong {
+        object.clone()
+    }
+    #[inline]
+    fn get(&self, key: &W::Strong) -> Option<u64> {
+        PtrWeakKeyHashMap::get(self, key).copied()
+    }
+}
+
+impl<W> Purge for WeakTable<W>
+where
+    W: WeakElement<Strong: Pointer + Deref> + 'static,
+{
+    fn purge(&mut self) {
+        self.remove_expired();
+    }
+}
+
+impl Collection for WeakTableOfValues {
+    type Object = Arc<u64>;
+    fn with_capacity(capacity: usize) -> Self {
+        WeakValueHashMap::with_capacity_and_hasher(capacity, RandomState::new())
+    }
+    #[inline]
+    fn insert(&mut self, object: &Arc<u64>, number: u64) {
+        WeakValueHashMap::insert(self, number, object.clone());
+    }
+}
+
+impl Map for WeakTableOfValues {
+    type Key = u64;
+    fn key(object: &Arc<u64>) -> u64 {
+        **object
+    }
+    #[inline]
+    fn get(&self, key: &u64) -> Option<u64> {
+        WeakValueHashMap::get(self, key).map(|value| *value)
+    }
+}
+
+impl Collection for WeakTableOfPairs {
+    type Object = Pair<Arc<u64>>;
+    fn with_capacity(capacity: usize) -> Self {
+        PtrWeakWeakHashMap::with_capacity_and_hasher(capacity, RandomState::new())
+    }
+    #[inline]
+    fn insert(&mut self, object: &Pair<Arc<u64>>, _: u64) {
+        PtrWeakWeakHashMap::insert(self, object.key.clone(), object.value.clone());
+    }
+}
+
+impl Collection for WeakTableByContent {
+    type Object = Arc<u64>;
+    fn with_capacity(capacity: usize) -> Self {
+        WeakKeyHashMap::with_capacity_and_hasher(capacity, RandomState::new())
+    }
+    #[inline]
+    fn insert(&mut self, object: &Arc<u64>, number: u64) {
+        WeakKeyHashMap::insert(self, object.clone(), number);
+    }
+}
+
+impl Collection for WeakTableSet<u64> {
+    type Object = Arc<u64>;
+    fn with_capacity(capacity: usize) -> Self {
+        WeakHashSet::with_capacity_and_hasher(capacity, RandomState::new())
+    }
+    #[inline]
+    fn insert(&mut self, object: &Arc<u64>, _: u64) {
+        WeakHashSet::insert(self, object.clone());
+    }
+}
+
+/// As an interner.
+impl Interner for WeakTableSet<str> {
+    type Word = Arc<str>;
+    fn with_capacity(capacity: usize) -> Self {
+        WeakHashSet::with_capacity_and_hasher(capacity, RandomState::new())
+    }
+    #[inline]
+    fn intern(&mut self, word: &str) -> Arc<str> {
+        self.get(word).unwrap_or_else(|| {
+            let new = Arc::<str>::from(word);
+            self.insert(new.clone());
+            new
+        })
+    }
+}
+
+/// `internment`, which has one table for each type in the whole program: it keeps the size that it has
+/// once grown to, so rows with few words come before those with many.
+pub(crate) struct Internment;
+
+impl Interner for Internment {
+    type Word = ArcIntern<str>;
+    fn with_capacity(_: usize) -> Self {
+        Internment
+    }
+    #[inline]
+    fn intern(&mut self, word: &str) -> ArcIntern<str> {
+        ArcIntern::from(word)
+    }
+}
+
+/// A plain set, which keeps its words until it is told to forget them.
+pub(crate) type PlainSet = HashSet<Arc<str>, RandomState>;
+
+impl Interner for PlainSet {
+    type Word = Arc<str>;
+    fn with_capacity(capacity: usize) -> Self {
+        HashSet::with_capacity_and_hasher(capacity, RandomState::new())
+    }
+    #[inline]
+    fn intern(&mut self, word: &str) -> Arc<str> {
+        match self.get(word) {
+            Some(there) => there.clone(),
+            None => {
+                let new = Arc::<str>::from(word);
+                self.insert(new.clone());
+                new
+            }
+        }
+    }
+    #[inline]
+    fn forget(&mut self, word: Arc<str>) {
+        let was_there = self.remove(&word);
+        debug_assert!(was_there);
+    }
+}
+
+/// Weak values as one writes them by hand: a plain map, from which nobody removes the dead.
+pub(crate) struct ByHand(HashMap<u64, sync::Weak<u64>, RandomState>);
+
+impl Collection for ByHand {
+    type Object = Arc<u64>;
+    fn with_capacity(capacity: usize) -> Self {
+        ByHand(HashMap::with_capacity_and_hasher(
+            capacity,
+            RandomState::new(),
+        ))
+    }
+    fn insert(&mut self, object: &Arc<u64>, number: u64) {
+        self.0.insert(number, Arc::downgrade(object));
+    }
+}
+
+impl Map for ByHand {
+    type Key = u64;
+    fn key(object: &Arc<u64>) -> u64 {
+        **object
+    }
+    #[inline]
+    fn get(&self, key: &u64) -> Option<u64> {
+        let value = self.0.get(key)?.upgrade()?;
+        Some(*value)
+    }
+}
+
+/// What a lookup by address costs at least: a plain map, with our hash, that knows of no deaths.
+pub(crate) struct Floor(hashbrown::HashMap<usize, u64, ByAddr>);
+
+impl Collection for Floor {
+    type Object = Strong<u64>;
+    fn with_capacity(capacity: usize) -> Self {
+        Floor(hashbrown::HashMap::with_capacity_and_hasher(
+            capacity, ByAddr,
+        ))
+    }
+    fn insert(&mut self, object: &Strong<u64>, number: u64) {
+        self.0.insert(Strong::as_ptr(object).addr(), number);
+    }
+}
+
+impl Map for Floor {
+    type Key = Strong<u64>;
+    fn key(object: &Strong<u64>) -> Strong<u64> {
+        object.clone()
+    }
+    #[inline]
+    fn get(&self, key: &Strong<u64>) -> Option<u64> {
+        self.0.get(&Strong::as_ptr(key).addr()).copied()
+    }
+}
+
+/// The hash of addresses, word for word that of the library.
+#[derive(Clone, Copy)]
+struct ByAddr;
+
+struct AddrHasher(u64);
+
+impl BuildHasher for ByAddr {
+    type Hasher = AddrHasher;
+    #[inline]
+    fn build_hasher(&self) -> AddrHasher {
+        AddrHasher(0)
+    }
+}
+
+impl Hasher for AddrHasher {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("an address is a word");
+    }
+    #[inline]
+    fn write_usize(&mut self, addr: usize) {
+        const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+        self.0 = (addr as u64 >> 4).wrapping_mul(GOLDEN).rotate_left(26);
+    }
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
