@@ -229,7 +229,7 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
     #[inline]
     pub(crate) fn hash(&self) -> Option<u64> {
         // SAFETY: as in `side`.
-        self.hook.map(|hook| unsafe { hook.call() }.tag)
+        self.hook.map(|hook| unsafe { hook.hook().call() }.tag)
     }
 
     /// Whether this is a watch on this very object, and not on one that was there before it.

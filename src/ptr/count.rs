@@ -41,11 +41,38 @@ pub(super) const fn max_handles<F: Flavour>() -> usize {
     F::LOAN.wrapping_sub(1) / 2
 }
 
+/// Counts an upgraded handle, and settles what becomes of the unit that its maker holds.
+#[inline]
+pub(super) fn join<F: Flavour>(header: &Header<F>, side: &Side<F>) {
+    // The handle is counted, and the unit lent to its group, in one. Relaxed: as in `clone`.
+    let before = header.count.fetch_add(1 + F::LOAN, Relaxed);
+    let others = handles::<F>(before);
+    if others > max_handles::<F>() {
+        abort();
+    }
+    if !F::SHARED {
+        return;
+    }
+    if others == 0 {
+        // The old group has ended, and the unit is the new group's own: no loan. Relaxed: the group does
+        // not end before this, since our handle is in it; and payments always leave one loan.
+        if F::LOAN != 0 {
+            header.count.fetch_sub(F::LOAN, Relaxed);
+        }
+    } else if F::LOAN == 0 {
+        // The group has a unit, and keeps it while we are in it: ours goes back, and is never the
+        // last. Release: pairs with the acquire of `ask`, which must see that we are counted.
+        side.strong.fetch_sub(1, Release);
+    } else if lent::<F>(before) >= LIMIT {
+        pay_back(header, side);
+    }
+}
+
 /// Pays the loans of a group back, if they are many; all but one: who has just begun a group looks, for a
-/// moment, like a loan, and is not one (see `upgrade`).
+/// moment, like a loan, and is not one (see `join`).
 #[cold]
 #[inline(never)]
-pub(super) fn pay_back<F: Flavour>(header: &Header<F>, side: &Side<F>) {
+fn pay_back<F: Flavour>(header: &Header<F>, side: &Side<F>) {
     // Relaxed, all of it: the release below makes the payment visible to who asks.
     let mut count = header.count.load(Relaxed);
     loop {
@@ -70,10 +97,4 @@ pub(super) fn pay_back<F: Flavour>(header: &Header<F>, side: &Side<F>) {
             Err(now) => count = now,
         }
     }
-}
-
-/// Whether a group that had this count before a loan owes so much that it should pay.
-#[inline(always)]
-pub(super) fn is_in_debt<F: Flavour>(count: usize) -> bool {
-    lent::<F>(count) >= LIMIT
 }

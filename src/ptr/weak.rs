@@ -7,7 +7,7 @@ use core::ptr::{self, NonNull};
 use super::count;
 use super::flavour::{Flavour, Word};
 use super::header::Header;
-use super::side::{ASKED, Side, abort};
+use super::side::{ASKED, Side};
 use super::strong::Handle;
 use crate::sync::{self, Ordering::*};
 
@@ -152,26 +152,7 @@ pub(crate) unsafe fn upgrade<T: ?Sized, F: Flavour>(
     }
     // SAFETY: our unit keeps the object alive.
     let header = unsafe { Header::<F>::of(ptr) };
-    // The handle is counted, and our unit lent to its group, in one. Relaxed: as in `clone`.
-    let before = header.count.fetch_add(1 + F::LOAN, Relaxed);
-    let others = count::handles::<F>(before);
-    if others > count::max_handles::<F>() {
-        abort();
-    }
-    if !F::SHARED {
-    } else if others == 0 {
-        // The old group has ended, and our unit is the new group's own: no loan. Relaxed: the group does
-        // not end before this, since our handle is in it; and payments always leave one loan.
-        if F::LOAN != 0 {
-            header.count.fetch_sub(F::LOAN, Relaxed);
-        }
-    } else if F::LOAN == 0 {
-        // The group has a unit, and keeps it while we are in it: ours goes back, and is never the
-        // last. Release: pairs with the acquire of `ask`, which must see that we are counted.
-        side.strong.fetch_sub(1, Release);
-    } else if count::is_in_debt::<F>(before) {
-        count::pay_back(header, side);
-    }
+    count::join(header, side);
     // SAFETY: counted.
     Some(unsafe { Handle::from_counted(ptr) })
 }
