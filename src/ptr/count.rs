@@ -9,7 +9,7 @@
 //! Where a word has no room for both (32 bits), and where nobody can come between (one thread), there are
 //! no loans: [`Flavour::LOAN`] is zero.
 
-#[cfg(all(test, weakly_loom))]
+#[cfg(all(test, weakly_loom, not(weakly_no_loans)))]
 mod models;
 
 use super::flavour::{Flavour, Word};
