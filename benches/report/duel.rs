@@ -43,6 +43,8 @@ pub(crate) struct Row {
     goal: Option<f64>,
     unit: Unit,
     rounds: usize,
+    /// Rounds before these, which do not count.
+    cold: usize,
     sides: Box<Sides>,
 }
 
@@ -65,6 +67,7 @@ impl Row {
             goal: None,
             unit: Unit::Nanoseconds,
             rounds: 301,
+            cold: 1,
             sides: Box::new(sides),
         }
     }
@@ -88,6 +91,11 @@ impl Row {
         Row { rounds, ..self }
     }
 
+    /// The first round counts: a sample that takes seconds warms up by itself.
+    pub(crate) fn at_once(self) -> Self {
+        Row { cold: 0, ..self }
+    }
+
     pub(crate) fn unit(self, unit: Unit) -> Self {
         Row { unit, ..self }
     }
@@ -104,9 +112,9 @@ impl Row {
         let (operation, label, peer) = (self.operation, self.label(), self.peer);
         let [mut ours, mut theirs] = (self.sides)(scale);
         let mut rounds = Vec::new();
-        // The first round warms caches and predictors, and brings tables to their lasting size.
+        // A cold round warms caches and predictors, and brings tables to their lasting size.
         let (cold, warm) = match scale {
-            Scale::Full => (1, self.rounds),
+            Scale::Full => (self.cold, self.rounds),
             Scale::Tiny => (0, 1),
         };
         for round in 0..cold + warm {

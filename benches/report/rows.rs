@@ -134,7 +134,16 @@ where
         let (ours, theirs) = herds::<A, B>(scale.of(size));
         [ours.get(scale.of(MANY)), theirs.get(scale.of(MANY))]
     });
-    row.size(size).rounds(if size < K6 { 301 } else { 101 })
+    row.size(size).rounds(rounds(size))
+}
+
+/// As many rounds as there is time for.
+fn rounds(size: usize) -> usize {
+    match size {
+        K6 => 51,
+        K5 => 101,
+        _ => 301,
+    }
 }
 
 /// A new object comes in, and the oldest dies.
@@ -143,24 +152,23 @@ where
     A: Collection<Object: Object<Payload = u64>>,
     B: Collection<Object: Object<Payload = u64>>,
 {
-    let (operations, rounds) = with_sweeps(size);
-    Row::new(name, "weak-table", move |scale| {
-        let (ours, theirs) = herds::<A, B>(scale.of(size));
-        let operations = scale.of(operations);
-        [ours.churn(operations), theirs.churn(operations)]
+    with_sweeps(size, move |operations| {
+        Row::new(name, "weak-table", move |scale| {
+            let (ours, theirs) = herds::<A, B>(scale.of(size));
+            let operations = scale.of(operations);
+            [ours.churn(operations), theirs.churn(operations)]
+        })
     })
-    .size(size)
-    .rounds(rounds)
 }
 
-/// How many operations a sample takes to have its share of weak-table's sweeps, and how many rounds
-/// there is time for.
-fn with_sweeps(size: usize) -> (usize, usize) {
-    match size {
-        K6 => (GENERATIONS, 3),
-        K5 => (K6 / 2, 7),
-        _ => (MANY, 301),
-    }
+/// A row whose samples have so many operations that each has its share of weak-table's sweeps.
+fn with_sweeps(size: usize, row: impl FnOnce(usize) -> Row) -> Row {
+    let row = match size {
+        K6 => row(GENERATIONS).rounds(3).at_once(),
+        K5 => row(K6 / 2).rounds(7),
+        _ => row(MANY),
+    };
+    row.size(size)
 }
 
 /// Lookups of weak values.
@@ -203,40 +211,39 @@ fn churns() -> impl Iterator<Item = Row> {
 /// One handle for each word, by size: see [`Internment`].
 fn interners() -> impl Iterator<Item = Row> {
     [K3, K5, K6].into_iter().flat_map(|size| {
-        let (sweeping, few) = with_sweeps(size);
-        let many = if size < K6 { 301 } else { 101 };
-        let with_weak_table = |rows: [Row; 2]| {
-            let [hit, miss] = rows;
-            [hit, miss.rounds(few)].map(|row| row.goal(1.0))
-        };
-        with_weak_table(intern::<WeakTableSet<str>>(
-            "weak-table",
-            size,
-            many,
-            sweeping,
-        ))
-        .into_iter()
-        .chain(intern::<Internment>("internment", size, many, MANY).map(|row| row.goal(1.0)))
-        .chain(intern::<PlainSet>("plain set", size, many, MANY).map(|row| row.goal(1.3)))
+        [
+            hit::<WeakTableSet<str>>("weak-table", size).goal(1.0),
+            with_sweeps(size, |operations| {
+                miss::<WeakTableSet<str>>("weak-table", size, operations)
+            })
+            .goal(1.0),
+            hit::<Internment>("internment", size).goal(1.0),
+            miss::<Internment>("internment", size, MANY).goal(1.0),
+            hit::<PlainSet>("plain set", size).goal(1.3),
+            miss::<PlainSet>("plain set", size, MANY).goal(1.3),
+        ]
     })
 }
 
-/// A word that is there; and one that is not, and goes at once.
-fn intern<B: peers::Interner>(
-    peer: &'static str,
-    size: usize,
-    rounds: usize,
-    misses: usize,
-) -> [Row; 2] {
-    let hit = Row::new("Interner: hit", peer, move |scale| {
+/// A word that is there.
+fn hit<B: peers::Interner>(peer: &'static str, size: usize) -> Row {
+    Row::new("Interner: hit", peer, move |scale| {
         let (ours, theirs) = lexicons::<Words, B>(scale.of(size));
         [ours.hit(scale.of(MANY)), theirs.hit(scale.of(MANY))]
-    });
-    let miss = Row::new("Interner: miss", peer, move |scale| {
+    })
+    .size(size)
+    .rounds(rounds(size))
+}
+
+/// A word that is not there, and goes at once.
+fn miss<B: peers::Interner>(peer: &'static str, size: usize, operations: usize) -> Row {
+    Row::new("Interner: miss", peer, move |scale| {
         let (ours, theirs) = lexicons::<Words, B>(scale.of(size));
-        [ours.miss(scale.of(misses)), theirs.miss(scale.of(misses))]
-    });
-    [hit, miss].map(|row| row.size(size).rounds(rounds))
+        let operations = scale.of(operations);
+        [ours.miss(operations), theirs.miss(operations)]
+    })
+    .size(size)
+    .rounds(rounds(size))
 }
 
 /// What an operation costs at worst, and what the dead cost until somebody cleans up.
