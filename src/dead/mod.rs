@@ -286,6 +286,8 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
                 }
             }
         }
+        // It has ended.
+        core::mem::forget(self);
     }
 
     /// Ends the watch. O(1).
