@@ -117,7 +117,7 @@ where
     #[inline]
     #[track_caller]
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&mut self, value: T) -> K {
-        self.store.table.tend();
+        self.store.table.tend_to_announced();
         let hash = HashValue::of(&self.store.hasher, value.borrow());
         if let Some(there) = self.find(hash, value.borrow()) {
             return there;
@@ -136,7 +136,7 @@ where
         Q: ?Sized + Hash + Equivalent<K::Target>,
         K: for<'q> From<&'q Q>,
     {
-        self.store.table.tend();
+        self.store.table.tend_to_announced();
         let hash = HashValue::of(&self.store.hasher, content);
         if let Some(there) = self.find(hash, content) {
             return there;

@@ -78,11 +78,18 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// The beginning of every operation that may change the table: buries a few of the dead.
     #[inline]
     pub(crate) fn tend(&mut self) {
-        if !self.is_idle() {
-            self.bury_some();
-        }
+        self.tend_to_announced();
         if Self::SWEPT {
             self.sweep_some();
+        }
+    }
+
+    /// The beginning of an operation that changes the table only if it does not find something: it buries
+    /// a few of those who have announced their death, and searches for none.
+    #[inline]
+    pub(crate) fn tend_to_announced(&mut self) {
+        if !self.is_idle() {
+            self.bury_some();
         }
     }
 
