@@ -9,7 +9,7 @@ use crate::common::housekeeping;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::iter::Keys;
 use crate::reference::{Content, StrongRef};
-use crate::store::{Store, by_content};
+use crate::store::Store;
 use crate::table::{Owned, Place};
 use crate::watching::ByContent;
 
@@ -122,7 +122,10 @@ where
         if let Some(there) = self.find(hash, value.borrow()) {
             return there;
         }
-        self.add(hash, value.into())
+        let key = value.into();
+        // The value is gone; equal contents have equal hashes.
+        agree(HashValue::of(&self.store.hasher, K::content(&key)) == hash);
+        self.add(hash, key)
     }
 
     /// The one handle for this content, which is not copied unless there is none. O(1) amortised.
@@ -141,7 +144,9 @@ where
         if let Some(there) = self.find(hash, content) {
             return there;
         }
-        self.add(hash, K::from(content))
+        let key = K::from(content);
+        agree(content.equivalent(K::content(&key)));
+        self.add(hash, key)
     }
 
     #[inline]
@@ -156,15 +161,10 @@ where
     }
 
     #[inline]
-    #[track_caller]
     fn add(&mut self, hash: HashValue, key: K) -> K {
         let mut held = None;
-        let lookup = by_content(&self.store.hasher, K::content(&key), &mut held);
-        assert!(
-            lookup.0 == hash,
-            "the value became a handle to another content than it was looked up by"
-        );
-        match self.store.place(lookup, |_| Some(())) {
+        let says = |there: &ByContent<K>| there.says(hash, K::content(&key), &mut held);
+        match self.store.place((hash, says), |_| Some(())) {
             // Making the handle took a while, and code of the user's: but not this interner.
             Place::Found(..) => held.unwrap_or(key),
             Place::Vacant(vacant) => {
@@ -173,6 +173,14 @@ where
             }
         }
     }
+}
+
+#[track_caller]
+fn agree(same: bool) {
+    assert!(
+        same,
+        "the value became a handle to another content than it was looked up by"
+    );
 }
 
 impl<K: StrongRef, S: Default> Default for Interner<K, S> {

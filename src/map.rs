@@ -6,7 +6,7 @@ use core::ops::Index;
 use crate::common::{collecting, housekeeping};
 use crate::reference::{Identify, StrongRef};
 use crate::store::{Store, by_addr};
-use crate::table::{Owned, Place};
+use crate::table::{Entry as Sides, Owned, Place};
 use crate::watching::Watching;
 
 /// The entries and iterators of [`WeakMap`].
@@ -171,8 +171,7 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     /// ```
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
-        let its = |entry: &crate::table::Entry<K::Watch, _>| entry.key.is_on(key).then_some(());
-        match self.store.place(by_addr(K::addr(key)), its) {
+        match self.place(key) {
             Place::Found(found, ()) => Entry::Occupied(OccupiedEntry { found, key }),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }
@@ -182,13 +181,20 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     /// strong pointer: the key goes in by reference.
     #[inline]
     pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
-        match self.entry(key) {
-            Entry::Occupied(mut entry) => Some(entry.insert(value)),
-            Entry::Vacant(entry) => {
-                entry.insert(value);
+        // Not by the entry, which carries the key along.
+        match self.place(key) {
+            Place::Found(mut found, ()) => Some(found.own(&key, value)),
+            Place::Vacant(vacant) => {
+                vacant.own(key, value);
                 None
             }
         }
+    }
+
+    #[inline]
+    fn place(&mut self, key: &K) -> Place<'_, K::Watch, Owned<V>, ()> {
+        let its = |entry: &Sides<K::Watch, _>| entry.key.is_on(key).then_some(());
+        self.store.place(by_addr(K::addr(key)), its)
     }
 
     /// Sets the value of a key that has none. O(1) amortised.

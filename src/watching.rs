@@ -46,6 +46,7 @@ pub struct Notified<K: Notify> {
 impl<K: Notify> Slot for Notified<K> {
     type Deaths = DeadQueue<K::Flavour>;
     const ANNOUNCES: bool = true;
+    const BY_ADDRESS: bool = true;
 
     #[inline]
     fn hash_of_notice(&self) -> Option<HashValue> {
@@ -204,7 +205,8 @@ impl<K: StrongRef> ByContent<K> {
     }
 
     /// Whether the key lives and says this. If so, it is left in `held`; the caller drops it when the
-    /// table is not looked at any more, for it may be the last handle by then. A dead key is never
+    /// table is not looked at any more, for it may be the last handle by then. (One that has the same
+    /// 64 bits of hash and says something else goes with the next of that kind.) A dead key is never
     /// asked.
     #[inline]
     pub(crate) fn says<Q>(&self, hash: HashValue, content: &Q, held: &mut Option<K>) -> bool

@@ -70,6 +70,13 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.keys.is_idle() && self.values.is_idle()
     }
 
+    /// Whether what is found is what was looked for, dead or alive. (If not, the entry is asked. With
+    /// two weak sides the notice that tells may be in either queue.)
+    #[inline]
+    fn is_trusted(&self) -> bool {
+        !K::BY_ADDRESS || self.is_idle()
+    }
+
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
         self.entries.capacity()
@@ -140,7 +147,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         mut eq: impl FnMut(&K) -> bool,
     ) -> Option<&Entry<K, V>> {
         let entry = self.entries.find(hash.get(), |entry| eq(&entry.key))?;
-        (self.is_idle() || !entry.is_stale()).then_some(entry)
+        (self.is_trusted() || !entry.is_stale()).then_some(entry)
     }
 
     #[inline]
@@ -149,9 +156,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
     ) -> Option<&mut Entry<K, V>> {
-        let idle = self.is_idle();
+        let trusted = self.is_trusted();
         let entry = self.entries.find_mut(hash.get(), |entry| eq(&entry.key))?;
-        (idle || !entry.is_stale()).then_some(entry)
+        (trusted || !entry.is_stale()).then_some(entry)
     }
 
     /// Takes an entry out if `wanted` has something to say of it.
@@ -162,11 +169,11 @@ impl<K: Slot, V: Slot> Table<K, V> {
         mut eq: impl FnMut(&K) -> bool,
         wanted: impl FnOnce(&Entry<K, V>) -> Option<R>,
     ) -> Option<(R, Entry<K, V>)> {
-        let idle = self.is_idle();
+        let trusted = self.is_trusted();
         let found = self.entries.find_entry(hash.get(), |entry| eq(&entry.key));
         let entry = found.ok()?;
         // A stale one is left to its notice.
-        if !idle && entry.get().is_stale() {
+        if !trusted && entry.get().is_stale() {
             return None;
         }
         let answer = wanted(entry.get())?;

@@ -15,6 +15,10 @@ pub trait Slot: Sized {
     /// Whether the object of a slot announces its death.
     const ANNOUNCES: bool = false;
 
+    /// Whether a slot that fits a key may be a dead object's: it is found by its address, which may be
+    /// another's by now.
+    const BY_ADDRESS: bool = false;
+
     /// Whether a slot that fits a key may be another object's, which dies on its own.
     const BY_CONTENT: bool = false;
 
