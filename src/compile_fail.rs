@@ -18,6 +18,46 @@
 /// let map = WeakMap::<Strong<i32>, std::sync::Arc<i32>>::new();
 /// std::thread::spawn(move || drop(map));
 /// ```
+///
+/// A map of pairs does if both sides do: the notices of one thread's handles go to a queue of that thread,
+/// whichever side they are on.
+///
+/// ```
+/// # use weakly::{Strong, WeakPairMap, local};
+/// let map = WeakPairMap::<Strong<i32>, Strong<i32>>::new();
+/// std::thread::spawn(move || drop(map));
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Strong, WeakPairMap, local};
+/// let map = WeakPairMap::<Strong<i32>, local::Strong<i32>>::new();
+/// std::thread::spawn(move || drop(map));
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Strong, WeakPairMap, local};
+/// let map = WeakPairMap::<local::Strong<i32>, Strong<i32>>::new();
+/// std::thread::spawn(move || drop(map));
+/// ```
+///
+/// Threads that intern together need a lock.
+///
+/// ```
+/// # use weakly::{Interner, Strong};
+/// # use std::sync::Mutex;
+/// let names = Mutex::new(Interner::<Strong<str>>::new());
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| names.lock().unwrap().intern_ref("one"));
+///     scope.spawn(|| names.lock().unwrap().intern_ref("other"));
+/// });
+/// ```
+/// ```compile_fail,E0499
+/// # use weakly::{Interner, Strong};
+/// # use std::sync::Mutex;
+/// let mut names = Interner::<Strong<str>>::new();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| names.intern_ref("one"));
+///     scope.spawn(|| names.intern_ref("other"));
+/// });
+/// ```
 struct MapsAcrossThreads;
 
 /// A handle crosses threads if its payload can be shared.
@@ -108,6 +148,23 @@ struct TwoDrains;
 /// let text = String::from("text");
 /// map.insert(&key, text.as_str());
 /// ```
+///
+/// So must what an owned key borrows.
+///
+/// ```
+/// # use weakly::{Strong, WeakValueMap};
+/// let value = Strong::new(1);
+/// let name = String::from("name");
+/// let mut map = WeakValueMap::new();
+/// map.insert(name.as_str(), &value);
+/// ```
+/// ```compile_fail,E0597
+/// # use weakly::{Strong, WeakValueMap};
+/// let value = Strong::new(1);
+/// let mut map = WeakValueMap::new();
+/// let name = String::from("name");
+/// map.insert(name.as_str(), &value);
+/// ```
 struct BorrowedValues;
 
 /// So must what a payload borrows outlive the handle.
@@ -152,6 +209,36 @@ struct BorrowedPayloads;
 /// map.purge();
 /// assert_eq!(found, Some(&5));
 /// ```
+///
+/// A weak value is not: it is the caller's own handle, whatever becomes of the map. But the key beside it is.
+///
+/// ```
+/// # use weakly::{Strong, WeakValueMap};
+/// let value = Strong::new(5);
+/// let map = WeakValueMap::from([("five", &value)]);
+/// let found = map.get("five");
+/// drop(map);
+/// assert_eq!(found.as_deref(), Some(&5));
+/// ```
+/// ```compile_fail,E0505
+/// # use weakly::{Strong, WeakValueMap};
+/// let value = Strong::new(5);
+/// let map = WeakValueMap::from([("five", &value)]);
+/// let found = map.get_key_value("five");
+/// drop(map);
+/// assert_eq!(found, Some((&"five", value)));
+/// ```
+///
+/// Nor does a value that is found by its key's content outlive the map by the key that was held for that.
+///
+/// ```compile_fail,E0502
+/// # use weakly::{Strong, WeakHashMap};
+/// let word: Strong<str> = "word".into();
+/// let mut map = WeakHashMap::from([(&word, 5)]);
+/// let found = map.get_key_value("word");
+/// map.purge();
+/// assert_eq!(found, Some((word, &5)));
+/// ```
 struct Lookups;
 
 /// While an iterator is open, the map does not change (items 89 to 91); nor while a closure makes a
@@ -187,6 +274,31 @@ struct Lookups;
 /// # let key = Strong::new(1);
 /// # let mut map = WeakMap::from([(&key, 5)]);
 /// map.get_or_insert_with(&key, |_| map.remove(&key).unwrap());
+/// ```
+///
+/// Nor do the other collections, where what is being made is weak.
+///
+/// ```
+/// # use weakly::{Strong, WeakValueMap};
+/// # let mut map = WeakValueMap::<&str, Strong<i32>>::new();
+/// for (key, _) in &map { assert!(map.contains_key(key)); }
+/// map.get_or_insert_with("five", |_| Strong::new(5));
+/// ```
+/// ```compile_fail,E0502
+/// # use weakly::{Strong, WeakValueMap};
+/// # let mut map = WeakValueMap::<&str, Strong<i32>>::new();
+/// for (key, _) in &map { map.remove(key); }
+/// ```
+/// ```compile_fail,E0499
+/// # use weakly::{Strong, WeakValueMap};
+/// # let mut map = WeakValueMap::<&str, Strong<i32>>::new();
+/// map.get_or_insert_with("five", |key| map.remove(key).unwrap());
+/// ```
+/// ```compile_fail,E0499
+/// # use weakly::{Strong, WeakValueMap};
+/// # let mut map = WeakValueMap::<&str, Strong<i32>>::new();
+/// let (one, other) = (map.entry("one"), map.entry("other"));
+/// drop((one, other));
 /// ```
 struct OpenIterators;
 
@@ -235,7 +347,36 @@ struct Addresses;
 /// # use weakly::{Strong, WeakSet};
 /// let mut set = WeakSet::<&'static i32>::new();
 /// ```
+///
+/// The same goes for values that are held weakly.
+///
+/// ```
+/// # use weakly::{Strong, WeakValueMap};
+/// let mut map = WeakValueMap::<i32, Strong<i32>>::new();
+/// map.insert(5, &Strong::new(5));
+/// ```
+/// ```compile_fail,E0308
+/// # use weakly::{Strong, WeakValueMap};
+/// let mut map = WeakValueMap::<i32, Strong<i32>>::new();
+/// map.insert(5, &5);
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Strong, WeakPairMap};
+/// let mut map = WeakPairMap::<Strong<i32>, &'static i32>::new();
+/// ```
 struct OnlyHandlesAreKeys;
+
+/// What is told apart by its content needs one that can be told apart.
+///
+/// ```
+/// # use weakly::{Strong, WeakHashMap};
+/// WeakHashMap::new().insert(&Strong::new(5), "five");
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Strong, WeakHashMap};
+/// WeakHashMap::new().insert(&Strong::new(5.0), "five");
+/// ```
+struct Contents;
 
 /// A reference that may be to a part of another object does not identify a key; see
 /// [`Identify`](crate::Identify).

@@ -20,6 +20,29 @@
 //! # Chains (`hostile/chains.rs`)
 //!
 //! Each death causes the next, a million times, on a small stack.
+//!
+//! # Contents (`hostile/contents.rs`)
+//!
+//! `Hash` and `Eq` change, lie, panic, or kill what is being looked at, whose destructor then runs at the
+//! end of a lookup.
+//!
+//! # Owned keys (`hostile/owned_keys.rs`)
+//!
+//! The destructors of a weak value's key panic, kill other values, and use maps, their own too.
+//!
+//! # Pairs (`hostile/pairs.rs`)
+//!
+//! Either side dies, both do, and each in the middle of the other's death.
+//!
+//! # Makers (`hostile/makers.rs`)
+//!
+//! What makes objects for a collection panics, kills, or makes something else.
+//!
+//! # Threads (`hostile/threads.rs`)
+//!
+//! The deaths come from other threads. Under Miri, with many seeds.
+//!
+//! Tests that are the same for several collections are written over `hostile/faces.rs`.
 
 #[path = "hostile/chains.rs"]
 mod chains;
@@ -30,9 +53,15 @@ mod contents;
 mod faces;
 #[path = "hostile/forgotten.rs"]
 mod forgotten;
+#[path = "hostile/makers.rs"]
+mod makers;
+#[path = "hostile/owned_keys.rs"]
+mod owned_keys;
 #[path = "hostile/pairs.rs"]
 mod pairs;
 #[path = "hostile/panics.rs"]
 mod panics;
 #[path = "hostile/reentry.rs"]
 mod reentry;
+#[path = "hostile/threads.rs"]
+mod threads;

@@ -1,73 +1,179 @@
 //! Deaths that cause deaths, on a small stack.
 
 use std::cell::Cell;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::thread;
 
 use crate::common::{Counter, Kind, Witness, new, scaled};
 use crate::for_each_kind;
-use weakly::{WeakMap, local};
+use weakly::{WeakHashMap, WeakMap, WeakValueMap, local};
 
 const LINKS: usize = scaled(1_000_000, 24);
+const FEWER_LINKS: usize = scaled(100_000, 24);
 
 fn on_a_small_stack(f: fn()) {
     let small = thread::Builder::new().stack_size(512 << 10);
     small.spawn(f).unwrap().join().unwrap();
 }
 
-/// Somebody whose value owns the next.
-type Key<P> = <P as Kind>::Strong<Witness>;
-type Map<P> = WeakMap<Key<P>, Option<Key<P>>>;
+/// Somebody who is named by a number.
+struct Somebody {
+    number: usize,
+    _witness: Witness,
+}
 
-fn chain<P: Kind>(links: usize, deaths: &Counter) -> (Map<P>, Key<P>) {
-    let mut map = Map::<P>::new();
-    let mut head = new::<P, Witness>(deaths.witness());
-    map.insert(&head, None);
-    for _ in 1..links {
-        let key = new::<P, Witness>(deaths.witness());
-        map.insert(&key, Some(head));
-        head = key;
+impl PartialEq for Somebody {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
     }
-    assert_eq!(map.len(), links);
+}
+
+impl Eq for Somebody {}
+
+impl Hash for Somebody {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.number.hash(state);
+    }
+}
+
+type Link<P> = <P as Kind>::Strong<Somebody>;
+
+/// A collection whose entry for one owns the next.
+trait Chain<P: Kind>: Default {
+    const LINKS: usize;
+    fn link(&mut self, from: &Link<P>, to: Option<Link<P>>);
+    /// Something that finds nobody, and buries some of the dead.
+    fn look_for(&mut self, stranger: &Link<P>);
+    /// `(len, len_live, pending_dead)`
+    fn counts(&self) -> (usize, usize, usize);
+    fn purge(&mut self);
+    fn clear(&mut self);
+    fn drop_drain(&mut self);
+}
+
+/// As the value of a weak key.
+type Map<P> = WeakMap<Link<P>, Option<Link<P>>>;
+/// As the key of a weak value.
+type Values<P> = WeakValueMap<Owner<P>, Link<P>>;
+/// As the value of a weak key that is told apart by what it says.
+type HashMap<P> = WeakHashMap<Link<P>, Option<Link<P>>>;
+
+/// A key that owns.
+struct Owner<P: Kind> {
+    number: usize,
+    _next: Option<Link<P>>,
+}
+
+impl<P: Kind> PartialEq for Owner<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl<P: Kind> Eq for Owner<P> {}
+
+impl<P: Kind> Hash for Owner<P> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.number.hash(state);
+    }
+}
+
+macro_rules! chains {
+    ($($chain:ident[$links:expr]: |$this:ident, $from:ident, $to:ident| $link:expr, $look:expr;)*) => {$(
+        impl<P: Kind> Chain<P> for $chain<P> {
+            const LINKS: usize = $links;
+
+            fn link(&mut self, $from: &Link<P>, $to: Option<Link<P>>) {
+                let $this = self;
+                $link;
+            }
+            fn look_for(&mut self, $from: &Link<P>) {
+                let $this = self;
+                $look;
+            }
+            fn counts(&self) -> (usize, usize, usize) {
+                (self.len(), self.len_live(), self.pending_dead())
+            }
+            fn purge(&mut self) {
+                self.purge();
+            }
+            fn clear(&mut self) {
+                self.clear();
+            }
+            fn drop_drain(&mut self) {
+                drop(self.drain());
+            }
+        }
+    )*};
+}
+
+chains! {
+    Map[LINKS]: |map, from, to| map.insert(from, to), map.remove(from);
+    HashMap[FEWER_LINKS]: |map, from, to| map.insert(from, to), map.remove(&**from);
+    Values[FEWER_LINKS]: |map, from, to|
+        map.insert(Owner { number: from.number, _next: to }, from),
+        map.remove(&Owner { number: from.number, _next: None });
+}
+
+fn chain<P: Kind, C: Chain<P>>(links: usize, deaths: &Counter) -> (C, Link<P>) {
+    let mut map = C::default();
+    let somebody = |number| {
+        new::<P, _>(Somebody {
+            number,
+            _witness: deaths.witness(),
+        })
+    };
+    let mut head = somebody(0);
+    map.link(&head, None);
+    for number in 1..links {
+        let next = somebody(number);
+        map.link(&next, Some(head));
+        head = next;
+    }
+    assert_eq!(map.counts().0, links);
     (map, head)
 }
 
-fn purged<P: Kind>() {
+fn purged<P: Kind, C: Chain<P>>() {
     on_a_small_stack(|| {
         // Without notices, each round of a purge finds those links that lie ahead of it: in a random
         // order that is O(links * capacity).
         let links = if P::NOTIFIES {
-            LINKS
+            C::LINKS
         } else {
             scaled(2_000, 24)
         };
         let deaths = Counter::default();
-        let (mut map, head) = chain::<P>(links, &deaths);
+        let (mut map, head) = chain::<P, C>(links, &deaths);
         drop(head);
         assert_eq!(deaths.get(), 1);
         map.purge();
-        assert_eq!((map.len(), map.pending_dead(), deaths.get()), (0, 0, links));
+        assert_eq!((map.counts(), deaths.get()), ((0, 0, 0), links));
     });
 }
 
 /// By the map's other operations, sixteen at a time.
-fn tended<P: Kind>() {
+fn tended<P: Kind, C: Chain<P>>() {
     on_a_small_stack(|| {
         let links = if P::NOTIFIES { scaled(20_000, 24) } else { 24 };
         let deaths = Counter::default();
-        let (mut map, head) = chain::<P>(links, &deaths);
-        let stranger = new::<P, Witness>(Counter::default().witness());
+        let (mut map, head) = chain::<P, C>(links, &deaths);
+        let stranger = new::<P, _>(Somebody {
+            number: links,
+            _witness: Counter::default().witness(),
+        });
         drop(head);
-        while map.len_live() > 0 {
+        while map.counts().1 > 0 {
             let before = deaths.get();
-            map.remove(&stranger);
+            map.look_for(&stranger);
             let buried = deaths.get() - before;
             assert!(buried <= 16, "{buried} at once");
-            if P::NOTIFIES && map.len() > 1_000 {
+            if P::NOTIFIES && map.counts().0 > 1_000 {
                 assert_eq!(buried, 16);
                 // `len_live` is O(capacity).
                 for _ in 0..links / 100 {
-                    map.remove(&stranger);
+                    map.look_for(&stranger);
                 }
             }
         }
@@ -75,39 +181,64 @@ fn tended<P: Kind>() {
     });
 }
 
-fn with_the_map<P: Kind>() {
+fn with_the_map<P: Kind, C: Chain<P>>() {
     on_a_small_stack(|| {
         let deaths = Counter::default();
-        let (map, head) = chain::<P>(LINKS, &deaths);
+        let (map, head) = chain::<P, C>(C::LINKS, &deaths);
         drop(map);
-        assert_eq!(deaths.get(), LINKS - 1);
+        assert_eq!(deaths.get(), C::LINKS - 1);
         drop(head);
     });
     on_a_small_stack(|| {
         let deaths = Counter::default();
-        let (map, head) = chain::<P>(LINKS / 10, &deaths);
+        let (map, head) = chain::<P, C>(C::LINKS / 10, &deaths);
         drop(head);
         drop(map);
-        assert_eq!(deaths.get(), LINKS / 10);
+        assert_eq!(deaths.get(), C::LINKS / 10);
     });
 }
 
-fn cleared<P: Kind>() {
+fn cleared<P: Kind, C: Chain<P>>() {
     on_a_small_stack(|| {
         let deaths = Counter::default();
-        let links = LINKS / 10;
-        let (mut map, head) = chain::<P>(links, &deaths);
+        let links = C::LINKS / 10;
+        let (mut map, head) = chain::<P, C>(links, &deaths);
         drop(head);
         map.clear();
-        assert_eq!((map.len(), map.pending_dead(), deaths.get()), (0, 0, links));
-        let (mut map, head) = chain::<P>(links, &deaths);
+        assert_eq!((map.counts(), deaths.get()), ((0, 0, 0), links));
+        let (mut map, head) = chain::<P, C>(links, &deaths);
         drop(head);
-        drop(map.drain());
+        map.drop_drain();
         assert_eq!(deaths.get(), 2 * links);
     });
 }
 
-for_each_kind!(purged, tended, with_the_map, cleared);
+macro_rules! for_each_chain {
+    ($($name:ident: $chain:ident;)*) => {$(
+        mod $name {
+            use super::*;
+            fn purged<P: Kind>() {
+                super::purged::<P, $chain<P>>();
+            }
+            fn tended<P: Kind>() {
+                super::tended::<P, $chain<P>>();
+            }
+            fn with_the_map<P: Kind>() {
+                super::with_the_map::<P, $chain<P>>();
+            }
+            fn cleared<P: Kind>() {
+                super::cleared::<P, $chain<P>>();
+            }
+            for_each_kind!(purged, tended, with_the_map, cleared);
+        }
+    )*};
+}
+
+for_each_chain! {
+    map: Map;
+    hash_map: HashMap;
+    values: Values;
+}
 
 /// A finalizer that owns the next object runs that one's finalizers inside its own call, as the
 /// destructor of a list's head runs the next one's: this chain is as deep as it is long.

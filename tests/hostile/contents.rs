@@ -114,6 +114,7 @@ fn assert_usable<P: Kind, F: Face<P, Moody>>(face: &mut F) {
     }
     assert_eq!(face.rest(), (MANY, MANY, 0));
     drop(objects);
+    face.clear();
     assert_eq!(face.rest(), (0, 0, 0));
 }
 
@@ -267,7 +268,7 @@ fn death_at_the_end_of_a_lookup_uses_others<P: Kind, F: Face<P, Moody> + 'static
 }
 
 for_each_face!(
-    by_content<Moody>:
+    by_content<super::Moody>:
     hash_that_changes,
     hash_and_eq_that_lie,
     hash_and_eq_that_panic,

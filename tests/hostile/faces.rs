@@ -2,7 +2,6 @@
 //! `F: Face<P, T>`, and run for each collection over each kind of pointer by [`for_each_face!`].
 
 use std::hash::Hash;
-use std::ops::{Deref, DerefMut};
 
 use crate::common::Kind;
 use weakly::{
@@ -69,6 +68,20 @@ pub(crate) struct PairValues<P: Kind, T: Says> {
     keys: Vec<Strong<u8>>,
 }
 
+/// All the maps of pairs, as they are.
+pub(crate) trait AsMap {
+    type Map;
+    fn as_map(&mut self) -> &mut Self::Map;
+}
+
+impl<K: StrongRef, V: StrongRef> AsMap for WeakPairMap<K, V> {
+    type Map = Self;
+
+    fn as_map(&mut self) -> &mut Self {
+        self
+    }
+}
+
 macro_rules! holders {
     ($($name:ident: $key:ty, $value:ty, $partner:ident = $new:expr;)*) => {$(
         impl<P: Kind, T: Says> Default for $name<P, T> {
@@ -78,16 +91,10 @@ macro_rules! holders {
             }
         }
 
-        impl<P: Kind, T: Says> Deref for $name<P, T> {
-            type Target = WeakPairMap<$key, $value>;
+        impl<P: Kind, T: Says> AsMap for $name<P, T> {
+            type Map = WeakPairMap<$key, $value>;
 
-            fn deref(&self) -> &Self::Target {
-                &self.map
-            }
-        }
-
-        impl<P: Kind, T: Says> DerefMut for $name<P, T> {
-            fn deref_mut(&mut self) -> &mut Self::Target {
+            fn as_map(&mut self) -> &mut Self::Map {
                 &mut self.map
             }
         }
@@ -195,7 +202,7 @@ faces! {
 
 /// Makes a `#[test]` for each collection and each kind of pointer from functions that are generic over
 /// them: `for_each_face!(all<usize>: drain);` gives `drain::map::atomic`, … `by_content` are those that
-/// call `Hash` and `Eq` of what objects say.
+/// call `Hash` and `Eq` of what objects say. (A path to a type of the test's own begins at `super`.)
 #[macro_export]
 macro_rules! for_each_face {
     (all<$says:ty>: $($test:ident),* $(,)?) => {$(
@@ -217,7 +224,6 @@ macro_rules! for_each_face {
 #[macro_export]
 macro_rules! face_tests {
     ($test:ident<$says:ty>: $($name:ident: $face:ident),*) => {
-        use super::*;
         $(fn $name<P: $crate::common::Kind>() {
             super::$test::<P, $crate::faces::$face<P, $says>>();
         })*

@@ -1,9 +1,11 @@
 //! Guards and iterators that are forgotten while keys live; then the keys die.
 
+use std::mem::take;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicPtr;
 
 use crate::common::{Counter, Kind, Witness, new, scaled};
+use crate::faces::{self, AsMap, Face};
 use crate::for_each_kind;
 use weakly::{WeakMap, WeakSet, weak_map};
 
@@ -122,3 +124,123 @@ for_each_kind!(
     entries,
     into_iter
 );
+
+/// What can be opened on a collection and forgotten, and how many objects are kept alive by that.
+trait Openings<P: Kind>: Face<P, usize> + 'static {
+    const WAYS: &'static [(usize, fn(&mut Self))];
+}
+
+macro_rules! openings {
+    ($($face:ident: |$this:ident| {$($kept:literal: $open:expr),* $(,)?})*) => {$(
+        impl<P: Kind> Openings<P> for faces::$face<P, usize> {
+            const WAYS: &'static [(usize, fn(&mut Self))] = &[$(($kept, |$this| $open)),*];
+        }
+    )*};
+}
+
+/// An iterator that has been asked once.
+fn begun<I: Iterator>(mut iter: I) -> I {
+    iter.next();
+    iter
+}
+
+openings! {
+    Values: |map| {
+        0: forget(map.drain()),
+        0: forget(begun(map.drain())),
+        0: forget(begun(map.extract_if(|_, _| true))),
+        0: forget(begun(map.drain_dead())),
+        0: forget((begun(map.iter()), begun(map.keys()), begun(map.values()), begun(map.weak_values()))),
+        0: forget(begun(take(map).into_iter())),
+        0: forget(begun(take(map).into_keys())),
+        0: forget(begun(take(map).into_values())),
+        0: forget(take(map)),
+        // A vacant place; one of a live value, which it holds; and one that a dead value has left.
+        0: forget(map.entry(999)),
+        1: forget(map.entry(0)),
+        1: forget(map.try_insert(0, &new::<P, _>(7))),
+        0: forget(map.entry(9)),
+    }
+    HashMap: |map| {
+        0: forget(begun(map.drain())),
+        0: forget(begun(map.extract_if(|_, _| true))),
+        0: forget(begun(map.drain_dead())),
+        0: forget((begun(map.iter()), begun(map.keys()), begun(map.values()), begun(map.weak_keys()))),
+        0: forget(begun(map.iter_mut())),
+        0: forget(begun(map.values_mut())),
+        0: forget(begun(take(map).into_iter())),
+        0: forget(begun(take(map).into_keys())),
+        0: forget(begun(take(map).into_values())),
+        0: forget(take(map)),
+        0: forget(map.entry(&new::<P, _>(999))),
+        0: forget(map.entry(&new::<P, _>(0))),
+        0: forget(map.entry(&new::<P, _>(9))),
+        0: forget(map.try_insert(&new::<P, _>(0), Box::new(1))),
+        // Its key, which is not that of the entry that was there, takes over and dies.
+        0: forget(map.entry(&new::<P, _>(0)).insert_entry(Box::new(1))),
+    }
+    HashSet: |set| {
+        0: forget(begun(set.drain())),
+        0: forget(begun(set.extract_if(|_| true))),
+        0: forget((begun(set.iter()), begun(set.iter_weak()))),
+        0: forget(begun(take(set).into_iter())),
+        0: forget(take(set)),
+    }
+    Names: |names| {
+        0: forget(begun(names.iter())),
+        0: forget(take(names)),
+    }
+}
+
+macro_rules! openings_of_pairs {
+    ($($face:ident: $kept:literal),*) => {$(openings! {
+    $face: |map| {
+        0: forget(map.as_map().drain()),
+        0: forget(begun(map.as_map().drain())),
+        0: forget(begun(map.as_map().extract_if(|_, _| true))),
+        0: {
+            let map = &*map.as_map();
+            forget((begun(map.iter()), begun(map.keys()), begun(map.values())));
+            forget((begun(map.weak_keys()), begun(map.weak_values())));
+        },
+        // The place of a live value, which it holds.
+        $kept: {
+            let map = map.as_map();
+            let key = map.keys().next().unwrap();
+            forget(map.entry(&key));
+        },
+        0: forget(begun(take(map.as_map()).into_iter())),
+        0: forget(begun(take(map.as_map()).into_keys())),
+        0: forget(begun(take(map.as_map()).into_values())),
+        0: forget(take(map.as_map())),
+    }
+    })*};
+}
+
+openings_of_pairs!(Pairs: 1, PairKeys: 0, PairValues: 1);
+
+/// Half of the objects are dead when something is opened and forgotten; then the others die.
+fn whatever_is_open<P: Kind, F: Openings<P>>() {
+    const FEW: usize = scaled(16, 10);
+    for (kept, open) in F::WAYS {
+        let mut objects: Vec<_> = (0..FEW).map(new::<P, usize>).collect();
+        let mut face = F::of(&objects);
+        objects.truncate(FEW / 2);
+        open(&mut face);
+        assert!(face.len_live() <= FEW / 2);
+        drop(objects);
+        assert_eq!(face.len_live(), *kept);
+        let others: Vec<_> = (FEW..2 * FEW).map(new::<P, usize>).collect();
+        for other in &others {
+            assert!(face.add(other));
+        }
+        assert_eq!(face.rest(), (FEW + kept, FEW + kept, 0));
+        drop(others);
+        assert_eq!(face.rest(), (*kept, *kept, 0));
+    }
+}
+
+mod whatever_is_open {
+    crate::face_tests!(whatever_is_open<usize>: values: Values, pairs: Pairs, pair_keys: PairKeys,
+        pair_values: PairValues, hash_map: HashMap, hash_set: HashSet, names: Names);
+}

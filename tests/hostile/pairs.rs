@@ -1,9 +1,16 @@
 //! Entries whose both sides are held weakly: each side's death, by itself, with the other's, and in the
 //! middle of what is done to the entry.
 
+use std::cell::{Cell, RefCell};
+use std::mem::take;
+use std::rc::Rc;
+
 use crate::common::own::{self, Own};
-use crate::common::panics;
+use crate::common::{self, Kind, OnDrop, explode, new, panics, scaled};
+use crate::for_each_kind;
 use weakly::WeakPairMap;
+
+const MANY: usize = scaled(40, 8);
 
 /// A pointer that panics while it is put in another's place: the entry is as it was, or as it would have
 /// been, but counted once whoever dies.
@@ -33,3 +40,173 @@ fn pointers_that_panic() {
     }
     assert!(caught >= 6, "{caught}");
 }
+
+/// An object that does something when it dies.
+type Object<P> = <P as Kind>::Strong<OnDrop>;
+type Pairs<P, Q> = WeakPairMap<Object<P>, Object<Q>>;
+
+fn objects<P: Kind>(end: impl Fn() + Clone + 'static) -> Vec<Object<P>> {
+    (0..MANY)
+        .map(|_| new::<P, _>(OnDrop::new(end.clone())))
+        .collect()
+}
+
+fn pairs<P: Kind, Q: Kind>(keys: &[Object<P>], values: &[Object<Q>]) -> Pairs<P, Q> {
+    keys.iter().zip(values).collect()
+}
+
+/// It counts right and takes new entries.
+fn assert_usable<P: Kind, Q: Kind>(map: &mut Pairs<P, Q>, live: usize) {
+    map.purge();
+    assert_eq!(
+        (map.len(), map.len_live(), map.pending_dead()),
+        (live, live, 0)
+    );
+    let (keys, values) = (objects::<P>(|| ()), objects::<Q>(|| ()));
+    map.extend(keys.iter().zip(&values));
+    assert_eq!(map.len(), live + MANY);
+    drop((keys, values));
+    map.purge();
+    assert_eq!(
+        (map.len(), map.len_live(), map.pending_dead()),
+        (live, live, 0)
+    );
+}
+
+/// Keys, values or both die between two steps of an iterator that takes entries out: it shows no half of
+/// a pair.
+fn both_sides_die_inside_a_drain<P: Kind, Q: Kind>() {
+    type Step<'a> = &'a mut dyn FnMut();
+    type Drainer<P, Q> = fn(&mut Pairs<P, Q>, Step<'_>) -> usize;
+    let drainers: [Drainer<P, Q>; 5] = [
+        |map, step| map.drain().inspect(|_| step()).count(),
+        |map, step| map.extract_if(|_, _| true).inspect(|_| step()).count(),
+        |map, step| take(map).into_iter().inspect(|_| step()).count(),
+        |map, step| take(map).into_keys().inspect(|_| step()).count(),
+        |map, step| take(map).into_values().inspect(|_| step()).count(),
+    ];
+    for drainer in drainers {
+        for (keys_die, values_die) in [(true, false), (false, true), (true, true)] {
+            let (mut keys, mut values) = (objects::<P>(|| ()), objects::<Q>(|| ()));
+            let mut map = pairs::<P, Q>(&keys, &values);
+            let shown = drainer(&mut map, &mut || {
+                if keys_die {
+                    keys.clear();
+                }
+                if values_die {
+                    values.clear();
+                }
+            });
+            assert_eq!(shown, 1, "the others died with the first");
+            assert_usable::<P, Q>(&mut map, 0);
+        }
+    }
+}
+
+/// The same while nothing is taken out: each pair is whole when it is shown.
+fn both_sides_die_under_an_iterator<P: Kind, Q: Kind>() {
+    let (keys, values) = (objects::<P>(|| ()), objects::<Q>(|| ()));
+    let mut map = pairs::<P, Q>(&keys, &values);
+    let (keys, mut values) = (RefCell::new(keys), values);
+    for (_, _) in &map {
+        keys.borrow_mut().pop();
+    }
+    assert!(map.len_live() <= MANY / 2 + 1);
+    map.retain(|_, _| {
+        keys.take();
+        true
+    });
+    values.clear();
+    assert_usable::<P, Q>(&mut map, 0);
+}
+
+/// A key's destructor drops its value, or the other way round: the death of the one is announced in the
+/// middle of the other's.
+fn one_owns_the_other<P: Kind, Q: Kind>() {
+    let leaves = objects::<Q>(|| ());
+    let owners: Vec<_> = leaves
+        .iter()
+        .map(|leaf| {
+            let mut leaf = Some(leaf.clone());
+            new::<P, _>(OnDrop::new(move || drop(leaf.take())))
+        })
+        .collect();
+    let mut forth = pairs::<P, Q>(&owners, &leaves);
+    let mut back = pairs::<Q, P>(&leaves, &owners);
+    drop(leaves);
+    assert_eq!((forth.len_live(), back.len_live()), (MANY, MANY));
+    drop(owners);
+    if P::NOTIFIES || Q::NOTIFIES {
+        let counts = (
+            forth.len(),
+            forth.pending_dead(),
+            back.len(),
+            back.pending_dead(),
+        );
+        assert_eq!(counts, (0, MANY, 0, MANY));
+    }
+    assert_usable::<P, Q>(&mut forth, 0);
+    assert_usable::<Q, P>(&mut back, 0);
+}
+
+/// One side lives on; then it panics too. The entry dies once.
+fn half_dead_with_destructors_that_panic<P: Kind, Q: Kind>() {
+    for values_first in [false, true] {
+        let fuse = Rc::new(Cell::new(false));
+        let burning = fuse.clone();
+        let end = move || {
+            if burning.take() {
+                explode();
+            }
+        };
+        let (mut keys, mut values) = (objects::<P>(end.clone()), objects::<Q>(end));
+        let mut map = pairs::<P, Q>(&keys, &values);
+        fuse.set(true);
+        assert!(panics(|| if values_first {
+            values.clear()
+        } else {
+            keys.clear()
+        }));
+        assert_eq!(
+            (
+                map.len_live(),
+                map.iter().count(),
+                map.weak_values().count()
+            ),
+            (0, 0, 0)
+        );
+        fuse.set(true);
+        assert!(panics(|| if values_first {
+            keys.clear()
+        } else {
+            values.clear()
+        }));
+        assert!(map.len() + map.pending_dead() <= MANY);
+        assert_usable::<P, Q>(&mut map, 0);
+    }
+}
+
+macro_rules! for_each_two_kinds {
+    ($($test:ident),* $(,)?) => {$(
+        mod $test {
+            use super::*;
+            fn with_atomic<P: Kind>() {
+                super::$test::<P, common::Atomic>();
+            }
+            fn with_local<P: Kind>() {
+                super::$test::<P, common::Local>();
+            }
+            fn with_std<P: Kind>() {
+                super::$test::<P, common::StdRc>();
+            }
+            for_each_kind!(with_atomic, with_local, with_std);
+        }
+    )*};
+}
+
+for_each_two_kinds!(
+    both_sides_die_inside_a_drain,
+    both_sides_die_under_an_iterator,
+    one_owns_the_other,
+    half_dead_with_destructors_that_panic,
+);

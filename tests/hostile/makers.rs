@@ -1,0 +1,155 @@
+//! What makes objects for a collection: closures, and conversions that an interner calls.
+
+use std::borrow::Borrow;
+use std::cell::{Cell, RefCell};
+use std::ptr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::common::{Key, Kind, explode, keys, new, panics, scaled};
+use crate::for_each_kind;
+use weakly::{Interner, Strong, WeakPairMap, WeakValueMap, local};
+
+const MANY: usize = scaled(60, 12);
+
+/// After each of these the map is as before.
+fn makers_that_panic<P: Kind>() {
+    let (objects, key) = (keys::<P>(MANY), new::<P, _>(MANY));
+    let mut values: WeakValueMap<usize, Key<P>> =
+        objects.iter().map(|object| (**object, object)).collect();
+    assert!(panics(|| drop(
+        values.get_or_insert_with(MANY, |_| explode())
+    )));
+    assert!(panics(|| drop(
+        values.entry(MANY).or_insert_with(|| explode())
+    )));
+    assert!(panics(|| drop(values.entry(0).and_modify(|_| explode()))));
+    assert!(panics(|| drop(
+        values.try_get_or_insert_with(MANY, |_| -> Result<_, ()> { explode() })
+    )));
+    assert_eq!((values.len(), values.len_live()), (MANY, MANY));
+    assert!(!values.contains_key(&MANY));
+    let mut pairs: WeakPairMap<_, _> = objects.iter().zip(&objects).collect();
+    assert!(panics(|| drop(
+        pairs.get_or_insert_with(&key, |_| explode())
+    )));
+    assert!(panics(|| drop(
+        pairs.entry(&key).or_insert_with(|| explode())
+    )));
+    assert_eq!((pairs.len(), pairs.len_live()), (MANY, MANY));
+    assert!(!pairs.contains_key(&key));
+    drop(objects);
+    values.purge();
+    pairs.purge();
+    assert_eq!((values.len(), pairs.len()), (0, 0));
+}
+
+/// While a place is open, all the others die; and what is made is somebody who is there already.
+fn makers_that_kill<P: Kind>() {
+    let objects = RefCell::new(keys::<P>(MANY));
+    let mut values: WeakValueMap<usize, Key<P>> = objects
+        .borrow()
+        .iter()
+        .map(|object| (**object, object))
+        .collect();
+    let mut pairs: WeakPairMap<_, _> = objects.borrow().iter().zip(&*objects.borrow()).collect();
+    let key = new::<P, _>(MANY);
+    let last = values.get_or_insert_with(MANY, |_| {
+        let mut all = objects.take();
+        all.swap_remove(1)
+    });
+    assert_eq!((*last, values.len_live(), pairs.len_live()), (1, 2, 1));
+    let again = pairs.get_or_insert_with(&key, |_| last);
+    assert_eq!((*again, pairs.len_live()), (1, 2));
+    values.purge();
+    pairs.purge();
+    assert_eq!((values.len(), pairs.len()), (2, 2));
+    // One death ends both entries of each map.
+    drop(again);
+    values.purge();
+    pairs.purge();
+    assert_eq!((values.len(), pairs.len()), (0, 0));
+    // A value that nobody keeps: it dies on its way out.
+    drop(values.get_or_insert_with(5, |_| new::<P, _>(5)));
+    assert!(values.get(&5).is_none());
+}
+
+/// What an interner is told.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Word(usize);
+
+/// Says one thing, then another, and becomes a third.
+struct Liar {
+    says: [Word; 2],
+    asked: Cell<usize>,
+    /// It panics if none.
+    becomes: Option<Word>,
+}
+
+impl Liar {
+    fn new(first: usize, then: usize, becomes: Option<usize>) -> Self {
+        Liar {
+            says: [Word(first), Word(then)],
+            asked: Cell::new(0),
+            becomes: becomes.map(Word),
+        }
+    }
+}
+
+impl Borrow<Word> for Liar {
+    fn borrow(&self) -> &Word {
+        &self.says[self.asked.replace(1)]
+    }
+}
+
+/// A word of 1000 and more is read wrong; one of 2000 and more not at all.
+macro_rules! readers {
+    ($($strong:ty),*) => {$(
+        impl From<Liar> for $strong {
+            fn from(liar: Liar) -> Self {
+                <$strong>::new(liar.becomes.unwrap_or_else(|| explode()))
+            }
+        }
+
+        impl From<&Word> for $strong {
+            fn from(word: &Word) -> Self {
+                match word.0 {
+                    0..1000 => <$strong>::new(word.clone()),
+                    1000..2000 => <$strong>::new(Word(word.0 + 1)),
+                    _ => explode(),
+                }
+            }
+        }
+    )*};
+}
+
+readers!(Strong<Word>, local::Strong<Word>, Arc<Word>, Rc<Word>);
+
+/// They get a panic, or what they have become; the interner keeps one handle for each content.
+fn conversions_that_lie<P: Kind>()
+where
+    P::Strong<Word>: From<Liar> + for<'a> From<&'a Word>,
+{
+    let mut names = Interner::<P::Strong<Word>>::new();
+    let words: Vec<_> = (0..MANY).map(|number| names.intern(Word(number))).collect();
+    assert!(panics(|| drop(names.intern(Liar::new(
+        1000,
+        1000,
+        Some(1001)
+    )))));
+    assert!(panics(|| drop(names.intern(Liar::new(1000, 1000, None)))));
+    assert!(panics(|| drop(names.intern_ref(&Word(1000)))));
+    assert!(panics(|| drop(names.intern_ref(&Word(2000)))));
+    assert_eq!((names.len(), names.len_live()), (MANY, MANY));
+    // It has become somebody who is there, behind the interner's back.
+    let same = names.intern(Liar::new(0, 1, Some(0)));
+    assert!(ptr::eq(&*same, &*words[0]));
+    let other = names.intern(Liar::new(1000, 0, Some(1000)));
+    assert!(other.0 == 1000 && names.get(&Word(1000)).is_some());
+    assert_eq!(names.len_live(), MANY + 1);
+    drop((words, same, other));
+    names.purge();
+    assert_eq!((names.len(), names.pending_dead()), (0, 0));
+}
+
+for_each_kind!(makers_that_panic, makers_that_kill, conversions_that_lie);

@@ -1,0 +1,126 @@
+//! Objects die on other threads while a collection is used.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+
+use crate::common::{Atomic, Kind, StdArc, keys, scaled};
+use crate::faces::{self, Face, Object};
+use weakly::{Strong, WeakPairMap};
+
+const MANY: usize = scaled(2_000, 6);
+
+/// Uses a collection until all of these, which another thread drops, are dead.
+fn deaths_elsewhere<P: Kind, F: Face<P, usize>>()
+where
+    Object<P, usize>: Send,
+{
+    let objects = keys::<P>(MANY);
+    let mine: Vec<Object<P, usize>> = (MANY..MANY + 4).map(Into::into).collect();
+    let mut face = F::of(objects.iter().chain(&mine));
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for object in objects {
+                drop(object);
+            }
+            done.store(true, Relaxed);
+        });
+        let mut turn = 0;
+        while !done.load(Relaxed) {
+            let mine = &mine[turn % mine.len()];
+            assert!(face.has(mine));
+            let (len, live) = (face.len(), face.len_live());
+            assert!(
+                live <= len && (4..=MANY + 4).contains(&live),
+                "{live} of {len}"
+            );
+            match turn % 4 {
+                0 => face.purge(),
+                // It is there, and stays the only one, as is seen in the end.
+                1 => _ = face.add(mine),
+                2 => face.reserve(MANY),
+                _ => face.shrink_to_fit(),
+            }
+            turn += 1;
+        }
+    });
+    assert_eq!(face.rest(), (4, 4, 0));
+    drop(mine);
+    assert_eq!(face.rest(), (0, 0, 0));
+}
+
+macro_rules! elsewhere {
+    ($($name:ident: $face:ident),*) => {$(
+        mod $name {
+            use super::*;
+            #[test]
+            fn atomic() {
+                deaths_elsewhere::<Atomic, faces::$face<Atomic, usize>>();
+            }
+            #[test]
+            fn std_arc() {
+                deaths_elsewhere::<StdArc, faces::$face<StdArc, usize>>();
+            }
+        }
+    )*};
+}
+
+elsewhere!(
+    map: Map,
+    set: Set,
+    values: Values,
+    pairs: Pairs,
+    pair_keys: PairKeys,
+    pair_values: PairValues,
+    hash_map: HashMap,
+    hash_set: HashSet,
+    names: Names
+);
+
+/// The keys die on one thread and the values on another, while entries are removed, replaced and drained:
+/// each is counted once, and what follows finds no trace of it.
+#[test]
+fn both_sides_of_pairs_die_elsewhere() {
+    type Acts = fn(&mut WeakPairMap<Strong<usize>, Strong<usize>>, &[Strong<usize>; 2]);
+    let acts: [Acts; 6] = [
+        |map, _| map.purge(),
+        |map, _| drop(map.pop()),
+        |map, [key, value]| drop(map.insert(key, value)),
+        |map, [key, _]| drop(map.remove(key)),
+        |map, _| map.retain(|key, _| **key % 3 != 0),
+        |map, _| *map = map.drain().collect(),
+    ];
+    for act in acts {
+        let (keys, values) = (keys::<Atomic>(MANY), keys::<Atomic>(MANY));
+        let mine = [Strong::new(MANY), Strong::new(MANY)];
+        let mut map: WeakPairMap<_, _> = keys.iter().zip(&values).collect();
+        thread::scope(|scope| {
+            scope.spawn(|| keys.into_iter().for_each(drop));
+            scope.spawn(|| values.into_iter().rev().for_each(drop));
+            for _ in 0..scaled(200, 4) {
+                act(&mut map, &mine);
+                assert!(map.len() <= MANY + 1 && map.pending_dead() <= MANY);
+            }
+        });
+        map.purge();
+        assert_eq!((map.pending_dead(), map.len()), (0, map.len_live()));
+        map.insert(&mine[0], &mine[1]);
+        assert_eq!(map.len(), 1);
+        drop(mine);
+        assert_eq!((map.len(), map.pending_dead()), (0, 1));
+    }
+}
+
+/// The map goes while both sides of its entries die.
+#[test]
+fn the_end_of_a_map_of_pairs_against_deaths() {
+    for _ in 0..scaled(50, 4) {
+        let (keys, values) = (keys::<Atomic>(4), keys::<Atomic>(4));
+        let map: WeakPairMap<_, _> = keys.iter().zip(&values).collect();
+        thread::scope(|scope| {
+            scope.spawn(|| drop(keys));
+            scope.spawn(|| drop(values));
+            drop(map);
+        });
+    }
+}
