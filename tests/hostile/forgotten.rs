@@ -10,6 +10,8 @@ use crate::for_each_kind;
 use weakly::{WeakMap, WeakSet, weak_map};
 
 const MANY: usize = scaled(100, 20);
+/// For what is done in many ways.
+const FEW: usize = scaled(16, 4);
 
 type Map<P> = WeakMap<<P as Kind>::Strong<usize>, Witness>;
 
@@ -159,7 +161,7 @@ openings! {
         0: forget(map.entry(999)),
         1: forget(map.entry(0)),
         1: forget(map.try_insert(0, &new::<P, _>(7))),
-        0: forget(map.entry(9)),
+        0: forget(map.entry(FEW - 1)),
     }
     HashMap: |map| {
         0: forget(begun(map.drain())),
@@ -174,7 +176,7 @@ openings! {
         0: forget(take(map)),
         0: forget(map.entry(&new::<P, _>(999))),
         0: forget(map.entry(&new::<P, _>(0))),
-        0: forget(map.entry(&new::<P, _>(9))),
+        0: forget(map.entry(&new::<P, _>(FEW - 1))),
         0: forget(map.try_insert(&new::<P, _>(0), Box::new(1))),
         // Its key, which is not that of the entry that was there, takes over and dies.
         0: forget(map.entry(&new::<P, _>(0)).insert_entry(Box::new(1))),
@@ -221,7 +223,6 @@ openings_of_pairs!(Pairs: 1, PairKeys: 0, PairValues: 1);
 
 /// Half of the objects are dead when something is opened and forgotten; then the others die.
 fn whatever_is_open<P: Kind, F: Openings<P>>() {
-    const FEW: usize = scaled(16, 10);
     for (kept, open) in F::WAYS {
         let mut objects: Vec<_> = (0..FEW).map(new::<P, usize>).collect();
         let mut face = F::of(&objects);

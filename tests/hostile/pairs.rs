@@ -10,7 +10,7 @@ use crate::common::{self, Kind, OnDrop, explode, new, panics, scaled};
 use crate::for_each_kind;
 use weakly::WeakPairMap;
 
-const MANY: usize = scaled(40, 8);
+const MANY: usize = scaled(40, 4);
 
 /// A pointer that panics while it is put in another's place: the entry is as it was, or as it would have
 /// been, but counted once whoever dies.
