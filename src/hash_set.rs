@@ -139,10 +139,16 @@ where
         let mut held = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut held);
         match self.store.place(lookup, |_| Some(())) {
-            Place::Found(mut found, ()) => found.own(&key, ()),
-            Place::Vacant(vacant) => drop(vacant.own(key, ())),
+            Place::Found(mut found, ()) => {
+                found.own(&key, ());
+                held
+            }
+            // One that says something else may be held, if the hashes are equal.
+            Place::Vacant(vacant) => {
+                vacant.own(key, ());
+                None
+            }
         }
-        held
     }
 
     /// Removes the live element that says this; says whether there was one. O(1).
