@@ -12,12 +12,11 @@ use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 use std::thread;
 
 use common::{Atomic, Kind, Local, StdArc, StdRc, new, scaled};
+use model::all::{Pointers, Which};
 use model::op::Op;
 use model::payload::{Dyn, Probe, Tested, Text};
 use model::pointer;
-use model::script;
-use model::world::{Item, Key, Value};
-use weakly::{Identify, Strong, WeakMap, WeakSet, local};
+use weakly::{Strong, WeakMap, local};
 
 static BYTES: AtomicIsize = AtomicIsize::new(0);
 
@@ -62,14 +61,12 @@ fn steps(seed: u64) -> impl Iterator<Item = [u8; model::STEP]> {
     std::iter::repeat_with(next).take(scaled(200, 30))
 }
 
-fn scripts<P: Kind>()
-where
-    Item: Identify<Key<P>>,
-{
+fn scripts<P: Pointers>() {
     for seed in 0..scaled(4, 1) as u64 {
-        let ops = || steps(seed).map(Op::decode);
-        gives_all_back("map", || script::run::<P, WeakMap<Key<P>, Value<P>>>(ops()));
-        gives_all_back("set", || script::run::<P, WeakSet<Key<P>>>(ops()));
+        let ops = || steps(seed).map(Op::decode).filter(|op| !op.leaks());
+        for which in Which::ALL {
+            gives_all_back(&format!("{which:?}"), || P::on(which, ops()));
+        }
     }
     gives_all_back("hostile", hostile::<P>);
 }

@@ -9,18 +9,20 @@ mod model;
 use std::collections::VecDeque;
 
 use common::{Kind, new, scaled};
+use model::STEP;
+use model::all::{Job, Pointers, Which};
+use model::hasher::Few;
 use model::op::Op;
 use model::payload::{Dyn, Payload, Probe, Tested, Text};
 use model::pointer;
 use model::routes::{Insert, Keep, Remove};
 use model::script;
-use model::subject::Subject;
-use model::world::{Item, Key, Value};
-use model::{STEP, pick};
+use model::subject::{New, Subject};
+use model::world::{Item, Key, Says, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use weakly::{Atomic, Identify, Local, WeakMap, WeakSet};
+use weakly::{Atomic, Interner, Local, WeakHashMap, WeakHashSet, WeakPairMap, WeakValueMap};
 
 fn config() -> ProptestConfig {
     ProptestConfig {
@@ -35,81 +37,174 @@ fn steps() -> impl Strategy<Value = Vec<[u8; STEP]>> {
     vec(any::<[u8; STEP]>(), 0..scaled(200, 25))
 }
 
-fn collection<P: Kind, S: Subject<P>>() {
+fn pairs<P: Kind, V: Kind, S: Subject<P, V>>() {
     let scripts = steps().prop_map(|steps| steps.into_iter().map(Op::decode).collect::<Vec<_>>());
     let run = |ops: Vec<Op>| {
-        script::run::<P, S>(ops);
+        script::run::<P, V, S>(ops);
         Ok(())
     };
     TestRunner::new(config()).run(&scripts, run).unwrap();
 }
 
-fn map<P: Kind>()
-where
-    Item: Identify<Key<P>>,
-{
-    collection::<P, WeakMap<Key<P>, Value<P>>>();
-}
+/// Scripts from anywhere.
+struct Scripts;
 
-fn set<P: Kind>()
-where
-    Item: Identify<Key<P>>,
-{
-    collection::<P, WeakSet<Key<P>>>();
-}
-
-/// New objects at the addresses of dead ones whose entries are still there: whatever is done first to
-/// one of them must not take the dead one's entry for its own.
-fn recycled<P: Kind>()
-where
-    Item: Identify<Key<P>>,
-{
-    let first = |op: fn(u8, u8) -> Op, ways: usize| {
-        let slots: &[u8] = if cfg!(miri) { &[3] } else { &[3, 31, 59] };
-        let ways = (0..ways as u8).step_by(scaled(1, 6));
-        for (way, &slot) in ways.flat_map(|way| slots.iter().map(move |slot| (way, slot))) {
-            let how = Insert::Insert;
-            let ops = [
-                Op::Refill,
-                Op::InsertAll { how, step: None },
-                Op::DropOwners(0, u8::MAX),
-                Op::Refill,
-                op(slot, way),
-            ];
-            script::run::<P, WeakMap<Key<P>, Value<P>>>(ops);
-            script::run::<P, WeakSet<Key<P>>>(ops);
-        }
-    };
-    first(
-        |slot, way| Op::Remove(slot, pick(&Remove::ALL, way)),
-        Remove::ALL.len(),
-    );
-    let insert = |key, way| Op::Insert {
-        key,
-        how: pick(&Insert::ALL, way),
-        heir: None,
-    };
-    first(insert, Insert::ALL.len());
-    first(|_, way| Op::Keep(pick(&Keep::ALL, way), 0), Keep::ALL.len());
-}
-
-/// Keys come and go, never more than a few at once, and nobody purges: memory stays bounded.
-fn churn<P: Kind>() {
-    let mut map = WeakMap::new();
-    let mut live = VecDeque::new();
-    for number in 0..scaled(50_000, 200) {
-        let key = new::<P, usize>(number);
-        map.insert(&key, number);
-        live.push_back(key);
-        if live.len() > 100 {
-            live.pop_front();
-        }
-        assert!(map.capacity() <= 448, "{} of {}", map.len(), map.capacity());
+impl Job for Scripts {
+    fn run<P: Kind, V: Kind, S: Subject<P, V>>(self) {
+        pairs::<P, V, S>();
     }
-    assert_eq!(map.len_live(), 100);
 }
 
-for_each_kind!(map, set, recycled, churn);
+macro_rules! scripts {
+    ($($name:ident: $which:ident;)*) => {
+        $(fn $name<P: Pointers>() {
+            P::on(Which::$which, Scripts);
+        })*
+        for_each_kind!($($name),*);
+    };
+}
+
+scripts! {
+    map: Map;
+    set: Set;
+    hash_map: HashMap;
+    hash_set: HashSet;
+    interner: Interner;
+    value_map: ValueMap;
+    pair_map: PairMap;
+}
+
+/// Keys and values of different kinds.
+mod mixed_pairs {
+    use super::*;
+    use crate::common::{Atomic, Local, StdArc, StdRc};
+
+    type PairMap<P, V> = WeakPairMap<Key<P>, Key<V>>;
+
+    #[test]
+    fn both_announce() {
+        pairs::<Atomic, Local, PairMap<Atomic, Local>>();
+        pairs::<Local, Atomic, PairMap<Local, Atomic>>();
+    }
+
+    #[test]
+    fn one_announces() {
+        pairs::<Local, StdRc, PairMap<Local, StdRc>>();
+        pairs::<StdArc, Atomic, PairMap<StdArc, Atomic>>();
+    }
+}
+
+/// Contents whose hashes are equal, up to the last bit.
+mod few_hashes {
+    use super::*;
+    use crate::common::{Local, StdRc};
+
+    type LocalKey = Key<Local>;
+
+    /// What is in the place of a content is not what says something else with the same hash.
+    #[test]
+    fn nothing_is_replaced() {
+        let [one, other] = [1, 2].map(|says| new::<Local, _>(Item::new(Says::unheard(says), None)));
+        let mut set = WeakHashSet::<LocalKey, Few<1>>::default();
+        assert!(set.replace(&one).is_none());
+        assert!(set.replace(&other).is_none());
+        assert!(
+            set.replace(&other)
+                .is_some_and(|old| old.says == other.says)
+        );
+        assert_eq!(set.len(), 2);
+    }
+
+    #[test]
+    fn of_weak_keys() {
+        pairs::<Local, Local, WeakHashMap<LocalKey, Value, Few<1>>>();
+        pairs::<Local, Local, WeakHashSet<LocalKey, Few<4>>>();
+        pairs::<Local, Local, Interner<LocalKey, Few<4>>>();
+    }
+
+    #[test]
+    fn of_owned_keys() {
+        pairs::<Local, Local, WeakValueMap<Value, LocalKey, Few<1>>>();
+    }
+
+    #[test]
+    fn of_swept_keys() {
+        pairs::<StdRc, StdRc, WeakHashMap<Key<StdRc>, Value, Few<4>>>();
+    }
+}
+
+/// New objects at the addresses of dead ones, or with their contents, while the entries of the dead are
+/// still there: whatever is done first to one of them must not take the dead one's entry for its own.
+fn recycled<P: Pointers>() {
+    let mut firsts = Vec::new();
+    let slots: &[u8] = if cfg!(miri) { &[3] } else { &[3, 31, 59] };
+    let step = scaled(1, 6);
+    for &slot in slots {
+        firsts.extend(
+            Remove::ALL
+                .map(|how| Op::Remove(slot, how))
+                .iter()
+                .step_by(step),
+        );
+        firsts.extend(Insert::ALL.iter().step_by(step).map(|&how| Op::Insert {
+            key: slot,
+            how,
+            value: slot,
+            heir: None,
+        }));
+    }
+    firsts.extend(Keep::ALL.map(|how| Op::Keep(how, 0)).iter().step_by(step));
+    for first in firsts {
+        let ops = [
+            Op::Refill,
+            Op::InsertAll {
+                how: Insert::Insert,
+                step: 0,
+                heirs: false,
+            },
+            Op::DropOwners {
+                slot: 0,
+                count: u8::MAX,
+                both: false,
+            },
+            Op::Refill,
+            first,
+        ];
+        Which::ALL.into_iter().for_each(|which| P::on(which, ops));
+    }
+}
+
+/// Keys and values come and go, never more than a few at once, and nobody purges: memory stays bounded.
+struct Churn;
+
+impl Job for Churn {
+    fn run<P: Kind, V: Kind, S: Subject<P, V>>(self) {
+        let mut subject = S::default();
+        let mut live = VecDeque::new();
+        for number in 0..scaled(10_000, 200) {
+            let key = new::<P, _>(Item::new(Says::unheard(number), None));
+            let value = new::<V, _>(Item::new(Says::unheard(number), None));
+            let new = New {
+                owned: Some(Value::unheard(number)),
+                weak: Some(&value),
+            };
+            subject.insert(Insert::Insert, &key, new);
+            live.push_back((key, value));
+            if live.len() > 100 {
+                live.pop_front();
+            }
+            let (len, capacity) = (subject.len(), subject.capacity());
+            assert!(capacity <= 448, "{len} of {capacity}");
+        }
+        assert_eq!(subject.len_live(), 100);
+    }
+}
+
+fn churn<P: Pointers>() {
+    Which::ALL.into_iter().for_each(|which| P::on(which, Churn));
+}
+
+for_each_kind!(recycled, churn);
 
 fn pointer<P: Payload<F>, F: Tested>() {
     let decode = |steps: Vec<_>| steps.into_iter().map(pointer::Op::decode).collect();

@@ -8,33 +8,52 @@ mod common;
 #[path = "../../tests/model/mod.rs"]
 mod model;
 
-use common::{Atomic, Kind, Local, StdArc, StdRc};
+use common::{Atomic, Local, StdArc, StdRc};
 use libfuzzer_sys::fuzz_target;
+use model::STEP;
+use model::all::{Pointers, Which};
+use model::hasher::Few;
 use model::op::Op;
-use model::script::run;
-use model::world::{Item, Key, Value};
-use weakly::{Identify, WeakMap, WeakSet};
+use model::script;
+use model::world::{Key, Value};
+use weakly::{Interner, WeakHashMap, WeakPairMap, WeakValueMap};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&kind, script)) = bytes.split_first() else {
         return;
     };
-    match kind % 4 {
+    match kind % 5 {
         0 => collection::<Atomic>(kind, script),
         1 => collection::<Local>(kind, script),
         2 => collection::<StdArc>(kind, script),
-        _ => collection::<StdRc>(kind, script),
+        3 => collection::<StdRc>(kind, script),
+        _ => special(kind, script),
     }
 });
 
-fn collection<P: Kind>(kind: u8, script: &[u8])
-where
-    Item: Identify<Key<P>>,
-{
-    let ops = script.as_chunks().0.iter().copied().map(Op::decode);
-    if kind / 4 % 4 == 0 {
-        run::<P, WeakSet<Key<P>>>(ops);
-    } else {
-        run::<P, WeakMap<Key<P>, Value<P>>>(ops);
+/// What is forgotten would fill the memory of a long run.
+fn ops(script: &[u8]) -> impl Iterator<Item = Op> {
+    let steps: &[[u8; STEP]] = script.as_chunks().0;
+    steps
+        .iter()
+        .copied()
+        .map(Op::decode)
+        .filter(|op| !op.leaks())
+}
+
+fn collection<P: Pointers>(kind: u8, script: &[u8]) {
+    P::on(model::pick(&Which::ALL, kind / 5), ops(script));
+}
+
+/// Hashes that collide, and pairs of different kinds.
+fn special(kind: u8, script: &[u8]) {
+    let ops = ops(script);
+    match kind / 5 % 6 {
+        0 => script::run::<Local, Local, WeakHashMap<Key<Local>, Value, Few<1>>>(ops),
+        1 => script::run::<Local, Local, WeakValueMap<Value, Key<Local>, Few<4>>>(ops),
+        2 => script::run::<Atomic, Atomic, Interner<Key<Atomic>, Few<4>>>(ops),
+        3 => script::run::<Atomic, Local, WeakPairMap<Key<Atomic>, Key<Local>>>(ops),
+        4 => script::run::<StdArc, Atomic, WeakPairMap<Key<StdArc>, Key<Atomic>>>(ops),
+        _ => script::run::<Local, StdRc, WeakPairMap<Key<Local>, Key<StdRc>>>(ops),
     }
 }

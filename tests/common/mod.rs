@@ -10,6 +10,7 @@ use std::cell::Cell;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
+use std::sync::atomic::AtomicPtr;
 use std::sync::{Arc, Mutex};
 
 use weakly::{
@@ -192,6 +193,13 @@ impl Log {
     pub fn take(&self) -> Vec<&'static str> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
+}
+
+/// `mem::forget`, but into a hoard that can be reached, so that a search for leaks finds only others.
+pub fn forget<T>(value: T) {
+    static HOARD: Mutex<Vec<AtomicPtr<()>>> = Mutex::new(Vec::new());
+    let memory = Box::into_raw(Box::new(value)).cast();
+    HOARD.lock().unwrap().push(AtomicPtr::new(memory));
 }
 
 /// Runs something that may panic; says whether it did.

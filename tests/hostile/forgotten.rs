@@ -1,10 +1,8 @@
 //! Guards and iterators that are forgotten while keys live; then the keys die.
 
 use std::mem::take;
-use std::sync::Mutex;
-use std::sync::atomic::AtomicPtr;
 
-use crate::common::{Counter, Kind, Witness, new, scaled};
+use crate::common::{Counter, Kind, Witness, forget, new, scaled};
 use crate::faces::{self, AsMap, Face};
 use crate::for_each_kind;
 use weakly::{WeakMap, WeakSet, weak_map};
@@ -14,13 +12,6 @@ const MANY: usize = scaled(100, 20);
 const FEW: usize = scaled(16, 4);
 
 type Map<P> = WeakMap<<P as Kind>::Strong<usize>, Witness>;
-
-/// `mem::forget`, but into a hoard that can be reached, so that a search for leaks finds only others.
-fn forget<T>(value: T) {
-    static HOARD: Mutex<Vec<AtomicPtr<()>>> = Mutex::new(Vec::new());
-    let memory = Box::into_raw(Box::new(value)).cast();
-    HOARD.lock().unwrap().push(AtomicPtr::new(memory));
-}
 
 /// A map, half of whose keys are dead, is given to `hostile`; then all the keys die, and the map must
 /// count right and be usable.

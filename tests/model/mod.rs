@@ -3,12 +3,18 @@
 
 #![allow(dead_code, unreachable_pub)] // each program uses its own part
 
+pub mod all;
+pub mod entry;
+mod faces;
+pub mod hasher;
 pub mod op;
 pub mod payload;
 pub mod pointer;
+pub mod pool;
 pub mod routes;
 pub mod script;
 pub mod subject;
+mod verify;
 pub mod world;
 
 /// How many bytes make one operation.

@@ -1,38 +1,50 @@
 //! The operations of the scripts for collections.
 
-use super::routes::{Change, Insert, Keep, Remove};
+use super::routes::{Change, Insert, Keep, Remove, Take};
 use super::{STEP, pick};
 
-/// An operation. Numbers are reduced to what there is.
+/// An operation. Numbers are reduced to what there is. Where values are weak too, the places from 128
+/// on are those of their owners.
 #[derive(Clone, Copy, Debug)]
 pub enum Op {
     /// Lets go of what is in the place, and makes a new object there, as like as not at the address
-    /// of one that has just died.
-    NewOwner(u8),
+    /// of one that has just died. It may own another object.
+    NewOwner {
+        slot: u8,
+        says: u8,
+        heir: Option<u8>,
+    },
     CloneOwner(u8),
     DropOwner(u8),
-    /// Drops so many owners in a row.
-    DropOwners(u8, u8),
+    /// Drops so many owners in a row; of keys and of values, if both.
+    DropOwners {
+        slot: u8,
+        count: u8,
+        both: bool,
+    },
     /// Fills the empty places.
     Refill,
     /// Keeps a weak handle, which outlives the object.
     Watch(u8),
     /// Makes an owner from it.
     Upgrade(u8),
-    /// The value may own another object.
+    /// What the collection will own may own another object.
     Insert {
         key: u8,
         how: Insert,
+        value: u8,
         heir: Option<u8>,
     },
-    /// The objects of all places; each value owns the object of the place that is `step` ahead.
+    /// The objects of all places, with the values of the places that are `step` ahead; what the
+    /// collection will own may own the objects there.
     InsertAll {
         how: Insert,
-        step: Option<u8>,
+        step: u8,
+        heirs: bool,
     },
     Remove(u8, Remove),
     Change(u8, Change),
-    /// Keeps the objects whose number has not this rest modulo four.
+    /// Keeps the keys whose number has not this rest modulo four.
     Keep(Keep, u8),
     Pop,
     Purge,
@@ -40,7 +52,7 @@ pub enum Op {
     Reserve(u8),
     ShrinkTo(u8),
     Clear,
-    Take,
+    Take(Take),
     /// The second collection becomes a copy of the first.
     Copy,
     /// The first gets all that is in the second.
@@ -51,21 +63,31 @@ pub enum Op {
 impl Op {
     pub fn decode([op, a, b, c]: [u8; STEP]) -> Self {
         match op % 40 {
-            0..3 => Op::NewOwner(a),
+            0..3 => Op::NewOwner {
+                slot: a,
+                says: b,
+                heir: (c >= 192).then_some(c),
+            },
             3 => Op::CloneOwner(a),
             4..7 => Op::DropOwner(a),
-            7..9 => Op::DropOwners(a, b % 64),
+            7..9 => Op::DropOwners {
+                slot: a,
+                count: b % 64,
+                both: b >= 128,
+            },
             9..12 => Op::Refill,
             12 => Op::Watch(a),
             13 => Op::Upgrade(a),
             14..20 => Op::Insert {
                 key: a,
                 how: pick(&Insert::ALL, b),
-                heir: (c >= 128).then_some(c),
+                value: c,
+                heir: (c >= 128).then_some(b.wrapping_add(c)),
             },
             20..23 => Op::InsertAll {
                 how: pick(&Insert::ALL, b),
-                step: (c >= 192).then_some(a),
+                step: a,
+                heirs: c >= 192,
             },
             23..26 => Op::Remove(a, pick(&Remove::ALL, b)),
             26 => Op::Change(a, pick(&Change::ALL, b)),
@@ -76,10 +98,29 @@ impl Op {
             32 => Op::Reserve(a),
             33 => Op::ShrinkTo(a % 64),
             34 => Op::Clear,
-            35 => Op::Take,
+            35 => Op::Take(pick(&Take::ALL, a)),
             36 => Op::Copy,
             37 => Op::Absorb,
             _ => Op::Swap,
         }
+    }
+
+    /// Whether it leaves the collections alone.
+    pub fn is_about_owners(self) -> bool {
+        matches!(
+            self,
+            Op::NewOwner { .. }
+                | Op::CloneOwner(_)
+                | Op::DropOwner(_)
+                | Op::DropOwners { .. }
+                | Op::Refill
+                | Op::Watch(_)
+                | Op::Upgrade(_)
+        )
+    }
+
+    /// Whether memory is lost for good.
+    pub fn leaks(self) -> bool {
+        matches!(self, Op::Keep(Keep::Forget, _))
     }
 }

@@ -17,10 +17,13 @@ pub enum Insert {
     ExtendBorrowed,
     ByVariant,
     AndModify,
+    TryGetOrInsertWith,
+    /// The same, and nothing comes of it.
+    Fail,
 }
 
 impl Insert {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Insert::Insert,
         Insert::OrInsert,
         Insert::OrInsertWith,
@@ -33,90 +36,139 @@ impl Insert {
         Insert::ExtendBorrowed,
         Insert::ByVariant,
         Insert::AndModify,
+        Insert::TryGetOrInsertWith,
+        Insert::Fail,
     ];
+}
 
-    /// Whether a value that is there gives way.
-    pub fn replaces(self) -> bool {
-        matches!(
-            self,
-            Insert::Insert
-                | Insert::InsertEntry
-                | Insert::ExtendOwned
-                | Insert::ExtendBorrowed
-                | Insert::ByVariant
-                | Insert::AndModify
-        )
-    }
+/// What becomes of a live entry when its key is inserted once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    Stays,
+    /// It gets the new value.
+    Changes,
+    /// It gets the new value, and lives as long as the new key, where that is weak.
+    Moves,
 }
 
 /// The ways out, for one key.
 #[derive(Clone, Copy, Debug)]
 pub enum Remove {
-    ByStrong,
-    ByWeak,
-    ByPlain,
-    EntryByAddr,
+    Value(By),
+    Entry(By),
     Occupied,
     OccupiedEntry,
 }
 
 impl Remove {
-    pub const ALL: [Self; 6] = [
-        Remove::ByStrong,
-        Remove::ByWeak,
-        Remove::ByPlain,
-        Remove::EntryByAddr,
+    pub const ALL: [Self; 8] = [
+        Remove::Value(By::Strong),
+        Remove::Value(By::Weak),
+        Remove::Value(By::Plain),
+        Remove::Value(By::Addr),
+        Remove::Entry(By::Plain),
+        Remove::Entry(By::Addr),
         Remove::Occupied,
         Remove::OccupiedEntry,
     ];
 }
 
+/// What a key is looked up by. Where keys are told apart by content, that is always borrowed, from
+/// something or other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Strong,
+    Weak,
+    Plain,
+    Addr,
+}
+
 /// The ways to look a key up.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Find {
-    ByStrong,
-    ByWeak,
-    ByPlain,
-    ByAddr,
-    KeyValue,
-    Index,
+    Get(By),
+    Contains(By),
+    KeyValue(By),
+    Index(By),
 }
 
 impl Find {
-    pub const ALL: [Self; 6] = [
-        Find::ByStrong,
-        Find::ByWeak,
-        Find::ByPlain,
-        Find::ByAddr,
-        Find::KeyValue,
-        Find::Index,
+    pub const ALL: [Self; 9] = [
+        Find::Get(By::Strong),
+        Find::Get(By::Weak),
+        Find::Get(By::Plain),
+        Find::Get(By::Addr),
+        Find::Contains(By::Strong),
+        Find::Contains(By::Weak),
+        Find::KeyValue(By::Plain),
+        Find::KeyValue(By::Addr),
+        Find::Index(By::Strong),
     ];
+
+    pub fn by(self) -> By {
+        let (Find::Get(by) | Find::Contains(by) | Find::KeyValue(by) | Find::Index(by)) = self;
+        by
+    }
 }
 
-/// The ways to look at all entries.
-#[derive(Clone, Copy, Debug)]
+/// The ways to look at all entries. A collection that lacks one only iterates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     Iter,
     IterMut,
     Keys,
     WeakKeys,
+    Values,
+    ValuesMut,
+    WeakValues,
 }
 
 impl List {
-    pub const ALL: [Self; 4] = [List::Iter, List::IterMut, List::Keys, List::WeakKeys];
+    pub const ALL: [Self; 7] = [
+        List::Iter,
+        List::IterMut,
+        List::Keys,
+        List::WeakKeys,
+        List::Values,
+        List::ValuesMut,
+        List::WeakValues,
+    ];
 }
 
 /// The ways to keep some entries only.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     Retain,
     ExtractIf,
+    /// The iterator is dropped at the first that goes.
+    ExtractOne,
     Drain,
+    /// The iterator is forgotten at the first that goes.
+    Forget,
     IntoIter,
 }
 
 impl Keep {
-    pub const ALL: [Self; 4] = [Keep::Retain, Keep::ExtractIf, Keep::Drain, Keep::IntoIter];
+    pub const ALL: [Self; 6] = [
+        Keep::Retain,
+        Keep::ExtractIf,
+        Keep::ExtractOne,
+        Keep::Drain,
+        Keep::Forget,
+        Keep::IntoIter,
+    ];
+}
+
+/// The ways to end a collection.
+#[derive(Clone, Copy, Debug)]
+pub enum Take {
+    Drop,
+    IntoKeys,
+    IntoValues,
+}
+
+impl Take {
+    pub const ALL: [Self; 3] = [Take::Drop, Take::IntoKeys, Take::IntoValues];
 }
 
 /// The ways to change a value in place.

@@ -1,109 +1,114 @@
-//! Scripts for collections with weak keys: owners come and go among the operations of two
-//! collections, and after each operation everything is compared with the model.
+//! Scripts for collections: owners come and go among the operations of two collections, and after each
+//! operation everything is compared with the model.
 
 use std::mem::take;
 
+use super::entry::{Entry, Model};
 use super::op::Op;
-use super::routes::{Change, Find, Insert, Keep, List};
-use super::subject::Subject;
-use super::world::{Entries, Entry, Key, Truth, Value};
-use crate::common::{Kind, downgrade, scaled};
-use weakly::{StrongRef, WeakRef};
+use super::pool::{CONTENTS, Pool, SLOTS};
+use super::routes::{Change, Insert, Keep, List, Over, Take};
+use super::subject::{New, Pin, Subject};
+use super::world::{Heir, Key, Truth, Value};
+use crate::common::Kind;
 
-/// Places for owners: several times what one operation buries.
-const SLOTS: usize = scaled(64, 20);
-
-/// A place for owners of one object.
-struct Slot<P: Kind> {
-    owners: Vec<Key<P>>,
-    weak: Option<(usize, <Key<P> as StrongRef>::Weak)>,
-}
-
-struct World<P: Kind, S> {
-    truth: Truth,
-    slots: Vec<Slot<P>>,
-    subject: S,
-    model: Entries,
-    other: S,
-    other_model: Entries,
-    turn: usize,
+pub(super) struct World<P: Kind, V: Kind, S> {
+    pub(super) truth: Truth,
+    pub(super) keys: Pool<P>,
+    /// Where values are weak.
+    pub(super) values: Pool<V>,
+    pub(super) subject: S,
+    pub(super) model: Model,
+    pub(super) other: S,
+    pub(super) other_model: Model,
+    pub(super) turn: usize,
 }
 
 /// Runs a script.
-pub fn run<P: Kind, S: Subject<P>>(ops: impl IntoIterator<Item = Op>) {
-    let empty = || Slot {
-        owners: Vec::new(),
-        weak: None,
-    };
-    let mut world = World::<P, S> {
+pub fn run<P: Kind, V: Kind, S: Subject<P, V>>(ops: impl IntoIterator<Item = Op>) {
+    let mut world = World::<P, V, S> {
         truth: Truth::default(),
-        slots: (0..SLOTS).map(|_| empty()).collect(),
+        keys: Pool::new(),
+        values: Pool::new(),
         subject: S::default(),
-        model: Entries::new(),
+        model: Model::default(),
         other: S::default(),
-        other_model: Entries::new(),
+        other_model: Model::default(),
         turn: 0,
     };
     for op in ops {
         world.apply(op);
-        world.verify();
+        world.verify(op.is_about_owners());
     }
     world.finish();
 }
 
-impl<P: Kind, S: Subject<P>> World<P, S> {
-    fn apply(&mut self, op: Op) {
+/// Does the same to the place of an owner, of a key or of a value.
+macro_rules! in_place {
+    ($world:ident, $slot:expr, |$pool:ident| $do:expr) => {
+        if S::WEAK_VALUES && $slot >= 128 {
+            let $pool = &mut $world.values;
+            $do
+        } else {
+            let $pool = &mut $world.keys;
+            $do
+        }
+    };
+}
+
+pub(super) use in_place;
+
+impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
+    /// Whether all deaths are announced.
+    pub(super) const NOTIFIES: bool =
+        (P::NOTIFIES || !S::WEAK_KEYS) && (V::NOTIFIES || !S::WEAK_VALUES);
+
+    pub(super) fn apply(&mut self, op: Op) {
         match op {
-            Op::NewOwner(slot) => self.new_owner(self.slot(slot)),
-            Op::CloneOwner(slot) => {
-                if let Some(owner) = self.owner(slot) {
-                    self.truth.own(owner.id);
-                    let slot = self.slot(slot);
-                    self.slots[slot].owners.push(owner);
-                }
+            Op::NewOwner { slot, says, heir } => {
+                let heir = heir.and_then(|heir| self.heir(heir));
+                self.new_owner(slot, usize::from(says) % CONTENTS, heir);
             }
-            Op::DropOwner(slot) => self.drop_owner(self.slot(slot)),
-            Op::DropOwners(slot, count) => {
+            Op::CloneOwner(slot) => in_place!(self, slot, |pool| {
+                pool.clone_owner(slot.into(), &mut self.truth);
+            }),
+            Op::DropOwner(slot) => self.drop_owner(slot),
+            Op::DropOwners { slot, count, both } => {
                 for ahead in 0..count {
-                    self.drop_owner(self.slot(slot.wrapping_add(ahead)));
+                    let slot = slot.wrapping_add(ahead);
+                    self.drop_owner(slot);
+                    if both {
+                        self.drop_owner(slot ^ 128);
+                    }
                 }
             }
             Op::Refill => {
-                for slot in 0..SLOTS {
-                    if self.slots[slot].owners.is_empty() {
-                        self.new_owner(slot);
+                let sides = if S::WEAK_VALUES { 2 } else { 1 };
+                for slot in (0..sides * 128).filter(|slot| slot % 128 < SLOTS) {
+                    if in_place!(self, slot, |pool| pool.owner(slot).is_none()) {
+                        self.new_owner(slot as u8, slot % CONTENTS, None);
                     }
                 }
             }
-            Op::Watch(slot) => {
-                let slot = self.slot(slot);
-                let slot = &mut self.slots[slot];
-                slot.weak = slot.owners.last().map(|owner| (owner.id, downgrade(owner)));
+            Op::Watch(slot) => in_place!(self, slot, |pool| pool.watch(slot.into())),
+            Op::Upgrade(slot) => in_place!(self, slot, |pool| {
+                pool.upgrade(slot.into(), &mut self.truth);
+            }),
+            Op::Insert {
+                key,
+                how,
+                value,
+                heir,
+            } => {
+                let heir = heir.and_then(|heir| self.heir(heir));
+                self.insert(key, how, value, heir);
             }
-            Op::Upgrade(slot) => self.upgrade(self.slot(slot)),
-            Op::Insert { key, how, heir } => {
-                if let Some(key) = self.owner(key) {
-                    self.insert(&key, how, heir.and_then(|heir| self.owner(heir)));
-                }
-            }
-            Op::InsertAll { how, step } => {
+            Op::InsertAll { how, step, heirs } => {
                 for slot in 0..SLOTS as u8 {
-                    let heir = step.and_then(|step| self.owner(slot.wrapping_add(step)));
-                    if let Some(key) = self.owner(slot) {
-                        self.insert(&key, how, heir);
-                    }
+                    let value = slot.wrapping_add(step);
+                    let heir = heirs.then(|| self.heir(value)).flatten();
+                    self.insert(slot, how, value, heir);
                 }
             }
-            Op::Remove(slot, how) => {
-                if let Some(key) = self.owner(slot) {
-                    let was = self.take_from_model(key.id);
-                    assert_eq!(self.subject.remove(how, &key), was.is_some());
-                    self.settle(was.and_then(|entry| entry.value));
-                }
-            }
-            Op::Change(slot, how) => self.change(slot, how),
-            Op::Keep(how, rest) => self.keep(how, usize::from(rest)),
-            Op::Pop => self.pop(),
             Op::Purge => {
                 self.subject.purge();
                 self.settle(None);
@@ -115,7 +120,7 @@ impl<P: Kind, S: Subject<P>> World<P, S> {
                 // Often all, by accident of the limit.
                 let count = self.subject.drain_dead(usize::from(limit));
                 self.settle(None);
-                if P::NOTIFIES && count < usize::from(limit) {
+                if Self::NOTIFIES && count < usize::from(limit) {
                     self.no_dead();
                 }
             }
@@ -136,33 +141,54 @@ impl<P: Kind, S: Subject<P>> World<P, S> {
                 self.no_dead();
             }
             Op::Clear => {
-                let doomed = values(&take(&mut self.model));
+                let doomed = self.model.clear();
                 self.subject.clear();
                 self.settle(doomed);
                 assert_eq!(self.subject.len() + self.subject.pending_dead(), 0);
             }
-            Op::Take => {
-                let doomed = values(&take(&mut self.model));
-                drop(take(&mut self.subject));
-                self.settle(doomed);
-            }
+            Op::Take(how) => self.take(how),
             Op::Copy => self.copy(),
             Op::Absorb => self.absorb(),
             Op::Swap => {
                 std::mem::swap(&mut self.subject, &mut self.other);
                 std::mem::swap(&mut self.model, &mut self.other_model);
             }
+            Op::Remove(..) | Op::Change(..) | Op::Keep(..) | Op::Pop if !S::OPEN => {}
+            Op::Remove(slot, how) => {
+                if let Some(key) = self.keys.owner(slot.into()) {
+                    let was = self.take_from_model(Self::key_of(&key));
+                    let pin = was.and_then(|was| self.pin(&was));
+                    let removed = self.subject.remove(how, &key);
+                    assert_eq!(removed, was.map(|entry| Self::value_of(&entry)));
+                    drop((pin, key));
+                    self.settle(was.and_then(|entry| entry.owned));
+                }
+            }
+            Op::Change(slot, how) => self.change(slot, how),
+            Op::Keep(Keep::Forget, _) => self.forget(),
+            Op::Keep(how, rest) => self.keep(how, usize::from(rest)),
+            Op::Pop => self.pop(),
         }
     }
 
-    fn slot(&self, number: u8) -> usize {
-        usize::from(number) % SLOTS
+    /// What a key is found by.
+    pub(super) fn key_of(key: &Key<P>) -> usize {
+        if S::BY_CONTENT {
+            key.says.content
+        } else {
+            key.id
+        }
     }
 
-    /// One more handle to the object there, which nobody counts: it must go before the next `settle`
-    /// that could otherwise see a death.
-    fn owner(&self, slot: u8) -> Option<Key<P>> {
-        self.slots[self.slot(slot)].owners.last().cloned()
+    /// The number of an entry's value, if it has one.
+    pub(super) fn value_of(entry: &Entry) -> Option<usize> {
+        let owned = entry.owned.filter(|_| S::WEAK_KEYS);
+        entry.weak_value.or(owned)
+    }
+
+    pub(super) fn live(&self, model: &Model) -> Vec<Entry> {
+        let live = |entry: &&Entry| self.truth.is_live(entry);
+        model.entries.iter().filter(live).copied().collect()
     }
 
     fn settle(&mut self, doomed: impl IntoIterator<Item = usize>) {
@@ -170,80 +196,130 @@ impl<P: Kind, S: Subject<P>> World<P, S> {
         self.truth.settle(models, doomed.into_iter().collect());
     }
 
-    fn drop_owner(&mut self, slot: usize) {
-        if let Some(owner) = self.slots[slot].owners.pop() {
-            self.truth.disown(owner.id);
-            drop(owner);
-            self.settle(None);
+    /// One more handle, which counts when it is in its owner's hands.
+    fn heir(&self, slot: u8) -> Option<Box<dyn Heir>> {
+        if S::WEAK_VALUES {
+            Some(self.values.owner(slot.into())?.again())
+        } else {
+            Some(self.keys.owner(slot.into())?.again())
         }
     }
 
-    fn new_owner(&mut self, slot: usize) {
-        while !self.slots[slot].owners.is_empty() {
+    pub(super) fn drop_owner(&mut self, slot: u8) {
+        in_place!(self, slot, |pool| drop(
+            pool.take(slot.into(), &mut self.truth)
+        ));
+        self.settle(None);
+    }
+
+    fn new_owner(&mut self, slot: u8, says: usize, heir: Option<Box<dyn Heir>>) {
+        // It counts from now on, for it may be what lies there.
+        let heir_id = heir.as_ref().map(|heir| heir.id());
+        heir_id.into_iter().for_each(|heir| self.truth.own(heir));
+        while in_place!(self, slot, |pool| pool.owner(slot.into()).is_some()) {
             self.drop_owner(slot);
         }
-        let object = self.truth.object::<P>();
-        self.slots[slot].owners.push(object);
+        in_place!(self, slot, |pool| {
+            pool.put_new(slot.into(), says, heir, &mut self.truth);
+        });
+        heir_id.into_iter().for_each(|heir| self.truth.disown(heir));
     }
 
-    fn upgrade(&mut self, slot: usize) {
-        let Some((object, weak)) = &self.slots[slot].weak else {
-            return;
+    /// The live entry of a key.
+    fn take_from_model(&mut self, key: usize) -> Option<Entry> {
+        let is_its = |entry: &Entry| entry.key == key && self.truth.is_live(entry);
+        let place = self.model.entries.iter().position(is_its)?;
+        Some(self.model.entries.swap_remove(place))
+    }
+
+    /// Keeps alive what an entry needs: what an operation buries first may be its last owner.
+    fn pin(&self, entry: &Entry) -> Option<Pin<P, V>> {
+        let id = |pin: &Pin<P, V>| match pin {
+            (Some(key), _) => key.id,
+            (None, value) => value.as_ref().unwrap().id,
         };
-        match weak.upgrade() {
-            Some(owner) => {
-                assert_eq!(owner.id, *object);
-                self.truth.own(*object);
-                // To the place of its fellows, or to one where it can be alone.
-                if self.slots[slot]
-                    .owners
-                    .last()
-                    .is_none_or(|old| old.id == owner.id)
-                {
-                    self.slots[slot].owners.push(owner);
-                } else {
-                    self.truth.disown(owner.id);
-                }
+        let mut pins = self.subject.pins().into_iter().filter(|_| S::OWNS);
+        pins.find(|pin| entry.weak().any(|object| object == id(pin)))
+    }
+
+    /// What becomes of an entry when its key is inserted once more, and what of the owned goes.
+    fn over(how: Insert, was: Entry, new: Entry) -> (Entry, Option<usize>) {
+        let owned_key = !S::WEAK_KEYS;
+        match S::over(how) {
+            Over::Stays => (was, new.owned),
+            // The key that is there stays, and the other goes.
+            _ if owned_key => {
+                let weak_value = new.weak_value;
+                (Entry { weak_value, ..was }, new.owned)
             }
-            None => assert!(!self.truth.is_alive(*object)),
+            Over::Changes => {
+                let owned = new.owned;
+                (Entry { owned, ..was }, was.owned)
+            }
+            Over::Moves => (new, was.owned),
         }
     }
 
-    fn take_from_model(&mut self, object: usize) -> Option<Entry> {
-        let place = self.model.iter().position(|entry| entry.object == object)?;
-        Some(self.model.swap_remove(place))
-    }
-
-    fn insert(&mut self, key: &Key<P>, how: Insert, heir: Option<Key<P>>) {
-        let value = S::VALUED.then(|| Value::new(&self.truth.ledger, None, heir));
-        let id = value.as_ref().map(|value| value.id);
-        let was = self.take_from_model(key.id);
-        let new = self.subject.insert(how, key, value);
-        assert_eq!(new.unwrap_or(was.is_none()), was.is_none());
-        let (entry, out) = match was {
-            Some(was) if !how.replaces() => (was, id),
-            _ => (
-                Entry {
-                    object: key.id,
-                    value: id,
-                },
-                was.and_then(|was| was.value),
-            ),
+    fn insert(&mut self, slot: u8, how: Insert, value: u8, heir: Option<Box<dyn Heir>>) {
+        let Some(key) = self.keys.owner(slot.into()) else {
+            return;
         };
-        self.model.push(entry);
+        let value = self.values.owner(value.into()).filter(|_| S::WEAK_VALUES);
+        if value.is_none() && S::WEAK_VALUES {
+            return;
+        }
+        let content = (!S::WEAK_KEYS).then_some(key.says.content);
+        let owned = S::OWNS.then(|| Value::new(&self.truth.ledger, content, heir));
+        let mut new = Entry {
+            key: Self::key_of(&key),
+            weak_key: S::WEAK_KEYS.then_some(key.id),
+            weak_value: value.as_ref().map(|value| value.id),
+            owned: owned.as_ref().map(|owned| owned.id),
+        };
+        let was = self.take_from_model(new.key);
+        let weak = value.as_ref();
+        let pin = was.and_then(|was| self.pin(&was));
+        let told = self.subject.insert(how, &key, New { owned, weak });
+        if let Some(handle) = &told.handle {
+            new.weak_key = Some(handle.id);
+            assert!(was.is_none_or(|was| was.weak_key == new.weak_key));
+        }
+        let handle = told.handle.filter(|handle| self.truth.is_born(handle.id));
+        let (now, out) = match was {
+            Some(was) => {
+                let (now, out) = Self::over(how, was, new);
+                (Some(now), out)
+            }
+            None if S::fills(how) => (Some(new), None),
+            None => (None, new.owned),
+        };
+        assert_eq!(told.new.unwrap_or(was.is_none()), was.is_none());
+        if let Some(value) = told.value {
+            assert_eq!(Some(value), Self::value_of(&now.expect("it has a value")));
+        }
+        self.model.entries.extend(now);
+        drop((pin, key, value));
         self.settle(out);
+        if let Some(handle) = handle {
+            while self.keys.owner(slot.into()).is_some() {
+                self.drop_owner(slot);
+            }
+            self.keys.put(slot.into(), handle);
+        }
     }
 
     fn change(&mut self, slot: u8, how: Change) {
-        let Some(key) = self.owner(slot).filter(|_| S::VALUED) else {
+        let has_values = S::OWNS && S::WEAK_KEYS;
+        let Some(key) = self.keys.owner(slot.into()).filter(|_| has_values) else {
             return;
         };
-        let Some(entry) = self.model.iter_mut().find(|entry| entry.object == key.id) else {
+        let Some(mut entry) = self.take_from_model(Self::key_of(&key)) else {
             return;
         };
         let dead = self.subject.pending_dead();
         let value = Value::new(&self.truth.ledger, None, None);
-        let old = entry.value.replace(value.id).expect("it has a value");
+        let old = entry.owned.replace(value.id).expect("it has a value");
+        self.model.entries.push(entry);
         self.subject.change(how, &key, old, value);
         // The old value may have killed somebody, but nobody has been buried.
         assert!(self.subject.pending_dead() >= dead);
@@ -251,188 +327,116 @@ impl<P: Kind, S: Subject<P>> World<P, S> {
     }
 
     fn keep(&mut self, how: Keep, rest: usize) {
-        let before = live(&self.truth, &self.model);
-        let wanted = |object: usize| object % 4 != rest;
+        let before = self.live(&self.model);
+        let wanted = |key: usize| key % 4 != rest;
         let seen = self.subject.keep(how, wanted);
         assert!(seen.iter().all(|entry| before.contains(entry)));
         let mut doomed = Vec::new();
-        for entry in seen.iter().filter(|entry| !wanted(entry.object)) {
-            doomed.extend(entry.value);
-            self.take_from_model(entry.object);
+        for entry in seen.iter().filter(|entry| !wanted(entry.key)) {
+            doomed.extend(entry.owned);
+            self.model.entries.retain(|other| other != entry);
         }
+        let goes = seen.iter().position(|entry| !wanted(entry.key));
+        let stopped = how == Keep::ExtractOne && goes.is_some();
+        assert!(!stopped || goes == Some(seen.len() - 1));
         self.settle(doomed);
         let mut unique = seen.clone();
         unique.sort_unstable();
         unique.dedup();
         assert_eq!(unique.len(), seen.len(), "an entry was visited twice");
         // Who died of it may have been seen or not.
-        let missed = |entry: &Entry| self.truth.is_alive(entry.object) && !seen.contains(entry);
-        assert!(!before.iter().any(missed), "an entry was not visited");
+        let missed = |entry: &Entry| self.truth.is_live(entry) && !seen.contains(entry);
+        assert!(
+            stopped || !before.iter().any(missed),
+            "an entry was not visited"
+        );
+    }
+
+    /// All but one entry are in an iterator that is forgotten.
+    fn forget(&mut self) {
+        let before = self.live(&self.model);
+        let seen = self.subject.keep(Keep::Forget, |_| true);
+        assert!(seen.len() <= 1 && seen.iter().all(|entry| before.contains(entry)));
+        self.model.entries.retain(|entry| !seen.contains(entry));
+        self.settle(seen.iter().filter_map(|entry| entry.owned));
+        // The dead that it passed over may have owned who was left.
+        let missed = |entry: &Entry| self.truth.is_live(entry);
+        assert!(seen.len() == 1 || !before.iter().any(missed));
+        let lost = self.model.clear();
+        lost.into_iter().for_each(|value| self.truth.lose(value));
+        assert_eq!(self.subject.capacity(), 0);
     }
 
     fn pop(&mut self) {
-        let entry = self.subject.pop();
-        if let Some(entry) = entry {
-            assert_eq!(self.take_from_model(entry.object), Some(entry));
+        let popped = self.subject.pop();
+        if let Some(entry) = &popped {
+            assert!(self.truth.is_live(entry));
+            assert_eq!(self.take_from_model(entry.key).as_ref(), popped.as_ref());
         }
-        self.settle(entry.and_then(|entry| entry.value));
-        assert!(entry.is_some() || live(&self.truth, &self.model).is_empty());
+        self.settle(popped.and_then(|entry| entry.owned));
+        assert!(popped.is_some() || self.live(&self.model).is_empty());
+    }
+
+    fn take(&mut self, how: Take) {
+        let told = |entry: &Entry| match how {
+            Take::IntoKeys => entry.key,
+            _ => Self::value_of(entry).unwrap_or(entry.key),
+        };
+        let before = self.live(&self.model);
+        let doomed = self.model.clear();
+        let got = take(&mut self.subject).end(how);
+        self.settle(doomed);
+        if let Some(mut got) = got {
+            // Who died of it may have been told or not.
+            let missed = |entry: &Entry| self.truth.is_live(entry) && !got.contains(&told(entry));
+            assert!(!before.iter().any(missed));
+            let mut all: Vec<_> = before.iter().map(told).collect();
+            for number in got.drain(..) {
+                let place = all.iter().position(|&other| other == number);
+                all.swap_remove(place.expect("it was there, and once"));
+            }
+        }
     }
 
     fn copy(&mut self) {
-        let doomed = values(&take(&mut self.other_model));
+        let doomed = self.other_model.clear();
         let pins = (self.subject.pins(), self.other.pins());
-        let before = live(&self.truth, &self.model);
-        self.other = self.subject.clone();
-        assert!(self.other == self.subject);
-        self.other_model = self.other.list(List::Iter);
+        let before = self.live(&self.model);
+        self.other = self.subject.copy();
+        assert!(self.other.equals(&self.subject));
+        self.other_model.entries = self.other.list(List::Iter);
         drop(pins);
         self.settle(doomed);
-        let contents = |entries: &[Entry]| self.contents(entries);
-        let copy = live(&self.truth, &self.other_model);
-        let before: Vec<_> = before
-            .into_iter()
-            .filter(|entry| self.truth.is_alive(entry.object))
-            .collect();
-        assert_eq!(contents(&copy), contents(&before));
+        let copy = self.live(&self.other_model);
+        let live = |entry: &Entry| self.truth.is_live(entry);
+        let before: Vec<_> = before.into_iter().filter(live).collect();
+        assert_eq!(self.sides(&copy), self.sides(&before));
     }
 
     fn absorb(&mut self) {
         self.subject.purge();
         self.settle(None);
         let pins = (self.subject.pins(), self.other.pins());
-        let mut expected = self.model.clone();
+        let mut expected = self.model.entries.clone();
         let mut doomed = Vec::new();
-        for theirs in live(&self.truth, &self.other_model) {
-            match expected
-                .iter_mut()
-                .find(|ours| ours.object == theirs.object)
-            {
+        for theirs in self.live(&self.other_model) {
+            match expected.iter_mut().find(|ours| ours.key == theirs.key) {
                 Some(ours) => {
-                    doomed.extend(ours.value);
-                    *ours = theirs;
+                    // Theirs stand for their copies.
+                    let (now, out) = Self::over(Insert::ExtendOwned, *ours, theirs);
+                    doomed.extend(out.filter(|_| out == ours.owned));
+                    *ours = now;
                 }
                 None => expected.push(theirs),
             }
         }
         self.subject.absorb(&self.other);
-        self.model = self.subject.list(List::Iter);
+        self.model.entries = self.subject.list(List::Iter);
         drop(pins);
         self.settle(doomed);
-        assert_eq!(self.contents(&self.model), self.contents(&expected));
+        let live = |entry: &Entry| self.truth.is_live(entry);
+        let ours = self.live(&self.model);
+        let expected: Vec<_> = expected.into_iter().filter(live).collect();
+        assert_eq!(self.sides(&ours), self.sides(&expected));
     }
-
-    /// Entries with what their values say, in an order of their own.
-    fn contents(&self, entries: &[Entry]) -> Vec<(usize, Option<usize>)> {
-        let content = |entry: &Entry| {
-            let content = entry.value.map(|value| self.truth.content(value));
-            (entry.object, content)
-        };
-        let mut contents: Vec<_> = entries.iter().map(content).collect();
-        contents.sort_unstable();
-        contents
-    }
-
-    fn no_dead(&self) {
-        let dead = |entry: &Entry| !self.truth.is_alive(entry.object);
-        assert!(!self.model.iter().any(dead), "a dead key's value is left");
-    }
-
-    /// Looks at everything, by routes that change from turn to turn.
-    fn verify(&mut self) {
-        self.turn += 1;
-        for _ in 0..2 {
-            self.verify_subject();
-            self.apply(Op::Swap);
-        }
-        let [ours, theirs] =
-            [&self.model, &self.other_model].map(|model| self.contents(&live(&self.truth, model)));
-        assert_eq!(self.subject == self.other, ours == theirs);
-        if let Some(answers) = self.subject.algebra(&self.other) {
-            for (number, mut answer) in answers.into_iter().enumerate() {
-                let wanted = |&(object, _): &(usize, _)| {
-                    let in_both = (
-                        ours.contains(&(object, None)),
-                        theirs.contains(&(object, None)),
-                    );
-                    match number {
-                        0 => true,
-                        1 => in_both == (true, true),
-                        2 => in_both == (true, false),
-                        _ => in_both != (true, true),
-                    }
-                };
-                let mut all = [ours.clone(), theirs.clone()].concat();
-                all.sort_unstable();
-                all.dedup();
-                answer.sort_unstable();
-                let ids = all.into_iter().filter(wanted).map(|(object, _)| object);
-                assert_eq!(answer, ids.collect::<Vec<_>>());
-            }
-        }
-        assert!(self.truth.is_quiet(), "a look destroyed something");
-    }
-
-    fn verify_subject(&mut self) {
-        let mut live = live(&self.truth, &self.model);
-        let dead = self.model.len() - live.len();
-        assert_eq!(self.subject.len_live(), live.len());
-        if P::NOTIFIES {
-            assert_eq!(self.subject.len(), live.len());
-            if S::VALUED {
-                assert_eq!(self.subject.pending_dead(), dead);
-            }
-        } else {
-            assert_eq!(self.subject.pending_dead(), 0);
-            assert!(self.subject.len() >= live.len());
-            if S::VALUED {
-                assert_eq!(self.subject.len(), live.len() + dead);
-            }
-        }
-        assert_eq!(self.subject.is_empty(), self.subject.len() == 0);
-        for (number, slot) in self.slots.iter().enumerate() {
-            if let Some(key) = slot.owners.last() {
-                let expected = live.iter().find(|entry| entry.object == key.id);
-                let how = Find::ALL[(number + self.turn) % Find::ALL.len()];
-                assert_eq!(self.subject.find(how, key).as_ref(), expected, "{how:?}");
-            }
-            if let Some((object, weak)) = &slot.weak {
-                let expected = live.iter().any(|entry| entry.object == *object);
-                assert_eq!(self.subject.find_weak(weak), expected);
-            }
-        }
-        let mut list = self.subject.list(List::ALL[self.turn % List::ALL.len()]);
-        list.sort_unstable();
-        live.sort_unstable();
-        assert_eq!(list, live);
-    }
-
-    /// All owners go; then the collections.
-    fn finish(mut self) {
-        for slot in 0..SLOTS {
-            self.slots[slot].weak = None;
-            while !self.slots[slot].owners.is_empty() {
-                self.drop_owner(slot);
-            }
-        }
-        self.verify();
-        for _ in 0..2 {
-            self.apply(Op::Purge);
-            self.verify();
-            self.apply(Op::Swap);
-        }
-        self.apply(Op::Take);
-        self.apply(Op::Swap);
-        self.apply(Op::Take);
-        self.truth.finish();
-    }
-}
-
-fn live(truth: &Truth, model: &[Entry]) -> Entries {
-    let alive = |entry: &&Entry| truth.is_alive(entry.object);
-    model.iter().filter(alive).copied().collect()
-}
-
-fn values(model: &[Entry]) -> Vec<usize> {
-    model.iter().filter_map(|entry| entry.value).collect()
 }

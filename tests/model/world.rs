@@ -1,9 +1,15 @@
-//! Ground truth: objects and values that write down their own ends, and a count of who owns whom.
+//! Ground truth: objects and owned things that write down their own ends, and a count of who owns whom.
 
+use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use super::entry::{Entry, Model};
 use crate::common::{Kind, new};
+use weakly::{Strong, local};
 
 /// The strong pointers of the scripts.
 pub type Key<P> = <P as Kind>::Strong<Item>;
@@ -11,6 +17,11 @@ pub type Key<P> = <P as Kind>::Strong<Item>;
 /// What happened, in order.
 #[derive(Debug)]
 enum Event {
+    Born {
+        object: usize,
+        content: usize,
+        heir: Option<usize>,
+    },
     Made {
         value: usize,
         content: usize,
@@ -20,10 +31,11 @@ enum Event {
     Died(usize),
 }
 
-/// Where destructors write.
+/// Where constructors and destructors write.
 #[derive(Default)]
 pub struct Ledger {
     events: RefCell<Vec<Event>>,
+    objects: Cell<usize>,
     values: Cell<usize>,
 }
 
@@ -33,75 +45,166 @@ impl Ledger {
     }
 }
 
-/// The payload of an object. It is told apart by its number.
+/// An object that something else owns, and which dies with it if nobody else owns it.
+pub trait Heir {
+    fn id(&self) -> usize;
+    fn again(&self) -> Box<dyn Heir>;
+}
+
+impl<K: Deref<Target = Item> + Clone + 'static> Heir for K {
+    fn id(&self) -> usize {
+        self.id
+    }
+
+    fn again(&self) -> Box<dyn Heir> {
+        Box::new(self.clone())
+    }
+}
+
+/// A content, which is a small number, and who is told of what has it. Equal by content.
+#[derive(Clone)]
+pub struct Says {
+    pub content: usize,
+    ledger: Rc<Ledger>,
+}
+
+impl Says {
+    /// For a lookup: nobody is told.
+    pub fn unheard(content: usize) -> Self {
+        Says {
+            content,
+            ledger: Rc::default(),
+        }
+    }
+}
+
+/// The payload of an object: told apart by its number, or by what it says.
 pub struct Item {
     pub id: usize,
-    ledger: Rc<Ledger>,
+    pub says: Says,
+    heir: Option<Box<dyn Heir>>,
+}
+
+impl Item {
+    pub fn new(says: Says, heir: Option<Box<dyn Heir>>) -> Self {
+        let id = says.ledger.objects.replace(says.ledger.objects.get() + 1);
+        says.ledger.note(Event::Born {
+            object: id,
+            content: says.content,
+            heir: heir.as_ref().map(|heir| heir.id()),
+        });
+        Item { id, says, heir }
+    }
 }
 
 impl Drop for Item {
     fn drop(&mut self) {
-        self.ledger.note(Event::Died(self.id));
+        // First this, then the heir.
+        self.says.ledger.note(Event::Died(self.id));
     }
 }
 
-/// A value in a map. Clones have a number of their own, and the same content. It may own an object,
-/// its heir, which dies with it if nobody else owns it.
-pub struct Value<P: Kind> {
+/// What a collection owns: a value, or a key. Clones have a number of their own, and say the same.
+pub struct Value {
     pub id: usize,
-    pub content: usize,
-    heir: Option<Key<P>>,
-    ledger: Rc<Ledger>,
+    pub says: Says,
+    heir: Option<Box<dyn Heir>>,
 }
 
-impl<P: Kind> Value<P> {
-    pub fn new(ledger: &Rc<Ledger>, content: Option<usize>, heir: Option<Key<P>>) -> Self {
+impl Value {
+    /// It says its number, if nothing else.
+    pub fn new(ledger: &Rc<Ledger>, content: Option<usize>, heir: Option<Box<dyn Heir>>) -> Self {
         let id = ledger.values.replace(ledger.values.get() + 1);
         let content = content.unwrap_or(id);
         ledger.note(Event::Made {
             value: id,
             content,
-            heir: heir.as_ref().map(|heir| heir.id),
+            heir: heir.as_ref().map(|heir| heir.id()),
         });
-        Value {
-            id,
-            content,
-            heir,
-            ledger: ledger.clone(),
-        }
+        let ledger = ledger.clone();
+        let says = Says { content, ledger };
+        Value { id, says, heir }
+    }
+
+    /// For a lookup: nobody is told.
+    pub fn unheard(content: usize) -> Self {
+        Value::new(&Rc::default(), Some(content), None)
     }
 }
 
-impl<P: Kind> Clone for Value<P> {
+impl Clone for Value {
     fn clone(&self) -> Self {
-        Value::new(&self.ledger, Some(self.content), self.heir.clone())
+        let heir = self.heir.as_ref().map(|heir| heir.again());
+        Value::new(&self.says.ledger, Some(self.says.content), heir)
     }
 }
 
-impl<P: Kind> PartialEq for Value<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.content == other.content
-    }
-}
-
-impl<P: Kind> Drop for Value<P> {
+impl Drop for Value {
     fn drop(&mut self) {
-        // First this, then the heir.
-        self.ledger.note(Event::Destroyed(self.id));
+        self.says.ledger.note(Event::Destroyed(self.id));
     }
 }
 
-/// What the model knows of an entry. A set's has no value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
-    pub object: usize,
-    pub value: Option<usize>,
+macro_rules! told_apart_by_content {
+    ($($type:ty: |$this:ident| $content:expr;)*) => {$(
+        impl PartialEq for $type {
+            fn eq(&self, other: &Self) -> bool {
+                let content = |$this: &Self| $content;
+                content(self) == content(other)
+            }
+        }
+
+        impl Eq for $type {}
+
+        impl Hash for $type {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                let $this = self;
+                $content.hash(state);
+            }
+        }
+
+        impl Borrow<usize> for $type {
+            fn borrow(&self) -> &usize {
+                let $this = self;
+                &$content
+            }
+        }
+    )*};
 }
 
-/// The model of a map: all entries, those of dead keys too until their values have been destroyed.
-pub type Entries = Vec<Entry>;
+told_apart_by_content! {
+    Says: |this| this.content;
+    Item: |this| this.says.content;
+    Value: |this| this.says.content;
+}
+
+impl Borrow<Says> for Item {
+    fn borrow(&self) -> &Says {
+        &self.says
+    }
+}
+
+impl Borrow<Says> for Value {
+    fn borrow(&self) -> &Says {
+        &self.says
+    }
+}
+
+macro_rules! born_of_what_it_says {
+    ($($pointer:ty),*) => {$(
+        impl From<&Says> for $pointer {
+            fn from(says: &Says) -> Self {
+                Item::new(says.clone(), None).into()
+            }
+        }
+    )*};
+}
+
+born_of_what_it_says!(Strong<Item>, local::Strong<Item>, Arc<Item>, Rc<Item>);
 
 struct Object {
+    content: usize,
+    heir: Option<usize>,
     owners: usize,
     alive: bool,
 }
@@ -110,9 +213,12 @@ struct Fate {
     content: usize,
     heir: Option<usize>,
     destroyed: bool,
+    /// It is in something that was forgotten.
+    lost: bool,
 }
 
-/// Who lives: an object, while somebody owns it; a value, until it says that it is destroyed.
+/// Who lives: an object, while somebody owns it; what a collection owns, until it says that it is
+/// destroyed.
 #[derive(Default)]
 pub struct Truth {
     pub ledger: Rc<Ledger>,
@@ -124,15 +230,48 @@ pub struct Truth {
 
 impl Truth {
     /// A new object, owned by the caller.
-    pub fn object<P: Kind>(&mut self) -> Key<P> {
-        self.objects.push(Object {
-            owners: 1,
-            alive: true,
+    pub fn object<P: Kind>(&mut self, content: usize, heir: Option<Box<dyn Heir>>) -> Key<P> {
+        let object = new::<P, Item>(Item::new(self.says(content), heir));
+        assert!(self.is_born(object.id));
+        object
+    }
+
+    pub fn says(&self, content: usize) -> Says {
+        let ledger = self.ledger.clone();
+        Says { content, ledger }
+    }
+
+    /// Whether an object is new. If so, the caller owns it from now on.
+    pub fn is_born(&mut self, object: usize) -> bool {
+        let known = self.objects.len();
+        let mut events = self.ledger.events.borrow_mut();
+        let mut heirs = Vec::new();
+        events.retain(|event| match *event {
+            Event::Born {
+                object,
+                content,
+                heir,
+            } => {
+                assert_eq!(object, self.objects.len());
+                heirs.extend(heir);
+                self.objects.push(Object {
+                    content,
+                    heir,
+                    owners: 0,
+                    alive: true,
+                });
+                false
+            }
+            _ => true,
         });
-        new::<P, Item>(Item {
-            id: self.objects.len() - 1,
-            ledger: self.ledger.clone(),
-        })
+        drop(events);
+        heirs.into_iter().for_each(|heir| self.own(heir));
+        if object >= known {
+            self.objects[object].owners += 1;
+        } else {
+            assert!(self.is_alive(object), "a dead object was brought back");
+        }
+        object >= known
     }
 
     /// The caller has one handle more to an object.
@@ -151,8 +290,22 @@ impl Truth {
         self.objects[object].owners > 0
     }
 
-    pub fn content(&self, value: usize) -> usize {
+    /// Whether all are alive that an entry needs.
+    pub fn is_live(&self, entry: &Entry) -> bool {
+        entry.weak().all(|object| self.is_alive(object))
+    }
+
+    pub fn content_of_object(&self, object: usize) -> usize {
+        self.objects[object].content
+    }
+
+    pub fn content_of_value(&self, value: usize) -> usize {
         self.values[value].content
+    }
+
+    /// Will never be destroyed.
+    pub fn lose(&mut self, value: usize) {
+        self.values[value].lost = true;
     }
 
     /// Whether nothing has happened since the last `settle`.
@@ -160,11 +313,13 @@ impl Truth {
         self.ledger.events.borrow().is_empty()
     }
 
-    /// Works off the events. The values in `doomed` must have been destroyed by now; else only those
-    /// of dead keys may have been, and they leave the model.
-    pub fn settle(&mut self, mut models: [&mut Entries; 2], mut doomed: Vec<usize>) {
+    /// Works off the events. The owned in `doomed` must have been destroyed by now; else only those of
+    /// dead entries may have been, and they leave the model.
+    pub fn settle(&mut self, mut models: [&mut Model; 2], mut doomed: Vec<usize>) {
+        let known = self.values.len();
         for event in self.ledger.events.take() {
             match event {
+                Event::Born { .. } => unreachable!("births are asked for"),
                 Event::Made {
                     value,
                     content,
@@ -175,6 +330,7 @@ impl Truth {
                         content,
                         heir,
                         destroyed: false,
+                        lost: false,
                     });
                     if let Some(heir) = heir {
                         self.objects[heir].owners += 1;
@@ -183,11 +339,12 @@ impl Truth {
                 Event::Destroyed(value) => {
                     let fate = &mut self.values[value];
                     assert!(!fate.destroyed, "value {value} was destroyed twice");
+                    assert!(!fate.lost, "value {value} was found again");
                     fate.destroyed = true;
                     let heir = fate.heir;
                     match doomed.iter().position(|&other| other == value) {
                         Some(place) => _ = doomed.swap_remove(place),
-                        None => self.bury(value, &mut models),
+                        None => self.bury(value, value >= known, &mut models),
                     }
                     if let Some(heir) = heir {
                         self.disown(heir);
@@ -198,6 +355,9 @@ impl Truth {
                     assert!(object.alive, "an object died twice");
                     assert_eq!(object.owners, 0, "an object died before its owners");
                     object.alive = false;
+                    if let Some(heir) = object.heir {
+                        self.disown(heir);
+                    }
                 }
             }
         }
@@ -214,35 +374,43 @@ impl Truth {
             );
         }
         for model in models {
-            model.retain(|entry| entry.value.is_some() || self.is_alive(entry.object));
+            model.forget_dead(|entry| !self.is_live(entry));
         }
     }
 
-    /// A value has gone that nobody removed: its key must be dead.
-    fn bury(&self, value: usize, models: &mut [&mut Entries; 2]) {
+    /// Something owned has gone that nobody removed: its entry must be dead. (Or it is younger than
+    /// the last look, and never was in an entry.)
+    fn bury(&self, value: usize, young: bool, models: &mut [&mut Model; 2]) {
         for model in models {
-            if let Some(place) = model.iter().position(|entry| entry.value == Some(value)) {
-                let Entry { object, .. } = model.swap_remove(place);
-                assert!(
-                    !self.is_alive(object),
-                    "the value of live object {object} is gone"
-                );
+            if let Some(entry) = model.take_owner_of(value) {
+                assert!(!self.is_live(&entry), "{entry:?} lives, and is gone");
                 return;
             }
         }
-        panic!("value {value} was destroyed outside of a map");
+        assert!(young, "value {value} was destroyed outside of a collection");
     }
 
-    /// At the very end: nothing is left.
-    pub fn finish(&self) {
+    /// At the very end: nothing is left, but what was lost, and what that owns.
+    pub fn finish(&mut self) {
         assert!(self.is_quiet());
-        assert!(
-            self.values.iter().all(|fate| fate.destroyed),
-            "a value leaked"
+        for (value, fate) in self.values.iter().enumerate() {
+            assert!(fate.destroyed != fate.lost, "value {value} leaked");
+        }
+        let mut owned = Vec::new();
+        owned.extend(
+            self.values
+                .iter()
+                .filter(|fate| fate.lost)
+                .filter_map(|fate| fate.heir),
         );
-        assert!(
-            self.objects.iter().all(|object| !object.alive),
-            "an object leaked"
-        );
+        for (object, state) in self.objects.iter().enumerate() {
+            assert_eq!(state.alive, state.owners > 0, "object {object} leaked");
+        }
+        while let Some(object) = owned.pop() {
+            let object = &mut self.objects[object];
+            object.owners -= 1;
+            owned.extend(object.heir.filter(|_| object.owners == 0));
+        }
+        assert!(self.objects.iter().all(|object| object.owners == 0));
     }
 }

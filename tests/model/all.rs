@@ -1,0 +1,69 @@
+//! All the collections, for those who do one thing to each.
+
+use std::borrow::Borrow;
+
+use super::op::Op;
+use super::script;
+use super::subject::Subject;
+use super::world::{Item, Key, Says, Value};
+use crate::common::Kind;
+use weakly::{
+    Identify, Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    Map,
+    Set,
+    HashMap,
+    HashSet,
+    Interner,
+    ValueMap,
+    PairMap,
+}
+
+impl Which {
+    pub const ALL: [Self; 7] = [
+        Which::Map,
+        Which::Set,
+        Which::HashMap,
+        Which::HashSet,
+        Which::Interner,
+        Which::ValueMap,
+        Which::PairMap,
+    ];
+}
+
+/// What is done to a collection.
+pub trait Job {
+    fn run<P: Kind, V: Kind, S: Subject<P, V>>(self);
+}
+
+impl<Ops: IntoIterator<Item = Op>> Job for Ops {
+    fn run<P: Kind, V: Kind, S: Subject<P, V>>(self) {
+        script::run::<P, V, S>(self);
+    }
+}
+
+/// A kind of pointer that all the collections take.
+pub trait Pointers: Kind {
+    fn on(which: Which, job: impl Job);
+}
+
+impl<P: Kind> Pointers for P
+where
+    Item: Identify<Key<P>>,
+    Key<P>: PartialEq + Borrow<Item> + for<'a> From<&'a Says>,
+{
+    fn on(which: Which, job: impl Job) {
+        match which {
+            Which::Map => job.run::<P, P, WeakMap<Key<P>, Value>>(),
+            Which::Set => job.run::<P, P, WeakSet<Key<P>>>(),
+            Which::HashMap => job.run::<P, P, WeakHashMap<Key<P>, Value>>(),
+            Which::HashSet => job.run::<P, P, WeakHashSet<Key<P>>>(),
+            Which::Interner => job.run::<P, P, Interner<Key<P>>>(),
+            Which::ValueMap => job.run::<P, P, WeakValueMap<Value, Key<P>>>(),
+            Which::PairMap => job.run::<P, P, WeakPairMap<Key<P>, Key<P>>>(),
+        }
+    }
+}

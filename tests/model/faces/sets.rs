@@ -1,0 +1,286 @@
+//! The sets, and the interner.
+
+use std::borrow::Borrow;
+use std::mem::take;
+
+use super::super::entry::Entry;
+use super::super::hasher::Hashing;
+use super::super::routes::{By, Find, Insert, Keep, List, Over, Remove, Take};
+use super::super::subject::{Found, New, Pin, Shape, Subject, Told};
+use super::super::world::{Item, Key, Says};
+use super::{by_content, by_identity, copies, housekeeping};
+use crate::common::{Kind, downgrade, forget};
+use weakly::{Addr, Identify, Interner, StrongRef, WeakHashSet, WeakRef, WeakSet};
+
+macro_rules! element {
+    ($key:expr) => {
+        Entry::element(Self::BY_CONTENT, $key)
+    };
+}
+
+/// `$by` is the kind of lookup.
+macro_rules! set {
+    ($by:ident) => {
+        fn fills(_: Insert) -> bool {
+            true
+        }
+
+        fn remove(&mut self, how: Remove, key: &Key<P>) -> Option<Option<usize>> {
+            let removed = match how {
+                Remove::Value(by) => $by!(by, key, |query| self.remove(query)),
+                Remove::Entry(by) => match $by!(by, key, |query| self.take(query)) {
+                    Some(found) => found.says == key.says,
+                    None => false,
+                },
+                Remove::Occupied | Remove::OccupiedEntry => {
+                    let len = self.len_live();
+                    *self -= &Self::from_iter([key]);
+                    self.len_live() < len
+                }
+            };
+            removed.then_some(None)
+        }
+
+        fn find(&self, how: Find, key: &Key<P>) -> Option<Found> {
+            $by!(how.by(), key, |query| match how {
+                Find::KeyValue(_) => {
+                    let found = self.get(query)?;
+                    Some(Found::entry(Entry::element(Self::BY_CONTENT, &found)))
+                }
+                _ => self.contains(query).then(Found::default),
+            })
+        }
+
+        fn list(&mut self, how: List) -> Vec<Entry> {
+            let list: Vec<_> = self.iter().map(|key| element!(&key)).collect();
+            if how == List::WeakKeys {
+                let weak = self.iter_weak().map(|weak| weak.upgrade().unwrap().id);
+                assert!(weak.eq(list.iter().map(|entry| entry.weak_key.unwrap())));
+            }
+            list
+        }
+
+        fn keep(&mut self, how: Keep, wanted: impl Fn(usize) -> bool) -> Vec<Entry> {
+            let mut list = Vec::new();
+            let mut keep = |key: &Key<P>| {
+                let entry = element!(key);
+                list.push(entry);
+                wanted(entry.key)
+            };
+            match how {
+                Keep::Retain => self.retain(keep),
+                Keep::ExtractIf => self.extract_if(|key| !keep(key)).for_each(drop),
+                Keep::ExtractOne => drop(self.extract_if(|key| !keep(key)).next()),
+                Keep::Drain => {
+                    let kept: Vec<_> = self.drain().filter(keep).collect();
+                    self.extend(kept);
+                }
+                Keep::Forget => {
+                    let mut drain = self.drain();
+                    drain.next().map(|key| keep(&key));
+                    forget(drain);
+                }
+                Keep::IntoIter => *self = take(self).into_iter().filter(keep).collect(),
+            }
+            list
+        }
+
+        fn pop(&mut self) -> Option<Entry> {
+            self.pop().map(|key| element!(&key))
+        }
+
+        fn drain_dead(&mut self, _: usize) -> usize {
+            let dead = self.pending_dead();
+            self.purge();
+            dead
+        }
+
+        fn absorb(&mut self, other: &Self) {
+            self.extend(other);
+        }
+
+        fn algebra(&self, other: &Self) -> Option<[Vec<usize>; 4]> {
+            let keys = |set: Self| set.iter().map(|key| element!(&key).key).collect();
+            Some([
+                keys(self | other),
+                keys(self & other),
+                keys(self - other),
+                keys(self ^ other),
+            ])
+        }
+
+        fn pins(&self) -> Vec<Pin<P, P>> {
+            self.iter().map(|key| (Some(key), None)).collect()
+        }
+
+        fn end(self, how: Take) -> Option<Vec<usize>> {
+            match how {
+                Take::IntoKeys => Some(self.into_iter().map(|key| element!(&key).key).collect()),
+                _ => None,
+            }
+        }
+
+        copies!();
+        housekeeping!();
+    };
+}
+
+impl<K: StrongRef> Shape for WeakSet<K> {
+    const BY_CONTENT: bool = false;
+    const OWNS: bool = false;
+}
+
+impl<P: Kind> Subject<P> for WeakSet<Key<P>>
+where
+    Item: Identify<Key<P>>,
+{
+    fn over(_: Insert) -> Over {
+        Over::Stays
+    }
+
+    fn insert(&mut self, how: Insert, key: &Key<P>, _: New<'_, Key<P>>) -> Told<Key<P>> {
+        match how {
+            Insert::ExtendOwned => self.extend([key.clone()]),
+            Insert::ExtendBorrowed => self.extend([key]),
+            Insert::OrInsert => *self |= &WeakSet::from([key]),
+            _ => return Told::new(self.insert(key)),
+        }
+        Told::nothing()
+    }
+
+    fn find_weak(&self, key: &<Key<P> as StrongRef>::Weak) -> Option<bool> {
+        Some(self.contains(key))
+    }
+
+    set!(by_identity);
+}
+
+impl<K: StrongRef, S> Shape for WeakHashSet<K, S> {
+    const BY_CONTENT: bool = true;
+    const OWNS: bool = false;
+}
+
+impl<P: Kind, S: Hashing> Subject<P> for WeakHashSet<Key<P>, S> {
+    fn over(how: Insert) -> Over {
+        match how {
+            Insert::InsertEntry | Insert::ByVariant => Over::Moves,
+            _ => Over::Stays,
+        }
+    }
+
+    fn insert(&mut self, how: Insert, key: &Key<P>, _: New<'_, Key<P>>) -> Told<Key<P>> {
+        match how {
+            Insert::ExtendOwned => self.extend([key.clone()]),
+            Insert::ExtendBorrowed => self.extend([key]),
+            Insert::OrInsert => *self |= &Self::from_iter([key]),
+            Insert::InsertEntry | Insert::ByVariant => match self.replace(key) {
+                Some(old) => {
+                    assert!(old.says == key.says);
+                    return Told::new(false);
+                }
+                None => return Told::new(true),
+            },
+            _ => return Told::new(self.insert(key)),
+        }
+        Told::nothing()
+    }
+
+    fn find_content(&self, content: usize) -> Option<Entry> {
+        self.get(&content).map(|key| element!(&key))
+    }
+
+    set!(by_content);
+}
+
+impl<K: StrongRef, S> Shape for Interner<K, S> {
+    const BY_CONTENT: bool = true;
+    const OWNS: bool = false;
+    const OPEN: bool = false;
+}
+
+/// What it gives out is put into the owners' places: so its handles come and go as those of the others.
+impl<P: Kind, S: Hashing> Subject<P> for Interner<Key<P>, S>
+where
+    Key<P>: Borrow<Item> + for<'a> From<&'a Says>,
+{
+    fn over(_: Insert) -> Over {
+        Over::Stays
+    }
+
+    fn fills(_: Insert) -> bool {
+        true
+    }
+
+    fn insert(&mut self, how: Insert, key: &Key<P>, _: New<'_, Key<P>>) -> Told<Key<P>> {
+        let one = match how {
+            Insert::Insert | Insert::OrInsert | Insert::ExtendOwned => self.intern(key.clone()),
+            Insert::TryInsert | Insert::GetOrInsert | Insert::InsertEntry => {
+                self.intern(Item::new(key.says.clone(), None))
+            }
+            _ => self.intern_ref(&key.says),
+        };
+        assert!(one.says == key.says);
+        Told {
+            handle: Some(one),
+            ..Told::nothing()
+        }
+    }
+
+    fn remove(&mut self, _: Remove, _: &Key<P>) -> Option<Option<usize>> {
+        unreachable!("nothing is taken out")
+    }
+
+    fn find(&self, how: Find, key: &Key<P>) -> Option<Found> {
+        let found = by_content!(how.by(), key, |query| self.get(query))?;
+        Some(Found::entry(element!(&found)))
+    }
+
+    fn find_content(&self, content: usize) -> Option<Entry> {
+        self.get(&content).map(|key| element!(&key))
+    }
+
+    fn list(&mut self, _: List) -> Vec<Entry> {
+        self.iter().map(|key| element!(&key)).collect()
+    }
+
+    fn keep(&mut self, _: Keep, _: impl Fn(usize) -> bool) -> Vec<Entry> {
+        unreachable!("nothing is taken out")
+    }
+
+    fn pop(&mut self) -> Option<Entry> {
+        unreachable!("nothing is taken out")
+    }
+
+    fn drain_dead(&mut self, _: usize) -> usize {
+        let dead = self.pending_dead();
+        self.purge();
+        dead
+    }
+
+    fn absorb(&mut self, other: &Self) {
+        for handle in other.iter() {
+            self.intern(handle);
+        }
+    }
+
+    fn copy(&self) -> Self {
+        let mut copy = Self::default();
+        Subject::<P>::absorb(&mut copy, self);
+        copy
+    }
+
+    fn equals(&self, other: &Self) -> bool {
+        let there = |key: Key<P>| other.get(&key.says).is_some();
+        self.iter().all(there) && self.len_live() == other.len_live()
+    }
+
+    fn pins(&self) -> Vec<Pin<P, P>> {
+        self.iter().map(|key| (Some(key), None)).collect()
+    }
+
+    fn end(self, _: Take) -> Option<Vec<usize>> {
+        None
+    }
+
+    housekeeping!();
+}

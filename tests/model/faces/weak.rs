@@ -1,0 +1,205 @@
+//! The maps whose values are weak.
+
+use std::mem::take;
+
+use super::super::entry::Entry;
+use super::super::hasher::Hashing;
+use super::super::routes::{By, Find, Insert, Keep, List, Remove, Take};
+use super::super::subject::{Found, New, Pin, Shape, Subject, Told};
+use super::super::world::{Item, Key, Value};
+use super::maps::{entry, map};
+use super::{by_identity, by_owned, copies, housekeeping};
+use crate::common::{Kind, downgrade, forget};
+use weakly::entry::WeakEntry as Place;
+use weakly::{Addr, Identify, StrongRef, WeakPairMap, WeakRef, WeakValueMap};
+
+/// `$given` makes a key from what goes in, `$pair` what goes into an owned pair; `$weak_keys` are the
+/// map's, if it has any.
+macro_rules! weak_values {
+    ($values:ty, |$key:ident, $owned:ident| $given:expr, |$pair:ident| $kept:expr, |$map:ident| $weak_keys:expr) => {
+        fn insert(
+            &mut self,
+            how: Insert,
+            $key: &Key<P>,
+            new: New<'_, Key<$values>>,
+        ) -> Told<Key<P>> {
+            let value = new.weak.expect("a map takes a value");
+            let says = $key.says.content;
+            let $owned = new.owned;
+            let key = $given;
+            let now = match how {
+                Insert::Insert => {
+                    return match self.insert(key, value) {
+                        Some(_) => Told::value(value.id),
+                        None => Told::new(true),
+                    };
+                }
+                Insert::OrInsert => self.entry(key).or_insert(value.clone()),
+                Insert::OrInsertWith => self.entry(key).or_insert_with(|| value.clone()),
+                Insert::OrInsertWithKey => self.entry(key).or_insert_with_key(|key| {
+                    assert_eq!(key.says.content, says);
+                    value.clone()
+                }),
+                Insert::InsertEntry => match self.try_insert(key, value) {
+                    Ok(()) => return Told::new(true),
+                    Err(error) => {
+                        error.entry.insert(value);
+                        return Told::new(false);
+                    }
+                },
+                Insert::TryInsert => match self.try_insert(key, value) {
+                    Ok(()) => return Told::new(true),
+                    Err(error) => error.entry.get().clone(),
+                },
+                Insert::GetOrInsert => self.get_or_insert(key, value.clone()),
+                Insert::GetOrInsertWith => self.get_or_insert_with(key, |key| {
+                    assert_eq!(key.says.content, says);
+                    value.clone()
+                }),
+                Insert::TryGetOrInsertWith => {
+                    let make = |_: &_| Ok::<_, ()>(value.clone());
+                    self.try_get_or_insert_with(key, make).unwrap()
+                }
+                Insert::Fail => match self.try_get_or_insert_with(key, |_| Err(())) {
+                    Ok(value) => value,
+                    Err(()) => return Told::new(true),
+                },
+                Insert::ExtendOwned => {
+                    let $pair = key;
+                    self.extend([($kept, value.clone())]);
+                    return Told::nothing();
+                }
+                Insert::ExtendBorrowed => {
+                    self.extend([(key, value)]);
+                    return Told::nothing();
+                }
+                Insert::ByVariant => match self.entry(key) {
+                    Place::Occupied(entry) => {
+                        let old = entry.get().id;
+                        assert_eq!(entry.insert(value).id, old);
+                        return Told::new(false);
+                    }
+                    Place::Vacant(entry) => {
+                        entry.insert(value);
+                        return Told::new(true);
+                    }
+                },
+                Insert::AndModify => {
+                    let mut seen = None;
+                    let entry = self.entry(key).and_modify(|value| seen = Some(value.id));
+                    let now = entry.or_insert_with(|| value.clone());
+                    assert!(seen.is_none_or(|seen| seen == now.id));
+                    return Told {
+                        new: Some(seen.is_none()),
+                        ..Told::value(now.id)
+                    };
+                }
+            };
+            Told::value(now.id)
+        }
+
+        fn list(&mut self, how: List) -> Vec<Entry> {
+            let list: Vec<_> = self
+                .iter()
+                .map(|(key, value)| entry!(&key, &value))
+                .collect();
+            let keys = list
+                .iter()
+                .map(|entry| entry.weak_key.or(entry.owned).unwrap());
+            let values = list.iter().map(|entry| entry.weak_value.unwrap());
+            assert!(match how {
+                List::Iter | List::IterMut | List::ValuesMut => true,
+                List::Keys => keys.eq(self.keys().map(|key| key.id)),
+                List::WeakKeys => {
+                    let $map = self;
+                    $weak_keys.is_none_or(|weak_keys| keys.eq(weak_keys))
+                }
+                List::Values => values.eq(self.values().map(|value| value.id)),
+                List::WeakValues => {
+                    values.eq(self.weak_values().map(|weak| weak.upgrade().unwrap().id))
+                }
+            });
+            list
+        }
+    };
+}
+
+impl<V: StrongRef, S> Shape for WeakValueMap<Value, V, S> {
+    const BY_CONTENT: bool = true;
+    const WEAK_KEYS: bool = false;
+    const WEAK_VALUES: bool = true;
+    const OWNS: bool = true;
+}
+
+impl<P: Kind, S: Hashing> Subject<P> for WeakValueMap<Value, Key<P>, S>
+where
+    Key<P>: PartialEq,
+{
+    fn find_content(&self, content: usize) -> Option<Entry> {
+        let (key, value) = self.get_key_value(&content)?;
+        Some(entry!(&key, &value))
+    }
+
+    fn pins(&self) -> Vec<Pin<P, P>> {
+        self.values().map(|value| (None, Some(value))).collect()
+    }
+
+    fn drain_dead(&mut self, limit: usize) -> usize {
+        self.drain_dead().take(limit).count()
+    }
+
+    fn absorb(&mut self, other: &Self) {
+        self.extend(other.iter().map(|(key, value)| (key.clone(), value)));
+    }
+
+    weak_values!(
+        P,
+        |_key, owned| owned.expect("the map owns its keys"),
+        |key| key,
+        |_map| None::<Vec<usize>>
+    );
+    map!(
+        by_owned,
+        Place,
+        |key| Value::unheard(key.says.content),
+        |map, query| map.expect(query)
+    );
+}
+
+impl<K: StrongRef, V: StrongRef> Shape for WeakPairMap<K, V> {
+    const BY_CONTENT: bool = false;
+    const WEAK_VALUES: bool = true;
+    const OWNS: bool = false;
+}
+
+impl<P: Kind, V: Kind> Subject<P, V> for WeakPairMap<Key<P>, Key<V>>
+where
+    Item: Identify<Key<P>>,
+    Key<V>: PartialEq,
+{
+    fn find_weak(&self, key: &<Key<P> as StrongRef>::Weak) -> Option<bool> {
+        Some(self.contains_key(key))
+    }
+
+    fn pins(&self) -> Vec<Pin<P, V>> {
+        self.iter()
+            .map(|(key, value)| (Some(key), Some(value)))
+            .collect()
+    }
+
+    fn drain_dead(&mut self, _: usize) -> usize {
+        let dead = self.pending_dead();
+        self.purge();
+        dead
+    }
+
+    fn absorb(&mut self, other: &Self) {
+        self.extend(other);
+    }
+
+    weak_values!(V, |key, _owned| key, |key| key.clone(), |map| Some(
+        map.weak_keys().map(|weak| weak.upgrade().unwrap().id)
+    ));
+    map!(by_identity, Place, |key| key, |map, query| map
+        .expect(query));
+}

@@ -1,0 +1,151 @@
+//! What a script looks at after each operation: everything.
+
+use super::entry::Entry;
+use super::op::Op;
+use super::pool::CONTENTS;
+use super::routes::{Find, List, Take};
+use super::script::{World, in_place};
+use super::subject::Subject;
+use crate::common::Kind;
+
+impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
+    /// Entries by the objects that they need and what their values say, in an order of their own.
+    pub(super) fn sides(&self, entries: &[Entry]) -> Vec<(Entry, Option<usize>)> {
+        let side = |entry: &Entry| {
+            let said = self.said(entry);
+            (
+                Entry {
+                    owned: None,
+                    ..*entry
+                },
+                said,
+            )
+        };
+        let mut sides: Vec<_> = entries.iter().map(side).collect();
+        sides.sort_unstable();
+        sides
+    }
+
+    /// What a value says, if there is one.
+    fn said(&self, entry: &Entry) -> Option<usize> {
+        let value = Self::value_of(entry)?;
+        Some(if S::WEAK_VALUES {
+            self.truth.content_of_object(value)
+        } else {
+            self.truth.content_of_value(value)
+        })
+    }
+
+    pub(super) fn no_dead(&self) {
+        let live = |entry: &Entry| self.truth.is_live(entry);
+        assert!(self.model.entries.iter().all(live), "a dead entry is left");
+    }
+
+    /// Looks at everything, by routes that change from turn to turn.
+    pub(super) fn verify(&mut self, untouched: bool) {
+        self.turn += 1;
+        for _ in 0..2 {
+            self.verify_subject(untouched);
+            self.apply(Op::Swap);
+        }
+        let [ours, theirs] = [&self.model, &self.other_model].map(|model| {
+            let contents = |entry: &Entry| (entry.key, self.said(entry));
+            let mut contents: Vec<_> = self.live(model).iter().map(contents).collect();
+            contents.sort_unstable();
+            contents
+        });
+        assert_eq!(self.subject.equals(&self.other), ours == theirs);
+        if let Some(answers) = self.subject.algebra(&self.other) {
+            for (number, mut answer) in answers.into_iter().enumerate() {
+                let wanted = |element: &(usize, _)| {
+                    let in_both = (ours.contains(element), theirs.contains(element));
+                    match number {
+                        0 => true,
+                        1 => in_both == (true, true),
+                        2 => in_both == (true, false),
+                        _ => in_both != (true, true),
+                    }
+                };
+                let mut all = [ours.clone(), theirs.clone()].concat();
+                all.sort_unstable();
+                all.dedup();
+                answer.sort_unstable();
+                let keys = all.into_iter().filter(wanted).map(|(key, _)| key);
+                assert_eq!(answer, keys.collect::<Vec<_>>());
+            }
+        }
+        assert!(self.truth.is_quiet(), "a look destroyed something");
+    }
+
+    fn verify_subject(&mut self, untouched: bool) {
+        let mut live = self.live(&self.model);
+        self.verify_counts(&live, untouched);
+        let matches = |entry: &Entry, key: usize| entry.key == key;
+        for (number, key) in self.keys.owners().enumerate() {
+            let expected = live.iter().find(|entry| matches(entry, Self::key_of(key)));
+            let how = Find::ALL[(number + self.turn) % Find::ALL.len()];
+            let found = self.subject.find(how, key);
+            assert_eq!(found.is_some(), expected.is_some(), "{how:?}");
+            if let (Some(found), Some(expected)) = (found, expected) {
+                assert!(found.value.is_none() || found.value == Self::value_of(expected));
+                assert!(found.entry.is_none_or(|entry| entry == *expected));
+            }
+        }
+        for (object, weak) in self.keys.weaks() {
+            if let Some(found) = self.subject.find_weak(weak) {
+                assert_eq!(found, live.iter().any(|entry| matches(entry, *object)));
+            }
+        }
+        for content in (0..CONTENTS).filter(|_| S::BY_CONTENT) {
+            let expected = live.iter().find(|entry| matches(entry, content));
+            assert_eq!(self.subject.find_content(content).as_ref(), expected);
+        }
+        let mut list = self.subject.list(List::ALL[self.turn % List::ALL.len()]);
+        list.sort_unstable();
+        live.sort_unstable();
+        assert_eq!(list, live);
+    }
+
+    fn verify_counts(&mut self, live: &[Entry], untouched: bool) {
+        let live = live.len();
+        // Either what the dead own is there to tell of them, or nobody knows when they are buried.
+        let dead = self.model.entries.len() - live;
+        let ghosts = self.model.ghosts;
+        let (len, pending) = (self.subject.len(), self.subject.pending_dead());
+        assert_eq!(self.subject.len_live(), live);
+        assert_eq!(self.subject.is_empty(), len == 0);
+        if S::OWNS {
+            assert_eq!(len + pending, live + dead);
+        } else {
+            assert!(len >= live && len + pending <= live + ghosts);
+            assert!(len + pending == live + ghosts || !untouched);
+            self.model.ghosts = len + pending - live;
+        }
+        if Self::NOTIFIES {
+            assert_eq!(len, live);
+        }
+        let announced = P::NOTIFIES && S::WEAK_KEYS || V::NOTIFIES && S::WEAK_VALUES;
+        assert!(announced || pending == 0);
+    }
+
+    /// All owners go; then the collections.
+    pub(super) fn finish(mut self) {
+        self.keys.drop_weaks();
+        self.values.drop_weaks();
+        for slot in 0..=u8::MAX {
+            while in_place!(self, slot, |pool| pool.owner(slot.into()).is_some()) {
+                self.drop_owner(slot);
+            }
+        }
+        self.verify(true);
+        for _ in 0..2 {
+            self.apply(Op::Purge);
+            self.verify(false);
+            self.apply(Op::Swap);
+        }
+        self.apply(Op::Take(Take::Drop));
+        self.apply(Op::Swap);
+        self.apply(Op::Take(Take::Drop));
+        self.truth.finish();
+    }
+}
