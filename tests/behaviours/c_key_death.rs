@@ -1,249 +1,323 @@
-//! C. The death of a key, and what becomes of its entry and its value (items 35–46, 54–57).
-//!
-//! Item 46 (a value replaced while its own death is pending) is about maps of weak values.
+//! C. The death of what an entry lives by, and what becomes of the entry and of what the collection
+//! owns of it (items 35–46, 54–57).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use weakly::WeakMap;
 
-use crate::common::{Counter, Kind, Map, OnDrop, Witness, downgrade, is_alive, keys, new, scaled};
-use crate::{for_each_kind, heap};
+use crate::collections::{
+    Changing, Collection, Ends, Mapping, Owning, counted, ghost, numbered, quietly,
+};
+use crate::common::{Counter, Key, Kind, downgrade, is_alive, keys, new, scaled};
+use crate::{
+    for_each_changing, for_each_collection, for_each_kind, for_each_map, for_each_owning, heap,
+};
 
-for_each_kind!(
-    a_dead_key_is_gone_at_once,
+for_each_collection!(
+    a_dead_entry_is_gone_at_once,
     one_of_several_handles_changes_nothing,
     weak_handles_do_not_keep_the_entry,
-    a_temporary_key_leaves_nothing,
-    a_value_is_destroyed_by_the_next_change_of_the_map,
+    a_temporary_life_leaves_nothing,
+    the_dead_are_buried_by_the_next_addition_or_by_housekeeping,
     reading_destroys_nothing,
-    purge_destroys_the_values_of_all_the_dead,
-    a_removed_or_replaced_value_is_destroyed_at_once,
-    every_map_forgets_a_dead_key,
-    a_removed_key_may_die_later,
-    a_key_removed_and_inserted_again_goes_once,
+    purge_buries_all_the_dead,
     a_late_notice_spares_the_new_entry,
-    keys_may_die_while_the_table_grows,
-    a_key_that_cannot_be_upgraded_is_absent,
     a_table_of_the_dead_does_not_grow,
-    short_lived_keys_take_no_more_and_no_more_memory,
+    short_lived_entries_take_no_more_and_no_more_memory,
 );
 
+for_each_changing!(
+    the_dead_are_buried_by_the_next_removal,
+    looking_to_change_destroys_nothing,
+    a_removed_life_may_end_later,
+    a_life_removed_and_entered_again_goes_once,
+);
+
+for_each_map!(the_dead_are_buried_by_the_next_entry);
+
+for_each_owning!(
+    the_dead_are_buried_when_they_are_asked_for,
+    what_is_removed_or_replaced_is_destroyed_at_once,
+    every_collection_forgets_the_dead,
+    entries_may_die_while_the_table_grows,
+);
+
+for_each_kind!(a_key_that_cannot_be_upgraded_is_absent);
+
 /// C35: When the last strong handle goes, the entry is not found any more, at once.
-fn a_dead_key_is_gone_at_once<P: Kind>() {
-    let key = new::<P, _>(1);
-    let weak = downgrade(&key);
-    let mut map = Map::<P, _>::from([(&key, 1)]);
-    drop(key);
-    assert_eq!(map.get(&weak), None);
-    assert_eq!(
-        (map.iter().count(), map.values().count(), map.len_live()),
-        (0, 0, 0)
-    );
-    assert_eq!(map.len(), usize::from(!P::NOTIFIES));
-    assert_eq!(map.remove(&weak), None);
+fn a_dead_entry_is_gone_at_once<C: Collection>() {
+    let (all, mut lives) = numbered::<C>(2);
+    let dead = ghost::<C::Kind>(&lives[1]);
+    assert!(all.has(&dead));
+    lives.pop();
+    assert!(!all.has(&dead));
+    assert_eq!((all.numbers(), all.len_live()), (vec![0], 1));
+    assert_eq!(all.len(), 2 - C::announced(1));
+    assert!(all.holds(&lives[0]));
 }
 
 /// C36: As long as one strong handle is left, nothing changes.
-fn one_of_several_handles_changes_nothing<P: Kind>() {
-    let key = new::<P, _>(1);
-    let mut map = Map::<P, _>::from([(&key, 1)]);
-    drop([key.clone(), key.clone()]);
-    map.purge();
+fn one_of_several_handles_changes_nothing<C: Collection>() {
+    let (mut all, lives) = numbered::<C>(1);
+    drop([lives[0].clone(), lives[0].clone()]);
+    all.purge();
     assert_eq!(
-        (map.get(&key), map.len(), map.pending_dead()),
-        (Some(&1), 1, 0)
+        (all.numbers(), all.len(), all.pending_dead()),
+        (vec![0], 1, 0)
     );
+    assert!(all.holds(&lives[0]));
 }
 
 /// C37: Weak handles, however many, do not keep the entry.
-fn weak_handles_do_not_keep_the_entry<P: Kind>() {
-    let key = new::<P, _>(1);
+fn weak_handles_do_not_keep_the_entry<C: Collection>() {
+    let life = new::<C::Kind, _>(1);
     let counter = Counter::default();
-    let weak: Vec<_> = (0..5).map(|_| downgrade(&key)).collect();
-    let mut map = Map::<P, _>::from([(&key, counter.witness())]);
-    drop(key);
-    map.purge();
-    assert_eq!((map.len(), counter.get()), (0, 1));
+    let weak: Vec<_> = (0..5).map(|_| downgrade(&life)).collect();
+    let mut all = C::of([&life], &counted(&counter));
+    drop(life);
+    all.purge();
+    assert_eq!((all.len(), counter.get()), (0, C::owned(1)));
     assert!(!weak.iter().any(is_alive));
 }
 
-/// C38: The entry of a temporary key is gone when the statement ends.
-fn a_temporary_key_leaves_nothing<P: Kind>() {
-    let mut map = Map::<P, _>::new();
-    map.insert(&new::<P, _>(1), "nobody");
-    assert_eq!((map.len_live(), map.iter().next().is_none()), (0, true));
-    map.purge();
-    assert!(map.is_empty());
+/// C38: The entry of a temporary object is gone when the statement ends.
+fn a_temporary_life_leaves_nothing<C: Collection>() {
+    let mut all = C::default();
+    all.enter(&new::<C::Kind, _>(1), &quietly());
+    assert_eq!((all.len_live(), all.iter().next().is_none()), (0, true));
+    all.purge();
+    assert!(all.is_empty());
 }
 
-type Change<P> = fn(&mut Map<P, Option<Witness>>);
+/// A change, with an object of the number 1, as the dead one's, and one of another.
+type Change<C> = fn(&mut C, &Key<<C as Collection>::Kind>, &Key<<C as Collection>::Kind>);
 
-/// Changes of a map with few entries: each of them finds a dead one.
-fn changes<P: Kind>() -> Vec<(&'static str, Change<P>)> {
-    vec![
-        ("purge", |map| map.purge()),
-        ("insert", |map| drop(map.insert(&new::<P, _>(2), None))),
-        ("entry", |map| _ = map.entry(&new::<P, _>(2))),
-        ("remove", |map| drop(map.remove(&new::<P, _>(2)))),
-        ("retain", |map| map.retain(|_, _| true)),
-        ("pop", |map| drop(map.pop())),
-        ("reserve", |map| map.reserve(1)),
-        ("shrink_to_fit", |map| map.shrink_to_fit()),
-        ("extend", |map| map.extend([(new::<P, _>(2), None)])),
-        ("drain_dead", |map| drop(map.drain_dead().next())),
-        ("drain", |map| drop(map.drain())),
-        ("clear", |map| map.clear()),
-        ("drop", |map| drop(std::mem::take(map))),
-    ]
-}
-
-/// C39: A value is destroyed once, not before its key dies, and at the latest by the map's next change.
-fn a_value_is_destroyed_by_the_next_change_of_the_map<P: Kind>() {
-    for (name, change) in changes::<P>() {
+/// C39: What a collection owns of an entry is destroyed once, not before the entry dies, and at the
+/// latest by each of these.
+fn buries_the_dead<C: Collection>(changes: &[(&str, Change<C>)]) {
+    for (name, change) in changes {
         let counter = Counter::default();
-        let key = new::<P, _>(1);
-        let mut map = Map::<P, _>::from([(&key, Some(counter.witness()))]);
+        let [life, twin, other] = [1, 1, 2].map(new::<C::Kind, _>);
+        let mut all = C::of([&life], &counted(&counter));
         assert_eq!(counter.get(), 0, "{name}: before the death");
-        drop(key);
-        change(&mut map);
-        assert_eq!(counter.get(), 1, "{name}: after the change");
-        drop(map);
-        assert_eq!(counter.get(), 1, "{name}: once");
+        drop(life);
+        assert_eq!(all.pending_dead(), C::announced(1), "{name}: after it");
+        change(&mut all, &twin, &other);
+        assert_eq!(counter.get(), C::owned(1), "{name}: after the change");
+        assert_eq!(all.pending_dead(), 0, "{name}");
+        assert_eq!(all.len(), all.len_live(), "{name}");
+        drop(all);
+        assert_eq!(counter.get(), C::owned(1), "{name}: once");
     }
 }
 
-/// C39: Methods that take `&self`, and those that only give out what is there, destroy nothing.
-fn reading_destroys_nothing<P: Kind>() {
-    let counter = Counter::default();
-    let [key, other] = [1, 2].map(new::<P, _>);
-    let mut map: Map<P, _> = [&key, &other].map(|key| (key, counter.witness())).into();
-    drop(key);
-    let pending = map.pending_dead();
-    assert!(map.contains_key(&other));
-    assert_eq!((map.iter().count(), map.len_live()), (1, 1));
-    assert!(map.get_mut(&other).is_some());
-    assert_eq!((map.iter_mut().count(), map.values_mut().count()), (1, 1));
-    assert_eq!((counter.get(), map.pending_dead()), (0, pending));
+/// C39: By what every collection has.
+fn the_dead_are_buried_by_the_next_addition_or_by_housekeeping<C: Collection>() {
+    buries_the_dead::<C>(&[
+        ("purge", |all, _, _| all.purge()),
+        ("insert", |all, _, other| all.enter(other, &quietly())),
+        ("insert of the same", |all, twin, _| {
+            all.enter(twin, &quietly())
+        }),
+        ("reserve", |all, _, _| all.reserve(1)),
+        ("try_reserve", |all, _, _| assert!(all.try_reserve(0))),
+        ("shrink_to_fit", |all, _, _| all.shrink_to_fit()),
+        ("shrink_to", |all, _, _| all.shrink_to(10)),
+        ("clear", |all, _, _| all.clear()),
+        ("drop", |all, _, _| drop(std::mem::take(all))),
+    ]);
 }
 
-/// C40: After `purge`, every value of a dead key is destroyed, and no other.
-fn purge_destroys_the_values_of_all_the_dead<P: Kind>() {
-    let counter = Counter::default();
-    let mut keys = keys::<P>(scaled(1_000, 100));
-    let mut map: Map<P, _> = keys.iter().map(|key| (key, counter.witness())).collect();
-    let all = keys.len();
-    keys.retain(|key| **key % 4 == 0);
-    map.purge();
-    assert_eq!(counter.get(), all - keys.len());
-    assert_eq!(map.len(), keys.len());
+/// C39: By removals, which need not find anything.
+fn the_dead_are_buried_by_the_next_removal<C: Changing>() {
+    buries_the_dead::<C>(&[
+        ("remove", |all, _, other| assert!(!all.drop_out(other))),
+        ("remove of the same", |all, twin, _| {
+            assert!(!all.drop_out(twin))
+        }),
+        ("retain", |all, _, _| all.retain(|_| true)),
+        ("extract_if", |all, _, _| {
+            assert!(all.extract_if(|_| true).next().is_none())
+        }),
+        ("pop", |all, _, _| assert!(all.pop().is_none())),
+        ("extend", |all, _, other| all.extend([other], &quietly())),
+        ("drain", |all, _, _| assert!(all.drain().next().is_none())),
+    ]);
 }
 
-/// C41: A value that is removed or replaced is handed back, and destroyed when the caller drops it.
-fn a_removed_or_replaced_value_is_destroyed_at_once<P: Kind>() {
+/// C39: By a look at the place of another key.
+fn the_dead_are_buried_by_the_next_entry<C: Mapping>() {
+    buries_the_dead::<C>(&[("entry", |all, _, other| {
+        assert_eq!(all.entry_look(other), None);
+    })]);
+}
+
+/// C39: By asking for them.
+fn the_dead_are_buried_when_they_are_asked_for<C: Owning>() {
+    buries_the_dead::<C>(&[("drain_dead", |all, _, _| {
+        assert_eq!(all.drain_dead().next().map(|dead| dead.number), Some(1));
+    })]);
+}
+
+/// C39: Methods that take `&self` destroy nothing.
+fn reading_destroys_nothing<C: Collection>() {
     let counter = Counter::default();
-    let key = new::<P, _>(1);
-    let mut map = Map::<P, _>::from([(&key, counter.witness())]);
-    map.insert(&key, counter.witness());
+    let mut lives = keys::<C::Kind>(2);
+    let all = C::of(&lives, &counted(&counter));
+    let dead = ghost::<C::Kind>(&lives[1]);
+    lives.pop();
+    let pending = all.pending_dead();
+    for _ in 0..100 {
+        assert!(all.holds(&lives[0]) && !all.has(&dead));
+        assert_eq!((all.iter().count(), all.len_live()), (1, 1));
+        assert_eq!(all.len(), all.len());
+    }
+    assert_eq!((counter.get(), all.pending_dead()), (0, pending));
+    assert_eq!(pending, C::announced(1));
+}
+
+/// C39: Nor do methods that only give out what is there, to be changed.
+fn looking_to_change_destroys_nothing<C: Changing>() {
+    let counter = Counter::default();
+    let mut lives = keys::<C::Kind>(2);
+    let mut all = C::of(&lives, &counted(&counter));
+    lives.pop();
+    let pending = all.pending_dead();
+    for found in all.look_to_change(&lives[0]) {
+        assert_eq!(found, [0]);
+    }
+    assert_eq!((counter.get(), all.pending_dead()), (0, pending));
+}
+
+/// C40: After `purge`, all that was owned of the dead is destroyed, and nothing else.
+fn purge_buries_all_the_dead<C: Collection>() {
+    let counter = Counter::default();
+    let mut lives = keys::<C::Kind>(scaled(1_000, 100));
+    let mut all = C::of(&lives, &counted(&counter));
+    let entries = lives.len();
+    lives.retain(|life| **life % 4 == 0);
+    all.purge();
+    assert_eq!(counter.get(), C::owned(entries - lives.len()));
+    assert_eq!(all.len(), lives.len());
+    assert!(lives.iter().all(|life| all.holds(life)));
+}
+
+/// C41: What is removed or replaced is handed back, and destroyed when the caller drops it.
+fn what_is_removed_or_replaced_is_destroyed_at_once<C: Owning>() {
+    let counter = Counter::default();
+    let ends = counted(&counter);
+    let life = new::<C::Kind, _>(1);
+    let mut all = C::of([&life], &ends);
+    all.enter(&life, &ends);
     assert_eq!(counter.get(), 1);
-    map.remove(&key);
+    all.drop_out(&life);
     assert_eq!(counter.get(), 2);
-    map.insert(&key, counter.witness());
-    map.retain(|_, _| false);
+    all.enter(&life, &ends);
+    all.retain(|_| false);
     assert_eq!(counter.get(), 3);
 }
 
-/// C42: A key in several maps is forgotten by each; while the value of one is destroyed, the key is
-/// dead for all.
-fn every_map_forgets_a_dead_key<P: Kind>() {
-    let key = new::<P, _>(1);
-    let weak = downgrade(&key);
+/// C42: What is in several collections is forgotten by each; while one destroys what it owned, the dead
+/// are dead for all.
+fn every_collection_forgets_the_dead<C: Owning + 'static>() {
+    let life = new::<C::Kind, _>(1);
+    let dead = Rc::new(ghost::<C::Kind>(&life));
     let seen = Rc::new(RefCell::new(Vec::new()));
-    let maps: Rc<[RefCell<Map<P, OnDrop>>; 3]> = Rc::default();
+    let all: Rc<[RefCell<C>; 3]> = Rc::default();
     for n in 0..3 {
-        let (maps_too, weak, seen) = (Rc::downgrade(&maps), weak.clone(), seen.clone());
-        let value = OnDrop::new(move || {
-            let maps = maps_too.upgrade().unwrap();
-            let others = maps.iter().filter_map(|map| map.try_borrow().ok());
-            let found = others.filter(|map| map.contains_key(&weak)).count();
-            seen.borrow_mut().push((n, is_alive(&weak), found));
+        let (all_too, dead, seen) = (Rc::downgrade(&all), dead.clone(), seen.clone());
+        let ends: Ends = Rc::new(move |_| {
+            let all = all_too.upgrade().unwrap();
+            let others = all.iter().filter_map(|one| one.try_borrow().ok());
+            let found = others.filter(|one| one.has(&dead)).count();
+            seen.borrow_mut().push((n, is_alive(&dead.weak), found));
         });
-        maps[n].borrow_mut().insert(&key, value);
+        all[n].borrow_mut().enter(&life, &ends);
     }
-    drop(key);
-    assert!(maps.iter().all(|map| map.borrow().get(&weak).is_none()));
-    maps.iter().for_each(|map| map.borrow_mut().purge());
+    drop(life);
+    assert!(all.iter().all(|one| !one.borrow().has(&dead)));
+    all.iter().for_each(|one| one.borrow_mut().purge());
     let expected: Vec<_> = (0..3).map(|n| (n, false, 0)).collect();
     assert_eq!(*seen.borrow(), expected);
 }
 
-/// C43: A key that was removed dies later: the map does not notice.
-fn a_removed_key_may_die_later<P: Kind>() {
-    let [key, other] = [1, 2].map(new::<P, _>);
-    let mut map = Map::<P, _>::from([(&key, 1), (&other, 2)]);
-    assert_eq!(map.remove(&key), Some(1));
-    drop(key);
-    assert_eq!((map.len(), map.pending_dead()), (1, 0));
-    map.purge();
-    assert_eq!((map.len(), map[&other]), (1, 2));
+/// C43: What was removed dies later: the collection does not notice.
+fn a_removed_life_may_end_later<C: Changing>() {
+    let (mut all, mut lives) = numbered::<C>(2);
+    assert!(all.drop_out(&lives[1]));
+    lives.pop();
+    assert_eq!((all.len(), all.pending_dead()), (1, 0));
+    all.purge();
+    assert_eq!((all.len(), all.numbers()), (1, vec![0]));
 }
 
-/// C44: A key that was removed and inserted again dies: its entry goes exactly once.
-fn a_key_removed_and_inserted_again_goes_once<P: Kind>() {
+/// C44: What was removed and entered again dies: its entry goes exactly once.
+fn a_life_removed_and_entered_again_goes_once<C: Changing>() {
     let counter = Counter::default();
-    let [key, other] = [1, 2].map(new::<P, _>);
-    let mut map = Map::<P, _>::from([(&other, counter.witness())]);
+    let ends = counted(&counter);
+    let [life, other] = [1, 2].map(new::<C::Kind, _>);
+    let mut all = C::of([&other], &ends);
     for _ in 0..3 {
-        map.remove(&key);
-        map.insert(&key, counter.witness());
+        all.drop_out(&life);
+        all.enter(&life, &ends);
     }
-    assert_eq!(counter.get(), 2);
-    drop(key);
-    assert_eq!(map.pending_dead(), usize::from(P::NOTIFIES));
-    map.purge();
-    assert_eq!((counter.get(), map.len(), map.pending_dead()), (3, 1, 0));
+    assert_eq!(counter.get(), C::owned(2));
+    drop(life);
+    assert_eq!(all.pending_dead(), C::announced(1));
+    all.purge();
+    assert_eq!(
+        (counter.get(), all.len(), all.pending_dead()),
+        (C::owned(3), 1, 0)
+    );
+    assert_eq!(all.numbers(), [2]);
 }
 
-/// C45: New keys in the places of dead ones, whose notices come late, stay.
-fn a_late_notice_spares_the_new_entry<P: Kind>() {
-    let mut map = Map::<P, _>::with_capacity(200);
-    drop(
-        keys::<P>(100)
-            .iter()
-            .map(|key| map.insert(key, 0))
-            .collect::<Vec<_>>(),
-    );
+/// C45: New entries in the places of dead ones, whose notices come late, stay: also those that are told
+/// apart by what they say, and say the same.
+fn a_late_notice_spares_the_new_entry<C: Collection>() {
+    let mut all = C::with_capacity(200);
+    for life in &keys::<C::Kind>(100) {
+        all.enter(life, &quietly());
+    }
     assert_eq!(
-        map.pending_dead() > 16,
-        P::NOTIFIES,
+        all.pending_dead() > 16,
+        C::NOTIFIES,
         "some notices stay pending below"
     );
-    let keys = keys::<P>(100);
-    for key in &keys {
-        map.insert(key, **key);
-    }
-    map.purge();
-    assert_eq!((map.len(), map.pending_dead()), (100, 0));
-    assert!(keys.iter().all(|key| map[key] == **key));
+    let lives = keys::<C::Kind>(100);
+    lives.iter().for_each(|life| all.enter(life, &quietly()));
+    assert!(!C::NOTIFIES || all.len() == 100);
+    all.purge();
+    assert_eq!((all.len(), all.pending_dead()), (100, 0));
+    assert!(lives.iter().all(|life| all.holds(life)));
 }
 
-/// C54: Keys that die while the table grows, because growing destroys the values that own them, are
+/// C54: Entries that die while the table grows, because growing destroys what owns their lives, are
 /// neither lost nor met twice.
-fn keys_may_die_while_the_table_grows<P: Kind>() {
+fn entries_may_die_while_the_table_grows<C: Owning>() {
     let counter = Counter::default();
-    let kept = keys::<P>(scaled(500, 60));
-    let mut map = WeakMap::new();
-    for key in &kept {
-        // One dies at once and takes two others with it, when its value goes.
-        let [dead, first, second] = [0; 3].map(new::<P, _>);
-        map.insert(&first, (counter.witness(), vec![]));
-        map.insert(&second, (counter.witness(), vec![]));
-        map.insert(&dead, (counter.witness(), vec![first, second]));
-        map.insert(key, (counter.witness(), vec![]));
+    let ends = counted(&counter);
+    let kept = keys::<C::Kind>(scaled(500, 60));
+    let mut all = C::default();
+    for life in &kept {
+        // One dies at once and takes two others with it, when what is owned of it goes.
+        let number = 10_000 + 3 * **life;
+        let [dead, first, second] = [0, 1, 2].map(|n| new::<C::Kind, _>(number + n));
+        all.enter(&first, &ends);
+        all.enter(&second, &ends);
+        let (ends, owned) = (ends.clone(), Cell::new(Some([first, second])));
+        let last: Ends = Rc::new(move |number| {
+            drop(owned.take());
+            ends(number);
+        });
+        all.enter(&dead, &last);
+        all.enter(life, &counted(&counter));
     }
-    assert!(kept.iter().all(|key| map.contains_key(key)));
-    map.purge();
-    assert_eq!((map.len(), map.len_live()), (kept.len(), kept.len()));
+    assert!(kept.iter().all(|life| all.holds(life)));
+    all.purge();
+    assert_eq!((all.len(), all.len_live()), (kept.len(), kept.len()));
     assert_eq!(counter.get(), 3 * kept.len());
 }
 
@@ -269,40 +343,41 @@ fn a_key_that_cannot_be_upgraded_is_absent<P: Kind>() {
     assert!(map.borrow().is_empty());
 }
 
-/// C56: When all keys are dead, an insert into the full table makes it no larger.
-fn a_table_of_the_dead_does_not_grow<P: Kind>() {
-    let mut map = Map::<P, _>::with_capacity(100);
-    let capacity = map.capacity();
-    let keys = keys::<P>(capacity);
-    map.extend(keys.iter().map(|key| (key, 0)));
-    assert_eq!((map.len(), map.capacity()), (capacity, capacity));
-    drop(keys);
-    let key = new::<P, _>(1);
-    map.insert(&key, 1);
-    assert!(map.capacity() <= capacity);
-    assert_eq!((map.len_live(), map[&key]), (1, 1));
+/// C56: When all are dead, an addition to the full table makes it no larger.
+fn a_table_of_the_dead_does_not_grow<C: Collection>() {
+    let mut all = C::with_capacity(100);
+    let capacity = all.capacity();
+    let lives = keys::<C::Kind>(capacity);
+    lives.iter().for_each(|life| all.enter(life, &quietly()));
+    assert_eq!((all.len(), all.capacity()), (capacity, capacity));
+    drop(lives);
+    let life = new::<C::Kind, _>(1);
+    all.enter(&life, &quietly());
+    assert!(all.capacity() <= capacity);
+    assert_eq!((all.len_live(), all.numbers()), (1, vec![1]));
 }
 
-/// C57: A million short-lived keys, never more than a hundred alive, and no `purge`: the table and the
-/// memory stay small.
-fn short_lived_keys_take_no_more_and_no_more_memory<P: Kind>() {
+/// C57: A million short-lived entries, never more than a hundred alive, and
+/// no `purge`: the table and the memory stay small.
+fn short_lived_entries_take_no_more_and_no_more_memory<C: Collection>() {
     let start = heap::bytes();
-    let mut map = Map::<P, _>::new();
-    let mut alive = std::collections::VecDeque::new();
+    let ends = quietly();
+    let mut all = C::default();
+    let mut alive = VecDeque::new();
     let (mut most, mut capacity) = (0, 0);
-    for n in 0..scaled(1_000_000, 300) {
-        let key = new::<P, _>(n);
-        map.insert(&key, n);
-        alive.push_back(key);
+    for n in 0..scaled(C::OFTEN, 300) {
+        let life = new::<C::Kind, _>(n % 128); // so that the test itself keeps no more than that
+        all.enter(&life, &ends);
+        alive.push_back(life);
         if alive.len() > 100 {
             alive.pop_front();
         }
         most = most.max(heap::bytes() - start);
-        capacity = capacity.max(map.capacity());
+        capacity = capacity.max(all.capacity());
     }
-    assert!(capacity < 500, "{capacity} places for a hundred keys");
-    assert!(most < 100_000, "{most} bytes for a hundred keys");
-    assert!(alive.iter().all(|key| map[key] == **key));
-    drop((map, alive));
+    assert!(capacity < 500, "{capacity} places for a hundred entries");
+    assert!(most < 100_000, "{most} bytes for a hundred entries");
+    assert!(alive.iter().all(|life| all.holds(life)));
+    drop((all, alive, ends));
     assert_eq!(heap::bytes(), start);
 }

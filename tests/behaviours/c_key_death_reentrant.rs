@@ -5,8 +5,9 @@ use std::rc::{self, Rc};
 
 use weakly::{Addr, Identify, StrongRef, Swept, WeakMap, WeakRef};
 
-use crate::common::{Counter, Key, Kind, Map, Witness, downgrade, is_alive, new, scaled};
-use crate::{for_each_kind, heap};
+use crate::collections::{Owning, chain, counted};
+use crate::common::{Counter, Kind, Witness, downgrade, is_alive, new, scaled};
+use crate::{for_each_kind, for_each_owning, heap};
 
 for_each_kind!(
     a_destructor_reads_its_own_attribute,
@@ -15,8 +16,11 @@ for_each_kind!(
     a_destructor_may_remove_its_own_entry,
     an_object_may_hold_a_weak_handle_to_itself,
     a_value_that_owned_its_key_is_dropped_without_a_notice,
-    a_long_chain_of_values_owning_keys_is_purged_without_recursion,
-    a_long_chain_dies_with_its_map_without_recursion,
+);
+
+for_each_owning!(
+    a_long_chain_of_entries_owning_lives_is_purged_without_recursion,
+    a_long_chain_dies_with_its_collection_without_recursion,
 );
 
 type Weak<P, T> = <<P as Kind>::Strong<T> as StrongRef>::Weak;
@@ -122,42 +126,29 @@ fn a_value_that_owned_its_key_is_dropped_without_a_notice<P: Kind>() {
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
 }
 
-/// In a chain, the value of each key owns the next key.
-type Chain<P> = Map<P, (Option<Key<P>>, Witness)>;
-
-/// A chain of `n` entries, and its head.
-fn chain<P: Kind>(n: usize, dead: &Counter) -> (Chain<P>, Key<P>) {
-    let mut map = WeakMap::new();
-    let mut head = None;
-    for n in 0..n {
-        let key = new::<P, _>(n);
-        map.insert(&key, (head.replace(key.clone()), dead.witness()));
-    }
-    (map, head.unwrap())
-}
-
-/// C53: In a chain of a hundred thousand entries, each value owning the next key, dropping the head
+/// C53: In a chain of a hundred thousand entries, each owning the life of the next, dropping the head
 /// frees all, on a small stack. (Shorter for the standard library's pointers: see
-/// [`a_purge_that_sweeps_a_chain_takes_linear_time`].)
-fn a_long_chain_of_values_owning_keys_is_purged_without_recursion<P: Kind>() {
-    let n = if P::NOTIFIES { 100_000 } else { 4_000 };
+/// [`a_purge_that_sweeps_a_chain_takes_a_round_for_a_link_at_the_worst`].)
+fn a_long_chain_of_entries_owning_lives_is_purged_without_recursion<C: Owning>() {
+    let n = if C::NOTIFIES { 100_000 } else { 4_000 };
     let n = scaled(n, 300);
     let dead = Counter::default();
-    let (mut map, head) = chain::<P>(n, &dead);
+    let (mut all, head) = chain::<C>(n, &counted(&dead));
     drop(head);
-    assert_eq!(map.len_live(), n - 1);
-    map.purge();
-    assert_eq!((map.len(), dead.get()), (0, n));
+    assert_eq!(all.len_live(), n - 1);
+    all.purge();
+    assert_eq!((all.len(), dead.get()), (0, n));
 }
 
-/// C53: The same when the map goes first: the values go with it, and one by one take the keys.
-fn a_long_chain_dies_with_its_map_without_recursion<P: Kind>() {
+/// C53: The same when the collection goes first: what it owns goes with it, and one by one takes the
+/// lives.
+fn a_long_chain_dies_with_its_collection_without_recursion<C: Owning>() {
     let n = scaled(100_000, 300);
     let dead = Counter::default();
-    let (map, head) = chain::<P>(n, &dead);
-    drop(map);
+    let (all, head) = chain::<C>(n, &counted(&dead));
+    drop(all);
     assert_eq!(dead.get(), n);
-    assert_eq!(P::counts(&head), (1, 0));
+    assert_eq!(C::Kind::counts(&head), (1, 0));
 }
 
 thread_local! {

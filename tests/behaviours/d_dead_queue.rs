@@ -1,365 +1,360 @@
 //! D. The queue of dead entries, on one thread (items 58–69, 75).
 //!
-//! The maps of the standard library's pointers have no queue: for them the same questions are about
-//! the sweep, where that makes sense.
+//! The collections of the standard library's pointers have no queue: for them the same questions are
+//! about the sweep, where that makes sense.
 //!
-//! 63, 64: a map that works off its dead is borrowed, so the destructors that run then cannot reach
-//! it, by the rules of the language. Who wants that takes the values out with `drain_dead` first.
+//! 63, 64: a collection that works off its dead is borrowed, so the destructors that run then cannot
+//! reach it, by the rules of the language. Who wants that takes what it owned out with `drain_dead`
+//! first.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use weakly::{Handle, WeakMap};
+use crate::collections::{
+    Changing, Collection, Ends, Mapping, Owned, Owning, chain, counted, ghost, numbered, quietly,
+};
+use crate::common::{Counter, Key, Kind, keys, new, panics, scaled};
+use crate::{for_each_changing, for_each_collection, for_each_map, for_each_owning, heap};
 
-use crate::common::{Counter, Key, Kind, Map, OnDrop, Own, downgrade, keys, new, panics, scaled};
-use crate::{for_each_flavour, for_each_kind, heap};
-
-for_each_flavour!(
-    a_death_is_one_notice_for_each_entry,
+for_each_collection!(
     an_operation_works_off_some_notices_but_not_all,
+    lives_may_end_in_any_order,
+    reads_drain_nothing,
+    a_collection_may_be_dropped_with_notices_pending,
     late_notices_do_not_accumulate,
-    a_death_allocates_no_more_than_blocks_of_the_queue,
-    maps_do_not_touch_each_others_queues,
+    a_death_allocates_nothing,
 );
 
-for_each_kind!(
-    keys_may_die_in_any_order,
-    nothing_pending_is_no_work,
-    reads_drain_nothing,
-    a_destructor_finds_the_map_borrowed,
+for_each_changing!(
+    a_death_is_one_notice_for_each_entry,
+    a_life_may_outlast_its_collection,
+    collections_do_not_touch_each_others_queues,
+);
+
+for_each_map!(nothing_pending_is_no_work);
+
+for_each_owning!(
+    a_destructor_finds_the_collection_borrowed,
     a_destructor_may_do_anything_after_drain_dead,
     drain_dead_hands_out_those_that_die_meanwhile,
     drain_dead_stays_finished,
     a_panicking_destructor_leaves_the_rest_to_be_drained,
-    a_clear_that_panics_leaves_an_empty_map,
-    a_drain_may_cause_deaths_in_its_own_map,
-    a_map_may_be_dropped_with_notices_pending,
-    a_key_may_outlive_its_map,
+    a_clear_that_panics_leaves_an_empty_collection,
+    a_drain_may_cause_deaths_in_its_own_collection,
 );
 
-/// The objects `0..n`, of this crate's own pointers.
-fn objects<F: Own>(n: usize) -> Vec<Handle<usize, F>> {
-    (0..n).map(Handle::new).collect()
-}
-
-/// D58: A death is one notice for each entry, and none for a key that was removed.
-fn a_death_is_one_notice_for_each_entry<F: Own>() {
-    let mut keys = objects::<F>(3);
-    let a: WeakMap<_, _> = keys.iter().zip(0..).collect();
+/// D58: A death is one notice for each entry, even if both its sides die of it, and none for what was
+/// removed.
+fn a_death_is_one_notice_for_each_entry<C: Changing>() {
+    let (a, mut lives) = numbered::<C>(3);
     let mut b = a.clone();
-    b.remove(&keys[2]);
-    b.insert(&keys[1], 7);
-    keys.pop();
-    assert_eq!((a.pending_dead(), b.pending_dead()), (1, 0));
-    keys.pop();
-    assert_eq!((a.pending_dead(), b.pending_dead()), (2, 1));
-    assert_eq!((a.len(), b.len()), (1, 1));
+    b.drop_out(&lives[2]);
+    b.enter(&lives[1], &quietly());
+    lives.pop();
+    assert_eq!((a.pending_dead(), b.pending_dead()), (C::announced(1), 0));
+    lives.pop();
+    assert_eq!(
+        (a.pending_dead(), b.pending_dead()),
+        (C::announced(2), C::announced(1))
+    );
+    assert_eq!((a.len_live(), b.len_live()), (1, 1));
+    assert_eq!(
+        (a.len(), b.len()),
+        (3 - C::announced(2), 2 - C::announced(1))
+    );
 }
 
-/// D59: Whatever the order in which keys die, and in which they are drained, the map is the same.
-fn keys_may_die_in_any_order<P: Kind>() {
-    let orders: [fn(&mut Vec<Key<P>>) -> Key<P>; 3] = [
-        |keys| keys.pop().unwrap(),
-        |keys| keys.remove(0),
-        |keys| keys.swap_remove(keys.len() / 2),
+/// D59: Whatever the order in which lives end, and in which that is noticed, the rest is the same.
+fn lives_may_end_in_any_order<C: Collection>() {
+    type Order<C> = fn(&mut Vec<Key<<C as Collection>::Kind>>) -> Key<<C as Collection>::Kind>;
+    let orders: [Order<C>; 3] = [
+        |lives| lives.pop().unwrap(),
+        |lives| lives.remove(0),
+        |lives| lives.swap_remove(lives.len() / 2),
     ];
     for order in orders {
         let counter = Counter::default();
-        let kept = keys::<P>(5);
-        let mut dying = keys::<P>(20);
-        let mut map: Map<P, _> = kept
-            .iter()
-            .chain(&dying)
-            .map(|key| (key, counter.witness()))
-            .collect();
+        let mut dying = keys::<C::Kind>(25);
+        let mut all = C::of(&dying, &counted(&counter));
+        let kept = dying.split_off(20);
         while !dying.is_empty() {
             drop(order(&mut dying));
         }
-        map.purge();
-        assert_eq!((map.len(), counter.get()), (5, 20));
-        assert!(kept.iter().all(|key| map.contains_key(key)));
+        all.purge();
+        assert_eq!((all.len(), counter.get()), (5, C::owned(20)));
+        assert!(kept.iter().all(|life| all.holds(life)));
     }
 }
 
 /// D60: With nothing pending, an operation costs the same in a map of any size (for pointers without
-/// notices: but for `purge`, which has to look). A mistake here makes ten thousand million steps.
-fn nothing_pending_is_no_work<P: Kind>() {
-    let n = scaled(100_000, 100);
-    let keys = keys::<P>(n);
-    let mut map: Map<P, _> = keys.iter().zip(0..).collect();
+/// notices: but for `purge`, which has to look). A mistake here makes ten thousand million steps, for a [`WeakMap`](weakly::WeakMap).
+fn nothing_pending_is_no_work<C: Mapping>() {
+    let n = scaled(C::OFTEN / 10, 100);
+    let lives = keys::<C::Kind>(n);
+    let mut map = C::map(lives.iter().zip(&lives));
     let start = Instant::now();
-    for key in &keys {
-        if P::NOTIFIES {
+    for life in &lives {
+        if C::NOTIFIES {
             map.purge();
-            assert_eq!(map.drain_dead().next(), None);
         }
-        *map.get_or_insert(key, 0) += 1;
+        assert_eq!(map.get_or_insert(life, &lives[0]), **life);
     }
     assert!(start.elapsed() < Duration::from_secs(20));
     assert_eq!(map.len(), n);
 }
 
 /// D61: An operation works off 16 notices; the rest stay for the next.
-fn an_operation_works_off_some_notices_but_not_all<F: Own>() {
+fn an_operation_works_off_some_notices_but_not_all<C: Collection>() {
+    if !C::NOTIFIES {
+        return;
+    }
     let counter = Counter::default();
-    let mut keys = objects::<F>(41);
-    let mut map: WeakMap<_, _> = keys.iter().map(|key| (key, counter.witness())).collect();
-    let kept = keys.pop().unwrap();
-    drop(keys);
+    let mut lives = keys::<C::Kind>(41);
+    let mut all = C::of(&lives, &counted(&counter));
+    let kept = lives.pop().unwrap();
+    drop(lives);
     for done in [16, 32, 40] {
-        map.insert(&kept, counter.witness());
-        assert_eq!(map.pending_dead(), 40 - done);
+        all.enter(&kept, &counted(&counter));
+        assert_eq!(all.pending_dead(), 40 - done);
     }
-    assert_eq!((map.len(), counter.get()), (1, 43));
+    assert_eq!((all.len(), counter.get()), (1, C::owned(43)));
 }
 
-/// D62: Reads drain nothing: with `&self`, a map destroys no value.
-fn reads_drain_nothing<P: Kind>() {
+/// D62: Reads drain nothing: with `&self`, a collection destroys nothing that it owns.
+fn reads_drain_nothing<C: Collection>() {
     let counter = Counter::default();
-    let key = new::<P, _>(1);
-    let dead = downgrade(&key);
-    let map = Map::<P, _>::from([(&key, counter.witness())]);
-    drop(key);
+    let life = new::<C::Kind, _>(1);
+    let dead = ghost::<C::Kind>(&life);
+    let all = C::of([&life], &counted(&counter));
+    drop(life);
     for _ in 0..100 {
-        assert!(map.get(&dead).is_none());
-        assert!(map.iter().next().is_none());
-        assert_eq!(map.len(), map.len());
+        assert!(!all.has(&dead));
+        assert!(all.iter().next().is_none());
+        assert_eq!((all.len(), all.len_live()), (1 - C::announced(1), 0));
     }
-    assert_eq!(map.pending_dead(), usize::from(P::NOTIFIES));
-    assert_eq!(counter.get(), 0);
+    assert_eq!((all.pending_dead(), counter.get()), (C::announced(1), 0));
 }
 
-type Shared<P> = Rc<RefCell<Map<P, OnDrop>>>;
-
-/// D63: While a map destroys a value it is borrowed; nobody sees it in between.
-fn a_destructor_finds_the_map_borrowed<P: Kind>() {
-    let map = Shared::<P>::default();
+/// D63: While a collection destroys what it owns it is borrowed; nobody sees it in between.
+fn a_destructor_finds_the_collection_borrowed<C: Owning + 'static>() {
+    let all = Rc::new(RefCell::new(C::default()));
     let borrowed = Rc::new(Cell::new(0));
+    let (all_too, borrowed_too) = (Rc::downgrade(&all), borrowed.clone());
+    let ends: Ends = Rc::new(move |_| {
+        let free = all_too
+            .upgrade()
+            .is_some_and(|all| all.try_borrow().is_ok());
+        borrowed_too.set(borrowed_too.get() + usize::from(!free));
+    });
     for n in 0..3 {
-        let (map_too, borrowed) = (Rc::downgrade(&map), borrowed.clone());
-        let value = OnDrop::new(move || {
-            let free = map_too
-                .upgrade()
-                .is_some_and(|map| map.try_borrow().is_ok());
-            borrowed.set(borrowed.get() + usize::from(!free));
-        });
-        map.borrow_mut().insert(&new::<P, _>(n), value);
+        all.borrow_mut().enter(&new::<C::Kind, _>(n), &ends);
     }
-    map.borrow_mut().purge();
+    all.borrow_mut().purge();
     assert_eq!(borrowed.get(), 3);
 }
 
-/// D64: Values that were taken out by `drain_dead` may do with the map what they like, and end it.
-fn a_destructor_may_do_anything_after_drain_dead<P: Kind>() {
+/// D64: What was taken out by `drain_dead` may do with the collection what it likes, and end it.
+fn a_destructor_may_do_anything_after_drain_dead<C: Owning + 'static>() {
     let counter = Counter::default();
-    let kept = new::<P, _>(0);
-    let owner = Rc::new(RefCell::new(Some(Shared::<P>::default())));
-    let map = owner.borrow().clone().unwrap();
-    let keys = keys::<P>(6);
-    for (n, key) in keys.iter().enumerate() {
-        let (owner, witness, kept) = (owner.clone(), counter.witness(), kept.clone());
-        let value = OnDrop::new(move || {
-            let _ = &witness;
-            let Some(map) = owner.borrow().clone() else {
-                return;
-            };
-            let mut map = map.borrow_mut();
-            match n {
-                0 => drop(map.insert(&kept, OnDrop::new(|| ()))),
-                1 => assert_eq!(map.iter().count(), map.len_live()),
-                2 => map.purge(),
-                3 => drop(map.remove(&kept)),
-                4 => drop(map.get(&kept).is_some()),
-                _ => drop(owner.take()), // the map goes with this borrow
-            }
-        });
-        map.borrow_mut().insert(key, value);
+    let kept = new::<C::Kind, _>(100);
+    let owner = Rc::new(RefCell::new(Some(Rc::new(RefCell::new(C::default())))));
+    let all = owner.borrow().clone().unwrap();
+    let (owner_too, kept_too, count) = (owner.clone(), kept.clone(), counted(&counter));
+    let ends: Ends = Rc::new(move |number| {
+        count(number);
+        let Some(all) = owner_too.borrow().clone() else {
+            return;
+        };
+        let mut all = all.borrow_mut();
+        match number {
+            0 => all.enter(&kept_too, &quietly()),
+            1 => assert_eq!(all.iter().count(), all.len_live()),
+            2 => all.purge(),
+            3 => drop(all.drop_out(&kept_too)),
+            4 => drop(all.holds(&kept_too)),
+            _ => drop(owner_too.take()), // the collection goes with this borrow
+        }
+    });
+    for life in &keys::<C::Kind>(6) {
+        all.borrow_mut().enter(life, &ends);
     }
-    drop(keys);
-    let dead: Vec<OnDrop> = map.borrow_mut().drain_dead().collect();
-    drop(map);
+    let mut dead: Vec<Owned> = all.borrow_mut().drain_dead().collect();
+    dead.sort_by_key(|owned| owned.number);
+    drop(all);
     assert_eq!((dead.len(), counter.get()), (6, 0));
     drop(dead);
     assert!(
         owner.take().is_none(),
-        "the last value to go took the map with it"
+        "the last to go took the collection with it"
     );
-    assert_eq!((counter.get(), P::counts(&kept)), (6, (1, 0)));
+    drop(ends);
+    assert_eq!((counter.get(), C::Kind::counts(&kept)), (6, (1, 0)));
 }
 
-/// D64: `drain_dead` also hands out the values of keys that die while it runs, as documented.
-fn drain_dead_hands_out_those_that_die_meanwhile<P: Kind>() {
-    let mut map = Map::<P, _>::new();
-    let mut head = None;
-    for n in 0..20 {
-        let key = new::<P, _>(n);
-        map.insert(&key, head.replace(key.clone())); // a value owns the next key
-    }
+/// D64: `drain_dead` also hands out what was owned of those that die while it runs, as documented.
+fn drain_dead_hands_out_those_that_die_meanwhile<C: Owning>() {
+    let (mut all, head) = chain::<C>(20, &quietly());
     drop(head);
-    assert_eq!(map.drain_dead().map(drop).count(), 20);
+    assert_eq!(all.drain_dead().map(drop).count(), 20);
+    assert_eq!((all.len(), all.pending_dead()), (0, 0));
 }
 
-/// D64: `drain_dead` hands out every dead value once, and then stays at its end, as it promises.
-fn drain_dead_stays_finished<P: Kind>() {
-    let mut keys = keys::<P>(3);
-    let mut map: Map<P, _> = keys.iter().map(|key| (key, **key)).collect();
-    keys.pop();
-    let mut dead = map.drain_dead();
+/// D64: `drain_dead` hands out what was owned of each dead entry once, and then stays at its end, as it
+/// promises.
+fn drain_dead_stays_finished<C: Owning>() {
+    let (mut all, mut lives) = numbered::<C>(3);
+    lives.pop();
+    let mut dead = all.drain_dead().map(|owned| owned.number);
     assert_eq!((dead.next(), dead.next()), (Some(2), None));
-    keys.pop();
+    lives.pop();
     assert_eq!(dead.next(), None, "a `FusedIterator` goes on after its end");
 }
 
-/// D65: If the destructor of a value panics during a drain, the other notices are not lost, and the
-/// map can be used.
-fn a_panicking_destructor_leaves_the_rest_to_be_drained<P: Kind>() {
-    let changes: [fn(&mut Map<P, OnDrop>); 4] = [
-        |map| map.purge(),
-        |map| map.reserve(0),
-        |map| drop(map.remove(&new::<P, _>(0))),
-        |map| map.retain(|_, _| true),
+/// D65: If a destructor panics during a drain, the other notices are not lost, and the collection can be
+/// used.
+fn a_panicking_destructor_leaves_the_rest_to_be_drained<C: Owning>() {
+    let changes: [fn(&mut C); 5] = [
+        |all| all.purge(),
+        |all| all.reserve(0),
+        |all| assert!(!all.drop_out(&new::<C::Kind, _>(9))),
+        |all| all.retain(|_| true),
+        |all| all.enter(&new::<C::Kind, _>(9), &quietly()),
     ];
     for change in changes {
         let counter = Counter::default();
-        let kept = new::<P, _>(0);
-        let mut dying = keys::<P>(4);
-        let mut map = Map::<P, _>::from([(&kept, OnDrop::new(|| ()))]);
-        for key in &dying {
-            let (bad, witness) = (**key == 1, counter.witness());
-            map.insert(
-                key,
-                OnDrop::new(move || {
-                    let _ = &witness;
-                    assert!(!bad, "a bad value");
-                }),
-            );
+        let count = counted(&counter);
+        let ends: Ends = Rc::new(move |number| {
+            count(number);
+            assert_ne!(number, 1, "a bad one");
+        });
+        let kept = new::<C::Kind, _>(100);
+        let mut all = C::of([&kept], &quietly());
+        for life in &keys::<C::Kind>(4) {
+            all.enter(life, &ends);
         }
-        dying.clear();
-        assert!(panics(|| change(&mut map)));
-        assert!(map.contains_key(&kept));
-        map.purge();
-        assert_eq!((counter.get(), map.len(), map.pending_dead()), (4, 1, 0));
-        map.insert(&kept, OnDrop::new(|| ()));
-        assert_eq!(map.len(), 1);
+        assert!(panics(|| change(&mut all)));
+        assert!(all.holds(&kept));
+        all.purge();
+        let left = (counter.get(), all.len(), all.pending_dead());
+        assert_eq!(left, (4, 1, 0));
+        all.enter(&kept, &quietly());
+        assert_eq!(all.len(), 1);
     }
 }
 
-/// D65: If a destructor panics in `clear`, the map is empty, and stays so when the keys die that it had.
-fn a_clear_that_panics_leaves_an_empty_map<P: Kind>() {
+/// D65: If a destructor panics in `clear`, the collection is empty, and stays so when the lives end of
+/// what it had.
+fn a_clear_that_panics_leaves_an_empty_collection<C: Owning>() {
     if cfg!(miri) {
-        return; // hashbrown leaks the values after the one that panicked, and Miri would report that
+        return; // hashbrown leaks what comes after the one that panicked, and Miri would report that
     }
-    let keys = keys::<P>(10);
-    let mut map = Map::<P, _>::new();
-    for key in &keys {
-        let bad = **key == 5;
-        map.insert(key, OnDrop::new(move || assert!(!bad, "a bad value")));
-    }
-    assert!(panics(|| map.clear()));
-    assert_eq!(map.len(), 0);
-    drop(keys);
-    assert_eq!((map.pending_dead(), map.len()), (0, 0));
-    map.purge();
-    let key = new::<P, _>(1);
-    map.insert(&key, OnDrop::new(|| ()));
-    assert_eq!(map.len(), 1);
+    let lives = keys::<C::Kind>(10);
+    let ends: Ends = Rc::new(|number| assert_ne!(number, 5, "a bad one"));
+    let mut all = C::of(&lives, &ends);
+    assert!(panics(|| all.clear()));
+    assert_eq!(all.len(), 0);
+    drop(lives);
+    assert_eq!((all.pending_dead(), all.len()), (0, 0));
+    all.purge();
+    let life = new::<C::Kind, _>(1);
+    all.enter(&life, &quietly());
+    assert_eq!(all.len(), 1);
 }
 
-/// D66: A drain that destroys values which own keys of this map and of another: each value goes once.
-fn a_drain_may_cause_deaths_in_its_own_map<P: Kind>() {
+/// D66: A drain that destroys what owns lives of this collection and of another: each goes once.
+fn a_drain_may_cause_deaths_in_its_own_collection<C: Owning + 'static>() {
     let counter = Counter::default();
-    let inner = Rc::new(RefCell::new(Map::<P, Vec<OnDrop>>::new()));
-    let mut outer = Map::<P, OnDrop>::new();
-    let counted = |f: Box<dyn Fn()>| {
-        let witness = counter.witness();
-        OnDrop::new(move || {
-            let _ = &witness;
+    let inner = Rc::new(RefCell::new(C::default()));
+    let mut outer = C::default();
+    let counted = |f: Box<dyn Fn()>| -> Ends {
+        let count = counted(&counter);
+        Rc::new(move |number| {
+            count(number);
             f();
         })
     };
     for n in 0..scaled(50, 10) {
-        // The value of `first` kills a key of `inner`, purges it, and thereby kills `second`.
-        let [first, second, key] = [n; 3].map(new::<P, _>);
-        outer.insert(&second, counted(Box::new(|| ())));
-        let second = counted(Box::new(move || drop(second.clone())));
-        inner.borrow_mut().insert(&key, vec![second]);
-        let (inner, key) = (inner.clone(), Cell::new(Some(key)));
-        outer.insert(
-            &first,
-            counted(Box::new(move || {
-                drop(key.take());
-                inner.borrow_mut().purge();
-            })),
-        );
+        // The end of `first` ends `life` in `inner`, purges that, and thereby ends `second`.
+        let [first, second, life] = [0, 1, 2].map(|i| new::<C::Kind, _>(3 * n + i));
+        outer.enter(&second, &counted(Box::new(|| ())));
+        let second = Cell::new(Some(second));
+        let ends_second = counted(Box::new(move || drop(second.take())));
+        inner.borrow_mut().enter(&life, &ends_second);
+        let (inner, life) = (inner.clone(), Cell::new(Some(life)));
+        let ends_life = counted(Box::new(move || {
+            drop(life.take());
+            inner.borrow_mut().purge();
+        }));
+        outer.enter(&first, &ends_life);
     }
     outer.purge();
     assert_eq!(counter.get(), 3 * scaled(50, 10));
     assert_eq!((outer.len(), inner.borrow().len()), (0, 0));
 }
 
-/// D67: A map may go while notices are pending: each value is destroyed once, and no memory is left.
-fn a_map_may_be_dropped_with_notices_pending<P: Kind>() {
+/// D67: A collection may go while notices are pending: what it owns is destroyed once, and no memory is
+/// left.
+fn a_collection_may_be_dropped_with_notices_pending<C: Collection>() {
     let start = heap::bytes();
     let counter = Counter::default();
-    let mut keys = keys::<P>(100);
-    let mut map: Map<P, _> = keys.iter().map(|key| (key, counter.witness())).collect();
-    map.remove(&keys[99]);
-    keys.truncate(50);
-    drop(map);
-    assert_eq!(counter.get(), 100);
-    drop((keys, counter));
+    let mut lives = keys::<C::Kind>(100);
+    let all = C::of(&lives, &counted(&counter));
+    lives.truncate(50);
+    drop(all);
+    assert_eq!(counter.get(), C::owned(100));
+    drop((lives, counter));
     assert_eq!(heap::bytes(), start);
 }
 
-/// D68: A key that outlives its map dies without disturbing anybody.
-fn a_key_may_outlive_its_map<P: Kind>() {
+/// D68: A life that outlasts its collection ends without disturbing anybody.
+fn a_life_may_outlast_its_collection<C: Changing>() {
     let start = heap::bytes();
-    let [key, other] = [1, 2].map(new::<P, _>);
-    let survivor = Map::<P, _>::from([(&key, 1), (&other, 2)]);
+    let (survivor, mut lives) = numbered::<C>(3);
     drop(survivor.clone());
-    drop(Map::<P, _>::from([(&key, 1)]).into_iter());
-    drop(key);
-    assert_eq!((survivor.len_live(), survivor[&other]), (1, 2));
-    drop((survivor, other));
+    drop(survivor.clone().into_iter());
+    let mut less = survivor.clone();
+    less.drop_out(&lives[2]);
+    drop(less);
+    lives.pop();
+    assert_eq!((survivor.len_live(), survivor.numbers()), (2, vec![0, 1]));
+    drop((survivor, lives));
     assert_eq!(heap::bytes(), start);
 }
 
-/// D69: There are never more notices than entries; those of removed keys take no memory for long.
-fn late_notices_do_not_accumulate<F: Own>() {
-    let mut map = WeakMap::new();
+/// D69: There are never more notices than entries; those of removed entries take no memory for long.
+fn late_notices_do_not_accumulate<C: Collection>() {
+    let mut all = C::default();
     let mut most = 0;
     let start = heap::bytes();
     for _ in 0..scaled(200, 5) {
-        let keys = objects::<F>(50);
-        map.extend(keys.iter().zip(0..));
-        drop(keys);
-        assert_eq!((map.len(), map.pending_dead()), (0, 50));
-        map.purge();
-        assert_eq!(map.pending_dead(), 0);
+        let lives = keys::<C::Kind>(50);
+        lives.iter().for_each(|life| all.enter(life, &quietly()));
+        drop(lives);
+        assert_eq!(all.len() + all.pending_dead(), 50);
+        assert_eq!(all.pending_dead(), C::announced(50));
+        all.purge();
+        assert_eq!((all.len(), all.pending_dead()), (0, 0));
         most = most.max(heap::bytes() - start);
     }
     assert!(most < 20_000, "{most} bytes for fifty dead");
 }
 
-/// D72: A death allocates nothing, but for a block of the queue now and then.
-fn a_death_allocates_no_more_than_blocks_of_the_queue<F: Own>() {
+/// D72: A death allocates nothing.
+fn a_death_allocates_nothing<C: Collection>() {
     let n = scaled(1_000, 200);
-    let keys = objects::<F>(n);
-    let map: WeakMap<_, _> = keys.iter().zip(0..).collect();
+    let (all, lives) = numbered::<C>(n);
     let before = heap::allocations();
-    drop(keys);
-    let made = heap::allocations() - before;
-    assert!(made <= n / 30 + 2, "{made} allocations for {n} deaths");
-    assert_eq!(map.pending_dead(), n);
+    drop(lives);
+    assert_eq!(heap::allocations(), before);
+    assert_eq!(all.pending_dead(), C::announced(n));
 }
 
-/// D75: Each map has its own queue: a drain of one leaves the notices of the others.
-fn maps_do_not_touch_each_others_queues<F: Own>() {
-    let keys = objects::<F>(5);
-    let mut a: WeakMap<_, _> = keys.iter().zip(0..).collect();
+/// D75: Each collection has its own queue: a drain of one leaves the notices of the others.
+fn collections_do_not_touch_each_others_queues<C: Changing>() {
+    let (mut a, lives) = numbered::<C>(5);
     let b = a.clone();
-    drop(keys);
+    drop(lives);
     a.purge();
-    assert_eq!((a.pending_dead(), b.pending_dead()), (0, 5));
+    assert_eq!((a.pending_dead(), b.pending_dead()), (0, C::announced(5)));
 }

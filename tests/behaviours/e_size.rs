@@ -1,138 +1,185 @@
 //! E. Size (items 76–83). The cheap count is `len`: exact for this crate's own pointers, an upper
 //! bound for the standard library's.
 
-use crate::common::{Counter, Key, Kind, Map, keys, new};
-use crate::for_each_kind;
+use crate::collections::{Changing, Collection, counted, numbered, quietly};
+use crate::common::{Counter, Key, keys, new};
+use crate::{for_each_changing, for_each_collection};
 
-for_each_kind!(
+for_each_collection!(
     len_is_never_less_than_what_lives,
     len_live_is_exact,
     after_a_purge_all_counts_agree,
     deaths_never_increase_len,
-    an_open_iterator_keeps_no_more_than_the_current_key,
-    len_is_right_through_every_change_with_a_death_outstanding,
+    an_open_iterator_keeps_no_more_than_the_current_life,
+    len_is_right_when_more_enter_with_a_death_outstanding,
     is_empty_agrees_with_len,
     shrinking_drops_the_dead_first,
+    reserving_drops_the_dead_first,
 );
 
-/// A map of `n` keys of which every other one is dead.
-fn half_dead<P: Kind>(n: usize) -> (Map<P, usize>, Vec<Key<P>>) {
-    let mut keys = keys::<P>(n);
-    let map = keys.iter().zip(0..).collect();
-    keys.retain(|key| **key % 2 == 0);
-    (map, keys)
+for_each_changing!(len_is_right_through_every_change_with_a_death_outstanding);
+
+/// A collection of `n` entries of which every other one is dead.
+fn half_dead<C: Collection>(n: usize) -> (C, Vec<Key<C::Kind>>) {
+    let (all, mut lives) = numbered::<C>(n);
+    lives.retain(|life| **life % 2 == 0);
+    (all, lives)
 }
 
-/// E76: `len` is never less than the number of live entries.
-fn len_is_never_less_than_what_lives<P: Kind>() {
-    let (mut map, mut keys) = half_dead::<P>(60);
-    while let Some(key) = keys.pop() {
-        assert!(map.len() >= map.len_live());
-        assert!(!P::NOTIFIES || map.len() == keys.len() + 1);
-        if *key % 3 == 0 {
-            map.remove(&key);
+/// E76: `len` is never less than the number of live entries; with announced deaths, it is that number,
+/// and all others are pending.
+fn len_is_never_less_than_what_lives<C: Collection>() {
+    let (mut all, mut lives) = half_dead::<C>(60);
+    while let Some(life) = lives.pop() {
+        assert_eq!(all.len_live(), lives.len() + 1);
+        assert!(all.len() >= all.len_live());
+        assert!(!C::NOTIFIES || all.len() == all.len_live());
+        if *life % 3 == 0 {
+            all.purge();
         }
     }
-    assert_eq!(map.len_live(), 0);
+    assert_eq!(all.len_live(), 0);
 }
 
 /// E77: `len_live` is exact at the call, with and without dead entries.
-fn len_live_is_exact<P: Kind>() {
-    let (map, mut keys) = half_dead::<P>(60);
-    assert_eq!(map.len_live(), 30);
-    keys.truncate(3);
-    assert_eq!(map.len_live(), 3);
+fn len_live_is_exact<C: Collection>() {
+    let (all, mut lives) = half_dead::<C>(60);
+    assert_eq!(all.len_live(), 30);
+    lives.truncate(3);
+    assert_eq!(all.len_live(), 3);
 }
 
 /// E78: After a purge, `len`, `len_live` and what an iterator shows are the same.
-fn after_a_purge_all_counts_agree<P: Kind>() {
-    let (mut map, keys) = half_dead::<P>(60);
-    map.purge();
-    let counts = [
-        map.len(),
-        map.len_live(),
-        map.iter().count(),
-        map.values().count(),
-    ];
-    assert_eq!(counts, [keys.len(); 4]);
-    assert_eq!(map.pending_dead(), 0);
+fn after_a_purge_all_counts_agree<C: Collection>() {
+    let (mut all, lives) = half_dead::<C>(60);
+    all.purge();
+    let counts = [all.len(), all.len_live(), all.iter().count()];
+    assert_eq!(counts, [lives.len(); 3]);
+    assert_eq!(all.pending_dead(), 0);
 }
 
-/// E79: When only deaths happen, `len` never grows, and never falls below zero.
-fn deaths_never_increase_len<P: Kind>() {
-    let (map, mut keys) = half_dead::<P>(60);
-    let mut before = map.len();
-    while keys.pop().is_some() {
-        assert!(map.len() <= before);
-        before = map.len();
+/// E79: When only deaths happen, `len` never grows, and never falls below zero: an entry counts as long
+/// as it lives, then it is pending, once, even if both its sides have died.
+fn deaths_never_increase_len<C: Collection>() {
+    let (all, mut lives) = half_dead::<C>(60);
+    let mut before = all.len();
+    while lives.pop().is_some() {
+        assert!(all.len() <= before);
+        before = all.len();
+        assert_eq!(all.pending_dead() + before, 60);
     }
-    assert!(before <= 60);
-    assert_eq!(map.pending_dead() + before, 60);
+    assert_eq!(before, 60 - C::announced(60));
 }
 
-/// E80: While an iterator is open and all keys die, at most the current key is left.
-fn an_open_iterator_keeps_no_more_than_the_current_key<P: Kind>() {
-    let keys = keys::<P>(10);
-    let map: Map<P, _> = keys.iter().zip(0..).collect();
-    let mut iter = map.iter();
+/// E80: While an iterator is open and all lives end, at most the current one is left.
+fn an_open_iterator_keeps_no_more_than_the_current_life<C: Collection>() {
+    let (all, lives) = numbered::<C>(10);
+    let mut iter = all.iter();
     let current = iter.next().unwrap();
-    drop(keys);
-    assert_eq!(map.len_live(), 1);
-    assert!(!P::NOTIFIES || map.len() == 1);
+    drop(lives);
+    assert_eq!(all.len_live(), 1);
+    assert!(!C::NOTIFIES || all.len() == 1);
     assert!(iter.next().is_none());
     drop(current);
-    assert_eq!(map.len_live(), 0);
+    assert_eq!(all.len_live(), 0);
 }
 
-/// E81: `len` is right after every change of a map that has one death outstanding.
-fn len_is_right_through_every_change_with_a_death_outstanding<P: Kind>() {
-    let changes: [(fn(&mut Map<P, usize>, &Key<P>, &Key<P>), usize); 8] = [
-        (|map, _, other| _ = map.insert(other, 1), 4),
-        (|map, key, _| _ = map.insert(key, 1), 3),
-        (|map, key, _| _ = map.remove(key), 2),
-        (|map, _, other| _ = map.remove(other), 3),
-        (|map, _, _| drop(map.pop()), 2),
-        (|map, _, _| map.retain(|key, _| **key == 1), 1),
-        (|map, _, _| map.clear(), 0),
-        (|map, _, _| drop(map.drain()), 0),
+/// E81: `len` is right after an entry was added, made anew, or met dead, with one death outstanding.
+fn len_is_right_when_more_enter_with_a_death_outstanding<C: Collection>() {
+    type Change<C> = fn(&mut C, &[Key<<C as Collection>::Kind>]);
+    let changes: [(Change<C>, usize); 5] = [
+        (|all, _| all.enter(&new::<C::Kind, _>(9), &quietly()), 3), // dead by now
+        (|all, lives| all.enter(&lives[0], &quietly()), 3),
+        (|all, _| all.enter(&new::<C::Kind, _>(3), &quietly()), 3), // says what the dead one said
+        (|all, _| all.reserve(1_000), 3),
+        (|all, _| all.clear(), 0),
     ];
     for (change, len) in changes {
-        let mut keys = keys::<P>(4);
-        let mut map: Map<P, _> = keys.iter().zip(0..).collect();
-        keys.pop();
-        assert!(!P::NOTIFIES || (map.len(), map.pending_dead()) == (3, 1));
-        change(&mut map, &keys[0], &new::<P, _>(9));
-        let temporary = usize::from(len == 4); // the other key is dead by now
-        assert_eq!(map.len_live(), len - temporary);
-        map.purge();
-        assert_eq!((map.len(), map.pending_dead()), (len - temporary, 0));
+        let (mut all, mut lives) = numbered::<C>(4);
+        lives.pop();
+        assert!(!C::NOTIFIES || (all.len(), all.pending_dead()) == (3, 1));
+        change(&mut all, &lives);
+        assert_eq!(all.len_live(), len);
+        assert!(!C::NOTIFIES || all.len() == len);
+        all.purge();
+        assert_eq!((all.len(), all.pending_dead()), (len, 0));
+        drop(lives);
+        assert_eq!(
+            (all.len(), all.pending_dead()),
+            (len - C::announced(len), C::announced(len))
+        );
+    }
+}
+
+/// E81: `len` is right after every removal with one death outstanding.
+fn len_is_right_through_every_change_with_a_death_outstanding<C: Changing>() {
+    type Change<C> = fn(&mut C, &Key<<C as Collection>::Kind>, &Key<<C as Collection>::Kind>);
+    let changes: [(Change<C>, usize); 10] = [
+        (|all, _, other| all.enter(other, &quietly()), 4),
+        (|all, life, _| all.enter(life, &quietly()), 3),
+        (|all, life, _| assert!(all.drop_out(life)), 2),
+        (|all, _, other| assert!(!all.drop_out(other)), 3),
+        (|all, _, _| assert!(all.pop().is_some()), 2),
+        (|all, _, _| all.retain(|number| number == 1), 1),
+        (
+            |all, _, _| drop(all.extract_if(|number| number == 1).next()),
+            2,
+        ),
+        (|all, life, _| all.extend([life], &quietly()), 3),
+        (|all, _, _| all.clear(), 0),
+        (|all, _, _| drop(all.drain()), 0),
+    ];
+    for (change, len) in changes {
+        let (mut all, mut lives) = numbered::<C>(4);
+        lives.pop();
+        assert!(!C::NOTIFIES || (all.len(), all.pending_dead()) == (3, 1));
+        change(&mut all, &lives[0], &new::<C::Kind, _>(9));
+        let temporary = usize::from(len == 4); // the other life is over by now
+        assert_eq!(all.len_live(), len - temporary);
+        assert!(!C::NOTIFIES || all.len() == len - temporary);
+        all.purge();
+        assert_eq!((all.len(), all.pending_dead()), (len - temporary, 0));
     }
 }
 
 /// E82: `is_empty` agrees with `len`: for own pointers also when all are dead and nothing was purged.
-fn is_empty_agrees_with_len<P: Kind>() {
-    let mut keys = keys::<P>(3);
-    let mut map: Map<P, _> = keys.iter().zip(0..).collect();
-    assert!(!map.is_empty());
-    keys.clear();
-    assert_eq!(map.is_empty(), P::NOTIFIES);
-    assert_eq!(map.len_live(), 0);
-    assert_eq!(map.len(), usize::from(!P::NOTIFIES) * 3);
-    map.purge();
-    assert!(map.is_empty());
+fn is_empty_agrees_with_len<C: Collection>() {
+    let (mut all, mut lives) = numbered::<C>(3);
+    assert!(!all.is_empty());
+    lives.clear();
+    assert_eq!(all.is_empty(), C::NOTIFIES);
+    assert_eq!((all.len_live(), all.len()), (0, 3 - C::announced(3)));
+    all.purge();
+    assert!(all.is_empty());
 }
 
 /// E83: Shrinking destroys the dead first, and then gives back the room that they took.
-fn shrinking_drops_the_dead_first<P: Kind>() {
+fn shrinking_drops_the_dead_first<C: Collection>() {
     let counter = Counter::default();
-    let mut keys = keys::<P>(200);
-    let mut map: Map<P, _> = keys.iter().map(|key| (key, counter.witness())).collect();
-    assert!(map.capacity() >= 200);
-    keys.truncate(10);
-    map.shrink_to(50);
-    assert_eq!((map.len(), counter.get()), (10, 190));
-    assert!((50..200).contains(&map.capacity()));
-    map.shrink_to_fit();
-    assert!((10..50).contains(&map.capacity()));
-    assert!(keys.iter().all(|key| map.contains_key(key)));
+    let mut lives = keys::<C::Kind>(200);
+    let mut all = C::of(&lives, &counted(&counter));
+    assert!(all.capacity() >= 200);
+    lives.truncate(10);
+    all.shrink_to(50);
+    assert_eq!((all.len(), counter.get()), (10, C::owned(190)));
+    assert!((50..200).contains(&all.capacity()));
+    all.shrink_to_fit();
+    assert!((10..50).contains(&all.capacity()));
+    assert!(lives.iter().all(|life| all.holds(life)));
+}
+
+/// E83: So does making room, if it takes more memory; nobody gets more than an address space holds.
+fn reserving_drops_the_dead_first<C: Collection>() {
+    let mut all = C::with_capacity(100);
+    let capacity = all.capacity();
+    assert!(capacity >= 100);
+    let lives = keys::<C::Kind>(capacity);
+    lives.iter().for_each(|life| all.enter(life, &quietly()));
+    assert_eq!((all.len(), all.capacity()), (capacity, capacity));
+    drop(lives);
+    all.reserve(capacity);
+    assert_eq!((all.len(), all.pending_dead()), (0, 0));
+    assert!(!all.try_reserve(usize::MAX));
+    assert!(all.try_reserve(2 * capacity));
+    assert!(all.capacity() >= 2 * capacity);
 }

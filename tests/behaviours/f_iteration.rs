@@ -6,224 +6,216 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{Counter, Key, Kind, Map, downgrade, is_alive, keys, new};
-use crate::{for_each_kind, heap};
+use crate::collections::{Changing, Collection, counted, numbered, quietly, sorted};
+use crate::common::{Counter, Kind, downgrade, is_alive, keys, new};
+use crate::{for_each_changing, for_each_collection, for_each_kind, heap};
 
-for_each_kind!(
-    every_iterator_visits_every_live_entry_once,
-    no_iterator_yields_the_dead,
-    a_yielded_key_is_strong,
-    keys_not_yet_yielded_are_not_kept_alive,
-    keys_that_die_during_iteration_are_skipped,
-    an_entry_removed_by_retain_is_not_shown_again,
-    into_values_skips_the_dead,
-    a_loop_may_drop_the_key_it_was_given,
-    retain_may_kill_other_keys,
+for_each_collection!(
+    a_yielded_handle_is_strong,
+    lives_not_yet_yielded_are_not_kept,
+    lives_that_end_during_iteration_are_skipped,
+    a_loop_may_drop_the_handle_it_was_given,
     two_iterators_show_the_same,
-    weak_keys_upgrade_nobody,
-    an_iterator_may_be_left_half_way,
-    memory_of_the_dead_does_not_wait_for_the_iterator,
-    drain_yields_all_live_pairs_and_empties_the_map,
 );
 
-fn sorted(payloads: impl IntoIterator<Item = usize>) -> Vec<usize> {
-    let mut payloads: Vec<_> = payloads.into_iter().collect();
-    payloads.sort_unstable();
-    payloads
-}
+for_each_changing!(
+    every_iterator_visits_every_live_entry_once,
+    no_iterator_yields_the_dead,
+    an_entry_removed_by_retain_is_not_shown_again,
+    retain_may_end_other_lives,
+    weak_iterators_upgrade_nobody,
+    an_iterator_may_be_left_half_way,
+    drain_yields_all_live_entries_and_empties_the_collection,
+);
 
-/// A map of the keys `0..n`, each with its payload as its value.
-fn numbered<P: Kind>(n: usize) -> (Map<P, usize>, Vec<Key<P>>) {
-    let keys = keys::<P>(n);
-    let map = keys.iter().zip(0..).collect();
-    (map, keys)
-}
+for_each_kind!(memory_of_the_dead_does_not_wait_for_the_iterator);
 
 /// What each of the iterators shows, in order.
-fn every_view<P: Kind>(mut map: Map<P, usize>) -> Vec<Vec<usize>> {
-    vec![
-        sorted(map.iter().map(|(key, _)| *key)),
-        sorted(map.iter().map(|(_, value)| *value)),
-        sorted((&map).into_iter().map(|(key, value)| (*key + value) / 2)),
-        sorted(map.keys().map(|key| *key)),
-        sorted(map.values().copied()),
-        sorted(map.iter_mut().map(|(_, value)| *value)),
-        sorted((&mut map).into_iter().map(|(key, _)| *key)),
-        sorted(map.values_mut().map(|value| *value)),
-        sorted(
-            map.weak_keys()
-                .map(|key| *weakly::WeakRef::upgrade(&key).unwrap()),
-        ),
-        sorted(map.clone().into_keys().map(|key| *key)),
-        sorted(map.clone().into_values()),
-        sorted(map.clone().extract_if(|_, _| true).map(|(_, value)| value)),
-        sorted(map.clone().drain().map(|(_, value)| value)),
-        sorted(map.into_iter().map(|(_, value)| value)),
-    ]
+fn every_view<C: Changing>(all: C) -> Vec<Vec<usize>> {
+    let mut views = vec![
+        all.numbers(),
+        sorted(all.clone().extract_if(|_| true).map(|life| *life)),
+        sorted(all.clone().drain().map(|life| *life)),
+        sorted(all.clone().into_iter().map(|life| *life)),
+    ];
+    views.extend(all.views());
+    views
 }
 
 /// F84: Every iterator visits every live entry exactly once.
-fn every_iterator_visits_every_live_entry_once<P: Kind>() {
-    let (map, _keys) = numbered::<P>(50);
-    let all: Vec<_> = (0..50).collect();
-    for (n, view) in every_view::<P>(map).iter().enumerate() {
-        assert_eq!(*view, all, "iterator {n}");
+fn every_iterator_visits_every_live_entry_once<C: Changing>() {
+    let (mut all, lives) = numbered::<C>(50);
+    let numbers: Vec<_> = (0..50).collect();
+    assert!(
+        all.look_to_change(&lives[7])
+            .iter()
+            .all(|view| *view == numbers || *view == [7])
+    );
+    for (n, view) in every_view(all).iter().enumerate() {
+        assert_eq!(*view, numbers, "iterator {n}");
     }
 }
 
-/// F85: No iterator yields a dead entry.
-fn no_iterator_yields_the_dead<P: Kind>() {
-    let (map, mut keys) = numbered::<P>(50);
-    keys.retain(|key| **key % 5 == 0);
+/// F85: No iterator yields a dead entry, nor what is owned of one.
+fn no_iterator_yields_the_dead<C: Changing>() {
+    let (mut all, mut lives) = numbered::<C>(50);
+    lives.retain(|life| **life % 5 == 0);
     let live: Vec<_> = (0..50).step_by(5).collect();
-    for (n, view) in every_view::<P>(map).iter().enumerate() {
+    assert!(
+        all.look_to_change(&lives[1])
+            .iter()
+            .all(|view| *view == live || *view == [5])
+    );
+    for (n, view) in every_view(all).iter().enumerate() {
         assert_eq!(*view, live, "iterator {n}");
     }
 }
 
-/// F86: A key that an iterator has yielded is strong: it stays valid while the loop holds it.
-fn a_yielded_key_is_strong<P: Kind>() {
-    let (map, mut keys) = numbered::<P>(5);
-    for (key, value) in &map {
-        keys.retain(|other| **other != *key);
-        assert_eq!((*key, P::counts(&key).0), (*value, 1));
-        assert_eq!(map.get(&key), Some(value));
+/// F86: A handle that an iterator has yielded is strong: it stays valid while the loop holds it.
+fn a_yielded_handle_is_strong<C: Collection>() {
+    let (all, mut lives) = numbered::<C>(5);
+    for life in all.iter() {
+        lives.retain(|other| **other != *life);
+        assert_eq!(C::Kind::counts(&life).0, 1);
+        assert!(all.holds(&life));
     }
-    assert_eq!((keys.len(), map.len_live()), (0, 0));
+    assert_eq!((lives.len(), all.len_live()), (0, 0));
 }
 
-/// F87: An iterator keeps no key alive that it has not yielded.
-fn keys_not_yet_yielded_are_not_kept_alive<P: Kind>() {
-    let (map, keys) = numbered::<P>(5);
-    let weak: Vec<_> = keys.iter().map(downgrade).collect();
-    let mut iter = map.iter();
+/// F87: An iterator keeps nothing alive that it has not yielded.
+fn lives_not_yet_yielded_are_not_kept<C: Collection>() {
+    let (all, lives) = numbered::<C>(5);
+    let weak: Vec<_> = lives.iter().map(downgrade).collect();
+    let mut iter = all.iter();
     let first = iter.next();
-    assert!(keys.iter().all(|key| P::counts(key).0 <= 2));
-    drop(keys);
+    assert!(lives.iter().all(|life| C::Kind::counts(life).0 <= 2));
+    drop(lives);
     assert_eq!(weak.iter().filter(|weak| is_alive(*weak)).count(), 1);
     drop((first, iter));
     assert!(!weak.iter().any(is_alive));
 }
 
-/// F88: A key that dies after the iterator was made is skipped.
-fn keys_that_die_during_iteration_are_skipped<P: Kind>() {
-    let (map, mut keys) = numbered::<P>(20);
-    let (mut iter, mut seen) = (map.iter(), BTreeSet::new());
+/// F88: What dies after the iterator was made is skipped.
+fn lives_that_end_during_iteration_are_skipped<C: Collection>() {
+    let (all, mut lives) = numbered::<C>(20);
+    let (mut iter, mut seen) = (all.iter(), BTreeSet::new());
     for _ in 0..5 {
-        seen.insert(*iter.next().unwrap().0);
+        seen.insert(*iter.next().unwrap());
     }
-    keys.retain(|key| seen.contains(&**key) || **key % 2 == 0);
-    let live: BTreeSet<_> = keys.iter().map(|key| **key).collect();
-    seen.extend(iter.map(|(key, _)| *key));
+    lives.retain(|life| seen.contains(&**life) || **life % 2 == 0);
+    let live: BTreeSet<_> = lives.iter().map(|life| **life).collect();
+    seen.extend(iter.map(|life| *life));
     assert_eq!(seen, live);
 }
 
-/// F85: The values of keys that are dead and not yet purged are not among those that a map gives up.
-fn into_values_skips_the_dead<P: Kind>() {
-    let (map, mut keys) = numbered::<P>(20);
-    keys.retain(|key| **key < 5);
-    assert_eq!(sorted(map.into_values()), (0..5).collect::<Vec<_>>());
-}
-
 /// F90: An entry that `retain` or `extract_if` has removed is not shown again.
-fn an_entry_removed_by_retain_is_not_shown_again<P: Kind>() {
-    let (mut map, _keys) = numbered::<P>(30);
+fn an_entry_removed_by_retain_is_not_shown_again<C: Changing>() {
+    let (mut all, _lives) = numbered::<C>(30);
     let mut shown = Vec::new();
-    map.retain(|key, _| {
-        shown.push(**key);
-        **key % 3 != 0
+    all.retain(|number| {
+        shown.push(number);
+        number % 3 != 0
     });
     assert_eq!(sorted(shown), (0..30).collect::<Vec<_>>());
-    let taken = map.extract_if(|_, value| *value % 3 == 1);
+    let taken = all.extract_if(|number| number % 3 == 1);
     assert_eq!(
-        sorted(taken.map(|(key, _)| *key)),
+        sorted(taken.map(|life| *life)),
         (1..30).step_by(3).collect::<Vec<_>>()
     );
     assert_eq!(
-        sorted(map.into_values()),
+        sorted(all.into_iter().map(|life| *life)),
         (2..30).step_by(3).collect::<Vec<_>>()
     );
 }
 
-/// F92: A loop may drop the key that it was given, though it is the last handle.
-fn a_loop_may_drop_the_key_it_was_given<P: Kind>() {
-    let (mut map, mut keys) = numbered::<P>(10);
+/// F92: A loop may drop the handle that it was given, though it is the last.
+fn a_loop_may_drop_the_handle_it_was_given<C: Collection>() {
+    let (mut all, mut lives) = numbered::<C>(10);
     let mut loops = 0;
-    for (key, _) in &map {
-        keys.retain(|other| **other != *key);
-        let weak = downgrade(&key);
-        drop(key);
-        assert!(!is_alive(&weak));
-        assert_eq!(map.get(&weak), None);
+    for life in all.iter() {
+        lives.retain(|other| **other != *life);
+        let dead = crate::collections::ghost::<C::Kind>(&life);
+        drop(life);
+        assert!(!is_alive(&dead.weak));
+        assert!(!all.has(&dead));
         loops += 1;
     }
-    map.purge();
-    assert_eq!((loops, map.len()), (10, 0));
+    all.purge();
+    assert_eq!((loops, all.len()), (10, 0));
 }
 
-/// F93: The predicate of `retain` may kill other keys: each value is destroyed once, and the dead are
-/// not shown.
-fn retain_may_kill_other_keys<P: Kind>() {
+/// F93: The predicate of `retain` may end other lives: what is owned of each is destroyed once, and the
+/// dead are not shown.
+fn retain_may_end_other_lives<C: Changing>() {
     let counter = Counter::default();
-    let mut keys = keys::<P>(20);
-    let mut map: Map<P, _> = keys.iter().map(|key| (key, counter.witness())).collect();
+    let mut lives = keys::<C::Kind>(20);
+    let mut all = C::of(&lives, &counted(&counter));
     let mut shown = Vec::new();
-    map.retain(|key, _| {
-        shown.push(**key);
-        let partner = **key ^ 1;
-        keys.retain(|other| **other != partner);
+    all.retain(|number| {
+        shown.push(number);
+        let partner = number ^ 1;
+        lives.retain(|other| **other != partner);
         partner % 4 == 0
     });
     assert_eq!(shown.len(), 10, "one of each pair");
     assert!(shown.iter().all(|n| !shown.contains(&(n ^ 1))));
-    map.purge();
+    all.purge();
     let kept = shown.iter().filter(|n| (*n ^ 1) % 4 == 0).count();
-    assert_eq!((map.len(), counter.get()), (kept, 20 - kept));
+    assert_eq!((all.len(), counter.get()), (kept, C::owned(20 - kept)));
 }
 
 /// F94: Two iterators at once show the same, and neither disturbs the other.
-fn two_iterators_show_the_same<P: Kind>() {
-    let (map, mut keys) = numbered::<P>(20);
-    keys.truncate(15);
-    let (mut a, mut b) = (map.iter(), map.iter());
+fn two_iterators_show_the_same<C: Collection>() {
+    let (all, mut lives) = numbered::<C>(20);
+    lives.truncate(15);
+    let (mut a, mut b) = (all.iter(), all.iter());
     let (first, copy) = (a.next().unwrap(), a.clone());
-    assert!(first.0.eq(&b.next().unwrap().0));
-    let rest = sorted(a.map(|(key, _)| *key));
+    assert_eq!(*first, *b.next().unwrap());
+    let rest = sorted(a.map(|life| *life));
     assert_eq!(rest.len(), 14);
-    assert_eq!(rest, sorted(b.map(|(key, _)| *key)));
-    assert_eq!(rest, sorted(copy.map(|(key, _)| *key)));
+    assert_eq!(rest, sorted(b.map(|life| *life)));
+    assert_eq!(rest, sorted(copy.map(|life| *life)));
 }
 
-/// F95: The keys can be walked as weak handles: nobody is upgraded.
-fn weak_keys_upgrade_nobody<P: Kind>() {
-    let (map, mut keys) = numbered::<P>(10);
-    let dead = keys.split_off(5);
+/// F95: What is held weakly can be walked as weak handles: nobody is upgraded.
+fn weak_iterators_upgrade_nobody<C: Changing>() {
+    let (all, mut lives) = numbered::<C>(10);
+    let dead = lives.split_off(5);
     let mut weak = Vec::new();
-    for key in map.weak_keys() {
-        assert!(keys.iter().chain(&dead).all(|key| P::counts(key).0 == 1));
-        weak.push(key);
+    for handle in all.weak() {
+        assert!(
+            lives
+                .iter()
+                .chain(&dead)
+                .all(|life| C::Kind::counts(life).0 == 1)
+        );
+        weak.push(handle);
     }
     drop(dead);
-    assert_eq!((weak.len(), map.weak_keys().count()), (10, 5));
-    assert_eq!(weak.iter().filter(|key| map.contains_key(*key)).count(), 5);
+    assert_eq!((weak.len(), all.weak().count()), (10, 5));
+    assert_eq!(weak.iter().filter(|weak| is_alive(*weak)).count(), 5);
 }
 
-/// F96: Every iterator may be left half-way: the map is whole. A `drain` takes all with it.
-fn an_iterator_may_be_left_half_way<P: Kind>() {
-    let (mut map, keys) = numbered::<P>(10);
-    assert!(map.iter().nth(3).is_some());
-    assert!(map.iter_mut().nth(3).is_some());
-    assert!(map.drain_dead().next().is_none());
-    assert!(map.extract_if(|_, _| true).nth(1).is_some());
-    assert_eq!((map.len(), map.iter().count()), (8, 8));
-    assert!(map.drain().nth(1).is_some());
-    assert!(map.is_empty());
-    let mut again: Map<P, _> = keys.iter().zip(0..).collect();
+/// F96: Every iterator may be left half-way: the collection is whole. A `drain` takes all with it.
+fn an_iterator_may_be_left_half_way<C: Changing>() {
+    let (mut all, lives) = numbered::<C>(10);
+    assert!(all.iter().nth(3).is_some());
+    assert!(all.weak().nth(3).is_some());
+    assert!(all.extract_if(|_| true).nth(1).is_some());
+    assert_eq!((all.len(), all.iter().count()), (8, 8));
+    assert!(all.drain().nth(1).is_some());
+    assert!(all.is_empty());
+    let mut again = C::of(&lives, &quietly());
     assert!(again.clone().into_iter().nth(1).is_some());
-    let _unused = again.extract_if(|_, _| true);
+    drop(again.extract_if(|_| true));
     again.purge();
-    assert!(keys.iter().all(|key| again.contains_key(key)));
-    assert!(keys.iter().all(|key| P::counts(key) == (1, 1)));
+    assert!(lives.iter().all(|life| again.holds(life)));
+    drop(all);
+    assert!(
+        lives
+            .iter()
+            .all(|life| C::Kind::counts(life) == (1, C::WATCHES))
+    );
 }
 
 /// F97: The memory of objects that die while an iterator is open: this crate's own is freed at once
@@ -245,18 +237,19 @@ fn memory_of_the_dead_does_not_wait_for_the_iterator<P: Kind>() {
     assert!(before - heap::bytes() > 90_000);
 }
 
-/// F98: `drain` yields all live pairs, destroys the dead ones, and the map is empty at once.
-fn drain_yields_all_live_pairs_and_empties_the_map<P: Kind>() {
+/// F98: `drain` yields all live entries, destroys what is owned of the dead, and the collection is empty
+/// at once.
+fn drain_yields_all_live_entries_and_empties_the_collection<C: Changing>() {
     let counter = Counter::default();
-    let mut keys = keys::<P>(10);
-    let mut map: Map<P, _> = keys.iter().map(|key| (key, counter.witness())).collect();
-    keys.truncate(7);
-    let drained: Vec<_> = map.drain().collect();
-    assert_eq!(
-        sorted(drained.iter().map(|(key, _)| **key)),
-        [0, 1, 2, 3, 4, 5, 6]
-    );
-    assert_eq!((counter.get(), map.len(), map.pending_dead()), (3, 0, 0));
-    map.extend(drained);
-    assert_eq!((counter.get(), map.len()), (3, 7));
+    let mut lives = keys::<C::Kind>(10);
+    let mut all = C::of(&lives, &counted(&counter));
+    lives.truncate(7);
+    let drained = sorted(all.drain().map(|life| *life));
+    assert_eq!(drained, [0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!((all.len(), all.pending_dead()), (0, 0));
+    // What was owned of the live went with what it was yielded with.
+    assert_eq!(counter.get(), C::owned(10));
+    all.extend(&lives, &counted(&counter));
+    assert_eq!((counter.get(), all.len()), (C::owned(10), 7));
+    assert!(lives.iter().all(|life| all.holds(life)));
 }

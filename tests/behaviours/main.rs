@@ -8,6 +8,7 @@
 // Generic tests have long types, and an equality is asserted both ways on purpose.
 #![allow(clippy::type_complexity, clippy::nonminimal_bool, clippy::eq_op)]
 
+mod collections;
 #[path = "../common/mod.rs"]
 mod common;
 mod heap;

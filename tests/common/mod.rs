@@ -62,24 +62,31 @@ kinds! {
 /// `for_each_kind!(empty_map, insert_then_get);` gives `empty_map::atomic`, `empty_map::local`, …
 #[macro_export]
 macro_rules! for_each_kind {
+    (@each $kind:ident => $run:expr) => {
+        #[test]
+        fn atomic() {
+            type $kind = $crate::common::Atomic;
+            $run;
+        }
+        #[test]
+        fn local() {
+            type $kind = $crate::common::Local;
+            $run;
+        }
+        #[test]
+        fn std_arc() {
+            type $kind = $crate::common::StdArc;
+            $run;
+        }
+        #[test]
+        fn std_rc() {
+            type $kind = $crate::common::StdRc;
+            $run;
+        }
+    };
     ($($test:ident),* $(,)?) => {$(
         mod $test {
-            #[test]
-            fn atomic() {
-                super::$test::<$crate::common::Atomic>();
-            }
-            #[test]
-            fn local() {
-                super::$test::<$crate::common::Local>();
-            }
-            #[test]
-            fn std_arc() {
-                super::$test::<$crate::common::StdArc>();
-            }
-            #[test]
-            fn std_rc() {
-                super::$test::<$crate::common::StdRc>();
-            }
+            $crate::for_each_kind!(@each P => super::$test::<P>());
         }
     )*};
 }
