@@ -171,8 +171,11 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     #[must_use]
     #[track_caller]
     pub fn expect<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> V {
-        self.get(key)
-            .unwrap_or_else(|| Expired::of::<V::Target>().panic())
+        // Not in a closure, which would be the caller that the panic names.
+        let Some(value) = self.get(key) else {
+            Expired::of::<V::Target>().panic()
+        };
+        value
     }
 
     /// The place of a key, to look at, fill or clear it with one lookup. A dead value reads as vacant.
