@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use weakly::{Addr, Strong, StrongRef, WeakMap, local, unsize};
 
+use crate::collections::Mapping;
 use crate::common::{Counter, Kind, Map, downgrade, is_alive, keys, new, panics};
-use crate::{for_each_flavour, for_each_kind};
+use crate::{for_each_flavour, for_each_kind, for_each_map};
 
-for_each_kind!(
+for_each_map!(
     an_empty_map_has_nothing,
-    a_value_is_found_by_any_clone_of_its_key,
     insert_replaces_and_returns_the_old_value,
     try_insert_refuses_a_present_key,
     contains_key_follows_insert_and_remove,
@@ -19,22 +19,30 @@ for_each_kind!(
     remove_leaves_other_entries,
     get_or_insert_keeps_the_existing_value,
     the_closure_is_not_run_when_the_key_is_present,
-    the_closure_gets_a_weak_handle_to_the_key,
     a_panicking_closure_leaves_the_map_as_it_was,
     a_closure_cannot_reach_the_map_it_fills,
+);
+
+for_each_kind!(
+    a_value_is_found_by_any_clone_of_its_key,
+    the_closure_gets_a_weak_handle_to_the_key,
     a_closure_may_kill_another_key,
 );
 
 /// A1: An empty map has no entries, finds nothing, and has nothing to remove.
-fn an_empty_map_has_nothing<P: Kind>() {
-    let mut map = Map::<P, i32>::new();
-    let key = new::<P, _>(1);
-    assert_eq!(map.len(), 0);
+fn an_empty_map_has_nothing<C: Mapping>() {
+    let mut map = C::default();
+    let key = new::<C::Kind, _>(1);
+    assert_eq!((map.len(), map.len_live(), map.capacity()), (0, 0, 0));
     assert!(map.is_empty());
-    assert_eq!(map.get(&key), None);
-    assert_eq!(map.iter().count(), 0);
-    assert_eq!(map.remove(&key), None);
+    assert_eq!((map.get(&key), map.get_key_value(&key)), (None, None));
+    assert_eq!((map.iter().count(), map.weak().count()), (0, 0));
+    assert_eq!((map.remove(&key), map.remove_entry(&key)), (None, None));
     assert!(map.pop().is_none());
+    map.purge();
+    map.clear();
+    map.shrink_to_fit();
+    assert!(map == C::default());
 }
 
 /// A2: A value is found by its key, by a clone of it, by a weak handle, and by its address.
@@ -55,17 +63,33 @@ fn a_value_is_found_by_any_clone_of_its_key<P: Kind>() {
 }
 
 /// A3: Insert of a present key replaces the value and returns the old one; the count stays.
-fn insert_replaces_and_returns_the_old_value<P: Kind>() {
-    let key = new::<P, _>(1);
-    let mut map = Map::<P, _>::new();
-    assert_eq!(map.insert(&key, "old"), None);
-    assert_eq!(map.insert(&key.clone(), "new"), Some("old"));
-    assert_eq!(map.len(), 1);
-    assert_eq!(map[&key], "new");
+fn insert_replaces_and_returns_the_old_value<C: Mapping>() {
+    let [key, old, new] = [1, 10, 20].map(new::<C::Kind, _>);
+    let mut map = C::default();
+    assert_eq!(map.insert(&key, &old), None);
+    assert_eq!(map.insert(&key.clone(), &new), Some(10));
+    assert_eq!((map.len(), map.get(&key)), (1, Some(20)));
+    assert_eq!(map.entry_insert(&key, &old), Some(20));
+    assert_eq!((map.len(), map.get_key_value(&key)), (1, Some((1, 10))));
+    assert_eq!(
+        (map.entry_look(&key), map.entry_modify(&key)),
+        (Some(10), Some(10))
+    );
 }
 
-/// A4: `try_insert` of a present key fails, hands back the rejected value, and changes nothing.
-fn try_insert_refuses_a_present_key<P: Kind>() {
+/// A4: `try_insert` of a present key fails, shows the entry, and changes nothing.
+fn try_insert_refuses_a_present_key<C: Mapping>() {
+    let [key, first, second] = [1, 10, 20].map(new::<C::Kind, _>);
+    let mut map = C::default();
+    assert_eq!(map.try_insert(&key, &first), Ok(()));
+    assert_eq!(map.try_insert(&key, &second).unwrap_err().0, 10);
+    assert_eq!((map.get(&key), map.len()), (Some(10), 1));
+}
+
+for_each_kind!(try_insert_hands_back_the_rejected_value);
+
+/// A4: Where the map would have owned the rejected value, it hands it back.
+fn try_insert_hands_back_the_rejected_value<P: Kind>() {
     let key = new::<P, _>(1);
     let mut map = Map::<P, _>::new();
     assert_eq!(map.try_insert(&key, "first").ok(), Some(&mut "first"));
@@ -76,61 +100,65 @@ fn try_insert_refuses_a_present_key<P: Kind>() {
 }
 
 /// A5: `contains_key` is true after an insert, false before it and after a remove.
-fn contains_key_follows_insert_and_remove<P: Kind>() {
-    let key = new::<P, _>(1);
-    let mut map = Map::<P, _>::new();
+fn contains_key_follows_insert_and_remove<C: Mapping>() {
+    let [key, value] = [1, 10].map(new::<C::Kind, _>);
+    let mut map = C::default();
     assert!(!map.contains_key(&key));
-    map.insert(&key, ());
+    map.insert(&key, &value);
     assert!(map.contains_key(&key));
     map.remove(&key);
     assert!(!map.contains_key(&key));
 }
 
 /// A6: Remove returns the value the first time, nothing the second.
-fn remove_returns_the_value_once<P: Kind>() {
-    let key = new::<P, _>(1);
-    let mut map = Map::<P, _>::new();
-    map.insert(&key, 5);
-    assert_eq!(map.remove(&key), Some(5));
-    assert_eq!(map.remove(&key), None);
-    map.insert(&key, 6);
-    let (removed, value) = map.remove_entry(&key).unwrap();
-    assert_eq!(
-        (P::Strong::addr(&removed), value),
-        (P::Strong::addr(&key), 6)
-    );
-    assert!(map.remove_entry(&key).is_none());
+fn remove_returns_the_value_once<C: Mapping>() {
+    let [key, value] = [1, 10].map(new::<C::Kind, _>);
+    let mut map = C::map([(&key, &value)]);
+    assert_eq!((map.remove(&key), map.remove(&key)), (Some(10), None));
+    map.insert(&key, &value);
+    assert_eq!(map.remove_entry(&key), Some((1, 10)));
+    assert_eq!(map.remove_entry(&key), None);
+    map.insert(&key, &value);
+    assert_eq!(map.entry_remove(&key), Some((1, 10)));
+    assert_eq!((map.entry_remove(&key), map.len()), (None, 0));
 }
 
 /// A7: Remove touches no other entry.
-fn remove_leaves_other_entries<P: Kind>() {
-    let keys = keys::<P>(20);
-    let mut map: Map<P, _> = keys.iter().zip(0..).collect();
+fn remove_leaves_other_entries<C: Mapping>() {
+    let keys = keys::<C::Kind>(20);
+    let mut map = C::map(keys.iter().zip(&keys));
     map.remove(&keys[7]);
     assert_eq!(map.len(), 19);
     for (n, key) in keys.iter().enumerate() {
-        assert_eq!(map.get(key).copied(), (n != 7).then_some(n));
+        assert_eq!(map.get(key), (n != 7).then_some(n));
     }
 }
 
 /// A8: `get_or_insert` returns the value that is there, and does not replace it.
-fn get_or_insert_keeps_the_existing_value<P: Kind>() {
-    let key = new::<P, _>(1);
-    let mut map = Map::<P, _>::new();
-    assert_eq!(*map.get_or_insert(&key, "first"), "first");
-    assert_eq!(*map.get_or_insert(&key, "second"), "first");
-    assert_eq!(*map.entry(&key).or_insert("third"), "first");
-    assert_eq!(map.len(), 1);
+fn get_or_insert_keeps_the_existing_value<C: Mapping>() {
+    let [key, first, second] = [1, 10, 20].map(new::<C::Kind, _>);
+    let mut map = C::default();
+    assert_eq!(map.get_or_insert(&key, &first), 10);
+    assert_eq!(map.get_or_insert(&key, &second), 10);
+    assert_eq!(map.entry_or_insert(&key, &second), 10);
+    assert_eq!((map.len(), map.get(&key)), (1, Some(10)));
+    assert_eq!(C::Kind::counts(&second), (1, 0));
 }
 
 /// A9: The closure of `get_or_insert_with` is not run when the key is present.
-fn the_closure_is_not_run_when_the_key_is_present<P: Kind>() {
-    let key = new::<P, _>(1);
-    let mut map = Map::<P, _>::new();
+fn the_closure_is_not_run_when_the_key_is_present<C: Mapping>() {
+    let [key, value] = [1, 10].map(new::<C::Kind, _>);
+    let mut map = C::default();
     let mut runs = 0;
+    let mut make = || {
+        runs += 1;
+        &value
+    };
     for _ in 0..2 {
-        map.get_or_insert_with(&key, |_| runs += 1);
-        map.entry(&key).or_insert_with(|| runs += 1);
+        assert_eq!(map.get_or_insert_with(&key, &mut make), 10);
+        assert_eq!(map.entry_or_insert_with(&key, &mut make), 10);
+        let made = map.try_get_or_insert_with(&key, || Ok::<_, ()>(make()));
+        assert_eq!(made, Ok(10));
     }
     assert_eq!(runs, 1);
 }
@@ -148,33 +176,36 @@ fn the_closure_gets_a_weak_handle_to_the_key<P: Kind>() {
     assert!(map.contains_key(&key));
 }
 
-/// A11: A closure that panics leaves the map as it was, and usable.
-fn a_panicking_closure_leaves_the_map_as_it_was<P: Kind>() {
-    let keys = keys::<P>(2);
-    let mut map = Map::<P, _>::from([(&keys[0], 0)]);
+/// A11: A closure that panics or fails leaves the map as it was, and usable.
+fn a_panicking_closure_leaves_the_map_as_it_was<C: Mapping>() {
+    let keys = keys::<C::Kind>(2);
+    let mut map = C::map([(&keys[0], &keys[0])]);
     assert!(panics(|| {
-        map.get_or_insert_with(&keys[1], |_| panic!("no value"));
+        map.get_or_insert_with(&keys[1], || panic!("no value"));
     }));
     assert!(panics(|| {
-        map.entry(&keys[1]).or_insert_with(|| panic!("no value"));
+        map.entry_or_insert_with(&keys[1], || panic!("no value"));
     }));
-    assert_eq!(map.len(), 1);
-    assert_eq!(map.get(&keys[1]), None);
-    assert_eq!(P::counts(&keys[1]), (1, 0));
-    map.insert(&keys[1], 1);
-    assert_eq!((map[&keys[0]], map[&keys[1]]), (0, 1));
+    assert_eq!(
+        map.try_get_or_insert_with(&keys[1], || Err("no")),
+        Err("no")
+    );
+    assert_eq!((map.len(), map.get(&keys[1])), (1, None));
+    assert_eq!(C::Kind::counts(&keys[1]), (1, 0));
+    map.insert(&keys[1], &keys[1]);
+    assert_eq!((map.get(&keys[0]), map.get(&keys[1])), (Some(0), Some(1)));
 }
 
 /// A12: The closure cannot insert the same key: the map is borrowed, which a `RefCell` notices at run
 /// time (without one, the compiler does). What the closure returns is inserted.
-fn a_closure_cannot_reach_the_map_it_fills<P: Kind>() {
-    let key = new::<P, _>(1);
-    let map = RefCell::new(Map::<P, _>::new());
-    map.borrow_mut().get_or_insert_with(&key, |_| {
+fn a_closure_cannot_reach_the_map_it_fills<C: Mapping>() {
+    let [key, outer] = [1, 10].map(new::<C::Kind, _>);
+    let map = RefCell::new(C::default());
+    map.borrow_mut().get_or_insert_with(&key, || {
         assert!(map.try_borrow_mut().is_err());
-        "outer"
+        &outer
     });
-    assert_eq!(map.borrow()[&key], "outer");
+    assert_eq!(map.borrow().get(&key), Some(10));
     assert_eq!(map.borrow().len(), 1);
 }
 

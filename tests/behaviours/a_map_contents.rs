@@ -2,127 +2,150 @@
 
 use weakly::WeakMap;
 
-use crate::common::{Counter, Key, Kind, Map, Set, downgrade, keys, new, panics, scaled};
-use crate::for_each_kind;
+use crate::collections::{Changing, Collection, Ends, Mapping, counted, numbered, quietly, sorted};
+use crate::common::{Counter, Kind, Map, Set, downgrade, keys, new, panics, scaled};
+use crate::{for_each_changing, for_each_collection, for_each_kind, for_each_map};
+
+for_each_collection!(clear_destroys_each_once);
+
+for_each_changing!(
+    pop_returns_every_live_entry_once,
+    extend_takes_from_iterators_collections_and_itself,
+    an_iterator_that_panics_half_way_loses_nothing,
+    collections_are_equal_by_identity_or_content,
+    a_copy_is_independent_and_keeps_nothing,
+    the_same_in_and_out_a_million_times,
+    a_union_loses_what_dies,
+);
+
+for_each_map!(
+    maps_are_equal_if_their_values_are,
+    a_copy_has_the_same_values_and_changes_alone,
+    many_in_and_all_out_again,
+);
 
 for_each_kind!(
-    pop_returns_every_live_pair_once,
-    clear_destroys_each_value_once,
-    extend_takes_from_iterators_maps_and_itself,
-    an_iterator_that_panics_half_way_loses_nothing,
-    maps_are_equal_by_identity_of_keys,
-    a_copy_is_independent_and_keeps_no_key,
     a_copy_clones_the_values_and_shares_the_keys,
-    many_in_and_all_out_again,
-    the_same_key_in_and_out_a_million_times,
-    a_union_loses_what_dies,
     many_keys_in_many_maps,
 );
 
-/// The payloads of the keys and the values, in order.
-fn pairs<P: Kind>(map: &Map<P, usize>) -> Vec<(usize, usize)> {
-    let mut pairs: Vec<_> = map.iter().map(|(key, value)| (*key, *value)).collect();
-    pairs.sort_unstable();
-    pairs
-}
-
-fn squares<P: Kind>(keys: &[Key<P>]) -> Map<P, usize> {
-    keys.iter().map(|key| (key, **key * **key)).collect()
-}
-
-/// A14: `pop` returns every live pair exactly once, then nothing.
-fn pop_returns_every_live_pair_once<P: Kind>() {
-    let mut keys = keys::<P>(100);
-    let mut map = squares::<P>(&keys);
-    keys.retain(|key| **key % 3 != 0);
-    let mut popped = Vec::new();
-    while let Some((key, value)) = map.pop() {
-        assert_eq!(value, *key * *key);
-        popped.push(*key);
-    }
-    popped.sort_unstable();
-    assert!(popped.iter().eq(keys.iter().map(|key| &**key)));
-    assert!(map.pop().is_none());
-    assert_eq!(map.len_live(), 0);
-}
-
-/// A15: `clear` empties the map, destroys each value once, and the map can be filled again.
-fn clear_destroys_each_value_once<P: Kind>() {
+/// A14: `pop` returns every live entry exactly once, then nothing.
+fn pop_returns_every_live_entry_once<C: Changing>() {
     let counter = Counter::default();
-    let mut keys = keys::<P>(10);
-    let mut map: Map<P, _> = keys.iter().map(|key| (key, counter.witness())).collect();
-    keys.truncate(8);
-    map.clear();
-    assert_eq!((map.len(), map.pending_dead(), counter.get()), (0, 0, 10));
-    assert!(!map.contains_key(&keys[0]));
-    map.extend(keys.iter().map(|key| (key, counter.witness())));
-    assert_eq!(map.len(), 8);
-    drop(map);
-    assert_eq!(counter.get(), 18);
+    let mut lives = keys::<C::Kind>(100);
+    let mut all = C::of(&lives, &counted(&counter));
+    lives.retain(|life| **life % 3 != 0);
+    let popped = sorted(std::iter::from_fn(|| all.pop()).map(|life| *life));
+    assert!(popped.iter().eq(lives.iter().map(|life| &**life)));
+    assert!(all.pop().is_none());
+    assert_eq!(all.len_live(), 0);
+    all.purge();
+    assert_eq!(counter.get(), C::owned(100));
 }
 
-/// A16: `extend` takes pairs of an iterator, of another weak map, and of a copy of the map itself.
-fn extend_takes_from_iterators_maps_and_itself<P: Kind>() {
-    let keys = keys::<P>(6);
-    let mut map = squares::<P>(&keys[..2]);
-    map.extend([(&keys[2], 4), (&keys[1], 100)]);
-    map.extend([(keys[3].clone(), 9)]);
-    map.extend(squares::<P>(&keys[4..]));
-    let all = [(0, 0), (1, 100), (2, 4), (3, 9), (4, 16), (5, 25)];
-    assert_eq!(pairs::<P>(&map), all);
-    map.extend(map.clone());
-    assert_eq!(pairs::<P>(&map), all);
+/// A15: `clear` empties, destroys what is owned of each entry once, and there can be more.
+fn clear_destroys_each_once<C: Collection>() {
+    let counter = Counter::default();
+    let mut lives = keys::<C::Kind>(10);
+    let mut all = C::of(&lives, &counted(&counter));
+    lives.truncate(8);
+    let capacity = all.capacity();
+    all.clear();
+    let left = (all.len(), all.pending_dead(), counter.get());
+    assert_eq!(left, (0, 0, C::owned(10)));
+    assert_eq!(all.capacity() > 0, capacity > 0);
+    assert!(!all.holds(&lives[0]));
+    for life in &lives {
+        assert_eq!(C::Kind::counts(life), (1, 0), "nobody watches it any more");
+        all.enter(life, &counted(&counter));
+    }
+    assert_eq!(all.len(), 8);
+    drop(all);
+    assert_eq!(counter.get(), C::owned(18));
+}
+
+/// A16: `extend` takes what an iterator gives, what another collection has, and what a copy of this one
+/// has.
+fn extend_takes_from_iterators_collections_and_itself<C: Changing>() {
+    let lives = keys::<C::Kind>(6);
+    let mut all = C::of(&lives[..2], &quietly());
+    all.extend([&lives[2], &lives[1]], &quietly());
+    assert_eq!(all.numbers(), [0, 1, 2]);
+    all.extend_from(C::of(&lives[3..], &quietly()));
+    assert_eq!(all.numbers(), [0, 1, 2, 3, 4, 5]);
+    all.extend_from(all.clone());
+    assert_eq!((all.numbers(), all.len()), (vec![0, 1, 2, 3, 4, 5], 6));
+    assert!(lives.iter().all(|life| all.holds(life)));
 }
 
 /// A17: If the iterator panics half-way, what it gave before stays.
-fn an_iterator_that_panics_half_way_loses_nothing<P: Kind>() {
-    let keys = keys::<P>(5);
-    let mut map = Map::<P, usize>::new();
+fn an_iterator_that_panics_half_way_loses_nothing<C: Changing>() {
+    let lives = keys::<C::Kind>(5);
+    let mut all = C::default();
     assert!(panics(|| {
-        map.extend(keys.iter().map(|key| {
-            assert!(**key < 3, "no more");
-            (key, 7)
-        }));
+        let good = |n: usize| assert!(n < 3, "no more");
+        all.extend(lives.iter().inspect(|life| good(***life)), &quietly());
     }));
-    assert_eq!(pairs::<P>(&map), [(0, 7), (1, 7), (2, 7)]);
-    map.insert(&keys[4], 8);
-    assert_eq!(map.len(), 4);
+    assert_eq!(all.numbers(), [0, 1, 2]);
+    all.enter(&lives[4], &quietly());
+    assert_eq!(all.len(), 4);
 }
 
-/// A18: Maps are equal if the same keys, by identity, have equal values; the dead do not matter.
-fn maps_are_equal_by_identity_of_keys<P: Kind>() {
-    let keys = keys::<P>(3);
-    let twins = self::keys::<P>(3);
-    let map = squares::<P>(&keys);
-    assert!(map == squares::<P>(&keys));
-    assert!(map != squares::<P>(&twins), "equal values, other objects");
-    assert!(map != squares::<P>(&keys[..2]));
-    assert!(squares::<P>(&keys[..2]) != map);
+/// A18: Collections are equal if they have the same live entries: the same by identity, or by content;
+/// the dead do not matter.
+fn collections_are_equal_by_identity_or_content<C: Changing>() {
+    let lives = keys::<C::Kind>(3);
+    let twins = keys::<C::Kind>(3);
+    let all = C::of(&lives, &quietly());
+    assert!(all == all.clone() && (C::LONE || all == C::of(&lives, &quietly())));
+    assert_eq!(all == C::of(&twins, &quietly()), C::BY_CONTENT && !C::LONE);
+    let mut less = all.clone();
+    less.drop_out(&lives[2]);
+    assert!(all != less && less != all);
+    let mut more = all.clone();
+    let life = new::<C::Kind, _>(9);
+    more.enter(&life, &quietly());
+    assert!(all != more && more != all);
+    drop(life);
+    assert!(all == more && more == all, "the temporary one is dead");
+}
+
+/// A18: Maps are equal if, besides, equal keys have equal values.
+fn maps_are_equal_if_their_values_are<C: Mapping>() {
+    let keys = keys::<C::Kind>(3);
+    let [value, twin, other] = [7, 7, 8].map(new::<C::Kind, _>);
+    let map = C::map(keys.iter().map(|key| (key, &value)));
+    assert!(map == C::map(keys.iter().map(|key| (key, &twin))));
+    assert!(map != C::map(keys[..2].iter().map(|key| (key, &value))));
     let mut changed = map.clone();
-    changed.insert(&keys[0], 1);
-    assert!(map != changed);
-    let mut more = map.clone();
-    more.insert(&new::<P, _>(9), 9);
-    assert!(map == more, "the temporary key is dead");
-    assert!(more == map);
+    changed.insert(&keys[1], &other);
+    assert!(map != changed && changed != map);
+    changed.insert(&keys[1], &twin);
+    assert!(map == changed && changed == map);
 }
 
-/// A19: A copy has the same live entries, goes its own way, and keeps no key alive.
-fn a_copy_is_independent_and_keeps_no_key<P: Kind>() {
-    let mut keys = keys::<P>(4);
-    let mut map = squares::<P>(&keys);
-    keys.remove(1);
+/// A19: A copy has the same live entries, goes its own way, and keeps nothing alive.
+fn a_copy_is_independent_and_keeps_nothing<C: Changing>() {
+    let (mut all, mut lives) = numbered::<C>(4);
+    lives.remove(1);
+    let mut copy = all.clone();
+    assert_eq!((copy.numbers(), copy.len()), (vec![0, 2, 3], 3));
+    assert_eq!(copy.pending_dead(), 0);
+    copy.drop_out(&lives[0]);
+    all.drop_out(&lives[2]);
+    assert_eq!((copy.numbers(), all.numbers()), (vec![2, 3], vec![0, 2]));
+    assert!(lives.iter().all(|life| C::Kind::counts(life).0 == 1));
+    lives.remove(1);
+    assert_eq!((copy.numbers(), all.numbers()), (vec![3], vec![0]));
+}
+
+/// A19: The values of a copy are the same, and changed alone.
+fn a_copy_has_the_same_values_and_changes_alone<C: Mapping>() {
+    let [key, value, other] = [1, 10, 20].map(new::<C::Kind, _>);
+    let map = C::map([(&key, &value)]);
     let mut copy = map.clone();
-    assert_eq!(pairs::<P>(&copy), [(0, 0), (2, 4), (3, 9)]);
-    assert_eq!(copy.len(), 3);
-    copy.remove(&keys[0]);
-    map.insert(&keys[1], 5);
-    assert_eq!(pairs::<P>(&copy), [(2, 4), (3, 9)]);
-    assert_eq!(pairs::<P>(&map), [(0, 0), (2, 5), (3, 9)]);
-    assert_eq!(P::counts(&keys[2]).0, 1);
-    keys.pop();
-    assert_eq!(pairs::<P>(&copy), [(2, 4)]);
-    assert_eq!(pairs::<P>(&map), [(0, 0), (2, 5)]);
+    assert_eq!(copy.insert(&key, &other), Some(10));
+    assert_eq!((map.get(&key), copy.get(&key)), (Some(10), Some(20)));
 }
 
 /// A20: A copy clones the values, and has the very same keys.
@@ -135,44 +158,47 @@ fn a_copy_clones_the_values_and_shares_the_keys<P: Kind>() {
 }
 
 /// A21: Many go in, and all come out again, each with its value.
-fn many_in_and_all_out_again<P: Kind>() {
-    let keys = keys::<P>(scaled(10_000, 40));
-    let mut map = squares::<P>(&keys);
+fn many_in_and_all_out_again<C: Mapping>() {
+    let keys = keys::<C::Kind>(scaled(10_000, 40));
+    let mut map = C::map(keys.iter().zip(keys.iter().rev()));
     assert_eq!(map.len(), keys.len());
-    for key in keys.iter().rev() {
-        assert_eq!(map.remove(key), Some(**key * **key));
+    for (key, value) in keys.iter().zip(keys.iter().rev()).rev() {
+        assert_eq!(map.remove(key), Some(**value));
     }
     assert!(map.is_empty());
-    assert!(keys.iter().all(|key| P::counts(key) == (1, 0)));
+    assert!(keys.iter().all(|key| C::Kind::counts(key) == (1, 0)));
 }
 
-/// A22: The same key goes in and out a million times: the table does not grow, nor does the object's
-/// list of watchers.
-fn the_same_key_in_and_out_a_million_times<P: Kind>() {
-    let key = new::<P, _>(1);
-    let mut map = Map::<P, _>::new();
-    map.insert(&key, 0);
-    let (capacity, bytes) = (map.capacity(), crate::heap::bytes());
-    for n in 0..scaled(1_000_000, 50) {
-        assert_eq!(map.remove(&key), Some(n));
-        map.insert(&key, n + 1);
+/// A22: The same goes in and out a million times: the table does not grow, nor does the object's list of
+/// watchers.
+fn the_same_in_and_out_a_million_times<C: Changing>() {
+    let life = new::<C::Kind, _>(1);
+    let ends: Ends = quietly();
+    let mut all = C::of([&life], &ends);
+    let (capacity, bytes) = (all.capacity(), crate::heap::bytes());
+    for _ in 0..scaled(C::OFTEN, 50) {
+        assert!(all.drop_out(&life));
+        all.enter(&life, &ends);
     }
-    assert!(map.capacity() <= capacity);
-    assert_eq!(P::counts(&key), (1, 1));
+    assert!(all.capacity() <= capacity);
+    assert_eq!(C::Kind::counts(&life), (1, C::WATCHES));
     assert_eq!(crate::heap::bytes(), bytes);
 }
 
-/// A23: The union of two maps loses its entries as their keys die.
-fn a_union_loses_what_dies<P: Kind>() {
-    let mut keys = keys::<P>(5);
-    let (a, b) = (squares::<P>(&keys[..3]), squares::<P>(&keys[2..]));
+/// A23: The union of two collections loses its entries as their lives end.
+fn a_union_loses_what_dies<C: Changing>() {
+    let mut lives = keys::<C::Kind>(5);
+    let (a, b) = (
+        C::of(&lives[..3], &quietly()),
+        C::of(&lives[2..], &quietly()),
+    );
     let mut union = a.clone();
-    union.extend(b.iter().map(|(key, value)| (key, *value)));
+    union.extend_from(b.clone());
     assert_eq!(union.len(), 5);
-    keys.truncate(2);
-    assert_eq!(pairs::<P>(&union), [(0, 0), (1, 1)]);
+    lives.truncate(2);
+    assert_eq!((union.numbers(), a.numbers()), (vec![0, 1], vec![0, 1]));
     union.purge();
-    assert_eq!((union.len(), pairs::<P>(&b).len()), (2, 0));
+    assert_eq!((union.len(), b.numbers().len()), (2, 0));
 }
 
 /// A25: Ten thousand keys in a thousand maps: an entry goes from each in constant time. (That takes a

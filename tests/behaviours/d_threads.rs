@@ -5,6 +5,7 @@
 //! here they run on real threads. 71 (two threads drain at once) does not compile: to drain takes
 //! `&mut` (see `src/compile_fail.rs`).
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Barrier, Mutex};
@@ -12,24 +13,30 @@ use std::thread;
 
 use weakly::{Strong, WeakMap, WeakSet};
 
-use crate::common::{Counter, scaled};
+use crate::collections::{Collection, counted, numbered};
+use crate::common::{Counter, Key, keys, scaled};
+use crate::for_each_shared;
 
-/// D70: Deaths on other threads while the map drains: each value is destroyed once, on the map's own
-/// thread, and none is forgotten.
-#[test]
-fn deaths_during_a_drain_are_seen_by_this_one_or_the_next() {
-    let counter = Counter::default(); // not `Send`: the compiler sees that values stay here
-    let keys: Vec<_> = (0..scaled(20_000, 60)).map(Strong::new).collect();
-    let mut map: WeakMap<_, _> = keys.iter().map(|key| (key, counter.witness())).collect();
-    let all = keys.len();
+for_each_shared!(
+    deaths_during_a_drain_are_seen_by_this_one_or_the_next,
+    a_life_may_end_while_its_thread_exits,
+);
+
+/// D70: Deaths on other threads while the collection drains: what is owned of each entry is destroyed
+/// once, on the collection's own thread, and none is forgotten.
+fn deaths_during_a_drain_are_seen_by_this_one_or_the_next<C: Collection>()
+where
+    Key<C::Kind>: Send,
+{
+    let counter = Counter::default(); // not `Send`: the compiler sees that what is owned stays here
+    let entries = if C::OFTEN < 1_000_000 { 4_000 } else { 20_000 };
+    let mut lives = keys::<C::Kind>(scaled(entries, 60));
+    let mut all = C::of(&lives, &counted(&counter));
+    let entries = lives.len();
     let barrier = Barrier::new(3);
-    let mut keys = keys.into_iter();
-    let halves = [
-        keys.by_ref().take(all / 2).collect::<Vec<_>>(),
-        keys.collect(),
-    ];
+    let half = lives.split_off(entries / 2);
     thread::scope(|scope| {
-        for half in halves {
+        for half in [lives, half] {
             let barrier = &barrier;
             scope.spawn(move || {
                 barrier.wait();
@@ -37,16 +44,17 @@ fn deaths_during_a_drain_are_seen_by_this_one_or_the_next() {
             });
         }
         barrier.wait();
-        let mut left = map.len();
+        let mut left = all.len();
         while left > 0 {
-            map.purge();
-            assert!(map.len() <= left, "only deaths happen");
-            left = map.len();
+            all.purge();
+            assert!(all.len() <= left, "only deaths happen");
+            left = all.len();
             thread::yield_now();
         }
     });
-    map.purge();
-    assert_eq!((counter.get(), map.len(), map.pending_dead()), (all, 0, 0));
+    all.purge();
+    let left = (counter.get(), all.len(), all.pending_dead());
+    assert_eq!(left, (C::owned(entries), 0, 0));
 }
 
 /// C55: A lookup during the death of its key gets a strong handle that works, or nothing.
@@ -67,18 +75,22 @@ fn a_lookup_racing_a_death_gets_a_live_key_or_none() {
     }
 }
 
-/// D73: A key that dies with its thread, in the destructor of a thread-local variable, is announced.
-#[test]
-fn a_key_may_die_while_its_thread_exits() {
+/// D73: What dies with its thread, in the destructor of a thread-local variable, is announced.
+fn a_life_may_end_while_its_thread_exits<C: Collection>()
+where
+    Key<C::Kind>: Send,
+{
     thread_local! {
-        static HELD: RefCell<Vec<Strong<usize>>> = const { RefCell::new(Vec::new()) };
+        static HELD: RefCell<Option<Box<dyn Any>>> = const { RefCell::new(None) };
     }
-    let keys: Vec<_> = (0..100).map(Strong::new).collect();
-    let mut map: WeakMap<_, _> = keys.iter().zip(0..).collect();
-    thread::spawn(move || HELD.set(keys)).join().unwrap();
-    assert_eq!((map.len(), map.pending_dead()), (0, 100));
-    map.purge();
-    assert_eq!(map.pending_dead(), 0);
+    let (mut all, lives) = numbered::<C>(100);
+    thread::spawn(move || HELD.set(Some(Box::new(lives))))
+        .join()
+        .unwrap();
+    assert_eq!((all.len_live(), all.pending_dead()), (0, C::announced(100)));
+    assert_eq!(all.len(), 100 - C::announced(100));
+    all.purge();
+    assert_eq!((all.len(), all.pending_dead()), (0, 0));
 }
 
 /// D73: So may a map, with the keys alive elsewhere.

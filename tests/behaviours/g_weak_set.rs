@@ -1,4 +1,4 @@
-//! G. The weak set (items 100–109).
+//! G. The weak sets (items 100–109): by identity, and by content.
 //!
 //! 101: there is no silent `discard`; `remove` says whether the element was there. 104: a set in
 //! place with itself (`a |= &a`) does not compile; a copy stands in for it.
@@ -8,62 +8,130 @@ use std::rc::Rc;
 
 use weakly::WeakSet;
 
-use crate::common::{Key, Kind, Set, downgrade, is_alive, keys, new};
-use crate::{for_each_kind, heap};
+use crate::collections::{Changing, Collection, HashSets, Sets, numbered, quietly, sorted};
+use crate::common::{Key, Kind, downgrade, is_alive, keys, new};
+use crate::{for_each_kind, for_each_set, heap};
 
-for_each_kind!(
+for_each_set!(
     insert_says_whether_the_element_is_new,
     remove_says_whether_the_element_was_there,
     a_temporary_element_is_gone_at_once,
     algebra_leaves_its_inputs_and_loses_what_dies,
     algebra_in_place,
     subset_superset_disjoint,
-    sets_are_equal_by_identity_of_live_members,
+    sets_are_equal_by_their_live_members,
     pop_until_empty,
     elements_may_die_while_the_set_is_iterated,
-    elements_that_own_their_set_are_freed_once,
 );
 
-fn set<'a, P: Kind>(keys: impl IntoIterator<Item = &'a Key<P>>) -> Set<P> {
-    keys.into_iter().collect()
+for_each_kind!(elements_that_own_their_set_are_freed_once);
+
+/// Set algebra, as numbers.
+pub(crate) trait Algebra: Changing {
+    fn insert(&mut self, life: &Key<Self::Kind>) -> bool;
+    fn get(&self, life: &Key<Self::Kind>) -> Option<Key<Self::Kind>>;
+    fn take(&mut self, life: &Key<Self::Kind>) -> Option<Key<Self::Kind>>;
+    /// Union, intersection, difference, symmetric difference: by the methods.
+    fn methods(&self, other: &Self) -> [Vec<usize>; 4];
+    /// The same by the operators.
+    fn operators(&self, other: &Self) -> [Self; 4];
+    /// The same in place.
+    fn in_place(&self, other: &Self) -> [Self; 4];
+    fn is_subset(&self, other: &Self) -> bool;
+    fn is_superset(&self, other: &Self) -> bool;
+    fn is_disjoint(&self, other: &Self) -> bool;
 }
 
-fn payloads<P: Kind>(keys: impl IntoIterator<Item = Key<P>>) -> Vec<usize> {
-    let mut payloads: Vec<_> = keys.into_iter().map(|key| *key).collect();
-    payloads.sort_unstable();
-    payloads
+macro_rules! algebra {
+    ($name:ident, |$life:ident| $by:expr) => {
+        impl<P: Kind> Algebra for $name<P>
+        where
+            Key<P>: PartialEq,
+        {
+            fn insert(&mut self, life: &Key<P>) -> bool {
+                self.inner.insert(life)
+            }
+            fn get(&self, $life: &Key<P>) -> Option<Key<P>> {
+                self.inner.get($by)
+            }
+            fn take(&mut self, $life: &Key<P>) -> Option<Key<P>> {
+                self.inner.take($by)
+            }
+            fn methods(&self, other: &Self) -> [Vec<usize>; 4] {
+                let (a, b) = (&self.inner, &other.inner);
+                [
+                    sorted(a.union(b).map(|life| *life)),
+                    sorted(a.intersection(b).map(|life| *life)),
+                    sorted(a.difference(b).map(|life| *life)),
+                    sorted(a.symmetric_difference(b).map(|life| *life)),
+                ]
+            }
+            fn operators(&self, other: &Self) -> [Self; 4] {
+                let (a, b) = (&self.inner, &other.inner);
+                [a | b, a & b, a - b, a ^ b].map(|inner| {
+                    let mut result = Self::default();
+                    result.inner = inner;
+                    result
+                })
+            }
+            fn in_place(&self, other: &Self) -> [Self; 4] {
+                let mut results = [(); 4].map(|()| self.clone());
+                results[0].inner |= &other.inner;
+                results[1].inner &= &other.inner;
+                results[2].inner -= &other.inner;
+                results[3].inner ^= &other.inner;
+                results
+            }
+            fn is_subset(&self, other: &Self) -> bool {
+                self.inner.is_subset(&other.inner)
+            }
+            fn is_superset(&self, other: &Self) -> bool {
+                self.inner.is_superset(&other.inner)
+            }
+            fn is_disjoint(&self, other: &Self) -> bool {
+                self.inner.is_disjoint(&other.inner)
+            }
+        }
+    };
 }
 
-/// G100: Insert is idempotent, and says whether the element is new.
-fn insert_says_whether_the_element_is_new<P: Kind>() {
-    let [a, b] = [1, 1].map(new::<P, _>);
-    let mut set = Set::<P>::new();
+algebra!(Sets, |life| life);
+algebra!(HashSets, |life| &**life);
+
+fn set<C: Collection>(lives: &[Key<C::Kind>]) -> C {
+    C::of(lives, &quietly())
+}
+
+/// G100: Insert is idempotent, and says whether the element is new: by identity, or by what it says.
+fn insert_says_whether_the_element_is_new<C: Algebra>() {
+    let [a, b] = [1, 1].map(new::<C::Kind, _>);
+    let mut set = C::default();
     assert!(set.insert(&a));
     assert!(!set.insert(&a.clone()));
-    assert!(set.insert(&b));
-    assert_eq!(
-        (set.len(), set.contains(&a), P::counts(&a)),
-        (2, true, (1, 1))
-    );
+    assert_eq!(set.insert(&b), !C::BY_CONTENT);
+    assert_eq!(set.len(), 2 - usize::from(C::BY_CONTENT));
+    assert!(set.holds(&a));
+    assert_eq!(C::Kind::counts(&a), (1, 1));
+    assert_eq!(C::Kind::counts(&b).1, usize::from(!C::BY_CONTENT));
 }
 
 /// G101: Remove says whether the element was there; `take` hands it out.
-fn remove_says_whether_the_element_was_there<P: Kind>() {
-    let [a, b] = [1, 2].map(new::<P, _>);
-    let mut set = Set::<P>::from([&a]);
-    assert!(!set.remove(&b));
-    assert!(set.remove(&a));
-    assert!(!set.remove(&a));
+fn remove_says_whether_the_element_was_there<C: Algebra>() {
+    let [a, b] = [1, 2].map(new::<C::Kind, _>);
+    let mut set = set::<C>(std::slice::from_ref(&a));
+    assert!(!set.drop_out(&b));
+    assert!(set.drop_out(&a));
+    assert!(!set.drop_out(&a));
     set.insert(&a);
     assert_eq!(set.get(&a).as_deref(), Some(&1));
     assert_eq!(set.take(&a).as_deref(), Some(&1));
-    assert!(set.take(&a).is_none());
+    assert!(set.take(&a).is_none() && set.get(&a).is_none());
 }
 
 /// G102: A temporary element is gone at once.
-fn a_temporary_element_is_gone_at_once<P: Kind>() {
-    let mut set = Set::<P>::from([new::<P, _>(1)]);
-    assert!(set.insert(&new::<P, _>(2)));
+fn a_temporary_element_is_gone_at_once<C: Algebra>() {
+    let mut set = set::<C>(&[new::<C::Kind, _>(1)]);
+    assert!(set.insert(&new::<C::Kind, _>(2)));
     assert_eq!((set.len_live(), set.iter().count()), (0, 0));
     set.purge();
     assert!(set.is_empty());
@@ -71,100 +139,90 @@ fn a_temporary_element_is_gone_at_once<P: Kind>() {
 
 /// G103: Union, intersection, difference and symmetric difference leave their inputs as they are; the
 /// results lose elements as these die.
-fn algebra_leaves_its_inputs_and_loses_what_dies<P: Kind>() {
-    let mut keys = keys::<P>(6);
-    let (a, b) = (set::<P>(&keys[..4]), set::<P>(&keys[2..]));
-    assert_eq!(payloads::<P>(a.union(&b)), [0, 1, 2, 3, 4, 5]);
-    assert_eq!(payloads::<P>(a.intersection(&b)), [2, 3]);
-    assert_eq!(payloads::<P>(a.difference(&b)), [0, 1]);
-    assert_eq!(payloads::<P>(a.symmetric_difference(&b)), [0, 1, 4, 5]);
-    let results = [&a | &b, &a & &b, &a - &b, &a ^ &b];
-    assert_eq!(results.each_ref().map(WeakSet::len), [6, 2, 2, 4]);
+fn algebra_leaves_its_inputs_and_loses_what_dies<C: Algebra>() {
+    let mut lives = keys::<C::Kind>(6);
+    let (a, b) = (set::<C>(&lives[..4]), set::<C>(&lives[2..]));
+    let expected = [&[0, 1, 2, 3, 4, 5][..], &[2, 3], &[0, 1], &[0, 1, 4, 5]];
+    assert_eq!(a.methods(&b), expected);
+    let results = a.operators(&b);
+    assert_eq!(results.each_ref().map(C::len), [6, 2, 2, 4]);
+    assert_eq!(results.each_ref().map(C::numbers), expected);
     assert_eq!((a.len(), b.len()), (4, 4));
-    keys.retain(|key| **key % 2 == 1);
-    let live = results.map(payloads::<P>);
+    lives.retain(|life| **life % 2 == 1);
+    let live = results.map(|result| result.numbers());
     assert_eq!(live, [&[1, 3, 5][..], &[3], &[1], &[1, 5]]);
-    assert_eq!(
-        (payloads::<P>(&a), payloads::<P>(&b)),
-        (vec![1, 3], vec![3, 5])
-    );
+    assert_eq!(a.methods(&b), live);
+    assert_eq!((a.numbers(), b.numbers()), (vec![1, 3], vec![3, 5]));
 }
 
 /// G104: The same in place, also with an equal set.
-fn algebra_in_place<P: Kind>() {
-    let mut keys = keys::<P>(6);
-    let (a, b) = (set::<P>(&keys[..4]), set::<P>(&keys[2..]));
-    keys.remove(3);
-    let apply = |change: fn(&mut Set<P>, &Set<P>), other: &Set<P>| {
-        let mut result = a.clone();
-        change(&mut result, other);
-        payloads::<P>(result)
-    };
-    assert_eq!(apply(|a, b| *a |= b, &b), [0, 1, 2, 4, 5]);
-    assert_eq!(apply(|a, b| *a &= b, &b), [2]);
-    assert_eq!(apply(|a, b| *a -= b, &b), [0, 1]);
-    assert_eq!(apply(|a, b| *a ^= b, &b), [0, 1, 4, 5]);
-    assert_eq!(apply(|a, b| *a |= b, &a), [0, 1, 2]);
-    assert_eq!(apply(|a, b| *a &= b, &a), [0, 1, 2]);
-    assert_eq!(apply(|a, b| *a -= b, &a), []);
-    assert_eq!(apply(|a, b| *a ^= b, &a), []);
+fn algebra_in_place<C: Algebra>() {
+    let mut lives = keys::<C::Kind>(6);
+    let (a, b) = (set::<C>(&lives[..4]), set::<C>(&lives[2..]));
+    lives.remove(3);
+    let expected = [&[0, 1, 2, 4, 5][..], &[2], &[0, 1], &[0, 1, 4, 5]];
+    assert_eq!(a.in_place(&b).map(|result| result.numbers()), expected);
+    let with_itself = [&[0, 1, 2][..], &[0, 1, 2], &[], &[]];
+    assert_eq!(a.in_place(&a).map(|result| result.numbers()), with_itself);
 }
 
 /// G105: Subset, superset and disjoint, with proper ones, equal ones, empty ones and dead elements.
-fn subset_superset_disjoint<P: Kind>() {
-    let mut keys = keys::<P>(5);
+fn subset_superset_disjoint<C: Algebra>() {
+    let mut lives = keys::<C::Kind>(5);
     let (some, all, others) = (
-        set::<P>(&keys[..2]),
-        set::<P>(&keys[..4]),
-        set::<P>(&keys[4..]),
+        set::<C>(&lives[..2]),
+        set::<C>(&lives[..4]),
+        set::<C>(&lives[4..]),
     );
-    let empty = Set::<P>::new();
+    let empty = C::default();
     assert!(some.is_subset(&all) && all.is_superset(&some));
     assert!(!all.is_subset(&some) && !some.is_superset(&all));
     assert!(all.is_subset(&all) && all.is_superset(&all));
     assert!(some.is_disjoint(&others) && !some.is_disjoint(&all));
     assert!(empty.is_subset(&some) && some.is_superset(&empty) && !some.is_subset(&empty));
     assert!(empty.is_disjoint(&empty) && empty.is_disjoint(&all) && empty.is_subset(&empty));
-    keys.drain(2..4);
+    lives.drain(2..4);
     assert!(all.is_subset(&some), "what was more is dead");
-    keys.clear();
+    lives.clear();
     assert!(all.is_subset(&empty) && all.is_disjoint(&all));
 }
 
-/// G106: Sets are equal if their live members are the same objects.
-fn sets_are_equal_by_identity_of_live_members<P: Kind>() {
-    let (mut keys, twins) = (keys::<P>(3), keys::<P>(3));
-    let (all, some) = (set::<P>(&keys), set::<P>(&keys[..2]));
+/// G106: Sets are equal if their live members are the same objects, or say the same.
+fn sets_are_equal_by_their_live_members<C: Algebra>() {
+    let (mut lives, mut twins) = (keys::<C::Kind>(3), keys::<C::Kind>(3));
+    let (all, some, others) = (set::<C>(&lives), set::<C>(&lives[..2]), set::<C>(&twins));
     assert!(all == all.clone() && all != some && some != all);
-    assert!(all != set::<P>(&twins), "equal values, other objects");
-    keys.pop();
+    assert_eq!(all == others, C::BY_CONTENT);
+    assert_eq!(all.is_subset(&others), C::BY_CONTENT);
+    twins.pop();
+    assert!(all != others && others != all);
+    lives.pop();
     assert!(all == some && some == all);
+    assert_eq!(all == others, C::BY_CONTENT);
 }
 
 /// G107: `pop` hands out each live element once, until the set is empty.
-fn pop_until_empty<P: Kind>() {
-    let mut keys = keys::<P>(20);
-    let mut set = set::<P>(&keys);
-    keys.truncate(15);
-    let popped = std::iter::from_fn(|| set.pop());
-    assert_eq!(payloads::<P>(popped), (0..15).collect::<Vec<_>>());
+fn pop_until_empty<C: Algebra>() {
+    let (mut set, mut lives) = numbered::<C>(20);
+    lives.truncate(15);
+    let popped = sorted(std::iter::from_fn(|| set.pop()).map(|life| *life));
+    assert_eq!(popped, (0..15).collect::<Vec<_>>());
     assert!(set.pop().is_none());
     assert_eq!(set.len_live(), 0);
 }
 
 /// G108: Elements may die, and be removed, while the set is walked.
-fn elements_may_die_while_the_set_is_iterated<P: Kind>() {
-    let mut keys = keys::<P>(20);
-    let mut set = set::<P>(&keys);
+fn elements_may_die_while_the_set_is_iterated<C: Algebra>() {
+    let (mut set, mut lives) = numbered::<C>(20);
     let mut seen = Vec::new();
-    for key in &set {
-        seen.push(*key);
-        keys.retain(|other| **other != *key ^ 1);
+    for life in set.iter() {
+        seen.push(*life);
+        lives.retain(|other| **other != *life ^ 1);
     }
     assert_eq!(seen.len(), 10, "each killed its partner");
-    set.retain(|key| {
-        keys.pop();
-        **key > 100
+    set.retain(|number| {
+        lives.pop();
+        number > 100
     });
     assert_eq!(set.len_live(), 0);
     set.purge();

@@ -2,8 +2,11 @@
 //! behaviour that it shows. Collected from the tests and the bug trackers of the weak collections of
 //! CPython, PyTorch, the JVM, .NET, PHP, Swift and others.
 //!
-//! Weak values, double-weak maps and interners (items 110–119), cycles (144–156), concurrent maps
-//! (157–165) and attributes (166–177) have their tests with the collections that they are about.
+//! Cycles (144–156), concurrent maps (119, 157–165) and attributes (166–177) have their tests with the
+//! collections that they are about.
+//!
+//! Most behaviours are those of every collection: they are written over the traits in `collections`, and
+//! run for each collection with each kind of pointer.
 
 // Generic tests have long types, and an equality is asserted both ways on purpose.
 #![allow(clippy::type_complexity, clippy::nonminimal_bool, clippy::eq_op)]
@@ -23,5 +26,11 @@ mod d_threads;
 mod e_size;
 mod f_iteration;
 mod g_weak_set;
+mod h_content;
+mod h_interner;
+mod h_own_pointers;
+mod h_weak_pairs;
+mod h_weak_values;
+mod i_expired;
 mod i_pointers;
 mod j_finalizers;

@@ -12,6 +12,7 @@ macro_rules! wrappers {
         $(#[$doc])*
         pub(crate) struct $name<P: Kind> {
             pub(crate) inner: $inner,
+            #[allow(dead_code)] // where there is nothing to be kept
             others: Others<P>,
         }
 
@@ -136,11 +137,11 @@ macro_rules! taking {
             self.inner.drain().map(|$item| $life)
         }
         fn into_iter(self) -> impl Iterator<Item = Key<P>> {
-            self.inner.into_iter().map(|$item| $life)
-        }
-        fn extend_from(&mut self, other: Self) {
-            self.inner.extend(other.inner);
-            self.others.extend(other.others);
+            let others = self.others; // which are to live as long as the iterator
+            self.inner.into_iter().map(move |$item| {
+                let _ = &others;
+                $life
+            })
         }
     };
 }
@@ -191,6 +192,9 @@ macro_rules! owned_values {
 
             fn leave(&mut self, $ghost: &Ghost<P>) -> bool {
                 self.inner.remove($name_of).is_some()
+            }
+            fn extend_from(&mut self, other: Self) {
+                self.inner.extend(other.inner);
             }
             fn extend<'a>(&mut self, lives: impl IntoIterator<Item = &'a Key<P>>, ends: &Ends) {
                 let lives = lives.into_iter();
@@ -274,6 +278,9 @@ where
     fn leave(&mut self, ghost: &Ghost<P>) -> bool {
         self.inner.remove(&ghost.number).is_some()
     }
+    fn extend_from(&mut self, other: Self) {
+        self.inner.extend(other.inner);
+    }
     fn extend<'a>(&mut self, lives: impl IntoIterator<Item = &'a Key<P>>, ends: &Ends) {
         let lives = lives.into_iter();
         self.inner
@@ -310,9 +317,10 @@ where
 macro_rules! pairs {
     ($name:ident, $by_content:expr, $watches:expr, |$others:ident, $life:ident| $pair:expr,
      |$this:ident, $ghost:ident| $name_of:expr, |$item:pat_param| $its:expr,
-     $weak:ident) => {
+     $weak:ident, |$one:ident, $other:ident| $extend:expr) => {
         impl<P: Kind> Collection for $name<P> {
             const BY_CONTENT: bool = $by_content;
+            const LONE: bool = $by_content;
             const WATCHES: usize = $watches;
             housekeeping!(WeakPairMap);
 
@@ -346,6 +354,10 @@ macro_rules! pairs {
                 let $this = &*self;
                 let key = $name_of;
                 self.inner.remove(&key).is_some()
+            }
+            fn extend_from(&mut self, $other: Self) {
+                let $one = self;
+                $extend;
             }
             fn extend<'a>(&mut self, lives: impl IntoIterator<Item = &'a Key<P>>, _: &Ends) {
                 let $others = &mut self.others;
@@ -399,7 +411,12 @@ pairs!(
     |others, life| (life, &*others.entry(0).or_insert_with(|| usize::MAX.into())),
     |_this, ghost| ghost.weak.clone(),
     |(life, _)| life,
-    weak_keys
+    weak_keys,
+    |one, other| {
+        one.inner.extend(other.inner);
+        let more = (one.others.len()..).zip(other.others.into_values());
+        one.others.extend(more);
+    }
 );
 // A key for each number.
 pairs!(
@@ -412,7 +429,9 @@ pairs!(
     ),
     |this, ghost| this.other(ghost.number),
     |(_, life)| life,
-    weak_values
+    weak_values,
+    // Each has its own key for a number.
+    |one, other| other.iter().for_each(|life| one.enter(&life, &quietly()))
 );
 // An entry of which both sides die at once.
 pairs!(
@@ -422,7 +441,8 @@ pairs!(
     |_others, life| (life, life),
     |_this, ghost| ghost.weak.clone(),
     |(life, _)| life,
-    weak_keys
+    weak_keys,
+    |one, other| one.inner.extend(other.inner)
 );
 
 // === Sets ===
@@ -454,6 +474,9 @@ macro_rules! sets {
 
             fn leave(&mut self, $ghost: &Ghost<P>) -> bool {
                 self.inner.remove($name_of)
+            }
+            fn extend_from(&mut self, other: Self) {
+                self.inner.extend(other.inner);
             }
             fn extend<'a>(&mut self, lives: impl IntoIterator<Item = &'a Key<P>>, _: &Ends) {
                 self.inner.extend(lives);

@@ -9,9 +9,6 @@ use super::*;
 /// A map. A key is given by its object, whatever the map makes of it; a value is given by an object, and
 /// taken by its number.
 pub(crate) trait Mapping: Changing {
-    /// Whether values are held weakly.
-    const WEAK_VALUES: bool;
-
     fn insert(&mut self, key: &Key<Self::Kind>, value: &Key<Self::Kind>) -> Option<usize>;
     fn get(&self, key: &Key<Self::Kind>) -> Option<usize>;
     fn get_key_value(&self, key: &Key<Self::Kind>) -> Option<(usize, usize)>;
@@ -82,13 +79,11 @@ impl<K: StrongRef + Deref<Target = usize>> Numbered for K {
 /// `$key` is how a map takes a key that it keeps, `$name` one that it looks up; `$value` is how it takes
 /// a value by name, `$made` one that it is given.
 macro_rules! mappings {
-    ($($name:ident, $entries:ident, $weak:expr, |$k:ident| $key:expr, $by:expr, |$v:ident| $value:expr, $made:expr;)*) => {$(
+    ($($name:ident, $entries:ident, |$k:ident| $key:expr, $by:expr, |$v:ident| $value:expr, $made:expr;)*) => {$(
         impl<P: Kind> Mapping for $name<P>
         where
             Key<P>: PartialEq,
         {
-            const WEAK_VALUES: bool = $weak;
-
             fn insert(&mut self, $k: &Key<P>, $v: &Key<P>) -> Option<usize> {
                 self.inner.insert($key, $value).map(|old| old.number())
             }
@@ -182,11 +177,11 @@ macro_rules! mappings {
 }
 
 mappings! {
-    Maps, weak_map, false, |key| key, key,
+    Maps, weak_map, |key| key, key,
         |value| Owned::new(**value, &quietly()), Owned::new(**value, &quietly());
-    HashMaps, weak_hash_map, false, |key| key, &**key,
+    HashMaps, weak_hash_map, |key| key, &**key,
         |value| Owned::new(**value, &quietly()), Owned::new(**value, &quietly());
-    ValueMaps, weak_value_map, true, |key| Owned::new(**key, &quietly()), &**key,
+    ValueMaps, weak_value_map, |key| Owned::new(**key, &quietly()), &**key,
         |value| value, value.clone();
-    PairsByKey, weak_pair_map, true, |key| key, key, |value| value, value.clone();
+    PairsByKey, weak_pair_map, |key| key, key, |value| value, value.clone();
 }

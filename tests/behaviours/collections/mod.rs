@@ -102,6 +102,8 @@ pub(crate) trait Collection: Default {
     const BY_CONTENT: bool = true;
     /// How often it watches a life.
     const WATCHES: usize = 1;
+    /// Whether each has keys of its own, made by the wrapper: no two that were made apart are equal.
+    const LONE: bool = false;
     /// How often is a million times, for one of the collections over a table that all of them share.
     const OFTEN: usize = 20_000;
 
@@ -231,6 +233,17 @@ macro_rules! for_each_collection {
     };
 }
 
+/// For deaths on other threads: with the kinds of pointer that may cross them.
+#[macro_export]
+macro_rules! for_each_shared {
+    ($($test:ident),* $(,)?) => {
+        $crate::for_each_of!(@shared [weak_map: Maps, weak_set: Sets, weak_value_map: ValueMaps,
+            weak_pair_map_by_key: PairsByKey, weak_pair_map_by_value: PairsByValue,
+            weak_pair_map_twice: PairsTwice, weak_hash_map: HashMaps, weak_hash_set: HashSets,
+            interner: Interners] $($test)*);
+    };
+}
+
 /// See [`for_each_collection!`].
 #[macro_export]
 macro_rules! for_each_changing {
@@ -271,15 +284,33 @@ macro_rules! for_each_set {
 /// A module for each test, in it one for each collection, in it a test for each kind of pointer.
 #[macro_export]
 macro_rules! for_each_of {
-    ($collections:tt $($test:ident)*) => {$(
+    (@shared $collections:tt $($test:ident)*) => {$(
         mod $test {
-            $crate::for_each_of!(@one $test $collections);
+            $crate::for_each_of!(@each_shared $test $collections);
+        }
+    )*};
+    (@each_shared $test:ident [$($name:ident: $collection:ident),*]) => {$(
+        mod $name {
+            use $crate::collections::$collection;
+            #[test]
+            fn atomic() {
+                super::super::$test::<$collection<$crate::common::Atomic>>();
+            }
+            #[test]
+            fn std_arc() {
+                super::super::$test::<$collection<$crate::common::StdArc>>();
+            }
         }
     )*};
     (@one $test:ident [$($name:ident: $collection:ident),*]) => {$(
         mod $name {
             $crate::for_each_kind!(@each P =>
                 super::super::$test::<$crate::collections::$collection<P>>());
+        }
+    )*};
+    ($collections:tt $($test:ident)*) => {$(
+        mod $test {
+            $crate::for_each_of!(@one $test $collections);
         }
     )*};
 }

@@ -1,0 +1,150 @@
+//! H. Entries of two weak sides (items 114, 115, 118).
+
+use std::sync::Barrier;
+use std::thread;
+
+use weakly::{Strong, StrongRef, WeakPairMap, local};
+
+use crate::common::{Key, Kind, downgrade, is_alive, new, scaled};
+use crate::for_each_kind;
+
+for_each_kind!(
+    a_pair_lives_as_long_as_both,
+    a_half_dead_pair_is_never_shown,
+);
+
+/// The pairs of 3 keys and 4 values, and a map of each key to each value, one value a map.
+type Pairs<K, V> = (Vec<K>, Vec<V>, Vec<WeakPairMap<K, V>>);
+
+fn pairs<K: StrongRef + From<usize>, V: StrongRef + From<usize>>() -> Pairs<K, V> {
+    let keys: Vec<K> = (0..3).map(K::from).collect();
+    let values: Vec<V> = (0..4).map(V::from).collect();
+    let to = |value| keys.iter().map(|key| (key, value)).collect();
+    let maps = values.iter().map(to).collect();
+    (keys, values, maps)
+}
+
+/// Ends keys and values in some order, and compares the maps with what must be left.
+fn check_pairs<K, V>(order: [(bool, usize); 7], exact: bool)
+where
+    K: StrongRef<Target = usize> + From<usize> + std::ops::Deref<Target = usize>,
+    V: StrongRef<Target = usize> + From<usize> + std::ops::Deref<Target = usize>,
+{
+    let (keys, values, mut maps) = pairs::<K, V>();
+    let mut keys: Vec<_> = keys.into_iter().map(Some).collect();
+    let mut values: Vec<_> = values.into_iter().map(Some).collect();
+    for (is_key, n) in order {
+        if is_key {
+            keys[n] = None;
+        } else {
+            values[n] = None;
+        }
+        for (map, value) in maps.iter_mut().zip(&values) {
+            let mut live = 0;
+            for key in keys.iter().flatten() {
+                assert_eq!(map.get(key).is_some(), value.is_some());
+                live += usize::from(value.is_some());
+            }
+            assert_eq!((map.len_live(), map.iter().count()), (live, live));
+            assert!(!exact || map.len() == live);
+            assert!(
+                !exact || map.len() + map.pending_dead() == 3,
+                "once, though both have died"
+            );
+        }
+    }
+    for map in &mut maps {
+        map.purge();
+        assert_eq!((map.len(), map.pending_dead()), (0, 0));
+    }
+}
+
+/// H114, H118: An entry of a pair map lives as long as both its sides, in whatever order they die, of
+/// whatever kinds of pointer; other entries are not affected; it counts once.
+fn a_pair_lives_as_long_as_both<P: Kind>() {
+    let [k, v] = [true, false];
+    for order in [
+        [(k, 0), (k, 1), (k, 2), (v, 0), (v, 1), (v, 2), (v, 3)],
+        [(v, 0), (v, 1), (v, 2), (v, 3), (k, 0), (k, 1), (k, 2)],
+        [(k, 1), (v, 3), (v, 0), (k, 0), (v, 2), (k, 2), (v, 1)],
+    ] {
+        check_pairs::<Key<P>, Key<P>>(order, P::NOTIFIES);
+        check_pairs::<Key<P>, Strong<usize>>(order, P::NOTIFIES);
+        check_pairs::<Key<P>, local::Strong<usize>>(order, P::NOTIFIES);
+        check_pairs::<Key<P>, std::rc::Rc<usize>>(order, false);
+    }
+}
+
+/// H115: A half-dead entry is never shown, whichever half it is: by no lookup, by no iterator.
+fn a_half_dead_pair_is_never_shown<P: Kind>() {
+    for the_key_dies in [true, false] {
+        let [key, value] = [1, 10].map(new::<P, _>);
+        let (weak_key, weak_value) = (downgrade(&key), downgrade(&value));
+        let map = WeakPairMap::from([(&key, &value)]);
+        let (kept, dies) = if the_key_dies {
+            (value, key)
+        } else {
+            (key, value)
+        };
+        drop(dies);
+        assert!(is_alive(&weak_key) != is_alive(&weak_value));
+        assert!(map.get(&weak_key).is_none() && map.get_key_value(&weak_key).is_none());
+        assert!(!map.contains_key(&weak_key));
+        assert_eq!((map.keys().count(), map.values().count()), (0, 0));
+        assert_eq!((map.weak_keys().count(), map.weak_values().count()), (0, 0));
+        assert_eq!((map.iter().count(), (&map).into_iter().count()), (0, 0));
+        assert_eq!((map.len_live(), map.is_empty()), (0, P::NOTIFIES));
+        let changes: [fn(&mut WeakPairMap<Key<P>, Key<P>>); 5] = [
+            |map| assert!(map.pop().is_none()),
+            |map| map.retain(|_, _| panic!("a half-dead entry")),
+            |map| assert!(map.extract_if(|_, _| true).next().is_none()),
+            |map| assert!(map.drain().next().is_none()),
+            |map| map.extend([] as [(Key<P>, Key<P>); 0]),
+        ];
+        for change in changes {
+            let mut again = WeakPairMap::new();
+            again.insert(&kept, &new::<P, _>(1));
+            again.insert(&new::<P, _>(1), &kept);
+            change(&mut again);
+            again.purge();
+            assert_eq!((again.len(), again.pending_dead()), (0, 0));
+        }
+        assert_eq!(
+            (map.clone().into_keys().count(), map.into_values().count()),
+            (0, 0)
+        );
+        assert_eq!(
+            P::counts(&kept),
+            (1, 1),
+            "this test's own weak handle is left"
+        );
+    }
+}
+
+/// H115, H118: The sides of a pair die on two threads at once: the entry is counted, and buried, once.
+#[test]
+fn both_sides_of_a_pair_may_die_at_once_on_two_threads() {
+    for _ in 0..scaled(300, 10) {
+        let keys: Vec<_> = (0..20).map(Strong::new).collect();
+        let values: Vec<_> = (0..20).map(Strong::new).collect();
+        let kept = (Strong::new(100), Strong::new(100));
+        let mut map: WeakPairMap<_, _> = keys.iter().zip(&values).collect();
+        map.insert(&kept.0, &kept.1);
+        let barrier = Barrier::new(3);
+        thread::scope(|scope| {
+            for side in [keys, values] {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    barrier.wait();
+                    drop(side);
+                });
+            }
+            barrier.wait();
+            assert!(map.remove(&Strong::new(5)).is_none());
+            assert!((1..=21).contains(&map.len()));
+        });
+        assert_eq!((map.len(), map.len_live()), (1, 1));
+        map.purge();
+        assert_eq!((map.len(), map.pending_dead()), (1, 0));
+    }
+}

@@ -1,0 +1,383 @@
+//! H. Weak values, under owned keys and weak ones (items 110–113, 116; 46 and 55 for values), and what a maker may do
+//! (9–12) where a value may be dead.
+//!
+//! The rest of what these maps do, they do as all collections, in A to F.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Barrier;
+use std::thread;
+
+use weakly::{Strong, StrongRef, WeakPairMap, WeakValueMap, weak_value_map};
+
+use crate::collections::{Collection, Mapping, Owned, PairsByKey, ValueMaps, counted};
+use crate::common::{Counter, Key, Kind, downgrade, is_alive, keys, new, panics, scaled};
+use crate::{for_each_kind, for_each_of};
+
+for_each_of!([weak_value_map: ValueMaps, weak_pair_map: PairsByKey]
+    a_dead_value_is_as_if_never_inserted
+    what_a_lookup_returns_keeps_the_value
+    the_death_of_a_replaced_value_removes_nothing
+    a_value_that_dies_while_it_is_replaced_removes_nothing
+    what_is_made_for_a_dead_value_counts_once
+    a_maker_that_fails_leaves_no_trace
+    a_maker_may_end_the_values_of_others
+    try_insert_over_a_dead_value_inserts
+);
+
+for_each_kind!(
+    the_key_of_a_dead_value_is_destroyed_when_it_is_buried,
+    a_key_object_stays_and_another_of_the_same_content_goes,
+    a_dying_value_is_not_found_in_its_own_destructor,
+    an_occupied_entry_keeps_its_value,
+);
+
+/// H110: When a value dies, its key reads as one that was never inserted, by every way of asking.
+fn a_dead_value_is_as_if_never_inserted<C: Mapping>() {
+    let keys = keys::<C::Kind>(4);
+    let values = [10, 11].map(new::<C::Kind, _>);
+    let mut map = C::map(keys.iter().zip(&values));
+    let [kept, dead] = values;
+    drop(dead);
+    for absent in [&keys[1], &keys[2]] {
+        assert_eq!((map.get(absent), map.get_key_value(absent)), (None, None));
+        assert!(!map.contains_key(absent));
+        assert_eq!(
+            (map.entry_look(absent), map.entry_modify(absent)),
+            (None, None)
+        );
+        assert_eq!((map.remove(absent), map.remove_entry(absent)), (None, None));
+        assert_eq!(map.entry_remove(absent), None);
+        assert_eq!(map.insert(absent, &kept), None);
+        assert_eq!(map.remove(absent), Some(10));
+    }
+    assert_eq!((map.len(), map.get(&keys[0])), (1, Some(10)));
+}
+
+/// H111: What a lookup returns is strong, and keeps the value for as long as it is held.
+fn what_a_lookup_returns_keeps_the_value<C: Lookup>() {
+    let key = new::<C::Kind, _>(1);
+    let value = new::<C::Kind, _>(10);
+    let mut map = C::map([(&key, &value)]);
+    let found = map.strong(&key).unwrap();
+    assert_eq!(C::Kind::counts(&value).0, 2);
+    drop(value);
+    map.purge();
+    assert_eq!((map.get(&key), map.len()), (Some(10), 1));
+    assert_eq!(*map.expected(&key), 10);
+    drop(found);
+    assert_eq!(map.get(&key), None);
+}
+
+/// The lookups that give out a strong pointer.
+trait Lookup: Mapping {
+    fn strong(&self, key: &Key<Self::Kind>) -> Option<Key<Self::Kind>>;
+    fn expected(&self, key: &Key<Self::Kind>) -> Key<Self::Kind>;
+}
+
+impl<P: Kind> Lookup for ValueMaps<P>
+where
+    Key<P>: PartialEq,
+{
+    fn strong(&self, key: &Key<P>) -> Option<Key<P>> {
+        self.inner.get(&**key)
+    }
+    fn expected(&self, key: &Key<P>) -> Key<P> {
+        self.inner.expect(&**key)
+    }
+}
+
+impl<P: Kind> Lookup for PairsByKey<P>
+where
+    Key<P>: PartialEq,
+{
+    fn strong(&self, key: &Key<P>) -> Option<Key<P>> {
+        self.inner.get(key)
+    }
+    fn expected(&self, key: &Key<P>) -> Key<P> {
+        self.inner.expect(key)
+    }
+}
+
+/// H112, C46: The death of a value that was replaced never removes its replacement: not by `insert`, not
+/// by an entry, not if it was removed first.
+fn the_death_of_a_replaced_value_removes_nothing<C: Mapping>() {
+    type Replace<C> = fn(&mut C, &Key<<C as Collection>::Kind>, &Key<<C as Collection>::Kind>);
+    let ways: [Replace<C>; 3] = [
+        |map, key, new| assert_eq!(map.insert(key, new), Some(10)),
+        |map, key, new| assert_eq!(map.entry_insert(key, new), Some(10)),
+        |map, key, new| {
+            assert_eq!(map.remove(key), Some(10));
+            assert_eq!(map.insert(key, new), None);
+        },
+    ];
+    for replace in ways {
+        let [key, old, new] = [1, 10, 20].map(new::<C::Kind, _>);
+        let mut map = C::map([(&key, &old)]);
+        replace(&mut map, &key, &new);
+        drop(old);
+        assert_eq!(
+            (map.get(&key), map.len(), map.pending_dead()),
+            (Some(20), 1, 0)
+        );
+        map.purge();
+        assert_eq!((map.get(&key), map.len()), (Some(20), 1));
+        drop(new);
+        assert_eq!((map.get(&key), map.len_live()), (None, 0));
+        assert_eq!(map.pending_dead(), C::announced(1));
+        map.purge();
+        assert_eq!((map.len(), map.pending_dead()), (0, 0));
+    }
+}
+
+/// H112, C46: Nor if the old value dies first, and its notice waits behind others until the replacement
+/// has come.
+fn a_value_that_dies_while_it_is_replaced_removes_nothing<C: Mapping>() {
+    let [key, old, new] = [100, 10, 20].map(new::<C::Kind, _>);
+    let (others, values) = (keys::<C::Kind>(40), keys::<C::Kind>(40));
+    let mut map = C::map(others.iter().zip(&values));
+    map.insert(&key, &old);
+    drop(old); // the first to die, and the last to be buried
+    drop(values);
+    assert_eq!(map.pending_dead(), C::announced(41));
+    assert_eq!(map.insert(&key, &new), None);
+    if C::NOTIFIES {
+        assert_eq!((map.len(), map.pending_dead() > 16), (1, true));
+    }
+    map.purge();
+    assert_eq!(
+        (map.get(&key), map.len(), map.pending_dead()),
+        (Some(20), 1, 0)
+    );
+    drop(new);
+    assert_eq!((map.get(&key), map.len()), (None, 1 - C::announced(1)));
+}
+
+/// H116: What is made for a key whose value died is made as for an absent one, and counts once.
+fn what_is_made_for_a_dead_value_counts_once<C: Mapping>() {
+    type Make<C> =
+        fn(&mut C, &Key<<C as Collection>::Kind>, &Key<<C as Collection>::Kind>) -> usize;
+    let ways: [Make<C>; 5] = [
+        |map, key, value| map.get_or_insert(key, value),
+        |map, key, value| map.get_or_insert_with(key, || value),
+        |map, key, value| {
+            map.try_get_or_insert_with(key, || Ok::<_, ()>(value))
+                .unwrap()
+        },
+        |map, key, value| map.entry_or_insert(key, value),
+        |map, key, value| map.entry_or_insert_with(key, || value),
+    ];
+    for make in ways {
+        let [key, old, new, spare] = [1, 10, 20, 30].map(new::<C::Kind, _>);
+        let mut map = C::map([(&key, &old)]);
+        assert_eq!(make(&mut map, &key, &spare), 10);
+        drop(old);
+        assert_eq!(make(&mut map, &key, &new), 20);
+        assert_eq!((map.get(&key), map.len(), map.len_live()), (Some(20), 1, 1));
+        assert_eq!(make(&mut map, &key, &spare), 20);
+        map.purge();
+        assert_eq!(
+            (map.get(&key), map.len(), map.pending_dead()),
+            (Some(20), 1, 0)
+        );
+        assert_eq!(C::Kind::counts(&spare).0, 1);
+    }
+}
+
+/// H116, A11: A maker that fails or panics leaves no trace, be the key new or its value dead.
+fn a_maker_that_fails_leaves_no_trace<C: Mapping>() {
+    let [key, other, value] = [1, 2, 10].map(new::<C::Kind, _>);
+    let mut map = C::map([(&other, &value)]);
+    let capacity = map.capacity();
+    map.insert(&key, &new::<C::Kind, _>(20)); // dead by now
+    for _ in 0..20 {
+        assert_eq!(map.try_get_or_insert_with(&key, || Err("no")), Err("no"));
+        assert!(panics(
+            || _ = map.get_or_insert_with(&key, || panic!("no value"))
+        ));
+        assert!(panics(
+            || _ = map.entry_or_insert_with(&key, || panic!("no value"))
+        ));
+        let left = (map.len(), map.pending_dead(), map.capacity());
+        assert_eq!(left, (1, 0, capacity));
+        assert_eq!((map.get(&key), map.get(&other)), (None, Some(10)));
+    }
+    assert_eq!(C::Kind::counts(&key), (1, 0));
+    assert_eq!(map.get_or_insert_with(&key, || &value), 10);
+    assert_eq!(map.len(), 2);
+}
+
+/// H116, A13: A maker may end the values of other keys: all effects are seen.
+fn a_maker_may_end_the_values_of_others<C: Mapping>() {
+    let (keys, value) = (keys::<C::Kind>(30), new::<C::Kind, _>(100));
+    let values = crate::common::keys::<C::Kind>(29);
+    let mut map = C::map(keys.iter().zip(&values));
+    let made = map.get_or_insert_with(&keys[29], || {
+        drop(values);
+        &value
+    });
+    assert_eq!((made, map.len_live(), map.get(&keys[3])), (100, 1, None));
+    assert!(!C::NOTIFIES || (map.len(), map.pending_dead()) == (1, 29));
+    map.purge();
+    assert_eq!((map.len(), map.get(&keys[29])), (1, Some(100)));
+}
+
+/// H116: `try_insert` refuses to replace a live value, and not a dead one.
+fn try_insert_over_a_dead_value_inserts<C: Mapping>() {
+    let [key, old, new] = [1, 10, 20].map(new::<C::Kind, _>);
+    let mut map = C::map([(&key, &old)]);
+    let (present, message) = map.try_insert(&key, &new).unwrap_err();
+    assert_eq!(present, 10);
+    assert!(message.contains("has a value already"));
+    drop(old);
+    assert_eq!(map.try_insert(&key, &new), Ok(()));
+    assert_eq!((map.get(&key), map.len()), (Some(20), 1));
+}
+
+/// H110, C39: The key of a dead value is destroyed when the entry is buried; not by the death, not by a
+/// lookup. If a value is entered in the place of a dead one, the old key goes, and the new one stays.
+fn the_key_of_a_dead_value_is_destroyed_when_it_is_buried<P: Kind>() {
+    let [old, new] = [Counter::default(), Counter::default()];
+    let value = new_value::<P>();
+    let mut map = WeakValueMap::<Owned, Key<P>>::new();
+    map.insert(Owned::new(1, &counted(&old)), &value);
+    drop(value);
+    assert!(map.get(&1).is_none() && !map.contains_key(&1));
+    assert_eq!((map.keys().count(), old.get()), (0, 0));
+    let value = new_value::<P>();
+    map.insert(Owned::new(1, &counted(&new)), &value);
+    assert_eq!((old.get(), new.get()), (1, 0));
+    let (key, held) = map.get_key_value(&1).unwrap();
+    assert_eq!(
+        (key.number, P::Strong::addr(&held)),
+        (1, P::Strong::addr(&value))
+    );
+    drop(held);
+    drop(value);
+    drop(map);
+    assert_eq!((old.get(), new.get()), (1, 1));
+}
+
+fn new_value<P: Kind>() -> Key<P> {
+    new::<P, _>(7)
+}
+
+/// H112, A3: As in std's map: an equal key that comes with a new value is dropped, the one that is there
+/// stays.
+fn a_key_object_stays_and_another_of_the_same_content_goes<P: Kind>() {
+    let [first, second] = [Counter::default(), Counter::default()];
+    let [one, other] = [new_value::<P>(), new_value::<P>()];
+    let mut map = WeakValueMap::<Owned, Key<P>>::new();
+    map.insert(Owned::new(1, &counted(&first)), &one);
+    map.insert(Owned::new(1, &counted(&second)), &other);
+    assert_eq!((first.get(), second.get(), map.len()), (0, 1, 1));
+    let weak_value_map::Entry::Occupied(entry) = map.entry(Owned::new(1, &counted(&second))) else {
+        panic!("its value lives");
+    };
+    let (given, value) = entry.remove_entry();
+    assert_eq!(
+        (first.get(), second.get()),
+        (1, 1),
+        "the key comes back as it was given"
+    );
+    assert_eq!(P::Strong::addr(&value), P::Strong::addr(&other));
+    drop(given);
+    assert_eq!((second.get(), map.len()), (2, 0));
+}
+
+/// C55, C47: In its own destructor a value is found no more: there is no strong pointer to give out.
+fn a_dying_value_is_not_found_in_its_own_destructor<P: Kind>() {
+    type Shared<P> = Rc<RefCell<WeakValueMap<u8, <P as Kind>::Strong<Dying<P>>>>>;
+    struct Dying<P: Kind>(Shared<P>);
+    impl<P: Kind> Drop for Dying<P> {
+        fn drop(&mut self) {
+            let mut map = self.0.borrow_mut();
+            assert!(!map.contains_key(&1));
+            assert!(map.get(&1).is_none() && map.get_key_value(&1).is_none());
+            assert!(map.iter().next().is_none() && map.keys().next().is_none());
+            assert_eq!(map.len_live(), 0);
+            assert!(map.remove(&1).is_none() && map.pop().is_none());
+            assert!(matches!(map.entry(1), weak_value_map::Entry::Vacant(_)));
+        }
+    }
+    let map = Shared::<P>::default();
+    let value = new::<P, _>(Dying::<P>(map.clone()));
+    map.borrow_mut().insert(1, &value);
+    map.borrow_mut().insert(2, &value);
+    drop(value);
+    map.borrow_mut().purge();
+    assert_eq!((map.borrow().len(), map.borrow().pending_dead()), (0, 0));
+}
+
+/// H111: An occupied entry keeps its value for as long as it is held, and gives it out.
+fn an_occupied_entry_keeps_its_value<P: Kind>() {
+    let [key, value, other] = [1, 10, 20].map(new::<P, _>);
+    let weak = downgrade(&value);
+    let mut map = WeakPairMap::from([(&key, &value)]);
+    let weakly::weak_pair_map::Entry::Occupied(entry) = map.entry(&key) else {
+        panic!("both live");
+    };
+    drop(value);
+    assert_eq!((**entry.get(), ***entry.key()), (10, 1));
+    assert_eq!(*entry.insert(&other), 10);
+    assert!(!is_alive(&weak));
+    assert_eq!((map.len(), map.get(&key).as_deref()), (1, Some(&20)));
+    map.purge();
+    assert_eq!(map.len(), 1);
+}
+
+/// H113: While another thread lets values die, whoever gets or makes a value gets a live one, the one of
+/// that key; removals and replacements meet no other's.
+#[test]
+fn values_that_die_elsewhere_are_made_again() {
+    let rounds = scaled(300, 5);
+    let barrier = Barrier::new(2);
+    let (send, receive) = std::sync::mpsc::channel::<Strong<usize>>();
+    let mut map = WeakValueMap::<usize, Strong<usize>>::new();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            barrier.wait();
+            receive.into_iter().for_each(drop);
+        });
+        barrier.wait();
+        for round in 0..rounds {
+            for key in 0..20 {
+                let value = map.get_or_insert_with(key, |key| Strong::new(*key));
+                assert_eq!(*value, key);
+                let again = map.get(&key).expect("it is held");
+                assert!(Strong::ptr_eq(&again, &value));
+                match (key + round) % 4 {
+                    0 => assert_eq!(map.remove(&key).as_deref(), Some(&key)),
+                    1 => {
+                        let new = Strong::new(key);
+                        let old = map.insert(key, &new).expect("it is held");
+                        assert!(Strong::ptr_eq(&old, &value));
+                        send.send(new).unwrap();
+                    }
+                    _ => {}
+                }
+                // Both are the last handle, or not: this thread's or the other's.
+                send.send(again).unwrap();
+                drop(value);
+            }
+            assert!(map.len() <= 20);
+        }
+        drop(send);
+    });
+    assert_eq!((map.len(), map.len_live()), (0, 0));
+    map.purge();
+    assert_eq!(map.pending_dead(), 0);
+}
+
+/// H110: A value that nobody keeps leaves nothing, also where it is given by value; one that is handed
+/// out lives as long as it is kept.
+#[test]
+fn a_value_given_by_value_is_dropped_as_it_goes_in() {
+    let mut map: WeakValueMap<_, _> = [("a", Strong::new(1)), ("b", Strong::new(2))].into();
+    assert!(map.is_empty());
+    let kept = map.get_or_insert("c", Strong::new(3));
+    map.extend([("a", kept.clone())]);
+    assert_eq!((map.len(), *map.expect("a")), (2, 3));
+    drop(kept);
+    assert_eq!((map.len(), map.get("a")), (0, None));
+}

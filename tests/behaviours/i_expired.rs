@@ -1,0 +1,120 @@
+//! I. What is said of an object that is gone (item 121): `try_upgrade`, and `expect` of the maps whose
+//! values are weak.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::panic::{self, AssertUnwindSafe, Location};
+use std::sync::{Mutex, OnceLock};
+use std::thread::{self, ThreadId};
+
+use weakly::{Expired, Handle, WeakHandle, WeakPairMap, WeakValueMap};
+
+use crate::common::{Kind, Own, new};
+use crate::{for_each_flavour, for_each_kind};
+
+for_each_flavour!(try_upgrade_gives_the_object_or_says_what_is_gone);
+for_each_kind!(expect_gives_the_value_or_says_what_is_gone_and_where);
+
+/// Whom the message is about.
+struct Window;
+
+/// I121: `try_upgrade` gives a handle while the object lives; then, in its destructor, and of a handle
+/// that never had one, an error that names the type.
+fn try_upgrade_gives_the_object_or_says_what_is_gone<F: Own>() {
+    let window = Handle::<_, F>::new(Window);
+    let weak = Handle::downgrade(&window);
+    let upgraded = weak.try_upgrade().unwrap();
+    assert!(Handle::ptr_eq(&upgraded, &window));
+    assert_eq!(Handle::strong_count(&window), 2);
+    drop((window, upgraded));
+    let expired = weak.try_upgrade().err().unwrap();
+    assert_eq!(expired.type_name(), std::any::type_name::<Window>());
+    let message = expired.to_string();
+    assert!(
+        message.contains("no live `") && message.contains("Window`"),
+        "{message}"
+    );
+    assert_eq!(format!("{expired:?}"), message, "what `unwrap` shows");
+    let error: Box<dyn Error + Send + Sync> = expired.into();
+    assert_eq!(
+        (error.to_string(), error.source().is_none()),
+        (message, true)
+    );
+
+    let never = WeakHandle::<Window, F>::new().try_upgrade().err().unwrap();
+    let other = Handle::downgrade(&Handle::<str, F>::from("text"));
+    let other = other.try_upgrade();
+    let other = other.err().unwrap();
+    assert!(never == expired && expired == { expired } && expired != other);
+    assert_eq!(other.type_name(), "str");
+}
+
+/// I121: In its destructor an object is gone, too.
+#[test]
+fn a_dying_object_is_expired() {
+    struct Dying(std::cell::OnceCell<weakly::local::Weak<Dying>>);
+    impl Drop for Dying {
+        fn drop(&mut self) {
+            let expired = self.0.get().unwrap().try_upgrade().err().unwrap();
+            assert!(expired.type_name().ends_with("Dying"));
+        }
+    }
+    let object = weakly::local::Strong::new(Dying(std::cell::OnceCell::new()));
+    let weak = weakly::local::Strong::downgrade(&object);
+    assert!(object.0.set(weak).is_ok());
+    drop(object);
+}
+
+/// What a panic of this thread said, and where it said it was.
+fn panic_of(f: impl FnOnce()) -> (String, String, u32) {
+    static SAID: OnceLock<Mutex<HashMap<ThreadId, (String, u32)>>> = OnceLock::new();
+    let said = SAID.get_or_init(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if let (Some(said), Some(place)) = (SAID.get(), info.location()) {
+                let place = (place.file().to_owned(), place.line());
+                said.lock().unwrap().insert(thread::current().id(), place);
+            }
+            before(info);
+        }));
+        Mutex::default()
+    });
+    let payload = panic::catch_unwind(AssertUnwindSafe(f)).unwrap_err();
+    let (file, line) = said
+        .lock()
+        .unwrap()
+        .remove(&thread::current().id())
+        .unwrap();
+    (
+        payload.downcast_ref::<String>().unwrap().clone(),
+        file,
+        line,
+    )
+}
+
+#[track_caller]
+fn line() -> u32 {
+    Location::caller().line()
+}
+
+/// H110, I121: `expect` gives the value; if it is gone, it panics in its caller's line, with the message
+/// of the error, about the value's type.
+fn expect_gives_the_value_or_says_what_is_gone_and_where<P: Kind>() {
+    let [key, value] = [1, 10].map(new::<P, u16>);
+    let values = WeakValueMap::from([("name", &value)]);
+    let pairs = WeakPairMap::from([(&key, &value)]);
+    assert_eq!((*values.expect("name"), *pairs.expect(&key)), (10, 10));
+    drop(value);
+    let here = line();
+    let dead = panic_of(|| drop(values.expect("name")));
+    let absent = panic_of(|| drop(values.expect("other")));
+    let of_pairs = panic_of(|| drop(pairs.expect(&key)));
+    let message = weakly::Weak::<u16>::new()
+        .try_upgrade()
+        .err()
+        .map(|expired: Expired| expired.to_string());
+    for (n, (said, file, at)) in (1..).zip([dead, absent, of_pairs]) {
+        assert_eq!(Some(&said), message.as_ref());
+        assert_eq!((file.as_str(), at), (file!(), here + n));
+    }
+}
