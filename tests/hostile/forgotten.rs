@@ -118,15 +118,18 @@ for_each_kind!(
     into_iter
 );
 
-/// What can be opened on a collection and forgotten, and how many objects are kept alive by that.
+/// Opens something on a collection and forgets it; and how many objects that keeps alive.
+type Way<F> = (usize, fn(&mut F));
+
+/// All that can be opened on a collection.
 trait Openings<P: Kind>: Face<P, usize> + 'static {
-    const WAYS: &'static [(usize, fn(&mut Self))];
+    const WAYS: &'static [Way<Self>];
 }
 
 macro_rules! openings {
     ($($face:ident: |$this:ident| {$($kept:literal: $open:expr),* $(,)?})*) => {$(
         impl<P: Kind> Openings<P> for faces::$face<P, usize> {
-            const WAYS: &'static [(usize, fn(&mut Self))] = &[$(($kept, |$this| $open)),*];
+            const WAYS: &'static [Way<Self>] = &[$(($kept, |$this| $open)),*];
         }
     )*};
 }
