@@ -24,9 +24,13 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use weakly::{Atomic, Interner, Local, WeakHashMap, WeakHashSet, WeakPairMap, WeakValueMap};
 
-fn config() -> ProptestConfig {
+/// So many scripts, unless `PROPTEST_CASES` says otherwise.
+fn config(cases: usize) -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES")
+        .ok()
+        .and_then(|n| n.parse().ok());
     ProptestConfig {
-        cases: scaled(128, 2) as u32,
+        cases: asked.unwrap_or(scaled(cases, 2) as u32),
         // A script that failed belongs into a test of its own; and Miri has no files.
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -37,41 +41,41 @@ fn steps() -> impl Strategy<Value = Vec<[u8; STEP]>> {
     vec(any::<[u8; STEP]>(), 0..scaled(200, 25))
 }
 
-fn pairs<P: Kind, V: Kind, S: Subject<P, V>>() {
+fn check<P: Kind, V: Kind, S: Subject<P, V>>(cases: usize) {
     let scripts = steps().prop_map(|steps| steps.into_iter().map(Op::decode).collect::<Vec<_>>());
     let run = |ops: Vec<Op>| {
         script::run::<P, V, S>(ops);
         Ok(())
     };
-    TestRunner::new(config()).run(&scripts, run).unwrap();
+    TestRunner::new(config(cases)).run(&scripts, run).unwrap();
 }
 
-/// Scripts from anywhere.
-struct Scripts;
+/// So many scripts from anywhere.
+struct Scripts(usize);
 
 impl Job for Scripts {
     fn run<P: Kind, V: Kind, S: Subject<P, V>>(self) {
-        pairs::<P, V, S>();
+        check::<P, V, S>(self.0);
     }
 }
 
 macro_rules! scripts {
-    ($($name:ident: $which:ident;)*) => {
+    ($($name:ident: $which:ident, $cases:literal;)*) => {
         $(fn $name<P: Pointers>() {
-            P::on(Which::$which, Scripts);
+            P::on(Which::$which, Scripts($cases));
         })*
         for_each_kind!($($name),*);
     };
 }
 
 scripts! {
-    map: Map;
-    set: Set;
-    hash_map: HashMap;
-    hash_set: HashSet;
-    interner: Interner;
-    value_map: ValueMap;
-    pair_map: PairMap;
+    map: Map, 128;
+    set: Set, 128;
+    hash_map: HashMap, 48;
+    hash_set: HashSet, 48;
+    interner: Interner, 48;
+    value_map: ValueMap, 48;
+    pair_map: PairMap, 48;
 }
 
 /// Keys and values of different kinds.
@@ -83,14 +87,14 @@ mod mixed_pairs {
 
     #[test]
     fn both_announce() {
-        pairs::<Atomic, Local, PairMap<Atomic, Local>>();
-        pairs::<Local, Atomic, PairMap<Local, Atomic>>();
+        check::<Atomic, Local, PairMap<Atomic, Local>>(24);
+        check::<Local, Atomic, PairMap<Local, Atomic>>(24);
     }
 
     #[test]
     fn one_announces() {
-        pairs::<Local, StdRc, PairMap<Local, StdRc>>();
-        pairs::<StdArc, Atomic, PairMap<StdArc, Atomic>>();
+        check::<Local, StdRc, PairMap<Local, StdRc>>(24);
+        check::<StdArc, Atomic, PairMap<StdArc, Atomic>>(24);
     }
 }
 
@@ -117,19 +121,19 @@ mod few_hashes {
 
     #[test]
     fn of_weak_keys() {
-        pairs::<Local, Local, WeakHashMap<LocalKey, Value, Few<1>>>();
-        pairs::<Local, Local, WeakHashSet<LocalKey, Few<4>>>();
-        pairs::<Local, Local, Interner<LocalKey, Few<4>>>();
+        check::<Local, Local, WeakHashMap<LocalKey, Value, Few<1>>>(24);
+        check::<Local, Local, WeakHashSet<LocalKey, Few<4>>>(24);
+        check::<Local, Local, Interner<LocalKey, Few<4>>>(24);
     }
 
     #[test]
     fn of_owned_keys() {
-        pairs::<Local, Local, WeakValueMap<Value, LocalKey, Few<1>>>();
+        check::<Local, Local, WeakValueMap<Value, LocalKey, Few<1>>>(24);
     }
 
     #[test]
     fn of_swept_keys() {
-        pairs::<StdRc, StdRc, WeakHashMap<Key<StdRc>, Value, Few<4>>>();
+        check::<StdRc, StdRc, WeakHashMap<Key<StdRc>, Value, Few<4>>>(24);
     }
 }
 
@@ -213,7 +217,7 @@ fn pointer<P: Payload<F>, F: Tested>() {
         pointer::run::<P, F>(ops);
         Ok(())
     };
-    TestRunner::new(config()).run(&scripts, run).unwrap();
+    TestRunner::new(config(128)).run(&scripts, run).unwrap();
 }
 
 #[test]
