@@ -49,7 +49,7 @@ use names::*;
 ///
 /// The map keeps each key's hash. The content's `Hash` and `Eq` are called on live keys only, by
 /// lookups, which keep a strong pointer for that moment: it may turn out to be the last, and then the
-/// key dies when the lookup is over. Inside a key's own destructor its content finds nothing. If a
+/// key dies in the lookup, when the table is not looked at any more. Inside a key's own destructor its content finds nothing. If a
 /// content's `Hash` or `Eq` change while it is in the map, or contradict each other, lookups may miss;
 /// nothing worse.
 ///

@@ -113,7 +113,7 @@ where
     /// (which is then the one, if there is no other), a `String` for `Strong<str>`.
     ///
     /// # Panics
-    /// If the value becomes a handle to another content than it borrows as.
+    /// If the value becomes a handle to another content than it borrows as, as far as the hash shows.
     #[inline]
     #[track_caller]
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&mut self, value: T) -> K {

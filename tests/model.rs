@@ -185,7 +185,7 @@ impl Job for Churn {
     fn run<P: Kind, V: Kind, S: Subject<P, V>>(self) {
         let mut subject = S::default();
         let mut live = VecDeque::new();
-        for number in 0..scaled(10_000, 200) {
+        for number in 0..scaled(50_000, 200) {
             let key = new::<P, _>(Item::new(Says::unheard(number), None));
             let value = new::<V, _>(Item::new(Says::unheard(number), None));
             let new = New {

@@ -28,7 +28,10 @@ for_each_changing!(
     drain_yields_all_live_entries_and_empties_the_collection,
 );
 
-for_each_kind!(memory_of_the_dead_does_not_wait_for_the_iterator);
+for_each_kind!(
+    memory_of_the_dead_does_not_wait_for_the_iterator,
+    the_iterators_of_maps_may_be_left_half_way_too,
+);
 
 /// What each of the iterators shows, in order.
 fn every_view<C: Changing>(all: C) -> Vec<Vec<usize>> {
@@ -216,6 +219,20 @@ fn an_iterator_may_be_left_half_way<C: Changing>() {
             .iter()
             .all(|life| C::Kind::counts(life) == (1, C::WATCHES))
     );
+}
+
+/// F96: The iterators that only maps have: what `iter_mut` and `drain_dead` have not come to stays.
+fn the_iterators_of_maps_may_be_left_half_way_too<P: Kind>() {
+    let mut keys: Vec<_> = (0..10).map(|n| new::<P, _>(n)).collect();
+    let mut map: weakly::WeakMap<_, usize> = keys.iter().zip(0..).collect();
+    assert!(map.iter_mut().nth(3).is_some());
+    assert!(map.drain_dead().next().is_none());
+    assert_eq!((map.len(), map.iter().count()), (10, 10));
+    keys.truncate(6);
+    assert!(map.drain_dead().nth(1).is_some_and(|value| value >= 6));
+    assert_eq!((map.len_live(), map.drain_dead().count()), (6, 2));
+    assert!(keys.iter().all(|key| map.contains_key(key)));
+    assert!(keys.iter().all(|key| P::counts(key) == (1, 1)));
 }
 
 /// F97: The memory of objects that die while an iterator is open: this crate's own is freed at once
