@@ -52,7 +52,22 @@ impl Drop for Payload {
 /// Runs `model` with a new object in every interleaving. When all threads are done, the object must
 /// have been dropped `deaths` times.
 pub(super) fn check(deaths: usize, model: impl Fn(Strong<Payload>) + Send + Sync + 'static) {
-    loom::model(move || {
+    check_with(loom::model::Builder::new(), deaths, model);
+}
+
+/// [`check`] for three threads, whose interleavings are many: with one preemption less.
+pub(super) fn check_three(deaths: usize, model: impl Fn(Strong<Payload>) + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = builder.preemption_bound.map(|bound| bound - 1);
+    check_with(builder, deaths, model);
+}
+
+fn check_with(
+    builder: loom::model::Builder,
+    deaths: usize,
+    model: impl Fn(Strong<Payload>) + Send + Sync + 'static,
+) {
+    builder.check(move || {
         let drops = Arc::new(AtomicUsize::new(0));
         model(Strong::new(Payload::new(&drops)));
         assert_eq!(drops.load(Ordering::Relaxed), deaths);

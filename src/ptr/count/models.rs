@@ -3,7 +3,7 @@
 
 use loom::thread;
 
-use crate::ptr::models::{Payload, both, check, peek};
+use crate::ptr::models::{Payload, both, check, check_three, peek};
 use crate::ptr::{Atomic, Handle};
 use crate::{Strong, Weak};
 
@@ -49,7 +49,7 @@ fn the_end_of_a_group_with_loans_against_an_upgrade() {
 /// Groups that end one after the other, each with a look at the loans.
 #[test]
 fn the_ends_of_three_groups_with_loans() {
-    check(1, |a| {
+    check_three(1, |a| {
         let weak = lend(&a, 1);
         let again = weak.clone();
         let one = thread::spawn(move || {
@@ -66,7 +66,7 @@ fn the_ends_of_three_groups_with_loans() {
 
 #[test]
 fn two_payments_against_the_last_drop() {
-    check(1, |a| {
+    check_three(1, |a| {
         let weak = lend(&a, 2);
         let again = weak.clone();
         let one = thread::spawn(move || {
@@ -136,7 +136,7 @@ fn try_unwrap_against_a_payment() {
 #[test]
 fn try_unwrap_against_two_upgraders() {
     for loans in 1..=2 {
-        check(1, move |a| {
+        check_three(1, move |a| {
             let weak = lend(&a, loans);
             let again = weak.clone();
             let one = thread::spawn(move || {
