@@ -46,39 +46,24 @@ fn the_end_of_a_group_with_loans_against_an_upgrade() {
     }
 }
 
-/// Groups that end one after the other, each with a look at the loans.
+/// Groups that end one after the other, each with a look at the loans; with two, upgrades also pay.
 #[test]
 fn the_ends_of_three_groups_with_loans() {
-    check_three(1, |a| {
-        let weak = lend(&a, 1);
-        let again = weak.clone();
-        let one = thread::spawn(move || {
-            peek(&weak);
+    for loans in 1..=2 {
+        check_three(1, move |a| {
+            let weak = lend(&a, loans);
+            let again = weak.clone();
+            let one = thread::spawn(move || {
+                peek(&weak);
+            });
+            let two = thread::spawn(move || {
+                peek(&again);
+            });
+            drop(a);
+            one.join().unwrap();
+            two.join().unwrap();
         });
-        let two = thread::spawn(move || {
-            peek(&again);
-        });
-        drop(a);
-        one.join().unwrap();
-        two.join().unwrap();
-    });
-}
-
-#[test]
-fn two_payments_against_the_last_drop() {
-    check_three(1, |a| {
-        let weak = lend(&a, 2);
-        let again = weak.clone();
-        let one = thread::spawn(move || {
-            peek(&weak);
-        });
-        let two = thread::spawn(move || {
-            peek(&again);
-        });
-        drop(a);
-        one.join().unwrap();
-        two.join().unwrap();
-    });
+    }
 }
 
 #[test]
