@@ -22,11 +22,11 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&kind, script)) = bytes.split_first() else {
         return;
     };
-    match kind % 5 {
+    // One kind that announces deaths and one that does not: their flavours share their source, and each
+    // kind of pointer costs minutes of compilation here.
+    match kind % 3 {
         0 => collection::<Atomic>(kind, script),
-        1 => collection::<Local>(kind, script),
-        2 => collection::<StdArc>(kind, script),
-        3 => collection::<StdRc>(kind, script),
+        1 => collection::<StdRc>(kind, script),
         _ => special(kind, script),
     }
 });
@@ -42,13 +42,13 @@ fn ops(script: &[u8]) -> impl Iterator<Item = Op> {
 }
 
 fn collection<P: Pointers>(kind: u8, script: &[u8]) {
-    P::on(model::pick(&Which::ALL, kind / 5), ops(script));
+    P::on(model::pick(&Which::ALL, kind / 3), ops(script));
 }
 
 /// Hashes that collide, and pairs of different kinds.
 fn special(kind: u8, script: &[u8]) {
     let ops = ops(script);
-    match kind / 5 % 6 {
+    match kind / 3 % 6 {
         0 => script::run::<Local, Local, WeakHashMap<Key<Local>, Value, Few<1>>>(ops),
         1 => script::run::<Local, Local, WeakValueMap<Value, Key<Local>, Few<4>>>(ops),
         2 => script::run::<Atomic, Atomic, Interner<Key<Atomic>, Few<4>>>(ops),
