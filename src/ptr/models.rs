@@ -56,6 +56,7 @@ pub(super) fn check(deaths: usize, model: impl Fn(Strong<Payload>) + Send + Sync
 }
 
 /// [`check`] for three threads, whose interleavings are many: with one preemption less.
+#[cfg(not(weakly_no_loans))]
 pub(super) fn check_three(deaths: usize, model: impl Fn(Strong<Payload>) + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = builder.preemption_bound.map(|bound| bound - 1);
