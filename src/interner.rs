@@ -19,7 +19,7 @@ use crate::watching::ByContent;
 ///
 /// Over every kind of pointer: `Interner<Strong<str>>`, `Interner<Rc<Term>>`. What is said about
 /// content, `Hash` and `Eq` of [`WeakHashMap`](crate::WeakHashMap) holds here. (For threads that
-/// intern together, put it behind a lock.)
+/// intern together there is [`concurrent::Interner`](crate::concurrent::Interner).)
 ///
 /// ```
 /// use weakly::{Interner, Strong};
@@ -176,7 +176,7 @@ where
 }
 
 #[track_caller]
-fn agree(same: bool) {
+pub(crate) fn agree(same: bool) {
     assert!(
         same,
         "the value became a handle to another content than it was looked up by"

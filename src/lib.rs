@@ -21,8 +21,13 @@ mod algebra;
 mod common;
 #[cfg(doctest)]
 mod compile_fail;
+#[cfg(all(feature = "std", not(weakly_loom)))]
+pub mod concurrent;
 pub mod entry;
 mod expired;
+#[cfg(feature = "std")]
+#[cfg_attr(weakly_loom, allow(dead_code))]
+mod flight;
 mod hash;
 mod hash_map;
 mod hash_set;

@@ -16,6 +16,10 @@ mod imp {
     use core::ptr::NonNull;
 
     pub(crate) use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+    #[cfg(feature = "std")]
+    pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+    #[cfg(feature = "std")]
+    pub(crate) use std::thread_local;
 
     /// `core`'s cell behind loom's closure interface.
     #[derive(Debug)]
@@ -86,6 +90,8 @@ mod imp {
 
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+    pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
+    pub(crate) use loom::thread_local;
 
     #[derive(Debug)]
     pub(crate) struct Live {

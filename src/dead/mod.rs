@@ -19,6 +19,9 @@
 mod joint;
 #[cfg(all(test, weakly_loom))]
 mod models;
+#[cfg(feature = "std")]
+#[cfg_attr(weakly_loom, allow(dead_code, unreachable_pub))]
+mod shared;
 mod stack;
 
 use core::marker::PhantomData;
@@ -34,6 +37,8 @@ use joint::{Joint, Route, push_first};
 use stack::Stack;
 
 pub(crate) use joint::Inputs;
+#[cfg(all(feature = "std", not(weakly_loom)))]
+pub(crate) use shared::{HookId, SharedQueue, Tie, TieTo};
 
 // Aligned as a joint is, whose address is told from this one's by its marks.
 #[repr(align(4))]
@@ -44,6 +49,19 @@ struct Shared<F: Flavour> {
     /// Notices that are on their way or here, whose watch is gone.
     orphans: F::Word,
     live: Live,
+}
+
+impl<F: Flavour> Shared<F> {
+    fn boxed() -> NonNull<Self> {
+        let shared = Box::new(Shared {
+            notices: Stack::new(),
+            registered: F::Word::new(0),
+            orphans: F::Word::new(0),
+            live: Live::new(),
+        });
+        // SAFETY: a box is not null.
+        unsafe { NonNull::new_unchecked(Box::into_raw(shared)) }
+    }
 }
 
 /// The owner's end of a queue of notices. Made at the first watch, so that an empty map allocates
@@ -150,16 +168,7 @@ impl<F: Flavour> DeadQueue<F> {
         hash: u64,
         inputs: &mut Inputs,
     ) -> Watch<T, F> {
-        let shared = *self.0.get_or_insert_with(|| {
-            let shared = Box::new(Shared {
-                notices: Stack::new(),
-                registered: F::Word::new(0),
-                orphans: F::Word::new(0),
-                live: Live::new(),
-            });
-            // SAFETY: a box is not null.
-            unsafe { NonNull::new_unchecked(Box::into_raw(shared)) }
-        });
+        let shared = *self.0.get_or_insert_with(Shared::boxed);
         let call = Call {
             fire: if inputs.are_joined() {
                 push_first::<F>

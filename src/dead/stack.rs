@@ -85,12 +85,16 @@ impl<F: Flavour> Stack<F> {
         Some(hook)
     }
 
+    /// How many have ever been pushed, or are on their way.
+    #[inline]
+    pub(super) fn pushed(&self) -> usize {
+        self.pushed.load(Relaxed)
+    }
+
     /// How many are on the stack, or on their way.
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.pushed
-            .load(Relaxed)
-            .wrapping_sub(self.popped.load(Relaxed))
+        self.pushed().wrapping_sub(self.popped.load(Relaxed))
     }
 
     /// Whether there is none, not even on its way. Relaxed is enough for what this is to prove: if a

@@ -1,0 +1,205 @@
+//! One live handle for each content, for threads that intern together.
+
+use core::borrow::Borrow;
+use core::cell::RefCell;
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+use equivalent::Equivalent;
+use std::vec::Vec;
+
+use super::iter::Keys;
+use super::shared_housekeeping;
+use super::table::Table;
+use super::tie::{SharedRef, TieOf, TiedTo};
+use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::interner::agree;
+use crate::reference::{Content, StrongRef, WeakRef};
+
+/// One live handle for each content, for threads that intern together behind `&self`: handles that are
+/// given out for equal contents, on whatever threads, point to the same object for as long as any of them
+/// lives. What nobody uses any more goes. See [the module](self) for what all shared collections have in
+/// common, and [`weakly::Interner`](crate::Interner) for one of a single owner.
+///
+/// What is there is found without a lock, but for the upgrade of the handle. `Hash` is called once for
+/// each operation, and `Eq` only on live contents, inside the table, though under no lock; a handle that is
+/// held for that may turn out to be the last, and then its content is destroyed there. If two threads
+/// intern the same new content at once, both may make a handle, and one is dropped again: making is not
+/// worth waiting for here.
+///
+/// ```
+/// use weakly::{Strong, concurrent::Interner};
+///
+/// let words = Interner::<Strong<str>>::new();
+/// let one = words.intern_ref("word");
+/// let other = std::thread::scope(|scope| scope.spawn(|| words.intern_ref("word")).join().unwrap());
+/// assert!(Strong::ptr_eq(&one, &other));
+/// drop((one, other));
+/// assert!(words.is_empty());
+/// ```
+pub struct Interner<K: SharedRef, S = DefaultHashBuilder> {
+    table: Table<Said<K>, TieOf<K>, ()>,
+    hasher: S,
+}
+
+/// A content by which a handle is found, while it lives.
+struct Said<K: StrongRef>(K::Weak);
+
+impl<K: Content<Target: Eq>> PartialEq for Said<K> {
+    fn eq(&self, other: &Self) -> bool {
+        let (Some(one), Some(other)) = (self.0.upgrade(), other.0.upgrade()) else {
+            return false;
+        };
+        K::content(&one) == K::content(&other)
+    }
+}
+
+impl<K: Content<Target: Eq>> Eq for Said<K> {}
+
+/// A content that is looked for. The handle that has it, or was taken to have it, is kept until the table
+/// is not looked at any more.
+struct Sought<'a, K, Q: ?Sized> {
+    content: &'a Q,
+    held: RefCell<Option<K>>,
+}
+
+impl<K: Content, Q: ?Sized + Equivalent<K::Target>> Equivalent<Said<K>> for Sought<'_, K, Q> {
+    fn equivalent(&self, said: &Said<K>) -> bool {
+        let key = said.0.upgrade();
+        let same = key
+            .as_ref()
+            .is_some_and(|key| self.content.equivalent(K::content(key)));
+        let before = self.held.replace(key);
+        drop(before);
+        same
+    }
+}
+
+impl<K: Content<Target: Eq + Hash> + SharedRef> Interner<K> {
+    /// An empty interner.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty interner with room for `capacity` contents.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
+    }
+}
+
+impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
+    /// An empty interner with a hasher of yours.
+    #[must_use]
+    pub fn with_hasher(hasher: S) -> Self {
+        Self::with_capacity_and_hasher(0, hasher)
+    }
+
+    /// An empty interner with a hasher of yours and room for `capacity` contents.
+    #[must_use]
+    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
+        let table = Table::with_capacity(capacity);
+        Interner { table, hasher }
+    }
+
+    /// The hasher.
+    #[must_use]
+    pub fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    shared_housekeeping!();
+
+    /// The live handle for this content, if there is one. O(1), lock-free.
+    #[inline]
+    pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
+        self.find(HashValue::of(&self.hasher, content), content)
+    }
+
+    /// The one handle for this content: the live one, or else what the value becomes. O(1) amortised. See
+    /// [`weakly::Interner::intern`](crate::Interner::intern).
+    ///
+    /// # Panics
+    /// If the value becomes a handle to another content than it borrows as, as far as the hash shows.
+    #[inline]
+    #[track_caller]
+    pub fn intern<T: Borrow<K::Target> + Into<K>>(&self, value: T) -> K {
+        let hash = HashValue::of(&self.hasher, value.borrow());
+        if let Some(there) = self.find(hash, value.borrow()) {
+            return there;
+        }
+        let key = value.into();
+        agree(HashValue::of(&self.hasher, K::content(&key)) == hash);
+        self.add(hash, key)
+    }
+
+    /// The one handle for this content, which is not copied unless there is none. O(1) amortised.
+    ///
+    /// # Panics
+    /// If the content becomes a handle to another content.
+    #[inline]
+    #[track_caller]
+    pub fn intern_ref<Q>(&self, content: &Q) -> K
+    where
+        Q: ?Sized + Hash + Equivalent<K::Target>,
+        K: for<'q> From<&'q Q>,
+    {
+        let hash = HashValue::of(&self.hasher, content);
+        if let Some(there) = self.find(hash, content) {
+            return there;
+        }
+        let key = K::from(content);
+        agree(content.equivalent(K::content(&key)));
+        self.add(hash, key)
+    }
+
+    /// All live handles that are there now, in no order, as a snapshot that holds none of them. O(capacity).
+    pub fn iter(&self) -> Keys<K> {
+        let mut keys = Vec::new();
+        self.table.each(|_, tie, ()| keys.push(tie.downgrade()));
+        Keys(keys.into_iter())
+    }
+
+    #[inline]
+    fn find<Q>(&self, hash: HashValue, content: &Q) -> Option<K>
+    where
+        Q: ?Sized + Hash + Equivalent<K::Target>,
+    {
+        let held = RefCell::new(None);
+        let sought = Sought { content, held };
+        self.table.read(hash, &sought, |_, ()| ())?;
+        sought.held.into_inner()
+    }
+
+    #[inline]
+    fn add(&self, hash: HashValue, key: K) -> K {
+        let tie = TieOf::<K>::new(&key, hash, self.table.queue());
+        let said = Said(K::downgrade(&key));
+        self.table
+            .put_unless(hash, said, tie, (), |tie, ()| tie.upgrade())
+            .unwrap_or(key)
+    }
+}
+
+impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher + Default> Default
+    for Interner<K, S>
+{
+    fn default() -> Self {
+        Self::with_hasher(S::default())
+    }
+}
+
+impl<K: SharedRef + fmt::Debug, S> fmt::Debug for Interner<K, S>
+where
+    K: Content<Target: Eq>,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut set = f.debug_set();
+        self.table.each(|_, tie, ()| {
+            if let Some(key) = tie.upgrade() {
+                set.entry(&key);
+            }
+        });
+        set.finish()
+    }
+}

@@ -1,0 +1,48 @@
+//! Iteration over shared maps: over a snapshot, which keeps nobody alive.
+
+use core::fmt;
+use core::iter::FusedIterator;
+use std::vec;
+
+use crate::reference::{StrongRef, WeakRef};
+
+/// The entries that a map had when the iterator was made, without those whose key has died since, with
+/// copies of the values that they had then. See [`WeakMap::iter`](super::WeakMap::iter).
+pub struct Iter<K: StrongRef, V>(pub(super) vec::IntoIter<(K::Weak, V)>);
+
+/// The pointers that a collection had when the iterator was made, without those that have died since.
+pub struct Keys<K: StrongRef>(pub(super) vec::IntoIter<K::Weak>);
+
+/// The entries that a map had when the iterator was made, without those whose value has died since. See
+/// [`WeakValueMap::iter`](super::WeakValueMap::iter).
+pub struct ValueIter<K, V: StrongRef>(pub(super) vec::IntoIter<(K, V::Weak)>);
+
+macro_rules! snapshot {
+    ([$($generics:tt)*] $name:ty, $item:ty, |$entry:pat_param| $live:expr) => {
+        impl<$($generics)*> Iterator for $name {
+            type Item = $item;
+
+            fn next(&mut self) -> Option<$item> {
+                self.0.by_ref().find_map(|$entry| $live)
+            }
+
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                (0, self.0.size_hint().1)
+            }
+        }
+
+        impl<$($generics)*> FusedIterator for $name {}
+
+        impl<$($generics)*> fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct("Snapshot")
+                    .field("left", &self.0.len())
+                    .finish()
+            }
+        }
+    };
+}
+
+snapshot!([K: StrongRef, V] Iter<K, V>, (K, V), |(key, value)| key.upgrade().map(|key| (key, value)));
+snapshot!([K: StrongRef] Keys<K>, K, |key| key.upgrade());
+snapshot!([K, V: StrongRef] ValueIter<K, V>, (K, V), |(key, value)| value.upgrade().map(|value| (key, value)));

@@ -1,0 +1,263 @@
+//! The map with weak keys that threads share.
+
+use core::convert::Infallible;
+use core::fmt;
+use std::vec::Vec;
+
+use super::iter::{Iter, Keys};
+use super::table::{Failed, Table};
+use super::tie::{SharedRef, TieOf, TiedTo};
+use super::{circle, shared_housekeeping};
+use crate::hash::HashValue;
+use crate::reference::{Identify, StrongRef};
+
+/// A key by identity.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Address(usize);
+
+impl Address {
+    #[inline]
+    pub(crate) fn of(addr: *const ()) -> (HashValue, Self) {
+        (HashValue::of_addr(addr), Address(addr.addr()))
+    }
+}
+
+/// A hash map with weak keys that threads share behind `&self`: private data about objects that one does
+/// not own. Reads are lock-free and do not slow each other. See [the module](self) for what all shared
+/// collections have in common, and [`weakly::WeakMap`](crate::WeakMap) for one of a single owner.
+///
+/// Values are given out as clones ([`get`](Self::get)), or shown to a closure ([`with`](Self::with)); a
+/// value that is not cheap to clone goes in an [`Arc`](std::sync::Arc).
+///
+/// ```
+/// use weakly::{Strong, concurrent::WeakMap};
+///
+/// let visits = WeakMap::new();
+/// let page = Strong::new("index");
+/// std::thread::scope(|scope| {
+///     for _ in 0..2 {
+///         scope.spawn(|| {
+///             visits.compute(&page, |count: Option<&u32>| Some(count.copied().unwrap_or(0) + 1));
+///         });
+///     }
+/// });
+/// assert_eq!(visits.get(&page), Some(2));
+/// drop(page);
+/// assert!(visits.is_empty());
+/// ```
+pub struct WeakMap<K: SharedRef, V> {
+    table: Table<Address, TieOf<K>, V>,
+}
+
+impl<K: SharedRef, V> WeakMap<K, V> {
+    /// An empty map.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_capacity(0)
+    }
+
+    /// An empty map with room for `capacity` entries.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        WeakMap {
+            table: Table::with_capacity(capacity),
+        }
+    }
+
+    shared_housekeeping!();
+
+    /// Whether there is a value for this key. O(1), lock-free.
+    #[inline]
+    pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
+        self.with(key, |_| ()).is_some()
+    }
+
+    /// Shows the value of a key to a closure. O(1), lock-free.
+    ///
+    /// The closure may use the map, this entry too; what is removed while it runs is destroyed after it.
+    #[inline]
+    pub fn with<Q: ?Sized + Identify<K>, R>(
+        &self,
+        key: &Q,
+        look: impl FnOnce(&V) -> R,
+    ) -> Option<R> {
+        let (hash, address) = Address::of(key.addr());
+        self.table.read(hash, &address, |_, value| look(value))
+    }
+
+    /// Sets the value of a key; says whether it had none. O(1) amortised. The value that it had is
+    /// destroyed as if it were removed.
+    #[inline]
+    pub fn insert(&self, key: &K, value: V) -> bool {
+        self.put(key, value, |_| ()).is_none()
+    }
+
+    #[inline]
+    fn put<R>(&self, key: &K, value: V, old: impl FnOnce(&V) -> R) -> Option<R> {
+        let (hash, address) = Address::of(StrongRef::addr(key));
+        let tie = TieOf::<K>::new(key, hash, self.table.queue());
+        self.table
+            .put(hash, address, tie, value, |_, value| old(value))
+    }
+
+    /// Removes the entry of a key if the closure, shown the value, says so; says whether it has. O(1). The
+    /// closure may be asked again when others change the entry.
+    pub fn remove_if<Q: ?Sized + Identify<K>>(
+        &self,
+        key: &Q,
+        mut wanted: impl FnMut(&V) -> bool,
+    ) -> bool {
+        let (hash, address) = Address::of(key.addr());
+        self.table
+            .remove(hash, &address, |_, value| wanted(value), |_, _| ())
+            .is_some()
+    }
+
+    /// Keeps the entries that the closure says yes to. O(capacity). Those that others put in meanwhile
+    /// may not be asked about.
+    ///
+    /// Each key is held while it is asked about; if nobody else holds it any more, it dies here.
+    pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
+        self.table
+            .retain(|_, tie, value| tie.upgrade().is_none_or(|key| keep(&key, value)));
+    }
+
+    /// The live keys that are there now, in no order, as a snapshot that holds none of them: those that
+    /// die before the iterator comes to them are left out. O(capacity).
+    pub fn keys(&self) -> Keys<K> {
+        let mut keys = Vec::new();
+        self.table.each(|_, tie, _| keys.push(tie.downgrade()));
+        Keys(keys.into_iter())
+    }
+}
+
+impl<K: SharedRef, V: Clone> WeakMap<K, V> {
+    /// The value of a key. O(1), lock-free, and a clone.
+    #[inline]
+    pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
+        self.with(key, V::clone)
+    }
+
+    /// Sets the value of a key, and gives out the one that it had. O(1) amortised.
+    pub fn swap(&self, key: &K, value: V) -> Option<V> {
+        self.put(key, value, V::clone)
+    }
+
+    /// The value of a key, which is made if there is none. O(1) amortised.
+    ///
+    /// Only one thread makes it; others that ask for the same key wait, and get what was made. If making
+    /// it panics, nothing is kept, and one of those who wait makes it instead. If the key is removed while
+    /// its value is made, the value is not kept; if it is set, the value that was set stays, and what was
+    /// made goes to those alone who have made it.
+    ///
+    /// # Panics
+    /// If the closure asks for the value that it makes, or for one whose making waits for it, on whatever
+    /// thread.
+    ///
+    /// ```
+    /// use weakly::{Strong, concurrent::WeakMap};
+    ///
+    /// let lengths = WeakMap::new();
+    /// let text = Strong::new(String::from("text"));
+    /// assert_eq!(lengths.get_or_insert_with(&text, || text.len()), 4);
+    /// assert_eq!(lengths.get_or_insert_with(&text, || unreachable!()), 4);
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce() -> V) -> V {
+        let (hash, address) = Address::of(StrongRef::addr(key));
+        let made = self.table.get_or_make(
+            hash,
+            &address,
+            || address,
+            |_, value| Some(value.clone()),
+            || {
+                let value = make();
+                let tie = TieOf::<K>::new(key, hash, self.table.queue());
+                Ok::<_, Infallible>((tie, value.clone(), value))
+            },
+        );
+        match made {
+            Ok(made) => made.into_inner(),
+            Err(Failed::By(never)) => match never {},
+            Err(Failed::Circle) => circle::<K, V>(),
+        }
+    }
+
+    /// Changes the value of a key: the closure is shown the one that there is, if any, and says what is to
+    /// be; none removes it. Gives out the value that there is now. O(1) amortised.
+    ///
+    /// It is atomic: nobody changes the entry between what the closure is shown and what it says. When
+    /// somebody does, it is asked again.
+    pub fn compute(&self, key: &K, mut change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
+        let (hash, address) = Address::of(StrongRef::addr(key));
+        self.table.compute(hash, &address, |old| {
+            let new = change(old.map(|(_, value)| value));
+            let tied = new.clone().map(|value| {
+                let tie = TieOf::<K>::new(key, hash, self.table.queue());
+                (tie, value)
+            });
+            (tied, new)
+        })
+    }
+
+    /// Removes the entry of a key, and gives out a clone of its value. O(1). (The value itself is destroyed
+    /// when no thread looks at it any more, as for [`remove_if`](Self::remove_if).)
+    pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
+        let (hash, address) = Address::of(key.addr());
+        self.table
+            .remove(hash, &address, |_, _| true, |_, value| value.clone())
+    }
+
+    /// The live entries that are there now, in no order, as a snapshot that holds no key: those whose key
+    /// dies before the iterator comes to them are left out. O(capacity), and a clone of each value.
+    pub fn iter(&self) -> Iter<K, V> {
+        let mut entries = Vec::new();
+        self.table
+            .each(|_, tie, value| entries.push((tie.downgrade(), value.clone())));
+        Iter(entries.into_iter())
+    }
+}
+
+impl<K: SharedRef, V> Default for WeakMap<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: SharedRef + fmt::Debug, V: fmt::Debug> fmt::Debug for WeakMap<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut map = f.debug_map();
+        self.table.each(|_, tie, value| {
+            if let Some(key) = tie.upgrade() {
+                map.entry(&key, value);
+            }
+        });
+        map.finish()
+    }
+}
+
+impl<K: SharedRef, V: Clone> IntoIterator for &WeakMap<K, V> {
+    type Item = (K, V);
+    type IntoIter = Iter<K, V>;
+
+    fn into_iter(self) -> Iter<K, V> {
+        self.iter()
+    }
+}
+
+impl<'k, K: SharedRef, V> Extend<(&'k K, V)> for WeakMap<K, V> {
+    fn extend<Entries: IntoIterator<Item = (&'k K, V)>>(&mut self, entries: Entries) {
+        for (key, value) in entries {
+            self.insert(key, value);
+        }
+    }
+}
+
+impl<'k, K: SharedRef, V> FromIterator<(&'k K, V)> for WeakMap<K, V> {
+    fn from_iter<Entries: IntoIterator<Item = (&'k K, V)>>(entries: Entries) -> Self {
+        let mut map = Self::new();
+        map.extend(entries);
+        map
+    }
+}

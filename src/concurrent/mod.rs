@@ -1,0 +1,91 @@
+#![doc = include_str!("../../docs/CONCURRENT.md")]
+
+mod interner;
+mod iter;
+mod map;
+mod node;
+#[allow(unsafe_code)]
+mod pin;
+mod set;
+mod table;
+mod tie;
+mod value_map;
+
+pub use interner::Interner;
+pub use iter::{Iter, Keys, ValueIter};
+pub use map::WeakMap;
+pub use set::WeakSet;
+pub use tie::{SharedRef, Sharing};
+pub use value_map::WeakValueMap;
+
+pub(crate) use map::Address;
+pub(crate) use table::{Failed, Made, Table};
+pub(crate) use tie::{AnyTie, TieOf, Tied, TiedTo};
+
+/// What is asked for while it is being made: a circle.
+#[track_caller]
+#[cold]
+pub(crate) fn circle<K, V>() -> ! {
+    panic!(
+        "a circle: the value ({}) of a key ({}) needs itself to be made",
+        core::any::type_name::<V>(),
+        core::any::type_name::<K>()
+    )
+}
+
+/// The methods about size and the dead, word for word those of every shared collection.
+macro_rules! shared_housekeeping {
+    () => {
+        /// The number of entries. O(threads). Exact while nobody changes the collection; what has
+        /// announced its death, and what is still being made, do not count. For `Arc` it is an upper
+        /// bound: the dead count until a sweep finds them.
+        #[must_use]
+        pub fn len(&self) -> usize {
+            self.table.len()
+        }
+
+        /// Whether [`len`](Self::len) is zero.
+        #[must_use]
+        pub fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+
+        /// The number of live entries, by asking each. O(capacity).
+        #[must_use]
+        pub fn len_live(&self) -> usize {
+            let mut live = 0;
+            self.table.each(|_, tie, _| {
+                live += usize::from(!$crate::concurrent::TiedTo::is_expired(tie))
+            });
+            live
+        }
+
+        /// The number of entries that have announced their death and wait to be buried. O(1). Always
+        /// zero for `Arc`.
+        #[must_use]
+        pub fn pending_dead(&self) -> usize {
+            self.table.announced()
+        }
+
+        /// Buries all the dead, destroying what their entries own, and those that die of that, and so
+        /// on until nobody is left. O(deaths) for `Strong`, O(capacity) for each round for `Arc`.
+        ///
+        /// It waits for nobody but for another thread that is burying, and for that only until it has
+        /// unlinked what it has taken.
+        ///
+        /// # Panics
+        /// If a destructor does.
+        pub fn purge(&self) {
+            self.table.purge();
+        }
+
+        /// Removes all entries that are there, dead or alive. O(capacity). What other threads put in
+        /// meanwhile may stay; what is being made meanwhile goes to those who have asked for it, and is
+        /// not kept.
+        pub fn clear(&self) {
+            self.table.clear();
+        }
+    };
+}
+
+pub(crate) use shared_housekeeping;

@@ -1,0 +1,140 @@
+//! The weak set that threads share.
+
+use core::fmt;
+
+use super::iter::Keys;
+use super::map::WeakMap;
+use super::tie::SharedRef;
+use crate::reference::Identify;
+
+/// A set of objects, by identity, that threads share behind `&self` and that keeps none of them. See
+/// [the module](self) and [`WeakMap`], which it is, with nothing to say.
+///
+/// ```
+/// use weakly::{Strong, concurrent::WeakSet};
+///
+/// let seen = WeakSet::new();
+/// let node = Strong::new("node");
+/// assert!(seen.insert(&node));
+/// assert!(!seen.insert(&node));
+/// drop(node);
+/// assert!(seen.is_empty());
+/// ```
+pub struct WeakSet<K: SharedRef> {
+    map: WeakMap<K, ()>,
+}
+
+impl<K: SharedRef> WeakSet<K> {
+    /// An empty set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_capacity(0)
+    }
+
+    /// An empty set with room for `capacity` elements.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        WeakSet {
+            map: WeakMap::with_capacity(capacity),
+        }
+    }
+
+    /// Whether the object is in the set. O(1), lock-free.
+    #[inline]
+    pub fn contains<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
+        self.map.contains_key(key)
+    }
+
+    /// Puts an object in; says whether it is new. O(1) amortised. Of several threads that put the same
+    /// object in, one is told yes.
+    #[inline]
+    pub fn insert(&self, key: &K) -> bool {
+        !self.contains(key) && self.map.insert(key, ())
+    }
+
+    /// Takes an object out; says whether it was in. O(1).
+    pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
+        self.map.remove_if(key, |()| true)
+    }
+
+    /// Keeps the objects that the closure says yes to. See [`WeakMap::retain`].
+    pub fn retain(&self, mut keep: impl FnMut(&K) -> bool) {
+        self.map.retain(|key, ()| keep(key));
+    }
+
+    /// The live objects that are in the set now. See [`WeakMap::keys`].
+    pub fn iter(&self) -> Keys<K> {
+        self.map.keys()
+    }
+
+    /// The number of objects. See [`WeakMap::len`].
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// Whether [`len`](Self::len) is zero.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+
+    /// The number of live objects, by asking each. O(capacity).
+    #[must_use]
+    pub fn len_live(&self) -> usize {
+        self.map.len_live()
+    }
+
+    /// The number of objects that have announced their death and wait to be buried. O(1).
+    #[must_use]
+    pub fn pending_dead(&self) -> usize {
+        self.map.pending_dead()
+    }
+
+    /// Buries all the dead. See [`WeakMap::purge`].
+    pub fn purge(&self) {
+        self.map.purge();
+    }
+
+    /// Takes all objects out. See [`WeakMap::clear`].
+    pub fn clear(&self) {
+        self.map.clear();
+    }
+}
+
+impl<K: SharedRef> Default for WeakSet<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: SharedRef + fmt::Debug> fmt::Debug for WeakSet<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+impl<K: SharedRef> IntoIterator for &WeakSet<K> {
+    type Item = K;
+    type IntoIter = Keys<K>;
+
+    fn into_iter(self) -> Keys<K> {
+        self.iter()
+    }
+}
+
+impl<'k, K: SharedRef> Extend<&'k K> for WeakSet<K> {
+    fn extend<Keys: IntoIterator<Item = &'k K>>(&mut self, keys: Keys) {
+        for key in keys {
+            self.insert(key);
+        }
+    }
+}
+
+impl<'k, K: SharedRef> FromIterator<&'k K> for WeakSet<K> {
+    fn from_iter<Keys: IntoIterator<Item = &'k K>>(keys: Keys) -> Self {
+        let mut set = Self::new();
+        set.extend(keys);
+        set
+    }
+}

@@ -1,0 +1,237 @@
+//! The map with weak values that threads share.
+
+use core::convert::Infallible;
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+use equivalent::Equivalent;
+use std::vec::Vec;
+
+use super::iter::ValueIter;
+use super::table::{Failed, Table};
+use super::tie::{SharedRef, TieOf, TiedTo};
+use super::{circle, shared_housekeeping};
+use crate::hash::{DefaultHashBuilder, HashValue};
+
+/// A hash map with owned keys and weak values that threads share behind `&self`: "the one live object of
+/// this name, if there is one". Reads are lock-free, but for the upgrade of the value, which is a
+/// read-modify-write on the object's own counts. See [the module](self) for what all shared collections
+/// have in common, and [`weakly::WeakValueMap`](crate::WeakValueMap) for one of a single owner.
+///
+/// A key whose value has died is destroyed as the values of a [`WeakMap`](super::WeakMap) are. `Hash` is
+/// called once for each operation, `Eq` inside the table, though under no lock.
+///
+/// ```
+/// use weakly::{Strong, concurrent::WeakValueMap};
+///
+/// let assets = WeakValueMap::new();
+/// let load = |name: &&str| Strong::new(format!("pixels of {name}"));
+/// std::thread::scope(|scope| {
+///     let one = scope.spawn(|| assets.get_or_insert_with("wood", load));
+///     let other = assets.get_or_insert_with("wood", load);
+///     assert!(Strong::ptr_eq(&one.join().unwrap(), &other)); // loaded once
+/// });
+/// assert!(assets.get("wood").is_none()); // and gone with its last user
+/// ```
+pub struct WeakValueMap<K, V: SharedRef, S = DefaultHashBuilder> {
+    table: Table<K, TieOf<V>, ()>,
+    hasher: S,
+}
+
+impl<K: Eq + Hash, V: SharedRef> WeakValueMap<K, V> {
+    /// An empty map.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty map with room for `capacity` entries.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
+    }
+}
+
+impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
+    /// An empty map with a hasher of yours.
+    #[must_use]
+    pub fn with_hasher(hasher: S) -> Self {
+        Self::with_capacity_and_hasher(0, hasher)
+    }
+
+    /// An empty map with a hasher of yours and room for `capacity` entries.
+    #[must_use]
+    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
+        let table = Table::with_capacity(capacity);
+        WeakValueMap { table, hasher }
+    }
+
+    /// The hasher.
+    #[must_use]
+    pub fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    shared_housekeeping!();
+
+    /// The live value of a key. O(1), lock-free.
+    #[inline]
+    pub fn get<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<V> {
+        let hash = HashValue::of(&self.hasher, key);
+        self.table.read(hash, key, |tie, ()| tie.upgrade())?
+    }
+
+    /// Whether the key has a live value. O(1), lock-free.
+    #[inline]
+    pub fn contains_key<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> bool {
+        let hash = HashValue::of(&self.hasher, key);
+        self.table.read(hash, key, |tie, ()| !tie.is_expired()) == Some(true)
+    }
+
+    /// Sets the value of a key, which the map does not keep alive; says whether it had no live one. O(1)
+    /// amortised.
+    pub fn insert(&self, key: K, value: &V) -> bool {
+        self.swap(key, value).is_none()
+    }
+
+    /// Sets the value of a key, and gives out the live one that it had. O(1) amortised.
+    pub fn swap(&self, key: K, value: &V) -> Option<V> {
+        let hash = HashValue::of(&self.hasher, &key);
+        let tie = TieOf::<V>::new(value, hash, self.table.queue());
+        self.table
+            .put(hash, key, tie, (), |tie, ()| tie.upgrade())?
+    }
+
+    /// The live value of a key, which is made if there is none. O(1) amortised. The value is not kept by
+    /// the map: whoever asks keeps it.
+    ///
+    /// Only one thread makes it, as for
+    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with). The key is cloned: once to say
+    /// that its value is being made, once for its entry.
+    ///
+    /// # Panics
+    /// If the closure asks for the value that it makes, or for one whose making waits for it, on whatever
+    /// thread.
+    #[track_caller]
+    pub fn get_or_insert_with(&self, key: K, make: impl FnOnce(&K) -> V) -> V
+    where
+        K: Clone,
+    {
+        let hash = HashValue::of(&self.hasher, &key);
+        let made = self.table.get_or_make(
+            hash,
+            &key,
+            || key.clone(),
+            |tie, ()| tie.upgrade(),
+            || {
+                let value = make(&key);
+                let tie = TieOf::<V>::new(&value, hash, self.table.queue());
+                Ok::<_, Infallible>((tie, (), value))
+            },
+        );
+        match made {
+            Ok(made) => made.into_inner(),
+            Err(Failed::By(never)) => match never {},
+            Err(Failed::Circle) => circle::<K, V>(),
+        }
+    }
+
+    /// Changes the value of a key: the closure is shown the live one, if there is one, and says what is to
+    /// be; none removes it. Gives that out. O(1) amortised. It is atomic, as
+    /// [`WeakMap::compute`](super::WeakMap::compute) is, and the closure may be asked again.
+    pub fn compute(&self, key: K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V>
+    where
+        K: Clone,
+    {
+        let hash = HashValue::of(&self.hasher, &key);
+        self.table.compute(hash, &key, |old| {
+            let new = change(old.and_then(|(tie, ())| tie.upgrade()));
+            let tied = new
+                .as_ref()
+                .map(|value| (TieOf::<V>::new(value, hash, self.table.queue()), ()));
+            (tied, new)
+        })
+    }
+
+    /// Removes the entry of a key; gives out its value, if that lives. O(1).
+    pub fn remove<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<V> {
+        let hash = HashValue::of(&self.hasher, key);
+        self.table
+            .remove(hash, key, |_, ()| true, |tie, ()| tie.upgrade())?
+    }
+
+    /// Removes the entry of a key if the closure, shown the live value, says so; gives that out. O(1).
+    pub fn remove_if<Q: ?Sized + Hash + Equivalent<K>>(
+        &self,
+        key: &Q,
+        mut wanted: impl FnMut(&V) -> bool,
+    ) -> Option<V> {
+        let hash = HashValue::of(&self.hasher, key);
+        let asked = |tie: &TieOf<V>, &(): &()| tie.upgrade().is_some_and(|value| wanted(&value));
+        self.table
+            .remove(hash, key, asked, |tie, ()| tie.upgrade())?
+    }
+
+    /// Keeps the entries that the closure says yes to, and those of the dead, which go by themselves.
+    /// O(capacity). Those that others put in meanwhile may not be asked about.
+    pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
+        self.table
+            .retain(|key, tie, ()| tie.upgrade().is_none_or(|value| keep(key, &value)));
+    }
+
+    /// The live entries that are there now, in no order, as a snapshot that holds no value: those whose
+    /// value dies before the iterator comes to them are left out. O(capacity), and a clone of each key.
+    pub fn iter(&self) -> ValueIter<K, V>
+    where
+        K: Clone,
+    {
+        let mut entries = Vec::new();
+        self.table
+            .each(|key, tie, ()| entries.push((key.clone(), tie.downgrade())));
+        ValueIter(entries.into_iter())
+    }
+}
+
+impl<K: Eq + Hash, V: SharedRef, S: BuildHasher + Default> Default for WeakValueMap<K, V, S> {
+    fn default() -> Self {
+        Self::with_hasher(S::default())
+    }
+}
+
+impl<K: Eq + Hash + fmt::Debug, V: SharedRef + fmt::Debug, S> fmt::Debug for WeakValueMap<K, V, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut map = f.debug_map();
+        self.table.each(|key, tie, ()| {
+            if let Some(value) = tie.upgrade() {
+                map.entry(key, &value);
+            }
+        });
+        map.finish()
+    }
+}
+
+impl<K: Eq + Hash + Clone, V: SharedRef, S: BuildHasher> IntoIterator for &WeakValueMap<K, V, S> {
+    type Item = (K, V);
+    type IntoIter = ValueIter<K, V>;
+
+    fn into_iter(self) -> ValueIter<K, V> {
+        self.iter()
+    }
+}
+
+impl<'v, K: Eq + Hash, V: SharedRef, S: BuildHasher> Extend<(K, &'v V)> for WeakValueMap<K, V, S> {
+    fn extend<Entries: IntoIterator<Item = (K, &'v V)>>(&mut self, entries: Entries) {
+        for (key, value) in entries {
+            self.insert(key, value);
+        }
+    }
+}
+
+impl<'v, K: Eq + Hash, V: SharedRef, S: BuildHasher + Default> FromIterator<(K, &'v V)>
+    for WeakValueMap<K, V, S>
+{
+    fn from_iter<Entries: IntoIterator<Item = (K, &'v V)>>(entries: Entries) -> Self {
+        let mut map = Self::default();
+        map.extend(entries);
+        map
+    }
+}

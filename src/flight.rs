@@ -1,0 +1,186 @@
+//! Single flight: of several threads that want the same thing made, one makes it and the others wait.
+//!
+//! Who would wait for itself is told so instead: a thread that asks for what it is making, and one that
+//! asks for what another is making which waits, perhaps through more threads, for the first.
+//!
+//! * **F1** A thread says what it waits for *before* it looks whether that closes a circle. So of the
+//!   threads that close one, the last to say so sees it whole; perhaps another sees it too.
+//! * **F2** What a thread waits for is a flight, and not a thread: one that has landed holds nobody up,
+//!   though its waiters may not have woken yet.
+//!
+//! No lock is held while another is taken, nor while code of a user runs.
+//!
+//! (Detecting deadlocks by the circles of who waits for whom: R. C. Holt, "Some Deadlock Properties of
+//! Computer Systems", 1972.)
+
+use crate::sync::{Arc, Condvar, Mutex, MutexGuard, thread_local};
+
+/// Something that is being made by one thread.
+pub(crate) struct Flight {
+    pilot: Arc<Pilot>,
+    landed: Mutex<bool>,
+    landing: Condvar,
+}
+
+/// A thread, as flights know it.
+struct Pilot {
+    waits_for: Mutex<Option<Arc<Flight>>>,
+}
+
+/// To wait would be to wait for oneself.
+#[derive(Debug)]
+pub(crate) struct Circle;
+
+thread_local! {
+    static PILOT: Arc<Pilot> = Arc::new(Pilot { waits_for: Mutex::new(None) });
+}
+
+/// No code of a user runs under these locks, so a poisoned one is as good as another.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl Flight {
+    /// A flight of this thread, which is to [`land`](Self::land) it whatever happens.
+    pub(crate) fn start() -> Arc<Self> {
+        Arc::new(Flight {
+            pilot: PILOT.with(Arc::clone),
+            landed: Mutex::new(false),
+            landing: Condvar::new(),
+        })
+    }
+
+    /// It is over: the thing is there, or will not be. All who wait go on.
+    pub(crate) fn land(&self) {
+        *lock(&self.landed) = true;
+        self.landing.notify_all();
+    }
+
+    fn has_landed(&self) -> bool {
+        *lock(&self.landed)
+    }
+
+    /// Waits until it has landed.
+    pub(crate) fn wait(this: &Arc<Self>) -> Result<(), Circle> {
+        let me = PILOT.with(Arc::clone);
+        // F1
+        *lock(&me.waits_for) = Some(Arc::clone(this));
+        let circle = Self::leads_to(this, &me);
+        if !circle {
+            let mut landed = lock(&this.landed);
+            while !*landed {
+                landed = this
+                    .landing
+                    .wait(landed)
+                    .unwrap_or_else(|poisoned| poisoned.into_inner());
+            }
+        }
+        *lock(&me.waits_for) = None;
+        if circle { Err(Circle) } else { Ok(()) }
+    }
+
+    /// Whether this flight will not land before `me` does.
+    fn leads_to(this: &Arc<Self>, me: &Arc<Pilot>) -> bool {
+        let mut flight = Arc::clone(this);
+        loop {
+            // F2
+            if flight.has_landed() {
+                return false;
+            }
+            if Arc::ptr_eq(&flight.pilot, me) {
+                return true;
+            }
+            let next = lock(&flight.pilot.waits_for).clone();
+            match next {
+                Some(next) => flight = next,
+                None => return false,
+            }
+        }
+    }
+}
+
+#[cfg(all(test, weakly_loom))]
+mod models {
+    use super::*;
+    use loom::thread;
+
+    #[test]
+    fn a_waiter_wakes() {
+        loom::model(|| {
+            let flight = Flight::start();
+            let other = thread::spawn({
+                let flight = Arc::clone(&flight);
+                move || Flight::wait(&flight).is_ok()
+            });
+            flight.land();
+            assert!(other.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn nobody_waits_for_itself() {
+        loom::model(|| {
+            let flight = Flight::start();
+            assert!(Flight::wait(&flight).is_err());
+            flight.land();
+            assert!(Flight::wait(&flight).is_ok());
+        });
+    }
+
+    /// Each of two threads makes something, and wants what the other makes: one is told, or both are, and
+    /// nobody waits for ever.
+    #[test]
+    fn a_circle_of_two_is_seen() {
+        loom::model(|| {
+            let mine = Flight::start();
+            let theirs = Arc::new(Mutex::new(None::<Arc<Flight>>));
+            let other = thread::spawn({
+                let (mine, theirs) = (Arc::clone(&mine), Arc::clone(&theirs));
+                move || {
+                    let flight = Flight::start();
+                    *theirs.lock().unwrap() = Some(Arc::clone(&flight));
+                    let waited = Flight::wait(&mine).is_ok();
+                    flight.land();
+                    waited
+                }
+            });
+            let flight = theirs.lock().unwrap().clone();
+            let waited = flight
+                .as_ref()
+                .is_some_and(|flight| Flight::wait(flight).is_ok());
+            mine.land();
+            let they_waited = other.join().unwrap();
+            assert!(
+                flight.is_none() || !(waited && they_waited),
+                "each has landed after the other"
+            );
+        });
+    }
+
+    /// Two who want something of each other one after the other are not in a circle, even if the first
+    /// has not woken when the second begins to wait.
+    #[test]
+    fn what_has_landed_closes_no_circle() {
+        loom::model(|| {
+            let first = Flight::start();
+            let second = Arc::new(Mutex::new(None::<Arc<Flight>>));
+            let other = thread::spawn({
+                let (first, second) = (Arc::clone(&first), Arc::clone(&second));
+                move || {
+                    let flight = Flight::start();
+                    *second.lock().unwrap() = Some(Arc::clone(&flight));
+                    // Waits for a flight that lands without us.
+                    assert!(Flight::wait(&first).is_ok(), "no circle");
+                    flight.land();
+                }
+            });
+            first.land();
+            if let Some(flight) = second.lock().unwrap().clone() {
+                assert!(Flight::wait(&flight).is_ok(), "no circle");
+            }
+            other.join().unwrap();
+        });
+    }
+}
