@@ -6,12 +6,16 @@
 //! * **F1** A thread says what it waits for *before* it looks whether that closes a circle. So of the
 //!   threads that close one, the last to say so sees it whole; perhaps another sees it too.
 //! * **F2** What a thread waits for is a flight, and not a thread: one that has landed holds nobody up,
-//!   though its waiters may not have woken yet.
+//!   though its waiters may not have woken yet, and its pilot may wait for something else by now. So the
+//!   circle that was seen is one if *afterwards* none of its flights has landed: then each pilot was at
+//!   that flight all the time, and each, once it was seen to wait, waits still (or has been told).
 //!
 //! No lock is held while another is taken, nor while code of a user runs.
 //!
 //! (Detecting deadlocks by the circles of who waits for whom: R. C. Holt, "Some Deadlock Properties of
 //! Computer Systems", 1972.)
+
+use std::vec;
 
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, thread_local};
 
@@ -83,21 +87,22 @@ impl Flight {
 
     /// Whether this flight will not land before `me` does.
     fn leads_to(this: &Arc<Self>, me: &Arc<Pilot>) -> bool {
-        let mut flight = Arc::clone(this);
-        loop {
-            // F2
-            if flight.has_landed() {
-                return false;
+        let mut way = vec![Arc::clone(this)];
+        while let Some(last) = way.last() {
+            if Arc::ptr_eq(&last.pilot, me) {
+                // F2
+                return !way.iter().any(|flight| flight.has_landed());
             }
-            if Arc::ptr_eq(&flight.pilot, me) {
-                return true;
-            }
-            let next = lock(&flight.pilot.waits_for).clone();
+            let next = lock(&last.pilot.waits_for).clone();
             match next {
-                Some(next) => flight = next,
-                None => return false,
+                // (A circle without us is not ours to see.)
+                Some(next) if !way.iter().any(|flight| Arc::ptr_eq(flight, &next)) => {
+                    way.push(next)
+                }
+                _ => break,
             }
         }
+        false
     }
 }
 
