@@ -24,6 +24,15 @@ impl HashValue {
         )
     }
 
+    /// The hash of several addresses, in their order.
+    #[cfg(all(feature = "std", not(weakly_loom)))]
+    #[inline]
+    pub(crate) fn of_addrs(addrs: &[*const ()]) -> Self {
+        let mix =
+            |hash: u64, addr: &*const ()| Self::of_addr(addr.wrapping_byte_add(hash as usize)).0;
+        HashValue(addrs.iter().fold(0, mix))
+    }
+
     /// The hash of a content.
     #[inline]
     pub(crate) fn of<S: BuildHasher, Q: ?Sized + Hash>(hasher: &S, content: &Q) -> Self {

@@ -18,6 +18,10 @@ mod ptr;
 mod reference;
 
 mod algebra;
+#[cfg(all(feature = "std", not(weakly_loom)))]
+mod attribute;
+#[cfg(all(feature = "std", not(weakly_loom)))]
+mod attributes;
 mod common;
 #[cfg(doctest)]
 mod compile_fail;
@@ -35,6 +39,8 @@ mod identity;
 mod interner;
 pub mod iter;
 mod map;
+#[cfg(all(feature = "std", not(weakly_loom)))]
+pub mod memo;
 mod pair_map;
 mod set;
 mod side;
@@ -49,6 +55,10 @@ mod watching;
 pub mod design {}
 
 pub use algebra::Set;
+#[cfg(all(feature = "std", not(weakly_loom)))]
+pub use attribute::Attribute;
+#[cfg(all(feature = "std", not(weakly_loom)))]
+pub use attributes::{AttributeId, AttributeKey, Attributes};
 pub use expired::Expired;
 pub use finalize::FinalizerToken;
 pub use hash::{DefaultHashBuilder, DefaultHasher};
@@ -57,6 +67,8 @@ pub use hash_set::WeakHashSet;
 pub use identity::{ByIdentity, dismantle};
 pub use interner::Interner;
 pub use map::WeakMap;
+#[cfg(all(feature = "std", not(weakly_loom)))]
+pub use memo::Memo;
 pub use pair_map::WeakPairMap;
 pub use ptr::{__unsize, Atomic, Flavour, Handle, Local, WeakHandle};
 pub use reference::{Addr, Content, Identify, Notify, StrongRef, WeakRef};

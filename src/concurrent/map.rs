@@ -13,12 +13,20 @@ use crate::reference::{Identify, StrongRef};
 
 /// A key by identity.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Address(usize);
+pub struct Address(usize);
 
 impl Address {
     #[inline]
     pub(crate) fn of(addr: *const ()) -> (HashValue, Self) {
         (HashValue::of_addr(addr), Address(addr.addr()))
+    }
+
+    #[inline]
+    pub(crate) fn of_all<const N: usize>(addrs: [*const (); N]) -> (HashValue, [Self; N]) {
+        (
+            HashValue::of_addrs(&addrs),
+            addrs.map(|addr| Address(addr.addr())),
+        )
     }
 }
 

@@ -7,6 +7,7 @@ mod node;
 #[allow(unsafe_code)]
 mod pin;
 mod set;
+mod striped;
 mod table;
 mod tie;
 mod value_map;
@@ -19,6 +20,7 @@ pub use tie::{SharedRef, Sharing};
 pub use value_map::WeakValueMap;
 
 pub(crate) use map::Address;
+pub(crate) use striped::Striped;
 pub(crate) use table::{Failed, Made, Table};
 pub(crate) use tie::{AnyTie, TieOf, Tied, TiedTo};
 

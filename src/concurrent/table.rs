@@ -40,6 +40,8 @@ pub(crate) struct Table<K, T, V> {
     flying: AtomicUsize,
     /// Entries that went because an object had died.
     dead: AtomicUsize,
+    /// Entries that went although no object had died, and values that were made and not kept.
+    discarded: AtomicUsize,
     /// Whether there are entries that have to be asked whether they are dead.
     swept: AtomicBool,
     /// New entries until the next sweep.
@@ -71,10 +73,6 @@ pub(crate) enum Failed<E> {
 }
 
 impl<K: Eq, T: Tied, V> Table<K, T, V> {
-    pub(crate) fn new() -> Self {
-        Self::with_capacity(0)
-    }
-
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         Table {
             nodes: papaya::HashMap::builder()
@@ -87,6 +85,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             queue: SharedQueue::new(),
             flying: AtomicUsize::new(0),
             dead: AtomicUsize::new(0),
+            discarded: AtomicUsize::new(0),
             swept: AtomicBool::new(false),
             until_sweep: AtomicUsize::new(COMPANY),
         }
@@ -104,11 +103,12 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Entries that are there and not announced dead.
     pub(crate) fn len(&self) -> usize {
-        let flying = self.flying.load(Relaxed);
-        self.nodes
-            .len()
-            .saturating_sub(self.queue.announced())
-            .saturating_sub(flying)
+        self.entries().saturating_sub(self.queue.announced())
+    }
+
+    /// Entries that are there.
+    pub(crate) fn entries(&self) -> usize {
+        self.nodes.len().saturating_sub(self.flying.load(Relaxed))
     }
 
     pub(crate) fn announced(&self) -> usize {
@@ -118,6 +118,11 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// How many entries have gone because an object had died.
     pub(crate) fn dead(&self) -> usize {
         self.dead.load(Relaxed)
+    }
+
+    /// How many entries have gone although no object had died, or were not kept.
+    pub(crate) fn discarded(&self) -> usize {
+        self.discarded.load(Relaxed)
     }
 
     /// Looks at the entry of a key. The closure runs while its destruction is put off, and under no lock.
@@ -251,6 +256,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
                         (None, None) => true,
                         _ => false,
                     })
+                    .is_some()
                 }
                 (None, Some(there)) => shown.is_none() || self.unlink(&pin, there),
                 (None, None) => true,
@@ -261,13 +267,13 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
     }
 
-    /// Puts a node in the place of what is there, if that is `expected`.
+    /// Puts a node in the place of what is there, if that is `expected`, and gives it out.
     fn swap<'g>(
         &self,
         pin: &'g Pin<'_>,
         node: Node<K, T, V>,
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
-    ) -> bool
+    ) -> Option<&'g Node<K, T, V>>
     where
         K: 'g,
         T: 'g,
@@ -282,17 +288,18 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         };
         match self.nodes.compute(node, insert, pin.guard()) {
             Compute::Updated {
-                old: (there, ()), ..
+                old: (there, ()),
+                new: (node, ()),
             } => {
                 pin.has_unlinked();
                 self.end(there);
-                true
+                Some(node)
             }
-            Compute::Inserted(..) => {
+            Compute::Inserted(node, ()) => {
                 self.has_grown();
-                true
+                Some(node)
             }
-            _ => false,
+            _ => None,
         }
     }
 
@@ -301,6 +308,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let stale = node.is_stale();
         if stale {
             self.dead.fetch_add(1, Relaxed);
+        } else if node.ready().is_some() {
+            self.discarded.fetch_add(1, Relaxed);
         }
         node.end();
         stale
@@ -441,12 +450,13 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             Some(State::Flying(_)) => false,
             Some(State::Ready(tie, value)) => tie.is_stale() || read(tie, value).is_none(),
         };
-        self.swap(&pin, node, free).then(|| {
+        self.swap(&pin, node, free).map(|_| {
             self.flying.fetch_add(1, Relaxed);
             Leader {
                 table: self,
                 hash,
                 flight,
+                arrived: false,
             }
         })
     }
@@ -527,22 +537,32 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 }
 
-/// One drain more on this thread.
-struct Depth;
+/// How deep this thread is in drains, until it is dropped.
+struct Depth {
+    before: usize,
+}
 
 impl Depth {
+    /// One drain more; none if there are too many.
     fn enter() -> Option<Self> {
-        let depth = DRAINS.get();
-        (depth < NESTED).then(|| {
-            DRAINS.set(depth + 1);
-            Depth
-        })
+        let before = DRAINS.get();
+        (before < NESTED).then(|| Self::set(before, before + 1))
+    }
+
+    /// As deep as can be: nothing is drained.
+    fn full() -> Self {
+        Self::set(DRAINS.get(), NESTED)
+    }
+
+    fn set(before: usize, now: usize) -> Self {
+        DRAINS.set(now);
+        Depth { before }
     }
 }
 
 impl Drop for Depth {
     fn drop(&mut self) {
-        DRAINS.set(DRAINS.get() - 1);
+        DRAINS.set(self.before);
     }
 }
 
@@ -551,16 +571,35 @@ struct Leader<'a, K: Eq, T: Tied, V> {
     table: &'a Table<K, T, V>,
     hash: HashValue,
     flight: Arc<Flight>,
+    /// Whether what became of the value is known, and counted.
+    arrived: bool,
 }
 
 impl<K: Eq, T: Tied, V> Leader<'_, K, T, V> {
-    /// The value is there. It is not kept if what stands for it has been removed or replaced meanwhile.
-    fn arrive(self, key: K, tie: T, value: V) {
-        let node = self.table.ready(self.hash, key, tie, value);
-        let pin = self.table.pin();
+    /// The value is there. It is not kept if what stands for it has been removed or replaced meanwhile, nor
+    /// if an object has died that nobody held.
+    fn arrive(mut self, key: K, tie: T, value: V) {
+        let table = self.table;
+        let pin = table.pin();
+        // As long as this is held, nobody takes what he finds to be fresh without asking (T1); so between
+        // the two looks below nobody is misled, and what has died before the first is not put in. (A purge
+        // waits for the end of it; one in a destructor that runs meanwhile must not.)
+        let held = (!tie.is_held()).then(|| (table.queue.hold(), Depth::full()));
+        if held.is_some() && tie.has_died() {
+            table.dead.fetch_add(1, Relaxed);
+            self.arrived = true;
+            return;
+        }
+        let node = table.ready(self.hash, key, tie, value);
         let own =
             |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_flown_by(&self.flight));
-        self.table.swap(&pin, node, own);
+        let Some(node) = table.swap(&pin, node, own) else {
+            return;
+        };
+        self.arrived = true;
+        if held.is_some() && node.ready().is_some_and(|(tie, _)| tie.has_died()) {
+            table.unlink(&pin, node);
+        }
     }
 }
 
@@ -574,6 +613,9 @@ impl<K: Eq, T: Tied, V> Drop for Leader<'_, K, T, V> {
             let _ = table.unlink_if(&pin, &query, |node| node.is_flown_by(&self.flight));
         }
         table.flying.fetch_sub(1, Relaxed);
+        if !self.arrived {
+            table.discarded.fetch_add(1, Relaxed);
+        }
         self.flight.land();
     }
 }

@@ -31,6 +31,17 @@ pub trait Tied: Send + Sync {
     /// Whether the entry is to go: an object has announced its death (or, if swept, is dead).
     #[doc(hidden)]
     fn is_stale(&self) -> bool;
+    /// Whether whoever puts the entry in holds the objects, so that no death can be missed.
+    #[doc(hidden)]
+    #[inline]
+    fn is_held(&self) -> bool {
+        true
+    }
+    /// Whether an object has announced its death; if not, its notice will come after this.
+    #[doc(hidden)]
+    fn has_died(&self) -> bool {
+        self.is_stale()
+    }
     #[doc(hidden)]
     fn is_named_by(&self, hook: HookId) -> bool;
     /// The entry was unlinked because of the notice of this hook, which is gone with it.

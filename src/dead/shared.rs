@@ -71,6 +71,16 @@ pub(crate) struct SharedNotice<'a> {
     queue: &'a SharedQueue,
 }
 
+/// As a notice that is pending. See [`SharedQueue::hold`].
+pub(crate) struct Hold<'a>(&'a SharedQueue);
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        // Release: as for a burial, what was done meanwhile is done.
+        self.0.buried.fetch_add(1, Release);
+    }
+}
+
 /// Names a hook, and is not to be followed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct HookId(*const Hook<Atomic>);
@@ -116,6 +126,13 @@ impl SharedQueue {
             return 0;
         }
         announced
+    }
+
+    /// Makes the queue seem busy until this is dropped: who looks at the table asks what he finds.
+    pub(crate) fn hold(&self) -> Hold<'_> {
+        // Relaxed: who must see this sees it by a burial that comes after it (Q2).
+        self.shared().notices.count();
+        Hold(self)
     }
 
     /// Takes some notices out. None if there are none or, unless `patient`, if another thread is at it.
