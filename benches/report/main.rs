@@ -10,6 +10,7 @@
 //! * [`ours`], [`theirs`]: who is behind these faces;
 //! * [`rows`]: the table's lines, and the goals;
 //! * [`pointers`], [`collections`], [`interners`]: what a side does, once for all of them;
+//! * [`shared`], [`teams`]: the same for maps that threads share;
 //! * [`chance`]: numbers, words and orders without a pattern;
 //! * [`memory`]: an allocator that counts payloads.
 
@@ -22,6 +23,8 @@ mod ours;
 mod peers;
 mod pointers;
 mod rows;
+mod shared;
+mod teams;
 mod theirs;
 
 use std::env;

@@ -234,9 +234,9 @@ impl Map for Floor {
 
 /// The hash of addresses, word for word that of the library.
 #[derive(Clone, Copy)]
-struct ByAddr;
+pub(crate) struct ByAddr;
 
-struct AddrHasher(u64);
+pub(crate) struct AddrHasher(u64);
 
 impl BuildHasher for ByAddr {
     type Hasher = AddrHasher;
