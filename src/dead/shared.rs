@@ -13,6 +13,9 @@
 //! * **Q4** A queue is freed when its map is dropped and no watch is registered (D2). An entry that was
 //!   leaked, by a panic in the middle of an insert, leaves its watch registered, and the queue leaked.
 
+#[cfg(all(test, weakly_loom))]
+mod models;
+
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
