@@ -10,6 +10,7 @@
 
 use core::cell::Cell;
 use core::convert::Infallible;
+use core::mem;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use equivalent::Equivalent;
@@ -36,7 +37,7 @@ pub(crate) struct Table<K, T, V> {
     // Dropped before the queue (Q4).
     nodes: Nodes<K, T, V>,
     queue: SharedQueue,
-    /// Values being made.
+    /// Nodes that stand for values being made.
     flying: AtomicUsize,
     /// Entries that went because an object had died.
     dead: AtomicUsize,
@@ -305,6 +306,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// T2: this node has been unlinked, by us. Says whether it was stale.
     fn end(&self, node: &Node<K, T, V>) -> bool {
+        if node.ready().is_none() {
+            self.flying.fetch_sub(1, Relaxed);
+        }
         let stale = node.is_stale();
         if stale {
             self.dead.fetch_add(1, Relaxed);
@@ -450,14 +454,16 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             Some(State::Flying(_)) => false,
             Some(State::Ready(tie, value)) => tie.is_stale() || read(tie, value).is_none(),
         };
-        self.swap(&pin, node, free).map(|_| {
-            self.flying.fetch_add(1, Relaxed);
-            Leader {
-                table: self,
-                hash,
-                flight,
-                arrived: false,
-            }
+        // Before it is there, or whoever removes it at once would count below zero.
+        let counted = Counted::one(&self.flying);
+        self.swap(&pin, node, free)?;
+        // It is counted off by whoever unlinks it.
+        mem::forget(counted);
+        Some(Leader {
+            table: self,
+            hash,
+            flight,
+            arrived: false,
         })
     }
 
@@ -603,19 +609,47 @@ impl<K: Eq, T: Tied, V> Leader<'_, K, T, V> {
     }
 }
 
+/// Lands a flight at its end.
+struct Landing<'a>(&'a Flight);
+
+impl Drop for Landing<'_> {
+    fn drop(&mut self) {
+        self.0.land();
+    }
+}
+
+/// Counts one, and off again at its end.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    fn one(counter: &'a AtomicUsize) -> Self {
+        counter.fetch_add(1, Relaxed);
+        Counted(counter)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
 impl<K: Eq, T: Tied, V> Drop for Leader<'_, K, T, V> {
     fn drop(&mut self) {
+        // Whatever happens: who waits would wait for ever.
+        let _landing = Landing(&self.flight);
         let table = self.table;
         {
             let pin = table.pin();
             let query = ByFlight(self.hash, &self.flight);
-            // Nothing is tied to it.
-            let _ = table.unlink_if(&pin, &query, |node| node.is_flown_by(&self.flight));
+            // Unless it has arrived, or somebody has removed it.
+            if let Some(node) = table.unlink_if(&pin, &query, |node| node.is_flown_by(&self.flight))
+            {
+                table.end(node);
+            }
         }
-        table.flying.fetch_sub(1, Relaxed);
         if !self.arrived {
             table.discarded.fetch_add(1, Relaxed);
         }
-        self.flight.land();
     }
 }
