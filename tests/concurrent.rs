@@ -1,0 +1,30 @@
+//! What the collections that threads share must do. Each test's comment begins with the number of the
+//! behaviour that it shows (those of the section L, 157 to 165, are about threads; the others are those
+//! of collections with one owner, as `tests/behaviours` has them).
+//!
+//! Most are written once, over the traits in `concurrent/faces.rs`, and run for each collection with each
+//! kind of pointer. Those that begin with `small_` are for Miri, with many seeds:
+//!
+//! `MIRIFLAGS=-Zmiri-many-seeds=0..8 cargo +nightly miri test --test concurrent small_`
+
+#![allow(clippy::type_complexity)] // generic tests have long types
+
+#[path = "concurrent/basics.rs"]
+mod basics;
+#[path = "concurrent/chains.rs"]
+mod chains;
+mod common;
+#[path = "concurrent/contents.rs"]
+mod contents;
+#[path = "concurrent/cpython.rs"]
+mod cpython;
+#[path = "concurrent/destruction.rs"]
+mod destruction;
+#[path = "concurrent/faces.rs"]
+mod faces;
+#[path = "concurrent/flights.rs"]
+mod flights;
+#[path = "concurrent/reentry.rs"]
+mod reentry;
+#[path = "concurrent/threads.rs"]
+mod threads;

@@ -1,0 +1,434 @@
+//! The shared collections with one face, so that a behaviour is written once.
+//!
+//! An entry is named by a number, and lives as long as its *life*: the one object that the test keeps,
+//! whose payload is the number. What a collection owns of an entry, the value of a weak key or the key of
+//! a weak value, is an [`Owned`].
+
+use std::borrow::Borrow;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+
+use weakly::concurrent::{Interner, SharedRef, WeakMap, WeakSet, WeakValueMap};
+use weakly::{Strong, StrongRef};
+
+/// A kind of pointer that shared collections take.
+pub(crate) trait Kind: 'static {
+    type Strong<T: Send + Sync + 'static>: SharedRef<Target = T>
+        + Clone
+        + Deref<Target = T>
+        + Borrow<T>
+        + From<T>;
+    /// Whether deaths are announced (exact `len`) or found by sweeping.
+    const NOTIFIES: bool;
+}
+
+pub(crate) enum Ours {}
+
+impl Kind for Ours {
+    type Strong<T: Send + Sync + 'static> = Strong<T>;
+    const NOTIFIES: bool = true;
+}
+
+pub(crate) enum Std {}
+
+impl Kind for Std {
+    type Strong<T: Send + Sync + 'static> = Arc<T>;
+    const NOTIFIES: bool = false;
+}
+
+/// The usual object of a test.
+pub(crate) type Life<P> = <P as Kind>::Strong<usize>;
+pub(crate) type WeakLife<P> = <Life<P> as StrongRef>::Weak;
+
+/// The objects `0..n`.
+pub(crate) fn lives<P: Kind>(n: usize) -> Vec<Life<P>> {
+    (0..n).map(Into::into).collect()
+}
+
+/// Whether they are the same object.
+pub(crate) fn is_same<P: Kind>(one: &Life<P>, other: &Life<P>) -> bool {
+    Life::<P>::addr(one) == Life::<P>::addr(other)
+}
+
+/// What happens when something that a collection owns is destroyed: it is told the number.
+pub(crate) type Ends = Arc<dyn Fn(usize) + Send + Sync>;
+
+/// Nothing happens.
+pub(crate) fn quietly() -> Ends {
+    Arc::new(|_| ())
+}
+
+/// Counts, on whatever thread.
+#[derive(Clone, Default)]
+pub(crate) struct Count(Arc<AtomicUsize>);
+
+impl Count {
+    pub(crate) fn add(&self) {
+        self.0.fetch_add(1, SeqCst);
+    }
+
+    pub(crate) fn get(&self) -> usize {
+        self.0.load(SeqCst)
+    }
+
+    /// What is destroyed is counted.
+    pub(crate) fn ends(&self) -> Ends {
+        let this = self.clone();
+        Arc::new(move |_| this.add())
+    }
+}
+
+/// What a collection owns of an entry.
+pub(crate) struct Owned {
+    pub(crate) number: usize,
+    ends: Ends,
+}
+
+impl Owned {
+    pub(crate) fn new(number: usize, ends: &Ends) -> Self {
+        let ends = ends.clone();
+        Owned { number, ends }
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        (self.ends)(self.number);
+    }
+}
+
+impl PartialEq for Owned {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for Owned {}
+
+impl Hash for Owned {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.number.hash(state);
+    }
+}
+
+impl Borrow<usize> for Owned {
+    fn borrow(&self) -> &usize {
+        &self.number
+    }
+}
+
+/// A collection of entries that die.
+pub(crate) trait Collection: Default + Send + Sync + 'static {
+    type Kind: Kind;
+    /// Whether deaths are announced.
+    const NOTIFIES: bool = Self::Kind::NOTIFIES;
+    /// Whether it owns something of each entry.
+    const OWNS: bool = false;
+
+    fn with_capacity(capacity: usize) -> Self;
+    /// Enters what lives as long as `life`; says whether it was not there.
+    fn enter(&self, life: &Life<Self::Kind>, ends: &Ends) -> bool;
+    fn has(&self, life: &Life<Self::Kind>) -> bool;
+    /// Whether there is an entry for what lives no more.
+    fn has_dead(&self, number: usize, weak: &WeakLife<Self::Kind>) -> bool;
+    /// The lives of the entries, as a snapshot that holds none.
+    fn iter(&self) -> impl Iterator<Item = Life<Self::Kind>> + Send + 'static;
+    fn len(&self) -> usize;
+    fn is_empty(&self) -> bool;
+    fn len_live(&self) -> usize;
+    fn pending_dead(&self) -> usize;
+    fn purge(&self);
+    fn clear(&self);
+
+    /// One that has an entry for each life.
+    fn of<'a>(lives: impl IntoIterator<Item = &'a Life<Self::Kind>>, ends: &Ends) -> Self {
+        let all = Self::default();
+        for life in lives {
+            all.enter(life, ends);
+        }
+        all
+    }
+
+    /// The numbers that an iterator shows, in order.
+    fn numbers(&self) -> Vec<usize> {
+        let mut numbers: Vec<_> = self.iter().map(|life| *life).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// `(len, len_live, pending_dead)`, of which the first and the last are by notices.
+    fn counts(&self) -> (usize, usize, usize) {
+        (self.len(), self.len_live(), self.pending_dead())
+    }
+
+    /// `n` where it owns something of each entry, else nothing.
+    fn owned(n: usize) -> usize {
+        if Self::OWNS { n } else { 0 }
+    }
+
+    /// `n` where deaths are announced, else nothing.
+    fn announced(n: usize) -> usize {
+        if Self::NOTIFIES { n } else { 0 }
+    }
+}
+
+/// One from which entries can be taken.
+pub(crate) trait Changing: Collection {
+    /// Removes an entry; says whether it was there.
+    fn leave(&self, life: &Life<Self::Kind>) -> bool;
+    /// The same if `wanted`, which runs inside the table.
+    fn leave_if(&self, life: &Life<Self::Kind>, wanted: impl FnMut() -> bool) -> bool;
+    fn retain(&self, keep: impl FnMut(usize) -> bool);
+}
+
+pub(crate) struct Maps<P: Kind>(pub(crate) WeakMap<Life<P>, Arc<Owned>>);
+pub(crate) struct Sets<P: Kind>(pub(crate) WeakSet<Life<P>>);
+pub(crate) struct ValueMaps<P: Kind>(pub(crate) WeakValueMap<Arc<Owned>, Life<P>>);
+pub(crate) struct Interners<P: Kind>(pub(crate) Interner<Life<P>>);
+
+impl<P: Kind> ValueMaps<P> {
+    /// What finds the entry of a number.
+    fn name(number: usize) -> Arc<Owned> {
+        Arc::new(Owned::new(number, &quietly()))
+    }
+}
+
+/// What all have by the same name.
+macro_rules! housekeeping {
+    ($inner:ident) => {
+        type Kind = P;
+
+        fn with_capacity(capacity: usize) -> Self {
+            Self($inner::with_capacity(capacity))
+        }
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+        fn is_empty(&self) -> bool {
+            self.0.is_empty()
+        }
+        fn len_live(&self) -> usize {
+            self.0.len_live()
+        }
+        fn pending_dead(&self) -> usize {
+            self.0.pending_dead()
+        }
+        fn purge(&self) {
+            self.0.purge();
+        }
+        fn clear(&self) {
+            self.0.clear();
+        }
+    };
+}
+
+macro_rules! defaults {
+    ($($name:ident)*) => {$(
+        impl<P: Kind> Default for $name<P> {
+            fn default() -> Self {
+                $name(Default::default())
+            }
+        }
+    )*};
+}
+
+defaults!(Maps Sets ValueMaps Interners);
+
+impl<P: Kind> Collection for Maps<P> {
+    const OWNS: bool = true;
+
+    housekeeping!(WeakMap);
+
+    fn enter(&self, life: &Life<P>, ends: &Ends) -> bool {
+        self.0.insert(life, Arc::new(Owned::new(**life, ends)))
+    }
+    fn has(&self, life: &Life<P>) -> bool {
+        self.0.with(life, |owned| owned.number == **life) == Some(true)
+    }
+    fn has_dead(&self, _: usize, weak: &WeakLife<P>) -> bool {
+        self.0.contains_key(weak)
+    }
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+        self.0.keys()
+    }
+}
+
+impl<P: Kind> Changing for Maps<P> {
+    fn leave(&self, life: &Life<P>) -> bool {
+        self.0.remove(life).is_some()
+    }
+    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
+        self.0.remove_if(life, |_| wanted())
+    }
+    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
+        self.0.retain(|life, owned| {
+            assert_eq!(**life, owned.number);
+            keep(owned.number)
+        });
+    }
+}
+
+impl<P: Kind> Collection for Sets<P> {
+    housekeeping!(WeakSet);
+
+    fn enter(&self, life: &Life<P>, _: &Ends) -> bool {
+        self.0.insert(life)
+    }
+    fn has(&self, life: &Life<P>) -> bool {
+        self.0.contains(life)
+    }
+    fn has_dead(&self, _: usize, weak: &WeakLife<P>) -> bool {
+        self.0.contains(weak)
+    }
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+        self.0.iter()
+    }
+}
+
+impl<P: Kind> Changing for Sets<P> {
+    fn leave(&self, life: &Life<P>) -> bool {
+        self.0.remove(life)
+    }
+    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
+        // It has no such method, but shows the elements inside the table.
+        let mut removed = false;
+        self.0.retain(|each| {
+            let takes = is_same::<P>(each, life) && wanted();
+            removed |= takes;
+            !takes
+        });
+        removed
+    }
+    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
+        self.0.retain(|life| keep(**life));
+    }
+}
+
+impl<P: Kind> Collection for ValueMaps<P> {
+    const OWNS: bool = true;
+
+    housekeeping!(WeakValueMap);
+
+    fn enter(&self, life: &Life<P>, ends: &Ends) -> bool {
+        self.0.insert(Arc::new(Owned::new(**life, ends)), life)
+    }
+    fn has(&self, life: &Life<P>) -> bool {
+        let found = self.0.get(&Self::name(**life));
+        found.is_some_and(|found| is_same::<P>(&found, life))
+    }
+    fn has_dead(&self, number: usize, _: &WeakLife<P>) -> bool {
+        self.0.contains_key(&Self::name(number)) || self.0.get(&Self::name(number)).is_some()
+    }
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+        self.0.iter().map(|(name, life)| {
+            assert_eq!(name.number, *life);
+            life
+        })
+    }
+}
+
+impl<P: Kind> Changing for ValueMaps<P> {
+    fn leave(&self, life: &Life<P>) -> bool {
+        self.0.remove(&Self::name(**life)).is_some()
+    }
+    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
+        self.0
+            .remove_if(&Self::name(**life), |_| wanted())
+            .is_some()
+    }
+    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
+        self.0.retain(|name, life| {
+            assert_eq!(name.number, **life);
+            keep(**life)
+        });
+    }
+}
+
+impl<P: Kind> Collection for Interners<P> {
+    housekeeping!(Interner);
+
+    fn enter(&self, life: &Life<P>, _: &Ends) -> bool {
+        let new = self.0.get(&**life).is_none();
+        self.0.intern(life.clone());
+        new
+    }
+    fn has(&self, life: &Life<P>) -> bool {
+        let found = self.0.get(&**life);
+        found.is_some_and(|found| is_same::<P>(&found, life))
+    }
+    fn has_dead(&self, number: usize, _: &WeakLife<P>) -> bool {
+        self.0.get(&number).is_some()
+    }
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+        self.0.iter()
+    }
+}
+
+/// A `#[test]` for each collection of a list and each kind of pointer:
+/// `for_each!([weak_map: Maps] a b);` gives `a::weak_map::strong` and `a::weak_map::arc`, and the same for
+/// `b`.
+#[macro_export]
+macro_rules! for_each {
+    (@one $test:ident [$($name:ident: $collection:ident),*]) => {$(
+        mod $name {
+            use $crate::faces::{$collection, Ours, Std};
+            #[test]
+            fn strong() {
+                super::super::$test::<$collection<Ours>>();
+            }
+            #[test]
+            fn arc() {
+                super::super::$test::<$collection<Std>>();
+            }
+        }
+    )*};
+    ($collections:tt $($test:ident)*) => {$(
+        mod $test {
+            $crate::for_each!(@one $test $collections);
+        }
+    )*};
+}
+
+/// For functions over [`Collection`].
+#[macro_export]
+macro_rules! for_each_collection {
+    ($($test:ident),* $(,)?) => {
+        $crate::for_each!([weak_map: Maps, weak_set: Sets, weak_value_map: ValueMaps,
+            interner: Interners] $($test)*);
+    };
+}
+
+/// For functions over [`Changing`].
+#[macro_export]
+macro_rules! for_each_changing {
+    ($($test:ident),* $(,)?) => {
+        $crate::for_each!([weak_map: Maps, weak_set: Sets, weak_value_map: ValueMaps] $($test)*);
+    };
+}
+
+/// For functions over [`Changing`], about what is owned.
+#[macro_export]
+macro_rules! for_each_owning {
+    ($($test:ident),* $(,)?) => {
+        $crate::for_each!([weak_map: Maps, weak_value_map: ValueMaps] $($test)*);
+    };
+}
+
+/// For functions over [`Kind`].
+#[macro_export]
+macro_rules! for_each_pointer {
+    ($($test:ident),* $(,)?) => {$(
+        mod $test {
+            #[test]
+            fn strong() {
+                super::$test::<$crate::faces::Ours>();
+            }
+            #[test]
+            fn arc() {
+                super::$test::<$crate::faces::Std>();
+            }
+        }
+    )*};
+}
