@@ -5,7 +5,8 @@ use core::fmt;
 use std::vec::Vec;
 
 use super::iter::{Iter, Keys};
-use super::table::{Failed, Table};
+use super::making::Failed;
+use super::table::Table;
 use super::tie::{SharedRef, TieOf, TiedTo};
 use super::{circle, shared_housekeeping};
 use crate::hash::HashValue;

@@ -1,7 +1,9 @@
 #![doc = include_str!("../../docs/CONCURRENT.md")]
 
+mod drain;
 mod interner;
 mod iter;
+mod making;
 mod map;
 mod node;
 #[allow(unsafe_code)]
@@ -19,9 +21,10 @@ pub use set::WeakSet;
 pub use tie::{SharedRef, Sharing};
 pub use value_map::WeakValueMap;
 
+pub(crate) use making::{Failed, Made};
 pub(crate) use map::Address;
 pub(crate) use striped::Striped;
-pub(crate) use table::{Failed, Made, Table};
+pub(crate) use table::Table;
 pub(crate) use tie::{AnyTie, TieOf, Tied, TiedTo};
 
 /// What is asked for while it is being made: a circle.

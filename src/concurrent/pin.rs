@@ -6,16 +6,28 @@
 //! wait, it is given company.
 
 use core::cell::Cell;
+use core::num::NonZero;
 use core::ptr;
 use papaya::{Guard, LocalGuard};
 use seize::Collector;
+use std::sync::OnceLock;
+use std::thread;
 
-/// How many are retired together. If more threads than this are inside at that moment, nodes wait for
-/// the next that this thread retires.
-pub(super) const COMPANY: usize = 16;
+/// How many are retired together: twice as many as there can be threads at work at once. If more than that are
+/// inside at that moment, nodes wait for the next that this thread retires.
+pub(super) fn company() -> usize {
+    static COMPANY: OnceLock<usize> = OnceLock::new();
+    *COMPANY.get_or_init(|| {
+        let parallel = thread::available_parallelism().map_or(MANY, NonZero::get);
+        (2 * parallel).next_power_of_two()
+    })
+}
+
+/// Some.
+pub(super) const MANY: usize = 16;
 
 pub(super) fn collector() -> Collector {
-    Collector::new().batch_size(COMPANY)
+    Collector::new().batch_size(company())
 }
 
 /// Access to the nodes. What is unlinked with it is destroyed after it, when nobody looks at it any more.
@@ -48,7 +60,7 @@ impl Drop for Pin<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.unlinked.get() {
-            for _ in 1..COMPANY {
+            for _ in 1..company() {
                 // SAFETY: nothing is done with the pointer.
                 unsafe {
                     self.guard

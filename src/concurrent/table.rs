@@ -10,67 +10,33 @@
 
 use core::cell::Cell;
 use core::convert::Infallible;
-use core::mem;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use equivalent::Equivalent;
 use papaya::{Compute, Operation, ResizeMode};
-use std::sync::Arc;
 
-use super::node::{ByFlight, ByHook, ByKey, Itself, Node, State, Told};
-use super::pin::{COMPANY, Pin, collector};
+use super::node::{ByKey, Itself, Node, Ready, State, Told};
+use super::pin::{MANY, Pin, collector};
 use super::tie::Tied;
 use crate::dead::SharedQueue;
-use crate::flight::{Circle, Flight};
 use crate::hash::HashValue;
-
-/// How deep drains may nest: a value that is destroyed by one may make another by what it does.
-const NESTED: usize = 16;
-
-std::thread_local! {
-    static DRAINS: Cell<usize> = const { Cell::new(0) };
-}
 
 type Nodes<K, T, V> = papaya::HashMap<Node<K, T, V>, (), Told>;
 
 pub(crate) struct Table<K, T, V> {
     // Dropped before the queue (Q4).
-    nodes: Nodes<K, T, V>,
-    queue: SharedQueue,
+    pub(super) nodes: Nodes<K, T, V>,
+    pub(super) queue: SharedQueue,
     /// Nodes that stand for values being made.
-    flying: AtomicUsize,
+    pub(super) flying: AtomicUsize,
     /// Entries that went because an object had died.
-    dead: AtomicUsize,
+    pub(super) dead: AtomicUsize,
     /// Entries that went although no object had died, and values that were made and not kept.
-    discarded: AtomicUsize,
+    pub(super) discarded: AtomicUsize,
     /// Whether there are entries that have to be asked whether they are dead.
-    swept: AtomicBool,
+    pub(super) swept: AtomicBool,
     /// New entries until the next sweep.
-    until_sweep: AtomicUsize,
-}
-
-/// What came of an attempt to have something made.
-pub(crate) enum Made<R> {
-    /// It was there.
-    Hit(R),
-    /// It was made, and kept if nobody has removed it meanwhile.
-    Miss(R),
-}
-
-impl<R> Made<R> {
-    pub(crate) fn into_inner(self) -> R {
-        match self {
-            Made::Hit(made) | Made::Miss(made) => made,
-        }
-    }
-}
-
-/// Why something was not made.
-pub(crate) enum Failed<E> {
-    /// It is being made by this thread, or by one that waits for it.
-    Circle,
-    /// Its maker says so.
-    By(E),
+    pub(super) until_sweep: AtomicUsize,
 }
 
 impl<K: Eq, T: Tied, V> Table<K, T, V> {
@@ -88,7 +54,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             dead: AtomicUsize::new(0),
             discarded: AtomicUsize::new(0),
             swept: AtomicBool::new(false),
-            until_sweep: AtomicUsize::new(COMPANY),
+            until_sweep: AtomicUsize::new(MANY),
         }
     }
 
@@ -98,7 +64,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 
     #[inline]
-    fn pin(&self) -> Pin<'_> {
+    pub(super) fn pin(&self) -> Pin<'_> {
         Pin::new(self.nodes.guard())
     }
 
@@ -162,11 +128,11 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// An entry that is about to be put in.
     #[inline]
-    fn ready(&self, hash: HashValue, key: K, tie: T, value: V) -> Node<K, T, V> {
+    pub(super) fn ready(&self, hash: HashValue, key: K, tie: T, value: V) -> Node<K, T, V> {
         if tie.is_swept() && !self.swept.load(Relaxed) {
             self.swept.store(true, Relaxed);
         }
-        let state = State::Ready(tie, value);
+        let state = State::Ready(Ready { value, tie });
         Node { hash, key, state }
     }
 
@@ -269,7 +235,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 
     /// Puts a node in the place of what is there, if that is `expected`, and gives it out.
-    fn swap<'g>(
+    pub(super) fn swap<'g>(
         &self,
         pin: &'g Pin<'_>,
         node: Node<K, T, V>,
@@ -305,7 +271,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 
     /// T2: this node has been unlinked, by us. Says whether it was stale.
-    fn end(&self, node: &Node<K, T, V>) -> bool {
+    pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
         if node.ready().is_none() {
             self.flying.fetch_sub(1, Relaxed);
         }
@@ -320,14 +286,14 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 
     /// Unlinks this very node, if it is still there.
-    fn unlink(&self, pin: &Pin<'_>, node: &Node<K, T, V>) -> bool {
+    pub(super) fn unlink(&self, pin: &Pin<'_>, node: &Node<K, T, V>) -> bool {
         self.unlink_if(pin, &Itself(node.hash, node), |now| ptr::eq(now, node))
             .map(|node| self.end(node))
             .is_some()
     }
 
     /// T2, T3: `wanted` is asked of what is unlinked, which is the caller's to end.
-    fn unlink_if<'g, Q>(
+    pub(super) fn unlink_if<'g, Q>(
         &self,
         pin: &'g Pin<'_>,
         query: &Q,
@@ -391,265 +357,5 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
         drop(pin);
         self.purge();
-    }
-
-    /// What is there, or else what `make` makes, which only one thread does at a time. `read` says what to
-    /// give out, none if it is of no use.
-    pub(crate) fn get_or_make<Q, R, E>(
-        &self,
-        hash: HashValue,
-        key: &Q,
-        owned: impl Fn() -> K,
-        read: impl Fn(&T, &V) -> Option<R>,
-        make: impl FnOnce() -> Result<(T, V, R), E>,
-    ) -> Result<Made<R>, Failed<E>>
-    where
-        Q: ?Sized + Equivalent<K>,
-    {
-        loop {
-            let there = {
-                // T1
-                let idle = self.queue.is_idle();
-                let guard = self.nodes.guard();
-                match self.nodes.get_key_value(&ByKey(hash, key), &guard) {
-                    Some((node, ())) => match &node.state {
-                        State::Flying(flight) => Err(Arc::clone(flight)),
-                        State::Ready(tie, _) if !idle && tie.is_stale() => Ok(None),
-                        State::Ready(tie, value) => Ok(read(tie, value)),
-                    },
-                    None => Ok(None),
-                }
-            };
-            match there {
-                Ok(Some(made)) => return Ok(Made::Hit(made)),
-                Err(flight) => match Flight::wait(&flight) {
-                    Ok(()) => continue,
-                    Err(Circle) => return Err(Failed::Circle),
-                },
-                Ok(None) => {}
-            }
-            self.tend();
-            if let Some(leader) = self.take_off(hash, &owned, &read) {
-                let (tie, value, made) = make().map_err(Failed::By)?;
-                leader.arrive(owned(), tie, value);
-                return Ok(Made::Miss(made));
-            }
-        }
-    }
-
-    /// Announces that this thread makes the value of a key; none if there is one, or another does.
-    fn take_off<R>(
-        &self,
-        hash: HashValue,
-        owned: impl Fn() -> K,
-        read: impl Fn(&T, &V) -> Option<R>,
-    ) -> Option<Leader<'_, K, T, V>> {
-        let flight = Flight::start();
-        let state = State::Flying(Arc::clone(&flight));
-        let key = owned();
-        let node = Node { hash, key, state };
-        let pin = self.pin();
-        let free = |now: Option<&Node<K, T, V>>| match now.map(|node| &node.state) {
-            None => true,
-            Some(State::Flying(_)) => false,
-            Some(State::Ready(tie, value)) => tie.is_stale() || read(tie, value).is_none(),
-        };
-        // Before it is there, or whoever removes it at once would count below zero.
-        let counted = Counted::one(&self.flying);
-        self.swap(&pin, node, free)?;
-        // It is counted off by whoever unlinks it.
-        mem::forget(counted);
-        Some(Leader {
-            table: self,
-            hash,
-            flight,
-            arrived: false,
-        })
-    }
-
-    /// Works off some notices, if there are any; sweeps, if that is due.
-    #[inline]
-    pub(crate) fn tend(&self) {
-        if !self.queue.is_idle() {
-            self.drain(false);
-        }
-    }
-
-    /// Counts a new entry, and sweeps when there are as many new ones as there were.
-    #[inline]
-    fn has_grown(&self) {
-        if self.swept.load(Relaxed) && self.until_sweep.fetch_sub(1, Relaxed) == 1 {
-            self.sweep();
-        }
-    }
-
-    /// Unlinks what is stale, by asking. Says how many.
-    fn sweep(&self) -> usize {
-        let pin = self.pin();
-        let mut swept = 0;
-        for (node, ()) in self.nodes.iter(pin.guard()) {
-            if node.is_stale() && self.unlink(&pin, node) {
-                swept += 1;
-            }
-        }
-        self.until_sweep
-            .store(self.nodes.len().max(COMPANY), Relaxed);
-        swept
-    }
-
-    /// Takes some notices and unlinks their entries, which are destroyed at the end. Says whether there
-    /// were any.
-    #[cold]
-    fn drain(&self, patient: bool) -> bool {
-        let Some(_depth) = Depth::enter() else {
-            return false;
-        };
-        let pin = self.pin();
-        let mut any = false;
-        for notice in self.queue.take(patient) {
-            any = true;
-            let hook = notice.hook();
-            let query = ByHook(HashValue::told(notice.hash()), hook);
-            match self.unlink_if(&pin, &query, |node| node.is_named_by(hook)) {
-                Some(node) => {
-                    if let Some((tie, _)) = node.ready() {
-                        tie.settle(hook);
-                    }
-                    self.dead.fetch_add(1, Relaxed);
-                    notice.bury();
-                }
-                None => notice.bury_orphan(),
-            }
-        }
-        any
-    }
-
-    /// Works off all notices, and those that follow from them. Inside a destructor that a drain runs, it
-    /// may leave some to that drain.
-    pub(crate) fn purge(&self) {
-        if self.swept.load(Relaxed) {
-            while self.sweep() > 0 {}
-        }
-        let mut turn = 0;
-        while !self.queue.is_idle() {
-            if DRAINS.get() >= NESTED {
-                return;
-            }
-            // Another thread may have taken the last of them, and be about to bury them.
-            if !self.drain(true) {
-                crate::sync::relax(&mut turn);
-            }
-        }
-    }
-}
-
-/// How deep this thread is in drains, until it is dropped.
-struct Depth {
-    before: usize,
-}
-
-impl Depth {
-    /// One drain more; none if there are too many.
-    fn enter() -> Option<Self> {
-        let before = DRAINS.get();
-        (before < NESTED).then(|| Self::set(before, before + 1))
-    }
-
-    /// As deep as can be: nothing is drained.
-    fn full() -> Self {
-        Self::set(DRAINS.get(), NESTED)
-    }
-
-    fn set(before: usize, now: usize) -> Self {
-        DRAINS.set(now);
-        Depth { before }
-    }
-}
-
-impl Drop for Depth {
-    fn drop(&mut self) {
-        DRAINS.set(self.before);
-    }
-}
-
-/// Who makes the value of a key. Lands in any case; if there is no value, what stands for it goes.
-struct Leader<'a, K: Eq, T: Tied, V> {
-    table: &'a Table<K, T, V>,
-    hash: HashValue,
-    flight: Arc<Flight>,
-    /// Whether what became of the value is known, and counted.
-    arrived: bool,
-}
-
-impl<K: Eq, T: Tied, V> Leader<'_, K, T, V> {
-    /// The value is there. It is not kept if what stands for it has been removed or replaced meanwhile, nor
-    /// if an object has died that nobody held.
-    fn arrive(mut self, key: K, tie: T, value: V) {
-        let table = self.table;
-        let pin = table.pin();
-        // As long as this is held, nobody takes what he finds to be fresh without asking (T1); so between
-        // the two looks below nobody is misled, and what has died before the first is not put in. (A purge
-        // waits for the end of it; one in a destructor that runs meanwhile must not.)
-        let held = (!tie.is_held()).then(|| (table.queue.hold(), Depth::full()));
-        if held.is_some() && tie.has_died() {
-            table.dead.fetch_add(1, Relaxed);
-            self.arrived = true;
-            return;
-        }
-        let node = table.ready(self.hash, key, tie, value);
-        let own =
-            |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_flown_by(&self.flight));
-        let Some(node) = table.swap(&pin, node, own) else {
-            return;
-        };
-        self.arrived = true;
-        if held.is_some() && node.ready().is_some_and(|(tie, _)| tie.has_died()) {
-            table.unlink(&pin, node);
-        }
-    }
-}
-
-/// Lands a flight at its end.
-struct Landing<'a>(&'a Flight);
-
-impl Drop for Landing<'_> {
-    fn drop(&mut self) {
-        self.0.land();
-    }
-}
-
-/// Counts one, and off again at its end.
-struct Counted<'a>(&'a AtomicUsize);
-
-impl<'a> Counted<'a> {
-    fn one(counter: &'a AtomicUsize) -> Self {
-        counter.fetch_add(1, Relaxed);
-        Counted(counter)
-    }
-}
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
-    }
-}
-
-impl<K: Eq, T: Tied, V> Drop for Leader<'_, K, T, V> {
-    fn drop(&mut self) {
-        // Whatever happens: who waits would wait for ever.
-        let _landing = Landing(&self.flight);
-        let table = self.table;
-        {
-            let pin = table.pin();
-            let query = ByFlight(self.hash, &self.flight);
-            // Unless it has arrived, or somebody has removed it.
-            if let Some(node) = table.unlink_if(&pin, &query, |node| node.is_flown_by(&self.flight))
-            {
-                table.end(node);
-            }
-        }
-        if !self.arrived {
-            table.discarded.fetch_add(1, Relaxed);
-        }
     }
 }

@@ -7,7 +7,8 @@ use equivalent::Equivalent;
 use std::vec::Vec;
 
 use super::iter::ValueIter;
-use super::table::{Failed, Table};
+use super::making::Failed;
+use super::table::Table;
 use super::tie::{SharedRef, TieOf, TiedTo};
 use super::{circle, shared_housekeeping};
 use crate::hash::{DefaultHashBuilder, HashValue};
