@@ -144,14 +144,14 @@ impl Shared for Memo<Strong<u64>, u64> {
     }
 }
 
-/// A cache with single flight, keyed by address.
-pub(crate) struct Moka(moka::sync::Cache<usize, u64, ByAddr>);
+/// A cache with single flight, keyed by address; with ahash, for it hashes more than the address.
+pub(crate) struct Moka(moka::sync::Cache<usize, u64, RandomState>);
 
 impl Shared for Moka {
     type Object = Arc<u64>;
     fn with_capacity(capacity: usize) -> Self {
         let cache = moka::sync::Cache::builder().max_capacity(2 * capacity as u64 + 100);
-        Moka(cache.build_with_hasher(ByAddr))
+        Moka(cache.build_with_hasher(RandomState::new()))
     }
     fn object(number: u64) -> Arc<u64> {
         Arc::new(number)
