@@ -17,7 +17,7 @@ use crate::reference::{Content, StrongRef, WeakRef};
 
 /// One live handle for each content, for threads that intern together behind `&self`: handles that are
 /// given out for equal contents, on whatever threads, point to the same object for as long as any of them
-/// lives. What nobody uses any more goes. See [the module](self) for what all shared collections have in
+/// lives. What nobody uses any more goes. See [the module](crate::concurrent) for what all shared collections have in
 /// common, and [`weakly::Interner`](crate::Interner) for one of a single owner.
 ///
 /// What is there is found without a lock, but for the upgrade of the handle. `Hash` is called once for

@@ -32,7 +32,7 @@ impl Address {
 }
 
 /// A hash map with weak keys that threads share behind `&self`: private data about objects that one does
-/// not own. Reads are lock-free and do not slow each other. See [the module](self) for what all shared
+/// not own. Reads are lock-free and do not slow each other. See [the module](crate::concurrent) for what all shared
 /// collections have in common, and [`weakly::WeakMap`](crate::WeakMap) for one of a single owner.
 ///
 /// Values are given out as clones ([`get`](Self::get)), or shown to a closure ([`with`](Self::with)); a

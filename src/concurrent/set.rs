@@ -8,7 +8,7 @@ use super::tie::SharedRef;
 use crate::reference::Identify;
 
 /// A set of objects, by identity, that threads share behind `&self` and that keeps none of them. See
-/// [the module](self) and [`WeakMap`], which it is, with nothing to say.
+/// [the module](crate::concurrent) and [`WeakMap`], which it is, with nothing to say.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakSet};

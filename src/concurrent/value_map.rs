@@ -15,7 +15,7 @@ use crate::hash::{DefaultHashBuilder, HashValue};
 
 /// A hash map with owned keys and weak values that threads share behind `&self`: "the one live object of
 /// this name, if there is one". Reads are lock-free, but for the upgrade of the value, which is a
-/// read-modify-write on the object's own counts. See [the module](self) for what all shared collections
+/// read-modify-write on the object's own counts. See [the module](crate::concurrent) for what all shared collections
 /// have in common, and [`weakly::WeakValueMap`](crate::WeakValueMap) for one of a single owner.
 ///
 /// A key whose value has died is destroyed as the values of a [`WeakMap`](super::WeakMap) are. `Hash` is
