@@ -28,6 +28,15 @@ impl<R> Made<R> {
     }
 }
 
+/// What there is where something is wanted.
+enum There<R> {
+    Ready(R),
+    Flying(Arc<Flight>),
+    /// An entry that is stale, or of which nothing can be given out.
+    Useless,
+    Nothing,
+}
+
 /// Why something was not made.
 pub(crate) enum Failed<E> {
     /// It is being made by this thread, or by one that waits for it.
@@ -57,23 +66,29 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
                 let guard = self.nodes.guard();
                 match self.nodes.get_key_value(&ByKey(hash, key), &guard) {
                     Some((node, ())) => match &node.state {
-                        State::Flying(flight) => Err(Arc::clone(flight)),
-                        State::Ready(ready) if !idle && ready.tie.is_stale() => Ok(None),
-                        State::Ready(ready) => Ok(read(&ready.tie, &ready.value)),
+                        State::Flying(flight) => There::Flying(Arc::clone(flight)),
+                        State::Ready(ready) if !idle && ready.tie.is_stale() => There::Useless,
+                        State::Ready(ready) => {
+                            read(&ready.tie, &ready.value).map_or(There::Useless, There::Ready)
+                        }
                     },
-                    None => Ok(None),
+                    None => There::Nothing,
                 }
             };
             match there {
-                Ok(Some(made)) => return Ok(Made::Hit(made)),
-                Err(flight) => match Flight::wait(&flight) {
+                There::Ready(made) => return Ok(Made::Hit(made)),
+                There::Flying(flight) => match Flight::wait(&flight) {
                     Ok(()) => continue,
                     Err(Circle) => return Err(Failed::Circle),
                 },
-                Ok(None) => {}
+                There::Useless => {
+                    self.tend();
+                    self.clear_away(hash, key, &read);
+                }
+                There::Nothing => self.tend(),
             }
-            self.tend();
-            if let Some(leader) = self.take_off(hash, &owned, &read) {
+            if let Some(mut leader) = self.take_off(hash, &owned) {
+                leader.owes = true;
                 let (tie, value, made) = make().map_err(Failed::By)?;
                 leader.arrive(owned(), tie, value);
                 return Ok(Made::Miss(made));
@@ -81,36 +96,44 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
     }
 
+    /// Unlinks the entry of a key, if it is of no use. It is destroyed here, before anything is in flight,
+    /// for its destructor may ask for the same key (T4).
+    #[cold]
+    fn clear_away<Q, R>(&self, hash: HashValue, key: &Q, read: impl Fn(&T, &V) -> Option<R>)
+    where
+        Q: ?Sized + Equivalent<K>,
+    {
+        let pin = self.pin();
+        let useless = |(tie, value): (&T, &V)| tie.is_stale() || read(tie, value).is_none();
+        let unlinked = self.unlink_if(&pin, &ByKey(hash, key), |node| {
+            node.ready().is_some_and(useless)
+        });
+        if let Some(node) = unlinked {
+            self.end(node);
+        }
+    }
+
     /// Announces that this thread makes the value of a key; none if there is one, or another does.
-    fn take_off<R>(
-        &self,
-        hash: HashValue,
-        owned: impl Fn() -> K,
-        read: impl Fn(&T, &V) -> Option<R>,
-    ) -> Option<Leader<'_, K, T, V>> {
+    fn take_off(&self, hash: HashValue, owned: impl Fn() -> K) -> Option<Leader<'_, K, T, V>> {
         let flight = Flight::start();
         let state = State::Flying(Arc::clone(&flight));
         let key = owned();
         let node = Node { hash, key, state };
         let pin = self.pin();
-        let free = |now: Option<&Node<K, T, V>>| match now.map(|node| &node.state) {
-            None => true,
-            Some(State::Flying(_)) => false,
-            Some(State::Ready(ready)) => {
-                ready.tie.is_stale() || read(&ready.tie, &ready.value).is_none()
-            }
-        };
         // Before it is there, or whoever removes it at once would count below zero.
         let counted = Counted::one(&self.flying);
-        self.swap(&pin, node, free)?;
+        self.swap(&pin, node, |now| now.is_none())?;
         // It is counted off by whoever unlinks it.
         mem::forget(counted);
-        Some(Leader {
+        let leader = Leader {
             table: self,
             hash,
             flight,
-            arrived: false,
-        })
+            owes: false,
+        };
+        // What this destroys may panic: then the leader, who is ours until here, lands.
+        drop(pin);
+        Some(leader)
     }
 }
 
@@ -119,44 +142,37 @@ struct Leader<'a, K: Eq, T: Tied, V> {
     table: &'a Table<K, T, V>,
     hash: HashValue,
     flight: Arc<Flight>,
-    /// Whether what became of the value is known, and counted.
-    arrived: bool,
+    /// Whether a value was begun and what became of it is not yet counted.
+    owes: bool,
 }
 
 impl<K: Eq, T: Tied, V> Leader<'_, K, T, V> {
     /// The value is there. It is not kept if what stands for it has been removed or replaced meanwhile, nor
     /// if an object has died that nobody held.
-    fn arrive(mut self, key: K, tie: T, value: V) {
+    fn arrive(self, key: K, tie: T, value: V) {
         let table = self.table;
         let pin = table.pin();
+        // Lands before `pin`, and a value that is not kept, run code of users (T4).
+        let mut leader = self;
         // As long as this is held, nobody takes what he finds to be fresh without asking (T1); so between
         // the two looks below nobody is misled, and what has died before the first is not put in. (A purge
         // waits for the end of it; one in a destructor that runs meanwhile must not.)
         let held = (!tie.is_held()).then(|| (table.queue.hold(), Depth::full()));
         if held.is_some() && tie.has_died() {
             table.dead.fetch_add(1, Relaxed);
-            self.arrived = true;
+            leader.owes = false;
             return;
         }
-        let node = table.ready(self.hash, key, tie, value);
+        let node = table.ready(leader.hash, key, tie, value);
         let own =
-            |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_flown_by(&self.flight));
+            |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_flown_by(&leader.flight));
         let Some(node) = table.swap(&pin, node, own) else {
             return;
         };
-        self.arrived = true;
+        leader.owes = false;
         if held.is_some() && node.ready().is_some_and(|(tie, _)| tie.has_died()) {
             table.unlink(&pin, node);
         }
-    }
-}
-
-/// Lands a flight at its end.
-struct Landing<'a>(&'a Flight);
-
-impl Drop for Landing<'_> {
-    fn drop(&mut self) {
-        self.0.land();
     }
 }
 
@@ -178,20 +194,17 @@ impl Drop for Counted<'_> {
 
 impl<K: Eq, T: Tied, V> Drop for Leader<'_, K, T, V> {
     fn drop(&mut self) {
-        // Whatever happens: who waits would wait for ever.
-        let _landing = Landing(&self.flight);
         let table = self.table;
-        {
-            let pin = table.pin();
-            let query = ByFlight(self.hash, &self.flight);
-            // Unless it has arrived, or somebody has removed it.
-            if let Some(node) = table.unlink_if(&pin, &query, |node| node.is_flown_by(&self.flight))
-            {
-                table.end(node);
-            }
+        // Dropped when all is done: what it destroys may panic, or wait for those who wait for us.
+        let pin = table.pin();
+        let query = ByFlight(self.hash, &self.flight);
+        // Unless it has arrived, or somebody has removed it.
+        if let Some(node) = table.unlink_if(&pin, &query, |node| node.is_flown_by(&self.flight)) {
+            table.end(node);
         }
-        if !self.arrived {
+        if self.owes {
             table.discarded.fetch_add(1, Relaxed);
         }
+        self.flight.land();
     }
 }

@@ -1,0 +1,192 @@
+//! Destructors of results that use the memo which destroys them, and such as panic.
+
+use std::sync::{Arc, Barrier, Mutex, OnceLock, Weak};
+use std::thread;
+
+use weakly::{Memo, Strong};
+
+use crate::common::{explode, panics};
+use crate::tools::{Count, Witness};
+
+type Shared<V> = Arc<Memo<Strong<usize>, V>>;
+
+/// A result whose first clone, which is the memo's, does something in its end.
+#[derive(Default)]
+struct Kept(Mutex<Option<Witness>>);
+
+impl Kept {
+    fn new(end: Witness) -> Self {
+        Kept(Mutex::new(Some(end)))
+    }
+}
+
+impl Clone for Kept {
+    fn clone(&self) -> Self {
+        Kept(Mutex::new(self.0.lock().unwrap().take()))
+    }
+}
+
+/// A memo of one result, kept in it alone, that depends on an `Arc` (so that its death has to be asked
+/// for), and does this in its end.
+fn holding(
+    input: &Strong<usize>,
+    end: impl FnOnce(&Memo<Strong<usize>, Witness>, &Strong<usize>) + Send + Sync + 'static,
+) -> (Shared<Witness>, Arc<str>) {
+    let memo = Shared::<Witness>::default();
+    let dependency: Arc<str> = "dependency".into();
+    let (weak, key) = (Arc::downgrade(&memo), input.clone());
+    let result = memo.get_or_compute(input, |cx| {
+        cx.depends_on(&dependency);
+        Witness::new(move || {
+            if let Some(memo) = Weak::upgrade(&weak) {
+                end(&memo, &key);
+            }
+        })
+    });
+    drop(result);
+    (memo, dependency)
+}
+
+/// 174: The result that goes since a new one is wanted asks for the same, which it does not need to be
+/// made: no circle.
+#[test]
+fn a_stale_result_asks_for_its_own_key() {
+    let input = Strong::new(1);
+    let computed = Count::default();
+    let (memo, dependency) = holding(&input, {
+        let computed = computed.clone();
+        move |memo, key| {
+            drop(memo.get_or_compute(key, |_| {
+                computed.add();
+                Witness::idle()
+            }))
+        }
+    });
+    drop(dependency);
+    assert!(memo.get(&input).is_none());
+    drop(memo.get_or_compute(&input, |_| {
+        computed.add();
+        Witness::idle()
+    }));
+    assert_eq!((computed.get(), memo.len()), (1, 1));
+    let statistics = memo.statistics();
+    assert_eq!(
+        (statistics.misses, statistics.invalidated, statistics.hits),
+        (2, 1, 1)
+    );
+}
+
+/// 175: It panics instead: who asked gets the panic, and who asks again an answer.
+#[test]
+fn a_stale_result_panics() {
+    let input = Strong::new(1);
+    let (memo, dependency) = holding(&input, |_, _| explode());
+    drop(dependency);
+    assert!(panics(|| {
+        memo.get_or_compute(&input, |_| unreachable!("it has not come to that"));
+    }));
+    let statistics = memo.statistics();
+    assert_eq!(
+        (
+            statistics.misses,
+            statistics.invalidated,
+            statistics.discarded
+        ),
+        (1, 1, 0)
+    );
+    drop(memo.get_or_compute(&input, |_| Witness::idle()));
+    assert_eq!((memo.len(), memo.statistics().misses), (1, 2));
+}
+
+/// 174: The memo's copy of a result that is not kept, since something has died meanwhile, asks for the
+/// same: the computation is over by then.
+#[test]
+fn a_result_that_is_not_kept_asks_for_its_own_key() {
+    let (memo, input) = (Shared::<Kept>::default(), Strong::new(1));
+    let again = Count::default();
+    drop(memo.get_or_compute(&input, |cx| {
+        let dependency = Strong::new(2);
+        cx.depends_on(&dependency);
+        let (memo, input, again) = (Arc::downgrade(&memo), input.clone(), again.clone());
+        Kept::new(Witness::new(move || {
+            let memo = memo.upgrade().expect("it is in use");
+            drop(memo.get_or_compute(&input, |_| {
+                again.add();
+                Kept::default()
+            }));
+        }))
+    }));
+    assert_eq!((again.get(), memo.len()), (1, 1));
+    let statistics = memo.statistics();
+    assert_eq!((statistics.misses, statistics.invalidated), (2, 1));
+}
+
+/// A result whose clones, once it is armed, are made by all readers at the same time.
+struct Slow {
+    kept: Kept,
+    inside: Arc<OnceLock<[Barrier; 2]>>,
+}
+
+impl Clone for Slow {
+    fn clone(&self) -> Self {
+        if let Some([come, go]) = self.inside.get() {
+            come.wait();
+            go.wait();
+        }
+        Slow {
+            kept: self.kept.clone(),
+            inside: Arc::clone(&self.inside),
+        }
+    }
+}
+
+/// 175: When very many threads are inside, what one removes is destroyed by its next change. If that is the
+/// end of a computation that has failed, and the destructor panics, nobody is left waiting and no count is
+/// wrong.
+#[test]
+fn a_destructor_panics_at_the_end_of_a_computation() {
+    const READERS: usize = 20;
+    let memo = Memo::<Strong<usize>, Slow>::new();
+    let [read, removed, wanted] = [1, 2, 3].map(Strong::new);
+    let slow = |kept| {
+        let inside = Arc::default();
+        Slow { kept, inside }
+    };
+    let end = Count::default();
+    let inside = memo.get_or_compute(&read, |_| slow(Kept::default())).inside;
+    drop(memo.get_or_compute(&removed, |_| {
+        let end = end.clone();
+        slow(Kept::new(Witness::new(move || {
+            end.add();
+            explode()
+        })))
+    }));
+    let barriers = [(); 2].map(|()| Barrier::new(READERS + 1));
+    let [come, go] = inside.get_or_init(|| barriers);
+    thread::scope(|scope| {
+        for _ in 0..READERS {
+            scope.spawn(|| drop(memo.get(&read)));
+        }
+        come.wait();
+        assert!(memo.remove(&removed));
+        assert_eq!(end.get(), 0, "or this test shows nothing");
+        go.wait();
+    });
+    let failed = thread::scope(|scope| {
+        let mut waiter = None;
+        let failed = panics(|| {
+            _ = memo.try_get_or_compute(&wanted, |_| {
+                waiter =
+                    Some(scope.spawn(|| memo.get_or_compute(&wanted, |_| slow(Kept::default()))));
+                // (Perhaps it waits for us by now: it goes on in any case.)
+                thread::yield_now();
+                Err(())
+            });
+        });
+        assert!(waiter.is_some_and(|waiter| waiter.join().is_ok()));
+        failed
+    });
+    assert_eq!((failed, end.get(), memo.len()), (true, 1, 2));
+    let statistics = memo.statistics();
+    assert_eq!((statistics.misses, statistics.discarded), (4, 2));
+}

@@ -1,0 +1,106 @@
+//! What the tests of attributes and memos share: objects, counters for many threads, and values whose
+//! destructors do something.
+
+#![allow(dead_code, unreachable_pub)] // each test program uses its own part
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+use weakly::Strong;
+use weakly::concurrent::SharedRef;
+
+/// A pointer that shared collections take, to any number.
+pub trait Pointer: SharedRef + Clone + From<usize> + Deref<Target = usize> + 'static {
+    /// Whether deaths are announced.
+    const TELLS: bool;
+}
+
+impl Pointer for Strong<usize> {
+    const TELLS: bool = true;
+}
+
+impl Pointer for Arc<usize> {
+    const TELLS: bool = false;
+}
+
+/// The objects `0..n`.
+pub fn objects<P: Pointer>(n: usize) -> Vec<P> {
+    (0..n).map(P::from).collect()
+}
+
+/// Makes a `#[test]` for each kind of pointer of tests that are generic over it.
+#[macro_export]
+macro_rules! for_each_pointer {
+    ($($test:ident),* $(,)?) => {$(
+        mod $test {
+            #[test]
+            fn strong() {
+                super::$test::<weakly::Strong<usize>>();
+            }
+            #[test]
+            fn arc() {
+                super::$test::<std::sync::Arc<usize>>();
+            }
+        }
+    )*};
+}
+
+/// Counts, on any thread.
+#[derive(Clone, Default)]
+pub struct Count(Arc<AtomicUsize>);
+
+impl Count {
+    pub fn add(&self) -> usize {
+        self.0.fetch_add(1, SeqCst) + 1
+    }
+
+    pub fn get(&self) -> usize {
+        self.0.load(SeqCst)
+    }
+
+    /// A value whose end counts; its clones are the same value.
+    pub fn witness(&self) -> Witness {
+        let count = self.clone();
+        Witness::new(move || _ = count.add())
+    }
+}
+
+/// A value whose end does something, once: with the last of its clones.
+#[derive(Clone)]
+pub struct Witness(#[allow(dead_code)] Arc<End>);
+
+struct End(Option<Box<dyn FnOnce() + Send + Sync>>);
+
+impl Witness {
+    pub fn new(end: impl FnOnce() + Send + Sync + 'static) -> Self {
+        Witness(Arc::new(End(Some(Box::new(end)))))
+    }
+
+    /// One whose end does nothing.
+    pub fn idle() -> Self {
+        Self::new(|| ())
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if let Some(end) = self.0.take() {
+            end();
+        }
+    }
+}
+
+impl fmt::Debug for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Witness")
+    }
+}
+
+/// The text of a panic.
+pub fn message(run: impl FnOnce()) -> Option<String> {
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).err()?;
+    let text = panic.downcast_ref::<String>().cloned();
+    Some(text.unwrap_or_default())
+}
