@@ -1,1 +1,95 @@
-//! todo
+//! Deaths that cause deaths, on a small stack.
+
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crate::common::scaled;
+use crate::faces::*;
+use crate::for_each_owning;
+
+for_each_owning!(
+    a_chain_is_purged,
+    a_chain_goes_with_its_first_removal_and_what_follows,
+    a_chain_goes_with_its_collection,
+    a_chain_is_cleared,
+);
+
+/// Entries of which each owns the life of the next; and the life of the first.
+fn chain<C: Collection>(count: &Count) -> (C, Life<C::Kind>, usize) {
+    // (A sweep looks at all for each that goes.)
+    let links = if C::NOTIFIES {
+        scaled(100_000, 40)
+    } else {
+        scaled(500, 20)
+    };
+    let all = C::with_capacity(links);
+    let mut head = None;
+    for number in 0..links {
+        let life = Life::<C::Kind>::from(number);
+        let (next, count) = (Mutex::new(head.replace(life.clone())), count.clone());
+        let ends: Ends = Arc::new(move |_| {
+            count.add();
+            drop(next.lock().unwrap().take());
+        });
+        all.enter(&life, &ends);
+    }
+    (all, head.unwrap(), links)
+}
+
+fn on_a_small_stack(f: fn()) {
+    let small = thread::Builder::new().stack_size(256 << 10);
+    small.spawn(f).unwrap().join().unwrap();
+}
+
+/// C53: All of it.
+fn a_chain_is_purged<C: Changing>() {
+    on_a_small_stack(|| {
+        let count = Count::default();
+        let (all, head, links) = chain::<C>(&count);
+        drop(head);
+        assert_eq!(count.get(), 0);
+        all.purge();
+        assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
+    });
+}
+
+/// C53: Each operation takes some of it.
+fn a_chain_goes_with_its_first_removal_and_what_follows<C: Changing>() {
+    on_a_small_stack(|| {
+        let count = Count::default();
+        let (all, head, links) = chain::<C>(&count);
+        assert!(all.leave(&head));
+        drop(head);
+        let stranger = Life::<C::Kind>::from(links);
+        for _ in 0..links {
+            all.leave(&stranger);
+        }
+        if C::NOTIFIES {
+            assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
+        } else {
+            assert_eq!(count.get(), 1, "nothing grows");
+        }
+    });
+}
+
+/// C53, M168
+fn a_chain_goes_with_its_collection<C: Changing>() {
+    on_a_small_stack(|| {
+        let count = Count::default();
+        let (all, head, links) = chain::<C>(&count);
+        drop((all, head));
+        assert_eq!(count.get(), links);
+    });
+}
+
+/// C53
+fn a_chain_is_cleared<C: Changing>() {
+    on_a_small_stack(|| {
+        let count = Count::default();
+        let (all, head, links) = chain::<C>(&count);
+        all.clear();
+        assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
+        drop(head);
+        assert_eq!(all.counts(), (0, 0, 0));
+    });
+}

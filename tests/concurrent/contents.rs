@@ -1,1 +1,265 @@
-//! todo
+//! What is only one collection's own: values, `compute`, interning, and the traits of `std`.
+
+use std::sync::Barrier;
+use std::thread;
+
+use weakly::StrongRef;
+use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
+
+use crate::common::{explode, panics, scaled};
+use crate::faces::{Count, Kind, Life, is_same, lives};
+use crate::for_each_pointer;
+
+for_each_pointer!(
+    values_are_shown_cloned_and_swapped,
+    lookups_take_whatever_names_the_key,
+    a_value_is_computed_from_what_is_there,
+    compute_is_atomic,
+    a_computation_that_panics_changes_nothing,
+    a_weak_value_is_swapped_and_removed,
+    a_weak_value_is_computed,
+    a_dead_value_is_as_none,
+    equal_contents_have_one_handle,
+    an_interner_asks_for_the_content_once,
+    threads_intern_the_same,
+    collections_are_made_of_iterators,
+    what_debug_shows,
+);
+
+/// A2, A4, A5, A8
+fn values_are_shown_cloned_and_swapped<P: Kind>() {
+    let [a, b]: [Life<P>; 2] = [1, 2].map(Into::into);
+    let map = WeakMap::new();
+    assert!(map.insert(&a, "one"));
+    assert_eq!((map.get(&a), map.get(&b)), (Some("one"), None));
+    assert_eq!(map.with(&a, |value| value.len()), Some(3));
+    assert_eq!(map.with(&b, |_| unreachable!()), None::<()>);
+    assert!(!map.insert(&a, "uno"));
+    assert_eq!(map.swap(&a, "eins"), Some("uno"));
+    assert_eq!(map.swap(&b, "zwei"), None);
+    assert!(!map.remove_if(&a, |value| *value == "uno"));
+    assert!(map.remove_if(&a, |value| *value == "eins"));
+    assert_eq!((map.remove(&a), map.remove(&b)), (None, Some("zwei")));
+    assert!(map.is_empty());
+}
+
+/// B25, B26: The strong pointer, a weak one, a plain reference.
+fn lookups_take_whatever_names_the_key<P: Kind>() {
+    let [a, b]: [Life<P>; 2] = [1, 1].map(Into::into);
+    let map = WeakMap::new();
+    map.insert(&a, 7);
+    let (weak, plain): (_, &usize) = (Life::<P>::downgrade(&a), &a);
+    assert_eq!(map.get(&weak), Some(7));
+    assert_eq!(map.get(&weakly::Addr::of(plain)), Some(7));
+    assert!(map.contains_key(&a.clone()));
+    assert!(!map.contains_key(&b), "equal, and another");
+    drop(a);
+    assert_eq!(map.get(&weak), None);
+}
+
+/// K172
+fn a_value_is_computed_from_what_is_there<P: Kind>() {
+    let (key, map) = (Life::<P>::from(1), WeakMap::new());
+    let next = |old: Option<&usize>| Some(old.map_or(0, |old| old + 1));
+    assert_eq!(map.compute(&key, next), Some(0));
+    assert_eq!(map.compute(&key, next), Some(1));
+    assert_eq!((map.get(&key), map.len()), (Some(1), 1));
+    assert_eq!(map.compute(&key, |_| None), None);
+    assert_eq!(map.compute(&key, |old| old.copied()), None);
+    assert!(map.is_empty());
+}
+
+/// L157: Nobody's addition is lost.
+fn compute_is_atomic<P: Kind>() {
+    let (threads, times) = (4, scaled(2_000, 10));
+    let (keys, map) = (lives::<P>(2), WeakMap::new());
+    thread::scope(|scope| {
+        for n in 0..threads {
+            let (map, keys) = (&map, &keys);
+            scope.spawn(move || {
+                for turn in 0..times {
+                    let key = &keys[(n + turn) % 2];
+                    map.compute(key, |old| Some(old.copied().unwrap_or(0) + 1));
+                }
+            });
+        }
+    });
+    let sum: usize = keys.iter().filter_map(|key| map.get(key)).sum();
+    assert_eq!(sum, threads * times);
+}
+
+/// K175
+fn a_computation_that_panics_changes_nothing<P: Kind>() {
+    let (key, map) = (Life::<P>::from(1), WeakMap::new());
+    assert!(panics(|| _ = map.compute(&key, |_| explode())));
+    assert!(map.is_empty());
+    map.insert(&key, 1);
+    assert!(panics(|| _ = map.compute(&key, |_| explode())));
+    assert!(panics(|| _ = map.remove_if(&key, |_| explode())));
+    assert!(panics(|| _ = map.with(&key, |_| explode())));
+    assert!(panics(|| map.retain(|_, _| explode())));
+    assert_eq!((map.get(&key), map.len()), (Some(1), 1));
+    drop(key);
+    map.purge();
+    assert_eq!((map.len(), map.len_live()), (0, 0));
+}
+
+/// H110, H111
+fn a_weak_value_is_swapped_and_removed<P: Kind>() {
+    let [a, b]: [Life<P>; 2] = [1, 2].map(Into::into);
+    let map = WeakValueMap::new();
+    assert!(map.insert("key", &a));
+    assert!(!map.insert("key", &b));
+    assert!(
+        map.swap("key", &a)
+            .is_some_and(|old| is_same::<P>(&old, &b))
+    );
+    assert!(map.get("key").is_some_and(|got| is_same::<P>(&got, &a)));
+    assert!(map.remove_if("key", |value| **value == 2).is_none());
+    assert!(map.contains_key("key") && !map.contains_key("other"));
+    let removed = map.remove_if("key", |value| **value == 1);
+    assert!(removed.is_some_and(|removed| is_same::<P>(&removed, &a)));
+    assert!(map.remove("key").is_none() && map.is_empty());
+}
+
+/// H116
+fn a_weak_value_is_computed<P: Kind>() {
+    let map = WeakValueMap::new();
+    let one = map.compute("key", |old: Option<Life<P>>| {
+        assert!(old.is_none());
+        Some(1.into())
+    });
+    let two = map.compute("key", |old| old.map(|old| (*old + 1).into()));
+    assert_eq!((one.as_deref(), two.as_deref()), (Some(&1), Some(&2)));
+    assert!(map.compute("key", |_| None).is_none() && map.is_empty());
+}
+
+/// H110, H112: As if it had not been there; its late notice is not that of the next.
+fn a_dead_value_is_as_none<P: Kind>() {
+    let map = WeakValueMap::new();
+    let counted = |map: &WeakValueMap<_, Life<P>>| (map.len(), map.len_live());
+    type Again<P> = fn(&WeakValueMap<&'static str, Life<P>>, &Life<P>);
+    let again: [Again<P>; 4] = [
+        |map, next| assert!(map.insert("key", next)),
+        |map, next| assert!(map.swap("key", next).is_none()),
+        |map, next| {
+            map.compute("key", |old| {
+                assert!(old.is_none());
+                Some(next.clone())
+            });
+        },
+        |map, next| _ = map.get_or_insert_with("key", |_| next.clone()),
+    ];
+    for again in again {
+        map.insert("key", &1.into());
+        assert_eq!(map.len_live(), 0);
+        assert!(map.remove_if("key", |_| panic!("it is dead")).is_none());
+        let next = Life::<P>::from(2);
+        again(&map, &next);
+        assert_eq!(counted(&map), (1, 1));
+        map.purge();
+        assert_eq!(counted(&map), (1, 1));
+        assert!(map.get("key").is_some_and(|got| is_same::<P>(&got, &next)));
+        map.insert("key", &3.into());
+        assert!(map.remove("key").is_none());
+        map.purge();
+        assert_eq!(counted(&map), (0, 0));
+    }
+}
+
+/// H117
+fn equal_contents_have_one_handle<P: Kind>() {
+    let all = Interner::<Life<P>>::new();
+    let [one, two]: [Life<P>; 2] = [1, 2].map(|n| all.intern(n));
+    assert!(is_same::<P>(&one, &all.intern(1)));
+    assert!(is_same::<P>(&one, &all.intern(Life::<P>::from(1))));
+    assert!(!is_same::<P>(&one, &two));
+    assert!(all.get(&1).is_some_and(|got| is_same::<P>(&got, &one)));
+    assert!(all.get(&3).is_none());
+    assert_eq!((all.len(), all.len_live()), (2, 2));
+    drop(one);
+    assert!(all.get(&1).is_none());
+    assert_eq!(*all.intern(1), 1);
+    assert_eq!(all.len_live(), 1, "what nobody keeps is gone");
+}
+
+/// H117: Nothing is made where something is.
+fn an_interner_asks_for_the_content_once<P: Kind>() {
+    struct Asked(usize, Count);
+    impl PartialEq for Asked {
+        fn eq(&self, other: &Self) -> bool {
+            self.0 == other.0
+        }
+    }
+    impl Eq for Asked {}
+    impl std::hash::Hash for Asked {
+        fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+            self.1.add();
+            self.0.hash(state);
+        }
+    }
+    let (hashed, all) = (Count::default(), Interner::<P::Strong<Asked>>::new());
+    let kept = all.intern(Asked(1, hashed.clone()));
+    let before = hashed.get();
+    let again = all.intern(Asked(1, hashed.clone()));
+    assert_eq!(hashed.get(), before + 1);
+    assert!(P::Strong::addr(&kept) == P::Strong::addr(&again));
+}
+
+/// H117, L157: All threads get the same handle while one of them holds it.
+fn threads_intern_the_same<P: Kind>() {
+    let (threads, words) = (4, scaled(500, 8));
+    let all = Interner::<Life<P>>::new();
+    let barrier = Barrier::new(threads);
+    let got: Vec<Vec<Life<P>>> = thread::scope(|scope| {
+        let intern = || {
+            barrier.wait();
+            (0..words).map(|n| all.intern(n)).collect()
+        };
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(intern)).collect();
+        threads.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    assert_eq!((all.len_live(), all.iter().count()), (words, words));
+    for theirs in &got {
+        assert!(theirs.iter().zip(&got[0]).all(|(a, b)| is_same::<P>(a, b)));
+    }
+    drop(got);
+    all.purge();
+    assert!(all.is_empty());
+}
+
+/// A17
+fn collections_are_made_of_iterators<P: Kind>() {
+    let lives = lives::<P>(6);
+    let mut map: WeakMap<_, usize> = lives[..3].iter().map(|life| (life, **life * 2)).collect();
+    map.extend(lives[3..].iter().map(|life| (life, **life * 2)));
+    assert_eq!(map.len(), 6);
+    assert!((&map).into_iter().all(|(key, value)| value == *key * 2));
+    let mut set: WeakSet<_> = lives[..3].iter().collect();
+    set.extend(&lives[2..]);
+    assert_eq!((&set).into_iter().map(|life| *life).sum::<usize>(), 15);
+    let mut values: WeakValueMap<_, _> = lives[..3].iter().map(|life| (**life, life)).collect();
+    values.extend(lives[2..].iter().map(|life| (**life, life)));
+    assert_eq!(values.len(), 6);
+    assert!((&values).into_iter().all(|(key, value)| key == *value));
+}
+
+/// A18: What lives.
+fn what_debug_shows<P: Kind>()
+where
+    Life<P>: std::fmt::Debug,
+{
+    let mut lives = lives::<P>(2);
+    let map: WeakMap<_, _> = lives.iter().map(|life| (life, "value")).collect();
+    let set: WeakSet<_> = lives.iter().collect();
+    let values: WeakValueMap<_, _> = lives.iter().map(|life| (**life, life)).collect();
+    let names = Interner::<Life<P>>::new();
+    for life in &lives {
+        names.intern(life.clone());
+    }
+    lives.pop();
+    assert_eq!(format!("{map:?}"), r#"{0: "value"}"#);
+    assert_eq!(format!("{set:?} {names:?}"), "{0} {0}");
+    assert_eq!(format!("{values:?}"), "{0: 0}");
+    assert_eq!(format!("{:?}", map.iter()), "Snapshot { left: 1 }");
+}

@@ -1,1 +1,254 @@
-//! todo
+//! Destructors and closures that use the very collection that runs them, and those that panic.
+
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::sync::{Arc, Mutex};
+
+use weakly::concurrent::WeakMap;
+
+use crate::common::{explode, panics, scaled};
+use crate::faces::*;
+use crate::{for_each_owning, for_each_pointer};
+
+for_each_owning!(
+    destructors_may_use_the_collection,
+    deaths_inside_a_drain_are_worked_off,
+    a_destructor_that_panics_leaves_the_collection_usable,
+    the_loop_of_retain_may_change_all,
+);
+
+for_each_pointer!(
+    what_is_shown_may_be_replaced_meanwhile,
+    who_computes_may_change_the_entry,
+    a_value_may_hold_the_map,
+);
+
+/// What a destructor does to its collection.
+type Act<C> = fn(&C, &Life<<C as Collection>::Kind>);
+
+/// What makes a destructor run.
+type Cause<C> = fn(&C, Vec<Life<<C as Collection>::Kind>>);
+
+fn acts<C: Changing>() -> [Act<C>; 7] {
+    [
+        |all, life| _ = all.enter(life, &quietly()),
+        |all, life| _ = all.leave(life),
+        |all, _| all.purge(),
+        |all, _| all.clear(),
+        |all, _| all.retain(|number| number % 2 == 0),
+        |all, life| _ = all.has(life) || all.iter().count() > all.len_live(),
+        |all, life| {
+            let new = Life::<C::Kind>::from(**life + 1);
+            all.enter(&new, &quietly());
+            assert!(all.has(&new));
+        },
+    ]
+}
+
+fn causes<C: Changing>() -> [Cause<C>; 5] {
+    [
+        |all, lives| {
+            drop(lives);
+            all.purge();
+        },
+        |all, lives| all.retain(|number| lives.len() < number),
+        |all, lives| lives.iter().for_each(|life| _ = all.leave(life)),
+        |all, lives| {
+            for life in lives {
+                all.enter(&life, &quietly());
+            }
+        },
+        |all, _| all.clear(),
+    ]
+}
+
+/// D64: Whatever makes it run, and whatever it does: each is destroyed once, and what is left can be used.
+fn destructors_may_use_the_collection<C: Changing>() {
+    for cause in causes::<C>() {
+        for act in acts::<C>() {
+            let count = Count::default();
+            let kept = Life::<C::Kind>::from(1_000);
+            let all = Arc::new(C::default());
+            let ends: Ends = {
+                let (all, kept, count) = (Arc::downgrade(&all), kept.clone(), count.clone());
+                Arc::new(move |_| {
+                    count.add();
+                    act(&all.upgrade().expect("it is there"), &kept);
+                })
+            };
+            let lives = lives::<C::Kind>(20);
+            for life in &lives {
+                all.enter(life, &ends);
+            }
+            cause(&all, lives);
+            all.purge();
+            assert_eq!(count.get(), 20);
+            all.enter(&kept, &quietly());
+            assert!(all.has(&kept));
+            drop(kept);
+            all.clear();
+            assert_eq!(all.counts(), (0, 0, 0));
+        }
+    }
+}
+
+/// D66: A destructor kills the next, and buries it itself, deeper than drains may nest: who began works
+/// off what is left.
+fn deaths_inside_a_drain_are_worked_off<C: Changing>() {
+    let links = scaled(200, 30);
+    let (count, deepest) = (Count::default(), Arc::new(AtomicUsize::new(0)));
+    let all = Arc::new(C::default());
+    let depth = Arc::new(AtomicUsize::new(0));
+    let mut head = None;
+    for number in 0..links {
+        let life = Life::<C::Kind>::from(number);
+        let next = Mutex::new(head.replace(life.clone()));
+        let (weak, count) = (Arc::downgrade(&all), count.clone());
+        let (depth, deepest) = (depth.clone(), deepest.clone());
+        let ends: Ends = Arc::new(move |_| {
+            count.add();
+            let now = depth.fetch_add(1, SeqCst) + 1;
+            deepest.fetch_max(now, SeqCst);
+            drop(next.lock().unwrap().take());
+            weak.upgrade().expect("it is there").purge();
+            depth.fetch_sub(1, SeqCst);
+        });
+        all.enter(&life, &ends);
+    }
+    drop(head);
+    all.purge();
+    assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
+    if C::NOTIFIES {
+        assert!((2..=17).contains(&deepest.load(SeqCst)), "{deepest:?}");
+    }
+}
+
+/// D65: The panic comes out of what has caused the destruction; nothing is destroyed twice, and the
+/// collection counts right, and goes on.
+fn a_destructor_that_panics_leaves_the_collection_usable<C: Changing>() {
+    for cause in causes::<C>() {
+        for culprit in [0, 7, 19] {
+            let ended = Arc::new([const { AtomicUsize::new(0) }; 20]);
+            let all = C::default();
+            let ends: Ends = {
+                let ended = ended.clone();
+                Arc::new(move |number| {
+                    ended[number].fetch_add(1, SeqCst);
+                    if number == culprit {
+                        explode();
+                    }
+                })
+            };
+            let lives = lives::<C::Kind>(20);
+            for life in &lives {
+                all.enter(life, &ends);
+            }
+            assert!(panics(|| cause(&all, lives)));
+            all.purge();
+            let counts = all.counts();
+            assert_eq!((counts.0, counts.2), (counts.1, 0));
+            assert!(all.numbers().len() <= counts.0);
+            let count = Count::default();
+            let more = crate::faces::lives::<C::Kind>(40);
+            for life in &more {
+                all.enter(life, &count.ends());
+                assert!(all.has(life));
+            }
+            drop(more);
+            all.purge();
+            all.clear();
+            assert_eq!((all.counts(), count.get()), ((0, 0, 0), 40));
+            let times = ended.each_ref().map(|times| times.load(SeqCst));
+            assert!(times.iter().all(|times| *times <= 1), "{times:?}");
+            assert_eq!(times[culprit], 1);
+        }
+    }
+}
+
+/// F93
+fn the_loop_of_retain_may_change_all<C: Changing>() {
+    let count = Count::default();
+    let lives = Mutex::new(lives::<C::Kind>(30));
+    let all = C::of(&*lives.lock().unwrap(), &count.ends());
+    let late = Life::<C::Kind>::from(100);
+    all.retain(|_| {
+        // Somebody dies, somebody is taken out, somebody comes in.
+        let gone = lives.lock().unwrap().pop();
+        drop(gone);
+        let taken = lives.lock().unwrap().pop();
+        taken.inspect(|life| _ = all.leave(life));
+        all.enter(&late, &quietly());
+        all.purge();
+        true
+    });
+    all.purge();
+    let left = lives.into_inner().unwrap().len();
+    assert_eq!(all.counts(), (left + 1, left + 1, 0));
+    assert_eq!(count.get(), 30 - left);
+}
+
+/// D63: The closure sees what it has been shown to the end, whatever it does to the entry.
+fn what_is_shown_may_be_replaced_meanwhile<P: Kind>() {
+    let count = Count::default();
+    let map = WeakMap::new();
+    let key = Life::<P>::from(1);
+    let value = |number| Arc::new(Owned::new(number, &count.ends()));
+    map.insert(&key, value(1));
+    let number = map.with(&key, |shown| {
+        map.insert(&key, value(2));
+        map.with(&key, |new| assert_eq!(new.number, 2));
+        assert!(map.remove_if(&key, |_| true));
+        map.purge();
+        assert_eq!((map.len(), count.get()), (0, 0));
+        shown.number
+    });
+    assert_eq!((number, count.get()), (Some(1), 2));
+    // Even if the key dies of it.
+    let last = Mutex::new(Some(Life::<P>::from(2)));
+    let key = last.lock().unwrap().clone().unwrap();
+    map.insert(&key, value(3));
+    let weak = <Life<P> as weakly::StrongRef>::downgrade(&key);
+    drop(key);
+    let number = map.with(&weak, |shown| {
+        last.lock().unwrap().take();
+        map.purge();
+        shown.number
+    });
+    assert_eq!((number, count.get(), map.len()), (Some(3), 3, 0));
+}
+
+/// L157: Then it is asked again, and shown what it has made.
+fn who_computes_may_change_the_entry<P: Kind>() {
+    let (map, key) = (WeakMap::new(), Life::<P>::from(1));
+    let mut shown = Vec::new();
+    let result = map.compute(&key, |old| {
+        shown.push(old.copied());
+        if shown.len() < 3 {
+            map.insert(&key, shown.len());
+        }
+        Some(10 + old.copied().unwrap_or(0))
+    });
+    assert_eq!(shown, [None, Some(1), Some(2)]);
+    assert_eq!((result, map.get(&key)), (Some(12), Some(12)));
+}
+
+/// D64, K147: What is destroyed last holds the map, and lets it go.
+fn a_value_may_hold_the_map<P: Kind>() {
+    struct Holder<P: Kind>(Mutex<Option<Arc<WeakMap<Life<P>, Holder<P>>>>>, Count);
+    impl<P: Kind> Drop for Holder<P> {
+        fn drop(&mut self) {
+            self.1.add();
+            drop(self.0.lock().unwrap().take());
+        }
+    }
+    let count = Count::default();
+    let keys = lives::<P>(20);
+    let map = Arc::new(WeakMap::new());
+    for key in &keys {
+        let holder = Holder(Mutex::new(Some(map.clone())), count.clone());
+        map.insert(key, holder);
+    }
+    assert_eq!(Arc::strong_count(&map), 21);
+    drop(keys);
+    map.purge();
+    assert_eq!((Arc::strong_count(&map), count.get()), (1, 20));
+}
