@@ -181,9 +181,9 @@ fn the_loop_of_retain_may_change_all<C: Changing>() {
         true
     });
     all.purge();
-    let left = lives.into_inner().unwrap().len();
-    assert_eq!(all.counts(), (left + 1, left + 1, 0));
-    assert_eq!(count.get(), 30 - left);
+    let left = lives.into_inner().unwrap();
+    assert_eq!(all.counts(), (left.len() + 1, left.len() + 1, 0));
+    assert_eq!(count.get(), 30 - left.len());
 }
 
 /// D63: The closure sees what it has been shown to the end, whatever it does to the entry.
@@ -242,7 +242,7 @@ fn a_value_may_hold_the_map<P: Kind>() {
     }
     let count = Count::default();
     let keys = lives::<P>(20);
-    let map = Arc::new(WeakMap::new());
+    let map = Arc::new(WeakMap::<_, Holder<P>>::new());
     for key in &keys {
         let holder = Holder(Mutex::new(Some(map.clone())), count.clone());
         map.insert(key, holder);

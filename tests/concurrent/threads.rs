@@ -1,1 +1,340 @@
-//! todo
+//! L. Many threads, the same collection.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+
+use weakly::WeakRef;
+use weakly::concurrent::WeakMap;
+
+use crate::common::scaled;
+use crate::faces::*;
+use crate::{for_each_changing, for_each_collection, for_each_pointer};
+
+for_each_collection!(
+    small_a_key_may_die_where_nobody_knows_the_collection,
+    objects_die_elsewhere_while_many_come,
+    small_the_collection_goes_while_its_objects_die,
+    objects_may_die_while_their_thread_exits,
+    a_collection_may_be_seen_last_by_a_thread_that_exits,
+    threads_come_and_go,
+    iteration_against_deaths_and_newcomers,
+    collections_do_not_wait_for_each_other,
+);
+
+for_each_changing!(
+    threads_change_entries_of_their_own,
+    small_threads_change_the_same_entries,
+);
+
+for_each_pointer!(
+    small_a_lookup_against_a_death_finds_its_value_or_none,
+    small_two_drain_what_a_third_lets_die,
+);
+
+const MANY: usize = scaled(2_000, 12);
+
+/// L157: Different entries are nobody else's business.
+fn threads_change_entries_of_their_own<C: Changing>() {
+    let count = Count::default();
+    let all = C::default();
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let (all, count) = (&all, &count);
+            scope.spawn(move || {
+                let lives: Vec<Life<C::Kind>> =
+                    (0..MANY).map(|n| (thread * MANY + n).into()).collect();
+                for life in &lives {
+                    assert!(!all.has(life));
+                    assert!(all.enter(life, &count.ends()));
+                    assert!(all.has(life));
+                }
+                for (n, life) in lives.iter().enumerate() {
+                    assert_eq!((n % 2 == 0) && all.leave(life), n % 2 == 0);
+                    assert_eq!(all.has(life), n % 2 != 0);
+                }
+            });
+        }
+    });
+    all.purge();
+    assert_eq!(all.counts(), (0, 0, 0));
+    assert_eq!(count.get(), C::owned(4 * MANY));
+}
+
+/// L157: Of those who take out the same, one has it; what was put in more often than it was taken out is
+/// there.
+fn small_threads_change_the_same_entries<C: Changing>() {
+    let (threads, turns) = (scaled(4, 2), scaled(2_000, 8));
+    let count = Count::default();
+    let all = C::default();
+    let lives = lives::<C::Kind>(2);
+    let (entered, left) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            let (all, lives, count) = (&all, &lives, &count);
+            let (entered, left) = (&entered, &left);
+            scope.spawn(move || {
+                for turn in 0..turns {
+                    let life = &lives[(turn + thread) % lives.len()];
+                    if all.enter(life, &count.ends()) {
+                        entered.fetch_add(1, Relaxed);
+                    }
+                    all.has(life);
+                    if all.leave(life) {
+                        left.fetch_add(1, Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    // Each has taken out after it has put in.
+    assert_eq!(all.counts(), (0, 0, 0));
+    assert_eq!(entered.load(Relaxed), left.load(Relaxed));
+    // Whoever was inside has left. (Sets may not have taken what was there.)
+    assert_eq!(count.get(), C::owned(threads * turns));
+}
+
+/// L160: The death is told, and what the entry owns is destroyed where the collection is used.
+fn small_a_key_may_die_where_nobody_knows_the_collection<C: Collection>() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let ends: Ends = {
+        let seen = seen.clone();
+        Arc::new(move |_| seen.lock().unwrap().push(thread::current().id()))
+    };
+    let lives = lives::<C::Kind>(4);
+    let all = C::of(&lives, &ends);
+    thread::spawn(move || drop(lives)).join().unwrap();
+    assert!(seen.lock().unwrap().is_empty());
+    assert_eq!(all.counts(), (4 - C::announced(4), 0, C::announced(4)));
+    all.purge();
+    let here = thread::current().id();
+    assert_eq!(*seen.lock().unwrap(), vec![here; C::owned(4)]);
+}
+
+/// L159, C57: What comes goes, on other threads; room does not grow, and all is destroyed once.
+fn objects_die_elsewhere_while_many_come<C: Collection>() {
+    let count = Count::default();
+    let all = C::default();
+    let rounds = scaled(100, 3);
+    let each = 40;
+    thread::scope(|scope| {
+        let (send, receive) = std::sync::mpsc::sync_channel::<Vec<Life<C::Kind>>>(4);
+        scope.spawn(move || receive.into_iter().for_each(drop));
+        for round in 0..rounds {
+            let lives: Vec<Life<C::Kind>> = (0..each).map(|n| (round * each + n).into()).collect();
+            for life in &lives {
+                all.enter(life, &count.ends());
+            }
+            assert!(lives.iter().all(|life| all.has(life)));
+            // Seven rounds may be alive, and dead as many as that, not yet worked off or swept.
+            assert!(all.len() <= 7 * each * 4, "{}", all.len());
+            send.send(lives).unwrap();
+        }
+    });
+    all.purge();
+    assert_eq!(all.counts(), (0, 0, 0));
+    assert_eq!(count.get(), C::owned(rounds * each));
+}
+
+/// L161: A lookup finds what belongs to the key, or nothing once that is dead.
+fn small_a_lookup_against_a_death_finds_its_value_or_none<P: Kind>() {
+    for n in 0..scaled(2_000, 3) {
+        let map = WeakMap::<Life<P>, usize>::new();
+        let key = Life::<P>::from(n);
+        map.insert(&key, n);
+        let weak = <Life<P> as weakly::StrongRef>::downgrade(&key);
+        thread::scope(|scope| {
+            scope.spawn(move || drop(key));
+            scope.spawn(|| map.purge());
+            while let Some(found) = map.get(&weak) {
+                assert_eq!(found, n);
+                thread::yield_now();
+            }
+            assert!(weak.upgrade().is_none());
+        });
+        map.purge();
+        assert_eq!((map.len(), map.pending_dead()), (0, 0));
+    }
+}
+
+/// L162: An iterator shows what lives throughout, and nobody twice.
+fn iteration_against_deaths_and_newcomers<C: Collection>() {
+    let all = C::default();
+    let steady = lives::<C::Kind>(scaled(50, 4));
+    for life in &steady {
+        all.enter(life, &quietly());
+    }
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for thread in 1..3 {
+            let (all, done) = (&all, &done);
+            scope.spawn(move || {
+                let mut n = thread * 1_000_000;
+                while !done.load(Relaxed) {
+                    let some: Vec<Life<C::Kind>> = (n..n + 8).map(Into::into).collect();
+                    some.iter().for_each(|life| _ = all.enter(life, &quietly()));
+                    n += 8;
+                }
+            });
+        }
+        for _ in 0..scaled(200, 3) {
+            let numbers = all.numbers();
+            assert!(numbers.windows(2).all(|two| two[0] < two[1]), "twice");
+            assert!(
+                numbers
+                    .iter()
+                    .take(steady.len())
+                    .eq(steady.iter().map(|life| &**life))
+            );
+        }
+        done.store(true, Relaxed);
+    });
+    all.purge();
+    assert_eq!(all.counts(), (steady.len(), steady.len(), 0));
+}
+
+/// L163: The end of a collection against the deaths of its objects, on two threads, and what it owns is
+/// destroyed once.
+fn small_the_collection_goes_while_its_objects_die<C: Collection>() {
+    for _ in 0..scaled(300, 2) {
+        let count = Count::default();
+        let mut some = lives::<C::Kind>(8);
+        let all = C::of(&some, &count.ends());
+        let others = some.split_off(4);
+        let barrier = Barrier::new(3);
+        thread::scope(|scope| {
+            for lives in [some, others] {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    barrier.wait();
+                    drop(lives);
+                });
+            }
+            barrier.wait();
+            drop(all);
+        });
+        assert_eq!(count.get(), C::owned(8));
+    }
+}
+
+thread_local! {
+    static HELD: RefCell<Option<Box<dyn std::any::Any>>> = const { RefCell::new(None) };
+}
+
+/// D73, L165: A handle in a thread-local variable, which goes when its thread does.
+fn objects_may_die_while_their_thread_exits<C: Collection>() {
+    let count = Count::default();
+    let lives = lives::<C::Kind>(20);
+    let all = C::of(&lives, &count.ends());
+    thread::spawn(move || HELD.set(Some(Box::new(lives))))
+        .join()
+        .unwrap();
+    assert_eq!((all.len_live(), all.pending_dead()), (0, C::announced(20)));
+    all.purge();
+    assert_eq!((all.counts(), count.get()), ((0, 0, 0), C::owned(20)));
+}
+
+/// Uses a collection when it is dropped.
+struct Farewell<C: Collection>(Arc<C>, Vec<Life<C::Kind>>, Count);
+
+impl<C: Collection> Drop for Farewell<C> {
+    fn drop(&mut self) {
+        let Farewell(all, lives, count) = self;
+        for life in lives.drain(..) {
+            all.enter(&life, &count.ends());
+            assert!(all.has(&life));
+        }
+        all.purge();
+        all.clear();
+    }
+}
+
+/// L165: A thread uses a collection when its thread-local variables go; whichever of ours are gone by then.
+fn a_collection_may_be_seen_last_by_a_thread_that_exits<C: Collection>() {
+    for used_before in [false, true] {
+        let count = Count::default();
+        let all = Arc::new(C::default());
+        let farewell = Farewell(all.clone(), lives::<C::Kind>(20), count.clone());
+        thread::spawn(move || {
+            // Before or after what the collection itself keeps for a thread.
+            if used_before {
+                farewell.0.enter(&farewell.1[0], &quietly());
+                farewell.0.purge();
+            }
+            HELD.set(Some(Box::new(farewell)));
+        })
+        .join()
+        .unwrap();
+        assert_eq!((all.counts(), count.get()), ((0, 0, 0), C::owned(20)));
+        assert_eq!(Arc::strong_count(&all), 1);
+    }
+}
+
+/// L165: What threads leave behind that are gone, others find.
+fn threads_come_and_go<C: Collection>() {
+    let count = Count::default();
+    let all = C::default();
+    let mut lives = Vec::new();
+    for n in 0..scaled(200, 4) {
+        let (all, count) = (&all, &count);
+        let life = thread::scope(|scope| {
+            let come = scope.spawn(move || {
+                let some: [Life<C::Kind>; 2] = [2 * n, 2 * n + 1].map(Into::into);
+                some.iter()
+                    .for_each(|life| _ = all.enter(life, &count.ends()));
+                let [stays, _goes] = some;
+                stays
+            });
+            come.join().unwrap()
+        });
+        lives.push(life);
+    }
+    assert!(lives.iter().all(|life| all.has(life)));
+    all.purge();
+    assert_eq!(all.counts(), (lives.len(), lives.len(), 0));
+    assert_eq!(count.get(), C::owned(lives.len()));
+}
+
+/// D71, L159: Two drain while a third kills: what is owned of each goes once.
+fn small_two_drain_what_a_third_lets_die<P: Kind>() {
+    let count = Count::default();
+    let map = WeakMap::<Life<P>, Owned>::new();
+    let lives = lives::<P>(MANY);
+    for life in &lives {
+        map.insert(life, Owned::new(**life, &count.ends()));
+    }
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !done.load(Relaxed) {
+                    map.purge();
+                    assert!(map.pending_dead() <= MANY);
+                    thread::yield_now();
+                }
+            });
+        }
+        lives.into_iter().for_each(drop);
+        done.store(true, Relaxed);
+    });
+    map.purge();
+    assert_eq!((map.len(), map.pending_dead(), count.get()), (0, 0, MANY));
+}
+
+/// L164: Somebody who stays inside one holds up nobody in another, nor what is owned there.
+fn collections_do_not_wait_for_each_other<C: Collection>() {
+    let count = Count::default();
+    let (one, other) = (WeakMap::new(), C::default());
+    let key = Life::<C::Kind>::from(1);
+    one.insert(&key, ());
+    one.with(&key, |()| {
+        let lives = lives::<C::Kind>(20);
+        for life in &lives {
+            other.enter(life, &count.ends());
+        }
+        drop(lives);
+        other.purge();
+        assert_eq!((other.counts(), count.get()), ((0, 0, 0), C::owned(20)));
+    });
+}
