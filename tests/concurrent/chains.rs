@@ -14,14 +14,14 @@ for_each_owning!(
     a_chain_is_cleared,
 );
 
+const LONG: usize = scaled(100_000, 40);
+/// Also more than a stack of that size can hold frames.
+const SHORTER: usize = scaled(10_000, 20);
+
 /// Entries of which each owns the life of the next; and the life of the first.
-fn chain<C: Collection>(count: &Count) -> (C, Life<C::Kind>, usize) {
+fn chain<C: Collection>(links: usize, count: &Count) -> (C, Life<C::Kind>, usize) {
     // (A sweep looks at all for each that goes.)
-    let links = if C::NOTIFIES {
-        scaled(100_000, 40)
-    } else {
-        scaled(500, 20)
-    };
+    let links = if C::NOTIFIES { links } else { links.min(500) };
     let all = C::with_capacity(links);
     let mut head = None;
     for number in 0..links {
@@ -45,7 +45,7 @@ fn on_a_small_stack(f: fn()) {
 fn a_chain_is_purged<C: Changing>() {
     on_a_small_stack(|| {
         let count = Count::default();
-        let (all, head, links) = chain::<C>(&count);
+        let (all, head, links) = chain::<C>(LONG, &count);
         drop(head);
         assert_eq!(count.get(), 0);
         all.purge();
@@ -57,7 +57,7 @@ fn a_chain_is_purged<C: Changing>() {
 fn a_chain_goes_with_its_first_removal_and_what_follows<C: Changing>() {
     on_a_small_stack(|| {
         let count = Count::default();
-        let (all, head, links) = chain::<C>(&count);
+        let (all, head, links) = chain::<C>(SHORTER, &count);
         assert!(all.leave(&head));
         drop(head);
         let stranger = Life::<C::Kind>::from(links);
@@ -76,7 +76,7 @@ fn a_chain_goes_with_its_first_removal_and_what_follows<C: Changing>() {
 fn a_chain_goes_with_its_collection<C: Changing>() {
     on_a_small_stack(|| {
         let count = Count::default();
-        let (all, head, links) = chain::<C>(&count);
+        let (all, head, links) = chain::<C>(SHORTER, &count);
         drop((all, head));
         assert_eq!(count.get(), links);
     });
@@ -86,7 +86,7 @@ fn a_chain_goes_with_its_collection<C: Changing>() {
 fn a_chain_is_cleared<C: Changing>() {
     on_a_small_stack(|| {
         let count = Count::default();
-        let (all, head, links) = chain::<C>(&count);
+        let (all, head, links) = chain::<C>(SHORTER, &count);
         all.clear();
         assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
         drop(head);

@@ -1,6 +1,5 @@
 //! When, how often and where what a collection owns is destroyed, and who finds it until then.
 
-use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
@@ -220,7 +219,7 @@ fn a_new_object_does_not_inherit<P: Kind>() {
 /// B28, L161: Whoever else drains the same queue.
 fn small_nor_while_others_drain<P: Kind>() {
     let map = WeakMap::<Life<P>, (usize, usize)>::new();
-    let done = AtomicBool::new(false);
+    let over = Over::default();
     let churn = |thread: usize| {
         for n in 0..scaled(10_000, 6) {
             let keys = lives::<P>(2);
@@ -233,14 +232,14 @@ fn small_nor_while_others_drain<P: Kind>() {
     };
     thread::scope(|scope| {
         scope.spawn(|| {
-            while !done.load(Relaxed) {
+            while !over.is_near() {
                 map.purge();
                 thread::yield_now();
             }
         });
+        let _end = over.at_the_end();
         let churns = [1, 2].map(|thread| scope.spawn(move || churn(thread)));
         churns.into_iter().for_each(|it| it.join().unwrap());
-        done.store(true, Relaxed);
     });
     map.purge();
     assert_eq!((map.len(), map.pending_dead()), (0, 0));

@@ -8,7 +8,7 @@ use std::borrow::Borrow;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
 use weakly::concurrent::{Interner, SharedRef, WeakMap, WeakSet, WeakValueMap};
 use weakly::{Strong, StrongRef};
@@ -77,6 +77,27 @@ impl Count {
     pub(crate) fn ends(&self) -> Ends {
         let this = self.clone();
         Arc::new(move |_| this.add())
+    }
+}
+
+/// Tells others that it is over, also if who is to tell them panics: a test that fails does not hang.
+#[derive(Default)]
+pub(crate) struct Over(AtomicBool);
+
+impl Over {
+    pub(crate) fn is_near(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+
+    /// When this is dropped, it is over.
+    pub(crate) fn at_the_end(&self) -> impl Drop {
+        struct End<'a>(&'a AtomicBool);
+        impl Drop for End<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Relaxed);
+            }
+        }
+        End(&self.0)
     }
 }
 

@@ -164,7 +164,7 @@ fn a_value_is_made_once<M: Making>() {
 /// L158: Of many threads that ask at once, one makes it, and all get that.
 fn small_all_get_what_one_makes<M: Making>() {
     let threads = scaled(8, 3);
-    for _ in 0..scaled(200, 1) {
+    for _ in 0..scaled(50, 1) {
         let (map, made, barrier) = (M::new(), Count::default(), Barrier::new(threads));
         let got: Vec<M::Value> = thread::scope(|scope| {
             let ask = || {
@@ -268,12 +268,12 @@ fn other_keys_may_be_asked_for_meanwhile<M: Making>() {
 /// K174: Two threads, each of which wants what the other makes: one at least is told, the other need not
 /// be, and nobody waits for ever.
 fn small_a_circle_over_threads_is_an_error<M: Making>() {
-    circles::<M>(2, scaled(200, 1));
+    circles::<M>(2, scaled(50, 1));
 }
 
 /// K174
 fn a_circle_of_three_is_an_error<M: Making>() {
-    circles::<M>(3, scaled(200, 1));
+    circles::<M>(3, scaled(50, 1));
 }
 
 fn circles<M: Making>(threads: usize, rounds: usize) {

@@ -1,7 +1,7 @@
 //! L. Many threads, the same collection.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
@@ -139,7 +139,7 @@ fn objects_die_elsewhere_while_many_come<C: Collection>() {
 
 /// L161: A lookup finds what belongs to the key, or nothing once that is dead.
 fn small_a_lookup_against_a_death_finds_its_value_or_none<P: Kind>() {
-    for n in 0..scaled(2_000, 3) {
+    for n in 0..scaled(400, 3) {
         let map = WeakMap::<Life<P>, usize>::new();
         let key = Life::<P>::from(n);
         map.insert(&key, n);
@@ -165,20 +165,21 @@ fn iteration_against_deaths_and_newcomers<C: Collection>() {
     for life in &steady {
         all.enter(life, &quietly());
     }
-    let done = AtomicBool::new(false);
+    let over = Over::default();
     thread::scope(|scope| {
         for thread in 1..3 {
-            let (all, done) = (&all, &done);
+            let (all, over) = (&all, &over);
             scope.spawn(move || {
                 let mut n = thread * 1_000_000;
-                while !done.load(Relaxed) {
+                while !over.is_near() {
                     let some: Vec<Life<C::Kind>> = (n..n + 8).map(Into::into).collect();
                     some.iter().for_each(|life| _ = all.enter(life, &quietly()));
                     n += 8;
                 }
             });
         }
-        for _ in 0..scaled(200, 3) {
+        let _end = over.at_the_end();
+        for _ in 0..scaled(100, 3) {
             let numbers = all.numbers();
             assert!(numbers.windows(2).all(|two| two[0] < two[1]), "twice");
             assert!(
@@ -188,7 +189,6 @@ fn iteration_against_deaths_and_newcomers<C: Collection>() {
                     .eq(steady.iter().map(|life| &**life))
             );
         }
-        done.store(true, Relaxed);
     });
     all.purge();
     assert_eq!(all.counts(), (steady.len(), steady.len(), 0));
@@ -197,7 +197,7 @@ fn iteration_against_deaths_and_newcomers<C: Collection>() {
 /// L163: The end of a collection against the deaths of its objects, on two threads, and what it owns is
 /// destroyed once.
 fn small_the_collection_goes_while_its_objects_die<C: Collection>() {
-    for _ in 0..scaled(300, 2) {
+    for _ in 0..scaled(100, 2) {
         let count = Count::default();
         let mut some = lives::<C::Kind>(8);
         let all = C::of(&some, &count.ends());
@@ -276,7 +276,7 @@ fn threads_come_and_go<C: Collection>() {
     let count = Count::default();
     let all = C::default();
     let mut lives = Vec::new();
-    for n in 0..scaled(200, 4) {
+    for n in 0..scaled(50, 4) {
         let (all, count) = (&all, &count);
         let life = thread::scope(|scope| {
             let come = scope.spawn(move || {
@@ -304,19 +304,19 @@ fn small_two_drain_what_a_third_lets_die<P: Kind>() {
     for life in &lives {
         map.insert(life, Owned::new(**life, &count.ends()));
     }
-    let done = AtomicBool::new(false);
+    let over = Over::default();
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                while !done.load(Relaxed) {
+                while !over.is_near() {
                     map.purge();
                     assert!(map.pending_dead() <= MANY);
                     thread::yield_now();
                 }
             });
         }
+        let _end = over.at_the_end();
         lives.into_iter().for_each(drop);
-        done.store(true, Relaxed);
     });
     map.purge();
     assert_eq!((map.len(), map.pending_dead(), count.get()), (0, 0, MANY));
