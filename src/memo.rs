@@ -302,8 +302,13 @@ impl<K: MemoKey, V> Memo<K, V> {
     pub fn remove(&self, key: K::Ref<'_>) -> bool {
         let (hash, addresses) = K::addresses(key);
         self.table
-            .remove(hash, &addresses, |_, _| true, |_, _| ())
-            .is_some()
+            .remove(
+                hash,
+                &addresses,
+                |_, _| true,
+                |ties, _| !ties.is_found_dead(),
+            )
+            .is_some_and(|lived| lived)
     }
 
     /// Hits, misses, and what became of the results.

@@ -1,0 +1,254 @@
+//! What a result depends on besides its inputs: it is never given out after one of them has died.
+
+use std::sync::atomic::{AtomicBool, Ordering::*};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+
+use weakly::{Memo, Strong};
+
+use crate::common::scaled;
+use crate::for_each_pointer;
+use crate::tools::{Count, Pointer};
+
+for_each_pointer!(
+    a_dependency_ends_the_result,
+    a_dependency_dies_after_it_is_named,
+    a_dependency_dies_elsewhere_meanwhile,
+    a_dependency_is_an_input_too,
+    a_dependency_dies_at_the_publication,
+    a_hit_is_never_of_a_dead_dependency,
+    many_dependencies,
+);
+
+/// The keys are such as tell, so that what does not is the dependency.
+type Memos<V> = Memo<Strong<usize>, V>;
+
+/// 172: At its death, and not before; and it is computed anew.
+fn a_dependency_ends_the_result<P: Pointer>() {
+    let (memo, results) = (Memos::new(), Count::default());
+    let (input, dependency) = (Strong::new(1), P::from(2));
+    let weak = P::downgrade(&dependency);
+    drop(memo.get_or_compute(&input, |cx| {
+        cx.depends_on(&dependency);
+        results.witness()
+    }));
+    assert!(memo.get(&input).is_some());
+    drop(dependency);
+    assert!(weakly::WeakRef::upgrade(&weak).is_none(), "it is not kept");
+    assert!(memo.get(&input).is_none(), "at once");
+    assert!(!memo.remove(&input), "there is none");
+    drop(memo.get_or_compute(&input, |_| results.witness()));
+    assert_eq!((results.get(), memo.len()), (1, 1));
+    let statistics = memo.statistics();
+    assert_eq!((statistics.hits, statistics.misses), (0, 2));
+    assert_eq!((statistics.invalidated, statistics.discarded), (1, 0));
+}
+
+/// 172: The result is given out, and not kept. (One that dies before it can be named cannot be named.)
+fn a_dependency_dies_after_it_is_named<P: Pointer>() {
+    let (memo, input, results) = (Memos::new(), Strong::new(1), Count::default());
+    for purged in [false, true] {
+        let result = memo.get_or_compute(&input, |cx| {
+            let dependency = P::from(2);
+            cx.depends_on(&dependency);
+            drop(dependency);
+            if purged {
+                // Its notice is gone before there is a result to go.
+                memo.purge();
+            }
+            results.witness()
+        });
+        assert!(memo.get(&input).is_none());
+        drop(result);
+        memo.purge();
+        assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
+    }
+    assert_eq!(results.get(), 2);
+    let statistics = memo.statistics();
+    assert_eq!((statistics.misses, statistics.invalidated), (2, 2));
+    assert_eq!(statistics.discarded, 0);
+    drop(memo.get_or_compute(&input, |_| results.witness()));
+    assert!(memo.get(&input).is_some(), "the key is as before");
+}
+
+/// 172: And those who wait for the result, which is of no use any more, compute it anew.
+fn a_dependency_dies_elsewhere_meanwhile<P: Pointer>() {
+    let (memo, input) = (Memos::<usize>::new(), Strong::new(1));
+    let (hand, other) = channel::<P>();
+    let (done, dead) = channel();
+    let asked = Count::default();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for dependency in other {
+                drop(dependency);
+                done.send(()).unwrap();
+            }
+        });
+        let mut waiter = None;
+        let first = memo.get_or_compute(&input, |cx| {
+            let dependency = P::from(2);
+            cx.depends_on(&dependency);
+            hand.send(dependency).unwrap();
+            let ask = || memo.get_or_compute(&input, |_| 10 + asked.add());
+            waiter = Some(scope.spawn(ask));
+            dead.recv().unwrap();
+            0
+        });
+        drop(hand);
+        assert_eq!(
+            (first, waiter.map(|waiter| waiter.join().unwrap())),
+            (0, Some(11))
+        );
+    });
+    assert_eq!((memo.get(&input), memo.len()), (Some(11), 1));
+    assert_eq!(memo.statistics().invalidated, 1);
+}
+
+/// 172: Which changes nothing.
+fn a_dependency_is_an_input_too<P: Pointer>() {
+    let (memo, results) = (Memo::<(P, Strong<usize>), _>::new(), Count::default());
+    let (first, second) = (P::from(1), Strong::new(2));
+    drop(memo.get_or_compute((&first, &second), |cx| {
+        cx.depends_on(&first);
+        cx.depends_on(&first);
+        cx.depends_on(&second);
+        results.witness()
+    }));
+    assert!(memo.get((&first, &second)).is_some());
+    drop(first);
+    memo.purge();
+    assert_eq!((results.get(), memo.len(), memo.pending_dead()), (1, 0, 0));
+    drop(second);
+    memo.purge();
+    assert_eq!((memo.pending_dead(), memo.statistics().invalidated), (0, 1));
+}
+
+/// 172: While another thread drops what the result depends on, from the middle of the computation to some
+/// time after it. Once that is known to be dead, nobody gets the result, and it goes.
+fn a_dependency_dies_at_the_publication<P: Pointer>() {
+    let (memo, input) = (Memos::<usize>::new(), Strong::new(1));
+    let (hand, other) = channel::<(P, usize)>();
+    let (done, dead) = channel();
+    let rounds = scaled(5_000, 20);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for (dependency, delay) in other {
+                for _ in 0..delay {
+                    std::hint::spin_loop();
+                }
+                drop(dependency);
+                // Its notice may be worked off before the entry is there.
+                memo.purge();
+                done.send(()).unwrap();
+            }
+        });
+        for round in 0..rounds {
+            let result = memo.get_or_compute(&input, |cx| {
+                let dependency = P::from(2);
+                cx.depends_on(&dependency);
+                hand.send((dependency, round % 97 * 8)).unwrap();
+                round
+            });
+            assert_eq!(result, round);
+            dead.recv().unwrap();
+            assert_eq!(memo.get(&input), None, "round {round}");
+        }
+        drop(hand);
+    });
+    memo.purge();
+    assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
+    let statistics = memo.statistics();
+    assert_eq!(
+        (statistics.misses, statistics.invalidated),
+        (rounds, rounds)
+    );
+}
+
+/// 172: Nor by those who ask while it dies: who has seen it dead is not given the result.
+fn a_hit_is_never_of_a_dead_dependency<P: Pointer>() {
+    let (memo, input) = (Memos::<usize>::new(), Strong::new(1));
+    let readers = 2;
+    for round in 0..scaled(2_000, 10) {
+        let dependency = Mutex::new(Some(P::from(round)));
+        let (barrier, dead) = (Barrier::new(readers + 2), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                barrier.wait();
+                memo.get_or_compute(&input, |cx| match &*dependency.lock().unwrap() {
+                    Some(dependency) => {
+                        cx.depends_on(dependency);
+                        round
+                    }
+                    None => usize::MAX,
+                });
+            });
+            scope.spawn(|| {
+                barrier.wait();
+                let dependency = dependency.lock().unwrap().take();
+                drop(dependency);
+                dead.store(true, Release);
+            });
+            for _ in 0..readers {
+                scope.spawn(|| {
+                    barrier.wait();
+                    while !dead.load(Acquire) {
+                        thread::yield_now();
+                    }
+                    assert_ne!(memo.get(&input), Some(round));
+                });
+            }
+        });
+        assert_ne!(memo.get(&input), Some(round));
+        memo.clear();
+        assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
+    }
+}
+
+/// 172: The first death of any is enough, and the others' leave no trace.
+fn many_dependencies<P: Pointer>() {
+    let count = scaled(100, 10);
+    let (memo, input) = (Memos::<usize>::new(), Strong::new(1));
+    let mut all: Vec<P> = (0..count).map(P::from).collect();
+    for first in [0, count / 2, count - 1] {
+        memo.get_or_compute(&input, |cx| {
+            all.iter().for_each(|dependency| cx.depends_on(dependency));
+            first
+        });
+        assert_eq!(memo.get(&input), Some(first));
+        all[first] = P::from(first);
+        assert_eq!(memo.get(&input), None);
+        memo.purge();
+        assert_eq!(memo.len(), 0);
+    }
+    memo.get_or_compute(&input, |cx| {
+        all.iter().for_each(|dependency| cx.depends_on(dependency));
+        1
+    });
+    drop(all);
+    memo.purge();
+    assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
+    assert_eq!(memo.statistics().invalidated, 4);
+}
+
+/// 172: Dependencies of both kinds, in one result.
+#[test]
+fn dependencies_of_both_kinds() {
+    for first in 0..2 {
+        let (memo, input) = (Memos::<usize>::new(), Strong::new(1));
+        let (strong, arc) = (Strong::<str>::from("strong"), Arc::<str>::from("arc"));
+        memo.get_or_compute(&input, |cx| {
+            cx.depends_on(&strong);
+            cx.depends_on(&arc);
+            1
+        });
+        if first == 0 {
+            drop(strong);
+        } else {
+            drop(arc);
+        }
+        assert_eq!(memo.get(&input), None);
+        memo.purge();
+        assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
+    }
+}

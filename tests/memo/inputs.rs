@@ -1,0 +1,272 @@
+//! What a result is computed from: once for each live tuple, whose objects it does not keep.
+
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use weakly::memo::MemoKey;
+use weakly::{Memo, Strong};
+
+use crate::common::scaled;
+use crate::for_each_pointer;
+use crate::tools::{Count, Pointer, objects};
+
+for_each_pointer!(
+    it_is_computed_once,
+    the_input_is_not_kept,
+    each_input_of_a_tuple_ends_it,
+    the_order_of_inputs_matters,
+    one_object_may_be_several_inputs,
+    of_many_threads_one_computes,
+    a_result_that_owns_its_input_keeps_it,
+    a_new_object_has_no_result,
+);
+
+/// 172: And again when it has been removed or all have been.
+fn it_is_computed_once<P: Pointer>() {
+    let (memo, [one, other]) = (Memo::<P, usize>::new(), [1, 2].map(P::from));
+    let computed = Count::default();
+    let ask = |input: &P| {
+        memo.get_or_compute(input, |_| {
+            computed.add();
+            **input * 10
+        })
+    };
+    assert_eq!(memo.get(&one), None);
+    assert_eq!([ask(&one), ask(&one.clone()), ask(&other)], [10, 10, 20]);
+    assert_eq!((computed.get(), memo.len()), (2, 2));
+    assert_eq!(memo.get(&one), Some(10));
+    assert!(memo.remove(&one) && !memo.remove(&one));
+    assert_eq!((memo.get(&one), memo.get(&other)), (None, Some(20)));
+    assert_eq!((ask(&one), computed.get()), (10, 3));
+    memo.clear();
+    assert!(memo.is_empty());
+    assert_eq!([ask(&one), ask(&other)], [10, 20]);
+    assert_eq!(computed.get(), 5);
+}
+
+/// 172: Its result goes with it, by the next change at the latest; a purge at once.
+fn the_input_is_not_kept<P: Pointer>() {
+    let (memo, results) = (Memo::<P, _>::new(), Count::default());
+    let input = P::from(1);
+    let weak = P::downgrade(&input);
+    drop(memo.get_or_compute(&input, |_| results.witness()));
+    drop(input);
+    assert!(weakly::WeakRef::upgrade(&weak).is_none());
+    assert_eq!(results.get(), 0);
+    assert_eq!(memo.pending_dead(), usize::from(P::TELLS));
+    memo.purge();
+    assert_eq!((results.get(), memo.len(), memo.pending_dead()), (1, 0, 0));
+
+    let input = P::from(2);
+    drop(memo.get_or_compute(&input, |_| results.witness()));
+    drop(input);
+    let other = P::from(3);
+    drop(memo.get_or_compute(&other, |_| results.witness()));
+    if P::TELLS {
+        assert_eq!((results.get(), memo.len()), (2, 1), "the next change");
+    }
+}
+
+/// Each place of a key of this size, with what kills the object there.
+fn places<const N: usize, P: Pointer, K: MemoKey + 'static>(
+    key: impl for<'a> Fn(&'a [P; N]) -> K::Ref<'a>,
+) {
+    for place in 0..N {
+        let (memo, results) = (Memo::<K, _>::new(), Count::default());
+        let mut inputs: [P; N] = std::array::from_fn(P::from);
+        let spare: [P; N] = std::array::from_fn(P::from);
+        for _ in 0..2 {
+            drop(memo.get_or_compute(key(&inputs), |_| results.witness()));
+        }
+        drop(memo.get_or_compute(key(&spare), |_| results.witness()));
+        let of_both = [memo.get(key(&inputs)), memo.get(key(&spare))];
+        assert!(of_both.iter().all(Option::is_some) && memo.len() == 2);
+        drop(of_both);
+        assert_eq!(memo.statistics().misses, 2);
+        inputs[place] = spare[place].clone();
+        assert_eq!(memo.get(key(&inputs)).is_some(), N == 1, "another tuple");
+        memo.purge();
+        assert_eq!((results.get(), memo.len()), (1, 1), "at its first death");
+        drop(inputs);
+        memo.purge();
+        assert_eq!((results.get(), memo.len()), (1, 1), "the others' are late");
+        drop(spare);
+        memo.purge();
+        assert_eq!((results.get(), memo.len(), memo.pending_dead()), (2, 0, 0));
+        let statistics = memo.statistics();
+        assert_eq!((statistics.invalidated, statistics.discarded), (2, 0));
+    }
+}
+
+/// 172: Whichever it is, of one to four.
+fn each_input_of_a_tuple_ends_it<P: Pointer>() {
+    places::<1, P, P>(|[a]| a);
+    places::<1, P, (P,)>(|[a]| (a,));
+    places::<2, P, (P, P)>(|[a, b]| (a, b));
+    places::<3, P, (P, P, P)>(|[a, b, c]| (a, b, c));
+    places::<4, P, (P, P, P, P)>(|[a, b, c, d]| (a, b, c, d));
+}
+
+/// 172: Pointers that tell and such that do not, in one tuple.
+#[test]
+fn pointers_of_several_kinds() {
+    type Key = (Strong<usize>, Arc<str>, Strong<str>, Arc<usize>);
+    for place in 0..4 {
+        let (memo, results) = (Memo::<Key, _>::new(), Count::default());
+        let mut a = Some(Strong::new(1));
+        let mut b = Some(Arc::<str>::from("b"));
+        let mut c = Some(Strong::<str>::from("c"));
+        let mut d = Some(Arc::new(1));
+        let key = || Some((a.as_ref()?, b.as_ref()?, c.as_ref()?, d.as_ref()?));
+        let all = key().expect("all are there");
+        drop(memo.get_or_compute(all, |_| results.witness()));
+        drop(memo.get_or_compute(all, |_| unreachable!("it is there")));
+        match place {
+            0 => a = None,
+            1 => b = None,
+            2 => c = None,
+            _ => d = None,
+        }
+        memo.purge();
+        assert_eq!((results.get(), memo.len()), (1, 0), "{place}");
+        drop((a, b, c, d));
+        memo.purge();
+        assert_eq!((memo.pending_dead(), memo.statistics().invalidated), (0, 1));
+    }
+}
+
+/// 172: A chain of deaths over pointers of both kinds is followed to its end.
+#[test]
+fn a_purge_follows_deaths_of_both_kinds() {
+    #[derive(Clone)]
+    #[allow(dead_code)]
+    struct Owns(Option<Arc<usize>>, Option<Strong<usize>>);
+    let memo = Memo::<(Strong<usize>, Arc<usize>), Owns>::new();
+    let (mut strong, arc) = (Strong::new(0), Arc::new(0));
+    let first = strong.clone();
+    let mut others = arc;
+    for number in 1..scaled(1_000, 20) {
+        let (next, other) = (Strong::new(number), Arc::new(number));
+        let owns = match number % 2 {
+            0 => Owns(Some(other.clone()), None),
+            _ => Owns(None, Some(next.clone())),
+        };
+        // What this one owns is one input of the next.
+        drop(memo.get_or_compute((&strong, &others), |_| owns));
+        (strong, others) = (next, other);
+        // The other input stays: it is leaked into the next result's key by nobody.
+        match number % 2 {
+            0 => keep(strong.clone()),
+            _ => keep(others.clone()),
+        }
+    }
+    drop((strong, others));
+    assert!(!memo.is_empty());
+    drop(first);
+    memo.purge();
+    assert_eq!(memo.len(), 0);
+}
+
+/// Until the end of the thread.
+fn keep<T: 'static>(value: T) {
+    use std::any::Any;
+    use std::cell::RefCell;
+    thread_local! {
+        static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+    }
+    KEPT.with_borrow_mut(|kept| kept.push(Box::new(value)));
+}
+
+/// 172: A tuple is not a set.
+fn the_order_of_inputs_matters<P: Pointer>() {
+    let memo = Memo::<(P, P), String>::new();
+    let [a, b] = [1, 2].map(P::from);
+    let ask = |a: &P, b: &P| memo.get_or_compute((a, b), |_| format!("{}{}", **a, **b));
+    assert_eq!([ask(&a, &b), ask(&b, &a), ask(&a, &a)], ["12", "21", "11"]);
+    assert_eq!([ask(&a, &b), ask(&b, &a), ask(&a, &a)], ["12", "21", "11"]);
+    assert_eq!((memo.len(), memo.statistics().misses), (3, 3));
+    drop(a);
+    memo.purge();
+    assert_eq!((memo.len(), memo.get((&b, &b))), (0, None));
+}
+
+/// 172: Its one death is counted once.
+fn one_object_may_be_several_inputs<P: Pointer>() {
+    let (memo, results) = (Memo::<(P, P, P, P), _>::new(), Count::default());
+    let [a, b] = [1, 2].map(P::from);
+    drop(memo.get_or_compute((&a, &a, &b, &a), |cx| {
+        cx.depends_on(&a);
+        cx.depends_on(&b);
+        results.witness()
+    }));
+    drop(memo.get_or_compute((&b, &b, &b, &b), |_| results.witness()));
+    assert!(memo.get((&a, &a, &b, &a)).is_some());
+    drop(a);
+    memo.purge();
+    assert_eq!((memo.len(), memo.pending_dead(), results.get()), (1, 0, 1));
+    assert_eq!(memo.statistics().invalidated, 1);
+    assert!(memo.get((&b, &b, &b, &b)).is_some());
+}
+
+/// 176: And all get what it makes.
+fn of_many_threads_one_computes<P: Pointer>() {
+    let threads = scaled(8, 3);
+    for _ in 0..scaled(200, 2) {
+        let (memo, computed) = (Memo::<P, usize>::new(), Count::default());
+        let (input, barrier) = (P::from(1), Barrier::new(threads));
+        let ask = || {
+            barrier.wait();
+            memo.get_or_compute(&input, |_| {
+                thread::yield_now();
+                computed.add()
+            })
+        };
+        thread::scope(|scope| {
+            let askers: Vec<_> = (0..threads).map(|_| scope.spawn(ask)).collect();
+            for asker in askers {
+                assert_eq!(asker.join().unwrap(), 1);
+            }
+        });
+        assert_eq!((computed.get(), memo.len()), (1, 1));
+        let statistics = memo.statistics();
+        assert_eq!((statistics.hits, statistics.misses), (threads - 1, 1));
+    }
+}
+
+/// 173: As the documentation says: until it is removed, or the memo goes.
+fn a_result_that_owns_its_input_keeps_it<P: Pointer>() {
+    let memo = Memo::<P, P>::new();
+    let [one, other] = [1, 2].map(P::from);
+    let weak = [&one, &other].map(P::downgrade);
+    let lives = |at: usize| weakly::WeakRef::upgrade(&weak[at]).is_some();
+    drop(memo.get_or_compute(&one, |_| one.clone()));
+    drop(memo.get_or_compute(&other, |_| other.clone()));
+    drop(other);
+    memo.purge();
+    assert!(lives(0) && lives(1) && memo.len() == 2);
+    assert!(memo.remove(&one));
+    drop(one);
+    assert!(!lives(0) && lives(1));
+    drop(memo);
+    assert!(!lives(1));
+}
+
+/// 172: Also one at the address of a dead one whose result is not buried yet.
+fn a_new_object_has_no_result<P: Pointer>() {
+    let memo = Memo::<P, usize>::new();
+    for number in 0..scaled(10_000, 50) {
+        let input = P::from(number);
+        assert_eq!(memo.get(&input), None);
+        assert_eq!(memo.get_or_compute(&input, |_| number), number);
+    }
+    let mut some = objects::<P>(scaled(100, 10));
+    for round in 0..10 {
+        for input in &some {
+            let computed = memo.get_or_compute(input, |_| round * 1_000 + **input);
+            assert_eq!(computed, round * 1_000 + **input);
+        }
+        // The next have the same addresses, as a rule.
+        some.clear();
+        some = objects(scaled(100, 10));
+    }
+}
