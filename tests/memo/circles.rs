@@ -1,0 +1,233 @@
+//! Computations that ask for others, and such as come to need themselves.
+
+use std::sync::Barrier;
+use std::thread;
+
+use weakly::concurrent::WeakMap;
+use weakly::{Attribute, Memo, Strong};
+
+use crate::common::{panics, scaled};
+use crate::for_each_pointer;
+use crate::tools::{Count, Pointer, message, objects};
+
+for_each_pointer!(
+    to_need_oneself_is_an_error,
+    a_caught_circle_spoils_nothing,
+    other_keys_may_be_asked_for,
+    a_circle_over_threads_is_an_error,
+    a_circle_of_three_is_an_error,
+    those_who_only_meet_are_in_no_circle,
+);
+
+/// 174: A panic that names both types; the key can be used afterwards, here and elsewhere.
+fn to_need_oneself_is_an_error<P: Pointer>() {
+    let (memo, input) = (Memo::<P, String>::new(), P::from(1));
+    let circle = message(|| {
+        memo.get_or_compute(&input, |_| memo.get_or_compute(&input, |_| unreachable!()));
+    });
+    let circle = circle.expect("it panics");
+    for name in [std::any::type_name::<P>(), "alloc::string::String"] {
+        assert!(circle.contains(name), "{circle}");
+    }
+    let through_failure = panics(|| {
+        _ = memo.try_get_or_compute(&input, |_| {
+            memo.try_get_or_compute(&input, |_| unreachable!())
+                .map_err(|()| ())
+        });
+    });
+    assert!(through_failure);
+    let statistics = memo.statistics();
+    assert_eq!((statistics.hits, statistics.misses), (0, 2));
+    assert_eq!((statistics.discarded, memo.len()), (2, 0));
+    let elsewhere = thread::scope(|scope| {
+        let ask = || memo.get_or_compute(&input, |_| "elsewhere".into());
+        scope.spawn(ask).join().unwrap()
+    });
+    assert_eq!(elsewhere, "elsewhere");
+    assert_eq!(memo.get_or_compute(&input, |_| unreachable!()), "elsewhere");
+}
+
+/// 174: The outer computation may go on without.
+fn a_caught_circle_spoils_nothing<P: Pointer>() {
+    let (memo, input) = (Memo::<P, usize>::new(), P::from(1));
+    let result = memo.get_or_compute(&input, |_| {
+        for _ in 0..3 {
+            assert!(panics(|| _ = memo.get_or_compute(&input, |_| 0)));
+        }
+        assert_eq!(memo.get(&input), None);
+        7
+    });
+    assert_eq!((result, memo.get(&input)), (7, Some(7)));
+    let statistics = memo.statistics();
+    assert_eq!((statistics.misses, statistics.discarded), (1, 0));
+}
+
+/// 174: As deep as the stack allows, and each is computed once.
+fn other_keys_may_be_asked_for<P: Pointer>() {
+    fn count<P: Pointer>(memo: &Memo<P, usize>, all: &[P]) -> usize {
+        let Some((first, rest)) = all.split_first() else {
+            return 0;
+        };
+        memo.get_or_compute(first, |cx| {
+            if let Some(next) = rest.first() {
+                cx.depends_on(next);
+            }
+            // Twice: the second is a hit.
+            count(memo, rest).max(count(memo, rest)) + 1
+        })
+    }
+    let depth = scaled(300, 10);
+    let (memo, mut all) = (Memo::new(), objects::<P>(depth));
+    assert_eq!(count(&memo, &all), depth);
+    assert_eq!((memo.len(), memo.statistics().misses), (depth, depth));
+    assert_eq!(memo.statistics().hits, depth - 1);
+    // What depends on the last goes, and it alone: the next before it was not asked to say more.
+    all.pop();
+    memo.purge();
+    assert_eq!(memo.len(), depth - 2);
+}
+
+/// Threads, each of which computes one key and, when all have begun, wants that of the next. At least one
+/// is told that this is a circle; nobody waits for ever, and all keys can be used again.
+fn circle_of<P: Pointer>(threads: usize, wants: impl Fn(usize) -> usize + Sync) -> usize {
+    let (memo, inputs) = (Memo::<P, usize>::new(), objects::<P>(threads));
+    let barrier = Barrier::new(threads);
+    let told = Count::default();
+    thread::scope(|scope| {
+        for at in 0..threads {
+            let (memo, inputs, barrier, told, wants) = (&memo, &inputs, &barrier, &told, &wants);
+            scope.spawn(move || {
+                let circle = message(|| {
+                    memo.get_or_compute(&inputs[at], |_| {
+                        barrier.wait();
+                        memo.get_or_compute(&inputs[wants(at)], |_| 0) + 1
+                    });
+                });
+                if let Some(circle) = circle {
+                    assert!(circle.contains("circle"), "{circle}");
+                    told.add();
+                }
+            });
+        }
+    });
+    for input in &inputs {
+        memo.get_or_compute(input, |_| 0);
+    }
+    assert_eq!(memo.len(), threads);
+    let statistics = memo.statistics();
+    assert_eq!(statistics.misses, threads + statistics.discarded);
+    told.get()
+}
+
+/// 174: One thread is told, or both.
+fn a_circle_over_threads_is_an_error<P: Pointer>() {
+    for _ in 0..scaled(200, 3) {
+        assert_ne!(circle_of::<P>(2, |at| 1 - at), 0);
+    }
+}
+
+/// 174: Likewise; and one that leads into a circle, without being part of it, is told nothing.
+fn a_circle_of_three_is_an_error<P: Pointer>() {
+    for _ in 0..scaled(200, 3) {
+        assert_ne!(circle_of::<P>(3, |at| (at + 1) % 3), 0);
+        // 3 waits for 0, which is in a circle with 1 and 2.
+        let told = circle_of::<P>(4, |at| if at == 3 { 0 } else { (at + 1) % 3 });
+        assert!((1..=3).contains(&told), "{told}");
+    }
+}
+
+/// 174: Threads that want several things in different orders, and one thing at a time.
+fn those_who_only_meet_are_in_no_circle<P: Pointer>() {
+    let threads = scaled(4, 2);
+    let keys = scaled(16, 4);
+    for _ in 0..scaled(100, 2) {
+        let (memo, inputs) = (Memo::<P, usize>::new(), objects::<P>(keys));
+        let computed = Count::default();
+        thread::scope(|scope| {
+            for thread in 0..threads {
+                let (memo, inputs, computed) = (&memo, &inputs, &computed);
+                scope.spawn(move || {
+                    for step in 0..keys {
+                        let at = if thread % 2 == 0 {
+                            step
+                        } else {
+                            keys - 1 - step
+                        };
+                        // Each needs the one above: no circle, whoever begins.
+                        let got = memo.get_or_compute(&inputs[at], |_| {
+                            computed.add();
+                            thread::yield_now();
+                            match inputs.get(at + 1) {
+                                Some(next) => memo.get_or_compute(next, |_| {
+                                    computed.add();
+                                    keys
+                                }),
+                                None => keys,
+                            }
+                        });
+                        assert_eq!(got, keys);
+                    }
+                });
+            }
+        });
+        assert_eq!((computed.get(), memo.len()), (keys, keys));
+    }
+}
+
+/// 174: Over several collections, of several kinds.
+#[test]
+fn a_circle_over_collections_is_an_error() {
+    let object = Strong::new(1);
+    let sizes = Memo::<Strong<usize>, usize>::new();
+    let depths = WeakMap::<Strong<usize>, usize>::new();
+    let names = Attribute::<Strong<usize>, usize>::new();
+    let ask = |turn: usize| match turn {
+        0 => sizes.get_or_compute(&object, |_| {
+            depths.get_or_insert_with(&object, || {
+                names.get_or_init(&object, || {
+                    sizes.get_or_compute(&object, |_| unreachable!())
+                })
+            })
+        }),
+        1 => depths.get_or_insert_with(&object, || 1),
+        2 => names.get_or_init(&object, || 2),
+        _ => sizes.get_or_compute(&object, |_| 3),
+    };
+    let circle = message(|| _ = ask(0)).expect("it panics");
+    assert!(circle.contains("circle"), "{circle}");
+    assert!(sizes.is_empty() && depths.is_empty() && names.is_empty());
+    assert_eq!([ask(1), ask(2), ask(3)], [1, 2, 3]);
+
+    // The same over two threads.
+    let (one, other) = (Memo::<Strong<usize>, usize>::new(), WeakMap::new());
+    for _ in 0..scaled(100, 3) {
+        let barrier = Barrier::new(2);
+        let told = Count::default();
+        let tell = |run: &dyn Fn()| {
+            if panics(run) {
+                told.add();
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                tell(&|| {
+                    one.get_or_compute(&object, |_| {
+                        barrier.wait();
+                        other.get_or_insert_with(&object, || 1)
+                    });
+                });
+            });
+            scope.spawn(|| {
+                tell(&|| {
+                    other.get_or_insert_with(&object, || {
+                        barrier.wait();
+                        one.get_or_compute(&object, |_| 1)
+                    });
+                });
+            });
+        });
+        assert_ne!(told.get(), 0);
+        one.clear();
+        other.clear();
+    }
+}

@@ -1,0 +1,320 @@
+//! Statistics that add up.
+
+use std::thread;
+
+use proptest::prelude::*;
+use weakly::Memo;
+use weakly::memo::Statistics;
+
+use crate::common::{explode, panics, scaled};
+use crate::for_each_pointer;
+use crate::tools::{Count, Pointer, Witness, objects};
+
+const OBJECTS: usize = 6;
+
+/// Something that is done with a memo of pairs. Objects are named by their places.
+#[derive(Debug, Clone)]
+enum Op {
+    /// Asks for a pair's result, which depends on another object besides, if it is to be computed. That one
+    /// may die meanwhile, and the computation may come to nothing.
+    Ask([usize; 2], Option<(usize, bool)>, End),
+    Get([usize; 2]),
+    Remove([usize; 2]),
+    /// Another object takes the place of this one.
+    Kill(usize),
+    Clear,
+    Purge,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum End {
+    Well,
+    Fails,
+    Panics,
+    /// The result is removed before it is there.
+    Removed,
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let pair = || [0..OBJECTS / 2, OBJECTS / 2 - 1..OBJECTS - 1];
+    let end = prop_oneof![
+        6 => Just(End::Well),
+        1 => Just(End::Fails),
+        1 => Just(End::Panics),
+        1 => Just(End::Removed)
+    ];
+    let besides = proptest::option::of((0..OBJECTS, prop::bool::weighted(0.2)));
+    let op = prop_oneof![
+        12 => (pair(), besides, end).prop_map(|(pair, besides, end)| Op::Ask(pair, besides, end)),
+        2 => pair().prop_map(Op::Get),
+        2 => pair().prop_map(Op::Remove),
+        4 => (0..OBJECTS).prop_map(Op::Kill),
+        1 => Just(Op::Clear),
+        2 => Just(Op::Purge)
+    ];
+    prop::collection::vec(op, 1..scaled(120, 20))
+}
+
+/// A kept result: the objects that end it, by number, and its own.
+type Kept = ([usize; 2], Vec<usize>, usize);
+
+/// What a memo should say.
+#[derive(Default)]
+struct Model {
+    kept: Vec<Kept>,
+    statistics: Statistics,
+    answered: usize,
+    failed: usize,
+    destroyed: usize,
+}
+
+impl Model {
+    fn find(&self, pair: [usize; 2]) -> Option<usize> {
+        self.kept.iter().position(|kept| kept.0 == pair)
+    }
+
+    fn kill(&mut self, number: usize) {
+        let before = self.kept.len();
+        self.kept.retain(|kept| !kept.1.contains(&number));
+        self.statistics.invalidated += before - self.kept.len();
+    }
+
+    fn remove(&mut self, pair: [usize; 2]) -> bool {
+        let at = self.find(pair);
+        if let Some(at) = at {
+            self.kept.swap_remove(at);
+            self.statistics.discarded += 1;
+        }
+        at.is_some()
+    }
+}
+
+/// The result of a computation: its number, and what tells its end.
+type Made = (usize, Witness);
+
+/// A memo, its model, and the objects, each with the number that tells it from all that were.
+struct World<P: Pointer> {
+    memo: Memo<(P, P), Made>,
+    places: Vec<(P, usize)>,
+    model: Model,
+    /// Objects and results so far.
+    numbers: usize,
+    destroyed: Count,
+}
+
+impl<P: Pointer> World<P> {
+    fn new() -> Self {
+        let places: Vec<_> = (0..OBJECTS)
+            .map(|number| (P::from(number), number))
+            .collect();
+        World {
+            memo: Memo::new(),
+            places,
+            model: Model::default(),
+            numbers: OBJECTS,
+            destroyed: Count::default(),
+        }
+    }
+
+    fn key(&self, at: [usize; 2]) -> (&P, &P) {
+        (&self.places[at[0]].0, &self.places[at[1]].0)
+    }
+
+    fn named(&self, at: [usize; 2]) -> [usize; 2] {
+        at.map(|at| self.places[at].1)
+    }
+
+    fn kill(&mut self, at: usize) {
+        self.numbers += 1;
+        let number = self.places[at].1;
+        self.places[at] = (P::from(at), self.numbers);
+        self.model.kill(number);
+    }
+
+    fn ask(&mut self, at: [usize; 2], besides: Option<(usize, bool)>, end: End) {
+        self.numbers += 1;
+        let number = self.numbers;
+        let pair = self.named(at);
+        let there = self.model.find(pair).map(|at| self.model.kept[at].2);
+        let mut got = None;
+        let mut computed = false;
+        let panicked = panics(|| {
+            let answer = self.memo.try_get_or_compute(self.key(at), |cx| {
+                computed = true;
+                if let Some((at, dies)) = besides {
+                    let other = P::from(0);
+                    cx.depends_on(if dies { &other } else { &self.places[at].0 });
+                }
+                match end {
+                    End::Well => {}
+                    End::Fails => return Err(()),
+                    End::Panics => explode(),
+                    End::Removed => assert!(!self.memo.remove(self.key(at))),
+                }
+                Ok((number, self.destroyed.witness()))
+            });
+            got = answer.ok().map(|made| made.0);
+        });
+        assert_eq!(computed, there.is_none());
+        let statistics = &mut self.model.statistics;
+        if there.is_some() {
+            statistics.hits += 1;
+            self.model.answered += 1;
+            assert_eq!((got, panicked), (there, false));
+            return;
+        }
+        statistics.misses += 1;
+        if matches!(end, End::Fails | End::Panics) {
+            assert_eq!((got, panicked), (None, end == End::Panics));
+            statistics.discarded += 1;
+            self.model.failed += 1;
+            return;
+        }
+        self.model.answered += 1;
+        assert_eq!((got, panicked), (Some(number), false));
+        self.model.destroyed += 1;
+        match besides {
+            // (It counts once, whichever of its two ends is seen first.)
+            Some((_, true)) => statistics.invalidated += 1,
+            _ if end == End::Removed => statistics.discarded += 1,
+            _ => {
+                let besides = besides.map(|(at, _)| self.places[at].1);
+                let of = pair.into_iter().chain(besides).collect();
+                self.model.kept.push((pair, of, number));
+            }
+        }
+    }
+
+    fn run(&mut self, op: Op) {
+        match op {
+            Op::Ask(at, besides, end) => self.ask(at, besides, end),
+            Op::Get(at) => {
+                let got = self.memo.get(self.key(at)).map(|made| made.0);
+                let wanted = self.model.find(self.named(at));
+                assert_eq!(got, wanted.map(|at| self.model.kept[at].2));
+            }
+            Op::Remove(at) => {
+                let named = self.named(at);
+                assert_eq!(self.memo.remove(self.key(at)), self.model.remove(named));
+            }
+            Op::Kill(at) => self.kill(at),
+            Op::Clear => {
+                self.memo.clear();
+                self.model.statistics.discarded += self.model.kept.len();
+                self.model.kept.clear();
+            }
+            Op::Purge => self.check(),
+        }
+        let statistics = self.memo.statistics();
+        let answered = self.model.answered + self.model.failed;
+        assert_eq!(statistics.hits + statistics.misses, answered);
+    }
+
+    fn check(&self) {
+        self.memo.purge();
+        let statistics = self.memo.statistics();
+        assert_eq!(statistics, self.model.statistics);
+        assert_eq!(self.memo.len(), self.model.kept.len());
+        assert_eq!(self.memo.pending_dead(), 0);
+        let destroyed = self.model.destroyed - self.model.kept.len();
+        assert_eq!(self.destroyed.get(), destroyed, "and each once");
+        add_up(statistics, self.memo.len());
+    }
+}
+
+/// What the documentation says of them.
+#[track_caller]
+fn add_up(statistics: Statistics, len: usize) {
+    let gone = statistics.invalidated + statistics.discarded;
+    assert_eq!(statistics.misses, len + gone, "{statistics:?}");
+}
+
+fn agrees_with_the_model<P: Pointer>() {
+    let config = ProptestConfig {
+        cases: scaled(256, 4) as u32,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    proptest!(config, |(ops in ops())| {
+        let mut world = World::<P>::new();
+        for op in ops {
+            world.run(op);
+        }
+        world.check();
+        let (destroyed, made) = (world.destroyed, world.model.destroyed);
+        drop((world.memo, world.places));
+        assert_eq!(destroyed.get(), made);
+    });
+}
+
+for_each_pointer!(agrees_with_the_model, threads_leave_sums_that_agree);
+
+/// 177: When all are done. Objects die, results fail and are removed, on all threads at once.
+fn threads_leave_sums_that_agree<P: Pointer>() {
+    let threads = scaled(4, 2);
+    let (memo, destroyed) = (Memo::<P, (usize, Witness)>::new(), Count::default());
+    let (calls, computed, circles) = (Count::default(), Count::default(), Count::default());
+    let common = objects::<P>(scaled(16, 4));
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            let (memo, common, destroyed) = (&memo, &common, &destroyed);
+            let (calls, computed, circles) = (&calls, &computed, &circles);
+            scope.spawn(move || {
+                let mut state = thread as u64;
+                let mut own = objects::<P>(16);
+                for step in 0..scaled(5_000, 60) {
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1);
+                    let chance = (state >> 33) as usize;
+                    let input = if chance & 1 == 0 {
+                        &common[chance / 32 % common.len()]
+                    } else {
+                        &own[chance / 32 % own.len()]
+                    };
+                    match chance / 2 % 16 {
+                        0 => _ = memo.remove(input),
+                        1 => own[step % 16] = P::from(step),
+                        2 if step % 64 == 0 => memo.clear(),
+                        3 => memo.purge(),
+                        kind => {
+                            calls.add();
+                            let mut begun = false;
+                            let failed = panics(|| {
+                                _ = memo.try_get_or_compute(input, |cx| {
+                                    begun = true;
+                                    computed.add();
+                                    let other = P::from(step);
+                                    cx.depends_on(&other);
+                                    cx.depends_on(&own[step % 16]);
+                                    match kind {
+                                        4 => explode(),
+                                        5 => Err(()),
+                                        6 | 7 => Ok((step, destroyed.witness())),
+                                        _ => {
+                                            // It lives as long as the result.
+                                            let end = destroyed.clone();
+                                            let keeps = move || drop((other, end.add()));
+                                            Ok((step, Witness::new(keeps)))
+                                        }
+                                    }
+                                });
+                            });
+                            if failed && !begun {
+                                circles.add();
+                            }
+                        }
+                    }
+                }
+            });
+        }
+    });
+    drop(common);
+    memo.purge();
+    let statistics = memo.statistics();
+    assert_eq!((memo.pending_dead(), circles.get()), (0, 0));
+    assert_eq!(statistics.hits + statistics.misses, calls.get());
+    assert_eq!(statistics.misses, computed.get());
+    add_up(statistics, memo.len());
+    assert_eq!(memo.len(), 0, "all inputs are dead");
+}
