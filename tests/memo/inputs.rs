@@ -1,5 +1,6 @@
 //! What a result is computed from: once for each live tuple, whose objects it does not keep.
 
+use std::any::Any;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
@@ -142,39 +143,28 @@ fn a_purge_follows_deaths_of_both_kinds() {
     #[allow(dead_code)]
     struct Owns(Option<Arc<usize>>, Option<Strong<usize>>);
     let memo = Memo::<(Strong<usize>, Arc<usize>), Owns>::new();
-    let (mut strong, arc) = (Strong::new(0), Arc::new(0));
+    let (mut strong, mut arc) = (Strong::new(0), Arc::new(0));
     let first = strong.clone();
-    let mut others = arc;
+    let mut others: Vec<Box<dyn Any>> = Vec::new();
     for number in 1..scaled(1_000, 20) {
-        let (next, other) = (Strong::new(number), Arc::new(number));
-        let owns = match number % 2 {
-            0 => Owns(Some(other.clone()), None),
-            _ => Owns(None, Some(next.clone())),
+        let next = (Strong::new(number), Arc::new(number));
+        // A result owns one input of the next, in turns; the other one lives on.
+        let (owns, other): (_, Box<dyn Any>) = match number % 2 {
+            0 => (Owns(Some(next.1.clone()), None), Box::new(next.0.clone())),
+            _ => (Owns(None, Some(next.0.clone())), Box::new(next.1.clone())),
         };
-        // What this one owns is one input of the next.
-        drop(memo.get_or_compute((&strong, &others), |_| owns));
-        (strong, others) = (next, other);
-        // The other input stays: it is leaked into the next result's key by nobody.
-        match number % 2 {
-            0 => keep(strong.clone()),
-            _ => keep(others.clone()),
-        }
+        drop(memo.get_or_compute((&strong, &arc), |_| owns));
+        others.push(other);
+        (strong, arc) = next;
     }
-    drop((strong, others));
-    assert!(!memo.is_empty());
-    drop(first);
+    let last = (strong, arc);
+    memo.get_or_compute((&last.0, &last.1), |_| Owns(None, None));
+    let all = memo.len();
+    memo.purge();
+    assert_eq!(memo.len(), all);
+    drop((first, last));
     memo.purge();
     assert_eq!(memo.len(), 0);
-}
-
-/// Until the end of the thread.
-fn keep<T: 'static>(value: T) {
-    use std::any::Any;
-    use std::cell::RefCell;
-    thread_local! {
-        static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
-    }
-    KEPT.with_borrow_mut(|kept| kept.push(Box::new(value)));
 }
 
 /// 172: A tuple is not a set.

@@ -12,7 +12,9 @@ use weakly::Strong;
 use weakly::concurrent::SharedRef;
 
 /// A pointer that shared collections take, to any number.
-pub trait Pointer: SharedRef + Clone + From<usize> + Deref<Target = usize> + 'static {
+pub trait Pointer:
+    SharedRef<Target = usize> + Clone + From<usize> + Deref<Target = usize> + fmt::Debug + 'static
+{
     /// Whether deaths are announced.
     const TELLS: bool;
 }

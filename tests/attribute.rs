@@ -1,0 +1,20 @@
+//! What attributes must do, single ones and namespaces of them. Each test's comment begins with the number
+//! of the behaviour that it shows: those of the section M that are about attributes are 166 to 171.
+
+#[path = "attribute/chains.rs"]
+mod chains;
+mod common;
+#[path = "behaviours/heap.rs"]
+mod heap;
+#[path = "attribute/namespaces.rs"]
+mod namespaces;
+#[path = "attribute/reentry.rs"]
+mod reentry;
+#[path = "attribute/single.rs"]
+mod single;
+#[path = "attribute/statics.rs"]
+mod statics;
+#[path = "attribute/threads.rs"]
+mod threads;
+#[path = "memo/tools.rs"]
+mod tools;

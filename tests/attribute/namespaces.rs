@@ -1,0 +1,308 @@
+//! Namespaces of attributes.
+
+use std::sync::{Arc, Mutex};
+
+use weakly::{AttributeId, AttributeKey, Attributes, Identify, Strong};
+
+use crate::common::{explode, panics};
+use crate::for_each_pointer;
+use crate::tools::{Count, Pointer, Witness, objects};
+
+/// Declares keys, each with the type of its values.
+#[macro_export]
+macro_rules! keys {
+    ($($name:ident: $value:ty),* $(,)?) => {$(
+        #[derive(Clone, Copy)]
+        pub(crate) struct $name;
+        impl weakly::AttributeKey for $name {
+            type Value = $value;
+        }
+    )*};
+}
+
+keys!(Depth: usize, Label: String, First: Witness, Second: Witness, Third: Witness);
+
+/// One of the same name, declared elsewhere.
+mod elsewhere {
+    keys!(Depth: usize);
+}
+
+for_each_pointer!(
+    they_are_set_and_read,
+    any_way_to_name_the_object,
+    two_namespaces_never_meet,
+    keys_of_one_name_are_two,
+    the_list_is_in_order_of_the_first_setting,
+    the_end_of_a_namespace_leaves_others_alone,
+    attributes_go_with_the_object_in_order,
+    what_is_replaced_or_taken_is_destroyed,
+    an_update_concerns_one_attribute,
+    a_panic_changes_nothing,
+    clear_and_forget_discard_all,
+    a_clone_of_the_value_has_none,
+);
+
+/// 166: Each with its type.
+fn they_are_set_and_read<P: Pointer>() {
+    let (attributes, object) = (Attributes::<P>::default(), P::from(1));
+    assert!(attributes.is_empty() && attributes.get(&object, Depth).is_none());
+    assert!(attributes.set(&object, Depth, 1) && !attributes.set(&object, Depth, 2));
+    assert!(attributes.set(&object, Label, "label".into()));
+    assert_eq!(attributes.get(&object, Depth), Some(2));
+    assert_eq!(attributes.with(&object, Label, String::len), Some(5));
+    assert!(attributes.has(&object, Label) && !attributes.has(&object, First));
+    assert_eq!((attributes.len(), attributes.is_empty()), (1, false));
+    assert_eq!(format!("{attributes:?}"), "Attributes { objects: 1 }");
+    assert!(attributes.objects().map(|object| *object).eq([1]));
+    assert_eq!(attributes.take(&object, Depth), Some(2));
+    assert_eq!(attributes.take(&object, Depth), None);
+    assert!(attributes.remove(&object, Label) && !attributes.remove(&object, Label));
+    assert_eq!((attributes.len(), attributes.list(&object)), (0, vec![]));
+}
+
+/// 166: By its pointer, weakly, or by reference.
+fn any_way_to_name_the_object<P: Pointer>()
+where
+    usize: Identify<P>,
+{
+    fn by<P: Pointer, Q: ?Sized + Identify<P>>(object: &P, name: &Q) {
+        let attributes = Attributes::<P>::new();
+        assert!(attributes.list(name).is_empty() && !attributes.forget(name));
+        attributes.set(object, Depth, 7);
+        assert_eq!(
+            (attributes.get(name, Depth), attributes.has(name, Depth)),
+            (Some(7), true)
+        );
+        assert_eq!(attributes.with(name, Depth, |depth| depth + 1), Some(8));
+        assert_eq!(attributes.list(name), [AttributeId::of::<Depth>()]);
+        assert!(attributes.forget(name) && !attributes.forget(name));
+        assert_eq!(attributes.get(name, Depth), None);
+    }
+    let object = P::from(1);
+    by(&object, &object.clone());
+    by(&object, &P::downgrade(&object));
+    by::<P, usize>(&object, &object);
+}
+
+/// 166: With the same keys, on the same objects.
+fn two_namespaces_never_meet<P: Pointer>() {
+    let [mine, yours] = [(); 2].map(|()| Attributes::<P>::new());
+    let all = objects::<P>(10);
+    for object in &all {
+        mine.set(object, Depth, **object);
+        yours.set(object, Label, object.to_string());
+        assert!(yours.get(object, Depth).is_none() && mine.get(object, Label).is_none());
+        yours.set(object, Depth, 100 + **object);
+    }
+    for object in &all {
+        assert_eq!(mine.get(object, Depth), Some(**object));
+        assert_eq!(yours.get(object, Depth), Some(100 + **object));
+        assert_eq!((mine.list(object).len(), yours.list(object).len()), (1, 2));
+    }
+    mine.clear();
+    assert_eq!((mine.len(), yours.len()), (0, 10));
+}
+
+/// 166: Two libraries may say `Depth` in one namespace, and mean two things.
+fn keys_of_one_name_are_two<P: Pointer>() {
+    let (attributes, object) = (Attributes::<P>::new(), P::from(1));
+    attributes.set(&object, Depth, 1);
+    assert!(!attributes.has(&object, elsewhere::Depth));
+    attributes.set(&object, elsewhere::Depth, 2);
+    assert_eq!(attributes.get(&object, Depth), Some(1));
+    let ids = [
+        AttributeId::of::<Depth>(),
+        AttributeId::of::<elsewhere::Depth>(),
+    ];
+    assert_eq!(attributes.list(&object), ids);
+    assert!(ids[0] != ids[1] && ids[0] == AttributeId::of::<Depth>());
+    assert!(ids[1].name().ends_with("elsewhere::Depth"), "{:?}", ids[1]);
+    assert!(attributes.remove(&object, Depth) && attributes.has(&object, elsewhere::Depth));
+}
+
+/// 169: A later value takes the place of the first; what is taken away and set again comes last.
+fn the_list_is_in_order_of_the_first_setting<P: Pointer>() {
+    let (attributes, object) = (Attributes::<P>::new(), P::from(1));
+    let [depth, label] = [AttributeId::of::<Depth>(), AttributeId::of::<Label>()];
+    attributes.set(&object, Depth, 1);
+    attributes.set(&object, Label, String::new());
+    attributes.set(&object, Depth, 2);
+    attributes.update(&object, Depth, |_| Some(3));
+    assert_eq!(attributes.list(&object), [depth, label]);
+    attributes.take(&object, Depth);
+    assert_eq!(attributes.list(&object), [label]);
+    attributes.set(&object, Depth, 4);
+    assert_eq!(attributes.list(&object), [label, depth]);
+}
+
+/// 167: Everything it says goes, and nothing else.
+fn the_end_of_a_namespace_leaves_others_alone<P: Pointer>() {
+    let (gone, kept) = (Count::default(), Count::default());
+    let all = objects::<P>(100);
+    let [mine, yours] = [&gone, &kept].map(|count| {
+        let attributes = Attributes::new();
+        for object in &all {
+            attributes.set(object, First, count.witness());
+            attributes.set(object, Second, count.witness());
+        }
+        attributes
+    });
+    drop(mine);
+    assert_eq!((gone.get(), kept.get()), (200, 0));
+    assert!(
+        all.iter()
+            .all(|object| yours.has(object, First) && yours.has(object, Second))
+    );
+    drop(all);
+    yours.purge();
+    assert_eq!((gone.get(), kept.get(), yours.len()), (200, 200, 0));
+}
+
+/// What tells, in its end, which it was.
+fn telling(log: &Arc<Mutex<Vec<usize>>>, number: usize) -> Witness {
+    let log = Arc::clone(log);
+    Witness::new(move || log.lock().unwrap().push(number))
+}
+
+/// 169: In the order in which they were set first; by whatever way they go together.
+fn attributes_go_with_the_object_in_order<P: Pointer>() {
+    type Ends<P> = fn(Attributes<P>, P);
+    let ends: [Ends<P>; 4] = [
+        |attributes, object| {
+            drop(object);
+            attributes.purge();
+        },
+        |attributes, object| drop((attributes, object)),
+        |attributes, object| assert!(attributes.forget(&object)),
+        |attributes, _object| attributes.clear(),
+    ];
+    for end in ends {
+        let log = Arc::default();
+        let (attributes, object) = (Attributes::<P>::new(), P::from(1));
+        attributes.set(&object, Second, telling(&log, 0));
+        attributes.set(&object, First, telling(&log, 2));
+        attributes.set(&object, Third, telling(&log, 3));
+        attributes.set(&object, Second, telling(&log, 1));
+        assert_eq!(*log.lock().unwrap(), [0], "what was replaced goes at once");
+        end(attributes, object);
+        assert_eq!(*log.lock().unwrap(), [0, 1, 2, 3]);
+    }
+}
+
+/// 166: At once, and none of the others with it.
+fn what_is_replaced_or_taken_is_destroyed<P: Pointer>() {
+    let (attributes, object) = (Attributes::<P>::new(), P::from(1));
+    let (first, second) = (Count::default(), Count::default());
+    attributes.set(&object, Second, second.witness());
+    attributes.set(&object, First, first.witness());
+    attributes.set(&object, First, first.witness());
+    assert_eq!(first.get(), 1);
+    drop(attributes.take(&object, First));
+    assert_eq!(first.get(), 2);
+    attributes.update(&object, First, |old| {
+        assert!(old.is_none());
+        Some(first.witness())
+    });
+    attributes.update(&object, First, |old| old.filter(|_| false).cloned());
+    assert_eq!(first.get(), 3);
+    attributes.set(&object, First, first.witness());
+    assert!(attributes.remove(&object, First));
+    assert_eq!((first.get(), second.get(), attributes.len()), (4, 0, 1));
+    attributes.with(&object, Second, |_| {
+        assert!(attributes.remove(&object, Second) && attributes.is_empty());
+        assert_eq!(second.get(), 0, "somebody looks at it");
+    });
+    assert_eq!(second.get(), 1);
+}
+
+/// 166: The others are as they were.
+fn an_update_concerns_one_attribute<P: Pointer>() {
+    let (attributes, object) = (Attributes::<P>::new(), P::from(1));
+    attributes.update(&object, Depth, |old| old.map(|old| old + 1));
+    assert!(attributes.is_empty(), "none of none is none");
+    attributes.set(&object, Label, "label".into());
+    for turn in 1..4 {
+        attributes.update(&object, Depth, |old| {
+            assert_eq!(old.copied(), (turn > 1).then_some(turn - 1));
+            Some(turn)
+        });
+    }
+    assert_eq!(attributes.get(&object, Depth), Some(3));
+    assert_eq!(attributes.get(&object, Label).as_deref(), Some("label"));
+}
+
+/// 175: Of a closure.
+fn a_panic_changes_nothing<P: Pointer>() {
+    let (attributes, object) = (Attributes::<P>::new(), P::from(1));
+    assert!(panics(|| attributes.update(&object, Depth, |_| explode())));
+    assert!(attributes.is_empty());
+    attributes.set(&object, Depth, 1);
+    assert!(panics(|| attributes.update(&object, Depth, |_| explode())));
+    assert!(panics(|| _ = attributes.with(&object, Depth, |_| explode())));
+    assert_eq!(
+        (attributes.get(&object, Depth), attributes.len()),
+        (Some(1), 1)
+    );
+}
+
+/// 167: And the namespace can be used on.
+fn clear_and_forget_discard_all<P: Pointer>() {
+    let (attributes, destroyed) = (Attributes::<P>::new(), Count::default());
+    let mut all = objects::<P>(100);
+    for round in 1..3 {
+        for object in &all {
+            assert!(attributes.set(object, First, destroyed.witness()));
+            assert!(attributes.set(object, Second, destroyed.witness()));
+        }
+        all.truncate(50);
+        if round == 1 {
+            attributes.clear();
+        } else {
+            assert!(all.iter().all(|object| attributes.forget(object)));
+            attributes.purge();
+        }
+        assert_eq!((attributes.len(), attributes.pending_dead()), (0, 0));
+        assert_eq!(destroyed.get(), 200 * round);
+        all.extend(objects::<P>(50));
+    }
+}
+
+/// 171: It is another object.
+fn a_clone_of_the_value_has_none<P: Pointer>() {
+    let (attributes, object) = (Attributes::<P>::new(), P::from(1));
+    attributes.set(&object, Depth, 7);
+    let clone = P::from(usize::clone(&object));
+    assert_eq!(attributes.get(&object.clone(), Depth), Some(7));
+    assert!(attributes.list(&clone).is_empty());
+}
+
+/// 166: Who never carried one has no record, and sends no notice.
+#[test]
+fn who_never_carried_one_pays_nothing() {
+    let (attributes, object) = (Attributes::<Strong<usize>>::new(), Strong::new(1));
+    assert!(attributes.get(&object, Depth).is_none() && attributes.list(&*object).is_empty());
+    assert!(!attributes.remove(&object, Depth) && attributes.take(&object, Label).is_none());
+    attributes.update(&object, Depth, |_| None);
+    assert!(!attributes.forget(&object));
+    assert_eq!(Strong::weak_count(&object), 0);
+    // However many attributes: one entry.
+    attributes.set(&object, Depth, 1);
+    let one = Strong::weak_count(&object);
+    assert_ne!(one, 0);
+    attributes.set(&object, Label, String::new());
+    assert_eq!(Strong::weak_count(&object), one);
+    attributes.remove(&object, Depth);
+    assert_eq!(Strong::weak_count(&object), one);
+    attributes.remove(&object, Label);
+    assert_eq!(Strong::weak_count(&object), 0);
+}
+
+/// A key's type may be said without a value of it.
+#[test]
+fn ids_are_those_of_types() {
+    fn name<A: AttributeKey>(_: A) -> &'static str {
+        AttributeId::of::<A>().name()
+    }
+    assert!(name(Depth).ends_with("namespaces::Depth"));
+    assert_eq!(format!("{:?}", AttributeId::of::<Depth>()), name(Depth));
+}
