@@ -9,6 +9,8 @@ mod parse;
 mod passes;
 mod row;
 mod session;
+#[path = "../common/syntax.rs"]
+mod syntax;
 mod tree;
 
 use std::process::ExitCode;

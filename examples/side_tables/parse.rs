@@ -1,110 +1,21 @@
 //! From text to a tree of handles, by way of `syn`.
 
-use proc_macro2::{LineColumn, Span, TokenStream, TokenTree};
+use proc_macro2::{LineColumn, Span};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use weakly::{Strong, Weak};
 
+use crate::syntax;
 use crate::tree::{Kind, NODES, Node, Source, Tree};
 
-/// How deep brackets and prefixes may nest. The parser recurses, and a stack that overflows takes
-/// the whole process along. Real code stays below a hundred.
-const MAX_DEPTH: usize = 1_000;
-
-/// The stack on which [`parse`] is to be called: deep enough for [`MAX_DEPTH`], and for chains of ten
-/// thousand calls, operators or `else if`, which nest as deep but are not counted, without
-/// optimisation too. Only what is used of it becomes memory.
-pub(crate) const STACK: usize = if cfg!(target_pointer_width = "64") {
-    1 << 30
-} else {
-    1 << 28
-};
-
-/// Why a text is not a tree, and where.
-pub(crate) struct Refusal {
-    /// Both from one, as people count.
-    pub(crate) line: usize,
-    pub(crate) column: usize,
-    pub(crate) why: String,
-}
-
-impl Refusal {
-    fn new(source: &Source, span: Span, why: String) -> Self {
-        let (mut at, end) = (span.start(), span.end());
-        // What is missing at the end of the text has no span of its own.
-        if at == end && at == Span::call_site().start() {
-            at.line = source.lines.len();
-            let last = source.lines[at.line - 1] as usize;
-            at.column = source.text[last..].chars().count();
-        }
-        Refusal {
-            line: at.line,
-            column: at.column + 1,
-            why,
-        }
-    }
-}
-
 /// Parses a file.
-pub(crate) fn parse(source: Source) -> Result<Tree, Refusal> {
-    // The thread's table of spans keeps a copy of every text it has seen. Nobody uses its spans once
-    // the tree is there; without this it would only grow.
-    struct Spans;
-    impl Drop for Spans {
-        fn drop(&mut self) {
-            proc_macro2::extra::invalidate_current_thread_spans();
-        }
-    }
-    let _spans = Spans;
-    let text = without_shebang(&source.text);
-    let refuse = |span: Span, why: String| Refusal::new(&source, span, why);
-    let tokens = text.parse::<TokenStream>().map_err(|error| {
-        let why = "no token of Rust, or a bracket without its partner";
-        refuse(error.span(), why.into())
-    })?;
-    if let Some(span) = too_deep(tokens.clone()) {
-        return Err(refuse(span, "nested too deep".into()));
-    }
-    let file =
-        syn::parse2(tokens).map_err(|error: syn::Error| refuse(error.span(), error.to_string()))?;
-    let root = Builder::tree(&source, &file);
+///
+/// # Errors
+/// Where, and why, it is no Rust.
+pub(crate) fn parse(source: Source) -> Result<Tree, String> {
+    let tree = |file: &syn::File| Builder::tree(&source, file);
+    let root = syntax::parse(&source.name, &source.text, tree)?;
     Ok(Tree { source, root })
-}
-
-/// The text without a first line for the shell, but with its end, so that all lines keep their number.
-fn without_shebang(text: &str) -> &str {
-    match text.strip_prefix("#!") {
-        Some(rest) if !rest.trim_start().starts_with('[') => {
-            &text[text.find('\n').unwrap_or(text.len())..]
-        }
-        _ => text,
-    }
-}
-
-/// Where it nests deeper than the parser may go. Takes every sign for a prefix: it errs to the safe
-/// side.
-fn too_deep(tokens: TokenStream) -> Option<Span> {
-    let mut open = vec![(0, tokens.into_iter())];
-    let mut depth = 0;
-    while let Some((base, tokens)) = open.last_mut() {
-        let Some(token) = tokens.next() else {
-            open.pop();
-            depth = open.last().map_or(0, |&(base, _)| base);
-            continue;
-        };
-        match &token {
-            TokenTree::Ident(_) | TokenTree::Literal(_) => depth = *base,
-            TokenTree::Punct(_) => depth += 1,
-            TokenTree::Group(group) => {
-                depth += 1;
-                open.push((depth, group.stream().into_iter()));
-            }
-        }
-        if depth > MAX_DEPTH {
-            return Some(token.span());
-        }
-    }
-    None
 }
 
 /// Makes nodes while `syn` visits.

@@ -20,6 +20,7 @@ use crate::passes::complexity::{self, Complexity};
 use crate::passes::documentation::{self, Documentation};
 use crate::passes::spans::{self, Spans};
 use crate::row::{HEAD, Row};
+use crate::syntax;
 use crate::tree::{NODES, Node, Source, Tree};
 
 /// The attribute values of all passes that exist.
@@ -53,7 +54,7 @@ pub(crate) fn run(files: &[PathBuf]) -> io::Result<Outcome> {
     let mut out = Output(Ok(()));
     let work = || session.run(files, &mut out);
     let left_out = thread::scope(|scope| {
-        let worker = thread::Builder::new().stack_size(parse::STACK);
+        let worker = thread::Builder::new().stack_size(syntax::STACK);
         let no_thread = |why| io::Error::other(format!("cannot start a thread: {why}"));
         let worker = worker.spawn_scoped(scope, work).map_err(no_thread)?;
         io::Result::Ok(worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
@@ -318,10 +319,7 @@ impl Session {
 fn tree(file: &std::path::Path) -> Result<Tree, String> {
     let text = sources::read(file)?;
     let name = sources::name_of(file);
-    parse::parse(Source::new(name.clone(), text)).map_err(|refusal| {
-        let parse::Refusal { line, column, why } = refusal;
-        format!("{name}:{line}:{column}: {why}")
-    })
+    parse::parse(Source::new(name, text))
 }
 
 fn values() -> usize {
