@@ -20,7 +20,8 @@ pub(crate) struct Program {
     pub(crate) what: &'static str,
     /// Which files it takes from a directory.
     pub(crate) files: Extensions,
-    /// Does it all, and tells standard output about it. Fails where it cannot even start.
+    /// Does it all, and tells standard output about it. Fails where it cannot even start; with
+    /// `InvalidInput`, if it has been called wrongly.
     pub(crate) run: fn(&[PathBuf]) -> io::Result<Outcome>,
 }
 
@@ -85,7 +86,10 @@ Exit status: 0 all well; 1 some input had to be left out, or output failed;
             Ok(outcome) => outcome,
             Err(why) => {
                 complain(&why.to_string());
-                return INCOMPLETE;
+                return match why.kind() {
+                    io::ErrorKind::InvalidInput => MISUSED,
+                    _ => INCOMPLETE,
+                };
             }
         };
         for fault in &outcome.faults {
