@@ -108,7 +108,7 @@ fn edits() -> io::Result<usize> {
     };
     let number = said.to_str().and_then(|said| said.parse().ok());
     number.ok_or_else(|| {
-        let why = format!("{EDITS}: {} is no number of edits", said.display());
+        let why = format!("{EDITS}: {said:?} is no number of edits");
         io::Error::new(io::ErrorKind::InvalidInput, why)
     })
 }
