@@ -272,13 +272,12 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// T2: this node has been unlinked, by us. Says whether it was stale.
     pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
+        let stale = node.is_stale();
         if node.ready().is_none() {
             self.flying.fetch_sub(1, Relaxed);
-        }
-        let stale = node.is_stale();
-        if stale {
+        } else if stale {
             self.dead.fetch_add(1, Relaxed);
-        } else if node.ready().is_some() {
+        } else {
             self.discarded.fetch_add(1, Relaxed);
         }
         node.end();

@@ -14,7 +14,7 @@ use crate::tools::{Count, Pointer, Witness, objects};
 keys!(Common: usize, Mine: usize, Kept: Witness);
 
 const THREADS: usize = scaled(4, 2);
-const STEPS: usize = scaled(5_000, 30);
+const STEPS: usize = scaled(2_000, 30);
 
 for_each_pointer!(
     no_update_is_lost,
