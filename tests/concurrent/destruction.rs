@@ -213,7 +213,11 @@ fn a_new_object_does_not_inherit<P: Kind>() {
         }
         assert_eq!(map.get(&key), Some(n));
     }
-    assert!(cfg!(miri) || (recycled > 0) == P::NOTIFIES, "{recycled}");
+    // Not every allocator gives addresses out again: those of interpreters and sanitizers do not.
+    let boxed = || std::ptr::from_ref(&*Box::new(7_usize)).addr();
+    let expected = P::NOTIFIES && (0..100).any(|_| boxed() == boxed());
+    assert!(recycled == 0 || P::NOTIFIES, "{recycled}");
+    assert!(recycled > 0 || !expected);
 }
 
 /// B28, L161: Whoever else drains the same queue.
