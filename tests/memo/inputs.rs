@@ -144,7 +144,7 @@ fn a_purge_follows_deaths_of_both_kinds() {
     struct Owns(Option<Arc<usize>>, Option<Strong<usize>>);
     let memo = Memo::<(Strong<usize>, Arc<usize>), Owns>::new();
     let (mut strong, mut arc) = (Strong::new(0), Arc::new(0));
-    let first = strong.clone();
+    let first = (strong.clone(), arc.clone());
     let mut others: Vec<Box<dyn Any>> = Vec::new();
     for number in 1..scaled(1_000, 20) {
         let next = (Strong::new(number), Arc::new(number));
