@@ -31,7 +31,7 @@ fn to_need_oneself_is_an_error<P: Pointer>() {
     }
     let through_failure = panics(|| {
         _ = memo.try_get_or_compute(&input, |_| {
-            memo.try_get_or_compute(&input, |_| -> Result<_, ()> { unreachable!() })
+            memo.try_get_or_compute::<()>(&input, |_| unreachable!())
         });
     });
     assert!(through_failure);
