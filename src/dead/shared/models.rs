@@ -333,3 +333,43 @@ fn a_notice_that_is_still_to_come_finds_what_is_linked_before() {
         assert!(map.is_spent());
     });
 }
+
+/// An entry is put in that depends on an object which nobody holds: as a memo puts in what it has computed.
+fn put_in_what_may_have_died<const N: usize>(map: &Map<N>, entry: &Entry) {
+    let held = map.queue.hold();
+    if !entry.tie.tie().was_announced() {
+        entry.link();
+        if entry.tie.tie().was_announced() {
+            entry.remove();
+        }
+    }
+    drop(held);
+}
+
+/// Q2, and [`SharedQueue::hold`]: Who looks after the death, and finds nothing pending, does not find an entry
+/// that has been put in meanwhile; who finds something pending is told by the entry. In the end it is gone.
+#[test]
+fn an_entry_that_depends_on_what_dies_meanwhile() {
+    loom::model(|| {
+        let object = Strong::new(1);
+        let queue = SharedQueue::new();
+        let entries = [Entry::new(&object, &queue)];
+        let map = Arc::new(Map { entries, queue });
+        let other = thread::spawn({
+            let map = map.clone();
+            move || put_in_what_may_have_died(&map, &map.entries[0])
+        });
+        drop(object);
+        map.drain(true);
+        let idle = map.queue.is_idle();
+        let entry = &map.entries[0];
+        if entry.is_linked() {
+            assert!(!idle, "a dead one's entry seems fresh");
+            assert!(entry.tie.tie().is_announced());
+        }
+        other.join().unwrap();
+        map.drain(true);
+        assert!(!entry.is_linked(), "nobody takes it out any more");
+        assert!(map.queue.is_idle());
+    });
+}
