@@ -36,7 +36,20 @@ struct Pilot {
 pub(crate) struct Circle;
 
 thread_local! {
-    static PILOT: Arc<Pilot> = Arc::new(Pilot { waits_for: Mutex::new(None) });
+    static PILOT: Arc<Pilot> = Pilot::new();
+}
+
+impl Pilot {
+    fn new() -> Arc<Self> {
+        Arc::new(Pilot {
+            waits_for: Mutex::new(None),
+        })
+    }
+}
+
+/// This thread. (One that is at its very end is a new one each time, and its circles are not seen.)
+fn pilot() -> Arc<Pilot> {
+    PILOT.try_with(Arc::clone).unwrap_or_else(|_| Pilot::new())
 }
 
 /// No code of a user runs under these locks, so a poisoned one is as good as another.
@@ -50,7 +63,7 @@ impl Flight {
     /// A flight of this thread, which is to [`land`](Self::land) it whatever happens.
     pub(crate) fn start() -> Arc<Self> {
         Arc::new(Flight {
-            pilot: PILOT.with(Arc::clone),
+            pilot: pilot(),
             landed: Mutex::new(false),
             landing: Condvar::new(),
         })
@@ -68,7 +81,7 @@ impl Flight {
 
     /// Waits until it has landed.
     pub(crate) fn wait(this: &Arc<Self>) -> Result<(), Circle> {
-        let me = PILOT.with(Arc::clone);
+        let me = pilot();
         // F1
         *lock(&me.waits_for) = Some(Arc::clone(this));
         let circle = Self::leads_to(this, &me);

@@ -20,8 +20,9 @@ use crate::reference::StrongRef;
 /// dead, the result. From one object, or a tuple of up to four; shared between threads behind `&self`.
 ///
 /// An entry dies with the first of its inputs, which are its key, by identity, and what the computation
-/// [depends on](Computation::depends_on) besides. It is not found any more from that moment on, and the
-/// result is destroyed as the values of a [`concurrent::WeakMap`](crate::concurrent::WeakMap) are.
+/// [depends on](Computation::depends_on) besides. An input is dead when its destructor has run (an `Arc`: when
+/// its last strong pointer has gone). From then on the entry is not found, and the result is destroyed as the
+/// values of a [`concurrent::WeakMap`](crate::concurrent::WeakMap) are.
 ///
 /// Each result is computed once: threads that ask for the same key wait for the one that computes it. If
 /// that panics or fails, nothing is cached, and one of those who wait computes it instead. A computation
@@ -221,8 +222,14 @@ pub struct Computation<'m> {
 
 impl Computation<'_> {
     /// Makes the result depend on one more object: it goes when that dies, at the latest. Nothing is
-    /// tracked by itself, as in compilers' caches: say what you have looked at, directly or by asking the
-    /// memo for its result. O(1).
+    /// tracked by itself, as in compilers' caches: say what you have looked at. O(1).
+    ///
+    /// **Dependence is not transitive.** A result that was computed from another result depends on all that
+    /// the other depends on, and has to say so: else, when one of those dies, the other goes and this one
+    /// stays. The simplest way is to have the results be objects, `Memo<K, Strong<R>>`, and to depend on
+    /// those that were used: `cx.depends_on(&result)`. When one goes, and nobody holds it, it dies, and so
+    /// do those that depend on it, all at the next [`purge`](Memo::purge) (of each memo that is involved, in the
+    /// order in which they depend). The example `incremental` does so.
     ///
     /// If it dies before the computation ends, the result is given out and not kept.
     pub fn depends_on<P: SharedRef + 'static>(&self, object: &P) {
