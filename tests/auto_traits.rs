@@ -11,9 +11,9 @@ mod common;
 
 use common::own::Own;
 use weakly::{
-    Addr, ByIdentity, Expired, Finalizer, Interner, Strong, Weak, WeakHashMap, WeakHashSet,
-    WeakMap, WeakPairMap, WeakSet, WeakValueMap, local, weak_hash_map, weak_map, weak_pair_map,
-    weak_set, weak_value_map,
+    Addr, Attribute, Attributes, ByIdentity, Expired, Finalizer, Interner, Memo, Strong, Weak,
+    WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap, concurrent, local,
+    weak_hash_map, weak_map, weak_pair_map, weak_set, weak_value_map,
 };
 
 /// Whether a type has an auto trait: an inherent constant wins over that of a trait, but is only
@@ -191,6 +191,43 @@ fn collections_by_content_cross_threads_if_their_keys_and_values_do() {
 
 /// A collection makes strong pointers on whatever thread it is: so it is for the pointer to say where that
 /// may be, even if what it wraps could go anywhere.
+/// What is shared is dropped by any thread, so it has to be both.
+#[test]
+fn what_threads_share_is_shared_if_what_it_owns_can_be() {
+    threads! {
+        concurrent::WeakMap<Strong<i32>, i32>: true, true;
+        concurrent::WeakMap<Arc<i32>, i32>: true, true;
+        concurrent::WeakMap<Strong<i32>, Sendable>: true, false;
+        concurrent::WeakMap<Strong<i32>, Syncable>: false, false;
+        concurrent::WeakMap<Strong<i32>, Neither>: false, false;
+        concurrent::WeakSet<Strong<i32>>: true, true;
+        concurrent::WeakValueMap<i32, Strong<i32>>: true, true;
+        concurrent::WeakValueMap<Sendable, Strong<i32>>: true, false;
+        concurrent::WeakValueMap<Neither, Strong<i32>>: false, false;
+        concurrent::Interner<Arc<str>>: true, true;
+        Attribute<Strong<i32>, i32>: true, true;
+        Attribute<Strong<i32>, Sendable>: true, false;
+        Attribute<Strong<i32>, Neither>: false, false;
+        Attributes<Strong<i32>>: true, true;
+        Memo<(Strong<i32>, Arc<i32>), i32>: true, true;
+        Memo<Strong<i32>, Sendable>: true, false;
+        Memo<Strong<i32>, Neither>: false, false;
+        weakly::memo::Computation<'static>: false, false;
+    }
+}
+
+/// A destructor that panics leaves them whole.
+#[test]
+fn what_threads_share_can_be_caught_with_a_panic() {
+    fn caught<T: UnwindSafe + RefUnwindSafe>() {}
+    caught::<concurrent::WeakMap<Strong<i32>, i32>>();
+    caught::<concurrent::WeakValueMap<String, Arc<i32>>>();
+    caught::<concurrent::Interner<Strong<str>>>();
+    caught::<Attribute<Strong<i32>, i32>>();
+    caught::<Memo<Strong<i32>, String>>();
+    assert!(!has!(concurrent::WeakMap<Strong<i32>, Cell<i32>>: RefUnwindSafe));
+}
+
 #[test]
 fn pointers_of_ones_own_say_themselves_whether_they_cross_threads() {
     threads! {

@@ -10,6 +10,7 @@
 
 use core::cell::Cell;
 use core::convert::Infallible;
+use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use equivalent::Equivalent;
@@ -38,6 +39,10 @@ pub(crate) struct Table<K, T, V> {
     /// New entries until the next sweep.
     pub(super) until_sweep: AtomicUsize,
 }
+
+// A table is whole between any two calls; what a panic can leave half done is a value.
+impl<K, T, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
+impl<K, T, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
 
 impl<K: Eq, T: Tied, V> Table<K, T, V> {
     pub(crate) fn with_capacity(capacity: usize) -> Self {

@@ -24,6 +24,8 @@ pub use weak::WeakHandle;
 pub(crate) use flavour::{Link, Word};
 #[cfg(all(test, weakly_loom))]
 pub(crate) use header::Header;
-pub(crate) use hook::{Call, Hook, HookRef, KeptHook, Watcher};
+#[cfg(feature = "std")]
+pub(crate) use hook::Hook;
+pub(crate) use hook::{Call, HookRef, KeptHook, Watcher};
 pub(crate) use side::Side;
 pub(crate) use weak::upgrade;

@@ -228,8 +228,8 @@ impl<T: ?Sized, F: Flavour> Handle<T, F> {
         count::handles::<F>(this.header().count.load(Relaxed))
     }
 
-    /// How many hold on weakly: weak handles, and entries of collections. Finalizers and their
-    /// tokens do not count. A moment's answer, if other threads are at it.
+    /// How many hold on weakly: weak handles, and entries of collections (an entry of a collection
+    /// that threads share counts twice). Finalizers and their tokens do not count. A moment's answer, if other threads are at it.
     #[must_use]
     pub fn weak_count(this: &Self) -> usize {
         // SAFETY: the object is alive and holds a reference to its record.
