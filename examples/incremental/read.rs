@@ -119,9 +119,8 @@ impl Reader {
         for token in tokens {
             match token {
                 TokenTree::Group(group) => {
-                    if let Some((name, of)) = before.take()
-                        && group.delimiter() == proc_macro2::Delimiter::Parenthesis
-                    {
+                    let called = group.delimiter() == proc_macro2::Delimiter::Parenthesis;
+                    if let Some((name, of)) = before.take().filter(|_| called) {
                         self.call(of, name);
                     }
                     self.tokens(group.stream());

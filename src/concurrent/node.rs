@@ -42,6 +42,12 @@ impl<K, T: Tied, V> Node<K, T, V> {
         }
     }
 
+    /// The same, unless it is stale.
+    #[inline]
+    pub(super) fn fresh(&self) -> Option<(&T, &V)> {
+        self.ready().filter(|(tie, _)| !tie.is_stale())
+    }
+
     #[inline]
     pub(super) fn is_stale(&self) -> bool {
         self.ready().is_some_and(|(tie, _)| tie.is_stale())

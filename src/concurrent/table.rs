@@ -123,9 +123,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     pub(crate) fn each(&self, mut look: impl FnMut(&K, &T, &V)) {
         let guard = self.nodes.guard();
         for (node, ()) in self.nodes.iter(&guard) {
-            if let Some((tie, value)) = node.ready()
-                && !tie.is_stale()
-            {
+            if let Some((tie, value)) = node.fresh() {
                 look(&node.key, tie, value);
             }
         }
@@ -191,8 +189,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let there = Cell::new(None);
         self.swap(&pin, node, |now| {
             let of_use = now
-                .filter(|node| !node.is_stale())
-                .and_then(Node::ready)
+                .and_then(Node::fresh)
                 .and_then(|(tie, value)| read(tie, value));
             let free = of_use.is_none();
             drop(there.replace(of_use));
@@ -218,7 +215,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             let query = ByKey(hash, key);
             let there = self.nodes.get_key_value(&query, pin.guard());
             let there = there.map(|(node, ())| node);
-            let shown = there.filter(|node| !node.is_stale()).and_then(Node::ready);
+            let shown = there.and_then(Node::fresh);
             let (wanted, answer) = change(shown);
             let done = match (wanted, there) {
                 (Some((tie, value)), there) => {
@@ -344,10 +341,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.tend();
         let pin = self.pin();
         for (node, ()) in self.nodes.iter(pin.guard()) {
-            if let Some((tie, value)) = node.ready()
-                && !tie.is_stale()
-                && !wanted(&node.key, tie, value)
-            {
+            let unwanted = |(tie, value)| !wanted(&node.key, tie, value);
+            if node.fresh().is_some_and(unwanted) {
                 self.unlink(&pin, node);
             }
         }
