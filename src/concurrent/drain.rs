@@ -17,7 +17,7 @@ std::thread_local! {
 }
 
 impl<K: Eq, T: Tied, V> Table<K, T, V> {
-    /// Works off some notices, if there are any; sweeps, if that is due.
+    /// Works off some notices, if there are any.
     #[inline]
     pub(crate) fn tend(&self) {
         if !self.queue.is_idle() {
