@@ -15,7 +15,7 @@ mod imp {
     use alloc::boxed::Box;
     use core::ptr::NonNull;
 
-    pub(crate) use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+    pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
     #[cfg(feature = "std")]
     pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
     #[cfg(feature = "std")]
@@ -72,6 +72,28 @@ mod imp {
         }
     }
 
+    /// Tells the processor that the line of this address will be wanted soon. Any address will do.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub(crate) fn prefetch(address: *const u8) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        // SAFETY: whatever the address, nothing is read that the program could see.
+        unsafe {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(address.cast());
+        }
+        let _ = address;
+    }
+
+    /// Lets those go first who wait for a lock that its holder takes again and again.
+    #[cold]
+    pub(crate) fn give_way() {
+        #[cfg(feature = "std")]
+        std::thread::yield_now();
+        #[cfg(not(feature = "std"))]
+        core::hint::spin_loop();
+    }
+
     /// Frees a record made by `Box`, whose [`Live`] mark has been ended.
     ///
     /// # Safety
@@ -89,7 +111,7 @@ mod imp {
     use core::ptr::NonNull;
 
     pub(crate) use loom::cell::UnsafeCell;
-    pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+    pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
     pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use loom::thread_local;
 
@@ -141,6 +163,12 @@ mod imp {
         if *turn > 1 {
             loom::skip_branch();
         }
+        loom::thread::yield_now();
+    }
+
+    pub(crate) fn prefetch(_: *const u8) {}
+
+    pub(crate) fn give_way() {
         loom::thread::yield_now();
     }
 

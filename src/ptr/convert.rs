@@ -7,98 +7,92 @@ use core::alloc::Layout;
 use core::ptr::{self, NonNull};
 
 use super::flavour::Flavour;
-use super::header::Header;
-use super::strong::Handle;
+use super::{header, state};
+use super::strong::Strong;
 
-impl<T, F: Flavour> From<T> for Handle<T, F> {
+impl<T, F: Flavour> From<T> for Strong<T, F> {
     fn from(value: T) -> Self {
-        Handle::new(value)
+        Strong::new(value)
     }
 }
 
 /// Moves the value, sized or not, out of its box. This is one way to `Strong<dyn Trait>`; for the
 /// other, without a second allocation, see [`unsize!`](crate::unsize).
-impl<T: ?Sized, F: Flavour> From<Box<T>> for Handle<T, F> {
+impl<T: ?Sized, F: Flavour> From<Box<T>> for Strong<T, F> {
     fn from(value: Box<T>) -> Self {
         let layout = Layout::for_value(&*value);
-        let payload = Header::<F>::allocate(layout, 1);
+        let payload = header::allocate::<F>(layout, 1, state::NONE);
         let old = Box::into_raw(value);
-        let mut new = old;
-        // A pointer to the new place with the old metadata. Writing the address into the first word
-        // is what std did before it had `with_metadata_of`, which is not stable yet.
-        // SAFETY: a pointer to `T: ?Sized` begins with its data address; the assertion holds us to it.
-        unsafe { (&raw mut new).cast::<*mut u8>().write(payload.as_ptr()) };
-        assert!(ptr::addr_eq(new, payload.as_ptr()));
         // SAFETY: the bytes of the value move; the box is freed as raw memory of the same layout, which
         // runs no destructor.
         unsafe {
             payload.copy_from_nonoverlapping(NonNull::new_unchecked(old.cast()), layout.size());
             drop(Box::from_raw(old as *mut core::mem::ManuallyDrop<T>));
-            Handle::from_counted(NonNull::new_unchecked(new))
+            Strong::from_counted(header::with_address(NonNull::new_unchecked(old), payload))
         }
     }
 }
 
 /// Moves the elements.
-impl<T, F: Flavour> From<Vec<T>> for Handle<[T], F> {
+impl<T, F: Flavour> From<Vec<T>> for Strong<[T], F> {
     fn from(mut values: Vec<T>) -> Self {
         let len = values.len();
         // SAFETY: `len` elements move to memory of their layout; the vector forgets them, and frees
         // its own.
         unsafe {
             let layout = Layout::for_value(&*values);
-            let payload = Header::<F>::allocate(layout, 1).cast::<T>();
+            let payload = header::allocate::<F>(layout, 1, state::NONE).cast::<T>();
             payload.copy_from_nonoverlapping(NonNull::new_unchecked(values.as_mut_ptr()), len);
             values.set_len(0);
-            Handle::from_counted(NonNull::slice_from_raw_parts(payload, len))
+            Strong::from_counted(NonNull::slice_from_raw_parts(payload, len))
         }
     }
 }
 
-impl<T: Clone, F: Flavour> From<&[T]> for Handle<[T], F> {
+impl<T: Clone, F: Flavour> From<&[T]> for Strong<[T], F> {
     fn from(values: &[T]) -> Self {
         Vec::from(values).into()
     }
 }
 
-impl<T, const N: usize, F: Flavour> From<[T; N]> for Handle<[T], F> {
+impl<T, const N: usize, F: Flavour> From<[T; N]> for Strong<[T], F> {
     fn from(values: [T; N]) -> Self {
         Vec::from(values).into()
     }
 }
 
-impl<F: Flavour> From<&str> for Handle<str, F> {
+impl<F: Flavour> From<&str> for Strong<str, F> {
     fn from(text: &str) -> Self {
         let bytes = text.as_bytes();
         // SAFETY: the bytes of a string are a string.
         unsafe {
-            let payload = Header::<F>::allocate(Layout::for_value(bytes), 1);
+            let payload = header::allocate::<F>(Layout::for_value(bytes), 1, state::NONE);
             payload.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len());
             let bytes = ptr::slice_from_raw_parts_mut(payload.as_ptr(), bytes.len());
-            Handle::from_counted(NonNull::new_unchecked(bytes as *mut str))
+            Strong::from_counted(NonNull::new_unchecked(bytes as *mut str))
         }
     }
 }
 
-impl<F: Flavour> From<String> for Handle<str, F> {
+impl<F: Flavour> From<String> for Strong<str, F> {
     fn from(text: String) -> Self {
         text.as_str().into()
     }
 }
 
-impl<T, F: Flavour> FromIterator<T> for Handle<[T], F> {
+impl<T, F: Flavour> FromIterator<T> for Strong<[T], F> {
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
         values.into_iter().collect::<Vec<T>>().into()
     }
 }
 
-impl<F: Flavour> Default for Handle<str, F> {
+impl<F: Flavour> Default for Strong<str, F> {
     fn default() -> Self {
         "".into()
     }
 }
 
-impl<T, F: Flavour> Default for Handle<[T], F> {
+impl<T, F: Flavour> Default for Strong<[T], F> {
     fn default() -> Self {
         Vec::new().into()
     }
@@ -139,9 +133,9 @@ macro_rules! unsize {
 /// `coerce` returns its argument, unsized by the compiler.
 #[doc(hidden)]
 pub unsafe fn __unsize<T: ?Sized, U: ?Sized, F: Flavour>(
-    handle: Handle<T, F>,
+    handle: Strong<T, F>,
     coerce: fn(*const T) -> *const U,
-) -> Handle<U, F> {
+) -> Strong<U, F> {
     // SAFETY: the caller's promise.
-    unsafe { Handle::from_raw(coerce(Handle::into_raw(handle))) }
+    unsafe { Strong::from_raw(coerce(Strong::into_raw(handle))) }
 }

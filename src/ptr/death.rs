@@ -3,69 +3,112 @@
 use core::alloc::Layout;
 use core::ptr::NonNull;
 
-use super::flavour::Flavour;
-use super::header::Header;
-use super::hook::Chain;
-use super::side::Side;
+use super::finalize;
+use super::flavour::{Flavour, Link};
+use super::header::{Block, is_apart};
+use super::notice::Node;
+use super::record::RecordRef;
+use super::state::{self, State};
+use crate::sync::Ordering::*;
 
-/// Steps three and four of a death, done by its destructor.
-pub(super) struct Burial<F: Flavour> {
+/// The end of a dead object that nobody holds on to weakly, done by its destructor.
+pub(super) struct Free<F: Flavour> {
+    pub(super) block: Block<F>,
     pub(super) payload: NonNull<u8>,
     pub(super) layout: Layout,
-    pub(super) side: Option<NonNull<Side<F>>>,
 }
 
-impl<F: Flavour> Drop for Burial<F> {
-    // Inline: with the layout known, what is left for an object that nobody watched is one `free`.
+impl<F: Flavour> Drop for Free<F> {
+    // Inline: with the layout known, this is one `free`.
     #[inline(always)]
     fn drop(&mut self) {
-        match self.side {
-            // SAFETY: the last handle, and the payload is gone.
-            None => unsafe { Header::<F>::deallocate(self.payload, self.layout) },
-            Some(side) => self.tell(side),
+        // SAFETY: the last handle has gone, and so has the payload; nobody else has a share (B1).
+        unsafe { self.block.free_all(self.payload, self.layout) };
+    }
+}
+
+/// The end of any other dead object, or of one that was never born, done by its destructor.
+pub(super) struct Reclaim<F: Flavour> {
+    pub(super) block: Block<F>,
+    pub(super) payload: NonNull<u8>,
+    pub(super) layout: Layout,
+}
+
+impl<F: Flavour> Reclaim<F> {
+    /// # Safety
+    /// The payload is gone, and its memory is not used any more.
+    #[inline]
+    unsafe fn free_payload(&self) {
+        if is_apart(self.layout) {
+            // SAFETY: the caller's promise.
+            unsafe { Block::<F>::free_apart(self.payload, self.layout) };
         }
     }
 }
 
-impl<F: Flavour> Burial<F> {
+impl<F: Flavour> Drop for Reclaim<F> {
+    fn drop(&mut self) {
+        // SAFETY: B2: we took the count to zero (or it never left it), and the payload is gone. Written
+        // before the transitions below publish that the block may be freed by others.
+        unsafe { self.block.set_dead(self.layout) };
+        let header = self.block.header();
+        let mut now = header.state.first_look(state::weak(2));
+        loop {
+            match State::<F>::decode(now) {
+                State::Thin(stack) => {
+                    // AcqRel: the entry's owner finds the whole death done. On failure the entry has been
+                    // removed, or a weak handle been made of it.
+                    match header.state.compare_exchange(now, state::dead(NONE), AcqRel, Acquire) {
+                        // SAFETY: N1, the registration's notice. The payload's address may come back only
+                        // after that: it is in `self`, as nothing of the block may be used any more.
+                        Ok(_) => unsafe {
+                            stack.push(Node::of_block(self.block));
+                            return self.free_payload();
+                        },
+                        Err(other) => now = other,
+                    }
+                }
+                // SAFETY: B1, R1: the object's share, with which everything ends that it owned.
+                State::Record(record) => return unsafe { self.reclaim_with(record) },
+                State::Weak(_) => unsafe {
+                    // SAFETY: likewise.
+                    self.free_payload();
+                    return self.block.release_weak();
+                },
+                State::None => {
+                    // It may be that the last entry has just been removed.
+                    // SAFETY: B1: nobody holds on, and nobody can any more.
+                    return unsafe { self.block.free_all(self.payload, self.layout) };
+                }
+                State::Dead | State::Locked => unreachable!("an object dies once"),
+            }
+        }
+    }
+}
+
+const NONE: *mut () = state::NONE;
+
+impl<F: Flavour> Reclaim<F> {
+    /// # Safety
+    /// Called once, by the dying thread; the record is the object's.
     #[inline(never)]
-    fn tell(&self, side: NonNull<Side<F>>) {
-        /// Step four, also if a finalizer panics.
-        struct Grave<'a, F: Flavour>(&'a Burial<F>, NonNull<Side<F>>);
-        impl<F: Flavour> Drop for Grave<'_, F> {
+    unsafe fn reclaim_with(&self, record: RecordRef<F>) {
+        /// The last step, also if a finalizer panics.
+        struct Last<'a, F: Flavour>(&'a Reclaim<F>, RecordRef<F>);
+        impl<F: Flavour> Drop for Last<'_, F> {
             fn drop(&mut self) {
-                // SAFETY: the payload is gone, no upgrade can succeed, and everybody has been told.
-                // The object's own reference to its record ends here.
+                // SAFETY: the payload is gone, no upgrade can succeed, and all notices are pushed. The
+                // object's own reference ends here.
                 unsafe {
-                    Header::<F>::deallocate(self.0.payload, self.0.layout);
-                    Side::release(self.1);
+                    self.0.free_payload();
+                    self.1.release();
                 }
             }
         }
-        let _grave = Grave(self, side);
-        // SAFETY: we took `strong` to zero, or the object was never born; and its reference is ours.
-        let finalizers = unsafe { side.as_ref().close() };
-        run(finalizers);
-    }
-}
-
-/// Runs what is left of a list of finalizers, each also if those before it panicked.
-fn run<F: Flavour>(mut finalizers: Chain<F>) {
-    struct Rest<F: Flavour>(Option<Chain<F>>);
-    impl<F: Flavour> Drop for Rest<F> {
-        fn drop(&mut self) {
-            if let Some(rest) = self.0.take() {
-                run(rest);
-            }
-        }
-    }
-    while let Some(hook) = finalizers.next() {
-        let mut rest = Rest(Some(finalizers));
-        // SAFETY: from the closed list, once.
-        unsafe { hook.fire() };
-        match rest.0.take() {
-            Some(chain) => finalizers = chain,
-            None => return,
-        }
+        let _last = Last(self, record);
+        // SAFETY: the caller's promise.
+        let finalizers = unsafe { record.notify_all() };
+        // SAFETY: they are ours.
+        unsafe { finalize::run(finalizers) };
     }
 }

@@ -1,36 +1,26 @@
 //! Thread-safe or not: the two flavours of one pointer.
 //!
-//! The count protocol is written once, over [`Word`] and [`Link`]. [`Atomic`] maps them to atomics,
-//! [`Local`] to plain cells, which compile to plain increments; there the orderings are ignored and
-//! a compare-exchange never fails for a reason that the protocol did not cause itself.
+//! The protocol is written once, over [`Counter`] and [`Link`]. [`Atomic`] maps them to atomics, [`Local`]
+//! to plain cells, which compile to plain increments; there the orderings are ignored, and a
+//! compare-exchange fails only if the protocol itself has changed the word.
 
 use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;
-use core::ptr;
 
-use super::hook::Hook;
-use super::side::Side;
-use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
+use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// Whether a pointer may cross threads: [`Atomic`] or [`Local`]. Sealed.
 pub trait Flavour: sealed::Sealed + Sized + fmt::Debug + 'static {
-    /// Whether another thread may come between two steps.
+    /// Half a word: a count of handles, a hash, a gate.
     #[doc(hidden)]
-    const SHARED: bool;
-    /// A unit on loan, as it is counted above the handles in an object's count; zero if there are no
-    /// loans.
+    type Half: Counter<u32>;
+    /// A counter of a whole word.
     #[doc(hidden)]
-    const LOAN: usize;
-    /// A counter or a small state machine.
+    type Word: Counter<usize>;
+    /// A tagged pointer.
     #[doc(hidden)]
-    type Word: Word;
-    /// The pointer to the side table, written once.
-    #[doc(hidden)]
-    type Link: Link<Side<Self>>;
-    /// The newest notice on its way to a map.
-    #[doc(hidden)]
-    type Top: Link<Hook<Self>>;
+    type Link: Link;
     /// What a finalizer is.
     #[doc(hidden)]
     type Callback: ?Sized;
@@ -54,16 +44,9 @@ pub struct Atomic(());
 pub struct Local(PhantomData<*mut ()>);
 
 impl Flavour for Atomic {
-    const SHARED: bool = true;
-    // (The cfg is for the models: the protocol of 32 bits on this machine.)
-    const LOAN: usize = if cfg!(weakly_no_loans) {
-        0
-    } else {
-        (1_u64 << 48) as usize
-    };
+    type Half = AtomicU32;
     type Word = AtomicUsize;
-    type Link = AtomicPtr<Side<Self>>;
-    type Top = AtomicPtr<Hook<Self>>;
+    type Link = AtomicPtr<()>;
     type Callback = dyn FnOnce() + Send;
 
     fn call(callback: alloc::boxed::Box<Self::Callback>) {
@@ -72,11 +55,9 @@ impl Flavour for Atomic {
 }
 
 impl Flavour for Local {
-    const SHARED: bool = false;
-    const LOAN: usize = 0;
+    type Half = Cell<u32>;
     type Word = Cell<usize>;
-    type Link = Cell<*mut Side<Self>>;
-    type Top = Cell<*mut Hook<Self>>;
+    type Link = Cell<*mut ()>;
     type Callback = dyn FnOnce();
 
     fn call(callback: alloc::boxed::Box<Self::Callback>) {
@@ -85,153 +66,193 @@ impl Flavour for Local {
 }
 
 /// The operations that the protocols use on a counter.
-pub trait Word {
-    fn new(value: usize) -> Self;
-    fn load(&self, order: Ordering) -> usize;
-    fn store(&self, value: usize, order: Ordering);
-    fn fetch_add(&self, value: usize, order: Ordering) -> usize;
-    fn fetch_sub(&self, value: usize, order: Ordering) -> usize;
-    fn compare_exchange(
-        &self,
-        old: usize,
-        new: usize,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<usize, usize>;
+pub trait Counter<N> {
+    fn new(value: N) -> Self;
+    fn load(&self, order: Ordering) -> N;
+    fn store(&self, value: N, order: Ordering);
+    fn fetch_add(&self, value: N, order: Ordering) -> N;
+    fn fetch_sub(&self, value: N, order: Ordering) -> N;
+    fn compare_exchange(&self, old: N, new: N, success: Ordering, failure: Ordering)
+    -> Result<N, N>;
+    /// What a loop of compare-exchanges takes for the value at first. Under loom it is `guess`: loom 0.7
+    /// does not try the interleavings in which another thread comes between a load and a
+    /// read-modify-write of the same atomic.
+    fn first_look(&self, guess: N) -> N;
 }
 
-impl Word for AtomicUsize {
-    #[inline(always)]
-    fn new(value: usize) -> Self {
-        AtomicUsize::new(value)
-    }
-    #[inline(always)]
-    fn load(&self, order: Ordering) -> usize {
-        AtomicUsize::load(self, order)
-    }
-    #[inline(always)]
-    fn store(&self, value: usize, order: Ordering) {
-        AtomicUsize::store(self, value, order);
-    }
-    #[inline(always)]
-    fn fetch_add(&self, value: usize, order: Ordering) -> usize {
-        AtomicUsize::fetch_add(self, value, order)
-    }
-    #[inline(always)]
-    fn fetch_sub(&self, value: usize, order: Ordering) -> usize {
-        AtomicUsize::fetch_sub(self, value, order)
-    }
-    #[inline(always)]
+/// The operations that the protocols use on a tagged pointer.
+pub trait Link {
+    fn new(value: *mut ()) -> Self;
+    fn load(&self, order: Ordering) -> *mut ();
+    fn store(&self, value: *mut (), order: Ordering);
+    fn swap(&self, new: *mut (), order: Ordering) -> *mut ();
     fn compare_exchange(
         &self,
-        old: usize,
-        new: usize,
+        old: *mut (),
+        new: *mut (),
         success: Ordering,
         failure: Ordering,
-    ) -> Result<usize, usize> {
-        AtomicUsize::compare_exchange(self, old, new, success, failure)
-    }
+    ) -> Result<*mut (), *mut ()>;
+    /// As [`Counter::first_look`]; the load is an acquire.
+    fn first_look(&self, guess: *mut ()) -> *mut ();
 }
 
-impl Word for Cell<usize> {
-    #[inline(always)]
-    fn new(value: usize) -> Self {
-        Cell::new(value)
-    }
-    #[inline(always)]
-    fn load(&self, _: Ordering) -> usize {
-        self.get()
-    }
-    #[inline(always)]
-    fn store(&self, value: usize, _: Ordering) {
-        self.set(value);
-    }
-    #[inline(always)]
-    fn fetch_add(&self, value: usize, _: Ordering) -> usize {
-        self.replace(self.get().wrapping_add(value))
-    }
-    #[inline(always)]
-    fn fetch_sub(&self, value: usize, _: Ordering) -> usize {
-        self.replace(self.get().wrapping_sub(value))
-    }
-    #[inline(always)]
-    fn compare_exchange(
-        &self,
-        old: usize,
-        new: usize,
-        _: Ordering,
-        _: Ordering,
-    ) -> Result<usize, usize> {
-        match self.get() {
-            now if now == old => Ok(self.replace(new)),
-            now => Err(now),
+macro_rules! counters {
+    ($($number:ty: $atomic:ty;)*) => {$(
+        impl Counter<$number> for $atomic {
+            #[inline(always)]
+            fn new(value: $number) -> Self {
+                <$atomic>::new(value)
+            }
+            #[inline(always)]
+            fn load(&self, order: Ordering) -> $number {
+                <$atomic>::load(self, order)
+            }
+            #[inline(always)]
+            fn store(&self, value: $number, order: Ordering) {
+                <$atomic>::store(self, value, order);
+            }
+            #[inline(always)]
+            fn fetch_add(&self, value: $number, order: Ordering) -> $number {
+                <$atomic>::fetch_add(self, value, order)
+            }
+            #[inline(always)]
+            fn fetch_sub(&self, value: $number, order: Ordering) -> $number {
+                <$atomic>::fetch_sub(self, value, order)
+            }
+            #[inline(always)]
+            fn compare_exchange(
+                &self,
+                old: $number,
+                new: $number,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$number, $number> {
+                <$atomic>::compare_exchange(self, old, new, success, failure)
+            }
+            #[inline(always)]
+            fn first_look(&self, guess: $number) -> $number {
+                // Relaxed: the compare-exchange decides.
+                if cfg!(weakly_loom) { guess } else { <$atomic>::load(self, Ordering::Relaxed) }
+            }
         }
-    }
+
+        impl Counter<$number> for Cell<$number> {
+            #[inline(always)]
+            fn new(value: $number) -> Self {
+                Cell::new(value)
+            }
+            #[inline(always)]
+            fn load(&self, _: Ordering) -> $number {
+                self.get()
+            }
+            #[inline(always)]
+            fn store(&self, value: $number, _: Ordering) {
+                self.set(value);
+            }
+            #[inline(always)]
+            fn fetch_add(&self, value: $number, _: Ordering) -> $number {
+                self.replace(self.get().wrapping_add(value))
+            }
+            #[inline(always)]
+            fn fetch_sub(&self, value: $number, _: Ordering) -> $number {
+                self.replace(self.get().wrapping_sub(value))
+            }
+            #[inline(always)]
+            fn compare_exchange(
+                &self,
+                old: $number,
+                new: $number,
+                _: Ordering,
+                _: Ordering,
+            ) -> Result<$number, $number> {
+                match self.get() {
+                    now if now == old => Ok(self.replace(new)),
+                    now => Err(now),
+                }
+            }
+            #[inline(always)]
+            fn first_look(&self, _: $number) -> $number {
+                self.get()
+            }
+        }
+    )*};
 }
 
-/// A shared pointer.
-pub trait Link<T> {
-    fn null() -> Self;
-    fn load(&self, order: Ordering) -> *mut T;
-    fn swap(&self, new: *mut T, order: Ordering) -> *mut T;
-    fn compare_exchange(
-        &self,
-        old: *mut T,
-        new: *mut T,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<*mut T, *mut T>;
+counters! {
+    u32: AtomicU32;
+    usize: AtomicUsize;
 }
 
-impl<T> Link<T> for AtomicPtr<T> {
+impl Link for AtomicPtr<()> {
     #[inline(always)]
-    fn null() -> Self {
-        AtomicPtr::new(ptr::null_mut())
+    fn new(value: *mut ()) -> Self {
+        AtomicPtr::new(value)
     }
     #[inline(always)]
-    fn load(&self, order: Ordering) -> *mut T {
+    fn load(&self, order: Ordering) -> *mut () {
         AtomicPtr::load(self, order)
     }
     #[inline(always)]
-    fn swap(&self, new: *mut T, order: Ordering) -> *mut T {
+    fn store(&self, value: *mut (), order: Ordering) {
+        AtomicPtr::store(self, value, order);
+    }
+    #[inline(always)]
+    fn swap(&self, new: *mut (), order: Ordering) -> *mut () {
         AtomicPtr::swap(self, new, order)
     }
     #[inline(always)]
     fn compare_exchange(
         &self,
-        old: *mut T,
-        new: *mut T,
+        old: *mut (),
+        new: *mut (),
         success: Ordering,
         failure: Ordering,
-    ) -> Result<*mut T, *mut T> {
+    ) -> Result<*mut (), *mut ()> {
         AtomicPtr::compare_exchange(self, old, new, success, failure)
+    }
+    #[inline(always)]
+    fn first_look(&self, guess: *mut ()) -> *mut () {
+        if cfg!(weakly_loom) {
+            guess
+        } else {
+            AtomicPtr::load(self, Ordering::Acquire)
+        }
     }
 }
 
-impl<T> Link<T> for Cell<*mut T> {
+impl Link for Cell<*mut ()> {
     #[inline(always)]
-    fn null() -> Self {
-        Cell::new(ptr::null_mut())
+    fn new(value: *mut ()) -> Self {
+        Cell::new(value)
     }
     #[inline(always)]
-    fn load(&self, _: Ordering) -> *mut T {
+    fn load(&self, _: Ordering) -> *mut () {
         self.get()
     }
     #[inline(always)]
-    fn swap(&self, new: *mut T, _: Ordering) -> *mut T {
+    fn store(&self, value: *mut (), _: Ordering) {
+        self.set(value);
+    }
+    #[inline(always)]
+    fn swap(&self, new: *mut (), _: Ordering) -> *mut () {
         self.replace(new)
     }
     #[inline(always)]
     fn compare_exchange(
         &self,
-        old: *mut T,
-        new: *mut T,
+        old: *mut (),
+        new: *mut (),
         _: Ordering,
         _: Ordering,
-    ) -> Result<*mut T, *mut T> {
+    ) -> Result<*mut (), *mut ()> {
         match self.get() {
             now if now == old => Ok(self.replace(new)),
             now => Err(now),
         }
+    }
+    #[inline(always)]
+    fn first_look(&self, _: *mut ()) -> *mut () {
+        self.get()
     }
 }

@@ -1,126 +1,534 @@
-//! Where a payload lies in memory: the header is right before it, whatever its alignment.
+//! The block of an object: where header and payload lie, and how a block is freed without its type.
 //!
 //! ```text
-//!   start                payload - HEADER        payload
-//!     v                          v                  v
-//!     [ padding, if over-aligned | count | side ] [ T, at least one byte ]
+//! inline: the whole block is at most INLINE bytes          apart
+//! ┌──────────────┬───────┬─────────────┐      ┌──────────────┬───────┬─────────┬───────┐   ┌───────┬─────────┐
+//! │ count │ hash │ state │ payload     │      │ count │ hash │ state │ payload ┼ depth │   │ block │ payload │
+//! └──────────────┴───────┴─────────────┘      └──────────────┴───────┴────┬────┴───────┘   └───┬───┴─────────┘
+//!                         ▲ Strong points here    ▲                       │                    │   ▲ Strong
+//!                           (padding, if any,     └───────────────────────┼────────────────────┘   │
+//!                           is before the header)                         └────────────────────────┘
 //! ```
+//!
+//! Whether a payload is inline follows from its size and alignment alone, so an unsizing coercion does not
+//! change it. Whoever holds on weakly keeps the block, never a payload apart.
+//!
+//! Invariants:
+//!
+//! * **B1** A block is freed by whoever takes the last of: the object (until the end of its death), what
+//!   `state` counts or names, and what the record counts. See [`state`](super::state).
+//! * **B2** `count` is the number of strong handles while the object lives, zero while it dies (or is not
+//!   born yet), and then [`DEAD`] with the layout of the block. Nobody writes it between the step to zero
+//!   and the one to `DEAD`, which is the dying thread's.
+//! * **B3** `hash` is the hash under which the one collection that the block itself stands for (`THIN`, or
+//!   the first hook of the record) has its entry. It is written by a strong handle that has `state` locked,
+//!   or holds the gate of the record. Its lowest bit says that the payload is apart, and never changes.
+//! * **B4** The words after the header are the payload's while the object lives. Apart, the first is the
+//!   payload's address, marked in its lowest bit when the object has died; the second, as the first of an
+//!   inline block, is the depth of a notice once the payload is gone (see [`notice`](super::notice)).
 
 use alloc::alloc::{alloc, dealloc, handle_alloc_error};
 use core::alloc::Layout;
+use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use super::flavour::{Flavour, Link, Word};
-use crate::sync::Live;
+use super::flavour::{Counter, Flavour, Link};
+use crate::sync::{Live, Ordering::*};
 
-/// The header of a payload: two words.
+/// A block of at most this many bytes has its payload inside. Measured: apart, up to several hundred bytes,
+/// costs new + drop 1.2 to 1.4 of `Arc`'s; inline, a dead object keeps this much at most.
+pub(crate) const INLINE: usize = 256;
+
+/// The flag of a dead object's `count`; below it, the layout of the block.
+const DEAD: u32 = 1 << 31;
+/// In a dead object's `count`: where the alignment is, above the size.
+const ALIGN_AT: u32 = 16;
+/// The flag in `hash`.
+const APART: u32 = 1;
+/// The mark of the address of a payload apart that has died.
+const GONE: usize = 1;
+
+/// The largest number of handles; an upgrade past it aborts. (A clone does at twice as many, where the
+/// sign tells it without another instruction: no number of threads gets from one to the other.)
+pub(crate) const MAX_HANDLES: u32 = 1 << 30;
+
+// Aligned for the tags in pointers to it.
+#[repr(C, align(8))]
 pub(crate) struct Header<F: Flavour> {
-    /// All strong handles, watched or not, and what their group has been lent; see `count`.
-    pub(super) count: F::Word,
-    /// Null until somebody watches.
-    pub(crate) side: F::Link,
-    pub(super) live: Live,
+    pub(super) count: F::Half,
+    hash: F::Half,
+    pub(super) state: F::Link,
+    /// loom's atomics cannot lie in raw memory.
+    #[cfg(weakly_loom)]
+    tail: (F::Link, F::Word),
+    live: Live,
+}
+
+const HEADER: usize = size_of::<Header<super::Local>>();
+#[cfg(not(weakly_loom))]
+const _: () = assert!(HEADER == 16 && size_of::<Header<super::Atomic>>() == HEADER);
+
+/// A pointer to a block that is not freed.
+pub(crate) struct Block<F: Flavour>(NonNull<Header<F>>, PhantomData<F>);
+
+impl<F: Flavour> Clone for Block<F> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: Flavour> Copy for Block<F> {}
+
+impl<F: Flavour> PartialEq for Block<F> {
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+/// Rounds up to an alignment. (Not `next_multiple_of`, which divides where it is not a constant.)
+#[inline(always)]
+const fn round_up(size: usize, align: usize) -> usize {
+    (size + align - 1) & !(align - 1)
+}
+
+/// Where the payload of an inline block begins; the header is right before it.
+#[inline(always)]
+const fn offset<F: Flavour>(align: usize) -> usize {
+    round_up(
+        size_of::<Header<F>>(),
+        if align > align_of::<Header<F>>() { align } else { align_of::<Header<F>>() },
+    )
+}
+
+/// Whether a payload of this layout is apart.
+#[inline(always)]
+pub(super) const fn is_apart(payload: Layout) -> bool {
+    // (The header of either flavour, as it is without loom.)
+    let offset = round_up(16, if payload.align() > 8 { payload.align() } else { 8 });
+    offset > INLINE || payload.size() > INLINE - offset
+}
+
+/// The layout of an inline block. The payload has a word at least, for a notice's depth, which also keeps
+/// an object without a size from having the address of its neighbour.
+#[inline(always)]
+fn inline_layout<F: Flavour>(payload: Layout) -> Layout {
+    let align = payload.align().max(align_of::<Header<F>>());
+    let size = offset::<F>(payload.align()) + payload.size().max(size_of::<usize>());
+    // SAFETY: not apart, so it is far below `isize::MAX`; the alignment is one of two that are valid.
+    unsafe { Layout::from_size_align_unchecked(size, align) }
+}
+
+/// The layout of the block of a payload apart.
+#[inline(always)]
+fn outer_layout<F: Flavour>() -> Layout {
+    // SAFETY: two words after a header, which is a multiple of its alignment.
+    unsafe {
+        Layout::from_size_align_unchecked(
+            size_of::<Header<F>>() + 2 * size_of::<usize>(),
+            align_of::<Header<F>>(),
+        )
+    }
+}
+
+/// The layout of a payload apart with the pointer to its block, and where the payload lies in it.
+#[inline(always)]
+#[track_caller]
+fn apart_layout(payload: Layout) -> (Layout, usize) {
+    let align = payload.align().max(align_of::<usize>());
+    let offset = round_up(size_of::<usize>(), align);
+    let layout = offset
+        .checked_add(payload.size().max(1))
+        .and_then(|size| Layout::from_size_align(size, align).ok());
+    match layout {
+        Some(layout) => (layout, offset),
+        None => panic!("capacity overflow"),
+    }
+}
+
+/// Memory of this layout, which has a size.
+#[inline(always)]
+fn memory(layout: Layout) -> NonNull<u8> {
+    // SAFETY: the size is not zero.
+    match NonNull::new(unsafe { alloc(layout) }) {
+        Some(memory) => memory,
+        None => handle_alloc_error(layout),
+    }
+}
+
+/// Memory for a payload, with a header before it that counts `count` handles and is in `state`.
+///
+/// # Panics
+/// If the layout is larger than `isize::MAX` bytes.
+#[inline]
+#[track_caller]
+pub(super) fn allocate<F: Flavour>(payload: Layout, count: u32, state: *mut ()) -> NonNull<u8> {
+    if is_apart(payload) {
+        return allocate_apart::<F>(payload, count, state);
+    }
+    let layout = inline_layout::<F>(payload);
+    let offset = offset::<F>(payload.align());
+    // SAFETY: the offset is in bounds and at least the size of the header, and both are multiples of the
+    // header's alignment.
+    unsafe {
+        let payload = memory(layout).add(offset);
+        let header = payload.cast::<Header<F>>().sub(1);
+        header.write(Header::new(count, 0, state));
+        payload
+    }
+}
+
+#[track_caller]
+fn allocate_apart<F: Flavour>(payload: Layout, count: u32, state: *mut ()) -> NonNull<u8> {
+    /// The first of the two, should the second fail and the failure unwind.
+    struct Undo(NonNull<u8>, Layout);
+    impl Drop for Undo {
+        fn drop(&mut self) {
+            // SAFETY: allocated with this layout, and nobody else knows it.
+            unsafe { dealloc(self.0.as_ptr(), self.1) };
+        }
+    }
+    let (layout, offset) = apart_layout(payload);
+    let undo = Undo(memory(layout), layout);
+    let block = memory(outer_layout::<F>()).cast::<Header<F>>();
+    // SAFETY: fresh memory of these layouts. Before the payload there is room for a pointer.
+    unsafe {
+        let payload = undo.0.add(offset);
+        payload.cast::<NonNull<Header<F>>>().sub(1).write(block);
+        block.write(Header::new(count, APART, state));
+        let block = Block::<F>(block, PhantomData);
+        block.init_payload(payload.as_ptr());
+        block.init_depth();
+        core::mem::forget(undo);
+        payload
+    }
 }
 
 impl<F: Flavour> Header<F> {
-    const SIZE: usize = size_of::<Self>();
-
-    /// The layout of a whole allocation, and where the payload lies in it.
-    ///
-    /// A payload of no size gets a byte: one past the end of an allocation may be the start of
-    /// another's, and identity is the address of the payload.
     #[inline(always)]
-    #[track_caller]
-    fn layout(payload: Layout) -> (Layout, usize) {
-        let align = payload.align().max(align_of::<Self>());
-        // Not `next_multiple_of`, which divides where the alignment is not a constant.
-        let offset = (Self::SIZE + align - 1) & !(align - 1);
-        let layout = offset
-            .checked_add(payload.size().max(1))
-            .and_then(|size| Layout::from_size_align(size, align).ok());
-        match layout {
-            Some(layout) => (layout, offset),
-            None => panic!("capacity overflow"),
+    fn new(count: u32, hash: u32, state: *mut ()) -> Self {
+        Header {
+            count: F::Half::new(count),
+            hash: F::Half::new(hash),
+            state: F::Link::new(state),
+            #[cfg(weakly_loom)]
+            tail: (F::Link::new(core::ptr::null_mut()), F::Word::new(0)),
+            live: Live::new(),
         }
     }
+}
 
-    /// Memory for a payload, with a header before it that counts `count` handles.
-    ///
-    /// # Panics
-    /// If the layout is larger than `isize::MAX` bytes.
-    #[inline]
-    #[track_caller]
-    pub(super) fn allocate(payload: Layout, count: usize) -> NonNull<u8> {
-        let (layout, offset) = Self::layout(payload);
-        // SAFETY: the size is not zero.
-        let Some(start) = NonNull::new(unsafe { alloc(layout) }) else {
-            handle_alloc_error(layout)
-        };
-        // SAFETY: `offset` is in bounds, and at least `SIZE`, so the header is too. Both are multiples
-        // of the header's alignment.
-        unsafe {
-            let payload = start.add(offset);
-            payload.sub(Self::SIZE).cast::<Self>().write(Header {
-                count: F::Word::new(count),
-                side: F::Link::null(),
-                live: Live::new(),
-            });
-            payload
-        }
-    }
-
-    /// The header of a payload.
+impl<F: Flavour> Block<F> {
+    /// The block of a payload.
     ///
     /// # Safety
-    /// `payload` comes from [`allocate`](Self::allocate), keeps the provenance of the whole
-    /// allocation, and is not deallocated during `'a`.
+    /// `payload` comes from [`allocate`] with this layout, keeps the provenance of its allocation, and is
+    /// not freed.
     #[inline(always)]
-    pub(crate) unsafe fn of<'a, T: ?Sized>(payload: NonNull<T>) -> &'a Self {
-        // SAFETY: the caller's promise, and the picture above.
-        let header = unsafe { payload.cast::<u8>().sub(Self::SIZE).cast::<Self>().as_ref() };
+    pub(super) unsafe fn of(payload: NonNull<u8>, layout: Layout) -> Self {
+        // SAFETY: the picture above.
+        let header = unsafe {
+            if is_apart(layout) {
+                payload.cast::<NonNull<Header<F>>>().sub(1).read()
+            } else {
+                payload.cast::<Header<F>>().sub(1)
+            }
+        };
+        Block(header, PhantomData)
+    }
+
+    /// The block whose place for an inline payload is `place`: see [`place`](Self::place).
+    ///
+    /// # Safety
+    /// `place` is such a place, with the provenance of the block.
+    #[inline(always)]
+    pub(crate) unsafe fn of_place(place: NonNull<u8>) -> Self {
+        // SAFETY: the caller's promise.
+        Block(unsafe { place.cast::<Header<F>>().sub(1) }, PhantomData)
+    }
+
+    /// Where an inline payload is, and one apart would be: what weak handles and entries keep.
+    #[inline(always)]
+    pub(crate) fn place(self) -> NonNull<u8> {
+        // SAFETY: there is a word after the header at least.
+        unsafe { self.0.add(1).cast() }
+    }
+
+    #[inline(always)]
+    pub(super) fn as_ptr(self) -> *mut () {
+        self.0.as_ptr().cast()
+    }
+
+    /// # Safety
+    /// `ptr` is what [`as_ptr`](Self::as_ptr) has returned.
+    #[inline(always)]
+    pub(super) unsafe fn from_ptr(ptr: *mut ()) -> Self {
+        // SAFETY: the caller's promise.
+        Block(unsafe { NonNull::new_unchecked(ptr.cast()) }, PhantomData)
+    }
+
+    /// The header. The caller has a share in the block (B1), or is about to give its share up by the one
+    /// access that follows: a header is made of cells, so a reference to it does not promise that it
+    /// outlives that access.
+    #[inline(always)]
+    pub(super) fn header<'a>(self) -> &'a Header<F> {
+        // SAFETY: B1.
+        let header = unsafe { self.0.as_ref() };
         header.live.check();
         header
     }
 
-    /// Tells the processor that the header will be wanted soon.
+    /// The number of strong handles; none if the object is dead, dying or not yet born.
     #[inline(always)]
-    pub(super) fn prefetch<T: ?Sized>(payload: NonNull<T>) {
-        let header = payload.as_ptr().cast::<u8>().wrapping_sub(Self::SIZE);
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        // SAFETY: whatever the address, nothing is read that the program could see.
-        unsafe {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(header.cast());
-        }
-        let _ = header;
+    pub(crate) fn strong_count(self) -> u32 {
+        // Relaxed: nothing is read on the strength of it.
+        let count = self.header().count.load(Relaxed);
+        if count & DEAD == 0 { count } else { 0 }
     }
 
-    /// Whether the memory could be another's by now: asked by a model that plays the other.
-    ///
-    /// # Safety
-    /// `payload` comes from `allocate`. (Under loom its memory stays.)
-    #[cfg(all(test, weakly_loom))]
-    pub(crate) unsafe fn has_gone<T>(payload: NonNull<T>) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { payload.cast::<u8>().sub(Self::SIZE).cast::<Self>().as_ref() }
-            .live
-            .has_ended()
+    /// Whether no upgrade can succeed: dead, dying or (in `new_cyclic`) not yet born.
+    #[inline(always)]
+    pub(crate) fn is_expired(self) -> bool {
+        self.strong_count() == 0
     }
 
-    /// Frees the memory.
-    ///
-    /// # Safety
-    /// `payload` comes from `allocate` with this layout, and nobody uses it any more.
+    /// Counts one more strong handle, while there is one. O(1).
     #[inline(always)]
-    pub(super) unsafe fn deallocate(payload: NonNull<u8>, layout: Layout) {
-        let (layout, offset) = Self::layout(layout);
-        // SAFETY: the caller's promise. (Under loom the memory stays, so that a late access meets
-        // the ended mark.)
-        unsafe {
-            Self::of(payload).live.end();
-            if cfg!(not(weakly_loom)) {
-                dealloc(payload.sub(offset).as_ptr(), layout);
+    pub(crate) fn upgrade(self) -> bool {
+        let count = &self.header().count;
+        let mut now = count.first_look(1);
+        loop {
+            // Never from zero, which is final for all that were born; nor from `DEAD`.
+            if now.wrapping_sub(1) >= MAX_HANDLES {
+                if now == 0 || now & DEAD != 0 {
+                    return false;
+                }
+                super::abort();
+            }
+            // Acquire: the release by which `new_cyclic` publishes the payload.
+            match count.compare_exchange(now, now + 1, Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(other) => now = other,
             }
         }
     }
+
+    /// The hash of B3, in its short form.
+    #[inline(always)]
+    pub(crate) fn hash(self) -> u32 {
+        // Relaxed: written before the registration that the caller knows of, and not changed until it ends.
+        self.header().hash.load(Relaxed) & !APART
+    }
+
+    /// # Safety
+    /// B3: the caller has `state` locked, or the gate of the record.
+    #[inline(always)]
+    pub(super) unsafe fn set_hash(self, hash: u32) {
+        debug_assert_eq!(hash & APART, 0);
+        let place = &self.header().hash;
+        // Relaxed: whoever reads it has synchronised with the registration.
+        place.store(hash | place.load(Relaxed) & APART, Relaxed);
+    }
+
+    #[inline(always)]
+    fn is_apart(self) -> bool {
+        self.header().hash.load(Relaxed) & APART != 0
+    }
+
+    /// The payload: where it is, or was.
+    #[inline(always)]
+    pub(crate) fn payload(self) -> NonNull<u8> {
+        if self.is_apart() {
+            self.payload_apart()
+        } else {
+            self.place()
+        }
+    }
+
+    #[inline]
+    fn payload_apart(self) -> NonNull<u8> {
+        // Relaxed: written before the block was published; the mark says nothing of what is there.
+        let payload = self.payload_word().load(Relaxed);
+        let payload = payload.map_addr(|addr| addr & !GONE);
+        // SAFETY: the address of a payload is not null.
+        unsafe { NonNull::new_unchecked(payload.cast()) }
+    }
+
+    /// Whether the object of this block has its payload at `addr`, or had it there and nobody else can
+    /// have it yet. So nothing else is ever taken for it: an inline payload's address is not used again
+    /// while there is a block, and one apart is marked before it is freed.
+    #[inline(always)]
+    pub(crate) fn is_at(self, addr: *const ()) -> bool {
+        self.place().as_ptr().addr() == addr.addr() || self.is_apart_at(addr)
+    }
+
+    #[inline]
+    fn is_apart_at(self, addr: *const ()) -> bool {
+        // Relaxed: if an object that came later is at this address, whoever asks has synchronised with its
+        // making, and that with the free which the mark precedes.
+        self.is_apart() && self.payload_word().load(Relaxed).addr() == addr.addr()
+    }
+
+    #[cfg(not(weakly_loom))]
+    #[inline(always)]
+    fn payload_word<'a>(self) -> &'a F::Link {
+        // SAFETY: B4, the first word behind the header of a block whose payload is apart.
+        unsafe { self.0.add(1).cast::<F::Link>().as_ref() }
+    }
+
+    #[cfg(weakly_loom)]
+    fn payload_word<'a>(self) -> &'a F::Link {
+        &self.header().tail.0
+    }
+
+    /// # Safety
+    /// The payload is apart, and the block fresh.
+    #[inline(always)]
+    unsafe fn init_payload(self, payload: *mut u8) {
+        #[cfg(not(weakly_loom))]
+        // SAFETY: B4.
+        unsafe {
+            self.0.add(1).cast::<F::Link>().write(F::Link::new(payload.cast()));
+        }
+        #[cfg(weakly_loom)]
+        self.payload_word().store(payload.cast(), Relaxed);
+    }
+
+    #[cfg(not(weakly_loom))]
+    #[inline(always)]
+    fn depth_ptr(self) -> NonNull<F::Word> {
+        // SAFETY: B4, there are two words behind the header if the payload is apart, else one.
+        unsafe { self.0.add(1).cast::<F::Word>().add(usize::from(self.is_apart())) }
+    }
+
+    /// What of a notice's depth is known; zero if nothing is.
+    ///
+    /// # Safety
+    /// B4: the block is a notice.
+    #[inline(always)]
+    pub(super) unsafe fn depth<'a>(self) -> &'a F::Word {
+        #[cfg(not(weakly_loom))]
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.depth_ptr().as_ref()
+        }
+        #[cfg(weakly_loom)]
+        &self.header().tail.1
+    }
+
+    /// # Safety
+    /// B4: the payload is gone, or apart.
+    #[inline(always)]
+    unsafe fn init_depth(self) {
+        #[cfg(not(weakly_loom))]
+        // SAFETY: B4; nobody else knows the word.
+        unsafe {
+            self.depth_ptr().write(F::Word::new(0));
+        }
+    }
+
+    /// The payload is gone: from now on the block can be freed without its type, and the address of a
+    /// payload apart is no one's.
+    ///
+    /// # Safety
+    /// B2: called once, by the dying thread; `payload` is the layout of its payload.
+    #[inline(always)]
+    pub(super) unsafe fn set_dead(self, payload: Layout) {
+        let block = if is_apart(payload) {
+            let word = self.payload_word();
+            let marked = word.load(Relaxed).map_addr(|addr| addr | GONE);
+            // Relaxed: the mark precedes the free.
+            word.store(marked, Relaxed);
+            outer_layout::<F>()
+        } else {
+            // SAFETY: B4, the payload is gone.
+            unsafe { self.init_depth() };
+            inline_layout::<F>(payload)
+        };
+        let layout = block.size() as u32 | block.align().trailing_zeros() << ALIGN_AT;
+        // Relaxed: whoever frees the block has synchronised with this thread by what it gave up last.
+        self.header().count.store(DEAD | layout, Relaxed);
+    }
+
+    /// Frees the block of a dead object.
+    ///
+    /// # Safety
+    /// B1: the caller's was the last share, and all others' uses happen before.
+    #[inline]
+    pub(super) unsafe fn free(self) {
+        let code = self.header().count.load(Relaxed);
+        debug_assert_ne!(code & DEAD, 0, "freed before its death was over");
+        let (size, align) = (code & (1 << ALIGN_AT) - 1, 1 << (code >> ALIGN_AT & 0xf));
+        self.header().live.end();
+        if cfg!(weakly_loom) {
+            // The memory stays, so that a late access meets the ended mark.
+            return;
+        }
+        // SAFETY: `set_dead` has written the layout; the padding, if any, is before the header.
+        unsafe {
+            let start = self.place().sub(offset::<F>(align));
+            dealloc(
+                start.as_ptr(),
+                Layout::from_size_align_unchecked(size as usize, align),
+            );
+        }
+    }
+
+    /// Frees a payload apart.
+    ///
+    /// # Safety
+    /// It is gone, and nobody uses its memory any more.
+    #[inline]
+    pub(super) unsafe fn free_apart(payload: NonNull<u8>, layout: Layout) {
+        let (layout, offset) = apart_layout(layout);
+        // SAFETY: it was allocated so.
+        unsafe { dealloc(payload.sub(offset).as_ptr(), layout) };
+    }
+
+    /// Frees a block on which nobody holds weakly, and its payload if that is apart.
+    ///
+    /// # Safety
+    /// Nobody uses them any more; `payload` comes from [`allocate`] with this layout.
+    #[inline(always)]
+    pub(super) unsafe fn free_all(self, payload: NonNull<u8>, layout: Layout) {
+        self.header().live.end();
+        // SAFETY: the caller's promise.
+        unsafe {
+            if is_apart(layout) {
+                Self::free_apart(payload, layout);
+                if !cfg!(weakly_loom) {
+                    dealloc(self.as_ptr().cast(), outer_layout::<F>());
+                }
+            } else if !cfg!(weakly_loom) {
+                let start = payload.sub(offset::<F>(layout.align()));
+                dealloc(start.as_ptr(), inline_layout::<F>(layout));
+            }
+        }
+    }
+
+    /// Tells the processor that the header will be wanted soon.
+    #[inline(always)]
+    pub(crate) fn prefetch(self) {
+        crate::sync::prefetch(self.0.as_ptr().cast_const().cast());
+    }
+
+    /// Whether the block could be another's by now: asked by a model that plays the other.
+    #[cfg(all(test, weakly_loom))]
+    pub(crate) fn has_gone(self) -> bool {
+        // SAFETY: under loom the memory stays.
+        unsafe { self.0.as_ref() }.live.has_ended()
+    }
+}
+
+/// `ptr` with another address: the metadata of a pointer without a stable way to take it apart.
+#[inline(always)]
+pub(crate) fn with_address<T: ?Sized>(ptr: NonNull<T>, address: NonNull<u8>) -> NonNull<T> {
+    let mut new = ptr.as_ptr();
+    // SAFETY: a pointer to `T: ?Sized` begins with its data address, as std relied on before it had
+    // `with_metadata_of`, which is not stable yet; the assertion holds us to it.
+    unsafe { (&raw mut new).cast::<*mut u8>().write(address.as_ptr()) };
+    assert!(core::ptr::addr_eq(new, address.as_ptr()));
+    // SAFETY: not null, as it is `address`.
+    unsafe { NonNull::new_unchecked(new) }
 }

@@ -1,332 +1,388 @@
-//! Hooks: the places of the watchers in the lists of a side table. The invariants S1 to S4 are those of
-//! [`side`](super::side).
+//! Hooks: the registrations of an object's second and further entries, and their memory.
+//!
+//! Invariants:
+//!
+//! * **H1** A hook is made, and taken back, by the collection that registers with it; between the two it is
+//!   linked in the list of a record, or it has been fired: pushed, or about to be, as a notice. Which of
+//!   the two is decided under the gate of the record.
+//! * **H2** `block`, `hash` and `offset` are written before the hook is linked, and do not change until it
+//!   is taken back. `offset` bytes before the hook is its [`Target`].
+//! * **H3** While linked, `prev` and `next` are the neighbours in the list, and belong to the holder of the
+//!   gate. Once fired, `prev` is null or the depth of the notice, marked, and `next` the notice below.
 
 use alloc::boxed::Box;
-use core::fmt;
-use core::marker::PhantomData;
+use core::mem::offset_of;
 use core::ptr::{self, NonNull};
 
-use super::flavour::Flavour;
-use super::side::Side;
-use crate::sync::{self, UnsafeCell};
+use super::flavour::{Flavour, Link};
+use super::header::Block;
+use super::notice::NoticeStack;
+use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
-/// The lists of a side table.
-pub(super) struct Watchers<F: Flavour> {
-    /// The heads of the two lists, newest first.
-    pub(super) heads: [*mut Hook<F>; 2],
-    /// Whether the hook inside the record is taken.
-    pub(super) first_taken: bool,
-    /// Those of `refs` that can never bring the object back: finalizers and their tokens.
-    pub(super) bystanders: usize,
+/// Where a registration sends its notice.
+pub(super) type Target<F> = UnsafeCell<*mut NoticeStack<F>>;
+
+/// A place in the list of a record; at the death of the object, the notice of it.
+#[repr(C, align(8))]
+pub(crate) struct Hook<F: Flavour> {
+    prev: F::Link,
+    next: F::Link,
+    block: NonNull<()>,
+    hash: u32,
+    offset: u32,
+    live: Live,
 }
 
-/// Which list of a side table a hook is in: death fires the first, then the second.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Watcher {
-    /// Fired under the gate: a push and nothing else.
-    Map = 0,
-    /// Fired after the gate is closed: user code.
-    Finalizer = 1,
+/// A pointer to a hook, with the provenance of what it lies in: a [`Chunk`] or a record.
+pub(crate) struct HookRef<F: Flavour>(NonNull<Hook<F>>);
+
+impl<F: Flavour> Clone for HookRef<F> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
-/// One watcher's place in the lists of a side table.
-pub struct Hook<F: Flavour> {
-    links: UnsafeCell<Links<F>>,
-    body: UnsafeCell<Option<Body<F>>>,
-}
-
-struct Links<F: Flavour> {
-    prev: *mut Hook<F>,
-    next: *mut Hook<F>,
-}
-
-/// What a hook does, type-erased: this room does not know who watches.
-pub(crate) struct Call<F: Flavour> {
-    /// Called once at the death of the object, if the hook is still linked then; the hook is the
-    /// callee's from then on.
-    pub(crate) fire: unsafe fn(HookRef<F>),
-    /// The watcher's own.
-    pub(crate) context: *const (),
-    /// The watcher's own.
-    pub(crate) tag: u64,
-}
-
-pub(super) struct Body<F: Flavour> {
-    pub(super) side: NonNull<Side<F>>,
-    pub(super) list: Watcher,
-    pub(super) call: Call<F>,
-}
-
-macro_rules! copy {
-    ($($name:ident),*) => {$(
-        impl<F: Flavour> Clone for $name<F> {
-            #[inline]
-            fn clone(&self) -> Self {
-                *self
-            }
-        }
-
-        impl<F: Flavour> Copy for $name<F> {}
-    )*};
-}
-
-copy!(Links, Call, Body, HookRef, KeptHook);
-
-/// A pointer to a hook that is not yet retired.
-pub(crate) struct HookRef<F: Flavour>(pub(super) NonNull<Hook<F>>);
+impl<F: Flavour> Copy for HookRef<F> {}
 
 impl<F: Flavour> PartialEq for HookRef<F> {
-    #[inline]
+    #[inline(always)]
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0
     }
 }
 
-impl<F: Flavour> fmt::Debug for HookRef<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl<F: Flavour> Watchers<F> {
-    /// # Safety
-    /// S2: the caller has the lists to itself; `hook` is in none, and not retired.
-    #[inline]
-    pub(super) unsafe fn push(&mut self, hook: HookRef<F>, list: Watcher) {
-        let next = core::mem::replace(&mut self.heads[list as usize], hook.0.as_ptr());
-        // SAFETY: S2; what is in a list is not retired.
-        unsafe {
-            hook.edit_links(|links| {
-                *links = Links {
-                    prev: ptr::null_mut(),
-                    next,
-                }
-            });
-            if let Some(next) = NonNull::new(next) {
-                HookRef(next).edit_links(|links| links.prev = hook.0.as_ptr());
-            }
-        }
-        if list == Watcher::Finalizer {
-            self.bystanders += 1;
-        }
-    }
-
-    /// # Safety
-    /// S2: the caller has the lists to itself; `hook` is in one of them.
-    #[inline]
-    pub(super) unsafe fn remove(&mut self, hook: HookRef<F>) {
-        // SAFETY: S2; what is in a list is not retired.
-        let list = unsafe {
-            let Links { prev, next } = hook.links();
-            let list = hook.body().list;
-            match NonNull::new(prev) {
-                Some(prev) => HookRef(prev).edit_links(|links| links.next = next),
-                None => self.heads[list as usize] = next,
-            }
-            if let Some(next) = NonNull::new(next) {
-                HookRef(next).edit_links(|links| links.prev = prev);
-            }
-            list
-        };
-        if list == Watcher::Finalizer {
-            self.bystanders -= 1;
-        }
-    }
-}
-
-/// A closed list of hooks, front to back. A hook is given out after its successor is known, since
-/// whoever gets it may free it.
-pub(super) struct Chain<F: Flavour>(pub(super) *mut Hook<F>);
-
-impl<F: Flavour> Iterator for Chain<F> {
-    type Item = HookRef<F>;
-
-    #[inline]
-    fn next(&mut self) -> Option<HookRef<F>> {
-        let hook = HookRef(NonNull::new(self.0)?);
-        // SAFETY: S2, the closed list is ours; what is in it is not retired.
-        self.0 = unsafe { hook.links() }.next;
-        Some(hook)
-    }
-}
+/// The mark of a depth in `prev`.
+const DEPTH: usize = 1;
 
 impl<F: Flavour> Hook<F> {
-    pub(super) fn empty() -> Self {
+    /// A hook that is `offset` bytes behind its target.
+    pub(super) fn new(block: Block<F>, offset: usize) -> Self {
         Hook {
-            links: UnsafeCell::new(Links {
-                prev: ptr::null_mut(),
-                next: ptr::null_mut(),
-            }),
-            body: UnsafeCell::new(None),
-        }
-    }
-
-    pub(super) fn boxed() -> HookRef<F> {
-        // SAFETY: a box is not null.
-        HookRef(unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(Self::empty()))) })
-    }
-
-    /// # Safety
-    /// The hook was made by `boxed`, and nobody uses it any more.
-    pub(super) unsafe fn free(hook: HookRef<F>) {
-        // SAFETY: the caller's promise. (The empty write lets loom order the end after every use.)
-        unsafe {
-            hook.0.as_ref().links.with_mut(|_| ());
-            sync::free(hook.0);
-        }
-    }
-}
-
-/// A hook as its watch keeps it. The hook inside a record is kept as the record, marked: so the way from
-/// a watch to its record does not lead through the hook, which may be on another cache line.
-pub(crate) struct KeptHook<F: Flavour>(NonNull<()>, PhantomData<*const Hook<F>>);
-
-impl<F: Flavour> KeptHook<F> {
-    const INSIDE: usize = 1;
-
-    /// # Safety
-    /// The hook is not retired.
-    #[inline]
-    pub(crate) unsafe fn new(hook: HookRef<F>) -> Self {
-        const { assert!(align_of::<Side<F>>() > Self::INSIDE && align_of::<Hook<F>>() > Self::INSIDE) };
-        // SAFETY: the caller's promise.
-        let side = unsafe { hook.side() };
-        let kept = if hook == Side::first(side) {
-            side.cast::<()>().map_addr(|addr| addr | Self::INSIDE)
-        } else {
-            hook.0.cast()
-        };
-        KeptHook(kept, PhantomData)
-    }
-
-    #[inline]
-    fn is_inside(self) -> bool {
-        self.0.addr().get() & Self::INSIDE != 0
-    }
-
-    /// The record, of a hook inside it.
-    #[inline]
-    fn unmarked(self) -> NonNull<Side<F>> {
-        // SAFETY: the mark is a bit of its own, and what is marked is not null.
-        let side =
-            unsafe { NonNull::new_unchecked(self.0.as_ptr().map_addr(|addr| addr ^ Self::INSIDE)) };
-        side.cast()
-    }
-
-    #[inline]
-    pub(crate) fn hook(self) -> HookRef<F> {
-        if self.is_inside() {
-            Side::first(self.unmarked())
-        } else {
-            HookRef(self.0.cast())
-        }
-    }
-
-    /// The record of the watched object.
-    ///
-    /// # Safety
-    /// The hook is not retired.
-    #[inline]
-    pub(crate) unsafe fn side(self) -> NonNull<Side<F>> {
-        if self.is_inside() {
-            self.unmarked()
-        } else {
-            // SAFETY: the caller's promise.
-            unsafe { self.hook().side() }
+            prev: F::Link::new(ptr::null_mut()),
+            next: F::Link::new(ptr::null_mut()),
+            // SAFETY: a block is not null.
+            block: unsafe { NonNull::new_unchecked(block.as_ptr()) },
+            hash: 0,
+            offset: offset as u32,
+            live: Live::new(),
         }
     }
 }
 
 impl<F: Flavour> HookRef<F> {
-    /// The hook behind a pointer that `as_ptr` has made.
-    #[inline]
-    pub(crate) fn from_ptr(hook: *mut Hook<F>) -> Option<Self> {
-        NonNull::new(hook).map(HookRef)
+    /// # Safety
+    /// `hook` is a hook, with the provenance that this type promises.
+    #[inline(always)]
+    pub(crate) unsafe fn from_ptr(hook: NonNull<()>) -> Self {
+        HookRef(hook.cast())
     }
 
-    #[inline]
-    pub(crate) fn as_ptr(self) -> *mut Hook<F> {
-        self.0.as_ptr()
+    #[inline(always)]
+    pub(crate) fn as_ptr(self) -> NonNull<()> {
+        self.0.cast()
     }
 
-    /// The hook behind this one, in whatever list its holder has made with
-    /// [`set_next`](Self::set_next).
+    /// The hook. The caller's collection has not taken it back (H1), nor does another thread while this
+    /// reference is in use.
+    #[inline(always)]
+    fn get<'a>(self) -> &'a Hook<F> {
+        // SAFETY: H1.
+        let hook = unsafe { self.0.as_ref() };
+        hook.live.check();
+        hook
+    }
+
+    /// The block of the object.
+    #[inline(always)]
+    pub(crate) fn block(self) -> Block<F> {
+        // SAFETY: H2.
+        unsafe { Block::from_ptr(self.get().block.as_ptr()) }
+    }
+
+    /// The hash of the entry, in its short form; of a hook in a chunk.
+    #[inline(always)]
+    pub(crate) fn hash(self) -> u32 {
+        self.get().hash
+    }
+
+    /// # Safety
+    /// H1: the hook is the caller's, and not linked.
+    #[inline]
+    pub(super) unsafe fn set(self, block: Block<F>, hash: u32) {
+        // SAFETY: the caller's promise. (Field by field: no reference to the hook exists.)
+        unsafe {
+            let hook = self.0.as_ptr();
+            (*hook).block = NonNull::new_unchecked(block.as_ptr());
+            (*hook).hash = hash;
+        }
+    }
+
+    /// The notices of the collection that has registered with this hook.
     ///
     /// # Safety
-    /// The hook has been fired, is not retired, and the caller may read it.
+    /// The caller holds the gate, or owns the hook (H1).
     #[inline]
-    pub(crate) unsafe fn next(self) -> *mut Hook<F> {
-        // SAFETY: the caller's promise.
-        unsafe { self.links() }.next
+    pub(super) unsafe fn target(self) -> *mut NoticeStack<F> {
+        let offset = self.get().offset as usize;
+        // SAFETY: H2, and the provenance that this type promises.
+        unsafe {
+            let target = self.0.cast::<u8>().sub(offset).cast::<Target<F>>();
+            target.as_ref().with(|target| *target)
+        }
     }
 
-    /// # Safety
-    /// The hook has been fired, is not retired, and is the caller's alone.
+    /// Puts the hook, or a list's first, behind `before`. H3: the caller holds the gate.
     #[inline]
-    pub(crate) unsafe fn set_next(self, next: *mut Hook<F>) {
-        // SAFETY: the caller's promise.
-        unsafe { self.edit_links(|links| links.next = next) };
+    pub(super) fn link_behind(self, before: HookRef<F>) {
+        // Relaxed, all of it: the gate orders.
+        let next = before.get().next.load(Relaxed);
+        self.get().next.store(next, Relaxed);
+        self.get().prev.store(before.0.as_ptr().cast(), Relaxed);
+        before.get().next.store(self.0.as_ptr().cast(), Relaxed);
+        if let Some(next) = Self::in_list(next) {
+            next.get().prev.store(self.0.as_ptr().cast(), Relaxed);
+        }
     }
 
-    /// # Safety
-    /// The hook is not retired; S2 allows the caller to read the links.
+    /// Takes the hook out of its list; it then counts as fired. H3: the caller holds the gate.
     #[inline]
-    unsafe fn links(self) -> Links<F> {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.as_ref().links.with(|links| *links) }
+    pub(super) fn unlink(self) {
+        let hook = self.get();
+        let next = Self::in_list(hook.next.load(Relaxed));
+        if let Some(prev) = Self::in_list(hook.prev.load(Relaxed)) {
+            let next = next.map_or(ptr::null_mut(), |next| next.0.as_ptr().cast());
+            prev.get().next.store(next, Relaxed);
+        }
+        if let Some(next) = next {
+            next.get().prev.store(hook.prev.load(Relaxed), Relaxed);
+        }
+        hook.prev.store(ptr::null_mut(), Relaxed);
     }
 
-    /// # Safety
-    /// The hook is not retired; S2 allows the caller to write the links.
+    /// The hook behind this one in a list. H3: the caller holds the gate.
     #[inline]
-    unsafe fn edit_links(self, edit: impl FnOnce(&mut Links<F>)) {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.as_ref().links.with_mut(|links| edit(&mut *links)) };
+    pub(super) fn behind(self) -> Option<HookRef<F>> {
+        Self::in_list(self.get().next.load(Relaxed))
     }
 
-    /// # Safety
-    /// The hook is not retired, and nobody else knows it (S4).
     #[inline]
-    pub(super) unsafe fn set_body(self, body: Body<F>) {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.as_ref().body.with_mut(|place| *place = Some(body)) };
+    fn in_list(hook: *mut ()) -> Option<HookRef<F>> {
+        NonNull::new(hook).map(|hook| HookRef(hook.cast()))
     }
 
-    /// # Safety
-    /// The hook is not retired.
+    /// Whether the hook, which is not the first of its list, has been fired. The caller holds the gate, or
+    /// has found it closed.
     #[inline]
-    pub(super) unsafe fn body(self) -> Body<F> {
-        // SAFETY: the caller's promise; S4, it does not change.
-        unsafe { self.0.as_ref().body.with(|body| (*body).unwrap_unchecked()) }
+    pub(super) fn is_fired(self) -> bool {
+        let prev = self.get().prev.load(Relaxed);
+        prev.is_null() || prev.addr() & DEPTH != 0
     }
 
-    /// What the watcher asked for.
+    /// The link to the notice below: H3, the hook is fired.
+    #[inline(always)]
+    pub(super) fn link<'a>(self) -> &'a F::Link {
+        &self.get().next
+    }
+
+    /// What of the notice's depth is known; zero if nothing is.
+    #[inline]
+    pub(super) fn depth(self) -> usize {
+        self.get().prev.load(Relaxed).addr() >> 1
+    }
+
+    /// H3: the hook is fired.
+    #[inline]
+    pub(super) fn set_depth(self, depth: usize) {
+        let marked = ptr::without_provenance_mut(depth << 1 | DEPTH);
+        self.get().prev.store(marked, Relaxed);
+    }
+
+    /// The first hook of a record: it lies in it.
     ///
     /// # Safety
-    /// The hook is not retired.
-    #[inline]
-    pub(crate) unsafe fn call(self) -> Call<F> {
-        // SAFETY: the caller's promise.
-        unsafe { self.body() }.call
+    /// `hook` is a hook in a record, with the provenance of the record.
+    pub(super) unsafe fn of_record(hook: NonNull<Hook<F>>) -> Self {
+        HookRef(hook)
+    }
+}
+
+/// Several hooks in one allocation, all with the same target.
+#[repr(C, align(8))]
+struct Chunk<F: Flavour> {
+    target: Target<F>,
+    next: Option<NonNull<Chunk<F>>>,
+    len: usize,
+    /// `len` of them.
+    hooks: [Hook<F>; 0],
+}
+
+/// The largest chunk: hooks in a page.
+const CHUNK: usize = 4096 / size_of::<Hook<super::Local>>() - 1;
+
+/// The memory of one collection's hooks: chunks that double in size, and a list of hooks taken back. It is
+/// given back when the collection has ended and its last notice has come.
+pub(super) struct Slab<F: Flavour> {
+    chunks: Option<NonNull<Chunk<F>>>,
+    free: Option<HookRef<F>>,
+    /// Hooks of the newest chunk that were never used.
+    fresh: usize,
+}
+
+impl<F: Flavour> Slab<F> {
+    pub(super) const fn new() -> Self {
+        Slab {
+            chunks: None,
+            free: None,
+            fresh: 0,
+        }
     }
 
-    /// The record of the watched object.
+    /// A hook for this block and hash. O(1); one allocation for several.
     ///
     /// # Safety
-    /// The hook is not retired.
+    /// `target` is the stack that owns this slab.
     #[inline]
-    pub(crate) unsafe fn side(self) -> NonNull<Side<F>> {
-        // SAFETY: the caller's promise.
-        unsafe { self.body() }.side
+    pub(super) unsafe fn take(
+        &mut self,
+        target: *mut NoticeStack<F>,
+        block: Block<F>,
+        hash: u32,
+    ) -> HookRef<F> {
+        if let Some(hook) = self.free {
+            // SAFETY: H1, what is in the list is ours; it is linked by `next`.
+            self.free = HookRef::in_list(hook.get().next.load(Relaxed));
+            // SAFETY: as above.
+            unsafe { hook.set(block, hash) };
+            return hook;
+        }
+        let chunk = match self.chunks {
+            Some(chunk) if self.fresh > 0 => chunk,
+            newest => {
+                // SAFETY: a chunk of this list.
+                let len = newest.map_or(3, |newest| {
+                    (unsafe { newest.as_ref() }.len * 2 + 1).min(CHUNK)
+                });
+                let chunk = Chunk::new(target, newest, len);
+                (self.chunks, self.fresh) = (Some(chunk), len);
+                chunk
+            }
+        };
+        // SAFETY: `fresh` hooks at the end of the chunk have never been used. The pointer keeps the
+        // provenance of the chunk.
+        unsafe {
+            let index = chunk.as_ref().len - self.fresh;
+            self.fresh -= 1;
+            let hook = Chunk::hook(chunk, index);
+            let offset = hook.addr().get() - chunk.addr().get();
+            hook.write(Hook::new(block, offset));
+            let hook = HookRef(hook);
+            hook.set(block, hash);
+            hook
+        }
     }
 
-    /// Makes the call.
+    /// Takes a hook back.
     ///
     /// # Safety
-    /// The caller took the hook out of a closed list, or is closing it.
+    /// It comes from this slab, it is not linked, and nobody uses it any more.
     #[inline]
-    pub(super) unsafe fn fire(self) {
-        // SAFETY: the caller's promise; the hook is the callee's from now on.
-        unsafe { (self.call().fire)(self) };
+    pub(super) unsafe fn give_back(&mut self, hook: HookRef<F>) {
+        let next = self.free.map_or(ptr::null_mut(), |free| free.0.as_ptr());
+        // Relaxed: ours alone.
+        hook.get().next.store(next.cast(), Relaxed);
+        hook.get().prev.store(ptr::null_mut(), Relaxed);
+        self.free = Some(hook);
+    }
+
+    /// Frees the chunks.
+    ///
+    /// # Safety
+    /// No hook of this slab is used any more.
+    pub(super) unsafe fn free(&mut self) {
+        self.free = None;
+        while let Some(chunk) = self.chunks {
+            // SAFETY: it was allocated with this layout; hooks have no destructor.
+            unsafe {
+                let layout = Chunk::<F>::layout(chunk.as_ref().len);
+                self.chunks = chunk.as_ref().next;
+                if !cfg!(weakly_loom) {
+                    alloc::alloc::dealloc(chunk.as_ptr().cast(), layout);
+                }
+            }
+        }
+    }
+}
+
+impl<F: Flavour> Chunk<F> {
+    fn layout(len: usize) -> core::alloc::Layout {
+        let size = size_of::<Self>() + len * size_of::<Hook<F>>();
+        // SAFETY: a few pages at most.
+        unsafe { core::alloc::Layout::from_size_align_unchecked(size, align_of::<Self>()) }
+    }
+
+    fn new(target: *mut NoticeStack<F>, next: Option<NonNull<Self>>, len: usize) -> NonNull<Self> {
+        let layout = Self::layout(len);
+        // SAFETY: the size is not zero.
+        let Some(chunk) = NonNull::new(unsafe { alloc::alloc::alloc(layout) }.cast::<Self>())
+        else {
+            alloc::alloc::handle_alloc_error(layout)
+        };
+        // SAFETY: fresh memory of this layout.
+        unsafe {
+            chunk.write(Chunk {
+                target: UnsafeCell::new(target),
+                next,
+                len,
+                hooks: [],
+            });
+        }
+        chunk
+    }
+
+    /// # Safety
+    /// `index` is below the chunk's length.
+    unsafe fn hook(chunk: NonNull<Self>, index: usize) -> NonNull<Hook<F>> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            chunk
+                .byte_add(offset_of!(Self, hooks))
+                .cast::<Hook<F>>()
+                .add(index)
+        }
+    }
+}
+
+/// A hook of its own, for collections that threads share: they make and free hooks on any thread.
+#[repr(C, align(8))]
+pub(super) struct LoneHook<F: Flavour> {
+    target: Target<F>,
+    hook: Hook<F>,
+}
+
+impl<F: Flavour> LoneHook<F> {
+    pub(super) fn boxed(target: *mut NoticeStack<F>, block: Block<F>, hash: u32) -> HookRef<F> {
+        let offset = offset_of!(Self, hook) - offset_of!(Self, target);
+        let lone = Box::into_raw(Box::new(LoneHook {
+            target: UnsafeCell::new(target),
+            hook: Hook::new(block, offset),
+        }));
+        // SAFETY: a box is not null; a pointer made from the box's keeps its provenance.
+        unsafe {
+            let hook = HookRef(NonNull::new_unchecked(&raw mut (*lone).hook));
+            hook.set(block, hash);
+            hook
+        }
+    }
+
+    /// # Safety
+    /// The hook comes from `boxed`, is not linked, and nobody uses it any more.
+    pub(super) unsafe fn free(hook: HookRef<F>) {
+        hook.get().live.end();
+        // SAFETY: the caller's promise.
+        unsafe {
+            let lone = hook.0.byte_sub(offset_of!(Self, hook)).cast::<Self>();
+            sync::free(lone);
+        }
     }
 }

@@ -1,15 +1,20 @@
-//! The pointer: strong and weak handles, and the side table between them. The count protocol and the
-//! order of a death are told in `docs/DESIGN.md`; the invariants of the record, S1 to S4, in [`side`].
+//! The pointer: strong and weak handles, the block of an object, and what becomes known of its death.
+//! docs/DESIGN.md tells the protocol; the invariants are in the files they belong to: B1 to B4 of a block in
+//! [`header`], R1 to R4 of a record in [`record`], H1 to H3 of a hook in [`hook`], N1 to N3 of notices in
+//! [`notice`], F1 of finalizers in [`finalize`].
 
 mod convert;
-mod count;
 mod death;
+mod expired;
+mod finalize;
 mod flavour;
 mod header;
 mod hook;
 #[cfg(all(test, weakly_loom))]
 mod models;
-mod side;
+mod notice;
+mod record;
+mod state;
 mod strong;
 #[cfg(all(test, not(weakly_loom)))]
 mod tests;
@@ -17,15 +22,34 @@ mod traits;
 mod weak;
 
 pub use convert::__unsize;
+pub use expired::Expired;
+pub use finalize::FinalizerToken;
 pub use flavour::{Atomic, Flavour, Local};
-pub use strong::Handle;
-pub use weak::WeakHandle;
+pub use strong::Strong;
+pub use weak::Weak;
 
-pub(crate) use flavour::{Link, Word};
-#[cfg(all(test, weakly_loom))]
-pub(crate) use header::Header;
-#[cfg(feature = "std")]
-pub(crate) use hook::Hook;
-pub(crate) use hook::{Call, HookRef, KeptHook, Watcher};
-pub(crate) use side::Side;
-pub(crate) use weak::upgrade;
+pub(crate) use header::{Block, with_address};
+pub(crate) use hook::HookRef;
+pub(crate) use notice::{Node, Notice, StackRef, depth, number};
+pub(crate) use record::RecordRef;
+pub(crate) use state::Registration;
+
+/// Ends the process, without unwinding: a count is about to wrap around.
+#[cold]
+#[inline(never)]
+fn abort() -> ! {
+    #[cfg(feature = "std")]
+    std::process::abort();
+    // A panic while panicking aborts, and needs no std.
+    #[cfg(not(feature = "std"))]
+    {
+        struct Twice;
+        impl Drop for Twice {
+            fn drop(&mut self) {
+                panic!("too many handles");
+            }
+        }
+        let _twice = Twice;
+        panic!("too many handles");
+    }
+}

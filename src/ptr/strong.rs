@@ -1,4 +1,4 @@
-//! The strong handle: the group's side of the count protocol, and the death.
+//! The strong handle, and the beginning of a death.
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
@@ -7,12 +7,12 @@ use core::ops::Deref;
 use core::pin::Pin;
 use core::ptr::{self, NonNull};
 
-use super::count;
-use super::death::Burial;
-use super::flavour::{Flavour, Link, Word};
-use super::header::Header;
-use super::side::{ASKED, Side, abort};
-use super::weak::WeakHandle;
+use super::abort;
+use super::death::{Free, Reclaim};
+use super::flavour::{Counter, Flavour, Link};
+use super::header::{self, Block, with_address};
+use super::state;
+use super::weak::Weak;
 use crate::sync::Ordering::*;
 
 /// A strong handle: shared ownership of a value that tells its watchers of its death.
@@ -22,10 +22,10 @@ use crate::sync::Ordering::*;
 /// of [`Rc`](std::rc::Rc)). The interface is that of `Arc`: associated functions, so that they never
 /// hide a method of `T`.
 ///
-/// A handle is one word (two for an unsized payload). The object has a header of two words. The
-/// first weak handle or map entry makes a side table of about a hundred bytes, which outlives the
-/// object for as long as anybody holds on to it weakly; the object's own memory is freed at its last
-/// strong handle, always.
+/// A handle is one word (two for an unsized payload). The object has a header of two words, and weak
+/// handles and the first entry of a collection need no more. An object of more than 256 bytes with its
+/// header has its payload apart: an allocation and two words more, and what is freed at the last strong
+/// handle, always, is the payload; a smaller one waits, as with `Arc`, for those who hold on weakly.
 ///
 /// # What happens at the death
 ///
@@ -33,12 +33,12 @@ use crate::sync::Ordering::*;
 ///
 /// 1. every [`Weak`](crate::Weak) reads expired, every upgrade fails;
 /// 2. the payload's destructor runs; maps still find the object by reference (`map.get(&*self)`);
-/// 3. the maps that hold it get a notice, then its [finalizers](Handle::finalize) run, newest first;
+/// 3. the maps that hold it get a notice, then its [finalizers](Strong::finalize) run, newest first;
 /// 4. its memory is freed.
 ///
 /// 3 and 4 also happen if the destructor or a finalizer panics; the panic goes on to whoever dropped
 /// the handle. (A second panic while the first unwinds aborts the process, as with every destructor
-/// in Rust.) A death costs O(maps that hold the object), never O(size of a map).
+/// in Rust.) A death costs O(entries that hold the object), never O(size of a map).
 ///
 /// ```
 /// use weakly::Strong;
@@ -49,7 +49,7 @@ use crate::sync::Ordering::*;
 /// drop((shared, again));
 /// assert!(weak.upgrade().is_none());
 /// ```
-pub struct Handle<T: ?Sized, F: Flavour> {
+pub struct Strong<T: ?Sized, F: Flavour> {
     /// The payload, with the provenance of the whole allocation.
     ptr: NonNull<T>,
     owns: PhantomData<(F, T)>,
@@ -57,11 +57,11 @@ pub struct Handle<T: ?Sized, F: Flavour> {
 
 // SAFETY: as for `Arc`: a handle gives `&T` on any thread (`Sync`), and the last may drop the payload
 // on any thread (`Send`). The counts are atomics.
-unsafe impl<T: ?Sized + Send + Sync> Send for Handle<T, super::Atomic> {}
-// SAFETY: likewise; a `&Handle` can be cloned.
-unsafe impl<T: ?Sized + Send + Sync> Sync for Handle<T, super::Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Send for Strong<T, super::Atomic> {}
+// SAFETY: likewise; a `&Strong` can be cloned.
+unsafe impl<T: ?Sized + Send + Sync> Sync for Strong<T, super::Atomic> {}
 
-impl<T, F: Flavour> Handle<T, F> {
+impl<T, F: Flavour> Strong<T, F> {
     /// Makes an object and its first handle. One allocation.
     ///
     /// ```
@@ -71,7 +71,7 @@ impl<T, F: Flavour> Handle<T, F> {
     #[must_use]
     #[inline]
     pub fn new(value: T) -> Self {
-        let ptr = Header::<F>::allocate(Layout::new::<T>(), 1).cast::<T>();
+        let ptr = header::allocate::<F>(Layout::new::<T>(), 1, state::NONE).cast::<T>();
         // SAFETY: fresh memory of this layout.
         unsafe { ptr.write(value) };
         // SAFETY: it holds a value, and is counted once.
@@ -102,31 +102,26 @@ impl<T, F: Flavour> Handle<T, F> {
     /// assert!(Strong::ptr_eq(&node.me.upgrade().unwrap(), &node));
     /// ```
     #[must_use]
-    pub fn new_cyclic(f: impl FnOnce(&WeakHandle<T, F>) -> T) -> Self {
+    pub fn new_cyclic(f: impl FnOnce(&Weak<T, F>) -> T) -> Self {
         let layout = Layout::new::<T>();
-        let ptr = Header::<F>::allocate(layout, 0).cast::<T>();
-        let side = Side::unborn();
+        // One share is the object's, one that of the handle below.
+        let ptr = header::allocate::<F>(layout, 0, state::weak(2)).cast::<T>();
         // SAFETY: just allocated.
-        let header = unsafe { Header::<F>::of(ptr) };
-        // Relaxed: nobody else knows the header.
-        header.side.swap(side.as_ptr(), Relaxed);
-        // SAFETY: `unborn` made a reference for this handle.
-        let weak = unsafe { WeakHandle::from_counted(ptr, side) };
+        let block = unsafe { Block::<F>::of(ptr.cast(), layout) };
+        // SAFETY: the second share.
+        let weak = unsafe { Weak::from_counted(with_address(ptr, block.place()).cast()) };
         // If `f` panics: no destructor, but everything after it.
-        let stillborn = Burial::<F> {
+        let stillborn = Reclaim::<F> {
+            block,
             payload: ptr.cast(),
             layout,
-            side: Some(side),
         };
         let value = f(&weak);
         mem::forget(stillborn);
         // SAFETY: memory of this layout, not written before.
         unsafe { ptr.write(value) };
-        // Relaxed: the next store publishes it.
-        header.count.store(1, Relaxed);
-        // Release: whoever upgrades from now on (acquire) sees payload and count.
-        // SAFETY: the object holds a reference to its record.
-        unsafe { side.as_ref() }.strong.store(1, Release);
+        // Release: whoever upgrades from now on (acquire) sees the payload.
+        block.header().count.store(1, Release);
         // SAFETY: it holds a value, and is counted once.
         unsafe { Self::from_counted(ptr) }
     }
@@ -150,7 +145,8 @@ impl<T, F: Flavour> Handle<T, F> {
     /// of an object, exactly one gets the value (if no weak handle is upgraded meanwhile).
     #[must_use = "this drops the value, if the handle was the last"]
     pub fn into_inner(this: Self) -> Option<T> {
-        if this.claim() || this.leave() {
+        // Not `claim` first: of two that both find the other there, neither would get the value.
+        if this.leave() {
             // SAFETY: the last handle.
             Some(unsafe { this.take() })
         } else {
@@ -168,7 +164,7 @@ impl<T, F: Flavour> Handle<T, F> {
         Self::try_unwrap(this).unwrap_or_else(|this| (*this).clone())
     }
 
-    /// Moves the payload out of a dead object and buries it.
+    /// Moves the payload out of a dead object, and reclaims the rest.
     ///
     /// # Safety
     /// `claim` or `leave` has returned true.
@@ -177,7 +173,7 @@ impl<T, F: Flavour> Handle<T, F> {
         // SAFETY: the object is ours alone, and the payload is not used after this.
         let value = unsafe { this.ptr.read() };
         // SAFETY: dead, and the payload is gone.
-        drop(unsafe { this.burial() });
+        drop(unsafe { this.reclaim() });
         value
     }
 
@@ -193,17 +189,19 @@ impl<T, F: Flavour> Handle<T, F> {
         T: Clone,
     {
         if !this.is_unique() {
+            // Before anything is given up: this may fail, and unwind.
+            let fresh = Fresh::<T, F>::new();
             if this.claim() {
-                // SAFETY: claimed, so the payload is ours to move; the burial ends the rest of the
-                // object, and happens after `this` is whole again, because finalizers may panic.
+                // SAFETY: claimed, so the payload is ours to move; the rest of the object is reclaimed when
+                // `this` is whole again, because finalizers may panic.
                 unsafe {
-                    let burial = this.burial();
-                    let fresh = Self::new(this.ptr.read());
+                    let reclaim = this.reclaim();
+                    let fresh = fresh.fill(this.ptr.read());
                     ptr::write(this, fresh);
-                    drop(burial);
+                    drop(reclaim);
                 }
             } else {
-                *this = Self::new((**this).clone());
+                *this = fresh.fill((**this).clone());
             }
         }
         // SAFETY: unique, or new.
@@ -211,30 +209,59 @@ impl<T, F: Flavour> Handle<T, F> {
     }
 }
 
-impl<T: ?Sized, F: Flavour> Handle<T, F> {
-    /// A weak handle to the same object. O(1); the first makes the side table.
+/// Memory for an object that has no value yet.
+struct Fresh<T, F: Flavour>(NonNull<T>, PhantomData<F>);
+
+impl<T, F: Flavour> Fresh<T, F> {
+    fn new() -> Self {
+        let ptr = header::allocate::<F>(Layout::new::<T>(), 1, state::NONE);
+        Fresh(ptr.cast(), PhantomData)
+    }
+
+    fn fill(self, value: T) -> Strong<T, F> {
+        let ptr = ManuallyDrop::new(self).0;
+        // SAFETY: fresh memory of this layout; it then holds a value, and is counted once.
+        unsafe {
+            ptr.write(value);
+            Strong::from_counted(ptr)
+        }
+    }
+}
+
+impl<T, F: Flavour> Drop for Fresh<T, F> {
+    fn drop(&mut self) {
+        let layout = Layout::new::<T>();
+        // SAFETY: allocated so, and nobody else knows it.
+        unsafe { Block::<F>::of(self.0.cast(), layout).free_all(self.0.cast(), layout) };
+    }
+}
+
+impl<T: ?Sized, F: Flavour> Strong<T, F> {
+    /// A weak handle to the same object. O(1); allocates only if the object has entries in collections
+    /// and no weak handle yet.
     #[must_use]
     #[inline]
-    pub fn downgrade(this: &Self) -> WeakHandle<T, F> {
-        let side = Side::referenced(&this.header().side);
-        // SAFETY: the reference is the weak handle's.
-        unsafe { WeakHandle::from_counted(this.ptr, side) }
+    pub fn downgrade(this: &Self) -> Weak<T, F> {
+        // SAFETY: we are a strong handle; the share that is made is the weak one's.
+        unsafe {
+            this.block().downgrade();
+            Weak::from_counted(this.place())
+        }
     }
 
     /// The number of strong handles. A moment's answer, if other threads have some.
     #[must_use]
     #[inline]
     pub fn strong_count(this: &Self) -> usize {
-        count::handles::<F>(this.header().count.load(Relaxed))
+        this.block().strong_count() as usize
     }
 
     /// How many hold on weakly: weak handles, and entries of collections (an entry of a collection
-    /// that threads share counts twice). Finalizers and their tokens do not count. A moment's answer, if other threads are at it.
+    /// that threads share counts twice). Finalizers and their tokens do not count. A moment's answer, if
+    /// other threads are at it.
     #[must_use]
     pub fn weak_count(this: &Self) -> usize {
-        // SAFETY: the object is alive and holds a reference to its record.
-        this.side()
-            .map_or(0, |side| unsafe { side.as_ref() }.weak_count())
+        this.block().weak_count()
     }
 
     /// Whether both handles are to the same object. Compares data addresses, never vtables.
@@ -287,157 +314,110 @@ impl<T: ?Sized, F: Flavour> Handle<T, F> {
     /// `ptr` is the payload of a live object that has counted this handle.
     #[inline]
     pub(super) unsafe fn from_counted(ptr: NonNull<T>) -> Self {
-        Handle {
+        Strong {
             ptr,
             owns: PhantomData,
         }
     }
 
     #[inline(always)]
-    pub(crate) fn header(&self) -> &Header<F> {
+    fn layout(&self) -> Layout {
+        // SAFETY: the payload lives, or is at least still there. (Constant if its type is sized.)
+        Layout::for_value(unsafe { self.ptr.as_ref() })
+    }
+
+    #[inline(always)]
+    pub(crate) fn block(&self) -> Block<F> {
         // SAFETY: we are a strong handle.
-        unsafe { Header::of(self.ptr) }
+        unsafe { Block::of(self.ptr.cast(), self.layout()) }
     }
 
-    /// The payload, with the provenance of the allocation.
-    #[inline]
-    pub(crate) fn payload(&self) -> NonNull<T> {
-        self.ptr
+    /// What weak handles and entries keep: the place of an inline payload in the block, with our metadata.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> NonNull<T> {
+        if header::is_apart(self.layout()) {
+            with_address(self.ptr, self.block().place())
+        } else {
+            self.ptr
+        }
     }
 
-    /// The record of the object, if anybody ever watched it.
-    #[inline]
-    pub(crate) fn side(&self) -> Option<NonNull<Side<F>>> {
-        // Acquire: the release of whoever installed it.
-        NonNull::new(self.header().side.load(Acquire))
+    /// Makes a handle from what [`place`](Self::place) has returned.
+    ///
+    /// # Safety
+    /// `block` is that of the place, lives, and has counted this handle.
+    #[inline(always)]
+    pub(crate) unsafe fn from_place(place: NonNull<T>, block: Block<F>) -> Self {
+        let payload = block.payload();
+        let ptr = if payload.addr() == place.addr() {
+            place
+        } else {
+            with_address(place, payload)
+        };
+        // SAFETY: the caller's promise.
+        unsafe { Self::from_counted(ptr) }
     }
 
     /// Ends the object if this is its only strong handle: true means that no other handle exists or
-    /// can come to be. (No `fetch_sub` for an object that nobody watches: with a count of one, ours,
-    /// and no record from which a weak handle could be upgraded, nobody can interfere.)
+    /// can come to be.
     #[inline]
     fn claim(&self) -> bool {
-        self.is_alone(|_| true, true)
+        // Acquire: the release of every other handle's drop, so that their uses of the object happen
+        // before what we do to it.
+        let count = &self.block().header().count;
+        count.compare_exchange(1, 0, Acquire, Relaxed).is_ok()
     }
 
     /// Whether nobody else can reach the payload.
     fn is_unique(&self) -> bool {
-        self.is_alone(Side::is_unwatched, false)
-    }
-
-    /// Whether this is the only handle and, if somebody has ever watched, `more` holds; if so, and
-    /// if that is wanted, the `end` of the object.
-    #[inline]
-    fn is_alone(&self, more: impl FnOnce(&Side<F>) -> bool, end: bool) -> bool {
-        // Acquire: the release of every other handle's drop, so that their uses of the object happen
-        // before what we do to it, and so that we see the record if one of them made it.
-        let count = self.header().count.load(Acquire);
-        count::handles::<F>(count) == 1
-            && self
-                .side()
-                .is_none_or(|side| self.ask(side, count, more, end))
-    }
-
-    /// Keeps upgraders out while it looks whether this is the only handle and `more` holds.
-    ///
-    /// `strong` is the units of groups, of loans and of upgrades under way. If it is what our group
-    /// has and, by `count`, has been lent, then there is no other group that still ends and no upgrade
-    /// between taking its unit and joining; and no new one can begin. So `count` now changes only by
-    /// existing handles, and if it is still the same, with one handle, the handle is ours. Two plain
-    /// loads could not tell: an upgraded handle can come between them and go.
-    ///
-    /// (The first look at `count` may be late. Then the second, which sees every payment of units
-    /// that has lowered `strong` before our mark, finds it changed; or it was not late in any way that
-    /// matters. docs/DESIGN.md has the argument at length.)
-    fn ask(
-        &self,
-        side: NonNull<Side<F>>,
-        count: usize,
-        more: impl FnOnce(&Side<F>) -> bool,
-        end: bool,
-    ) -> bool {
-        // SAFETY: the object is alive (we are a handle) and holds a reference.
-        let side = unsafe { side.as_ref() };
-        let units = 1 + count::lent::<F>(count);
-        // Acquire: the releases of all who gave units back: their counts are visible below.
-        if side
-            .strong
-            .compare_exchange(units, units | ASKED, Acquire, Relaxed)
-            .is_err()
-        {
-            return false;
-        }
-        // Acquire: as in `is_alone`.
-        let yes = self.header().count.load(Acquire) == count && more(side);
-        // Release: pairs with the acquire of the next upgrade, which sees the count as we did.
-        if yes && end {
-            side.strong.store(0, Release);
-        } else {
-            // Not a store: if we are not alone, others may be giving units back.
-            side.strong.fetch_sub(ASKED, Release);
-        }
-        yes
+        self.block().is_unique()
     }
 
     /// Gives up this handle's count: true means that the object has ended.
-    #[inline]
+    #[inline(always)]
     fn leave(&self) -> bool {
-        // Release: our uses of the object happen before its end.
-        let before = self.header().count.fetch_sub(1, Release);
-        count::handles::<F>(before) == 1 && self.end_group(before - 1)
-    }
-
-    /// Our group of handles has ended, and left this count. The record may have made a new group since.
-    fn end_group(&self, left: usize) -> bool {
-        // The memory is still there: the group's unit, or our having been the last, holds it.
-        let header = self.header();
-        // Acquire: the releases of all the group's handles; we see the record if one of them made it.
-        header.count.load(Acquire);
-        let Some(side) = self.side() else {
-            return true;
-        };
-        // SAFETY: the object holds a reference to its record, and we hold a unit of the object.
-        let side = unsafe { side.as_ref() };
-        // The group's own unit, and what it has been lent; unless a new group has been made, which
-        // then owes the loans, or its end has paid them. Relaxed: the release below.
-        let lent = count::lent::<F>(left);
-        let paid = lent != 0
-            && header
-                .count
-                .compare_exchange(left, 0, Relaxed, Relaxed)
-                .is_ok();
-        let units = if paid { 1 + lent } else { 1 };
-        // Release: the group's uses happen before the end. Acquire: so do those of other groups.
-        side.strong.fetch_sub(units, Release) == units && {
-            side.strong.load(Acquire);
-            true
+        let count = &self.block().header().count;
+        // Release: our uses of the object happen before its end. (The result has no other use, so that this
+        // compiles to a decrement and a branch on the flags.)
+        if count.fetch_sub(1, Release) != 1 {
+            return false;
         }
+        // Acquire: the releases of all the other handles; what they did to `state` is visible too.
+        count.load(Acquire);
+        true
     }
 
     /// What comes after the payload's destructor.
     ///
     /// # Safety
-    /// `claim` or `leave` has returned true. The payload is dropped or moved before the burial is.
+    /// `claim` or `leave` has returned true. The payload is dropped or moved before this is.
     #[inline(always)]
-    unsafe fn burial(&self) -> Burial<F> {
-        // SAFETY: the payload is still there.
-        let layout = Layout::for_value(unsafe { self.ptr.as_ref() });
-        Burial {
+    unsafe fn reclaim(&self) -> Reclaim<F> {
+        Reclaim {
+            block: self.block(),
             payload: self.ptr.cast(),
-            layout,
-            side: self.side(),
+            layout: self.layout(),
         }
     }
 
     /// # Safety
-    /// `claim` or `leave` has returned true; the handle is not used afterwards.
+    /// `leave` has returned true; the handle is not used afterwards.
     #[inline(always)]
     unsafe fn die(&self) {
-        // SAFETY: the caller's promise. The burial happens after the destructor, even if that panics.
-        unsafe {
-            let _burial = self.burial();
-            ptr::drop_in_place(self.ptr.as_ptr());
+        let (block, layout) = (self.block(), self.layout());
+        // Acquire: who holds on weakly. Nobody is final: with the strong handles the last have gone who
+        // could change that.
+        if block.header().state.load(Acquire) != state::NONE {
+            // SAFETY: the caller's promise.
+            return unsafe { self.die_watched() };
         }
+        let _free = Free {
+            block,
+            payload: self.ptr.cast(),
+            layout,
+        };
+        // SAFETY: the caller's promise. The memory is freed after the destructor, even if that panics.
+        unsafe { ptr::drop_in_place(self.ptr.as_ptr()) };
     }
 
     /// # Safety
@@ -445,21 +425,25 @@ impl<T: ?Sized, F: Flavour> Handle<T, F> {
     #[cold]
     #[inline(never)]
     unsafe fn die_watched(&self) {
-        // SAFETY: the caller's promise.
-        unsafe { self.die() };
+        // SAFETY: the caller's promise. What follows the destructor happens even if that panics.
+        unsafe {
+            let _reclaim = self.reclaim();
+            ptr::drop_in_place(self.ptr.as_ptr());
+        }
     }
 }
 
-impl<T: ?Sized, F: Flavour> Clone for Handle<T, F> {
+impl<T: ?Sized, F: Flavour> Clone for Strong<T, F> {
     /// One more handle to the same object. O(1).
     ///
     /// # Panics
-    /// Aborts the process past `isize::MAX` handles.
+    /// Aborts the process past 2^30 handles or so: only forgotten ones get there.
     #[inline]
     fn clone(&self) -> Self {
-        // Relaxed: the new handle is made from an existing one.
-        let before = self.header().count.fetch_add(1, Relaxed);
-        if count::handles::<F>(before) > count::max_handles::<F>() {
+        // Relaxed: the new handle is made from an existing one. (The sign of the new count is the one test
+        // for which this compiles to an increment and a branch on the flags.)
+        let before = self.block().header().count.fetch_add(1, Relaxed);
+        if (before.wrapping_add(1) as i32) < 0 {
             abort();
         }
         // SAFETY: counted.
@@ -467,27 +451,19 @@ impl<T: ?Sized, F: Flavour> Clone for Handle<T, F> {
     }
 }
 
-impl<T: ?Sized, F: Flavour> Drop for Handle<T, F> {
-    /// O(1); the last handle pays for the death: the payload's destructor, O(maps that hold it),
+impl<T: ?Sized, F: Flavour> Drop for Strong<T, F> {
+    /// O(1); the last handle pays for the death: the payload's destructor, O(entries that hold it),
     /// and the finalizers.
     #[inline]
     fn drop(&mut self) {
-        // Not `claim` first: a load between the read-modify-writes of a clone and its drop costs a
-        // third of both, and what it saves is one of them at the death.
         if self.leave() {
             // SAFETY: just so.
-            unsafe {
-                if self.side().is_none() {
-                    self.die();
-                } else {
-                    self.die_watched();
-                }
-            }
+            unsafe { self.die() };
         }
     }
 }
 
-impl<T: ?Sized, F: Flavour> Deref for Handle<T, F> {
+impl<T: ?Sized, F: Flavour> Deref for Strong<T, F> {
     type Target = T;
 
     #[inline]

@@ -1,4 +1,4 @@
-//! The standard traits of [`Handle`], as `Arc` has them: by the payload.
+//! The standard traits of [`Strong`], as `Arc` has them: by the payload.
 
 use core::borrow::Borrow;
 use core::cmp::Ordering;
@@ -8,83 +8,83 @@ use core::hash::{Hash, Hasher};
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::flavour::Flavour;
-use super::strong::Handle;
-use super::weak::WeakHandle;
+use super::strong::Strong;
+use super::weak::Weak;
 
-impl<T: ?Sized + fmt::Debug, F: Flavour> fmt::Debug for Handle<T, F> {
+impl<T: ?Sized + fmt::Debug, F: Flavour> fmt::Debug for Strong<T, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<T: ?Sized + fmt::Display, F: Flavour> fmt::Display for Handle<T, F> {
+impl<T: ?Sized + fmt::Display, F: Flavour> fmt::Display for Strong<T, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<T: ?Sized, F: Flavour> fmt::Pointer for Handle<T, F> {
+impl<T: ?Sized, F: Flavour> fmt::Pointer for Strong<T, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Pointer::fmt(&Handle::as_ptr(self), f)
+        fmt::Pointer::fmt(&Strong::as_ptr(self), f)
     }
 }
 
-impl<T: ?Sized + Error, F: Flavour> Error for Handle<T, F> {
+impl<T: ?Sized + Error, F: Flavour> Error for Strong<T, F> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         (**self).source()
     }
 }
 
-/// By payload. (Collections tell handles apart by identity; so does [`Handle::ptr_eq`].)
-impl<T: ?Sized + PartialEq, F: Flavour> PartialEq for Handle<T, F> {
+/// By payload. (Collections tell handles apart by identity; so does [`Strong::ptr_eq`].)
+impl<T: ?Sized + PartialEq, F: Flavour> PartialEq for Strong<T, F> {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }
 }
 
-impl<T: ?Sized + Eq, F: Flavour> Eq for Handle<T, F> {}
+impl<T: ?Sized + Eq, F: Flavour> Eq for Strong<T, F> {}
 
-impl<T: ?Sized + PartialOrd, F: Flavour> PartialOrd for Handle<T, F> {
+impl<T: ?Sized + PartialOrd, F: Flavour> PartialOrd for Strong<T, F> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         (**self).partial_cmp(&**other)
     }
 }
 
-impl<T: ?Sized + Ord, F: Flavour> Ord for Handle<T, F> {
+impl<T: ?Sized + Ord, F: Flavour> Ord for Strong<T, F> {
     fn cmp(&self, other: &Self) -> Ordering {
         (**self).cmp(&**other)
     }
 }
 
-impl<T: ?Sized + Hash, F: Flavour> Hash for Handle<T, F> {
+impl<T: ?Sized + Hash, F: Flavour> Hash for Strong<T, F> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (**self).hash(state);
     }
 }
 
-impl<T: ?Sized, F: Flavour> Borrow<T> for Handle<T, F> {
+impl<T: ?Sized, F: Flavour> Borrow<T> for Strong<T, F> {
     fn borrow(&self) -> &T {
         self
     }
 }
 
-impl<T: ?Sized, F: Flavour> AsRef<T> for Handle<T, F> {
+impl<T: ?Sized, F: Flavour> AsRef<T> for Strong<T, F> {
     fn as_ref(&self) -> &T {
         self
     }
 }
 
-impl<T: Default, F: Flavour> Default for Handle<T, F> {
+impl<T: Default, F: Flavour> Default for Strong<T, F> {
     fn default() -> Self {
-        Handle::new(T::default())
+        Strong::new(T::default())
     }
 }
 
 // As for `Arc`: a panic can leave a shared payload broken only if the payload allows it.
-impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for Handle<T, F> {}
-impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for Handle<T, F> {}
-impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for WeakHandle<T, F> {}
-impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for WeakHandle<T, F> {}
+impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for Strong<T, F> {}
+impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for Strong<T, F> {}
+impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for Weak<T, F> {}
+impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for Weak<T, F> {}
 
 // The payload stays where it is when its handle moves.
-impl<T: ?Sized, F: Flavour> Unpin for Handle<T, F> {}
+impl<T: ?Sized, F: Flavour> Unpin for Strong<T, F> {}

@@ -1,76 +1,89 @@
-//! The weak handle: the upgrader's side of the count protocol.
+//! The weak handle.
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
+use core::marker::PhantomData;
+use core::num::NonZero;
 use core::ptr::{self, NonNull};
 
-use super::count;
-use super::flavour::{Flavour, Word};
-use super::header::Header;
-use super::side::{ASKED, Side};
-use super::strong::Handle;
-use crate::sync::{self, Ordering::*};
+use super::flavour::Flavour;
+use super::header::{Block, with_address};
+use super::strong::Strong;
 
 /// A weak handle: says whether its object lives, and makes a strong handle while it does.
 ///
 /// Use it by its two names, [`Weak`](crate::Weak) and [`local::Weak`](crate::local::Weak).
 ///
-/// It holds the object's side table, never its memory. Two weak handles are equal, and hash equal,
+/// It holds the object's block of at most 256 bytes, never a larger payload. Two weak handles are equal, and hash equal,
 /// exactly if they were made from the same object, whatever its value; this stays so after the
 /// death, and no object that comes later at the same address is ever equal to it (as with the
-/// owner-based comparison of C++26; `std::sync::Weak` offers none). All [`new`](WeakHandle::new)
+/// owner-based comparison of C++26; `std::sync::Weak` offers none). All [`new`](Weak::new)
 /// handles, which never had an object, are equal.
-pub struct WeakHandle<T: ?Sized, F: Flavour> {
-    /// The payload; dangling once the object is dead.
-    ptr: NonNull<T>,
-    /// Owns a reference; none for a handle that never had an object.
-    side: Option<NonNull<Side<F>>>,
+pub struct Weak<T: ?Sized, F: Flavour> {
+    /// The place of an inline payload in the block, of which this handle has a share; or [`NOWHERE`], with
+    /// the metadata of the type.
+    place: NonNull<T>,
+    like: PhantomData<F>,
 }
+
+/// The address of a handle that never had an object: no block is there.
+const NOWHERE: NonNull<u8> = NonNull::<u8>::without_provenance(NonZero::<usize>::MAX);
 
 // SAFETY: as for `std::sync::Weak`: it can become a strong handle, and the record is made of atomics
 // and of what its gate protects.
-unsafe impl<T: ?Sized + Send + Sync> Send for WeakHandle<T, super::Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Send for Weak<T, super::Atomic> {}
 // SAFETY: likewise.
-unsafe impl<T: ?Sized + Send + Sync> Sync for WeakHandle<T, super::Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Sync for Weak<T, super::Atomic> {}
 
-impl<T, F: Flavour> WeakHandle<T, F> {
+impl<T, F: Flavour> Weak<T, F> {
     /// A handle that never had an object: always expired, no allocation.
     #[must_use]
     #[inline]
     pub const fn new() -> Self {
-        Self::expired(NonNull::dangling())
+        Weak {
+            place: NOWHERE.cast(),
+            like: PhantomData,
+        }
     }
 }
 
-impl<T: ?Sized, F: Flavour> WeakHandle<T, F> {
+impl<T: ?Sized, F: Flavour> Weak<T, F> {
     /// # Safety
-    /// `side` is the record of the object at `ptr`, and one of its references is this handle's.
+    /// `place` is that of a block, of which one weak share is this handle's.
     #[inline]
-    pub(crate) unsafe fn from_counted(ptr: NonNull<T>, side: NonNull<Side<F>>) -> Self {
-        WeakHandle {
-            ptr,
-            side: Some(side),
+    pub(crate) unsafe fn from_counted(place: NonNull<T>) -> Self {
+        Weak {
+            place,
+            like: PhantomData,
         }
     }
 
     /// A handle to an object of which nothing is left to hold on to.
-    pub(crate) const fn expired(ptr: NonNull<T>) -> Self {
-        WeakHandle { ptr, side: None }
+    pub(crate) fn expired(like: NonNull<T>) -> Self {
+        Weak {
+            place: with_address(like, NOWHERE),
+            like: PhantomData,
+        }
     }
 
-    #[inline]
-    fn side(&self) -> Option<&Side<F>> {
-        // SAFETY: we hold a reference.
-        self.side.map(|side| unsafe { side.as_ref() })
+    #[inline(always)]
+    fn block(&self) -> Option<Block<F>> {
+        // SAFETY: our share.
+        (self.place.cast() != NOWHERE).then(|| unsafe { Block::of_place(self.place.cast()) })
     }
 
     /// A strong handle, while the object lives. O(1). Never brings back a dead object.
+    ///
+    /// # Panics
+    /// Aborts the process past 2^30 strong handles: only forgotten ones get there.
     #[must_use]
     #[inline]
-    pub fn upgrade(&self) -> Option<Handle<T, F>> {
-        // SAFETY: `side` is the record of `ptr`, and we hold a reference to it.
-        self.side
-            .and_then(|side| unsafe { upgrade(self.ptr, side.as_ref()) })
+    pub fn upgrade(&self) -> Option<Strong<T, F>> {
+        let block = self.block()?;
+        // SAFETY: counted.
+        block
+            .upgrade()
+            .then(|| unsafe { Strong::from_place(self.place, block) })
     }
 
     /// Whether no upgrade can succeed any more: the object is dead or in its destructor. (Also
@@ -78,25 +91,21 @@ impl<T: ?Sized, F: Flavour> WeakHandle<T, F> {
     #[must_use]
     #[inline]
     pub fn is_expired(&self) -> bool {
-        self.side().is_none_or(Side::is_expired)
+        self.block().is_none_or(Block::is_expired)
     }
 
     /// The number of strong handles; none once the object is dead. A moment's answer.
-    ///
-    /// Looking at the count takes a strong handle for that moment; if all the others go meanwhile,
-    /// the object dies here.
     #[must_use]
     pub fn strong_count(&self) -> usize {
-        self.upgrade()
-            .map_or(0, |strong| Handle::strong_count(&strong) - 1)
+        self.block().map_or(0, |block| block.strong_count() as usize)
     }
 
-    /// How many hold on weakly, this handle included: as [`Strong::weak_count`](Handle::weak_count).
+    /// How many hold on weakly, this handle included: as [`Strong::weak_count`](Strong::weak_count).
     /// Zero once the object is dead, as in `std`.
     #[must_use]
     pub fn weak_count(&self) -> usize {
-        match self.side() {
-            Some(side) if !side.is_expired() => side.weak_count(),
+        match self.block() {
+            Some(block) if !block.is_expired() => block.weak_count(),
             _ => 0,
         }
     }
@@ -108,107 +117,67 @@ impl<T: ?Sized, F: Flavour> WeakHandle<T, F> {
         self == other
     }
 
-    /// The address of the payload. Dangling once the object is dead, and another object may be there
-    /// by then.
+    /// The address of the payload. Dangling once the object is dead; then another may be there, if this one
+    /// was larger than 256 bytes with its header.
     #[must_use]
     #[inline]
     pub fn as_ptr(&self) -> *const T {
-        self.ptr.as_ptr()
+        let place = self.block().map_or(self.place, |block| {
+            with_address(self.place, block.payload())
+        });
+        place.as_ptr()
     }
 }
 
-/// Makes a strong handle from a record, while its object lives.
-///
-/// # Safety
-/// `side` is the record of the object whose payload is, or was, at `ptr`.
-#[inline]
-pub(crate) unsafe fn upgrade<T: ?Sized, F: Flavour>(
-    ptr: NonNull<T>,
-    side: &Side<F>,
-) -> Option<Handle<T, F>> {
-    // The header may be touched only when we have a unit, but its way through the caches can begin.
-    Header::<F>::prefetch(ptr);
-    // Relaxed: the compare-exchange decides.
-    let mut units = side.strong.load(Relaxed);
-    let mut turn = 0;
-    // On one thread a group that has not given its unit back has not ended: it can be joined at once.
-    while F::SHARED || units == 0 {
-        match units {
-            0 => return None,
-            ASKED.. => {
-                sync::relax(&mut turn);
-                units = side.strong.load(Relaxed);
-            }
-            // A unit of our own: the object cannot die now. Never from zero: once born, zero is
-            // final. (No overflow: a unit is held by the group, by upgrades under way, and by loans,
-            // so there are fewer of them than twice the threads and the limit of loans.) Acquire: the payload, if `new_cyclic` has
-            // just published it, and the count that whoever asked last has left.
-            _ => match side
-                .strong
-                .compare_exchange(units, units + 1, Acquire, Relaxed)
-            {
-                Ok(_) => break,
-                Err(now) => units = now,
-            },
-        }
-    }
-    // SAFETY: our unit keeps the object alive.
-    let header = unsafe { Header::<F>::of(ptr) };
-    count::join(header, side);
-    // SAFETY: counted.
-    Some(unsafe { Handle::from_counted(ptr) })
-}
-
-impl<T: ?Sized, F: Flavour> Clone for WeakHandle<T, F> {
+impl<T: ?Sized, F: Flavour> Clone for Weak<T, F> {
     /// O(1).
     ///
     /// # Panics
     /// Aborts the process past `isize::MAX` holders of one object.
     #[inline]
     fn clone(&self) -> Self {
-        if let Some(side) = self.side() {
-            side.add_ref();
+        if let Some(block) = self.block() {
+            // SAFETY: our share.
+            unsafe { block.clone_weak() };
         }
-        WeakHandle { ..*self }
+        Weak { ..*self }
     }
 }
 
-impl<T: ?Sized, F: Flavour> Drop for WeakHandle<T, F> {
+impl<T: ?Sized, F: Flavour> Drop for Weak<T, F> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(side) = self.side {
-            // SAFETY: our reference, which we give up.
-            unsafe { Side::release(side) };
+        if let Some(block) = self.block() {
+            // SAFETY: our share, which we give up.
+            unsafe { block.release_weak() };
         }
     }
 }
 
-impl<T, F: Flavour> Default for WeakHandle<T, F> {
+impl<T, F: Flavour> Default for Weak<T, F> {
     /// Same as [`new`](Self::new).
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// By identity: the record of an object is never another's while a weak handle holds it.
-impl<T: ?Sized, F: Flavour> PartialEq for WeakHandle<T, F> {
+/// By identity: the block of an object is never another's while a weak handle has a share of it.
+impl<T: ?Sized, F: Flavour> PartialEq for Weak<T, F> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.side == other.side
+        ptr::addr_eq(self.place.as_ptr(), other.place.as_ptr())
     }
 }
 
-impl<T: ?Sized, F: Flavour> Eq for WeakHandle<T, F> {}
+impl<T: ?Sized, F: Flavour> Eq for Weak<T, F> {}
 
-impl<T: ?Sized, F: Flavour> Hash for WeakHandle<T, F> {
+impl<T: ?Sized, F: Flavour> Hash for Weak<T, F> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.side
-            .map_or(ptr::null(), |side| side.as_ptr().cast_const())
-            .hash(state);
+        self.place.cast::<()>().hash(state);
     }
 }
 
-impl<T: ?Sized, F: Flavour> fmt::Debug for WeakHandle<T, F> {
+impl<T: ?Sized, F: Flavour> fmt::Debug for Weak<T, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.is_expired() {
             "(Weak, expired)"

@@ -4,7 +4,9 @@ use core::any::type_name;
 use core::error::Error;
 use core::fmt;
 
-use crate::ptr::{Flavour, Handle, WeakHandle};
+use super::flavour::Flavour;
+use super::strong::Strong;
+use super::weak::Weak;
 
 /// A weak handle's object is dead. The message names the type, and says what to look for.
 ///
@@ -63,14 +65,14 @@ impl fmt::Debug for Expired {
 
 impl Error for Expired {}
 
-impl<T: ?Sized, F: Flavour> WeakHandle<T, F> {
+impl<T: ?Sized, F: Flavour> Weak<T, F> {
     /// A strong handle, or an error that explains itself. On success it costs what
     /// [`upgrade`](Self::upgrade) does.
     ///
     /// # Errors
     /// If the object is dead, in its destructor, or never was.
     #[inline]
-    pub fn try_upgrade(&self) -> Result<Handle<T, F>, Expired> {
+    pub fn try_upgrade(&self) -> Result<Strong<T, F>, Expired> {
         self.upgrade().ok_or_else(Expired::of::<T>)
     }
 }

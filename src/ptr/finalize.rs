@@ -1,0 +1,274 @@
+//! Finalizers: code that runs when an object has died.
+//!
+//! A finalizer is a node in the second list of the object's record, shared by the list and the token; the
+//! gate decides who takes the callback, so it runs or is handed back exactly once.
+//!
+//! * **F1** `callback` and `links` are used under the gate while that is open, and by the dying thread once
+//!   it has taken the list. The callback is there exactly while the node is linked.
+
+use alloc::boxed::Box;
+use core::fmt;
+use core::ptr::{self, NonNull};
+
+use super::flavour::{Atomic, Counter, Flavour, Local};
+use super::record::{Gate, RecordRef};
+use super::strong::Strong;
+use crate::sync::{self, Live, Ordering::*, UnsafeCell};
+
+struct Links<F: Flavour> {
+    prev: *mut FinalizerNode<F>,
+    next: *mut FinalizerNode<F>,
+}
+
+/// What list and token share.
+pub(super) struct FinalizerNode<F: Flavour> {
+    links: UnsafeCell<Links<F>>,
+    callback: UnsafeCell<Option<Box<F::Callback>>>,
+    /// The list and the token. The last of them frees the node.
+    owners: F::Word,
+    live: Live,
+}
+
+impl<F: Flavour> FinalizerNode<F> {
+    /// # Safety
+    /// The caller is one of the owners, and gives that up.
+    unsafe fn release(node: NonNull<Self>) {
+        // SAFETY: an owner is left. Release and acquire: the other's uses happen before the end.
+        unsafe {
+            node.as_ref().live.check();
+            if node.as_ref().owners.fetch_sub(1, Release) == 1 {
+                node.as_ref().owners.load(Acquire);
+                node.as_ref().live.end();
+                sync::free(node);
+            }
+        }
+    }
+
+    /// # Safety
+    /// F1 allows the caller to use the callback.
+    unsafe fn take(&self) -> Option<Box<F::Callback>> {
+        // SAFETY: the caller's promise.
+        self.callback.with_mut(|place| unsafe { (*place).take() })
+    }
+
+    /// # Safety
+    /// F1 allows the caller to use the links.
+    unsafe fn links<R>(node: NonNull<Self>, f: impl FnOnce(&mut Links<F>) -> R) -> R {
+        // SAFETY: the caller's promise.
+        unsafe { node.as_ref().links.with_mut(|links| f(&mut *links)) }
+    }
+
+    /// # Safety
+    /// The node is new, and `gate` that of its object.
+    unsafe fn link(node: NonNull<Self>, gate: &Gate<F>) {
+        gate.finalizers(|head| {
+            let next = core::mem::replace(head, node.as_ptr());
+            // SAFETY: F1, under the gate; what is in the list is not freed.
+            unsafe {
+                Self::links(node, |links| links.next = next);
+                if let Some(next) = NonNull::new(next) {
+                    Self::links(next, |links| links.prev = node.as_ptr());
+                }
+            }
+        });
+    }
+
+    /// # Safety
+    /// The node is in the list of `gate`'s object.
+    unsafe fn unlink(node: NonNull<Self>, gate: &Gate<F>) {
+        gate.finalizers(|head| {
+            // SAFETY: F1, under the gate; what is in the list is not freed.
+            unsafe {
+                let (prev, next) = Self::links(node, |links| (links.prev, links.next));
+                match NonNull::new(prev) {
+                    Some(prev) => Self::links(prev, |links| links.next = next),
+                    None => *head = next,
+                }
+                if let Some(next) = NonNull::new(next) {
+                    Self::links(next, |links| links.prev = prev);
+                }
+            }
+        });
+    }
+}
+
+/// Runs a list of finalizers, each also if those before it panicked.
+///
+/// # Safety
+/// The list is the caller's: that of an object whose gate it has closed.
+pub(super) unsafe fn run<F: Flavour>(list: *mut FinalizerNode<F>) {
+    struct Rest<F: Flavour>(*mut FinalizerNode<F>);
+    impl<F: Flavour> Rest<F> {
+        fn run(&mut self) {
+            while let Some(node) = NonNull::new(self.0) {
+                // SAFETY: F1, the list is ours. The node is gone before the callback runs.
+                let callback = unsafe {
+                    self.0 = FinalizerNode::links(node, |links| links.next);
+                    let callback = node.as_ref().take();
+                    FinalizerNode::release(node);
+                    callback
+                };
+                callback.into_iter().for_each(F::call);
+            }
+        }
+    }
+    impl<F: Flavour> Drop for Rest<F> {
+        fn drop(&mut self) {
+            // Something is left only after a panic. (A second one, while it unwinds, aborts.)
+            self.run();
+        }
+    }
+    Rest(list).run();
+}
+
+/// The token of a [finalizer](Strong::finalize): may call it off, or bring it forward.
+///
+/// Use it by its two names, [`Finalizer`](crate::Finalizer) and
+/// [`local::Finalizer`](crate::local::Finalizer). Dropping the token changes nothing: the finalizer
+/// stays registered. Once the object's death has begun, the finalizer belongs to the dying thread,
+/// and every method here finds it gone, even if its turn has not come yet.
+pub struct FinalizerToken<F: Flavour> {
+    node: NonNull<FinalizerNode<F>>,
+    /// Owns a reference, as a bystander.
+    record: RecordRef<F>,
+}
+
+// SAFETY: the callback is `Send`, and is taken by one thread only (F1).
+unsafe impl Send for FinalizerToken<Atomic> {}
+// SAFETY: likewise.
+unsafe impl Sync for FinalizerToken<Atomic> {}
+
+fn register<T: ?Sized, F: Flavour>(
+    strong: &Strong<T, F>,
+    callback: Box<F::Callback>,
+) -> FinalizerToken<F> {
+    let node = Box::new(FinalizerNode::<F> {
+        links: UnsafeCell::new(Links {
+            prev: ptr::null_mut(),
+            next: ptr::null_mut(),
+        }),
+        callback: UnsafeCell::new(Some(callback)),
+        owners: F::Word::new(2),
+        live: Live::new(),
+    });
+    // SAFETY: the object lives; with `true` there is a record.
+    let record = unsafe { strong.block().record(true).unwrap_unchecked() };
+    // SAFETY: a box is not null.
+    let node = unsafe { NonNull::new_unchecked(Box::into_raw(node)) };
+    let Some(gate) = record.lock() else {
+        unreachable!("it lives")
+    };
+    // First the reference, then the bystander: both under the gate, which keeps `get_mut` out.
+    record.add_ref();
+    gate.bystanders(|bystanders| *bystanders += 1);
+    // SAFETY: the gate is open.
+    unsafe { FinalizerNode::link(node, &gate) };
+    drop(gate);
+    FinalizerToken { node, record }
+}
+
+impl<T: ?Sized> Strong<T, Atomic> {
+    /// Registers `f` to run once, when the object has died: after its destructor, when every weak
+    /// handle is expired and the collections have their notices, on the thread that dropped the last handle.
+    /// The finalizers of one object run newest first. O(1), two allocations (three for the first); the
+    /// state that `f` captured is freed right after it has run.
+    ///
+    /// `f` must not own a handle to this very object: it would never die. (As in JavaScript's
+    /// `FinalizationRegistry` and Java's `Cleaner`; a weak handle is of no use either, it is expired.)
+    ///
+    /// # Panics
+    /// A panic in `f` does not keep the other finalizers from running; it then goes on to whoever
+    /// dropped the last handle. (A second panic while the first unwinds aborts the process, as with
+    /// every destructor in Rust.)
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    /// use weakly::Strong;
+    ///
+    /// let (sender, receiver) = channel();
+    /// let texture = Strong::new("pixels");
+    /// Strong::finalize(&texture, move || sender.send("freed").unwrap());
+    /// assert!(receiver.try_recv().is_err());
+    /// drop(texture);
+    /// assert_eq!(receiver.try_recv(), Ok("freed"));
+    /// ```
+    pub fn finalize(this: &Self, f: impl FnOnce() + Send + 'static) -> FinalizerToken<Atomic> {
+        register(this, Box::new(f))
+    }
+}
+
+impl<T: ?Sized> Strong<T, Local> {
+    /// Registers `f` to run once, when the object has died; as
+    /// [`Strong::finalize`](Strong::finalize), for one thread: `f` need not be `Send`.
+    pub fn finalize(this: &Self, f: impl FnOnce() + 'static) -> FinalizerToken<Local> {
+        register(this, Box::new(f))
+    }
+}
+
+impl<F: Flavour> FinalizerToken<F> {
+    /// Calls the finalizer off and hands it back, if it is still pending. O(1).
+    ///
+    /// ```
+    /// use weakly::Strong;
+    ///
+    /// let object = Strong::new(1);
+    /// let token = Strong::finalize(&object, || unreachable!("called off"));
+    /// assert!(token.detach().is_some());
+    /// assert!(token.detach().is_none());
+    /// drop(object);
+    /// ```
+    pub fn detach(&self) -> Option<Box<F::Callback>> {
+        let gate = self.record.lock().filter(Gate::is_open)?;
+        // SAFETY: our share of the node; F1, under the gate; while the callback is there, the node is
+        // linked; and then the list's share goes with it.
+        unsafe {
+            let callback = self.node.as_ref().take()?;
+            FinalizerNode::unlink(self.node, &gate);
+            drop(gate);
+            FinalizerNode::release(self.node);
+            Some(callback)
+        }
+    }
+
+    /// Runs the finalizer now, if it is still pending; says whether it did. It does not run again.
+    pub fn run_now(&self) -> bool {
+        let callback = self.detach();
+        let pending = callback.is_some();
+        callback.into_iter().for_each(F::call);
+        pending
+    }
+
+    /// Whether the finalizer waits for the object's death. A moment's answer.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        let Some(_gate) = self.record.lock().filter(Gate::is_open) else {
+            return false;
+        };
+        // SAFETY: our share of the node.
+        let node = unsafe { self.node.as_ref() };
+        // SAFETY: F1, under the gate.
+        node.callback.with(|callback| unsafe { (*callback).is_some() })
+    }
+}
+
+impl<F: Flavour> Drop for FinalizerToken<F> {
+    fn drop(&mut self) {
+        // First out of the bystanders, then the reference: see `RecordRef::is_unwatched`.
+        if let Some(gate) = self.record.lock() {
+            gate.bystanders(|bystanders| *bystanders -= 1);
+        }
+        // SAFETY: our share of the node, and our reference to the record.
+        unsafe {
+            FinalizerNode::release(self.node);
+            self.record.release();
+        }
+    }
+}
+
+impl<F: Flavour> fmt::Debug for FinalizerToken<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Finalizer")
+            .field("pending", &self.is_pending())
+            .finish()
+    }
+}

@@ -1,0 +1,465 @@
+//! The record of an object on which more holds weakly than a few weak handles or one entry.
+//!
+//! Invariants:
+//!
+//! * **R1** `refs` counts who may use record and block: the object until the end of its death, every weak
+//!   handle, every registered hook until it is unregistered or its notice is finished, every finalizer
+//!   token, and what else a shared collection asks for. Whoever takes it to zero frees both. A record is
+//!   never taken away from a block.
+//! * **R2** `target`, `bystanders`, `finalizers`, and the links of the hooks in the list are used only by
+//!   the holder of the gate; once it is [`CLOSED`], only by the thread that closed it. No code of a user
+//!   runs under it.
+//! * **R3** `first` stands for the registration that the block itself stands for, and is the head of the
+//!   list: it is registered while `target` is not null. Its hash is the header's (B3).
+//! * **R4** The gate is [`DYING`] from the beginning of the notices, and `CLOSED` when all are pushed. No
+//!   hook comes meanwhile: to register takes a strong handle.
+
+use alloc::boxed::Box;
+use core::mem::offset_of;
+use core::ptr::{self, NonNull};
+
+use super::abort;
+use super::finalize::FinalizerNode;
+use super::flavour::{Counter, Flavour, Link};
+use super::header::Block;
+use super::hook::{Hook, HookRef, Target};
+use super::notice::{Node, StackRef};
+use super::state::State;
+use crate::sync::{self, Live, Ordering::*, UnsafeCell};
+
+/// The lists may be entered.
+const OPEN: u32 = 0;
+/// A thread is in the lists, for pointer surgery or some pushes.
+const LOCKED: u32 = 1;
+/// A flag: the object has died, and its notices are being pushed.
+const DYING: u32 = 2;
+/// The object is dead, and all its notices are pushed. Final.
+const CLOSED: u32 = 4;
+
+/// How many notices a death pushes before it lets others through the gate.
+const BATCH: usize = if cfg!(weakly_loom) { 1 } else { 64 };
+
+/// The flag in `refs` by which `get_mut` keeps new weak handles waiting. No count reaches it.
+const ASKED: usize = 1 << (usize::BITS - 1);
+/// Past this many references the process is aborted.
+pub(super) const MAX_REFS: usize = usize::MAX >> 2;
+
+/// See the module's chapter.
+#[repr(C, align(8))]
+pub(crate) struct Record<F: Flavour> {
+    target: Target<F>,
+    refs: F::Word,
+    gate: F::Half,
+    /// Those of `refs` that can never bring back a strong handle: tokens of finalizers.
+    bystanders: UnsafeCell<u32>,
+    /// Newest first.
+    finalizers: UnsafeCell<*mut FinalizerNode<F>>,
+    first: Hook<F>,
+    live: Live,
+}
+
+/// A pointer to a record that is not freed (R1).
+pub(crate) struct RecordRef<F: Flavour>(NonNull<Record<F>>);
+
+impl<F: Flavour> Clone for RecordRef<F> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: Flavour> Copy for RecordRef<F> {}
+
+impl<F: Flavour> PartialEq for RecordRef<F> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+/// The gate, while it is held. R2.
+pub(super) struct Gate<F: Flavour> {
+    record: RecordRef<F>,
+    /// What it was, and will be again.
+    phase: u32,
+}
+
+impl<F: Flavour> Drop for Gate<F> {
+    #[inline]
+    fn drop(&mut self) {
+        // Release: our surgery is visible to whoever takes the gate next.
+        self.record.get().gate.store(self.phase, Release);
+    }
+}
+
+impl<F: Flavour> Gate<F> {
+    /// Whether the object has not begun to tell its death.
+    pub(super) fn is_open(&self) -> bool {
+        self.phase == OPEN
+    }
+
+    /// Runs `f` with the head of the list of finalizers.
+    pub(super) fn finalizers<R>(&self, f: impl FnOnce(&mut *mut FinalizerNode<F>) -> R) -> R {
+        // SAFETY: R2, we hold the gate.
+        self.record
+            .get()
+            .finalizers
+            .with_mut(|head| f(unsafe { &mut *head }))
+    }
+
+    fn target(&self) -> Option<StackRef<F>> {
+        // SAFETY: R2, we hold the gate.
+        let target = self.record.get().target.with(|target| unsafe { *target });
+        // SAFETY: R3, what is not null is the stack of a collection.
+        (!target.is_null()).then(|| unsafe { StackRef::from_ptr(target) })
+    }
+
+    fn set_target(&self, target: Option<StackRef<F>>) {
+        let target = target.map_or(ptr::null_mut(), StackRef::as_ptr);
+        // SAFETY: R2, we hold the gate.
+        self.record
+            .get()
+            .target
+            .with_mut(|place| unsafe { *place = target });
+    }
+
+    pub(super) fn bystanders<R>(&self, f: impl FnOnce(&mut u32) -> R) -> R {
+        // SAFETY: R2, we hold the gate.
+        self.record
+            .get()
+            .bystanders
+            .with_mut(|bystanders| f(unsafe { &mut *bystanders }))
+    }
+}
+
+/// A record that nobody knows yet. Dropped unless it is [published](Fresh::publish).
+pub(super) struct Fresh<F: Flavour>(Box<Record<F>>);
+
+impl<F: Flavour> Fresh<F> {
+    pub(super) fn new(block: Block<F>) -> Self {
+        Fresh(Box::new(Record {
+            target: UnsafeCell::new(ptr::null_mut()),
+            refs: F::Word::new(0),
+            gate: F::Half::new(OPEN),
+            bystanders: UnsafeCell::new(0),
+            finalizers: UnsafeCell::new(ptr::null_mut()),
+            first: Hook::new(block, RecordRef::<F>::OFFSET),
+            live: Live::new(),
+        }))
+    }
+
+    /// What the record is to say when it is published.
+    pub(super) fn set(&mut self, refs: usize, target: Option<StackRef<F>>) {
+        // Relaxed: the publication.
+        self.0.refs.store(refs, Relaxed);
+        let target = target.map_or(ptr::null_mut(), StackRef::as_ptr);
+        // SAFETY: nobody else knows the record.
+        self.0.target.with_mut(|place| unsafe { *place = target });
+    }
+
+    /// The record as `state` would name it.
+    pub(super) fn encode(&mut self) -> *mut () {
+        State::Record(RecordRef(NonNull::from(&mut *self.0))).encode()
+    }
+
+    /// `state` names the record now.
+    pub(super) fn publish(self) -> RecordRef<F> {
+        // SAFETY: a box is not null.
+        RecordRef(unsafe { NonNull::new_unchecked(Box::into_raw(self.0)) })
+    }
+}
+
+impl<F: Flavour> RecordRef<F> {
+    const OFFSET: usize = offset_of!(Record<F>, first) - offset_of!(Record<F>, target);
+
+    #[inline(always)]
+    pub(super) fn as_ptr(self) -> *mut () {
+        self.0.as_ptr().cast()
+    }
+
+    /// # Safety
+    /// `record` is what [`as_ptr`](Self::as_ptr) has returned.
+    #[inline(always)]
+    pub(super) unsafe fn from_ptr(record: *mut ()) -> Self {
+        // SAFETY: the caller's promise.
+        RecordRef(unsafe { NonNull::new_unchecked(record.cast()) })
+    }
+
+    /// The record of a block that has one, by a reference to it.
+    ///
+    /// # Safety
+    /// R1: the caller has a reference, or a strong handle.
+    #[inline]
+    pub(crate) unsafe fn of_block(block: Block<F>) -> Self {
+        // Acquire: whoever published the record. (The caller's reference has mostly done that.)
+        match State::decode(block.header().state.load(Acquire)) {
+            State::Record(record) => record,
+            _ => unreachable!("a record is never taken away"),
+        }
+    }
+
+    /// The record. R1: the caller has a reference, or is about to give it up by the one access that
+    /// follows. (Of this reference only fields that are cells are used after that.)
+    #[inline(always)]
+    fn get<'a>(self) -> &'a Record<F> {
+        // SAFETY: R1.
+        let record = unsafe { self.0.as_ref() };
+        record.live.check();
+        record
+    }
+
+    #[inline]
+    fn first(self) -> HookRef<F> {
+        // SAFETY: a place in the record, with its provenance.
+        unsafe { HookRef::of_record(NonNull::new_unchecked(&raw mut (*self.0.as_ptr()).first)) }
+    }
+
+    /// Whether a hook lies in the record of its object.
+    #[inline]
+    pub(super) fn is_first(hook: HookRef<F>) -> bool {
+        // SAFETY: a hook that is registered, or fired and not finished, has a reference.
+        unsafe { Self::of_block(hook.block()) }.first() == hook
+    }
+
+    /// The hash of a hook's entry. R3.
+    #[inline]
+    pub(super) fn hash_of(hook: HookRef<F>) -> u32 {
+        if Self::is_first(hook) {
+            hook.block().hash()
+        } else {
+            hook.hash()
+        }
+    }
+
+    /// The block.
+    #[inline]
+    pub(crate) fn block(self) -> Block<F> {
+        self.first().block()
+    }
+
+    /// One more reference, by a caller who has one.
+    #[inline]
+    pub(crate) fn add_ref(self) {
+        // Relaxed: the caller's reference.
+        if self.get().refs.fetch_add(1, Relaxed) & !ASKED > MAX_REFS {
+            abort();
+        }
+    }
+
+    /// One more reference, on the strength of a strong handle alone: it waits for `get_mut`, which may be
+    /// looking whether there is one.
+    #[inline]
+    pub(super) fn add_ref_by_strong(self) {
+        // Acquire: pairs with the release by which `get_mut` ends its look.
+        let before = self.get().refs.fetch_add(1, Acquire);
+        if before & !ASKED > MAX_REFS {
+            abort();
+        }
+        let (mut asked, mut turn) = (before, 0);
+        while asked & ASKED != 0 {
+            sync::relax(&mut turn);
+            asked = self.get().refs.load(Acquire);
+        }
+    }
+
+    /// Gives a reference back, and frees record and block with the last.
+    ///
+    /// # Safety
+    /// R1: the caller owns a reference, and gives it up.
+    #[inline]
+    pub(crate) unsafe fn release(self) {
+        // Release: our uses happen before the end. Acquire: so do all others'.
+        if self.get().refs.fetch_sub(1, Release) == 1 {
+            self.get().refs.load(Acquire);
+            let block = self.block();
+            self.get().live.end();
+            // SAFETY: R1, no reference is left; the object gave its own back after it was dead.
+            unsafe {
+                sync::free(self.0);
+                block.free();
+            }
+        }
+    }
+
+    /// Takes the gate; none if the object is dead and all its notices are pushed.
+    #[inline]
+    pub(super) fn lock(self) -> Option<Gate<F>> {
+        let gate = &self.get().gate;
+        let (mut phase, mut turn) = (OPEN, 0);
+        loop {
+            // Acquire: the release of whoever left the gate, open, dying or closed.
+            match gate.compare_exchange(phase, phase | LOCKED, Acquire, Acquire) {
+                Ok(_) => {
+                    return Some(Gate {
+                        record: self,
+                        phase,
+                    });
+                }
+                Err(CLOSED) => return None,
+                Err(now) if now & LOCKED == 0 => phase = now,
+                Err(_) => sync::relax(&mut turn),
+            }
+        }
+    }
+
+    /// Whether all notices of the object's death are pushed.
+    #[inline]
+    pub(crate) fn is_closed(self) -> bool {
+        // Acquire: the release of the close, so that the death happens before what the caller concludes.
+        self.get().gate.load(Acquire) == CLOSED
+    }
+
+    /// Whether the notice of this hook has been pushed; if not, it is still to come.
+    pub(crate) fn is_fired(self, hook: HookRef<F>) -> bool {
+        match self.lock() {
+            None => true,
+            Some(gate) if hook == self.first() => gate.target().is_none(),
+            Some(_) => hook.is_fired(),
+        }
+    }
+
+    /// Registers with a stack; the hook is the record's first if that is not taken. The caller holds a
+    /// strong handle, so the object lives; the registration has a reference of its own. O(1).
+    ///
+    /// # Safety
+    /// As for [`StackRef::hook`].
+    pub(super) unsafe fn register(self, stack: StackRef<F>, hash: u32) -> Registered<F> {
+        let block = self.block();
+        // Before the gate is taken, since it may allocate. Mostly it is wanted.
+        // SAFETY: the caller's promise.
+        let hook = unsafe { stack.hook(block, hash) };
+        let Some(gate) = self.lock() else {
+            unreachable!("it lives")
+        };
+        // R2: the gate keeps `get_mut` out.
+        self.add_ref();
+        if gate.target().is_some() {
+            hook.link_behind(self.first());
+            return Registered::Further(hook);
+        }
+        gate.set_target(Some(stack));
+        // SAFETY: B3, we hold the gate.
+        unsafe { block.set_hash(hash) };
+        drop(gate);
+        // SAFETY: it was not used.
+        unsafe { stack.give_back(hook) };
+        Registered::First(self.first())
+    }
+
+    /// Ends the registration that the block stands for, unless its notice has been or is just being pushed.
+    ///
+    /// # Safety
+    /// R3: it is the caller's.
+    #[inline]
+    pub(super) unsafe fn unregister_first(self) -> bool {
+        match self.lock() {
+            Some(gate) if gate.target().is_some() => gate.set_target(None),
+            _ => return false,
+        }
+        // SAFETY: the registration's reference.
+        unsafe { self.release() };
+        true
+    }
+
+    /// Ends a registration with a further hook, unless its notice has been or is just being pushed. The hook
+    /// is then the caller's.
+    ///
+    /// # Safety
+    /// H1: the registration is the caller's.
+    #[inline]
+    pub(super) unsafe fn unregister(self, hook: HookRef<F>) -> bool {
+        match self.lock() {
+            Some(_gate) if !hook.is_fired() => hook.unlink(),
+            _ => return false,
+        }
+        // SAFETY: the registration's reference.
+        unsafe { self.release() };
+        true
+    }
+
+    /// Whether nobody holds on weakly in a way that could bring back a strong handle, and `alone` says that
+    /// the caller's is the only one, while no weak handle can come.
+    pub(super) fn is_unwatched(self, alone: impl FnOnce() -> bool) -> bool {
+        let Some(gate) = self.lock() else {
+            return false;
+        };
+        let unwatched = 1 + gate.bystanders(|bystanders| *bystanders as usize);
+        let refs = &self.get().refs;
+        // A token takes itself out of the bystanders before it gives its reference back, so an equality
+        // proves that there is no other reference. Acquire: what those did who gave theirs back.
+        if refs
+            .compare_exchange(unwatched, unwatched | ASKED, Acquire, Relaxed)
+            .is_err()
+        {
+            return false;
+        }
+        let alone = alone();
+        // Not a store: tokens may go, and downgrades wait, counted. Release: pairs with the acquire of a
+        // downgrade, whose handle is made after our look.
+        refs.fetch_sub(ASKED, Release);
+        alone
+    }
+
+    /// How many hold on weakly. A moment's answer.
+    pub(super) fn weak_count(self) -> usize {
+        let refs = self.get().refs.load(Relaxed) & !ASKED;
+        let bystanders = self
+            .lock()
+            .map_or(0, |gate| gate.bystanders(|bystanders| *bystanders as usize));
+        // Saturating: the two looks are not one.
+        refs.saturating_sub(1 + bystanders)
+    }
+
+    #[cfg(all(test, not(weakly_loom)))]
+    pub(super) fn set_refs(self, refs: usize) {
+        self.get().refs.store(refs, Relaxed);
+    }
+
+    /// The object is dead: pushes all notices, and closes the gate. At most [`BATCH`] at a time, so that an
+    /// object that is registered a million times keeps nobody waiting for long. What is left is the list of
+    /// the finalizers, newest first, which is the caller's.
+    ///
+    /// # Safety
+    /// Called once, by the dying thread.
+    pub(super) unsafe fn notify_all(self) -> *mut FinalizerNode<F> {
+        let first = self.first();
+        let Some(mut gate) = self.lock() else {
+            unreachable!("an object dies once")
+        };
+        let finalizers = gate.finalizers(core::mem::take);
+        loop {
+            for _ in 0..BATCH {
+                // SAFETY: N1, H1, R3: registered until here. Under the gate: whoever finds a registration
+                // fired may go, for its stack stays until the notice has come. The first is the last, since
+                // its link is the list's head until then.
+                unsafe {
+                    if let Some(hook) = first.behind() {
+                        hook.unlink();
+                        StackRef::from_ptr(hook.target()).push(Node::of_hook(hook));
+                        continue;
+                    }
+                    if let Some(stack) = gate.target() {
+                        gate.set_target(None);
+                        stack.push(Node::of_hook(first));
+                    }
+                }
+                gate.phase = CLOSED;
+                return finalizers;
+            }
+            gate.phase = DYING;
+            drop(gate);
+            sync::give_way();
+            gate = match self.lock() {
+                Some(gate) => gate,
+                None => unreachable!("only the dying thread closes the gate"),
+            };
+        }
+    }
+}
+
+/// What stands for a registration.
+pub(crate) enum Registered<F: Flavour> {
+    /// The block, and here its record's first hook.
+    First(HookRef<F>),
+    /// A hook.
+    Further(HookRef<F>),
+}
