@@ -4,8 +4,12 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash, Hasher};
 
 /// A finished hash. The table takes no other, so it cannot hash by itself, or with the wrong hasher.
+///
+/// It has 31 bits: so many fit into the block of an object, beside the count and a flag, and a notice of its
+/// death leads to its entry by them. They are good for 2^24 buckets; with more a lookup looks at more
+/// entries.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct HashValue(u64);
+pub struct HashValue(u32);
 
 impl HashValue {
     /// The hash of an address.
@@ -17,37 +21,48 @@ impl HashValue {
     #[inline]
     pub(crate) fn of_addr(addr: *const ()) -> Self {
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-        HashValue(
-            (addr.addr() as u64 >> 4)
-                .wrapping_mul(GOLDEN)
-                .rotate_left(26),
-        )
+        HashValue(((addr.addr() as u64 >> 4).wrapping_mul(GOLDEN) >> 33) as u32)
     }
 
     /// The hash of several addresses, in their order.
     #[cfg(all(feature = "std", not(weakly_loom)))]
     #[inline]
     pub(crate) fn of_addrs(addrs: &[*const ()]) -> Self {
-        let mix =
-            |hash: u64, addr: &*const ()| Self::of_addr(addr.wrapping_byte_add(hash as usize)).0;
-        HashValue(addrs.iter().fold(0, mix))
+        let mix = |hash: u64, addr: &*const ()| {
+            Self::of_addr(addr.wrapping_byte_add(hash as usize)).get()
+        };
+        Self::fold(addrs.iter().fold(0, mix))
     }
 
     /// The hash of a content.
     #[inline]
     pub(crate) fn of<S: BuildHasher, Q: ?Sized + Hash>(hasher: &S, content: &Q) -> Self {
-        HashValue(hasher.hash_one(content))
+        Self::fold(hasher.hash_one(content))
     }
 
-    /// The hash that [`get`](Self::get) has told.
     #[inline]
-    pub(crate) fn told(hash: u64) -> Self {
-        HashValue(hash)
+    fn fold(hash: u64) -> Self {
+        HashValue((hash ^ hash >> 32) as u32 & u32::MAX >> 1)
     }
 
+    /// The hash as a block keeps it: the lowest bit is left free.
+    #[inline]
+    pub(crate) fn short(self) -> u32 {
+        self.0 << 1
+    }
+
+    /// The hash that [`short`](Self::short) has returned.
+    #[inline]
+    pub(crate) fn of_short(short: u32) -> Self {
+        HashValue(short >> 1)
+    }
+
+    /// The hash as the table takes it, whose lowest bits choose a bucket and the highest seven of 64 tell
+    /// its entries apart.
     #[inline]
     pub(crate) fn get(self) -> u64 {
-        self.0
+        let hash = u64::from(self.0);
+        hash | hash << 33
     }
 }
 
@@ -81,7 +96,7 @@ fn seed() -> u64 {
 #[cfg(not(feature = "std"))]
 fn seed() -> u64 {
     let local = 0;
-    HashValue::of_addr(core::ptr::from_ref(&local).cast()).0
+    HashValue::of_addr(core::ptr::from_ref(&local).cast()).get()
         ^ (seed as fn() -> u64 as usize as u64).rotate_left(32)
 }
 

@@ -160,8 +160,9 @@ macro_rules! weak_halves {
             type Item = WeakOf<$weak>;
 
             fn next(&mut self) -> Option<Self::Item> {
-                let entry = self.0.find(|entry| !entry.is_gone())?;
-                Some(entry.$field.downgrade())
+                self.0.find_map(|entry| {
+                    (!entry.is_gone()).then(|| entry.$field.downgrade())?
+                })
             }
 
             fn size_hint(&self) -> (usize, Option<usize>) {
@@ -199,7 +200,7 @@ pub struct IntoIter<K: Side, V: Side>(IntoEntries<K, V>);
 
 impl<K: Side, V: Side> IntoIter<K, V> {
     pub(crate) fn new(table: Table<K, V>) -> Self {
-        IntoIter(table.into_iter())
+        IntoIter(IntoEntries::new(table))
     }
 }
 
@@ -207,14 +208,12 @@ impl<K: Side, V: Side> Iterator for IntoIter<K, V> {
     type Item = (K::Item, V::Item);
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.find_map(|entry| {
-            let held = entry.hold()?;
-            Some(entry.take(held))
-        })
+        let (held, entry) = self.0.next(|entry| entry.hold())?;
+        Some(entry.take(held))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        at_most(self.0.size_hint())
+        self.0.size_hint()
     }
 }
 
@@ -225,11 +224,9 @@ impl<K: Side, V: Side> Iterator for IntoKeys<K, V> {
     type Item = K::Item;
 
     fn next(&mut self) -> Option<K::Item> {
-        self.0.0.find_map(|entry| {
-            (!entry.value.is_gone()).then_some(())?;
-            let held = entry.key.hold()?;
-            Some(entry.key.take(held))
-        })
+        let live = |entry: &mut Entry<K, V>| (!entry.value.is_gone()).then(|| entry.key.hold());
+        let (held, entry) = self.0.0.next(|entry| live(entry)?)?;
+        Some(entry.key.take(held))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -244,11 +241,9 @@ impl<K: Side, V: Side> Iterator for IntoValues<K, V> {
     type Item = V::Item;
 
     fn next(&mut self) -> Option<V::Item> {
-        self.0.0.find_map(|entry| {
-            (!entry.key.is_gone()).then_some(())?;
-            let held = entry.value.hold()?;
-            Some(entry.value.take(held))
-        })
+        let live = |entry: &mut Entry<K, V>| (!entry.key.is_gone()).then(|| entry.value.hold());
+        let (held, entry) = self.0.0.next(|entry| live(entry)?)?;
+        Some(entry.value.take(held))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -7,13 +7,11 @@ extern crate std;
 
 // The rooms with unsafe code; everywhere else it is an error.
 #[allow(unsafe_code)]
-mod dead;
-#[allow(unsafe_code)]
-mod finalize;
-#[allow(unsafe_code)]
 mod pointers;
 #[allow(unsafe_code)]
-mod ptr;
+pub mod ptr;
+#[allow(unsafe_code)]
+mod queue;
 #[allow(unsafe_code)]
 mod reference;
 
@@ -28,7 +26,6 @@ mod compile_fail;
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub mod concurrent;
 pub mod entry;
-mod expired;
 #[cfg(feature = "std")]
 #[cfg_attr(weakly_loom, allow(dead_code))]
 mod flight;
@@ -60,8 +57,6 @@ pub use algebra::Set;
 pub use attribute::Attribute;
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use attributes::{AttributeId, AttributeKey, Attributes};
-pub use expired::Expired;
-pub use finalize::FinalizerToken;
 pub use hash::{DefaultHashBuilder, DefaultHasher};
 pub use hash_map::WeakHashMap;
 pub use hash_set::WeakHashSet;
@@ -71,7 +66,7 @@ pub use map::WeakMap;
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use memo::Memo;
 pub use pair_map::WeakPairMap;
-pub use ptr::{__unsize, Atomic, Flavour, Handle, Local, WeakHandle};
+pub use ptr::{__unsize, Atomic, Expired, FinalizerToken, Flavour, Local};
 pub use reclaim::Reclaim;
 pub use reference::{Addr, Content, Identify, Notify, StrongRef, WeakRef};
 pub use set::WeakSet;
@@ -85,19 +80,19 @@ pub use pair_map::names as weak_pair_map;
 pub use set::names as weak_set;
 pub use value_map::names as weak_value_map;
 
-/// A strong handle that may cross threads. See [`Handle`].
-pub type Strong<T> = Handle<T, Atomic>;
-/// A weak handle that may cross threads. See [`WeakHandle`].
-pub type Weak<T> = WeakHandle<T, Atomic>;
+/// A strong handle that may cross threads. Its methods are on the page of [`ptr::Strong`].
+pub type Strong<T> = ptr::Strong<T, Atomic>;
+/// A weak handle that may cross threads. Its methods are on the page of [`ptr::Weak`].
+pub type Weak<T> = ptr::Weak<T, Atomic>;
 /// The token of a finalizer that may cross threads. See [`FinalizerToken`].
 pub type Finalizer = FinalizerToken<Atomic>;
 
 /// The same pointer for one thread: plain cells instead of atomics.
 pub mod local {
-    /// A strong handle for one thread. See [`Handle`](crate::Handle).
-    pub type Strong<T> = crate::Handle<T, crate::Local>;
-    /// A weak handle for one thread. See [`WeakHandle`](crate::WeakHandle).
-    pub type Weak<T> = crate::WeakHandle<T, crate::Local>;
+    /// A strong handle for one thread. Its methods are on the page of [`ptr::Strong`](crate::ptr::Strong).
+    pub type Strong<T> = crate::ptr::Strong<T, crate::Local>;
+    /// A weak handle for one thread. Its methods are on the page of [`ptr::Weak`](crate::ptr::Weak).
+    pub type Weak<T> = crate::ptr::Weak<T, crate::Local>;
     /// The token of a finalizer for one thread. See [`FinalizerToken`](crate::FinalizerToken).
     pub type Finalizer = crate::FinalizerToken<crate::Local>;
 }

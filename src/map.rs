@@ -6,8 +6,7 @@ use core::ops::Index;
 use crate::common::{collecting, housekeeping};
 use crate::reference::{Identify, StrongRef};
 use crate::store::{Store, by_addr};
-use crate::table::{Entry as Sides, Owned, Place};
-use crate::watching::Watching;
+use crate::table::{Owned, Place};
 
 /// The entries and iterators of [`WeakMap`].
 pub mod names {
@@ -214,8 +213,7 @@ impl<K: StrongRef, V> WeakMap<K, V> {
 
     #[inline]
     fn place(&mut self, key: &K) -> Place<'_, K::Watch, Owned<V>, ()> {
-        let its = |entry: &Sides<K::Watch, _>| entry.key.is_on(key).then_some(());
-        self.store.place(by_addr(K::addr(key)), its)
+        self.store.place(by_addr(K::addr(key)), |_| Some(()))
     }
 
     /// Sets the value of a key that has none. O(1) amortised.

@@ -12,7 +12,7 @@ use std::vec::Vec;
 use crate::concurrent::{
     Address, AnyTie, Failed, Made, SharedRef, Striped, Table, TieOf, Tied, TiedTo, circle,
 };
-use crate::dead::{HookId, SharedQueue};
+use crate::queue::{HookId, SharedQueue};
 use crate::hash::HashValue;
 use crate::reference::StrongRef;
 

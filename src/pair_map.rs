@@ -3,12 +3,11 @@
 use core::fmt;
 
 use crate::common::{collecting, housekeeping};
-use crate::expired::Expired;
+use crate::ptr::Expired;
 use crate::reference::{Identify, StrongRef};
 use crate::side::Side;
 use crate::store::{Store, by_addr};
 use crate::table::{Entry as Sides, Place};
-use crate::watching::Watching;
 
 /// The entries and iterators of [`WeakPairMap`].
 pub mod names {
@@ -120,11 +119,8 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     /// O(1) amortised.
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
-        let its = |entry: &Sides<K::Watch, V::Watch>| {
-            let its = entry.key.is_on(key);
-            its.then(|| entry.value.hold()).flatten()
-        };
-        match self.store.place(by_addr(K::addr(key)), its) {
+        let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.hold();
+        match self.store.place(by_addr(K::addr(key)), live) {
             Place::Found(found, value) => Entry::Occupied(OccupiedEntry { found, key, value }),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }

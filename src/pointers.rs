@@ -2,7 +2,7 @@
 
 use alloc::{rc, sync};
 
-use crate::ptr::{Flavour, Handle, WeakHandle};
+use crate::ptr::{Flavour, Strong, Weak};
 use crate::reference::{Identify, Notify, StrongRef, WeakRef};
 use crate::watching::{Notified, Swept};
 
@@ -22,29 +22,29 @@ fn addr_of_sized<T>(target: &T) -> *const () {
 
 // SAFETY: the address of the payload is that of the object, which does not move; a record, which a
 // watch holds, is never another object's.
-unsafe impl<T: ?Sized, F: Flavour> StrongRef for Handle<T, F> {
+unsafe impl<T: ?Sized, F: Flavour> StrongRef for Strong<T, F> {
     type Target = T;
-    type Weak = WeakHandle<T, F>;
+    type Weak = Weak<T, F>;
     type Watch = Notified<Self>;
 
     #[inline]
     fn downgrade(this: &Self) -> Self::Weak {
-        Handle::downgrade(this)
+        Strong::downgrade(this)
     }
 
     #[inline]
     fn addr(this: &Self) -> *const () {
-        Handle::as_ptr(this).cast()
+        Strong::as_ptr(this).cast()
     }
 }
 
 // SAFETY: as above; once dead, always dead.
-unsafe impl<T: ?Sized, F: Flavour> WeakRef for WeakHandle<T, F> {
-    type Strong = Handle<T, F>;
+unsafe impl<T: ?Sized, F: Flavour> WeakRef for Weak<T, F> {
+    type Strong = Strong<T, F>;
 
     #[inline]
     fn upgrade(&self) -> Option<Self::Strong> {
-        WeakHandle::upgrade(self)
+        Weak::upgrade(self)
     }
 
     #[inline]
@@ -54,27 +54,27 @@ unsafe impl<T: ?Sized, F: Flavour> WeakRef for WeakHandle<T, F> {
 
     #[inline]
     fn is_expired(&self) -> bool {
-        WeakHandle::is_expired(self)
+        Weak::is_expired(self)
     }
 }
 
 // SAFETY: the handle is the pointer.
-unsafe impl<T: ?Sized, F: Flavour> Notify for Handle<T, F> {
+unsafe impl<T: ?Sized, F: Flavour> Notify for Strong<T, F> {
     type Pointee = T;
     type Flavour = F;
 
     #[inline]
-    fn handle(this: &Self) -> &Handle<T, F> {
+    fn handle(this: &Self) -> &Strong<T, F> {
         this
     }
 
     #[inline]
-    fn from_handle(handle: Handle<T, F>) -> Self {
+    fn from_handle(handle: Strong<T, F>) -> Self {
         handle
     }
 
     #[inline]
-    fn from_weak(weak: WeakHandle<T, F>) -> WeakHandle<T, F> {
+    fn from_weak(weak: Weak<T, F>) -> Weak<T, F> {
         weak
     }
 }
@@ -89,14 +89,14 @@ fn addr_if_live<W: WeakRef>(weak: &W) -> *const () {
     }
 }
 
-impl<T: ?Sized, F: Flavour> Identify<Handle<T, F>> for WeakHandle<T, F> {
+impl<T: ?Sized, F: Flavour> Identify<Strong<T, F>> for Weak<T, F> {
     #[inline]
     fn addr(&self) -> *const () {
         addr_if_live(self)
     }
 }
 
-impl<T, F: Flavour> Identify<Handle<T, F>> for T {
+impl<T, F: Flavour> Identify<Strong<T, F>> for T {
     #[inline]
     fn addr(&self) -> *const () {
         addr_of_sized(self)

@@ -4,7 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-use crate::ptr::{Flavour, Handle, WeakHandle};
+use crate::ptr::{Flavour, Strong, Weak};
 use crate::side::Keyed;
 use crate::watching::Watching;
 
@@ -115,11 +115,11 @@ pub unsafe trait Notify: StrongRef {
     /// Its flavour.
     type Flavour: Flavour;
     /// The wrapped handle.
-    fn handle(this: &Self) -> &Handle<Self::Pointee, Self::Flavour>;
+    fn handle(this: &Self) -> &Strong<Self::Pointee, Self::Flavour>;
     /// Wraps a handle.
-    fn from_handle(handle: Handle<Self::Pointee, Self::Flavour>) -> Self;
+    fn from_handle(handle: Strong<Self::Pointee, Self::Flavour>) -> Self;
     /// Wraps a weak handle.
-    fn from_weak(weak: WeakHandle<Self::Pointee, Self::Flavour>) -> Self::Weak;
+    fn from_weak(weak: Weak<Self::Pointee, Self::Flavour>) -> Self::Weak;
 }
 
 /// What identifies a key of type `K` in a lookup: a strong pointer, a weak pointer (an expired one

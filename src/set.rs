@@ -6,8 +6,7 @@ use crate::algebra::{Elements, Set, algebra, operators, set_methods, set_traits}
 use crate::common::{collecting, housekeeping};
 use crate::reference::{Identify, StrongRef};
 use crate::store::{Store, by_addr};
-use crate::table::{Entry, Owned, Place};
-use crate::watching::Watching;
+use crate::table::{Owned, Place};
 
 /// The iterators of [`WeakSet`].
 pub mod names {
@@ -81,8 +80,7 @@ impl<K: StrongRef> WeakSet<K> {
     /// Adds an object; says whether it is new. O(1) amortised.
     #[inline]
     pub fn insert(&mut self, key: &K) -> bool {
-        let its = |entry: &Entry<K::Watch, _>| entry.key.is_on(key).then_some(());
-        match self.store.place(by_addr(K::addr(key)), its) {
+        match self.store.place(by_addr(K::addr(key)), |_| Some(())) {
             Place::Found(..) => false,
             Place::Vacant(vacant) => {
                 vacant.own(key, ());

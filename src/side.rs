@@ -3,7 +3,6 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use crate::dead::Inputs;
 use crate::hash::HashValue;
 use crate::reference::StrongRef;
 use crate::table::{Entry, Owned, Slot};
@@ -209,30 +208,30 @@ impl<K: Hash, S: BuildHasher> Keyed<S> for Owned<K> {
 pub trait Given<K: Slot> {
     /// Becomes the key's side of an entry.
     #[doc(hidden)]
-    fn enter(self, hash: HashValue, deaths: &mut K::Deaths, inputs: &mut Inputs) -> K;
+    fn enter(self, hash: HashValue, deaths: &mut K::Deaths) -> K;
     /// Takes the place of the key that is there, if that is held weakly.
     #[doc(hidden)]
-    fn replace(&self, old: &mut K, hash: HashValue, deaths: &mut K::Deaths, inputs: &mut Inputs);
+    fn replace(&self, old: &mut K, hash: HashValue, deaths: &mut K::Deaths);
 }
 
 impl<W: Watching> Given<W> for &W::Pointer {
     #[inline]
-    fn enter(self, hash: HashValue, deaths: &mut W::Deaths, inputs: &mut Inputs) -> W {
-        W::watch(self, hash, deaths, inputs)
+    fn enter(self, hash: HashValue, deaths: &mut W::Deaths) -> W {
+        W::watch(self, hash, deaths)
     }
 
     #[inline]
-    fn replace(&self, old: &mut W, hash: HashValue, deaths: &mut W::Deaths, inputs: &mut Inputs) {
-        *old = W::watch(self, hash, deaths, inputs);
+    fn replace(&self, old: &mut W, hash: HashValue, deaths: &mut W::Deaths) {
+        old.rewatch(self, hash, deaths);
     }
 }
 
 impl<T> Given<Owned<T>> for T {
     #[inline]
-    fn enter(self, _: HashValue, (): &mut (), _: &mut Inputs) -> Owned<T> {
+    fn enter(self, _: HashValue, (): &mut ()) -> Owned<T> {
         Owned(self)
     }
 
     #[inline]
-    fn replace(&self, _: &mut Owned<T>, _: HashValue, (): &mut (), _: &mut Inputs) {}
+    fn replace(&self, _: &mut Owned<T>, _: HashValue, (): &mut ()) {}
 }

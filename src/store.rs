@@ -5,7 +5,6 @@ use alloc::collections::TryReserveError;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use crate::dead::Inputs;
 use crate::hash::HashValue;
 use crate::iter::{
     Drain, DrainDead, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values,
@@ -35,7 +34,7 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
 #[inline]
 pub(crate) fn by_addr<W: Watching>(addr: *const ()) -> (HashValue, impl Fn(&W) -> bool + Copy) {
     (HashValue::of_addr(addr), move |watch: &W| {
-        watch.target() == addr
+        watch.is_at(addr)
     })
 }
 
@@ -219,7 +218,7 @@ impl<'a, K: Slot, T> Vacant<'a, K, Owned<T>> {
     #[inline]
     pub(crate) fn own(self, key: impl Given<K>, value: T) -> Found<'a, K, Owned<T>> {
         self.fill(|watch| Entry {
-            key: key.enter(watch.hash, watch.keys, &mut Inputs::alone()),
+            key: key.enter(watch.hash, watch.keys),
             value: Owned(value),
         })
     }
@@ -232,19 +231,9 @@ impl<K: Slot, T> Found<'_, K, Owned<T>> {
     pub(crate) fn own(&mut self, key: &impl Given<K>, value: T) -> T {
         let (entry, watch) = self.change();
         if K::BY_CONTENT {
-            key.replace(&mut entry.key, watch.hash, watch.keys, &mut Inputs::alone());
+            key.replace(&mut entry.key, watch.hash, watch.keys);
         }
         core::mem::replace(&mut entry.value.0, value)
-    }
-}
-
-/// What an entry of these sides has to tell: two sides that may announce themselves are joined.
-#[inline]
-fn inputs<K: Slot, V: Slot>() -> Inputs {
-    if K::ANNOUNCES && V::ANNOUNCES {
-        Inputs::two()
-    } else {
-        Inputs::alone()
     }
 }
 
@@ -252,28 +241,37 @@ impl<'a, K: Slot, V: Watching> Vacant<'a, K, V> {
     /// Fills the place with a key and a weak value.
     #[inline]
     pub(crate) fn hold(self, key: impl Given<K>, value: &V::Pointer) -> Found<'a, K, V> {
+        /// The one side, should the other's pointer panic.
+        struct Undo<'d, V: Slot>(Option<V>, &'d mut V::Deaths);
+        impl<V: Slot> Drop for Undo<'_, V> {
+            fn drop(&mut self) {
+                if let Some(value) = &mut self.0 {
+                    value.end(self.1);
+                }
+            }
+        }
         self.fill(|watch| {
-            let mut inputs = inputs::<K, V>();
+            let value = V::watch(value, watch.hash, watch.values);
+            let mut undo = Undo(Some(value), watch.values);
+            let key = key.enter(watch.hash, watch.keys);
+            let value = undo.0.take();
             Entry {
-                key: key.enter(watch.hash, watch.keys, &mut inputs),
-                value: V::watch(value, watch.hash, watch.values, &mut inputs),
+                key,
+                value: value.unwrap_or_else(|| unreachable!("it is still there")),
             }
         })
     }
 }
 
 impl<K: Slot, V: Watching> Found<'_, K, V> {
-    /// Sets the value. A weak key is watched anew: should the old value have died meanwhile, it has
-    /// announced the entry as it was, and that notice is to find nothing. Both watches are made before
-    /// either is put in its place: to make one may panic, and an entry whose sides belong to two joints
-    /// would be counted twice.
+    /// Sets the value. A key of the same content takes the place of the one that is there.
     #[inline]
     pub(crate) fn hold(&mut self, key: &impl Given<K>, value: &V::Pointer) {
         let (entry, watch) = self.change();
-        let mut inputs = inputs::<K, V>();
-        let value = V::watch(value, watch.hash, watch.values, &mut inputs);
-        key.replace(&mut entry.key, watch.hash, watch.keys, &mut inputs);
-        entry.value = value;
+        entry.value.rewatch(value, watch.hash, watch.values);
+        if K::BY_CONTENT {
+            key.replace(&mut entry.key, watch.hash, watch.keys);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
 use crate::common::{collecting, housekeeping};
-use crate::expired::Expired;
+use crate::ptr::Expired;
 use crate::hash::DefaultHashBuilder;
 use crate::reference::StrongRef;
 use crate::side::Side;

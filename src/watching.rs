@@ -5,11 +5,11 @@ use core::hash::Hash;
 use core::marker::PhantomData;
 use equivalent::Equivalent;
 
-use crate::dead::{self, DeadQueue, Inputs, Watch};
+use crate::queue::{DeadNotice, DeadQueue, Seen, Watch};
 use crate::hash::HashValue;
 use crate::ptr::Flavour;
 use crate::reference::{Content, Notify, StrongRef, WeakRef};
-use crate::table::{Deaths, Notice, Slot};
+use crate::table::{Deaths, Slot};
 
 /// A weak side of an entry: how a collection learns that its object is dead, [`Notified`] or [`Swept`].
 /// Sealed.
@@ -17,22 +17,21 @@ pub trait Watching: Slot {
     /// The pointer to the object.
     type Pointer: StrongRef;
     #[doc(hidden)]
-    fn watch(
-        pointer: &Self::Pointer,
-        hash: HashValue,
-        deaths: &mut Self::Deaths,
-        inputs: &mut Inputs,
-    ) -> Self;
+    fn watch(pointer: &Self::Pointer, hash: HashValue, deaths: &mut Self::Deaths) -> Self;
+    /// Watches another object instead, unless it is the same.
+    #[doc(hidden)]
+    fn rewatch(&mut self, pointer: &Self::Pointer, hash: HashValue, deaths: &mut Self::Deaths);
     #[doc(hidden)]
     fn target(&self) -> *const ();
+    /// Whether the object is at this address, or was and no other can be.
     #[doc(hidden)]
-    fn is_on(&self, pointer: &Self::Pointer) -> bool;
+    fn is_at(&self, addr: *const ()) -> bool;
     #[doc(hidden)]
     fn is_expired(&self) -> bool;
     #[doc(hidden)]
     fn upgrade(&self) -> Option<Self::Pointer>;
     #[doc(hidden)]
-    fn downgrade(&self) -> <Self::Pointer as StrongRef>::Weak;
+    fn downgrade(&self) -> Option<<Self::Pointer as StrongRef>::Weak>;
 }
 
 /// For pointers that announce their deaths: a death is known at once, and costs what the dead cost.
@@ -46,32 +45,24 @@ pub struct Notified<K: Notify> {
 impl<K: Notify> Slot for Notified<K> {
     type Deaths = DeadQueue<K::Flavour>;
     type Remains = ();
-    const ANNOUNCES: bool = true;
-    const BY_ADDRESS: bool = true;
 
     #[inline]
     fn hash_of_notice(&self) -> Option<HashValue> {
-        self.watch.hash().map(HashValue::told)
+        self.watch.hash()
     }
 
     #[inline]
-    fn is_stale(&self) -> bool {
-        self.watch.is_announced()
+    fn end(&mut self, deaths: &mut Self::Deaths) {
+        deaths.end(&mut self.watch);
     }
 
-    #[inline]
-    fn end(&mut self) {
-        self.watch.end();
-    }
-
-    #[inline]
-    fn is_named_by(&self, notice: &dead::Notice<'_, K::Flavour>) -> bool {
+    #[inline(always)]
+    fn is_named_by(&self, notice: &DeadNotice<K::Flavour>) -> bool {
         self.watch.is_named_by(notice)
     }
 
-    #[inline]
-    fn settle(self, notice: dead::Notice<'_, K::Flavour>) {
-        self.watch.settle(notice);
+    fn is_seen(&self, seen: &Seen) -> bool {
+        self.watch.is_seen(seen)
     }
 
     #[inline]
@@ -79,7 +70,8 @@ impl<K: Notify> Slot for Notified<K> {
 }
 
 impl<F: Flavour> Deaths for DeadQueue<F> {
-    type Notice<'a> = dead::Notice<'a, F>;
+    type Notice = DeadNotice<F>;
+    type Seen = Seen;
     const NONE: Self = DeadQueue::new();
 
     #[inline]
@@ -87,26 +79,32 @@ impl<F: Flavour> Deaths for DeadQueue<F> {
         self.is_idle()
     }
 
-    #[inline]
-    fn announced(&self) -> usize {
-        self.announced()
+    fn pending(&self) -> usize {
+        self.pending()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = DeadNotice<F>> {
+        self.iter()
+    }
+
+    fn look(&self) -> (usize, Seen) {
+        let seen = self.look();
+        (seen.total(), seen)
     }
 
     #[inline]
-    fn next(&mut self) -> Option<dead::Notice<'_, F>> {
-        self.pop()
-    }
-}
-
-impl<F: Flavour> Notice for dead::Notice<'_, F> {
-    #[inline]
-    fn hash(&self) -> u64 {
-        self.hash()
+    fn next(&mut self) -> Option<DeadNotice<F>> {
+        self.next()
     }
 
     #[inline]
-    fn orphaned(self) {
-        self.orphaned();
+    fn hash(notice: &DeadNotice<F>) -> HashValue {
+        notice.hash()
+    }
+
+    #[inline]
+    fn finish(&mut self, notice: DeadNotice<F>) {
+        self.finish(notice);
     }
 }
 
@@ -114,10 +112,21 @@ impl<K: Notify> Watching for Notified<K> {
     type Pointer = K;
 
     #[inline]
-    fn watch(pointer: &K, hash: HashValue, deaths: &mut Self::Deaths, inputs: &mut Inputs) -> Self {
+    fn watch(pointer: &K, hash: HashValue, deaths: &mut Self::Deaths) -> Self {
         Notified {
-            watch: deaths.watch(K::handle(pointer), hash.get(), inputs),
+            watch: deaths.watch(K::handle(pointer), hash),
             like: PhantomData,
+        }
+    }
+
+    #[inline]
+    fn rewatch(&mut self, pointer: &K, hash: HashValue, deaths: &mut Self::Deaths) {
+        // Code of the user's: before anything is ended.
+        let handle = K::handle(pointer);
+        if !self.watch.is_on(handle) {
+            // The new one first: it may allocate, and that may fail.
+            let mut old = core::mem::replace(&mut self.watch, deaths.watch(handle, hash));
+            deaths.end(&mut old);
         }
     }
 
@@ -126,9 +135,9 @@ impl<K: Notify> Watching for Notified<K> {
         self.watch.addr()
     }
 
-    #[inline]
-    fn is_on(&self, pointer: &K) -> bool {
-        self.watch.is_on(K::handle(pointer))
+    #[inline(always)]
+    fn is_at(&self, addr: *const ()) -> bool {
+        self.watch.is_at(addr)
     }
 
     #[inline]
@@ -141,8 +150,8 @@ impl<K: Notify> Watching for Notified<K> {
         self.watch.upgrade().map(K::from_handle)
     }
 
-    fn downgrade(&self) -> K::Weak {
-        K::from_weak(self.watch.downgrade())
+    fn downgrade(&self) -> Option<K::Weak> {
+        self.watch.downgrade().map(K::from_weak)
     }
 }
 
@@ -170,8 +179,13 @@ impl<K: StrongRef> Watching for Swept<K> {
     type Pointer = K;
 
     #[inline]
-    fn watch(pointer: &K, _: HashValue, (): &mut (), _: &mut Inputs) -> Self {
+    fn watch(pointer: &K, _: HashValue, (): &mut ()) -> Self {
         Swept(K::downgrade(pointer))
+    }
+
+    #[inline]
+    fn rewatch(&mut self, pointer: &K, hash: HashValue, deaths: &mut ()) {
+        *self = Self::watch(pointer, hash, deaths);
     }
 
     #[inline]
@@ -181,8 +195,8 @@ impl<K: StrongRef> Watching for Swept<K> {
 
     /// The address is pinned, so it is proof enough.
     #[inline]
-    fn is_on(&self, pointer: &K) -> bool {
-        WeakRef::addr(&self.0) == K::addr(pointer)
+    fn is_at(&self, addr: *const ()) -> bool {
+        WeakRef::addr(&self.0) == addr
     }
 
     #[inline]
@@ -195,12 +209,12 @@ impl<K: StrongRef> Watching for Swept<K> {
         self.0.upgrade()
     }
 
-    fn downgrade(&self) -> K::Weak {
-        self.0.clone()
+    fn downgrade(&self) -> Option<K::Weak> {
+        Some(self.0.clone())
     }
 }
 
-/// A weak key that is told apart by what it says. The hash stays when the content has gone.
+/// A weak key that is told apart by its content. The hash stays when the content has gone.
 pub struct ByContent<K: StrongRef> {
     watch: K::Watch,
     hash: HashValue,
@@ -212,10 +226,9 @@ impl<K: StrongRef> ByContent<K> {
         self.hash
     }
 
-    /// Whether the key lives and says this. If so, it is left in `held`; the caller drops it when the
-    /// table is not looked at any more, for it may be the last handle by then. (One that has the same
-    /// 64 bits of hash and says something else goes with the next of that kind.) A dead key is never
-    /// asked.
+    /// Whether the key lives and has this content. If so, it is left in `held`; the caller drops it when
+    /// the table is not looked at any more, for it may be the last handle by then. (One that has the same
+    /// hash and another content goes with the next of that kind.) A dead key is never asked.
     #[inline]
     pub(crate) fn says<Q>(&self, hash: HashValue, content: &Q, held: &mut Option<K>) -> bool
     where
@@ -235,12 +248,11 @@ impl<K: StrongRef> Slot for ByContent<K> {
     type Deaths = <K::Watch as Slot>::Deaths;
     type Remains = ();
     const SWEPT: bool = K::Watch::SWEPT;
-    const ANNOUNCES: bool = K::Watch::ANNOUNCES;
     const BY_CONTENT: bool = true;
 
     #[inline]
     fn hash_of_notice(&self) -> Option<HashValue> {
-        self.watch.hash_of_notice()
+        Some(self.hash)
     }
 
     #[inline]
@@ -249,18 +261,17 @@ impl<K: StrongRef> Slot for ByContent<K> {
     }
 
     #[inline]
-    fn end(&mut self) {
-        self.watch.end();
+    fn end(&mut self, deaths: &mut Self::Deaths) {
+        self.watch.end(deaths);
     }
 
-    #[inline]
-    fn is_named_by(&self, notice: &<Self::Deaths as Deaths>::Notice<'_>) -> bool {
+    #[inline(always)]
+    fn is_named_by(&self, notice: &<Self::Deaths as Deaths>::Notice) -> bool {
         self.watch.is_named_by(notice)
     }
 
-    #[inline]
-    fn settle(self, notice: <Self::Deaths as Deaths>::Notice<'_>) {
-        self.watch.settle(notice);
+    fn is_seen(&self, seen: &<Self::Deaths as Deaths>::Seen) -> bool {
+        self.watch.is_seen(seen)
     }
 
     #[inline]
@@ -271,11 +282,16 @@ impl<K: StrongRef> Watching for ByContent<K> {
     type Pointer = K;
 
     #[inline]
-    fn watch(pointer: &K, hash: HashValue, deaths: &mut Self::Deaths, inputs: &mut Inputs) -> Self {
+    fn watch(pointer: &K, hash: HashValue, deaths: &mut Self::Deaths) -> Self {
         ByContent {
-            watch: K::Watch::watch(pointer, hash, deaths, inputs),
+            watch: K::Watch::watch(pointer, hash, deaths),
             hash,
         }
+    }
+
+    #[inline]
+    fn rewatch(&mut self, pointer: &K, hash: HashValue, deaths: &mut Self::Deaths) {
+        self.watch.rewatch(pointer, hash, deaths);
     }
 
     #[inline]
@@ -284,8 +300,8 @@ impl<K: StrongRef> Watching for ByContent<K> {
     }
 
     #[inline]
-    fn is_on(&self, pointer: &K) -> bool {
-        self.watch.is_on(pointer)
+    fn is_at(&self, addr: *const ()) -> bool {
+        self.watch.is_at(addr)
     }
 
     #[inline]
@@ -298,7 +314,7 @@ impl<K: StrongRef> Watching for ByContent<K> {
         self.watch.upgrade()
     }
 
-    fn downgrade(&self) -> K::Weak {
+    fn downgrade(&self) -> Option<K::Weak> {
         self.watch.downgrade()
     }
 }

@@ -7,7 +7,6 @@ use super::node::ByHook;
 use super::pin::MANY;
 use super::table::Table;
 use super::tie::Tied;
-use crate::hash::HashValue;
 
 /// How deep drains may nest: a value that is destroyed by one may make another by what it does.
 const NESTED: usize = 16;
@@ -58,7 +57,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         for notice in self.queue.take(patient) {
             any = true;
             let hook = notice.hook();
-            let query = ByHook(HashValue::told(notice.hash()), hook);
+            let query = ByHook(notice.hash(), hook);
             match self.unlink_if(&pin, &query, |node| node.is_named_by(hook)) {
                 Some(node) => {
                     if let Some((tie, _)) = node.ready() {

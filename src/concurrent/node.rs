@@ -6,7 +6,7 @@ use equivalent::Equivalent;
 use std::sync::Arc;
 
 use super::tie::Tied;
-use crate::dead::HookId;
+use crate::queue::HookId;
 use crate::flight::Flight;
 use crate::hash::HashValue;
 

@@ -19,7 +19,7 @@ use papaya::{Compute, Operation, ResizeMode};
 use super::node::{ByKey, Itself, Node, Ready, State, Told};
 use super::pin::{MANY, Pin, collector};
 use super::tie::Tied;
-use crate::dead::SharedQueue;
+use crate::queue::SharedQueue;
 use crate::hash::HashValue;
 
 type Nodes<K, T, V> = papaya::HashMap<Node<K, T, V>, (), Told>;

@@ -4,7 +4,7 @@
 use core::marker::PhantomData;
 use std::boxed::Box;
 
-use crate::dead::{HookId, SharedQueue, Tie, TieTo};
+use crate::queue::{HookId, SharedQueue, Tie, TieTo};
 use crate::hash::HashValue;
 use crate::ptr::Atomic;
 use crate::reference::{Notify, StrongRef, WeakRef};
@@ -122,12 +122,12 @@ where
 
     #[inline]
     fn new(pointer: &K, hash: HashValue, queue: &SharedQueue) -> Self {
-        let tie = TieTo::new(K::handle(pointer), hash.get(), queue);
+        let tie = TieTo::new(K::handle(pointer), hash, queue);
         Announced(tie, PhantomData)
     }
 
     fn of_any(pointer: &K, hash: HashValue, queue: &SharedQueue) -> AnyTie {
-        AnyTie::Announced(Tie::new(K::handle(pointer), hash.get(), queue))
+        AnyTie::Announced(Tie::new(K::handle(pointer), hash, queue))
     }
 
     #[inline]

@@ -185,10 +185,11 @@ impl<F: Flavour> HookRef<F> {
         &self.get().next
     }
 
-    /// What of the notice's depth is known; zero if nothing is.
+    /// The depth of the notice, and what else is noted with it; zero if nothing is.
     #[inline]
     pub(super) fn depth(self) -> usize {
-        self.get().prev.load(Relaxed).addr() >> 1
+        let prev = self.get().prev.load(Relaxed).addr();
+        if prev & DEPTH == 0 { 0 } else { prev >> 1 }
     }
 
     /// H3: the hook is fired.

@@ -172,8 +172,11 @@ impl<F: Flavour> Notice<F> {
     }
 }
 
-/// The flag of a depth in a batch that the owner has taken out; see [`number`].
+/// A flag beside a depth: the notice is in a batch that the owner has taken out; see [`number`].
 const TAKEN: usize = 1 << (usize::BITS - 3);
+/// A flag beside a depth: the entry has gone before its notice.
+const LATE: usize = 1 << (usize::BITS - 4);
+const FLAGS: usize = TAKEN | LATE;
 
 /// How many notices there are from this one down; of a stack or a batch that is not worked off meanwhile.
 /// What has been counted once is not counted again: O(notices pushed since the last call).
@@ -184,7 +187,7 @@ pub(crate) fn depth<F: Flavour>(top: Node<F>) -> usize {
     let mut above = 0;
     let mut node = top;
     while let Some(notice) = node.get() {
-        let known = notice.depth() & !TAKEN;
+        let known = notice.known_depth();
         if known != 0 {
             above += known;
             break;
@@ -193,7 +196,7 @@ pub(crate) fn depth<F: Flavour>(top: Node<F>) -> usize {
         node = notice.below();
     }
     match top.get() {
-        Some(top) if top.depth() == 0 => top.set_depth(above),
+        Some(top) if top.known_depth() == 0 => top.note(above),
         _ => {}
     }
     above
@@ -204,21 +207,77 @@ pub(crate) fn depth<F: Flavour>(top: Node<F>) -> usize {
 pub(crate) fn number<F: Flavour>(top: Node<F>, taken: bool) -> usize {
     let total = depth(top);
     let mark = if taken { TAKEN } else { 0 };
-    let (mut left, mut node) = (total, top);
-    while let Some(notice) = node.get() {
-        notice.set_depth(left | mark);
+    let mut left = total;
+    for notice in top {
+        notice.note(left | mark);
         left -= 1;
-        node = notice.below();
     }
     total
 }
 
+/// From the top down.
+impl<F: Flavour> IntoIterator for Node<F> {
+    type Item = Notice<F>;
+    type IntoIter = Notices<F>;
+
+    fn into_iter(self) -> Notices<F> {
+        Notices(self)
+    }
+}
+
+/// Notices, from the top down. Each is given out when the one below is known, as it may be finished then.
+pub(crate) struct Notices<F: Flavour>(Node<F>);
+
+impl<F: Flavour> Iterator for Notices<F> {
+    type Item = Notice<F>;
+
+    fn next(&mut self) -> Option<Notice<F>> {
+        let notice = self.0.get()?;
+        self.0 = notice.below();
+        Some(notice)
+    }
+}
+
 impl<F: Flavour> Notice<F> {
+    #[inline]
+    fn known_depth(self) -> usize {
+        self.depth() & !FLAGS
+    }
+
+    /// Notes a depth, and what else is known.
+    #[inline]
+    fn note(self, known: usize) {
+        self.set_depth(known | self.depth() & FLAGS);
+    }
+
     /// Whether the notice has been [numbered](number), and is not above the `top` of its stack: it has come
     /// before the caller looked.
     pub(crate) fn is_within(self, top: usize) -> bool {
-        let depth = self.depth();
-        depth & TAKEN != 0 || (depth != 0 && depth <= top)
+        let known = self.known_depth();
+        self.depth() & TAKEN != 0 || (known != 0 && known <= top)
+    }
+
+    /// The entry has gone: nothing is to be looked for when this notice comes. The caller is the owner of
+    /// the collection, and has found the registration fired.
+    #[inline]
+    pub(crate) fn mark_late(self) {
+        self.note(LATE);
+    }
+
+    #[inline]
+    pub(crate) fn is_late(self) -> bool {
+        self.depth() & LATE != 0
+    }
+
+    /// Passes what is known of the depth on to the next, now that this one is taken out of a batch.
+    #[inline]
+    pub(crate) fn pass_on_depth(self) {
+        let known = self.known_depth();
+        if known > 1 {
+            if let Some(below) = self.below().get() {
+                below.set_depth(below.depth() & FLAGS | (known - 1));
+            }
+        }
     }
 }
 
@@ -232,6 +291,10 @@ pub(crate) struct NoticeStack<F: Flavour> {
     inflight: F::Word,
     /// How many have been, or are just being, pushed, if anybody wants to know.
     pushed: F::Word,
+    /// For an owner that consists of many threads: registrations that have neither been ended nor brought a
+    /// notice that was taken out; and notices, here or on their way, whose entry has gone.
+    pub(crate) registered: F::Word,
+    pub(crate) orphans: F::Word,
     is_counted: bool,
     /// The owner's.
     slab: UnsafeCell<Slab<F>>,
@@ -263,6 +326,8 @@ impl<F: Flavour> StackRef<F> {
             top: F::Link::new(ptr::null_mut()),
             inflight: F::Word::new(0),
             pushed: F::Word::new(0),
+            registered: F::Word::new(0),
+            orphans: F::Word::new(0),
             is_counted,
             slab: UnsafeCell::new(Slab::new()),
             live: Live::new(),
@@ -285,7 +350,7 @@ impl<F: Flavour> StackRef<F> {
     }
 
     #[inline(always)]
-    fn get<'a>(self) -> &'a NoticeStack<F> {
+    pub(crate) fn get<'a>(self) -> &'a NoticeStack<F> {
         // SAFETY: N2, it is not freed before the caller's last access.
         let stack = unsafe { self.0.as_ref() };
         stack.live.check();
@@ -396,10 +461,8 @@ impl<F: Flavour> StackRef<F> {
         let stack = self.get();
         // Acquire: as in `take`. Release: what the owner did to the slab happens before the end.
         let closed = ptr::without_provenance_mut(CLOSED);
-        let mut node = Node::<F>::from_ptr(stack.top.swap(closed, AcqRel));
         let mut owed = owed;
-        while let Some(notice) = node.get() {
-            node = notice.below();
+        for notice in Node::<F>::from_ptr(stack.top.swap(closed, AcqRel)) {
             // SAFETY: N3.
             unsafe { self.finish(notice) };
             owed -= 1;

@@ -208,14 +208,14 @@ impl<F: Flavour> RecordRef<F> {
     }
 
     #[inline]
-    fn first(self) -> HookRef<F> {
+    pub(super) fn first(self) -> HookRef<F> {
         // SAFETY: a place in the record, with its provenance.
         unsafe { HookRef::of_record(NonNull::new_unchecked(&raw mut (*self.0.as_ptr()).first)) }
     }
 
     /// Whether a hook lies in the record of its object.
     #[inline]
-    pub(super) fn is_first(hook: HookRef<F>) -> bool {
+    pub(crate) fn is_first(hook: HookRef<F>) -> bool {
         // SAFETY: a hook that is registered, or fired and not finished, has a reference.
         unsafe { Self::of_block(hook.block()) }.first() == hook
     }
@@ -374,6 +374,25 @@ impl<F: Flavour> RecordRef<F> {
         // SAFETY: the registration's reference.
         unsafe { self.release() };
         true
+    }
+
+    /// Ends a registration of whatever kind; the hook is taken back.
+    ///
+    /// # Safety
+    /// As for [`unregister`](Self::unregister) and [`StackRef::give_back`].
+    pub(crate) unsafe fn unregister_any(self, hook: NonNull<()>, stack: StackRef<F>) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let hook = HookRef::from_ptr(hook);
+            if hook == self.first() {
+                return self.unregister_first();
+            }
+            let ended = self.unregister(hook);
+            if ended {
+                stack.give_back(hook);
+            }
+            ended
+        }
     }
 
     /// Whether nobody holds on weakly in a way that could bring back a strong handle, and `alone` says that

@@ -18,9 +18,9 @@
 use core::ptr;
 
 use super::abort;
-use super::flavour::{Flavour, Link};
+use super::flavour::{Counter, Flavour, Link};
 use super::header::Block;
-use super::notice::{Node, NoticeStack, StackRef};
+use super::notice::{Node, Notice, NoticeStack, StackRef};
 use super::record::{Fresh, RecordRef, Registered};
 use crate::sync::{self, Ordering::*};
 
@@ -432,6 +432,18 @@ impl<F: Flavour> Block<F> {
                 // (Locked: by another strong handle.)
                 State::Weak(_) | State::Thin(_) | State::Locked | State::Dead => return false,
             }
+        }
+    }
+
+    /// The notice that stands for a registration that the block stands for, if the object may have died.
+    ///
+    /// # Safety
+    /// The registration is the caller's, and its notice, if any, has not been finished.
+    pub(crate) unsafe fn notice(self) -> Option<Notice<F>> {
+        match State::<F>::decode(self.header().state.load(Acquire)) {
+            State::Dead => Some(Notice::Block(self)),
+            State::Record(record) => Some(Notice::Hook(record.first())),
+            _ => None,
         }
     }
 

@@ -5,45 +5,52 @@ use std::process::Command;
 use std::vec::Vec;
 use std::{env, format, process};
 
-use super::count::max_handles;
-use super::flavour::{Flavour, Word};
-use super::header::Header;
+use super::flavour::{Counter, Flavour, Link};
+use super::header::{Header, INLINE, MAX_HANDLES, is_apart};
 use super::hook::Hook;
-use super::side::{MAX_COUNT, Side};
-use super::{Atomic, Handle, Local};
+use super::record::{MAX_REFS, Record};
+use super::state::{self, State};
+use super::{Atomic, Local};
 use crate::sync::Ordering::Relaxed;
-use crate::{Strong, Weak, local};
+use crate::{Strong, Weak, local, ptr};
 
 #[test]
-fn the_header_is_two_words() {
-    assert_eq!(size_of::<Header<Atomic>>(), 2 * size_of::<usize>());
-    assert_eq!(size_of::<Header<Local>>(), 2 * size_of::<usize>());
+fn the_header_is_two_words_of_64_bits() {
+    assert_eq!(size_of::<Header<Atomic>>(), 16);
+    assert_eq!(size_of::<Header<Local>>(), 16);
     assert_eq!(size_of::<Option<Strong<u8>>>(), size_of::<usize>());
+    assert_eq!(size_of::<Option<Weak<u8>>>(), size_of::<usize>());
 }
 
-/// What the README says of the size of a record.
+/// 189: what the README says of the size of a record, and of a hook.
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn the_record_of_a_watched_object_is_small() {
-    assert_eq!(size_of::<Side<Atomic>>(), 112);
-    assert_eq!(size_of::<Hook<Atomic>>(), 56);
+fn records_and_hooks_are_small() {
+    assert_eq!(size_of::<Record<Atomic>>(), 64);
+    assert_eq!(size_of::<Hook<Atomic>>(), 32);
 }
 
 #[test]
-fn the_payload_is_aligned_and_the_header_right_before_it() {
+fn the_payload_is_aligned_and_its_header_or_the_way_to_it_right_before_it() {
     #[repr(align(256))]
     struct Wide(u8);
     fn check<T>(value: T) {
         let strong = Strong::new(value);
-        let payload = Handle::as_ptr(&strong).addr();
+        let payload = Strong::as_ptr(&strong).addr();
         assert_eq!(payload % align_of::<T>(), 0);
-        let header: *const _ = strong.header();
-        assert_eq!(header.addr() + size_of::<Header<Atomic>>(), payload);
+        let header = core::ptr::from_ref(strong.block().header()).addr();
+        let apart = is_apart(core::alloc::Layout::new::<T>());
+        assert_eq!(header + size_of::<Header<Atomic>>() == payload, !apart);
+        let found = strong.block().payload().as_ptr().addr();
+        assert_eq!(found, payload);
     }
     check(1_u8);
     check(1_u64);
     check([0_u16; 33]);
     check(());
+    check([1_u8; INLINE - 16]);
+    check([1_u8; INLINE - 15]);
+    check([1_u64; 1000]);
     let wide = Strong::new(Wide(3));
     assert_eq!(wide.0, 3);
     check(Wide(4));
@@ -53,21 +60,37 @@ fn the_payload_is_aligned_and_the_header_right_before_it() {
 #[test]
 fn objects_without_size_have_addresses_of_their_own() {
     let many: Vec<_> = (0..100).map(|_| Strong::new(())).collect();
-    let mut addresses: Vec<_> = many.iter().map(|one| Handle::as_ptr(one).addr()).collect();
+    let mut addresses: Vec<_> = many.iter().map(|one| Strong::as_ptr(one).addr()).collect();
     addresses.sort_unstable();
     addresses.dedup();
     assert_eq!(addresses.len(), many.len());
     let nobody: Strong<dyn Send> = (Box::new(()) as Box<dyn Send>).into();
-    assert!(!addresses.contains(&Handle::as_ptr(&nobody).cast::<()>().addr()));
+    assert!(!addresses.contains(&Strong::as_ptr(&nobody).cast::<()>().addr()));
 }
 
+fn state_of<T: ?Sized, F: Flavour>(strong: &ptr::Strong<T, F>) -> State<F> {
+    State::decode(strong.block().header().state.load(Relaxed))
+}
+
+/// 189: nothing is allocated for weak handles, nor for the first entry of all.
 #[test]
-fn an_object_that_nobody_watches_has_no_record() {
+fn a_record_is_made_for_the_second_kind_of_holder_only() {
     let strong = Strong::new(1);
     drop(strong.clone());
-    assert!(strong.header().side.load(Relaxed).is_null());
-    drop(Strong::downgrade(&strong));
-    assert!(!strong.header().side.load(Relaxed).is_null());
+    assert!(matches!(state_of(&strong), State::None));
+    let weak = Strong::downgrade(&strong);
+    assert!(matches!(state_of(&strong), State::Weak(2)));
+    drop(weak);
+    let mut map = crate::WeakMap::new();
+    map.insert(&strong, 1);
+    assert!(matches!(state_of(&strong), State::Thin(_)));
+    map.remove(&strong);
+    assert!(matches!(state_of(&strong), State::None));
+    map.insert(&strong, 1);
+    let weak = Strong::downgrade(&strong);
+    assert!(matches!(state_of(&strong), State::Record(_)));
+    drop((weak, map));
+    assert!(matches!(state_of(&strong), State::Record(_)));
 }
 
 /// Runs this very test again in another process, where `overflow` must not return.
@@ -91,23 +114,30 @@ fn aborts(test: &str, overflow: impl FnOnce()) {
 }
 
 fn overflow_strong<F: Flavour>() {
-    let strong = Handle::<u8, F>::new(1);
-    strong.header().count.store(max_handles::<F>() + 1, Relaxed);
+    let strong = ptr::Strong::<u8, F>::new(1);
+    strong.block().header().count.store((1 << 31) - 1, Relaxed);
     core::mem::forget(strong.clone());
 }
 
 fn overflow_upgrade<F: Flavour>() {
-    let strong = Handle::<u8, F>::new(1);
-    let weak = Handle::downgrade(&strong);
-    strong.header().count.store(max_handles::<F>() + 1, Relaxed);
+    let strong = ptr::Strong::<u8, F>::new(1);
+    let weak = ptr::Strong::downgrade(&strong);
+    strong.block().header().count.store(MAX_HANDLES + 1, Relaxed);
     core::mem::forget(weak.upgrade());
 }
 
 fn overflow_weak<F: Flavour>() {
-    let strong = Handle::<u8, F>::new(1);
-    let weak = Handle::downgrade(&strong);
-    // SAFETY: the object is alive, and so is its record.
-    unsafe { strong.side().unwrap().as_ref() }.set_refs(MAX_COUNT + 1);
+    let strong = ptr::Strong::<u8, F>::new(1);
+    let weak = ptr::Strong::downgrade(&strong);
+    strong.block().header().state.store(state::weak(usize::MAX >> 4), Relaxed);
+    core::mem::forget(weak.clone());
+}
+
+fn overflow_record<F: Flavour>() {
+    let strong = ptr::Strong::<u8, F>::new(1);
+    let weak = ptr::Strong::downgrade(&strong);
+    // SAFETY: a strong handle.
+    unsafe { strong.block().record(true).unwrap().set_refs(MAX_REFS + 1) };
     core::mem::forget(weak.clone());
 }
 
@@ -141,19 +171,25 @@ fn too_many_weak_handles_abort() {
     aborts("too_many_weak_handles_abort", overflow_weak::<Atomic>);
 }
 
+/// 125, for those who hold on weakly to an object with a record.
+#[test]
+#[cfg_attr(miri, ignore = "starts processes")]
+fn too_many_references_to_a_record_abort() {
+    aborts("too_many_references_to_a_record_abort", overflow_record::<Atomic>);
+}
+
 /// 125: 2^32 weak handles are nothing special where a word has 64 bits.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn four_billion_weak_handles_are_possible() {
     let strong = local::Strong::new(1);
     let weak = local::Strong::downgrade(&strong);
-    // SAFETY: the object is alive, and so is its record.
-    let side = unsafe { strong.side().unwrap().as_ref() };
-    side.set_refs((1 << 32) + 2);
+    let state = &strong.block().header().state;
+    Link::store(state, state::weak((1 << 32) + 2), Relaxed);
     let one_more = weak.clone();
     assert_eq!(local::Strong::weak_count(&strong), (1 << 32) + 2);
     drop(one_more);
-    side.set_refs(2);
+    Link::store(state, state::weak(2), Relaxed);
     assert_eq!(local::Strong::weak_count(&strong), 1);
 }
 

@@ -31,10 +31,9 @@ pub(crate) struct Registrar<'a, K: Slot, V: Slot> {
 }
 
 impl<K: Slot, V: Slot> Table<K, V> {
-    /// The place of a key, with room for it. `eq` says whether an entry may be the key's, by what
-    /// the hash is made of; `recognise` whether it is. One that may be and is not is a dead one's: its
-    /// address has been used again before its notice was worked off, or its value has died. It goes
-    /// now, its place is taken over, and its notice will find nothing.
+    /// The place of a key, with room for it. `eq` says whether an entry is the key's; `recognise`, whether
+    /// it is alive. One that is not has a value that has died. It goes now, its place is taken over, and
+    /// its notice will be late.
     #[inline]
     pub(crate) fn place<R>(
         &mut self,
@@ -59,7 +58,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
             hash_table::Entry::Occupied(entry) => match recognise(entry.get()) {
                 Some(recognised) => return Place::Found(Found { entry, registrar }, recognised),
                 None => {
-                    let (dead, place) = entry.remove();
+                    let (mut dead, place) = entry.remove();
+                    dead.end(registrar.keys, registrar.values);
                     // The table is whole: what the dead one leaves may be dropped here.
                     self.kept.reclaim(dead.into_remains());
                     place
@@ -110,6 +110,8 @@ impl<'a, K: Slot, V: Slot> Found<'a, K, V> {
 
     #[inline]
     pub(crate) fn remove(self) -> Entry<K, V> {
-        self.entry.remove().0
+        let mut entry = self.entry.remove().0;
+        entry.end(self.registrar.keys, self.registrar.values);
+        entry
     }
 }

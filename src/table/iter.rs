@@ -1,43 +1,31 @@
-//! Entries by value: the table and its deaths together, so that a forgotten iterator leaks both and
-//! leaves no watch without its queue.
+//! Entries by value: the table goes along, so that a forgotten iterator leaks all of it, and leaves no
+//! registration without its queue.
 
-use core::mem;
-use hashbrown::hash_table;
-
-use super::{Deaths, Entry, Kept, Remains, Slot, Table};
+use super::{Entry, Slot, Table, Walk};
 
 /// All entries of a table, the dead ones too.
 pub(crate) struct IntoEntries<K: Slot, V: Slot> {
-    // Before the deaths, as in the table.
-    entries: hash_table::IntoIter<Entry<K, V>>,
-    _keys: K::Deaths,
-    _values: V::Deaths,
-    /// What the dead have left goes when the rest does.
-    _kept: Kept<Remains<K, V>>,
+    table: Table<K, V>,
+    walk: Walk,
 }
 
-impl<K: Slot, V: Slot> IntoIterator for Table<K, V> {
-    type Item = Entry<K, V>;
-    type IntoIter = IntoEntries<K, V>;
-
-    fn into_iter(mut self) -> IntoEntries<K, V> {
+impl<K: Slot, V: Slot> IntoEntries<K, V> {
+    pub(crate) fn new(table: Table<K, V>) -> Self {
         IntoEntries {
-            entries: mem::take(&mut self.entries).into_iter(),
-            _keys: mem::replace(&mut self.keys, K::Deaths::NONE),
-            _values: mem::replace(&mut self.values, V::Deaths::NONE),
-            _kept: mem::replace(&mut self.kept, Kept::new()),
+            table,
+            walk: Walk::new(),
         }
     }
-}
 
-impl<K: Slot, V: Slot> Iterator for IntoEntries<K, V> {
-    type Item = Entry<K, V>;
-
-    fn next(&mut self) -> Option<Entry<K, V>> {
-        self.entries.next()
+    /// Takes out the next entry that `take` can use; those that it cannot go.
+    pub(crate) fn next<R>(
+        &mut self,
+        take: impl FnMut(&mut Entry<K, V>) -> Option<R>,
+    ) -> Option<(R, Entry<K, V>)> {
+        self.table.take_next(&mut self.walk, take)
     }
 
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.entries.size_hint()
+    pub(crate) fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.table.entries.len()))
     }
 }

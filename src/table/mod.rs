@@ -24,7 +24,8 @@ pub(crate) use entry::{Found, Place, Vacant};
 pub(crate) use iter::IntoEntries;
 use kept::Kept;
 pub use slot::Owned;
-pub(crate) use slot::{Deaths, Notice, Slot};
+use slot::NoticeOf;
+pub(crate) use slot::{Deaths, Slot};
 pub(crate) use sweep::{Search, Walk};
 
 /// How many notices an operation works off: more than one, so that the dead never accumulate under a
@@ -63,13 +64,36 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Entries that are not announced dead.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.entries.len() - self.announced()
+        self.entries.len().saturating_sub(self.announced())
     }
 
-    /// Entries that are announced dead.
+    /// Entries that are announced dead. O(notices that have come since the last call), or O(notices) if both
+    /// sides have some.
     #[inline]
     pub(crate) fn announced(&self) -> usize {
-        self.keys.announced() + self.values.announced()
+        if self.keys.is_idle() {
+            return self.values.pending();
+        }
+        if self.values.is_idle() {
+            return self.keys.pending();
+        }
+        self.announced_by_both()
+    }
+
+    /// An entry both of whose sides have a notice counts once.
+    #[cold]
+    fn announced_by_both(&self) -> usize {
+        let (mut announced, seen) = self.values.look();
+        for notice in self.keys.iter() {
+            let entry = self.find_named(&notice);
+            announced += usize::from(entry.is_none_or(|entry| !entry.value.is_seen(&seen)));
+        }
+        announced
+    }
+
+    fn find_named(&self, notice: &NoticeOf<K>) -> Option<&Entry<K, V>> {
+        let hash = K::Deaths::hash(notice).get();
+        self.entries.find(hash, |entry| entry.key.is_named_by(notice))
     }
 
     /// Entries that are announced dead, and those of which something is kept.
@@ -89,13 +113,6 @@ impl<K: Slot, V: Slot> Table<K, V> {
     #[inline]
     fn is_idle(&self) -> bool {
         self.keys.is_idle() && self.values.is_idle()
-    }
-
-    /// Whether what is found is what was looked for, dead or alive. (If not, the entry is asked. With
-    /// two weak sides the notice that tells may be in either queue.)
-    #[inline]
-    fn is_trusted(&self) -> bool {
-        !K::BY_ADDRESS || self.is_idle()
     }
 
     #[inline]
@@ -139,15 +156,21 @@ impl<K: Slot, V: Slot> Table<K, V> {
 
     /// Unlinks the next entry that is announced dead, and returns what it leaves.
     fn unlink_announced(&mut self) -> Option<Remains<K, V>> {
-        let entries = &mut self.entries;
-        let key_died = |entry: Entry<K, V>| (entry.key, entry.value);
-        let value_died = |entry: Entry<K, V>| (entry.value, entry.key);
-        unlink_next(&mut self.keys, entries, |entry| &entry.key, key_died)
-            .map(|(key, value)| (key, value.into_remains()))
-            .or_else(|| {
-                unlink_next(&mut self.values, entries, |entry| &entry.value, value_died)
-                    .map(|(value, key)| (key.into_remains(), value))
-            })
+        let Table {
+            entries,
+            keys,
+            values,
+            ..
+        } = self;
+        let named = |entry: &Entry<K, V>, notice: &_| entry.key.is_named_by(notice);
+        if let Some(mut entry) = unlink_next(keys, entries, named) {
+            entry.value.end(values);
+            return Some(entry.into_remains());
+        }
+        let named = |entry: &Entry<K, V>, notice: &_| entry.value.is_named_by(notice);
+        let mut entry = unlink_next(values, entries, named)?;
+        entry.key.end(keys);
+        Some(entry.into_remains())
     }
 
     /// Buries all the dead; and those whom that kills, if what they leave is not kept.
@@ -181,8 +204,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
     ) -> Option<&Entry<K, V>> {
-        let entry = self.entries.find(hash.get(), |entry| eq(&entry.key))?;
-        (self.is_trusted() || !entry.is_stale()).then_some(entry)
+        self.entries.find(hash.get(), |entry| eq(&entry.key))
     }
 
     #[inline]
@@ -191,9 +213,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
     ) -> Option<&mut Entry<K, V>> {
-        let trusted = self.is_trusted();
-        let entry = self.entries.find_mut(hash.get(), |entry| eq(&entry.key))?;
-        (trusted || !entry.is_stale()).then_some(entry)
+        self.entries.find_mut(hash.get(), |entry| eq(&entry.key))
     }
 
     /// Takes an entry out if `wanted` has something to say of it.
@@ -204,15 +224,12 @@ impl<K: Slot, V: Slot> Table<K, V> {
         mut eq: impl FnMut(&K) -> bool,
         wanted: impl FnOnce(&Entry<K, V>) -> Option<R>,
     ) -> Option<(R, Entry<K, V>)> {
-        let trusted = self.is_trusted();
         let found = self.entries.find_entry(hash.get(), |entry| eq(&entry.key));
         let entry = found.ok()?;
-        // A stale one is left to its notice.
-        if !trusted && entry.get().is_stale() {
-            return None;
-        }
         let answer = wanted(entry.get())?;
-        Some((answer, entry.remove().0))
+        let mut entry = entry.remove().0;
+        entry.end(&mut self.keys, &mut self.values);
+        Some((answer, entry))
     }
 
     /// Makes room for `additional` entries, and if it has to grow for that, buries the dead first.
@@ -308,8 +325,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// watching; or kill a key of this table, whose notice would be of no use.
     fn end_all(&mut self) {
         for entry in self.entries.iter_mut() {
-            entry.key.end();
-            entry.value.end();
+            entry.end(&mut self.keys, &mut self.values);
         }
         // What is left in the queues has lost its entry.
         while self.bury_announced() {}
@@ -343,29 +359,35 @@ impl<K: Slot, V: Slot> Entry<K, V> {
         self.key.is_stale() || self.value.is_stale()
     }
 
-    /// It is unlinked, and dead.
+    /// It is unlinked, or about to be dropped: there is to be no notice of it any more.
+    #[inline]
+    pub(crate) fn end(&mut self, keys: &mut K::Deaths, values: &mut V::Deaths) {
+        self.key.end(keys);
+        self.value.end(values);
+    }
+
+    /// It is unlinked, dead, and has ended.
     fn into_remains(self) -> Remains<K, V> {
         (self.key.into_remains(), self.value.into_remains())
     }
 }
 
-/// Unlinks the next entry that is announced dead, and returns what the side that died leaves, and the
-/// other. `slot` finds the side that died, `split` takes it off.
+/// Unlinks the entry of the next notice. `named` says which it is.
 #[inline]
-fn unlink_next<S: Slot, E, R>(
-    deaths: &mut S::Deaths,
+fn unlink_next<D: Deaths, E>(
+    deaths: &mut D,
     entries: &mut HashTable<E>,
-    slot: impl Fn(&E) -> &S,
-    split: impl FnOnce(E) -> (S, R),
-) -> Option<(S::Remains, R)> {
+    named: impl Fn(&E, &D::Notice) -> bool,
+) -> Option<E> {
     while let Some(notice) = deaths.next() {
-        match entries.find_entry(notice.hash(), |entry| slot(entry).is_named_by(&notice)) {
-            Ok(entry) => {
-                let (side, rest) = split(entry.remove().0);
-                return Some((side.settle(notice), rest));
-            }
-            // The entry has gone already: a late notice touches nothing.
-            Err(_) => notice.orphaned(),
+        let found = entries.find_entry(D::hash(&notice).get(), |entry| named(entry, &notice));
+        // (Not found is only what was leaked.)
+        let entry = found.ok().map(|entry| entry.remove().0);
+        // Before anything else that the entry owns is destroyed: the block's memory is warm, and will be
+        // wanted.
+        deaths.finish(notice);
+        if entry.is_some() {
+            return entry;
         }
     }
     None

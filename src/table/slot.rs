@@ -15,13 +15,6 @@ pub trait Slot: Sized {
     /// Whether nobody tells the table of deaths, so that it has to ask the slots one by one.
     const SWEPT: bool = false;
 
-    /// Whether the object of a slot announces its death.
-    const ANNOUNCES: bool = false;
-
-    /// Whether a slot that fits a key may be a dead object's: it is found by its address, which may be
-    /// another's by now.
-    const BY_ADDRESS: bool = false;
-
     /// Whether a slot that fits a key may be another object's, which dies on its own.
     const BY_CONTENT: bool = false;
 
@@ -32,64 +25,69 @@ pub trait Slot: Sized {
         None
     }
 
-    /// Whether the entry is to go: its object has announced its death (or, if swept, is dead).
-    fn is_stale(&self) -> bool;
-
-    /// The entry is about to be dropped: nobody is to be told of this side any more.
-    #[inline]
-    fn end(&mut self) {}
-
-    /// Whether it is this slot's object whose death is announced.
-    #[inline]
-    fn is_named_by(&self, _: &NoticeOf<'_, Self>) -> bool {
+    /// Whether the entry is to go, of a slot that is swept: its object is dead.
+    fn is_stale(&self) -> bool {
         false
     }
 
-    /// The slot is unlinked, as the notice has demanded.
+    /// The entry is unlinked, or about to be dropped: there is to be no notice of this side any more.
     #[inline]
-    fn settle(self, notice: NoticeOf<'_, Self>) -> Self::Remains {
-        notice.orphaned();
-        self.into_remains()
+    fn end(&mut self, _: &mut Self::Deaths) {}
+
+    /// Whether the notice is that of this slot.
+    #[inline]
+    fn is_named_by(&self, _: &NoticeOf<Self>) -> bool {
+        false
     }
 
-    /// The slot is unlinked, since its entry is dead.
+    /// Whether the notice of this slot had come when the table [looked](Deaths::look).
+    #[inline]
+    fn is_seen(&self, _: &<Self::Deaths as Deaths>::Seen) -> bool {
+        false
+    }
+
+    /// The slot is unlinked, since its entry is dead, and has ended.
     fn into_remains(self) -> Self::Remains;
 }
 
 /// Where the notices of deaths come in.
 pub trait Deaths: Sized {
     /// A notice of a death.
-    type Notice<'a>: Notice
-    where
-        Self: 'a;
+    type Notice: Copy;
+    /// How far the notices reached at some time.
+    type Seen;
 
     /// For an empty table.
     const NONE: Self;
 
-    /// Whether nobody has announced a death. If so, no entry has the address of a younger object.
+    /// Whether no notice has come.
     fn is_idle(&self) -> bool;
 
-    /// How many entries are announced dead.
-    fn announced(&self) -> usize;
+    /// How many entries have a notice.
+    fn pending(&self) -> usize;
+
+    /// The notices that have an entry.
+    fn iter(&self) -> impl Iterator<Item = Self::Notice>;
+
+    /// Marks what has come; and how many of those have an entry.
+    fn look(&self) -> (usize, Self::Seen);
 
     /// The next notice.
-    fn next(&mut self) -> Option<Self::Notice<'_>>;
-}
+    fn next(&mut self) -> Option<Self::Notice>;
 
-/// A notice of a death, which names an entry.
-pub trait Notice {
     /// The hash of the entry.
-    fn hash(&self) -> u64;
+    fn hash(notice: &Self::Notice) -> HashValue;
 
-    /// The entry has gone: the notice came late.
-    fn orphaned(self);
+    /// The entry of a notice is unlinked.
+    fn finish(&mut self, notice: Self::Notice);
 }
 
-pub(crate) type NoticeOf<'a, S> = <<S as Slot>::Deaths as Deaths>::Notice<'a>;
+pub(crate) type NoticeOf<S> = <<S as Slot>::Deaths as Deaths>::Notice;
 
 /// Nobody announces anything.
 impl Deaths for () {
-    type Notice<'a> = Infallible;
+    type Notice = Infallible;
+    type Seen = ();
     const NONE: () = ();
 
     #[inline]
@@ -98,23 +96,29 @@ impl Deaths for () {
     }
 
     #[inline]
-    fn announced(&self) -> usize {
+    fn pending(&self) -> usize {
         0
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Infallible> {
+        core::iter::empty()
+    }
+
+    fn look(&self) -> (usize, ()) {
+        (0, ())
     }
 
     #[inline]
     fn next(&mut self) -> Option<Infallible> {
         None
     }
-}
 
-impl Notice for Infallible {
-    fn hash(&self) -> u64 {
-        match *self {}
+    fn hash(notice: &Infallible) -> HashValue {
+        match *notice {}
     }
 
-    fn orphaned(self) {
-        match self {}
+    fn finish(&mut self, notice: Infallible) {
+        match notice {}
     }
 }
 
@@ -125,11 +129,6 @@ pub struct Owned<T>(pub(crate) T);
 impl<T> Slot for Owned<T> {
     type Deaths = ();
     type Remains = T;
-
-    #[inline]
-    fn is_stale(&self) -> bool {
-        false
-    }
 
     #[inline]
     fn into_remains(self) -> T {

@@ -112,7 +112,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
     ) -> Option<(R, Entry<K, V>)> {
         let mut entry = self.entries.get_bucket_entry(bucket).ok()?;
         let taken = take(entry.get_mut())?;
-        Some((taken, entry.remove().0))
+        let mut entry = entry.remove().0;
+        entry.end(&mut self.keys, &mut self.values);
+        Some((taken, entry))
     }
 }
 

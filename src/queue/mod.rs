@@ -1,0 +1,399 @@
+//! The notices of a collection: how the deaths of its objects become known to it.
+//!
+//! A [`Watch`] is an entry's registration with an object. At the death of the object a notice is pushed,
+//! which leads to the entry by a hash and by the registration that it stands for; an entry that has gone
+//! meanwhile has marked its notice as late. So a late notice never removes a newer entry.
+//!
+//! Invariants:
+//!
+//! * **Q1** A watch and its queue have the same owner, who alone uses the fields of the queue. Deaths, on
+//!   whatever thread, use the stack behind it and nothing else.
+//! * **Q2** `registered` counts the registrations that have neither been ended nor brought a notice that was
+//!   taken out. The stack is freed when the queue is dropped and all these have brought their notices.
+//! * **Q3** A watch that has not ended has a share in its block (B1), by the registration that it stands for.
+
+#[cfg(feature = "std")]
+#[cfg_attr(weakly_loom, allow(dead_code, unreachable_pub))]
+mod shared;
+
+use core::marker::PhantomData;
+use core::panic::{RefUnwindSafe, UnwindSafe};
+use core::ptr::NonNull;
+
+use crate::hash::HashValue;
+use crate::ptr::{
+    Atomic, Block, Flavour, HookRef, Node, Notice, RecordRef, Registration, StackRef, Strong, Weak,
+    depth, number, with_address,
+};
+
+#[cfg(all(feature = "std", not(weakly_loom)))]
+pub(crate) use shared::{HookId, SharedQueue, Tie, TieTo};
+
+/// The owner's end of a stack of notices. Made at the first registration, so that an empty collection
+/// allocates nothing.
+pub struct DeadQueue<F: Flavour> {
+    stack: Option<StackRef<F>>,
+    /// What is left of the batch that was taken last.
+    batch: Node<F>,
+    registered: usize,
+    /// How many notices, here or on their way, are marked as late.
+    late: usize,
+}
+
+// SAFETY: Q1; the stack is made for many threads. Whether a *collection* may cross threads follows from its
+// keys and values, not from here.
+unsafe impl Send for DeadQueue<Atomic> {}
+// SAFETY: likewise; by reference, what is written is atomics.
+unsafe impl Sync for DeadQueue<Atomic> {}
+
+/// A notice that has been taken out, to be [finished](DeadQueue::finish).
+pub struct DeadNotice<F: Flavour> {
+    notice: Notice<F>,
+    /// What the entry's watch keeps.
+    at: NonNull<u8>,
+}
+
+/// How far a queue reached when the caller looked.
+pub struct Seen {
+    top: usize,
+    total: usize,
+}
+
+/// An entry's registration with an object: one word, and the metadata of an unsized type.
+pub(crate) struct Watch<T: ?Sized, F: Flavour> {
+    /// The place of an inline payload in the block, if the block stands for the entry; else the hook that
+    /// does, marked by [`HOOK`]. None once it has ended.
+    at: Option<NonNull<T>>,
+    /// It can be upgraded, like a weak handle.
+    like: PhantomData<Weak<T, F>>,
+}
+
+const HOOK: usize = 1;
+
+// SAFETY: what a watch can do is what a weak handle can do, and to end a registration, which is made for any
+// thread.
+unsafe impl<T: ?Sized + Send + Sync> Send for Watch<T, Atomic> {}
+// SAFETY: likewise.
+unsafe impl<T: ?Sized + Send + Sync> Sync for Watch<T, Atomic> {}
+
+// A queue and a watch are whole between any two calls; what a panic can leave half done is the payload.
+impl<F: Flavour> UnwindSafe for DeadQueue<F> {}
+impl<F: Flavour> RefUnwindSafe for DeadQueue<F> {}
+impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for Watch<T, F> {}
+impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for Watch<T, F> {}
+
+impl<F: Flavour> DeadQueue<F> {
+    pub(crate) const fn new() -> Self {
+        DeadQueue {
+            stack: None,
+            batch: Node::NONE,
+            registered: 0,
+            late: 0,
+        }
+    }
+
+    /// Whether nothing is pending. A death that happens before this call has pushed its notice.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.batch.is_none() && self.stack.is_none_or(StackRef::is_empty)
+    }
+
+    fn top(&self) -> Node<F> {
+        self.stack.map_or(Node::NONE, StackRef::top)
+    }
+
+    /// Entries whose object has announced its death. O(notices that have come since the last call); with
+    /// late ones among them, O(notices).
+    pub(crate) fn pending(&self) -> usize {
+        if self.is_idle() {
+            0
+        } else if self.late == 0 {
+            depth(self.batch) + depth(self.top())
+        } else {
+            self.iter().count()
+        }
+    }
+
+    /// The notices that are not late.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = DeadNotice<F>> {
+        let notices = self.batch.into_iter().chain(self.top());
+        notices.filter(|notice| !notice.is_late()).map(DeadNotice::new)
+    }
+
+    /// Marks all notices that have come, so that [`Watch::is_seen`] tells them. O(notices).
+    pub(crate) fn look(&self) -> Seen {
+        number(self.batch, true);
+        let top = self.top();
+        let seen = number(top, false);
+        let notices = self.batch.into_iter().chain(top);
+        Seen {
+            top: seen,
+            total: notices.filter(|notice| !notice.is_late()).count(),
+        }
+    }
+
+    /// Takes a notice out. One load if there is none.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<DeadNotice<F>> {
+        loop {
+            if self.batch.is_none() {
+                let stack = self.stack.filter(|stack| !stack.is_empty())?;
+                self.batch = stack.take();
+            }
+            let notice = self.next_of_batch()?;
+            if !notice.notice.is_late() {
+                return Some(notice);
+            }
+            self.late -= 1;
+            self.finish(notice);
+        }
+    }
+
+    #[inline]
+    fn next_of_batch(&mut self) -> Option<DeadNotice<F>> {
+        let notice = self.batch.get()?;
+        self.batch = notice.below();
+        notice.pass_on_depth();
+        self.registered -= 1;
+        Some(DeadNotice::new(notice))
+    }
+
+    /// Ends a notice whose entry has been unlinked: frees the block of the dead object, unless others hold
+    /// on to it.
+    #[inline]
+    pub(crate) fn finish(&mut self, notice: DeadNotice<F>) {
+        if let Some(stack) = self.stack {
+            // SAFETY: N3, Q1: we are the owner, it has been taken out, and its entry is unlinked.
+            unsafe { stack.finish(notice.notice) };
+        }
+    }
+
+    /// Registers an entry with an object: its death will bring a notice with this hash. O(1).
+    #[inline]
+    pub(crate) fn watch<T: ?Sized>(
+        &mut self,
+        strong: &Strong<T, F>,
+        hash: HashValue,
+    ) -> Watch<T, F> {
+        let stack = *self.stack.get_or_insert_with(|| StackRef::new(false));
+        // SAFETY: a strong handle; Q1.
+        let registration = unsafe { strong.block().register(stack, hash.short()) };
+        self.registered += 1;
+        let place = strong.place();
+        let at = match registration {
+            Registration::Block => place,
+            Registration::Hook(hook) => with_address(place, mark(hook)),
+        };
+        Watch {
+            at: Some(at),
+            like: PhantomData,
+        }
+    }
+
+    /// Ends a registration, if it has not ended. O(1).
+    #[inline]
+    pub(crate) fn end<T: ?Sized>(&mut self, watch: &mut Watch<T, F>) {
+        let (Some(at), Some(stack)) = (watch.at.take(), self.stack) else {
+            return;
+        };
+        let at = at.cast();
+        // SAFETY: Q1, Q3: it is registered with this queue, whose owner is the watch's.
+        let ended = unsafe {
+            match unmark(at) {
+                Some(hook) => Block::unregister_hook(hook, stack),
+                None => Block::<F>::of_place(at).unregister(stack),
+            }
+        };
+        if ended {
+            self.registered -= 1;
+        } else {
+            self.miss(at);
+        }
+    }
+
+    /// The object of a registration has died first.
+    #[cold]
+    fn miss(&mut self, at: NonNull<u8>) {
+        // SAFETY: Q3: until its notice is finished.
+        if let Some(notice) = unsafe { fired::<F>(at) } {
+            notice.mark_late();
+            self.late += 1;
+        }
+    }
+}
+
+impl<F: Flavour> Drop for DeadQueue<F> {
+    fn drop(&mut self) {
+        while let Some(notice) = self.next_of_batch() {
+            self.finish(notice);
+        }
+        if let Some(stack) = self.stack {
+            // SAFETY: Q2; the entries have gone, or were leaked with their watches.
+            unsafe { stack.close(self.registered) };
+        }
+    }
+}
+
+/// A hook as a watch keeps it.
+#[inline(always)]
+fn mark<F: Flavour>(hook: HookRef<F>) -> NonNull<u8> {
+    // SAFETY: the mark does not make it null.
+    unsafe { NonNull::new_unchecked(hook.as_ptr().as_ptr().map_addr(|addr| addr | HOOK)) }.cast()
+}
+
+/// The hook that a watch keeps, if it does.
+#[inline(always)]
+fn unmark<F: Flavour>(at: NonNull<u8>) -> Option<HookRef<F>> {
+    if at.addr().get() & HOOK == 0 {
+        return None;
+    }
+    let hook = at.as_ptr().map_addr(|addr| addr ^ HOOK).cast();
+    // SAFETY: what `mark` was given.
+    Some(unsafe { HookRef::from_ptr(NonNull::new_unchecked(hook)) })
+}
+
+/// The notice that stands for a watch, if its object has died.
+///
+/// # Safety
+/// `at` is what a watch keeps whose notice, if any, has not been finished.
+unsafe fn fired<F: Flavour>(at: NonNull<u8>) -> Option<Notice<F>> {
+    match unmark(at) {
+        Some(hook) => Some(Notice::Hook(hook)),
+        // SAFETY: the caller's promise.
+        None => unsafe { Block::of_place(at).notice() },
+    }
+}
+
+impl<F: Flavour> Clone for DeadNotice<F> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: Flavour> Copy for DeadNotice<F> {}
+
+impl<F: Flavour> DeadNotice<F> {
+    #[inline]
+    fn new(notice: Notice<F>) -> Self {
+        let at = match notice {
+            Notice::Hook(hook) if !RecordRef::is_first(hook) => mark(hook),
+            _ => notice.block().place(),
+        };
+        DeadNotice { notice, at }
+    }
+
+    /// The hash that was given to [`DeadQueue::watch`].
+    #[inline]
+    pub(crate) fn hash(&self) -> HashValue {
+        HashValue::of_short(self.notice.hash())
+    }
+}
+
+impl Seen {
+    /// How many notices there were that were not late.
+    pub(crate) fn total(&self) -> usize {
+        self.total
+    }
+}
+
+impl<T: ?Sized, F: Flavour> Watch<T, F> {
+    #[inline(always)]
+    fn hook(&self) -> Option<HookRef<F>> {
+        unmark(self.at?.cast())
+    }
+
+    #[inline(always)]
+    fn block(&self) -> Option<Block<F>> {
+        let at = self.at?.cast();
+        Some(match unmark(at) {
+            Some(hook) => HookRef::block(hook),
+            // SAFETY: Q3.
+            None => unsafe { Block::of_place(at) },
+        })
+    }
+
+    /// The block, and its place with the metadata of the type.
+    #[inline(always)]
+    fn place(&self) -> Option<(Block<F>, NonNull<T>)> {
+        let (at, block) = (self.at?, self.block()?);
+        Some(match unmark::<F>(at.cast()) {
+            Some(_) => (block, with_address(at, block.place())),
+            None => (block, at),
+        })
+    }
+
+    /// The address of the object.
+    #[inline]
+    pub(crate) fn addr(&self) -> *const () {
+        match self.block() {
+            Some(block) => block.payload().as_ptr().cast_const().cast(),
+            None => core::ptr::null(),
+        }
+    }
+
+    /// Whether the object is at this address; see [`Block::is_at`].
+    #[inline(always)]
+    pub(crate) fn is_at(&self, addr: *const ()) -> bool {
+        // (For most this first comparison is the whole of it.)
+        self.at.is_some_and(|at| at.addr().get() == addr.addr())
+            || self.block().is_some_and(|block| block.is_at(addr))
+    }
+
+    /// The hash that was given to [`DeadQueue::watch`]; none once it has ended.
+    #[inline]
+    pub(crate) fn hash(&self) -> Option<HashValue> {
+        let hash = match self.hook() {
+            Some(hook) => hook.hash(),
+            None => self.block()?.hash(),
+        };
+        Some(HashValue::of_short(hash))
+    }
+
+    /// Whether this is a registration with this very object.
+    #[inline]
+    pub(crate) fn is_on(&self, strong: &Strong<T, F>) -> bool {
+        self.block().is_some_and(|block| block == strong.block())
+    }
+
+    /// Whether an upgrade would fail.
+    #[inline]
+    pub(crate) fn is_expired(&self) -> bool {
+        self.block().is_none_or(Block::is_expired)
+    }
+
+    #[inline]
+    pub(crate) fn upgrade(&self) -> Option<Strong<T, F>> {
+        let (block, place) = self.place()?;
+        // SAFETY: counted.
+        block
+            .upgrade()
+            .then(|| unsafe { Strong::from_place(place, block) })
+    }
+
+    pub(crate) fn downgrade(&self) -> Option<Weak<T, F>> {
+        let (block, place) = self.place()?;
+        // SAFETY: Q3, and `&self` keeps it; the share that is made is the handle's.
+        unsafe {
+            match self.hook() {
+                Some(_) => RecordRef::of_block(block).add_ref(),
+                None if block.downgrade_registered() => {}
+                None => return Some(Weak::expired(place)),
+            }
+            Some(Weak::from_counted(place))
+        }
+    }
+
+    /// Whether this is the registration that the notice stands for.
+    #[inline(always)]
+    pub(crate) fn is_named_by(&self, notice: &DeadNotice<F>) -> bool {
+        self.at.map(NonNull::cast) == Some(notice.at)
+    }
+
+    /// Whether the notice of this registration had come when the queue was [looked](DeadQueue::look) at.
+    pub(crate) fn is_seen(&self, seen: &Seen) -> bool {
+        // SAFETY: Q3.
+        let notice = self.at.and_then(|at| unsafe { fired::<F>(at.cast()) });
+        notice.is_some_and(|notice| notice.is_within(seen.top))
+    }
+}

@@ -1,0 +1,349 @@
+//! The notices of a collection that threads share: the same stack and the same push as for one owner; but
+//! any thread may drain, and any thread may end a registration.
+//!
+//! * **S1** The stack's owner, for taking out, is who has the `turn`: a few instructions, no code of
+//!   anybody. Nobody waits for the turn but a purge.
+//! * **S2** `buried` counts a notice only *after* its entry has been unlinked, where the stack counts it
+//!   before its object's payload is freed. So who finds the two equal, *before* looking at the table, will
+//!   find no entry of an object whose death happened before that. (That the stack is empty proves
+//!   nothing: a notice may be in the hands of a drainer.) `buried` is read first: of each burial that it
+//!   counts, the push is then counted too.
+//! * **S3** A tie's registration ends once: by whoever takes its hook out of it. The tie has a reference of
+//!   its own to the record, since a reader may still look at an entry whose notice, and hook, have gone.
+//! * **S4** `registered` counts the registrations that have neither been ended nor brought a notice that was
+//!   taken out. As with one owner, the stack is freed when the queue is dropped and these have come.
+
+use core::marker::PhantomData;
+use core::ptr::{self, NonNull};
+
+use crate::hash::HashValue;
+use crate::ptr::{Atomic, Block, HookRef, Node, Notice, RecordRef, StackRef, Strong, Weak};
+use crate::sync::{self, AtomicPtr, AtomicUsize, Ordering::*, UnsafeCell};
+
+/// How many notices one turn takes.
+const TURN: usize = 16;
+
+/// The collection's end of a stack that any thread may drain.
+pub struct SharedQueue {
+    stack: StackRef<Atomic>,
+    /// What is left of the batch that was taken last (S1).
+    batch: UnsafeCell<Node<Atomic>>,
+    /// Whether somebody is taking out (S1).
+    turn: AtomicUsize,
+    /// Notices whose entries are unlinked (S2).
+    buried: AtomicUsize,
+}
+
+// SAFETY: S1; the counters are atomics; whether a collection may be shared follows from its keys and values.
+unsafe impl Send for SharedQueue {}
+// SAFETY: likewise.
+unsafe impl Sync for SharedQueue {}
+
+/// A registration of a collection that is shared between threads. It does not know the type of its object.
+pub struct Tie {
+    /// Counted (S3).
+    record: RecordRef<Atomic>,
+    /// Null once it has ended.
+    hook: AtomicPtr<()>,
+    stack: StackRef<Atomic>,
+}
+
+// SAFETY: a record, its gate and a queue are made for many threads; the object is not touched.
+unsafe impl Send for Tie {}
+// SAFETY: likewise; S3, the hook is taken by one.
+unsafe impl Sync for Tie {}
+
+/// A tie that can make a strong handle again.
+pub(crate) struct TieTo<T: ?Sized> {
+    tie: Tie,
+    place: NonNull<T>,
+    like: PhantomData<Weak<T, Atomic>>,
+}
+
+// SAFETY: it can do what a weak handle can.
+unsafe impl<T: ?Sized + Send + Sync> Send for TieTo<T> {}
+// SAFETY: likewise.
+unsafe impl<T: ?Sized + Send + Sync> Sync for TieTo<T> {}
+
+/// The notice of a death, in the hands of a drainer. It must be [buried](Self::bury) when its entry is
+/// unlinked; if it is lost, the map can never again be sure that nothing is pending, which costs time
+/// and is safe.
+pub(crate) struct SharedNotice<'a> {
+    notice: Notice<Atomic>,
+    queue: &'a SharedQueue,
+}
+
+/// As a notice that is pending. See [`SharedQueue::hold`].
+pub(crate) struct Hold<'a>(&'a SharedQueue);
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        // Release: as for a burial, what was done meanwhile is done.
+        self.0.buried.fetch_add(1, Release);
+    }
+}
+
+/// Names a hook, and is not to be followed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct HookId(*const ());
+
+impl SharedQueue {
+    pub(crate) fn new() -> Self {
+        SharedQueue {
+            stack: StackRef::new(true),
+            batch: UnsafeCell::new(Node::NONE),
+            turn: AtomicUsize::new(0),
+            buried: AtomicUsize::new(0),
+        }
+    }
+
+    /// Notices whose entries may still be there.
+    #[inline]
+    pub(crate) fn pending(&self) -> usize {
+        // Acquire: S2, the release of each burial: the entry is unlinked for us, and its push counted.
+        let buried = self.buried.load(Acquire);
+        self.stack.pushed().wrapping_sub(buried)
+    }
+
+    /// Whether an entry that is found after this call cannot be of an object that is dead by now. See S2.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.pending() == 0
+    }
+
+    /// Entries that are announced dead. Exact while nobody changes the map.
+    pub(crate) fn announced(&self) -> usize {
+        // An orphan may be counted off before it is counted.
+        let orphans = self.stack.get().orphans.load(Relaxed);
+        let announced = self.pending().wrapping_sub(orphans);
+        if announced > isize::MAX as usize {
+            return 0;
+        }
+        announced
+    }
+
+    /// Makes the queue seem busy until this is dropped: who looks at the table asks what he finds.
+    pub(crate) fn hold(&self) -> Hold<'_> {
+        // Relaxed: who must see this sees it by a burial that comes after it (S2).
+        self.stack.count();
+        Hold(self)
+    }
+
+    /// Takes some notices out. None if there are none or, unless `patient`, if another thread is at it.
+    pub(crate) fn take(&self, patient: bool) -> impl Iterator<Item = SharedNotice<'_>> {
+        let mut taken = [None; TURN];
+        if self.lock(patient) {
+            for place in &mut taken {
+                *place = self.next();
+                if place.is_none() {
+                    break;
+                }
+            }
+            // Release: what we have done to the batch is visible to the next.
+            self.turn.store(0, Release);
+        }
+        taken
+            .into_iter()
+            .flatten()
+            .map(|notice| SharedNotice { notice, queue: self })
+    }
+
+    /// S1: it is the caller's turn.
+    fn next(&self) -> Option<Notice<Atomic>> {
+        // SAFETY: S1.
+        let batch = self.batch.with_mut(|batch| unsafe { &mut *batch });
+        if batch.is_none() && !self.stack.is_empty() {
+            *batch = self.stack.take();
+        }
+        let notice = batch.get()?;
+        *batch = notice.below();
+        Some(notice)
+    }
+
+    fn lock(&self, patient: bool) -> bool {
+        let mut turn = 0;
+        loop {
+            // Acquire: the release of whoever had the turn before.
+            match self.turn.compare_exchange(0, 1, Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(_) if patient => sync::relax(&mut turn),
+                Err(_) => return false,
+            }
+        }
+    }
+}
+
+impl Drop for SharedQueue {
+    fn drop(&mut self) {
+        while let Some(notice) = self.next() {
+            // Relaxed: nobody else is left.
+            self.stack.get().registered.fetch_sub(1, Relaxed);
+            // SAFETY: N3: taken out; no entry is left.
+            unsafe { self.stack.finish(notice) };
+        }
+        // SAFETY: S4; all entries are gone.
+        unsafe { self.stack.close(self.stack.get().registered.load(Relaxed)) };
+    }
+}
+
+impl SharedNotice<'_> {
+    /// The hash that was given to [`Tie::new`].
+    #[inline]
+    pub(crate) fn hash(&self) -> HashValue {
+        HashValue::of_short(self.notice.hash())
+    }
+
+    /// The hook of the registration that it stands for.
+    #[inline]
+    pub(crate) fn hook(&self) -> HookId {
+        match self.notice {
+            Notice::Hook(hook) => HookId(hook.as_ptr().as_ptr()),
+            // No registration of a shared collection is one of a block.
+            Notice::Block(_) => HookId(ptr::null()),
+        }
+    }
+
+    /// Its entry is unlinked, or was. The hook goes.
+    #[inline]
+    pub(crate) fn bury(self) {
+        // Relaxed: S4, as in `Tie::new`.
+        self.queue.stack.get().registered.fetch_sub(1, Relaxed);
+        // SAFETY: N3: taken out; the tie is settled, or knows the hook only by its address.
+        unsafe { self.queue.stack.finish(self.notice) };
+        // Release: S2, for who reads `buried` next: the entry is gone.
+        self.queue.buried.fetch_add(1, Release);
+    }
+
+    /// It has come late: its entry was not there.
+    #[inline]
+    pub(crate) fn bury_orphan(self) {
+        self.queue.stack.get().orphans.fetch_sub(1, Relaxed);
+        self.bury();
+    }
+}
+
+impl Tie {
+    /// Registers with an object: its death will bring a notice with this hash.
+    #[inline]
+    pub(crate) fn new<T: ?Sized>(
+        strong: &Strong<T, Atomic>,
+        hash: HashValue,
+        queue: &SharedQueue,
+    ) -> Self {
+        // Relaxed: only who drops the queue asks, when nobody else is left.
+        queue.stack.get().registered.fetch_add(1, Relaxed);
+        // SAFETY: a strong handle; the stack counts.
+        let (record, hook) = unsafe { strong.block().register_shared(queue.stack, hash.short()) };
+        Tie {
+            record,
+            hook: AtomicPtr::new(hook.as_ptr().as_ptr()),
+            stack: queue.stack,
+        }
+    }
+
+    /// Whether the object has announced its death. A payload apart may have given its address to another
+    /// by then, never before.
+    #[inline]
+    pub(crate) fn is_announced(&self) -> bool {
+        self.record.is_closed()
+    }
+
+    /// Whether the notice has been pushed; if not, it is still to come, and will be pushed after this. (It
+    /// may otherwise have been worked off already.)
+    pub(crate) fn was_announced(&self) -> bool {
+        // Acquire: the hook was written before the tie was shared.
+        match NonNull::new(self.hook.load(Acquire)) {
+            // SAFETY: S3; while it is registered, or its notice pending, the hook is there.
+            Some(hook) => self.record.is_fired(unsafe { HookRef::from_ptr(hook) }),
+            None => true,
+        }
+    }
+
+    /// Whether an upgrade would fail.
+    #[inline]
+    pub(crate) fn is_expired(&self) -> bool {
+        self.record.block().is_expired()
+    }
+
+    /// Whether this is the tie with that hook.
+    #[inline]
+    pub(crate) fn is_named_by(&self, hook: HookId) -> bool {
+        // Relaxed: only compared.
+        ptr::eq(self.hook.load(Relaxed), hook.0)
+    }
+
+    /// The registration has ended by its notice, which takes the hook along.
+    #[inline]
+    pub(crate) fn settle(&self) {
+        // Relaxed: S3, the swap decides; nothing is read through it. (That the notice is taken out has been
+        // counted.)
+        self.hook.swap(ptr::null_mut(), Relaxed);
+    }
+
+    /// Ends the registration, unless it has ended. O(1).
+    #[inline]
+    pub(crate) fn end(&self) {
+        // Relaxed: as in `settle`; the hook was written before the tie was shared.
+        let Some(hook) = NonNull::new(self.hook.swap(ptr::null_mut(), Relaxed)) else {
+            return;
+        };
+        // SAFETY: S3, it is ours to end: if it has not been fired, the hook is in its list, and nobody else
+        // uses it. If it has, the hook is not touched: its notice has it.
+        if unsafe { self.record.unregister_any(hook, self.stack) } {
+            // Relaxed: as in `new`. The collection to which we belong, and with it the stack, is there as
+            // long as we are.
+            self.stack.get().registered.fetch_sub(1, Relaxed);
+        } else {
+            self.stack.get().orphans.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+impl Drop for Tie {
+    fn drop(&mut self) {
+        self.end();
+        // SAFETY: S3, our reference.
+        unsafe { self.record.release() };
+    }
+}
+
+impl<T: ?Sized> TieTo<T> {
+    #[inline]
+    pub(crate) fn new(
+        strong: &Strong<T, Atomic>,
+        hash: HashValue,
+        queue: &SharedQueue,
+    ) -> Self {
+        TieTo {
+            tie: Tie::new(strong, hash, queue),
+            place: strong.place(),
+            like: PhantomData,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn tie(&self) -> &Tie {
+        &self.tie
+    }
+
+    #[inline]
+    fn block(&self) -> Block<Atomic> {
+        // SAFETY: the place of a block, in which the tie's reference is a share.
+        unsafe { Block::of_place(self.place.cast()) }
+    }
+
+    #[inline]
+    pub(crate) fn upgrade(&self) -> Option<Strong<T, Atomic>> {
+        let block = self.block();
+        // SAFETY: counted.
+        block
+            .upgrade()
+            .then(|| unsafe { Strong::from_place(self.place, block) })
+    }
+
+    pub(crate) fn downgrade(&self) -> Weak<T, Atomic> {
+        self.tie.record.add_ref();
+        // SAFETY: a share more, for the handle.
+        unsafe { Weak::from_counted(self.place) }
+    }
+}
