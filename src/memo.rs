@@ -12,8 +12,8 @@ use std::vec::Vec;
 use crate::concurrent::{
     Address, AnyTie, Failed, Made, SharedRef, Striped, Table, TieOf, Tied, TiedTo, circle,
 };
-use crate::queue::{HookId, SharedQueue};
 use crate::hash::HashValue;
+use crate::queue::{HookId, SharedQueue};
 use crate::reference::StrongRef;
 
 /// A cache of results computed from objects, which keeps neither the objects nor, once one of them is

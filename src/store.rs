@@ -33,9 +33,7 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
 /// What a lookup takes: a hash, and whether a key of that hash is the one. Lookups by identity.
 #[inline]
 pub(crate) fn by_addr<W: Watching>(addr: *const ()) -> (HashValue, impl Fn(&W) -> bool + Copy) {
-    (HashValue::of_addr(addr), move |watch: &W| {
-        watch.is_at(addr)
-    })
+    (HashValue::of_addr(addr), move |watch: &W| watch.is_at(addr))
 }
 
 /// Lookups of keys that the collection owns.

@@ -5,8 +5,8 @@ use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
 use crate::common::{collecting, housekeeping};
-use crate::ptr::Expired;
 use crate::hash::DefaultHashBuilder;
+use crate::ptr::Expired;
 use crate::reference::StrongRef;
 use crate::side::Side;
 use crate::store::{Store, by_key};

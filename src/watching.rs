@@ -5,9 +5,9 @@ use core::hash::Hash;
 use core::marker::PhantomData;
 use equivalent::Equivalent;
 
-use crate::queue::{DeadNotice, DeadQueue, Seen, Watch};
 use crate::hash::HashValue;
 use crate::ptr::Flavour;
+use crate::queue::{DeadNotice, DeadQueue, Seen, Watch};
 use crate::reference::{Content, Notify, StrongRef, WeakRef};
 use crate::table::{Deaths, Slot};
 

@@ -4,7 +4,7 @@
 use std::ops::Deref;
 use std::{rc, sync};
 
-use weakly::{Flavour, Handle, WeakHandle};
+use weakly::{Flavour, ptr};
 
 /// What comes into a collection, and ends its entry by its death.
 pub(crate) trait Object: 'static {
@@ -46,7 +46,7 @@ macro_rules! pointers {
 }
 
 pointers! {
-    Handle<T, F>, WeakHandle<T, F>, F;
+    ptr::Strong<T, F>, ptr::Weak<T, F>, F;
     sync::Arc<T>, sync::Weak<T>;
     rc::Rc<T>, rc::Weak<T>
 }

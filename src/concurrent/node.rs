@@ -6,9 +6,9 @@ use equivalent::Equivalent;
 use std::sync::Arc;
 
 use super::tie::Tied;
-use crate::queue::HookId;
 use crate::flight::Flight;
 use crate::hash::HashValue;
+use crate::queue::HookId;
 
 /// What a lookup reads comes first, so that it is on one cache line where it is small.
 #[repr(C)]

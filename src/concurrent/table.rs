@@ -19,8 +19,8 @@ use papaya::{Compute, Operation, ResizeMode};
 use super::node::{ByKey, Itself, Node, Ready, State, Told};
 use super::pin::{MANY, Pin, collector};
 use super::tie::Tied;
-use crate::queue::SharedQueue;
 use crate::hash::HashValue;
+use crate::queue::SharedQueue;
 
 type Nodes<K, T, V> = papaya::HashMap<Node<K, T, V>, (), Told>;
 

@@ -4,9 +4,9 @@
 use core::marker::PhantomData;
 use std::boxed::Box;
 
-use crate::queue::{HookId, SharedQueue, Tie, TieTo};
 use crate::hash::HashValue;
 use crate::ptr::Atomic;
+use crate::queue::{HookId, SharedQueue, Tie, TieTo};
 use crate::reference::{Notify, StrongRef, WeakRef};
 use crate::watching::{Notified, Swept, Watching};
 

@@ -7,8 +7,8 @@ use core::alloc::Layout;
 use core::ptr::{self, NonNull};
 
 use super::flavour::Flavour;
-use super::{header, state};
 use super::strong::Strong;
+use super::{header, state};
 
 impl<T, F: Flavour> From<T> for Strong<T, F> {
     fn from(value: T) -> Self {

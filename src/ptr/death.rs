@@ -58,7 +58,10 @@ impl<F: Flavour> Drop for Reclaim<F> {
                 State::Thin(stack) => {
                     // AcqRel: the entry's owner finds the whole death done. On failure the entry has been
                     // removed, or a weak handle been made of it.
-                    match header.state.compare_exchange(now, state::dead(NONE), AcqRel, Acquire) {
+                    match header
+                        .state
+                        .compare_exchange(now, state::dead(NONE), AcqRel, Acquire)
+                    {
                         // SAFETY: N1, the registration's notice. The payload's address may come back only
                         // after that: it is in `self`, as nothing of the block may be used any more.
                         Ok(_) => unsafe {

@@ -247,7 +247,8 @@ impl<F: Flavour> FinalizerToken<F> {
         // SAFETY: our share of the node.
         let node = unsafe { self.node.as_ref() };
         // SAFETY: F1, under the gate.
-        node.callback.with(|callback| unsafe { (*callback).is_some() })
+        node.callback
+            .with(|callback| unsafe { (*callback).is_some() })
     }
 }
 

@@ -72,8 +72,13 @@ pub trait Counter<N> {
     fn store(&self, value: N, order: Ordering);
     fn fetch_add(&self, value: N, order: Ordering) -> N;
     fn fetch_sub(&self, value: N, order: Ordering) -> N;
-    fn compare_exchange(&self, old: N, new: N, success: Ordering, failure: Ordering)
-    -> Result<N, N>;
+    fn compare_exchange(
+        &self,
+        old: N,
+        new: N,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<N, N>;
     /// What a loop of compare-exchanges takes for the value at first. Under loom it is `guess`: loom 0.7
     /// does not try the interleavings in which another thread comes between a load and a
     /// read-modify-write of the same atomic.

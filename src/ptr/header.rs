@@ -98,7 +98,11 @@ const fn round_up(size: usize, align: usize) -> usize {
 const fn offset<F: Flavour>(align: usize) -> usize {
     round_up(
         size_of::<Header<F>>(),
-        if align > align_of::<Header<F>>() { align } else { align_of::<Header<F>>() },
+        if align > align_of::<Header<F>>() {
+            align
+        } else {
+            align_of::<Header<F>>()
+        },
     )
 }
 
@@ -106,7 +110,14 @@ const fn offset<F: Flavour>(align: usize) -> usize {
 #[inline(always)]
 pub(super) const fn is_apart(payload: Layout) -> bool {
     // (The header of either flavour, as it is without loom.)
-    let offset = round_up(16, if payload.align() > 8 { payload.align() } else { 8 });
+    let offset = round_up(
+        16,
+        if payload.align() > 8 {
+            payload.align()
+        } else {
+            8
+        },
+    );
     offset > INLINE || payload.size() > INLINE - offset
 }
 
@@ -389,7 +400,10 @@ impl<F: Flavour> Block<F> {
         #[cfg(not(weakly_loom))]
         // SAFETY: B4.
         unsafe {
-            self.0.add(1).cast::<F::Link>().write(F::Link::new(payload.cast()));
+            self.0
+                .add(1)
+                .cast::<F::Link>()
+                .write(F::Link::new(payload.cast()));
         }
         #[cfg(weakly_loom)]
         self.payload_word().store(payload.cast(), Relaxed);
@@ -399,7 +413,12 @@ impl<F: Flavour> Block<F> {
     #[inline(always)]
     fn depth_ptr(self) -> NonNull<F::Word> {
         // SAFETY: B4, there are two words behind the header if the payload is apart, else one.
-        unsafe { self.0.add(1).cast::<F::Word>().add(usize::from(self.is_apart())) }
+        unsafe {
+            self.0
+                .add(1)
+                .cast::<F::Word>()
+                .add(usize::from(self.is_apart()))
+        }
     }
 
     /// What of a notice's depth is known; zero if nothing is.

@@ -239,36 +239,17 @@ impl<F: Flavour> Slab<F> {
         }
     }
 
-    /// A hook for this block and hash. O(1); one allocation for several.
-    ///
-    /// # Safety
-    /// `target` is the stack that owns this slab.
+    /// A hook for this block and hash, if there is one that needs no allocation. O(1).
     #[inline]
-    pub(super) unsafe fn take(
-        &mut self,
-        target: *mut NoticeStack<F>,
-        block: Block<F>,
-        hash: u32,
-    ) -> HookRef<F> {
+    pub(super) fn spare(&mut self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
         if let Some(hook) = self.free {
-            // SAFETY: H1, what is in the list is ours; it is linked by `next`.
+            // H1, what is in the list is ours; it is linked by `next`.
             self.free = HookRef::in_list(hook.get().next.load(Relaxed));
-            // SAFETY: as above.
+            // SAFETY: H1.
             unsafe { hook.set(block, hash) };
-            return hook;
+            return Some(hook);
         }
-        let chunk = match self.chunks {
-            Some(chunk) if self.fresh > 0 => chunk,
-            newest => {
-                // SAFETY: a chunk of this list.
-                let len = newest.map_or(3, |newest| {
-                    (unsafe { newest.as_ref() }.len * 2 + 1).min(CHUNK)
-                });
-                let chunk = Chunk::new(target, newest, len);
-                (self.chunks, self.fresh) = (Some(chunk), len);
-                chunk
-            }
-        };
+        let chunk = self.chunks.filter(|_| self.fresh > 0)?;
         // SAFETY: `fresh` hooks at the end of the chunk have never been used. The pointer keeps the
         // provenance of the chunk.
         unsafe {
@@ -279,8 +260,21 @@ impl<F: Flavour> Slab<F> {
             hook.write(Hook::new(block, offset));
             let hook = HookRef(hook);
             hook.set(block, hash);
-            hook
+            Some(hook)
         }
+    }
+
+    /// Makes room for more hooks, of which there are none: a chunk of twice as many as the last.
+    ///
+    /// # Safety
+    /// `target` is the stack that owns this slab.
+    pub(super) unsafe fn grow(&mut self, target: *mut NoticeStack<F>) {
+        let len = self.chunks.map_or(3, |newest| {
+            // SAFETY: a chunk of this list.
+            (unsafe { newest.as_ref() }.len * 2 + 1).min(CHUNK)
+        });
+        self.chunks = Some(Chunk::new(target, self.chunks, len));
+        self.fresh = len;
     }
 
     /// Takes a hook back.

@@ -505,20 +505,39 @@ impl<F: Flavour> StackRef<F> {
         }
     }
 
-    /// A hook for a further registration with this stack.
+    /// A hook for a further registration with this stack, if there is one that needs no allocation.
     ///
     /// # Safety
     /// The caller is the owner; or, of a stack that counts, anybody.
     #[inline]
+    pub(super) unsafe fn spare_hook(self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
+        let stack = self.get();
+        if stack.is_counted {
+            return None;
+        }
+        // SAFETY: the owner's.
+        let slab = |slab: *mut Slab<F>| unsafe { (*slab).spare(block, hash) };
+        stack.slab.with_mut(slab)
+    }
+
+    /// A hook for a further registration with this stack.
+    ///
+    /// # Safety
+    /// As for [`spare_hook`](Self::spare_hook).
     pub(super) unsafe fn hook(self, block: Block<F>, hash: u32) -> HookRef<F> {
         let stack = self.get();
         if stack.is_counted {
             return LoneHook::boxed(self.as_ptr(), block, hash);
         }
-        // SAFETY: the owner's.
-        stack
-            .slab
-            .with_mut(|slab| unsafe { (*slab).take(self.as_ptr(), block, hash) })
+        loop {
+            // SAFETY: the caller's promise.
+            unsafe {
+                if let Some(hook) = self.spare_hook(block, hash) {
+                    return hook;
+                }
+                stack.slab.with_mut(|slab| (*slab).grow(self.as_ptr()));
+            }
+        }
     }
 
     /// Takes back what [`hook`](Self::hook) has made.
@@ -538,4 +557,3 @@ impl<F: Flavour> StackRef<F> {
         }
     }
 }
-

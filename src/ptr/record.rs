@@ -324,25 +324,35 @@ impl<F: Flavour> RecordRef<F> {
     /// As for [`StackRef::hook`].
     pub(super) unsafe fn register(self, stack: StackRef<F>, hash: u32) -> Registered<F> {
         let block = self.block();
-        // Before the gate is taken, since it may allocate. Mostly it is wanted.
-        // SAFETY: the caller's promise.
-        let hook = unsafe { stack.hook(block, hash) };
-        let Some(gate) = self.lock() else {
-            unreachable!("it lives")
-        };
-        // R2: the gate keeps `get_mut` out.
-        self.add_ref();
-        if gate.target().is_some() {
-            hook.link_behind(self.first());
-            return Registered::Further(hook);
+        let mut spare = None;
+        loop {
+            let Some(gate) = self.lock() else {
+                unreachable!("it lives")
+            };
+            if gate.target().is_none() {
+                gate.set_target(Some(stack));
+                // R2: the gate keeps `get_mut` out.
+                self.add_ref();
+                // SAFETY: B3, we hold the gate.
+                unsafe { block.set_hash(hash) };
+                drop(gate);
+                if let Some(hook) = spare {
+                    // SAFETY: it was not used.
+                    unsafe { stack.give_back(hook) };
+                }
+                return Registered::First(self.first());
+            }
+            // SAFETY: the caller's promise.
+            if let Some(hook) = spare.or_else(|| unsafe { stack.spare_hook(block, hash) }) {
+                self.add_ref();
+                hook.link_behind(self.first());
+                return Registered::Further(hook);
+            }
+            // Not under the gate, since it allocates.
+            drop(gate);
+            // SAFETY: the caller's promise.
+            spare = Some(unsafe { stack.hook(block, hash) });
         }
-        gate.set_target(Some(stack));
-        // SAFETY: B3, we hold the gate.
-        unsafe { block.set_hash(hash) };
-        drop(gate);
-        // SAFETY: it was not used.
-        unsafe { stack.give_back(hook) };
-        Registered::First(self.first())
     }
 
     /// Ends the registration that the block stands for, unless its notice has been or is just being pushed.

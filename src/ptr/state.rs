@@ -92,10 +92,7 @@ impl<F: Flavour> State<F> {
         match self {
             State::None => NONE,
             State::Weak(n) => weak(*n),
-            State::Thin(stack) => stack
-                .as_ptr()
-                .cast::<()>()
-                .map_addr(|addr| addr | THIN),
+            State::Thin(stack) => stack.as_ptr().cast::<()>().map_addr(|addr| addr | THIN),
             State::Record(record) => record.as_ptr().map_addr(|addr| addr | RECORD),
             State::Dead => dead(ptr::null_mut()),
             State::Locked => locked(),
@@ -114,7 +111,9 @@ pub(crate) enum Registration<F: Flavour> {
 impl<F: Flavour> Block<F> {
     #[inline(always)]
     fn swing(self, from: *mut (), to: *mut ()) -> Result<*mut (), *mut ()> {
-        self.header().state.compare_exchange(from, to, AcqRel, Acquire)
+        self.header()
+            .state
+            .compare_exchange(from, to, AcqRel, Acquire)
     }
 
     /// Publishes a record, which has been set to take this state's place.
@@ -198,7 +197,11 @@ impl<F: Flavour> Block<F> {
                 State::Record(record) => return record.add_ref(),
                 State::Weak(n) if n < MAX_WEAK => {
                     // Relaxed: the caller's handle. Acquire on failure: a record.
-                    match self.header().state.compare_exchange(now, weak(n + 1), Relaxed, Acquire) {
+                    match self
+                        .header()
+                        .state
+                        .compare_exchange(now, weak(n + 1), Relaxed, Acquire)
+                    {
                         Ok(_) => return,
                         Err(other) => now = other,
                     }
@@ -231,7 +234,11 @@ impl<F: Flavour> Block<F> {
                 }
                 // Release: pairs with the acquire of the last.
                 State::Weak(n) => {
-                    match self.header().state.compare_exchange(now, weak(n - 1), Release, Acquire) {
+                    match self
+                        .header()
+                        .state
+                        .compare_exchange(now, weak(n - 1), Release, Acquire)
+                    {
                         Ok(_) => return,
                         Err(other) => now = other,
                     }
@@ -252,7 +259,11 @@ impl<F: Flavour> Block<F> {
         let now = state.first_look(NONE);
         // Acquire: the weak handle that has gone, or the entry whose hash is overwritten.
         let first = now == NONE || now == weak(1);
-        if first && state.compare_exchange(now, locked(), Acquire, Relaxed).is_ok() {
+        if first
+            && state
+                .compare_exchange(now, locked(), Acquire, Relaxed)
+                .is_ok()
+        {
             // SAFETY: B3, it is locked.
             unsafe { self.set_hash(hash) };
             // Release: the hash, and the stack, for whoever finds them.
@@ -293,7 +304,8 @@ impl<F: Flavour> Block<F> {
         unsafe {
             let record = self.record(true).unwrap_unchecked();
             record.add_ref_by_strong();
-            let (Registered::First(hook) | Registered::Further(hook)) = record.register(stack, hash);
+            let (Registered::First(hook) | Registered::Further(hook)) =
+                record.register(stack, hash);
             (record, hook)
         }
     }
@@ -399,9 +411,7 @@ impl<F: Flavour> Block<F> {
                 }
                 State::Dead => return false,
                 // A guess, under loom.
-                State::None | State::Weak(_) | State::Locked => {
-                    self.header().state.load(Acquire)
-                }
+                State::None | State::Weak(_) | State::Locked => self.header().state.load(Acquire),
             };
         }
     }

@@ -122,14 +122,22 @@ fn overflow_strong<F: Flavour>() {
 fn overflow_upgrade<F: Flavour>() {
     let strong = ptr::Strong::<u8, F>::new(1);
     let weak = ptr::Strong::downgrade(&strong);
-    strong.block().header().count.store(MAX_HANDLES + 1, Relaxed);
+    strong
+        .block()
+        .header()
+        .count
+        .store(MAX_HANDLES + 1, Relaxed);
     core::mem::forget(weak.upgrade());
 }
 
 fn overflow_weak<F: Flavour>() {
     let strong = ptr::Strong::<u8, F>::new(1);
     let weak = ptr::Strong::downgrade(&strong);
-    strong.block().header().state.store(state::weak(usize::MAX >> 4), Relaxed);
+    strong
+        .block()
+        .header()
+        .state
+        .store(state::weak(usize::MAX >> 4), Relaxed);
     core::mem::forget(weak.clone());
 }
 
@@ -175,7 +183,10 @@ fn too_many_weak_handles_abort() {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn too_many_references_to_a_record_abort() {
-    aborts("too_many_references_to_a_record_abort", overflow_record::<Atomic>);
+    aborts(
+        "too_many_references_to_a_record_abort",
+        overflow_record::<Atomic>,
+    );
 }
 
 /// 125: 2^32 weak handles are nothing special where a word has 64 bits.

@@ -97,7 +97,8 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
     /// The number of strong handles; none once the object is dead. A moment's answer.
     #[must_use]
     pub fn strong_count(&self) -> usize {
-        self.block().map_or(0, |block| block.strong_count() as usize)
+        self.block()
+            .map_or(0, |block| block.strong_count() as usize)
     }
 
     /// How many hold on weakly, this handle included: as [`Strong::weak_count`](Strong::weak_count).

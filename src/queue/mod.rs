@@ -117,7 +117,9 @@ impl<F: Flavour> DeadQueue<F> {
     /// The notices that are not late.
     pub(crate) fn iter(&self) -> impl Iterator<Item = DeadNotice<F>> {
         let notices = self.batch.into_iter().chain(self.top());
-        notices.filter(|notice| !notice.is_late()).map(DeadNotice::new)
+        notices
+            .filter(|notice| !notice.is_late())
+            .map(DeadNotice::new)
     }
 
     /// Marks all notices that have come, so that [`Watch::is_seen`] tells them. O(notices).

@@ -142,10 +142,10 @@ impl SharedQueue {
             // Release: what we have done to the batch is visible to the next.
             self.turn.store(0, Release);
         }
-        taken
-            .into_iter()
-            .flatten()
-            .map(|notice| SharedNotice { notice, queue: self })
+        taken.into_iter().flatten().map(|notice| SharedNotice {
+            notice,
+            queue: self,
+        })
     }
 
     /// S1: it is the caller's turn.
@@ -309,11 +309,7 @@ impl Drop for Tie {
 
 impl<T: ?Sized> TieTo<T> {
     #[inline]
-    pub(crate) fn new(
-        strong: &Strong<T, Atomic>,
-        hash: HashValue,
-        queue: &SharedQueue,
-    ) -> Self {
+    pub(crate) fn new(strong: &Strong<T, Atomic>, hash: HashValue, queue: &SharedQueue) -> Self {
         TieTo {
             tie: Tie::new(strong, hash, queue),
             place: strong.place(),

@@ -23,8 +23,8 @@ use crate::reclaim::Reclaim;
 pub(crate) use entry::{Found, Place, Vacant};
 pub(crate) use iter::IntoEntries;
 use kept::Kept;
-pub use slot::Owned;
 use slot::NoticeOf;
+pub use slot::Owned;
 pub(crate) use slot::{Deaths, Slot};
 pub(crate) use sweep::{Search, Walk};
 
@@ -93,7 +93,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
 
     fn find_named(&self, notice: &NoticeOf<K>) -> Option<&Entry<K, V>> {
         let hash = K::Deaths::hash(notice).get();
-        self.entries.find(hash, |entry| entry.key.is_named_by(notice))
+        self.entries
+            .find(hash, |entry| entry.key.is_named_by(notice))
     }
 
     /// Entries that are announced dead, and those of which something is kept.

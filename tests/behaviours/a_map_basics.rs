@@ -276,15 +276,15 @@ for_each_flavour!(unsized_keys_are_told_apart);
 
 /// A24: Slices, strings and trait objects are keys; identity is the address, never the vtable.
 fn unsized_keys_are_told_apart<F: crate::common::Own>() {
-    use weakly::Handle;
-    tells_apart::<Handle<[u8], F>>(vec![[].into(), [].into(), [1, 2].into(), [1, 2].into()]);
-    tells_apart::<Handle<str, F>>(vec!["".into(), "".into(), "same".into(), "same".into()]);
+    use weakly::ptr;
+    tells_apart::<ptr::Strong<[u8], F>>(vec![[].into(), [].into(), [1, 2].into(), [1, 2].into()]);
+    tells_apart::<ptr::Strong<str, F>>(vec!["".into(), "".into(), "same".into(), "same".into()]);
 
-    let point = Handle::<_, F>::new(Point);
-    let square = Handle::<_, F>::new(Square(2.0));
-    let shapes: Vec<Handle<dyn Shape, F>> = vec![
+    let point = ptr::Strong::<_, F>::new(Point);
+    let square = ptr::Strong::<_, F>::new(Square(2.0));
+    let shapes: Vec<ptr::Strong<dyn Shape, F>> = vec![
         unsize!(point => dyn Shape),
-        Handle::from(Box::new(Square(1.0)) as Box<dyn Shape>),
+        ptr::Strong::from(Box::new(Square(1.0)) as Box<dyn Shape>),
         unsize!(square.clone() => dyn Shape),
     ];
     assert_eq!(shapes.iter().map(|shape| shape.area()).sum::<f32>(), 5.0);

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use weakly::{Addr, Handle, Strong, StrongRef, WeakHandle, WeakMap, local, unsize};
+use weakly::{Addr, Strong, StrongRef, WeakMap, local, ptr, unsize};
 
 use crate::common::{Counter, Kind, Map, Own, downgrade, keys, new, scaled};
 use crate::{for_each_flavour, for_each_kind, heap};
@@ -35,7 +35,7 @@ for_each_flavour!(a_trait_object_and_its_concrete_handle_are_one_key);
 
 /// B27: A key is found through any handle to the allocation, whatever it has been coerced to.
 fn a_trait_object_and_its_concrete_handle_are_one_key<F: Own>() {
-    let number = Handle::<i32, F>::new(5);
+    let number = ptr::Strong::<i32, F>::new(5);
     let shown = unsize!(number.clone() => dyn Display);
     let map = WeakMap::from([(&shown, "five")]);
     assert_eq!(map.get(&shown.clone()), Some(&"five"));
@@ -44,7 +44,7 @@ fn a_trait_object_and_its_concrete_handle_are_one_key<F: Own>() {
         Some(&"five")
     );
     assert_eq!(map.get(&Addr::<dyn Display>::of(&*number)), Some(&"five"));
-    assert_eq!(map.get(&Handle::downgrade(&shown)), Some(&"five"));
+    assert_eq!(map.get(&ptr::Strong::downgrade(&shown)), Some(&"five"));
 }
 
 /// B27: A plain reference to the payload will do for every kind.
@@ -178,14 +178,14 @@ for_each_flavour!(weak_handles_are_equal_if_made_from_one_object);
 /// B32: Weak handles of one object are equal and hash equal, before and after its death.
 fn weak_handles_are_equal_if_made_from_one_object<F: Own>() {
     let state = RandomState::new();
-    let [object, twin] = [5, 5].map(Handle::<i32, F>::new);
-    let [a, b, other] = [&object, &object, &twin].map(Handle::downgrade);
+    let [object, twin] = [5, 5].map(ptr::Strong::<i32, F>::new);
+    let [a, b, other] = [&object, &object, &twin].map(ptr::Strong::downgrade);
     let before = state.hash_one(&a);
     drop(object);
     assert!(a == b && b == a.clone());
     assert!(a != other);
     assert_eq!((state.hash_one(&a), state.hash_one(&b)), (before, before));
-    let set = HashSet::from([a, b, other, WeakHandle::new(), WeakHandle::new()]);
+    let set = HashSet::from([a, b, other, ptr::Weak::new(), ptr::Weak::new()]);
     assert_eq!(set.len(), 3);
 }
 

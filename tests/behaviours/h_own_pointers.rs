@@ -78,13 +78,13 @@ macro_rules! announcing {
         unsafe impl Notify for $strong {
             type Pointee = str;
             type Flavour = weakly::$flavour;
-            fn handle(this: &Self) -> &weakly::Handle<str, weakly::$flavour> {
+            fn handle(this: &Self) -> &weakly::ptr::Strong<str, weakly::$flavour> {
                 &this.0
             }
-            fn from_handle(handle: weakly::Handle<str, weakly::$flavour>) -> Self {
+            fn from_handle(handle: weakly::ptr::Strong<str, weakly::$flavour>) -> Self {
                 $strong(handle)
             }
-            fn from_weak(weak: weakly::WeakHandle<str, weakly::$flavour>) -> $weak {
+            fn from_weak(weak: weakly::ptr::Weak<str, weakly::$flavour>) -> $weak {
                 $weak(weak)
             }
         }

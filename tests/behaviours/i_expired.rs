@@ -7,7 +7,7 @@ use std::panic::{self, AssertUnwindSafe, Location};
 use std::sync::{Mutex, OnceLock};
 use std::thread::{self, ThreadId};
 
-use weakly::{Expired, Handle, WeakHandle, WeakPairMap, WeakValueMap};
+use weakly::{Expired, WeakPairMap, WeakValueMap, ptr};
 
 use crate::common::{Kind, Own, new};
 use crate::{for_each_flavour, for_each_kind};
@@ -21,11 +21,11 @@ struct Window;
 /// I121: `try_upgrade` gives a handle while the object lives; then, in its destructor, and of a handle
 /// that never had one, an error that names the type.
 fn try_upgrade_gives_the_object_or_says_what_is_gone<F: Own>() {
-    let window = Handle::<_, F>::new(Window);
-    let weak = Handle::downgrade(&window);
+    let window = ptr::Strong::<_, F>::new(Window);
+    let weak = ptr::Strong::downgrade(&window);
     let upgraded = weak.try_upgrade().unwrap();
-    assert!(Handle::ptr_eq(&upgraded, &window));
-    assert_eq!(Handle::strong_count(&window), 2);
+    assert!(ptr::Strong::ptr_eq(&upgraded, &window));
+    assert_eq!(ptr::Strong::strong_count(&window), 2);
     drop((window, upgraded));
     let expired = weak.try_upgrade().err().unwrap();
     assert_eq!(expired.type_name(), std::any::type_name::<Window>());
@@ -41,8 +41,8 @@ fn try_upgrade_gives_the_object_or_says_what_is_gone<F: Own>() {
         (message, true)
     );
 
-    let never = WeakHandle::<Window, F>::new().try_upgrade().err().unwrap();
-    let other = Handle::downgrade(&Handle::<str, F>::from("text"));
+    let never = ptr::Weak::<Window, F>::new().try_upgrade().err().unwrap();
+    let other = ptr::Strong::downgrade(&ptr::Strong::<str, F>::from("text"));
     let other = other.try_upgrade();
     let other = other.err().unwrap();
     assert!(never == expired && expired == { expired } && expired != other);

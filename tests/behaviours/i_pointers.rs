@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use std::rc::Rc;
 use std::thread;
 
-use weakly::{Handle, Strong, WeakHandle, WeakMap, unsize};
+use weakly::{Strong, WeakMap, ptr, unsize};
 
 use crate::common::{Counter, Own, Witness, scaled};
 use crate::{for_each_flavour, heap};
@@ -33,15 +33,19 @@ for_each_flavour!(
 
 /// I120: The counts after make, clone, move, drop, downgrade, upgrade, into_raw and from_raw.
 fn counts_follow_the_handles<F: Own>() {
-    let counts =
-        |handle: &Handle<i32, F>| (Handle::strong_count(handle), Handle::weak_count(handle));
-    let a = Handle::<i32, F>::new(5);
+    let counts = |handle: &ptr::Strong<i32, F>| {
+        (
+            ptr::Strong::strong_count(handle),
+            ptr::Strong::weak_count(handle),
+        )
+    };
+    let a = ptr::Strong::<i32, F>::new(5);
     assert_eq!(counts(&a), (1, 0));
     let b = a.clone();
     assert_eq!(counts(&a), (2, 0));
     let moved = b;
     assert_eq!(counts(&moved), (2, 0));
-    let weak = Handle::downgrade(&a);
+    let weak = ptr::Strong::downgrade(&a);
     let another = weak.clone();
     assert_eq!(
         (counts(&a), weak.strong_count(), weak.weak_count()),
@@ -51,11 +55,11 @@ fn counts_follow_the_handles<F: Own>() {
     assert_eq!(counts(&a), (3, 2));
     drop((upgraded, another));
     assert_eq!(counts(&a), (2, 1));
-    let raw = Handle::into_raw(moved);
-    assert_eq!((counts(&a), raw), ((2, 1), Handle::as_ptr(&a)));
+    let raw = ptr::Strong::into_raw(moved);
+    assert_eq!((counts(&a), raw), ((2, 1), ptr::Strong::as_ptr(&a)));
     // SAFETY: from `into_raw`, once.
     #[allow(unsafe_code)]
-    drop(unsafe { Handle::<i32, F>::from_raw(raw) });
+    drop(unsafe { ptr::Strong::<i32, F>::from_raw(raw) });
     assert_eq!(counts(&a), (1, 1));
     let map = WeakMap::from([(&a, ())]);
     assert_eq!(counts(&a), (1, 2));
@@ -66,10 +70,10 @@ fn counts_follow_the_handles<F: Own>() {
 /// I121: An upgrade gives a strong handle while the object lives, and none after; nothing brings it
 /// back.
 fn a_dead_object_is_never_brought_back<F: Own>() {
-    let object = Handle::<i32, F>::new(5);
-    let weak = Handle::downgrade(&object);
+    let object = ptr::Strong::<i32, F>::new(5);
+    let weak = ptr::Strong::downgrade(&object);
     let upgraded = weak.upgrade().unwrap();
-    assert!(Handle::ptr_eq(&upgraded, &object));
+    assert!(ptr::Strong::ptr_eq(&upgraded, &object));
     drop(object);
     assert_eq!((*upgraded, weak.strong_count()), (5, 1));
     drop(upgraded);
@@ -85,10 +89,10 @@ fn a_dead_object_is_never_brought_back<F: Own>() {
 fn memory_is_freed_at_the_last_strong_handle<F: Own>() {
     let counter = Counter::default();
     let base = heap::bytes();
-    drop(Handle::<_, F>::new([0u8; 4096]));
+    drop(ptr::Strong::<_, F>::new([0u8; 4096]));
     assert_eq!(heap::bytes(), base);
-    let object = Handle::<_, F>::new((counter.witness(), [0u8; 4096]));
-    let weak = Handle::downgrade(&object);
+    let object = ptr::Strong::<_, F>::new((counter.witness(), [0u8; 4096]));
+    let weak = ptr::Strong::downgrade(&object);
     let map = WeakMap::from([(&object, ())]);
     assert!(heap::bytes() - base > 4096);
     drop(object);
@@ -118,15 +122,15 @@ fn an_upgrade_racing_the_last_drop_gets_a_valid_handle_or_none() {
 fn a_unique_owner_drops_once_watched_or_not<F: Own>() {
     for watch in [
         |_| None,
-        |object| Some(Handle::downgrade(object)),
+        |object| Some(ptr::Strong::downgrade(object)),
         |object| {
-            drop(Handle::downgrade(object));
+            drop(ptr::Strong::downgrade(object));
             None
         },
-    ] as [fn(&Handle<Witness, F>) -> Option<WeakHandle<Witness, F>>; 3]
+    ] as [fn(&ptr::Strong<Witness, F>) -> Option<ptr::Weak<Witness, F>>; 3]
     {
         let counter = Counter::default();
-        let object = Handle::<_, F>::new(counter.witness());
+        let object = ptr::Strong::<_, F>::new(counter.witness());
         let weak = watch(&object);
         assert_eq!(counter.get(), 0);
         drop(object);
@@ -139,21 +143,21 @@ fn a_unique_owner_drops_once_watched_or_not<F: Own>() {
 /// I126: Strong handles compare and hash by payload, or by `ptr_eq`; weak ones by identity, of which
 /// `as_ptr` is the address.
 fn handles_compare_by_payload_and_weak_ones_by_identity<F: Own>() {
-    let [a, b, c] = [5, 5, 6].map(Handle::<i32, F>::new);
-    assert!(a == b && a < c && !Handle::ptr_eq(&a, &b) && Handle::ptr_eq(&a, &a.clone()));
+    let [a, b, c] = [5, 5, 6].map(ptr::Strong::<i32, F>::new);
+    assert!(a == b && a < c && !ptr::Strong::ptr_eq(&a, &b) && ptr::Strong::ptr_eq(&a, &a.clone()));
     assert_eq!(HashSet::from([a.clone(), b.clone(), c]).len(), 2);
-    let (weak, other) = (Handle::downgrade(&a), Handle::downgrade(&b));
-    assert!(weak != other && weak == Handle::downgrade(&a) && !weak.ptr_eq(&other));
-    assert_eq!(weak.as_ptr(), Handle::as_ptr(&a));
+    let (weak, other) = (ptr::Strong::downgrade(&a), ptr::Strong::downgrade(&b));
+    assert!(weak != other && weak == ptr::Strong::downgrade(&a) && !weak.ptr_eq(&other));
+    assert_eq!(weak.as_ptr(), ptr::Strong::as_ptr(&a));
     assert_eq!(HashSet::from([weak.clone(), weak, other]).len(), 2);
 }
 
 /// I126: A weak handle that never had an object is expired, finds nothing, and equals its like.
 fn a_handle_without_an_object_is_expired<F: Own>() {
-    let none = WeakHandle::<i32, F>::new();
-    let object = Handle::<i32, F>::new(5);
-    assert!(none.is_expired() && none.upgrade().is_none() && none.clone() == WeakHandle::default());
-    assert!(none != Handle::downgrade(&object));
+    let none = ptr::Weak::<i32, F>::new();
+    let object = ptr::Strong::<i32, F>::new(5);
+    assert!(none.is_expired() && none.upgrade().is_none() && none.clone() == ptr::Weak::default());
+    assert!(none != ptr::Strong::downgrade(&object));
     assert_eq!((none.strong_count(), none.weak_count()), (0, 0));
     assert_eq!(WeakMap::from([(&object, 1)]).get(&none), None);
 }
@@ -162,19 +166,22 @@ fn a_handle_without_an_object_is_expired<F: Own>() {
 /// destructor.
 fn coercion_keeps_identity_and_counts<F: Own>() {
     let counter = Counter::default();
-    drop(unsize!(Handle::<_, F>::new([counter.witness()]) => [Witness]));
+    drop(unsize!(ptr::Strong::<_, F>::new([counter.witness()]) => [Witness]));
     assert_eq!(counter.get(), 1);
 
-    let array = Handle::<_, F>::new([1, 2, 3]);
+    let array = ptr::Strong::<_, F>::new([1, 2, 3]);
     let slice = unsize!(array.clone() => [i32]);
     let debug = unsize!(array.clone() => dyn Debug);
     assert_eq!(
         (&*slice, format!("{debug:?}")),
         (&[1, 2, 3][..], "[1, 2, 3]".into())
     );
-    assert_eq!(Handle::strong_count(&array), 3);
-    assert_eq!(Handle::as_ptr(&slice).cast(), Handle::as_ptr(&array));
-    let weak = Handle::downgrade(&slice);
+    assert_eq!(ptr::Strong::strong_count(&array), 3);
+    assert_eq!(
+        ptr::Strong::as_ptr(&slice).cast(),
+        ptr::Strong::as_ptr(&array)
+    );
+    let weak = ptr::Strong::downgrade(&slice);
     drop((array, slice));
     assert!(weak.upgrade().is_some_and(|slice| slice.len() == 3));
     drop(debug);
@@ -183,7 +190,7 @@ fn coercion_keeps_identity_and_counts<F: Own>() {
 
 /// I128: A weak handle that is formed when the object is dying is dead.
 fn a_weak_handle_of_a_dying_object_is_dead<F: Own>() {
-    struct Dying<F: Own>(WeakHandle<Dying<F>, F>, Rc<OnceCell<bool>>);
+    struct Dying<F: Own>(ptr::Weak<Dying<F>, F>, Rc<OnceCell<bool>>);
     impl<F: Own> Drop for Dying<F> {
         fn drop(&mut self) {
             let formed = self.0.clone();
@@ -193,7 +200,7 @@ fn a_weak_handle_of_a_dying_object_is_dead<F: Own>() {
         }
     }
     let dead = Rc::new(OnceCell::new());
-    let object = Handle::<_, F>::new_cyclic(|me| {
+    let object = ptr::Strong::<_, F>::new_cyclic(|me| {
         assert!(me.upgrade().is_none(), "not born yet");
         Dying(me.clone(), dead.clone())
     });
@@ -204,66 +211,69 @@ fn a_weak_handle_of_a_dying_object_is_dead<F: Own>() {
 
 /// I129: `get_mut` refuses while there is another handle, a weak one, or an entry; and not after.
 fn get_mut_refuses_while_somebody_watches<F: Own>() {
-    let mut object = Handle::<i32, F>::new(5);
-    *Handle::get_mut(&mut object).unwrap() += 1;
-    let weak = Handle::downgrade(&object);
-    assert!(Handle::get_mut(&mut object).is_none());
+    let mut object = ptr::Strong::<i32, F>::new(5);
+    *ptr::Strong::get_mut(&mut object).unwrap() += 1;
+    let weak = ptr::Strong::downgrade(&object);
+    assert!(ptr::Strong::get_mut(&mut object).is_none());
     drop(weak);
     let map = WeakMap::from([(&object, ())]);
-    assert!(Handle::get_mut(&mut object).is_none());
+    assert!(ptr::Strong::get_mut(&mut object).is_none());
     drop(map);
     let clone = object.clone();
-    assert!(Handle::get_mut(&mut object).is_none());
+    assert!(ptr::Strong::get_mut(&mut object).is_none());
     drop(clone);
-    *Handle::get_mut(&mut object).unwrap() += 1;
+    *ptr::Strong::get_mut(&mut object).unwrap() += 1;
     assert_eq!(*object, 7);
 }
 
 /// I129: `try_unwrap` gives the value of the only strong handle; for its watchers the object dies.
 fn try_unwrap_ends_the_object_for_its_watchers<F: Own>() {
-    let object = Handle::<_, F>::new(String::from("payload"));
-    let weak = Handle::downgrade(&object);
+    let object = ptr::Strong::<_, F>::new(String::from("payload"));
+    let weak = ptr::Strong::downgrade(&object);
     let mut map = WeakMap::from([(&object, 1)]);
     let shared = object.clone();
-    let object = Handle::try_unwrap(object).unwrap_err();
+    let object = ptr::Strong::try_unwrap(object).unwrap_err();
     assert!(map.contains_key(&object));
     drop(shared);
-    assert_eq!(Handle::try_unwrap(object).unwrap(), "payload");
+    assert_eq!(ptr::Strong::try_unwrap(object).unwrap(), "payload");
     assert!(weak.is_expired());
     assert_eq!((map.len(), map.drain_dead().next()), (0, Some(1)));
-    let [a, b] = [1, 1].map(Handle::<i32, F>::new);
+    let [a, b] = [1, 1].map(ptr::Strong::<i32, F>::new);
     assert_eq!(
-        (Handle::into_inner(a.clone()), Handle::into_inner(a)),
+        (
+            ptr::Strong::into_inner(a.clone()),
+            ptr::Strong::into_inner(a)
+        ),
         (None, Some(1))
     );
     assert_eq!(
-        Handle::unwrap_or_clone(b.clone()) + Handle::unwrap_or_clone(b),
+        ptr::Strong::unwrap_or_clone(b.clone()) + ptr::Strong::unwrap_or_clone(b),
         2
     );
 }
 
 /// I129: `make_mut` of a watched object moves the value out: weak handles and attributes are left.
 fn make_mut_leaves_watchers_behind<F: Own>() {
-    let mut object = Handle::<i32, F>::new(5);
-    let addr = Handle::as_ptr(&object);
-    *Handle::make_mut(&mut object) += 1;
-    assert_eq!(Handle::as_ptr(&object), addr, "in place");
+    let mut object = ptr::Strong::<i32, F>::new(5);
+    let addr = ptr::Strong::as_ptr(&object);
+    *ptr::Strong::make_mut(&mut object) += 1;
+    assert_eq!(ptr::Strong::as_ptr(&object), addr, "in place");
 
-    let weak = Handle::downgrade(&object);
+    let weak = ptr::Strong::downgrade(&object);
     let map = WeakMap::from([(&object, "attribute")]);
-    *Handle::make_mut(&mut object) += 1;
+    *ptr::Strong::make_mut(&mut object) += 1;
     assert_eq!((*object, weak.is_expired()), (7, true));
     assert_eq!((map.get(&object), map.len()), (None, 0));
 
     let shared = object.clone();
-    *Handle::make_mut(&mut object) += 1;
+    *ptr::Strong::make_mut(&mut object) += 1;
     assert_eq!((*object, *shared), (8, 7));
 }
 
 /// I130: Looking up an object that lies elsewhere than behind a handle finds nothing.
 fn an_object_that_is_no_key_is_only_not_found<F: Own>() {
     static NEVER_FREED: i32 = 5;
-    let object = Handle::<i32, F>::new(5);
+    let object = ptr::Strong::<i32, F>::new(5);
     let mut map = WeakMap::from([(&object, ())]);
     for stranger in [&5, &NEVER_FREED, &*Box::new(5)] {
         assert!(!map.contains_key(&weakly::Addr::of(stranger)));

@@ -8,7 +8,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use weakly::{FinalizerToken, Handle, Strong, WeakMap, WeakSet, local};
+use weakly::{FinalizerToken, Strong, WeakMap, WeakSet, local, ptr};
 
 use crate::common::{Log, Own, panics};
 use crate::{for_each_flavour, heap};
@@ -41,13 +41,17 @@ impl Drop for Noisy {
 }
 
 /// An object that logs its own end, and the log.
-fn logged<F: Own>() -> (Handle<Noisy, F>, Log) {
+fn logged<F: Own>() -> (ptr::Strong<Noisy, F>, Log) {
     let log = Log::default();
-    (Handle::new(Noisy(log.clone(), "destructor")), log)
+    (ptr::Strong::new(Noisy(log.clone(), "destructor")), log)
 }
 
 /// Registers a finalizer that logs.
-fn note<F: Own, T>(object: &Handle<T, F>, log: &Log, event: &'static str) -> FinalizerToken<F> {
+fn note<F: Own, T>(
+    object: &ptr::Strong<T, F>,
+    log: &Log,
+    event: &'static str,
+) -> FinalizerToken<F> {
     let log = log.clone();
     F::finalize(object, move || log.note(event))
 }
@@ -107,17 +111,17 @@ fn a_finalizer_runs_once<F: Own>() {
 
 /// J132: Whichever way the object ends: into_inner, try_unwrap, make_mut, or its birth that fails.
 fn finalizers_run_at_every_way_to_the_end<F: Own>() {
-    let ends: [fn(Handle<i32, F>); 4] = [
+    let ends: [fn(ptr::Strong<i32, F>); 4] = [
         drop,
-        |object| assert_eq!(Handle::into_inner(object), Some(5)),
-        |object| assert_eq!(Handle::try_unwrap(object).ok(), Some(5)),
+        |object| assert_eq!(ptr::Strong::into_inner(object), Some(5)),
+        |object| assert_eq!(ptr::Strong::try_unwrap(object).ok(), Some(5)),
         |mut object| {
-            let _weak = Handle::downgrade(&object);
-            *Handle::make_mut(&mut object) += 1;
+            let _weak = ptr::Strong::downgrade(&object);
+            *ptr::Strong::make_mut(&mut object) += 1;
         },
     ];
     for end in ends {
-        let (object, log) = (Handle::new(5), Log::default());
+        let (object, log) = (ptr::Strong::new(5), Log::default());
         note(&object, &log, "run");
         end(object);
         assert_eq!(log.take(), ["run"]);
@@ -138,7 +142,7 @@ fn finalizers_run_newest_first<F: Own>() {
 /// handle was dropped.
 fn a_panicking_finalizer_does_not_stop_the_others<F: Own>() {
     let (object, log) = logged::<F>();
-    let weak = Handle::downgrade(&object);
+    let weak = ptr::Strong::downgrade(&object);
     note(&object, &log, "first");
     F::finalize(&object, || panic!("bad finalizer"));
     note(&object, &log, "third");
@@ -157,7 +161,7 @@ fn finalizers_run_also_if_the_destructor_panics<F: Own>() {
         }
     }
     let log = Log::default();
-    let object = Handle::<_, F>::new(Bad([0; 4096]));
+    let object = ptr::Strong::<_, F>::new(Bad([0; 4096]));
     let map = WeakMap::from([(&object, 1)]);
     note(&object, &log, "finalizer");
     let before = heap::bytes();
@@ -172,9 +176,9 @@ fn a_finalizer_may_make_and_drop_what_it_likes<F: Own>() {
     let (object, log) = logged::<F>();
     let inner = log.clone();
     F::finalize(&object, move || {
-        let others = [1, 2].map(Handle::<i32, F>::new);
+        let others = [1, 2].map(ptr::Strong::<i32, F>::new);
         let set: WeakSet<_> = others.iter().collect();
-        let weak = Handle::downgrade(&others[0]);
+        let weak = ptr::Strong::downgrade(&others[0]);
         note(&others[0], &inner, "inner");
         assert!(note(&others[1], &inner, "called off").detach().is_some());
         drop(others);
@@ -276,10 +280,10 @@ fn a_finalizer_that_owns_its_target_keeps_it_alive() {
 /// J142: A finalizer that is registered by a running finalizer, on another object, runs at its end.
 fn a_finalizer_may_register_another<F: Own>() {
     let log = Log::default();
-    let object = Handle::<i32, F>::new(1);
+    let object = ptr::Strong::<i32, F>::new(1);
     let inner = log.clone();
     F::finalize(&object, move || {
-        let other = Handle::<i32, F>::new(2);
+        let other = ptr::Strong::<i32, F>::new(2);
         note(&other, &inner, "registered late");
         inner.note("outer");
     });
@@ -290,7 +294,7 @@ fn a_finalizer_may_register_another<F: Own>() {
 /// J143: An object that owns the token of its own finalizer: the token dies with it, the finalizer runs.
 fn a_token_that_dies_with_its_object_changes_nothing<F: Own>() {
     let (start, log) = (heap::bytes(), Log::default());
-    let object = Handle::<OnceCell<FinalizerToken<F>>, F>::new(OnceCell::new());
+    let object = ptr::Strong::<OnceCell<FinalizerToken<F>>, F>::new(OnceCell::new());
     assert!(object.set(note(&object, &log, "run")).is_ok());
     drop(object);
     assert_eq!(log.take(), ["run"]);

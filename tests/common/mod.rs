@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicPtr;
 use std::sync::{Arc, Mutex};
 
 use weakly::{
-    Finalizer, FinalizerToken, Flavour, Handle, Strong, StrongRef, WeakMap, WeakRef, WeakSet, local,
+    Finalizer, FinalizerToken, Flavour, Strong, StrongRef, WeakMap, WeakRef, WeakSet, local, ptr,
 };
 
 /// A kind of pointer that can be a key. Tests are written once, over `P: Kind`, and run for each by
@@ -96,7 +96,7 @@ macro_rules! for_each_kind {
 pub trait Own: Flavour {
     /// `Strong::finalize`, with what both flavours accept.
     fn finalize<T: ?Sized>(
-        object: &Handle<T, Self>,
+        object: &ptr::Strong<T, Self>,
         f: impl FnOnce() + Send + 'static,
     ) -> FinalizerToken<Self>;
 }

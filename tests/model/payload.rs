@@ -4,7 +4,7 @@ use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 use super::pointer::What;
-use weakly::{Atomic, FinalizerToken, Flavour, Handle, Local, WeakHandle, unsize};
+use weakly::{Atomic, FinalizerToken, Flavour, Local, ptr, unsize};
 
 /// What happened: deaths of payloads, and calls of finalizers, by number.
 #[derive(Clone, Debug, Default)]
@@ -30,26 +30,26 @@ impl Log {
 /// A flavour in a script: `finalize` is two functions of one name.
 pub trait Tested: Flavour {
     fn finalize<T: ?Sized>(
-        this: &Handle<T, Self>,
+        this: &ptr::Strong<T, Self>,
         f: impl FnOnce() + Send + 'static,
     ) -> FinalizerToken<Self>;
 }
 
 impl Tested for Atomic {
     fn finalize<T: ?Sized>(
-        this: &Handle<T, Self>,
+        this: &ptr::Strong<T, Self>,
         f: impl FnOnce() + Send + 'static,
     ) -> FinalizerToken<Self> {
-        Handle::<T, Atomic>::finalize(this, f)
+        ptr::Strong::<T, Atomic>::finalize(this, f)
     }
 }
 
 impl Tested for Local {
     fn finalize<T: ?Sized>(
-        this: &Handle<T, Self>,
+        this: &ptr::Strong<T, Self>,
         f: impl FnOnce() + Send + 'static,
     ) -> FinalizerToken<Self> {
-        Handle::<T, Local>::finalize(this, f)
+        ptr::Strong::<T, Local>::finalize(this, f)
     }
 }
 
@@ -61,13 +61,16 @@ pub trait Payload<F: Flavour> {
     /// Whether `apart` is there.
     const SIZED: bool = false;
 
-    fn make(number: usize, log: &Log) -> Handle<Self::Target, F>;
-    fn make_cyclic(number: usize, log: &Log) -> Handle<Self::Target, F> {
+    fn make(number: usize, log: &Log) -> ptr::Strong<Self::Target, F>;
+    fn make_cyclic(number: usize, log: &Log) -> ptr::Strong<Self::Target, F> {
         Self::make(number, log)
     }
     fn number(target: &Self::Target) -> usize;
     /// Does what only sized payloads can, and returns what is left of the handle.
-    fn apart(handle: Handle<Self::Target, F>, _: What) -> Option<Handle<Self::Target, F>> {
+    fn apart(
+        handle: ptr::Strong<Self::Target, F>,
+        _: What,
+    ) -> Option<ptr::Strong<Self::Target, F>> {
         Some(handle)
     }
 }
@@ -76,11 +79,11 @@ pub trait Payload<F: Flavour> {
 pub struct Probe<F: Flavour> {
     number: usize,
     log: Log,
-    me: WeakHandle<Self, F>,
+    me: ptr::Weak<Self, F>,
 }
 
 impl<F: Flavour> Probe<F> {
-    fn new(number: usize, log: &Log, me: WeakHandle<Self, F>) -> Self {
+    fn new(number: usize, log: &Log, me: ptr::Weak<Self, F>) -> Self {
         let log = log.clone();
         Probe { number, log, me }
     }
@@ -88,7 +91,7 @@ impl<F: Flavour> Probe<F> {
 
 impl<F: Flavour> Clone for Probe<F> {
     fn clone(&self) -> Self {
-        Probe::new(self.number, &self.log, WeakHandle::new())
+        Probe::new(self.number, &self.log, ptr::Weak::new())
     }
 }
 
@@ -107,12 +110,12 @@ impl<F: Flavour> Payload<F> for Probe<F> {
     const LOGS: bool = true;
     const SIZED: bool = true;
 
-    fn make(number: usize, log: &Log) -> Handle<Self, F> {
-        Handle::new(Probe::new(number, log, WeakHandle::new()))
+    fn make(number: usize, log: &Log) -> ptr::Strong<Self, F> {
+        ptr::Strong::new(Probe::new(number, log, ptr::Weak::new()))
     }
 
-    fn make_cyclic(number: usize, log: &Log) -> Handle<Self, F> {
-        Handle::new_cyclic(|me| {
+    fn make_cyclic(number: usize, log: &Log) -> ptr::Strong<Self, F> {
+        ptr::Strong::new_cyclic(|me| {
             assert!(me.upgrade().is_none());
             Probe::new(number, log, me.clone())
         })
@@ -122,19 +125,19 @@ impl<F: Flavour> Payload<F> for Probe<F> {
         target.number
     }
 
-    fn apart(mut handle: Handle<Self, F>, what: What) -> Option<Handle<Self, F>> {
+    fn apart(mut handle: ptr::Strong<Self, F>, what: What) -> Option<ptr::Strong<Self, F>> {
         match what {
             What::MakeMut => {
-                Handle::make_mut(&mut handle);
+                ptr::Strong::make_mut(&mut handle);
                 Some(handle)
             }
-            What::TryUnwrap => Handle::try_unwrap(handle).err(),
+            What::TryUnwrap => ptr::Strong::try_unwrap(handle).err(),
             What::IntoInner => {
-                drop(Handle::into_inner(handle));
+                drop(ptr::Strong::into_inner(handle));
                 None
             }
             _ => {
-                drop(Handle::unwrap_or_clone(handle));
+                drop(ptr::Strong::unwrap_or_clone(handle));
                 None
             }
         }
@@ -159,12 +162,11 @@ impl<F: Flavour> Payload<F> for Dyn {
     type Target = dyn Numbered;
     const LOGS: bool = true;
 
-    fn make(number: usize, log: &Log) -> Handle<dyn Numbered, F> {
+    fn make(number: usize, log: &Log) -> ptr::Strong<dyn Numbered, F> {
         if number % 2 == 0 {
             unsize!(Probe::make(number, log) => dyn Numbered)
         } else {
-            let boxed: Box<dyn Numbered> =
-                Box::new(Probe::<F>::new(number, log, WeakHandle::new()));
+            let boxed: Box<dyn Numbered> = Box::new(Probe::<F>::new(number, log, ptr::Weak::new()));
             boxed.into()
         }
     }
@@ -181,7 +183,7 @@ impl<F: Flavour> Payload<F> for Text {
     type Target = str;
     const LOGS: bool = false;
 
-    fn make(number: usize, _: &Log) -> Handle<str, F> {
+    fn make(number: usize, _: &Log) -> ptr::Strong<str, F> {
         number.to_string().into()
     }
 

@@ -6,7 +6,7 @@ use std::mem::take;
 
 use super::payload::{Event, Log, Payload, Tested};
 use super::{STEP, pick};
-use weakly::{FinalizerToken, Flavour, Handle, WeakHandle};
+use weakly::{FinalizerToken, Flavour, ptr};
 
 /// An operation on one of a few places, each with at most one object.
 #[derive(Clone, Copy, Debug)]
@@ -90,14 +90,14 @@ struct Place<T: ?Sized, F: Flavour> {
     number: usize,
     /// Weak handles of a `Probe` inside itself.
     inner_weaks: usize,
-    handles: Vec<Handle<T, F>>,
+    handles: Vec<ptr::Strong<T, F>>,
     raws: Vec<*const T>,
-    weaks: Vec<WeakHandle<T, F>>,
+    weaks: Vec<ptr::Weak<T, F>>,
     /// Those that have not run, oldest first.
     pending: Vec<Finalizer<F>>,
     /// Tokens of those that have.
     spent: Vec<FinalizerToken<F>>,
-    ghosts: Vec<WeakHandle<T, F>>,
+    ghosts: Vec<ptr::Weak<T, F>>,
 }
 
 struct World<P: Payload<F>, F: Tested> {
@@ -160,7 +160,7 @@ impl<P: Payload<F>, F: Tested> World<P, F> {
             CloneWeak => place.weaks.extend(place.weaks.last().cloned()),
             DropWeak => drop(place.weaks.pop()),
             Upgrade => {
-                let upgraded = place.weaks.last().and_then(WeakHandle::upgrade);
+                let upgraded = place.weaks.last().and_then(ptr::Weak::upgrade);
                 assert_eq!(upgraded.is_some(), alive && !place.weaks.is_empty());
                 place.handles.extend(upgraded);
             }
@@ -172,7 +172,7 @@ impl<P: Payload<F>, F: Tested> World<P, F> {
                 };
                 match what {
                     Clone => place.handles.push(handle.clone()),
-                    Downgrade => place.weaks.push(Handle::downgrade(&handle)),
+                    Downgrade => place.weaks.push(ptr::Strong::downgrade(&handle)),
                     Finalize | FinalizeAndForget => {
                         self.numbers += 1;
                         let (number, log) = (self.numbers, self.log.clone());
@@ -182,11 +182,11 @@ impl<P: Payload<F>, F: Tested> World<P, F> {
                         place.pending.push(Finalizer { number, token });
                     }
                     GetMut => {
-                        let unique = Handle::get_mut(&mut handle).is_some();
+                        let unique = ptr::Strong::get_mut(&mut handle).is_some();
                         assert_eq!(unique, strong == 1 && weak == 0);
                     }
                     IntoRaw => {
-                        place.raws.push(Handle::into_raw(handle));
+                        place.raws.push(ptr::Strong::into_raw(handle));
                         return;
                     }
                     Drop => {
@@ -249,20 +249,23 @@ impl<P: Payload<F>, F: Tested> World<P, F> {
     }
 
     /// What takes a sized payload out of its object, or gives up in the attempt.
-    fn apart(&mut self, at: usize, handle: Handle<P::Target, F>, what: What) {
+    fn apart(&mut self, at: usize, handle: ptr::Strong<P::Target, F>, what: What) {
         let place = &mut self.places[at];
         let last = place.handles.len() + place.raws.len() == 0;
         let unwatched = place.weaks.len() + place.inner_weaks == 0;
-        let old = Handle::as_ptr(&handle);
+        let old = ptr::Strong::as_ptr(&handle);
         let rest = P::apart(handle, what);
         match (what, rest) {
             (MakeMut, Some(handle)) if last && unwatched => {
-                assert!(std::ptr::addr_eq(Handle::as_ptr(&handle), old));
+                assert!(std::ptr::addr_eq(ptr::Strong::as_ptr(&handle), old));
                 return place.handles.push(handle);
             }
             (MakeMut, Some(handle)) => {
                 assert_eq!(
-                    (Handle::strong_count(&handle), Handle::weak_count(&handle)),
+                    (
+                        ptr::Strong::strong_count(&handle),
+                        ptr::Strong::weak_count(&handle)
+                    ),
                     (1, 0)
                 );
                 assert_eq!(P::number(&handle), place.number);
@@ -304,9 +307,9 @@ impl<P: Payload<F>, F: Tested> World<P, F> {
         let weak = place.weaks.len() + place.inner_weaks;
         for handle in &place.handles {
             assert_eq!(P::number(handle), place.number);
-            assert_eq!(Handle::strong_count(handle), strong);
-            assert_eq!(Handle::weak_count(handle), weak);
-            assert!(Handle::ptr_eq(handle, &place.handles[0]));
+            assert_eq!(ptr::Strong::strong_count(handle), strong);
+            assert_eq!(ptr::Strong::weak_count(handle), weak);
+            assert!(ptr::Strong::ptr_eq(handle, &place.handles[0]));
         }
         for handle in &place.weaks {
             assert_eq!(handle.is_expired(), strong == 0);
@@ -328,7 +331,10 @@ impl<T: ?Sized, F: Flavour> Place<T, F> {
     #[allow(unsafe_code)]
     fn take_one_back(&mut self) {
         // SAFETY: from `into_raw`, and out of the list.
-        let handle = self.raws.pop().map(|raw| unsafe { Handle::from_raw(raw) });
+        let handle = self
+            .raws
+            .pop()
+            .map(|raw| unsafe { ptr::Strong::from_raw(raw) });
         self.handles.extend(handle);
     }
 }
