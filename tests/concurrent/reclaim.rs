@@ -1,8 +1,9 @@
 //! N185: When what dead entries own is destroyed.
 
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, OnceLock};
-use std::thread;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
 
 use weakly::Reclaim::{OnRequest, OnUse};
 use weakly::concurrent::WeakValueMap;
@@ -18,6 +19,7 @@ for_each_owning!(
     no_other_operation_destroys,
     what_ends_it_destroys_what_is_kept,
     small_what_somebody_looks_at_is_kept_when_he_leaves,
+    what_somebody_looks_at_goes_when_the_policy_does,
     small_threads_destroy_nothing_but_on_request,
     a_destructor_may_purge,
     destructors_may_panic,
@@ -130,9 +132,11 @@ fn what_ends_it_destroys_what_is_kept<C: Changing>() {
     }
 }
 
-/// What is drained while somebody looks at another entry is neither destroyed by him, nor by a purge
-/// that comes before he has left.
-fn small_what_somebody_looks_at_is_kept_when_he_leaves<C: Changing>() {
+/// Lets a thread look at one of 24 entries, the others of which die and are unlinked meanwhile, and does
+/// something else before it leaves. Who has destroyed what when it has left.
+fn while_somebody_looks<C: Changing>(
+    act: impl FnOnce(&C),
+) -> (C, Vec<ThreadId>, impl Fn() -> usize) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let ends: Ends = {
         let seen = seen.clone();
@@ -142,7 +146,7 @@ fn small_what_somebody_looks_at_is_kept_when_he_leaves<C: Changing>() {
     let looked_at = lives.pop().unwrap();
     let (entered, enters) = channel();
     let (leave, left) = channel();
-    thread::scope(|scope| {
+    let reader = thread::scope(|scope| {
         let (all, looked_at) = (&all, &looked_at);
         let reader = scope.spawn(move || {
             all.leave_if(looked_at, || {
@@ -150,18 +154,38 @@ fn small_what_somebody_looks_at_is_kept_when_he_leaves<C: Changing>() {
                 left.recv().unwrap();
                 false
             });
+            thread::current().id()
         });
         enters.recv().unwrap();
         lives.clear();
         all.purge();
-        assert_eq!(all.counts(), (1, 1, 0));
+        act(all);
+        assert_eq!((all.counts(), seen.lock().unwrap().len()), ((1, 1, 0), 0));
         leave.send(()).unwrap();
-        reader.join().unwrap();
-        assert_eq!((seen.lock().unwrap().len(), all.pending_dead()), (0, 23));
+        reader.join().unwrap()
     });
+    let destroyed = seen.lock().unwrap().clone();
+    assert!(destroyed.iter().all(|id| *id == reader));
+    drop(looked_at);
+    (all, destroyed, move || seen.lock().unwrap().len())
+}
+
+/// What is unlinked while somebody looks at another entry is neither destroyed by him, nor by a purge that
+/// comes before he has left.
+fn small_what_somebody_looks_at_is_kept_when_he_leaves<C: Changing>() {
+    let (all, destroyed, seen) = while_somebody_looks::<C>(|_| ());
+    assert_eq!(destroyed, []);
+    assert_eq!(all.pending_dead(), 23 + C::announced(1));
     all.purge();
-    let seen = seen.lock().unwrap();
-    assert_eq!(*seen, [thread::current().id(); 23]);
+    assert_eq!(seen(), 24);
+}
+
+/// Unless nothing is to be kept any more.
+fn what_somebody_looks_at_goes_when_the_policy_does<C: Changing>() {
+    let (all, destroyed, seen) = while_somebody_looks::<C>(|all| all.set_reclaim(OnUse));
+    assert_eq!(destroyed.len(), 23);
+    all.purge();
+    assert_eq!(seen(), 24);
 }
 
 /// Threads enter, replace and kill at once: nothing is destroyed before it is asked for, and everything once.
@@ -190,13 +214,13 @@ fn small_threads_destroy_nothing_but_on_request<C: Changing>() {
     assert_eq!((all.counts(), count.get()), ((0, 0, 0), 4 * rounds));
 }
 
-/// What is kept may own the life of another, and purge by itself: no deep recursion, and all goes.
+/// What is kept may purge by itself, and own the life of another: no deep recursion, and all goes.
 fn a_destructor_may_purge<C: Changing>() {
-    let many = scaled(2_000, 60);
+    // For `Arc` each purge looks at all.
+    let many = scaled(if C::NOTIFIES { 20_000 } else { 400 }, 60);
     let count = Count::default();
-    let shared = Arc::new(OnceLock::<C>::new());
-    let all = shared.get_or_init(C::default);
-    all.set_reclaim(OnRequest);
+    let shared = Arc::new(C::default());
+    shared.set_reclaim(OnRequest);
     let mut next: Option<Life<C::Kind>> = None;
     for number in 0..many {
         let life: Life<C::Kind> = number.into();
@@ -205,17 +229,18 @@ fn a_destructor_may_purge<C: Changing>() {
         let ends: Ends = Arc::new(move |_| {
             drop(owned.lock().unwrap().take());
             count.add();
-            if let Some(all) = this.upgrade().as_ref().and_then(|this| this.get()) {
+            if let Some(all) = this.upgrade() {
                 all.purge();
             }
         });
-        all.enter(&life, &ends);
-        next = Some(life);
+        shared.enter(&life, &ends);
+        // Chains of three.
+        next = (number % 3 != 0).then_some(life);
     }
     drop(next);
     assert_eq!(count.get(), 0);
-    all.purge();
-    assert_eq!((all.counts(), count.get()), ((0, 0, 0), many));
+    shared.purge();
+    assert_eq!((shared.counts(), count.get()), ((0, 0, 0), many));
 }
 
 /// A destructor that panics costs no other its destruction.
@@ -223,10 +248,11 @@ fn destructors_may_panic<C: Changing>() {
     let ways: [fn(&C); 3] = [C::purge, C::clear, |all| all.set_reclaim(OnUse)];
     for way in ways {
         let count = Count::default();
-        let (counts, armed) = (count.clone(), Arc::new(Mutex::new(true)));
+        let (counts, fuse) = (count.clone(), Arc::new(AtomicBool::new(false)));
+        let burns = fuse.clone();
         let bomb: Ends = Arc::new(move |_| {
             counts.add();
-            if std::mem::take(&mut *armed.lock().unwrap()) {
+            if burns.swap(false, SeqCst) {
                 explode();
             }
         });
@@ -237,6 +263,7 @@ fn destructors_may_panic<C: Changing>() {
             lives_come_and_go(&all);
         }
         assert_eq!(count.get(), 0);
+        fuse.store(true, SeqCst);
         assert!(panics(|| way(&all)));
         assert_eq!(count.get(), 1);
         all.purge();
