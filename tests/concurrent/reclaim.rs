@@ -211,7 +211,10 @@ fn small_threads_destroy_nothing_but_on_request<C: Changing>() {
     });
     assert_eq!((all.len_live(), count.get()), (0, 0));
     all.purge();
-    assert_eq!((all.counts(), count.get()), ((0, 0, 0), 4 * rounds));
+    assert_eq!(all.counts(), (0, 0, 0));
+    // With more threads inside than are provided for, some may have to wait for the end of the collection.
+    drop(all);
+    assert_eq!(count.get(), 4 * rounds);
 }
 
 /// What is kept may purge by itself, and own the life of another: no deep recursion, and all goes.
