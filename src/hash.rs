@@ -24,6 +24,9 @@ impl HashValue {
         HashValue(((addr.addr() as u64 >> 4).wrapping_mul(GOLDEN) >> 33) as u32)
     }
 
+    /// Of an entry that is about to go, and is looked for no more.
+    pub(crate) const NONE: Self = HashValue(0);
+
     /// The hash of several addresses, in their order.
     #[cfg(all(feature = "std", not(weakly_loom)))]
     #[inline]

@@ -259,13 +259,18 @@ where
     /// takes no strong pointer.
     #[inline]
     pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
-        match self.entry(key) {
-            Entry::Occupied(mut entry) => Some(entry.insert(value)),
-            Entry::Vacant(entry) => {
-                entry.insert(value);
+        self.store.table.look_ahead();
+        let mut held = None;
+        let lookup = by_content(&self.store.hasher, K::content(key), &mut held);
+        let old = match self.store.find_place(lookup, |_| Some(())) {
+            Place::Found(mut found, ()) => Some(found.own(&key, value)),
+            Place::Vacant(vacant) => {
+                vacant.own(key, value);
                 None
             }
-        }
+        };
+        self.store.table.tend();
+        old
     }
 
     /// Sets the value of a key that has none. O(1) amortised.

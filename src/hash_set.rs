@@ -122,15 +122,18 @@ where
     /// the life of this one is to count.
     #[inline]
     pub fn insert(&mut self, key: &K) -> bool {
+        self.store.table.look_ahead();
         let mut held = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut held);
-        match self.store.place(lookup, |_| Some(())) {
+        let is_new = match self.store.find_place(lookup, |_| Some(())) {
             Place::Found(..) => false,
             Place::Vacant(vacant) => {
                 vacant.own(key, ());
                 true
             }
-        }
+        };
+        self.store.table.tend();
+        is_new
     }
 
     /// Adds an element in the place of the live one that says the same, which is returned. O(1)

@@ -117,9 +117,10 @@ where
     #[inline]
     #[track_caller]
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&mut self, value: T) -> K {
-        self.store.table.tend_to_announced();
+        self.store.table.look_ahead();
         let hash = HashValue::of(&self.store.hasher, value.borrow());
         if let Some(there) = self.find(hash, value.borrow()) {
+            self.store.table.tend_to_announced();
             return there;
         }
         let key = value.into();
@@ -139,9 +140,10 @@ where
         Q: ?Sized + Hash + Equivalent<K::Target>,
         K: for<'q> From<&'q Q>,
     {
-        self.store.table.tend_to_announced();
+        self.store.table.look_ahead();
         let hash = HashValue::of(&self.store.hasher, content);
         if let Some(there) = self.find(hash, content) {
+            self.store.table.tend_to_announced();
             return there;
         }
         let key = K::from(content);
@@ -164,14 +166,16 @@ where
     fn add(&mut self, hash: HashValue, key: K) -> K {
         let mut held = None;
         let says = |there: &ByContent<K>| there.says(hash, K::content(&key), &mut held);
-        match self.store.place((hash, says), |_| Some(())) {
+        let there = match self.store.find_place((hash, says), |_| Some(())) {
             // Making the handle took a while, and code of the user's: but not this interner.
-            Place::Found(..) => held.unwrap_or(key),
+            Place::Found(..) => held,
             Place::Vacant(vacant) => {
                 vacant.own(&key, ());
-                key
+                None
             }
-        }
+        };
+        self.store.table.tend();
+        there.unwrap_or(key)
     }
 }
 

@@ -191,7 +191,7 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     /// ```
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
-        match self.place(key) {
+        match self.store.place(by_addr(K::addr(key)), |_| Some(())) {
             Place::Found(found, ()) => Entry::Occupied(OccupiedEntry { found, key }),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }
@@ -201,19 +201,16 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     /// strong pointer: the key goes in by reference.
     #[inline]
     pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
-        // Not by the entry, which carries the key along.
-        match self.place(key) {
+        self.store.table.look_ahead();
+        let old = match self.store.find_place(by_addr(K::addr(key)), |_| Some(())) {
             Place::Found(mut found, ()) => Some(found.own(&key, value)),
             Place::Vacant(vacant) => {
                 vacant.own(key, value);
                 None
             }
-        }
-    }
-
-    #[inline]
-    fn place(&mut self, key: &K) -> Place<'_, K::Watch, Owned<V>, ()> {
-        self.store.place(by_addr(K::addr(key)), |_| Some(()))
+        };
+        self.store.table.tend();
+        old
     }
 
     /// Sets the value of a key that has none. O(1) amortised.

@@ -130,13 +130,20 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     /// strong pointer: both go in by reference.
     #[inline]
     pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
-        match self.entry(key) {
-            Entry::Occupied(entry) => Some(entry.insert(value)),
-            Entry::Vacant(entry) => {
-                entry.insert(value);
+        self.store.table.look_ahead();
+        let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.hold();
+        let old = match self.store.find_place(by_addr(K::addr(key)), live) {
+            Place::Found(mut found, old) => {
+                found.hold(&key, value);
+                Some(old)
+            }
+            Place::Vacant(vacant) => {
+                vacant.hold(key, value);
                 None
             }
-        }
+        };
+        self.store.table.tend();
+        old
     }
 
     /// Sets the value of a key that has no live one. O(1) amortised.

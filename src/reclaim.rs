@@ -53,6 +53,6 @@ pub enum Reclaim {
     /// [`OnUse`](Self::OnUse) ends the policy, and destroys what has been kept.)
     ///
     /// The entries themselves go as ever, so that the table does not grow for the sake of the dead; but
-    /// what they own takes memory until it is asked for. `pending_dead` counts it.
+    /// what they own takes memory until it is asked for. To keep it is O(1) amortised; `pending_dead` counts it.
     OnRequest,
 }

@@ -80,13 +80,16 @@ impl<K: StrongRef> WeakSet<K> {
     /// Adds an object; says whether it is new. O(1) amortised.
     #[inline]
     pub fn insert(&mut self, key: &K) -> bool {
-        match self.store.place(by_addr(K::addr(key)), |_| Some(())) {
+        self.store.table.look_ahead();
+        let is_new = match self.store.find_place(by_addr(K::addr(key)), |_| Some(())) {
             Place::Found(..) => false,
             Place::Vacant(vacant) => {
                 vacant.own(key, ());
                 true
             }
-        }
+        };
+        self.store.table.tend();
+        is_new
     }
 
     /// Removes an object; says whether it was there. O(1).

@@ -90,8 +90,22 @@ impl<K: Side + Keyed<S>, V: Side, S> Store<K, V, S> {
             .shrink_to(min_capacity, |entry| entry.hash(&self.hasher));
     }
 
+    /// The place of a key, for as long as the caller likes. What is dead goes before.
     #[inline]
     pub(crate) fn place<R>(
+        &mut self,
+        lookup: (HashValue, impl FnMut(&K) -> bool),
+        recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
+    ) -> Place<'_, K, V, R> {
+        self.table.tend();
+        self.find_place(lookup, recognise)
+    }
+
+    /// As [`place`](Self::place), without the dead going. An insert that is over at once lets them go after,
+    /// when the memory that it takes to find the first has had time to come: see
+    /// [`look_ahead`](Table::look_ahead).
+    #[inline]
+    pub(crate) fn find_place<R>(
         &mut self,
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
         recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,

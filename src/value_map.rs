@@ -204,13 +204,20 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// strong pointer: keep the value, or the entry goes at once.
     #[inline]
     pub fn insert(&mut self, key: K, value: &V) -> Option<V> {
-        match self.entry(key) {
-            Entry::Occupied(entry) => Some(entry.insert(value)),
-            Entry::Vacant(entry) => {
-                entry.insert(value);
+        self.store.table.look_ahead();
+        let lookup = by_key(&self.store.hasher, &key);
+        let old = match self.store.find_place(lookup, |entry| entry.value.hold()) {
+            Place::Found(mut found, old) => {
+                found.hold(&key, value);
+                Some(old)
+            }
+            Place::Vacant(vacant) => {
+                vacant.hold(key, value);
                 None
             }
-        }
+        };
+        self.store.table.tend();
+        old
     }
 
     /// Sets the value of a key that has no live one. O(1) amortised.

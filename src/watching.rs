@@ -18,6 +18,14 @@ pub trait Watching: Slot {
     type Pointer: StrongRef;
     #[doc(hidden)]
     fn watch(pointer: &Self::Pointer, hash: HashValue, deaths: &mut Self::Deaths) -> Self;
+    /// What an entry keyed by content keeps of its hash beside this.
+    #[doc(hidden)]
+    type Hash: Copy;
+    #[doc(hidden)]
+    fn keep(hash: HashValue) -> Self::Hash;
+    /// The hash that the entry was put in with.
+    #[doc(hidden)]
+    fn kept(&self, hash: Self::Hash) -> HashValue;
     /// Watches another object instead, unless it is the same.
     #[doc(hidden)]
     fn rewatch(&mut self, pointer: &Self::Pointer, hash: HashValue, deaths: &mut Self::Deaths);
@@ -93,6 +101,11 @@ impl<F: Flavour> Deaths for DeadQueue<F> {
     }
 
     #[inline]
+    fn peek(&mut self) -> Option<HashValue> {
+        self.peek()
+    }
+
+    #[inline]
     fn next(&mut self) -> Option<DeadNotice<F>> {
         self.next()
     }
@@ -110,6 +123,16 @@ impl<F: Flavour> Deaths for DeadQueue<F> {
 
 impl<K: Notify> Watching for Notified<K> {
     type Pointer = K;
+    /// It is in the block of the object, beside the count.
+    type Hash = ();
+
+    #[inline]
+    fn keep(_: HashValue) {}
+
+    #[inline]
+    fn kept(&self, (): ()) -> HashValue {
+        self.watch.hash().unwrap_or(HashValue::NONE)
+    }
 
     #[inline]
     fn watch(pointer: &K, hash: HashValue, deaths: &mut Self::Deaths) -> Self {
@@ -177,6 +200,17 @@ impl<K: StrongRef> Slot for Swept<K> {
 
 impl<K: StrongRef> Watching for Swept<K> {
     type Pointer = K;
+    type Hash = HashValue;
+
+    #[inline]
+    fn keep(hash: HashValue) -> HashValue {
+        hash
+    }
+
+    #[inline]
+    fn kept(&self, hash: HashValue) -> HashValue {
+        hash
+    }
 
     #[inline]
     fn watch(pointer: &K, _: HashValue, (): &mut ()) -> Self {
@@ -217,13 +251,13 @@ impl<K: StrongRef> Watching for Swept<K> {
 /// A weak key that is told apart by its content. The hash stays when the content has gone.
 pub struct ByContent<K: StrongRef> {
     watch: K::Watch,
-    hash: HashValue,
+    hash: <K::Watch as Watching>::Hash,
 }
 
 impl<K: StrongRef> ByContent<K> {
     #[inline]
     pub(crate) fn hash(&self) -> HashValue {
-        self.hash
+        self.watch.kept(self.hash)
     }
 
     /// Whether the key lives and has this content. If so, it is left in `held`; the caller drops it when
@@ -235,7 +269,7 @@ impl<K: StrongRef> ByContent<K> {
         K: Content,
         Q: ?Sized + Hash + Equivalent<K::Target>,
     {
-        if self.hash != hash {
+        if self.hash() != hash {
             return false;
         }
         *held = self.upgrade();
@@ -252,7 +286,7 @@ impl<K: StrongRef> Slot for ByContent<K> {
 
     #[inline]
     fn hash_of_notice(&self) -> Option<HashValue> {
-        Some(self.hash)
+        Some(self.hash())
     }
 
     #[inline]
@@ -280,12 +314,19 @@ impl<K: StrongRef> Slot for ByContent<K> {
 
 impl<K: StrongRef> Watching for ByContent<K> {
     type Pointer = K;
+    type Hash = ();
+
+    fn keep(_: HashValue) {}
+
+    fn kept(&self, (): ()) -> HashValue {
+        self.hash()
+    }
 
     #[inline]
     fn watch(pointer: &K, hash: HashValue, deaths: &mut Self::Deaths) -> Self {
         ByContent {
             watch: K::Watch::watch(pointer, hash, deaths),
-            hash,
+            hash: K::Watch::keep(hash),
         }
     }
 

@@ -526,12 +526,6 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Tells the processor that the header will be wanted soon.
-    #[inline(always)]
-    pub(crate) fn prefetch(self) {
-        crate::sync::prefetch(self.0.as_ptr().cast_const().cast());
-    }
-
     /// Whether the block could be another's by now: asked by a model that plays the other.
     #[cfg(all(test, weakly_loom))]
     pub(crate) fn has_gone(self) -> bool {

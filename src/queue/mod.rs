@@ -134,14 +134,28 @@ impl<F: Flavour> DeadQueue<F> {
         }
     }
 
+    /// The hash of the next notice: its block is read here, its entry is not.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Option<HashValue> {
+        self.fetch();
+        Some(HashValue::of_short(self.batch.get()?.hash()))
+    }
+
+    /// Takes the next batch, if there is none and notices have come. One load if not.
+    #[inline]
+    fn fetch(&mut self) {
+        if self.batch.is_none() {
+            if let Some(stack) = self.stack.filter(|stack| !stack.is_empty()) {
+                self.batch = stack.take();
+            }
+        }
+    }
+
     /// Takes a notice out. One load if there is none.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<DeadNotice<F>> {
         loop {
-            if self.batch.is_none() {
-                let stack = self.stack.filter(|stack| !stack.is_empty())?;
-                self.batch = stack.take();
-            }
+            self.fetch();
             let notice = self.next_of_batch()?;
             if !notice.notice.is_late() {
                 return Some(notice);

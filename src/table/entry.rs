@@ -28,12 +28,13 @@ pub(crate) struct Registrar<'a, K: Slot, V: Slot> {
     pub(crate) hash: HashValue,
     pub(crate) keys: &'a mut K::Deaths,
     pub(crate) values: &'a mut V::Deaths,
+    tags: &'a mut usize,
 }
 
 impl<K: Slot, V: Slot> Table<K, V> {
     /// The place of a key, with room for it. `eq` says whether an entry is the key's; `recognise`, whether
     /// it is alive. One that is not has a value that has died. It goes now, its place is taken over, and
-    /// its notice will be late.
+    /// its notice will be late. The caller lets the dead go before or after ([`tend`](Self::tend)).
     #[inline]
     pub(crate) fn place<R>(
         &mut self,
@@ -42,8 +43,10 @@ impl<K: Slot, V: Slot> Table<K, V> {
         recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
         hasher: impl Fn(&Entry<K, V>) -> HashValue,
     ) -> Place<'_, K, V, R> {
-        self.tend();
-        self.make_room(&hasher);
+        if self.is_short_of(1) {
+            self.tend();
+            self.make_room(&hasher);
+        }
         let place = self.entries.entry(
             hash.get(),
             |entry| eq(&entry.key),
@@ -53,6 +56,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             hash,
             keys: &mut self.keys,
             values: &mut self.values,
+            tags: &mut self.tags,
         };
         let place = match place {
             hash_table::Entry::Occupied(entry) => match recognise(entry.get()) {
@@ -79,8 +83,12 @@ impl<'a, K: Slot, V: Slot> Vacant<'a, K, V> {
         make: impl FnOnce(&mut Registrar<'a, K, V>) -> Entry<K, V>,
     ) -> Found<'a, K, V> {
         let entry = make(&mut self.registrar);
+        let entry = self.place.insert(entry);
+        let after = (entry.bucket_index() + 1).wrapping_mul(size_of::<Entry<K, V>>());
+        let addr = core::ptr::from_ref(entry.get()).addr();
+        *self.registrar.tags = addr.wrapping_add(after);
         Found {
-            entry: self.place.insert(entry),
+            entry,
             registrar: self.registrar,
         }
     }

@@ -14,11 +14,12 @@ mod slot;
 mod sweep;
 
 use alloc::collections::TryReserveError;
-use core::mem;
+use core::{mem, ptr};
 use hashbrown::{HashTable, hash_table};
 
 use crate::hash::HashValue;
 use crate::reclaim::Reclaim;
+use crate::sync;
 
 pub(crate) use entry::{Found, Place, Vacant};
 pub(crate) use iter::IntoEntries;
@@ -48,7 +49,13 @@ pub(crate) struct Table<K: Slot, V: Slot> {
     kept: Kept<Remains<K, V>>,
     /// The bucket at which the next sweep and the next `pop` begin.
     hand: usize,
+    /// Where the buckets end and their tags begin, when an entry was last put in: a hint for
+    /// [`prefetch`](Self::prefetch).
+    tags: usize,
 }
+
+/// From this size on a table is taken for one that does not fit into the nearer caches.
+const LARGE: usize = 1 << 19;
 
 impl<K: Slot, V: Slot> Table<K, V> {
     pub(crate) const fn new() -> Self {
@@ -58,6 +65,28 @@ impl<K: Slot, V: Slot> Table<K, V> {
             values: V::Deaths::NONE,
             kept: Kept::new(),
             hand: 0,
+            tags: 0,
+        }
+    }
+
+    /// Lets the processor fetch the lines in which an entry of this hash is likely to be. A hint: `tags` may
+    /// be that of a table that has been replaced, and hashbrown may lay its table out in another way.
+    #[inline(always)]
+    fn prefetch(&self, hash: HashValue) {
+        let bucket = hash.get() as usize & self.entries.num_buckets().wrapping_sub(1);
+        let entry = (bucket + 1).wrapping_mul(size_of::<Entry<K, V>>());
+        sync::prefetch(ptr::without_provenance(self.tags.wrapping_add(bucket)));
+        sync::prefetch(ptr::without_provenance(self.tags.wrapping_sub(entry)));
+    }
+
+    /// Before a lookup: what is far is fetched at once, the entry beside its tag and not after it.
+    #[inline(always)]
+    fn prefetch_if_large(&self, hash: HashValue) {
+        let buckets = self.entries.num_buckets();
+        if buckets * size_of::<Entry<K, V>>() >= LARGE {
+            let bucket = hash.get() as usize & (buckets - 1);
+            let entry = (bucket + 1).wrapping_mul(size_of::<Entry<K, V>>());
+            sync::prefetch(ptr::without_provenance(self.tags.wrapping_sub(entry)));
         }
     }
 
@@ -139,7 +168,19 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    #[cold]
+    /// The beginning of an insert that ends with [`tend`](Self::tend): the entry of the first notice is
+    /// fetched while the insert does its own work.
+    #[inline]
+    pub(crate) fn look_ahead(&mut self) {
+        if let Some(hash) = self.keys.peek() {
+            self.prefetch(hash);
+        }
+        if let Some(hash) = self.values.peek() {
+            self.prefetch(hash);
+        }
+    }
+
+    #[inline(never)]
     fn bury_some(&mut self) {
         for _ in 0..NOTICES {
             if !self.bury_announced() {
@@ -205,6 +246,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
     ) -> Option<&Entry<K, V>> {
+        self.prefetch_if_large(hash);
         self.entries.find(hash.get(), |entry| eq(&entry.key))
     }
 

@@ -72,6 +72,9 @@ pub trait Deaths: Sized {
     /// Marks what has come; and how many of those have an entry.
     fn look(&self) -> (usize, Self::Seen);
 
+    /// The hash of the entry of the next notice, if that is at hand.
+    fn peek(&mut self) -> Option<HashValue>;
+
     /// The next notice.
     fn next(&mut self) -> Option<Self::Notice>;
 
@@ -106,6 +109,11 @@ impl Deaths for () {
 
     fn look(&self) -> (usize, ()) {
         (0, ())
+    }
+
+    #[inline]
+    fn peek(&mut self) -> Option<HashValue> {
+        None
     }
 
     #[inline]
