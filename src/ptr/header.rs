@@ -350,11 +350,13 @@ impl<F: Flavour> Block<F> {
     /// The payload: where it is, or was.
     #[inline(always)]
     pub(crate) fn payload(self) -> NonNull<u8> {
-        if self.is_apart() {
-            self.payload_apart()
-        } else {
-            self.place()
-        }
+        self.payload_if_apart().unwrap_or(self.place())
+    }
+
+    /// The payload, if it is not at the [place](Self::place) of an inline one.
+    #[inline(always)]
+    pub(crate) fn payload_if_apart(self) -> Option<NonNull<u8>> {
+        self.is_apart().then(|| self.payload_apart())
     }
 
     #[inline]

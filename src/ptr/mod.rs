@@ -10,8 +10,6 @@ mod finalize;
 mod flavour;
 mod header;
 mod hook;
-#[cfg(all(test, weakly_loom))]
-mod models;
 mod notice;
 mod record;
 mod state;

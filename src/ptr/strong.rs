@@ -348,11 +348,9 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// `block` is that of the place, lives, and has counted this handle.
     #[inline(always)]
     pub(crate) unsafe fn from_place(place: NonNull<T>, block: Block<F>) -> Self {
-        let payload = block.payload();
-        let ptr = if payload.addr() == place.addr() {
-            place
-        } else {
-            with_address(place, payload)
+        let ptr = match block.payload_if_apart() {
+            Some(payload) => with_address(place, payload),
+            None => place,
         };
         // SAFETY: the caller's promise.
         unsafe { Self::from_counted(ptr) }

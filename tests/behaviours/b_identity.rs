@@ -70,8 +70,9 @@ fn a_plain_reference_finds_the_key() {
     check(&d, &d, &a);
 }
 
-/// A size that nothing else here has, so that the allocator soon gives the same place again.
-type Payload = [u64; 21];
+/// A size that nothing else here has, so that the allocator soon gives the same place again; and so large
+/// that a payload of ours is apart. (An inline one's address does not come back while there is an entry.)
+type Payload = [u64; 121];
 
 /// Lets a key of `map` die until a new object gets its address, while its notice is pending, behind
 /// more others than an operation works off.
@@ -81,13 +82,13 @@ fn recycled<P: Kind, V>(
 ) -> Option<P::Strong<Payload>> {
     let attempts = if P::NOTIFIES { 50 } else { 3 };
     (0..attempts).find_map(|_| {
-        let mut dying: Vec<_> = (0..20).map(|_| new::<P, Payload>([0; 21])).collect();
+        let mut dying: Vec<_> = (0..20).map(|_| new::<P, Payload>([0; 121])).collect();
         for key in &dying {
             map.insert(key, value());
         }
         let addr = P::Strong::addr(&dying[19]);
         dying.clear();
-        let tries: Vec<_> = (0..40).map(|_| new::<P, Payload>([1; 21])).collect();
+        let tries: Vec<_> = (0..40).map(|_| new::<P, Payload>([1; 121])).collect();
         tries.into_iter().find(|new| P::Strong::addr(new) == addr)
     })
 }
