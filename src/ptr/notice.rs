@@ -490,16 +490,27 @@ impl<F: Flavour> StackRef<F> {
     ///
     /// # Safety
     /// N3: the caller is the owner, the notice has been taken out, and no entry is left that stands for it.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn finish(self, notice: Notice<F>) {
         // SAFETY: the caller's promise.
         unsafe {
-            let hook = match notice {
-                Notice::Hook(hook) if !RecordRef::is_first(hook) => Some(hook),
-                _ => None,
-            };
-            notice.end();
-            if let Some(hook) = hook {
+            match notice {
+                Notice::Block(block) => block.free(),
+                Notice::Hook(hook) => self.finish_hook(hook),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`finish`](Self::finish).
+    #[cold]
+    #[inline(never)]
+    unsafe fn finish_hook(self, hook: HookRef<F>) {
+        // SAFETY: the caller's promise. (Asked before the record may go.)
+        unsafe {
+            let is_first = RecordRef::is_first(hook);
+            Notice::end(Notice::Hook(hook));
+            if !is_first {
                 self.give_back(hook);
             }
         }
