@@ -66,6 +66,7 @@ impl Flavour for Local {
 }
 
 /// The operations that the protocols use on a counter.
+#[allow(unreachable_pub, reason = "in the bounds of a public trait")]
 pub trait Counter<N> {
     fn new(value: N) -> Self;
     fn load(&self, order: Ordering) -> N;
@@ -86,6 +87,7 @@ pub trait Counter<N> {
 }
 
 /// The operations that the protocols use on a tagged pointer.
+#[allow(unreachable_pub, reason = "in the bounds of a public trait")]
 pub trait Link {
     fn new(value: *mut ()) -> Self;
     fn load(&self, order: Ordering) -> *mut ();

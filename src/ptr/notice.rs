@@ -293,7 +293,9 @@ pub(crate) struct NoticeStack<F: Flavour> {
     pushed: F::Word,
     /// For an owner that consists of many threads: registrations that have neither been ended nor brought a
     /// notice that was taken out; and notices, here or on their way, whose entry has gone.
+    #[cfg(feature = "std")]
     pub(crate) registered: F::Word,
+    #[cfg(feature = "std")]
     pub(crate) orphans: F::Word,
     is_counted: bool,
     /// The owner's.
@@ -326,7 +328,9 @@ impl<F: Flavour> StackRef<F> {
             top: F::Link::new(ptr::null_mut()),
             inflight: F::Word::new(0),
             pushed: F::Word::new(0),
+            #[cfg(feature = "std")]
             registered: F::Word::new(0),
+            #[cfg(feature = "std")]
             orphans: F::Word::new(0),
             is_counted,
             slab: UnsafeCell::new(Slab::new()),
@@ -439,12 +443,14 @@ impl<F: Flavour> StackRef<F> {
 
     /// How many have ever been pushed, or are on their way, of a stack that counts them. Relaxed: a death
     /// that happens before this call has counted its push.
+    #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn pushed(self) -> usize {
         self.get().pushed.load(Relaxed)
     }
 
     /// Counts one more, as if it had been pushed. Relaxed: a count.
+    #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn count(self) {
         self.get().pushed.fetch_add(1, Relaxed);
