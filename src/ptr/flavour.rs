@@ -66,7 +66,10 @@ impl Flavour for Local {
 }
 
 /// The operations that the protocols use on a counter.
-#[allow(unreachable_pub, reason = "in the bounds of a public trait")]
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
 pub trait Counter<N> {
     fn new(value: N) -> Self;
     fn load(&self, order: Ordering) -> N;
@@ -87,7 +90,10 @@ pub trait Counter<N> {
 }
 
 /// The operations that the protocols use on a tagged pointer.
-#[allow(unreachable_pub, reason = "in the bounds of a public trait")]
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
 pub trait Link {
     fn new(value: *mut ()) -> Self;
     fn load(&self, order: Ordering) -> *mut ();

@@ -305,9 +305,10 @@ impl<F: Flavour> Block<F> {
         unsafe {
             let record = self.record(true).unwrap_unchecked();
             record.add_ref_by_strong();
-            let (Registered::First(hook) | Registered::Further(hook)) =
-                record.register(stack, hash);
-            (record, hook)
+            match record.register(stack, hash) {
+                Registered::First => (record, record.first()),
+                Registered::Further(hook) => (record, hook),
+            }
         }
     }
 
