@@ -86,6 +86,7 @@ impl Drop for Hold<'_> {
 
 /// Names a hook, and is not to be followed.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[allow(unreachable_pub, reason = "1.85 does not see it behind `Tied`")]
 pub struct HookId(*const Hook<Atomic>);
 
 impl SharedQueue {

@@ -70,6 +70,10 @@ pub trait Deaths: Sized {
 }
 
 /// A notice of a death, which names an entry.
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
 pub trait Notice {
     /// The hash of the entry.
     fn hash(&self) -> u64;
