@@ -140,6 +140,19 @@ mod models {
     }
 
     #[test]
+    fn all_waiters_wake() {
+        loom::model(|| {
+            let flight = Flight::start();
+            let others = [(), ()].map(|()| {
+                let flight = Arc::clone(&flight);
+                thread::spawn(move || Flight::wait(&flight).is_ok())
+            });
+            flight.land();
+            assert!(others.into_iter().all(|other| other.join().unwrap()));
+        });
+    }
+
+    #[test]
     fn nobody_waits_for_itself() {
         loom::model(|| {
             let flight = Flight::start();
