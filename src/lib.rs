@@ -42,6 +42,7 @@ mod map;
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub mod memo;
 mod pair_map;
+mod reclaim;
 mod set;
 mod side;
 mod store;
@@ -71,6 +72,7 @@ pub use map::WeakMap;
 pub use memo::Memo;
 pub use pair_map::WeakPairMap;
 pub use ptr::{__unsize, Atomic, Flavour, Handle, Local, WeakHandle};
+pub use reclaim::Reclaim;
 pub use reference::{Addr, Content, Identify, Notify, StrongRef, WeakRef};
 pub use set::WeakSet;
 pub use value_map::WeakValueMap;

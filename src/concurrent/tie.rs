@@ -35,6 +35,11 @@ pub trait Tied: Send + Sync {
     /// Whether the entry is to go: an object has announced its death (or, if swept, is dead).
     #[doc(hidden)]
     fn is_stale(&self) -> bool;
+    /// Whether an object is dead, announced or not.
+    #[doc(hidden)]
+    fn is_dead(&self) -> bool {
+        self.is_stale()
+    }
     /// Whether whoever puts the entry in holds the objects, so that no death can be missed.
     #[doc(hidden)]
     #[inline]
@@ -104,6 +109,11 @@ where
     #[inline]
     fn is_stale(&self) -> bool {
         self.0.tie().is_announced()
+    }
+
+    #[inline]
+    fn is_dead(&self) -> bool {
+        self.0.tie().is_expired()
     }
 
     #[inline]
