@@ -1,5 +1,6 @@
 #![doc = include_str!("../../docs/CONCURRENT.md")]
 
+mod bucket;
 mod drain;
 mod interner;
 mod iter;
