@@ -30,3 +30,5 @@ mod flights;
 mod reentry;
 #[path = "concurrent/threads.rs"]
 mod threads;
+#[path = "concurrent/weak_lookups.rs"]
+mod weak_lookups;
