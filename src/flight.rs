@@ -43,7 +43,7 @@ pub(crate) struct Circle;
 thread_local! {
     static PILOT: Arc<Pilot> = Pilot::new();
     /// The flights of this thread that can be called off (F3).
-    static STANDING_BY: RefCell<Vec<Arc<Flight>>> = RefCell::new(Vec::new());
+    static STANDING_BY: RefCell<Vec<Arc<Flight>>> = RefCell::default();
 }
 
 /// A flight that is up, while this thread has yet to do something else.

@@ -30,5 +30,7 @@ mod flights;
 mod reentry;
 #[path = "concurrent/threads.rs"]
 mod threads;
+#[path = "concurrent/touchy.rs"]
+mod touchy;
 #[path = "concurrent/weak_lookups.rs"]
 mod weak_lookups;

@@ -46,6 +46,9 @@ pub(crate) struct Table<K, T, V> {
     pub(super) until_sweep: AtomicUsize,
 }
 
+/// What was there, if something was, and whether it was stale.
+type Replaced<'g, N> = Option<(&'g N, bool)>;
+
 // A table is whole between any two calls; what a panic can leave half done is a value.
 impl<K, T, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
 impl<K, T, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
@@ -269,7 +272,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         pin: &'g Pin<'_>,
         node: &Arc<Node<K, T, V>>,
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
-    ) -> Option<Option<(&'g Node<K, T, V>, bool)>> {
+    ) -> Option<Replaced<'g, Node<K, T, V>>> {
         let hash = node.hash;
         loop {
             let seen = self.nodes.get(&hash.get(), pin.guard());
