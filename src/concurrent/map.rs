@@ -123,6 +123,9 @@ impl<K: SharedRef, V> WeakMap<K, V> {
 
     /// Removes the entry of a key if the closure, shown the value, says so; says whether it has. O(1). The
     /// closure may be asked again when others change the entry.
+    ///
+    /// # Panics
+    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
     pub fn remove_if<Q: ?Sized + Identify<K>>(
         &self,
         key: &Q,
@@ -215,6 +218,10 @@ impl<K: SharedRef, V: Clone> WeakMap<K, V> {
     ///
     /// It is atomic: nobody changes the entry between what the closure is shown and what it says. When
     /// somebody does, it is asked again.
+    ///
+    /// # Panics
+    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
         let (hash, address) = Address::of(StrongRef::addr(key));
         self.table.compute(hash, &address, |old| {

@@ -2,6 +2,7 @@
 
 mod bucket;
 mod drain;
+mod inside;
 mod interner;
 mod iter;
 mod making;

@@ -18,6 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::bucket::Bucket;
+use super::inside::{self, Asking};
 use super::node::{Node, Ready, State};
 use super::pin::{MANY, Pin, collector};
 use super::tie::Tied;
@@ -225,6 +226,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Changes the entry of a key: `change` is shown what is there, and says what is to be. It may be asked
     /// several times, when others change the same entry.
+    #[track_caller]
     pub(crate) fn compute<R>(
         &self,
         hash: HashValue,
@@ -235,13 +237,15 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         K: Clone,
     {
         self.tend();
+        let pin = self.pin();
+        let mut asking = Asking::about(hash);
         loop {
-            let pin = self.pin();
             let there = self.nodes.get(&hash.get(), pin.guard());
             let there = there.and_then(|bucket| bucket.find(|node| node.key == *key));
             let there = there.map(|node| &**node);
             let shown = there.and_then(Node::fresh);
-            let (wanted, answer) = change(shown);
+            let address = there.map(|there| ptr::from_ref(there).cast());
+            let (wanted, answer) = asking.ask(address, || change(shown));
             let done = match (wanted, there) {
                 (Some((tie, value)), there) => {
                     let node = self.ready(hash, key.clone(), tie, value);
@@ -282,6 +286,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             }
             let new = Bucket::with(seen, node, there);
             if self.exchange(pin, hash, seen, Some(new)) {
+                inside::has_put(hash, Arc::as_ptr(node).cast());
                 return Some(there.map(|there| (&**there, self.end(there))));
             }
         }
@@ -384,9 +389,14 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let idle = self.queue.is_idle();
         let pin = self.pin();
         let sought = |node: &Node<K, T, V>| key.equivalent(&node.key);
+        let mut asking = Asking::about(hash);
         let node = self.unlink_if(&pin, hash, sought, |node| {
+            let address = ptr::from_ref(node).cast();
             match node.ready() {
-                Some((tie, value)) => (idle || !tie.is_stale()) && wanted(tie, value),
+                Some((tie, value)) => {
+                    let wanted = || wanted(tie, value);
+                    (idle || !tie.is_stale()) && asking.ask(Some(address), wanted)
+                }
                 // Who makes it will keep it for himself.
                 None => true,
             }
