@@ -235,4 +235,30 @@ mod models {
             other.join().unwrap();
         });
     }
+
+    /// F3: Who has a flight up, and makes nothing yet, waits for another, whose pilot waits for the first.
+    #[test]
+    fn what_stands_by_holds_nobody_up() {
+        loom::model(|| {
+            let first = Flight::start();
+            let standby = Flight::stand_by(&first);
+            let second = Arc::new(Mutex::new(None::<Arc<Flight>>));
+            let other = thread::spawn({
+                let (first, second) = (Arc::clone(&first), Arc::clone(&second));
+                move || {
+                    let flight = Flight::start();
+                    *second.lock().unwrap() = Some(Arc::clone(&flight));
+                    assert!(Flight::wait(&first).is_ok(), "no circle");
+                    flight.land();
+                }
+            });
+            let flight = second.lock().unwrap().clone();
+            if let Some(flight) = &flight {
+                assert!(Flight::wait(flight).is_ok(), "no circle");
+            }
+            assert_eq!(standby.begin(), flight.is_none());
+            first.land();
+            other.join().unwrap();
+        });
+    }
 }

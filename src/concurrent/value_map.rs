@@ -19,7 +19,7 @@ use crate::hash::{DefaultHashBuilder, HashValue};
 /// have in common, and [`weakly::WeakValueMap`](crate::WeakValueMap) for one of a single owner.
 ///
 /// A key whose value has died is destroyed as the values of a [`WeakMap`](super::WeakMap) are. `Hash` is
-/// called once for each operation, `Eq` inside the table, though under no lock.
+/// called once for each operation, `Eq` under no lock.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakValueMap};
