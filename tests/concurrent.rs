@@ -26,6 +26,8 @@ mod equal_hashes;
 mod faces;
 #[path = "concurrent/flights.rs"]
 mod flights;
+#[path = "concurrent/last_pin.rs"]
+mod last_pin;
 #[path = "concurrent/reentry.rs"]
 mod reentry;
 #[path = "concurrent/threads.rs"]

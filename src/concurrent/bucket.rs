@@ -7,16 +7,18 @@
 use core::slice;
 use std::sync::Arc;
 
+use super::pin::Kept;
+
 /// It does not change: another takes its place. Never empty.
 pub(super) enum Bucket<N> {
-    One(Arc<N>),
+    One(Arc<Kept<N>>),
     /// Equal hashes.
-    Many(Arc<[Arc<N>]>),
+    Many(Arc<[Arc<Kept<N>>]>),
 }
 
 impl<N> Bucket<N> {
     #[inline]
-    pub(super) fn nodes(&self) -> &[Arc<N>] {
+    pub(super) fn nodes(&self) -> &[Arc<Kept<N>>] {
         match self {
             Bucket::One(node) => slice::from_ref(node),
             Bucket::Many(nodes) => nodes,
@@ -24,13 +26,17 @@ impl<N> Bucket<N> {
     }
 
     #[inline]
-    pub(super) fn find(&self, mut wanted: impl FnMut(&N) -> bool) -> Option<&Arc<N>> {
+    pub(super) fn find(&self, mut wanted: impl FnMut(&N) -> bool) -> Option<&Arc<Kept<N>>> {
         self.nodes().iter().find(|node| wanted(node))
     }
 
     /// With a node more, or in the place of another.
     #[inline]
-    pub(super) fn with(this: Option<&Self>, node: &Arc<N>, replaced: Option<&Arc<N>>) -> Self {
+    pub(super) fn with(
+        this: Option<&Self>,
+        node: &Arc<Kept<N>>,
+        replaced: Option<&Arc<Kept<N>>>,
+    ) -> Self {
         let others = this.map_or(&[][..], Self::nodes);
         match (others, replaced) {
             ([], _) | ([_], Some(_)) => Bucket::One(Arc::clone(node)),
@@ -43,7 +49,7 @@ impl<N> Bucket<N> {
 
     /// Without a node; none if it was the only one.
     #[inline]
-    pub(super) fn without(&self, node: &Arc<N>) -> Option<Self> {
+    pub(super) fn without(&self, node: &Arc<Kept<N>>) -> Option<Self> {
         let others = || self.nodes().iter().filter(|other| !is(other, Some(node)));
         match self.nodes().len() {
             1 => None,
@@ -53,7 +59,7 @@ impl<N> Bucket<N> {
     }
 }
 
-fn is<N>(one: &Arc<N>, other: Option<&Arc<N>>) -> bool {
+fn is<N>(one: &Arc<Kept<N>>, other: Option<&Arc<Kept<N>>>) -> bool {
     other.is_some_and(|other| Arc::ptr_eq(one, other))
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::drain::Depth;
 use super::node::{Node, State};
+use super::pin::Kept;
 use super::table::Table;
 use super::tie::Tied;
 use crate::flight::{Circle, Flight};
@@ -63,8 +64,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             let there = {
                 // T1
                 let idle = self.queue.is_idle();
-                let guard = self.nodes.guard();
-                let bucket = self.nodes.get(&hash.get(), &guard);
+                let pin = self.pin();
+                let bucket = self.nodes.get(&hash.get(), pin.guard());
                 let sought = |node: &Node<K, T, V>| key.equivalent(&node.key);
                 match bucket.and_then(|bucket| bucket.find(sought)) {
                     Some(node) => match &node.state {
@@ -122,7 +123,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let flight = Flight::start();
         let state = State::Flying(Arc::clone(&flight));
         let key = owned();
-        let node = Arc::new(Node { hash, key, state });
+        let node = Kept::new(Node { hash, key, state });
         let pin = self.pin();
         // Before it is there, or whoever removes it at once would count below zero.
         let counted = Counted::one(&self.flying);
@@ -167,7 +168,7 @@ impl<K: Eq, T: Tied, V> Leader<'_, K, T, V> {
     /// if an object has died that nobody held.
     fn arrive(self, key: K, tie: T, value: V) {
         let table = self.table;
-        let node = Arc::new(table.ready(self.hash, key, tie, value));
+        let node = Kept::new(table.ready(self.hash, key, tie, value));
         let pin = table.pin();
         // Lands before `pin`, and a value that is not kept, run code of users (T4).
         let mut leader = self;

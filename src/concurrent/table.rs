@@ -20,7 +20,7 @@ use std::sync::Arc;
 use super::bucket::Bucket;
 use super::inside::{self, Asking};
 use super::node::{Node, Ready, State};
-use super::pin::{MANY, Pin, collector};
+use super::pin::{Kept, MANY, Pin, Resumes, collector};
 use super::tie::Tied;
 use crate::dead::SharedQueue;
 use crate::hash::{DefaultHashBuilder, HashValue};
@@ -45,6 +45,8 @@ pub(crate) struct Table<K, T, V> {
     pub(super) swept: AtomicBool,
     /// New entries until the next sweep.
     pub(super) until_sweep: AtomicUsize,
+    // Dropped after the nodes.
+    _resumes: Resumes,
 }
 
 /// What was there, if something was, and whether it was stale.
@@ -71,6 +73,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             discarded: AtomicUsize::new(0),
             swept: AtomicBool::new(false),
             until_sweep: AtomicUsize::new(MANY),
+            _resumes: Resumes::default(),
         }
     }
 
@@ -127,8 +130,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     {
         // T1
         let idle = self.queue.is_idle();
-        let guard = self.nodes.guard();
-        let bucket = self.nodes.get(&hash.get(), &guard)?;
+        let pin = self.pin();
+        let bucket = self.nodes.get(&hash.get(), pin.guard())?;
         let node = bucket.find(|node| key.equivalent(&node.key))?;
         let (tie, value) = node.ready()?;
         if !idle && tie.is_stale() {
@@ -139,8 +142,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Looks at all entries that are not stale, in no order.
     pub(crate) fn each(&self, mut look: impl FnMut(&K, &T, &V)) {
-        let guard = self.nodes.guard();
-        for node in self.nodes(&guard) {
+        let pin = self.pin();
+        for node in self.nodes(pin.guard()) {
             if let Some((tie, value)) = node.fresh() {
                 look(&node.key, tie, value);
             }
@@ -151,9 +154,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     pub(super) fn nodes<'g>(
         &'g self,
         guard: &'g LocalGuard<'_>,
-    ) -> impl Iterator<Item = &'g Arc<Node<K, T, V>>> {
+    ) -> impl Iterator<Item = &'g Node<K, T, V>> {
         let buckets = self.nodes.iter(guard);
-        buckets.flat_map(|(_, bucket)| bucket.nodes())
+        buckets.flat_map(|(_, bucket)| bucket.nodes().iter().map(|node| &***node))
     }
 
     /// An entry that is about to be put in.
@@ -180,7 +183,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.tend();
         let node = self.ready(hash, key, tie, value);
         let pin = self.pin();
-        let replaced = self.swap(&pin, &Arc::new(node), |_| true)?;
+        let replaced = self.swap(&pin, &Kept::new(node), |_| true)?;
         let Some((there, stale)) = replaced else {
             self.has_grown();
             return None;
@@ -210,7 +213,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             }
         }
         let there = Cell::new(None);
-        let put = self.swap(&pin, &Arc::new(node), |now| {
+        let put = self.swap(&pin, &Kept::new(node), |now| {
             let of_use = now
                 .and_then(Node::fresh)
                 .and_then(|(tie, value)| read(tie, value));
@@ -242,14 +245,14 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         loop {
             let there = self.nodes.get(&hash.get(), pin.guard());
             let there = there.and_then(|bucket| bucket.find(|node| node.key == *key));
-            let there = there.map(|node| &**node);
+            let there = there.map(|node| &***node);
             let shown = there.and_then(Node::fresh);
             let address = there.map(|there| ptr::from_ref(there).cast());
             let (wanted, answer) = asking.ask(address, || change(shown));
             let done = match (wanted, there) {
                 (Some((tie, value)), there) => {
                     let node = self.ready(hash, key.clone(), tie, value);
-                    let put = self.swap(&pin, &Arc::new(node), |now| match (now, there) {
+                    let put = self.swap(&pin, &Kept::new(node), |now| match (now, there) {
                         (Some(now), Some(there)) => ptr::eq(now, there),
                         (None, None) => true,
                         _ => false,
@@ -274,20 +277,20 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     pub(super) fn swap<'g>(
         &'g self,
         pin: &'g Pin<'_>,
-        node: &Arc<Node<K, T, V>>,
+        node: &Arc<Kept<Node<K, T, V>>>,
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
     ) -> Option<Replaced<'g, Node<K, T, V>>> {
         let hash = node.hash;
         loop {
             let seen = self.nodes.get(&hash.get(), pin.guard());
             let there = seen.and_then(|bucket| bucket.find(|there| there.key == node.key));
-            if !expected(there.map(|there| &**there)) {
+            if !expected(there.map(|there| &***there)) {
                 return None;
             }
             let new = Bucket::with(seen, node, there);
             if self.exchange(pin, hash, seen, Some(new)) {
                 inside::has_put(hash, Arc::as_ptr(node).cast());
-                return Some(there.map(|there| (&**there, self.end(there))));
+                return Some(there.map(|there| (&***there, self.end(there))));
             }
         }
     }
