@@ -104,9 +104,9 @@ impl Drop for Resumes {
     #[inline]
     fn drop(&mut self) {
         if HAS_CAUGHT.get() && !thread::panicking() {
-            take_caught()
-                .into_iter()
-                .for_each(|panic| resume_unwind(panic));
+            if let Some(panic) = take_caught() {
+                resume_unwind(panic);
+            }
         }
     }
 }

@@ -131,7 +131,7 @@ fn thousands_of_equal_hashes<C: Contents>() {
 /// L157: Four threads want the same, each in an order of its own.
 fn small_threads_meet_at_equal_hashes<C: Contents>() {
     in_time(|| {
-        let many = scaled(1_000, 12);
+        let many = scaled(1_000, 6);
         let (all, barrier) = (C::default(), Barrier::new(THREADS));
         let objects: Vec<Vec<C::Pointer>> = thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS)
@@ -181,12 +181,12 @@ fn one_content_comes_and_goes<C: Contents>() {
 fn small_one_content_comes_and_goes_on_threads<C: Contents>() {
     in_time(|| {
         let (all, barrier) = (C::default(), Barrier::new(THREADS));
-        let kept: Vec<_> = (1..=20).map(|n| all.ask(Poor(n))).collect();
+        let kept: Vec<_> = (1..=scaled(20, 2)).map(|n| all.ask(Poor(n))).collect();
         thread::scope(|scope| {
             for _ in 0..THREADS {
                 scope.spawn(|| {
                     barrier.wait();
-                    for _ in 0..MANY / 2 {
+                    for _ in 0..scaled(1_000, 4) {
                         assert_eq!(all.ask(Poor(0)).borrow().0, 0);
                     }
                 });
