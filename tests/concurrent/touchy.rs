@@ -261,11 +261,11 @@ macro_rules! for_each_subject {
     )*};
 }
 
-for_each_subject!(small_a_panic_inside_leaves_nothing_half_done);
+for_each_subject!(a_panic_inside_leaves_nothing_half_done);
 
 /// D65: At each question something is removed, and at each later one, or at the same, there is a panic:
 /// what was to be put in is there, or is not, and nothing else is left of it.
-fn small_a_panic_inside_leaves_nothing_half_done<S: Subject>() {
+fn a_panic_inside_leaves_nothing_half_done<S: Subject>() {
     for act in S::acts() {
         for change in 0..scaled(6, 2) {
             for panic in change..scaled(9, 4) {
