@@ -39,10 +39,8 @@ pub(super) fn all() -> Vec<Row> {
     rows.push(slowest_insert(most).goal(0.01));
     rows.extend(churn("local: churn", &local, [0.75; 3]));
     rows.push(put_back(few));
-    rows.push(one_churn(
-        "one object in ten maps: churn",
-        &Subjects::new(K3, herds::<Ten<Ours>, Ten<Theirs>>),
-    ));
+    let tens = Subjects::new(K3, herds::<Ten<Ours>, Ten<Theirs>>);
+    rows.push(one_churn("one object in ten maps: churn", &tens).rounds(51));
     rows.extend(values());
     rows.extend(churn(
         "WeakPairMap: churn",

@@ -94,8 +94,8 @@ impl Pace {
     fn row(self, row: Row) -> Row {
         let row = row.size(self.size).turns(self.turns);
         match self.size {
-            K6 => row.rounds(3).at_once(),
-            K5 => row.rounds(5),
+            K6 => row.rounds(5).at_once(),
+            K5 => row.rounds(7),
             _ => row,
         }
     }

@@ -33,6 +33,7 @@ pub(super) fn all() -> Vec<Row> {
                 contended::<Arc<u64>>(operations),
             ]
         })
+        .rounds(101)
         .goal(1.1),
     );
     rows.extend(apart());

@@ -106,13 +106,15 @@ pub(super) fn all() -> Vec<Row> {
                 teams::churn::<Map>(1, size, n),
                 teams::churn::<Papaya>(1, size, n),
             ]
-        }),
+        })
+        .rounds(31),
         team("shared: churn, 2 threads", "papaya", K3, |size, n| {
             [
                 teams::churn::<Map>(2, size, n),
                 teams::churn::<Papaya>(2, size, n),
             ]
-        }),
+        })
+        .rounds(31),
         team(
             "shared: churn, 2 threads in total",
             "1 thread",
@@ -124,6 +126,7 @@ pub(super) fn all() -> Vec<Row> {
                 ]
             },
         )
+        .rounds(31)
         .goal(1.0),
         team("Attribute: get", "locked map", K3, |size, n| {
             [
