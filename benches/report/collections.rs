@@ -5,9 +5,9 @@ use std::hint::black_box;
 
 use crate::chance::{Numbers, Turns, shuffle};
 use crate::duel::{Sample, time};
-use crate::memory::{Bulky, payload_bytes_held};
-use crate::peers::{Collection, Map, Object, Purge};
+use crate::peers::{Collection, Map, Object, Pointer, Purge, Remove};
 use crate::pointers::alternately;
+use crate::subjects::Share;
 
 /// A collection, and the owner of its objects, in the order in which they will die.
 pub(crate) struct Herd<C: Collection> {
@@ -51,19 +51,23 @@ impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
     }
 
     /// Looks up keys that are there, in random order, going on where the last sample ended.
-    pub(crate) fn get(self, operations: usize) -> Sample
+    pub(crate) fn get(this: Share<Self>, operations: usize) -> Sample
     where
         C: Map,
     {
-        let keys: Vec<_> = self.objects.iter().map(C::key).collect();
-        assert!(keys.iter().all(|key| self.collection.get(key).is_some()));
+        let mut keys: Vec<_> = this.borrow().objects.iter().map(C::key).collect();
+        // Births have an order.
+        shuffle(&mut keys);
+        let collection = &this.borrow().collection;
+        assert!(keys.iter().all(|key| collection.get(key).is_some()));
         let mut turns = Turns::new(keys.len(), operations);
         let (some, passes) = (turns.some(), operations.div_ceil(turns.some()));
+        let this = this.clone();
         Box::new(move || {
-            black_box(&self.objects);
+            let collection = &this.borrow().collection;
             let keys = &keys[turns.next()..][..some];
             let pass = || {
-                let found = keys.iter().map(|key| self.collection.get(key));
+                let found = keys.iter().map(|key| collection.get(key));
                 black_box(
                     found
                         .map(Option::unwrap_or_default)
@@ -75,12 +79,13 @@ impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
     }
 
     /// A new object comes in, and the oldest dies.
-    pub(crate) fn churn(mut self, operations: usize) -> Sample {
+    pub(crate) fn churn(this: Share<Self>, operations: usize) -> Sample {
         Box::new(move || {
-            let numbers = self.numbers.take(operations);
+            let this = &mut *this.borrow_mut();
+            let numbers = this.numbers.take(operations);
             let generation = || {
                 for &number in &numbers {
-                    self.succeed(number, C::insert);
+                    this.succeed(number, C::insert);
                 }
             };
             time(generation) / operations as f64
@@ -88,11 +93,12 @@ impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
     }
 
     /// The same; the slowest of the inserts, alone.
-    pub(crate) fn slowest_insert(mut self, operations: usize) -> Sample {
+    pub(crate) fn slowest_insert(this: Share<Self>, operations: usize) -> Sample {
         Box::new(move || {
+            let this = &mut *this.borrow_mut();
             let mut slowest = 0.0;
-            for number in self.numbers.take(operations) {
-                self.succeed(number, |collection, object, number| {
+            for number in this.numbers.take(operations) {
+                this.succeed(number, |collection, object, number| {
                     slowest = time(|| collection.insert(object, number)).max(slowest);
                 });
             }
@@ -101,17 +107,47 @@ impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
     }
 
     /// Some objects die, at random places, and the collection is told to clean up.
-    pub(crate) fn purge(mut self, deaths: usize) -> Sample
+    pub(crate) fn purge(this: Share<Self>, deaths: usize) -> Sample
     where
         C: Purge,
     {
         Box::new(move || {
-            self.objects.drain(..deaths);
-            let purged = time(|| self.collection.purge());
-            for number in self.numbers.take(deaths) {
-                self.born(number, C::insert);
+            let this = &mut *this.borrow_mut();
+            this.objects.drain(..deaths);
+            let purged = time(|| this.collection.purge());
+            for number in this.numbers.take(deaths) {
+                this.born(number, C::insert);
             }
             purged
+        })
+    }
+
+    /// Objects that have weak handles besides are taken out and put back, one after the other.
+    pub(crate) fn put_back(this: Share<Self>, operations: usize) -> Sample
+    where
+        C: Remove<Object: Pointer<Target = u64>>,
+    {
+        let handles: Vec<_> = this
+            .borrow()
+            .objects
+            .iter()
+            .map(Pointer::downgrade)
+            .collect();
+        Box::new(move || {
+            black_box(&handles);
+            let Herd {
+                collection,
+                objects,
+                ..
+            } = &mut *this.borrow_mut();
+            let passes = operations.div_ceil(objects.len());
+            let mut pass = || {
+                for object in &*objects {
+                    collection.remove(object);
+                    collection.insert(object, black_box(7));
+                }
+            };
+            time(|| (0..passes).for_each(|_| pass())) / (passes * objects.len()) as f64
         })
     }
 
@@ -127,24 +163,4 @@ impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
         insert(&mut self.collection, &object, number);
         self.objects.push_back(object);
     }
-}
-
-/// The bytes of payload that are held for dead objects, before the collection is told to clean up.
-pub(crate) fn held_for_the_dead<C>(size: usize) -> Sample
-where
-    C: Collection<Object: Object<Payload = Bulky>>,
-{
-    Box::new(move || {
-        let before = payload_bytes_held();
-        let mut collection = C::with_capacity(size);
-        let objects: Vec<_> = (0..size)
-            .map(|_| C::Object::new([7; size_of::<Bulky>()]))
-            .collect();
-        for (object, number) in objects.iter().zip(0..) {
-            collection.insert(object, number);
-        }
-        assert!(payload_bytes_held() - before >= size * size_of::<Bulky>());
-        drop(objects);
-        (payload_bytes_held() - before) as f64
-    })
 }

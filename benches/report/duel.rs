@@ -1,5 +1,6 @@
 //! A row of the table: two sides that do the same, measured in turn.
 
+use std::iter;
 use std::time::Instant;
 
 /// How much work a row does.
@@ -30,6 +31,15 @@ pub(crate) enum Unit {
     Bytes,
 }
 
+/// With what we are content.
+#[derive(Clone, Copy)]
+enum Goal {
+    /// Of ours to the peer's, at most.
+    Ratio(f64),
+    /// Of ours alone, at most.
+    Amount(f64),
+}
+
 /// Sets both sides up, ours first.
 type Sides = dyn FnOnce(Scale) -> [Sample; 2];
 
@@ -39,19 +49,20 @@ pub(crate) struct Row {
     peer: &'static str,
     /// How many objects there are, if that is a question.
     size: Option<usize>,
-    /// The largest ratio to the peer with which we are content.
-    goal: Option<f64>,
+    goal: Option<Goal>,
     unit: Unit,
     rounds: usize,
     /// Rounds before these, which do not count.
     cold: usize,
+    /// How often the sides take turns in a round.
+    turns: usize,
     sides: Box<Sides>,
 }
 
 /// The head of the table.
 pub(crate) const HEAD: &str = "\
-| operation                                       | size | ours     | peer                  | ratio | goal | met? |
-|-------------------------------------------------|-----:|---------:|----------------------:|------:|-----:|------|";
+| operation                                       | size | ours     | peer                  | ratio |   goal | met? |
+|-------------------------------------------------|-----:|---------:|----------------------:|------:|-------:|------|";
 
 impl Row {
     /// A row without a goal, of times, that says nothing of sizes.
@@ -66,8 +77,9 @@ impl Row {
             size: None,
             goal: None,
             unit: Unit::Nanoseconds,
-            rounds: 301,
+            rounds: 201,
             cold: 1,
+            turns: 1,
             sides: Box::new(sides),
         }
     }
@@ -79,9 +91,18 @@ impl Row {
         }
     }
 
-    pub(crate) fn goal(self, goal: f64) -> Self {
+    /// The largest ratio to the peer with which we are content.
+    pub(crate) fn goal(self, ratio: f64) -> Self {
         Row {
-            goal: Some(goal),
+            goal: Some(Goal::Ratio(ratio)),
+            ..self
+        }
+    }
+
+    /// The most with which we are content, whatever the peer has.
+    pub(crate) fn at_most(self, amount: f64) -> Self {
+        Row {
+            goal: Some(Goal::Amount(amount)),
             ..self
         }
     }
@@ -96,8 +117,21 @@ impl Row {
         Row { cold: 0, ..self }
     }
 
+    /// A round is the mean of so many samples of each side, in turn: what one of them does only now and
+    /// then has its share in a round, and a neighbour meets both.
+    pub(crate) fn turns(self, turns: usize) -> Self {
+        Row { turns, ..self }
+    }
+
     pub(crate) fn unit(self, unit: Unit) -> Self {
         Row { unit, ..self }
+    }
+
+    /// What it is called while it is measured.
+    pub(crate) fn name(&self) -> String {
+        let label = self.label();
+        let of = if label.is_empty() { "" } else { ", " };
+        format!("{}{of}{label}, {}", self.operation, self.peer)
     }
 
     /// Whether a filter means this row: words that are all in its text, joined by `+`.
@@ -113,28 +147,36 @@ impl Row {
         let [mut ours, mut theirs] = (self.sides)(scale);
         let mut rounds = Vec::new();
         // A cold round warms caches and predictors, and brings tables to their lasting size.
-        let (cold, warm) = match scale {
-            Scale::Full => (self.cold, self.rounds),
-            Scale::Tiny => (0, 1),
+        let (cold, warm, turns) = match scale {
+            Scale::Full => (self.cold, self.rounds, self.turns),
+            Scale::Tiny => (0, 1, 1),
         };
         for round in 0..cold + warm {
-            let sides = (ours(), theirs());
+            let samples = iter::repeat_with(|| (ours(), theirs())).take(turns);
+            let (our, their) =
+                samples.fold((0.0, 0.0), |sum, sides| (sum.0 + sides.0, sum.1 + sides.1));
             if round >= cold {
-                rounds.push(sides);
+                rounds.push((our / turns as f64, their / turns as f64));
             }
         }
         let median_of = |side: fn(&(f64, f64)) -> f64| median(rounds.iter().map(side).collect());
+        let (our, their) = (median_of(|sides| sides.0), median_of(|sides| sides.1));
         let ratio = median_of(|(ours, theirs)| ours / theirs);
-        let goal = self.goal.map(|goal| format!("{goal}")).unwrap_or_default();
-        let met = match self.goal {
-            Some(goal) if ratio <= goal => "yes",
-            Some(_) => "NO",
-            None => "",
+        let (goal, is_met) = match self.goal {
+            None => (String::new(), None),
+            Some(Goal::Ratio(most)) => (format!("{most}"), Some(ratio <= most)),
+            Some(Goal::Amount(most)) => (self.unit.show(most), Some(our <= most)),
+        };
+        let met = is_met.map_or("", |met| if met { "yes" } else { "NO" });
+        // There is no ratio to nothing.
+        let ratio = match their {
+            0.0 => String::new(),
+            _ => format!("{ratio:.3}"),
         };
         format!(
-            "| {operation:<47} | {label:>4} | {:>8} | {:>21} | {ratio:>5.3} | {goal:>4} | {met:<4} |",
-            self.unit.show(median_of(|sides| sides.0)),
-            format!("{peer} {}", self.unit.show(median_of(|sides| sides.1))),
+            "| {operation:<47} | {label:>4} | {:>8} | {:>21} | {ratio:>5} | {goal:>6} | {met:<4} |",
+            self.unit.show(our),
+            format!("{peer} {}", self.unit.show(their)),
         )
     }
 

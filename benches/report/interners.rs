@@ -6,6 +6,7 @@ use std::ptr;
 use crate::chance::{Numbers, Turns, Words, shuffle};
 use crate::duel::{Sample, time};
 use crate::peers::Interner;
+use crate::subjects::Share;
 
 /// An interner, and who keeps its words.
 pub(crate) struct Lexicon<I: Interner> {
@@ -52,15 +53,16 @@ impl<I: Interner> Lexicon<I> {
     }
 
     /// Interns words that are there, in random order, going on where the last sample ended.
-    pub(crate) fn hit(mut self, operations: usize) -> Sample {
-        let mut turns = Turns::new(self.words.len(), operations);
+    pub(crate) fn hit(this: Share<Self>, operations: usize) -> Sample {
+        let mut turns = Turns::new(this.borrow().words.len(), operations);
         let (some, passes) = (turns.some(), operations.div_ceil(turns.some()));
         Box::new(move || {
-            black_box(&self.live);
+            let this = &mut *this.borrow_mut();
+            black_box(&this.live);
             let start = turns.next();
             let mut pass = || {
-                for word in self.words.run(start, some) {
-                    drop(black_box(self.interner.intern(word)));
+                for word in this.words.run(start, some) {
+                    drop(black_box(this.interner.intern(word)));
                 }
             };
             time(|| (0..passes).for_each(|_| pass())) / (passes * some) as f64
@@ -68,14 +70,15 @@ impl<I: Interner> Lexicon<I> {
     }
 
     /// A word that was never there comes in, and goes at once.
-    pub(crate) fn miss(mut self, operations: usize) -> Sample {
+    pub(crate) fn miss(this: Share<Self>, operations: usize) -> Sample {
         Box::new(move || {
-            black_box(&self.live);
-            let words = Words::of(&self.numbers.take(operations));
+            let this = &mut *this.borrow_mut();
+            black_box(&this.live);
+            let words = Words::of(&this.numbers.take(operations));
             let all = || {
                 for word in words.run(0, operations) {
-                    let new = self.interner.intern(word);
-                    self.interner.forget(black_box(new));
+                    let new = this.interner.intern(word);
+                    this.interner.forget(black_box(new));
                 }
             };
             time(all) / operations as f64

@@ -9,14 +9,16 @@
 //! * [`peers`]: one face for all pointers, one for all collections, one for all interners;
 //! * [`ours`], [`theirs`]: who is behind these faces;
 //! * [`rows`]: the table's lines, and the goals;
-//! * [`pointers`], [`collections`], [`interners`]: what a side does, once for all of them;
+//! * [`pointers`], [`collections`], [`interners`], [`footprint`]: what a side does, once for all of them;
 //! * [`shared`], [`teams`]: the same for maps that threads share;
+//! * [`subjects`]: sides that several rows measure, made once;
 //! * [`chance`]: numbers, words and orders without a pattern;
-//! * [`memory`]: an allocator that counts payloads.
+//! * [`memory`]: an allocator that counts.
 
 mod chance;
 mod collections;
 mod duel;
+mod footprint;
 mod interners;
 mod memory;
 mod ours;
@@ -24,10 +26,12 @@ mod peers;
 mod pointers;
 mod rows;
 mod shared;
+mod subjects;
 mod teams;
 mod theirs;
 
 use std::env;
+use std::time::Instant;
 
 use duel::{HEAD, Scale};
 
@@ -43,13 +47,20 @@ fn main() {
     if scale == Scale::Tiny {
         println!("One tiny round for each row (no `--bench`): the figures mean nothing.\n");
     }
+    let start = Instant::now();
     println!("{HEAD}");
     for row in rows::all() {
         if filters.is_empty() || filters.iter().any(|filter| row.mentions(filter)) {
-            println!("{}", row.run(scale));
+            // On the other stream: the table is what can be piped into a file.
+            eprint!("{} ... ", row.name());
+            let began = Instant::now();
+            let line = row.run(scale);
+            eprintln!("{:.1} s", began.elapsed().as_secs_f64());
+            println!("{line}");
         }
     }
     println!("\n{CAVEATS}");
+    println!("All of it took {:.0} s.", start.elapsed().as_secs_f64());
 }
 
 const CAVEATS: &str = "\
@@ -57,4 +68,4 @@ Both sides of a row take turns within one run; a ratio is the median of the roun
 median of its side's. Compare ratios only: the times are this machine's, this allocator's and this
 moment's. Below some 5 ns even a ratio moves by a tenth from one build to the next, with the alignment
 of the loops. Contention and the slowest insert need two idle cores: a neighbour who takes the processor
-away for a moment shows up as the slowest insert.";
+away for a moment shows up as the slowest insert. Bytes are those that the allocator was asked for.";

@@ -1,46 +1,89 @@
-//! An allocator that counts the bytes of payloads of 4 KiB that are still held.
+//! An allocator that counts the bytes of the allocations that are asked for, while they are asked for.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering::Relaxed};
 
 /// A payload that is seen among all other allocations by its size.
 pub(crate) type Bulky = [u8; 4096];
 
 /// A payload with the header of any pointer. The arrays of tables and vectors of the sizes that are
-/// measured here are far larger, side records and blocks of queues far smaller.
+/// measured here are far larger, records and blocks of queues far smaller.
 const PAYLOADS: RangeInclusive<usize> = size_of::<Bulky>()..=size_of::<Bulky>() + 64;
 
-static HELD: AtomicUsize = AtomicUsize::new(0);
+/// The smallest allocation that counts: none, mostly.
+static LEAST: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// The largest.
+static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
+static HELD: AtomicIsize = AtomicIsize::new(0);
 
-/// The bytes of all payloads that are not freed.
-pub(crate) fn payload_bytes_held() -> usize {
-    HELD.load(Relaxed)
+/// A count of what is allocated and not freed, from now on until it is dropped. One at a time; what was
+/// allocated before and is freed meanwhile counts below zero.
+pub(crate) struct Count(());
+
+impl Count {
+    /// Everything, as it was asked for: not what an allocator rounds it up to.
+    pub(crate) fn all() -> Self {
+        Self::of(0..=usize::MAX)
+    }
+
+    /// Those that are as large as a [`Bulky`].
+    pub(crate) fn payloads() -> Self {
+        Self::of(PAYLOADS)
+    }
+
+    fn of(sizes: RangeInclusive<usize>) -> Self {
+        HELD.store(0, Relaxed);
+        MOST.store(*sizes.end(), Relaxed);
+        LEAST.store(*sizes.start(), Relaxed);
+        Count(())
+    }
+
+    pub(crate) fn bytes(&self) -> f64 {
+        HELD.load(Relaxed) as f64
+    }
+}
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        LEAST.store(usize::MAX, Relaxed);
+        MOST.store(usize::MAX, Relaxed);
+    }
 }
 
 struct Counting;
+
+impl Counting {
+    // While nothing is counted this costs both sides one comparison.
+    #[inline]
+    fn note(layout: Layout, count: impl FnOnce(isize)) {
+        let size = layout.size();
+        if size >= LEAST.load(Relaxed) && size <= MOST.load(Relaxed) {
+            count(size as isize);
+        }
+    }
+}
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
 // SAFETY: `System` does the work.
 unsafe impl GlobalAlloc for Counting {
-    // For all others this costs both sides one comparison.
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if PAYLOADS.contains(&layout.size()) {
-            HELD.fetch_add(layout.size(), Relaxed);
-        }
+        Self::note(layout, |size| {
+            HELD.fetch_add(size, Relaxed);
+        });
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
 
     #[inline]
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        if PAYLOADS.contains(&layout.size()) {
-            HELD.fetch_sub(layout.size(), Relaxed);
-        }
+        Self::note(layout, |size| {
+            HELD.fetch_sub(size, Relaxed);
+        });
         // SAFETY: the caller's promise.
         unsafe { System.dealloc(ptr, layout) }
     }

@@ -6,7 +6,7 @@ use weakly::{
     Interner, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakValueMap,
 };
 
-use crate::peers::{self, Collection, Map, Pair, Pointer, Purge};
+use crate::peers::{self, Collection, Map, Pair, Pointer, Purge, Remove};
 
 impl<K: StrongRef + Pointer> Collection for WeakMap<K, u64> {
     type Object = K;
@@ -33,6 +33,13 @@ impl<K: StrongRef + Pointer> Map for WeakMap<K, u64> {
 impl<K: StrongRef + Pointer> Purge for WeakMap<K, u64> {
     fn purge(&mut self) {
         WeakMap::purge(self);
+    }
+}
+
+impl<K: StrongRef + Pointer> Remove for WeakMap<K, u64> {
+    #[inline]
+    fn remove(&mut self, object: &K) {
+        WeakMap::remove(self, object);
     }
 }
 

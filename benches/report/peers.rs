@@ -2,13 +2,15 @@
 //! the same code.
 
 use std::ops::Deref;
-use std::{rc, sync};
+use std::{array, rc, sync};
 
 use weakly::{Flavour, ptr};
 
 /// What comes into a collection, and ends its entry by its death.
 pub(crate) trait Object: 'static {
     type Payload;
+    /// How many it is.
+    const OBJECTS: usize = 1;
     fn new(payload: Self::Payload) -> Self;
 }
 
@@ -59,6 +61,7 @@ pub(crate) struct Pair<P> {
 
 impl<P: Object<Payload = u64>> Object for Pair<P> {
     type Payload = u64;
+    const OBJECTS: usize = 2;
     #[inline]
     fn new(payload: u64) -> Self {
         Pair {
@@ -86,6 +89,27 @@ pub(crate) trait Map: Collection {
 /// One that cleans up when it is told to.
 pub(crate) trait Purge: Collection {
     fn purge(&mut self);
+}
+
+/// One from which a live object can be taken out.
+pub(crate) trait Remove: Collection {
+    fn remove(&mut self, object: &Self::Object);
+}
+
+/// Ten collections of the same objects.
+pub(crate) struct Ten<C>([C; 10]);
+
+impl<C: Collection> Collection for Ten<C> {
+    type Object = C::Object;
+    fn with_capacity(capacity: usize) -> Self {
+        Ten(array::from_fn(|_| C::with_capacity(capacity)))
+    }
+    #[inline]
+    fn insert(&mut self, object: &C::Object, number: u64) {
+        for collection in &mut self.0 {
+            collection.insert(object, number);
+        }
+    }
 }
 
 /// One live handle for each word.

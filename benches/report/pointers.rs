@@ -13,13 +13,19 @@ use crate::peers::{Object, Pointer};
 const TRIES: usize = 50;
 
 /// An object that nobody watches is born and dies.
-pub(crate) fn new_drop<P: Pointer<Target = u64>>(operations: usize) -> Sample {
-    Box::new(move || time_each(operations, || drop(black_box(P::new(black_box(7))))))
+pub(crate) fn new_drop<P>(operations: usize, payload: P::Target) -> Sample
+where
+    P: Pointer<Target: Copy>,
+{
+    Box::new(move || time_each(operations, || drop(black_box(P::new(black_box(payload))))))
 }
 
 /// One more handle and one less; `watched` by a weak handle or not.
-pub(crate) fn clone_drop<P: Pointer<Target = u64>>(operations: usize, watched: bool) -> Sample {
-    let strong = P::new(7);
+pub(crate) fn clone_drop<P>(operations: usize, payload: P::Target, watched: bool) -> Sample
+where
+    P: Pointer,
+{
+    let strong = P::new(payload);
     let weak = watched.then(|| P::downgrade(&strong));
     Box::new(move || {
         black_box(&weak);

@@ -13,7 +13,7 @@ use weak_table::{
 };
 use weakly::Strong;
 
-use crate::peers::{Collection, Interner, Map, Pair, Pointer, Purge};
+use crate::peers::{Collection, Interner, Map, Pair, Pointer, Purge, Remove};
 
 /// `weak-table` as it comes with ahash; `W` is the weak pointer.
 pub(crate) type WeakTable<W> = PtrWeakKeyHashMap<W, u64, RandomState>;
@@ -63,6 +63,16 @@ where
 {
     fn purge(&mut self) {
         self.remove_expired();
+    }
+}
+
+impl<W> Remove for WeakTable<W>
+where
+    W: WeakElement<Strong: Pointer + Deref> + 'static,
+{
+    #[inline]
+    fn remove(&mut self, object: &W::Strong) {
+        PtrWeakKeyHashMap::remove(self, object);
     }
 }
 

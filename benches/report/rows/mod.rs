@@ -1,0 +1,102 @@
+//! The lines of the table.
+
+mod collections;
+mod interners;
+mod memory;
+mod pointers;
+mod shared;
+
+use std::{rc, sync};
+
+use weakly::{
+    Interner, Strong, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakValueMap, local,
+};
+
+use crate::duel::Row;
+use crate::theirs::WeakTable;
+
+/// Operations in a sample, where one takes nanoseconds: so few that most samples lie between two
+/// turns of the scheduler, which come every few milliseconds when neighbours are at work.
+const MANY: usize = 1 << 14;
+const K3: usize = 1_000;
+const K5: usize = 100_000;
+const K6: usize = 1_000_000;
+const SIZES: [usize; 3] = [K3, K5, K6];
+
+type Ours<T = u64> = WeakMap<Strong<T>, u64>;
+type OursLocal = WeakMap<local::Strong<u64>, u64>;
+type Theirs<T = u64> = WeakTable<sync::Weak<T>>;
+type TheirsLocal = WeakTable<rc::Weak<u64>>;
+type Values<V = Strong<u64>> = WeakValueMap<u64, V>;
+type Pairs = WeakPairMap<Strong<u64>, Strong<u64>>;
+type ByContent = WeakHashMap<Strong<u64>, u64>;
+type SetByContent = WeakHashSet<Strong<u64>>;
+type Words = Interner<Strong<str>>;
+
+/// The table, from top to bottom.
+pub(crate) fn all() -> Vec<Row> {
+    let mut rows = pointers::all();
+    rows.extend(collections::all());
+    rows.extend(memory::all());
+    rows.extend(interners::all());
+    rows.extend(shared::all());
+    rows
+}
+
+/// As many rounds as there is time for.
+fn rounds(size: usize) -> usize {
+    match size {
+        K6 => 51,
+        K5 => 75,
+        _ => 201,
+    }
+}
+
+/// How a row goes on for so long that `weak-table`'s sweeps have their share in each round, and no longer.
+#[derive(Clone, Copy)]
+struct Pace {
+    size: usize,
+    /// Inserts in a sample of ours, which has nothing that comes only now and then.
+    ours: usize,
+    /// In a sample of theirs.
+    theirs: usize,
+    turns: usize,
+}
+
+impl Pace {
+    fn of(size: usize) -> Self {
+        let (ours, turns) = match size {
+            K6 => (1 << 16, 8),
+            K5 => (1 << 15, 4),
+            // Has several sweeps in any sample.
+            _ => (MANY, 1),
+        };
+        let theirs = match turns {
+            1 => ours,
+            _ => Self::sweep(size) / turns,
+        };
+        Pace {
+            size,
+            ours,
+            theirs,
+            turns,
+        }
+    }
+
+    /// How many inserts are between two of its sweeps, or some hundredths fewer: a table is swept when seven
+    /// eighths of its buckets are taken, and grows, in its first samples, until what lives and a third
+    /// more would fill it by half.
+    fn sweep(size: usize) -> usize {
+        let buckets = (size * 4 / 3 * 16 / 7).next_power_of_two();
+        buckets / 8 * 7 - size
+    }
+
+    fn row(self, row: Row) -> Row {
+        let row = row.size(self.size).turns(self.turns);
+        match self.size {
+            K6 => row.rounds(5).at_once(),
+            K5 => row.rounds(7),
+            _ => row,
+        }
+    }
+}
