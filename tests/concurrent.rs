@@ -20,6 +20,8 @@ mod contents;
 mod cpython;
 #[path = "concurrent/destruction.rs"]
 mod destruction;
+#[path = "concurrent/dying.rs"]
+mod dying;
 #[path = "concurrent/faces.rs"]
 mod faces;
 #[path = "concurrent/flights.rs"]
