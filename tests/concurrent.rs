@@ -22,13 +22,21 @@ mod cpython;
 mod destruction;
 #[path = "concurrent/dying.rs"]
 mod dying;
+#[path = "concurrent/equal_hashes.rs"]
+mod equal_hashes;
 #[path = "concurrent/faces.rs"]
 mod faces;
 #[path = "concurrent/flights.rs"]
 mod flights;
+#[path = "concurrent/last_pin.rs"]
+mod last_pin;
 #[path = "concurrent/reclaim.rs"]
 mod reclaim;
 #[path = "concurrent/reentry.rs"]
 mod reentry;
 #[path = "concurrent/threads.rs"]
 mod threads;
+#[path = "concurrent/touchy.rs"]
+mod touchy;
+#[path = "concurrent/weak_lookups.rs"]
+mod weak_lookups;

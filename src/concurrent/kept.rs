@@ -12,9 +12,13 @@ use std::vec::Vec;
 
 use super::drain::Depth;
 use super::node::{Node, State};
+use super::pin::{Contained, Resumes};
 use super::table::Table;
 use super::tie::Tied;
 use crate::reclaim::Reclaim;
+
+/// What a dead node leaves.
+type Left<K, V> = Contained<(Option<K>, V)>;
 
 /// The policy of a table, and what has been kept. It is counted, for the sake of the nodes that are marked.
 pub(super) struct Kept<K, V> {
@@ -25,7 +29,7 @@ pub(super) struct Kept<K, V> {
     /// How long the list is.
     len: AtomicUsize,
     /// No code of users runs under its lock (T4).
-    list: Mutex<Vec<(Option<K>, V)>>,
+    list: Mutex<Vec<Left<K, V>>>,
 }
 
 impl<K, V> Kept<K, V> {
@@ -49,7 +53,7 @@ impl<K, V> Kept<K, V> {
         self.len.load(Relaxed)
     }
 
-    fn list(&self) -> MutexGuard<'_, Vec<(Option<K>, V)>> {
+    fn list(&self) -> MutexGuard<'_, Vec<Left<K, V>>> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -58,7 +62,7 @@ impl<K, V> Kept<K, V> {
         let key = self.with_keys.then_some(key);
         let mut list = self.list();
         if self.is_on_request() {
-            list.push((key, value));
+            list.push(Contained::new((key, value)));
             self.len.store(list.len(), Relaxed);
         } else {
             drop(list);
@@ -66,7 +70,7 @@ impl<K, V> Kept<K, V> {
         }
     }
 
-    fn take(&self) -> Option<(Option<K>, V)> {
+    fn take(&self) -> Option<Left<K, V>> {
         if self.len() == 0 {
             return None;
         }
@@ -108,8 +112,10 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     pub(super) fn destroy_kept(&self) -> bool {
         let mut any = false;
         if let Some(_depth) = Depth::enter() {
-            while self.kept.take().is_some() {
+            while let Some(left) = self.kept.take() {
                 any = true;
+                let _resumes = Resumes::default();
+                drop(left);
             }
         }
         any

@@ -1,6 +1,8 @@
 #![doc = include_str!("../../docs/CONCURRENT.md")]
 
+mod bucket;
 mod drain;
+mod inside;
 mod interner;
 mod iter;
 #[allow(unsafe_code)]

@@ -1,9 +1,6 @@
-//! The entries of a shared map, and how they are found.
+//! The entries of a shared map.
 
-use core::hash::{BuildHasher, Hash, Hasher};
 use core::mem::ManuallyDrop;
-use core::ptr;
-use equivalent::Equivalent;
 use std::sync::{Arc, OnceLock};
 
 use super::kept::Kept;
@@ -92,110 +89,5 @@ impl<K, T: Tied, V> Node<K, T, V> {
     #[inline]
     pub(super) fn is_named_by(&self, hook: HookId) -> bool {
         self.ready().is_some_and(|(tie, _)| tie.is_named_by(hook))
-    }
-}
-
-impl<K, T, V> Hash for Node<K, T, V> {
-    #[inline]
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.hash.get());
-    }
-}
-
-impl<K: Eq, T, V> PartialEq for Node<K, T, V> {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.key == other.key
-    }
-}
-
-impl<K: Eq, T, V> Eq for Node<K, T, V> {}
-
-macro_rules! hashes_to {
-    ([$($generics:tt)*] $name:ty) => {
-        impl<$($generics)*> Hash for $name {
-            #[inline]
-            fn hash<H: Hasher>(&self, state: &mut H) {
-                state.write_u64(self.0.get());
-            }
-        }
-    };
-}
-
-/// The node of this key.
-pub(super) struct ByKey<'a, Q: ?Sized>(pub(super) HashValue, pub(super) &'a Q);
-
-hashes_to!(['a, Q: ?Sized] ByKey<'a, Q>);
-
-impl<K, T, V, Q: ?Sized + Equivalent<K>> Equivalent<Node<K, T, V>> for ByKey<'_, Q> {
-    #[inline]
-    fn equivalent(&self, node: &Node<K, T, V>) -> bool {
-        self.0 == node.hash && self.1.equivalent(&node.key)
-    }
-}
-
-/// The node that this notice is about.
-pub(super) struct ByHook(pub(super) HashValue, pub(super) HookId);
-
-hashes_to!([] ByHook);
-
-impl<K, T: Tied, V> Equivalent<Node<K, T, V>> for ByHook {
-    #[inline]
-    fn equivalent(&self, node: &Node<K, T, V>) -> bool {
-        node.is_named_by(self.1)
-    }
-}
-
-/// This very node.
-pub(super) struct Itself<'a, N>(pub(super) HashValue, pub(super) &'a N);
-
-hashes_to!(['a, N] Itself<'a, N>);
-
-impl<N> Equivalent<N> for Itself<'_, N> {
-    #[inline]
-    fn equivalent(&self, node: &N) -> bool {
-        ptr::eq(self.1, node)
-    }
-}
-
-/// The node of this flight.
-pub(super) struct ByFlight<'a>(pub(super) HashValue, pub(super) &'a Arc<Flight>);
-
-hashes_to!(['a] ByFlight<'a>);
-
-impl<K, T: Tied, V> Equivalent<Node<K, T, V>> for ByFlight<'_> {
-    fn equivalent(&self, node: &Node<K, T, V>) -> bool {
-        node.is_flown_by(self.1)
-    }
-}
-
-/// Passes on the hash that the node has.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Told;
-
-pub(super) struct Teller(u64);
-
-impl BuildHasher for Told {
-    type Hasher = Teller;
-
-    #[inline]
-    fn build_hasher(&self) -> Teller {
-        Teller(0)
-    }
-}
-
-impl Hasher for Teller {
-    #[inline]
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("nodes and queries write one word")
-    }
-
-    #[inline]
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
     }
 }

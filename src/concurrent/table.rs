@@ -3,33 +3,39 @@
 //! * **T1** Whether nothing is pending is asked *before* the table is looked at; else the node that was
 //!   found is asked whether it is stale (Q2 of the queue).
 //! * **T2** A node is ended by whoever has unlinked it, once: the table gives it to one.
-//! * **T3** A notice unlinks the node with its hook and no other; the table may offer it one that has
-//!   taken the place of another meanwhile, so it asks again at the last moment.
+//! * **T3** A notice unlinks the node with its hook and no other.
 //! * **T4** Code of users never runs while something of ours is locked, nor between the taking of a
-//!   notice and its burial.
+//!   notice and its burial, nor inside `papaya` (but destructors, at the end of a pin): it decides on a
+//!   bucket that was seen, which is then exchanged if it is still there.
 
 use core::cell::Cell;
-use core::convert::Infallible;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use equivalent::Equivalent;
-use papaya::{Compute, Operation, ResizeMode};
+use papaya::{Compute, LocalGuard, Operation, ResizeMode};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
+use super::bucket::Bucket;
+use super::inside::{self, Asking};
 use super::kept::Kept;
-use super::node::{ByKey, Itself, Node, Ready, State, Told};
-use super::pin::{MANY, Pin, collector};
+use super::node::{Node, Ready, State};
+use super::pin::{Contained, MANY, Pin, Resumes, collector};
 use super::tie::Tied;
-use crate::hash::HashValue;
+use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::queue::SharedQueue;
 
-type Nodes<K, T, V> = papaya::HashMap<Node<K, T, V>, (), Told>;
+/// By their hashes, which are hashed once more: those of a user may be poor.
+type Nodes<K, T, V> = papaya::HashMap<u64, Bucket<Node<K, T, V>>, DefaultHashBuilder>;
 
 pub(crate) struct Table<K, T, V> {
     // Dropped before the queue (Q4).
     pub(super) nodes: Nodes<K, T, V>,
     pub(super) queue: SharedQueue,
+    /// Nodes that are not the first of their hash. It wraps, since they may be counted off before they are
+    /// counted.
+    surplus: AtomicUsize,
     /// What the dead leave, if that is to be kept.
     pub(super) kept: Arc<Kept<K, V>>,
     /// Nodes that stand for values being made.
@@ -42,7 +48,12 @@ pub(crate) struct Table<K, T, V> {
     pub(super) swept: AtomicBool,
     /// New entries until the next sweep.
     pub(super) until_sweep: AtomicUsize,
+    // Dropped after the nodes.
+    _resumes: Resumes,
 }
+
+/// What was there, if something was, and whether it was stale.
+type Replaced<'g, N> = Option<(&'g N, bool)>;
 
 // A table is whole between any two calls; what a panic can leave half done is a value.
 impl<K, T, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
@@ -62,18 +73,20 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         Table {
             nodes: papaya::HashMap::builder()
                 .capacity(capacity)
-                .hasher(Told)
+                .hasher(DefaultHashBuilder::default())
                 .collector(collector())
                 // Else what is unlinked while the table grows is destroyed when it has grown.
                 .resize_mode(ResizeMode::Blocking)
                 .build(),
             queue: SharedQueue::new(),
+            surplus: AtomicUsize::new(0),
             kept: Arc::new(kept),
             flying: AtomicUsize::new(0),
             dead: AtomicUsize::new(0),
             discarded: AtomicUsize::new(0),
             swept: AtomicBool::new(false),
             until_sweep: AtomicUsize::new(MANY),
+            _resumes: Resumes::default(),
         }
     }
 
@@ -94,7 +107,13 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Entries that are there.
     pub(crate) fn entries(&self) -> usize {
-        self.nodes.len().saturating_sub(self.flying.load(Relaxed))
+        let nodes = self.nodes.len().wrapping_add(self.surplus.load(Relaxed));
+        let entries = nodes.wrapping_sub(self.flying.load(Relaxed));
+        // Others are counting.
+        if entries > isize::MAX as usize {
+            return 0;
+        }
+        entries
     }
 
     /// Entries that are announced dead, and those of which something is kept.
@@ -125,8 +144,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     {
         // T1
         let idle = self.queue.is_idle();
-        let guard = self.nodes.guard();
-        let (node, ()) = self.nodes.get_key_value(&ByKey(hash, key), &guard)?;
+        let pin = self.pin();
+        let bucket = self.nodes.get(&hash.get(), pin.guard())?;
+        let node = bucket.find(|node| key.equivalent(&node.key))?;
         let (tie, value) = node.ready()?;
         if !idle && tie.is_stale() {
             return None;
@@ -136,12 +156,21 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Looks at all entries that are not stale, in no order.
     pub(crate) fn each(&self, mut look: impl FnMut(&K, &T, &V)) {
-        let guard = self.nodes.guard();
-        for (node, ()) in self.nodes.iter(&guard) {
+        let pin = self.pin();
+        for node in self.nodes(pin.guard()) {
             if let Some((tie, value)) = node.fresh() {
                 look(&node.key, tie, value);
             }
         }
+    }
+
+    /// All nodes.
+    pub(super) fn nodes<'g>(
+        &'g self,
+        guard: &'g LocalGuard<'_>,
+    ) -> impl Iterator<Item = &'g Node<K, T, V>> {
+        let buckets = self.nodes.iter(guard);
+        buckets.flat_map(|(_, bucket)| bucket.nodes().iter().map(|node| &***node))
     }
 
     /// An entry that is about to be put in.
@@ -168,25 +197,13 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.tend();
         let node = self.ready(hash, key, tie, value);
         let pin = self.pin();
-        let insert = |_: Option<_>| Operation::Insert::<(), Infallible>(());
-        let replaced = match self.nodes.compute(node, insert, pin.guard()) {
-            Compute::Updated {
-                old: (there, ()), ..
-            } => {
-                pin.has_unlinked();
-                let stale = self.end(there);
-                there
-                    .ready()
-                    .filter(|_| !stale)
-                    .map(|(tie, value)| old(tie, value))
-            }
-            _ => {
-                self.has_grown();
-                None
-            }
+        let replaced = self.swap(&pin, &Contained::counted(node), |_| true)?;
+        let Some((there, stale)) = replaced else {
+            self.has_grown();
+            return None;
         };
-        drop(pin);
-        replaced
+        let (tie, value) = there.ready().filter(|_| !stale)?;
+        Some(old(tie, value))
     }
 
     /// Puts an entry in, unless there is one that is of use, as `read` says. Gives that out.
@@ -199,10 +216,18 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         read: impl Fn(&T, &V) -> Option<R>,
     ) -> Option<R> {
         self.tend();
+        let is_swept = tie.is_swept();
         let node = self.ready(hash, key, tie, value);
         let pin = self.pin();
+        // Keys may be equal to none once they are dead: else those of one content would pile up until the next
+        // sweep.
+        if is_swept {
+            while let Some(dead) = self.unlink_if(&pin, hash, Node::is_stale, |_| true) {
+                self.end(dead);
+            }
+        }
         let there = Cell::new(None);
-        self.swap(&pin, node, |now| {
+        let put = self.swap(&pin, &Contained::counted(node), |now| {
             let of_use = now
                 .and_then(Node::fresh)
                 .and_then(|(tie, value)| read(tie, value));
@@ -210,11 +235,15 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             drop(there.replace(of_use));
             free
         });
+        if let Some(None) = put {
+            self.has_grown();
+        }
         there.into_inner()
     }
 
     /// Changes the entry of a key: `change` is shown what is there, and says what is to be. It may be asked
     /// several times, when others change the same entry.
+    #[track_caller]
     pub(crate) fn compute<R>(
         &self,
         hash: HashValue,
@@ -225,22 +254,28 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         K: Clone,
     {
         self.tend();
+        let pin = self.pin();
+        let mut asking = Asking::about(hash);
         loop {
-            let pin = self.pin();
-            let query = ByKey(hash, key);
-            let there = self.nodes.get_key_value(&query, pin.guard());
-            let there = there.map(|(node, ())| node);
+            let there = self.nodes.get(&hash.get(), pin.guard());
+            let there = there.and_then(|bucket| bucket.find(|node| *node.key == *key));
+            let there = there.map(|node| &***node);
             let shown = there.and_then(Node::fresh);
-            let (wanted, answer) = change(shown);
+            let address = there.map(|there| ptr::from_ref(there).cast());
+            let (wanted, answer) = asking.ask(address, || change(shown));
             let done = match (wanted, there) {
                 (Some((tie, value)), there) => {
                     let node = self.ready(hash, key.clone(), tie, value);
-                    self.swap(&pin, node, |now| match (now, there) {
-                        (Some(now), Some(there)) => ptr::eq(now, there),
-                        (None, None) => true,
-                        _ => false,
-                    })
-                    .is_some()
+                    let put =
+                        self.swap(&pin, &Contained::counted(node), |now| match (now, there) {
+                            (Some(now), Some(there)) => ptr::eq(now, there),
+                            (None, None) => true,
+                            _ => false,
+                        });
+                    if let Some(None) = put {
+                        self.has_grown();
+                    }
+                    put.is_some()
                 }
                 (None, Some(there)) => shown.is_none() || self.unlink(&pin, there),
                 (None, None) => true,
@@ -251,46 +286,78 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
     }
 
-    /// Puts a node in the place of what is there, if that is `expected`, and gives it out.
+    /// Puts a node in the place of what is there for its key, if that is `expected`. Gives that out, and
+    /// whether it was stale. If there was none, this is for the caller to [count](Self::has_grown).
+    #[inline]
     pub(super) fn swap<'g>(
-        &self,
+        &'g self,
         pin: &'g Pin<'_>,
-        node: Node<K, T, V>,
+        node: &Arc<Contained<Node<K, T, V>>>,
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
-    ) -> Option<&'g Node<K, T, V>>
-    where
-        K: 'g,
-        T: 'g,
-        V: 'g,
-    {
-        let insert = |now: Option<(&'g Node<K, T, V>, &'g ())>| {
-            if expected(now.map(|(node, ())| node)) {
-                Operation::Insert(())
-            } else {
-                Operation::Abort(())
+    ) -> Option<Replaced<'g, Node<K, T, V>>> {
+        let hash = node.hash;
+        loop {
+            let seen = self.nodes.get(&hash.get(), pin.guard());
+            let there = seen.and_then(|bucket| bucket.find(|there| there.key == node.key));
+            if !expected(there.map(|there| &***there)) {
+                return None;
+            }
+            let new = Bucket::with(seen, node, there);
+            if self.exchange(pin, hash, seen, Some(new)) {
+                inside::has_put(hash, Arc::as_ptr(node).cast());
+                return Some(there.map(|there| (&***there, self.end(there))));
+            }
+        }
+    }
+
+    /// Changes the bucket of a hash, if it is the one that was seen.
+    #[inline]
+    fn exchange<'g>(
+        &'g self,
+        pin: &'g Pin<'_>,
+        hash: HashValue,
+        seen: Option<&'g Bucket<Node<K, T, V>>>,
+        new: Option<Bucket<Node<K, T, V>>>,
+    ) -> bool {
+        let change = |now: Option<(&'g u64, &'g Bucket<_>)>| {
+            let is_seen = match (now, seen) {
+                (Some((_, now)), Some(seen)) => ptr::eq(now, seen),
+                (None, None) => true,
+                _ => false,
+            };
+            match &new {
+                _ if !is_seen => Operation::Abort(()),
+                Some(new) => Operation::Insert(new.clone()),
+                None => Operation::Remove,
             }
         };
-        match self.nodes.compute(node, insert, pin.guard()) {
-            Compute::Updated {
-                old: (there, ()),
-                new: (node, ()),
-            } => {
-                pin.has_unlinked();
-                self.end(there);
-                Some(node)
-            }
-            Compute::Inserted(node, ()) => {
-                self.has_grown();
-                Some(node)
-            }
-            _ => None,
+        let compute = self.nodes.compute(hash.get(), change, pin.guard());
+        if let Compute::Aborted(()) = compute {
+            return false;
         }
+        if seen.is_some() {
+            pin.has_unlinked();
+        }
+        let surplus = |bucket: &Bucket<_>| bucket.nodes().len() - 1;
+        let (before, after) = (seen.map_or(0, surplus), new.as_ref().map_or(0, surplus));
+        if before != after {
+            // Relaxed: it only counts.
+            self.surplus.fetch_add(after.wrapping_sub(before), Relaxed);
+        }
+        true
     }
 
     /// T2: this node has been unlinked, by us. Says whether it was stale.
     pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
-        let stale = node.is_stale();
-        if self.kept.is_on_request() && node.is_dead() {
+        let on_request = self.kept.is_on_request();
+        // Code of a user.
+        let asked = catch_unwind(AssertUnwindSafe(|| {
+            let stale = node.is_stale();
+            (stale, stale || on_request && node.is_dead())
+        }));
+        // Who does not say may be dead.
+        let (stale, dead) = *asked.as_ref().unwrap_or(&(false, true));
+        if on_request && dead {
             self.keep(node);
         }
         if node.ready().is_none() {
@@ -301,32 +368,37 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             self.discarded.fetch_add(1, Relaxed);
         }
         node.end();
-        stale
+        asked.map_or_else(|panic| resume_unwind(panic), |_| stale)
     }
 
     /// Unlinks this very node, if it is still there.
     pub(super) fn unlink(&self, pin: &Pin<'_>, node: &Node<K, T, V>) -> bool {
-        self.unlink_if(pin, &Itself(node.hash, node), |now| ptr::eq(now, node))
+        self.unlink_if(pin, node.hash, |now| ptr::eq(now, node), |_| true)
             .map(|node| self.end(node))
             .is_some()
     }
 
-    /// T2, T3: `wanted` is asked of what is unlinked, which is the caller's to end.
-    pub(super) fn unlink_if<'g, Q>(
-        &self,
+    /// Unlinks the first node of a hash that is the one that is `sought`, if it is `wanted`, which is asked
+    /// once for each. T2: it is the caller's to end.
+    pub(super) fn unlink_if<'g>(
+        &'g self,
         pin: &'g Pin<'_>,
-        query: &Q,
+        hash: HashValue,
+        mut sought: impl FnMut(&Node<K, T, V>) -> bool,
         mut wanted: impl FnMut(&Node<K, T, V>) -> bool,
-    ) -> Option<&'g Node<K, T, V>>
-    where
-        Q: core::hash::Hash + Equivalent<Node<K, T, V>>,
-    {
-        let unlinked = self
-            .nodes
-            .remove_if(query, |node, ()| wanted(node), pin.guard());
-        let (node, ()) = unlinked.ok().flatten()?;
-        pin.has_unlinked();
-        Some(node)
+    ) -> Option<&'g Node<K, T, V>> {
+        let mut asked = None;
+        loop {
+            let seen = self.nodes.get(&hash.get(), pin.guard())?;
+            let node = seen.find(&mut sought)?;
+            if asked != Some(Arc::as_ptr(node)) && !wanted(node) {
+                return None;
+            }
+            asked = Some(Arc::as_ptr(node));
+            if self.exchange(pin, hash, Some(seen), seen.without(node)) {
+                return Some(node);
+            }
+        }
     }
 
     /// Removes the entry of a key, if `wanted`, and shows it.
@@ -343,9 +415,15 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.tend();
         let idle = self.queue.is_idle();
         let pin = self.pin();
-        let node = self.unlink_if(&pin, &ByKey(hash, key), |node| {
+        let sought = |node: &Node<K, T, V>| key.equivalent(&node.key);
+        let mut asking = Asking::about(hash);
+        let node = self.unlink_if(&pin, hash, sought, |node| {
+            let address = ptr::from_ref(node).cast();
             match node.ready() {
-                Some((tie, value)) => (idle || !tie.is_stale()) && wanted(tie, value),
+                Some((tie, value)) => {
+                    let wanted = || wanted(tie, value);
+                    (idle || !tie.is_stale()) && asking.ask(Some(address), wanted)
+                }
                 // Who makes it will keep it for himself.
                 None => true,
             }
@@ -358,7 +436,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     pub(crate) fn retain(&self, mut wanted: impl FnMut(&K, &T, &V) -> bool) {
         self.tend();
         let pin = self.pin();
-        for (node, ()) in self.nodes.iter(pin.guard()) {
+        for node in self.nodes(pin.guard()) {
             let unwanted = |(tie, value)| !wanted(&node.key, tie, value);
             if node.fresh().is_some_and(unwanted) {
                 self.unlink(&pin, node);
@@ -369,7 +447,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// Removes all entries that are there, dead or alive; what is being made will not be kept.
     pub(crate) fn clear(&self) {
         let pin = self.pin();
-        for (node, ()) in self.nodes.iter(pin.guard()) {
+        for node in self.nodes(pin.guard()) {
             self.unlink(&pin, node);
         }
         drop(pin);

@@ -24,6 +24,10 @@ pub trait Sharing: Watching {
 }
 
 /// Whatever ties an entry to the lives of objects.
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
 pub trait Tied: Send + Sync {
     /// Whether somebody's death is not told, so that it has to be asked for.
     #[doc(hidden)]
@@ -58,6 +62,10 @@ pub trait Tied: Send + Sync {
 }
 
 /// A tie to one object.
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
 pub trait TiedTo: Tied + Sized {
     #[doc(hidden)]
     type Pointer: StrongRef;

@@ -8,7 +8,7 @@ use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;
 
-use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use crate::sync::{self, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// Whether a pointer may cross threads: [`Atomic`] or [`Local`]. Sealed.
 pub trait Flavour: sealed::Sealed + Sized + fmt::Debug + 'static {
@@ -66,6 +66,10 @@ impl Flavour for Local {
 }
 
 /// The operations that the protocols use on a counter.
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
 pub trait Counter<N> {
     fn new(value: N) -> Self;
     fn load(&self, order: Ordering) -> N;
@@ -79,13 +83,15 @@ pub trait Counter<N> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<N, N>;
-    /// What a loop of compare-exchanges takes for the value at first. Under loom it is `guess`: loom 0.7
-    /// does not try the interleavings in which another thread comes between a load and a
-    /// read-modify-write of the same atomic.
+    /// What a loop of compare-exchanges takes for the value at first; see [`sync::first_load`].
     fn first_look(&self, guess: N) -> N;
 }
 
 /// The operations that the protocols use on a tagged pointer.
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
 pub trait Link {
     fn new(value: *mut ()) -> Self;
     fn load(&self, order: Ordering) -> *mut ();
@@ -138,7 +144,7 @@ macro_rules! counters {
             #[inline(always)]
             fn first_look(&self, guess: $number) -> $number {
                 // Relaxed: the compare-exchange decides.
-                if cfg!(weakly_loom) { guess } else { <$atomic>::load(self, Ordering::Relaxed) }
+                sync::first_load(guess, || <$atomic>::load(self, Ordering::Relaxed))
             }
         }
 
@@ -218,11 +224,7 @@ impl Link for AtomicPtr<()> {
     }
     #[inline(always)]
     fn first_look(&self, guess: *mut ()) -> *mut () {
-        if cfg!(weakly_loom) {
-            guess
-        } else {
-            AtomicPtr::load(self, Ordering::Acquire)
-        }
+        sync::first_load(guess, || AtomicPtr::load(self, Ordering::Acquire))
     }
 }
 

@@ -64,9 +64,11 @@ pub(crate) struct Header<F: Flavour> {
     live: Live,
 }
 
-const HEADER: usize = size_of::<Header<super::Local>>();
 #[cfg(not(weakly_loom))]
-const _: () = assert!(HEADER == 16 && size_of::<Header<super::Atomic>>() == HEADER);
+const _: () = assert!(
+    size_of::<Header<super::Local>>() == 16 && size_of::<Header<super::Atomic>>() == 16,
+    "is_apart knows it"
+);
 
 /// A pointer to a block that is not freed.
 pub(crate) struct Block<F: Flavour>(NonNull<Header<F>>, PhantomData<F>);
@@ -480,7 +482,10 @@ impl<F: Flavour> Block<F> {
     pub(super) unsafe fn free(self) {
         let code = self.header().count.load(Relaxed);
         debug_assert_ne!(code & DEAD, 0, "freed before its death was over");
-        let (size, align) = (code & (1 << ALIGN_AT) - 1, 1 << (code >> ALIGN_AT & 0xf));
+        let (size, align) = (
+            code & ((1 << ALIGN_AT) - 1),
+            1 << ((code >> ALIGN_AT) & 0xf),
+        );
         self.header().live.end();
         if cfg!(weakly_loom) {
             // The memory stays, so that a late access meets the ended mark.

@@ -293,7 +293,9 @@ pub(crate) struct NoticeStack<F: Flavour> {
     pushed: F::Word,
     /// For an owner that consists of many threads: registrations that have neither been ended nor brought a
     /// notice that was taken out; and notices, here or on their way, whose entry has gone.
+    #[cfg(feature = "std")]
     pub(crate) registered: F::Word,
+    #[cfg(feature = "std")]
     pub(crate) orphans: F::Word,
     is_counted: bool,
     /// The owner's.
@@ -326,7 +328,9 @@ impl<F: Flavour> StackRef<F> {
             top: F::Link::new(ptr::null_mut()),
             inflight: F::Word::new(0),
             pushed: F::Word::new(0),
+            #[cfg(feature = "std")]
             registered: F::Word::new(0),
+            #[cfg(feature = "std")]
             orphans: F::Word::new(0),
             is_counted,
             slab: UnsafeCell::new(Slab::new()),
@@ -439,12 +443,14 @@ impl<F: Flavour> StackRef<F> {
 
     /// How many have ever been pushed, or are on their way, of a stack that counts them. Relaxed: a death
     /// that happens before this call has counted its push.
+    #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn pushed(self) -> usize {
         self.get().pushed.load(Relaxed)
     }
 
     /// Counts one more, as if it had been pushed. Relaxed: a count.
+    #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn count(self) {
         self.get().pushed.fetch_add(1, Relaxed);
@@ -490,16 +496,27 @@ impl<F: Flavour> StackRef<F> {
     ///
     /// # Safety
     /// N3: the caller is the owner, the notice has been taken out, and no entry is left that stands for it.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn finish(self, notice: Notice<F>) {
         // SAFETY: the caller's promise.
         unsafe {
-            let hook = match notice {
-                Notice::Hook(hook) if !RecordRef::is_first(hook) => Some(hook),
-                _ => None,
-            };
-            notice.end();
-            if let Some(hook) = hook {
+            match notice {
+                Notice::Block(block) => block.free(),
+                Notice::Hook(hook) => self.finish_hook(hook),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`finish`](Self::finish).
+    #[cold]
+    #[inline(never)]
+    unsafe fn finish_hook(self, hook: HookRef<F>) {
+        // SAFETY: the caller's promise. (Asked before the record may go.)
+        unsafe {
+            let is_first = RecordRef::is_first(hook);
+            Notice::end(Notice::Hook(hook));
+            if !is_first {
                 self.give_back(hook);
             }
         }

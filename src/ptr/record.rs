@@ -302,6 +302,7 @@ impl<F: Flavour> RecordRef<F> {
     }
 
     /// Whether all notices of the object's death are pushed.
+    #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn is_closed(self) -> bool {
         // Acquire: the release of the close, so that the death happens before what the caller concludes.
@@ -309,6 +310,7 @@ impl<F: Flavour> RecordRef<F> {
     }
 
     /// Whether the notice of this hook has been pushed; if not, it is still to come.
+    #[cfg(feature = "std")]
     pub(crate) fn is_fired(self, hook: HookRef<F>) -> bool {
         match self.lock() {
             None => true,
@@ -340,7 +342,7 @@ impl<F: Flavour> RecordRef<F> {
                     // SAFETY: it was not used.
                     unsafe { stack.give_back(hook) };
                 }
-                return Registered::First(self.first());
+                return Registered::First;
             }
             // SAFETY: the caller's promise.
             if let Some(hook) = spare.or_else(|| unsafe { stack.spare_hook(block, hash) }) {
@@ -390,6 +392,7 @@ impl<F: Flavour> RecordRef<F> {
     ///
     /// # Safety
     /// As for [`unregister`](Self::unregister) and [`StackRef::give_back`].
+    #[cfg(feature = "std")]
     pub(crate) unsafe fn unregister_any(self, hook: NonNull<()>, stack: StackRef<F>) -> bool {
         // SAFETY: the caller's promise.
         unsafe {
@@ -454,7 +457,7 @@ impl<F: Flavour> RecordRef<F> {
         let Some(mut gate) = self.lock() else {
             unreachable!("an object dies once")
         };
-        let finalizers = gate.finalizers(core::mem::take);
+        let finalizers = gate.finalizers(|head| core::mem::replace(head, ptr::null_mut()));
         loop {
             for _ in 0..BATCH {
                 // SAFETY: N1, H1, R3: registered until here. Under the gate: whoever finds a registration
@@ -487,8 +490,8 @@ impl<F: Flavour> RecordRef<F> {
 
 /// What stands for a registration.
 pub(crate) enum Registered<F: Flavour> {
-    /// The block, and here its record's first hook.
-    First(HookRef<F>),
+    /// The block, and its record's first hook.
+    First,
     /// A hook.
     Further(HookRef<F>),
 }

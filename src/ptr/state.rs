@@ -283,7 +283,7 @@ impl<F: Flavour> Block<F> {
             match self.record(false) {
                 None => self.register(stack, hash),
                 Some(record) => match record.register(stack, hash) {
-                    Registered::First(_) => Registration::Block,
+                    Registered::First => Registration::Block,
                     Registered::Further(hook) => Registration::Hook(hook),
                 },
             }
@@ -295,6 +295,7 @@ impl<F: Flavour> Block<F> {
     ///
     /// # Safety
     /// As for [`register`](Self::register).
+    #[cfg(feature = "std")]
     pub(crate) unsafe fn register_shared(
         self,
         stack: StackRef<F>,
@@ -304,9 +305,10 @@ impl<F: Flavour> Block<F> {
         unsafe {
             let record = self.record(true).unwrap_unchecked();
             record.add_ref_by_strong();
-            let (Registered::First(hook) | Registered::Further(hook)) =
-                record.register(stack, hash);
-            (record, hook)
+            match record.register(stack, hash) {
+                Registered::First => (record, record.first()),
+                Registered::Further(hook) => (record, hook),
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
-use core::mem::{self, ManuallyDrop};
+use core::mem::{self, ManuallyDrop, MaybeUninit};
 use core::ops::Deref;
 use core::pin::Pin;
 use core::ptr::{self, NonNull};
@@ -193,50 +193,28 @@ impl<T, F: Flavour> Strong<T, F> {
         T: Clone,
     {
         if !this.is_unique() {
-            // Before anything is given up: this may fail, and unwind.
-            let fresh = Fresh::<T, F>::new();
-            if this.claim() {
-                // SAFETY: claimed, so the payload is ours to move; the rest of the object is reclaimed when
-                // `this` is whole again, because finalizers may panic.
-                unsafe {
-                    let reclaim = this.reclaim();
-                    let fresh = fresh.fill(this.ptr.read());
-                    ptr::write(this, fresh);
-                    drop(reclaim);
+            // Before anything is given up: it may fail, and the failure unwind.
+            let fresh = Strong::<MaybeUninit<T>, F>::new(MaybeUninit::uninit());
+            let claimed = this.claim();
+            // SAFETY: if claimed, the payload is ours to move. The memory is that of a `T`. Finalizers may
+            // panic, so the reclamation is last, when `this` is whole.
+            unsafe {
+                let new = fresh.ptr.cast::<T>();
+                new.write(if claimed {
+                    this.ptr.read()
+                } else {
+                    T::clone(this)
+                });
+                mem::forget(fresh);
+                let old = ManuallyDrop::new(mem::replace(this, Self::from_counted(new)));
+                match claimed {
+                    true => drop(old.reclaim()),
+                    false => drop(ManuallyDrop::into_inner(old)),
                 }
-            } else {
-                *this = fresh.fill((**this).clone());
             }
         }
         // SAFETY: unique, or new.
         unsafe { this.ptr.as_mut() }
-    }
-}
-
-/// Memory for an object that has no value yet.
-struct Fresh<T, F: Flavour>(NonNull<T>, PhantomData<F>);
-
-impl<T, F: Flavour> Fresh<T, F> {
-    fn new() -> Self {
-        let ptr = header::allocate::<F>(Layout::new::<T>(), 1, state::NONE);
-        Fresh(ptr.cast(), PhantomData)
-    }
-
-    fn fill(self, value: T) -> Strong<T, F> {
-        let ptr = ManuallyDrop::new(self).0;
-        // SAFETY: fresh memory of this layout; it then holds a value, and is counted once.
-        unsafe {
-            ptr.write(value);
-            Strong::from_counted(ptr)
-        }
-    }
-}
-
-impl<T, F: Flavour> Drop for Fresh<T, F> {
-    fn drop(&mut self) {
-        let layout = Layout::new::<T>();
-        // SAFETY: allocated so, and nobody else knows it.
-        unsafe { Block::<F>::of(self.0.cast(), layout).free_all(self.0.cast(), layout) };
     }
 }
 

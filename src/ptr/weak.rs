@@ -3,7 +3,6 @@
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
-use core::num::NonZero;
 use core::ptr::{self, NonNull};
 
 use super::flavour::Flavour;
@@ -27,7 +26,10 @@ pub struct Weak<T: ?Sized, F: Flavour> {
 }
 
 /// The address of a handle that never had an object: no block is there.
-const NOWHERE: NonNull<u8> = NonNull::<u8>::without_provenance(NonZero::<usize>::MAX);
+const NOWHERE: NonNull<u8> = match NonNull::new(ptr::without_provenance_mut(usize::MAX)) {
+    Some(nowhere) => nowhere,
+    None => unreachable!(),
+};
 
 // SAFETY: as for `std::sync::Weak`: it can become a strong handle, and header and record are made of
 // atomics and of what the gate protects.

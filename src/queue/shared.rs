@@ -84,6 +84,7 @@ impl Drop for Hold<'_> {
 }
 
 /// Names a hook, and is not to be followed.
+#[allow(unreachable_pub, reason = "1.85 does not see it behind `Tied`")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct HookId(*const ());
 

@@ -183,13 +183,15 @@ impl<K: Slot, V: Slot> Table<K, V> {
     #[inline(never)]
     fn bury_some(&mut self) {
         for _ in 0..NOTICES {
-            if !self.bury_announced() {
+            self.bury_announced();
+            if self.is_idle() {
                 break;
             }
         }
     }
 
     /// Buries the next entry that is announced dead, if there is one.
+    #[inline]
     fn bury_announced(&mut self) -> bool {
         self.unlink_announced()
             .map(|remains| self.kept.reclaim(remains))
@@ -197,6 +199,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     /// Unlinks the next entry that is announced dead, and returns what it leaves.
+    #[inline]
     fn unlink_announced(&mut self) -> Option<Remains<K, V>> {
         let Table {
             entries,
