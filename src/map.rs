@@ -51,9 +51,10 @@ use names::*;
 /// From the key's death on, its entry is not found any more and (with `Strong` and `local::Strong`)
 /// does not count. Its **value** is destroyed on the map's thread, by the map's own next operations:
 ///
-/// * each method that takes `&mut self` first works off up to 16 notices of deaths (`iter_mut`,
-///   `values_mut`, `get_mut` and `drain_dead` excepted: they give out what there is);
-/// * [`purge`](Self::purge) works off all;
+/// * each method that takes `&mut self` drains up to 16 notices of deaths, `insert` at its end and the
+///   others before anything else (`iter_mut`, `values_mut`, `get_mut` and `drain_dead` excepted: they give
+///   out what there is);
+/// * [`purge`](Self::purge) drains all;
 /// * growing, shrinking, clearing and dropping the map do so too.
 ///
 /// Where that is too early, because a value's destructor uses the map again, which is in a `RefCell`, or
@@ -156,8 +157,8 @@ impl<K: StrongRef, V> WeakMap<K, V> {
         self.get(key).is_some()
     }
 
-    /// The value of a key. O(1); does not touch the key's object (unless some key of this map is dead
-    /// and not yet purged: then the side table of the one that is found is asked).
+    /// The value of a key. O(1); never touches the key's payload, and the words before it only if it is
+    /// larger than 256 bytes with them, or in other collections too.
     ///
     /// An expired weak handle finds nothing. Inside the key's own destructor, a reference to it still
     /// finds its entry.

@@ -20,8 +20,8 @@ fn addr_of_sized<T>(target: &T) -> *const () {
 
 // === Our own pointers ===
 
-// SAFETY: the address of the payload is that of the object, which does not move; a record, which a
-// watch holds, is never another object's.
+// SAFETY: the address of the payload is that of the object, which does not move; a block, of which a watch
+// has a share, is never another object's.
 unsafe impl<T: ?Sized, F: Flavour> StrongRef for Strong<T, F> {
     type Target = T;
     type Weak = Weak<T, F>;

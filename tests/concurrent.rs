@@ -20,6 +20,8 @@ mod contents;
 mod cpython;
 #[path = "concurrent/destruction.rs"]
 mod destruction;
+#[path = "concurrent/dying.rs"]
+mod dying;
 #[path = "concurrent/equal_hashes.rs"]
 mod equal_hashes;
 #[path = "concurrent/faces.rs"]

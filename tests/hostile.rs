@@ -42,6 +42,10 @@
 //!
 //! What makes objects for a collection panics, kills, or makes something else.
 //!
+//! # Many entries (`hostile/many_entries.rs`)
+//!
+//! One object has very many: its death, and the end of its maps, keep nobody waiting.
+//!
 //! # Threads (`hostile/threads.rs`)
 //!
 //! The deaths come from other threads. Under Miri, with many seeds.
@@ -61,6 +65,8 @@ mod faces;
 mod forgotten;
 #[path = "hostile/makers.rs"]
 mod makers;
+#[path = "hostile/many_entries.rs"]
+mod many_entries;
 #[path = "hostile/owned_keys.rs"]
 mod owned_keys;
 #[path = "hostile/pairs.rs"]

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering::Relaxed};
 pub(crate) type Bulky = [u8; 4096];
 
 /// A payload with the header of any pointer. The arrays of tables and vectors of the sizes that are
-/// measured here are far larger, records and blocks of queues far smaller.
+/// measured here are far larger, blocks and records far smaller.
 const PAYLOADS: RangeInclusive<usize> = size_of::<Bulky>()..=size_of::<Bulky>() + 64;
 
 /// The smallest allocation that counts: none, mostly.

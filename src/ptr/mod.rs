@@ -1,7 +1,7 @@
 //! The pointer: strong and weak handles, the block of an object, and what becomes known of its death.
-//! docs/DESIGN.md tells the protocol; the invariants are in the files they belong to: B1 to B4 of a block in
-//! [`header`], R1 to R4 of a record in [`record`], H1 to H3 of a hook in [`hook`], N1 to N3 of notices in
-//! [`notice`], F1 of finalizers in [`finalize`].
+//! The chapter `design` tells the protocol; the invariants are in the files they belong to: B1 to B4 of a block
+//! in `header`, R1 to R4 of a record in `record`, H1 to H3 of a hook in `hook`, N1 to N3 of notices in `notice`,
+//! F1 of finalizers in `finalize`.
 
 mod convert;
 mod death;

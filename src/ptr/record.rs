@@ -15,7 +15,7 @@
 //!   hook comes meanwhile: to register takes a strong handle.
 
 use alloc::boxed::Box;
-use core::mem::offset_of;
+use core::mem::{ManuallyDrop, offset_of};
 use core::ptr::{self, NonNull};
 
 use super::abort;
@@ -131,12 +131,13 @@ impl<F: Flavour> Gate<F> {
     }
 }
 
-/// A record that nobody knows yet. Dropped unless it is [published](Fresh::publish).
-pub(super) struct Fresh<F: Flavour>(Box<Record<F>>);
+/// A record that nobody knows yet. Dropped unless it is [published](Fresh::publish). Not a box: to move that
+/// would end the rights of the pointer that `state` is given.
+pub(super) struct Fresh<F: Flavour>(NonNull<Record<F>>);
 
 impl<F: Flavour> Fresh<F> {
     pub(super) fn new(block: Block<F>) -> Self {
-        Fresh(Box::new(Record {
+        let record = Box::into_raw(Box::new(Record {
             target: UnsafeCell::new(ptr::null_mut()),
             refs: F::Word::new(0),
             gate: F::Half::new(OPEN),
@@ -144,27 +145,37 @@ impl<F: Flavour> Fresh<F> {
             finalizers: UnsafeCell::new(ptr::null_mut()),
             first: Hook::new(block, RecordRef::<F>::OFFSET),
             live: Live::new(),
-        }))
+        }));
+        // SAFETY: a box is not null.
+        Fresh(unsafe { NonNull::new_unchecked(record) })
     }
 
     /// What the record is to say when it is published.
     pub(super) fn set(&mut self, refs: usize, target: Option<StackRef<F>>) {
-        // Relaxed: the publication.
-        self.0.refs.store(refs, Relaxed);
         let target = target.map_or(ptr::null_mut(), StackRef::as_ptr);
-        // SAFETY: nobody else knows the record.
-        self.0.target.with_mut(|place| unsafe { *place = target });
+        // SAFETY: nobody else knows the record. Relaxed: the publication.
+        unsafe {
+            let record = self.0.as_ref();
+            record.refs.store(refs, Relaxed);
+            record.target.with_mut(|place| *place = target);
+        }
     }
 
     /// The record as `state` would name it.
-    pub(super) fn encode(&mut self) -> *mut () {
-        State::Record(RecordRef(NonNull::from(&mut *self.0))).encode()
+    pub(super) fn encode(&self) -> *mut () {
+        State::Record(RecordRef(self.0)).encode()
     }
 
     /// `state` names the record now.
     pub(super) fn publish(self) -> RecordRef<F> {
-        // SAFETY: a box is not null.
-        RecordRef(unsafe { NonNull::new_unchecked(Box::into_raw(self.0)) })
+        RecordRef(ManuallyDrop::new(self).0)
+    }
+}
+
+impl<F: Flavour> Drop for Fresh<F> {
+    fn drop(&mut self) {
+        // SAFETY: from a box, and nobody knows it.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
 

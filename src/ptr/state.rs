@@ -119,7 +119,7 @@ impl<F: Flavour> Block<F> {
     /// Publishes a record, which has been set to take this state's place.
     #[inline]
     fn inflate(self, from: *mut (), fresh: &mut Option<Fresh<F>>) -> Result<RecordRef<F>, *mut ()> {
-        let Some(mut record) = fresh.take() else {
+        let Some(record) = fresh.take() else {
             unreachable!("it has been set")
         };
         match self.swing(from, record.encode()) {

@@ -22,10 +22,13 @@ use crate::sync::Ordering::*;
 /// of [`Rc`](std::rc::Rc)). The interface is that of `Arc`: associated functions, so that they never
 /// hide a method of `T`.
 ///
-/// A handle is one word (two for an unsized payload). The object has a header of two words, and weak
-/// handles and the first entry of a collection need no more. An object of more than 256 bytes with its
-/// header has its payload apart: an allocation and two words more, and what is freed at the last strong
-/// handle, always, is the payload; a smaller one waits, as with `Arc`, for those who hold on weakly.
+/// A handle is one word (two for an unsized payload). The object has a header of two words; weak handles,
+/// and the first entry that holds it in a collection of one owner, need no more. More than that takes a
+/// record of 64 bytes, and 32 for each further entry.
+///
+/// Nothing weak keeps a payload. An object of more than 256 bytes with its header has its payload apart, by
+/// an allocation and 24 bytes more, and its memory is freed at the death. A smaller one waits, as with
+/// `Arc`, for those who hold on weakly.
 ///
 /// # What happens at the death
 ///
@@ -34,7 +37,8 @@ use crate::sync::Ordering::*;
 /// 1. every [`Weak`](crate::Weak) reads expired, every upgrade fails;
 /// 2. the payload's destructor runs; maps still find the object by reference (`map.get(&*self)`);
 /// 3. the maps that hold it get a notice, then its [finalizers](Strong::finalize) run, newest first;
-/// 4. its memory is freed.
+/// 4. its memory is freed, but for 256 bytes at most (and its record), which wait for those who still hold
+///    on weakly.
 ///
 /// 3 and 4 also happen if the destructor or a finalizer panics; the panic goes on to whoever dropped
 /// the handle. (A second panic while the first unwinds aborts the process, as with every destructor

@@ -13,9 +13,9 @@ use super::strong::Strong;
 ///
 /// Use it by its two names, [`Weak`](crate::Weak) and [`local::Weak`](crate::local::Weak).
 ///
-/// It holds the object's block of at most 256 bytes, never a larger payload. Two weak handles are equal, and hash equal,
-/// exactly if they were made from the same object, whatever its value; this stays so after the
-/// death, and no object that comes later at the same address is ever equal to it (as with the
+/// It keeps no payload, and of a dead object's memory at most 256 bytes: a larger payload is freed at the
+/// death. Two weak handles are equal, and hash equal, exactly if they were made from the same object,
+/// whatever its value; this stays so after the death, and no object that comes later at the same address is ever equal to it (as with the
 /// owner-based comparison of C++26; `std::sync::Weak` offers none). All [`new`](Weak::new)
 /// handles, which never had an object, are equal.
 pub struct Weak<T: ?Sized, F: Flavour> {
@@ -31,8 +31,8 @@ const NOWHERE: NonNull<u8> = match NonNull::new(ptr::without_provenance_mut(usiz
     None => unreachable!(),
 };
 
-// SAFETY: as for `std::sync::Weak`: it can become a strong handle, and the record is made of atomics
-// and of what its gate protects.
+// SAFETY: as for `std::sync::Weak`: it can become a strong handle, and header and record are made of
+// atomics and of what the gate protects.
 unsafe impl<T: ?Sized + Send + Sync> Send for Weak<T, super::Atomic> {}
 // SAFETY: likewise.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Weak<T, super::Atomic> {}

@@ -29,7 +29,7 @@ pub use slot::Owned;
 pub(crate) use slot::{Deaths, Slot};
 pub(crate) use sweep::{Search, Walk};
 
-/// How many notices an operation works off: more than one, so that the dead never accumulate under a
+/// How many notices an operation drains: more than one, so that the dead never accumulate under a
 /// caller who only inserts; few, so that no caller pays for everybody's dead.
 const NOTICES: usize = 16;
 

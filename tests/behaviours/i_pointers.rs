@@ -84,8 +84,8 @@ fn a_dead_object_is_never_brought_back<F: Own>() {
     assert!(weak.clone().upgrade().is_none());
 }
 
-/// I122: The payload is dropped, and its memory freed, at the last strong handle, whoever watches; the
-/// record of the watchers goes with the last of them; without any, all goes at once.
+/// I122: The payload is dropped, and its memory, which is large, freed, at the last strong handle, whoever
+/// watches; block and record go with the last who does; without any, all goes at once.
 fn memory_is_freed_at_the_last_strong_handle<F: Own>() {
     let counter = Counter::default();
     let base = heap::bytes();

@@ -34,4 +34,5 @@ mod h_weak_values;
 mod i_expired;
 mod i_pointers;
 mod j_finalizers;
+mod n_memory;
 mod n_reclaim;

@@ -229,7 +229,7 @@ impl<P: Payload<F>, F: Tested> World<P, F> {
         for token in &place.spent {
             assert!(token.detach().is_none() && !token.run_now());
         }
-        // The oldest, which is at the end of the list in the side table.
+        // The oldest, which is at the end of the list in the record.
         let Some(index) = place.pending.iter().position(|one| one.token.is_some()) else {
             return;
         };

@@ -1,0 +1,75 @@
+//! One object with very many entries: its death keeps nobody waiting, and its collections end in linear time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::*};
+use std::thread;
+
+use crate::common::scaled;
+use weakly::{Strong, WeakMap, WeakValueMap};
+
+/// If one of these took as long as all of them, a test would take hours.
+const MANY: usize = scaled(
+    if cfg!(debug_assertions) {
+        200_000
+    } else {
+        1_000_000
+    },
+    400,
+);
+
+/// 184: The object is the value of very many keys. While its notices are pushed, another thread asks after
+/// its finalizer: it gets an answer in between, again and again, and not one in the end.
+#[test]
+fn a_death_with_very_many_entries_lets_others_in() {
+    let object = Strong::new(0);
+    let mut map: WeakValueMap<usize, Strong<i32>> = (0..MANY).map(|n| (n, &object)).collect();
+    assert_eq!(Strong::weak_count(&object), MANY);
+    let over = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&over);
+    let token = Strong::finalize(&object, move || flag.store(true, Release));
+    let mut answers = 0;
+    thread::scope(|scope| {
+        scope.spawn(move || drop(object));
+        loop {
+            let pending = token.is_pending();
+            if over.load(Acquire) {
+                break;
+            }
+            // The death has begun, and its finalizers have not: it is busy with the notices.
+            answers += usize::from(!pending);
+        }
+    });
+    // (It lets others in after each 64. Under Miri hardly any thread is ever let in.)
+    assert!(cfg!(miri) || answers >= 100, "{answers} answers");
+    assert_eq!((map.len(), map.pending_dead()), (0, MANY));
+    // Late notices: all of them are on their way when the map ends.
+    map.clear();
+    assert_eq!(map.pending_dead(), 0);
+}
+
+/// 184: A map that ends while the object lives takes its entries out of the object's list, one by one.
+#[test]
+fn the_end_of_a_map_with_very_many_entries_of_one_object_is_linear() {
+    let object = Strong::new(0);
+    let map: WeakValueMap<usize, Strong<i32>> = (0..MANY).map(|n| (n, &object)).collect();
+    let weak = Strong::downgrade(&object);
+    assert_eq!(Strong::weak_count(&object), MANY + 1);
+    drop(map);
+    assert_eq!(weak.weak_count(), 1);
+}
+
+/// 184: So do very many maps with one entry each, in whatever order they end, before its death or after.
+#[test]
+fn the_end_of_very_many_maps_over_one_object_is_linear() {
+    let object = Strong::new(0);
+    let mut maps: Vec<_> = (0..MANY / 10)
+        .map(|n| WeakMap::from([(&object, n)]))
+        .collect();
+    let weak = Strong::downgrade(&object);
+    let rest = maps.split_off(MANY / 20);
+    drop(maps);
+    assert_eq!(Strong::weak_count(&object), rest.len() + 1);
+    drop(object);
+    assert!(weak.is_expired() && rest.iter().all(WeakMap::is_empty));
+    drop(rest);
+}
