@@ -156,17 +156,25 @@ impl<F: Flavour> Notice<F> {
         }
     }
 
-    /// Ends the notice of a block, or of a hook whose memory stays with its collection.
+    /// Ends the notice; what is left is the memory of its hook, if that is a further one.
     ///
     /// # Safety
     /// N3: the notice is the caller's, and no entry is left that stands for it.
     #[inline]
-    unsafe fn end(self) {
+    unsafe fn end(self) -> Option<HookRef<F>> {
         // SAFETY: the caller's promise.
         unsafe {
             match self {
-                Notice::Block(block) => block.free(),
-                Notice::Hook(hook) => RecordRef::of_block(hook.block()).release(),
+                Notice::Block(block) => {
+                    block.free();
+                    None
+                }
+                Notice::Hook(hook) => {
+                    let record = RecordRef::of_block(hook.block());
+                    let further = (hook != record.first()).then_some(hook);
+                    record.release();
+                    further
+                }
             }
         }
     }
@@ -374,10 +382,10 @@ impl<F: Flavour> StackRef<F> {
             if top.addr() == CLOSED {
                 // SAFETY: N3 without an owner: it is ours to end.
                 unsafe {
-                    match node.get() {
+                    match node.get().and_then(|notice| notice.end()) {
+                        Some(hook) if stack.is_counted => LoneHook::free(hook),
                         // The slab goes with the stack, and is not a pusher's.
-                        Some(notice) if !stack.is_counted => notice.end(),
-                        Some(notice) => self.finish(notice),
+                        Some(hook) => hook.retire(),
                         None => {}
                     }
                     self.arrive();
@@ -494,12 +502,7 @@ impl<F: Flavour> StackRef<F> {
     pub(crate) unsafe fn finish(self, notice: Notice<F>) {
         // SAFETY: the caller's promise.
         unsafe {
-            let hook = match notice {
-                Notice::Hook(hook) if !RecordRef::is_first(hook) => Some(hook),
-                _ => None,
-            };
-            notice.end();
-            if let Some(hook) = hook {
+            if let Some(hook) = notice.end() {
                 self.give_back(hook);
             }
         }
