@@ -401,10 +401,11 @@ impl<F: Flavour> StackRef<F> {
                 None => return,
             }
             // Release: pairs with the swap in `take`: the owner finds the notice as we have left it, and
-            // the death up to here before it.
+            // the death up to here before it. Acquire on failure: if the owner has gone, what we end he may
+            // have marked as late before.
             match stack
                 .top
-                .compare_exchange(top, node.as_ptr(), Release, Relaxed)
+                .compare_exchange(top, node.as_ptr(), Release, Acquire)
             {
                 Ok(_) => return,
                 Err(now) => top = now,

@@ -220,7 +220,10 @@ fn get_mut_against_an_upgraded_handle_that_downgrades_again() {
             },
             || write_if_alone(&mut a),
         );
-        assert!(!alone, "a weak handle, or one that will make one, was always there");
+        assert!(
+            !alone,
+            "a weak handle, or one that will make one, was always there"
+        );
         assert!(peek(&weak));
     });
 }

@@ -197,7 +197,9 @@ impl<T: Thing> Map<T> {
             return false;
         };
         let named = |watch: &Option<Watch<T, Atomic>>| {
-            watch.as_ref().is_some_and(|watch| watch.is_named_by(&notice))
+            watch
+                .as_ref()
+                .is_some_and(|watch| watch.is_named_by(&notice))
         };
         let index = self.entries.iter().position(named).expect("no late notice");
         assert_eq!(notice.hash().short(), self.hash(index).short());

@@ -135,7 +135,10 @@ fn get_mut_on_a_record_against_an_upgraded_handle_that_downgrades_again() {
             },
             || write_if_alone(&mut a),
         );
-        assert!(!alone, "a weak handle, or one that will make one, was always there");
+        assert!(
+            !alone,
+            "a weak handle, or one that will make one, was always there"
+        );
         assert!(peek(&weak));
     });
 }
@@ -220,10 +223,7 @@ fn get_mut_is_not_fooled_by_a_token_that_comes() {
     });
 }
 
-fn counting(
-    a: &Strong<Payload>,
-    runs: &Arc<AtomicUsize>,
-) -> FinalizerToken<Atomic> {
+fn counting(a: &Strong<Payload>, runs: &Arc<AtomicUsize>) -> FinalizerToken<Atomic> {
     let runs = runs.clone();
     Strong::finalize(a, move || {
         runs.fetch_add(1, Relaxed);
@@ -247,7 +247,7 @@ fn a_finalizer_is_brought_forward_once() {
     check(1, |maker| {
         let a = maker.object();
         let runs = Arc::new(AtomicUsize::new(0));
-        let token = Arc::new(counting(&a, &runs));
+        let token = loom::sync::Arc::new(counting(&a, &runs));
         let again = token.clone();
         let one = thread::spawn(move || token.run_now());
         let two = thread::spawn(move || again.run_now());

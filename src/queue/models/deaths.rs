@@ -105,8 +105,9 @@ fn death_against_the_downgrade_of_an_entry() {
             || {
                 let weak = map.entry(0).downgrade().unwrap();
                 peek(&weak);
-                map.drain();
-                assert!(weak.is_expired() || map.queue.is_idle());
+                if map.drain() == 1 {
+                    assert!(weak.is_expired());
+                }
             },
         );
     });

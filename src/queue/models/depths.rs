@@ -71,7 +71,11 @@ fn looking_against_two_deaths() {
 fn both_objects_of_an_entry_die() {
     for has_record in [false, true] {
         check(2, move |maker| {
-            let beside = if has_record { Beside::Record } else { Beside::Nothing };
+            let beside = if has_record {
+                Beside::Record
+            } else {
+                Beside::Nothing
+            };
             let (key, _) = object(maker, beside);
             let value = maker.object();
             let mut map = Map::of(&[&key, &value]);

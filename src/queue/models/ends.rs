@@ -190,7 +190,12 @@ fn a_second_map_against_the_end_of_the_first() {
 #[test]
 fn two_maps_at_once() {
     check_each(
-        &[Beside::Nothing, Beside::PastWeak, Beside::Weak, Beside::Record],
+        &[
+            Beside::Nothing,
+            Beside::PastWeak,
+            Beside::Weak,
+            Beside::Record,
+        ],
         1,
         |maker, beside| {
             let (a, _kept) = object(maker, beside);

@@ -9,7 +9,7 @@ mod ends;
 
 use loom::thread;
 
-use crate::ptr::models::{Large, Map, Maker, Payload, both, check, peek};
+use crate::ptr::models::{Large, Maker, Map, Payload, both, check, peek};
 use crate::{Strong, Weak};
 
 /// What else there is of an object when a model begins.
