@@ -6,7 +6,8 @@
 //! loom does not see a use after free of heap memory. Records that are shared by pointer therefore
 //! carry a [`Live`] mark: nothing at all in a normal build; under loom, a tracked cell that every
 //! access reads and the free writes, so that an access that is not ordered before the free is an
-//! error in *every* interleaving, not only in the unlucky one.
+//! error in *every* interleaving, not only in the unlucky one. A record that is never ended is a leak, which
+//! loom reports at the end of an execution.
 //!
 //! loom 0.7 tries the other order of two accesses only for the *last* access to an atomic before this
 //! one. If a thread loads an atomic and then changes it, that last access is its own load, which hides an
@@ -64,6 +65,10 @@ mod imp {
 
         #[inline(always)]
         pub(crate) fn end(&self) {}
+
+        /// The record is used again.
+        #[inline(always)]
+        pub(crate) fn begin(&self) {}
     }
 
     /// A load right before a read-modify-write of the same atomic, which finds out the truth anyhow.
@@ -123,6 +128,7 @@ mod imp {
 mod imp {
     use core::ptr::NonNull;
 
+    use loom::alloc::Track;
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
     pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -130,7 +136,8 @@ mod imp {
 
     #[derive(Debug)]
     pub(crate) struct Live {
-        live: UnsafeCell<bool>,
+        /// Leaked, unless it is ended.
+        live: UnsafeCell<Option<Track<()>>>,
         /// For a model that plays the next owner of the memory.
         ended: AtomicUsize,
     }
@@ -138,7 +145,7 @@ mod imp {
     impl Live {
         pub(crate) fn new() -> Self {
             Live {
-                live: UnsafeCell::new(true),
+                live: UnsafeCell::new(Some(Track::new(()))),
                 ended: AtomicUsize::new(0),
             }
         }
@@ -147,7 +154,7 @@ mod imp {
         pub(crate) fn check(&self) {
             // SAFETY: loom fails the model when this read races with `end`.
             assert!(
-                self.live.with(|live| unsafe { *live }),
+                self.live.with(|live| unsafe { (*live).is_some() }),
                 "used after its end"
             );
         }
@@ -156,11 +163,17 @@ mod imp {
         pub(crate) fn end(&self) {
             // SAFETY: loom fails the model when this write races with anything.
             self.live.with_mut(|live| unsafe {
-                assert!(*live, "ended twice");
-                *live = false;
+                assert!((*live).take().is_some(), "ended twice");
             });
             // Release: as the allocator's, when it hands the memory on.
             self.ended.store(1, Ordering::Release);
+        }
+
+        #[allow(unsafe_code)]
+        pub(crate) fn begin(&self) {
+            // SAFETY: as in `end`.
+            self.live
+                .with_mut(|live| unsafe { *live = Some(Track::new(())) });
         }
 
         /// Whether an allocator could have given this memory to somebody else.

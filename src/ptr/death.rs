@@ -52,7 +52,7 @@ impl<F: Flavour> Drop for Reclaim<F> {
         // before the transitions below publish that the block may be freed by others.
         unsafe { self.block.set_dead(self.layout) };
         let header = self.block.header();
-        let mut now = header.state.first_look(state::weak(2));
+        let mut now = header.state.first_look(state::guess());
         loop {
             match State::<F>::decode(now) {
                 State::Thin(stack) => {

@@ -151,8 +151,8 @@ fn register<T: ?Sized, F: Flavour>(
         owners: F::Word::new(2),
         live: Live::new(),
     });
-    // SAFETY: the object lives; with `true` there is a record.
-    let record = unsafe { strong.block().record(true).unwrap_unchecked() };
+    // SAFETY: the object lives.
+    let record = unsafe { strong.block().record() };
     // SAFETY: a box is not null.
     let node = unsafe { NonNull::new_unchecked(Box::into_raw(node)) };
     let Some(gate) = record.lock() else {

@@ -61,6 +61,9 @@ pub(crate) struct Header<F: Flavour> {
     /// loom's atomics cannot lie in raw memory.
     #[cfg(weakly_loom)]
     tail: (F::Link, F::Word),
+    /// Of a payload apart.
+    #[cfg(weakly_loom)]
+    apart: Option<Live>,
     live: Live,
 }
 
@@ -227,6 +230,8 @@ impl<F: Flavour> Header<F> {
             state: F::Link::new(state),
             #[cfg(weakly_loom)]
             tail: (F::Link::new(core::ptr::null_mut()), F::Word::new(0)),
+            #[cfg(weakly_loom)]
+            apart: (hash == APART).then(Live::new),
             live: Live::new(),
         }
     }
@@ -507,9 +512,17 @@ impl<F: Flavour> Block<F> {
     /// It is gone, and nobody uses its memory any more.
     #[inline]
     pub(super) unsafe fn free_apart(payload: NonNull<u8>, layout: Layout) {
+        #[cfg(weakly_loom)]
+        // SAFETY: before the payload is the pointer to its block. Under loom the memory stays.
+        unsafe {
+            let block = payload.cast::<NonNull<Header<F>>>().sub(1).read();
+            block.as_ref().apart.as_ref().unwrap().end();
+        }
         let (layout, offset) = apart_layout(layout);
-        // SAFETY: it was allocated so.
-        unsafe { dealloc(payload.sub(offset).as_ptr(), layout) };
+        if !cfg!(weakly_loom) {
+            // SAFETY: it was allocated so.
+            unsafe { dealloc(payload.sub(offset).as_ptr(), layout) };
+        }
     }
 
     /// Frees a block on which nobody holds weakly, and its payload if that is apart.
@@ -538,6 +551,16 @@ impl<F: Flavour> Block<F> {
     pub(crate) fn has_gone(self) -> bool {
         // SAFETY: under loom the memory stays.
         unsafe { self.0.as_ref() }.live.has_ended()
+    }
+
+    /// The same of its payload, which is apart.
+    #[cfg(all(test, weakly_loom))]
+    pub(crate) fn has_lost_payload(self) -> bool {
+        // SAFETY: as there.
+        unsafe { self.0.as_ref() }
+            .apart
+            .as_ref()
+            .is_some_and(Live::has_ended)
     }
 }
 

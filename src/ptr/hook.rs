@@ -199,6 +199,12 @@ impl<F: Flavour> HookRef<F> {
         self.get().prev.store(marked, Relaxed);
     }
 
+    /// The hook is not used any more, unless it is [`set`](Self::set) again.
+    #[inline(always)]
+    pub(super) fn retire(self) {
+        self.get().live.end();
+    }
+
     /// The first hook of a record: it lies in it.
     ///
     /// # Safety
@@ -243,10 +249,12 @@ impl<F: Flavour> Slab<F> {
     #[inline]
     pub(super) fn spare(&mut self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
         if let Some(hook) = self.free {
-            // H1, what is in the list is ours; it is linked by `next`.
-            self.free = HookRef::in_list(hook.get().next.load(Relaxed));
-            // SAFETY: H1.
-            unsafe { hook.set(block, hash) };
+            // SAFETY: H1, what is in the list is ours; it is linked by `next`.
+            unsafe {
+                hook.0.as_ref().live.begin();
+                self.free = HookRef::in_list(hook.get().next.load(Relaxed));
+                hook.set(block, hash);
+            }
             return Some(hook);
         }
         let chunk = self.chunks.filter(|_| self.fresh > 0)?;
@@ -287,6 +295,7 @@ impl<F: Flavour> Slab<F> {
         // Relaxed: ours alone.
         hook.get().next.store(next.cast(), Relaxed);
         hook.get().prev.store(ptr::null_mut(), Relaxed);
+        hook.retire();
         self.free = Some(hook);
     }
 
@@ -373,7 +382,7 @@ impl<F: Flavour> LoneHook<F> {
     /// # Safety
     /// The hook comes from `boxed`, is not linked, and nobody uses it any more.
     pub(super) unsafe fn free(hook: HookRef<F>) {
-        hook.get().live.end();
+        hook.retire();
         // SAFETY: the caller's promise.
         unsafe {
             let lone = hook.0.byte_sub(offset_of!(Self, hook)).cast::<Self>();

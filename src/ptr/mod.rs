@@ -10,6 +10,8 @@ mod finalize;
 mod flavour;
 mod header;
 mod hook;
+#[cfg(all(test, weakly_loom))]
+pub(crate) mod models;
 mod notice;
 mod record;
 mod state;

@@ -156,17 +156,25 @@ impl<F: Flavour> Notice<F> {
         }
     }
 
-    /// Ends the notice of a block, or of a hook whose memory stays with its collection.
+    /// Ends the notice; what is left is the memory of its hook, if that is a further one.
     ///
     /// # Safety
     /// N3: the notice is the caller's, and no entry is left that stands for it.
     #[inline]
-    unsafe fn end(self) {
+    unsafe fn end(self) -> Option<HookRef<F>> {
         // SAFETY: the caller's promise.
         unsafe {
             match self {
-                Notice::Block(block) => block.free(),
-                Notice::Hook(hook) => RecordRef::of_block(hook.block()).release(),
+                Notice::Block(block) => {
+                    block.free();
+                    None
+                }
+                Notice::Hook(hook) => {
+                    let record = RecordRef::of_block(hook.block());
+                    let further = (hook != record.first()).then_some(hook);
+                    record.release();
+                    further
+                }
             }
         }
     }
@@ -378,10 +386,10 @@ impl<F: Flavour> StackRef<F> {
             if top.addr() == CLOSED {
                 // SAFETY: N3 without an owner: it is ours to end.
                 unsafe {
-                    match node.get() {
+                    match node.get().and_then(|notice| notice.end()) {
+                        Some(hook) if stack.is_counted => LoneHook::free(hook),
                         // The slab goes with the stack, and is not a pusher's.
-                        Some(notice) if !stack.is_counted => notice.end(),
-                        Some(notice) => self.finish(notice),
+                        Some(hook) => hook.retire(),
                         None => {}
                     }
                     self.arrive();
@@ -397,10 +405,11 @@ impl<F: Flavour> StackRef<F> {
                 None => return,
             }
             // Release: pairs with the swap in `take`: the owner finds the notice as we have left it, and
-            // the death up to here before it.
+            // the death up to here before it. Acquire on failure: if the owner has gone, what we end he may
+            // have marked as late before.
             match stack
                 .top
-                .compare_exchange(top, node.as_ptr(), Release, Relaxed)
+                .compare_exchange(top, node.as_ptr(), Release, Acquire)
             {
                 Ok(_) => return,
                 Err(now) => top = now,
@@ -502,7 +511,7 @@ impl<F: Flavour> StackRef<F> {
         unsafe {
             match notice {
                 Notice::Block(block) => block.free(),
-                Notice::Hook(hook) => self.finish_hook(hook),
+                Notice::Hook(_) => self.finish_hook(notice),
             }
         }
     }
@@ -511,12 +520,10 @@ impl<F: Flavour> StackRef<F> {
     /// As for [`finish`](Self::finish).
     #[cold]
     #[inline(never)]
-    unsafe fn finish_hook(self, hook: HookRef<F>) {
-        // SAFETY: the caller's promise. (Asked before the record may go.)
+    unsafe fn finish_hook(self, notice: Notice<F>) {
+        // SAFETY: the caller's promise.
         unsafe {
-            let is_first = RecordRef::is_first(hook);
-            Notice::end(Notice::Hook(hook));
-            if !is_first {
+            if let Some(hook) = notice.end() {
                 self.give_back(hook);
             }
         }

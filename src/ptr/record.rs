@@ -282,6 +282,7 @@ impl<F: Flavour> RecordRef<F> {
         if self.get().refs.fetch_sub(1, Release) == 1 {
             self.get().refs.load(Acquire);
             let block = self.block();
+            self.first().retire();
             self.get().live.end();
             // SAFETY: R1, no reference is left; the object gave its own back after it was dead.
             unsafe {
@@ -320,14 +321,10 @@ impl<F: Flavour> RecordRef<F> {
         self.get().gate.load(Acquire) == CLOSED
     }
 
-    /// Whether the notice of this hook has been pushed; if not, it is still to come.
+    /// Whether notices of the object's death have been pushed; if not, all are still to come.
     #[cfg(feature = "std")]
-    pub(crate) fn is_fired(self, hook: HookRef<F>) -> bool {
-        match self.lock() {
-            None => true,
-            Some(gate) if hook == self.first() => gate.target().is_none(),
-            Some(_) => hook.is_fired(),
-        }
+    pub(crate) fn is_dying(self) -> bool {
+        self.lock().is_none_or(|gate| !gate.is_open())
     }
 
     /// Registers with a stack; the hook is the record's first if that is not taken. The caller holds a
@@ -399,24 +396,34 @@ impl<F: Flavour> RecordRef<F> {
         true
     }
 
-    /// Ends a registration of whatever kind; the hook is taken back.
+    /// Ends a registration of whatever kind, unless the death of the object is being told: then its notice
+    /// has come or will come. The hook is taken back.
+    ///
+    /// (Another thread may have worked the notice off, and freed the hook, before the gate is closed: so
+    /// whether it has been fired cannot be read from it, once the gate is not open.)
     ///
     /// # Safety
-    /// As for [`unregister`](Self::unregister) and [`StackRef::give_back`].
+    /// The registration, one with a stack that counts, is the caller's; it is not ended twice. The caller
+    /// has a reference besides.
     #[cfg(feature = "std")]
-    pub(crate) unsafe fn unregister_any(self, hook: NonNull<()>, stack: StackRef<F>) -> bool {
-        // SAFETY: the caller's promise.
+    pub(crate) unsafe fn unregister_shared(self, hook: NonNull<()>, stack: StackRef<F>) -> bool {
+        let Some(gate) = self.lock().filter(Gate::is_open) else {
+            return false;
+        };
+        // SAFETY: H1: the gate is open, so it has not been fired.
         unsafe {
             let hook = HookRef::from_ptr(hook);
             if hook == self.first() {
-                return self.unregister_first();
-            }
-            let ended = self.unregister(hook);
-            if ended {
+                gate.set_target(None);
+                drop(gate);
+            } else {
+                hook.unlink();
+                drop(gate);
                 stack.give_back(hook);
             }
-            ended
+            self.release();
         }
+        true
     }
 
     /// Whether nobody holds on weakly in a way that could bring back a strong handle, and `alone` says that

@@ -65,6 +65,13 @@ pub(super) fn below<F: Flavour>(state: *mut ()) -> Node<F> {
     Node::from_ptr(state.map_addr(|addr| addr & !DEAD))
 }
 
+/// What a loop takes for the state at first, under loom, if nothing else is likely: as it is never right, a
+/// compare-exchange finds out.
+#[inline(always)]
+pub(super) fn guess() -> *mut () {
+    ptr::without_provenance_mut(1 << 3 | THIN)
+}
+
 #[inline(always)]
 fn locked() -> *mut () {
     ptr::without_provenance_mut(LOCKED)
@@ -222,16 +229,10 @@ impl<F: Flavour> Block<F> {
             match State::<F>::decode(now) {
                 // SAFETY: R1, the caller's promise.
                 State::Record(record) => return unsafe { record.release() },
-                State::Weak(1) => {
-                    // The object has given its share up, and nobody has one left to make another of. (Under
-                    // loom this may be a guess.) Acquire: all others' uses happen before the end.
-                    let really = self.header().state.load(Acquire);
-                    if really == now {
-                        // SAFETY: B1, the caller's was the last.
-                        return unsafe { self.free() };
-                    }
-                    now = really;
-                }
+                // The object has given its share up, and nobody has one left to make another of. (Found with
+                // an acquire: all others' uses happen before the end.)
+                // SAFETY: B1, the caller's was the last.
+                State::Weak(1) => return unsafe { self.free() },
                 // Release: pairs with the acquire of the last.
                 State::Weak(n) => {
                     match self
@@ -256,31 +257,36 @@ impl<F: Flavour> Block<F> {
     #[inline]
     pub(crate) unsafe fn register(self, stack: StackRef<F>, hash: u32) -> Registration<F> {
         let state = &self.header().state;
-        let now = state.first_look(NONE);
-        // Acquire: the weak handle that has gone, or the entry whose hash is overwritten.
-        let first = now == NONE || now == weak(1);
-        if first
-            && state
-                .compare_exchange(now, locked(), Acquire, Relaxed)
-                .is_ok()
-        {
-            // SAFETY: B3, it is locked.
-            unsafe { self.set_hash(hash) };
-            // Release: the hash, and the stack, for whoever finds them.
-            state.store(State::Thin(stack).encode(), Release);
-            return Registration::Block;
+        let mut now = state.first_look(NONE);
+        while now == NONE || now == weak(1) {
+            // Acquire: the weak handle that has gone, or the entry whose hash is overwritten.
+            match state.compare_exchange(now, locked(), Acquire, Acquire) {
+                Ok(_) => {
+                    // SAFETY: B3, it is locked.
+                    unsafe { self.set_hash(hash) };
+                    // Release: the hash, and the stack, for whoever finds them.
+                    state.store(State::Thin(stack).encode(), Release);
+                    return Registration::Block;
+                }
+                Err(other) => now = other,
+            }
         }
         // SAFETY: the caller's promise.
-        unsafe { self.register_further(stack, hash) }
+        unsafe { self.register_further(now, stack, hash) }
     }
 
     /// As [`register`](Self::register), where it is not the first of all.
     #[cold]
     #[inline(never)]
-    unsafe fn register_further(self, stack: StackRef<F>, hash: u32) -> Registration<F> {
+    unsafe fn register_further(
+        self,
+        now: *mut (),
+        stack: StackRef<F>,
+        hash: u32,
+    ) -> Registration<F> {
         // SAFETY: the caller's promise.
         unsafe {
-            match self.record(false) {
+            match self.record_from(now, false) {
                 None => self.register(stack, hash),
                 Some(record) => match record.register(stack, hash) {
                     Registered::First => Registration::Block,
@@ -301,9 +307,9 @@ impl<F: Flavour> Block<F> {
         stack: StackRef<F>,
         hash: u32,
     ) -> (RecordRef<F>, super::hook::HookRef<F>) {
-        // SAFETY: the caller's promise; with `always` there is one.
+        // SAFETY: the caller's promise.
         unsafe {
-            let record = self.record(true).unwrap_unchecked();
+            let record = self.record();
             record.add_ref_by_strong();
             match record.register(stack, hash) {
                 Registered::First => (record, record.first()),
@@ -312,25 +318,29 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// The record, made if there is something for it to say, or `always`.
+    /// The record, made if there is none.
     ///
     /// # Safety
     /// The caller has a strong handle.
-    pub(super) unsafe fn record(self, always: bool) -> Option<RecordRef<F>> {
+    pub(super) unsafe fn record(self) -> RecordRef<F> {
+        // SAFETY: the caller's promise; with `always` there is one.
+        unsafe {
+            self.record_from(self.header().state.first_look(NONE), true)
+                .unwrap_unchecked()
+        }
+    }
+
+    /// The record, made if there is something for it to say, or `always`. The state was `now`.
+    ///
+    /// # Safety
+    /// The caller has a strong handle.
+    unsafe fn record_from(self, mut now: *mut (), always: bool) -> Option<RecordRef<F>> {
         let mut fresh = None;
         let mut turn = 0;
-        let mut now = self.header().state.first_look(NONE);
         loop {
             let state = State::decode(now);
             let done = match state {
-                State::None | State::Weak(1) if !always => {
-                    // It may be a guess. Acquire: as in `first_look`.
-                    let really = self.header().state.load(Acquire);
-                    if really == now {
-                        return None;
-                    }
-                    Err(really)
-                }
+                State::None | State::Weak(1) if !always => return None,
                 State::Record(record) => Ok(record),
                 State::Locked => Err(self.wait(&mut turn)),
                 State::Dead => abort(),
@@ -396,7 +406,7 @@ impl<F: Flavour> Block<F> {
     /// The registration does not end meanwhile.
     pub(crate) unsafe fn downgrade_registered(self) -> bool {
         let mut fresh = None;
-        let mut now = self.header().state.first_look(weak(2));
+        let mut now = self.header().state.first_look(guess());
         loop {
             let state = State::decode(now);
             now = match state {
@@ -412,8 +422,9 @@ impl<F: Flavour> Block<F> {
                     return true;
                 }
                 State::Dead => return false,
-                // A guess, under loom.
-                State::None | State::Weak(_) | State::Locked => self.header().state.load(Acquire),
+                State::None | State::Weak(_) | State::Locked => {
+                    unreachable!("it is registered")
+                }
             };
         }
     }

@@ -12,6 +12,8 @@
 //!   taken out. The stack is freed when the queue is dropped and all these have brought their notices.
 //! * **Q3** A watch that has not ended has a share in its block (B1), by the registration that it stands for.
 
+#[cfg(all(test, weakly_loom))]
+mod models;
 #[cfg(feature = "std")]
 #[cfg_attr(weakly_loom, allow(dead_code, unreachable_pub))]
 mod shared;

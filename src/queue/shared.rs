@@ -13,11 +13,14 @@
 //! * **S4** `registered` counts the registrations that have neither been ended nor brought a notice that was
 //!   taken out. As with one owner, the stack is freed when the queue is dropped and these have come.
 
+#[cfg(all(test, weakly_loom))]
+mod models;
+
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
 use crate::hash::HashValue;
-use crate::ptr::{Atomic, Block, HookRef, Node, Notice, RecordRef, StackRef, Strong, Weak};
+use crate::ptr::{Atomic, Block, Node, Notice, RecordRef, StackRef, Strong, Weak};
 use crate::sync::{self, AtomicPtr, AtomicUsize, Ordering::*, UnsafeCell};
 
 /// How many notices one turn takes.
@@ -249,15 +252,11 @@ impl Tie {
         self.record.is_closed()
     }
 
-    /// Whether the notice has been pushed; if not, it is still to come, and will be pushed after this. (It
-    /// may otherwise have been worked off already.)
+    /// Whether notices of the object's death have been pushed, perhaps ours; if not, it is still to come, and
+    /// will be pushed after this. (It may otherwise have been worked off already.)
     pub(crate) fn was_announced(&self) -> bool {
-        // Acquire: the hook was written before the tie was shared.
-        match NonNull::new(self.hook.load(Acquire)) {
-            // SAFETY: S3; while it is registered, or its notice pending, the hook is there.
-            Some(hook) => self.record.is_fired(unsafe { HookRef::from_ptr(hook) }),
-            None => true,
-        }
+        // Relaxed: the hook is not looked at; it may have gone.
+        self.hook.load(Relaxed).is_null() || self.record.is_dying()
     }
 
     /// Whether an upgrade would fail.
@@ -288,9 +287,9 @@ impl Tie {
         let Some(hook) = NonNull::new(self.hook.swap(ptr::null_mut(), Relaxed)) else {
             return;
         };
-        // SAFETY: S3, it is ours to end: if it has not been fired, the hook is in its list, and nobody else
-        // uses it. If it has, the hook is not touched: its notice has it.
-        if unsafe { self.record.unregister_any(hook, self.stack) } {
+        // SAFETY: S3, it is ours to end: if the object's death is not being told, the hook is in its list, and
+        // nobody else uses it. If it is, the hook is not touched: its notice has it.
+        if unsafe { self.record.unregister_shared(hook, self.stack) } {
             // Relaxed: as in `new`. The collection to which we belong, and with it the stack, is there as
             // long as we are.
             self.stack.get().registered.fetch_sub(1, Relaxed);

@@ -1,0 +1,373 @@
+//! Handles, without entries and records: `NONE` and `WEAK`.
+
+use super::*;
+
+#[test]
+fn drops_of_an_unwatched_object() {
+    check(1, |maker| {
+        let a = maker.object();
+        let b = a.clone();
+        both(
+            move || {
+                b.read();
+                drop(b);
+            },
+            move || {
+                let c = a.clone();
+                drop(a);
+                c.read();
+                drop(c);
+            },
+        );
+    });
+}
+
+#[test]
+fn first_downgrade_against_drop() {
+    check(1, |maker| {
+        let a = maker.object();
+        let b = a.clone();
+        both(
+            move || {
+                let weak = Strong::downgrade(&b);
+                drop(b);
+                peek(&weak);
+            },
+            move || drop(a),
+        );
+    });
+}
+
+#[test]
+fn two_first_downgrades() {
+    check(1, |maker| {
+        let a = maker.object();
+        let b = a.clone();
+        let (its, mine) = both(move || Strong::downgrade(&b), || Strong::downgrade(&a));
+        assert!(mine == its);
+        assert_eq!(Strong::weak_count(&a), 2);
+        drop(a);
+        assert!(mine.is_expired() && its.is_expired());
+    });
+}
+
+/// The last of them frees the block, whoever that is.
+#[test]
+fn weak_drops_against_death() {
+    check(1, |maker| {
+        let a = maker.object();
+        let weak = Strong::downgrade(&a);
+        let again = weak.clone();
+        let one = thread::spawn(move || {
+            peek(&weak);
+        });
+        let two = thread::spawn(move || drop(again));
+        drop(a);
+        one.join().unwrap();
+        two.join().unwrap();
+    });
+}
+
+#[test]
+fn weak_clone_against_death() {
+    check(1, |maker| {
+        let a = maker.object();
+        let weak = Strong::downgrade(&a);
+        both(
+            move || {
+                let again = weak.clone();
+                drop(weak);
+                peek(&again);
+            },
+            move || drop(a),
+        );
+    });
+}
+
+#[test]
+fn weak_clones_against_downgrade() {
+    check(1, |maker| {
+        let a = maker.object();
+        let weak = Strong::downgrade(&a);
+        let (its, mine) = both(move || weak.clone(), || Strong::downgrade(&a));
+        drop(a);
+        assert!(its == mine && !peek(&its));
+    });
+}
+
+#[test]
+fn upgraders_against_the_last_drop() {
+    check(1, |maker| {
+        let a = maker.object();
+        let weak = Strong::downgrade(&a);
+        let again = weak.clone();
+        let one = thread::spawn(move || peek(&weak));
+        let two = thread::spawn(move || peek(&again));
+        drop(a);
+        one.join().unwrap();
+        two.join().unwrap();
+    });
+}
+
+#[test]
+fn an_upgraded_handle_outlives_the_first() {
+    check(1, |maker| {
+        let a = maker.object();
+        let weak = Strong::downgrade(&a);
+        let again = weak.clone();
+        both(
+            move || {
+                if let Some(strong) = again.upgrade() {
+                    let more = strong.clone();
+                    drop(strong);
+                    more.read();
+                    // We hold a handle, so nobody can find it dead.
+                    assert!(again.upgrade().is_some());
+                }
+            },
+            move || drop(a),
+        );
+        assert!(!peek(&weak));
+    });
+}
+
+#[test]
+fn dead_is_final() {
+    check(1, |maker| {
+        let a = maker.object();
+        let weak = Strong::downgrade(&a);
+        let again = weak.clone();
+        both(
+            move || {
+                if !peek(&again) {
+                    assert!(!peek(&again) && again.is_expired());
+                }
+            },
+            move || drop(a),
+        );
+        assert!(weak.is_expired());
+    });
+}
+
+fn write_if_alone(a: &mut Strong<Payload>) -> bool {
+    let payload = Strong::get_mut(a);
+    payload.map(Payload::write).is_some()
+}
+
+/// Nobody holds on weakly but in between: there is nothing but the count to order the uses of the other.
+#[test]
+fn get_mut_against_the_drop_of_a_clone() {
+    check(1, |maker| {
+        let mut a = maker.object();
+        let b = a.clone();
+        both(
+            move || {
+                b.read();
+                drop(b);
+            },
+            || write_if_alone(&mut a),
+        );
+        assert!(write_if_alone(&mut a));
+    });
+}
+
+#[test]
+fn get_mut_against_a_first_downgrade() {
+    check(1, |maker| {
+        let mut a = maker.object();
+        let b = a.clone();
+        both(
+            move || {
+                let weak = Strong::downgrade(&b);
+                b.read();
+                drop(b);
+                peek(&weak);
+            },
+            || write_if_alone(&mut a),
+        );
+        // One past downgrade must not disable it for ever.
+        assert!(write_if_alone(&mut a));
+    });
+}
+
+#[test]
+fn get_mut_against_upgrade() {
+    check(1, |maker| {
+        let mut a = maker.object();
+        let weak = Strong::downgrade(&a);
+        both(
+            move || {
+                peek(&weak);
+                // The weak handle goes here: from now on nothing stands against `get_mut`.
+            },
+            || write_if_alone(&mut a),
+        );
+        assert!(write_if_alone(&mut a));
+    });
+}
+
+#[test]
+fn get_mut_against_an_upgraded_handle_that_downgrades_again() {
+    check(1, |maker| {
+        let mut a = maker.object();
+        let weak = Strong::downgrade(&a);
+        let (weak, alone) = both(
+            move || {
+                let strong = weak.upgrade().unwrap();
+                drop(weak);
+                // The new weak handle comes when the old one has gone, and outlives the strong one.
+                Strong::downgrade(&strong)
+            },
+            || write_if_alone(&mut a),
+        );
+        assert!(
+            !alone,
+            "a weak handle, or one that will make one, was always there"
+        );
+        assert!(peek(&weak));
+    });
+}
+
+#[test]
+fn two_get_muts() {
+    check(1, |maker| {
+        let mut a = maker.object();
+        let mut b = a.clone();
+        both(
+            move || {
+                write_if_alone(&mut b);
+            },
+            || write_if_alone(&mut a),
+        );
+        assert!(write_if_alone(&mut a));
+    });
+}
+
+#[test]
+fn try_unwrap_against_the_drop_of_a_clone() {
+    check(1, |maker| {
+        let a = maker.object();
+        let b = a.clone();
+        both(
+            move || {
+                b.read();
+                drop(b);
+            },
+            move || match Strong::try_unwrap(a) {
+                Ok(mut payload) => payload.write(),
+                Err(a) => a.read(),
+            },
+        );
+    });
+}
+
+#[test]
+fn two_try_unwraps() {
+    check(1, |maker| {
+        let a = maker.object();
+        let b = a.clone();
+        let unwrap = |a: Strong<Payload>| match Strong::try_unwrap(a) {
+            Ok(mut payload) => {
+                payload.write();
+                1
+            }
+            Err(a) => {
+                a.read();
+                0
+            }
+        };
+        let (one, two) = both(move || unwrap(b), move || unwrap(a));
+        assert!(one + two <= 1);
+    });
+}
+
+#[test]
+fn try_unwrap_against_upgrade() {
+    check(1, |maker| {
+        let a = maker.object();
+        let weak = Strong::downgrade(&a);
+        both(
+            move || {
+                if let Some(strong) = weak.upgrade() {
+                    match Strong::try_unwrap(strong) {
+                        Ok(mut payload) => payload.write(),
+                        Err(strong) => strong.read(),
+                    }
+                }
+            },
+            move || match Strong::try_unwrap(a) {
+                Ok(mut payload) => payload.write(),
+                Err(a) => a.read(),
+            },
+        );
+    });
+}
+
+#[test]
+fn into_inner_gives_the_value_once() {
+    check(1, |maker| {
+        let a = maker.object();
+        let weak = Strong::downgrade(&a);
+        let b = a.clone();
+        let (its, mine) = both(
+            move || Strong::into_inner(b).is_some(),
+            move || Strong::into_inner(a).is_some(),
+        );
+        assert!(mine != its);
+        assert!(weak.is_expired());
+    });
+}
+
+#[test]
+fn make_mut_against_upgrade() {
+    check(2, |maker| {
+        let payload = maker.payload();
+        let mut a = Strong::new(payload);
+        let weak = Strong::downgrade(&a);
+        both(
+            move || peek(&weak),
+            || {
+                // (As `make_mut`, which would clone: the object dies if it is ours alone.)
+                match Strong::try_unwrap(core::mem::replace(&mut a, maker.object())) {
+                    Ok(mut payload) => payload.write(),
+                    Err(shared) => shared.read(),
+                }
+                a.read();
+            },
+        );
+    });
+}
+
+/// Born or not, the weak handle that was made before finds the whole payload or none.
+fn cyclic(is_born: bool) {
+    check(usize::from(is_born), move |maker| {
+        let mut other = None;
+        let make = std::panic::AssertUnwindSafe(|| {
+            Strong::new_cyclic(|me| {
+                let me = me.clone();
+                other = Some(thread::spawn(move || peek(&me)));
+                if !is_born {
+                    std::panic::resume_unwind(std::boxed::Box::new(()));
+                }
+                maker.payload()
+            })
+        });
+        let strong = std::panic::catch_unwind(make).ok();
+        assert_eq!(strong.is_some(), is_born);
+        if let Some(strong) = strong {
+            strong.read();
+        }
+        let found = other.unwrap().join().unwrap();
+        assert!(is_born || !found);
+    });
+}
+
+#[test]
+fn a_cyclic_object_is_published_whole() {
+    cyclic(true);
+}
+
+#[test]
+fn a_stillborn_object_never_appears() {
+    cyclic(false);
+}

@@ -1,0 +1,234 @@
+//! loom models of the pointer: every interleaving, and every value that a load may return in the C11 model,
+//! of a few handles, entries and finalizers in two or three threads. And what all models need.
+//!
+//! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
+//!
+//! Each is the code that ships; each has been seen red by a mutation of it. A record, hook, block, payload or
+//! stack that is used in any way that is not ordered before its end fails the model, and so does a leaked one.
+
+mod handles;
+mod records;
+
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use loom::cell::UnsafeCell;
+use loom::thread;
+use std::sync::Arc;
+use std::vec::Vec;
+
+use super::Atomic;
+use crate::hash::HashValue;
+use crate::queue::{DeadQueue, Watch};
+use crate::{Strong, Weak};
+
+const ALIVE: usize = 7;
+
+/// A payload whose every use loom orders against its destruction.
+pub(crate) struct Payload {
+    value: UnsafeCell<usize>,
+    /// (Of `std`: what only the model counts is no business of loom's.)
+    drops: Arc<AtomicUsize>,
+}
+
+// SAFETY: loom checks what it is for.
+unsafe impl Send for Payload {}
+// SAFETY: likewise.
+unsafe impl Sync for Payload {}
+
+impl Payload {
+    pub(crate) fn new(drops: &Arc<AtomicUsize>) -> Self {
+        Payload {
+            value: UnsafeCell::new(ALIVE),
+            drops: drops.clone(),
+        }
+    }
+
+    pub(crate) fn read(&self) {
+        // SAFETY: loom fails the model if a write is not ordered with this.
+        assert_eq!(self.value.with(|value| unsafe { *value }), ALIVE);
+    }
+
+    pub(crate) fn write(&mut self) {
+        // SAFETY: as in `read`.
+        self.value.with_mut(|value| unsafe {
+            assert_eq!(*value, ALIVE);
+            *value = ALIVE;
+        });
+    }
+}
+
+impl Drop for Payload {
+    fn drop(&mut self) {
+        self.write();
+        // SAFETY: as in `read`.
+        self.value.with_mut(|value| unsafe { *value = 0 });
+        self.drops.fetch_add(1, Relaxed);
+    }
+}
+
+/// A payload that is not in the block of its object.
+pub(crate) struct Large {
+    payload: Payload,
+    _size: [u8; super::header::INLINE],
+}
+
+/// What a model may have for its payload.
+pub(crate) trait Thing: 'static {
+    fn payload(&self) -> &Payload;
+}
+
+impl Thing for Payload {
+    fn payload(&self) -> &Payload {
+        self
+    }
+}
+
+impl Thing for Large {
+    fn payload(&self) -> &Payload {
+        &self.payload
+    }
+}
+
+/// Makes the objects of a model.
+pub(crate) struct Maker(Arc<AtomicUsize>);
+
+impl Maker {
+    pub(crate) fn payload(&self) -> Payload {
+        Payload::new(&self.0)
+    }
+
+    pub(crate) fn object(&self) -> Strong<Payload> {
+        Strong::new(self.payload())
+    }
+
+    pub(crate) fn large(&self) -> Strong<Large> {
+        Strong::new(Large {
+            payload: self.payload(),
+            _size: [0; super::header::INLINE],
+        })
+    }
+}
+
+/// Runs `model` in every interleaving. When all threads are done, so many objects must have been dropped.
+pub(crate) fn check(deaths: usize, model: impl Fn(&Maker) + Send + Sync + 'static) {
+    loom::model(move || {
+        let maker = Maker(Arc::new(AtomicUsize::new(0)));
+        model(&maker);
+        assert_eq!(maker.0.load(Relaxed), deaths);
+    });
+}
+
+/// Runs the two concurrently, and waits for both.
+pub(crate) fn both<A: 'static, B>(
+    other: impl FnOnce() -> A + 'static,
+    here: impl FnOnce() -> B,
+) -> (A, B) {
+    let other = thread::spawn(other);
+    let here = here();
+    (other.join().unwrap(), here)
+}
+
+/// Reads through an upgraded handle; says whether there was one.
+pub(crate) fn peek<T: Thing>(weak: &Weak<T>) -> bool {
+    weak.upgrade()
+        .map(|strong| strong.payload().read())
+        .is_some()
+}
+
+/// A map with one owner, as its queue sees it: entries in a row, each with another hash.
+pub(crate) struct Map<T: Thing = Payload> {
+    pub(crate) queue: DeadQueue<Atomic>,
+    pub(crate) entries: Vec<Option<Watch<T, Atomic>>>,
+    first_hash: u32,
+}
+
+impl<T: Thing> Map<T> {
+    pub(crate) fn new() -> Self {
+        Self::hashing_from(1)
+    }
+
+    pub(crate) fn hashing_from(hash: u32) -> Self {
+        Map {
+            queue: DeadQueue::new(),
+            entries: Vec::new(),
+            first_hash: hash,
+        }
+    }
+
+    pub(crate) fn of(keys: &[&Strong<T>]) -> Self {
+        let mut map = Self::new();
+        for key in keys {
+            map.put(key);
+        }
+        map
+    }
+
+    fn hash(&self, index: usize) -> HashValue {
+        HashValue::of_short((self.first_hash + index as u32) << 1)
+    }
+
+    pub(crate) fn put(&mut self, key: &Strong<T>) -> usize {
+        let index = self.entries.len();
+        let hash = self.hash(index);
+        let watch = self.queue.watch(key, hash);
+        assert!(watch.is_on(key));
+        self.entries.push(Some(watch));
+        index
+    }
+
+    pub(crate) fn entry(&self, index: usize) -> &Watch<T, Atomic> {
+        self.entries[index].as_ref().unwrap()
+    }
+
+    /// False if the entry has gone with its notice.
+    pub(crate) fn remove(&mut self, index: usize) -> bool {
+        match self.entries[index].take() {
+            Some(mut watch) => {
+                assert_eq!(watch.hash().unwrap().short(), self.hash(index).short());
+                self.queue.end(&mut watch);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes one notice, and unlinks its entry. False if there is none.
+    pub(crate) fn drain_one(&mut self) -> bool {
+        let Some(notice) = self.queue.next() else {
+            return false;
+        };
+        let named = |watch: &Option<Watch<T, Atomic>>| {
+            watch
+                .as_ref()
+                .is_some_and(|watch| watch.is_named_by(&notice))
+        };
+        let index = self.entries.iter().position(named).expect("no late notice");
+        assert_eq!(notice.hash().short(), self.hash(index).short());
+        let watch = self.entries[index].take().unwrap();
+        assert!(watch.is_expired() && watch.upgrade().is_none());
+        self.queue.finish(notice);
+        true
+    }
+
+    /// Works off what has come; says how many entries went.
+    pub(crate) fn drain(&mut self) -> usize {
+        let mut count = 0;
+        while self.drain_one() {
+            count += 1;
+        }
+        count
+    }
+
+    /// Reads through an upgraded entry; says whether it could.
+    pub(crate) fn peek(&self, index: usize) -> bool {
+        let strong = self.entry(index).upgrade();
+        strong.map(|strong| strong.payload().read()).is_some()
+    }
+}
+
+impl<T: Thing> Drop for Map<T> {
+    fn drop(&mut self) {
+        for index in 0..self.entries.len() {
+            self.remove(index);
+        }
+    }
+}

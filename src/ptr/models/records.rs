@@ -1,0 +1,299 @@
+//! Records: how they come, and handles, finalizers and `get_mut` beside them.
+
+use super::*;
+use crate::FinalizerToken;
+
+/// With a finalizer, an object has a record.
+fn finalized(a: &Strong<Payload>) -> FinalizerToken<Atomic> {
+    Strong::finalize(a, || {})
+}
+
+#[test]
+fn two_inflate_nothing() {
+    check(1, |maker| {
+        let a = maker.object();
+        let b = a.clone();
+        both(
+            move || {
+                finalized(&b);
+                drop(b);
+            },
+            || {
+                finalized(&a);
+                drop(a);
+            },
+        );
+    });
+}
+
+#[test]
+fn inflation_against_a_first_downgrade() {
+    check(1, |maker| {
+        let a = maker.object();
+        let b = a.clone();
+        both(
+            move || {
+                let weak = Strong::downgrade(&b);
+                drop(b);
+                peek(&weak);
+            },
+            || {
+                drop(finalized(&a));
+                drop(a);
+            },
+        );
+    });
+}
+
+#[test]
+fn inflation_against_weak_clone_and_drop() {
+    check(1, |maker| {
+        let a = maker.object();
+        let weak = Strong::downgrade(&a);
+        both(
+            move || {
+                let again = weak.clone();
+                drop(weak);
+                peek(&again);
+            },
+            || {
+                drop(finalized(&a));
+                drop(a);
+            },
+        );
+    });
+}
+
+#[test]
+fn inflation_against_weak_drop_and_death() {
+    check(1, |maker| {
+        let a = maker.object();
+        let weak = Strong::downgrade(&a);
+        let b = a.clone();
+        let one = thread::spawn(move || drop(weak));
+        let two = thread::spawn(move || drop(b));
+        drop(finalized(&a));
+        drop(a);
+        one.join().unwrap();
+        two.join().unwrap();
+    });
+}
+
+#[test]
+fn weak_handles_of_a_record_against_death() {
+    check(1, |maker| {
+        let a = maker.object();
+        let weak = Strong::downgrade(&a);
+        drop(finalized(&a));
+        both(
+            move || {
+                let again = weak.clone();
+                drop(weak);
+                peek(&again);
+            },
+            || drop(a),
+        );
+    });
+}
+
+fn write_if_alone(a: &mut Strong<Payload>) -> bool {
+    let payload = Strong::get_mut(a);
+    payload.map(Payload::write).is_some()
+}
+
+#[test]
+fn get_mut_on_a_record_against_downgrade() {
+    check(1, |maker| {
+        let mut a = maker.object();
+        drop(finalized(&a));
+        let b = a.clone();
+        both(
+            move || {
+                let weak = Strong::downgrade(&b);
+                b.read();
+                drop(b);
+                peek(&weak);
+            },
+            || write_if_alone(&mut a),
+        );
+        assert!(write_if_alone(&mut a));
+    });
+}
+
+#[test]
+fn get_mut_on_a_record_against_an_upgraded_handle_that_downgrades_again() {
+    check(1, |maker| {
+        let mut a = maker.object();
+        drop(finalized(&a));
+        let weak = Strong::downgrade(&a);
+        let (weak, alone) = both(
+            move || {
+                let strong = weak.upgrade().unwrap();
+                drop(weak);
+                strong.read();
+                Strong::downgrade(&strong)
+            },
+            || write_if_alone(&mut a),
+        );
+        assert!(
+            !alone,
+            "a weak handle, or one that will make one, was always there"
+        );
+        assert!(peek(&weak));
+    });
+}
+
+#[test]
+fn get_mut_on_a_record_against_upgrade() {
+    check(1, |maker| {
+        let mut a = maker.object();
+        drop(finalized(&a));
+        let weak = Strong::downgrade(&a);
+        both(move || peek(&weak), || write_if_alone(&mut a));
+        assert!(write_if_alone(&mut a));
+    });
+}
+
+#[test]
+fn get_mut_against_inflation() {
+    check(1, |maker| {
+        let mut a = maker.object();
+        let b = a.clone();
+        both(
+            move || {
+                let token = finalized(&b);
+                b.read();
+                drop(b);
+                token
+            },
+            || write_if_alone(&mut a),
+        );
+        assert!(write_if_alone(&mut a));
+    });
+}
+
+#[test]
+fn get_mut_does_not_mind_finalizers() {
+    check(1, |maker| {
+        let mut a = maker.object();
+        let token = finalized(&a);
+        let weak = Strong::downgrade(&a);
+        both(
+            move || {
+                drop(token);
+                peek(&weak);
+            },
+            || write_if_alone(&mut a),
+        );
+        assert!(write_if_alone(&mut a));
+    });
+}
+
+/// A token takes two steps to go; who looks at one before and at the other after must not conclude
+/// that the weak handle is a bystander.
+#[test]
+fn get_mut_is_not_fooled_by_a_token_that_goes() {
+    check(1, |maker| {
+        let mut a = maker.object();
+        let token = finalized(&a);
+        let _weak = Strong::downgrade(&a);
+        let (_, alone) = both(move || drop(token), || write_if_alone(&mut a));
+        assert!(!alone);
+    });
+}
+
+/// Nor by one that comes.
+#[test]
+fn get_mut_is_not_fooled_by_a_token_that_comes() {
+    check(1, |maker| {
+        let mut a = maker.object();
+        drop(finalized(&a));
+        let b = a.clone();
+        let weak = Strong::downgrade(&a);
+        let (token, alone) = both(
+            move || {
+                drop(weak);
+                finalized(&b)
+            },
+            || write_if_alone(&mut a),
+        );
+        let _ = alone;
+        assert!(write_if_alone(&mut a));
+        drop(token);
+    });
+}
+
+fn counting(a: &Strong<Payload>, runs: &Arc<AtomicUsize>) -> FinalizerToken<Atomic> {
+    let runs = runs.clone();
+    Strong::finalize(a, move || {
+        runs.fetch_add(1, Relaxed);
+    })
+}
+
+#[test]
+fn a_finalizer_runs_once_or_is_handed_back() {
+    check(1, |maker| {
+        let a = maker.object();
+        let runs = Arc::new(AtomicUsize::new(0));
+        let token = counting(&a, &runs);
+        let (detached, _) = both(move || token.detach(), || drop(a));
+        let ran = runs.load(Relaxed);
+        assert_eq!(ran + usize::from(detached.is_some()), 1);
+    });
+}
+
+#[test]
+fn a_finalizer_is_brought_forward_once() {
+    check(1, |maker| {
+        let a = maker.object();
+        let runs = Arc::new(AtomicUsize::new(0));
+        let token = loom::sync::Arc::new(counting(&a, &runs));
+        let again = token.clone();
+        let one = thread::spawn(move || token.run_now());
+        let two = thread::spawn(move || again.run_now());
+        drop(a);
+        one.join().unwrap();
+        two.join().unwrap();
+        assert_eq!(runs.load(Relaxed), 1);
+    });
+}
+
+/// Out of the middle of the list, while another comes.
+#[test]
+fn finalizers_come_and_go() {
+    check(1, |maker| {
+        let a = maker.object();
+        let runs = Arc::new(AtomicUsize::new(0));
+        let tokens = [0; 2].map(|_| counting(&a, &runs));
+        let b = a.clone();
+        let its = runs.clone();
+        both(
+            move || {
+                drop(counting(&b, &its));
+                drop(b);
+            },
+            || {
+                assert!(tokens[0].detach().is_some());
+                assert!(tokens[1].is_pending());
+                drop(a);
+            },
+        );
+        assert_eq!(runs.load(Relaxed), 2);
+        assert!(!tokens[1].is_pending());
+    });
+}
+
+#[test]
+fn a_token_is_dropped_while_its_object_dies() {
+    check(1, |maker| {
+        let a = maker.object();
+        let token = finalized(&a);
+        both(
+            move || {
+                let _ = token.is_pending();
+                drop(token);
+            },
+            move || drop(a),
+        );
+    });
+}

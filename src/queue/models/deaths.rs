@@ -1,0 +1,233 @@
+//! Notices, and what may be made of an entry while its object dies.
+
+use super::*;
+
+#[test]
+fn two_deaths_into_one_queue() {
+    check(2, |maker| {
+        let (a, _) = object(maker, Beside::Nothing);
+        let (b, _) = object(maker, Beside::Record);
+        let mut map = Map::of(&[&a, &b]);
+        let one = thread::spawn(move || drop(a));
+        let two = thread::spawn(move || drop(b));
+        let early = map.drain();
+        one.join().unwrap();
+        two.join().unwrap();
+        assert_eq!(early + map.drain(), 2);
+        assert!(map.queue.is_idle());
+    });
+}
+
+/// Nothing pending proves that no entry is stale: who gets the memory of a dead object finds its notice.
+#[test]
+fn the_notice_comes_before_the_memory_goes() {
+    check_each(THIN_AND_RECORD, 1, |maker, beside| {
+        let (a, _kept) = object(maker, beside);
+        let mut map = Map::of(&[&a]);
+        let block = a.block();
+        both(
+            move || drop(a),
+            || {
+                let addr = map.entry(0).addr();
+                assert!(!block.has_gone(), "the entry keeps it");
+                assert!(map.entry(0).is_at(addr));
+                if !map.queue.is_idle() {
+                    assert_eq!(map.drain(), 1);
+                }
+            },
+        );
+    });
+}
+
+/// The memory of a payload apart may be used again as soon as it is freed: by then its notice is there, and
+/// the entry is not at that address.
+#[test]
+fn the_notice_comes_before_a_payload_apart_goes() {
+    for has_record in [false, true] {
+        check(1, move |maker| {
+            let a = maker.large();
+            if has_record {
+                drop(Strong::finalize(&a, || {}).detach());
+            }
+            let mut map = Map::of(&[&a]);
+            let block = a.block();
+            let addr = Strong::as_ptr(&a).cast::<()>();
+            both(
+                move || drop(a),
+                || {
+                    if block.has_lost_payload() {
+                        assert!(!map.queue.is_idle());
+                        assert!(!map.entry(0).is_at(addr));
+                        assert_eq!(map.drain(), 1);
+                    } else {
+                        map.peek(0);
+                    }
+                },
+            );
+        });
+    }
+}
+
+#[test]
+fn a_payload_apart_against_weak_handles() {
+    check(1, |maker| {
+        let a = maker.large();
+        let weak: Weak<Large> = Strong::downgrade(&a);
+        let addr = Strong::as_ptr(&a);
+        both(
+            move || drop(a),
+            || {
+                assert_eq!(weak.as_ptr(), addr);
+                peek(&weak);
+            },
+        );
+    });
+}
+
+#[test]
+fn death_against_the_upgrade_of_an_entry() {
+    check_each(THIN_AND_RECORD, 1, |maker, beside| {
+        let (a, _kept) = object(maker, beside);
+        let mut map = Map::of(&[&a]);
+        both(move || drop(a), || map.peek(0));
+        assert_eq!(map.drain(), 1);
+    });
+}
+
+/// As `weak_keys` makes a handle: on the strength of the entry.
+#[test]
+fn death_against_the_downgrade_of_an_entry() {
+    check_each(THIN_AND_RECORD, 1, |maker, beside| {
+        let (a, _kept) = object(maker, beside);
+        let mut map = Map::of(&[&a]);
+        both(
+            move || drop(a),
+            || {
+                let weak = map.entry(0).downgrade().unwrap();
+                peek(&weak);
+                if map.drain() == 1 {
+                    assert!(weak.is_expired());
+                }
+            },
+        );
+    });
+}
+
+#[test]
+fn two_downgrades_of_an_entry_against_its_death() {
+    check(1, |maker| {
+        let a = maker.object();
+        // Readers of one map, on two threads.
+        let map = loom::sync::Arc::new(Map::of(&[&a]));
+        let its = map.clone();
+        let death = thread::spawn(move || drop(a));
+        let reader = thread::spawn(move || drop(its.entry(0).downgrade()));
+        drop(map.entry(0).downgrade());
+        reader.join().unwrap();
+        death.join().unwrap();
+    });
+}
+
+#[test]
+fn the_downgrade_of_an_entry_against_that_of_a_handle() {
+    check(1, |maker| {
+        let a = maker.object();
+        let mut map = Map::of(&[&a]);
+        let (its, mine) = both(
+            move || Strong::downgrade(&a),
+            || map.entry(0).downgrade().unwrap(),
+        );
+        assert!(its.is_expired() && mine.is_expired());
+        assert_eq!(map.drain(), 1);
+    });
+}
+
+#[test]
+fn a_map_and_a_downgrade_at_once() {
+    check(1, |maker| {
+        let a = maker.object();
+        let b = a.clone();
+        both(
+            move || {
+                let weak = Strong::downgrade(&b);
+                drop(b);
+                peek(&weak);
+            },
+            || {
+                let mut map = Map::new();
+                map.put(&a);
+                drop(a);
+                map.drain();
+            },
+        );
+    });
+}
+
+#[test]
+fn a_map_against_weak_clone_and_drop() {
+    check(1, |maker| {
+        let a = maker.object();
+        let weak = Strong::downgrade(&a);
+        both(
+            move || {
+                let again = weak.clone();
+                drop(weak);
+                peek(&again);
+            },
+            || {
+                let mut map = Map::new();
+                map.put(&a);
+                drop(a);
+                assert_eq!(map.drain() + usize::from(map.entries[0].is_some()), 1);
+            },
+        );
+    });
+}
+
+/// `get_mut` beside an entry that comes, is upgraded, and goes.
+#[test]
+fn get_mut_against_a_registration() {
+    check_each(
+        &[Beside::Nothing, Beside::PastWeak, Beside::Record],
+        1,
+        |maker, beside| {
+            let (mut a, _kept) = object(maker, beside);
+            let b = a.clone();
+            both(
+                move || {
+                    let map = Map::of(&[&b]);
+                    b.read();
+                    drop(b);
+                    assert!(map.peek(0));
+                },
+                || {
+                    if let Some(payload) = Strong::get_mut(&mut a) {
+                        payload.write();
+                    }
+                },
+            );
+            Strong::get_mut(&mut a).unwrap().write();
+        },
+    );
+}
+
+/// The entry is there, and goes.
+#[test]
+fn get_mut_against_a_deregistration() {
+    check_each(THIN_AND_RECORD, 1, |maker, beside| {
+        let (mut a, _kept) = object(maker, beside);
+        let map = Map::of(&[&a]);
+        both(
+            move || {
+                map.peek(0);
+                drop(map);
+            },
+            || {
+                if let Some(payload) = Strong::get_mut(&mut a) {
+                    payload.write();
+                }
+            },
+        );
+        Strong::get_mut(&mut a).unwrap().write();
+    });
+}

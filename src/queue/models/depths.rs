@@ -1,0 +1,130 @@
+//! How many notices are there, and which are late.
+
+use super::*;
+
+/// What is counted while notices come is right, once and again.
+#[test]
+fn counting_against_two_deaths() {
+    check(2, |maker| {
+        let (a, _) = object(maker, Beside::Nothing);
+        let (b, _) = object(maker, Beside::Record);
+        let mut map = Map::of(&[&a, &b]);
+        let one = thread::spawn(move || drop(a));
+        let two = thread::spawn(move || drop(b));
+        let first = map.queue.pending();
+        let second = map.queue.pending();
+        assert!(first <= second && second <= 2);
+        // Notices below, in the batch, and above it.
+        if map.drain_one() {
+            assert!(map.queue.pending() <= 1);
+        }
+        one.join().unwrap();
+        two.join().unwrap();
+        assert_eq!(map.queue.pending(), map.drain());
+        assert_eq!(map.queue.pending(), 0);
+    });
+}
+
+/// Several threads that read one collection may count at the same time.
+#[test]
+fn two_count_at_once() {
+    check(2, |maker| {
+        let (a, b) = (maker.object(), maker.object());
+        let map = loom::sync::Arc::new(Map::of(&[&a, &b]));
+        drop(a);
+        let its = map.clone();
+        let death = thread::spawn(move || drop(b));
+        let (one, two) = both(move || its.queue.pending(), || map.queue.pending());
+        assert!(one.min(two) >= 1 && one.max(two) <= 2);
+        death.join().unwrap();
+        assert_eq!(map.queue.pending(), 2);
+    });
+}
+
+/// Who has looked knows of each entry whether it was counted.
+#[test]
+fn looking_against_two_deaths() {
+    check(2, |maker| {
+        let (a, _) = object(maker, Beside::Nothing);
+        let (b, _) = object(maker, Beside::Record);
+        let mut map = Map::of(&[&a, &b]);
+        let one = thread::spawn(move || drop(a));
+        let two = thread::spawn(move || drop(b));
+        let early = usize::from(map.drain_one());
+        let seen = map.queue.look();
+        let marked = |map: &Map| {
+            let there = map.entries.iter().flatten();
+            there.filter(|watch| watch.is_seen(&seen)).count()
+        };
+        assert_eq!(marked(&map), seen.total());
+        one.join().unwrap();
+        two.join().unwrap();
+        // What has come later does not count.
+        assert_eq!(marked(&map), seen.total());
+        assert_eq!(early + map.drain(), 2);
+    });
+}
+
+/// An entry with two objects, as a map of pairs has it: a registration with each. Whichever is first, the
+/// entry goes once, and the other's notice, if it has come or is coming, is late.
+#[test]
+fn both_objects_of_an_entry_die() {
+    for has_record in [false, true] {
+        check(2, move |maker| {
+            let beside = if has_record {
+                Beside::Record
+            } else {
+                Beside::Nothing
+            };
+            let (key, _) = object(maker, beside);
+            let value = maker.object();
+            let mut map = Map::of(&[&key, &value]);
+            let one = thread::spawn(move || drop(key));
+            let two = thread::spawn(move || drop(value));
+            let mut gone = 0;
+            for _ in 0..2 {
+                if map.drain_one() {
+                    gone += 1;
+                    let other = usize::from(map.entries[0].is_none());
+                    map.remove(other);
+                    assert_eq!(map.queue.pending(), 0);
+                }
+            }
+            one.join().unwrap();
+            two.join().unwrap();
+            if gone == 0 {
+                assert_eq!(map.queue.pending(), 2);
+                assert!(map.drain_one());
+                let other = usize::from(map.entries[0].is_none());
+                map.remove(other);
+            }
+            assert!(gone <= 1);
+            assert!(!map.drain_one());
+            assert!(map.queue.is_idle());
+        });
+    }
+}
+
+/// An entry is replaced while its object dies: the notice that may come is not the new entry's.
+#[test]
+fn a_late_notice_is_not_the_next_entry_s() {
+    check_each(THIN_AND_RECORD, 2, |maker, beside| {
+        let (old, _kept) = object(maker, beside);
+        let new = maker.object();
+        let mut map = Map::of(&[&old]);
+        both(
+            move || drop(old),
+            || {
+                map.remove(0);
+                map.put(&new);
+                assert_eq!(map.queue.pending(), 0);
+                assert!(!map.drain_one());
+            },
+        );
+        assert_eq!(map.queue.pending(), 0);
+        drop(new);
+        assert_eq!(map.queue.pending(), 1);
+        assert_eq!(map.drain(), 1);
+        assert!(map.queue.is_idle());
+    });
+}

@@ -1,0 +1,336 @@
+//! The end of a registration, and of a map.
+
+use super::*;
+
+#[test]
+fn death_against_deregistration() {
+    check_each(THIN_AND_RECORD, 1, |maker, beside| {
+        let (a, _kept) = object(maker, beside);
+        let mut map = Map::of(&[&a]);
+        both(move || drop(a), || map.remove(0));
+        // What has come is late; what has been removed does not come.
+        assert_eq!(map.queue.pending(), 0);
+        assert!(!map.drain_one());
+        assert!(map.queue.is_idle());
+    });
+}
+
+#[test]
+fn death_against_the_drop_of_the_map() {
+    check_each(
+        &[Beside::Nothing, Beside::Weak, Beside::Record],
+        1,
+        |maker, beside| {
+            let (a, _kept) = object(maker, beside);
+            let map = Map::of(&[&a]);
+            both(move || drop(a), || drop(map));
+        },
+    );
+}
+
+/// Removed, drained, dropped, one after the other.
+#[test]
+fn death_against_all_that_a_map_does() {
+    check_each(THIN_AND_RECORD, 1, |maker, beside| {
+        let (a, _kept) = object(maker, beside);
+        let mut map = Map::of(&[&a]);
+        both(
+            move || drop(a),
+            || {
+                map.remove(0);
+                assert!(!map.drain_one());
+                drop(map);
+            },
+        );
+    });
+}
+
+/// Two deaths against the drop of the map: one of a block, the other of a hook.
+#[test]
+fn two_deaths_against_the_drop_of_the_map() {
+    check(2, |maker| {
+        let (a, _) = object(maker, Beside::Nothing);
+        let (b, _) = object(maker, Beside::Record);
+        let map = Map::of(&[&a, &b]);
+        let one = thread::spawn(move || drop(a));
+        let two = thread::spawn(move || drop(b));
+        drop(map);
+        one.join().unwrap();
+        two.join().unwrap();
+    });
+}
+
+/// Entries were leaked, with an iterator perhaps: their deaths come after the map.
+#[test]
+fn deaths_of_leaked_entries() {
+    check_each(THIN_AND_RECORD, 2, |maker, beside| {
+        let (a, _kept) = object(maker, beside);
+        let (b, _kept) = object(maker, beside);
+        let mut map = Map::of(&[&a, &b]);
+        core::mem::forget(map.entries[0].take());
+        let one = thread::spawn(move || drop(a));
+        let two = thread::spawn(move || drop(b));
+        drop(map);
+        one.join().unwrap();
+        two.join().unwrap();
+    });
+}
+
+/// Also one of a further hook: its memory goes with the queue.
+#[test]
+fn deaths_of_leaked_hooks() {
+    check(1, |maker| {
+        let a = maker.object();
+        let mut map = Map::of(&[&a, &a]);
+        core::mem::forget(map.entries[1].take());
+        both(move || drop(a), || drop(map));
+    });
+}
+
+#[test]
+fn death_against_the_ends_of_two_maps() {
+    check(1, |maker| {
+        let a = maker.object();
+        let (one, two) = (Map::of(&[&a]), Map::of(&[&a]));
+        let death = thread::spawn(move || drop(a));
+        let other = thread::spawn(move || drop(two));
+        drop(one);
+        death.join().unwrap();
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn death_against_the_ends_of_two_maps_in_turn() {
+    check(1, |maker| {
+        let a = maker.object();
+        let (one, mut two) = (Map::of(&[&a]), Map::of(&[&a]));
+        both(
+            move || drop(a),
+            || {
+                drop(one);
+                two.drain();
+                drop(two);
+            },
+        );
+    });
+}
+
+#[test]
+fn inflation_against_deregistration() {
+    check(1, |maker| {
+        let a = maker.object();
+        let mut map = Map::of(&[&a]);
+        let b = a.clone();
+        both(
+            move || {
+                let weak = Strong::downgrade(&a);
+                drop(a);
+                assert!(weak.upgrade().is_some());
+            },
+            || map.remove(0),
+        );
+        assert!(map.queue.is_idle());
+        drop(b);
+        assert!(map.queue.is_idle());
+    });
+}
+
+#[test]
+fn inflation_and_death_against_deregistration() {
+    check(1, |maker| {
+        let a = maker.object();
+        let mut map = Map::of(&[&a]);
+        both(
+            move || {
+                let weak = Strong::downgrade(&a);
+                drop(a);
+                assert!(!peek(&weak));
+            },
+            || map.remove(0),
+        );
+        assert_eq!(map.queue.pending(), 0);
+    });
+}
+
+#[test]
+fn two_inflations_against_deregistration() {
+    check(1, |maker| {
+        let a = maker.object();
+        let mut map = Map::of(&[&a]);
+        let b = a.clone();
+        let one = thread::spawn(move || drop(Strong::downgrade(&a)));
+        let two = thread::spawn(move || drop(Strong::finalize(&b, || {})));
+        map.remove(0);
+        drop(map);
+        one.join().unwrap();
+        two.join().unwrap();
+    });
+}
+
+/// Another map makes the record, while the first entry goes; then the death, while the second map ends.
+#[test]
+fn a_second_map_against_the_end_of_the_first() {
+    check(1, |maker| {
+        let a = maker.object();
+        let mut one = Map::of(&[&a]);
+        both(
+            move || {
+                let mut two = Map::hashing_from(8);
+                two.put(&a);
+                drop(a);
+                assert_eq!(two.drain(), 1);
+            },
+            || one.remove(0),
+        );
+        assert_eq!(one.queue.pending(), 0);
+    });
+}
+
+#[test]
+fn two_maps_at_once() {
+    check_each(
+        &[
+            Beside::Nothing,
+            Beside::PastWeak,
+            Beside::Weak,
+            Beside::Record,
+        ],
+        1,
+        |maker, beside| {
+            let (a, _kept) = object(maker, beside);
+            let b = a.clone();
+            both(
+                move || {
+                    let mut two = Map::hashing_from(8);
+                    two.put(&b);
+                    drop(b);
+                    two.drain();
+                },
+                move || {
+                    let mut one = Map::new();
+                    one.put(&a);
+                    drop(a);
+                    one.drain();
+                },
+            );
+        },
+    );
+}
+
+/// The state is `THIN` again, with another map and hash, while somebody is about to make a record of what it
+/// was.
+#[test]
+fn a_registration_in_place_of_another_against_inflation() {
+    check(1, |maker| {
+        let a = maker.object();
+        let (mut one, mut two) = (Map::of(&[&a]), Map::hashing_from(8));
+        let b = a.clone();
+        both(
+            move || {
+                let weak = Strong::downgrade(&b);
+                drop(b);
+                peek(&weak);
+            },
+            || {
+                one.remove(0);
+                two.put(&a);
+                drop(a);
+            },
+        );
+        assert!(one.queue.is_idle());
+        assert_eq!(two.drain(), 1);
+    });
+}
+
+/// The payload's destructor ends the map whose only entry is the object itself, while another map ends.
+#[test]
+fn a_destructor_ends_the_map_of_its_object() {
+    use crate::ptr::models::Thing;
+    use std::sync::{Arc, Mutex};
+
+    struct Owner(Arc<Mutex<Option<Map<Owner>>>>);
+    impl Thing for Owner {
+        fn payload(&self) -> &Payload {
+            unreachable!("nobody asks")
+        }
+    }
+    impl Drop for Owner {
+        fn drop(&mut self) {
+            let map = self.0.lock().unwrap().take();
+            assert!(!map.as_ref().unwrap().entry(0).is_at(core::ptr::null()));
+            drop(map);
+        }
+    }
+
+    for has_another in [false, true] {
+        check(0, move |_| {
+            let place = Arc::new(Mutex::new(None));
+            let a = Strong::new(Owner(place.clone()));
+            *place.lock().unwrap() = Some(Map::of(&[&a]));
+            let another = has_another.then(|| Map::of(&[&a]));
+            both(move || drop(a), || drop(another));
+        });
+    }
+}
+
+/// Many registrations of one object: the death lets others through between its notices.
+#[test]
+fn a_long_death_against_deregistrations() {
+    check(1, |maker| {
+        let a = maker.object();
+        let mut map = Map::of(&[&a, &a, &a]);
+        let token = Strong::finalize(&a, || {});
+        both(
+            move || drop(a),
+            || {
+                map.remove(1);
+                // (The second finds the death as it is by then.)
+                map.remove(0);
+                if token.detach().is_none() {
+                    assert!(!token.is_pending());
+                }
+            },
+        );
+        assert_eq!(map.drain(), 1);
+        assert!(map.queue.is_idle());
+    });
+}
+
+#[test]
+fn a_long_death_against_the_end_of_the_map() {
+    check(1, |maker| {
+        let a = maker.object();
+        let map = Map::of(&[&a, &a]);
+        both(move || drop(a), || drop(map));
+    });
+}
+
+#[test]
+fn a_long_death_against_a_token_that_goes() {
+    check(1, |maker| {
+        let a = maker.object();
+        let token = Strong::finalize(&a, || {});
+        let mut map = Map::of(&[&a, &a]);
+        both(move || drop(a), || drop(token));
+        assert_eq!(map.drain(), 2);
+    });
+}
+
+/// A hook that was given back serves another object, while the first dies.
+#[test]
+fn a_hook_is_used_again() {
+    check(2, |maker| {
+        let (a, b) = (maker.object(), maker.object());
+        let mut map = Map::of(&[&a, &a, &b]);
+        both(
+            move || drop(a),
+            || {
+                map.remove(1);
+                map.put(&b);
+                drop(b);
+            },
+        );
+        assert_eq!(map.drain(), 3);
+    });
+}

@@ -1,0 +1,494 @@
+//! loom models of the queue that any thread may drain. The table of the shared collections does not run
+//! under loom: a place for one entry stands for it, with the weakest orderings that there are, so that
+//! what is shown here needs nothing of the table but that it gives an entry to one.
+//!
+//! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
+
+use core::ops::Deref;
+use loom::sync::Arc;
+use loom::thread;
+
+use super::*;
+use crate::Strong;
+use crate::ptr::models::{Large, Maker, Payload, Thing, check};
+
+/// An entry, and whether it is in the table.
+struct Entry<T: Thing = Payload> {
+    tie: TieTo<T>,
+    linked: AtomicUsize,
+}
+
+/// The hash of all entries here.
+const HASH: u32 = 6;
+
+impl<T: Thing> Entry<T> {
+    fn linked(key: &Strong<T>, queue: &SharedQueue) -> Self {
+        let entry = Entry::new(key, queue);
+        entry.link();
+        entry
+    }
+
+    fn new(key: &Strong<T>, queue: &SharedQueue) -> Self {
+        Entry {
+            tie: TieTo::new(key, HashValue::of_short(HASH), queue),
+            linked: AtomicUsize::new(0),
+        }
+    }
+
+    fn tie(&self) -> &Tie {
+        self.tie.tie()
+    }
+
+    fn link(&self) {
+        self.linked.store(1, Relaxed);
+    }
+
+    fn is_linked(&self) -> bool {
+        self.linked.load(Relaxed) == 1
+    }
+
+    /// Takes it out; true for one.
+    fn unlink(&self) -> bool {
+        self.linked.compare_exchange(1, 0, Relaxed, Relaxed).is_ok()
+    }
+
+    /// As a map removes it.
+    fn remove(&self) -> bool {
+        let mine = self.unlink();
+        if mine {
+            self.tie().end();
+        }
+        mine
+    }
+}
+
+/// A map with so many places.
+struct Map<const N: usize, T: Thing = Payload> {
+    // Dropped before the queue (S4).
+    entries: [Entry<T>; N],
+    queue: SharedQueue,
+}
+
+impl<const N: usize, T: Thing> Map<N, T> {
+    fn of(keys: [&Strong<T>; N]) -> Arc<Self> {
+        let queue = SharedQueue::new();
+        let entries = keys.map(|key| Entry::linked(key, &queue));
+        Arc::new(Map { entries, queue })
+    }
+
+    /// One turn, as the table does it. Says how many entries it has unlinked.
+    fn drain(&self, patient: bool) -> usize {
+        let mut buried = 0;
+        for notice in self.queue.take(patient) {
+            assert_eq!(notice.hash().short(), HASH);
+            let hook = notice.hook();
+            // (Whether it is linked is not asked first: see `sync` for what that would hide.)
+            let named = |entry: &&Entry<T>| entry.tie().is_named_by(hook) && entry.unlink();
+            match self.entries.iter().find(named) {
+                Some(entry) => {
+                    entry.tie().settle();
+                    buried += 1;
+                    notice.bury();
+                }
+                None => notice.bury_orphan(),
+            }
+        }
+        buried
+    }
+
+    /// Nothing is left, and nothing is counted that is not there.
+    fn is_spent(&self) -> bool {
+        let stack = self.queue.stack.get();
+        self.queue.is_idle()
+            && stack.orphans.load(Relaxed) == 0
+            && stack.registered.load(Relaxed) == 0
+    }
+}
+
+/// One place.
+impl<T: Thing> Deref for Map<1, T> {
+    type Target = Entry<T>;
+
+    fn deref(&self) -> &Entry<T> {
+        &self.entries[0]
+    }
+}
+
+fn drainer<const N: usize, T: Thing>(
+    map: &Arc<Map<N, T>>,
+    patient: bool,
+) -> thread::JoinHandle<usize> {
+    let map = map.clone();
+    thread::spawn(move || map.drain(patient))
+}
+
+#[test]
+fn two_drainers_against_a_death() {
+    check(1, |maker| {
+        let key = maker.object();
+        let map = Map::of([&key]);
+        let death = thread::spawn(move || drop(key));
+        let drainer = drainer(&map, false);
+        let mut buried = map.drain(false);
+        death.join().unwrap();
+        buried += drainer.join().unwrap();
+        buried += map.drain(true);
+        assert_eq!(buried, 1, "each notice once");
+        assert!(map.is_spent());
+    });
+}
+
+/// Two notices that are there already go to two drainers, one of which waits for its turn.
+#[test]
+fn two_drainers_take_turns() {
+    check(2, |maker| {
+        let keys = [maker.object(), maker.object()];
+        let map = Map::of(keys.each_ref());
+        drop(keys);
+        let drainer = drainer(&map, true);
+        let buried = map.drain(true);
+        assert_eq!(buried + drainer.join().unwrap(), 2);
+        assert!(map.is_spent());
+    });
+}
+
+/// S2: Who gets the memory of a dead key, asks whether the queue is idle, and then looks, finds no entry
+/// of the dead; or the queue was not idle, and then the entry says itself that it is stale.
+#[test]
+fn the_next_at_an_address_does_not_find_the_dead() {
+    check(1, |maker| {
+        let key: Strong<Large> = maker.large();
+        let map = Map::of([&key]);
+        let (block, addr) = (key.block(), Strong::as_ptr(&key).cast());
+        let death = thread::spawn(move || drop(key));
+        let drainer = drainer(&map, false);
+        if block.has_lost_payload() {
+            let idle = map.queue.is_idle();
+            if map.is_linked() {
+                assert!(!idle, "found");
+                assert!(map.tie().is_announced());
+                assert!(!map.tie.block().is_at(addr));
+            }
+        }
+        death.join().unwrap();
+        drainer.join().unwrap();
+        map.drain(true);
+        assert!(map.is_spent() && !map.is_linked());
+    });
+}
+
+/// S2: The burial of a death that comes later does not stand for that of an earlier one.
+#[test]
+fn a_later_burial_does_not_stand_for_an_earlier_death() {
+    check(2, |maker| {
+        let [early, late] = [maker.object(), maker.object()];
+        let map = Map::of([&early, &late]);
+        drop(early);
+        let other = thread::spawn({
+            let map = map.clone();
+            move || {
+                drop(late);
+                map.drain(true)
+            }
+        });
+        let idle = map.queue.is_idle();
+        assert!(!(idle && map.entries[0].is_linked()), "found");
+        assert_eq!(other.join().unwrap(), 2);
+        assert!(map.is_spent());
+    });
+}
+
+/// S2: Nor does that of a later death which another thread announces, and a third works off first: a notice
+/// is counted before it is there.
+#[test]
+fn a_burial_comes_after_its_push() {
+    check(2, |maker| {
+        let [early, late] = [maker.object(), maker.object()];
+        let map = Map::of([&early, &late]);
+        drop(early);
+        let death = thread::spawn(move || drop(late));
+        let drainer = drainer(&map, true);
+        let idle = map.queue.is_idle();
+        assert!(!(idle && map.entries[0].is_linked()), "found");
+        death.join().unwrap();
+        assert_eq!(drainer.join().unwrap() + map.drain(true), 2);
+        assert!(map.is_spent());
+    });
+}
+
+#[test]
+fn the_end_of_a_tie_against_a_death_and_a_drainer() {
+    check(1, |maker| {
+        let key = maker.object();
+        let map = Map::of([&key]);
+        let death = thread::spawn(move || drop(key));
+        let drainer = drainer(&map, false);
+        let removed = map.remove();
+        death.join().unwrap();
+        let buried = drainer.join().unwrap() + map.drain(true);
+        assert_eq!(usize::from(removed) + buried, 1, "one has it");
+        assert_eq!(map.queue.announced(), 0);
+        assert!(map.is_spent());
+    });
+}
+
+/// The same with two registrations of one object, as two entries with one value have them: the notice of one
+/// may be worked off, and its hook freed, before the death has told the other.
+#[test]
+fn the_end_of_a_tie_between_two_notices() {
+    check(1, |maker| {
+        let key = maker.object();
+        let map = Map::of([&key, &key]);
+        let death = thread::spawn(move || drop(key));
+        let drainer = drainer(&map, false);
+        let further = &map.entries[1];
+        let removed = further.remove();
+        assert!(!removed || further.tie().was_announced());
+        death.join().unwrap();
+        let buried = drainer.join().unwrap() + map.drain(true);
+        assert_eq!(usize::from(removed) + buried, 2);
+        assert_eq!(map.queue.announced(), 0);
+        assert!(map.is_spent());
+    });
+}
+
+/// Whether its notice has been pushed is asked while another thread works it off.
+#[test]
+fn a_tie_is_asked_between_two_notices() {
+    check(1, |maker| {
+        let key = maker.object();
+        let map = Map::of([&key, &key]);
+        let death = thread::spawn(move || drop(key));
+        let drainer = drainer(&map, false);
+        let further = &map.entries[1];
+        if !further.is_linked() {
+            assert!(further.tie().was_announced());
+        }
+        further.tie().was_announced();
+        death.join().unwrap();
+        assert!(further.tie().was_announced());
+        assert_eq!(drainer.join().unwrap() + map.drain(true), 2);
+        assert!(map.is_spent());
+    });
+}
+
+/// S3: A tie ends once, whoever ends it; of a first hook, and of a further one.
+#[test]
+fn two_end_a_tie_at_once() {
+    for index in [0, 1] {
+        check(1, move |maker| {
+            let key = maker.object();
+            let map = Map::of([&key, &key]);
+            map.entries[1 - index].tie().end();
+            let other = thread::spawn({
+                let map = map.clone();
+                move || map.entries[index].tie().end()
+            });
+            map.entries[index].tie().end();
+            other.join().unwrap();
+            assert_eq!(Strong::weak_count(&key), 2, "the ties' own references");
+            drop(key);
+            assert!(map.is_spent(), "nobody is told");
+        });
+    }
+}
+
+/// S3: The same if one of them has its notice.
+#[test]
+fn a_tie_is_settled_while_another_ends_it() {
+    check(1, |maker| {
+        let key = maker.object();
+        let map = Map::of([&key]);
+        drop(key);
+        let other = thread::spawn({
+            let map = map.clone();
+            move || map.tie().end()
+        });
+        for notice in map.queue.take(true) {
+            map.tie().settle();
+            notice.bury();
+        }
+        other.join().unwrap();
+        let registered = map.queue.stack.get().registered.load(Relaxed);
+        assert_eq!(registered, 0, "counted off once");
+    });
+}
+
+/// S3: Who has found an entry may ask it, and upgrade it, while it is buried.
+#[test]
+fn a_reader_against_a_death_and_its_burial() {
+    check(1, |maker| {
+        let key = maker.object();
+        let map = Map::of([&key]);
+        let other = thread::spawn({
+            let map = map.clone();
+            move || {
+                drop(key);
+                map.drain(true)
+            }
+        });
+        if map.is_linked() {
+            let read = |key: Strong<Payload>| key.read();
+            map.tie.upgrade().map(read);
+            assert!(!map.tie().is_announced() || map.tie().is_expired());
+            map.tie.downgrade().upgrade().map(read);
+        }
+        // Our handle may have been the last.
+        let buried = other.join().unwrap() + map.drain(true);
+        assert_eq!(buried, 1);
+        assert!(map.is_spent());
+    });
+}
+
+/// A map is dropped while its key dies; it has the key once, or twice.
+#[test]
+fn a_death_against_the_drop_of_the_queue() {
+    check(1, |maker| {
+        let key = maker.object();
+        let map = Map::of([&key]);
+        let death = thread::spawn(move || drop(key));
+        drop(map);
+        death.join().unwrap();
+    });
+    check(1, |maker| {
+        let key = maker.object();
+        let map = Map::of([&key, &key]);
+        let death = thread::spawn(move || drop(key));
+        drop(map);
+        death.join().unwrap();
+    });
+}
+
+/// The same when it is another who has removed the entry.
+#[test]
+fn a_death_against_the_drop_of_a_queue_that_another_has_used() {
+    check(1, |maker| {
+        let key = maker.object();
+        let map = Map::of([&key]);
+        let death = thread::spawn(move || drop(key));
+        let other = thread::spawn({
+            let map = map.clone();
+            move || {
+                map.remove();
+                map.drain(false);
+            }
+        });
+        // Whoever comes last drops the queue.
+        drop(map);
+        death.join().unwrap();
+        other.join().unwrap();
+    });
+}
+
+/// S4: The deaths of ties that were leaked come after the queue, whose stack waits for them.
+#[test]
+fn deaths_of_leaked_ties_against_the_drop_of_the_queue() {
+    check(1, |maker| {
+        let key = maker.object();
+        let queue = SharedQueue::new();
+        for _ in 0..2 {
+            let tie = Tie::new(&key, HashValue::of_short(HASH), &queue);
+            // (All that it owns is its reference.)
+            tie.settle();
+            core::mem::drop(tie);
+        }
+        let death = thread::spawn(move || drop(key));
+        drop(queue);
+        death.join().unwrap();
+    });
+}
+
+/// An entry that is linked when its object may have died already: if its tie says after that that nothing
+/// was announced, whoever gets the notice finds the entry.
+#[test]
+fn a_notice_that_is_still_to_come_finds_what_is_linked_before() {
+    check(1, |maker| {
+        let key = maker.object();
+        let queue = SharedQueue::new();
+        let entries = [Entry::new(&key, &queue)];
+        let map = Arc::new(Map { entries, queue });
+        let other = thread::spawn({
+            let map = map.clone();
+            move || {
+                drop(key);
+                map.drain(true)
+            }
+        });
+        map.link();
+        let announced = map.tie().was_announced();
+        let found = other.join().unwrap() == 1;
+        assert!(found || announced, "it has come before");
+        if !found {
+            assert!(map.remove());
+        }
+        assert!(map.is_spent());
+    });
+}
+
+/// An entry is put in that depends on an object which nobody holds: as a memo puts in what it has computed.
+fn put_in_what_may_have_died<const N: usize>(map: &Map<N>, entry: &Entry) {
+    let held = map.queue.hold();
+    if !entry.tie().was_announced() {
+        entry.link();
+        if entry.tie().was_announced() {
+            entry.remove();
+        }
+    }
+    drop(held);
+}
+
+/// S2, and [`SharedQueue::hold`]: Who looks after the death, and finds nothing pending, does not find an entry
+/// that has been put in meanwhile; who finds something pending is told by the entry. In the end it is gone.
+fn an_entry_that_depends_on_what_dies(maker: &Maker, is_further: bool) {
+    let object = maker.object();
+    let queue = SharedQueue::new();
+    let other_tie = is_further.then(|| Tie::new(&object, HashValue::of_short(HASH), &queue));
+    let entries = [Entry::new(&object, &queue)];
+    let map = Arc::new(Map { entries, queue });
+    let other = thread::spawn({
+        let map = map.clone();
+        move || put_in_what_may_have_died(&map, &map.entries[0])
+    });
+    drop(object);
+    map.drain(true);
+    let idle = map.queue.is_idle();
+    let entry = &map.entries[0];
+    if entry.is_linked() {
+        assert!(!idle, "a dead one's entry seems fresh");
+        assert!(entry.tie().is_announced());
+    }
+    other.join().unwrap();
+    drop(other_tie);
+    map.drain(true);
+    assert!(!entry.is_linked(), "nobody takes it out any more");
+    assert!(map.queue.is_idle());
+}
+
+#[test]
+fn an_entry_that_depends_on_what_dies_meanwhile() {
+    check(1, |maker| an_entry_that_depends_on_what_dies(maker, false));
+}
+
+#[test]
+fn a_further_entry_that_depends_on_what_dies_meanwhile() {
+    check(1, |maker| an_entry_that_depends_on_what_dies(maker, true));
+}
+
+/// A shared map and one with a single owner have one object.
+#[test]
+fn a_shared_map_beside_another() {
+    use crate::ptr::models::Map as Single;
+    check(1, |maker| {
+        let key = maker.object();
+        let mut single = Single::of(&[&key]);
+        let again = key.clone();
+        let other = thread::spawn(move || {
+            let map = Map::of([&again]);
+            drop(again);
+            map.drain(true);
+        });
+        single.remove(0);
+        drop(key);
+        other.join().unwrap();
+    });
+}
