@@ -170,7 +170,7 @@ impl<F: Flavour> Notice<F> {
                     None
                 }
                 Notice::Hook(hook) => {
-                    let record = RecordRef::of_block(hook.block());
+                    let record = RecordRef::of_hook(hook);
                     let further = (hook != record.first()).then_some(hook);
                     record.release();
                     further
@@ -393,10 +393,12 @@ impl<F: Flavour> StackRef<F> {
                 return;
             }
             match node.get() {
-                // Relaxed: the compare-exchange publishes it.
+                // Release: the entry's owner may find it before it is pushed, and mark it as late; what the
+                // death has done to the block was released by its step to `DEAD`, which this overwrites.
                 Some(Notice::Block(block)) => {
-                    block.header().state.store(state::dead(top), Relaxed);
+                    block.header().state.store(state::dead(top), Release);
                 }
+                // Relaxed: the compare-exchange publishes it, and the gate keeps the owner out until then.
                 Some(Notice::Hook(hook)) => hook.link().store(top, Relaxed),
                 None => return,
             }

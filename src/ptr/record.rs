@@ -10,12 +10,13 @@
 //!   the holder of the gate; once it is [`CLOSED`], only by the thread that closed it. No code of a user
 //!   runs under it.
 //! * **R3** `first` stands for the registration that the block itself stands for, and is the head of the
-//!   list: it is registered while `target` is not null. Its hash is the header's (B3).
+//!   list: it is registered while `target` is not null, until the gate is closed. Its hash is the header's
+//!   (B3).
 //! * **R4** The gate is [`DYING`] from the beginning of the notices, and `CLOSED` when all are pushed. No
 //!   hook comes meanwhile: to register takes a strong handle.
 
 use alloc::boxed::Box;
-use core::mem::offset_of;
+use core::mem::{ManuallyDrop, offset_of};
 use core::ptr::{self, NonNull};
 
 use super::abort;
@@ -132,11 +133,12 @@ impl<F: Flavour> Gate<F> {
 }
 
 /// A record that nobody knows yet. Dropped unless it is [published](Fresh::publish).
-pub(super) struct Fresh<F: Flavour>(Box<Record<F>>);
+// (Not a box: once `state` has the pointer, to move a box would be to claim that nobody else uses it.)
+pub(super) struct Fresh<F: Flavour>(RecordRef<F>);
 
 impl<F: Flavour> Fresh<F> {
     pub(super) fn new(block: Block<F>) -> Self {
-        Fresh(Box::new(Record {
+        let record = Box::new(Record {
             target: UnsafeCell::new(ptr::null_mut()),
             refs: F::Word::new(0),
             gate: F::Half::new(OPEN),
@@ -144,27 +146,38 @@ impl<F: Flavour> Fresh<F> {
             finalizers: UnsafeCell::new(ptr::null_mut()),
             first: Hook::new(block, RecordRef::<F>::OFFSET),
             live: Live::new(),
+        });
+        // SAFETY: a box is not null.
+        Fresh(RecordRef(unsafe {
+            NonNull::new_unchecked(Box::into_raw(record))
         }))
     }
 
     /// What the record is to say when it is published.
     pub(super) fn set(&mut self, refs: usize, target: Option<StackRef<F>>) {
+        let record = self.0.get();
         // Relaxed: the publication.
-        self.0.refs.store(refs, Relaxed);
+        record.refs.store(refs, Relaxed);
         let target = target.map_or(ptr::null_mut(), StackRef::as_ptr);
         // SAFETY: nobody else knows the record.
-        self.0.target.with_mut(|place| unsafe { *place = target });
+        record.target.with_mut(|place| unsafe { *place = target });
     }
 
     /// The record as `state` would name it.
-    pub(super) fn encode(&mut self) -> *mut () {
-        State::Record(RecordRef(NonNull::from(&mut *self.0))).encode()
+    pub(super) fn encode(&self) -> *mut () {
+        State::Record(self.0).encode()
     }
 
     /// `state` names the record now.
     pub(super) fn publish(self) -> RecordRef<F> {
-        // SAFETY: a box is not null.
-        RecordRef(unsafe { NonNull::new_unchecked(Box::into_raw(self.0)) })
+        ManuallyDrop::new(self).0
+    }
+}
+
+impl<F: Flavour> Drop for Fresh<F> {
+    fn drop(&mut self) {
+        // SAFETY: made from a box, and nobody else knows it.
+        drop(unsafe { Box::from_raw(self.0.0.as_ptr()) });
     }
 }
 
@@ -184,14 +197,14 @@ impl<F: Flavour> RecordRef<F> {
         RecordRef(unsafe { NonNull::new_unchecked(record.cast()) })
     }
 
-    /// The record of a block that has one, by a reference to it.
+    /// The record of a hook.
     ///
     /// # Safety
-    /// R1: the caller has a reference, or a strong handle.
+    /// R1: the hook is registered, or fired and not finished.
     #[inline]
-    pub(crate) unsafe fn of_block(block: Block<F>) -> Self {
-        // Acquire: whoever published the record. (The caller's reference has mostly done that.)
-        match State::decode(block.header().state.load(Acquire)) {
+    pub(crate) unsafe fn of_hook(hook: HookRef<F>) -> Self {
+        // Relaxed: whoever knows a hook knows of its record.
+        match State::decode(hook.block().header().state.load(Relaxed)) {
             State::Record(record) => record,
             _ => unreachable!("a record is never taken away"),
         }
@@ -217,7 +230,7 @@ impl<F: Flavour> RecordRef<F> {
     #[inline]
     pub(crate) fn is_first(hook: HookRef<F>) -> bool {
         // SAFETY: a hook that is registered, or fired and not finished, has a reference.
-        unsafe { Self::of_block(hook.block()) }.first() == hook
+        unsafe { Self::of_hook(hook) }.first() == hook
     }
 
     /// The hash of a hook's entry. R3.
@@ -249,15 +262,16 @@ impl<F: Flavour> RecordRef<F> {
     /// looking whether there is one.
     #[inline]
     pub(super) fn add_ref_by_strong(self) {
-        // Acquire: pairs with the release by which `get_mut` ends its look.
-        let before = self.get().refs.fetch_add(1, Acquire);
+        // Relaxed, also below: `get_mut` acquires the drop of our handle, if it sees it. What we do before
+        // that drop then happens before the end of its look, so we cannot have seen that end.
+        let before = self.get().refs.fetch_add(1, Relaxed);
         if before & !ASKED > MAX_REFS {
             abort();
         }
         let (mut asked, mut turn) = (before, 0);
         while asked & ASKED != 0 {
             sync::relax(&mut turn);
-            asked = self.get().refs.load(Acquire);
+            asked = self.get().refs.load(Relaxed);
         }
     }
 
@@ -359,8 +373,9 @@ impl<F: Flavour> RecordRef<F> {
     #[inline]
     pub(super) unsafe fn unregister_first(self) -> bool {
         match self.lock() {
-            Some(gate) if gate.target().is_some() => gate.set_target(None),
-            _ => return false,
+            // R3: it is registered until the gate is closed.
+            Some(gate) => gate.set_target(None),
+            None => return false,
         }
         // SAFETY: the registration's reference.
         unsafe { self.release() };
@@ -429,9 +444,8 @@ impl<F: Flavour> RecordRef<F> {
             return false;
         }
         let alone = alone();
-        // Not a store: tokens may go, and downgrades wait, counted. Release: pairs with the acquire of a
-        // downgrade, whose handle is made after our look.
-        refs.fetch_sub(ASKED, Release);
+        // Not a store: downgrades wait, counted. Relaxed: see `add_ref_by_strong`.
+        refs.fetch_sub(ASKED, Relaxed);
         alone
     }
 
@@ -474,7 +488,6 @@ impl<F: Flavour> RecordRef<F> {
                         continue;
                     }
                     if let Some(stack) = gate.target() {
-                        gate.set_target(None);
                         stack.push(Node::of_hook(first));
                     }
                 }

@@ -394,7 +394,7 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
         // SAFETY: Q3, and `&self` keeps it; the share that is made is the handle's.
         unsafe {
             match self.hook() {
-                Some(_) => RecordRef::of_block(block).add_ref(),
+                Some(hook) => RecordRef::of_hook(hook).add_ref(),
                 None if block.downgrade_registered() => {}
                 None => return Some(Weak::expired(place)),
             }
