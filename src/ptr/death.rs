@@ -56,11 +56,11 @@ impl<F: Flavour> Drop for Reclaim<F> {
         loop {
             match State::<F>::decode(now) {
                 State::Thin(stack) => {
-                    // AcqRel: the entry's owner finds the whole death done. On failure the entry has been
-                    // removed, or a weak handle been made of it.
+                    // Release: the entry's owner finds the whole death done. Acquire on failure: the entry has
+                    // been removed, or a weak handle been made of it.
                     match header
                         .state
-                        .compare_exchange(now, state::dead(NONE), AcqRel, Acquire)
+                        .compare_exchange(now, state::dead(NONE), Release, Acquire)
                     {
                         // SAFETY: N1, the registration's notice. The payload's address may come back only
                         // after that: it is in `self`, as nothing of the block may be used any more.

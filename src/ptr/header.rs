@@ -33,6 +33,8 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use super::flavour::{Counter, Flavour, Link};
+#[cfg(weakly_loom)]
+use crate::sync::UnsafeCell;
 use crate::sync::{Live, Ordering::*};
 
 /// A block of at most this many bytes has its payload inside. Measured: apart, up to several hundred bytes,
@@ -60,7 +62,7 @@ pub(crate) struct Header<F: Flavour> {
     pub(super) state: F::Link,
     /// loom's atomics cannot lie in raw memory.
     #[cfg(weakly_loom)]
-    tail: (F::Link, F::Word),
+    tail: (F::Link, F::Word, UnsafeCell<()>),
     /// Of a payload apart.
     #[cfg(weakly_loom)]
     apart: Option<Live>,
@@ -229,7 +231,11 @@ impl<F: Flavour> Header<F> {
             hash: F::Half::new(hash),
             state: F::Link::new(state),
             #[cfg(weakly_loom)]
-            tail: (F::Link::new(core::ptr::null_mut()), F::Word::new(0)),
+            tail: (
+                F::Link::new(core::ptr::null_mut()),
+                F::Word::new(0),
+                UnsafeCell::new(()),
+            ),
             #[cfg(weakly_loom)]
             apart: (hash == APART).then(Live::new),
             live: Live::new(),
@@ -349,8 +355,9 @@ impl<F: Flavour> Block<F> {
         place.store(hash | place.load(Relaxed) & APART, Relaxed);
     }
 
+    /// Whether the payload is apart.
     #[inline(always)]
-    fn is_apart(self) -> bool {
+    pub(crate) fn is_apart(self) -> bool {
         self.header().hash.load(Relaxed) & APART != 0
     }
 
@@ -442,7 +449,10 @@ impl<F: Flavour> Block<F> {
             self.depth_ptr().as_ref()
         }
         #[cfg(weakly_loom)]
-        &self.header().tail.1
+        {
+            self.header().tail.2.with(|_| ());
+            &self.header().tail.1
+        }
     }
 
     /// # Safety
@@ -454,6 +464,8 @@ impl<F: Flavour> Block<F> {
         unsafe {
             self.depth_ptr().write(F::Word::new(0));
         }
+        #[cfg(weakly_loom)]
+        self.header().tail.2.with_mut(|_| ());
     }
 
     /// The payload is gone: from now on the block can be freed without its type, and the address of a

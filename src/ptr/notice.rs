@@ -170,7 +170,7 @@ impl<F: Flavour> Notice<F> {
                     None
                 }
                 Notice::Hook(hook) => {
-                    let record = RecordRef::of_block(hook.block());
+                    let record = RecordRef::of_hook(hook);
                     let further = (hook != record.first()).then_some(hook);
                     record.release();
                     further
@@ -203,9 +203,8 @@ pub(crate) fn depth<F: Flavour>(top: Node<F>) -> usize {
         above += 1;
         node = notice.below();
     }
-    match top.get() {
-        Some(top) if top.known_depth() == 0 => top.note(above),
-        _ => {}
+    if let Some(top) = top.get() {
+        top.note_first(above);
     }
     above
 }
@@ -250,6 +249,22 @@ impl<F: Flavour> Notice<F> {
     #[inline]
     fn known_depth(self) -> usize {
         self.depth() & !FLAGS
+    }
+
+    /// Notes a depth, unless one has been noted: by [`number`], perhaps, whose mark must stay.
+    #[inline]
+    fn note_first(self, depth: usize) {
+        let seen = self.depth();
+        if seen & !FLAGS == 0 {
+            match self {
+                // SAFETY: B4, it is a notice. Relaxed, as all that is noted: it is true whoever reads it.
+                Notice::Block(block) => unsafe {
+                    let place = block.depth();
+                    _ = place.compare_exchange(seen, depth | seen, Relaxed, Relaxed);
+                },
+                Notice::Hook(hook) => hook.note_depth(seen, depth | seen),
+            }
+        }
     }
 
     /// Notes a depth, and what else is known.
@@ -397,10 +412,12 @@ impl<F: Flavour> StackRef<F> {
                 return;
             }
             match node.get() {
-                // Relaxed: the compare-exchange publishes it.
+                // Release: the entry's owner may find it before it is pushed, and mark it as late; what the
+                // death has done to the block was released by its step to `DEAD`, which this overwrites.
                 Some(Notice::Block(block)) => {
-                    block.header().state.store(state::dead(top), Relaxed);
+                    block.header().state.store(state::dead(top), Release);
                 }
+                // Relaxed: the compare-exchange publishes it, and the gate keeps the owner out until then.
                 Some(Notice::Hook(hook)) => hook.link().store(top, Relaxed),
                 None => return,
             }

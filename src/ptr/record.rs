@@ -10,7 +10,8 @@
 //!   the holder of the gate; once it is [`CLOSED`], only by the thread that closed it. No code of a user
 //!   runs under it.
 //! * **R3** `first` stands for the registration that the block itself stands for, and is the head of the
-//!   list: it is registered while `target` is not null. Its hash is the header's (B3).
+//!   list: it is registered while `target` is not null, until the gate is closed. Its hash is the header's
+//!   (B3).
 //! * **R4** The gate is [`DYING`] from the beginning of the notices, and `CLOSED` when all are pushed. No
 //!   hook comes meanwhile: to register takes a strong handle.
 
@@ -131,13 +132,13 @@ impl<F: Flavour> Gate<F> {
     }
 }
 
-/// A record that nobody knows yet. Dropped unless it is [published](Fresh::publish). Not a box: to move that
-/// would end the rights of the pointer that `state` is given.
-pub(super) struct Fresh<F: Flavour>(NonNull<Record<F>>);
+/// A record that nobody knows yet. Dropped unless it is [published](Fresh::publish).
+// (Not a box: once `state` has the pointer, to move a box would be to claim that nobody else uses it.)
+pub(super) struct Fresh<F: Flavour>(RecordRef<F>);
 
 impl<F: Flavour> Fresh<F> {
     pub(super) fn new(block: Block<F>) -> Self {
-        let record = Box::into_raw(Box::new(Record {
+        let record = Box::new(Record {
             target: UnsafeCell::new(ptr::null_mut()),
             refs: F::Word::new(0),
             gate: F::Half::new(OPEN),
@@ -145,37 +146,38 @@ impl<F: Flavour> Fresh<F> {
             finalizers: UnsafeCell::new(ptr::null_mut()),
             first: Hook::new(block, RecordRef::<F>::OFFSET),
             live: Live::new(),
-        }));
+        });
         // SAFETY: a box is not null.
-        Fresh(unsafe { NonNull::new_unchecked(record) })
+        Fresh(RecordRef(unsafe {
+            NonNull::new_unchecked(Box::into_raw(record))
+        }))
     }
 
     /// What the record is to say when it is published.
     pub(super) fn set(&mut self, refs: usize, target: Option<StackRef<F>>) {
+        let record = self.0.get();
+        // Relaxed: the publication.
+        record.refs.store(refs, Relaxed);
         let target = target.map_or(ptr::null_mut(), StackRef::as_ptr);
-        // SAFETY: nobody else knows the record. Relaxed: the publication.
-        unsafe {
-            let record = self.0.as_ref();
-            record.refs.store(refs, Relaxed);
-            record.target.with_mut(|place| *place = target);
-        }
+        // SAFETY: nobody else knows the record.
+        record.target.with_mut(|place| unsafe { *place = target });
     }
 
     /// The record as `state` would name it.
     pub(super) fn encode(&self) -> *mut () {
-        State::Record(RecordRef(self.0)).encode()
+        State::Record(self.0).encode()
     }
 
     /// `state` names the record now.
     pub(super) fn publish(self) -> RecordRef<F> {
-        RecordRef(ManuallyDrop::new(self).0)
+        ManuallyDrop::new(self).0
     }
 }
 
 impl<F: Flavour> Drop for Fresh<F> {
     fn drop(&mut self) {
-        // SAFETY: from a box, and nobody knows it.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        // SAFETY: made from a box, and nobody else knows it.
+        drop(unsafe { Box::from_raw(self.0.0.as_ptr()) });
     }
 }
 
@@ -195,14 +197,14 @@ impl<F: Flavour> RecordRef<F> {
         RecordRef(unsafe { NonNull::new_unchecked(record.cast()) })
     }
 
-    /// The record of a block that has one, by a reference to it.
+    /// The record of a hook.
     ///
     /// # Safety
-    /// R1: the caller has a reference, or a strong handle.
+    /// R1: the hook is registered, or fired and not finished.
     #[inline]
-    pub(crate) unsafe fn of_block(block: Block<F>) -> Self {
-        // Acquire: whoever published the record. (The caller's reference has mostly done that.)
-        match State::decode(block.header().state.load(Acquire)) {
+    pub(crate) unsafe fn of_hook(hook: HookRef<F>) -> Self {
+        // Relaxed: whoever knows a hook knows of its record.
+        match State::decode(hook.block().header().state.load(Relaxed)) {
             State::Record(record) => record,
             _ => unreachable!("a record is never taken away"),
         }
@@ -228,7 +230,7 @@ impl<F: Flavour> RecordRef<F> {
     #[inline]
     pub(crate) fn is_first(hook: HookRef<F>) -> bool {
         // SAFETY: a hook that is registered, or fired and not finished, has a reference.
-        unsafe { Self::of_block(hook.block()) }.first() == hook
+        unsafe { Self::of_hook(hook) }.first() == hook
     }
 
     /// The hash of a hook's entry. R3.
@@ -260,15 +262,16 @@ impl<F: Flavour> RecordRef<F> {
     /// looking whether there is one.
     #[inline]
     pub(super) fn add_ref_by_strong(self) {
-        // Acquire: pairs with the release by which `get_mut` ends its look.
-        let before = self.get().refs.fetch_add(1, Acquire);
+        // Relaxed, also below: `get_mut` acquires the drop of our handle, if it sees it. What we do before
+        // that drop then happens before the end of its look, so we cannot have seen that end.
+        let before = self.get().refs.fetch_add(1, Relaxed);
         if before & !ASKED > MAX_REFS {
             abort();
         }
         let (mut asked, mut turn) = (before, 0);
         while asked & ASKED != 0 {
             sync::relax(&mut turn);
-            asked = self.get().refs.load(Acquire);
+            asked = self.get().refs.load(Relaxed);
         }
     }
 
@@ -372,8 +375,9 @@ impl<F: Flavour> RecordRef<F> {
     #[inline]
     pub(super) unsafe fn unregister_first(self) -> bool {
         match self.lock() {
-            Some(gate) if gate.target().is_some() => gate.set_target(None),
-            _ => return false,
+            // R3: it is registered until the gate is closed.
+            Some(gate) => gate.set_target(None),
+            None => return false,
         }
         // SAFETY: the registration's reference.
         unsafe { self.release() };
@@ -443,9 +447,8 @@ impl<F: Flavour> RecordRef<F> {
             return false;
         }
         let alone = alone();
-        // Not a store: tokens may go, and downgrades wait, counted. Release: pairs with the acquire of a
-        // downgrade, whose handle is made after our look.
-        refs.fetch_sub(ASKED, Release);
+        // Not a store: downgrades wait, counted. Relaxed: see `add_ref_by_strong`.
+        refs.fetch_sub(ASKED, Relaxed);
         alone
     }
 
@@ -475,7 +478,7 @@ impl<F: Flavour> RecordRef<F> {
         let Some(mut gate) = self.lock() else {
             unreachable!("an object dies once")
         };
-        let finalizers = gate.finalizers(|head| core::mem::replace(head, ptr::null_mut()));
+        let finalizers = gate.finalizers(core::mem::take);
         loop {
             for _ in 0..BATCH {
                 // SAFETY: N1, H1, R3: registered until here. Under the gate: whoever finds a registration
@@ -488,7 +491,6 @@ impl<F: Flavour> RecordRef<F> {
                         continue;
                     }
                     if let Some(stack) = gate.target() {
-                        gate.set_target(None);
                         stack.push(Node::of_hook(first));
                     }
                 }
@@ -508,7 +510,7 @@ impl<F: Flavour> RecordRef<F> {
 
 /// What stands for a registration.
 pub(crate) enum Registered<F: Flavour> {
-    /// The block, and its record's first hook.
+    /// The block, and here its record's first hook.
     First,
     /// A hook.
     Further(HookRef<F>),

@@ -118,9 +118,12 @@ pub(crate) enum Registration<F: Flavour> {
 impl<F: Flavour> Block<F> {
     #[inline(always)]
     fn swing(self, from: *mut (), to: *mut ()) -> Result<*mut (), *mut ()> {
+        // Release: the record, for whoever finds it; what an owner did to the block, for who frees it. Not an
+        // acquire: nobody looks at what he has replaced. (And all that was released before is released by
+        // this, too, as a read-modify-write.)
         self.header()
             .state
-            .compare_exchange(from, to, AcqRel, Acquire)
+            .compare_exchange(from, to, Release, Acquire)
     }
 
     /// Publishes a record, which has been set to take this state's place.
@@ -264,7 +267,8 @@ impl<F: Flavour> Block<F> {
                 Ok(_) => {
                     // SAFETY: B3, it is locked.
                     unsafe { self.set_hash(hash) };
-                    // Release: the hash, and the stack, for whoever finds them.
+                    // Release: passes on what has been acquired, as a store does not by itself. (Whoever
+                    // uses the stack knows us by our handle.)
                     state.store(State::Thin(stack).encode(), Release);
                     return Registration::Block;
                 }
@@ -391,7 +395,7 @@ impl<F: Flavour> Block<F> {
     ) -> bool {
         // SAFETY: the caller's promise.
         unsafe {
-            let ended = RecordRef::of_block(hook.block()).unregister(hook);
+            let ended = RecordRef::of_hook(hook).unregister(hook);
             if ended {
                 stack.give_back(hook);
             }
@@ -442,9 +446,10 @@ impl<F: Flavour> Block<F> {
                     // Acquire: weak handles that have gone.
                     match state.compare_exchange(now, locked(), Acquire, Acquire) {
                         Ok(_) => {
-                            // No weak handle can come while it is locked; so a count of one stays.
+                            // No weak handle can come while it is locked; so a count of one stays. (A
+                            // handle whose drop we see cannot have waited for the store below.)
                             let alone = alone();
-                            // Release: pairs with the acquire of whoever makes the next weak handle.
+                            // Release: passes on what has been acquired, as a store does not by itself.
                             state.store(now, Release);
                             return alone;
                         }

@@ -64,13 +64,16 @@ pub struct Seen {
 /// An entry's registration with an object: one word, and the metadata of an unsized type.
 pub(crate) struct Watch<T: ?Sized, F: Flavour> {
     /// The place of an inline payload in the block, if the block stands for the entry; else the hook that
-    /// does, marked by [`HOOK`]. None once it has ended.
+    /// does, marked by [`HOOK`]. Marked by [`APART`] too, where the payload is apart: so a lookup does not
+    /// have to ask the block. None once it has ended.
     at: Option<NonNull<T>>,
     /// It can be upgraded, like a weak handle.
     like: PhantomData<Weak<T, F>>,
 }
 
 const HOOK: usize = 1;
+const APART: usize = 2;
+const MARKS: usize = HOOK | APART;
 
 // SAFETY: what a watch can do is what a weak handle can do, and to end a registration, which is made for any
 // thread.
@@ -197,13 +200,12 @@ impl<F: Flavour> DeadQueue<F> {
         // SAFETY: a strong handle; Q1.
         let registration = unsafe { strong.block().register(stack, hash.short()) };
         self.registered += 1;
-        let place = strong.place();
-        let at = match registration {
-            Registration::Block => place,
-            Registration::Hook(hook) => with_address(place, mark(hook)),
+        let hook = match registration {
+            Registration::Block => None,
+            Registration::Hook(hook) => Some(hook),
         };
         Watch {
-            at: Some(at),
+            at: Some(with_address(strong.place(), mark(strong.block(), hook))),
             like: PhantomData,
         }
     }
@@ -218,8 +220,8 @@ impl<F: Flavour> DeadQueue<F> {
         // SAFETY: Q1, Q3: it is registered with this queue, whose owner is the watch's.
         let ended = unsafe {
             match unmark(at) {
-                Some(hook) => Block::unregister_hook(hook, stack),
-                None => Block::<F>::of_place(at).unregister(stack),
+                (_, Some(hook)) => Block::unregister_hook(hook, stack),
+                (block, None) => block.unregister(stack),
             }
         };
         if ended {
@@ -252,22 +254,33 @@ impl<F: Flavour> Drop for DeadQueue<F> {
     }
 }
 
-/// A hook as a watch keeps it.
+/// What a watch keeps of a registration.
 #[inline(always)]
-fn mark<F: Flavour>(hook: HookRef<F>) -> NonNull<u8> {
-    // SAFETY: the mark does not make it null.
-    unsafe { NonNull::new_unchecked(hook.as_ptr().as_ptr().map_addr(|addr| addr | HOOK)) }.cast()
+fn mark<F: Flavour>(block: Block<F>, hook: Option<HookRef<F>>) -> NonNull<u8> {
+    let (at, mark) = match hook {
+        Some(hook) => (hook.as_ptr().cast(), HOOK),
+        None => (block.place(), 0),
+    };
+    let mark = if block.is_apart() { mark | APART } else { mark };
+    // SAFETY: marks do not make it null: block and hook are aligned to eight bytes.
+    unsafe { NonNull::new_unchecked(at.as_ptr().map_addr(|addr| addr | mark)) }
 }
 
-/// The hook that a watch keeps, if it does.
+/// The block, and the hook that stands for the entry, if that is not the block.
+///
+/// # Safety
+/// `at` is what a watch keeps that has not ended, or whose notice has not been finished.
 #[inline(always)]
-fn unmark<F: Flavour>(at: NonNull<u8>) -> Option<HookRef<F>> {
-    if at.addr().get() & HOOK == 0 {
-        return None;
+unsafe fn unmark<F: Flavour>(at: NonNull<u8>) -> (Block<F>, Option<HookRef<F>>) {
+    // SAFETY: what `mark` was given; Q3.
+    unsafe {
+        let unmarked = NonNull::new_unchecked(at.as_ptr().map_addr(|addr| addr & !MARKS));
+        if at.addr().get() & HOOK == 0 {
+            return (Block::of_place(unmarked), None);
+        }
+        let hook = HookRef::from_ptr(unmarked.cast());
+        (hook.block(), Some(hook))
     }
-    let hook = at.as_ptr().map_addr(|addr| addr ^ HOOK).cast();
-    // SAFETY: what `mark` was given.
-    Some(unsafe { HookRef::from_ptr(NonNull::new_unchecked(hook)) })
 }
 
 /// The notice that stands for a watch, if its object has died.
@@ -275,10 +288,12 @@ fn unmark<F: Flavour>(at: NonNull<u8>) -> Option<HookRef<F>> {
 /// # Safety
 /// `at` is what a watch keeps whose notice, if any, has not been finished.
 unsafe fn fired<F: Flavour>(at: NonNull<u8>) -> Option<Notice<F>> {
-    match unmark(at) {
-        Some(hook) => Some(Notice::Hook(hook)),
-        // SAFETY: the caller's promise.
-        None => unsafe { Block::of_place(at).notice() },
+    // SAFETY: the caller's promise.
+    unsafe {
+        match unmark(at) {
+            (_, Some(hook)) => Some(Notice::Hook(hook)),
+            (block, None) => block.notice(),
+        }
     }
 }
 
@@ -294,10 +309,11 @@ impl<F: Flavour> Copy for DeadNotice<F> {}
 impl<F: Flavour> DeadNotice<F> {
     #[inline]
     fn new(notice: Notice<F>) -> Self {
-        let at = match notice {
-            Notice::Hook(hook) if !RecordRef::is_first(hook) => mark(hook),
-            _ => notice.block().place(),
+        let hook = match notice {
+            Notice::Hook(hook) if !RecordRef::is_first(hook) => Some(hook),
+            _ => None,
         };
+        let at = mark(notice.block(), hook);
         DeadNotice { notice, at }
     }
 
@@ -316,29 +332,23 @@ impl Seen {
 }
 
 impl<T: ?Sized, F: Flavour> Watch<T, F> {
+    /// The block, and the hook that stands for the entry, if that is not the block.
     #[inline(always)]
-    fn hook(&self) -> Option<HookRef<F>> {
-        unmark(self.at?.cast())
+    fn parts(&self) -> Option<(Block<F>, Option<HookRef<F>>)> {
+        // SAFETY: Q3.
+        self.at.map(|at| unsafe { unmark(at.cast()) })
     }
 
     #[inline(always)]
     fn block(&self) -> Option<Block<F>> {
-        let at = self.at?.cast();
-        Some(match unmark(at) {
-            Some(hook) => HookRef::block(hook),
-            // SAFETY: Q3.
-            None => unsafe { Block::of_place(at) },
-        })
+        self.parts().map(|(block, _)| block)
     }
 
     /// The block, and its place with the metadata of the type.
     #[inline(always)]
     fn place(&self) -> Option<(Block<F>, NonNull<T>)> {
         let (at, block) = (self.at?, self.block()?);
-        Some(match unmark::<F>(at.cast()) {
-            Some(_) => (block, with_address(at, block.place())),
-            None => (block, at),
-        })
+        Some((block, with_address(at, block.place())))
     }
 
     /// The address of the object.
@@ -353,19 +363,22 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
     /// Whether the object is at this address; see [`Block::is_at`].
     #[inline(always)]
     pub(crate) fn is_at(&self, addr: *const ()) -> bool {
-        // (For most this first comparison is the whole of it.)
-        self.at.is_some_and(|at| at.addr().get() == addr.addr())
-            || self.block().is_some_and(|block| block.is_at(addr))
+        let Some(at) = self.at else { return false };
+        at.addr().get() == addr.addr() || (at.addr().get() & MARKS != 0 && self.is_marked_at(addr))
+    }
+
+    #[inline(never)]
+    fn is_marked_at(&self, addr: *const ()) -> bool {
+        self.block().is_some_and(|block| block.is_at(addr))
     }
 
     /// The hash that was given to [`DeadQueue::watch`]; none once it has ended.
     #[inline]
     pub(crate) fn hash(&self) -> Option<HashValue> {
-        let hash = match self.hook() {
-            Some(hook) => hook.hash(),
-            None => self.block()?.hash(),
-        };
-        Some(HashValue::of_short(hash))
+        let (block, hook) = self.parts()?;
+        Some(HashValue::of_short(
+            hook.map_or_else(|| block.hash(), HookRef::hash),
+        ))
     }
 
     /// Whether this is a registration with this very object.
@@ -393,8 +406,8 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
         let (block, place) = self.place()?;
         // SAFETY: Q3, and `&self` keeps it; the share that is made is the handle's.
         unsafe {
-            match self.hook() {
-                Some(_) => RecordRef::of_block(block).add_ref(),
+            match self.parts()?.1 {
+                Some(hook) => RecordRef::of_hook(hook).add_ref(),
                 None if block.downgrade_registered() => {}
                 None => return Some(Weak::expired(place)),
             }

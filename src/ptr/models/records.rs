@@ -26,6 +26,32 @@ fn two_inflate_nothing() {
     });
 }
 
+/// Who waits while the state is locked may find a record that somebody else has made.
+#[test]
+fn a_locked_state_becomes_a_record() {
+    check(1, |maker| {
+        let mut a = maker.object();
+        let (b, c) = (a.clone(), a.clone());
+        let one = thread::spawn(move || drop(finalized(&b)));
+        let two = thread::spawn(move || drop(Strong::downgrade(&c)));
+        write_if_alone(&mut a);
+        one.join().unwrap();
+        two.join().unwrap();
+    });
+}
+
+#[test]
+fn inflation_against_who_counts() {
+    check(1, |maker| {
+        let a = maker.object();
+        let b = a.clone();
+        both(
+            move || drop(finalized(&b)),
+            || assert!(Strong::weak_count(&a) <= 1),
+        );
+    });
+}
+
 #[test]
 fn inflation_against_a_first_downgrade() {
     check(1, |maker| {

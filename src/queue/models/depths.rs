@@ -128,3 +128,41 @@ fn a_late_notice_is_not_the_next_entry_s() {
         assert!(map.queue.is_idle());
     });
 }
+
+/// Who asks for the notice of an entry may find a record that somebody else has made.
+#[test]
+fn looking_against_an_inflation() {
+    check(1, |maker| {
+        let a = maker.object();
+        let map = Map::of(&[&a]);
+        both(
+            move || drop(Strong::downgrade(&a)),
+            || {
+                let seen = map.queue.look();
+                assert!(seen.total() == 1 || !map.entry(0).is_seen(&seen));
+            },
+        );
+    });
+}
+
+/// Whatever is counted after it.
+#[test]
+fn what_is_late_stays_late() {
+    for (is_counted, is_looked_at) in [(true, false), (false, true)] {
+        check(3, move |maker| {
+            let keys = [maker.object(), maker.object(), maker.object()];
+            let mut map = Map::of(&keys.each_ref());
+            drop(keys);
+            if is_counted {
+                assert_eq!(map.queue.pending(), 3);
+            }
+            map.remove(1);
+            if is_looked_at {
+                assert_eq!(map.queue.look().total(), 2);
+            }
+            assert_eq!(map.queue.pending(), 2);
+            assert_eq!(map.drain(), 2);
+            assert!(map.queue.is_idle());
+        });
+    }
+}

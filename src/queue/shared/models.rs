@@ -314,6 +314,25 @@ fn a_tie_is_settled_while_another_ends_it() {
     });
 }
 
+/// S3: A tie whose notice has been worked off owes none.
+#[test]
+fn a_settled_tie_is_no_orphan() {
+    check(1, |maker| {
+        let key = maker.object();
+        let queue = SharedQueue::new();
+        let tie = Tie::new(&key, HashValue::of_short(HASH), &queue);
+        drop(key);
+        for notice in queue.take(true) {
+            assert!(tie.is_named_by(notice.hook()));
+            tie.settle();
+            notice.bury();
+        }
+        drop(tie);
+        assert_eq!(queue.stack.get().orphans.load(Relaxed), 0);
+        assert!(queue.is_idle());
+    });
+}
+
 /// S3: Who has found an entry may ask it, and upgrade it, while it is buried.
 #[test]
 fn a_reader_against_a_death_and_its_burial() {
