@@ -498,7 +498,10 @@ impl<F: Flavour> Block<F> {
     pub(super) unsafe fn free(self) {
         let code = self.header().count.load(Relaxed);
         debug_assert_ne!(code & DEAD, 0, "freed before its death was over");
-        let (size, align) = (code & (1 << ALIGN_AT) - 1, 1 << (code >> ALIGN_AT & 0xf));
+        let (size, align) = (
+            code & ((1 << ALIGN_AT) - 1),
+            1 << ((code >> ALIGN_AT) & 0xf),
+        );
         self.header().live.end();
         if cfg!(weakly_loom) {
             // The memory stays, so that a late access meets the ended mark.

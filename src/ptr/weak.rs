@@ -3,7 +3,6 @@
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
-use core::num::NonZero;
 use core::ptr::{self, NonNull};
 
 use super::flavour::Flavour;
@@ -27,7 +26,9 @@ pub struct Weak<T: ?Sized, F: Flavour> {
 }
 
 /// The address of a handle that never had an object: no block is there.
-const NOWHERE: NonNull<u8> = NonNull::<u8>::without_provenance(NonZero::<usize>::MAX);
+// SAFETY: not null.
+const NOWHERE: NonNull<u8> =
+    unsafe { NonNull::new_unchecked(ptr::without_provenance_mut(usize::MAX)) };
 
 // SAFETY: as for `std::sync::Weak`: it can become a strong handle, and the record is made of atomics
 // and of what its gate protects.
