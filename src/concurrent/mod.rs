@@ -8,6 +8,8 @@ mod map;
 mod node;
 #[allow(unsafe_code)]
 mod pin;
+#[allow(unsafe_code)]
+mod raw;
 mod set;
 mod striped;
 mod table;
