@@ -115,8 +115,9 @@ impl<N: Entry> Array<N> {
     #[cold]
     #[inline(never)]
     pub(super) fn help(&self, next: &Self, hash: u64) -> bool {
-        // Relaxed: a guess. Who has moved the last one says so to one.
-        if self.moved.load(Relaxed) == self.len() {
+        // Acquire: who goes on to the next array finds there what others have put in. (A model found that, when
+        // it was Relaxed: an empty bucket, filled with entries of tag zero, could be taken for empty.)
+        if self.moved.load(Acquire) == self.len() {
             return false;
         }
         let mut moved = usize::from(self.move_bucket(next, self.index(hash)));

@@ -265,14 +265,18 @@ impl Domain {
 
     fn destroy_some(&self, mut limbo: MutexGuard<'_, VecDeque<(usize, Retired)>>) {
         let oldest = self.oldest();
-        let many = limbo.partition_point(|(era, _)| *era < oldest);
-        let free: Vec<_> = limbo.drain(..many).map(|(_, retired)| retired).collect();
+        let mut unseen = || {
+            limbo.front().filter(|(era, _)| *era < oldest)?;
+            limbo.pop_front()
+        };
+        let first = unseen();
+        let more: Vec<_> = core::iter::from_fn(unseen).collect();
         if limbo.is_empty() {
             // Relaxed: who finds the old value looks in vain.
             self.newest.store(0, Relaxed);
         }
         drop(limbo);
-        destroy(free);
+        destroy(first.into_iter().chain(more).map(|(_, retired)| retired));
     }
 
     /// Destroys what is in limbo: nobody is inside any more, and nobody will be.

@@ -45,8 +45,7 @@ impl FirstPanic {
     pub(super) fn catch(&mut self, run: impl FnOnce()) {
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(run)) {
             if self.0.is_some() {
-                // Its destructor could panic too.
-                mem::forget(payload);
+                swallow(payload);
             } else {
                 self.0 = Some(payload);
             }
@@ -58,10 +57,18 @@ impl FirstPanic {
     pub(super) fn resume(self) {
         if let Some(payload) = self.0 {
             if thread::panicking() {
-                mem::forget(payload);
+                swallow(payload);
             } else {
                 panic::resume_unwind(payload);
             }
         }
+    }
+}
+
+/// Ends a panic of which nobody hears. Its payload's destructor may panic too; the payload of that is leaked.
+#[cold]
+fn swallow(payload: Box<dyn Any + Send>) {
+    if let Err(again) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        mem::forget(again);
     }
 }

@@ -50,7 +50,7 @@ fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
     assert!(truth.len() > 1, "the model has to hold something");
 }
 
-const STEPS: usize = if cfg!(miri) { 400 } else { 20_000 };
+const STEPS: usize = if cfg!(miri) { 200 } else { 10_000 };
 
 #[test]
 fn as_a_map() {
@@ -78,7 +78,7 @@ fn as_a_map_of_poor_hashes() {
 /// Thousands of equal hashes are found, one by one, and the array does not grow and grow because of them.
 #[test]
 fn thousands_of_equal_hashes() {
-    let many = if cfg!(miri) { 60 } else { 3000 };
+    let many = if cfg!(miri) { 40 } else { 2000 };
     let table = RawTable::<Node>::new();
     for key in 0..many {
         assert_eq!(table.insert(Node::new(42, key, key)), None);

@@ -11,7 +11,7 @@ fn steps() -> u64 {
     let steps = std::env::var("WEAKLY_STRESS").ok();
     steps
         .and_then(|steps| steps.parse().ok())
-        .unwrap_or(if cfg!(miri) { 60 } else { 20_000 })
+        .unwrap_or(if cfg!(miri) { 40 } else { 5_000 })
 }
 
 /// Each thread has keys that it alone changes, and knows what they are; others read them, and both take turns
