@@ -142,7 +142,8 @@ impl<N> Bucket<N> {
                 return None;
             }
             let free = seen & !LOCKED;
-            // Acquire: what whoever had the lock before has done. On failure: what is in the next array.
+            // Acquire: what whoever had the lock before has done. On failure: what has moved into the next
+            // array, where whoever finds that goes on. (Relaxed, an entry was lost in a model.)
             match self
                 .meta
                 .compare_exchange(free, free | LOCKED, Acquire, Acquire)

@@ -229,17 +229,6 @@ impl Domain {
         limbo.unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// D2. After a barrier that is after the unlinking.
-    #[inline]
-    fn retire(&self, first: Retired, more: Vec<Retired>) {
-        let all = core::iter::once(first).chain(more);
-        if self.oldest() == OUT {
-            destroy(all);
-        } else {
-            self.to_limbo(all);
-        }
-    }
-
     /// Somebody is inside who may look at these.
     #[cold]
     #[inline(never)]
@@ -444,9 +433,15 @@ impl Drop for Writing<'_> {
         let first = self.first.take();
         self.inside.leave(first.is_some());
         let rest = Rest(&self.inside);
-        if let Some(first) = first {
-            self.inside.domain.retire(first, self.more.take());
+        let Some(first) = first else { return };
+        // D2. After the barrier in `leave`; if this thread is still inside, it sees itself.
+        let all = core::iter::once(first).chain(self.more.take());
+        if self.inside.domain.oldest() == OUT {
+            destroy(all);
+        } else {
+            // That looks at the seats too, after this thread has left.
+            core::mem::forget(rest);
+            self.inside.domain.to_limbo(all);
         }
-        drop(rest);
     }
 }

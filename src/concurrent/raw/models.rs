@@ -15,7 +15,7 @@ use super::domain::{Domain, Reading, Writing};
 use super::retired::Retired;
 use super::thread::ThreadNumber;
 use super::{Entry, Put, RawTable};
-use crate::sync::Live;
+use crate::sync::{Live, UnsafeCell};
 
 fn spawn<T: 'static>(number: usize, run: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
     thread::spawn(move || {
@@ -116,7 +116,10 @@ fn models_reader_and_two_writes() {
 
 #[test]
 fn models_reader_and_two_writers() {
-    loom::model(|| {
+    let mut builder = loom::model::Builder::new();
+    // Three took minutes.
+    builder.preemption_bound = Some(2);
+    builder.check(|| {
         let world = World::<true>::new();
         let writers = [1, 2].map(|number| {
             let world = Arc::clone(&world);
@@ -167,6 +170,24 @@ fn models_nested() {
     });
 }
 
+/// Who enters in the next era does not find what was put into limbo in the last.
+#[test]
+fn models_nested_and_a_reader() {
+    loom::model(|| {
+        let world = World::<true>::new();
+        let other = spawn(1, {
+            let world = Arc::clone(&world);
+            move || world.look()
+        });
+        {
+            let _outer = Reading::new(&world.domain, true);
+            world.replace(1);
+        }
+        other.join().unwrap();
+        assert_eq!(world.ended(), 1, "left behind");
+    });
+}
+
 /// Without destructors, readers leave without a barrier: what they leave behind goes with the next.
 #[test]
 fn models_without_destructors() {
@@ -187,9 +208,19 @@ fn models_without_destructors() {
 
 struct Node {
     hash: u64,
-    value: u64,
+    /// Written after it was made, so that loom sees a look that is not ordered after that.
+    value: UnsafeCell<u64>,
     live: Live,
     ends: std::sync::Arc<core::sync::atomic::AtomicUsize>,
+}
+
+impl Node {
+    /// Its value, if this look is allowed.
+    fn value(&self) -> u64 {
+        self.live.check();
+        // SAFETY: loom fails the model if this is not after the node was made.
+        self.value.with(|value| unsafe { *value })
+    }
 }
 
 impl Entry for Node {
@@ -215,8 +246,12 @@ struct Table {
 /// The key is the hash.
 impl Table {
     fn with(keys: &[u64]) -> Arc<Self> {
+        Self::with_capacity(0, keys)
+    }
+
+    fn with_capacity(capacity: usize, keys: &[u64]) -> Arc<Self> {
         let table = Table {
-            raw: RawTable::new(),
+            raw: RawTable::with_capacity(capacity),
             ends: std::sync::Arc::default(),
         };
         for key in keys {
@@ -226,24 +261,24 @@ impl Table {
     }
 
     fn node(&self, hash: u64, value: u64) -> Box<Node> {
-        let live = Live::new();
-        let ends = std::sync::Arc::clone(&self.ends);
-        Box::new(Node {
+        let node = Box::new(Node {
             hash,
-            value,
-            live,
-            ends,
-        })
+            value: UnsafeCell::new(0),
+            live: Live::new(),
+            ends: std::sync::Arc::clone(&self.ends),
+        });
+        // SAFETY: nobody else has seen it.
+        node.value.with_mut(|own| unsafe { *own = value });
+        node
     }
 
     fn get(&self, key: u64) -> Option<u64> {
         let reader = self.raw.read();
         let node = reader.get(key, |node| {
-            node.live.check();
+            node.value();
             true
         })?;
-        node.live.check();
-        Some(node.value)
+        Some(node.value())
     }
 
     fn insert(&self, key: u64, value: u64) -> Option<u64> {
@@ -251,9 +286,8 @@ impl Table {
         match writer.put(self.node(key, value), |_, _| true, |_| true) {
             Put::Added(_) => None,
             Put::Replaced { old, new } => {
-                old.live.check();
-                new.live.check();
-                Some(old.value)
+                new.value();
+                Some(old.value())
             }
             Put::Refused(_) => unreachable!(),
         }
@@ -268,8 +302,7 @@ impl Table {
     fn remove(&self, key: u64) -> Option<u64> {
         let writer = self.raw.write();
         let node = writer.remove_if(key, |_| true, |_| true)?;
-        node.live.check();
-        Some(node.value)
+        Some(node.value())
     }
 
     fn ends(&self) -> usize {
@@ -334,6 +367,22 @@ fn models_replace() {
     });
 }
 
+/// Two replace the same: the one replaces what the other has put in.
+#[test]
+fn models_replace_by_two() {
+    loom::model(|| {
+        let table = Table::with(&[0]);
+        let other = with(&table, 1, |table| table.insert(0, 1));
+        let mine = table.insert(0, 2);
+        match (mine, other.join().unwrap()) {
+            (Some(0), Some(2)) => assert_eq!(table.get(0), Some(1)),
+            (Some(1), Some(0)) => assert_eq!(table.get(0), Some(2)),
+            wrong => panic!("{wrong:?}"),
+        }
+        assert_eq!((table.raw.len(), table.ends()), (1, 2));
+    });
+}
+
 /// Two take the same out: one has it.
 #[test]
 fn models_unlink() {
@@ -365,6 +414,58 @@ fn models_slot_taken_again() {
         other.join().unwrap();
         assert_eq!((table.get(OTHER), table.get(0)), (Some(5), None));
         assert_eq!(table.ends(), 1);
+    });
+}
+
+/// A chain becomes longer, by two at once: what is there is found, and what comes in.
+#[test]
+fn models_chain() {
+    loom::model(|| {
+        // Four buckets: the third in the same one makes a chain.
+        let table = Table::with_capacity(4, &[0, 4]);
+        let other = with(&table, 1, |table| {
+            assert_eq!(table.insert(8, 1), None);
+            assert_eq!(table.get(8), Some(1));
+        });
+        assert_eq!(table.insert(12, 2), None);
+        assert_eq!(table.get(4), Some(0));
+        other.join().unwrap();
+        let found = [0, 4, 8, 12].map(|key| table.get(key));
+        assert_eq!(found, [Some(0), Some(0), Some(1), Some(2)]);
+    });
+}
+
+/// In the second bucket of a chain a slot is taken again.
+#[test]
+fn models_chain_taken_again() {
+    const OTHER: u64 = 12 | 1 << 56;
+    loom::model(|| {
+        let table = Table::with_capacity(4, &[0, 4, 8]);
+        let other = with(&table, 1, |table| {
+            assert_eq!(table.insert(8, 1), Some(0));
+            assert_eq!(table.remove(8), Some(1));
+            assert_eq!(table.insert(OTHER, 2), None);
+        });
+        assert!(matches!(table.get(OTHER), None | Some(2)));
+        assert!(matches!(table.get(8), None | Some(0 | 1)));
+        assert_eq!(table.get(4), Some(0));
+        other.join().unwrap();
+        assert_eq!((table.get(OTHER), table.get(8)), (Some(2), None));
+        assert_eq!(table.ends(), 2);
+    });
+}
+
+/// The first entries come from two threads, and a third looks.
+#[test]
+fn models_first_array() {
+    loom::model(|| {
+        let table = Table::with(&[]);
+        let other = with(&table, 1, |table| table.insert(0, 1));
+        let reader = with(&table, 2, |table| table.get(0));
+        table.insert(1, 1);
+        other.join().unwrap();
+        assert!(matches!(reader.join().unwrap(), None | Some(1)));
+        assert_eq!((table.get(0), table.get(1)), (Some(1), Some(1)));
     });
 }
 
@@ -428,6 +529,27 @@ fn models_growth_and_replace() {
             [Some(0), None, Some(0)]
         );
         assert_eq!((table.raw.len(), table.ends()), (2, 2));
+    });
+}
+
+/// There are so many entries that the next array is too short as soon as it is there: it does not grow before
+/// the first has moved.
+#[test]
+fn models_one_growth_after_the_other() {
+    let mut builder = loom::model::Builder::new();
+    // It takes long to fill.
+    builder.max_branches = 10_000;
+    builder.preemption_bound = Some(2);
+    builder.check(|| {
+        let keys = [0, 8, 16, 24, 32, 40, 1, 5, 2, 6, 3, 7];
+        let table = Table::with_capacity(4, &keys);
+        let other = with(&table, 1, |table| table.insert(48, 0));
+        table.insert(56, 0);
+        other.join().unwrap();
+        for key in keys.into_iter().chain([48, 56]) {
+            assert_eq!(table.get(key), Some(0), "{key}");
+        }
+        assert_eq!((table.raw.len(), table.ends()), (14, 0));
     });
 }
 
