@@ -4,6 +4,7 @@ use core::fmt;
 use std::sync::OnceLock;
 
 use crate::concurrent::{Keys, SharedRef, WeakMap};
+use crate::reclaim::Reclaim;
 use crate::reference::Identify;
 
 /// One private attribute, of one type, of objects that one does not own: on any thread, and usable as a
@@ -115,6 +116,18 @@ impl<K: SharedRef, V> Attribute<K, V> {
         if let Some(map) = self.map.get() {
             map.clear();
         }
+    }
+
+    /// When it destroys what the dead have left. See [`set_reclaim`](Self::set_reclaim).
+    #[must_use]
+    pub fn reclaim(&self) -> Reclaim {
+        self.map.get().map_or(Reclaim::OnUse, WeakMap::reclaim)
+    }
+
+    /// Chooses when it destroys the values of objects that are dead.
+    /// See [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
+    pub fn set_reclaim(&self, reclaim: Reclaim) {
+        self.map().set_reclaim(reclaim);
     }
 
     /// Destroys the values of all objects that are dead. See

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use crate::concurrent::{Keys, SharedRef, WeakMap};
+use crate::reclaim::Reclaim;
 use crate::reference::Identify;
 
 /// What names an attribute of a namespace, and says of what type its values are: a type of yours, usually
@@ -268,6 +269,18 @@ impl<K: SharedRef> Attributes<K> {
     /// Takes all attributes away from all objects. O(capacity).
     pub fn clear(&self) {
         self.objects.clear();
+    }
+
+    /// When it destroys what the dead have left. See [`set_reclaim`](Self::set_reclaim).
+    #[must_use]
+    pub fn reclaim(&self) -> Reclaim {
+        self.objects.reclaim()
+    }
+
+    /// Chooses when it destroys the attributes of objects that are dead.
+    /// See [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
+    pub fn set_reclaim(&self, reclaim: Reclaim) {
+        self.objects.set_reclaim(reclaim);
     }
 
     /// Destroys the attributes of all objects that are dead. See

@@ -39,16 +39,38 @@ macro_rules! housekeeping {
             self.store.len_live()
         }
 
-        /// The number of entries that have announced their death and wait to be buried. O(1). Always
-        /// zero for `Arc` and `Rc`.
+        /// The number of entries that have announced their death and wait to be buried, and of those
+        /// that have gone and of which something is kept until it is
+        /// [asked for](crate::Reclaim::OnRequest). O(1). For `Arc` and `Rc`, which announce nothing, only
+        /// the latter.
         #[must_use]
         #[inline]
         pub fn pending_dead(&self) -> usize {
-            self.store.table.announced()
+            self.store.table.pending()
+        }
+
+        /// When this collection destroys what its dead entries own.
+        #[must_use]
+        pub fn reclaim(&self) -> $crate::Reclaim {
+            self.store.table.reclaim()
+        }
+
+        /// Chooses when this collection destroys what its dead entries own. The default is
+        /// [`Reclaim::OnUse`](crate::Reclaim::OnUse). Clones of the collection have the same policy.
+        ///
+        /// To go back from [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) destroys what has been kept:
+        /// O(what has been kept). (A collection that owns nothing of its entries has nothing to destroy:
+        /// there the policy makes no difference but to [`pending_dead`](Self::pending_dead).)
+        ///
+        /// # Panics
+        /// If a destructor does; the policy is then as before, and the rest is still kept.
+        pub fn set_reclaim(&mut self, reclaim: $crate::Reclaim) {
+            self.store.table.set_reclaim(reclaim);
         }
 
         /// Buries all the dead, destroying what their entries own, and those that die of that, and so
-        /// on until nobody is left. O(deaths) for `Strong` and `local::Strong`.
+        /// on until nobody is left. O(deaths) for `Strong` and `local::Strong`. What is
+        /// [kept](crate::Reclaim::OnRequest) of the dead goes too.
         ///
         /// For `Arc` and `Rc` it goes round the table until a round finds nobody: O(capacity), but
         /// where values own the next keys, each link that lies behind costs a round, which is
@@ -62,7 +84,8 @@ macro_rules! housekeeping {
             self.store.table.purge();
         }
 
-        /// Makes room for `additional` more entries; if it has to grow, the dead go first.
+        /// Makes room for `additional` more entries; if it has to grow, the dead go first (what they own is
+        /// [kept](crate::Reclaim::OnRequest) where it is asked for).
         ///
         /// # Panics
         /// If the new size is more than an address space holds.
@@ -83,22 +106,24 @@ macro_rules! housekeeping {
             self.store.try_reserve(additional)
         }
 
-        /// Gives back memory that is not needed, after a [`purge`](Self::purge). O(capacity).
+        /// Gives back memory that is not needed, after a [`purge`](Self::purge), or where what the dead
+        /// own is [kept](crate::Reclaim::OnRequest), after unlinking their entries. O(capacity).
         pub fn shrink_to_fit(&mut self) {
             self.shrink_to(0);
         }
 
-        /// Gives back memory, but keeps room for `min_capacity` entries, after a
-        /// [`purge`](Self::purge). O(capacity).
+        /// Gives back memory, but keeps room for `min_capacity` entries. The rest is as for
+        /// [`shrink_to_fit`](Self::shrink_to_fit). O(capacity).
         pub fn shrink_to(&mut self, min_capacity: usize) {
             self.store.shrink_to(min_capacity);
         }
 
-        /// Removes all entries, dead or alive, and keeps the memory. O(capacity).
+        /// Removes all entries, dead or alive, with what is [kept](crate::Reclaim::OnRequest) of those that
+        /// have gone, and keeps the memory. O(capacity).
         ///
         /// # Panics
         /// If a destructor of what the entries own does; the collection is empty then too, and the
-        /// rest may be leaked. (The same goes for dropping the collection.)
+        /// rest may be leaked, or still be kept. (The same goes for dropping the collection.)
         pub fn clear(&mut self) {
             self.store.table.clear();
         }

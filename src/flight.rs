@@ -10,7 +10,8 @@
 //!   circle that was seen is one if *afterwards* none of its flights has landed: then each pilot was at
 //!   that flight all the time, and each, once it was seen to wait, waits still (or has been told).
 //!
-//! No lock is held while another is taken, nor while code of a user runs.
+//! No lock is held while another is taken, nor while code of a user runs. All that is shared is under locks:
+//! there is no load that could hide another one from loom (see `sync`).
 //!
 //! (Detecting deadlocks by the circles of who waits for whom: R. C. Holt, "Some Deadlock Properties of
 //! Computer Systems", 1972.)
@@ -87,6 +88,7 @@ impl Flight {
         let circle = Self::leads_to(this, &me);
         if !circle {
             let mut landed = lock(&this.landed);
+            // Not `if`: a wait may end for no reason. (loom's never does.)
             while !*landed {
                 landed = this
                     .landing
@@ -134,6 +136,19 @@ mod models {
             });
             flight.land();
             assert!(other.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn all_waiters_wake() {
+        loom::model(|| {
+            let flight = Flight::start();
+            let others = [(), ()].map(|()| {
+                let flight = Arc::clone(&flight);
+                thread::spawn(move || Flight::wait(&flight).is_ok())
+            });
+            flight.land();
+            assert!(others.into_iter().all(|other| other.join().unwrap()));
         });
     }
 

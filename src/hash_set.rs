@@ -203,6 +203,7 @@ where
 {
     fn clone(&self) -> Self {
         let mut copy = Self::with_capacity_and_hasher(self.len(), self.hasher().clone());
+        copy.set_reclaim(self.reclaim());
         copy.extend(self);
         copy
     }

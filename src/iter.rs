@@ -315,8 +315,8 @@ impl<'a, K: Side, V: Side> DrainDead<'a, K, V> {
         }
     }
 
-    fn unlink(&mut self) -> Option<Remains<K, V>> {
-        let dead = self.table.as_mut()?.unlink_dead(&mut self.search);
+    fn take_dead(&mut self) -> Option<Remains<K, V>> {
+        let dead = self.table.as_mut()?.take_dead(&mut self.search);
         if dead.is_none() {
             self.table = None;
         }
@@ -328,8 +328,7 @@ impl<K: Watching, T> Iterator for DrainDead<'_, K, Owned<T>> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
-        let value = self.unlink()?.into_value()?;
-        Some(value.0)
+        self.take_dead().map(|(_, value)| value)
     }
 }
 
@@ -337,8 +336,7 @@ impl<T, V: Watching> Iterator for DrainDead<'_, Owned<T>, V> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
-        let key = self.unlink()?.into_key()?;
-        Some(key.0)
+        self.take_dead().map(|(key, _)| key)
     }
 }
 

@@ -48,6 +48,7 @@ mod map;
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub mod memo;
 mod pair_map;
+mod reclaim;
 mod set;
 mod side;
 mod store;
@@ -77,6 +78,7 @@ pub use map::WeakMap;
 pub use memo::Memo;
 pub use pair_map::WeakPairMap;
 pub use ptr::{__unsize, Atomic, Flavour, Handle, Local, WeakHandle};
+pub use reclaim::Reclaim;
 pub use reference::{Addr, Content, Identify, Notify, StrongRef, WeakRef};
 pub use set::WeakSet;
 pub use value_map::WeakValueMap;

@@ -57,6 +57,10 @@ use names::*;
 /// * [`purge`](Self::purge) works off all;
 /// * growing, shrinking, clearing and dropping the map do so too.
 ///
+/// Where that is too early, because a value's destructor uses the map again, which is in a `RefCell`, or
+/// takes long: with [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) the values are kept until `purge`,
+/// [`drain_dead`](Self::drain_dead), `clear` or the end of the map.
+///
 /// Methods that take `&self` never destroy a value; they never run code of yours, except that
 /// iteration hands out strong keys, and if yours is the last when you drop it, its object dies there.
 /// So values need not be `Send` when keys are: keys die on any thread, values only ever with the map.
@@ -113,8 +117,12 @@ impl<K: StrongRef, V> WeakMap<K, V> {
 
     /// Hands out the values of dead keys instead of destroying them: all that are dead now and, while
     /// the iterator runs, those that die. What it has not handed out when it is dropped stays.
-    /// Costs what [`purge`](Self::purge) does. For a map in a `RefCell` or behind a lock whose values'
-    /// destructors use the map again, this is the way: collect, give the map back, then drop.
+    /// Costs what [`purge`](Self::purge) does.
+    ///
+    /// By default other operations destroy values of the dead too, so that only what they have left is
+    /// handed out. With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is all. For a map in a `RefCell`
+    /// or behind a lock whose values' destructors use the map again, this is the way: set that, and
+    /// whenever it suits, collect, give the map back, then drop.
     ///
     /// ```
     /// use weakly::{Strong, WeakMap};
@@ -123,6 +131,19 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     /// let mut textures = WeakMap::new();
     /// textures.insert(&window, 17);
     /// drop(window);
+    /// assert!(textures.drain_dead().eq([17]));
+    /// ```
+    ///
+    /// ```
+    /// use weakly::{Reclaim, Strong, WeakMap};
+    ///
+    /// let (window, other) = (Strong::new("window"), Strong::new("other"));
+    /// let mut textures = WeakMap::new();
+    /// textures.set_reclaim(Reclaim::OnRequest);
+    /// textures.insert(&window, 17);
+    /// drop(window);
+    /// textures.insert(&other, 18); // would else destroy the 17
+    /// assert_eq!(textures.len(), 1);
     /// assert!(textures.drain_dead().eq([17]));
     /// ```
     pub fn drain_dead(&mut self) -> DrainDead<'_, K, V> {
@@ -344,6 +365,7 @@ impl<K: StrongRef, V> Default for WeakMap<K, V> {
 impl<K: StrongRef, V: Clone> Clone for WeakMap<K, V> {
     fn clone(&self) -> Self {
         let mut copy = Self::with_capacity(self.len());
+        copy.set_reclaim(self.reclaim());
         copy.extend(self.iter().map(|(key, value)| (key, value.clone())));
         copy
     }

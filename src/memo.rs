@@ -14,6 +14,7 @@ use crate::concurrent::{
 };
 use crate::dead::{HookId, SharedQueue};
 use crate::hash::HashValue;
+use crate::reclaim::Reclaim;
 use crate::reference::StrongRef;
 
 /// A cache of results computed from objects, which keeps neither the objects nor, once one of them is
@@ -290,7 +291,19 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// The number of deaths of inputs whose results wait to be buried. O(1).
     #[must_use]
     pub fn pending_dead(&self) -> usize {
-        self.table.announced()
+        self.table.pending()
+    }
+
+    /// When it destroys what the dead have left. See [`set_reclaim`](Self::set_reclaim).
+    #[must_use]
+    pub fn reclaim(&self) -> Reclaim {
+        self.table.reclaim()
+    }
+
+    /// Chooses when it destroys the results of inputs that are dead.
+    /// See [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
+    pub fn set_reclaim(&self, reclaim: Reclaim) {
+        self.table.set_reclaim(reclaim);
     }
 
     /// Destroys the results of all inputs that are dead, and so on until there are none. See

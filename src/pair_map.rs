@@ -288,6 +288,7 @@ impl<K: StrongRef, V: StrongRef> Default for WeakPairMap<K, V> {
 impl<K: StrongRef, V: StrongRef> Clone for WeakPairMap<K, V> {
     fn clone(&self) -> Self {
         let mut copy = Self::with_capacity(self.len());
+        copy.set_reclaim(self.reclaim());
         copy.extend(self.iter());
         copy
     }

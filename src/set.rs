@@ -135,7 +135,10 @@ impl<K: StrongRef> Default for WeakSet<K> {
 /// The same live elements.
 impl<K: StrongRef> Clone for WeakSet<K> {
     fn clone(&self) -> Self {
-        self.iter().collect()
+        let mut copy = Self::with_capacity(self.len());
+        copy.set_reclaim(self.reclaim());
+        copy.extend(self);
+        copy
     }
 }
 

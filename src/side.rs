@@ -167,6 +167,10 @@ impl<K: Side, V: Side> Entry<K, V> {
 }
 
 /// A key's side, which knows its hash, or how to make it again with the collection's hasher.
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
 pub trait Keyed<S>: Slot {
     /// The hash by which its entry is found, now that the entry is to be moved.
     #[doc(hidden)]

@@ -198,7 +198,7 @@ impl<K: Side, V: Side, S> Store<K, V, S> {
     }
 
     pub(crate) fn drain(&mut self) -> Drain<'_, K, V> {
-        Drain::new(core::mem::replace(&mut self.table, Table::new()))
+        Drain::new(self.table.take_entries())
     }
 
     pub(crate) fn into_iter(self) -> IntoIter<K, V> {

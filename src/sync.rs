@@ -7,6 +7,12 @@
 //! carry a [`Live`] mark: nothing at all in a normal build; under loom, a tracked cell that every
 //! access reads and the free writes, so that an access that is not ordered before the free is an
 //! error in *every* interleaving, not only in the unlucky one.
+//!
+//! loom 0.7 tries the other order of two accesses only for the *last* access to an atomic before this
+//! one. If a thread loads an atomic and then changes it, that last access is its own load, which hides an
+//! earlier load by another thread: the interleaving where the other's load comes after the change is
+//! never tried. A load that only spares a read-modify-write, or prepares one, is therefore made by
+//! [`first_load`], and left out under loom.
 
 pub(crate) use imp::*;
 
@@ -99,6 +105,13 @@ mod imp {
         }
     }
 
+    /// A load right before a read-modify-write of the same atomic, which finds out the truth anyhow.
+    /// Under loom, a guess instead; see the module's chapter.
+    #[inline(always)]
+    pub(crate) fn first_load<T>(_guess: T, load: impl FnOnce() -> T) -> T {
+        load()
+    }
+
     /// One turn of a wait for a lock that is held for a few instructions.
     #[cold]
     pub(crate) fn relax(turn: &mut u32) {
@@ -178,14 +191,23 @@ mod imp {
         loom::sync::atomic::fence(Ordering::SeqCst);
     }
 
-    /// A second turn in a row finds nothing that the first has not: loom may stop looking for other
-    /// ways to go on from there, or two waiters would keep it busy for ever.
+    /// See the module's chapter: such a load would hide those of other threads.
+    pub(crate) fn first_load<T>(guess: T, _load: impl FnOnce() -> T) -> T {
+        guess
+    }
+
+    /// The first turn only looks again: a thread that has yielded is shown the newest values, as if
+    /// what it waited for had been acquired whatever the ordering. Another turn after that finds nothing
+    /// that the one before has not: loom may stop looking for other ways to go on from there, or two
+    /// waiters would keep it busy for ever.
     pub(crate) fn relax(turn: &mut u32) {
         *turn += 1;
-        if *turn > 1 {
+        if *turn > 2 {
             loom::skip_branch();
         }
-        loom::thread::yield_now();
+        if *turn > 1 {
+            loom::thread::yield_now();
+        }
     }
 
     /// Keeps the memory, so that a late access finds the ended [`Live`] mark and not chaos.

@@ -55,7 +55,7 @@ use names::*;
 /// `local::Strong` it does not count either. Its **key**, which the map owns, is destroyed by the map's
 /// own next operations, as the values of a [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed)
 /// are: up to 16 at each `&mut self` method, all at [`purge`](Self::purge), at growth, and with the
-/// map. Methods that take `&self` destroy no key; but the strong pointer that they make, or drop
+/// map; or only when [asked for](crate::Reclaim::OnRequest). Methods that take `&self` destroy no key; but the strong pointer that they make, or drop
 /// because the key did not fit, may turn out to be the last.
 ///
 /// ```
@@ -129,7 +129,8 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     /// Hands out the keys of dead values instead of destroying them: all that are dead now and, while
     /// the iterator runs, those that die. What it has not handed out when it is dropped stays.
-    /// Costs what [`purge`](Self::purge) does.
+    /// Costs what [`purge`](Self::purge) does. That it is really all, and no other operation destroys some,
+    /// takes [`Reclaim::OnRequest`](crate::Reclaim::OnRequest).
     ///
     /// ```
     /// use weakly::{Strong, WeakValueMap};
@@ -358,6 +359,7 @@ impl<K, V: StrongRef, S: Default> Default for WeakValueMap<K, V, S> {
 impl<K: Clone + Eq + Hash, V: StrongRef, S: Clone + BuildHasher> Clone for WeakValueMap<K, V, S> {
     fn clone(&self) -> Self {
         let mut copy = Self::with_capacity_and_hasher(self.len(), self.hasher().clone());
+        copy.set_reclaim(self.reclaim());
         copy.extend(self.iter().map(|(key, value)| (key.clone(), value)));
         copy
     }

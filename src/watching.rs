@@ -45,6 +45,7 @@ pub struct Notified<K: Notify> {
 
 impl<K: Notify> Slot for Notified<K> {
     type Deaths = DeadQueue<K::Flavour>;
+    type Remains = ();
     const ANNOUNCES: bool = true;
     const BY_ADDRESS: bool = true;
 
@@ -72,6 +73,9 @@ impl<K: Notify> Slot for Notified<K> {
     fn settle(self, notice: dead::Notice<'_, K::Flavour>) {
         self.watch.settle(notice);
     }
+
+    #[inline]
+    fn into_remains(self) {}
 }
 
 impl<F: Flavour> Deaths for DeadQueue<F> {
@@ -150,12 +154,16 @@ pub struct Swept<K: StrongRef>(K::Weak);
 /// It is always idle: an entry pins its allocation, so nobody else can have its address.
 impl<K: StrongRef> Slot for Swept<K> {
     type Deaths = ();
+    type Remains = ();
     const SWEPT: bool = true;
 
     #[inline]
     fn is_stale(&self) -> bool {
         self.0.is_expired()
     }
+
+    #[inline]
+    fn into_remains(self) {}
 }
 
 impl<K: StrongRef> Watching for Swept<K> {
@@ -225,6 +233,7 @@ impl<K: StrongRef> ByContent<K> {
 
 impl<K: StrongRef> Slot for ByContent<K> {
     type Deaths = <K::Watch as Slot>::Deaths;
+    type Remains = ();
     const SWEPT: bool = K::Watch::SWEPT;
     const ANNOUNCES: bool = K::Watch::ANNOUNCES;
     const BY_CONTENT: bool = true;
@@ -253,6 +262,9 @@ impl<K: StrongRef> Slot for ByContent<K> {
     fn settle(self, notice: <Self::Deaths as Deaths>::Notice<'_>) {
         self.watch.settle(notice);
     }
+
+    #[inline]
+    fn into_remains(self) {}
 }
 
 impl<K: StrongRef> Watching for ByContent<K> {

@@ -24,6 +24,8 @@ mod destruction;
 mod faces;
 #[path = "concurrent/flights.rs"]
 mod flights;
+#[path = "concurrent/reclaim.rs"]
+mod reclaim;
 #[path = "concurrent/reentry.rs"]
 mod reentry;
 #[path = "concurrent/threads.rs"]

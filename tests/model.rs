@@ -22,7 +22,9 @@ use model::world::{Item, Key, Says, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use weakly::{Atomic, Interner, Local, WeakHashMap, WeakHashSet, WeakPairMap, WeakValueMap};
+use weakly::{
+    Atomic, Interner, Local, Reclaim, WeakHashMap, WeakHashSet, WeakPairMap, WeakValueMap,
+};
 
 /// So many scripts, unless `PROPTEST_CASES` says otherwise.
 fn config(cases: usize) -> ProptestConfig {
@@ -159,22 +161,29 @@ fn recycled<P: Pointers>() {
     }
     firsts.extend(Keep::ALL.map(|how| Op::Keep(how, 0)).iter().step_by(step));
     for first in firsts {
-        let ops = [
-            Op::Refill,
-            Op::InsertAll {
-                how: Insert::Insert,
-                step: 0,
-                heirs: false,
-            },
-            Op::DropOwners {
-                slot: 0,
-                count: u8::MAX,
-                both: false,
-            },
-            Op::Refill,
-            first,
-        ];
-        Which::ALL.into_iter().for_each(|which| P::on(which, ops));
+        let ops = |reclaim| {
+            [
+                Op::SetReclaim(reclaim),
+                Op::Refill,
+                Op::InsertAll {
+                    how: Insert::Insert,
+                    step: 0,
+                    heirs: false,
+                },
+                Op::DropOwners {
+                    slot: 0,
+                    count: u8::MAX,
+                    both: false,
+                },
+                Op::Refill,
+                first,
+            ]
+        };
+        for reclaim in [Reclaim::OnUse, Reclaim::OnRequest] {
+            Which::ALL
+                .into_iter()
+                .for_each(|which| P::on(which, ops(reclaim)));
+        }
     }
 }
 

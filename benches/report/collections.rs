@@ -137,7 +137,9 @@ where
     Box::new(move || {
         let before = payload_bytes_held();
         let mut collection = C::with_capacity(size);
-        let objects: Vec<_> = (0..size).map(|_| C::Object::new([7; _])).collect();
+        let objects: Vec<_> = (0..size)
+            .map(|_| C::Object::new([7; size_of::<Bulky>()]))
+            .collect();
         for (object, number) in objects.iter().zip(0..) {
             collection.insert(object, number);
         }

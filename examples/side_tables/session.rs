@@ -24,7 +24,7 @@ use crate::syntax;
 use crate::tree::{NODES, Node, Source, Tree};
 
 /// The attribute values of all passes that exist.
-const VALUES: [&Counter; 3] = [&spans::ALIVE, &complexity::ALIVE, &documentation::ALIVE];
+static VALUES: [&Counter; 3] = [&spans::ALIVE, &complexity::ALIVE, &documentation::ALIVE];
 
 /// The trees, and what the passes have to say about them while their maps exist.
 #[derive(Default)]

@@ -64,6 +64,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
                     if let Some((tie, _)) = node.ready() {
                         tie.settle(hook);
                     }
+                    if self.kept.is_on_request() {
+                        self.keep(node);
+                    }
                     self.dead.fetch_add(1, Relaxed);
                     notice.bury();
                 }
@@ -73,9 +76,19 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         any
     }
 
-    /// Works off all notices, and those that follow from them. Inside a destructor that a drain runs, it
-    /// may leave some to that drain.
+    /// Works off all notices, and those that follow from them, and destroys what is kept of the dead. Inside
+    /// a destructor that a drain runs, it may leave some to that drain.
     pub(crate) fn purge(&self) {
+        loop {
+            self.unlink_dead();
+            // Which may have killed others.
+            if !self.destroy_kept() {
+                return;
+            }
+        }
+    }
+
+    fn unlink_dead(&self) {
         if self.swept.load(Relaxed) {
             while self.sweep() > 0 {}
         }
@@ -99,7 +112,7 @@ pub(super) struct Depth {
 
 impl Depth {
     /// One drain more; none if there are too many.
-    fn enter() -> Option<Self> {
+    pub(super) fn enter() -> Option<Self> {
         let before = DRAINS.get();
         (before < NESTED).then(|| Self::set(before, before + 1))
     }

@@ -65,7 +65,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
                 let idle = self.queue.is_idle();
                 let guard = self.nodes.guard();
                 match self.nodes.get_key_value(&ByKey(hash, key), &guard) {
-                    Some((node, ())) => match &node.state {
+                    Some((node, ())) => match &*node.state {
                         State::Flying(flight) => There::Flying(Arc::clone(flight)),
                         State::Ready(ready) if !idle && ready.tie.is_stale() => There::Useless,
                         State::Ready(ready) => {
@@ -118,7 +118,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let flight = Flight::start();
         let state = State::Flying(Arc::clone(&flight));
         let key = owned();
-        let node = Node { hash, key, state };
+        let node = Node::new(hash, key, state);
         let pin = self.pin();
         // Before it is there, or whoever removes it at once would count below zero.
         let counted = Counted::one(&self.flying);

@@ -3,6 +3,8 @@
 mod drain;
 mod interner;
 mod iter;
+#[allow(unsafe_code)]
+mod kept;
 mod making;
 mod map;
 mod node;
@@ -67,15 +69,38 @@ macro_rules! shared_housekeeping {
             live
         }
 
-        /// The number of entries that have announced their death and wait to be buried. O(1). Always
-        /// zero for `Arc`.
+        /// The number of entries that have announced their death and wait to be buried, and of those that
+        /// have gone and of which something is kept until it is [asked for](crate::Reclaim::OnRequest). O(1).
+        /// For `Arc`, which announces nothing, only the latter.
         #[must_use]
         pub fn pending_dead(&self) -> usize {
-            self.table.announced()
+            self.table.pending()
+        }
+
+        /// When this collection destroys what its dead entries own.
+        #[must_use]
+        pub fn reclaim(&self) -> $crate::Reclaim {
+            self.table.reclaim()
+        }
+
+        /// Chooses when this collection destroys what its dead entries own. The default is
+        /// [`Reclaim::OnUse`](crate::Reclaim::OnUse).
+        ///
+        /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is kept until [`purge`](Self::purge),
+        /// [`clear`](Self::clear), or the end of the collection. An entry that others are looking at when
+        /// it is unlinked is kept when the last of them leaves; a `purge` before that misses it. To go back
+        /// destroys what has been kept. (Entries that die while another thread changes the policy may be
+        /// treated either way. A collection that owns nothing of its entries has nothing to destroy.)
+        ///
+        /// # Panics
+        /// If a destructor does; the rest is left to the next `purge`.
+        pub fn set_reclaim(&self, reclaim: $crate::Reclaim) {
+            self.table.set_reclaim(reclaim);
         }
 
         /// Buries all the dead, destroying what their entries own, and those that die of that, and so
-        /// on until nobody is left. O(deaths) for `Strong`, O(capacity) for each round for `Arc`.
+        /// on until nobody is left. O(deaths) for `Strong`, O(capacity) for each round for `Arc`. What is
+        /// [kept](crate::Reclaim::OnRequest) of the dead goes too.
         ///
         /// It waits for nobody but for another thread that is burying, and for that only until it has
         /// unlinked what it has taken.
@@ -86,7 +111,8 @@ macro_rules! shared_housekeeping {
             self.table.purge();
         }
 
-        /// Removes all entries that are there, dead or alive. O(capacity). What other threads put in
+        /// Removes all entries that are there, dead or alive, with what is
+        /// [kept](crate::Reclaim::OnRequest) of those that have gone. O(capacity). What other threads put in
         /// meanwhile may stay; what is being made meanwhile goes to those who have asked for it, and is
         /// not kept.
         pub fn clear(&self) {

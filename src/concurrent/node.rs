@@ -1,10 +1,12 @@
 //! The entries of a shared map, and how they are found.
 
 use core::hash::{BuildHasher, Hash, Hasher};
+use core::mem::ManuallyDrop;
 use core::ptr;
 use equivalent::Equivalent;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::kept::Kept;
 use super::tie::Tied;
 use crate::dead::HookId;
 use crate::flight::Flight;
@@ -22,8 +24,11 @@ pub(super) struct Ready<T, V> {
 #[repr(C)]
 pub(crate) struct Node<K, T, V> {
     pub(super) hash: HashValue,
-    pub(super) key: K,
-    pub(super) state: State<T, V>,
+    // Both are taken out at the node's end.
+    pub(super) key: ManuallyDrop<K>,
+    pub(super) state: ManuallyDrop<State<T, V>>,
+    /// Where what it owns goes at its end, if that is to be kept.
+    pub(super) kept: OnceLock<Arc<Kept<K, V>>>,
 }
 
 pub(super) enum State<T, V> {
@@ -32,11 +37,24 @@ pub(super) enum State<T, V> {
     Flying(Arc<Flight>),
 }
 
+impl<K, T, V> Node<K, T, V> {
+    #[inline]
+    pub(super) fn new(hash: HashValue, key: K, state: State<T, V>) -> Self {
+        let (key, state) = (ManuallyDrop::new(key), ManuallyDrop::new(state));
+        Node {
+            hash,
+            key,
+            state,
+            kept: OnceLock::new(),
+        }
+    }
+}
+
 impl<K, T: Tied, V> Node<K, T, V> {
     /// What it says, if it is ready; it may be stale.
     #[inline]
     pub(super) fn ready(&self) -> Option<(&T, &V)> {
-        match &self.state {
+        match &*self.state {
             State::Ready(Ready { value, tie }) => Some((tie, value)),
             State::Flying(_) => None,
         }
@@ -53,6 +71,12 @@ impl<K, T: Tied, V> Node<K, T, V> {
         self.ready().is_some_and(|(tie, _)| tie.is_stale())
     }
 
+    /// Whether an object that it needs is dead, even if its death is not yet announced.
+    #[inline]
+    pub(super) fn is_dead(&self) -> bool {
+        self.ready().is_some_and(|(tie, _)| tie.is_dead())
+    }
+
     /// It is unlinked.
     #[inline]
     pub(super) fn end(&self) {
@@ -62,7 +86,7 @@ impl<K, T: Tied, V> Node<K, T, V> {
     }
 
     pub(super) fn is_flown_by(&self, flight: &Arc<Flight>) -> bool {
-        matches!(&self.state, State::Flying(there) if Arc::ptr_eq(there, flight))
+        matches!(&*self.state, State::Flying(there) if Arc::ptr_eq(there, flight))
     }
 
     #[inline]

@@ -5,6 +5,7 @@ use core::fmt;
 use super::iter::Keys;
 use super::map::WeakMap;
 use super::tie::SharedRef;
+use crate::reclaim::Reclaim;
 use crate::reference::Identify;
 
 /// A set of objects, by identity, that threads share behind `&self` and that keeps none of them. See
@@ -89,6 +90,18 @@ impl<K: SharedRef> WeakSet<K> {
     #[must_use]
     pub fn pending_dead(&self) -> usize {
         self.map.pending_dead()
+    }
+
+    /// When it destroys what the dead have left. See [`set_reclaim`](Self::set_reclaim).
+    #[must_use]
+    pub fn reclaim(&self) -> Reclaim {
+        self.map.reclaim()
+    }
+
+    /// Chooses when it destroys what the dead have left: here nothing.
+    /// See [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
+    pub fn set_reclaim(&self, reclaim: Reclaim) {
+        self.map.set_reclaim(reclaim);
     }
 
     /// Buries all the dead. See [`WeakMap::purge`].

@@ -15,7 +15,9 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use equivalent::Equivalent;
 use papaya::{Compute, Operation, ResizeMode};
+use std::sync::Arc;
 
+use super::kept::Kept;
 use super::node::{ByKey, Itself, Node, Ready, State, Told};
 use super::pin::{MANY, Pin, collector};
 use super::tie::Tied;
@@ -28,6 +30,8 @@ pub(crate) struct Table<K, T, V> {
     // Dropped before the queue (Q4).
     pub(super) nodes: Nodes<K, T, V>,
     pub(super) queue: SharedQueue,
+    /// What the dead leave, if that is to be kept.
+    pub(super) kept: Arc<Kept<K, V>>,
     /// Nodes that stand for values being made.
     pub(super) flying: AtomicUsize,
     /// Entries that went because an object had died.
@@ -45,7 +49,16 @@ impl<K, T, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
 impl<K, T, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
 
 impl<K: Eq, T: Tied, V> Table<K, T, V> {
+    /// For keys that own nothing.
     pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self::with_kept(capacity, Kept::new(false))
+    }
+
+    pub(crate) fn with_owned_keys(capacity: usize) -> Self {
+        Self::with_kept(capacity, Kept::new(true))
+    }
+
+    fn with_kept(capacity: usize, kept: Kept<K, V>) -> Self {
         Table {
             nodes: papaya::HashMap::builder()
                 .capacity(capacity)
@@ -55,6 +68,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
                 .resize_mode(ResizeMode::Blocking)
                 .build(),
             queue: SharedQueue::new(),
+            kept: Arc::new(kept),
             flying: AtomicUsize::new(0),
             dead: AtomicUsize::new(0),
             discarded: AtomicUsize::new(0),
@@ -83,8 +97,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.nodes.len().saturating_sub(self.flying.load(Relaxed))
     }
 
-    pub(crate) fn announced(&self) -> usize {
-        self.queue.announced()
+    /// Entries that are announced dead, and those of which something is kept.
+    pub(crate) fn pending(&self) -> usize {
+        self.queue.announced() + self.kept.len()
     }
 
     /// How many entries have gone because an object had died.
@@ -136,7 +151,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             self.swept.store(true, Relaxed);
         }
         let state = State::Ready(Ready { value, tie });
-        Node { hash, key, state }
+        Node::new(hash, key, state)
     }
 
     /// Puts an entry in, in the place of the one with its key; `old` is shown that one, if it was not
@@ -275,6 +290,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// T2: this node has been unlinked, by us. Says whether it was stale.
     pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
         let stale = node.is_stale();
+        if self.kept.is_on_request() && node.is_dead() {
+            self.keep(node);
+        }
         if node.ready().is_none() {
             self.flying.fetch_sub(1, Relaxed);
         } else if stale {

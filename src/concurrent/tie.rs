@@ -24,6 +24,10 @@ pub trait Sharing: Watching {
 }
 
 /// Whatever ties an entry to the lives of objects.
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
 pub trait Tied: Send + Sync {
     /// Whether somebody's death is not told, so that it has to be asked for.
     #[doc(hidden)]
@@ -31,6 +35,11 @@ pub trait Tied: Send + Sync {
     /// Whether the entry is to go: an object has announced its death (or, if swept, is dead).
     #[doc(hidden)]
     fn is_stale(&self) -> bool;
+    /// Whether an object is dead, announced or not.
+    #[doc(hidden)]
+    fn is_dead(&self) -> bool {
+        self.is_stale()
+    }
     /// Whether whoever puts the entry in holds the objects, so that no death can be missed.
     #[doc(hidden)]
     #[inline]
@@ -53,6 +62,10 @@ pub trait Tied: Send + Sync {
 }
 
 /// A tie to one object.
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
 pub trait TiedTo: Tied + Sized {
     #[doc(hidden)]
     type Pointer: StrongRef;
@@ -96,6 +109,11 @@ where
     #[inline]
     fn is_stale(&self) -> bool {
         self.0.tie().is_announced()
+    }
+
+    #[inline]
+    fn is_dead(&self) -> bool {
+        self.0.tie().is_expired()
     }
 
     #[inline]

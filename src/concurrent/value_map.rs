@@ -62,7 +62,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// An empty map with a hasher of yours and room for `capacity` entries.
     #[must_use]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        let table = Table::with_capacity(capacity);
+        let table = Table::with_owned_keys(capacity);
         WeakValueMap { table, hasher }
     }
 

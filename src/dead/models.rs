@@ -86,6 +86,8 @@ fn push_against_drain() {
                 entry.expect("each once").settle(notice);
                 buried += 1;
             }
+            // A notice is counted before it is there.
+            assert!(queue.announced() <= 2 - buried);
             thread::yield_now();
         }
         one.join().unwrap();

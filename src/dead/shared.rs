@@ -86,6 +86,7 @@ impl Drop for Hold<'_> {
 
 /// Names a hook, and is not to be followed.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[allow(unreachable_pub, reason = "1.85 does not see it behind `Tied`")]
 pub struct HookId(*const Hook<Atomic>);
 
 impl SharedQueue {
@@ -276,7 +277,8 @@ impl Tie {
     /// Whether this is the watch with that hook.
     #[inline]
     pub(crate) fn is_named_by(&self, hook: HookId) -> bool {
-        // Relaxed: only compared.
+        // Relaxed: only compared. (A load before the swap of `settle`, but not one that hides much from
+        // loom: the other loads are by drainers of other notices, who find another hook or none.)
         ptr::eq(self.hook.load(Relaxed), hook.0)
     }
 
@@ -307,6 +309,7 @@ impl Tie {
         let Some(hook) = HookRef::from_ptr(self.hook.swap(ptr::null_mut(), Relaxed)) else {
             return;
         };
+        // (Registered until after the unlinking, or no longer: who drops the queue comes after both, Q4.)
         // SAFETY: Q3, it is ours to end: if the gate is open, the hook is in its list, and nobody else
         // uses it. If it is closed, the hook is not touched: its notice has it.
         if !unsafe { Side::unlink(self.side, hook, || true) } {

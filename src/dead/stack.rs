@@ -12,7 +12,7 @@
 use core::ptr;
 
 use crate::ptr::{Flavour, HookRef, Link, Word};
-use crate::sync::{Ordering::*, UnsafeCell};
+use crate::sync::{self, Ordering::*, UnsafeCell};
 
 pub(super) struct Stack<F: Flavour> {
     /// The newest notice.
@@ -46,7 +46,7 @@ impl<F: Flavour> Stack<F> {
     #[inline]
     pub(super) unsafe fn link(&self, hook: HookRef<F>) {
         // Relaxed: only compared, and written into the hook.
-        let mut top = self.top.load(Relaxed);
+        let mut top = sync::first_load(ptr::null_mut(), || self.top.load(Relaxed));
         loop {
             // SAFETY: the hook is ours until it is on the stack.
             unsafe { hook.set_next(top) };
@@ -71,7 +71,7 @@ impl<F: Flavour> Stack<F> {
         let hook = match batch {
             Some(hook) => hook,
             // Relaxed: the swap decides; this spares it when there is nothing.
-            None if self.top.load(Relaxed).is_null() => return None,
+            None if sync::first_load(false, || self.top.load(Relaxed).is_null()) => return None,
             // Acquire: the release of each push, whose successors are part of its release sequence.
             None => HookRef::from_ptr(self.top.swap(ptr::null_mut(), Acquire))?,
         };

@@ -85,6 +85,10 @@ impl Flavour for Local {
 }
 
 /// The operations that the protocols use on a counter.
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
 pub trait Word {
     fn new(value: usize) -> Self;
     fn load(&self, order: Ordering) -> usize;
@@ -170,6 +174,10 @@ impl Word for Cell<usize> {
 }
 
 /// A shared pointer.
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
 pub trait Link<T> {
     fn null() -> Self;
     fn load(&self, order: Ordering) -> *mut T;

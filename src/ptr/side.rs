@@ -254,7 +254,9 @@ impl<F: Flavour> Side<F> {
         // The first load spares the last holder a read-modify-write: with one reference, ours, nobody
         // is left to make another. Release: our uses of the record happen before its end. Acquire: so
         // do everybody else's.
-        if record.refs.load(Relaxed) == 1 || record.refs.fetch_sub(1, Release) == 1 {
+        if sync::first_load(false, || record.refs.load(Relaxed) == 1)
+            || record.refs.fetch_sub(1, Release) == 1
+        {
             record.refs.load(Acquire);
             // SAFETY: S1, nobody is left.
             unsafe { Self::free(side) };
@@ -290,7 +292,9 @@ impl<F: Flavour> Side<F> {
         // meanwhile (to add one takes a strong handle, and the caller has the only one), and each
         // falls before its reference does. So an equality proves that there was no other reference
         // at the first load; and without one, none can be made. Acquire: the release of a bystander's
-        // reference, so that who finds it gone finds it gone from the bystanders too.
+        // reference, so that who finds it gone finds it gone from the bystanders too. (The models stay
+        // green with Relaxed, as they should: the gate orders the two as well. If the bystander takes it
+        // after us, then our load happens before its release, and cannot have seen that.)
         let refs = self.refs.load(Acquire);
         refs == 1 + self.bystanders()
     }

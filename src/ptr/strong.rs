@@ -2,7 +2,7 @@
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
-use core::mem::{self, ManuallyDrop};
+use core::mem::{self, ManuallyDrop, MaybeUninit};
 use core::ops::Deref;
 use core::pin::Pin;
 use core::ptr::{self, NonNull};
@@ -193,17 +193,18 @@ impl<T, F: Flavour> Handle<T, F> {
         T: Clone,
     {
         if !this.is_unique() {
-            if this.claim() {
-                // SAFETY: claimed, so the payload is ours to move; the burial ends the rest of the
-                // object, and happens after `this` is whole again, because finalizers may panic.
-                unsafe {
-                    let burial = this.burial();
-                    let fresh = Self::new(this.ptr.read());
-                    ptr::write(this, fresh);
-                    drop(burial);
+            // Before anything is given up: it may fail, and the failure unwind.
+            let fresh = Handle::<MaybeUninit<T>, F>::new(MaybeUninit::uninit());
+            let (claimed, old, new) = (this.claim(), this.ptr, fresh.ptr.cast::<T>());
+            // SAFETY: if claimed, the payload is ours to move. Finalizers may panic, so the burial is last.
+            unsafe {
+                new.write(if claimed { old.read() } else { T::clone(this) });
+                mem::forget(fresh);
+                let old = ManuallyDrop::new(mem::replace(this, Self::from_counted(new)));
+                match claimed {
+                    true => drop(old.burial()),
+                    false => drop(ManuallyDrop::into_inner(old)),
                 }
-            } else {
-                *this = Self::new((**this).clone());
             }
         }
         // SAFETY: unique, or new.

@@ -58,8 +58,12 @@ impl<K: Slot, V: Slot> Table<K, V> {
         let place = match place {
             hash_table::Entry::Occupied(entry) => match recognise(entry.get()) {
                 Some(recognised) => return Place::Found(Found { entry, registrar }, recognised),
-                // The table is whole when what the dead one leaves is dropped.
-                None => entry.remove().1,
+                None => {
+                    let (dead, place) = entry.remove();
+                    // The table is whole: what the dead one leaves may be dropped here.
+                    self.kept.reclaim(dead.into_remains());
+                    place
+                }
             },
             hash_table::Entry::Vacant(place) => place,
         };

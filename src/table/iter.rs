@@ -4,7 +4,7 @@
 use core::mem;
 use hashbrown::hash_table;
 
-use super::{Deaths, Entry, Slot, Table};
+use super::{Deaths, Entry, Kept, Remains, Slot, Table};
 
 /// All entries of a table, the dead ones too.
 pub(crate) struct IntoEntries<K: Slot, V: Slot> {
@@ -12,6 +12,8 @@ pub(crate) struct IntoEntries<K: Slot, V: Slot> {
     entries: hash_table::IntoIter<Entry<K, V>>,
     _keys: K::Deaths,
     _values: V::Deaths,
+    /// What the dead have left goes when the rest does.
+    _kept: Kept<Remains<K, V>>,
 }
 
 impl<K: Slot, V: Slot> IntoIterator for Table<K, V> {
@@ -23,6 +25,7 @@ impl<K: Slot, V: Slot> IntoIterator for Table<K, V> {
             entries: mem::take(&mut self.entries).into_iter(),
             _keys: mem::replace(&mut self.keys, K::Deaths::NONE),
             _values: mem::replace(&mut self.values, V::Deaths::NONE),
+            _kept: mem::replace(&mut self.kept, Kept::new()),
         }
     }
 }

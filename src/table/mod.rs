@@ -9,16 +9,20 @@
 
 mod entry;
 mod iter;
+mod kept;
 mod slot;
 mod sweep;
 
 use alloc::collections::TryReserveError;
+use core::mem;
 use hashbrown::{HashTable, hash_table};
 
 use crate::hash::HashValue;
+use crate::reclaim::Reclaim;
 
 pub(crate) use entry::{Found, Place, Vacant};
 pub(crate) use iter::IntoEntries;
+use kept::Kept;
 pub use slot::Owned;
 pub(crate) use slot::{Deaths, Notice, Slot};
 pub(crate) use sweep::{Search, Walk};
@@ -39,6 +43,8 @@ pub(crate) struct Table<K: Slot, V: Slot> {
     entries: HashTable<Entry<K, V>>,
     keys: K::Deaths,
     values: V::Deaths,
+    /// What the dead leave goes here, and nowhere else.
+    kept: Kept<Remains<K, V>>,
     /// The bucket at which the next sweep and the next `pop` begin.
     hand: usize,
 }
@@ -49,6 +55,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             entries: HashTable::new(),
             keys: K::Deaths::NONE,
             values: V::Deaths::NONE,
+            kept: Kept::new(),
             hand: 0,
         }
     }
@@ -63,6 +70,20 @@ impl<K: Slot, V: Slot> Table<K, V> {
     #[inline]
     pub(crate) fn announced(&self) -> usize {
         self.keys.announced() + self.values.announced()
+    }
+
+    /// Entries that are announced dead, and those of which something is kept.
+    #[inline]
+    pub(crate) fn pending(&self) -> usize {
+        self.announced() + self.kept.len()
+    }
+
+    pub(crate) fn reclaim(&self) -> Reclaim {
+        self.kept.policy()
+    }
+
+    pub(crate) fn set_reclaim(&mut self, reclaim: Reclaim) {
+        self.kept.set_policy(reclaim);
     }
 
     #[inline]
@@ -111,33 +132,47 @@ impl<K: Slot, V: Slot> Table<K, V> {
 
     /// Buries the next entry that is announced dead, if there is one.
     fn bury_announced(&mut self) -> bool {
-        self.unlink_announced().is_some()
+        self.unlink_announced()
+            .map(|remains| self.kept.reclaim(remains))
+            .is_some()
     }
 
     /// Unlinks the next entry that is announced dead, and returns what it leaves.
-    pub(crate) fn unlink_announced(&mut self) -> Option<Remains<K, V>> {
+    fn unlink_announced(&mut self) -> Option<Remains<K, V>> {
         let entries = &mut self.entries;
         let key_died = |entry: Entry<K, V>| (entry.key, entry.value);
         let value_died = |entry: Entry<K, V>| (entry.value, entry.key);
         unlink_next(&mut self.keys, entries, |entry| &entry.key, key_died)
-            .map(Remains::Value)
+            .map(|(key, value)| (key, value.into_remains()))
             .or_else(|| {
                 unlink_next(&mut self.values, entries, |entry| &entry.value, value_died)
-                    .map(Remains::Key)
+                    .map(|(value, key)| (key.into_remains(), value))
             })
     }
 
-    /// Buries all the dead, and those whom that kills.
-    pub(crate) fn purge(&mut self) {
+    /// Buries all the dead; and those whom that kills, if what they leave is not kept.
+    fn bury_all(&mut self) {
         let mut search = Search::new();
-        while self.unlink_dead(&mut search).is_some() {}
+        while let Some(remains) = self.unlink_dead(&mut search) {
+            self.kept.reclaim(remains);
+        }
     }
 
     /// Unlinks the next dead entry: those who announce their death first, then those for whom one has
     /// to search. None if nobody is dead.
-    pub(crate) fn unlink_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
-        self.unlink_announced()
-            .or_else(|| self.search_dead(search).map(Remains::Both))
+    fn unlink_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
+        self.unlink_announced().or_else(|| self.search_dead(search))
+    }
+
+    /// Destroys what all the dead leave or have left, and those whom that kills.
+    pub(crate) fn purge(&mut self) {
+        let mut search = Search::new();
+        while self.take_dead(&mut search).is_some() {}
+    }
+
+    /// Gives out what some dead entry leaves or has left. None if nobody is dead.
+    pub(crate) fn take_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
+        self.kept.take().or_else(|| self.unlink_dead(search))
     }
 
     #[inline]
@@ -187,7 +222,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hasher: impl Fn(&Entry<K, V>) -> HashValue,
     ) {
         if self.is_short_of(additional) {
-            self.purge();
+            self.bury_all();
             self.entries
                 .reserve(additional, |entry| hasher(entry).get());
         }
@@ -199,7 +234,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hasher: impl Fn(&Entry<K, V>) -> HashValue,
     ) -> Result<(), TryReserveError> {
         if self.is_short_of(additional) {
-            self.purge();
+            self.bury_all();
             // `alloc` keeps its error's constructors to itself: ask a collection of its own.
             self.entries
                 .try_reserve(additional, |entry| hasher(entry).get())
@@ -243,16 +278,29 @@ impl<K: Slot, V: Slot> Table<K, V> {
         min_capacity: usize,
         hasher: impl Fn(&Entry<K, V>) -> HashValue,
     ) {
-        self.purge();
+        self.bury_all();
+        self.kept.shrink_to_fit();
         self.entries
             .shrink_to(min_capacity, |entry| hasher(entry).get());
         self.hand = 0;
     }
 
-    /// Drops all entries, and keeps the memory.
+    /// Drops all entries, and what the dead have left, and keeps the table's memory.
     pub(crate) fn clear(&mut self) {
         self.end_all();
         self.entries.clear();
+        self.kept.clear();
+    }
+
+    /// Takes all entries out; this one is empty then, and without its memory. Where the dead are to
+    /// leave something until it is asked for, they leave it here.
+    pub(crate) fn take_entries(&mut self) -> Self {
+        if self.reclaim() == Reclaim::OnRequest {
+            self.bury_all();
+        }
+        let mut empty = Table::new();
+        mem::swap(&mut empty.kept, &mut self.kept);
+        mem::replace(self, empty)
     }
 
     /// Nobody is to tell this table anything any more: all its entries are about to be dropped. Before
@@ -286,53 +334,35 @@ impl<K: Slot, V: Slot> Drop for Table<K, V> {
     }
 }
 
-/// What is left of an unlinked entry: the side that did not die, or both, if nobody has said which did.
-pub(crate) enum Remains<K, V> {
-    Value(V),
-    Key(K),
-    Both(Entry<K, V>),
-}
-
-impl<K, V> Remains<K, V> {
-    pub(crate) fn into_value(self) -> Option<V> {
-        match self {
-            Remains::Value(value) => Some(value),
-            Remains::Key(_) => None,
-            Remains::Both(entry) => Some(entry.value),
-        }
-    }
-
-    pub(crate) fn into_key(self) -> Option<K> {
-        match self {
-            Remains::Key(key) => Some(key),
-            Remains::Value(_) => None,
-            Remains::Both(entry) => Some(entry.key),
-        }
-    }
-}
+/// What a dead entry leaves: what the collection owns of it.
+pub(crate) type Remains<K, V> = (<K as Slot>::Remains, <V as Slot>::Remains);
 
 impl<K: Slot, V: Slot> Entry<K, V> {
     #[inline]
     pub(crate) fn is_stale(&self) -> bool {
         self.key.is_stale() || self.value.is_stale()
     }
+
+    /// It is unlinked, and dead.
+    fn into_remains(self) -> Remains<K, V> {
+        (self.key.into_remains(), self.value.into_remains())
+    }
 }
 
-/// Unlinks the next entry that is announced dead, and returns the rest of it. `slot` finds the side that
-/// died, `split` takes it off.
+/// Unlinks the next entry that is announced dead, and returns what the side that died leaves, and the
+/// other. `slot` finds the side that died, `split` takes it off.
 #[inline]
 fn unlink_next<S: Slot, E, R>(
     deaths: &mut S::Deaths,
     entries: &mut HashTable<E>,
     slot: impl Fn(&E) -> &S,
     split: impl FnOnce(E) -> (S, R),
-) -> Option<R> {
+) -> Option<(S::Remains, R)> {
     while let Some(notice) = deaths.next() {
         match entries.find_entry(notice.hash(), |entry| slot(entry).is_named_by(&notice)) {
             Ok(entry) => {
                 let (side, rest) = split(entry.remove().0);
-                side.settle(notice);
-                return Some(rest);
+                return Some((side.settle(notice), rest));
             }
             // The entry has gone already: a late notice touches nothing.
             Err(_) => notice.orphaned(),

@@ -9,6 +9,9 @@ pub trait Slot: Sized {
     /// What the table keeps to learn of deaths; one for all the entries of a table.
     type Deaths: Deaths;
 
+    /// What it leaves when its entry is dead: what the collection owns, if it does.
+    type Remains;
+
     /// Whether nobody tells the table of deaths, so that it has to ask the slots one by one.
     const SWEPT: bool = false;
 
@@ -44,9 +47,13 @@ pub trait Slot: Sized {
 
     /// The slot is unlinked, as the notice has demanded.
     #[inline]
-    fn settle(self, notice: NoticeOf<'_, Self>) {
+    fn settle(self, notice: NoticeOf<'_, Self>) -> Self::Remains {
         notice.orphaned();
+        self.into_remains()
     }
+
+    /// The slot is unlinked, since its entry is dead.
+    fn into_remains(self) -> Self::Remains;
 }
 
 /// Where the notices of deaths come in.
@@ -70,6 +77,10 @@ pub trait Deaths: Sized {
 }
 
 /// A notice of a death, which names an entry.
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
 pub trait Notice {
     /// The hash of the entry.
     fn hash(&self) -> u64;
@@ -117,9 +128,15 @@ pub struct Owned<T>(pub(crate) T);
 /// It never dies.
 impl<T> Slot for Owned<T> {
     type Deaths = ();
+    type Remains = T;
 
     #[inline]
     fn is_stale(&self) -> bool {
         false
+    }
+
+    #[inline]
+    fn into_remains(self) -> T {
+        self.0
     }
 }

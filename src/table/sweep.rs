@@ -1,6 +1,6 @@
 //! Finding the dead among sides that do not tell, a few buckets at a time; and any entry at all.
 
-use super::{Entry, Slot, Table};
+use super::{Entry, Remains, Slot, Table};
 
 /// How many buckets an operation looks at. The hand goes round a table of n buckets in n / 16
 /// operations, so the dead are at most a sixteenth of the inserts of a round behind.
@@ -24,21 +24,21 @@ impl<K: Slot, V: Slot> Table<K, V> {
     pub(super) fn sweep_some(&mut self) {
         for _ in 0..BUCKETS.min(self.entries.num_buckets()) {
             let bucket = self.turn();
-            drop(self.take_dead_at(bucket));
+            self.bury_dead_at(bucket);
         }
     }
 
     /// Looks at all the buckets, once.
     pub(super) fn sweep_once(&mut self) {
         for bucket in 0..self.entries.num_buckets() {
-            drop(self.take_dead_at(bucket));
+            self.bury_dead_at(bucket);
         }
     }
 
     /// Unlinks the next dead entry that a search finds.
-    pub(super) fn search_dead(&mut self, search: &mut Search) -> Option<Entry<K, V>> {
+    pub(super) fn search_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
         while Self::SWEPT && search.in_vain < self.entries.num_buckets() {
-            let found = self.take_dead_at(search.bucket);
+            let found = self.unlink_dead_at(search.bucket);
             search.bucket = (search.bucket + 1) % self.entries.num_buckets();
             search.in_vain += 1;
             if found.is_some() {
@@ -49,9 +49,16 @@ impl<K: Slot, V: Slot> Table<K, V> {
         None
     }
 
-    fn take_dead_at(&mut self, bucket: usize) -> Option<Entry<K, V>> {
+    fn bury_dead_at(&mut self, bucket: usize) {
+        if let Some(remains) = self.unlink_dead_at(bucket) {
+            self.kept.reclaim(remains);
+        }
+    }
+
+    fn unlink_dead_at(&mut self, bucket: usize) -> Option<Remains<K, V>> {
         let dead = |entry: &mut Entry<K, V>| entry.is_stale().then_some(());
-        self.take_at(bucket, dead).map(|((), entry)| entry)
+        let ((), entry) = self.take_at(bucket, dead)?;
+        Some(entry.into_remains())
     }
 
     /// Takes out the next entry of a walk that `take` can use.

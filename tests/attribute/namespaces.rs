@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use weakly::{AttributeId, AttributeKey, Attributes, Identify, Strong};
+use weakly::{AttributeId, AttributeKey, Attributes, Identify, Reclaim, Strong};
 
 use crate::common::{explode, panics};
 use crate::for_each_pointer;
@@ -35,6 +35,7 @@ for_each_pointer!(
     the_list_is_in_order_of_the_first_setting,
     the_end_of_a_namespace_leaves_others_alone,
     attributes_go_with_the_object_in_order,
+    attributes_of_the_dead_are_kept_on_request,
     what_is_replaced_or_taken_is_destroyed,
     an_update_concerns_one_attribute,
     a_panic_changes_nothing,
@@ -187,6 +188,25 @@ fn attributes_go_with_the_object_in_order<P: Pointer>() {
         end(attributes, object);
         assert_eq!(*log.lock().unwrap(), [0, 1, 2, 3]);
     }
+}
+
+/// 185: Until they are asked for; one that is replaced or taken from a live object goes at once.
+fn attributes_of_the_dead_are_kept_on_request<P: Pointer>() {
+    let (space, destroyed) = (Attributes::<P>::new(), Count::default());
+    space.set_reclaim(Reclaim::OnRequest);
+    assert_eq!(space.reclaim(), Reclaim::OnRequest);
+    for object in objects::<P>(100) {
+        space.set(&object, First, destroyed.witness());
+        space.set(&object, Second, destroyed.witness());
+    }
+    let object = P::from(1);
+    space.set(&object, First, destroyed.witness());
+    assert_eq!(destroyed.get(), 0);
+    space.set(&object, First, destroyed.witness());
+    space.remove(&object, First);
+    assert_eq!(destroyed.get(), 2);
+    space.purge();
+    assert_eq!((destroyed.get(), space.pending_dead()), (202, 0));
 }
 
 /// 166: At once, and none of the others with it.

@@ -1,6 +1,6 @@
 //! One attribute.
 
-use weakly::{Attribute, Identify, Strong};
+use weakly::{Attribute, Identify, Reclaim, Strong};
 
 use crate::common::panics;
 use crate::for_each_pointer;
@@ -13,6 +13,7 @@ for_each_pointer!(
     two_attributes_never_meet,
     its_end_leaves_others_alone,
     it_goes_with_the_object,
+    the_values_of_the_dead_are_kept_on_request,
     what_is_replaced_or_removed_is_destroyed,
     clear_discards_all,
     an_update_says_what_is_to_be,
@@ -138,6 +139,31 @@ fn it_goes_with_the_object<P: Pointer>() {
     attribute.purge();
     assert_eq!((destroyed.get(), attribute.pending_dead()), (1, 0));
     assert_eq!(attribute.len(), usize::from(P::TELLS));
+}
+
+/// 185: Until they are asked for, whatever else is done.
+fn the_values_of_the_dead_are_kept_on_request<P: Pointer>() {
+    let (attribute, destroyed) = (Attribute::<P, _>::new(), Count::default());
+    assert_eq!(attribute.reclaim(), Reclaim::OnUse);
+    attribute.set_reclaim(Reclaim::OnRequest);
+    assert_eq!(attribute.reclaim(), Reclaim::OnRequest);
+    for asks in [Attribute::purge, Attribute::clear] {
+        let before = destroyed.get();
+        for object in objects::<P>(100) {
+            attribute.set(&object, destroyed.witness());
+        }
+        assert_eq!((destroyed.get(), attribute.objects().count()), (before, 0));
+        assert!(!P::TELLS || (attribute.len(), attribute.pending_dead()) == (0, 100));
+        asks(&attribute);
+        assert_eq!(
+            (destroyed.get(), attribute.pending_dead()),
+            (before + 100, 0)
+        );
+    }
+    let object = P::from(1);
+    attribute.set(&object, destroyed.witness());
+    attribute.remove(&object);
+    assert_eq!(destroyed.get(), 201, "it was not a dead one's");
 }
 
 /// 166: At once, if nobody looks at it.

@@ -34,3 +34,4 @@ mod h_weak_values;
 mod i_expired;
 mod i_pointers;
 mod j_finalizers;
+mod n_reclaim;

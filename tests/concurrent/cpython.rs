@@ -130,7 +130,7 @@ impl<P: Kind> Dict for Values<P> {
 macro_rules! for_each_dict {
     (@one $test:ident $($name:ident: $dict:ident),*) => {$(
         mod $name {
-            use super::super::{self as tests, $dict};
+            use $crate::cpython::{self as tests, $dict};
             use $crate::faces::{Ours, Std};
             #[test]
             fn strong() {

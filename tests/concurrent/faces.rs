@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
 use weakly::concurrent::{Interner, SharedRef, WeakMap, WeakSet, WeakValueMap};
-use weakly::{Strong, StrongRef};
+use weakly::{Reclaim, Strong, StrongRef};
 
 /// A kind of pointer that shared collections take.
 pub(crate) trait Kind: 'static {
@@ -160,6 +160,8 @@ pub(crate) trait Collection: Default + Send + Sync + 'static {
     fn is_empty(&self) -> bool;
     fn len_live(&self) -> usize;
     fn pending_dead(&self) -> usize;
+    fn reclaim(&self) -> Reclaim;
+    fn set_reclaim(&self, reclaim: Reclaim);
     fn purge(&self);
     fn clear(&self);
 
@@ -235,6 +237,12 @@ macro_rules! housekeeping {
         }
         fn pending_dead(&self) -> usize {
             self.0.pending_dead()
+        }
+        fn reclaim(&self) -> Reclaim {
+            self.0.reclaim()
+        }
+        fn set_reclaim(&self, reclaim: Reclaim) {
+            self.0.set_reclaim(reclaim);
         }
         fn purge(&self) {
             self.0.purge();

@@ -113,7 +113,7 @@ impl<P: Kind> Making for Values<P> {
 macro_rules! for_each_making {
     (@one $test:ident $($name:ident: $map:ident),*) => {$(
         mod $name {
-            use super::super::{self as tests, $map};
+            use $crate::flights::{self as tests, $map};
             use $crate::faces::{Ours, Std};
             #[test]
             fn strong() {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Barrier, Mutex, OnceLock, Weak};
 use std::thread;
 
-use weakly::{Memo, Strong};
+use weakly::{Memo, Reclaim, Strong};
 
 use crate::common::{explode, panics};
 use crate::tools::{Count, Witness};
@@ -189,4 +189,46 @@ fn a_destructor_panics_at_the_end_of_a_computation() {
     assert_eq!((failed, end.get(), memo.len()), (true, 1, 2));
     let statistics = memo.statistics();
     assert_eq!((statistics.misses, statistics.discarded), (4, 2));
+}
+
+/// 185: Results of dead inputs stay until they are asked for, also those that are met by who wants a new
+/// one; the statistics say what they say otherwise.
+#[test]
+fn results_of_the_dead_are_kept_on_request() {
+    let (memo, destroyed) = (Memo::<Strong<usize>, Kept>::new(), Count::default());
+    assert_eq!(memo.reclaim(), Reclaim::OnUse);
+    memo.set_reclaim(Reclaim::OnRequest);
+    assert_eq!(memo.reclaim(), Reclaim::OnRequest);
+    for input in 0..100 {
+        let input = Strong::new(input);
+        memo.get_or_compute(&input, |_| Kept::new(destroyed.witness()));
+    }
+    let input = Strong::new(0);
+    for _ in 0..3 {
+        let dependency: Arc<str> = "asked for its death".into();
+        memo.get_or_compute(&input, |cx| {
+            cx.depends_on(&dependency);
+            Kept::new(destroyed.witness())
+        });
+    }
+    assert_eq!(destroyed.get(), 0);
+    let last = memo.statistics();
+    assert_eq!(
+        (last.misses, last.discarded, memo.len()),
+        (103, 0, 103 - last.invalidated)
+    );
+    memo.purge();
+    assert_eq!(
+        (destroyed.get(), memo.len(), memo.pending_dead()),
+        (103, 0, 0)
+    );
+    assert_eq!(memo.statistics().invalidated, 103);
+
+    memo.get_or_compute(&input, |_| Kept::new(destroyed.witness()));
+    assert!(memo.remove(&input));
+    assert_eq!(destroyed.get(), 104, "it was not a dead one's");
+    memo.get_or_compute(&input, |_| Kept::new(destroyed.witness()));
+    drop(input);
+    memo.clear();
+    assert_eq!(destroyed.get(), 105);
 }

@@ -2,6 +2,7 @@
 
 use super::routes::{Change, Insert, Keep, Remove, Take};
 use super::{STEP, pick};
+use weakly::Reclaim;
 
 /// An operation. Numbers are reduced to what there is. Where values are weak too, the places from 128
 /// on are those of their owners.
@@ -58,6 +59,8 @@ pub enum Op {
     /// The first gets all that is in the second.
     Absorb,
     Swap,
+    /// Of both collections: whether what the dead own is kept until it is asked for.
+    SetReclaim(Reclaim),
 }
 
 impl Op {
@@ -101,6 +104,8 @@ impl Op {
             35 => Op::Take(pick(&Take::ALL, a)),
             36 => Op::Copy,
             37 => Op::Absorb,
+            38 if a >= 64 => Op::SetReclaim(Reclaim::OnRequest),
+            38 => Op::SetReclaim(Reclaim::OnUse),
             _ => Op::Swap,
         }
     }
@@ -116,6 +121,22 @@ impl Op {
                 | Op::Refill
                 | Op::Watch(_)
                 | Op::Upgrade(_)
+        )
+    }
+
+    /// Whether it is meant to destroy what the dead own, wherever that is kept; or ends a collection.
+    pub fn reclaims(self) -> bool {
+        matches!(
+            self,
+            Op::Purge
+                | Op::DrainDead(_)
+                | Op::Clear
+                | Op::Take(_)
+                | Op::Copy
+                | Op::Absorb
+                | Op::SetReclaim(_)
+                // What dies in the hands of an iterator goes with that.
+                | Op::Keep(Keep::Drain | Keep::Forget | Keep::IntoIter, _)
         )
     }
 

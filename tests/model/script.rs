@@ -10,6 +10,7 @@ use super::routes::{Change, Insert, Keep, List, Over, Take};
 use super::subject::{New, Pin, Subject};
 use super::world::{Heir, Key, Truth, Value};
 use crate::common::Kind;
+use weakly::Reclaim;
 
 pub(super) struct World<P: Kind, V: Kind, S> {
     pub(super) truth: Truth,
@@ -21,6 +22,7 @@ pub(super) struct World<P: Kind, V: Kind, S> {
     pub(super) other: S,
     pub(super) other_model: Model,
     pub(super) turn: usize,
+    pub(super) reclaim: Reclaim,
 }
 
 /// Runs a script.
@@ -34,6 +36,7 @@ pub fn run<P: Kind, V: Kind, S: Subject<P, V>>(ops: impl IntoIterator<Item = Op>
         other: S::default(),
         other_model: Model::default(),
         turn: 0,
+        reclaim: Reclaim::OnUse,
     };
     for op in ops {
         world.apply(op);
@@ -63,6 +66,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         (P::NOTIFIES || !S::WEAK_KEYS) && (V::NOTIFIES || !S::WEAK_VALUES);
 
     pub(super) fn apply(&mut self, op: Op) {
+        self.truth.keeps = self.keeps() && !op.reclaims();
         match op {
             Op::NewOwner { slot, says, heir } => {
                 let heir = heir.and_then(|heir| self.heir(heir));
@@ -138,7 +142,9 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             Op::ShrinkTo(min_capacity) => {
                 self.subject.shrink_to(usize::from(min_capacity));
                 self.settle(None);
-                self.no_dead();
+                if !self.keeps() {
+                    self.no_dead();
+                }
             }
             Op::Clear => {
                 let doomed = self.model.clear();
@@ -152,6 +158,12 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             Op::Swap => {
                 std::mem::swap(&mut self.subject, &mut self.other);
                 std::mem::swap(&mut self.model, &mut self.other_model);
+            }
+            Op::SetReclaim(reclaim) => {
+                self.reclaim = reclaim;
+                self.subject.set_reclaim(reclaim);
+                self.other.set_reclaim(reclaim);
+                self.settle(None);
             }
             Op::Remove(..) | Op::Change(..) | Op::Keep(..) | Op::Pop if !S::OPEN => {}
             Op::Remove(slot, how) => {
@@ -169,6 +181,10 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             Op::Keep(how, rest) => self.keep(how, usize::from(rest)),
             Op::Pop => self.pop(),
         }
+    }
+
+    pub(super) fn keeps(&self) -> bool {
+        self.reclaim == Reclaim::OnRequest
     }
 
     /// What a key is found by.
@@ -330,6 +346,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         let before = self.live(&self.model);
         let wanted = |key: usize| key % 4 != rest;
         let seen = self.subject.keep(how, wanted);
+        self.subject.set_reclaim(self.reclaim); // it may be another
         assert!(seen.iter().all(|entry| before.contains(entry)));
         let mut doomed = Vec::new();
         for entry in seen.iter().filter(|entry| !wanted(entry.key)) {
@@ -355,6 +372,11 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
     /// All but one entry are in an iterator that is forgotten.
     fn forget(&mut self) {
         let before = self.live(&self.model);
+        let (mut kept, ghosts) = (Vec::new(), self.model.ghosts);
+        if self.keeps() {
+            kept.clone_from(&self.model.entries);
+            kept.retain(|entry| !before.contains(entry));
+        }
         let seen = self.subject.keep(Keep::Forget, |_| true);
         assert!(seen.len() <= 1 && seen.iter().all(|entry| before.contains(entry)));
         self.model.entries.retain(|entry| !seen.contains(entry));
@@ -362,8 +384,13 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         // The dead that it passed over may have owned who was left.
         let missed = |entry: &Entry| self.truth.is_live(entry);
         assert!(seen.len() == 1 || !before.iter().any(missed));
+        self.model.entries.retain(|entry| !kept.contains(entry));
         let lost = self.model.clear();
         lost.into_iter().for_each(|value| self.truth.lose(value));
+        if self.keeps() {
+            self.model.entries = kept;
+            self.model.ghosts = ghosts;
+        }
         assert_eq!(self.subject.capacity(), 0);
     }
 
@@ -385,6 +412,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         let before = self.live(&self.model);
         let doomed = self.model.clear();
         let got = take(&mut self.subject).end(how);
+        self.subject.set_reclaim(self.reclaim);
         self.settle(doomed);
         if let Some(mut got) = got {
             // Who died of it may have been told or not.

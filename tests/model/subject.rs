@@ -4,7 +4,7 @@ use super::entry::Entry;
 use super::routes::{Change, Find, Insert, Keep, List, Over, Remove, Take};
 use super::world::{Key, Value};
 use crate::common::Kind;
-use weakly::StrongRef;
+use weakly::{Reclaim, StrongRef};
 
 /// What the entries of a collection are.
 pub trait Shape {
@@ -75,6 +75,7 @@ pub trait Subject<P: Kind, V: Kind = P>: Shape + Default {
     fn len_live(&self) -> usize;
     fn pending_dead(&self) -> usize;
     fn capacity(&self) -> usize;
+    fn set_reclaim(&mut self, reclaim: Reclaim);
     fn purge(&mut self);
     fn clear(&mut self);
     fn reserve(&mut self, additional: usize);

@@ -226,6 +226,8 @@ pub struct Truth {
     values: Vec<Fate>,
     /// Those whose owners have changed since the last look.
     changed: Vec<usize>,
+    /// Whether what dead entries own is kept now.
+    pub keeps: bool,
 }
 
 impl Truth {
@@ -384,6 +386,7 @@ impl Truth {
         for model in models {
             if let Some(entry) = model.take_owner_of(value) {
                 assert!(!self.is_live(&entry), "{entry:?} lives, and is gone");
+                assert!(!self.keeps, "nobody has asked for what {entry:?} owns");
                 return;
             }
         }

@@ -4,9 +4,9 @@ use core::ptr;
 use std::boxed::Box;
 
 use super::Entry;
-use super::bucket::{Bucket, SLOTS};
+use super::bucket::{Bucket, Meta, SLOTS};
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicPtr, AtomicUsize, Live};
+use crate::sync::{AtomicPtr, AtomicUsize, Live, first_load};
 
 /// Buckets of the first array.
 pub(super) const FEWEST: usize = if cfg!(weakly_loom) { 1 } else { 4 };
@@ -134,7 +134,7 @@ impl<N: Entry> Array<N> {
     /// Moves a bucket, unless it has been.
     fn move_bucket(&self, next: &Self, index: usize) -> bool {
         let bucket = &self.buckets[index];
-        let Some(locked) = bucket.lock(bucket.meta()) else {
+        let Some(locked) = bucket.lock(first_load(Meta::EMPTY, || bucket.meta())) else {
             return false;
         };
         // Nobody but us finds these until the lock says that this bucket has moved: all that belongs there

@@ -36,6 +36,9 @@ const HIGHEST: usize = ONES << 7;
 pub(super) struct Meta(usize);
 
 impl Meta {
+    /// Without entries.
+    pub(super) const EMPTY: Self = Meta(0);
+
     #[inline]
     pub(super) fn has_moved(self) -> bool {
         self.0 & MOVED != 0

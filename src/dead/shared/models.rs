@@ -75,9 +75,8 @@ impl<const N: usize> Map<N> {
         for notice in self.queue.take(patient) {
             assert_eq!(notice.hash(), 0);
             let hook = notice.hook();
-            let named = |entry: &&Entry| {
-                entry.is_linked() && entry.tie.tie().is_named_by(hook) && entry.unlink()
-            };
+            // (Whether it is linked is not asked first: see `sync` for what that would hide.)
+            let named = |entry: &&Entry| entry.tie.tie().is_named_by(hook) && entry.unlink();
             match self.entries.iter().find(named) {
                 Some(entry) => {
                     entry.tie.tie().settle();
@@ -193,6 +192,27 @@ fn a_later_burial_does_not_stand_for_an_earlier_death() {
     });
 }
 
+/// Q2: Nor does that of a later death which another thread announces, and a third works off first: a notice
+/// is counted before it is there.
+#[test]
+fn a_burial_comes_after_its_push() {
+    loom::model(|| {
+        let [early, late] = [1, 2].map(Strong::new);
+        let map = Map::of([&early, &late]);
+        drop(early);
+        let death = thread::spawn(move || drop(late));
+        let drainer = thread::spawn({
+            let map = map.clone();
+            move || map.drain(true)
+        });
+        let idle = map.queue.is_idle();
+        assert!(!(idle && map.entries[0].is_linked()), "found");
+        death.join().unwrap();
+        assert_eq!(drainer.join().unwrap() + map.drain(true), 2);
+        assert!(map.is_spent());
+    });
+}
+
 #[test]
 fn the_end_of_a_tie_against_a_death_and_a_drainer() {
     loom::model(|| {
@@ -227,6 +247,27 @@ fn two_end_a_tie_at_once() {
         assert_eq!(Strong::weak_count(&key), 1, "the tie's own reference");
         drop(key);
         assert!(map.is_spent(), "nobody is told");
+    });
+}
+
+/// Q3: The same if one of them has its notice.
+#[test]
+fn a_tie_is_settled_while_another_ends_it() {
+    loom::model(|| {
+        let key = Strong::new(1);
+        let map = Map::of([&key]);
+        drop(key);
+        let other = thread::spawn({
+            let map = map.clone();
+            move || map.tie.tie().end()
+        });
+        for notice in map.queue.take(true) {
+            map.tie.tie().settle();
+            notice.bury();
+        }
+        other.join().unwrap();
+        let registered = map.queue.shared().registered.load(Relaxed);
+        assert_eq!(registered, 0, "counted off once");
     });
 }
 

@@ -1,7 +1,8 @@
 //! Each collection, as a [`Collection`] of entries that are named by numbers.
 
 use weakly::{
-    Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakRef, WeakSet, WeakValueMap,
+    Interner, Reclaim, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakRef, WeakSet,
+    WeakValueMap,
 };
 
 use super::*;
@@ -97,6 +98,12 @@ macro_rules! housekeeping {
         }
         fn pending_dead(&self) -> usize {
             self.inner.pending_dead()
+        }
+        fn reclaim(&self) -> Reclaim {
+            self.inner.reclaim()
+        }
+        fn set_reclaim(&mut self, reclaim: Reclaim) {
+            self.inner.set_reclaim(reclaim);
         }
         fn purge(&mut self) {
             self.inner.purge();

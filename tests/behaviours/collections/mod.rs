@@ -18,7 +18,7 @@ pub(crate) use faces::*;
 pub(crate) use mapping::Mapping;
 
 use crate::common::{Counter, Key, Kind, downgrade, keys, new};
-use weakly::StrongRef;
+use weakly::{Reclaim, StrongRef};
 
 /// What happens when something that a collection owns is destroyed: it is told the number.
 pub(crate) type Ends = Rc<dyn Fn(usize)>;
@@ -118,6 +118,8 @@ pub(crate) trait Collection: Default {
     fn is_empty(&self) -> bool;
     fn len_live(&self) -> usize;
     fn pending_dead(&self) -> usize;
+    fn reclaim(&self) -> Reclaim;
+    fn set_reclaim(&mut self, reclaim: Reclaim);
     fn purge(&mut self);
     fn reserve(&mut self, additional: usize);
     fn try_reserve(&mut self, additional: usize) -> bool;

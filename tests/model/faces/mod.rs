@@ -93,6 +93,10 @@ macro_rules! housekeeping {
             self.capacity()
         }
 
+        fn set_reclaim(&mut self, reclaim: weakly::Reclaim) {
+            self.set_reclaim(reclaim);
+        }
+
         fn purge(&mut self) {
             self.purge();
         }

@@ -1,0 +1,131 @@
+//! What becomes of what a dead node owns: it is destroyed when nobody looks at it any more, or then kept until
+//! it is asked for.
+//!
+//! Others may be looking at a node that has been unlinked, so nothing can be taken out of it before its
+//! end. Who unlinks it marks it; at its end, when the table's reclamation drops it, what it owns is moved
+//! from there to where it is kept.
+
+use core::mem::ManuallyDrop;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::vec::Vec;
+
+use super::drain::Depth;
+use super::node::{Node, State};
+use super::table::Table;
+use super::tie::Tied;
+use crate::reclaim::Reclaim;
+
+/// The policy of a table, and what has been kept. It is counted, for the sake of the nodes that are marked.
+pub(super) struct Kept<K, V> {
+    /// Whether anything is to be kept. Written under the lock of the list.
+    on_request: AtomicBool,
+    /// Whether keys are kept too: else they own nothing.
+    with_keys: bool,
+    /// How long the list is.
+    len: AtomicUsize,
+    /// No code of users runs under its lock (T4).
+    list: Mutex<Vec<(Option<K>, V)>>,
+}
+
+impl<K, V> Kept<K, V> {
+    pub(super) fn new(with_keys: bool) -> Self {
+        Kept {
+            on_request: AtomicBool::new(false),
+            with_keys,
+            len: AtomicUsize::new(0),
+            list: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Relaxed: a moment's answer; what depends on it asks again under the lock.
+    #[inline]
+    pub(super) fn is_on_request(&self) -> bool {
+        self.on_request.load(Relaxed)
+    }
+
+    /// Relaxed: a count.
+    pub(super) fn len(&self) -> usize {
+        self.len.load(Relaxed)
+    }
+
+    fn list(&self) -> MutexGuard<'_, Vec<(Option<K>, V)>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps what a node leaves, or destroys it if the policy is another by now.
+    fn put(&self, key: K, value: V) {
+        let key = self.with_keys.then_some(key);
+        let mut list = self.list();
+        if self.is_on_request() {
+            list.push((key, value));
+            self.len.store(list.len(), Relaxed);
+        } else {
+            drop(list);
+            drop((key, value));
+        }
+    }
+
+    fn take(&self) -> Option<(Option<K>, V)> {
+        if self.len() == 0 {
+            return None;
+        }
+        let mut list = self.list();
+        let taken = list.pop();
+        self.len.store(list.len(), Relaxed);
+        taken
+    }
+}
+
+impl<K: Eq, T: Tied, V> Table<K, T, V> {
+    pub(crate) fn reclaim(&self) -> Reclaim {
+        if self.kept.is_on_request() {
+            Reclaim::OnRequest
+        } else {
+            Reclaim::OnUse
+        }
+    }
+
+    pub(crate) fn set_reclaim(&self, reclaim: Reclaim) {
+        let list = self.kept.list();
+        let on_request = reclaim == Reclaim::OnRequest;
+        self.kept.on_request.store(on_request, Relaxed);
+        drop(list);
+        if reclaim == Reclaim::OnUse {
+            self.destroy_kept();
+        }
+    }
+
+    /// The node has been unlinked by us, and is dead: what it owns is to be kept.
+    #[cold]
+    pub(super) fn keep(&self, node: &Node<K, T, V>) {
+        // T2: nobody else marks it.
+        _ = node.kept.set(Arc::clone(&self.kept));
+    }
+
+    /// Destroys what is kept, one by one: should a destructor panic, the rest is still kept. Says whether
+    /// there was anything. Inside a destructor that this runs, it may leave some to that.
+    pub(super) fn destroy_kept(&self) -> bool {
+        let mut any = false;
+        if let Some(_depth) = Depth::enter() {
+            while self.kept.take().is_some() {
+                any = true;
+            }
+        }
+        any
+    }
+}
+
+impl<K, T, V> Drop for Node<K, T, V> {
+    fn drop(&mut self) {
+        // SAFETY: nobody uses them after this.
+        let (key, state) = unsafe {
+            let key = ManuallyDrop::take(&mut self.key);
+            (key, ManuallyDrop::take(&mut self.state))
+        };
+        // (What was never tied to anything owns nothing but its key, a copy.)
+        if let (State::Ready(ready), Some(kept)) = (state, self.kept.take()) {
+            kept.put(key, ready.value);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What becomes of what a dead entry owns: it is destroyed at once, or kept until it is asked for.
+
+use alloc::vec::Vec;
+
+use crate::reclaim::Reclaim;
+
+/// The policy, and what has been kept.
+pub(crate) struct Kept<R>(
+    /// None if nothing is to be kept.
+    Option<Vec<R>>,
+);
+
+impl<R> Kept<R> {
+    pub(super) const fn new() -> Self {
+        Kept(None)
+    }
+
+    pub(super) fn policy(&self) -> Reclaim {
+        match self.0 {
+            None => Reclaim::OnUse,
+            Some(_) => Reclaim::OnRequest,
+        }
+    }
+
+    /// If nothing is to be kept any more, what is kept goes. Should a destructor panic, the policy is as
+    /// before.
+    pub(super) fn set_policy(&mut self, policy: Reclaim) {
+        match policy {
+            Reclaim::OnRequest => _ = self.0.get_or_insert_with(Vec::new),
+            Reclaim::OnUse => {
+                self.clear();
+                self.0 = None;
+            }
+        }
+    }
+
+    /// What an entry has left that is unlinked because it is dead. The caller's table is whole: this may
+    /// run a destructor.
+    #[inline]
+    pub(super) fn reclaim(&mut self, remains: R) {
+        match &mut self.0 {
+            None => drop(remains),
+            Some(kept) => kept.push(remains),
+        }
+    }
+
+    /// Gives out one of what is kept.
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<R> {
+        self.0.as_mut()?.pop()
+    }
+
+    /// Destroys what is kept. One by one: should a destructor panic, the rest is still kept.
+    pub(super) fn clear(&mut self) {
+        while self.take().is_some() {}
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, Vec::len)
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        if let Some(kept) = &mut self.0 {
+            kept.shrink_to_fit();
+        }
+    }
+}

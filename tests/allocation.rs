@@ -1,0 +1,181 @@
+//! What holds when memory runs out. A program of its own, for its allocator, which asks before each
+//! allocation whether it is to fail.
+//!
+//! On stable Rust a failed allocation ends the process; so there it does not fail, but is a good moment to
+//! look around. With nightly's `alloc_error_hook` it unwinds, and nothing may have been given up:
+//!
+//! `RUSTFLAGS="--cfg weakly_nightly" CARGO_TARGET_DIR=target/nightly cargo +nightly miri test --test allocation`
+
+#![cfg_attr(weakly_nightly, feature(alloc_error_hook))]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use common::Own;
+use weakly::{FinalizerToken, Handle, WeakHandle, WeakMap};
+
+type Ask = dyn Fn() -> bool;
+
+thread_local! {
+    /// What this thread's allocations ask. It lives: see [`asking`].
+    static ASK: Cell<Option<*const Ask>> = const { Cell::new(None) };
+}
+
+struct Asking;
+
+#[global_allocator]
+static ASKING: Asking = Asking;
+
+#[allow(unsafe_code)]
+// SAFETY: what does not fail is passed on.
+unsafe impl GlobalAlloc for Asking {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // Taken out meanwhile, for it may allocate.
+        if let Some(ask) = ASK.take() {
+            // SAFETY: what is there lives.
+            let fails = unsafe { (*ask)() };
+            ASK.set(Some(ask));
+            if fails {
+                return std::ptr::null_mut();
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+/// Runs `act`, each of whose allocations on this thread asks whether it is to fail. `ask` must not unwind.
+fn asking(ask: impl Fn() -> bool + 'static, act: impl FnOnce()) {
+    /// Ends the asking before `ask` ends, also after a panic.
+    struct Until<A>(Box<A>);
+    impl<A> Drop for Until<A> {
+        fn drop(&mut self) {
+            ASK.set(None);
+        }
+    }
+    let until = Until(Box::new(ask));
+    ASK.set(Some(&raw const *until.0));
+    act();
+}
+
+thread_local! {
+    static PAYLOADS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Owns memory, so that its clone can fail, and is counted.
+struct Payload(Box<u32>);
+
+impl Payload {
+    fn new(number: u32) -> Self {
+        let payload = Payload(Box::new(number));
+        PAYLOADS.set(PAYLOADS.get() + 1);
+        payload
+    }
+}
+
+impl Clone for Payload {
+    fn clone(&self) -> Self {
+        Payload::new(*self.0)
+    }
+}
+
+impl Drop for Payload {
+    fn drop(&mut self) {
+        PAYLOADS.set(PAYLOADS.get() - 1);
+    }
+}
+
+/// All kinds of watchers of an object.
+struct Watchers<F: Own> {
+    weak: WeakHandle<Payload, F>,
+    map: WeakMap<Handle<Payload, F>, u32>,
+    finalizer: FinalizerToken<F>,
+}
+
+impl<F: Own> Watchers<F> {
+    fn of(object: &Handle<Payload, F>) -> Self {
+        Watchers {
+            weak: Handle::downgrade(object),
+            map: WeakMap::from([(object, 1)]),
+            finalizer: F::finalize(object, || ()),
+        }
+    }
+
+    /// Whether one of them takes it for dead.
+    fn are_told(&self) -> bool {
+        self.weak.is_expired() || self.map.is_empty() || !self.finalizer.is_pending()
+    }
+}
+
+/// I129: `make_mut` of a watched object makes the new one before it gives up anything of the old one.
+fn make_mut_allocates_first<F: Own>() {
+    let mut object = Handle::<_, F>::new(Payload::new(7));
+    let watchers = Rc::new(Watchers::of(&object));
+    // Whether they were told, for each allocation.
+    let told = Rc::new(RefCell::new(Vec::with_capacity(9)));
+    let ask = {
+        let (told, watchers) = (told.clone(), watchers.clone());
+        move || {
+            // Nothing may unwind here.
+            told.borrow_mut().push(watchers.are_told());
+            false
+        }
+    };
+    asking(ask, || *Handle::make_mut(&mut object).0 = 8);
+    assert_eq!(*told.borrow(), [false]);
+    assert!(*object.0 == 8 && watchers.are_told());
+}
+
+for_each_flavour!(make_mut_allocates_first);
+
+#[cfg(weakly_nightly)]
+mod unwinding {
+    use super::*;
+    use std::alloc::set_alloc_error_hook;
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+    /// Runs `act` with an allocation that fails and unwinds, `successes` after the first. Says whether
+    /// there were as many.
+    fn fails_after(successes: usize, act: impl FnOnce()) -> bool {
+        set_alloc_error_hook(|_| resume_unwind(Box::new("out of memory")));
+        let left = Cell::new(Some(successes));
+        let ask = move || {
+            let now = left.get();
+            left.set(now.and_then(|left| left.checked_sub(1)));
+            now == Some(0)
+        };
+        catch_unwind(AssertUnwindSafe(|| asking(ask, act))).is_err()
+    }
+
+    /// I129: If an allocation of `make_mut` fails, all is as before.
+    fn make_mut_fails_whole<F: Own>() {
+        // The only handle: the new object. One of two: that, and what the clone allocates.
+        for (shared, allocations) in [(false, 1), (true, 2)] {
+            for successes in 0..=allocations {
+                let mut object = Handle::<_, F>::new(Payload::new(7));
+                let watchers = Watchers::of(&object);
+                let other = shared.then(|| object.clone());
+                let failed = fails_after(successes, || *Handle::make_mut(&mut object).0 = 8);
+                assert_eq!(failed, successes < allocations);
+                assert_eq!(*object.0, if failed { 7 } else { 8 });
+                assert_eq!(watchers.are_told(), !failed && !shared);
+                // Whether it is still the object that has the attribute.
+                assert_eq!(watchers.map.contains_key(&object), failed);
+                let handles = if failed && shared { 2 } else { 1 };
+                assert_eq!(Handle::strong_count(&object), handles);
+                drop((object, other, watchers));
+                assert_eq!(PAYLOADS.get(), 0, "each is dropped once");
+            }
+        }
+    }
+
+    for_each_flavour!(make_mut_fails_whole);
+}

@@ -1,0 +1,352 @@
+//! N185: When what dead entries own is destroyed.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use crate::collections::*;
+use crate::common::{Counter, Key, explode, forget, keys, new, panics, scaled};
+use crate::{for_each_changing, for_each_collection, for_each_owning};
+use weakly::Reclaim::{OnRequest, OnUse};
+
+/// More than an operation buries.
+const MANY: usize = scaled(100, 40);
+
+/// A collection that keeps what the dead own, with the entries `0..n`, and their lives.
+fn on_request<C: Collection>(n: usize, ends: &Ends) -> (C, Vec<Key<C::Kind>>) {
+    let lives = keys::<C::Kind>(n);
+    let mut all = C::default();
+    all.set_reclaim(OnRequest);
+    lives.iter().for_each(|life| all.enter(life, ends));
+    (all, lives)
+}
+
+/// On use, if nobody says otherwise; a copy is like the original.
+fn a_copy_has_the_same_policy<C: Changing>() {
+    let (mut all, lives) = numbered::<C>(2);
+    assert_eq!((all.reclaim(), all.clone().reclaim()), (OnUse, OnUse));
+    all.set_reclaim(OnRequest);
+    let mut copy = all.clone();
+    assert_eq!((all.reclaim(), copy.reclaim()), (OnRequest, OnRequest));
+    drop(lives);
+    copy.enter(&new::<C::Kind, _>(2), &quietly());
+    all.set_reclaim(OnUse);
+    assert_eq!((all.reclaim(), copy.reclaim()), (OnUse, OnRequest));
+}
+
+/// Whatever is kept, the dead are not found, not shown, and do not count.
+fn the_dead_are_dead_under_either_policy<C: Collection>() {
+    let (mut all, mut lives) = on_request::<C>(MANY, &quietly());
+    let dead: Vec<_> = lives.split_off(MANY / 2);
+    let ghosts: Vec<_> = dead.iter().map(ghost::<C::Kind>).collect();
+    drop(dead);
+    for round in 0..4 {
+        let live: Vec<_> = (0..MANY / 2).collect();
+        assert_eq!((all.numbers(), all.len_live()), (live, MANY / 2));
+        assert!(!C::NOTIFIES || all.len() == MANY / 2);
+        assert!(lives.iter().all(|life| all.holds(life)));
+        assert!(!ghosts.iter().any(|dead| all.has(dead)));
+        assert!(!C::NOTIFIES || all.pending_dead() == MANY - MANY / 2);
+        match round {
+            // An operation that buries a few, and one that buries all.
+            0 => lives.iter().for_each(|life| all.enter(life, &quietly())),
+            1 => all.shrink_to_fit(),
+            _ => all.purge(),
+        }
+        if round == 1 {
+            assert_eq!((all.len(), all.pending_dead()), (MANY / 2, MANY - MANY / 2));
+        }
+        if round >= 2 {
+            assert_eq!((all.len(), all.pending_dead()), (MANY / 2, 0));
+            return;
+        }
+    }
+}
+
+/// Lives come and go, and nobody asks: the entries do not accumulate, only what they own.
+fn the_table_does_not_grow_for_the_dead<C: Collection>() {
+    let counter = Counter::default();
+    let (mut all, _) = on_request::<C>(0, &quietly());
+    let many = scaled(2_000, 200);
+    for number in 0..many {
+        all.enter(&new::<C::Kind, _>(number), &counted(&counter));
+        assert!(all.capacity() <= 56, "{} of {}", all.len(), all.capacity());
+    }
+    assert_eq!(counter.get(), 0);
+    all.purge();
+    assert_eq!((counter.get(), all.len()), (C::owned(many), 0));
+}
+
+/// One name over and over: the dead of that name do not pile up in the way of the next.
+fn the_dead_of_one_name_do_not_pile_up<C: Collection>() {
+    let (mut all, _) = on_request::<C>(0, &quietly());
+    let many = scaled(2_000, 200);
+    for _ in 0..many {
+        let life = new::<C::Kind, _>(7);
+        all.enter(&life, &quietly());
+        assert!(all.holds(&life));
+        assert!(all.capacity() <= 56, "{} of {}", all.len(), all.capacity());
+    }
+    all.shrink_to_fit();
+    assert_eq!((all.len(), all.capacity()), (0, 0));
+}
+
+/// Everything that may bury some, or all, but what is meant to destroy.
+fn no_other_operation_destroys<C: Owning>() {
+    let counter = Counter::default();
+    let ends = counted(&counter);
+    let (mut all, lives) = on_request::<C>(MANY, &ends);
+    drop(lives);
+    // In the places of the dead, most of whom are still there: at their addresses, with their names.
+    let mut lives = keys::<C::Kind>(MANY);
+    lives.iter().for_each(|life| all.enter(life, &ends));
+    assert_eq!(counter.get(), 0, "replaced");
+    // More, so that the table grows with dead ones in it.
+    let more: Vec<_> = (MANY..5 * MANY).map(new::<C::Kind, _>).collect();
+    more.iter().for_each(|life| all.enter(life, &ends));
+    let ghosts: Vec<_> = more.iter().map(ghost::<C::Kind>).collect();
+    drop(more);
+    all.reserve(20 * MANY);
+    assert!(all.try_reserve(40 * MANY));
+    assert_eq!(counter.get(), 0, "grown");
+    all.shrink_to(10 * MANY);
+    all.shrink_to_fit();
+    assert_eq!((counter.get(), all.len()), (0, MANY), "shrunk");
+
+    let mut removed = 0;
+    let mut step = |change: &mut dyn FnMut(&mut C), goes: usize| {
+        lives.retain(|life| all.holds(life));
+        lives.pop();
+        change(&mut all);
+        removed += goes;
+        assert_eq!(counter.get(), removed, "only what lived");
+    };
+    let dead = |all: &mut C| assert!(!ghosts.iter().any(|dead| all.leave(dead)));
+    step(&mut |all| dead(all), 0);
+    step(&mut |all| drop(all.pop()), 1);
+    step(&mut |all| all.retain(|_| true), 0);
+    step(&mut |all| all.extract_if(|_| false).for_each(drop), 0);
+    step(&mut |all| drop(all.drain_dead()), 0);
+    step(&mut |all| drop(all.drain()), MANY - 7);
+    assert_eq!((all.reclaim(), all.len()), (OnRequest, 0));
+    assert_eq!(all.pending_dead(), 5 * MANY + 6);
+    all.purge();
+    assert_eq!(
+        (counter.get(), all.pending_dead()),
+        (removed + 5 * MANY + 6, 0)
+    );
+}
+
+/// What has been kept by an operation, what has not been looked at yet, and what dies meanwhile.
+fn drain_dead_hands_out_all<C: Owning>() {
+    let counter = Counter::default();
+    let (mut all, mut lives) = on_request::<C>(3 * MANY, &counted(&counter));
+    lives.truncate(2 * MANY);
+    all.shrink_to_fit();
+    lives.truncate(MANY);
+    let mut dead = all.drain_dead();
+    let mut numbers: Vec<_> = dead.by_ref().take(MANY).map(|owned| owned.number).collect();
+    assert_eq!(counter.get(), MANY, "as they are handed out");
+    lives.truncate(1);
+    numbers.extend(dead.map(|owned| owned.number));
+    assert_eq!(sorted(numbers), (1..3 * MANY).collect::<Vec<_>>());
+    assert_eq!((all.pending_dead(), all.numbers()), (0, vec![0]));
+    assert_eq!(all.drain_dead().count(), 0);
+    assert_eq!(counter.get(), 3 * MANY - 1);
+}
+
+/// What it has not handed out stays, also if it is forgotten.
+fn drain_dead_may_stop_or_be_forgotten<C: Owning>() {
+    let counter = Counter::default();
+    let (mut all, lives) = on_request::<C>(3 * MANY, &counted(&counter));
+    drop(lives);
+    all.shrink_to_fit();
+    drop(all.drain_dead().next());
+    let mut dead = all.drain_dead();
+    drop(dead.next());
+    forget(dead);
+    assert_eq!((counter.get(), all.pending_dead()), (2, 3 * MANY - 2));
+    assert_eq!(all.drain_dead().count(), 3 * MANY - 2);
+    assert_eq!(counter.get(), 3 * MANY);
+}
+
+/// `clear`, the end of the collection, by drop or as an iterator, and the end of the policy.
+fn what_ends_it_destroys_what_is_kept<C: Owning>() {
+    let ways: [fn(C); 6] = [
+        drop,
+        |mut all| {
+            all.clear();
+            assert_eq!(
+                (all.reclaim(), all.len(), all.pending_dead()),
+                (OnRequest, 0, 0)
+            );
+            forget(all);
+        },
+        |all| drop(all.into_iter()),
+        |all| assert_eq!(all.into_iter().count(), MANY),
+        |mut all| {
+            all.purge();
+            all.clear();
+        },
+        |mut all| {
+            all.set_reclaim(OnRequest); // again: nothing
+            assert_eq!(all.pending_dead(), 2 * MANY);
+            all.set_reclaim(OnUse);
+            assert_eq!(all.pending_dead(), C::announced(MANY));
+        },
+    ];
+    for end in ways {
+        let counter = Counter::default();
+        let (mut all, mut lives) = on_request::<C>(3 * MANY, &counted(&counter));
+        lives.truncate(2 * MANY);
+        all.shrink_to_fit();
+        lives.truncate(MANY);
+        if !C::NOTIFIES {
+            all.shrink_to_fit(); // nobody else would know
+        }
+        assert_eq!((counter.get(), all.pending_dead()), (0, 2 * MANY));
+        end(all);
+        assert_eq!(counter.get(), 3 * MANY);
+    }
+}
+
+/// What was kept is destroyed when the policy ends; from then on any operation destroys.
+fn on_use_again<C: Owning>() {
+    let counter = Counter::default();
+    let ends = counted(&counter);
+    let (mut all, mut lives) = on_request::<C>(3, &ends);
+    lives.pop();
+    all.shrink_to_fit();
+    lives.pop();
+    assert_eq!(counter.get(), 0);
+    all.set_reclaim(OnUse);
+    assert_eq!(counter.get(), 1);
+    all.reserve(1_000);
+    assert_eq!(counter.get(), 2);
+}
+
+/// A destructor uses the collection that is in a `RefCell`, and is never run while that is borrowed.
+fn a_destructor_may_use_its_collection_in_a_ref_cell<C: Owning + 'static>() {
+    let shared = Rc::new(RefCell::new(C::default()));
+    let runs = Rc::new(Cell::new(0));
+    let (this, count) = (Rc::downgrade(&shared), runs.clone());
+    let late = Cell::new(1_000);
+    let uses: Ends = Rc::new(move |_| {
+        let Some(this) = this.upgrade() else { return };
+        let mut all = this.borrow_mut(); // or panics
+        late.set(late.get() + 1);
+        let life = new::<C::Kind, _>(late.get());
+        all.enter(&life, &quietly());
+        assert!(all.holds(&life));
+        count.set(count.get() + 1);
+    });
+
+    // As it is on use.
+    let lives = keys::<C::Kind>(2);
+    shared.borrow_mut().enter(&lives[0], &uses);
+    drop(lives);
+    assert!(panics(|| shared.borrow_mut().reserve(1_000)));
+    shared.borrow_mut().purge();
+
+    shared.borrow_mut().set_reclaim(OnRequest);
+    for number in 0..MANY {
+        let life = new::<C::Kind, _>(number);
+        shared.borrow_mut().enter(&life, &uses);
+    }
+    assert_eq!(runs.get(), 0);
+    let dead: Vec<_> = shared.borrow_mut().drain_dead().collect();
+    assert_eq!(dead.len(), MANY);
+    drop(dead);
+    assert_eq!(runs.get(), MANY);
+    assert_eq!(shared.borrow_mut().drain_dead().count(), MANY);
+}
+
+/// An entry that owns the life of the next, and so on: one purge, and no deep recursion.
+fn a_chain_goes_with_one_purge<C: Owning>() {
+    let counter = Counter::default();
+    let many = scaled(400, 40);
+    let (mut all, head) = chain::<C>(many, &counted(&counter));
+    all.set_reclaim(OnRequest);
+    drop(head);
+    all.enter(&new::<C::Kind, _>(many), &quietly());
+    all.shrink_to_fit();
+    assert_eq!(
+        (counter.get(), all.len()),
+        (0, many - 1),
+        "nobody else has died of it"
+    );
+    all.purge();
+    assert_eq!((counter.get(), all.len(), all.pending_dead()), (many, 0, 0));
+
+    let (mut all, head) = chain::<C>(many, &counted(&counter));
+    all.set_reclaim(OnRequest);
+    drop(head);
+    assert_eq!(
+        all.drain_dead().count(),
+        many,
+        "each dropped before the next is asked for"
+    );
+    assert_eq!(counter.get(), 2 * many);
+}
+
+/// A destructor that panics costs no other its destruction, and leaves the policy as it was.
+fn destructors_may_panic<C: Owning>() {
+    let ways: [fn(&mut C); 3] = [C::purge, |all| all.set_reclaim(OnUse), C::clear];
+    for way in ways {
+        let counter = Counter::default();
+        let (fuse, ends) = (Rc::new(Cell::new(false)), counted(&counter));
+        let burns = fuse.clone();
+        let bomb: Ends = Rc::new(move |number| {
+            ends(number);
+            if burns.take() {
+                explode();
+            }
+        });
+        let (mut all, lives) = on_request::<C>(MANY, &bomb);
+        drop(lives);
+        all.shrink_to_fit();
+        fuse.set(true);
+        assert!(panics(|| way(&mut all)));
+        assert_eq!((counter.get(), all.reclaim()), (1, OnRequest));
+        assert_eq!(all.pending_dead(), MANY - 1);
+        all.enter(&new::<C::Kind, _>(0), &bomb);
+        way(&mut all);
+        all.purge();
+        assert_eq!(
+            (counter.get(), all.len(), all.pending_dead()),
+            (MANY + 1, 0, 0)
+        );
+    }
+    // The first panic ends the drop of the collection, and reaches its owner.
+    let counter = Counter::default();
+    let (fuse, ends) = (Rc::new(Cell::new(true)), counted(&counter));
+    let bomb: Ends = Rc::new(move |number| {
+        ends(number);
+        if fuse.take() {
+            explode();
+        }
+    });
+    let (mut all, lives) = on_request::<C>(MANY, &bomb);
+    drop(lives);
+    all.shrink_to_fit();
+    assert!(panics(|| drop(all)));
+    assert_eq!(counter.get(), MANY);
+}
+
+for_each_collection!(
+    the_dead_are_dead_under_either_policy,
+    the_table_does_not_grow_for_the_dead,
+    the_dead_of_one_name_do_not_pile_up,
+);
+
+for_each_changing!(a_copy_has_the_same_policy);
+
+for_each_owning!(
+    no_other_operation_destroys,
+    drain_dead_hands_out_all,
+    drain_dead_may_stop_or_be_forgotten,
+    what_ends_it_destroys_what_is_kept,
+    on_use_again,
+    a_destructor_may_use_its_collection_in_a_ref_cell,
+    a_chain_goes_with_one_purge,
+    destructors_may_panic,
+);

@@ -1,0 +1,325 @@
+//! N185: When what dead entries own is destroyed.
+
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+
+use weakly::Reclaim::{OnRequest, OnUse};
+use weakly::concurrent::WeakValueMap;
+use weakly::{Strong, StrongRef};
+
+use crate::common::{explode, panics, scaled};
+use crate::faces::*;
+use crate::{for_each_collection, for_each_owning};
+
+for_each_collection!(the_dead_are_dead_under_either_policy);
+
+for_each_owning!(
+    no_other_operation_destroys,
+    what_ends_it_destroys_what_is_kept,
+    small_what_somebody_looks_at_is_kept_when_he_leaves,
+    what_somebody_looks_at_goes_when_the_policy_does,
+    small_threads_destroy_nothing_but_on_request,
+    a_destructor_may_purge,
+    destructors_may_panic,
+);
+
+/// More than are reclaimed in one turn.
+const MANY: usize = scaled(100, 40);
+
+/// A collection that keeps what the dead own, with the entries `0..n`, and their lives.
+fn on_request<C: Collection>(n: usize, ends: &Ends) -> (C, Vec<Life<C::Kind>>) {
+    let lives = lives::<C::Kind>(n);
+    let all = C::default();
+    assert_eq!(all.reclaim(), OnUse);
+    all.set_reclaim(OnRequest);
+    assert_eq!(all.reclaim(), OnRequest);
+    lives.iter().for_each(|life| _ = all.enter(life, ends));
+    (all, lives)
+}
+
+/// Whatever is kept, the dead are not found, not shown, and do not count.
+fn the_dead_are_dead_under_either_policy<C: Collection>() {
+    let (all, mut lives) = on_request::<C>(MANY, &quietly());
+    let dead = lives.split_off(MANY / 2);
+    let ghosts: Vec<_> = dead
+        .iter()
+        .map(|life| (**life, Life::<C::Kind>::downgrade(life)))
+        .collect();
+    drop(dead);
+    let check = || {
+        assert_eq!(all.numbers(), (0..MANY / 2).collect::<Vec<_>>());
+        assert!(lives.iter().all(|life| all.has(life)));
+        assert!(
+            !ghosts
+                .iter()
+                .any(|(number, weak)| all.has_dead(*number, weak))
+        );
+        assert_eq!(all.len_live(), MANY / 2);
+        let announced = (all.len(), all.pending_dead());
+        assert!(!C::NOTIFIES || announced == (MANY / 2, MANY - MANY / 2));
+    };
+    check();
+    // Buries some.
+    all.enter(&lives[0], &quietly());
+    check();
+    all.purge();
+    assert_eq!(all.counts(), (MANY / 2, MANY / 2, 0));
+}
+
+/// Everything that may unlink dead entries, but what is meant to destroy what they own.
+fn no_other_operation_destroys<C: Changing>() {
+    let count = Count::default();
+    let ends = count.ends();
+    let (all, dead) = on_request::<C>(MANY, &ends);
+    drop(dead);
+    // In the places of the dead, most of whom are still there; and more.
+    let mut lives = lives::<C::Kind>(10 * MANY);
+    lives
+        .iter()
+        .for_each(|life| assert!(all.enter(life, &ends)));
+    assert_eq!(count.get(), 0, "replaced, drained");
+    let mut removed = 0;
+    let mut step = |change: &mut dyn FnMut(&Life<C::Kind>), goes: usize| {
+        let life = lives.pop().unwrap();
+        drop(lives.pop());
+        change(&life);
+        removed += goes;
+        assert_eq!(count.get(), removed, "only what lived");
+    };
+    step(&mut |life| assert!(all.leave(life)), 1);
+    step(&mut |life| assert!(all.leave_if(life, || true)), 1);
+    step(&mut |life| all.retain(|number| number != **life), 1);
+    step(&mut |life| assert!(!all.enter(life, &ends)), 1);
+    assert_eq!(all.len_live(), lives.len());
+    drop(lives);
+    let other = 7.into();
+    assert!(all.enter(&other, &ends));
+    assert_eq!(count.get(), removed);
+    all.purge();
+    assert_eq!((all.counts(), count.get()), ((1, 1, 0), 11 * MANY + 1));
+}
+
+/// `purge`, `clear`, the end of the collection, and the end of the policy.
+fn what_ends_it_destroys_what_is_kept<C: Changing>() {
+    let ways: [fn(C); 4] = [
+        drop,
+        |all| all.purge(),
+        |all| {
+            all.clear();
+            assert_eq!((all.reclaim(), all.counts()), (OnRequest, (0, 0, 0)));
+        },
+        |all| {
+            all.set_reclaim(OnRequest); // again: nothing
+            assert_ne!(all.pending_dead(), 0);
+            all.set_reclaim(OnUse);
+            assert_eq!(all.reclaim(), OnUse);
+            assert!(all.pending_dead() <= C::announced(MANY - 15));
+        },
+    ];
+    for end in ways {
+        let count = Count::default();
+        let (all, dead) = on_request::<C>(MANY, &count.ends());
+        drop(dead);
+        // Unlinks some of the dead, or all if they are swept.
+        for life in lives::<C::Kind>(if C::NOTIFIES { 1 } else { MANY }) {
+            all.enter(&life, &quietly());
+        }
+        assert_eq!(count.get(), 0);
+        end(all);
+        assert_eq!(count.get(), MANY);
+    }
+}
+
+/// Lets a thread look at one of 24 entries, the others of which die and are unlinked meanwhile, and does
+/// something else before it leaves. Who has destroyed what when it has left.
+fn while_somebody_looks<C: Changing>(
+    act: impl FnOnce(&C),
+) -> (C, Vec<ThreadId>, impl Fn() -> usize) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let ends: Ends = {
+        let seen = seen.clone();
+        Arc::new(move |_| seen.lock().unwrap().push(thread::current().id()))
+    };
+    let (all, mut lives) = on_request::<C>(24, &ends);
+    let looked_at = lives.pop().unwrap();
+    let (entered, enters) = channel();
+    let (leave, left) = channel();
+    let reader = thread::scope(|scope| {
+        let (all, looked_at) = (&all, &looked_at);
+        let reader = scope.spawn(move || {
+            all.leave_if(looked_at, || {
+                entered.send(()).unwrap();
+                left.recv().unwrap();
+                false
+            });
+            thread::current().id()
+        });
+        enters.recv().unwrap();
+        lives.clear();
+        all.purge();
+        act(all);
+        assert_eq!((all.counts(), seen.lock().unwrap().len()), ((1, 1, 0), 0));
+        leave.send(()).unwrap();
+        reader.join().unwrap()
+    });
+    let destroyed = seen.lock().unwrap().clone();
+    assert!(destroyed.iter().all(|id| *id == reader));
+    drop(looked_at);
+    (all, destroyed, move || seen.lock().unwrap().len())
+}
+
+/// What is unlinked while somebody looks at another entry is neither destroyed by him, nor by a purge that
+/// comes before he has left.
+fn small_what_somebody_looks_at_is_kept_when_he_leaves<C: Changing>() {
+    let (all, destroyed, seen) = while_somebody_looks::<C>(|_| ());
+    assert_eq!(destroyed, []);
+    assert_eq!(all.pending_dead(), 23 + C::announced(1));
+    all.purge();
+    assert_eq!(seen(), 24);
+}
+
+/// Unless nothing is to be kept any more.
+fn what_somebody_looks_at_goes_when_the_policy_does<C: Changing>() {
+    let (all, destroyed, seen) = while_somebody_looks::<C>(|all| all.set_reclaim(OnUse));
+    assert_eq!(destroyed.len(), 23);
+    all.purge();
+    assert_eq!(seen(), 24);
+}
+
+/// Threads enter, replace and kill at once: nothing is destroyed before it is asked for, and everything once.
+fn small_threads_destroy_nothing_but_on_request<C: Changing>() {
+    let rounds = scaled(200, 6);
+    let count = Count::default();
+    let ends = count.ends();
+    let (all, _) = on_request::<C>(0, &ends);
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let (all, ends, count) = (&all, &ends, &count);
+            scope.spawn(move || {
+                for round in 0..rounds {
+                    // Names of this thread's own: nobody replaces what lives.
+                    let life = (thread + 4 * (round % 8)).into();
+                    assert!(all.enter(&life, ends));
+                    assert!(all.has(&life));
+                    drop(life);
+                    assert_eq!(count.get(), 0);
+                }
+            });
+        }
+    });
+    assert_eq!((all.len_live(), count.get()), (0, 0));
+    all.purge();
+    assert_eq!(all.counts(), (0, 0, 0));
+    // With more threads inside than are provided for, some may have to wait for the end of the collection.
+    drop(all);
+    assert_eq!(count.get(), 4 * rounds);
+}
+
+/// What is kept may purge by itself, and own the life of another: no deep recursion, and all goes.
+fn a_destructor_may_purge<C: Changing>() {
+    // For `Arc` each purge looks at all.
+    let many = scaled(if C::NOTIFIES { 20_000 } else { 400 }, 60);
+    let count = Count::default();
+    let shared = Arc::new(C::default());
+    shared.set_reclaim(OnRequest);
+    let mut next: Option<Life<C::Kind>> = None;
+    for number in 0..many {
+        let life: Life<C::Kind> = number.into();
+        let (owned, this) = (Mutex::new(next.take()), Arc::downgrade(&shared));
+        let count = count.clone();
+        let ends: Ends = Arc::new(move |_| {
+            drop(owned.lock().unwrap().take());
+            count.add();
+            if let Some(all) = this.upgrade() {
+                all.purge();
+            }
+        });
+        shared.enter(&life, &ends);
+        // Chains of three.
+        next = (number % 3 != 0).then_some(life);
+    }
+    drop(next);
+    assert_eq!(count.get(), 0);
+    shared.purge();
+    assert_eq!((shared.counts(), count.get()), ((0, 0, 0), many));
+}
+
+/// A destructor that panics costs no other its destruction.
+fn destructors_may_panic<C: Changing>() {
+    let ways: [fn(&C); 3] = [C::purge, C::clear, |all| all.set_reclaim(OnUse)];
+    for way in ways {
+        let count = Count::default();
+        let (counts, fuse) = (count.clone(), Arc::new(AtomicBool::new(false)));
+        let burns = fuse.clone();
+        let bomb: Ends = Arc::new(move |_| {
+            counts.add();
+            if burns.swap(false, SeqCst) {
+                explode();
+            }
+        });
+        let (all, lives) = on_request::<C>(16, &bomb);
+        drop(lives);
+        all.enter(&99.into(), &quietly());
+        if !C::NOTIFIES {
+            lives_come_and_go(&all);
+        }
+        assert_eq!(count.get(), 0);
+        fuse.store(true, SeqCst);
+        assert!(panics(|| way(&all)));
+        assert_eq!(count.get(), 1);
+        all.purge();
+        assert_eq!((all.counts(), count.get()), ((0, 0, 0), 16));
+    }
+}
+
+/// So many that those are swept that nobody tells of.
+fn lives_come_and_go<C: Collection>(all: &C) {
+    (100..200).for_each(|number| _ = all.enter(&number.into(), &quietly()));
+}
+
+/// The value is dead for the map when its destructor runs, and its death is not announced yet: the key is
+/// kept that a new entry replaces there.
+#[test]
+fn what_is_replaced_in_the_destructor_is_kept() {
+    struct Dying(
+        Arc<WeakValueMap<Name, Strong<Dying>>>,
+        Mutex<Vec<Strong<Dying>>>,
+        bool,
+    );
+    #[derive(Clone)]
+    struct Name(Option<Count>);
+    impl PartialEq for Name {
+        fn eq(&self, _: &Self) -> bool {
+            true
+        }
+    }
+    impl Eq for Name {}
+    impl std::hash::Hash for Name {
+        fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+    }
+    impl Drop for Name {
+        fn drop(&mut self) {
+            self.0.take().iter().for_each(Count::add);
+        }
+    }
+    impl Drop for Dying {
+        fn drop(&mut self) {
+            if self.2 {
+                let next = Strong::new(Dying(self.0.clone(), Mutex::default(), false));
+                assert!(self.0.insert(Name(None), &next));
+                self.1.lock().unwrap().push(next);
+            }
+        }
+    }
+    let count = Count::default();
+    let map = Arc::new(WeakValueMap::new());
+    map.set_reclaim(OnRequest);
+    let value = Strong::new(Dying(map.clone(), Mutex::default(), true));
+    map.insert(Name(Some(count.clone())), &value);
+    drop(value);
+    assert_eq!(count.get(), 0);
+    map.purge();
+    assert_eq!((count.get(), map.len(), map.pending_dead()), (1, 0, 0));
+}
