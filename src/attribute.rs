@@ -153,6 +153,11 @@ impl<K: SharedRef, V: Clone> Attribute<K, V> {
 
     /// Changes the value of an object, atomically. See
     /// [`WeakMap::compute`](crate::concurrent::WeakMap::compute).
+    ///
+    /// # Panics
+    /// If the closure itself sets the attribute of this object whenever it is asked: it would be asked again for
+    /// ever.
+    #[track_caller]
     pub fn update(&self, object: &K, change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
         self.map().compute(object, change)
     }

@@ -191,6 +191,11 @@ impl<K: SharedRef> Attributes<K> {
     /// Changes an attribute of an object, atomically: the closure is shown its value, if it has one, and says
     /// what is to be; none takes the attribute away. It may be asked again when others change the attributes
     /// of the same object. O(attributes of the object).
+    ///
+    /// # Panics
+    /// If the closure itself changes an attribute that this namespace has of this object, be it another one,
+    /// whenever it is asked: it would be asked again for ever.
+    #[track_caller]
     pub fn update<A: AttributeKey>(
         &self,
         object: &K,
@@ -214,6 +219,7 @@ impl<K: SharedRef> Attributes<K> {
         self.change::<A, _>(object, |old| (None, old.cloned()))
     }
 
+    #[track_caller]
     fn change<A: AttributeKey, R>(
         &self,
         object: &K,

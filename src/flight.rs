@@ -10,13 +10,18 @@
 //!   circle that was seen is one if *afterwards* none of its flights has landed: then each pilot was at
 //!   that flight all the time, and each, once it was seen to wait, waits still (or has been told).
 //!
+//! * **F3** A flight that is up, while nothing is made yet, holds nobody up: before its thread waits for
+//!   anything, the flight is called off. It is landed then, and whoever finds it, takes it away.
+//!
 //! No lock is held while another is taken, nor while code of a user runs. All that is shared is under locks:
 //! there is no load that could hide another one from loom (see `sync`).
 //!
 //! (Detecting deadlocks by the circles of who waits for whom: R. C. Holt, "Some Deadlock Properties of
 //! Computer Systems", 1972.)
 
+use core::cell::RefCell;
 use std::vec;
+use std::vec::Vec;
 
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, thread_local};
 
@@ -38,7 +43,12 @@ pub(crate) struct Circle;
 
 thread_local! {
     static PILOT: Arc<Pilot> = Pilot::new();
+    /// The flights of this thread that can be called off (F3).
+    static STANDING_BY: RefCell<Vec<Arc<Flight>>> = RefCell::default();
 }
+
+/// A flight that is up, while this thread has yet to do something else.
+pub(crate) struct Standby(Arc<Flight>);
 
 impl Pilot {
     fn new() -> Arc<Self> {
@@ -70,6 +80,13 @@ impl Flight {
         })
     }
 
+    /// Until the making [begins](Standby::begin), whatever this thread does can call the flight off.
+    pub(crate) fn stand_by(this: &Arc<Self>) -> Standby {
+        // (At the very end of a thread, none can be called off.)
+        _ = STANDING_BY.try_with(|flights| flights.borrow_mut().push(Arc::clone(this)));
+        Standby(Arc::clone(this))
+    }
+
     /// It is over: the thing is there, or will not be. All who wait go on.
     pub(crate) fn land(&self) {
         *lock(&self.landed) = true;
@@ -82,6 +99,9 @@ impl Flight {
 
     /// Waits until it has landed.
     pub(crate) fn wait(this: &Arc<Self>) -> Result<(), Circle> {
+        // F3
+        let called_off = STANDING_BY.try_with(RefCell::take).unwrap_or_default();
+        called_off.iter().for_each(|flight| flight.land());
         let me = pilot();
         // F1
         *lock(&me.waits_for) = Some(Arc::clone(this));
@@ -118,6 +138,20 @@ impl Flight {
             }
         }
         false
+    }
+}
+
+impl Standby {
+    /// Whether it has not been called off; then the making begins.
+    pub(crate) fn begin(self) -> bool {
+        !self.0.has_landed()
+    }
+}
+
+impl Drop for Standby {
+    fn drop(&mut self) {
+        let is_other = |flight: &Arc<Flight>| !Arc::ptr_eq(flight, &self.0);
+        _ = STANDING_BY.try_with(|flights| flights.borrow_mut().retain(is_other));
     }
 }
 
@@ -213,6 +247,32 @@ mod models {
             if let Some(flight) = second.lock().unwrap().clone() {
                 assert!(Flight::wait(&flight).is_ok(), "no circle");
             }
+            other.join().unwrap();
+        });
+    }
+
+    /// F3: Who has a flight up, and makes nothing yet, waits for another, whose pilot waits for the first.
+    #[test]
+    fn what_stands_by_holds_nobody_up() {
+        loom::model(|| {
+            let first = Flight::start();
+            let standby = Flight::stand_by(&first);
+            let second = Arc::new(Mutex::new(None::<Arc<Flight>>));
+            let other = thread::spawn({
+                let (first, second) = (Arc::clone(&first), Arc::clone(&second));
+                move || {
+                    let flight = Flight::start();
+                    *second.lock().unwrap() = Some(Arc::clone(&flight));
+                    assert!(Flight::wait(&first).is_ok(), "no circle");
+                    flight.land();
+                }
+            });
+            let flight = second.lock().unwrap().clone();
+            if let Some(flight) = &flight {
+                assert!(Flight::wait(flight).is_ok(), "no circle");
+            }
+            assert_eq!(standby.begin(), flight.is_none());
+            first.land();
             other.join().unwrap();
         });
     }

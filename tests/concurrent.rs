@@ -20,13 +20,23 @@ mod contents;
 mod cpython;
 #[path = "concurrent/destruction.rs"]
 mod destruction;
+#[path = "concurrent/equal_hashes.rs"]
+mod equal_hashes;
 #[path = "concurrent/faces.rs"]
 mod faces;
 #[path = "concurrent/flights.rs"]
 mod flights;
+#[path = "concurrent/last_pin.rs"]
+mod last_pin;
 #[path = "concurrent/reclaim.rs"]
 mod reclaim;
 #[path = "concurrent/reentry.rs"]
 mod reentry;
+#[path = "concurrent/thread_locals.rs"]
+mod thread_locals;
 #[path = "concurrent/threads.rs"]
 mod threads;
+#[path = "concurrent/touchy.rs"]
+mod touchy;
+#[path = "concurrent/weak_lookups.rs"]
+mod weak_lookups;

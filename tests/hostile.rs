@@ -26,6 +26,10 @@
 //! `Hash` and `Eq` change, lie, panic, or kill what is being looked at, whose destructor then runs at the
 //! end of a lookup.
 //!
+//! # Equal hashes (`hostile/equal_hashes.rs`)
+//!
+//! All contents have the same hash.
+//!
 //! # Owned keys (`hostile/owned_keys.rs`)
 //!
 //! The destructors of a weak value's key panic, kill other values, and use maps, their own too.
@@ -49,6 +53,8 @@ mod chains;
 mod common;
 #[path = "hostile/contents.rs"]
 mod contents;
+#[path = "hostile/equal_hashes.rs"]
+mod equal_hashes;
 #[path = "hostile/faces.rs"]
 mod faces;
 #[path = "hostile/forgotten.rs"]

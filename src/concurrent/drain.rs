@@ -3,9 +3,7 @@
 use core::cell::Cell;
 use core::sync::atomic::Ordering::*;
 
-use super::node::ByHook;
-use super::pin::MANY;
-use super::table::Table;
+use super::table::{MANY, Table};
 use super::tie::Tied;
 use crate::hash::HashValue;
 
@@ -37,12 +35,14 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     fn sweep(&self) -> usize {
         let pin = self.pin();
         let mut swept = 0;
-        for (node, ()) in self.nodes.iter(pin.guard()) {
+        // Set at once, or it would count below zero, also when somebody's code panics here.
+        self.until_sweep.store(self.entries().max(MANY), Relaxed);
+        for node in pin.entries() {
             if node.is_stale() && self.unlink(&pin, node) {
                 swept += 1;
             }
         }
-        self.until_sweep.store(self.nodes.len().max(MANY), Relaxed);
+        self.until_sweep.store(self.entries().max(MANY), Relaxed);
         swept
     }
 
@@ -58,8 +58,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         for notice in self.queue.take(patient) {
             any = true;
             let hook = notice.hook();
-            let query = ByHook(HashValue::told(notice.hash()), hook);
-            match self.unlink_if(&pin, &query, |node| node.is_named_by(hook)) {
+            let hash = HashValue::told(notice.hash());
+            match self.unlink_if(&pin, hash, |node| node.is_named_by(hook), |_| true) {
                 Some(node) => {
                     if let Some((tie, _)) = node.ready() {
                         tie.settle(hook);

@@ -21,7 +21,7 @@ use crate::reference::{Content, StrongRef, WeakRef};
 /// common, and [`weakly::Interner`](crate::Interner) for one of a single owner.
 ///
 /// What is there is found without a lock, but for the upgrade of the handle. `Hash` is called once for
-/// each operation, and `Eq` only on live contents, inside the table, though under no lock; a handle that is
+/// each operation, and `Eq` only on live contents, under no lock; a handle that is
 /// held for that may turn out to be the last, and then its content is destroyed there. If two threads
 /// intern the same new content at once, both may make a handle, and one is dropped again: making is not
 /// worth waiting for here.

@@ -6,7 +6,7 @@ use equivalent::Equivalent;
 use std::sync::Arc;
 
 use super::drain::Depth;
-use super::node::{ByFlight, ByKey, Node, State};
+use super::node::{Node, State};
 use super::table::Table;
 use super::tie::Tied;
 use crate::flight::{Circle, Flight};
@@ -63,9 +63,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             let there = {
                 // T1
                 let idle = self.queue.is_idle();
-                let guard = self.nodes.guard();
-                match self.nodes.get_key_value(&ByKey(hash, key), &guard) {
-                    Some((node, ())) => match &*node.state {
+                let reader = self.nodes.read();
+                match reader.get(hash.get(), |node| key.equivalent(&node.key)) {
+                    Some(node) => match &*node.state {
                         State::Flying(flight) => There::Flying(Arc::clone(flight)),
                         State::Ready(ready) if !idle && ready.tie.is_stale() => There::Useless,
                         State::Ready(ready) => {
@@ -78,7 +78,10 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             match there {
                 There::Ready(made) => return Ok(Made::Hit(made)),
                 There::Flying(flight) => match Flight::wait(&flight) {
-                    Ok(()) => continue,
+                    Ok(()) => {
+                        self.take_down(hash, &flight);
+                        continue;
+                    }
                     Err(Circle) => return Err(Failed::Circle),
                 },
                 There::Useless => {
@@ -105,9 +108,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     {
         let pin = self.pin();
         let useless = |(tie, value): (&T, &V)| tie.is_stale() || read(tie, value).is_none();
-        let unlinked = self.unlink_if(&pin, &ByKey(hash, key), |node| {
-            node.ready().is_some_and(useless)
-        });
+        let sought = |node: &Node<K, T, V>| key.equivalent(&node.key);
+        let unlinked = self.unlink_if(&pin, hash, sought, |node| node.ready().is_some_and(useless));
         if let Some(node) = unlinked {
             self.end(node);
         }
@@ -131,9 +133,21 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             flight,
             owes: false,
         };
-        // What this destroys may panic: then the leader, who is ours until here, lands.
+        // Code of users runs from here on, and not before the flight has a leader, who lands if that panics. It
+        // may ask for this very key: nothing is being made yet.
+        let standby = Flight::stand_by(&leader.flight);
+        self.has_grown();
         drop(pin);
-        Some(leader)
+        standby.begin().then_some(leader)
+    }
+
+    /// Unlinks a flight that has landed. (It is there still if it was called off.)
+    fn take_down(&self, hash: HashValue, flight: &Arc<Flight>) {
+        let pin = self.pin();
+        let sought = |node: &Node<K, T, V>| node.is_flown_by(flight);
+        if let Some(node) = self.unlink_if(&pin, hash, sought, |_| true) {
+            self.end(node);
+        }
     }
 }
 
@@ -151,27 +165,29 @@ impl<K: Eq, T: Tied, V> Leader<'_, K, T, V> {
     /// if an object has died that nobody held.
     fn arrive(self, key: K, tie: T, value: V) {
         let table = self.table;
+        let node = table.ready(self.hash, key, tie, value);
         let pin = table.pin();
         // Lands before `pin`, and a value that is not kept, run code of users (T4).
         let mut leader = self;
+        let has_died = |node: &Node<K, T, V>| node.ready().is_some_and(|(tie, _)| tie.has_died());
         // As long as this is held, nobody takes what he finds to be fresh without asking (T1); so between
         // the two looks below nobody is misled, and what has died before the first is not put in. (A purge
         // waits for the end of it; one in a destructor that runs meanwhile must not.)
-        let held = (!tie.is_held()).then(|| (table.queue.hold(), Depth::full()));
-        if held.is_some() && tie.has_died() {
+        let is_held = node.ready().is_some_and(|(tie, _)| tie.is_held());
+        let held = (!is_held).then(|| (table.queue.hold(), Depth::full()));
+        if held.is_some() && has_died(&node) {
             table.dead.fetch_add(1, Relaxed);
             leader.owes = false;
             return;
         }
-        let node = table.ready(leader.hash, key, tie, value);
         let own =
             |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_flown_by(&leader.flight));
-        let Some(node) = table.swap(&pin, node, own) else {
+        let Some(put) = table.swap(&pin, node, own) else {
             return;
         };
         leader.owes = false;
-        if held.is_some() && node.ready().is_some_and(|(tie, _)| tie.has_died()) {
-            table.unlink(&pin, node);
+        if held.is_some() && has_died(put.new) {
+            table.unlink(&pin, put.new);
         }
     }
 }
@@ -197,9 +213,9 @@ impl<K: Eq, T: Tied, V> Drop for Leader<'_, K, T, V> {
         let table = self.table;
         // Dropped when all is done: what it destroys may panic, or wait for those who wait for us.
         let pin = table.pin();
-        let query = ByFlight(self.hash, &self.flight);
+        let own = |node: &Node<K, T, V>| node.is_flown_by(&self.flight);
         // Unless it has arrived, or somebody has removed it.
-        if let Some(node) = table.unlink_if(&pin, &query, |node| node.is_flown_by(&self.flight)) {
+        if let Some(node) = table.unlink_if(&pin, self.hash, own, |_| true) {
             table.end(node);
         }
         if self.owes {

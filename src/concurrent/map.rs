@@ -31,6 +31,14 @@ impl Address {
     }
 }
 
+/// Whether a key has this address, after an entry was found by it. A weak pointer has none once its object
+/// is dead: so if it has one still, the object has lived all the time, and the entry is not one of another
+/// object that came after it.
+#[inline]
+fn has<K: StrongRef, Q: ?Sized + Identify<K>>(key: &Q, address: Address) -> bool {
+    Address::of(key.addr()).1 == address
+}
+
 /// A hash map with weak keys that threads share behind `&self`: private data about objects that one does
 /// not own. Reads are lock-free and do not slow each other. See [the module](crate::concurrent) for what all shared
 /// collections have in common, and [`weakly::WeakMap`](crate::WeakMap) for one of a single owner.
@@ -91,7 +99,11 @@ impl<K: SharedRef, V> WeakMap<K, V> {
         look: impl FnOnce(&V) -> R,
     ) -> Option<R> {
         let (hash, address) = Address::of(key.addr());
-        self.table.read(hash, &address, |_, value| look(value))
+        self.table
+            .read(hash, &address, |_, value| {
+                has::<K, Q>(key, address).then(|| look(value))
+            })
+            .flatten()
     }
 
     /// Sets the value of a key; says whether it had none. O(1) amortised. The value that it had is
@@ -111,6 +123,9 @@ impl<K: SharedRef, V> WeakMap<K, V> {
 
     /// Removes the entry of a key if the closure, shown the value, says so; says whether it has. O(1). The
     /// closure may be asked again when others change the entry.
+    ///
+    /// # Panics
+    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
     pub fn remove_if<Q: ?Sized + Identify<K>>(
         &self,
         key: &Q,
@@ -118,7 +133,12 @@ impl<K: SharedRef, V> WeakMap<K, V> {
     ) -> bool {
         let (hash, address) = Address::of(key.addr());
         self.table
-            .remove(hash, &address, |_, value| wanted(value), |_, _| ())
+            .remove(
+                hash,
+                &address,
+                |_, value| has::<K, Q>(key, address) && wanted(value),
+                |_, _| (),
+            )
             .is_some()
     }
 
@@ -198,6 +218,10 @@ impl<K: SharedRef, V: Clone> WeakMap<K, V> {
     ///
     /// It is atomic: nobody changes the entry between what the closure is shown and what it says. When
     /// somebody does, it is asked again.
+    ///
+    /// # Panics
+    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
         let (hash, address) = Address::of(StrongRef::addr(key));
         self.table.compute(hash, &address, |old| {
@@ -214,8 +238,9 @@ impl<K: SharedRef, V: Clone> WeakMap<K, V> {
     /// when no thread looks at it any more, as for [`remove_if`](Self::remove_if).)
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         let (hash, address) = Address::of(key.addr());
+        let wanted = |_: &_, _: &V| has::<K, Q>(key, address);
         self.table
-            .remove(hash, &address, |_, _| true, |_, value| value.clone())
+            .remove(hash, &address, wanted, |_, value| value.clone())
     }
 
     /// The live entries that are there now, in no order, as a snapshot that holds no key: those whose key

@@ -1,6 +1,7 @@
 #![doc = include_str!("../../docs/CONCURRENT.md")]
 
 mod drain;
+mod inside;
 mod interner;
 mod iter;
 #[allow(unsafe_code)]
@@ -8,8 +9,6 @@ mod kept;
 mod making;
 mod map;
 mod node;
-#[allow(unsafe_code)]
-mod pin;
 #[allow(unsafe_code)]
 mod raw;
 mod set;

@@ -1,12 +1,11 @@
-//! The entries of a shared map, and how they are found.
+//! The entries of a shared map.
 
-use core::hash::{BuildHasher, Hash, Hasher};
-use core::mem::ManuallyDrop;
-use core::ptr;
-use equivalent::Equivalent;
+use core::mem::{self, ManuallyDrop};
+use std::boxed::Box;
 use std::sync::{Arc, OnceLock};
 
 use super::kept::Kept;
+use super::raw::Entry;
 use super::tie::Tied;
 use crate::dead::HookId;
 use crate::flight::Flight;
@@ -39,14 +38,14 @@ pub(super) enum State<T, V> {
 
 impl<K, T, V> Node<K, T, V> {
     #[inline]
-    pub(super) fn new(hash: HashValue, key: K, state: State<T, V>) -> Self {
+    pub(super) fn new(hash: HashValue, key: K, state: State<T, V>) -> Box<Self> {
         let (key, state) = (ManuallyDrop::new(key), ManuallyDrop::new(state));
-        Node {
+        Box::new(Node {
             hash,
             key,
             state,
             kept: OnceLock::new(),
-        }
+        })
     }
 }
 
@@ -95,107 +94,12 @@ impl<K, T: Tied, V> Node<K, T, V> {
     }
 }
 
-impl<K, T, V> Hash for Node<K, T, V> {
-    #[inline]
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.hash.get());
-    }
-}
-
-impl<K: Eq, T, V> PartialEq for Node<K, T, V> {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.key == other.key
-    }
-}
-
-impl<K: Eq, T, V> Eq for Node<K, T, V> {}
-
-macro_rules! hashes_to {
-    ([$($generics:tt)*] $name:ty) => {
-        impl<$($generics)*> Hash for $name {
-            #[inline]
-            fn hash<H: Hasher>(&self, state: &mut H) {
-                state.write_u64(self.0.get());
-            }
-        }
-    };
-}
-
-/// The node of this key.
-pub(super) struct ByKey<'a, Q: ?Sized>(pub(super) HashValue, pub(super) &'a Q);
-
-hashes_to!(['a, Q: ?Sized] ByKey<'a, Q>);
-
-impl<K, T, V, Q: ?Sized + Equivalent<K>> Equivalent<Node<K, T, V>> for ByKey<'_, Q> {
-    #[inline]
-    fn equivalent(&self, node: &Node<K, T, V>) -> bool {
-        self.0 == node.hash && self.1.equivalent(&node.key)
-    }
-}
-
-/// The node that this notice is about.
-pub(super) struct ByHook(pub(super) HashValue, pub(super) HookId);
-
-hashes_to!([] ByHook);
-
-impl<K, T: Tied, V> Equivalent<Node<K, T, V>> for ByHook {
-    #[inline]
-    fn equivalent(&self, node: &Node<K, T, V>) -> bool {
-        node.is_named_by(self.1)
-    }
-}
-
-/// This very node.
-pub(super) struct Itself<'a, N>(pub(super) HashValue, pub(super) &'a N);
-
-hashes_to!(['a, N] Itself<'a, N>);
-
-impl<N> Equivalent<N> for Itself<'_, N> {
-    #[inline]
-    fn equivalent(&self, node: &N) -> bool {
-        ptr::eq(self.1, node)
-    }
-}
-
-/// The node of this flight.
-pub(super) struct ByFlight<'a>(pub(super) HashValue, pub(super) &'a Arc<Flight>);
-
-hashes_to!(['a] ByFlight<'a>);
-
-impl<K, T: Tied, V> Equivalent<Node<K, T, V>> for ByFlight<'_> {
-    fn equivalent(&self, node: &Node<K, T, V>) -> bool {
-        node.is_flown_by(self.1)
-    }
-}
-
-/// Passes on the hash that the node has.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Told;
-
-pub(super) struct Teller(u64);
-
-impl BuildHasher for Told {
-    type Hasher = Teller;
+impl<K, T, V> Entry for Node<K, T, V> {
+    /// What nobody can notice, memory and ties, may wait for the next thread that leaves.
+    const PROMPT: bool = mem::needs_drop::<(K, V)>();
 
     #[inline]
-    fn build_hasher(&self) -> Teller {
-        Teller(0)
-    }
-}
-
-impl Hasher for Teller {
-    #[inline]
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("nodes and queries write one word")
-    }
-
-    #[inline]
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
+    fn hash(&self) -> u64 {
+        self.hash.get()
     }
 }

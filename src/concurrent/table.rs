@@ -1,34 +1,38 @@
-//! The table under the shared collections: `papaya`'s, with a queue of deaths.
+//! The table under the shared collections: that of [`raw`](super::raw), with a queue of deaths.
 //!
 //! * **T1** Whether nothing is pending is asked *before* the table is looked at; else the node that was
 //!   found is asked whether it is stale (Q2 of the queue).
 //! * **T2** A node is ended by whoever has unlinked it, once: the table gives it to one.
-//! * **T3** A notice unlinks the node with its hook and no other; the table may offer it one that has
-//!   taken the place of another meanwhile, so it asks again at the last moment.
+//! * **T3** A notice unlinks the node with its hook and no other.
 //! * **T4** Code of users never runs while something of ours is locked, nor between the taking of a
 //!   notice and its burial.
 
 use core::cell::Cell;
-use core::convert::Infallible;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use equivalent::Equivalent;
-use papaya::{Compute, Operation, ResizeMode};
+use std::boxed::Box;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
+use super::inside::{self, Asking};
 use super::kept::Kept;
-use super::node::{ByKey, Itself, Node, Ready, State, Told};
-use super::pin::{MANY, Pin, collector};
+use super::node::{Node, Ready, State};
+use super::raw::{Put, RawTable, Writer};
 use super::tie::Tied;
 use crate::dead::SharedQueue;
 use crate::hash::HashValue;
 
-type Nodes<K, T, V> = papaya::HashMap<Node<K, T, V>, (), Told>;
+/// New entries before the first sweep.
+pub(super) const MANY: usize = 16;
+
+/// Access to the nodes. What is unlinked with it is destroyed after it, when nobody looks at it any more.
+pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
 
 pub(crate) struct Table<K, T, V> {
     // Dropped before the queue (Q4).
-    pub(super) nodes: Nodes<K, T, V>,
+    pub(super) nodes: RawTable<Node<K, T, V>>,
     pub(super) queue: SharedQueue,
     /// What the dead leave, if that is to be kept.
     pub(super) kept: Arc<Kept<K, V>>,
@@ -42,6 +46,12 @@ pub(crate) struct Table<K, T, V> {
     pub(super) swept: AtomicBool,
     /// New entries until the next sweep.
     pub(super) until_sweep: AtomicUsize,
+}
+
+/// A node that was put in, and what it has replaced, if anything, and whether that was stale.
+pub(super) struct Swapped<'g, N> {
+    pub(super) new: &'g N,
+    pub(super) old: Option<(&'g N, bool)>,
 }
 
 // A table is whole between any two calls; what a panic can leave half done is a value.
@@ -60,13 +70,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     fn with_kept(capacity: usize, kept: Kept<K, V>) -> Self {
         Table {
-            nodes: papaya::HashMap::builder()
-                .capacity(capacity)
-                .hasher(Told)
-                .collector(collector())
-                // Else what is unlinked while the table grows is destroyed when it has grown.
-                .resize_mode(ResizeMode::Blocking)
-                .build(),
+            nodes: RawTable::with_capacity(capacity),
             queue: SharedQueue::new(),
             kept: Arc::new(kept),
             flying: AtomicUsize::new(0),
@@ -83,8 +87,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 
     #[inline]
-    pub(super) fn pin(&self) -> Pin<'_> {
-        Pin::new(self.nodes.guard())
+    pub(super) fn pin(&self) -> Pin<'_, K, T, V> {
+        self.nodes.write()
     }
 
     /// Entries that are there and not announced dead.
@@ -125,8 +129,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     {
         // T1
         let idle = self.queue.is_idle();
-        let guard = self.nodes.guard();
-        let (node, ()) = self.nodes.get_key_value(&ByKey(hash, key), &guard)?;
+        let reader = self.nodes.read();
+        let node = reader.get(hash.get(), |node| key.equivalent(&node.key))?;
         let (tie, value) = node.ready()?;
         if !idle && tie.is_stale() {
             return None;
@@ -136,8 +140,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Looks at all entries that are not stale, in no order.
     pub(crate) fn each(&self, mut look: impl FnMut(&K, &T, &V)) {
-        let guard = self.nodes.guard();
-        for (node, ()) in self.nodes.iter(&guard) {
+        let reader = self.nodes.read();
+        for node in reader.entries() {
             if let Some((tie, value)) = node.fresh() {
                 look(&node.key, tie, value);
             }
@@ -146,7 +150,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// An entry that is about to be put in.
     #[inline]
-    pub(super) fn ready(&self, hash: HashValue, key: K, tie: T, value: V) -> Node<K, T, V> {
+    pub(super) fn ready(&self, hash: HashValue, key: K, tie: T, value: V) -> Box<Node<K, T, V>> {
         if tie.is_swept() && !self.swept.load(Relaxed) {
             self.swept.store(true, Relaxed);
         }
@@ -168,25 +172,12 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.tend();
         let node = self.ready(hash, key, tie, value);
         let pin = self.pin();
-        let insert = |_: Option<_>| Operation::Insert::<(), Infallible>(());
-        let replaced = match self.nodes.compute(node, insert, pin.guard()) {
-            Compute::Updated {
-                old: (there, ()), ..
-            } => {
-                pin.has_unlinked();
-                let stale = self.end(there);
-                there
-                    .ready()
-                    .filter(|_| !stale)
-                    .map(|(tie, value)| old(tie, value))
-            }
-            _ => {
-                self.has_grown();
-                None
-            }
+        let Some((there, stale)) = self.swap(&pin, node, |_| true)?.old else {
+            self.has_grown();
+            return None;
         };
-        drop(pin);
-        replaced
+        let (tie, value) = there.ready().filter(|_| !stale)?;
+        Some(old(tie, value))
     }
 
     /// Puts an entry in, unless there is one that is of use, as `read` says. Gives that out.
@@ -199,10 +190,18 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         read: impl Fn(&T, &V) -> Option<R>,
     ) -> Option<R> {
         self.tend();
+        let is_swept = tie.is_swept();
         let node = self.ready(hash, key, tie, value);
         let pin = self.pin();
+        // Keys may be equal to none once they are dead: else those of one content would pile up until the next
+        // sweep.
+        if is_swept {
+            while let Some(dead) = self.unlink_if(&pin, hash, Node::is_stale, |_| true) {
+                self.end(dead);
+            }
+        }
         let there = Cell::new(None);
-        self.swap(&pin, node, |now| {
+        let put = self.swap(&pin, node, |now| {
             let of_use = now
                 .and_then(Node::fresh)
                 .and_then(|(tie, value)| read(tie, value));
@@ -210,11 +209,15 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             drop(there.replace(of_use));
             free
         });
+        if put.is_some_and(|put| put.old.is_none()) {
+            self.has_grown();
+        }
         there.into_inner()
     }
 
     /// Changes the entry of a key: `change` is shown what is there, and says what is to be. It may be asked
     /// several times, when others change the same entry.
+    #[track_caller]
     pub(crate) fn compute<R>(
         &self,
         hash: HashValue,
@@ -225,22 +228,26 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         K: Clone,
     {
         self.tend();
+        let pin = self.pin();
+        let mut asking = Asking::about(hash);
         loop {
-            let pin = self.pin();
-            let query = ByKey(hash, key);
-            let there = self.nodes.get_key_value(&query, pin.guard());
-            let there = there.map(|(node, ())| node);
+            let there = pin.get(hash.get(), |node| *node.key == *key);
             let shown = there.and_then(Node::fresh);
-            let (wanted, answer) = change(shown);
+            let address = there.map(|there| ptr::from_ref(there).cast());
+            let (wanted, answer) = asking.ask(address, || change(shown));
             let done = match (wanted, there) {
                 (Some((tie, value)), there) => {
                     let node = self.ready(hash, key.clone(), tie, value);
-                    self.swap(&pin, node, |now| match (now, there) {
+                    let put = self.swap(&pin, node, |now| match (now, there) {
                         (Some(now), Some(there)) => ptr::eq(now, there),
                         (None, None) => true,
                         _ => false,
-                    })
-                    .is_some()
+                    });
+                    let done = put.is_some();
+                    if put.is_some_and(|put| put.old.is_none()) {
+                        self.has_grown();
+                    }
+                    done
                 }
                 (None, Some(there)) => shown.is_none() || self.unlink(&pin, there),
                 (None, None) => true,
@@ -251,82 +258,69 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
     }
 
-    /// Puts a node in the place of what is there, if that is `expected`, and gives it out.
+    /// Puts a node in the place of what is there for its key, if that is `expected`. If there was none, this is
+    /// for the caller to [count](Self::has_grown).
+    #[inline]
     pub(super) fn swap<'g>(
         &self,
-        pin: &'g Pin<'_>,
-        node: Node<K, T, V>,
+        pin: &'g Pin<'_, K, T, V>,
+        node: Box<Node<K, T, V>>,
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
-    ) -> Option<&'g Node<K, T, V>>
-    where
-        K: 'g,
-        T: 'g,
-        V: 'g,
-    {
-        let insert = |now: Option<(&'g Node<K, T, V>, &'g ())>| {
-            if expected(now.map(|(node, ())| node)) {
-                Operation::Insert(())
-            } else {
-                Operation::Abort(())
-            }
+    ) -> Option<Swapped<'g, Node<K, T, V>>> {
+        let hash = node.hash;
+        let same = |node: &Node<K, T, V>, there: &Node<K, T, V>| node.key == there.key;
+        let (old, new) = match pin.put(node, same, expected) {
+            Put::Added(new) => (None, new),
+            Put::Replaced { old, new } => (Some(old), new),
+            Put::Refused => return None,
         };
-        match self.nodes.compute(node, insert, pin.guard()) {
-            Compute::Updated {
-                old: (there, ()),
-                new: (node, ()),
-            } => {
-                pin.has_unlinked();
-                self.end(there);
-                Some(node)
-            }
-            Compute::Inserted(node, ()) => {
-                self.has_grown();
-                Some(node)
-            }
-            _ => None,
-        }
+        inside::has_put(hash, ptr::from_ref(new).cast());
+        let old = old.map(|old| (old, self.end(old)));
+        Some(Swapped { new, old })
     }
 
     /// T2: this node has been unlinked, by us. Says whether it was stale.
     pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
-        let stale = node.is_stale();
-        if self.kept.is_on_request() && node.is_dead() {
-            self.keep(node);
-        }
+        // Code of a user.
+        let stale = catch_unwind(AssertUnwindSafe(|| {
+            if self.kept.is_on_request() && node.is_dead() {
+                self.keep(node);
+            }
+            node.is_stale()
+        }));
         if node.ready().is_none() {
             self.flying.fetch_sub(1, Relaxed);
-        } else if stale {
+        } else if let Ok(true) = stale {
             self.dead.fetch_add(1, Relaxed);
         } else {
             self.discarded.fetch_add(1, Relaxed);
         }
         node.end();
-        stale
+        stale.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     /// Unlinks this very node, if it is still there.
-    pub(super) fn unlink(&self, pin: &Pin<'_>, node: &Node<K, T, V>) -> bool {
-        self.unlink_if(pin, &Itself(node.hash, node), |now| ptr::eq(now, node))
+    pub(super) fn unlink(&self, pin: &Pin<'_, K, T, V>, node: &Node<K, T, V>) -> bool {
+        self.unlink_if(pin, node.hash, |now| ptr::eq(now, node), |_| true)
             .map(|node| self.end(node))
             .is_some()
     }
 
-    /// T2, T3: `wanted` is asked of what is unlinked, which is the caller's to end.
-    pub(super) fn unlink_if<'g, Q>(
+    /// Unlinks the first node of a hash that is the one that is `sought`, if it is `wanted`, which is asked
+    /// once for each. T2: it is the caller's to end.
+    pub(super) fn unlink_if<'g>(
         &self,
-        pin: &'g Pin<'_>,
-        query: &Q,
+        pin: &'g Pin<'_, K, T, V>,
+        hash: HashValue,
+        sought: impl FnMut(&Node<K, T, V>) -> bool,
         mut wanted: impl FnMut(&Node<K, T, V>) -> bool,
-    ) -> Option<&'g Node<K, T, V>>
-    where
-        Q: core::hash::Hash + Equivalent<Node<K, T, V>>,
-    {
-        let unlinked = self
-            .nodes
-            .remove_if(query, |node, ()| wanted(node), pin.guard());
-        let (node, ()) = unlinked.ok().flatten()?;
-        pin.has_unlinked();
-        Some(node)
+    ) -> Option<&'g Node<K, T, V>> {
+        let mut asked = ptr::null();
+        pin.remove_if(hash.get(), sought, |node| {
+            let yes = ptr::eq(asked, node) || wanted(node);
+            asked = node;
+            yes
+        })
     }
 
     /// Removes the entry of a key, if `wanted`, and shows it.
@@ -343,9 +337,15 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.tend();
         let idle = self.queue.is_idle();
         let pin = self.pin();
-        let node = self.unlink_if(&pin, &ByKey(hash, key), |node| {
+        let sought = |node: &Node<K, T, V>| key.equivalent(&node.key);
+        let mut asking = Asking::about(hash);
+        let node = self.unlink_if(&pin, hash, sought, |node| {
+            let address = ptr::from_ref(node).cast();
             match node.ready() {
-                Some((tie, value)) => (idle || !tie.is_stale()) && wanted(tie, value),
+                Some((tie, value)) => {
+                    let wanted = || wanted(tie, value);
+                    (idle || !tie.is_stale()) && asking.ask(Some(address), wanted)
+                }
                 // Who makes it will keep it for himself.
                 None => true,
             }
@@ -358,7 +358,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     pub(crate) fn retain(&self, mut wanted: impl FnMut(&K, &T, &V) -> bool) {
         self.tend();
         let pin = self.pin();
-        for (node, ()) in self.nodes.iter(pin.guard()) {
+        for node in pin.entries() {
             let unwanted = |(tie, value)| !wanted(&node.key, tie, value);
             if node.fresh().is_some_and(unwanted) {
                 self.unlink(&pin, node);
@@ -369,7 +369,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// Removes all entries that are there, dead or alive; what is being made will not be kept.
     pub(crate) fn clear(&self) {
         let pin = self.pin();
-        for (node, ()) in self.nodes.iter(pin.guard()) {
+        for node in pin.entries() {
             self.unlink(&pin, node);
         }
         drop(pin);

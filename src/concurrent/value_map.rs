@@ -19,7 +19,7 @@ use crate::hash::{DefaultHashBuilder, HashValue};
 /// have in common, and [`weakly::WeakValueMap`](crate::WeakValueMap) for one of a single owner.
 ///
 /// A key whose value has died is destroyed as the values of a [`WeakMap`](super::WeakMap) are. `Hash` is
-/// called once for each operation, `Eq` inside the table, though under no lock.
+/// called once for each operation, `Eq` under no lock.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakValueMap};
@@ -139,6 +139,10 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// Changes the value of a key: the closure is shown the live one, if there is one, and says what is to
     /// be; none removes it. Gives that out. O(1) amortised. It is atomic, as
     /// [`WeakMap::compute`](super::WeakMap::compute) is, and the closure may be asked again.
+    ///
+    /// # Panics
+    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    #[track_caller]
     pub fn compute(&self, key: K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V>
     where
         K: Clone,
@@ -160,7 +164,11 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
             .remove(hash, key, |_, ()| true, |tie, ()| tie.upgrade())?
     }
 
-    /// Removes the entry of a key if the closure, shown the live value, says so; gives that out. O(1).
+    /// Removes the entry of a key if the closure, shown the live value, says so; gives that out. O(1). The
+    /// closure may be asked again when others change the entry.
+    ///
+    /// # Panics
+    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
     pub fn remove_if<Q: ?Sized + Hash + Equivalent<K>>(
         &self,
         key: &Q,

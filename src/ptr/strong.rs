@@ -38,7 +38,7 @@ use crate::sync::Ordering::*;
 ///
 /// 3 and 4 also happen if the destructor or a finalizer panics; the panic goes on to whoever dropped
 /// the handle. (A second panic while the first unwinds aborts the process, as with every destructor
-/// in Rust.) A death costs O(maps that hold the object), never O(size of a map).
+/// in Rust.) A death costs O(entries that hold the object), never O(size of a map).
 ///
 /// ```
 /// use weakly::Strong;
@@ -469,7 +469,7 @@ impl<T: ?Sized, F: Flavour> Clone for Handle<T, F> {
 }
 
 impl<T: ?Sized, F: Flavour> Drop for Handle<T, F> {
-    /// O(1); the last handle pays for the death: the payload's destructor, O(maps that hold it),
+    /// O(1); the last handle pays for the death: the payload's destructor, O(entries that hold it),
     /// and the finalizers.
     #[inline]
     fn drop(&mut self) {

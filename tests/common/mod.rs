@@ -7,11 +7,14 @@ pub mod own;
 
 use std::borrow::Borrow;
 use std::cell::Cell;
+use std::io::Write;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::atomic::AtomicPtr;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use weakly::{
     Finalizer, FinalizerToken, Flavour, Handle, Strong, StrongRef, WeakMap, WeakRef, WeakSet, local,
@@ -222,4 +225,23 @@ pub fn explode() -> ! {
 /// `full`, or `small` where every step is interpreted.
 pub const fn scaled(full: usize, small: usize) -> usize {
     if cfg!(miri) { small } else { full }
+}
+
+/// Runs something that may never end; if it does not within some time, the whole program fails, before it
+/// has eaten all memory.
+pub fn in_time<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
+    let name = std::thread::current().name().unwrap_or("?").to_owned();
+    let (done, is_done) = channel::<()>();
+    let body = std::thread::spawn(move || {
+        // Told at its end, also if that is a panic.
+        let _done = done;
+        f()
+    });
+    let limit = Duration::from_secs(scaled(20, 1_000_000) as u64);
+    if is_done.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+        // Not `eprintln`, which would be shown at the end of the test.
+        _ = writeln!(std::io::stderr(), "{name} does not end");
+        std::process::exit(101);
+    }
+    body.join().unwrap_or_else(|panic| resume_unwind(panic))
 }

@@ -1,11 +1,15 @@
 //! Destructors and closures that use the very collection that runs them, and those that panic.
 
+use std::hash::{Hash, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex};
+use std::thread;
 
-use weakly::concurrent::WeakMap;
+use weakly::concurrent::{WeakMap, WeakValueMap};
+use weakly::{Attribute, AttributeKey, Attributes};
 
-use crate::common::{explode, panics, scaled};
+use crate::common::{explode, in_time, panics, scaled};
 use crate::faces::*;
 use crate::{for_each_owning, for_each_pointer};
 
@@ -18,7 +22,8 @@ for_each_owning!(
 
 for_each_pointer!(
     what_is_shown_may_be_replaced_meanwhile,
-    who_computes_may_change_the_entry,
+    who_is_asked_about_an_entry_must_not_set_it,
+    who_is_asked_about_an_entry_may_do_the_rest,
     a_value_may_hold_the_map,
 );
 
@@ -216,19 +221,121 @@ fn what_is_shown_may_be_replaced_meanwhile<P: Kind>() {
     assert_eq!((number, count.get(), map.len()), (Some(3), 3, 0));
 }
 
-/// L157: Then it is asked again, and shown what it has made.
-fn who_computes_may_change_the_entry<P: Kind>() {
-    let (map, key) = (WeakMap::new(), Life::<P>::from(1));
-    let mut shown = Vec::new();
-    let result = map.compute(&key, |old| {
-        shown.push(old.copied());
-        if shown.len() < 3 {
-            map.insert(&key, shown.len());
+/// L157: He would be asked for ever. What he has set is there, and he may catch it.
+fn who_is_asked_about_an_entry_must_not_set_it<P: Kind>() {
+    in_time(|| {
+        struct Depth;
+        impl AttributeKey for Depth {
+            type Value = usize;
         }
-        Some(10 + old.copied().unwrap_or(0))
+        struct Note;
+        impl AttributeKey for Note {
+            type Value = usize;
+        }
+        let key = Life::<P>::from(1);
+        let map = WeakMap::new();
+        let again: [&dyn Fn(); 4] = [
+            &|| _ = map.insert(&key, 5),
+            &|| _ = map.compute(&key, |_| Some(6)),
+            &|| _ = map.swap(&key, 7),
+            &|| {
+                map.remove(&key);
+                map.get_or_insert_with(&key, || 8);
+            },
+        ];
+        let mut turns = 0;
+        let message = |f: &mut dyn FnMut()| {
+            let panic = catch_unwind(AssertUnwindSafe(f)).expect_err("it is told");
+            *panic.downcast::<&str>().expect("it is told in words")
+        };
+        for again in again {
+            for answer in [Some(1), None] {
+                map.insert(&key, 3);
+                let told = message(&mut || {
+                    map.compute(&key, |_| {
+                        turns += 1;
+                        again();
+                        answer
+                    });
+                });
+                assert!(
+                    told.contains("sets the entry that it is asked about"),
+                    "{told}"
+                );
+                assert!(map.get(&key).is_some_and(|value| value >= 5));
+            }
+            map.insert(&key, 3);
+            message(&mut || {
+                map.remove_if(&key, |_| {
+                    turns += 1;
+                    again();
+                    true
+                });
+            });
+        }
+        assert!(turns <= 36, "{turns} turns");
+
+        let values = WeakValueMap::new();
+        message(&mut || {
+            values.compute("key", |_| {
+                values.insert("key", &key);
+                Some(key.clone())
+            });
+        });
+        let attribute = Attribute::new();
+        message(&mut || {
+            attribute.update(&key, |_| {
+                attribute.set(&key, 1);
+                Some(2)
+            });
+        });
+        let all = Attributes::new();
+        message(&mut || {
+            all.update(&key, Depth, |_| {
+                all.set(&key, Note, 1);
+                Some(2)
+            });
+        });
+        assert_eq!((all.get(&key, Depth), all.get(&key, Note)), (None, Some(1)));
     });
-    assert_eq!(shown, [None, Some(1), Some(2)]);
-    assert_eq!((result, map.get(&key)), (Some(12), Some(12)));
+}
+
+/// L157: Other entries, be they of equal hash, and to take this one out; and others may contend for it.
+fn who_is_asked_about_an_entry_may_do_the_rest<P: Kind>() {
+    #[derive(Clone, PartialEq, Eq)]
+    struct Poor(usize);
+    impl Hash for Poor {
+        fn hash<H: Hasher>(&self, _: &mut H) {}
+    }
+    in_time(|| {
+        let lives = lives::<P>(4);
+        let map = WeakValueMap::new();
+        for turn in 0..3 {
+            let got = map.compute(Poor(0), |_| {
+                map.insert(Poor(1), &lives[1]);
+                map.compute(Poor(2), |_| Some(lives[2].clone()));
+                map.remove(&Poor(turn));
+                Some(lives[0].clone())
+            });
+            assert!(got.is_some_and(|got| is_same::<P>(&got, &lives[0])));
+            assert!(map.get(&Poor(0)).is_some());
+        }
+        let (counts, key) = (WeakMap::new(), &lives[3]);
+        let (threads, each) = (4, scaled(200, 5));
+        thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    for _ in 0..each {
+                        counts.compute(key, |count| {
+                            thread::yield_now();
+                            Some(count.copied().unwrap_or(0) + 1)
+                        });
+                    }
+                });
+            }
+        });
+        assert_eq!(counts.get(key), Some(threads * each));
+    });
 }
 
 /// D64, K147: What is destroyed last holds the map, and lets it go.

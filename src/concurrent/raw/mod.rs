@@ -49,7 +49,7 @@ mod table;
 mod tests;
 mod thread;
 
-pub(super) use table::{Put, RawTable};
+pub(super) use table::{Put, RawTable, Writer};
 
 /// What a table needs to know of its entries.
 pub(super) trait Entry {

@@ -289,7 +289,7 @@ impl Table {
                 new.value();
                 Some(old.value())
             }
-            Put::Refused(_) => unreachable!(),
+            Put::Refused => unreachable!(),
         }
     }
 

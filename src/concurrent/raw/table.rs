@@ -162,11 +162,6 @@ impl<N> Unlinked<N> {
     fn link(self) -> *mut N {
         ManuallyDrop::new(self).0
     }
-
-    fn into_box(self) -> Box<N> {
-        // SAFETY: from `Box::into_raw`, and nobody else has seen it.
-        unsafe { Box::from_raw(self.link()) }
-    }
 }
 
 impl<N> Deref for Unlinked<N> {
@@ -181,7 +176,7 @@ impl<N> Deref for Unlinked<N> {
 
 impl<N> Drop for Unlinked<N> {
     fn drop(&mut self) {
-        // SAFETY: as in `into_box`.
+        // SAFETY: from `Box::into_raw`, and nobody else has seen it.
         drop(unsafe { Box::from_raw(self.0) });
     }
 }
@@ -189,8 +184,12 @@ impl<N> Drop for Unlinked<N> {
 /// What came of an attempt to put an entry in.
 pub(in super::super) enum Put<'g, N> {
     Added(&'g N),
-    Replaced { old: &'g N, new: &'g N },
-    Refused(Box<N>),
+    Replaced {
+        old: &'g N,
+        new: &'g N,
+    },
+    /// What was to be put in has been destroyed.
+    Refused,
 }
 
 /// The entry with this hash that is the `same`, in an array and those that follow.
@@ -384,7 +383,7 @@ impl<N: Entry> Writer<'_, N> {
                 Found::Others(_) => None,
             };
             if !expected(old) {
-                return Put::Refused(node.into_box());
+                return Put::Refused;
             }
             let Some(mut locked) = home.lock(seen) else {
                 continue;
@@ -465,12 +464,5 @@ impl<N: Entry> Writer<'_, N> {
                 return Some(place.get());
             }
         }
-    }
-
-    /// Unlinks this very entry, if it is still there.
-    #[inline]
-    pub(in super::super) fn unlink(&self, node: &N) -> bool {
-        let it = |there: &N| ptr::eq(there, node);
-        self.remove_if(node.hash(), it, |_| true).is_some()
     }
 }

@@ -70,7 +70,7 @@ impl<const PROMPT: bool> RawTable<Node<PROMPT>> {
         match self.write().put(node, |a, b| a.key == b.key, |_| true) {
             Put::Added(_) => None,
             Put::Replaced { old, .. } => Some(old.value),
-            Put::Refused(_) => unreachable!("it is expected"),
+            Put::Refused => unreachable!("it is expected"),
         }
     }
 

@@ -1,0 +1,84 @@
+//! Who changes, inside a closure that is asked about an entry, that very entry: he would be asked again, and
+//! change it again, for ever. How often a closure is asked says nothing, for others may be at the same entry.
+
+use core::cell::RefCell;
+use std::vec::Vec;
+
+use crate::hash::HashValue;
+
+/// The addresses of nodes.
+type Put = Vec<*const ()>;
+
+std::thread_local! {
+    /// Of each closure that this thread is in, the hash of its entry, and what has been put under that since.
+    static CLOSURES: RefCell<Vec<(HashValue, Put)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// This thread has put a node into a table.
+#[inline]
+pub(super) fn has_put(hash: HashValue, node: *const ()) {
+    _ = CLOSURES.try_with(|closures| {
+        let mut closures = closures.borrow_mut();
+        let same = closures.iter_mut().filter(|(of, _)| *of == hash);
+        same.for_each(|(_, put)| put.push(node));
+    });
+}
+
+/// An operation that asks a closure about an entry, and pins all nodes meanwhile.
+pub(super) struct Asking {
+    hash: HashValue,
+    /// None before it has asked.
+    put: Option<Put>,
+}
+
+impl Asking {
+    pub(super) fn about(hash: HashValue) -> Self {
+        Asking { hash, put: None }
+    }
+
+    /// Asks. (The first time, nothing is noted: usually that is the only one.)
+    ///
+    /// # Panics
+    /// If what is there was put there the last time, by the closure.
+    #[track_caller]
+    pub(super) fn ask<R>(&mut self, there: Option<*const ()>, closure: impl FnOnce() -> R) -> R {
+        let Some(put) = &mut self.put else {
+            self.put = Some(Vec::new());
+            return closure();
+        };
+        assert!(
+            there.is_none_or(|there| !put.contains(&there)),
+            "the closure sets the entry that it is asked about: it would be asked again for ever"
+        );
+        let inside = Inside::of(self.hash);
+        let answer = closure();
+        *put = inside.leave();
+        answer
+    }
+}
+
+/// A closure, until it is left, be it by a panic.
+struct Inside;
+
+impl Inside {
+    fn of(hash: HashValue) -> Self {
+        _ = CLOSURES.try_with(|closures| closures.borrow_mut().push((hash, Vec::new())));
+        Inside
+    }
+
+    fn leave(self) -> Put {
+        core::mem::forget(self);
+        Self::pop()
+    }
+
+    fn pop() -> Put {
+        let last = CLOSURES.try_with(|closures| closures.borrow_mut().pop());
+        last.ok().flatten().map_or_else(Vec::new, |(_, put)| put)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        Self::pop();
+    }
+}

@@ -1,0 +1,301 @@
+//! Contents of equal hash by the thousand, and one content that comes and goes: neither hangs, and the dead
+//! do not pile up.
+
+use std::borrow::Borrow;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use weakly::concurrent::{Interner, SharedRef, WeakMap, WeakSet, WeakValueMap};
+use weakly::{Attribute, AttributeKey, Attributes, Memo};
+
+use crate::common::{in_time, scaled};
+use crate::faces::{Kind, Life};
+use crate::for_each_pointer;
+
+const MANY: usize = scaled(2_000, 40);
+const THREADS: usize = 4;
+
+/// All have the same hash.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Poor(usize);
+
+impl Hash for Poor {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// A collection that is keyed by content.
+trait Contents: Default + Send + Sync + 'static {
+    type Pointer: Send + Sync + Clone + Borrow<Poor>;
+
+    /// The one live object of this content, which is made if there is none.
+    fn ask(&self, content: Poor) -> Self::Pointer;
+    fn get(&self, content: &Poor) -> Option<Self::Pointer>;
+    /// `(len, len_live, pending_dead)`
+    fn counts(&self) -> (usize, usize, usize);
+    fn purge(&self);
+}
+
+struct Names<P: Kind>(Interner<P::Strong<Poor>>);
+struct Values<P: Kind>(WeakValueMap<Poor, P::Strong<Poor>>);
+/// The same, set and not asked for.
+struct SetValues<P: Kind>(WeakValueMap<Poor, P::Strong<Poor>>);
+
+macro_rules! contents {
+    ($($name:ident: |$this:ident, $content:ident| $ask:expr;)*) => {$(
+        impl<P: Kind> Default for $name<P> {
+            fn default() -> Self {
+                $name(Default::default())
+            }
+        }
+
+        impl<P: Kind> Contents for $name<P> {
+            type Pointer = P::Strong<Poor>;
+
+            fn ask(&self, $content: Poor) -> P::Strong<Poor> {
+                let $this = &self.0;
+                $ask
+            }
+            fn get(&self, content: &Poor) -> Option<P::Strong<Poor>> {
+                self.0.get(content)
+            }
+            fn counts(&self) -> (usize, usize, usize) {
+                (self.0.len(), self.0.len_live(), self.0.pending_dead())
+            }
+            fn purge(&self) {
+                self.0.purge();
+            }
+        }
+    )*};
+}
+
+contents! {
+    Names: |names, content| names.intern(content);
+    Values: |map, content| map.get_or_insert_with(content, |content| content.clone().into());
+    SetValues: |map, content| map.get(&content).unwrap_or_else(|| {
+        let value = content.clone().into();
+        map.insert(content, &value);
+        value
+    });
+}
+
+macro_rules! for_each_contents {
+    (@one $test:ident $($name:ident: $contents:ident),*) => {$(
+        mod $name {
+            use super::super::{$contents, $test};
+            use $crate::faces::{Ours, Std};
+            #[test]
+            fn strong() {
+                $test::<$contents<Ours>>();
+            }
+            #[test]
+            fn arc() {
+                $test::<$contents<Std>>();
+            }
+        }
+    )*};
+    ($($test:ident),* $(,)?) => {$(
+        mod $test {
+            for_each_contents!(@one $test names: Names, values: Values, set_values: SetValues);
+        }
+    )*};
+}
+
+for_each_contents!(
+    thousands_of_equal_hashes,
+    small_threads_meet_at_equal_hashes,
+    one_content_comes_and_goes,
+    small_one_content_comes_and_goes_on_threads,
+);
+
+for_each_pointer!(objects_come_and_go);
+
+/// E79: Slower, but it ends, and finds each.
+fn thousands_of_equal_hashes<C: Contents>() {
+    in_time(|| {
+        let all = C::default();
+        let objects: Vec<_> = (0..MANY).map(|n| all.ask(Poor(n))).collect();
+        assert_eq!(all.counts(), (MANY, MANY, 0));
+        for n in (0..MANY).step_by(7) {
+            assert_eq!(all.get(&Poor(n)).map(|found| found.borrow().0), Some(n));
+        }
+        assert!(all.get(&Poor(MANY)).is_none());
+        drop(objects);
+        all.purge();
+        assert_eq!(all.counts(), (0, 0, 0));
+        let object = all.ask(Poor(1));
+        assert_eq!((all.counts(), object.borrow().0), ((1, 1, 0), 1));
+    });
+}
+
+/// L157: Four threads want the same, each in an order of its own.
+fn small_threads_meet_at_equal_hashes<C: Contents>() {
+    in_time(|| {
+        let many = scaled(1_000, 6);
+        let (all, barrier) = (C::default(), Barrier::new(THREADS));
+        let objects: Vec<Vec<C::Pointer>> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS)
+                .map(|thread| {
+                    let (all, barrier) = (&all, &barrier);
+                    scope.spawn(move || {
+                        barrier.wait();
+                        let own = thread * many / THREADS;
+                        (0..many).map(|n| all.ask(Poor((n + own) % many))).collect()
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|it| it.join().unwrap()).collect()
+        });
+        assert_eq!(all.counts(), (many, many, 0));
+        for n in 0..many {
+            assert!(all.get(&Poor(n)).is_some_and(|found| found.borrow().0 == n));
+        }
+        drop(objects);
+        all.purge();
+        assert_eq!(all.counts(), (0, 0, 0));
+    });
+}
+
+/// How many are dead, and not yet gone.
+fn dead<C: Contents>(all: &C) -> usize {
+    let (len, live, pending) = all.counts();
+    len.saturating_sub(live) + pending
+}
+
+/// H117: Each time somebody has died, he makes room for the next.
+fn one_content_comes_and_goes<C: Contents>() {
+    in_time(|| {
+        for others in [0, 20, scaled(100, 21)] {
+            let all = C::default();
+            let kept: Vec<_> = (1..=others).map(|n| all.ask(Poor(n))).collect();
+            for _ in 0..MANY {
+                assert_eq!(all.ask(Poor(0)).borrow().0, 0);
+                assert!(dead(&all) <= 1, "{:?}", all.counts());
+            }
+            assert_eq!(all.counts().1, kept.len());
+        }
+    });
+}
+
+/// H117, L157: On four threads.
+fn small_one_content_comes_and_goes_on_threads<C: Contents>() {
+    in_time(|| {
+        let (all, barrier) = (C::default(), Barrier::new(THREADS));
+        let kept: Vec<_> = (1..=scaled(20, 2)).map(|n| all.ask(Poor(n))).collect();
+        thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    barrier.wait();
+                    for _ in 0..scaled(1_000, 4) {
+                        assert_eq!(all.ask(Poor(0)).borrow().0, 0);
+                    }
+                });
+            }
+        });
+        // What the last few have left.
+        drop(all.ask(Poor(0)));
+        assert!(dead(&all) <= 2 * THREADS, "{:?}", all.counts());
+        all.purge();
+        assert_eq!(all.counts(), (kept.len(), kept.len(), 0));
+    });
+}
+
+/// The issue's own words: nobody's hasher is poor.
+#[test]
+fn a_word_is_interned_again_and_again() {
+    in_time(|| {
+        let words = Interner::<Arc<str>>::new();
+        let kept: Vec<_> = (0..100)
+            .map(|n| words.intern_ref(&*n.to_string()))
+            .collect();
+        for _ in 0..MANY {
+            drop(words.intern_ref("foo"));
+            assert!(words.len() <= kept.len() + 1, "{}", words.len());
+        }
+    });
+}
+
+struct Note;
+
+impl AttributeKey for Note {
+    type Value = usize;
+}
+
+/// D55: What is keyed by identity, on one thread and on four: where deaths are announced the next change
+/// sees to them, else there are never more dead than living, and some.
+fn objects_come_and_go<P: Kind>()
+where
+    Life<P>: SharedRef,
+{
+    type Act<P> = fn(&All<P>, &Life<P>);
+    struct All<P: Kind> {
+        map: WeakMap<Life<P>, usize>,
+        set: WeakSet<Life<P>>,
+        attribute: Attribute<Life<P>, usize>,
+        attributes: Attributes<Life<P>>,
+        memo: Memo<Life<P>, usize>,
+    }
+    impl<P: Kind> All<P> {
+        fn most(&self) -> usize {
+            let lens = [
+                self.map.len(),
+                self.set.len(),
+                self.attribute.len(),
+                self.attributes.len(),
+            ];
+            let pending = [
+                self.map.pending_dead(),
+                self.set.pending_dead(),
+                self.attribute.pending_dead(),
+                self.attributes.pending_dead(),
+            ];
+            let most = lens
+                .into_iter()
+                .zip(pending)
+                .map(|(len, pending)| len + pending)
+                .max();
+            most.unwrap().max(self.memo.len())
+        }
+    }
+    let acts: [Act<P>; 5] = [
+        |all, life| _ = all.map.insert(life, 1),
+        |all, life| _ = all.set.insert(life),
+        |all, life| _ = all.attribute.set(life, 1),
+        |all, life| _ = all.attributes.set(life, Note, 1),
+        |all, life| _ = all.memo.get_or_compute(life, |_| 1),
+    ];
+    in_time(move || {
+        for threads in [1, THREADS] {
+            let all = All::<P> {
+                map: WeakMap::new(),
+                set: WeakSet::new(),
+                attribute: Attribute::new(),
+                attributes: Attributes::new(),
+                memo: Memo::new(),
+            };
+            let all = &all;
+            thread::scope(|scope| {
+                for _ in 0..threads {
+                    scope.spawn(move || {
+                        for n in 0..MANY / 4 {
+                            let life = Life::<P>::from(n);
+                            for act in acts {
+                                act(all, &life);
+                            }
+                        }
+                    });
+                }
+            });
+            // Those that have come during the last sweep count for the next.
+            for n in 0..MANY {
+                let life = Life::<P>::from(n);
+                for act in acts {
+                    act(all, &life);
+                }
+            }
+            let most = all.most();
+            // One turn takes 16, and a sweep is due when 16 have come.
+            assert!(most <= 32, "{most}");
+        }
+    });
+}

@@ -1,0 +1,393 @@
+//! Code of users that runs while a shared collection looks for something (`Eq` of keys and of contents, and
+//! `is_expired` of pointers): it panics, uses the collection, or lets another thread use it.
+
+use std::borrow::Borrow;
+use std::cell::RefCell;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
+use std::thread;
+
+use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
+use weakly::{Identify, Strong, StrongRef, Swept, WeakRef};
+
+use crate::common::{explode, in_time, panics, scaled};
+use crate::faces::{Count, Ends, Owned};
+
+type Plan = Vec<(usize, Box<dyn FnOnce()>)>;
+
+thread_local! {
+    /// What is done at which of the next questions on this thread.
+    static PLAN: RefCell<Plan> = const { RefCell::new(Vec::new()) };
+}
+
+/// Does something at one of the next questions.
+fn plan(after: usize, act: impl FnOnce() + 'static) {
+    PLAN.with_borrow_mut(|plan| plan.push((after, Box::new(act))));
+}
+
+/// Forgets what was not done.
+fn forget_plan() {
+    PLAN.take();
+}
+
+/// A question. (While something is done, further ones are not counted.)
+fn asked() {
+    let (due, mut rest): (Plan, Plan) = PLAN.take().into_iter().partition(|it| it.0 == 0);
+    for (_, act) in due {
+        act();
+    }
+    rest.iter_mut().for_each(|(after, _)| *after -= 1);
+    PLAN.set(rest);
+}
+
+/// A key, all of one hash, which is touchy about being compared. Its end may be told.
+#[derive(Clone)]
+struct Key(
+    usize,
+    #[allow(dead_code)] // for its end
+    Option<Arc<Owned>>,
+);
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        let equal = self.0 == other.0;
+        asked();
+        equal
+    }
+}
+
+impl Eq for Key {}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// A pointer that is found by sweeping, and is touchy about being asked whether it is dead.
+#[derive(Clone)]
+struct Lease(Arc<Key>);
+
+#[derive(Clone)]
+struct WeakLease(std::sync::Weak<Key>);
+
+impl From<Key> for Lease {
+    fn from(key: Key) -> Self {
+        Lease(Arc::new(key))
+    }
+}
+
+impl Deref for Lease {
+    type Target = Key;
+
+    fn deref(&self) -> &Key {
+        &self.0
+    }
+}
+
+impl Borrow<Key> for Lease {
+    fn borrow(&self) -> &Key {
+        &self.0
+    }
+}
+
+#[allow(unsafe_code)]
+// SAFETY: all is passed on to `Arc`, which pins its address.
+unsafe impl StrongRef for Lease {
+    type Target = Key;
+    type Weak = WeakLease;
+    type Watch = Swept<Self>;
+
+    fn downgrade(this: &Self) -> WeakLease {
+        WeakLease(Arc::downgrade(&this.0))
+    }
+    fn addr(this: &Self) -> *const () {
+        Arc::as_ptr(&this.0).cast()
+    }
+}
+
+#[allow(unsafe_code)]
+// SAFETY: likewise.
+unsafe impl WeakRef for WeakLease {
+    type Strong = Lease;
+
+    fn upgrade(&self) -> Option<Lease> {
+        self.0.upgrade().map(Lease)
+    }
+    fn addr(&self) -> *const () {
+        self.0.as_ptr().cast()
+    }
+    fn is_expired(&self) -> bool {
+        asked();
+        self.0.strong_count() == 0
+    }
+}
+
+impl Identify<Lease> for WeakLease {
+    fn addr(&self) -> *const () {
+        if self.is_expired() {
+            std::ptr::null()
+        } else {
+            WeakRef::addr(self)
+        }
+    }
+}
+
+/// A collection that asks such questions.
+trait Subject: Default + Send + Sync + 'static {
+    type Object: From<Key> + Deref<Target = Key> + Clone + 'static;
+
+    /// All that may ask something.
+    fn acts() -> Vec<fn(&Self, &Self::Object)>;
+    fn enter(&self, object: &Self::Object);
+    /// Takes an entry out, if there is a way.
+    fn leave(&self, object: &Self::Object);
+    fn has(&self, object: &Self::Object) -> bool;
+    fn counts(&self) -> (usize, usize, usize);
+    fn purge(&self);
+}
+
+fn object<S: Subject>(number: usize) -> S::Object {
+    Key(number, None).into()
+}
+
+macro_rules! subjects {
+    ($($name:ident: $collection:ty, $object:ty, |$this:ident, $it:ident|
+        enter $enter:expr, leave $leave:expr, has $has:expr, also [$($act:expr),*];)*) => {$(
+        #[derive(Default)]
+        struct $name($collection);
+
+        impl Subject for $name {
+            type Object = $object;
+
+            fn acts() -> Vec<fn(&Self, &$object)> {
+                vec![
+                    |all, it| all.enter(it),
+                    |all, it| all.leave(it),
+                    |all, it| _ = all.has(it),
+                    |all, _| all.purge(),
+                    |all, _| all.0.clear(),
+                    |all, _| _ = all.0.iter().count(),
+                    $(|$this, $it| {
+                        let $this = &$this.0;
+                        _ = $act;
+                    },)*
+                ]
+            }
+            fn enter(&self, $it: &$object) {
+                let $this = &self.0;
+                _ = $enter;
+            }
+            fn leave(&self, $it: &$object) {
+                let $this = &self.0;
+                _ = $leave;
+            }
+            fn has(&self, $it: &$object) -> bool {
+                let $this = &self.0;
+                $has
+            }
+            fn counts(&self) -> (usize, usize, usize) {
+                (self.0.len(), self.0.len_live(), self.0.pending_dead())
+            }
+            fn purge(&self) {
+                self.0.purge();
+            }
+        }
+    )*};
+}
+
+subjects! {
+    Values: WeakValueMap<Key, Strong<Key>>, Strong<Key>, |map, it|
+        enter map.insert((**it).clone(), it),
+        leave map.remove(&**it),
+        has map.get(&**it).is_some(),
+        also [
+            map.get_or_insert_with((**it).clone(), |_| it.clone()),
+            map.compute((**it).clone(), |_| Some(it.clone())),
+            map.compute((**it).clone(), |_| None),
+            map.remove_if(&**it, |_| true),
+            map.retain(|key, _| key != &**it)
+        ];
+    SweptValues: WeakValueMap<Key, Lease>, Lease, |map, it|
+        enter map.insert((**it).clone(), it),
+        leave map.remove(&**it),
+        has map.get(&**it).is_some(),
+        also [
+            map.get_or_insert_with((**it).clone(), |_| it.clone()),
+            map.compute((**it).clone(), |_| Some(it.clone())),
+            map.compute((**it).clone(), |_| None),
+            map.remove_if(&**it, |_| true),
+            map.retain(|key, _| key != &**it)
+        ];
+    Names: Interner<Strong<Key>>, Strong<Key>, |names, it|
+        enter names.intern(it.clone()),
+        leave { names.clear(); it },
+        has names.get(&**it).is_some(),
+        also [];
+    SweptNames: Interner<Lease>, Lease, |names, it|
+        enter names.intern(it.clone()),
+        leave { names.clear(); it },
+        has names.get(&**it).is_some(),
+        also [];
+    SweptMaps: WeakMap<Lease, usize>, Lease, |map, it|
+        enter map.insert(it, 1),
+        leave map.remove(it),
+        has map.contains_key(it),
+        also [
+            map.get_or_insert_with(it, || 1),
+            map.compute(it, |_| Some(2)),
+            map.compute(it, |_| None),
+            map.remove(&Lease::downgrade(it)),
+            map.retain(|key, _| key.0.0 != it.0.0)
+        ];
+    SweptSets: WeakSet<Lease>, Lease, |set, it|
+        enter set.insert(it),
+        leave set.remove(it),
+        has set.contains(it),
+        also [set.contains(&Lease::downgrade(it)), set.retain(|key| key.0.0 != it.0.0)];
+}
+
+macro_rules! for_each_subject {
+    ($($test:ident),*) => {$(
+        mod $test {
+            for_each_subject!(@one $test values: Values, swept_values: SweptValues, names: Names,
+                swept_names: SweptNames, swept_maps: SweptMaps, swept_sets: SweptSets);
+        }
+    )*};
+    (@one $test:ident $($name:ident: $subject:ident),*) => {$(
+        #[test]
+        fn $name() {
+            super::$test::<super::$subject>();
+        }
+    )*};
+}
+
+for_each_subject!(a_panic_inside_leaves_nothing_half_done);
+
+/// D65: At each question something is removed, and at each later one, or at the same, there is a panic:
+/// what was to be put in is there, or is not, and nothing else is left of it.
+fn a_panic_inside_leaves_nothing_half_done<S: Subject>() {
+    for act in S::acts() {
+        for change in 0..scaled(6, 2) {
+            for panic in change..scaled(9, 4) {
+                let all = Arc::new(S::default());
+                let mut objects: Vec<S::Object> = (0..4).map(object::<S>).collect();
+                objects.iter().for_each(|object| all.enter(object));
+                drop(objects.pop());
+                let (removed, new) = (objects[0].clone(), object::<S>(0));
+                {
+                    let all = all.clone();
+                    plan(change, move || all.leave(&removed));
+                }
+                plan(panic, || explode());
+                panics(|| act(&all, &new));
+                forget_plan();
+                assert!(all.counts().0 <= 5);
+                drop((objects, new));
+                all.purge();
+                assert_eq!(all.counts(), (0, 0, 0), "{change} {panic}");
+                let more: Vec<S::Object> = (0..4).map(object::<S>).collect();
+                more.iter().for_each(|object| all.enter(object));
+                assert!(more.iter().all(|object| all.has(object)));
+                assert_eq!(all.counts(), (4, 4, 0));
+            }
+        }
+    }
+}
+
+/// K175: Whatever panics, nobody waits for ever: neither on the thread that has seen the panic nor on
+/// another; and the dead are looked for as before.
+#[test]
+fn a_panic_of_a_pointer_lands_the_flight() {
+    in_time(|| {
+        let few = scaled(40, 20);
+        for after in 0..scaled(20, 4) {
+            let (map, values) = (SweptMaps::default().0, SweptValues::default().0);
+            let keys: Vec<Lease> = (0..few).map(object::<SweptMaps>).collect();
+            let mut told = 0;
+            for key in &keys {
+                plan(after, || explode());
+                told += usize::from(panics(|| _ = map.get_or_insert_with(key, || 1)));
+                forget_plan();
+                let asked = thread::scope(|scope| {
+                    let ask = || map.get_or_insert_with(key, || 2);
+                    scope.spawn(ask).join().unwrap()
+                });
+                assert!((1..=2).contains(&asked));
+                let make = |_: &Key| key.clone();
+                plan(after, || explode());
+                told += usize::from(panics(|| {
+                    values.get_or_insert_with((**key).clone(), make);
+                }));
+                forget_plan();
+                let asked = thread::scope(|scope| {
+                    let ask = || values.get_or_insert_with((**key).clone(), make);
+                    scope.spawn(ask).join().unwrap()
+                });
+                assert!(asked.0.0 == key.0.0);
+            }
+            assert!(told > 0, "nothing has panicked at {after}");
+            assert_eq!((map.len(), values.len()), (few, few));
+            drop(keys);
+            for number in 0..4 * few {
+                map.insert(&object::<SweptMaps>(number), 3);
+                values.insert(Key(number, None), &object::<SweptMaps>(number));
+            }
+            // As many as there were may come before a sweep.
+            assert!(map.len() <= 2 * few + 1, "{}", map.len());
+        }
+    });
+}
+
+/// K174: While one is about to make something, another thread removes an entry, which is destroyed on the
+/// former's thread; its destructor asks for what is about to be made. That is no circle.
+#[test]
+fn small_a_destructor_may_ask_for_what_is_not_yet_begun() {
+    in_time(|| {
+        let mut asked_first = 0;
+        for at in 0..scaled(24, 10) {
+            let map = Arc::new(Values::default().0);
+            let new = |number| Strong::new(Key(number, None));
+            let ask = |map: &WeakValueMap<Key, Strong<Key>>, make: fn(&Key) -> Strong<Key>| {
+                map.get_or_insert_with(Key(5, None), make)
+            };
+            let objects: Vec<_> = (0..3).map(new).collect();
+            let (ended, was_told) = (Count::default(), Count::default());
+            let ends: Ends = {
+                let (map, ended, was_told) =
+                    (Arc::downgrade(&map), ended.clone(), was_told.clone());
+                Arc::new(move |_| {
+                    ended.add();
+                    let map = map.upgrade().expect("it is there");
+                    if panics(|| _ = ask(&map, |_| Strong::new(Key(7, None)))) {
+                        was_told.add();
+                    }
+                })
+            };
+            for object in &objects {
+                map.insert((**object).clone(), object);
+            }
+            let owned = Arc::new(Owned::new(9, &ends));
+            map.insert(Key(9, Some(owned)), &objects[0]);
+            {
+                let map = map.clone();
+                plan(at, move || {
+                    let remove = move || assert!(map.remove(&Key(9, None)).is_some());
+                    thread::spawn(remove).join().unwrap();
+                });
+            }
+            let value = ask(&map, |key| Strong::new(key.clone()));
+            forget_plan();
+            asked_first += usize::from(value.0 == 7);
+            assert_eq!(was_told.get(), 0, "at question {at}");
+            assert!(
+                map.get(&Key(5, None))
+                    .is_some_and(|got| Strong::ptr_eq(&got, &value))
+            );
+            map.clear();
+            assert_eq!(ended.get(), 1);
+            assert!(map.is_empty());
+        }
+        // (The value of the destructor dies with it, and is not what the other gets.)
+        assert_eq!(asked_first, 0);
+    });
+}

@@ -1,0 +1,160 @@
+//! Lookups by what does not hold its object: another object, which came to its address meanwhile, and its
+//! entry, are never taken for it.
+
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::sync::{Arc, Mutex};
+
+use weakly::concurrent::{WeakMap, WeakSet};
+use weakly::{Attribute, AttributeKey, Attributes, Identify, Strong, Weak};
+
+use crate::common::scaled;
+
+/// The last pointer to an object.
+type Last = Mutex<Option<Strong<usize>>>;
+
+/// Drops the last pointer to an object, and makes another at its address, if that can be had.
+fn replace(last: &Last) -> Option<Strong<usize>> {
+    let old = last.lock().unwrap().take()?;
+    let address = Strong::as_ptr(&old);
+    drop(old);
+    let mut others = Vec::new();
+    (0..scaled(20, 100)).find_map(|_| {
+        let new = Strong::new(2);
+        if Strong::as_ptr(&new) == address {
+            return Some(new);
+        }
+        others.push(new);
+        None
+    })
+}
+
+struct Note;
+
+impl AttributeKey for Note {
+    type Value = u32;
+}
+
+/// Everything that is looked up by identity.
+#[derive(Default)]
+struct All {
+    map: WeakMap<Strong<usize>, u32>,
+    set: WeakSet<Strong<usize>>,
+    attribute: Attribute<Strong<usize>, u32>,
+    attributes: Attributes<Strong<usize>>,
+}
+
+impl All {
+    fn put(&self, object: &Strong<usize>) {
+        self.map.insert(object, 2);
+        self.set.insert(object);
+        self.attribute.set(object, 2);
+        self.attributes.set(object, Note, 2);
+    }
+
+    fn assert_has(&self, object: &Strong<usize>) {
+        assert_eq!(self.map.get(object), Some(2));
+        assert!(self.set.contains(object));
+        assert_eq!(self.attribute.get(object), Some(2));
+        assert_eq!(self.attributes.get(object, Note), Some(2));
+    }
+}
+
+/// A question by a weak key; whether it found something.
+type Ask<Q> = fn(&All, &Q) -> bool;
+
+fn questions<Q: Identify<Strong<usize>>>() -> [Ask<Q>; 15] {
+    [
+        |all, key| all.map.get(key).is_some(),
+        |all, key| all.map.with(key, |_| ()).is_some(),
+        |all, key| all.map.contains_key(key),
+        |all, key| all.map.remove(key).is_some(),
+        |all, key| all.map.remove_if(key, |_| true),
+        |all, key| all.set.contains(key),
+        |all, key| all.set.remove(key),
+        |all, key| all.attribute.get(key).is_some(),
+        |all, key| all.attribute.has(key),
+        |all, key| all.attribute.take(key).is_some(),
+        |all, key| all.attribute.remove(key),
+        |all, key| all.attributes.get(key, Note).is_some(),
+        |all, key| all.attributes.has(key, Note),
+        |all, key| !all.attributes.list(key).is_empty(),
+        |all, key| all.attributes.forget(key),
+    ]
+}
+
+/// Does something when it is asked for its address the `n`th time, afterwards.
+struct Late {
+    weak: Weak<usize>,
+    left: AtomicUsize,
+    act: Box<dyn Fn()>,
+}
+
+impl Identify<Strong<usize>> for Late {
+    fn addr(&self) -> *const () {
+        let address = Identify::<Strong<usize>>::addr(&self.weak);
+        if self.left.fetch_sub(1, SeqCst) == 1 {
+            (self.act)();
+        }
+        address
+    }
+}
+
+/// B29: The object dies, and another comes to its address and gets an entry, while it is looked for: as if
+/// another thread did that, at the very moment after the address was read.
+#[test]
+fn another_object_comes_during_a_lookup() {
+    for ask in questions() {
+        let (all, first) = (Arc::new(All::default()), Strong::new(1));
+        let weak = Strong::downgrade(&first);
+        let last = Mutex::new(Some(first));
+        let second = Arc::<Last>::default();
+        let act = {
+            let (all, second) = (all.clone(), second.clone());
+            Box::new(move || {
+                let new = replace(&last);
+                new.iter().for_each(|new| all.put(new));
+                *second.lock().unwrap() = new;
+            })
+        };
+        let left = AtomicUsize::new(1);
+        assert!(!ask(&all, &Late { weak, left, act }));
+        if let Some(second) = &*second.lock().unwrap() {
+            all.assert_has(second);
+        }
+    }
+}
+
+/// B29: The same by the destructor of a value, which runs when a removal begins.
+#[test]
+fn another_object_comes_when_a_removal_begins() {
+    struct Replaces(Arc<Last>, Arc<Values>, Arc<Last>);
+    type Values = WeakMap<Strong<usize>, Option<Arc<Replaces>>>;
+    impl Drop for Replaces {
+        fn drop(&mut self) {
+            let new = replace(&self.0);
+            new.iter().for_each(|new| _ = self.1.insert(new, None));
+            *self.2.lock().unwrap() = new;
+        }
+    }
+    let removals: [fn(&Values, &Weak<usize>) -> bool; 2] = [
+        |map, weak| map.remove(weak).is_some(),
+        |map, weak| map.remove_if(weak, |_| true),
+    ];
+    for remove in removals {
+        let map = Arc::new(Values::new());
+        let first = Strong::new(1);
+        let weak = Strong::downgrade(&first);
+        let last = Arc::new(Mutex::new(Some(first)));
+        let second = Arc::<Last>::default();
+        let dead = Strong::new(3);
+        map.insert(
+            &dead,
+            Some(Arc::new(Replaces(last, map.clone(), second.clone()))),
+        );
+        drop(dead);
+        assert!(!remove(&map, &weak));
+        if let Some(second) = &*second.lock().unwrap() {
+            assert!(map.contains_key(second), "it has lost its entry");
+        }
+    }
+}
