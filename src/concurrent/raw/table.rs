@@ -218,7 +218,7 @@ fn find<N: Entry>(mut array: &Array<N>, hash: u64, mut same: impl FnMut(&N) -> b
 
 /// All entries, as they are found now. (Code that adds entries while it is shown some would otherwise be shown
 /// those too, and so on.)
-fn entries<'g, N: Entry>(array: Option<&'g Array<N>>) -> Vec<&'g N> {
+fn entries<N: Entry>(array: Option<&Array<N>>) -> Vec<&N> {
     let mut all = Vec::new();
     let Some(array) = array else { return all };
     for index in 0..array.len() {
@@ -333,7 +333,7 @@ impl<N: Entry> Writer<'_, N> {
 
     /// The array in which the home bucket of this hash is to be changed: if it is moving, it has been moved.
     #[inline]
-    fn array_for<'g>(&'g self, hash: u64) -> Option<&'g Array<N>> {
+    fn array_for(&self, hash: u64) -> Option<&Array<N>> {
         let mut array = self.table.array(&self.inside)?;
         while let Some(next) = array.next() {
             if array.help(next, hash) {
