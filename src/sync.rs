@@ -17,6 +17,7 @@
 pub(crate) use imp::*;
 
 /// A function that is `const`, but for loom, whose types are made at run time.
+#[cfg(feature = "std")]
 macro_rules! const_fn {
     ($(#[$attr:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),*) -> $out:ty $body:block) => {
         $(#[$attr])*

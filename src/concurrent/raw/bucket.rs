@@ -216,14 +216,14 @@ impl<'a, N> Locked<'a, N> {
     /// Sets a slot of this chain.
     #[inline]
     fn set(&mut self, bucket: &Bucket<N>, slot: usize, node: *mut N, tag: usize) {
-        // Release: the entry is made.
+        // Release: the entry is made. (A reader may have seen an earlier entry's tag, the same.)
         bucket.slots[slot].store(node, Release);
         let meta = self.tags(bucket).with_tag(slot, tag);
         if ptr::eq(bucket, self.home) {
             self.meta = meta;
         } else {
-            // Release: with the tag goes the entry (B2).
-            bucket.meta.store(meta.0, Release);
+            // Relaxed: who sees the tag and not the entry looks before this; who comes after the lock sees both.
+            bucket.meta.store(meta.0, Relaxed);
         }
     }
 

@@ -170,7 +170,8 @@ impl Domain {
     /// D1: the seat first, then the table.
     #[inline]
     fn sit_down(&self, seat: &Seat) -> usize {
-        // Acquire: whoever has ended the era before this had unlinked what it put into limbo (D2).
+        // Acquire: whoever has ended the era before this had unlinked what it put into limbo (D2). (By the
+        // language, the fence that follows would do.)
         let since = self.era.load(Acquire);
         store_load(&seat.since, since);
         since

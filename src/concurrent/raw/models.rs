@@ -469,6 +469,21 @@ fn models_first_array() {
     });
 }
 
+/// A key goes and comes back into the same slot, under a reader that has seen its tag.
+#[test]
+fn models_back_again() {
+    loom::model(|| {
+        let table = Table::with(&[0]);
+        let other = with(&table, 1, |table| {
+            assert_eq!(table.remove(0), Some(0));
+            assert_eq!(table.insert(0, 5), None);
+        });
+        assert!(matches!(table.get(0), None | Some(0 | 5)));
+        other.join().unwrap();
+        assert_eq!((table.get(0), table.ends()), (Some(5), 1));
+    });
+}
+
 /// A reader finds what is there while the table grows.
 #[test]
 fn models_growth_and_a_reader() {
