@@ -5,13 +5,14 @@
 //! end. Who unlinks it marks it; at its end, when the table's reclamation drops it, what it owns is moved
 //! from there to where it is kept.
 
-use core::mem::ManuallyDrop;
+use core::mem::{self, ManuallyDrop};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
 
 use super::drain::Depth;
 use super::node::{Node, State};
+use super::raw::FirstPanic;
 use super::table::Table;
 use super::tie::Tied;
 use crate::reclaim::Reclaim;
@@ -74,6 +75,17 @@ impl<K, V> Kept<K, V> {
         let taken = list.pop();
         self.len.store(list.len(), Relaxed);
         taken
+    }
+}
+
+impl<K, V> Drop for Kept<K, V> {
+    /// Destroys all that is still kept, also if some destructors panic.
+    fn drop(&mut self) {
+        let mut panics = FirstPanic::default();
+        for left in mem::take(&mut *self.list()) {
+            panics.catch(|| drop(left));
+        }
+        panics.resume();
     }
 }
 

@@ -281,22 +281,26 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// T2: this node has been unlinked, by us. Says whether it was stale.
     pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
+        let on_request = self.kept.is_on_request();
         // Code of a user.
-        let stale = catch_unwind(AssertUnwindSafe(|| {
-            if self.kept.is_on_request() && node.is_dead() {
-                self.keep(node);
-            }
-            node.is_stale()
+        let asked = catch_unwind(AssertUnwindSafe(|| {
+            let stale = node.is_stale();
+            (stale, stale || on_request && node.is_dead())
         }));
+        // Who does not say may be dead.
+        let (stale, dead) = *asked.as_ref().unwrap_or(&(false, true));
+        if on_request && dead {
+            self.keep(node);
+        }
         if node.ready().is_none() {
             self.flying.fetch_sub(1, Relaxed);
-        } else if let Ok(true) = stale {
+        } else if stale {
             self.dead.fetch_add(1, Relaxed);
         } else {
             self.discarded.fetch_add(1, Relaxed);
         }
         node.end();
-        stale.unwrap_or_else(|panic| resume_unwind(panic))
+        asked.map_or_else(|panic| resume_unwind(panic), |_| stale)
     }
 
     /// Unlinks this very node, if it is still there.

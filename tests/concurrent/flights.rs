@@ -3,9 +3,11 @@
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::channel;
 use std::thread;
 
+use weakly::Strong;
 use weakly::concurrent::{WeakMap, WeakValueMap};
 
 use crate::common::{explode, panics, scaled};
@@ -411,4 +413,31 @@ fn the_count_is_right_while_one_flies<M: Making>() {
         map.remove(1);
         assert_eq!(map.len(), 1);
     }
+}
+
+/// D65, L158: If the destructor of what is not kept panics, that comes out of the call that has made it, and not of
+/// one that follows.
+#[test]
+fn small_the_panic_of_what_is_not_kept_comes_out_at_once() {
+    #[derive(Clone)]
+    struct Bomb(Arc<AtomicBool>);
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            if self.0.swap(false, SeqCst) {
+                explode();
+            }
+        }
+    }
+    let (map, key) = (WeakMap::new(), Strong::new(1));
+    let fuse = Arc::new(AtomicBool::new(false));
+    let bomb = || Bomb(fuse.clone());
+    assert!(panics(|| _ = map.get_or_insert_with(&key, || {
+        map.clear();
+        fuse.store(true, SeqCst);
+        bomb()
+    })));
+    assert!(!fuse.load(SeqCst));
+    assert!(!map.contains_key(&key));
+    _ = map.get_or_insert_with(&key, bomb);
+    assert_eq!(map.len(), 1);
 }

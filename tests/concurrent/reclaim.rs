@@ -23,6 +23,7 @@ for_each_owning!(
     small_threads_destroy_nothing_but_on_request,
     a_destructor_may_purge,
     destructors_may_panic,
+    all_destructors_may_panic_at_the_end,
 );
 
 /// More than are reclaimed in one turn.
@@ -272,6 +273,23 @@ fn destructors_may_panic<C: Changing>() {
         all.purge();
         assert_eq!((all.counts(), count.get()), ((0, 0, 0), 16));
     }
+}
+
+/// Several panics at the end of the collection are one, and all is destroyed.
+fn all_destructors_may_panic_at_the_end<C: Changing>() {
+    let count = Count::default();
+    let counts = count.clone();
+    let bomb: Ends = Arc::new(move |_| {
+        counts.add();
+        explode();
+    });
+    let (all, lives) = on_request::<C>(16, &bomb);
+    drop(lives);
+    lives_come_and_go(&all);
+    assert!(all.pending_dead() >= 16);
+    assert_eq!(count.get(), 0);
+    assert!(panics(|| drop(all)));
+    assert_eq!(count.get(), 16);
 }
 
 /// So many that those are swept that nobody tells of.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 
 use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
-use weakly::{Identify, Strong, StrongRef, Swept, WeakRef};
+use weakly::{Identify, Reclaim, Strong, StrongRef, Swept, WeakRef};
 
 use crate::common::{explode, in_time, panics, scaled};
 use crate::faces::{Count, Ends, Owned};
@@ -292,6 +292,29 @@ fn a_panic_inside_leaves_nothing_half_done<S: Subject>() {
             }
         }
     }
+}
+
+/// N185, D65: What is unlinked when its pointer will not say whether it is dead may be dead: on request it is kept.
+#[test]
+fn what_will_not_say_whether_it_is_dead_is_kept() {
+    let mut kept = 0;
+    for at in 0..scaled(12, 4) {
+        let all = SweptValues::default();
+        all.0.set_reclaim(Reclaim::OnRequest);
+        let ended = Count::default();
+        let owned = Arc::new(Owned::new(1, &ended.ends()));
+        let value = object::<SweptValues>(1);
+        all.0.insert(Key(1, Some(owned)), &value);
+        drop(value);
+        plan(at, || explode());
+        let panicked = panics(|| all.enter(&object::<SweptValues>(1)));
+        forget_plan();
+        assert_eq!(ended.get(), 0, "at question {at}");
+        kept += usize::from(panicked && all.0.pending_dead() == 1);
+        all.purge();
+        assert_eq!((all.counts(), ended.get()), ((0, 0, 0), 1));
+    }
+    assert_ne!(kept, 0, "the question was asked");
 }
 
 /// K175: Whatever panics, nobody waits for ever: neither on the thread that has seen the panic nor on

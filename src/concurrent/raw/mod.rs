@@ -49,6 +49,7 @@ mod table;
 mod tests;
 mod thread;
 
+pub(super) use retired::FirstPanic;
 pub(super) use table::{Put, RawTable, Writer};
 
 /// What a table needs to know of its entries.

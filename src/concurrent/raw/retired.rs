@@ -37,12 +37,12 @@ impl Retired {
 
 /// The first panic of several destructors, none of which keeps the next from being run.
 #[derive(Default)]
-pub(super) struct FirstPanic(Option<Box<dyn Any + Send>>);
+pub(in super::super) struct FirstPanic(Option<Box<dyn Any + Send>>);
 
 impl FirstPanic {
     /// Runs it, and keeps what it panics with, if it is the first.
     #[inline]
-    pub(super) fn catch(&mut self, run: impl FnOnce()) {
+    pub(in super::super) fn catch(&mut self, run: impl FnOnce()) {
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(run)) {
             if self.0.is_some() {
                 swallow(payload);
@@ -54,7 +54,7 @@ impl FirstPanic {
 
     /// Panics as the first did, unless this thread panics already.
     #[inline]
-    pub(super) fn resume(self) {
+    pub(in super::super) fn resume(self) {
         if let Some(payload) = self.0 {
             if thread::panicking() {
                 swallow(payload);
