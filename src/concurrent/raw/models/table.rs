@@ -1,210 +1,13 @@
-//! loom models of the reclamation and of the table. What is destroyed is marked, and its memory kept, so
-//! that a late look is seen in every interleaving.
-//!
-//! Buckets have two slots here, the first array one bucket, and an operation moves two buckets at most.
-//!
-//! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
+//! The table.
 
-use core::ptr;
+use core::sync::atomic::Ordering::Relaxed;
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicUsize, Ordering::*};
-use loom::thread::{self, JoinHandle};
+use loom::thread::JoinHandle;
 use std::boxed::Box;
 
-use super::domain::{Domain, Reading, Writing};
-use super::retired::Retired;
-use super::thread::ThreadNumber;
-use super::{Entry, Put, RawTable};
+use super::super::{Entry, Put, RawTable};
+use super::spawn;
 use crate::sync::{Live, UnsafeCell};
-
-fn spawn<T: 'static>(number: usize, run: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
-    thread::spawn(move || {
-        ThreadNumber::set(number);
-        run()
-    })
-}
-
-// === The reclamation, with one word instead of a table ===
-
-/// Things to be looked at, one of which can be found.
-struct World<const PROMPT: bool> {
-    domain: Domain,
-    found: AtomicUsize,
-    things: [Thing; 3],
-}
-
-struct Thing {
-    live: Live,
-    ends: AtomicUsize,
-}
-
-impl<const PROMPT: bool> World<PROMPT> {
-    fn new() -> Arc<Self> {
-        Arc::new(World {
-            domain: Domain::new(),
-            found: AtomicUsize::new(0),
-            things: [(); 3].map(|()| Thing {
-                live: Live::new(),
-                ends: AtomicUsize::new(0),
-            }),
-        })
-    }
-
-    fn look(&self) {
-        let _inside = Reading::new(&self.domain, PROMPT);
-        self.things[self.found.load(Acquire)].live.check();
-    }
-
-    /// As a writer: what has been found is retired.
-    fn replace(&self, new: usize) {
-        let inside = Writing::new(&self.domain, PROMPT);
-        // Relaxed on the loading side: a lock stands between two writers of a table.
-        let old = self.found.swap(new, AcqRel);
-        self.things[old].live.check();
-        let old = ptr::from_ref(&self.things[old]).cast_mut();
-        // SAFETY: unlinked by us.
-        inside.retire(unsafe { Retired::new(old, end) });
-    }
-
-    fn ended(&self) -> usize {
-        self.things
-            .iter()
-            .map(|thing| thing.ends.load(Relaxed))
-            .sum()
-    }
-}
-
-unsafe fn end(thing: *mut ()) {
-    // SAFETY: a thing of a world that is there.
-    let thing = unsafe { &*thing.cast::<Thing>() };
-    thing.live.end();
-    thing.ends.fetch_add(1, Relaxed);
-}
-
-/// D1, D2: nobody looks at what has ended. D3: when all have left, all that was retired has ended.
-#[test]
-fn models_reader_and_writer() {
-    loom::model(|| {
-        let world = World::<true>::new();
-        let other = spawn(1, {
-            let world = Arc::clone(&world);
-            move || world.replace(1)
-        });
-        world.look();
-        world.look();
-        other.join().unwrap();
-        assert_eq!(world.ended(), 1, "left behind");
-    });
-}
-
-#[test]
-fn models_reader_and_two_writes() {
-    loom::model(|| {
-        let world = World::<true>::new();
-        let other = spawn(1, {
-            let world = Arc::clone(&world);
-            move || {
-                world.replace(1);
-                world.replace(2);
-            }
-        });
-        world.look();
-        other.join().unwrap();
-        assert_eq!(world.ended(), 2, "left behind");
-    });
-}
-
-#[test]
-fn models_reader_and_two_writers() {
-    let mut builder = loom::model::Builder::new();
-    // Three took minutes.
-    builder.preemption_bound = Some(2);
-    builder.check(|| {
-        let world = World::<true>::new();
-        let writers = [1, 2].map(|number| {
-            let world = Arc::clone(&world);
-            spawn(number, move || world.replace(number))
-        });
-        world.look();
-        for writer in writers {
-            writer.join().unwrap();
-        }
-        assert_eq!(world.ended(), 2, "left behind");
-    });
-}
-
-/// Two readers leave at once: the last of them finds what the writer has left.
-#[test]
-fn models_two_readers_and_a_writer() {
-    loom::model(|| {
-        let world = World::<true>::new();
-        let readers = [1, 2].map(|number| {
-            let world = Arc::clone(&world);
-            spawn(number, move || world.look())
-        });
-        world.replace(1);
-        for reader in readers {
-            reader.join().unwrap();
-        }
-        assert_eq!(world.ended(), 1, "left behind");
-    });
-}
-
-/// Who is inside twice holds up what it found until it has left twice.
-#[test]
-fn models_nested() {
-    loom::model(|| {
-        let world = World::<true>::new();
-        let other = spawn(1, {
-            let world = Arc::clone(&world);
-            move || world.replace(1)
-        });
-        {
-            let _outer = Reading::new(&world.domain, true);
-            let found = world.found.load(Acquire);
-            world.replace(2);
-            world.things[found].live.check();
-        }
-        other.join().unwrap();
-        assert_eq!(world.ended(), 2, "left behind");
-    });
-}
-
-/// Who enters in the next era does not find what was put into limbo in the last.
-#[test]
-fn models_nested_and_a_reader() {
-    loom::model(|| {
-        let world = World::<true>::new();
-        let other = spawn(1, {
-            let world = Arc::clone(&world);
-            move || world.look()
-        });
-        {
-            let _outer = Reading::new(&world.domain, true);
-            world.replace(1);
-        }
-        other.join().unwrap();
-        assert_eq!(world.ended(), 1, "left behind");
-    });
-}
-
-/// Without destructors, readers leave without a barrier: what they leave behind goes with the next.
-#[test]
-fn models_without_destructors() {
-    loom::model(|| {
-        let world = World::<false>::new();
-        let other = spawn(1, {
-            let world = Arc::clone(&world);
-            move || world.replace(1)
-        });
-        world.look();
-        other.join().unwrap();
-        world.look();
-        assert_eq!(world.ended(), 1, "left behind for good");
-    });
-}
-
-// === The table ===
 
 struct Node {
     hash: u64,
@@ -321,7 +124,7 @@ fn with<T: 'static>(
 
 /// Two threads put the same key in: one adds, one replaces.
 #[test]
-fn models_claim() {
+fn claim() {
     loom::model(|| {
         let table = Table::with(&[]);
         let other = with(&table, 1, |table| table.insert(0, 1));
@@ -338,7 +141,7 @@ fn models_claim() {
 
 /// Of two who put in what is not there, one does, also of two in the same bucket.
 #[test]
-fn models_claim_if_new() {
+fn claim_if_new() {
     loom::model(|| {
         let table = Table::with(&[]);
         let other = with(&table, 1, |table| {
@@ -355,7 +158,7 @@ fn models_claim_if_new() {
 
 /// A reader of a key that is replaced always finds it, and never goes back.
 #[test]
-fn models_replace() {
+fn replace() {
     loom::model(|| {
         let table = Table::with(&[0]);
         let other = with(&table, 1, |table| table.insert(0, 1));
@@ -369,7 +172,7 @@ fn models_replace() {
 
 /// Two replace the same: the one replaces what the other has put in.
 #[test]
-fn models_replace_by_two() {
+fn replace_by_two() {
     loom::model(|| {
         let table = Table::with(&[0]);
         let other = with(&table, 1, |table| table.insert(0, 1));
@@ -385,7 +188,7 @@ fn models_replace_by_two() {
 
 /// Two take the same out: one has it.
 #[test]
-fn models_unlink() {
+fn unlink() {
     loom::model(|| {
         let table = Table::with(&[0]);
         let other = with(&table, 1, |table| table.remove(0));
@@ -400,7 +203,7 @@ fn models_unlink() {
 
 /// A slot is taken again, by an entry of another tag: who looks for the old one, or a neighbour, is not misled.
 #[test]
-fn models_slot_taken_again() {
+fn slot_taken_again() {
     const OTHER: u64 = 1 << 56;
     loom::model(|| {
         let table = Table::with(&[0, 1 << 57]);
@@ -419,7 +222,7 @@ fn models_slot_taken_again() {
 
 /// A chain becomes longer, by two at once: what is there is found, and what comes in.
 #[test]
-fn models_chain() {
+fn chain() {
     loom::model(|| {
         // Four buckets: the third in the same one makes a chain.
         let table = Table::with_capacity(4, &[0, 4]);
@@ -437,7 +240,7 @@ fn models_chain() {
 
 /// In the second bucket of a chain a slot is taken again.
 #[test]
-fn models_chain_taken_again() {
+fn chain_taken_again() {
     const OTHER: u64 = 12 | 1 << 56;
     loom::model(|| {
         let table = Table::with_capacity(4, &[0, 4, 8]);
@@ -457,7 +260,7 @@ fn models_chain_taken_again() {
 
 /// The first entries come from two threads, and a third looks.
 #[test]
-fn models_first_array() {
+fn first_array() {
     loom::model(|| {
         let table = Table::with(&[]);
         let other = with(&table, 1, |table| table.insert(0, 1));
@@ -471,7 +274,7 @@ fn models_first_array() {
 
 /// A key goes and comes back into the same slot, under a reader that has seen its tag.
 #[test]
-fn models_back_again() {
+fn back_again() {
     loom::model(|| {
         let table = Table::with(&[0]);
         let other = with(&table, 1, |table| {
@@ -486,7 +289,7 @@ fn models_back_again() {
 
 /// A reader finds what is there while the table grows.
 #[test]
-fn models_growth_and_a_reader() {
+fn growth_and_a_reader() {
     loom::model(|| {
         let table = Table::with(&[0, 1]);
         // The third needs a second bucket.
@@ -501,7 +304,7 @@ fn models_growth_and_a_reader() {
 
 /// Two grow at once, by what they put in; nothing is lost.
 #[test]
-fn models_growth_by_two() {
+fn growth_by_two() {
     loom::model(|| {
         let table = Table::with(&[0, 1]);
         let other = with(&table, 1, |table| table.insert(2, 0));
@@ -514,7 +317,7 @@ fn models_growth_by_two() {
 
 /// What is taken out while the table grows does not come back with the next array.
 #[test]
-fn models_growth_and_unlink() {
+fn growth_and_unlink() {
     loom::model(|| {
         let table = Table::with(&[0, 1]);
         let other = with(&table, 1, |table| table.insert(2, 0));
@@ -531,7 +334,7 @@ fn models_growth_and_unlink() {
 
 /// What is replaced while the table grows is not there twice, and the new one is found at once.
 #[test]
-fn models_growth_and_replace() {
+fn growth_and_replace() {
     loom::model(|| {
         let table = Table::with(&[0, 1]);
         let other = with(&table, 1, |table| table.insert(2, 0));
@@ -550,7 +353,7 @@ fn models_growth_and_replace() {
 /// There are so many entries that the next array is too short as soon as it is there: it does not grow before
 /// the first has moved.
 #[test]
-fn models_one_growth_after_the_other() {
+fn one_growth_after_the_other() {
     let mut builder = loom::model::Builder::new();
     // It takes long to fill.
     builder.max_branches = 10_000;
@@ -570,7 +373,7 @@ fn models_one_growth_after_the_other() {
 
 /// A table that has not finished to grow ends.
 #[test]
-fn models_end_while_it_grows() {
+fn end_while_it_grows() {
     loom::model(|| {
         let table = Table::with(&[0, 2, 4]);
         let other = with(&table, 1, |table| {
