@@ -169,7 +169,7 @@ fn destructors_that_panic() {
     let payload = catch_unwind(AssertUnwindSafe(|| {
         let _writer = table.write();
         clear();
-        std::panic::panic_any(77_u64);
+        std::panic::resume_unwind(Box::new(77_u64));
     }));
     assert_eq!(payload.unwrap_err().downcast_ref(), Some(&77_u64));
     assert_eq!(ends.swap(0, Relaxed), 10, "while the thread panics");
