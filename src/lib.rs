@@ -25,6 +25,12 @@ mod common;
 mod compile_fail;
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub mod concurrent;
+// Of what is shared, loom runs the table alone: the rest is made of it.
+#[cfg(all(feature = "std", weakly_loom))]
+mod concurrent {
+    #[allow(unsafe_code, dead_code, unused_imports)]
+    mod raw;
+}
 pub mod entry;
 #[cfg(feature = "std")]
 #[cfg_attr(weakly_loom, allow(dead_code))]

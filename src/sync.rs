@@ -17,6 +17,23 @@
 
 pub(crate) use imp::*;
 
+/// A function that is `const`, but for loom, whose types are made at run time.
+#[cfg(feature = "std")]
+macro_rules! const_fn {
+    ($(#[$attr:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),*) -> $out:ty $body:block) => {
+        $(#[$attr])*
+        #[cfg(not(weakly_loom))]
+        $vis const fn $name($($arg: $ty),*) -> $out $body
+
+        $(#[$attr])*
+        #[cfg(weakly_loom)]
+        $vis fn $name($($arg: $ty),*) -> $out $body
+    };
+}
+
+#[cfg(feature = "std")]
+pub(crate) use const_fn;
+
 #[cfg(not(weakly_loom))]
 mod imp {
     use alloc::boxed::Box;
@@ -56,7 +73,7 @@ mod imp {
 
     impl Live {
         #[inline(always)]
-        pub(crate) fn new() -> Self {
+        pub(crate) const fn new() -> Self {
             Live
         }
 
@@ -69,6 +86,29 @@ mod imp {
         /// The record is used again.
         #[inline(always)]
         pub(crate) fn begin(&self) {}
+    }
+
+    /// Stores, and lets no later load of this thread overtake that store: the StoreLoad barrier.
+    ///
+    /// Of two threads that each store, by this, and then load what the other has stored, one at least sees
+    /// the other's store. The same holds for all that happens before either call.
+    ///
+    /// By the language that is a store and a `SeqCst` fence: the two fences have an order, and who comes
+    /// second sees what was stored before the first. On x86 an exchange is the same in one instruction,
+    /// which costs half of a fence: it is never reordered with an earlier store nor a later load, in the
+    /// processor (it is locked) or by the compiler (it releases and acquires). Miri and loom check the
+    /// language's way. ThreadSanitizer, which does not know fences, checks the exchange; nor does anything
+    /// here take its happens-before from the fence, only the order of a store and a load.
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    pub(crate) fn store_load(word: &AtomicUsize, value: usize) {
+        #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(miri)))]
+        word.swap(value, Ordering::SeqCst);
+        #[cfg(not(all(any(target_arch = "x86", target_arch = "x86_64"), not(miri))))]
+        {
+            word.store(value, Ordering::Release);
+            core::sync::atomic::fence(Ordering::SeqCst);
+        }
     }
 
     /// A load right before a read-modify-write of the same atomic, which finds out the truth anyhow.
@@ -180,6 +220,11 @@ mod imp {
         pub(crate) fn has_ended(&self) -> bool {
             self.ended.load(Ordering::Acquire) == 1
         }
+    }
+
+    pub(crate) fn store_load(word: &AtomicUsize, value: usize) {
+        word.store(value, Ordering::Release);
+        loom::sync::atomic::fence(Ordering::SeqCst);
     }
 
     /// See the module's chapter: such a load would hide those of other threads.

@@ -3,8 +3,7 @@
 use core::cell::Cell;
 use core::sync::atomic::Ordering::*;
 
-use super::pin::MANY;
-use super::table::Table;
+use super::table::{MANY, Table};
 use super::tie::Tied;
 
 /// How deep drains may nest: a value that is destroyed by one may make another by what it does.
@@ -37,7 +36,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let mut swept = 0;
         // Set at once, or it would count below zero, also when somebody's code panics here.
         self.until_sweep.store(self.entries().max(MANY), Relaxed);
-        for node in self.nodes(pin.guard()) {
+        for node in pin.entries() {
             if node.is_stale() && self.unlink(&pin, node) {
                 swept += 1;
             }

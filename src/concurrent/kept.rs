@@ -5,20 +5,17 @@
 //! end. Who unlinks it marks it; at its end, when the table's reclamation drops it, what it owns is moved
 //! from there to where it is kept.
 
-use core::mem::ManuallyDrop;
+use core::mem::{self, ManuallyDrop};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
 
 use super::drain::Depth;
 use super::node::{Node, State};
-use super::pin::{Contained, Resumes};
+use super::raw::FirstPanic;
 use super::table::Table;
 use super::tie::Tied;
 use crate::reclaim::Reclaim;
-
-/// What a dead node leaves.
-type Left<K, V> = Contained<(Option<K>, V)>;
 
 /// The policy of a table, and what has been kept. It is counted, for the sake of the nodes that are marked.
 pub(super) struct Kept<K, V> {
@@ -29,7 +26,7 @@ pub(super) struct Kept<K, V> {
     /// How long the list is.
     len: AtomicUsize,
     /// No code of users runs under its lock (T4).
-    list: Mutex<Vec<Left<K, V>>>,
+    list: Mutex<Vec<(Option<K>, V)>>,
 }
 
 impl<K, V> Kept<K, V> {
@@ -53,7 +50,7 @@ impl<K, V> Kept<K, V> {
         self.len.load(Relaxed)
     }
 
-    fn list(&self) -> MutexGuard<'_, Vec<Left<K, V>>> {
+    fn list(&self) -> MutexGuard<'_, Vec<(Option<K>, V)>> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -62,7 +59,7 @@ impl<K, V> Kept<K, V> {
         let key = self.with_keys.then_some(key);
         let mut list = self.list();
         if self.is_on_request() {
-            list.push(Contained::new((key, value)));
+            list.push((key, value));
             self.len.store(list.len(), Relaxed);
         } else {
             drop(list);
@@ -70,7 +67,7 @@ impl<K, V> Kept<K, V> {
         }
     }
 
-    fn take(&self) -> Option<Left<K, V>> {
+    fn take(&self) -> Option<(Option<K>, V)> {
         if self.len() == 0 {
             return None;
         }
@@ -78,6 +75,17 @@ impl<K, V> Kept<K, V> {
         let taken = list.pop();
         self.len.store(list.len(), Relaxed);
         taken
+    }
+}
+
+impl<K, V> Drop for Kept<K, V> {
+    /// Destroys all that is still kept, also if some destructors panic.
+    fn drop(&mut self) {
+        let mut panics = FirstPanic::default();
+        for left in mem::take(&mut *self.list()) {
+            panics.catch(|| drop(left));
+        }
+        panics.resume();
     }
 }
 
@@ -112,10 +120,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     pub(super) fn destroy_kept(&self) -> bool {
         let mut any = false;
         if let Some(_depth) = Depth::enter() {
-            while let Some(left) = self.kept.take() {
+            while self.kept.take().is_some() {
                 any = true;
-                let _resumes = Resumes::default();
-                drop(left);
             }
         }
         any

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use super::drain::Depth;
 use super::node::{Node, State};
-use super::pin::{Contained, Resumes};
 use super::table::Table;
 use super::tie::Tied;
 use crate::flight::{Circle, Flight};
@@ -64,10 +63,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             let there = {
                 // T1
                 let idle = self.queue.is_idle();
-                let pin = self.pin();
-                let bucket = self.nodes.get(&hash.get(), pin.guard());
-                let sought = |node: &Node<K, T, V>| key.equivalent(&node.key);
-                match bucket.and_then(|bucket| bucket.find(sought)) {
+                let reader = self.nodes.read();
+                match reader.get(hash.get(), |node| key.equivalent(&node.key)) {
                     Some(node) => match &*node.state {
                         State::Flying(flight) => There::Flying(Arc::clone(flight)),
                         State::Ready(ready) if !idle && ready.tie.is_stale() => There::Useless,
@@ -123,13 +120,11 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let flight = Flight::start();
         let state = State::Flying(Arc::clone(&flight));
         let key = owned();
-        // Dropped after the node.
-        let _resumes = Resumes::default();
-        let node = Contained::counted(Node::new(hash, key, state));
+        let node = Node::new(hash, key, state);
         let pin = self.pin();
         // Before it is there, or whoever removes it at once would count below zero.
         let counted = Counted::one(&self.flying);
-        self.swap(&pin, &node, |now| now.is_none())?;
+        self.swap(&pin, node, |now| now.is_none())?;
         // It is counted off by whoever unlinks it.
         mem::forget(counted);
         let leader = Leader {
@@ -141,7 +136,6 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         // Code of users runs from here on, and not before the flight has a leader, who lands if that panics. It
         // may ask for this very key: nothing is being made yet.
         let standby = Flight::stand_by(&leader.flight);
-        drop(node);
         self.has_grown();
         drop(pin);
         standby.begin().then_some(leader)
@@ -171,31 +165,29 @@ impl<K: Eq, T: Tied, V> Leader<'_, K, T, V> {
     /// if an object has died that nobody held.
     fn arrive(self, key: K, tie: T, value: V) {
         let table = self.table;
-        // Dropped after the node.
-        let _resumes = Resumes::default();
-        let node = Contained::counted(table.ready(self.hash, key, tie, value));
+        let node = table.ready(self.hash, key, tie, value);
         let pin = table.pin();
         // Lands before `pin`, and a value that is not kept, run code of users (T4).
         let mut leader = self;
-        let has_died = || node.ready().is_some_and(|(tie, _)| tie.has_died());
+        let has_died = |node: &Node<K, T, V>| node.ready().is_some_and(|(tie, _)| tie.has_died());
         // As long as this is held, nobody takes what he finds to be fresh without asking (T1); so between
         // the two looks below nobody is misled, and what has died before the first is not put in. (A purge
         // waits for the end of it; one in a destructor that runs meanwhile must not.)
         let is_held = node.ready().is_some_and(|(tie, _)| tie.is_held());
         let held = (!is_held).then(|| (table.queue.hold(), Depth::full()));
-        if held.is_some() && has_died() {
+        if held.is_some() && has_died(&node) {
             table.dead.fetch_add(1, Relaxed);
             leader.owes = false;
             return;
         }
         let own =
             |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_flown_by(&leader.flight));
-        if table.swap(&pin, &node, own).is_none() {
+        let Some(put) = table.swap(&pin, node, own) else {
             return;
-        }
+        };
         leader.owes = false;
-        if held.is_some() && has_died() {
-            table.unlink(&pin, &node);
+        if held.is_some() && has_died(put.new) {
+            table.unlink(&pin, put.new);
         }
     }
 }

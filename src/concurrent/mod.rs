@@ -1,6 +1,5 @@
 #![doc = include_str!("../../docs/CONCURRENT.md")]
 
-mod bucket;
 mod drain;
 mod inside;
 mod interner;
@@ -11,7 +10,7 @@ mod making;
 mod map;
 mod node;
 #[allow(unsafe_code)]
-mod pin;
+mod raw;
 mod set;
 mod striped;
 mod table;

@@ -1,9 +1,11 @@
 //! The entries of a shared map.
 
-use core::mem::ManuallyDrop;
+use core::mem::{self, ManuallyDrop};
+use std::boxed::Box;
 use std::sync::{Arc, OnceLock};
 
 use super::kept::Kept;
+use super::raw::Entry;
 use super::tie::Tied;
 use crate::flight::Flight;
 use crate::hash::HashValue;
@@ -36,14 +38,14 @@ pub(super) enum State<T, V> {
 
 impl<K, T, V> Node<K, T, V> {
     #[inline]
-    pub(super) fn new(hash: HashValue, key: K, state: State<T, V>) -> Self {
+    pub(super) fn new(hash: HashValue, key: K, state: State<T, V>) -> Box<Self> {
         let (key, state) = (ManuallyDrop::new(key), ManuallyDrop::new(state));
-        Node {
+        Box::new(Node {
             hash,
             key,
             state,
             kept: OnceLock::new(),
-        }
+        })
     }
 }
 
@@ -89,5 +91,15 @@ impl<K, T: Tied, V> Node<K, T, V> {
     #[inline]
     pub(super) fn is_named_by(&self, hook: HookId) -> bool {
         self.ready().is_some_and(|(tie, _)| tie.is_named_by(hook))
+    }
+}
+
+impl<K, T, V> Entry for Node<K, T, V> {
+    /// What nobody can notice, memory and ties, may wait for the next thread that leaves.
+    const PROMPT: bool = mem::needs_drop::<(K, V)>();
+
+    #[inline]
+    fn hash(&self) -> u64 {
+        self.hash.get()
     }
 }

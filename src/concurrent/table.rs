@@ -1,41 +1,39 @@
-//! The table under the shared collections: `papaya`'s, with a queue of deaths.
+//! The table under the shared collections: that of [`raw`](super::raw), with a queue of deaths.
 //!
 //! * **T1** Whether nothing is pending is asked *before* the table is looked at; else the node that was
 //!   found is asked whether it is stale (Q2 of the queue).
 //! * **T2** A node is ended by whoever has unlinked it, once: the table gives it to one.
 //! * **T3** A notice unlinks the node with its hook and no other.
 //! * **T4** Code of users never runs while something of ours is locked, nor between the taking of a
-//!   notice and its burial, nor inside `papaya` (but destructors, at the end of a pin): it decides on a
-//!   bucket that was seen, which is then exchanged if it is still there.
+//!   notice and its burial.
 
 use core::cell::Cell;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use equivalent::Equivalent;
-use papaya::{Compute, LocalGuard, Operation, ResizeMode};
+use std::boxed::Box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use super::bucket::Bucket;
 use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::node::{Node, Ready, State};
-use super::pin::{Contained, MANY, Pin, Resumes, collector};
+use super::raw::{Put, RawTable, Writer};
 use super::tie::Tied;
-use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 
-/// By their hashes, which are hashed once more: those of a user may be poor.
-type Nodes<K, T, V> = papaya::HashMap<u64, Bucket<Node<K, T, V>>, DefaultHashBuilder>;
+/// New entries before the first sweep.
+pub(super) const MANY: usize = 16;
+
+/// Access to the nodes. What is unlinked with it is destroyed after it, when nobody looks at it any more.
+pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
 
 pub(crate) struct Table<K, T, V> {
     // Dropped before the queue (Q4).
-    pub(super) nodes: Nodes<K, T, V>,
+    pub(super) nodes: RawTable<Node<K, T, V>>,
     pub(super) queue: SharedQueue,
-    /// Nodes that are not the first of their hash. It wraps, since they may be counted off before they are
-    /// counted.
-    surplus: AtomicUsize,
     /// What the dead leave, if that is to be kept.
     pub(super) kept: Arc<Kept<K, V>>,
     /// Nodes that stand for values being made.
@@ -48,12 +46,13 @@ pub(crate) struct Table<K, T, V> {
     pub(super) swept: AtomicBool,
     /// New entries until the next sweep.
     pub(super) until_sweep: AtomicUsize,
-    // Dropped after the nodes.
-    _resumes: Resumes,
 }
 
-/// What was there, if something was, and whether it was stale.
-type Replaced<'g, N> = Option<(&'g N, bool)>;
+/// A node that was put in, and what it has replaced, if anything, and whether that was stale.
+pub(super) struct Swapped<'g, N> {
+    pub(super) new: &'g N,
+    pub(super) old: Option<(&'g N, bool)>,
+}
 
 // A table is whole between any two calls; what a panic can leave half done is a value.
 impl<K, T, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
@@ -71,22 +70,14 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     fn with_kept(capacity: usize, kept: Kept<K, V>) -> Self {
         Table {
-            nodes: papaya::HashMap::builder()
-                .capacity(capacity)
-                .hasher(DefaultHashBuilder::default())
-                .collector(collector())
-                // Else what is unlinked while the table grows is destroyed when it has grown.
-                .resize_mode(ResizeMode::Blocking)
-                .build(),
+            nodes: RawTable::with_capacity(capacity),
             queue: SharedQueue::new(),
-            surplus: AtomicUsize::new(0),
             kept: Arc::new(kept),
             flying: AtomicUsize::new(0),
             dead: AtomicUsize::new(0),
             discarded: AtomicUsize::new(0),
             swept: AtomicBool::new(false),
             until_sweep: AtomicUsize::new(MANY),
-            _resumes: Resumes::default(),
         }
     }
 
@@ -96,8 +87,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 
     #[inline]
-    pub(super) fn pin(&self) -> Pin<'_> {
-        Pin::new(self.nodes.guard())
+    pub(super) fn pin(&self) -> Pin<'_, K, T, V> {
+        self.nodes.write()
     }
 
     /// Entries that are there and not announced dead.
@@ -107,13 +98,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Entries that are there.
     pub(crate) fn entries(&self) -> usize {
-        let nodes = self.nodes.len().wrapping_add(self.surplus.load(Relaxed));
-        let entries = nodes.wrapping_sub(self.flying.load(Relaxed));
-        // Others are counting.
-        if entries > isize::MAX as usize {
-            return 0;
-        }
-        entries
+        self.nodes.len().saturating_sub(self.flying.load(Relaxed))
     }
 
     /// Entries that are announced dead, and those of which something is kept.
@@ -144,9 +129,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     {
         // T1
         let idle = self.queue.is_idle();
-        let pin = self.pin();
-        let bucket = self.nodes.get(&hash.get(), pin.guard())?;
-        let node = bucket.find(|node| key.equivalent(&node.key))?;
+        let reader = self.nodes.read();
+        let node = reader.get(hash.get(), |node| key.equivalent(&node.key))?;
         let (tie, value) = node.ready()?;
         if !idle && tie.is_stale() {
             return None;
@@ -156,26 +140,17 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Looks at all entries that are not stale, in no order.
     pub(crate) fn each(&self, mut look: impl FnMut(&K, &T, &V)) {
-        let pin = self.pin();
-        for node in self.nodes(pin.guard()) {
+        let reader = self.nodes.read();
+        for node in reader.entries() {
             if let Some((tie, value)) = node.fresh() {
                 look(&node.key, tie, value);
             }
         }
     }
 
-    /// All nodes.
-    pub(super) fn nodes<'g>(
-        &'g self,
-        guard: &'g LocalGuard<'_>,
-    ) -> impl Iterator<Item = &'g Node<K, T, V>> {
-        let buckets = self.nodes.iter(guard);
-        buckets.flat_map(|(_, bucket)| bucket.nodes().iter().map(|node| &***node))
-    }
-
     /// An entry that is about to be put in.
     #[inline]
-    pub(super) fn ready(&self, hash: HashValue, key: K, tie: T, value: V) -> Node<K, T, V> {
+    pub(super) fn ready(&self, hash: HashValue, key: K, tie: T, value: V) -> Box<Node<K, T, V>> {
         if tie.is_swept() && !self.swept.load(Relaxed) {
             self.swept.store(true, Relaxed);
         }
@@ -197,8 +172,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.tend();
         let node = self.ready(hash, key, tie, value);
         let pin = self.pin();
-        let replaced = self.swap(&pin, &Contained::counted(node), |_| true)?;
-        let Some((there, stale)) = replaced else {
+        let Some((there, stale)) = self.swap(&pin, node, |_| true)?.old else {
             self.has_grown();
             return None;
         };
@@ -227,7 +201,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             }
         }
         let there = Cell::new(None);
-        let put = self.swap(&pin, &Contained::counted(node), |now| {
+        let put = self.swap(&pin, node, |now| {
             let of_use = now
                 .and_then(Node::fresh)
                 .and_then(|(tie, value)| read(tie, value));
@@ -235,7 +209,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             drop(there.replace(of_use));
             free
         });
-        if let Some(None) = put {
+        if put.is_some_and(|put| put.old.is_none()) {
             self.has_grown();
         }
         there.into_inner()
@@ -257,25 +231,23 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let pin = self.pin();
         let mut asking = Asking::about(hash);
         loop {
-            let there = self.nodes.get(&hash.get(), pin.guard());
-            let there = there.and_then(|bucket| bucket.find(|node| *node.key == *key));
-            let there = there.map(|node| &***node);
+            let there = pin.get(hash.get(), |node| *node.key == *key);
             let shown = there.and_then(Node::fresh);
             let address = there.map(|there| ptr::from_ref(there).cast());
             let (wanted, answer) = asking.ask(address, || change(shown));
             let done = match (wanted, there) {
                 (Some((tie, value)), there) => {
                     let node = self.ready(hash, key.clone(), tie, value);
-                    let put =
-                        self.swap(&pin, &Contained::counted(node), |now| match (now, there) {
-                            (Some(now), Some(there)) => ptr::eq(now, there),
-                            (None, None) => true,
-                            _ => false,
-                        });
-                    if let Some(None) = put {
+                    let put = self.swap(&pin, node, |now| match (now, there) {
+                        (Some(now), Some(there)) => ptr::eq(now, there),
+                        (None, None) => true,
+                        _ => false,
+                    });
+                    let done = put.is_some();
+                    if put.is_some_and(|put| put.old.is_none()) {
                         self.has_grown();
                     }
-                    put.is_some()
+                    done
                 }
                 (None, Some(there)) => shown.is_none() || self.unlink(&pin, there),
                 (None, None) => true,
@@ -286,65 +258,25 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
     }
 
-    /// Puts a node in the place of what is there for its key, if that is `expected`. Gives that out, and
-    /// whether it was stale. If there was none, this is for the caller to [count](Self::has_grown).
+    /// Puts a node in the place of what is there for its key, if that is `expected`. If there was none, this is
+    /// for the caller to [count](Self::has_grown).
     #[inline]
     pub(super) fn swap<'g>(
-        &'g self,
-        pin: &'g Pin<'_>,
-        node: &Arc<Contained<Node<K, T, V>>>,
+        &self,
+        pin: &'g Pin<'_, K, T, V>,
+        node: Box<Node<K, T, V>>,
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
-    ) -> Option<Replaced<'g, Node<K, T, V>>> {
+    ) -> Option<Swapped<'g, Node<K, T, V>>> {
         let hash = node.hash;
-        loop {
-            let seen = self.nodes.get(&hash.get(), pin.guard());
-            let there = seen.and_then(|bucket| bucket.find(|there| there.key == node.key));
-            if !expected(there.map(|there| &***there)) {
-                return None;
-            }
-            let new = Bucket::with(seen, node, there);
-            if self.exchange(pin, hash, seen, Some(new)) {
-                inside::has_put(hash, Arc::as_ptr(node).cast());
-                return Some(there.map(|there| (&***there, self.end(there))));
-            }
-        }
-    }
-
-    /// Changes the bucket of a hash, if it is the one that was seen.
-    #[inline]
-    fn exchange<'g>(
-        &'g self,
-        pin: &'g Pin<'_>,
-        hash: HashValue,
-        seen: Option<&'g Bucket<Node<K, T, V>>>,
-        new: Option<Bucket<Node<K, T, V>>>,
-    ) -> bool {
-        let change = |now: Option<(&'g u64, &'g Bucket<_>)>| {
-            let is_seen = match (now, seen) {
-                (Some((_, now)), Some(seen)) => ptr::eq(now, seen),
-                (None, None) => true,
-                _ => false,
-            };
-            match &new {
-                _ if !is_seen => Operation::Abort(()),
-                Some(new) => Operation::Insert(new.clone()),
-                None => Operation::Remove,
-            }
+        let same = |node: &Node<K, T, V>, there: &Node<K, T, V>| node.key == there.key;
+        let (old, new) = match pin.put(node, same, expected) {
+            Put::Added(new) => (None, new),
+            Put::Replaced { old, new } => (Some(old), new),
+            Put::Refused => return None,
         };
-        let compute = self.nodes.compute(hash.get(), change, pin.guard());
-        if let Compute::Aborted(()) = compute {
-            return false;
-        }
-        if seen.is_some() {
-            pin.has_unlinked();
-        }
-        let surplus = |bucket: &Bucket<_>| bucket.nodes().len() - 1;
-        let (before, after) = (seen.map_or(0, surplus), new.as_ref().map_or(0, surplus));
-        if before != after {
-            // Relaxed: it only counts.
-            self.surplus.fetch_add(after.wrapping_sub(before), Relaxed);
-        }
-        true
+        inside::has_put(hash, ptr::from_ref(new).cast());
+        let old = old.map(|old| (old, self.end(old)));
+        Some(Swapped { new, old })
     }
 
     /// T2: this node has been unlinked, by us. Says whether it was stale.
@@ -372,7 +304,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 
     /// Unlinks this very node, if it is still there.
-    pub(super) fn unlink(&self, pin: &Pin<'_>, node: &Node<K, T, V>) -> bool {
+    pub(super) fn unlink(&self, pin: &Pin<'_, K, T, V>, node: &Node<K, T, V>) -> bool {
         self.unlink_if(pin, node.hash, |now| ptr::eq(now, node), |_| true)
             .map(|node| self.end(node))
             .is_some()
@@ -381,24 +313,18 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// Unlinks the first node of a hash that is the one that is `sought`, if it is `wanted`, which is asked
     /// once for each. T2: it is the caller's to end.
     pub(super) fn unlink_if<'g>(
-        &'g self,
-        pin: &'g Pin<'_>,
+        &self,
+        pin: &'g Pin<'_, K, T, V>,
         hash: HashValue,
-        mut sought: impl FnMut(&Node<K, T, V>) -> bool,
+        sought: impl FnMut(&Node<K, T, V>) -> bool,
         mut wanted: impl FnMut(&Node<K, T, V>) -> bool,
     ) -> Option<&'g Node<K, T, V>> {
-        let mut asked = None;
-        loop {
-            let seen = self.nodes.get(&hash.get(), pin.guard())?;
-            let node = seen.find(&mut sought)?;
-            if asked != Some(Arc::as_ptr(node)) && !wanted(node) {
-                return None;
-            }
-            asked = Some(Arc::as_ptr(node));
-            if self.exchange(pin, hash, Some(seen), seen.without(node)) {
-                return Some(node);
-            }
-        }
+        let mut asked = ptr::null();
+        pin.remove_if(hash.get(), sought, |node| {
+            let yes = ptr::eq(asked, node) || wanted(node);
+            asked = node;
+            yes
+        })
     }
 
     /// Removes the entry of a key, if `wanted`, and shows it.
@@ -436,7 +362,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     pub(crate) fn retain(&self, mut wanted: impl FnMut(&K, &T, &V) -> bool) {
         self.tend();
         let pin = self.pin();
-        for node in self.nodes(pin.guard()) {
+        for node in pin.entries() {
             let unwanted = |(tie, value)| !wanted(&node.key, tie, value);
             if node.fresh().is_some_and(unwanted) {
                 self.unlink(&pin, node);
@@ -447,7 +373,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// Removes all entries that are there, dead or alive; what is being made will not be kept.
     pub(crate) fn clear(&self) {
         let pin = self.pin();
-        for node in self.nodes(pin.guard()) {
+        for node in pin.entries() {
             self.unlink(&pin, node);
         }
         drop(pin);

@@ -1,5 +1,6 @@
-//! What waits for the end of a map, because too many threads were inside when it was unlinked.
+//! What was unlinked while many threads were inside: the last of them who leaves destroys it.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
@@ -9,41 +10,48 @@ use weakly::concurrent::WeakMap;
 use crate::common::{explode, panics, scaled};
 use crate::faces::{Count, Ends, Owned};
 
-/// D65: If its destructor panics then, that comes out, and all else is destroyed.
+/// D65: If its destructor panics then, that comes out there, and all else is destroyed; at the end of a map
+/// likewise.
 #[test]
-fn small_a_destructor_panics_at_the_end_of_the_map() {
+fn small_a_destructor_panics_when_the_last_leaves() {
     let threads = scaled(80, 12);
     let ended = Count::default();
     let ends: Ends = {
         let ended = ended.clone();
         Arc::new(move |number| {
             ended.add();
-            if number == 1 {
+            if number % 2 == 1 {
                 explode();
             }
         })
     };
-    let keys: Vec<_> = (0..4).map(Strong::new).collect();
+    let keys: Vec<_> = (0..8).map(Strong::new).collect();
     let map = WeakMap::new();
     for key in &keys {
         map.insert(key, Arc::new(Owned::new(**key, &ends)));
     }
     let inside = Barrier::new(threads + 1);
+    let panicked = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                map.with(&keys[0], |_| {
-                    inside.wait();
-                    inside.wait();
-                })
+                let has = panics(|| {
+                    map.with(&keys[0], |_| {
+                        inside.wait();
+                        inside.wait();
+                    });
+                });
+                panicked.fetch_add(usize::from(has), Relaxed);
             });
         }
         inside.wait();
-        assert!(map.remove_if(&keys[1], |_| true));
-        assert!(map.remove_if(&keys[2], |_| true));
+        for key in &keys[1..5] {
+            assert!(map.remove_if(key, |_| true));
+        }
+        assert_eq!(ended.get(), 0, "they are inside");
         inside.wait();
     });
-    assert_eq!(ended.get(), 0, "nobody was to destroy it");
+    assert_eq!((ended.get(), panicked.load(Relaxed)), (4, 1));
     assert!(panics(|| drop(map)));
-    assert_eq!(ended.get(), 4);
+    assert_eq!(ended.get(), 8);
 }

@@ -1,0 +1,170 @@
+//! An array of buckets, and how its entries move into one twice as long.
+
+use core::ptr;
+use std::boxed::Box;
+
+use super::Entry;
+use super::bucket::{Bucket, Meta, SLOTS};
+use crate::sync::Ordering::*;
+use crate::sync::{AtomicPtr, AtomicUsize, Live, first_load};
+
+/// Buckets of the first array.
+pub(super) const FEWEST: usize = if cfg!(weakly_loom) { 1 } else { 4 };
+/// Entries for each bucket, on average, at which an array is too short.
+const FULL: usize = if SLOTS == 6 { 4 } else { SLOTS - 1 };
+/// The most buckets that one operation moves, besides its own.
+const SHARE: usize = if cfg!(weakly_loom) { 1 } else { 32 };
+
+pub(super) struct Array<N> {
+    /// A power of two.
+    buckets: Box<[Bucket<N>]>,
+    /// Where the entries are moving to, if they are.
+    next: AtomicPtr<Array<N>>,
+    /// Whether somebody makes `next`, or has made it.
+    growing: AtomicUsize,
+    /// The next bucket that is to be moved, modulo the length.
+    cursor: AtomicUsize,
+    /// How many have been moved.
+    moved: AtomicUsize,
+    live: Live,
+}
+
+impl<N> Array<N> {
+    pub(super) fn new(len: usize) -> Self {
+        debug_assert!(len.is_power_of_two());
+        Array {
+            buckets: (0..len).map(|_| Bucket::new()).collect(),
+            next: AtomicPtr::new(ptr::null_mut()),
+            growing: AtomicUsize::new(0),
+            cursor: AtomicUsize::new(0),
+            moved: AtomicUsize::new(0),
+            live: Live::new(),
+        }
+    }
+
+    /// How many buckets these entries want.
+    pub(super) fn len_for(entries: usize) -> usize {
+        let buckets = entries.div_ceil(FULL).next_power_of_two();
+        buckets.max(FEWEST)
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.live.check();
+        self.buckets.len()
+    }
+
+    pub(super) fn is_full_with(&self, entries: usize) -> bool {
+        entries > self.len() * FULL
+    }
+
+    #[inline]
+    fn index(&self, hash: u64) -> usize {
+        hash as usize & (self.len() - 1)
+    }
+
+    /// The home bucket of a hash.
+    #[inline]
+    pub(super) fn home(&self, hash: u64) -> &Bucket<N> {
+        &self.buckets[self.index(hash)]
+    }
+
+    pub(super) fn bucket(&self, index: usize) -> &Bucket<N> {
+        &self.buckets[index]
+    }
+
+    /// Where the entries of this array move to, if they do.
+    #[inline]
+    pub(super) fn next(&self) -> Option<&Self> {
+        // SAFETY: it is retired later than this one, so it lasts as long as anybody looks at this one (R3).
+        unsafe { self.next_ptr().as_ref() }
+    }
+
+    #[inline]
+    pub(super) fn next_ptr(&self) -> *mut Self {
+        // Acquire: the array is made.
+        self.next.load(Acquire)
+    }
+
+    /// Makes the array to which the entries are to move, unless somebody else does, for whom nobody waits.
+    #[cold]
+    pub(super) fn grow(&self) {
+        // Relaxed: who comes first. What is made is published below.
+        if self.growing.swap(1, Relaxed) == 0 {
+            let next = Box::into_raw(Box::new(Array::new(2 * self.len())));
+            // Release: the array is made.
+            self.next.store(next, Release);
+        }
+    }
+
+    /// Ends an array that nobody looks at any more. Its entries are others' to end.
+    ///
+    /// # Safety
+    /// It comes from `Box::into_raw`, and nobody uses it any more.
+    pub(super) unsafe fn destroy(this: *mut Self) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            (*this).live.end();
+            crate::sync::free(ptr::NonNull::new_unchecked(this));
+        }
+    }
+}
+
+impl<N: Entry> Array<N> {
+    /// Moves the home bucket of a hash, and a share of the others. True for the one who moves the last.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn help(&self, next: &Self, hash: u64) -> bool {
+        // Acquire: who goes on to the next array finds there what others have put in. (A model found that, when
+        // it was Relaxed: an empty bucket, filled with entries of tag zero, could be taken for empty.)
+        if self.moved.load(Acquire) == self.len() {
+            return false;
+        }
+        let mut moved = usize::from(self.move_bucket(next, self.index(hash)));
+        // Relaxed: it only shares the work out. It goes round, so that nobody waits for a thread that has
+        // taken a share and lost its processor.
+        let from = self.cursor.fetch_add(SHARE, Relaxed);
+        for at in from..from.wrapping_add(SHARE.min(self.len())) {
+            moved += usize::from(self.move_bucket(next, at & (self.len() - 1)));
+        }
+        // AcqRel: the last one has what all others have put into the next array.
+        moved != 0 && self.moved.fetch_add(moved, AcqRel) + moved == self.len()
+    }
+
+    /// Moves a bucket, unless it has been.
+    fn move_bucket(&self, next: &Self, index: usize) -> bool {
+        let bucket = &self.buckets[index];
+        let Some(locked) = bucket.lock(first_load(Meta::EMPTY, || bucket.meta())) else {
+            return false;
+        };
+        // Nobody but us finds these until the lock says that this bucket has moved: all that belongs there
+        // comes from here.
+        let low = &next.buckets[index];
+        let high = &next.buckets[index + self.len()];
+        let (mut to_low, mut to_high) = (low.fill(), high.fill());
+        for node in bucket.entries() {
+            // SAFETY: it is in the table, and nobody unlinks it: we have its lock.
+            let hash = unsafe { &*node }.hash();
+            let to = if hash as usize & self.len() == 0 {
+                &mut to_low
+            } else {
+                &mut to_high
+            };
+            to.add(node, hash);
+        }
+        locked.moved();
+        true
+    }
+
+    /// Shows all entries that belong to a bucket, wherever they are by now.
+    pub(super) fn each(&self, index: usize, look: &mut impl FnMut(*mut N)) {
+        let bucket = self.bucket(index);
+        if bucket.meta().has_moved() {
+            let next = self.next().expect("it has moved there");
+            next.each(index, look);
+            next.each(index + self.len(), look);
+        } else {
+            bucket.entries().for_each(look);
+        }
+    }
+}

@@ -1,0 +1,448 @@
+//! Which threads are inside a table, and when what they have unlinked is destroyed.
+//!
+//! Each thread has a *seat* at each table that it uses, on cache lines of its own. Who enters writes the
+//! current *era* into the seat; who leaves wipes it.
+//!
+//! * **D1** Who enters writes the seat, and then looks at the table; who has unlinked something then looks
+//!   at the seats. There is a StoreLoad barrier in each ([`store_load`]). So whom the unlinker does not see
+//!   inside, does not find what was unlinked.
+//! * **D2** If nobody is inside, what was unlinked is destroyed at once. Else it goes to *limbo* with the
+//!   number of the era, which ends. Who writes a later era has seen that end, and hence the unlinking. So
+//!   only seats with that era or an earlier one hold it up.
+//! * **D3** Who leaves wipes the seat, and then looks whether there is something in limbo that was put there
+//!   while it was inside; who puts something there says so, and then looks at the seats. There is a StoreLoad
+//!   barrier in each. So what is in limbo is destroyed by the last who leaves of those who hold it up: one of
+//!   the two sees the other, and of several who leave at once the last under the lock sees all seats wiped.
+//!   (Where nothing has a destructor, a reader leaves without the barrier: memory may wait until the next
+//!   who leaves.)
+//! * **D4** The plain fields of a seat are used by the one thread that has its number. A number goes from
+//!   thread to thread by a lock.
+//! * **D5** Destructors run outside: the seat is wiped before, no lock is held.
+//!
+//! (Eras: P. Ramalhete and A. Correia, "Brief Announcement: Hazard Eras", 2017; of which this keeps one for
+//! each thread. The last one out destroys: R. Nikolaev and B. Ravindran, "Hyaline", 2019.)
+
+use core::cell::Cell;
+use core::marker::PhantomData;
+use core::ptr;
+use std::boxed::Box;
+use std::collections::VecDeque;
+use std::vec::Vec;
+
+use super::retired::{FirstPanic, Retired};
+use super::thread::ThreadNumber;
+use crate::sync::Ordering::*;
+use crate::sync::{AtomicPtr, AtomicUsize, Mutex, MutexGuard, const_fn, store_load};
+
+/// Not inside.
+const OUT: usize = usize::MAX;
+/// Does not end: what is retired in it waits for a moment when nobody is inside. A processor of 64 bits does
+/// not live to see it; one of 32 bits may, after four billion things in limbo.
+const LAST_ERA: usize = OUT - 2;
+/// The depth of a seat that nobody has used.
+const FRESH: usize = usize::MAX;
+
+/// Seats of the first bench; each further bench has twice as many as the one before.
+#[cfg(not(weakly_loom))]
+const FIRST: usize = 8;
+#[cfg(weakly_loom)]
+const FIRST: usize = 3;
+/// More threads than a process can have.
+#[cfg(not(weakly_loom))]
+const BENCHES: usize = 26;
+#[cfg(weakly_loom)]
+const BENCHES: usize = 1;
+
+/// On two cache lines of its own: processors fetch them in pairs.
+#[repr(align(128))]
+struct Seat {
+    /// The era in which its thread has entered, or [`OUT`].
+    since: AtomicUsize,
+    /// How many guards of its thread there are (D4), or [`FRESH`].
+    depth: Cell<usize>,
+    /// What its threads have put in, less what they have taken out, modulo 2^n. Written by one thread (D4),
+    /// read by all.
+    entries: AtomicUsize,
+}
+
+// SAFETY: D4 for `depth`; the rest are atomics.
+unsafe impl Sync for Seat {}
+
+impl Seat {
+    fn new() -> Self {
+        Seat {
+            since: AtomicUsize::new(OUT),
+            depth: Cell::new(FRESH),
+            entries: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// The seats at a table, and its limbo.
+pub(super) struct Domain {
+    era: AtomicUsize,
+    /// The era of the last that was put into limbo, plus one; zero if limbo is empty. Written under the lock.
+    newest: AtomicUsize,
+    /// No seat of this number, or a higher one, has been used.
+    top: AtomicUsize,
+    benches: [AtomicPtr<Seat>; BENCHES],
+    /// In the order of their eras.
+    limbo: Mutex<VecDeque<(usize, Retired)>>,
+}
+
+/// Which bench a seat is on, and where.
+#[inline]
+const fn locate(number: usize) -> (usize, usize) {
+    if number < FIRST {
+        return (0, number);
+    }
+    let bench = (number / FIRST + 1).ilog2() as usize;
+    (bench, number - FIRST * ((1 << bench) - 1))
+}
+
+impl Domain {
+    const_fn! {
+        pub(super) fn new() -> Domain {
+            Domain {
+                era: AtomicUsize::new(0),
+                newest: AtomicUsize::new(0),
+                top: AtomicUsize::new(0),
+                #[cfg(not(weakly_loom))]
+                benches: [const { AtomicPtr::new(ptr::null_mut()) }; BENCHES],
+                #[cfg(weakly_loom)]
+                benches: [AtomicPtr::new(ptr::null_mut())],
+                limbo: Mutex::new(VecDeque::new()),
+            }
+        }
+    }
+
+    #[inline]
+    fn seat(&self, number: usize) -> &Seat {
+        let (bench, at) = locate(number);
+        // Acquire: the seats that another thread may have made (`add_bench`).
+        let seats = self.benches[bench].load(Acquire);
+        if seats.is_null() {
+            return self.add_bench(bench, at);
+        }
+        // SAFETY: a bench has as many seats (`locate`), and lasts as long as the domain.
+        unsafe { &*seats.add(at) }
+    }
+
+    #[cold]
+    fn add_bench(&self, bench: usize, at: usize) -> &Seat {
+        let seats: Box<[Seat]> = (0..FIRST << bench).map(|_| Seat::new()).collect();
+        let new = Box::into_raw(seats).cast::<Seat>();
+        // Release: who loads it finds the seats made. Acquire on failure: likewise, those of the winner.
+        let seats =
+            match self.benches[bench].compare_exchange(ptr::null_mut(), new, Release, Acquire) {
+                Ok(_) => new,
+                Err(there) => {
+                    // SAFETY: made here, as many, and seen by nobody.
+                    unsafe { free_bench(new, bench) };
+                    there
+                }
+            };
+        // SAFETY: as in `seat`.
+        unsafe { &*seats.add(at) }
+    }
+
+    /// Enters. `prompt`: what is destroyed by the last who leaves is destroyed there and then (D3).
+    #[inline]
+    pub(super) fn enter(&self, prompt: bool) -> Inside<'_> {
+        let number = ThreadNumber::current();
+        let seat = self.seat(number.get());
+        let depth = seat.depth.get();
+        let since = if depth == 0 {
+            seat.depth.set(1);
+            self.sit_down(seat)
+        } else {
+            self.enter_again(seat, depth, number.get())
+        };
+        Inside {
+            domain: self,
+            seat,
+            since,
+            prompt,
+            number,
+        }
+    }
+
+    /// D1: the seat first, then the table.
+    #[inline]
+    fn sit_down(&self, seat: &Seat) -> usize {
+        // Acquire: whoever has ended the era before this had unlinked what it put into limbo (D2). (By the
+        // language, the fence that follows would do.)
+        let since = self.era.load(Acquire);
+        store_load(&seat.since, since);
+        since
+    }
+
+    /// Inside already; or never before.
+    #[cold]
+    #[inline(never)]
+    fn enter_again(&self, seat: &Seat, depth: usize, number: usize) -> usize {
+        if depth != FRESH {
+            seat.depth.set(depth + 1);
+            return OUT;
+        }
+        seat.depth.set(1);
+        // Relaxed: the barrier that follows is what makes `oldest` see it, as it sees the seat.
+        self.top.fetch_max(number + 1, Relaxed);
+        self.sit_down(seat)
+    }
+
+    fn seats(&self) -> impl Iterator<Item = &Seat> {
+        // Relaxed: after the barrier of the caller, if it matters (D1).
+        let top = self.top.load(Relaxed);
+        let before = |bench: usize| FIRST * ((1 << bench) - 1);
+        let benches = self.benches.iter().enumerate();
+        let benches = benches.take_while(move |(bench, _)| before(*bench) < top);
+        benches.flat_map(move |(bench, seats)| {
+            // Acquire: as in `seat`.
+            let seats = seats.load(Acquire);
+            let used = (top - before(bench)).min(FIRST << bench);
+            // A bench of which no seat has been used may not be there.
+            let used = if seats.is_null() { 0 } else { used };
+            // SAFETY: a bench has as many seats, and lasts as long as the domain.
+            (0..used).map(move |at| unsafe { &*seats.add(at) })
+        })
+    }
+
+    /// The oldest era in which somebody who is inside has entered, or [`OUT`].
+    #[inline]
+    fn oldest(&self) -> usize {
+        // Acquire: who has wiped a seat has looked at everything it was to look at.
+        let since = self.seats().map(|seat| seat.since.load(Acquire));
+        since.min().unwrap_or(OUT)
+    }
+
+    /// The sum of what threads have counted.
+    pub(super) fn entries(&self) -> usize {
+        let counts = self.seats().map(|seat| seat.entries.load(Relaxed));
+        let sum = counts.fold(0, usize::wrapping_add);
+        // What one thread has put in, and another has taken out, may be seen half.
+        usize::try_from(sum as isize).unwrap_or(0)
+    }
+
+    fn limbo(&self) -> MutexGuard<'_, VecDeque<(usize, Retired)>> {
+        // No code of a user runs under it, so a poisoned one is as good as another.
+        let limbo = self.limbo.lock();
+        limbo.unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Somebody is inside who may look at these.
+    #[cold]
+    #[inline(never)]
+    fn to_limbo(&self, all: impl Iterator<Item = Retired>) {
+        let mut limbo = self.limbo();
+        // Relaxed: written under this lock alone.
+        let era = self.era.load(Relaxed);
+        limbo.extend(all.map(|retired| (era, retired)));
+        // Release: who enters in the next era does not find them (D2).
+        self.era.store((era + 1).min(LAST_ERA), Release);
+        // D3
+        store_load(&self.newest, era + 1);
+        self.destroy_some(limbo);
+    }
+
+    /// Destroys what is in limbo and held up by nobody.
+    #[cold]
+    #[inline(never)]
+    fn destroy_unseen(&self) {
+        let limbo = self.limbo();
+        self.destroy_some(limbo);
+    }
+
+    fn destroy_some(&self, mut limbo: MutexGuard<'_, VecDeque<(usize, Retired)>>) {
+        let oldest = self.oldest();
+        let mut unseen = || {
+            limbo.front().filter(|(era, _)| *era < oldest)?;
+            limbo.pop_front()
+        };
+        let first = unseen();
+        let more: Vec<_> = core::iter::from_fn(unseen).collect();
+        if limbo.is_empty() {
+            // Relaxed: who finds the old value looks in vain.
+            self.newest.store(0, Relaxed);
+        }
+        drop(limbo);
+        destroy(first.into_iter().chain(more).map(|(_, retired)| retired));
+    }
+
+    /// Destroys what is in limbo: nobody is inside any more, and nobody will be.
+    pub(super) fn end(&mut self, panics: &mut FirstPanic) {
+        let limbo = core::mem::take(&mut *self.limbo());
+        for (_, retired) in limbo {
+            // SAFETY: D1, and nobody is inside.
+            panics.catch(|| unsafe { retired.destroy() });
+        }
+    }
+}
+
+impl Drop for Domain {
+    fn drop(&mut self) {
+        for bench in 0..BENCHES {
+            // Relaxed: nobody else is there.
+            let seats = self.benches[bench].load(Relaxed);
+            if !seats.is_null() {
+                // SAFETY: made by `add_bench`, and nobody sits there.
+                unsafe { free_bench(seats, bench) };
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The seats were made by `add_bench` for this bench, and nobody uses them.
+unsafe fn free_bench(seats: *mut Seat, bench: usize) {
+    let seats = ptr::slice_from_raw_parts_mut(seats, FIRST << bench);
+    // SAFETY: the caller's promise.
+    drop(unsafe { Box::from_raw(seats) });
+}
+
+/// Destroys all, also if some destructors panic.
+fn destroy(all: impl IntoIterator<Item = Retired>) {
+    let mut panics = FirstPanic::default();
+    for retired in all {
+        // SAFETY: D1, D2: whoever is inside does not find it, nor did before it was unlinked.
+        panics.catch(|| unsafe { retired.destroy() });
+    }
+    panics.resume();
+}
+
+/// Of a thread that is inside.
+pub(super) struct Inside<'d> {
+    domain: &'d Domain,
+    seat: &'d Seat,
+    /// The era in which this has entered; [`OUT`] if its thread was inside before.
+    since: usize,
+    prompt: bool,
+    /// Given back at the end, if it is borrowed: after everything else.
+    #[allow(dead_code)]
+    number: ThreadNumber,
+}
+
+impl Inside<'_> {
+    /// One entry more, or one less.
+    #[inline]
+    pub(super) fn count(&self, by: isize) {
+        let entries = &self.seat.entries;
+        // Relaxed: D4, no other thread writes it; a sum is a moment's answer.
+        let now = entries.load(Relaxed).wrapping_add_signed(by);
+        entries.store(now, Relaxed);
+    }
+
+    /// Leaves: from here on nothing of the table may be looked at. `barrier`: whether something was unlinked.
+    #[inline]
+    fn leave(&self, barrier: bool) {
+        let depth = self.seat.depth.get() - 1;
+        self.seat.depth.set(depth);
+        if depth != 0 {
+            return;
+        }
+        if barrier || self.prompt {
+            // D3; and D1, for what this thread has unlinked.
+            store_load(&self.seat.since, OUT);
+        } else {
+            // Release: `oldest`.
+            self.seat.since.store(OUT, Release);
+        }
+    }
+
+    /// D3, after `leave`.
+    #[inline]
+    fn look_back(&self) {
+        if self.since == OUT {
+            return;
+        }
+        // Relaxed: after the barrier in `leave`. What it stands for is read under the lock.
+        let newest = self.domain.newest.load(Relaxed);
+        if newest != 0 && (!self.prompt || self.since < newest) {
+            self.domain.destroy_unseen();
+        }
+    }
+}
+
+/// Who is inside to look.
+pub(super) struct Reading<'d>(Inside<'d>);
+
+impl<'d> Reading<'d> {
+    #[inline]
+    pub(super) fn new(domain: &'d Domain, prompt: bool) -> Self {
+        Reading(domain.enter(prompt))
+    }
+}
+
+impl Drop for Reading<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.leave(false);
+        self.0.look_back();
+    }
+}
+
+/// Who is inside to change something. What it has unlinked is retired when it has left.
+pub(super) struct Writing<'d> {
+    inside: Inside<'d>,
+    first: Cell<Option<Retired>>,
+    more: Cell<Vec<Retired>>,
+    here: PhantomData<*mut ()>,
+}
+
+impl<'d> Writing<'d> {
+    #[inline]
+    pub(super) fn new(domain: &'d Domain, prompt: bool) -> Self {
+        Writing {
+            inside: domain.enter(prompt),
+            first: Cell::new(None),
+            more: Cell::new(Vec::new()),
+            here: PhantomData,
+        }
+    }
+
+    #[inline]
+    pub(super) fn count(&self, by: isize) {
+        self.inside.count(by);
+    }
+
+    /// Something has been unlinked, by this thread and no other.
+    #[inline]
+    pub(super) fn retire(&self, retired: Retired) {
+        match self.first.take() {
+            None => self.first.set(Some(retired)),
+            Some(first) => {
+                self.first.set(Some(first));
+                let mut more = self.more.take();
+                more.push(retired);
+                self.more.set(more);
+            }
+        }
+    }
+}
+
+impl Drop for Writing<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        /// Also if what is destroyed panics.
+        struct Rest<'a, 'd>(&'a Inside<'d>);
+        impl Drop for Rest<'_, '_> {
+            #[inline]
+            fn drop(&mut self) {
+                self.0.look_back();
+            }
+        }
+        let first = self.first.take();
+        self.inside.leave(first.is_some());
+        let rest = Rest(&self.inside);
+        let Some(first) = first else { return };
+        // D2. After the barrier in `leave`; if this thread is still inside, it sees itself.
+        let all = core::iter::once(first).chain(self.more.take());
+        if self.inside.domain.oldest() == OUT {
+            destroy(all);
+        } else {
+            // That looks at the seats too, after this thread has left.
+            core::mem::forget(rest);
+            self.inside.domain.to_limbo(all);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The reclamation, with one word instead of a table.
+
+use core::ptr;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering::*};
+
+use super::super::domain::{Domain, Reading, Writing};
+use super::super::retired::Retired;
+use super::spawn;
+use crate::sync::Live;
+
+/// Things to be looked at, one of which can be found.
+struct World<const PROMPT: bool> {
+    domain: Domain,
+    found: AtomicUsize,
+    things: [Thing; 3],
+}
+
+struct Thing {
+    live: Live,
+    ends: AtomicUsize,
+}
+
+impl<const PROMPT: bool> World<PROMPT> {
+    fn new() -> Arc<Self> {
+        Arc::new(World {
+            domain: Domain::new(),
+            found: AtomicUsize::new(0),
+            things: [(); 3].map(|()| Thing {
+                live: Live::new(),
+                ends: AtomicUsize::new(0),
+            }),
+        })
+    }
+
+    fn look(&self) {
+        let _inside = Reading::new(&self.domain, PROMPT);
+        self.things[self.found.load(Acquire)].live.check();
+    }
+
+    /// As a writer: what has been found is retired.
+    fn replace(&self, new: usize) {
+        let inside = Writing::new(&self.domain, PROMPT);
+        // Relaxed on the loading side: a lock stands between two writers of a table.
+        let old = self.found.swap(new, AcqRel);
+        self.things[old].live.check();
+        let old = ptr::from_ref(&self.things[old]).cast_mut();
+        // SAFETY: unlinked by us.
+        inside.retire(unsafe { Retired::new(old, end) });
+    }
+
+    fn ended(&self) -> usize {
+        self.things
+            .iter()
+            .map(|thing| thing.ends.load(Relaxed))
+            .sum()
+    }
+}
+
+unsafe fn end(thing: *mut ()) {
+    // SAFETY: a thing of a world that is there.
+    let thing = unsafe { &*thing.cast::<Thing>() };
+    thing.live.end();
+    thing.ends.fetch_add(1, Relaxed);
+}
+
+/// D1, D2: nobody looks at what has ended. D3: when all have left, all that was retired has ended.
+#[test]
+fn reader_and_writer() {
+    loom::model(|| {
+        let world = World::<true>::new();
+        let other = spawn(1, {
+            let world = Arc::clone(&world);
+            move || world.replace(1)
+        });
+        world.look();
+        world.look();
+        other.join().unwrap();
+        assert_eq!(world.ended(), 1, "left behind");
+    });
+}
+
+#[test]
+fn reader_and_two_writes() {
+    loom::model(|| {
+        let world = World::<true>::new();
+        let other = spawn(1, {
+            let world = Arc::clone(&world);
+            move || {
+                world.replace(1);
+                world.replace(2);
+            }
+        });
+        world.look();
+        other.join().unwrap();
+        assert_eq!(world.ended(), 2, "left behind");
+    });
+}
+
+#[test]
+fn reader_and_two_writers() {
+    let mut builder = loom::model::Builder::new();
+    // Three took minutes.
+    builder.preemption_bound = Some(2);
+    builder.check(|| {
+        let world = World::<true>::new();
+        let writers = [1, 2].map(|number| {
+            let world = Arc::clone(&world);
+            spawn(number, move || world.replace(number))
+        });
+        world.look();
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        assert_eq!(world.ended(), 2, "left behind");
+    });
+}
+
+/// Two readers leave at once: the last of them finds what the writer has left.
+#[test]
+fn two_readers_and_a_writer() {
+    loom::model(|| {
+        let world = World::<true>::new();
+        let readers = [1, 2].map(|number| {
+            let world = Arc::clone(&world);
+            spawn(number, move || world.look())
+        });
+        world.replace(1);
+        for reader in readers {
+            reader.join().unwrap();
+        }
+        assert_eq!(world.ended(), 1, "left behind");
+    });
+}
+
+/// Who is inside twice holds up what it found until it has left twice.
+#[test]
+fn nested() {
+    loom::model(|| {
+        let world = World::<true>::new();
+        let other = spawn(1, {
+            let world = Arc::clone(&world);
+            move || world.replace(1)
+        });
+        {
+            let _outer = Reading::new(&world.domain, true);
+            let found = world.found.load(Acquire);
+            world.replace(2);
+            world.things[found].live.check();
+        }
+        other.join().unwrap();
+        assert_eq!(world.ended(), 2, "left behind");
+    });
+}
+
+/// Who enters in the next era does not find what was put into limbo in the last.
+#[test]
+fn nested_and_a_reader() {
+    loom::model(|| {
+        let world = World::<true>::new();
+        let other = spawn(1, {
+            let world = Arc::clone(&world);
+            move || world.look()
+        });
+        {
+            let _outer = Reading::new(&world.domain, true);
+            world.replace(1);
+        }
+        other.join().unwrap();
+        assert_eq!(world.ended(), 1, "left behind");
+    });
+}
+
+/// Without destructors, readers leave without a barrier: what they leave behind goes with the next.
+#[test]
+fn without_destructors() {
+    loom::model(|| {
+        let world = World::<false>::new();
+        let other = spawn(1, {
+            let world = Arc::clone(&world);
+            move || world.replace(1)
+        });
+        world.look();
+        other.join().unwrap();
+        world.look();
+        assert_eq!(world.ended(), 1, "left behind for good");
+    });
+}

@@ -1,0 +1,389 @@
+//! The table.
+
+use core::sync::atomic::Ordering::Relaxed;
+use loom::sync::Arc;
+use loom::thread::JoinHandle;
+use std::boxed::Box;
+
+use super::super::{Entry, Put, RawTable};
+use super::spawn;
+use crate::sync::{Live, UnsafeCell};
+
+struct Node {
+    hash: u64,
+    /// Written after it was made, so that loom sees a look that is not ordered after that.
+    value: UnsafeCell<u64>,
+    live: Live,
+    ends: std::sync::Arc<core::sync::atomic::AtomicUsize>,
+}
+
+impl Node {
+    /// Its value, if this look is allowed.
+    fn value(&self) -> u64 {
+        self.live.check();
+        // SAFETY: loom fails the model if this is not after the node was made.
+        self.value.with(|value| unsafe { *value })
+    }
+}
+
+impl Entry for Node {
+    const PROMPT: bool = true;
+
+    fn hash(&self) -> u64 {
+        self.hash
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.live.end();
+        self.ends.fetch_add(1, Relaxed);
+    }
+}
+
+struct Table {
+    raw: RawTable<Node>,
+    ends: std::sync::Arc<core::sync::atomic::AtomicUsize>,
+}
+
+/// The key is the hash.
+impl Table {
+    fn with(keys: &[u64]) -> Arc<Self> {
+        Self::with_capacity(0, keys)
+    }
+
+    fn with_capacity(capacity: usize, keys: &[u64]) -> Arc<Self> {
+        let table = Table {
+            raw: RawTable::with_capacity(capacity),
+            ends: std::sync::Arc::default(),
+        };
+        for key in keys {
+            table.insert(*key, 0);
+        }
+        Arc::new(table)
+    }
+
+    fn node(&self, hash: u64, value: u64) -> Box<Node> {
+        let node = Box::new(Node {
+            hash,
+            value: UnsafeCell::new(0),
+            live: Live::new(),
+            ends: std::sync::Arc::clone(&self.ends),
+        });
+        // SAFETY: nobody else has seen it.
+        node.value.with_mut(|own| unsafe { *own = value });
+        node
+    }
+
+    fn get(&self, key: u64) -> Option<u64> {
+        let reader = self.raw.read();
+        let node = reader.get(key, |node| {
+            node.value();
+            true
+        })?;
+        Some(node.value())
+    }
+
+    fn insert(&self, key: u64, value: u64) -> Option<u64> {
+        let writer = self.raw.write();
+        match writer.put(self.node(key, value), |_, _| true, |_| true) {
+            Put::Added(_) => None,
+            Put::Replaced { old, new } => {
+                new.value();
+                Some(old.value())
+            }
+            Put::Refused => unreachable!(),
+        }
+    }
+
+    fn insert_new(&self, key: u64, value: u64) -> bool {
+        let writer = self.raw.write();
+        let put = writer.put(self.node(key, value), |_, _| true, |old| old.is_none());
+        matches!(put, Put::Added(_))
+    }
+
+    fn remove(&self, key: u64) -> Option<u64> {
+        let writer = self.raw.write();
+        let node = writer.remove_if(key, |_| true, |_| true)?;
+        Some(node.value())
+    }
+
+    fn ends(&self) -> usize {
+        self.ends.load(Relaxed)
+    }
+}
+
+fn with<T: 'static>(
+    table: &Arc<Table>,
+    number: usize,
+    run: impl FnOnce(&Table) -> T + 'static,
+) -> JoinHandle<T> {
+    let table = Arc::clone(table);
+    spawn(number, move || run(&table))
+}
+
+/// Two threads put the same key in: one adds, one replaces.
+#[test]
+fn claim() {
+    loom::model(|| {
+        let table = Table::with(&[]);
+        let other = with(&table, 1, |table| table.insert(0, 1));
+        let old = table.insert(0, 2);
+        let theirs = other.join().unwrap();
+        match (old, theirs) {
+            (None, Some(2)) => assert_eq!(table.get(0), Some(1)),
+            (Some(1), None) => assert_eq!(table.get(0), Some(2)),
+            wrong => panic!("{wrong:?}"),
+        }
+        assert_eq!((table.raw.len(), table.ends()), (1, 1));
+    });
+}
+
+/// Of two who put in what is not there, one does, also of two in the same bucket.
+#[test]
+fn claim_if_new() {
+    loom::model(|| {
+        let table = Table::with(&[]);
+        let other = with(&table, 1, |table| {
+            let won = table.insert_new(0, 1);
+            table.insert_new(1, 1);
+            won
+        });
+        let won = table.insert_new(0, 2);
+        assert!(won != other.join().unwrap());
+        assert_eq!(table.get(0), Some(if won { 2 } else { 1 }));
+        assert_eq!(table.get(1), Some(1));
+    });
+}
+
+/// A reader of a key that is replaced always finds it, and never goes back.
+#[test]
+fn replace() {
+    loom::model(|| {
+        let table = Table::with(&[0]);
+        let other = with(&table, 1, |table| table.insert(0, 1));
+        let first = table.get(0).expect("it is there all the time");
+        let second = table.get(0).expect("it is there all the time");
+        assert!(first <= second);
+        assert_eq!(other.join().unwrap(), Some(0));
+        assert_eq!((table.get(0), table.ends()), (Some(1), 1));
+    });
+}
+
+/// Two replace the same: the one replaces what the other has put in.
+#[test]
+fn replace_by_two() {
+    loom::model(|| {
+        let table = Table::with(&[0]);
+        let other = with(&table, 1, |table| table.insert(0, 1));
+        let mine = table.insert(0, 2);
+        match (mine, other.join().unwrap()) {
+            (Some(0), Some(2)) => assert_eq!(table.get(0), Some(1)),
+            (Some(1), Some(0)) => assert_eq!(table.get(0), Some(2)),
+            wrong => panic!("{wrong:?}"),
+        }
+        assert_eq!((table.raw.len(), table.ends()), (1, 2));
+    });
+}
+
+/// Two take the same out: one has it.
+#[test]
+fn unlink() {
+    loom::model(|| {
+        let table = Table::with(&[0]);
+        let other = with(&table, 1, |table| table.remove(0));
+        let found = table.get(0);
+        let mine = table.remove(0);
+        let theirs = other.join().unwrap();
+        assert!(mine.is_some() != theirs.is_some());
+        assert!(found.is_some() || theirs.is_some());
+        assert_eq!((table.get(0), table.raw.len(), table.ends()), (None, 0, 1));
+    });
+}
+
+/// A slot is taken again, by an entry of another tag: who looks for the old one, or a neighbour, is not misled.
+#[test]
+fn slot_taken_again() {
+    const OTHER: u64 = 1 << 56;
+    loom::model(|| {
+        let table = Table::with(&[0, 1 << 57]);
+        let other = with(&table, 1, |table| {
+            assert_eq!(table.remove(0), Some(0));
+            assert_eq!(table.insert(OTHER, 5), None);
+        });
+        assert_eq!(table.get(1 << 57), Some(0));
+        assert!(matches!(table.get(OTHER), None | Some(5)));
+        assert!(matches!(table.get(0), None | Some(0)));
+        other.join().unwrap();
+        assert_eq!((table.get(OTHER), table.get(0)), (Some(5), None));
+        assert_eq!(table.ends(), 1);
+    });
+}
+
+/// A chain becomes longer, by two at once: what is there is found, and what comes in.
+#[test]
+fn chain() {
+    loom::model(|| {
+        // Four buckets: the third in the same one makes a chain.
+        let table = Table::with_capacity(4, &[0, 4]);
+        let other = with(&table, 1, |table| {
+            assert_eq!(table.insert(8, 1), None);
+            assert_eq!(table.get(8), Some(1));
+        });
+        assert_eq!(table.insert(12, 2), None);
+        assert_eq!(table.get(4), Some(0));
+        other.join().unwrap();
+        let found = [0, 4, 8, 12].map(|key| table.get(key));
+        assert_eq!(found, [Some(0), Some(0), Some(1), Some(2)]);
+    });
+}
+
+/// In the second bucket of a chain a slot is taken again.
+#[test]
+fn chain_taken_again() {
+    const OTHER: u64 = 12 | 1 << 56;
+    loom::model(|| {
+        let table = Table::with_capacity(4, &[0, 4, 8]);
+        let other = with(&table, 1, |table| {
+            assert_eq!(table.insert(8, 1), Some(0));
+            assert_eq!(table.remove(8), Some(1));
+            assert_eq!(table.insert(OTHER, 2), None);
+        });
+        assert!(matches!(table.get(OTHER), None | Some(2)));
+        assert!(matches!(table.get(8), None | Some(0 | 1)));
+        assert_eq!(table.get(4), Some(0));
+        other.join().unwrap();
+        assert_eq!((table.get(OTHER), table.get(8)), (Some(2), None));
+        assert_eq!(table.ends(), 2);
+    });
+}
+
+/// The first entries come from two threads, and a third looks.
+#[test]
+fn first_array() {
+    loom::model(|| {
+        let table = Table::with(&[]);
+        let other = with(&table, 1, |table| table.insert(0, 1));
+        let reader = with(&table, 2, |table| table.get(0));
+        table.insert(1, 1);
+        other.join().unwrap();
+        assert!(matches!(reader.join().unwrap(), None | Some(1)));
+        assert_eq!((table.get(0), table.get(1)), (Some(1), Some(1)));
+    });
+}
+
+/// A key goes and comes back into the same slot, under a reader that has seen its tag.
+#[test]
+fn back_again() {
+    loom::model(|| {
+        let table = Table::with(&[0]);
+        let other = with(&table, 1, |table| {
+            assert_eq!(table.remove(0), Some(0));
+            assert_eq!(table.insert(0, 5), None);
+        });
+        assert!(matches!(table.get(0), None | Some(0 | 5)));
+        other.join().unwrap();
+        assert_eq!((table.get(0), table.ends()), (Some(5), 1));
+    });
+}
+
+/// A reader finds what is there while the table grows.
+#[test]
+fn growth_and_a_reader() {
+    loom::model(|| {
+        let table = Table::with(&[0, 1]);
+        // The third needs a second bucket.
+        let other = with(&table, 1, |table| table.insert(2, 0));
+        assert_eq!(table.get(0), Some(0));
+        assert_eq!(table.get(1), Some(0));
+        other.join().unwrap();
+        assert_eq!([0, 1, 2].map(|key| table.get(key)), [Some(0); 3]);
+        assert_eq!((table.raw.len(), table.ends()), (3, 0));
+    });
+}
+
+/// Two grow at once, by what they put in; nothing is lost.
+#[test]
+fn growth_by_two() {
+    loom::model(|| {
+        let table = Table::with(&[0, 1]);
+        let other = with(&table, 1, |table| table.insert(2, 0));
+        table.insert(3, 0);
+        other.join().unwrap();
+        assert_eq!([0, 1, 2, 3].map(|key| table.get(key)), [Some(0); 4]);
+        assert_eq!((table.raw.len(), table.ends()), (4, 0));
+    });
+}
+
+/// What is taken out while the table grows does not come back with the next array.
+#[test]
+fn growth_and_unlink() {
+    loom::model(|| {
+        let table = Table::with(&[0, 1]);
+        let other = with(&table, 1, |table| table.insert(2, 0));
+        assert_eq!(table.remove(1), Some(0));
+        assert_eq!(table.get(1), None);
+        other.join().unwrap();
+        assert_eq!(
+            [0, 1, 2].map(|key| table.get(key)),
+            [Some(0), None, Some(0)]
+        );
+        assert_eq!((table.raw.len(), table.ends()), (2, 1));
+    });
+}
+
+/// What is replaced while the table grows is not there twice, and the new one is found at once.
+#[test]
+fn growth_and_replace() {
+    loom::model(|| {
+        let table = Table::with(&[0, 1]);
+        let other = with(&table, 1, |table| table.insert(2, 0));
+        assert_eq!(table.insert(1, 7), Some(0));
+        assert_eq!(table.get(1), Some(7));
+        other.join().unwrap();
+        assert_eq!(table.remove(1), Some(7));
+        assert_eq!(
+            [0, 1, 2].map(|key| table.get(key)),
+            [Some(0), None, Some(0)]
+        );
+        assert_eq!((table.raw.len(), table.ends()), (2, 2));
+    });
+}
+
+/// There are so many entries that the next array is too short as soon as it is there: it does not grow before
+/// the first has moved.
+#[test]
+fn one_growth_after_the_other() {
+    let mut builder = loom::model::Builder::new();
+    // It takes long to fill.
+    builder.max_branches = 10_000;
+    builder.preemption_bound = Some(2);
+    builder.check(|| {
+        let keys = [0, 8, 16, 24, 32, 40, 1, 5, 2, 6, 3, 7];
+        let table = Table::with_capacity(4, &keys);
+        let other = with(&table, 1, |table| table.insert(48, 0));
+        table.insert(56, 0);
+        other.join().unwrap();
+        for key in keys.into_iter().chain([48, 56]) {
+            assert_eq!(table.get(key), Some(0), "{key}");
+        }
+        assert_eq!((table.raw.len(), table.ends()), (14, 0));
+    });
+}
+
+/// A table that has not finished to grow ends.
+#[test]
+fn end_while_it_grows() {
+    loom::model(|| {
+        let table = Table::with(&[0, 2, 4]);
+        let other = with(&table, 1, |table| {
+            table.insert(1, 0);
+            table.insert(3, 0);
+        });
+        assert_eq!(table.get(4), Some(0));
+        other.join().unwrap();
+        let ends = std::sync::Arc::clone(&table.ends);
+        drop(table);
+        assert_eq!(ends.load(Relaxed), 5);
+    });
+}

@@ -1,0 +1,468 @@
+//! The table: what readers and writers do.
+
+use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
+use core::ops::Deref;
+use core::ptr;
+use std::boxed::Box;
+use std::vec::Vec;
+
+use super::Entry;
+use super::array::{Array, FEWEST};
+use super::bucket::{Bucket, Locked, Meta};
+use super::domain::{Domain, Reading, Writing};
+use super::retired::{FirstPanic, Retired};
+use crate::sync::AtomicPtr;
+use crate::sync::Ordering::*;
+use crate::sync::const_fn;
+
+pub(in super::super) struct RawTable<N: Entry> {
+    /// The first array, or null.
+    current: AtomicPtr<Array<N>>,
+    domain: Domain,
+    owns: PhantomData<N>,
+}
+
+// SAFETY: who has the table has its entries.
+unsafe impl<N: Entry + Send> Send for RawTable<N> {}
+// SAFETY: threads look at entries at the same time, and destroy what others have put in.
+unsafe impl<N: Entry + Send + Sync> Sync for RawTable<N> {}
+
+impl<N: Entry> RawTable<N> {
+    const_fn! {
+        pub(in super::super) fn new() -> RawTable<N> {
+            RawTable {
+                current: AtomicPtr::new(ptr::null_mut()),
+                domain: Domain::new(),
+                owns: PhantomData,
+            }
+        }
+    }
+
+    pub(in super::super) fn with_capacity(capacity: usize) -> Self {
+        let table = Self::new();
+        if capacity != 0 {
+            table.begin(Array::<N>::len_for(capacity));
+        }
+        table
+    }
+
+    /// The first array, if there is none.
+    #[cold]
+    fn begin(&self, len: usize) {
+        let new = Box::into_raw(Box::new(Array::new(len)));
+        // Release: the array is made.
+        let begun = self
+            .current
+            .compare_exchange(ptr::null_mut(), new, Release, Relaxed);
+        if begun.is_err() {
+            // SAFETY: made here, and seen by nobody.
+            unsafe { Array::destroy(new) };
+        }
+    }
+
+    /// The number of entries. Exact while nobody changes it.
+    pub(in super::super) fn len(&self) -> usize {
+        self.domain.entries()
+    }
+
+    /// Enters, to look.
+    #[inline]
+    pub(in super::super) fn read(&self) -> Reader<'_, N> {
+        Reader {
+            inside: Reading::new(&self.domain, N::PROMPT),
+            table: self,
+        }
+    }
+
+    /// Enters, to change something. What is unlinked is destroyed after leaving, by the last who may look at it.
+    #[inline]
+    pub(in super::super) fn write(&self) -> Writer<'_, N> {
+        Writer {
+            inside: Writing::new(&self.domain, N::PROMPT),
+            table: self,
+        }
+    }
+
+    /// The first array. For those who are inside (R3), which the lifetime is to show.
+    #[inline]
+    fn array<'g, G>(&self, _inside: &'g G) -> Option<&'g Array<N>> {
+        // Acquire: the array is made, and has what the last who helped to move found moved.
+        // SAFETY: R3.
+        unsafe { self.current.load(Acquire).as_ref() }
+    }
+}
+
+impl<N: Entry> Drop for RawTable<N> {
+    /// Destroys all, also if some destructors panic.
+    fn drop(&mut self) {
+        let mut panics = FirstPanic::default();
+        self.domain.end(&mut panics);
+        // Relaxed: nobody else is there.
+        let current = self.current.load(Relaxed);
+        // SAFETY: nobody is inside.
+        if let Some(array) = unsafe { current.as_ref() } {
+            for index in 0..array.len() {
+                array.each(index, &mut |node| {
+                    // SAFETY: R1: linked in one place, and nobody unlinks it.
+                    panics.catch(|| unsafe { destroy::<N>(node.cast()) });
+                });
+            }
+            let next = array.next_ptr();
+            // SAFETY: made by `Box`, and nobody is inside.
+            unsafe {
+                Array::destroy(current);
+                if !next.is_null() {
+                    Array::destroy(next);
+                }
+            }
+        }
+        panics.resume();
+    }
+}
+
+/// # Safety
+/// A pointer to an `N` from `Box::into_raw`, which nobody looks at any more.
+unsafe fn destroy<N>(node: *mut ()) {
+    let node: *mut N = node.cast();
+    // SAFETY: the caller's promise. (Under loom the memory is kept, so that late accesses can be seen.)
+    unsafe {
+        #[cfg(not(weakly_loom))]
+        drop(Box::from_raw(node));
+        #[cfg(weakly_loom)]
+        node.drop_in_place();
+    }
+}
+
+/// # Safety
+/// A pointer to an array from `Box::into_raw`, which nobody looks at any more.
+unsafe fn destroy_array<N>(array: *mut ()) {
+    // SAFETY: the caller's promise.
+    unsafe { Array::destroy(array.cast::<Array<N>>()) };
+}
+
+/// A thread that looks at a table. What it is shown lasts as long as this.
+pub(in super::super) struct Reader<'t, N: Entry> {
+    table: &'t RawTable<N>,
+    inside: Reading<'t>,
+}
+
+/// A thread that changes a table. What it is shown, unlinked or not, lasts as long as this.
+pub(in super::super) struct Writer<'t, N: Entry> {
+    table: &'t RawTable<N>,
+    inside: Writing<'t>,
+}
+
+/// An entry that is not in the table yet.
+struct Unlinked<N>(*mut N);
+
+impl<N> Unlinked<N> {
+    /// It is about to be in the table.
+    #[inline]
+    fn link(self) -> *mut N {
+        ManuallyDrop::new(self).0
+    }
+}
+
+impl<N> Deref for Unlinked<N> {
+    type Target = N;
+
+    #[inline]
+    fn deref(&self) -> &N {
+        // SAFETY: it is ours.
+        unsafe { &*self.0 }
+    }
+}
+
+impl<N> Drop for Unlinked<N> {
+    fn drop(&mut self) {
+        // SAFETY: from `Box::into_raw`, and nobody else has seen it.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+/// What came of an attempt to put an entry in.
+pub(in super::super) enum Put<'g, N> {
+    Added(&'g N),
+    Replaced {
+        old: &'g N,
+        new: &'g N,
+    },
+    /// What was to be put in has been destroyed.
+    Refused,
+}
+
+/// The entry with this hash that is the `same`, in an array and those that follow.
+#[inline]
+fn find<N: Entry>(mut array: &Array<N>, hash: u64, mut same: impl FnMut(&N) -> bool) -> Option<&N> {
+    let mut bucket = array.home(hash);
+    let mut meta = bucket.meta();
+    while meta.has_moved() {
+        array = array.next()?;
+        bucket = array.home(hash);
+        meta = bucket.meta();
+    }
+    loop {
+        for slot in meta.candidates(hash) {
+            // SAFETY: it was linked when we looked, and is not destroyed while we are inside (R3, R4).
+            if let Some(node) = unsafe { bucket.slot(slot).as_ref() } {
+                if node.hash() == hash && same(node) {
+                    return Some(node);
+                }
+            }
+        }
+        bucket = bucket.next()?;
+        meta = bucket.meta();
+    }
+}
+
+/// All entries, as they are found now. (Code that adds entries while it is shown some would otherwise be shown
+/// those too, and so on.)
+fn entries<N: Entry>(array: Option<&Array<N>>) -> Vec<&N> {
+    let mut all = Vec::new();
+    let Some(array) = array else { return all };
+    for index in 0..array.len() {
+        array.each(index, &mut |node| {
+            // SAFETY: as in `find`.
+            all.push(unsafe { &*node });
+        });
+    }
+    all
+}
+
+impl<N: Entry> Reader<'_, N> {
+    /// The entry with this hash that is the `same`. Lock-free.
+    #[inline]
+    pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
+        find(self.table.array(&self.inside)?, hash, same)
+    }
+
+    /// All entries that are there now. What is there all the time is among them once.
+    pub(in super::super) fn entries(&self) -> Vec<&N> {
+        entries(self.table.array(&self.inside))
+    }
+}
+
+/// An entry, and where it was found.
+struct Place<'g, N> {
+    bucket: &'g Bucket<N>,
+    slot: usize,
+    node: *mut N,
+}
+
+impl<'g, N> Place<'g, N> {
+    #[inline]
+    fn get(&self) -> &'g N {
+        // SAFETY: as in `find`.
+        unsafe { &*self.node }
+    }
+
+    /// Under the lock: whether it is still there.
+    #[inline]
+    fn is_linked(&self) -> bool {
+        ptr::eq(self.bucket.slot(self.slot), self.node)
+    }
+}
+
+/// What was found.
+enum Found<'g, N> {
+    There(Place<'g, N>),
+    /// All entries with this hash that are not the same, in their order.
+    Others(Vec<*mut N>),
+    Moved,
+}
+
+/// What a home bucket, and those that follow, say of this hash.
+#[inline]
+fn search<'g, N: Entry>(
+    home: &'g Bucket<N>,
+    seen: Meta,
+    hash: u64,
+    mut same: impl FnMut(&N) -> bool,
+) -> Found<'g, N> {
+    let mut bucket = home;
+    let mut meta = seen;
+    if meta.has_moved() {
+        return Found::Moved;
+    }
+    let mut others = Vec::new();
+    loop {
+        for slot in meta.candidates(hash) {
+            let node = bucket.slot(slot);
+            // SAFETY: as in `find`.
+            let there = unsafe { node.as_ref() };
+            if let Some(there) = there.filter(|there| there.hash() == hash) {
+                if same(there) {
+                    return Found::There(Place { bucket, slot, node });
+                }
+                others.push(node);
+            }
+        }
+        match bucket.next() {
+            Some(next) => bucket = next,
+            None => return Found::Others(others),
+        }
+        meta = bucket.meta();
+    }
+}
+
+/// Whether all entries with this hash are among these, in their order (R2).
+fn are_all<N: Entry>(locked: &Locked<'_, N>, hash: u64, others: &[*mut N]) -> bool {
+    let mut others = others.iter();
+    locked.home().chain().all(|bucket| {
+        locked.tags(bucket).candidates(hash).all(|slot| {
+            let node = bucket.slot(slot);
+            // SAFETY: as in `find`.
+            let other = unsafe { node.as_ref() }.is_none_or(|node| node.hash() != hash);
+            other || others.any(|known| ptr::eq(*known, node))
+        })
+    })
+}
+
+impl<N: Entry> Writer<'_, N> {
+    /// The entry with this hash that is the `same`. Lock-free.
+    #[inline]
+    pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
+        find(self.table.array(&self.inside)?, hash, same)
+    }
+
+    /// All entries that are there now. What is there all the time is among them once.
+    pub(in super::super) fn entries(&self) -> Vec<&N> {
+        entries(self.table.array(&self.inside))
+    }
+
+    /// The array in which the home bucket of this hash is to be changed: if it is moving, it has been moved.
+    #[inline]
+    fn array_for(&self, hash: u64) -> Option<&Array<N>> {
+        let mut array = self.table.array(&self.inside)?;
+        while let Some(next) = array.next() {
+            if array.help(next, hash) {
+                // Release: with the array goes all that has been put into it.
+                let old = self.table.current.swap(array.next_ptr(), Release);
+                // SAFETY: R3: unlinked by us, who alone moved the last bucket.
+                self.inside
+                    .retire(unsafe { Retired::new(old, destroy_array::<N>) });
+            }
+            array = next;
+        }
+        Some(array)
+    }
+
+    /// # Safety
+    /// This thread has unlinked it.
+    #[inline]
+    unsafe fn retire(&self, node: *mut N) {
+        // SAFETY: R3, and `Sync` of the table asks `Send`.
+        self.inside
+            .retire(unsafe { Retired::new(node, destroy::<N>) });
+    }
+
+    /// Puts an entry in, in the place of the one with its hash that is the `same`, if what is there is
+    /// `expected`. Both may be asked again when others change the same.
+    #[inline]
+    pub(in super::super) fn put<'g>(
+        &'g self,
+        node: Box<N>,
+        mut same: impl FnMut(&N, &N) -> bool,
+        mut expected: impl FnMut(Option<&'g N>) -> bool,
+    ) -> Put<'g, N> {
+        let node = Unlinked(Box::into_raw(node));
+        let hash = node.hash();
+        let mut spare = None;
+        loop {
+            let Some(array) = self.array_for(hash) else {
+                self.table.begin(FEWEST);
+                continue;
+            };
+            let home = array.home(hash);
+            let seen = home.meta();
+            let found = search(home, seen, hash, |there| same(&node, there));
+            let old = match &found {
+                Found::Moved => continue,
+                Found::There(place) => Some(place.get()),
+                Found::Others(_) => None,
+            };
+            if !expected(old) {
+                return Put::Refused;
+            }
+            let Some(mut locked) = home.lock(seen) else {
+                continue;
+            };
+            match found {
+                Found::There(place) if place.is_linked() => {
+                    let new = node.link();
+                    locked.replace(place.bucket, place.slot, new);
+                    drop(locked);
+                    // SAFETY: unlinked by us, under the lock.
+                    unsafe { self.retire(place.node) };
+                    let old = place.get();
+                    // SAFETY: as in `find`.
+                    let new = unsafe { &*new };
+                    return Put::Replaced { old, new };
+                }
+                Found::Others(others) if are_all(&locked, hash, &others) => {
+                    if locked.add(node.0, hash, &mut spare) {
+                        let new = node.link();
+                        drop(locked);
+                        self.inside.count(1);
+                        // SAFETY: as in `find`.
+                        return Put::Added(unsafe { &*new });
+                    }
+                    drop(locked);
+                    self.make_room(array, &mut spare);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A chain is full: the array is to grow, or if that is not what it needs, the chain.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&self, array: &Array<N>, spare: &mut Option<Box<Bucket<N>>>) {
+        let first = self.table.array(&self.inside);
+        // One array after the other (R3).
+        if first.is_some_and(|first| ptr::eq(first, array)) && array.is_full_with(self.table.len())
+        {
+            array.grow();
+        }
+        if array.next().is_none() {
+            *spare = Some(Box::new(Bucket::new()));
+        }
+    }
+
+    /// Unlinks the entry with this hash that is the `same`, if it is `wanted`. Both may be asked again when others
+    /// change the same.
+    #[inline]
+    pub(in super::super) fn remove_if(
+        &self,
+        hash: u64,
+        mut same: impl FnMut(&N) -> bool,
+        mut wanted: impl FnMut(&N) -> bool,
+    ) -> Option<&N> {
+        loop {
+            let array = self.array_for(hash)?;
+            let home = array.home(hash);
+            let seen = home.meta();
+            let place = match search(home, seen, hash, &mut same) {
+                Found::There(place) => place,
+                Found::Others(_) => return None,
+                Found::Moved => continue,
+            };
+            if !wanted(place.get()) {
+                return None;
+            }
+            let Some(mut locked) = home.lock(seen) else {
+                continue;
+            };
+            if place.is_linked() {
+                locked.clear(place.bucket, place.slot);
+                drop(locked);
+                self.inside.count(-1);
+                // SAFETY: unlinked by us, under the lock.
+                unsafe { self.retire(place.node) };
+                return Some(place.get());
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! What is in a table, by one thread.
+
+use core::cell::Cell;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use super::*;
+
+/// Random operations, against the map of the standard library.
+fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
+    let table = RawTable::<Node>::new();
+    let mut truth = HashMap::new();
+    let mut random = Random(1);
+    for step in 0..steps as u64 {
+        let key = random.below(keys);
+        let hash = hash(key);
+        match random.below(8) {
+            0..=2 => assert_eq!(
+                table.insert(Node::new(hash, key, step)),
+                truth.insert(key, step)
+            ),
+            3..=4 => assert_eq!(table.take(hash, key), truth.remove(&key)),
+            // Only if it is there, or only if it is not.
+            5 => {
+                let wanted = random.below(2) == 0;
+                let expected = |old: Option<&Node>| old.is_some() == wanted;
+                let writer = table.write();
+                let put = writer.put(Node::new(hash, key, step), |a, b| a.key == b.key, expected);
+                assert_eq!(
+                    matches!(put, Put::Refused),
+                    truth.contains_key(&key) != wanted
+                );
+                if !matches!(put, Put::Refused) {
+                    truth.insert(key, step);
+                }
+            }
+            _ => assert_eq!(table.value(hash, key), truth.get(&key).copied()),
+        }
+        assert_eq!(table.len(), truth.len());
+        if step % 64 == 0 {
+            let reader = table.read();
+            let mut seen = HashMap::new();
+            for node in reader.entries() {
+                assert!(seen.insert(node.key, node.value).is_none());
+            }
+            assert_eq!(seen, truth);
+        }
+    }
+    assert!(truth.len() > 1, "the model has to hold something");
+}
+
+const STEPS: usize = if cfg!(miri) { 100 } else { 10_000 };
+
+#[test]
+fn as_a_map() {
+    model(spread, 300, STEPS);
+}
+
+#[test]
+fn as_a_map_that_grows() {
+    model(spread, STEPS as u64, STEPS);
+}
+
+/// One chain, and all tags the same.
+#[test]
+fn as_a_map_of_equal_hashes() {
+    model(|_| 7, 40, STEPS / 4);
+}
+
+/// Few buckets, but tags differ; and the other way round.
+#[test]
+fn as_a_map_of_poor_hashes() {
+    model(|key| key << 56, 60, STEPS / 4);
+    model(|key| key, 60, STEPS / 4);
+}
+
+/// Thousands of equal hashes are found, one by one, and the array does not grow and grow because of them.
+#[test]
+fn thousands_of_equal_hashes() {
+    let many = if cfg!(miri) { 40 } else { 2000 };
+    let table = RawTable::<Node>::new();
+    for key in 0..many {
+        assert_eq!(table.insert(Node::new(42, key, key)), None);
+    }
+    assert_eq!(table.len(), many as usize);
+    for key in 0..many {
+        assert_eq!(table.value(42, key), Some(key));
+        assert_eq!(table.value(43, key), None);
+    }
+    for key in 0..many {
+        assert_eq!(table.take(42, key), Some(key));
+    }
+    assert_eq!(table.len(), 0);
+}
+
+/// Comparisons are asked of entries of the same hash only.
+#[test]
+fn comparisons_see_equal_hashes_only() {
+    let table = RawTable::<Node>::with_capacity(10);
+    for key in 0..100 {
+        // The same tag and the same bucket.
+        table.insert(Node::new(key << 20, key, key));
+    }
+    let asked = Cell::new(0);
+    let reader = table.read();
+    let found = reader.get(5 << 20, |node| {
+        asked.set(asked.get() + 1);
+        node.key == 5
+    });
+    assert_eq!(found.map(|node| node.value), Some(5));
+    assert_eq!(asked.get(), 1);
+}
+
+/// A comparison that panics leaves the table as it was, and what was to be put in is destroyed.
+#[test]
+fn comparisons_that_panic() {
+    let table = RawTable::<Node>::new();
+    table.insert(Node::new(1, 1, 10));
+    let ends = Arc::default();
+    let put = catch_unwind(AssertUnwindSafe(|| {
+        let writer = table.write();
+        writer.put(
+            Node::counted(1, 2, &ends),
+            |_, _| resume_unwind(Box::new("a comparison")),
+            |_| true,
+        );
+    }));
+    assert!(put.is_err());
+    assert_eq!(ends.load(Relaxed), 1);
+    let condition = catch_unwind(AssertUnwindSafe(|| {
+        let writer = table.write();
+        writer.remove_if(1, |_| true, |_| resume_unwind(Box::new("a condition")));
+    }));
+    assert!(condition.is_err());
+    assert_eq!(table.len(), 1);
+    assert_eq!(table.insert(Node::new(1, 1, 11)), Some(10));
+    assert_eq!(table.take(1, 1), Some(11));
+}
+
+/// A comparison may change the table, the same entry and the same bucket too: then it is asked again.
+#[test]
+fn comparisons_that_change_the_table() {
+    let table = RawTable::<Node>::new();
+    table.insert(Node::new(1, 1, 10));
+    let asked = Cell::new(0);
+    let writer = table.write();
+    let put = writer.put(
+        Node::new(1, 2, 20),
+        |node, there| {
+            asked.set(asked.get() + 1);
+            if asked.get() == 1 {
+                // The same key comes in by another way.
+                table.insert(Node::new(1, 2, 19));
+                // And so many others that the array grows.
+                for key in 3..100 {
+                    table.insert(Node::new(key << 40 | 1, key, key));
+                }
+            }
+            node.key == there.key
+        },
+        |_| true,
+    );
+    match put {
+        Put::Replaced { old, new } => assert_eq!((old.value, new.value), (19, 20)),
+        _ => panic!("the other one was not seen"),
+    }
+    assert_eq!(table.len(), 99);
+    // Removed from under the condition, and put back: that is another entry.
+    let asked = Cell::new(0);
+    let removed = writer.remove_if(
+        1,
+        |node| node.key == 1,
+        |node| {
+            asked.set(asked.get() + 1);
+            if asked.get() == 1 {
+                assert_eq!(table.take(1, 1), Some(10));
+                table.insert(Node::new(1, 1, 12));
+            }
+            node.value > 0
+        },
+    );
+    assert_eq!(removed.map(|node| node.value), Some(12));
+    assert_eq!(asked.get(), 2);
+}
+
+/// While a table grows, halfway through, each entry is found once.
+#[test]
+fn entries_while_it_grows() {
+    let many = if cfg!(miri) { 70 } else { 3000 };
+    let table = RawTable::<Node>::new();
+    for key in 0..many {
+        table.insert(Node::new(spread(key), key, key));
+        if key % 7 == 0 {
+            let reader = table.read();
+            let seen: HashSet<_> = reader.entries().iter().map(|node| node.key).collect();
+            assert_eq!(seen.len() as u64, key + 1);
+            assert_eq!(reader.entries().len() as u64, key + 1);
+        }
+    }
+}
+
+/// What is shown lasts as long as the guard, also if it is unlinked and the array goes.
+#[test]
+fn what_is_shown_lasts() {
+    let many = if cfg!(miri) { 50 } else { 1000 };
+    let table = RawTable::<Node>::new();
+    table.insert(Node::new(5, 5, 55));
+    let reader = table.read();
+    let shown = reader.get(5, |_| true).expect("it is there");
+    table.take(5, 5);
+    for key in 0..many {
+        table.insert(Node::new(spread(key), key, key));
+    }
+    assert_eq!(shown.value, 55);
+    let all = reader.entries();
+    for key in 0..many {
+        table.take(spread(key), key);
+    }
+    assert_eq!(all.len(), many as usize);
+    assert_eq!(
+        all.iter().map(|node| node.key).sum::<u64>(),
+        (0..many).sum::<u64>()
+    );
+}

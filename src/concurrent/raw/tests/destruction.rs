@@ -1,0 +1,263 @@
+//! When and where what is unlinked is destroyed.
+
+use core::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::mpsc;
+use std::thread;
+use std::vec::Vec;
+
+use super::*;
+
+fn ends() -> Arc<AtomicUsize> {
+    Arc::default()
+}
+
+/// Nobody else is inside: at once.
+#[test]
+fn at_once() {
+    let ends = ends();
+    let table = RawTable::<Node>::new();
+    table.insert(Node::counted(1, 1, &ends));
+    table.insert(Node::counted(1, 1, &ends));
+    assert_eq!(ends.load(Relaxed), 1, "replaced");
+    table.take(1, 1);
+    assert_eq!(ends.load(Relaxed), 2, "removed");
+    table.insert(Node::counted(1, 1, &ends));
+    table.insert(Node::counted(2, 2, &ends));
+    drop(table);
+    assert_eq!(ends.load(Relaxed), 4, "with the table");
+}
+
+/// The same thread is inside: when it leaves.
+#[test]
+fn when_the_outer_leaves() {
+    let ends = ends();
+    let table = RawTable::<Node>::new();
+    table.insert(Node::counted(1, 1, &ends));
+    let outer = table.read();
+    let inner = table.read();
+    table.take(1, 1);
+    drop(inner);
+    assert_eq!(ends.load(Relaxed), 0);
+    drop(outer);
+    assert_eq!(ends.load(Relaxed), 1);
+}
+
+/// A thread that is inside the table until it is told to leave.
+fn guest<'s>(
+    scope: &'s thread::Scope<'s, '_>,
+    table: &'s RawTable<Node>,
+) -> impl FnOnce() + use<'s> {
+    let (entered, is_inside) = mpsc::channel();
+    let (leave, told) = mpsc::channel::<()>();
+    let thread = scope.spawn(move || {
+        let reader = table.read();
+        entered.send(()).expect("they wait");
+        told.recv().expect("they tell");
+        drop(reader);
+    });
+    is_inside.recv().expect("it enters");
+    move || {
+        leave.send(()).expect("it waits");
+        thread.join().expect("it leaves");
+    }
+}
+
+/// Others are inside: when the last of those leaves who were there, on that thread. Who comes later does not
+/// hold it up.
+#[test]
+fn by_the_last_who_leaves() {
+    let ends = ends();
+    let table = RawTable::<Node>::new();
+    table.insert(Node::counted(1, 1, &ends));
+    thread::scope(|scope| {
+        let first = guest(scope, &table);
+        let second = guest(scope, &table);
+        table.take(1, 1);
+        let late = guest(scope, &table);
+        assert_eq!(ends.load(Relaxed), 0);
+        second();
+        assert_eq!(ends.load(Relaxed), 0);
+        // Who leaves in between does not destroy what it does not own.
+        assert_eq!(table.value(1, 1), None);
+        assert_eq!(ends.load(Relaxed), 0);
+        first();
+        assert_eq!(ends.load(Relaxed), 1);
+        late();
+    });
+    assert_eq!(ends.load(Relaxed), 1);
+}
+
+/// Without destructors of users memory may wait until the next who leaves, and no longer.
+#[test]
+fn by_the_next_who_leaves() {
+    let ends = ends();
+    let table = RawTable::<Node<false>>::new();
+    table.insert(Node::counted(1, 1, &ends));
+    let outer = table.read();
+    table.take(1, 1);
+    assert_eq!(ends.load(Relaxed), 0);
+    drop(outer);
+    table.value(1, 1);
+    assert_eq!(ends.load(Relaxed), 1);
+    // Alone, at once here too.
+    table.insert(Node::counted(1, 1, &ends));
+    table.take(1, 1);
+    assert_eq!(ends.load(Relaxed), 2);
+}
+
+/// So many threads that there are several benches.
+#[test]
+fn many_threads_inside() {
+    let many = if cfg!(miri) { 20 } else { 100 };
+    let ends = ends();
+    let table = RawTable::<Node>::new();
+    table.insert(Node::counted(1, 1, &ends));
+    thread::scope(|scope| {
+        let mut guests: Vec<_> = (0..many).map(|_| guest(scope, &table)).collect();
+        table.take(1, 1);
+        let last = guests.swap_remove(many / 2);
+        for leave in guests {
+            leave();
+            assert_eq!(ends.load(Relaxed), 0);
+        }
+        last();
+    });
+    assert_eq!(ends.load(Relaxed), 1);
+}
+
+fn panicking(key: u64, ends: &Arc<AtomicUsize>) -> Box<Node> {
+    let mut node = Node::counted(key, key, ends);
+    node.panics = true;
+    node
+}
+
+fn panicked_with(run: impl FnOnce()) -> u64 {
+    let payload = catch_unwind(AssertUnwindSafe(run)).expect_err("it panics");
+    *payload.downcast().expect("a key")
+}
+
+/// A destructor that panics costs no other its destruction; the first panic arrives.
+#[test]
+fn destructors_that_panic() {
+    let ends = ends();
+    let table = RawTable::<Node>::new();
+    let fill = || {
+        for key in 0..10 {
+            table.insert(panicking(key, &ends));
+        }
+    };
+    let clear = || {
+        let writer = table.write();
+        for key in 0..10 {
+            assert!(writer.remove_if(key, |_| true, |_| true).is_some());
+        }
+    };
+    fill();
+    assert_eq!(panicked_with(clear), 0);
+    assert_eq!(ends.swap(0, Relaxed), 10, "at once");
+
+    fill();
+    let outer = table.read();
+    clear();
+    assert_eq!(panicked_with(|| drop(outer)), 0);
+    assert_eq!(ends.swap(0, Relaxed), 10, "from limbo");
+
+    // Two panics at once would end the process.
+    fill();
+    let payload = catch_unwind(AssertUnwindSafe(|| {
+        let _writer = table.write();
+        clear();
+        std::panic::resume_unwind(Box::new(77_u64));
+    }));
+    assert_eq!(payload.unwrap_err().downcast_ref(), Some(&77_u64));
+    assert_eq!(ends.swap(0, Relaxed), 10, "while the thread panics");
+
+    fill();
+    assert!(panicked_with(|| drop(table)) < 10);
+    assert_eq!(ends.load(Relaxed), 10, "with the table");
+}
+
+/// A destructor may use the table, and unlink more.
+#[test]
+fn destructors_that_use_the_table() {
+    struct Chain {
+        table: &'static RawTable<Chain>,
+        key: u64,
+    }
+    impl Entry for Chain {
+        const PROMPT: bool = true;
+        fn hash(&self) -> u64 {
+            self.key
+        }
+    }
+    impl Drop for Chain {
+        fn drop(&mut self) {
+            let writer = self.table.write();
+            writer.remove_if(self.key + 1, |_| true, |_| true);
+        }
+    }
+    static TABLE: OnceLock<RawTable<Chain>> = OnceLock::new();
+    let table = TABLE.get_or_init(RawTable::new);
+    for key in 0..20 {
+        let chain = Box::new(Chain { table, key });
+        table.write().put(chain, |_, _| false, |_| true);
+    }
+    table.write().remove_if(0, |_| true, |_| true);
+    assert_eq!(table.len(), 0);
+}
+
+/// The destructors of thread-locals may use a table, after those of ours too.
+#[test]
+fn in_the_destructor_of_a_thread_local() {
+    static TABLE: RawTable<Node> = RawTable::new();
+    struct Last(mpsc::Sender<Option<u64>>);
+    impl Drop for Last {
+        fn drop(&mut self) {
+            let outer = TABLE.read();
+            let before = TABLE.value(1, 1);
+            assert_eq!(TABLE.insert(Node::new(1, 1, 11)), Some(10));
+            assert_eq!(TABLE.take(1, 1), Some(11));
+            drop(outer);
+            let _ = self.0.send(before);
+        }
+    }
+    std::thread_local! {
+        static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
+    }
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        // Before this thread has a number: so its destructor comes after that which gives it back.
+        LAST.set(Some(Last(sender)));
+        TABLE.insert(Node::new(1, 1, 10));
+    })
+    .join()
+    .expect("it ends well");
+    assert_eq!(receiver.recv(), Ok(Some(10)));
+    assert_eq!(TABLE.len(), 0);
+    // A thread that has none until then.
+    let (sender, receiver) = mpsc::channel();
+    TABLE.insert(Node::new(1, 1, 10));
+    thread::spawn(move || LAST.set(Some(Last(sender))))
+        .join()
+        .expect("it ends well");
+    assert_eq!(receiver.recv(), Ok(Some(10)));
+}
+
+/// Numbers are given back with their threads: a table has no more seats than threads at once.
+#[test]
+fn numbers_are_given_back() {
+    use super::super::thread::ThreadNumber;
+    let own = ThreadNumber::current().get();
+    assert_eq!(ThreadNumber::current().get(), own);
+    let many = if cfg!(miri) { 10 } else { 300 };
+    let highest = (0..many)
+        .map(|_| {
+            let number = thread::spawn(|| ThreadNumber::current().get());
+            number.join().expect("it has one")
+        })
+        .max();
+    // Other tests run at the same time, though not so many.
+    assert!(highest < Some(many.max(250)));
+}
