@@ -390,7 +390,7 @@ impl<F: Flavour> Block<F> {
         self.place().as_ptr().addr() == addr.addr() || self.is_apart_at(addr)
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_apart_at(self, addr: *const ()) -> bool {
         // Relaxed: if an object that came later is at this address, whoever asks has synchronised with its
         // making, and that with the free which the mark precedes.

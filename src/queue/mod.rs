@@ -363,13 +363,11 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
     /// Whether the object is at this address; see [`Block::is_at`].
     #[inline(always)]
     pub(crate) fn is_at(&self, addr: *const ()) -> bool {
-        let Some(at) = self.at else { return false };
-        at.addr().get() == addr.addr() || (at.addr().get() & MARKS != 0 && self.is_marked_at(addr))
-    }
-
-    #[inline(never)]
-    fn is_marked_at(&self, addr: *const ()) -> bool {
-        self.block().is_some_and(|block| block.is_at(addr))
+        // For most the first comparison is the whole of it. (Inlined with all that follows: a call would
+        // make every lookup save registers.)
+        let at = self.at.map_or(0, |at| at.addr().get());
+        at == addr.addr()
+            || (at & MARKS != 0 && self.block().is_some_and(|block| block.is_at(addr)))
     }
 
     /// The hash that was given to [`DeadQueue::watch`]; none once it has ended.

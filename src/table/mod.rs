@@ -54,9 +54,6 @@ pub(crate) struct Table<K: Slot, V: Slot> {
     tags: usize,
 }
 
-/// From this size on a table is taken for one that does not fit into the nearer caches.
-const LARGE: usize = 1 << 19;
-
 impl<K: Slot, V: Slot> Table<K, V> {
     pub(crate) const fn new() -> Self {
         Table {
@@ -77,17 +74,6 @@ impl<K: Slot, V: Slot> Table<K, V> {
         let entry = (bucket + 1).wrapping_mul(size_of::<Entry<K, V>>());
         sync::prefetch(ptr::without_provenance(self.tags.wrapping_add(bucket)));
         sync::prefetch(ptr::without_provenance(self.tags.wrapping_sub(entry)));
-    }
-
-    /// Before a lookup: what is far is fetched at once, the entry beside its tag and not after it.
-    #[inline(always)]
-    fn prefetch_if_large(&self, hash: HashValue) {
-        let buckets = self.entries.num_buckets();
-        if buckets * size_of::<Entry<K, V>>() >= LARGE {
-            let bucket = hash.get() as usize & (buckets - 1);
-            let entry = (bucket + 1).wrapping_mul(size_of::<Entry<K, V>>());
-            sync::prefetch(ptr::without_provenance(self.tags.wrapping_sub(entry)));
-        }
     }
 
     /// Entries that are not announced dead.
@@ -249,7 +235,6 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
     ) -> Option<&Entry<K, V>> {
-        self.prefetch_if_large(hash);
         self.entries.find(hash.get(), |entry| eq(&entry.key))
     }
 
