@@ -190,8 +190,10 @@ const FLAGS: usize = TAKEN | LATE;
 /// What has been counted once is not counted again: O(notices pushed since the last call).
 ///
 /// A depth is written by whoever counts, and is the same for all who do: threads that read the same
-/// collection may count at the same time.
-pub(crate) fn depth<F: Flavour>(top: Node<F>) -> usize {
+/// collection may count at the same time. So with a depth goes always the mark of what has been `taken` out of
+/// the stack: another may just be [numbering](number) it.
+pub(crate) fn depth<F: Flavour>(top: Node<F>, taken: bool) -> usize {
+    let mark = if taken { TAKEN } else { 0 };
     let mut above = 0;
     let mut node = top;
     while let Some(notice) = node.get() {
@@ -204,7 +206,7 @@ pub(crate) fn depth<F: Flavour>(top: Node<F>) -> usize {
         node = notice.below();
     }
     match top.get() {
-        Some(top) if top.known_depth() == 0 => top.note(above),
+        Some(top) if top.known_depth() == 0 => top.note(above | mark),
         _ => {}
     }
     above
@@ -213,7 +215,7 @@ pub(crate) fn depth<F: Flavour>(top: Node<F>) -> usize {
 /// As [`depth`], and leaves each notice with its own; marked, if they have been `taken` out of the stack.
 /// O(notices).
 pub(crate) fn number<F: Flavour>(top: Node<F>, taken: bool) -> usize {
-    let total = depth(top);
+    let total = depth(top, taken);
     let mark = if taken { TAKEN } else { 0 };
     let mut left = total;
     for notice in top {
