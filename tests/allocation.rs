@@ -178,4 +178,21 @@ mod unwinding {
     }
 
     for_each_flavour!(make_mut_fails_whole);
+
+    /// If an entry that threads would share cannot be registered, nothing holds on to its key.
+    #[test]
+    fn shared_registrations_fail_whole() {
+        let mut object = weakly::Strong::new(7);
+        let first = weakly::concurrent::WeakMap::from_iter([(&object, 1)]);
+        // (A later one is papaya's, which ends the process.)
+        for successes in 0..3 {
+            let map = weakly::concurrent::WeakMap::new();
+            assert!(fails_after(successes, || _ = map.insert(&object, 2)));
+            assert_eq!(map.len(), 0);
+            drop(map);
+            assert_eq!(weakly::Strong::weak_count(&object), 2);
+        }
+        drop(first);
+        assert!(weakly::Strong::get_mut(&mut object).is_some());
+    }
 }

@@ -192,19 +192,6 @@ impl<F: Flavour> HookRef<F> {
         if prev & DEPTH == 0 { 0 } else { prev >> 1 }
     }
 
-    /// As [`set_depth`](Self::set_depth), if it has been `seen` last.
-    pub(super) fn note_depth(self, seen: usize, depth: usize) {
-        let seen = match seen {
-            0 => ptr::null_mut(),
-            seen => ptr::without_provenance_mut(seen << 1 | DEPTH),
-        };
-        let marked = ptr::without_provenance_mut(depth << 1 | DEPTH);
-        _ = self
-            .get()
-            .prev
-            .compare_exchange(seen, marked, Relaxed, Relaxed);
-    }
-
     /// H3: the hook is fired.
     #[inline]
     pub(super) fn set_depth(self, depth: usize) {

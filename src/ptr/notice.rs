@@ -190,8 +190,10 @@ const FLAGS: usize = TAKEN | LATE;
 /// What has been counted once is not counted again: O(notices pushed since the last call).
 ///
 /// A depth is written by whoever counts, and is the same for all who do: threads that read the same
-/// collection may count at the same time.
-pub(crate) fn depth<F: Flavour>(top: Node<F>) -> usize {
+/// collection may count at the same time. So with a depth goes always the mark of what has been `taken` out of
+/// the stack: another may just be [numbering](number) it.
+pub(crate) fn depth<F: Flavour>(top: Node<F>, taken: bool) -> usize {
+    let mark = if taken { TAKEN } else { 0 };
     let mut above = 0;
     let mut node = top;
     while let Some(notice) = node.get() {
@@ -203,8 +205,9 @@ pub(crate) fn depth<F: Flavour>(top: Node<F>) -> usize {
         above += 1;
         node = notice.below();
     }
-    if let Some(top) = top.get() {
-        top.note_first(above);
+    match top.get() {
+        Some(top) if top.known_depth() == 0 => top.note(above | mark),
+        _ => {}
     }
     above
 }
@@ -212,7 +215,7 @@ pub(crate) fn depth<F: Flavour>(top: Node<F>) -> usize {
 /// As [`depth`], and leaves each notice with its own; marked, if they have been `taken` out of the stack.
 /// O(notices).
 pub(crate) fn number<F: Flavour>(top: Node<F>, taken: bool) -> usize {
-    let total = depth(top);
+    let total = depth(top, taken);
     let mark = if taken { TAKEN } else { 0 };
     let mut left = total;
     for notice in top {
@@ -249,22 +252,6 @@ impl<F: Flavour> Notice<F> {
     #[inline]
     fn known_depth(self) -> usize {
         self.depth() & !FLAGS
-    }
-
-    /// Notes a depth, unless one has been noted: by [`number`], perhaps, whose mark must stay.
-    #[inline]
-    fn note_first(self, depth: usize) {
-        let seen = self.depth();
-        if seen & !FLAGS == 0 {
-            match self {
-                // SAFETY: B4, it is a notice. Relaxed, as all that is noted: it is true whoever reads it.
-                Notice::Block(block) => unsafe {
-                    let place = block.depth();
-                    _ = place.compare_exchange(seen, depth | seen, Relaxed, Relaxed);
-                },
-                Notice::Hook(hook) => hook.note_depth(seen, depth | seen),
-            }
-        }
     }
 
     /// Notes a depth, and what else is known.

@@ -314,11 +314,14 @@ impl<F: Flavour> Block<F> {
         // SAFETY: the caller's promise.
         unsafe {
             let record = self.record();
-            record.add_ref_by_strong();
-            match record.register(stack, hash) {
-                Registered::First => (record, record.first()),
-                Registered::Further(hook) => (record, hook),
-            }
+            // First what may allocate, and fail.
+            let hook = match record.register(stack, hash) {
+                Registered::First => record.first(),
+                Registered::Further(hook) => hook,
+            };
+            // The registration has a reference.
+            record.add_ref();
+            (record, hook)
         }
     }
 

@@ -113,7 +113,7 @@ impl<F: Flavour> DeadQueue<F> {
         if self.is_idle() {
             0
         } else if self.late == 0 {
-            depth(self.batch) + depth(self.top())
+            depth(self.batch, true) + depth(self.top(), false)
         } else {
             self.iter().count()
         }

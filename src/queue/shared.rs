@@ -234,10 +234,10 @@ impl Tie {
         hash: HashValue,
         queue: &SharedQueue,
     ) -> Self {
-        // Relaxed: only who drops the queue asks, when nobody else is left.
-        queue.stack.get().registered.fetch_add(1, Relaxed);
         // SAFETY: a strong handle; the stack counts.
         let (record, hook) = unsafe { strong.block().register_shared(queue.stack, hash.short()) };
+        // Relaxed: only who drops the queue asks, when nobody else is left. (Not before: it may fail.)
+        queue.stack.get().registered.fetch_add(1, Relaxed);
         Tie {
             record,
             hook: AtomicPtr::new(hook.as_ptr().as_ptr()),

@@ -65,6 +65,30 @@ fn looking_against_two_deaths() {
     });
 }
 
+/// One thread counts while another looks: what is left of a batch stays marked for who has looked.
+#[test]
+fn counting_while_another_looks() {
+    check(2, |maker| {
+        let (a, b) = (maker.object(), maker.object());
+        let mut map = Map::of(&[&a, &b]);
+        drop(a);
+        drop(b);
+        assert!(map.drain_one());
+        let map = loom::sync::Arc::new(map);
+        let its = map.clone();
+        let (counted, ()) = both(
+            move || its.queue.pending(),
+            || {
+                let seen = map.queue.look();
+                let there = map.entries.iter().flatten();
+                let marked = there.filter(|watch| watch.is_seen(&seen)).count();
+                assert_eq!((seen.total(), marked), (1, 1));
+            },
+        );
+        assert_eq!(counted, 1);
+    });
+}
+
 /// An entry with two objects, as a map of pairs has it: a registration with each. Whichever is first, the
 /// entry goes once, and the other's notice, if it has come or is coming, is late.
 #[test]
