@@ -12,7 +12,8 @@ macro_rules! housekeeping {
             self.store.table.capacity()
         }
 
-        /// The number of entries. O(1).
+        /// The number of entries. O(1) amortised: each notice that waits is counted once; but while one waits
+        /// whose entry has gone before it, or notices of both sides of entries do, O(notices that wait).
         ///
         /// For `Strong` and `local::Strong` it is exact: what has announced its death does not count,
         /// and an entry both of whose sides have died counts once. (A key that is told apart by
@@ -41,7 +42,7 @@ macro_rules! housekeeping {
 
         /// The number of entries that have announced their death and wait to be buried, and of those
         /// that have gone and of which something is kept until it is
-        /// [asked for](crate::Reclaim::OnRequest). O(1). For `Arc` and `Rc`, which announce nothing, only
+        /// [asked for](crate::Reclaim::OnRequest). It costs what [`len`](Self::len) does. For `Arc` and `Rc`, which announce nothing, only
         /// the latter.
         #[must_use]
         #[inline]

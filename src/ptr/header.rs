@@ -125,7 +125,12 @@ pub(super) const fn is_apart(payload: Layout) -> bool {
             8
         },
     );
-    offset > INLINE || payload.size() > INLINE - offset
+    let size = if payload.size() > size_of::<usize>() {
+        payload.size()
+    } else {
+        size_of::<usize>()
+    };
+    offset + size_of::<usize>() > INLINE || size > INLINE - offset
 }
 
 /// The layout of an inline block. The payload has a word at least, for a notice's depth, which also keeps

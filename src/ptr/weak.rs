@@ -60,14 +60,6 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
         }
     }
 
-    /// A handle to an object of which nothing is left to hold on to.
-    pub(crate) fn expired(like: NonNull<T>) -> Self {
-        Weak {
-            place: with_address(like, NOWHERE),
-            like: PhantomData,
-        }
-    }
-
     #[inline(always)]
     fn block(&self) -> Option<Block<F>> {
         // SAFETY: our share.

@@ -400,6 +400,7 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
             .then(|| unsafe { Strong::from_place(place, block) })
     }
 
+    /// A weak handle; none if nothing is left to hold on to.
     pub(crate) fn downgrade(&self) -> Option<Weak<T, F>> {
         let (block, place) = self.place()?;
         // SAFETY: Q3, and `&self` keeps it; the share that is made is the handle's.
@@ -407,7 +408,7 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
             match self.parts()?.1 {
                 Some(hook) => RecordRef::of_hook(hook).add_ref(),
                 None if block.downgrade_registered() => {}
-                None => return Some(Weak::expired(place)),
+                None => return None,
             }
             Some(Weak::from_counted(place))
         }
