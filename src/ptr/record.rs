@@ -478,7 +478,7 @@ impl<F: Flavour> RecordRef<F> {
         let Some(mut gate) = self.lock() else {
             unreachable!("an object dies once")
         };
-        let finalizers = gate.finalizers(core::mem::take);
+        let finalizers = gate.finalizers(|head| core::mem::replace(head, ptr::null_mut()));
         loop {
             for _ in 0..BATCH {
                 // SAFETY: N1, H1, R3: registered until here. Under the gate: whoever finds a registration
