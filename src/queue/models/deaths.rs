@@ -105,7 +105,9 @@ fn death_against_the_downgrade_of_an_entry() {
             || {
                 // None if the block is a notice already: then it has come, or is coming.
                 let weak = map.entry(0).downgrade();
-                weak.iter().for_each(peek);
+                if let Some(weak) = &weak {
+                    peek(weak);
+                }
                 if map.drain() == 1 {
                     assert!(weak.is_none_or(|weak| weak.is_expired()));
                 }
