@@ -17,7 +17,7 @@ pub(crate) struct Herd<C: Collection> {
     numbers: Numbers,
 }
 
-/// Two collections with as many live objects each. The objects are made in turn and shuffled alike, so
+/// Two collections with as many live objects each. The objects are made in turn and shuffled, so
 /// that neither side has the better place in memory, and none meets its own in the order of addresses.
 pub(crate) fn herds<A, B>(size: usize) -> (Herd<A>, Herd<B>)
 where

@@ -6,6 +6,7 @@ use std::ptr;
 use crate::chance::{Numbers, Turns, Words, shuffle};
 use crate::duel::{Sample, time};
 use crate::peers::Interner;
+use crate::pointers::in_turn;
 use crate::subjects::Share;
 
 /// An interner, and who keeps its words.
@@ -28,7 +29,8 @@ pub(crate) fn lexicons<A: Interner, B: Interner>(size: usize) -> (Lexicon<A>, Le
     let words = Words::of(&known);
     let words = words.run(0, size);
     let (our_live, their_live) = words
-        .map(|word| (ours.intern(word), theirs.intern(word)))
+        .zip(&known)
+        .map(|(word, &number)| in_turn(number, || ours.intern(word), || theirs.intern(word)))
         .unzip();
     (
         Lexicon::new(ours, our_live, &known, numbers.clone()),

@@ -92,7 +92,8 @@ where
     ]
 }
 
-/// Objects of both sides, made in turn, so that neither has the better place in memory.
+/// Objects of both sides, made in turn, so that neither has the better place in memory. Which is the first of a
+/// pair changes: else all objects of one side might lie across two cache lines, and none of the other's.
 pub(crate) fn alternately<A, B>(numbers: &[u64]) -> (Vec<A>, Vec<B>)
 where
     A: Object<Payload = u64>,
@@ -100,6 +101,21 @@ where
 {
     numbers
         .iter()
-        .map(|&number| (A::new(number), B::new(number)))
+        .map(|&number| in_turn(number, || A::new(number), || B::new(number)))
         .unzip()
+}
+
+/// Makes both, in an order that the number says.
+pub(crate) fn in_turn<A, B>(
+    number: u64,
+    ours: impl FnOnce() -> A,
+    theirs: impl FnOnce() -> B,
+) -> (A, B) {
+    if number & 1 == 0 {
+        let ours = ours();
+        (ours, theirs())
+    } else {
+        let theirs = theirs();
+        (ours(), theirs)
+    }
 }

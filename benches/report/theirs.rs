@@ -262,8 +262,9 @@ impl Hasher for AddrHasher {
     }
     #[inline]
     fn write_usize(&mut self, addr: usize) {
-        const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-        self.0 = (addr as u64 >> 4).wrapping_mul(GOLDEN).rotate_left(26);
+        const FACTOR: u64 = 0xc820_da07_ea4f_f093;
+        let product = (addr as u64 >> 4).wrapping_mul(FACTOR);
+        self.0 = product >> 33 | product >> 33 << 33;
     }
     #[inline]
     fn finish(&self) -> u64 {
