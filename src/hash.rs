@@ -17,15 +17,22 @@ pub struct HashValue(u32);
 impl HashValue {
     /// The hash of an address.
     ///
-    /// Nobody chooses addresses to attack us, so a multiplication (Fibonacci hashing) is enough; but
-    /// its low bits, which choose the bucket, are poor for page-aligned objects, so the high ones take
-    /// their place: at a stride of 4 KiB a bare multiply probes 7 groups for a hit, at 2 MiB 438.
-    /// The lowest four bits of an address say nothing.
+    /// Nobody chooses addresses to attack us, so a multiplication is enough; but its low bits, which choose
+    /// the bucket, are poor for page-aligned objects, so the high ones take their place: at a stride of 4 KiB
+    /// a bare multiply probes 7 groups for a hit, at 2 MiB 438. The lowest four bits of an address say
+    /// nothing.
+    ///
+    /// The factor was searched for. An allocator gives out addresses at even strides, which a good factor
+    /// spreads more evenly than chance would. The golden ratio (Fibonacci hashing) does so in the highest bits
+    /// of the product, but the bucket's are those from the 33rd on: an entry lay up to 6.5 places behind
+    /// its home bucket, where chance gives 1.7, and so in the next cache line. With this factor the mean
+    /// is 0.2, and the worst 1.2, over 19 strides from 16 bytes to 2 MiB and tables of 2^8 to 2^17 buckets
+    /// that are three quarters full.
     #[inline]
     pub(crate) fn of_addr(addr: *const ()) -> Self {
-        const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+        const FACTOR: u64 = 0xc820_da07_ea4f_f093;
         // Not by `fold`: one shift is what a lookup has time for.
-        HashValue(((addr.addr() as u64 >> 4).wrapping_mul(GOLDEN) >> 33) as u32)
+        HashValue(((addr.addr() as u64 >> 4).wrapping_mul(FACTOR) >> 33) as u32)
     }
 
     /// Of an entry that is about to go, and is looked for no more.

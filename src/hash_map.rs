@@ -6,7 +6,7 @@ use core::ops::Index;
 use equivalent::Equivalent;
 
 use crate::common::{collecting, housekeeping};
-use crate::hash::DefaultHashBuilder;
+use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, StrongRef};
 use crate::store::{Store, by_content};
 use crate::table::{Owned, Place};
@@ -216,9 +216,7 @@ where
     /// The value of the live key that says this. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> Option<&V> {
-        let mut held = None;
-        self.store
-            .get(by_content(&self.store.hasher, key, &mut held))
+        Some(self.get_key_value(key)?.1)
     }
 
     /// The value of the live key that says this. O(1). Works off no notices: what you get is what is
@@ -231,15 +229,14 @@ where
     }
 
     /// The live key that says this, as a strong pointer, and its value. O(1).
+    #[inline]
     pub fn get_key_value<Q: ?Sized + Hash + Equivalent<K::Target>>(
         &self,
         key: &Q,
     ) -> Option<(K, &V)> {
-        let mut held = None;
-        let value = self
-            .store
-            .get(by_content(&self.store.hasher, key, &mut held))?;
-        Some((held?, value))
+        let hash = HashValue::of(&self.store.hasher, key);
+        let (entry, held) = self.store.table.find_by_content(hash, key)?;
+        Some((held, &entry.value.0))
     }
 
     /// The place of a key, to look at, fill or clear it with one lookup. O(1) amortised. A key object

@@ -6,7 +6,7 @@ use equivalent::Equivalent;
 
 use crate::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
 use crate::common::{collecting, housekeeping};
-use crate::hash::DefaultHashBuilder;
+use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, StrongRef};
 use crate::store::{Store, by_content};
 use crate::table::{Owned, Place};
@@ -111,10 +111,9 @@ where
     /// The live element that says this, as a strong pointer. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
-        let mut held = None;
-        self.store
-            .get(by_content(&self.store.hasher, content, &mut held))?;
-        held
+        let hash = HashValue::of(&self.store.hasher, content);
+        let (_, held) = self.store.table.find_by_content(hash, content)?;
+        Some(held)
     }
 
     /// Adds an element, if no live one says the same; says whether it did. O(1) amortised. An element

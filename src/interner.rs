@@ -156,10 +156,8 @@ where
     where
         Q: ?Sized + Hash + Equivalent<K::Target>,
     {
-        let mut held = None;
-        let says = |key: &ByContent<K>| key.says(hash, content, &mut held);
-        self.store.table.find(hash, says)?;
-        held
+        let (_, held) = self.store.table.find_by_content(hash, content)?;
+        Some(held)
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use crate::hash::HashValue;
 use crate::ptr::Flavour;
 use crate::queue::{DeadNotice, DeadQueue, Seen, Watch};
 use crate::reference::{Content, Notify, StrongRef, WeakRef};
-use crate::table::{Deaths, Slot};
+use crate::table::{Deaths, Entry, Slot, Table};
 
 /// A weak side of an entry: how a collection learns that its object is dead, [`Notified`] or [`Swept`].
 /// Sealed.
@@ -105,7 +105,7 @@ impl<F: Flavour> Deaths for DeadQueue<F> {
         self.peek()
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<DeadNotice<F>> {
         self.next()
     }
@@ -275,6 +275,46 @@ impl<K: StrongRef> ByContent<K> {
         *held = self.upgrade();
         held.as_ref()
             .is_some_and(|key| content.equivalent(K::content(key)))
+    }
+}
+
+impl<K: Content, V: Slot> Table<ByContent<K>, V> {
+    /// The entry whose key lives and has this content, and that key.
+    #[inline]
+    pub(crate) fn find_by_content<Q>(
+        &self,
+        hash: HashValue,
+        content: &Q,
+    ) -> Option<(&Entry<ByContent<K>, V>, K)>
+    where
+        Q: ?Sized + Hash + Equivalent<K::Target>,
+    {
+        // Almost always the first of this hash is the one. To compare contents inside the loop would be a
+        // call there, for which each lookup saves its registers.
+        let entry = self.find(hash, |key| key.hash() == hash)?;
+        match entry.key.upgrade() {
+            Some(held) if content.equivalent(K::content(&held)) => Some((entry, held)),
+            other => self.find_behind(hash, content, other),
+        }
+    }
+
+    /// The same, if the first of this hash is another or dead. The `other` is dropped when the table is not
+    /// looked at.
+    #[cold]
+    #[inline(never)]
+    fn find_behind<Q>(
+        &self,
+        hash: HashValue,
+        content: &Q,
+        other: Option<K>,
+    ) -> Option<(&Entry<ByContent<K>, V>, K)>
+    where
+        Q: ?Sized + Hash + Equivalent<K::Target>,
+    {
+        drop(other);
+        let mut held = None;
+        let entry = self.find(hash, |key| key.says(hash, content, &mut held))?;
+        Some((entry, held?))
     }
 }
 

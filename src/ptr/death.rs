@@ -1,12 +1,13 @@
 //! What comes after the payload's destructor: notices, finalizers, and the end of the memory.
 
 use core::alloc::Layout;
+use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use super::finalize;
 use super::flavour::{Flavour, Link};
 use super::header::{Block, is_apart};
-use super::notice::Node;
+use super::notice::{Node, StackRef};
 use super::record::RecordRef;
 use super::state::{self, State};
 use crate::sync::Ordering::*;
@@ -35,42 +36,56 @@ pub(super) struct Reclaim<F: Flavour> {
 }
 
 impl<F: Flavour> Reclaim<F> {
-    /// # Safety
-    /// The payload is gone, and its memory is not used any more.
-    #[inline]
-    unsafe fn free_payload(&self) {
-        if is_apart(self.layout) {
-            // SAFETY: the caller's promise.
-            unsafe { Block::<F>::free_apart(self.payload, self.layout) };
-        }
+    /// The end of an object whose destructor has not panicked. The same as to drop this; but where the layout
+    /// is known and there is one entry, which is the rule, it is short.
+    #[inline(always)]
+    pub(super) fn run(self) {
+        let this = ManuallyDrop::new(self);
+        let now = this.begin();
+        let now = match State::<F>::decode(now) {
+            State::Thin(stack) => match this.announce(stack, now) {
+                Ok(()) => return,
+                Err(other) => other,
+            },
+            _ => now,
+        };
+        this.end(now);
     }
-}
 
-impl<F: Flavour> Drop for Reclaim<F> {
-    fn drop(&mut self) {
+    /// Marks the block as dead, and looks at its state.
+    #[inline(always)]
+    fn begin(&self) -> *mut () {
         // SAFETY: B2: we took the count to zero (or it never left it), and the payload is gone. Written
         // before the transitions below publish that the block may be freed by others.
         unsafe { self.block.set_dead(self.layout) };
-        let header = self.block.header();
-        let mut now = header.state.first_look(state::guess());
+        self.block.header().state.first_look(state::guess())
+    }
+
+    /// Tells the one entry that there is. If there is another state by now, that is the error.
+    #[inline(always)]
+    fn announce(&self, stack: StackRef<F>, now: *mut ()) -> Result<(), *mut ()> {
+        let state = &self.block.header().state;
+        // Release: the entry's owner finds the whole death done. Acquire on failure: the entry has been
+        // removed, or a weak handle been made of it.
+        state.compare_exchange(now, state::dead(NONE), Release, Acquire)?;
+        // SAFETY: N1, the registration's notice. The payload's address may come back only after that: it is
+        // in `self`, as nothing of the block may be used any more.
+        unsafe {
+            stack.push(Node::of_block(self.block));
+            self.free_payload();
+        }
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end(&self, mut now: *mut ()) {
         loop {
             match State::<F>::decode(now) {
-                State::Thin(stack) => {
-                    // Release: the entry's owner finds the whole death done. Acquire on failure: the entry has
-                    // been removed, or a weak handle been made of it.
-                    match header
-                        .state
-                        .compare_exchange(now, state::dead(NONE), Release, Acquire)
-                    {
-                        // SAFETY: N1, the registration's notice. The payload's address may come back only
-                        // after that: it is in `self`, as nothing of the block may be used any more.
-                        Ok(_) => unsafe {
-                            stack.push(Node::of_block(self.block));
-                            return self.free_payload();
-                        },
-                        Err(other) => now = other,
-                    }
-                }
+                State::Thin(stack) => match self.announce(stack, now) {
+                    Ok(()) => return,
+                    Err(other) => now = other,
+                },
                 // SAFETY: B1, R1: the object's share, with which everything ends that it owned.
                 State::Record(record) => return unsafe { self.reclaim_with(record) },
                 State::Weak(_) => unsafe {
@@ -86,6 +101,23 @@ impl<F: Flavour> Drop for Reclaim<F> {
                 State::Dead | State::Locked => unreachable!("an object dies once"),
             }
         }
+    }
+
+    /// # Safety
+    /// The payload is gone, and its memory is not used any more.
+    #[inline(always)]
+    unsafe fn free_payload(&self) {
+        if is_apart(self.layout) {
+            // SAFETY: the caller's promise.
+            unsafe { Block::<F>::free_apart(self.payload, self.layout) };
+        }
+    }
+}
+
+impl<F: Flavour> Drop for Reclaim<F> {
+    fn drop(&mut self) {
+        let now = self.begin();
+        self.end(now);
     }
 }
 

@@ -386,17 +386,8 @@ impl<F: Flavour> StackRef<F> {
         let mut top = stack.top.first_look(ptr::null_mut());
         loop {
             if top.addr() == CLOSED {
-                // SAFETY: N3 without an owner: it is ours to end.
-                unsafe {
-                    match node.get().and_then(|notice| notice.end()) {
-                        Some(hook) if stack.is_counted => LoneHook::free(hook),
-                        // The slab goes with the stack, and is not a pusher's.
-                        Some(hook) => hook.retire(),
-                        None => {}
-                    }
-                    self.arrive();
-                }
-                return;
+                // SAFETY: the caller's promise.
+                return unsafe { self.push_closed(node) };
             }
             match node.get() {
                 // Release: the entry's owner may find it before it is pushed, and mark it as late; what the
@@ -418,6 +409,25 @@ impl<F: Flavour> StackRef<F> {
                 Ok(_) => return,
                 Err(now) => top = now,
             }
+        }
+    }
+
+    /// Ends a notice that nobody waits for any more.
+    ///
+    /// # Safety
+    /// As for [`push`](Self::push), and the stack is closed.
+    #[cold]
+    #[inline(never)]
+    unsafe fn push_closed(self, node: Node<F>) {
+        // SAFETY: N3 without an owner: it is ours to end.
+        unsafe {
+            match node.get().and_then(|notice| notice.end()) {
+                Some(hook) if self.get().is_counted => LoneHook::free(hook),
+                // The slab goes with the stack, and is not a pusher's.
+                Some(hook) => hook.retire(),
+                None => {}
+            }
+            self.arrive();
         }
     }
 

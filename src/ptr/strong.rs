@@ -295,7 +295,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// # Safety
     /// `ptr` is the payload of a live object that has counted this handle.
     #[inline]
-    pub(super) unsafe fn from_counted(ptr: NonNull<T>) -> Self {
+    pub(crate) unsafe fn from_counted(ptr: NonNull<T>) -> Self {
         Strong {
             ptr,
             owns: PhantomData,
@@ -407,8 +407,9 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     unsafe fn die_watched(&self) {
         // SAFETY: the caller's promise. What follows the destructor happens even if that panics.
         unsafe {
-            let _reclaim = self.reclaim();
+            let reclaim = self.reclaim();
             ptr::drop_in_place(self.ptr.as_ptr());
+            reclaim.run();
         }
     }
 }

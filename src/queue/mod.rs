@@ -157,7 +157,7 @@ impl<F: Flavour> DeadQueue<F> {
     }
 
     /// Takes a notice out. One load if there is none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<DeadNotice<F>> {
         loop {
             self.fetch();
@@ -170,7 +170,7 @@ impl<F: Flavour> DeadQueue<F> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_of_batch(&mut self) -> Option<DeadNotice<F>> {
         let notice = self.batch.get()?;
         self.batch = notice.below();
@@ -393,6 +393,18 @@ impl<T: ?Sized, F: Flavour> Watch<T, F> {
 
     #[inline]
     pub(crate) fn upgrade(&self) -> Option<Strong<T, F>> {
+        let at = self.at?;
+        if at.addr().get() & MARKS == 0 {
+            // SAFETY: no mark: it is the place of a block, in which the payload is; Q3.
+            let block: Block<F> = unsafe { Block::of_place(at.cast()) };
+            // SAFETY: counted.
+            return block.upgrade().then(|| unsafe { Strong::from_counted(at) });
+        }
+        self.upgrade_marked()
+    }
+
+    #[inline(never)]
+    fn upgrade_marked(&self) -> Option<Strong<T, F>> {
         let (block, place) = self.place()?;
         // SAFETY: counted.
         block

@@ -33,6 +33,9 @@ pub(crate) use sweep::{Search, Walk};
 /// caller who only inserts; few, so that no caller pays for everybody's dead.
 const NOTICES: usize = 16;
 
+/// Buckets of a table that is larger than the caches next to a processor: its lookups wait for memory.
+const LARGE: usize = 1 << 14;
+
 /// An entry: two sides.
 pub(crate) struct Entry<K, V> {
     pub(crate) key: K,
@@ -70,10 +73,17 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// be that of a table that has been replaced, and hashbrown may lay its table out in another way.
     #[inline(always)]
     fn prefetch(&self, hash: HashValue) {
+        let bucket = self.prefetch_home(hash);
+        sync::prefetch(ptr::without_provenance(self.tags.wrapping_add(bucket)));
+    }
+
+    /// The same without its tag: the place where it is unless others have it.
+    #[inline(always)]
+    fn prefetch_home(&self, hash: HashValue) -> usize {
         let bucket = hash.get() as usize & self.entries.num_buckets().wrapping_sub(1);
         let entry = (bucket + 1).wrapping_mul(size_of::<Entry<K, V>>());
-        sync::prefetch(ptr::without_provenance(self.tags.wrapping_add(bucket)));
         sync::prefetch(ptr::without_provenance(self.tags.wrapping_sub(entry)));
+        bucket
     }
 
     /// Entries that are not announced dead.
@@ -169,23 +179,25 @@ impl<K: Slot, V: Slot> Table<K, V> {
     #[inline(never)]
     fn bury_some(&mut self) {
         for _ in 0..NOTICES {
-            self.bury_announced();
+            let Some(remains) = self.unlink_announced() else {
+                break;
+            };
+            self.kept.reclaim(remains);
             if self.is_idle() {
                 break;
             }
         }
     }
 
-    /// Buries the next entry that is announced dead, if there is one.
-    #[inline]
-    fn bury_announced(&mut self) -> bool {
-        self.unlink_announced()
-            .map(|remains| self.kept.reclaim(remains))
-            .is_some()
+    /// Buries all entries that are announced dead.
+    fn bury_announced(&mut self) {
+        while !self.is_idle() {
+            self.bury_some();
+        }
     }
 
     /// Unlinks the next entry that is announced dead, and returns what it leaves.
-    #[inline]
+    #[inline(always)]
     fn unlink_announced(&mut self) -> Option<Remains<K, V>> {
         let Table {
             entries,
@@ -235,6 +247,10 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
     ) -> Option<&Entry<K, V>> {
+        // The tags and the entries of a large table are on two cold lines: not one after the other.
+        if self.entries.num_buckets() >= LARGE {
+            self.prefetch_home(hash);
+        }
         self.entries.find(hash.get(), |entry| eq(&entry.key))
     }
 
@@ -307,7 +323,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
 
     #[cold]
     fn make_more_room(&mut self, hasher: impl Fn(&Entry<K, V>) -> HashValue) {
-        while self.bury_announced() {}
+        self.bury_announced();
         if Self::SWEPT {
             self.sweep_once();
         }
@@ -359,7 +375,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             entry.end(&mut self.keys, &mut self.values);
         }
         // What is left in the queues has lost its entry.
-        while self.bury_announced() {}
+        self.bury_announced();
     }
 
     /// All entries, the dead ones too.
@@ -404,7 +420,7 @@ impl<K: Slot, V: Slot> Entry<K, V> {
 }
 
 /// Unlinks the entry of the next notice. `named` says which it is.
-#[inline]
+#[inline(always)]
 fn unlink_next<D: Deaths, E>(
     deaths: &mut D,
     entries: &mut HashTable<E>,
