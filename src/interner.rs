@@ -117,16 +117,15 @@ where
     #[inline]
     #[track_caller]
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&mut self, value: T) -> K {
-        self.store.table.look_ahead();
         let hash = HashValue::of(&self.store.hasher, value.borrow());
         if let Some(there) = self.find(hash, value.borrow()) {
             self.store.table.tend_to_announced();
             return there;
         }
-        let key = value.into();
-        // The value is gone; equal contents have equal hashes.
-        agree(HashValue::of(&self.store.hasher, K::content(&key)) == hash);
-        self.add(hash, key)
+        // Equal contents have equal hashes.
+        self.add(hash, value, |key, hasher| {
+            HashValue::of(hasher, K::content(key)) == hash
+        })
     }
 
     /// The one handle for this content, which is not copied unless there is none. O(1) amortised.
@@ -140,15 +139,12 @@ where
         Q: ?Sized + Hash + Equivalent<K::Target>,
         K: for<'q> From<&'q Q>,
     {
-        self.store.table.look_ahead();
         let hash = HashValue::of(&self.store.hasher, content);
         if let Some(there) = self.find(hash, content) {
             self.store.table.tend_to_announced();
             return there;
         }
-        let key = K::from(content);
-        agree(content.equivalent(K::content(&key)));
-        self.add(hash, key)
+        self.add(hash, content, |key, _| content.equivalent(K::content(key)))
     }
 
     #[inline]
@@ -160,8 +156,18 @@ where
         Some(held)
     }
 
-    #[inline]
-    fn add(&mut self, hash: HashValue, key: K) -> K {
+    /// Makes the handle that is missing, and asks whether it has the content. Out of line: a hit is short.
+    #[inline(never)]
+    #[track_caller]
+    fn add<T: Into<K>>(
+        &mut self,
+        hash: HashValue,
+        content: T,
+        agrees: impl FnOnce(&K, &S) -> bool,
+    ) -> K {
+        self.store.table.look_ahead();
+        let key = content.into();
+        agree(agrees(&key, &self.store.hasher));
         let mut held = None;
         let says = |there: &ByContent<K>| there.says(hash, K::content(&key), &mut held);
         let there = match self.store.find_place((hash, says), |_| Some(())) {
