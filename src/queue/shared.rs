@@ -21,7 +21,7 @@ use core::ptr::{self, NonNull};
 
 use crate::hash::HashValue;
 use crate::ptr::{Atomic, Block, Node, Notice, RecordRef, StackRef, Strong, Weak};
-use crate::sync::{self, AtomicPtr, AtomicUsize, Ordering::*, UnsafeCell};
+use crate::sync::{self, AtomicPtr, AtomicUsize, Ordering::*, UnsafeCell, first_load};
 
 /// How many notices one turn takes.
 const TURN: usize = 16;
@@ -42,13 +42,13 @@ unsafe impl Send for SharedQueue {}
 // SAFETY: likewise.
 unsafe impl Sync for SharedQueue {}
 
-/// A registration of a collection that is shared between threads. It does not know the type of its object.
+/// A registration of a collection that is shared between threads. It does not know the type of its object, nor
+/// its queue: who has that [ends](Self::end) it.
 pub struct Tie {
     /// Counted (S3).
     record: RecordRef<Atomic>,
     /// Null once it has ended.
     hook: AtomicPtr<()>,
-    stack: StackRef<Atomic>,
 }
 
 // SAFETY: a record, its gate and a queue are made for many threads; the object is not touched.
@@ -241,7 +241,6 @@ impl Tie {
         Tie {
             record,
             hook: AtomicPtr::new(hook.as_ptr().as_ptr()),
-            stack: queue.stack,
         }
     }
 
@@ -280,28 +279,35 @@ impl Tie {
         self.hook.swap(ptr::null_mut(), Relaxed);
     }
 
-    /// Ends the registration, unless it has ended. O(1).
+    /// Ends the registration, unless it has ended. The queue is that with which it was made. O(1).
     #[inline]
-    pub(crate) fn end(&self) {
+    pub(crate) fn end(&self, queue: &SharedQueue) {
+        // Relaxed: as below; null is final.
+        if first_load(false, || self.hook.load(Relaxed).is_null()) {
+            return;
+        }
         // Relaxed: as in `settle`; the hook was written before the tie was shared.
         let Some(hook) = NonNull::new(self.hook.swap(ptr::null_mut(), Relaxed)) else {
             return;
         };
         // SAFETY: S3, it is ours to end: if the object's death is not being told, the hook is in its list, and
         // nobody else uses it. If it is, the hook is not touched: its notice has it.
-        if unsafe { self.record.unregister_shared(hook, self.stack) } {
-            // Relaxed: as in `new`. The collection to which we belong, and with it the stack, is there as
-            // long as we are.
-            self.stack.get().registered.fetch_sub(1, Relaxed);
+        if unsafe { self.record.unregister_shared(hook, queue.stack) } {
+            // Relaxed: as in `new`.
+            queue.stack.get().registered.fetch_sub(1, Relaxed);
         } else {
-            self.stack.get().orphans.fetch_add(1, Relaxed);
+            queue.stack.get().orphans.fetch_add(1, Relaxed);
         }
     }
 }
 
 impl Drop for Tie {
     fn drop(&mut self) {
-        self.end();
+        // Else its notice would come without being owed, and the queue would not be exact.
+        debug_assert!(
+            first_load(true, || self.hook.load(Relaxed).is_null()),
+            "it has not been ended"
+        );
         // SAFETY: S3, our reference.
         unsafe { self.record.release() };
     }

@@ -50,7 +50,9 @@ mod tests;
 mod thread;
 
 pub(super) use retired::FirstPanic;
-pub(super) use table::{Put, RawTable, Writer};
+pub(super) use table::{Put, RawTable, Unlinked, Writer};
+
+use std::boxed::Box;
 
 /// What a table needs to know of its entries.
 pub(super) trait Entry {
@@ -58,6 +60,13 @@ pub(super) trait Entry {
     /// next thread that leaves after that.
     const PROMPT: bool;
 
+    /// What the table keeps at hand for the ends of its entries, as long as there are any.
+    type Context;
+
     /// Always the same.
     fn hash(&self) -> u64;
+
+    /// No thread looks at it any more: destroys it.
+    #[inline]
+    fn end(self: Box<Self>, _: &Self::Context) {}
 }

@@ -28,6 +28,7 @@ impl Node {
 
 impl Entry for Node {
     const PROMPT: bool = true;
+    type Context = ();
 
     fn hash(&self) -> u64 {
         self.hash
@@ -54,7 +55,7 @@ impl Table {
 
     fn with_capacity(capacity: usize, keys: &[u64]) -> Arc<Self> {
         let table = Table {
-            raw: RawTable::with_capacity(capacity),
+            raw: RawTable::with_capacity(capacity, ()),
             ends: std::sync::Arc::default(),
         };
         for key in keys {
@@ -86,7 +87,7 @@ impl Table {
 
     fn insert(&self, key: u64, value: u64) -> Option<u64> {
         let writer = self.raw.write();
-        match writer.put(self.node(key, value), |_, _| true, |_| true) {
+        match writer.put(self.raw.entry(self.node(key, value)), |_, _| true, |_| true) {
             Put::Added(_) => None,
             Put::Replaced { old, new } => {
                 new.value();
@@ -98,7 +99,11 @@ impl Table {
 
     fn insert_new(&self, key: u64, value: u64) -> bool {
         let writer = self.raw.write();
-        let put = writer.put(self.node(key, value), |_, _| true, |old| old.is_none());
+        let put = writer.put(
+            self.raw.entry(self.node(key, value)),
+            |_, _| true,
+            |old| old.is_none(),
+        );
         matches!(put, Put::Added(_))
     }
 

@@ -9,7 +9,7 @@ use super::*;
 
 /// Random operations, against the map of the standard library.
 fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     let mut truth = HashMap::new();
     let mut random = Random(1);
     for step in 0..steps as u64 {
@@ -26,7 +26,8 @@ fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
                 let wanted = random.below(2) == 0;
                 let expected = |old: Option<&Node>| old.is_some() == wanted;
                 let writer = table.write();
-                let put = writer.put(Node::new(hash, key, step), |a, b| a.key == b.key, expected);
+                let node = table.entry(Node::new(hash, key, step));
+                let put = writer.put(node, |a, b| a.key == b.key, expected);
                 assert_eq!(
                     matches!(put, Put::Refused),
                     truth.contains_key(&key) != wanted
@@ -79,7 +80,7 @@ fn as_a_map_of_poor_hashes() {
 #[test]
 fn thousands_of_equal_hashes() {
     let many = if cfg!(miri) { 40 } else { 2000 };
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     for key in 0..many {
         assert_eq!(table.insert(Node::new(42, key, key)), None);
     }
@@ -97,7 +98,7 @@ fn thousands_of_equal_hashes() {
 /// Comparisons are asked of entries of the same hash only.
 #[test]
 fn comparisons_see_equal_hashes_only() {
-    let table = RawTable::<Node>::with_capacity(10);
+    let table = RawTable::<Node>::with_capacity(10, ());
     for key in 0..100 {
         // The same tag and the same bucket.
         table.insert(Node::new(key << 20, key, key));
@@ -115,13 +116,13 @@ fn comparisons_see_equal_hashes_only() {
 /// A comparison that panics leaves the table as it was, and what was to be put in is destroyed.
 #[test]
 fn comparisons_that_panic() {
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     table.insert(Node::new(1, 1, 10));
     let ends = Arc::default();
     let put = catch_unwind(AssertUnwindSafe(|| {
         let writer = table.write();
         writer.put(
-            Node::counted(1, 2, &ends),
+            table.entry(Node::counted(1, 2, &ends)),
             |_, _| resume_unwind(Box::new("a comparison")),
             |_| true,
         );
@@ -141,12 +142,12 @@ fn comparisons_that_panic() {
 /// A comparison may change the table, the same entry and the same bucket too: then it is asked again.
 #[test]
 fn comparisons_that_change_the_table() {
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     table.insert(Node::new(1, 1, 10));
     let asked = Cell::new(0);
     let writer = table.write();
     let put = writer.put(
-        Node::new(1, 2, 20),
+        table.entry(Node::new(1, 2, 20)),
         |node, there| {
             asked.set(asked.get() + 1);
             if asked.get() == 1 {
@@ -188,7 +189,7 @@ fn comparisons_that_change_the_table() {
 #[test]
 fn entries_while_it_grows() {
     let many = if cfg!(miri) { 70 } else { 3000 };
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     for key in 0..many {
         table.insert(Node::new(spread(key), key, key));
         if key % 7 == 0 {
@@ -204,7 +205,7 @@ fn entries_while_it_grows() {
 #[test]
 fn what_is_shown_lasts() {
     let many = if cfg!(miri) { 50 } else { 1000 };
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     table.insert(Node::new(5, 5, 55));
     let reader = table.read();
     let shown = reader.get(5, |_| true).expect("it is there");

@@ -55,10 +55,10 @@ impl<T: Thing> Entry<T> {
     }
 
     /// As a map removes it.
-    fn remove(&self) -> bool {
+    fn remove(&self, queue: &SharedQueue) -> bool {
         let mine = self.unlink();
         if mine {
-            self.tie().end();
+            self.tie().end(queue);
         }
         mine
     }
@@ -66,7 +66,6 @@ impl<T: Thing> Entry<T> {
 
 /// A map with so many places.
 struct Map<const N: usize, T: Thing = Payload> {
-    // Dropped before the queue (S4).
     entries: [Entry<T>; N],
     queue: SharedQueue,
 }
@@ -104,6 +103,15 @@ impl<const N: usize, T: Thing> Map<N, T> {
         self.queue.is_idle()
             && stack.orphans.load(Relaxed) == 0
             && stack.registered.load(Relaxed) == 0
+    }
+}
+
+/// As a table ends those that are there at its end (S4).
+impl<const N: usize, T: Thing> Drop for Map<N, T> {
+    fn drop(&mut self) {
+        for entry in &self.entries {
+            entry.tie().end(&self.queue);
+        }
     }
 }
 
@@ -225,7 +233,7 @@ fn the_end_of_a_tie_against_a_death_and_a_drainer() {
         let map = Map::of([&key]);
         let death = thread::spawn(move || drop(key));
         let drainer = drainer(&map, false);
-        let removed = map.remove();
+        let removed = map.remove(&map.queue);
         death.join().unwrap();
         let buried = drainer.join().unwrap() + map.drain(true);
         assert_eq!(usize::from(removed) + buried, 1, "one has it");
@@ -244,7 +252,7 @@ fn the_end_of_a_tie_between_two_notices() {
         let death = thread::spawn(move || drop(key));
         let drainer = drainer(&map, false);
         let further = &map.entries[1];
-        let removed = further.remove();
+        let removed = further.remove(&map.queue);
         assert!(!removed || further.tie().was_announced());
         death.join().unwrap();
         let buried = drainer.join().unwrap() + map.drain(true);
@@ -281,12 +289,12 @@ fn two_end_a_tie_at_once() {
         check(1, move |maker| {
             let key = maker.object();
             let map = Map::of([&key, &key]);
-            map.entries[1 - index].tie().end();
+            map.entries[1 - index].tie().end(&map.queue);
             let other = thread::spawn({
                 let map = map.clone();
-                move || map.entries[index].tie().end()
+                move || map.entries[index].tie().end(&map.queue)
             });
-            map.entries[index].tie().end();
+            map.entries[index].tie().end(&map.queue);
             other.join().unwrap();
             assert_eq!(Strong::weak_count(&key), 2, "the ties' own references");
             drop(key);
@@ -304,7 +312,7 @@ fn a_tie_is_settled_while_another_ends_it() {
         drop(key);
         let other = thread::spawn({
             let map = map.clone();
-            move || map.tie().end()
+            move || map.tie().end(&map.queue)
         });
         for notice in map.queue.take(true) {
             map.tie().settle();
@@ -390,7 +398,7 @@ fn a_death_against_the_drop_of_a_queue_that_another_has_used() {
         let other = thread::spawn({
             let map = map.clone();
             move || {
-                map.remove();
+                map.remove(&map.queue);
                 map.drain(false);
             }
         });
