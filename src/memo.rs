@@ -10,7 +10,8 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use crate::concurrent::{
-    Address, AnyTie, Failed, Loose, Made, SharedRef, Striped, Table, TieOf, Tied, TiedTo, circle,
+    Address, AnyTie, Ending, Failed, Loose, Made, SharedRef, Striped, Table, TieOf, Tied, TiedTo,
+    circle,
 };
 use crate::hash::HashValue;
 use crate::queue::{HookId, SharedQueue};
@@ -205,7 +206,9 @@ impl Tied for Ties {
     fn settle(&self, hook: HookId, queue: &SharedQueue) {
         self.all.iter().for_each(|tie| tie.settle(hook, queue));
     }
+}
 
+impl Ending for Ties {
     fn end(&self, queue: &SharedQueue) {
         self.all.iter().for_each(|tie| tie.end(queue));
     }

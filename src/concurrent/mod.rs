@@ -27,7 +27,7 @@ pub(crate) use making::{Failed, Made};
 pub(crate) use map::Address;
 pub(crate) use striped::Striped;
 pub(crate) use table::Table;
-pub(crate) use tie::{AnyTie, Loose, TieOf, Tied, TiedTo};
+pub(crate) use tie::{AnyTie, Ending, Loose, TieOf, Tied, TiedTo};
 
 /// What is asked for while it is being made: a circle.
 #[track_caller]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::kept::Kept;
 use super::raw::Entry;
-use super::tie::Tied;
+use super::tie::{Ending, Tied};
 use crate::flight::Flight;
 use crate::hash::HashValue;
 use crate::queue::{HookId, SharedQueue};
@@ -70,6 +70,16 @@ impl<K, T, V> Node<K, T, V> {
     }
 }
 
+impl<K, T: Ending, V> Node<K, T, V> {
+    /// Its ties, which are with this queue, end.
+    #[inline]
+    pub(super) fn untie(&self, queue: &SharedQueue) {
+        if let Node::Ready { tie, .. } = self {
+            tie.end(queue);
+        }
+    }
+}
+
 impl<K, T: Tied, V> Node<K, T, V> {
     /// What it says, if it is ready; it may be stale.
     #[inline]
@@ -97,14 +107,6 @@ impl<K, T: Tied, V> Node<K, T, V> {
         self.ready().is_some_and(|(tie, _)| tie.is_dead())
     }
 
-    /// Its ties, which are with this queue, end.
-    #[inline]
-    pub(super) fn untie(&self, queue: &SharedQueue) {
-        if let Some((tie, _)) = self.ready() {
-            tie.end(queue);
-        }
-    }
-
     /// It has been unlinked by the caller, and what it owns is to be kept when nobody looks at it any more.
     #[cold]
     pub(super) fn keep(&self) {
@@ -124,7 +126,7 @@ impl<K, T: Tied, V> Node<K, T, V> {
     }
 }
 
-impl<K, T: Tied, V> Entry for Node<K, T, V> {
+impl<K, T: Ending, V> Entry for Node<K, T, V> {
     /// What nobody can notice, memory and ties, may wait for the next thread that leaves.
     const PROMPT: bool = mem::needs_drop::<(K, V)>();
     type Context = Around<K, V>;

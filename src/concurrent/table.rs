@@ -19,7 +19,7 @@ use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::node::{Around, Node};
 use super::raw::{Put, RawTable, Unlinked, Writer};
-use super::tie::{Loose, Tied};
+use super::tie::{Ending, Loose, Tied};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 
@@ -32,7 +32,7 @@ pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
 /// An entry that is about to be put in.
 pub(super) type NewNode<'t, K, T, V> = Unlinked<'t, Node<K, T, V>>;
 
-pub(crate) struct Table<K, T: Tied, V> {
+pub(crate) struct Table<K, T: Ending, V> {
     /// With them the queue, and what is kept of the dead.
     pub(super) nodes: RawTable<Node<K, T, V>>,
     /// Nodes that stand for values being made.
@@ -54,8 +54,8 @@ pub(super) struct Swapped<'g, N> {
 }
 
 // A table is whole between any two calls; what a panic can leave half done is a value.
-impl<K, T: Tied, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
-impl<K, T: Tied, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
+impl<K, T: Ending, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
+impl<K, T: Ending, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
 
 impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// For keys that own nothing.

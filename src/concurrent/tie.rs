@@ -29,7 +29,7 @@ pub trait Sharing: Watching {
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub trait Tied: Send + Sync {
+pub trait Tied: Ending + Send + Sync {
     /// Whether somebody's death is not told, so that it has to be asked for.
     #[doc(hidden)]
     fn is_swept(&self) -> bool;
@@ -57,6 +57,16 @@ pub trait Tied: Send + Sync {
     /// The entry was unlinked because of the notice of this hook, which is gone with it.
     #[doc(hidden)]
     fn settle(&self, hook: HookId, queue: &SharedQueue);
+}
+
+/// What is registered with a queue. (Apart from [`Tied`], and whatever the objects are: that a collection may
+/// cross threads, which a type of objects that own it depends on, must not depend on that type again but by
+/// auto traits.)
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
+pub trait Ending {
     /// The entry is unlinked: nobody is to be told of it any more. It may be ended again, and is to be ended
     /// before it is dropped.
     #[doc(hidden)]
@@ -97,12 +107,12 @@ pub trait TiedTo: Tied + Sized {
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub struct Loose<'q, T: Tied> {
+pub struct Loose<'q, T: Ending> {
     tie: Option<T>,
     queue: &'q SharedQueue,
 }
 
-impl<'q, T: Tied> Loose<'q, T> {
+impl<'q, T: Ending> Loose<'q, T> {
     #[inline]
     pub(crate) fn new(tie: T, queue: &'q SharedQueue) -> Self {
         let tie = Some(tie);
@@ -116,7 +126,7 @@ impl<'q, T: Tied> Loose<'q, T> {
     }
 }
 
-impl<T: Tied> Deref for Loose<'_, T> {
+impl<T: Ending> Deref for Loose<'_, T> {
     type Target = T;
 
     #[inline]
@@ -125,7 +135,7 @@ impl<T: Tied> Deref for Loose<'_, T> {
     }
 }
 
-impl<T: Tied> Drop for Loose<'_, T> {
+impl<T: Ending> Drop for Loose<'_, T> {
     #[inline]
     fn drop(&mut self) {
         if let Some(tie) = &self.tie {
@@ -175,7 +185,9 @@ where
     fn settle(&self, _: HookId, _: &SharedQueue) {
         self.0.tie().settle();
     }
+}
 
+impl<K: Notify<Flavour = Atomic>> Ending for Announced<K> {
     #[inline]
     fn end(&self, queue: &SharedQueue) {
         self.0.tie().end(queue);
@@ -241,7 +253,9 @@ impl<K: StrongRef<Weak: Send + Sync>> Tied for Pinned<K> {
     }
 
     fn settle(&self, _: HookId, _: &SharedQueue) {}
+}
 
+impl<K: StrongRef> Ending for Pinned<K> {
     fn end(&self, _: &SharedQueue) {}
 }
 
@@ -313,7 +327,9 @@ impl Tied for AnyTie {
             other => other.end(queue),
         }
     }
+}
 
+impl Ending for AnyTie {
     fn end(&self, queue: &SharedQueue) {
         if let AnyTie::Announced(tie) = self {
             tie.end(queue);
