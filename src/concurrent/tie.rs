@@ -207,7 +207,7 @@ where
     }
 
     fn of_any<'q>(pointer: &K, hash: HashValue, queue: &'q SharedQueue) -> Loose<'q, AnyTie> {
-        let tie = Tie::new(K::handle(pointer), hash, queue);
+        let tie = Tie::new(K::handle(pointer), hash, queue).untyped();
         Loose::new(AnyTie::Announced(tie), queue)
     }
 

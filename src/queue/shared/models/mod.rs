@@ -4,6 +4,7 @@
 //!
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 
+mod begin;
 mod unheld;
 
 use core::ops::Deref;
@@ -37,7 +38,7 @@ impl<T: Thing> Entry<T> {
         }
     }
 
-    fn tie(&self) -> &Tie {
+    fn tie(&self) -> &Tie<T> {
         self.tie.tie()
     }
 
@@ -99,10 +100,12 @@ impl<const N: usize, T: Thing> Map<N, T> {
 
     /// Nothing is left, and nothing is counted that is not there.
     fn is_spent(&self) -> bool {
-        let stack = self.queue.stack.get();
+        let Some(stack) = self.queue.stack() else {
+            return self.queue.is_idle();
+        };
         self.queue.is_idle()
-            && stack.orphans.load(Relaxed) == 0
-            && stack.registered.load(Relaxed) == 0
+            && stack.get().orphans.load(Relaxed) == 0
+            && stack.get().registered.load(Relaxed) == 0
     }
 }
 
@@ -177,13 +180,32 @@ fn the_next_at_an_address_does_not_find_the_dead() {
             if map.is_linked() {
                 assert!(!idle, "found");
                 assert!(map.tie().is_announced());
-                assert!(!map.tie.block().is_at(addr));
+                assert!(!map.tie().block().is_at(addr));
             }
         }
         death.join().unwrap();
         drainer.join().unwrap();
         map.drain(true);
         assert!(map.is_spent() && !map.is_linked());
+    });
+}
+
+/// S2: Who was told by an entry that its object is dead is not contradicted by a queue that is idle afterwards.
+#[test]
+fn what_is_announced_stays_so() {
+    check(2, |maker| {
+        let [early, late] = [maker.object(), maker.object()];
+        let map = Map::of([&early, &late]);
+        drop(early);
+        let death = thread::spawn(move || drop(late));
+        if map.entries[1].tie().is_announced() {
+            map.drain(true);
+            let idle = map.queue.is_idle();
+            assert!(!(idle && map.entries[1].is_linked()), "found again");
+        }
+        death.join().unwrap();
+        map.drain(true);
+        assert!(map.is_spent());
     });
 }
 
@@ -319,7 +341,7 @@ fn a_tie_is_settled_while_another_ends_it() {
             notice.bury();
         }
         other.join().unwrap();
-        let registered = map.queue.stack.get().registered.load(Relaxed);
+        let registered = map.queue.stack_or_new().get().registered.load(Relaxed);
         assert_eq!(registered, 0, "counted off once");
     });
 }
@@ -338,7 +360,7 @@ fn a_settled_tie_is_no_orphan() {
             notice.bury();
         }
         drop(tie);
-        assert_eq!(queue.stack.get().orphans.load(Relaxed), 0);
+        assert_eq!(queue.stack_or_new().get().orphans.load(Relaxed), 0);
         assert!(queue.is_idle());
     });
 }
