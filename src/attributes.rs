@@ -142,9 +142,9 @@ impl Bag {
 }
 
 impl<K: SharedRef> Attributes<K> {
-    /// An empty namespace.
+    /// An empty namespace, also for a `static`. Allocates nothing before the first attribute is set.
     #[must_use]
-    pub fn new() -> Self {
+    pub const fn new() -> Self {
         Attributes {
             objects: WeakMap::new(),
         }

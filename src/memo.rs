@@ -267,12 +267,21 @@ pub struct Statistics {
 }
 
 impl<K: MemoKey, V> Memo<K, V> {
-    /// An empty memo.
+    /// An empty memo, also for a `static`. Allocates nothing before the first computation.
+    ///
+    /// ```
+    /// use weakly::{Memo, Strong};
+    ///
+    /// static LENGTHS: Memo<Strong<str>, usize> = Memo::new();
+    ///
+    /// let text = Strong::from("text");
+    /// assert_eq!(LENGTHS.get_or_compute(&text, |_| text.len()), 4);
+    /// ```
     #[must_use]
-    pub fn new() -> Self {
+    pub const fn new() -> Self {
         Memo {
-            table: Table::with_capacity(0),
-            hits: Striped::default(),
+            table: Table::new(),
+            hits: Striped::new(),
             misses: AtomicUsize::new(0),
         }
     }

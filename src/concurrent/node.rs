@@ -146,3 +146,41 @@ impl<K, T: Ending, V> Entry for Node<K, T, V> {
         }
     }
 }
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use super::super::tie::TieOf;
+    use super::*;
+    use crate::Strong;
+    use crate::concurrent::Address;
+
+    type Key = Strong<u64>;
+
+    /// N189: What an entry of a shared map takes, and what a lookup reads of it: five words, of which the first
+    /// three, for a map with values of one word.
+    #[test]
+    fn a_node_is_small() {
+        assert_eq!(size_of::<Node<Address, TieOf<Key>, u64>>(), 40);
+        assert_eq!(size_of::<Node<Address, TieOf<Key>, Arc<str>>>(), 48);
+        assert_eq!(size_of::<Node<Address, TieOf<Key>, ()>>(), 32);
+        let key = Key::new(1);
+        let queue = SharedQueue::new();
+        let (hash, address) = Address::of(Key::as_ptr(&key).cast());
+        let tie = <TieOf<Key> as crate::concurrent::TiedTo>::new(&key, hash, &queue);
+        let node = Box::new(Node::new(hash, address, 7_u64, tie.into_inner()));
+        let Node::Ready {
+            hash, key, value, ..
+        } = &*node
+        else {
+            unreachable!()
+        };
+        let at = |field: *const ()| field.addr() - core::ptr::from_ref(&*node).addr();
+        let fields = [
+            at(core::ptr::from_ref(hash).cast()),
+            at(core::ptr::from_ref(key).cast()),
+            at(core::ptr::from_ref(value).cast()),
+        ];
+        assert_eq!(fields, [4, 8, 16]);
+        node.untie(&queue);
+    }
+}

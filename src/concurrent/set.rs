@@ -26,10 +26,11 @@ pub struct WeakSet<K: SharedRef> {
 }
 
 impl<K: SharedRef> WeakSet<K> {
-    /// An empty set.
+    /// An empty set, also for a `static`. Allocates nothing before the first object comes in.
     #[must_use]
-    pub fn new() -> Self {
-        Self::with_capacity(0)
+    pub const fn new() -> Self {
+        let map = WeakMap::new();
+        WeakSet { map }
     }
 
     /// An empty set with room for `capacity` elements.

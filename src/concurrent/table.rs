@@ -58,25 +58,36 @@ impl<K, T: Ending, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
 impl<K, T: Ending, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
 
 impl<K: Eq, T: Tied, V> Table<K, T, V> {
-    /// For keys that own nothing.
-    pub(crate) fn with_capacity(capacity: usize) -> Self {
-        Self::with_kept(capacity, Kept::new(false))
+    /// For keys that own nothing. Allocates nothing.
+    pub(crate) const fn new() -> Self {
+        Self::with_kept(Kept::new(false))
     }
 
-    pub(crate) fn with_owned_keys(capacity: usize) -> Self {
-        Self::with_kept(capacity, Kept::new(true))
+    /// Allocates nothing.
+    pub(crate) const fn with_owned_keys() -> Self {
+        Self::with_kept(Kept::new(true))
     }
 
-    fn with_kept(capacity: usize, kept: Kept<K, V>) -> Self {
+    const fn with_kept(kept: Kept<K, V>) -> Self {
         let queue = SharedQueue::new();
         Table {
-            nodes: RawTable::with_capacity(capacity, Around { queue, kept }),
+            nodes: RawTable::new(Around { queue, kept }),
             flying: AtomicUsize::new(0),
             dead: AtomicUsize::new(0),
             discarded: AtomicUsize::new(0),
             swept: AtomicBool::new(false),
             until_sweep: AtomicUsize::new(MANY),
         }
+    }
+
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self::new().with_room_for(capacity)
+    }
+
+    /// With room for so many entries; of a table that has just been made.
+    pub(crate) fn with_room_for(self, capacity: usize) -> Self {
+        self.nodes.make_room_for(capacity);
+        self
     }
 
     #[inline]

@@ -156,7 +156,7 @@ impl<C> Domain<C> {
     }
 
     /// Enters. `prompt`: what is destroyed by the last who leaves is destroyed there and then (D3).
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter(&self, prompt: bool) -> Inside<'_, C> {
         let number = ThreadNumber::current();
         let seat = self.seat(number.get());
@@ -200,35 +200,40 @@ impl<C> Domain<C> {
         self.sit_down(seat)
     }
 
-    fn seats(&self) -> impl Iterator<Item = &Seat> {
+    /// Shows all seats that have been used.
+    #[inline]
+    fn each_seat(&self, mut look: impl FnMut(&Seat)) {
         // Relaxed: after the barrier of the caller, if it matters (D1).
-        let top = self.top.load(Relaxed);
-        let before = |bench: usize| FIRST * ((1 << bench) - 1);
-        let benches = self.benches.iter().enumerate();
-        let benches = benches.take_while(move |(bench, _)| before(*bench) < top);
-        benches.flat_map(move |(bench, seats)| {
+        let mut left = self.top.load(Relaxed);
+        for (bench, seats) in self.benches.iter().enumerate() {
+            if left == 0 {
+                return;
+            }
+            let used = left.min(FIRST << bench);
+            left -= used;
             // Acquire: as in `seat`.
             let seats = seats.load(Acquire);
-            let used = (top - before(bench)).min(FIRST << bench);
             // A bench of which no seat has been used may not be there.
-            let used = if seats.is_null() { 0 } else { used };
-            // SAFETY: a bench has as many seats, and lasts as long as the domain.
-            (0..used).map(move |at| unsafe { &*seats.add(at) })
-        })
+            if !seats.is_null() {
+                // SAFETY: a bench has as many seats, and lasts as long as the domain.
+                (0..used).for_each(|at| look(unsafe { &*seats.add(at) }));
+            }
+        }
     }
 
     /// The oldest era in which somebody who is inside has entered, or [`OUT`].
     #[inline]
     fn oldest(&self) -> usize {
+        let mut oldest = OUT;
         // Acquire: who has wiped a seat has looked at everything it was to look at.
-        let since = self.seats().map(|seat| seat.since.load(Acquire));
-        since.min().unwrap_or(OUT)
+        self.each_seat(|seat| oldest = oldest.min(seat.since.load(Acquire)));
+        oldest
     }
 
     /// The sum of what threads have counted.
     pub(super) fn entries(&self) -> usize {
-        let counts = self.seats().map(|seat| seat.entries.load(Relaxed));
-        let sum = counts.fold(0, usize::wrapping_add);
+        let mut sum = 0_usize;
+        self.each_seat(|seat| sum = sum.wrapping_add(seat.entries.load(Relaxed)));
         // What one thread has put in, and another has taken out, may be seen half.
         usize::try_from(sum as isize).unwrap_or(0)
     }

@@ -39,12 +39,11 @@ impl<N: Entry> RawTable<N> {
         }
     }
 
-    pub(in super::super) fn with_capacity(capacity: usize, context: N::Context) -> Self {
-        let table = Self::new(context);
+    /// Makes room for so many entries, if there has been no entry yet.
+    pub(in super::super) fn make_room_for(&self, capacity: usize) {
         if capacity != 0 {
-            table.begin(Array::<N>::len_for(capacity));
+            self.begin(Array::<N>::len_for(capacity));
         }
-        table
     }
 
     /// What is at hand for the ends of the entries: dropped after the last of them.

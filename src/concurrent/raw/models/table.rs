@@ -55,9 +55,10 @@ impl Table {
 
     fn with_capacity(capacity: usize, keys: &[u64]) -> Arc<Self> {
         let table = Table {
-            raw: RawTable::with_capacity(capacity, ()),
+            raw: RawTable::new(()),
             ends: std::sync::Arc::default(),
         };
+        table.raw.make_room_for(capacity);
         for key in keys {
             table.insert(*key, 0);
         }
