@@ -120,6 +120,12 @@ impl<K: SharedRef, V> Attribute<K, V> {
         self.map.set_reclaim(reclaim);
     }
 
+    /// Gives back memory that is not needed. See
+    /// [`WeakMap::shrink_to_fit`](crate::concurrent::WeakMap::shrink_to_fit).
+    pub fn shrink_to_fit(&self) {
+        self.map.shrink_to_fit();
+    }
+
     /// Destroys the values of all objects that are dead. See
     /// [`WeakMap::purge`](crate::concurrent::WeakMap::purge).
     pub fn purge(&self) {

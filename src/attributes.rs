@@ -289,6 +289,12 @@ impl<K: SharedRef> Attributes<K> {
         self.objects.set_reclaim(reclaim);
     }
 
+    /// Gives back memory that is not needed. See
+    /// [`WeakMap::shrink_to_fit`](crate::concurrent::WeakMap::shrink_to_fit).
+    pub fn shrink_to_fit(&self) {
+        self.objects.shrink_to_fit();
+    }
+
     /// Destroys the attributes of all objects that are dead. See
     /// [`WeakMap::purge`](crate::concurrent::WeakMap::purge).
     pub fn purge(&self) {

@@ -323,6 +323,12 @@ impl<K: MemoKey, V> Memo<K, V> {
         self.table.purge();
     }
 
+    /// Gives back memory that is not needed. See
+    /// [`WeakMap::shrink_to_fit`](crate::concurrent::WeakMap::shrink_to_fit).
+    pub fn shrink_to_fit(&self) {
+        self.table.shrink_to_fit();
+    }
+
     /// Forgets all results. O(capacity). What is being computed is not kept.
     pub fn clear(&self) {
         self.table.clear();

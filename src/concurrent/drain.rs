@@ -87,6 +87,12 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
     }
 
+    /// Unlinks the dead, and gives memory back.
+    pub(crate) fn shrink_to_fit(&self) {
+        self.unlink_dead();
+        self.pin().shrink_to_fit();
+    }
+
     fn unlink_dead(&self) {
         if self.swept.load(Relaxed) {
             while self.sweep() > 0 {}

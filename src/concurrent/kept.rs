@@ -7,7 +7,6 @@
 
 use core::mem;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
-use std::boxed::Box;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
 
@@ -57,8 +56,8 @@ impl<K, V> Kept<K, V> {
 
     /// Keeps what a node leaves, or destroys it if the policy is another by now. (What was never tied to
     /// anything owns nothing but its key, a copy.)
-    pub(super) fn put<T>(&self, node: Box<Node<K, T, V>>) {
-        let Node::Ready { key, value, .. } = *node else {
+    pub(super) fn put<T>(&self, node: Node<K, T, V>) {
+        let Node::Ready { key, value, .. } = node else {
             return;
         };
         let key = self.with_keys.then_some(key);

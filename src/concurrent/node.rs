@@ -142,7 +142,7 @@ impl<K, T: Ending, V> Entry for Node<K, T, V> {
         self.untie(&around.queue);
         // Relaxed: see `keep`.
         if matches!(&*self, Node::Ready { kept, .. } if kept.load(Relaxed)) {
-            around.kept.put(self);
+            around.kept.put(*self);
         }
     }
 }

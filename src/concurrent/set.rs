@@ -110,6 +110,12 @@ impl<K: SharedRef> WeakSet<K> {
         self.map.purge();
     }
 
+    /// Gives back memory that is not needed. See
+    /// [`WeakMap::shrink_to_fit`](crate::concurrent::WeakMap::shrink_to_fit).
+    pub fn shrink_to_fit(&self) {
+        self.map.shrink_to_fit();
+    }
+
     /// Takes all objects out. See [`WeakMap::clear`].
     pub fn clear(&self) {
         self.map.clear();

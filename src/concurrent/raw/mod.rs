@@ -30,6 +30,9 @@
 //! put into two buckets that nobody else can find yet, then it says that it has moved. Who moves the last one
 //! unlinks the array.
 //!
+//! **Shrinking** is growth backwards, when it is asked for: into an array half as long, two buckets into one, under the
+//! locks of both, and so on until it is short enough.
+//!
 //! **Equal hashes** make one chain longer, and growth, which does not help against them, is only tried when
 //! there are too many entries for the array. A search asks for each entry with this hash; nothing worse
 //! happens.
@@ -43,6 +46,7 @@ mod bucket;
 mod domain;
 #[cfg(all(test, weakly_loom))]
 mod models;
+mod resize;
 mod retired;
 mod table;
 #[cfg(all(test, not(weakly_loom)))]

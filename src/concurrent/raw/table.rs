@@ -100,7 +100,7 @@ impl<N: Entry> RawTable<N> {
 
     /// The first array. For those who are inside (R3), which the lifetime is to show.
     #[inline]
-    fn array<'g, G>(&self, _inside: &'g G) -> Option<&'g Array<N>> {
+    pub(super) fn array<'g, G>(&self, _inside: &'g G) -> Option<&'g Array<N>> {
         // Acquire: the array is made, and has what the last who helped to move found moved.
         // SAFETY: R3.
         unsafe { self.current.load(Acquire).as_ref() }
@@ -116,11 +116,14 @@ impl<N: Entry> Drop for RawTable<N> {
         let current = self.current.load(Relaxed);
         // SAFETY: nobody is inside.
         if let Some(array) = unsafe { current.as_ref() } {
+            // All are found before the first is destroyed: to find them is to look at their hashes.
+            let mut all = Vec::new();
             for index in 0..array.len() {
-                array.each(index, &mut |node| {
-                    // SAFETY: R1: linked in one place, and nobody unlinks it.
-                    panics.catch(|| unsafe { destroy::<N>(node.cast(), self.domain.context()) });
-                });
+                array.each(index, &mut |node| all.push(node));
+            }
+            for node in all {
+                // SAFETY: R1: linked in one place, and nobody unlinks it.
+                panics.catch(|| unsafe { destroy::<N>(node.cast(), self.domain.context()) });
             }
             let next = array.next_ptr();
             // SAFETY: made by `Box`, and nobody is inside.
@@ -167,8 +170,8 @@ pub(in super::super) struct Reader<'t, N: Entry> {
 
 /// A thread that changes a table. What it is shown, unlinked or not, lasts as long as this.
 pub(in super::super) struct Writer<'t, N: Entry> {
-    table: &'t RawTable<N>,
-    inside: Writing<'t, N::Context>,
+    pub(super) table: &'t RawTable<N>,
+    pub(super) inside: Writing<'t, N::Context>,
 }
 
 /// An entry that is not in the table yet.
@@ -354,7 +357,7 @@ impl<N: Entry> Writer<'_, N> {
 
     /// The array in which the home bucket of this hash is to be changed: if it is moving, it has been moved.
     #[inline]
-    fn array_for(&self, hash: u64) -> Option<&Array<N>> {
+    pub(super) fn array_for(&self, hash: u64) -> Option<&Array<N>> {
         let mut array = self.table.array(&self.inside)?;
         while let Some(next) = array.next() {
             if array.help(next, hash) {
@@ -433,21 +436,6 @@ impl<N: Entry> Writer<'_, N> {
                 }
                 _ => {}
             }
-        }
-    }
-
-    /// A chain is full: the array is to grow, or if that is not what it needs, the chain.
-    #[cold]
-    #[inline(never)]
-    fn make_room(&self, array: &Array<N>, spare: &mut Option<Box<Bucket<N>>>) {
-        let first = self.table.array(&self.inside);
-        // One array after the other (R3).
-        if first.is_some_and(|first| ptr::eq(first, array)) && array.is_full_with(self.table.len())
-        {
-            array.grow();
-        }
-        if array.next().is_none() {
-            *spare = Some(Box::new(Bucket::new()));
         }
     }
 

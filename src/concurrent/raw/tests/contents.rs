@@ -4,7 +4,9 @@ use core::cell::Cell;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::vec::Vec;
 
+use super::super::array::Array;
 use super::*;
 
 /// Random operations, against the map of the standard library.
@@ -15,6 +17,9 @@ fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
     for step in 0..steps as u64 {
         let key = random.below(keys);
         let hash = hash(key);
+        if random.below(200) == 0 {
+            table.write().shrink_to_fit();
+        }
         match random.below(8) {
             0..=2 => assert_eq!(
                 table.insert(Node::new(hash, key, step)),
@@ -223,5 +228,42 @@ fn what_is_shown_lasts() {
     assert_eq!(
         all.iter().map(|node| node.key).sum::<u64>(),
         (0..many).sum::<u64>()
+    );
+}
+
+/// An array that is too long becomes as short as a new one would be; all that is there stays.
+#[test]
+fn shrinks() {
+    let table = RawTable::<Node>::new(());
+    let many = if cfg!(miri) { 200 } else { 5_000 };
+    for key in 0..many {
+        table.insert(Node::new(spread(key), key, key));
+    }
+    let len = || {
+        let writer = table.write();
+        writer.table.array(&writer.inside).map_or(0, Array::len)
+    };
+    let full = len();
+    table.write().shrink_to_fit();
+    assert_eq!(len(), full, "it is not too long");
+    for key in 10..many {
+        assert_eq!(table.take(spread(key), key), Some(key));
+    }
+    assert_eq!(len(), full);
+    table.write().shrink_to_fit();
+    assert_eq!(len(), Array::<Node>::len_for(10));
+    assert_eq!(
+        (0..10)
+            .map(|key| table.value(spread(key), key))
+            .collect::<Vec<_>>(),
+        (0..10).map(Some).collect::<Vec<_>>()
+    );
+    assert_eq!((table.len(), table.read().entries().len()), (10, 10));
+    for key in 10..many {
+        table.insert(Node::new(spread(key), key, key));
+    }
+    assert_eq!(
+        (table.len(), table.value(spread(many - 1), many - 1)),
+        (many as usize, Some(many - 1))
     );
 }

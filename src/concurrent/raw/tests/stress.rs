@@ -66,6 +66,9 @@ fn stress<const PROMPT: bool>(hash: impl Fn(u64) -> u64 + Sync, keys: u64) {
                             assert!(old.is_none_or(|value| value >> 32 == key));
                         }
                     }
+                    if step % 256 == 100 {
+                        table.write().shrink_to_fit();
+                    }
                     if step % 1024 == 7 {
                         let reader = table.read();
                         let mut mine = 0;
