@@ -1,7 +1,6 @@
 //! One private attribute of objects that one does not own.
 
 use core::fmt;
-use std::sync::OnceLock;
 
 use crate::concurrent::{Keys, SharedRef, WeakMap};
 use crate::reclaim::Reclaim;
@@ -11,8 +10,7 @@ use crate::reference::Identify;
 /// `static`. Nobody else sees it, and it goes with its object, or all at once ([`clear`](Self::clear), or
 /// the attribute's own end).
 ///
-/// It is a [`concurrent::WeakMap`](crate::concurrent::WeakMap) that is made when it is first used, and
-/// has its rules: reads are lock-free; values are given out as clones or shown to a closure; a dead object's
+/// It is a [`concurrent::WeakMap`](crate::concurrent::WeakMap) and has its rules: reads are lock-free; values are given out as clones or shown to a closure; a dead object's
 /// value is destroyed by the next change of this attribute, on whatever thread that is. An object that never
 /// carried the attribute pays nothing for it, at no time.
 ///
@@ -40,7 +38,7 @@ use crate::reference::Identify;
 /// assert_eq!(DOC.len(), 0);
 /// ```
 pub struct Attribute<K: SharedRef, V> {
-    map: OnceLock<WeakMap<K, V>>,
+    map: WeakMap<K, V>,
 }
 
 impl<K: SharedRef, V> Attribute<K, V> {
@@ -48,12 +46,8 @@ impl<K: SharedRef, V> Attribute<K, V> {
     #[must_use]
     pub const fn new() -> Self {
         Attribute {
-            map: OnceLock::new(),
+            map: WeakMap::new(),
         }
-    }
-
-    fn map(&self) -> &WeakMap<K, V> {
-        self.map.get_or_init(WeakMap::new)
     }
 
     /// Shows the value of an object to a closure. O(1), lock-free. See
@@ -64,7 +58,7 @@ impl<K: SharedRef, V> Attribute<K, V> {
         object: &Q,
         look: impl FnOnce(&V) -> R,
     ) -> Option<R> {
-        self.map.get()?.with(object, look)
+        self.map.with(object, look)
     }
 
     /// Whether the object has the attribute. O(1), lock-free.
@@ -76,22 +70,20 @@ impl<K: SharedRef, V> Attribute<K, V> {
     /// Sets the attribute; says whether the object had none. O(1) amortised.
     #[inline]
     pub fn set(&self, object: &K, value: V) -> bool {
-        self.map().insert(object, value)
+        self.map.insert(object, value)
     }
 
     /// Takes the attribute away; says whether the object had it. O(1). What is destroyed is destroyed as
     /// soon as no thread looks at it.
     pub fn remove<Q: ?Sized + Identify<K>>(&self, object: &Q) -> bool {
-        self.map
-            .get()
-            .is_some_and(|map| map.remove_if(object, |_| true))
+        self.map.remove_if(object, |_| true)
     }
 
     /// The number of objects that have it. See
     /// [`WeakMap::len`](crate::concurrent::WeakMap::len).
     #[must_use]
     pub fn len(&self) -> usize {
-        self.map.get().map_or(0, WeakMap::len)
+        self.map.len()
     }
 
     /// Whether no object has it.
@@ -103,39 +95,41 @@ impl<K: SharedRef, V> Attribute<K, V> {
     /// The number of objects that have died with it, and whose values wait to be destroyed. O(1).
     #[must_use]
     pub fn pending_dead(&self) -> usize {
-        self.map.get().map_or(0, WeakMap::pending_dead)
+        self.map.pending_dead()
     }
 
     /// The live objects that have it now, as a snapshot that holds none of them. O(capacity).
     pub fn objects(&self) -> Keys<K> {
-        self.map.get().map_or_else(Keys::none, WeakMap::keys)
+        self.map.keys()
     }
 
     /// Takes the attribute away from all objects at once. O(capacity).
     pub fn clear(&self) {
-        if let Some(map) = self.map.get() {
-            map.clear();
-        }
+        self.map.clear();
     }
 
     /// When it destroys what the dead have left. See [`set_reclaim`](Self::set_reclaim).
     #[must_use]
     pub fn reclaim(&self) -> Reclaim {
-        self.map.get().map_or(Reclaim::OnUse, WeakMap::reclaim)
+        self.map.reclaim()
     }
 
     /// Chooses when it destroys the values of objects that are dead.
     /// See [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
     pub fn set_reclaim(&self, reclaim: Reclaim) {
-        self.map().set_reclaim(reclaim);
+        self.map.set_reclaim(reclaim);
+    }
+
+    /// Gives back memory that is not needed. See
+    /// [`WeakMap::shrink_to_fit`](crate::concurrent::WeakMap::shrink_to_fit).
+    pub fn shrink_to_fit(&self) {
+        self.map.shrink_to_fit();
     }
 
     /// Destroys the values of all objects that are dead. See
     /// [`WeakMap::purge`](crate::concurrent::WeakMap::purge).
     pub fn purge(&self) {
-        if let Some(map) = self.map.get() {
-            map.purge();
-        }
+        self.map.purge();
     }
 }
 
@@ -148,7 +142,7 @@ impl<K: SharedRef, V: Clone> Attribute<K, V> {
 
     /// Takes the attribute away from an object, and gives out a clone of its value. O(1).
     pub fn take<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Option<V> {
-        self.map.get()?.remove(object)
+        self.map.remove(object)
     }
 
     /// Changes the value of an object, atomically. See
@@ -159,7 +153,7 @@ impl<K: SharedRef, V: Clone> Attribute<K, V> {
     /// ever.
     #[track_caller]
     pub fn update(&self, object: &K, change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
-        self.map().compute(object, change)
+        self.map.compute(object, change)
     }
 
     /// The value of an object, which is made if it has none, by one thread only. See
@@ -170,7 +164,7 @@ impl<K: SharedRef, V: Clone> Attribute<K, V> {
     #[inline]
     #[track_caller]
     pub fn get_or_init(&self, object: &K, make: impl FnOnce() -> V) -> V {
-        self.map().get_or_insert_with(object, make)
+        self.map.get_or_insert_with(object, make)
     }
 }
 
@@ -182,9 +176,6 @@ impl<K: SharedRef, V> Default for Attribute<K, V> {
 
 impl<K: SharedRef + fmt::Debug, V: fmt::Debug> fmt::Debug for Attribute<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.map.get() {
-            Some(map) => map.fmt(f),
-            None => f.debug_map().finish(),
-        }
+        self.map.fmt(f)
     }
 }

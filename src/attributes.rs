@@ -142,9 +142,9 @@ impl Bag {
 }
 
 impl<K: SharedRef> Attributes<K> {
-    /// An empty namespace.
+    /// An empty namespace, also for a `static`. Allocates nothing before the first attribute is set.
     #[must_use]
-    pub fn new() -> Self {
+    pub const fn new() -> Self {
         Attributes {
             objects: WeakMap::new(),
         }
@@ -287,6 +287,12 @@ impl<K: SharedRef> Attributes<K> {
     /// See [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
     pub fn set_reclaim(&self, reclaim: Reclaim) {
         self.objects.set_reclaim(reclaim);
+    }
+
+    /// Gives back memory that is not needed. See
+    /// [`WeakMap::shrink_to_fit`](crate::concurrent::WeakMap::shrink_to_fit).
+    pub fn shrink_to_fit(&self) {
+        self.objects.shrink_to_fit();
     }
 
     /// Destroys the attributes of all objects that are dead. See

@@ -73,6 +73,13 @@ impl HashValue {
         HashValue(short >> 1)
     }
 
+    /// The hash as the shared table takes it.
+    #[cfg(all(feature = "std", not(weakly_loom)))]
+    #[inline]
+    pub(crate) fn bits(self) -> u64 {
+        self.0.into()
+    }
+
     /// The hash as the table takes it, whose lowest bits choose a bucket and the highest seven of 64 tell
     /// its entries apart.
     #[inline]

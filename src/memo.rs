@@ -10,7 +10,8 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use crate::concurrent::{
-    Address, AnyTie, Failed, Made, SharedRef, Striped, Table, TieOf, Tied, TiedTo, circle,
+    Address, AnyTie, Ending, Failed, Loose, Made, SharedRef, Striped, Table, TieOf, Tied, TiedTo,
+    circle,
 };
 use crate::hash::HashValue;
 use crate::queue::{HookId, SharedQueue};
@@ -86,7 +87,12 @@ pub trait MemoKey: sealed::Sealed {
     #[doc(hidden)]
     fn addresses(key: Self::Ref<'_>) -> (HashValue, Self::Addresses);
     #[doc(hidden)]
-    fn tie(key: Self::Ref<'_>, hash: HashValue, queue: &SharedQueue, ties: &mut Vec<AnyTie>);
+    fn tie<'q>(
+        key: Self::Ref<'_>,
+        hash: HashValue,
+        queue: &'q SharedQueue,
+        ties: &mut Vec<Loose<'q, AnyTie>>,
+    );
 }
 
 mod sealed {
@@ -104,7 +110,12 @@ impl<K: SharedRef + 'static> MemoKey for K {
         Address::of(StrongRef::addr(key))
     }
 
-    fn tie(key: &K, hash: HashValue, queue: &SharedQueue, ties: &mut Vec<AnyTie>) {
+    fn tie<'q>(
+        key: &K,
+        hash: HashValue,
+        queue: &'q SharedQueue,
+        ties: &mut Vec<Loose<'q, AnyTie>>,
+    ) {
         ties.push(TieOf::<K>::of_any(key, hash, queue));
     }
 }
@@ -122,7 +133,12 @@ macro_rules! tuples {
                 Address::of_all([$(StrongRef::addr(key.$at)),+])
             }
 
-            fn tie(key: Self::Ref<'_>, hash: HashValue, queue: &SharedQueue, ties: &mut Vec<AnyTie>) {
+            fn tie<'q>(
+                key: Self::Ref<'_>,
+                hash: HashValue,
+                queue: &'q SharedQueue,
+                ties: &mut Vec<Loose<'q, AnyTie>>,
+            ) {
                 $(ties.push(TieOf::<$key>::of_any(key.$at, hash, queue));)+
             }
         }
@@ -146,13 +162,15 @@ pub struct Ties {
 }
 
 impl Ties {
-    fn new(all: Vec<AnyTie>, keys: usize) -> Self {
+    fn new<'q>(
+        all: Vec<Loose<'q, AnyTie>>,
+        keys: usize,
+        queue: &'q SharedQueue,
+    ) -> Loose<'q, Self> {
         let held = all.len() == keys;
-        let asked = all[keys..]
-            .iter()
-            .any(|tie| matches!(tie, AnyTie::Pinned(_)));
-        let all = all.into_boxed_slice();
-        Ties { all, held, asked }
+        let asked = all[keys..].iter().any(|tie| tie.is_swept());
+        let all = all.into_iter().map(Loose::into_inner).collect();
+        Loose::new(Ties { all, held, asked }, queue)
     }
 
     /// Whether it has to be asked, even if nothing is pending, and is dead.
@@ -164,14 +182,11 @@ impl Ties {
 
 impl Tied for Ties {
     fn is_swept(&self) -> bool {
-        self.all.iter().any(|tie| matches!(tie, AnyTie::Pinned(_)))
+        self.all.iter().any(AnyTie::is_swept)
     }
 
     fn is_stale(&self) -> bool {
-        self.all.iter().any(|tie| match tie {
-            AnyTie::Announced(tie) => tie.is_announced(),
-            AnyTie::Pinned(object) => object.is_dead(),
-        })
+        self.all.iter().any(AnyTie::is_stale)
     }
 
     /// A computation does not hold what it depends on besides: a notice may come, and go, before there is
@@ -181,34 +196,21 @@ impl Tied for Ties {
     }
 
     fn has_died(&self) -> bool {
-        self.all.iter().any(|tie| match tie {
-            AnyTie::Announced(tie) => tie.was_announced(),
-            AnyTie::Pinned(object) => object.is_dead(),
-        })
+        self.all.iter().any(AnyTie::has_died)
     }
 
     fn is_named_by(&self, hook: HookId) -> bool {
-        self.all
-            .iter()
-            .any(|tie| matches!(tie, AnyTie::Announced(tie) if tie.is_named_by(hook)))
+        self.all.iter().any(|tie| tie.is_named_by(hook))
     }
 
-    fn settle(&self, hook: HookId) {
-        for tie in &self.all {
-            match tie {
-                AnyTie::Announced(tie) if tie.is_named_by(hook) => tie.settle(),
-                AnyTie::Announced(tie) => tie.end(),
-                AnyTie::Pinned(_) => {}
-            }
-        }
+    fn settle(&self, hook: HookId, queue: &SharedQueue) {
+        self.all.iter().for_each(|tie| tie.settle(hook, queue));
     }
+}
 
-    fn end(&self) {
-        for tie in &self.all {
-            if let AnyTie::Announced(tie) = tie {
-                tie.end();
-            }
-        }
+impl Ending for Ties {
+    fn end(&self, queue: &SharedQueue) {
+        self.all.iter().for_each(|tie| tie.end(queue));
     }
 }
 
@@ -216,7 +218,7 @@ impl Tied for Ties {
 pub struct Computation<'m> {
     queue: &'m SharedQueue,
     hash: HashValue,
-    ties: RefCell<Vec<AnyTie>>,
+    ties: RefCell<Vec<Loose<'m, AnyTie>>>,
     /// It belongs to the thread that computes.
     here: PhantomData<*mut ()>,
 }
@@ -265,12 +267,21 @@ pub struct Statistics {
 }
 
 impl<K: MemoKey, V> Memo<K, V> {
-    /// An empty memo.
+    /// An empty memo, also for a `static`. Allocates nothing before the first computation.
+    ///
+    /// ```
+    /// use weakly::{Memo, Strong};
+    ///
+    /// static LENGTHS: Memo<Strong<str>, usize> = Memo::new();
+    ///
+    /// let text = Strong::from("text");
+    /// assert_eq!(LENGTHS.get_or_compute(&text, |_| text.len()), 4);
+    /// ```
     #[must_use]
-    pub fn new() -> Self {
+    pub const fn new() -> Self {
         Memo {
-            table: Table::with_capacity(0),
-            hits: Striped::default(),
+            table: Table::new(),
+            hits: Striped::new(),
             misses: AtomicUsize::new(0),
         }
     }
@@ -310,6 +321,12 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// [`concurrent::WeakMap::purge`](crate::concurrent::WeakMap::purge).
     pub fn purge(&self) {
         self.table.purge();
+    }
+
+    /// Gives back memory that is not needed. See
+    /// [`WeakMap::shrink_to_fit`](crate::concurrent::WeakMap::shrink_to_fit).
+    pub fn shrink_to_fit(&self) {
+        self.table.shrink_to_fit();
     }
 
     /// Forgets all results. O(capacity). What is being computed is not kept.
@@ -418,7 +435,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 here: PhantomData,
             };
             let value = compute(&computation)?;
-            let ties = Ties::new(computation.ties.into_inner(), keys);
+            let ties = Ties::new(computation.ties.into_inner(), keys, queue);
             Ok((ties, value.clone(), value))
         };
         match self

@@ -34,6 +34,8 @@ mod last_pin;
 mod reclaim;
 #[path = "concurrent/reentry.rs"]
 mod reentry;
+#[path = "concurrent/statics.rs"]
+mod statics;
 #[path = "concurrent/thread_locals.rs"]
 mod thread_locals;
 #[path = "concurrent/threads.rs"]

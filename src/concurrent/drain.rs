@@ -17,7 +17,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// Works off some notices, if there are any.
     #[inline]
     pub(crate) fn tend(&self) {
-        if !self.queue.is_idle() {
+        if !self.queue().is_idle() {
             self.drain(false);
         }
     }
@@ -54,17 +54,17 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         };
         let pin = self.pin();
         let mut any = false;
-        for notice in self.queue.take(patient) {
+        for notice in self.queue().take(patient) {
             any = true;
             let hook = notice.hook();
             let hash = notice.hash();
             match self.unlink_if(&pin, hash, |node| node.is_named_by(hook), |_| true) {
                 Some(node) => {
                     if let Some((tie, _)) = node.ready() {
-                        tie.settle(hook);
+                        tie.settle(hook, self.queue());
                     }
-                    if self.kept.is_on_request() {
-                        self.keep(node);
+                    if self.kept().is_on_request() {
+                        node.keep();
                     }
                     self.dead.fetch_add(1, Relaxed);
                     notice.bury();
@@ -87,12 +87,18 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
     }
 
+    /// Unlinks the dead, and gives memory back.
+    pub(crate) fn shrink_to_fit(&self) {
+        self.unlink_dead();
+        self.pin().shrink_to_fit();
+    }
+
     fn unlink_dead(&self) {
         if self.swept.load(Relaxed) {
             while self.sweep() > 0 {}
         }
         let mut turn = 0;
-        while !self.queue.is_idle() {
+        while !self.queue().is_idle() {
             if DRAINS.get() >= NESTED {
                 return;
             }

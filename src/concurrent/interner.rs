@@ -76,6 +76,10 @@ impl<K: Content, Q: ?Sized + Equivalent<K::Target>> Equivalent<Said<K>> for Soug
 
 impl<K: Content<Target: Eq + Hash> + SharedRef> Interner<K> {
     /// An empty interner.
+    ///
+    /// Not `const`: each interner has seeds of its own. For a `static`, give [`with_hasher`](Self::with_hasher) a
+    /// hasher that is made at compile time, or make it when it is first used, by
+    /// [`LazyLock`](std::sync::LazyLock).
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -89,10 +93,21 @@ impl<K: Content<Target: Eq + Hash> + SharedRef> Interner<K> {
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
-    /// An empty interner with a hasher of yours.
+    /// An empty interner with a hasher of yours; for a `static` too, if that is made at compile time. Allocates
+    /// nothing before the first content comes in.
+    ///
+    /// ```
+    /// use std::hash::{BuildHasherDefault, DefaultHasher};
+    /// use weakly::{Strong, concurrent::Interner};
+    ///
+    /// type Hasher = BuildHasherDefault<DefaultHasher>;
+    /// static NAMES: Interner<Strong<str>, Hasher> = Interner::with_hasher(Hasher::new());
+    /// assert!(NAMES.get("name").is_none());
+    /// ```
     #[must_use]
-    pub fn with_hasher(hasher: S) -> Self {
-        Self::with_capacity_and_hasher(0, hasher)
+    pub const fn with_hasher(hasher: S) -> Self {
+        let table = Table::new();
+        Interner { table, hasher }
     }
 
     /// An empty interner with a hasher of yours and room for `capacity` contents.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 use core::iter::FusedIterator;
-use std::vec::{self, Vec};
+use std::vec;
 
 use crate::reference::{StrongRef, WeakRef};
 
@@ -16,12 +16,6 @@ pub struct Keys<K: StrongRef>(pub(super) vec::IntoIter<K::Weak>);
 /// The entries that a map had when the iterator was made, without those whose value has died since. See
 /// [`WeakValueMap::iter`](super::WeakValueMap::iter).
 pub struct ValueIter<K, V: StrongRef>(pub(super) vec::IntoIter<(K, V::Weak)>);
-
-impl<K: StrongRef> Keys<K> {
-    pub(crate) fn none() -> Self {
-        Keys(Vec::new().into_iter())
-    }
-}
 
 macro_rules! snapshot {
     ([$($generics:tt)*] $name:ty, $item:ty, |$entry:pat_param| $live:expr) => {

@@ -2,22 +2,22 @@
 //! it is asked for.
 //!
 //! Others may be looking at a node that has been unlinked, so nothing can be taken out of it before its
-//! end. Who unlinks it marks it; at its end, when the table's reclamation drops it, what it owns is moved
-//! from there to where it is kept.
+//! end. Who unlinks it marks it; at its end, which the table's reclamation brings about and for which it has
+//! this at hand, what it owns is moved from there to where it is kept.
 
-use core::mem::{self, ManuallyDrop};
+use core::mem;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
 
 use super::drain::Depth;
-use super::node::{Node, State};
+use super::node::Node;
 use super::raw::FirstPanic;
 use super::table::Table;
 use super::tie::Tied;
 use crate::reclaim::Reclaim;
 
-/// The policy of a table, and what has been kept. It is counted, for the sake of the nodes that are marked.
+/// The policy of a table, and what has been kept.
 pub(super) struct Kept<K, V> {
     /// Whether anything is to be kept. Written under the lock of the list.
     on_request: AtomicBool,
@@ -30,7 +30,7 @@ pub(super) struct Kept<K, V> {
 }
 
 impl<K, V> Kept<K, V> {
-    pub(super) fn new(with_keys: bool) -> Self {
+    pub(super) const fn new(with_keys: bool) -> Self {
         Kept {
             on_request: AtomicBool::new(false),
             with_keys,
@@ -54,8 +54,12 @@ impl<K, V> Kept<K, V> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps what a node leaves, or destroys it if the policy is another by now.
-    fn put(&self, key: K, value: V) {
+    /// Keeps what a node leaves, or destroys it if the policy is another by now. (What was never tied to
+    /// anything owns nothing but its key, a copy.)
+    pub(super) fn put<T>(&self, node: Node<K, T, V>) {
+        let Node::Ready { key, value, .. } = node else {
+            return;
+        };
         let key = self.with_keys.then_some(key);
         let mut list = self.list();
         if self.is_on_request() {
@@ -91,7 +95,7 @@ impl<K, V> Drop for Kept<K, V> {
 
 impl<K: Eq, T: Tied, V> Table<K, T, V> {
     pub(crate) fn reclaim(&self) -> Reclaim {
-        if self.kept.is_on_request() {
+        if self.kept().is_on_request() {
             Reclaim::OnRequest
         } else {
             Reclaim::OnUse
@@ -99,20 +103,13 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 
     pub(crate) fn set_reclaim(&self, reclaim: Reclaim) {
-        let list = self.kept.list();
+        let list = self.kept().list();
         let on_request = reclaim == Reclaim::OnRequest;
-        self.kept.on_request.store(on_request, Relaxed);
+        self.kept().on_request.store(on_request, Relaxed);
         drop(list);
         if reclaim == Reclaim::OnUse {
             self.destroy_kept();
         }
-    }
-
-    /// The node has been unlinked by us, and is dead: what it owns is to be kept.
-    #[cold]
-    pub(super) fn keep(&self, node: &Node<K, T, V>) {
-        // T2: nobody else marks it.
-        _ = node.kept.set(Arc::clone(&self.kept));
     }
 
     /// Destroys what is kept, one by one: should a destructor panic, the rest is still kept. Says whether
@@ -120,24 +117,10 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     pub(super) fn destroy_kept(&self) -> bool {
         let mut any = false;
         if let Some(_depth) = Depth::enter() {
-            while self.kept.take().is_some() {
+            while self.kept().take().is_some() {
                 any = true;
             }
         }
         any
-    }
-}
-
-impl<K, T, V> Drop for Node<K, T, V> {
-    fn drop(&mut self) {
-        // SAFETY: nobody uses them after this.
-        let (key, state) = unsafe {
-            let key = ManuallyDrop::take(&mut self.key);
-            (key, ManuallyDrop::take(&mut self.state))
-        };
-        // (What was never tied to anything owns nothing but its key, a copy.)
-        if let (State::Ready(ready), Some(kept)) = (state, self.kept.take()) {
-            kept.put(key, ready.value);
-        }
     }
 }

@@ -3,12 +3,13 @@
 use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 use equivalent::Equivalent;
+use std::boxed::Box;
 use std::sync::Arc;
 
 use super::drain::Depth;
-use super::node::{Node, State};
+use super::node::Node;
 use super::table::Table;
-use super::tie::Tied;
+use super::tie::{Loose, Tied};
 use crate::flight::{Circle, Flight};
 use crate::hash::HashValue;
 
@@ -48,13 +49,13 @@ pub(crate) enum Failed<E> {
 impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// What is there, or else what `make` makes, which only one thread does at a time. `read` says what to
     /// give out, none if it is of no use.
-    pub(crate) fn get_or_make<Q, R, E>(
-        &self,
+    pub(crate) fn get_or_make<'t, Q, R, E>(
+        &'t self,
         hash: HashValue,
         key: &Q,
         owned: impl Fn() -> K,
         read: impl Fn(&T, &V) -> Option<R>,
-        make: impl FnOnce() -> Result<(T, V, R), E>,
+        make: impl FnOnce() -> Result<(Loose<'t, T>, V, R), E>,
     ) -> Result<Made<R>, Failed<E>>
     where
         Q: ?Sized + Equivalent<K>,
@@ -62,14 +63,14 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         loop {
             let there = {
                 // T1
-                let idle = self.queue.is_idle();
+                let idle = self.queue().is_idle();
                 let reader = self.nodes.read();
-                match reader.get(hash.get(), |node| key.equivalent(&node.key)) {
-                    Some(node) => match &*node.state {
-                        State::Flying(flight) => There::Flying(Arc::clone(flight)),
-                        State::Ready(ready) if !idle && ready.tie.is_stale() => There::Useless,
-                        State::Ready(ready) => {
-                            read(&ready.tie, &ready.value).map_or(There::Useless, There::Ready)
+                match reader.get(hash.bits(), |node| key.equivalent(node.key())) {
+                    Some(node) => match node {
+                        Node::Flying { flight, .. } => There::Flying(Arc::clone(flight)),
+                        Node::Ready { tie, .. } if !idle && tie.is_stale() => There::Useless,
+                        Node::Ready { tie, value, .. } => {
+                            read(tie, value).map_or(There::Useless, There::Ready)
                         }
                     },
                     None => There::Nothing,
@@ -108,7 +109,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     {
         let pin = self.pin();
         let useless = |(tie, value): (&T, &V)| tie.is_stale() || read(tie, value).is_none();
-        let sought = |node: &Node<K, T, V>| key.equivalent(&node.key);
+        let sought = |node: &Node<K, T, V>| key.equivalent(node.key());
         let unlinked = self.unlink_if(&pin, hash, sought, |node| node.ready().is_some_and(useless));
         if let Some(node) = unlinked {
             self.end(node);
@@ -118,9 +119,11 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// Announces that this thread makes the value of a key; none if there is one, or another does.
     fn take_off(&self, hash: HashValue, owned: impl Fn() -> K) -> Option<Leader<'_, K, T, V>> {
         let flight = Flight::start();
-        let state = State::Flying(Arc::clone(&flight));
-        let key = owned();
-        let node = Node::new(hash, key, state);
+        let node = self.nodes.entry(Box::new(Node::Flying {
+            hash,
+            key: owned(),
+            flight: Arc::clone(&flight),
+        }));
         let pin = self.pin();
         // Before it is there, or whoever removes it at once would count below zero.
         let counted = Counted::one(&self.flying);
@@ -163,7 +166,7 @@ struct Leader<'a, K: Eq, T: Tied, V> {
 impl<K: Eq, T: Tied, V> Leader<'_, K, T, V> {
     /// The value is there. It is not kept if what stands for it has been removed or replaced meanwhile, nor
     /// if an object has died that nobody held.
-    fn arrive(self, key: K, tie: T, value: V) {
+    fn arrive(self, key: K, tie: Loose<'_, T>, value: V) {
         let table = self.table;
         let node = table.ready(self.hash, key, tie, value);
         let pin = table.pin();
@@ -174,7 +177,7 @@ impl<K: Eq, T: Tied, V> Leader<'_, K, T, V> {
         // the two looks below nobody is misled, and what has died before the first is not put in. (A purge
         // waits for the end of it; one in a destructor that runs meanwhile must not.)
         let is_held = node.ready().is_some_and(|(tie, _)| tie.is_held());
-        let held = (!is_held).then(|| (table.queue.hold(), Depth::full()));
+        let held = (!is_held).then(|| (table.queue().hold(), Depth::full()));
         if held.is_some() && has_died(&node) {
             table.dead.fetch_add(1, Relaxed);
             leader.owes = false;

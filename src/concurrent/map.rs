@@ -67,18 +67,28 @@ pub struct WeakMap<K: SharedRef, V> {
 }
 
 impl<K: SharedRef, V> WeakMap<K, V> {
-    /// An empty map.
+    /// An empty map, also for a `static`. Allocates nothing before the first entry comes in.
+    ///
+    /// ```
+    /// use weakly::{Strong, concurrent::WeakMap};
+    ///
+    /// static VISITS: WeakMap<Strong<str>, u32> = WeakMap::new();
+    ///
+    /// let page = Strong::from("index");
+    /// VISITS.insert(&page, 1);
+    /// assert_eq!(VISITS.get(&page), Some(1));
+    /// ```
     #[must_use]
-    pub fn new() -> Self {
-        Self::with_capacity(0)
+    pub const fn new() -> Self {
+        let table = Table::new();
+        WeakMap { table }
     }
 
     /// An empty map with room for `capacity` entries.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
-        WeakMap {
-            table: Table::with_capacity(capacity),
-        }
+        let table = Table::with_capacity(capacity);
+        WeakMap { table }
     }
 
     shared_housekeeping!();

@@ -4,7 +4,6 @@ mod drain;
 mod inside;
 mod interner;
 mod iter;
-#[allow(unsafe_code)]
 mod kept;
 mod making;
 mod map;
@@ -28,7 +27,7 @@ pub(crate) use making::{Failed, Made};
 pub(crate) use map::Address;
 pub(crate) use striped::Striped;
 pub(crate) use table::Table;
-pub(crate) use tie::{AnyTie, TieOf, Tied, TiedTo};
+pub(crate) use tie::{AnyTie, Ending, Loose, TieOf, Tied, TiedTo};
 
 /// What is asked for while it is being made: a circle.
 #[track_caller]
@@ -108,6 +107,28 @@ macro_rules! shared_housekeeping {
         /// If a destructor does.
         pub fn purge(&self) {
             self.table.purge();
+        }
+
+        /// Gives back memory that is not needed, after the dead have been unlinked, as by [`purge`](Self::purge);
+        /// what is [kept](crate::Reclaim::OnRequest) of them stays. O(capacity). Others may use the
+        /// collection meanwhile, and help; nobody waits but, for some instructions, at a bucket. If it has to
+        /// grow or shrinks for another thread at this moment, it may stay longer than it needs to be. The memory
+        /// itself is free when nobody looks at it any more.
+        ///
+        /// # Panics
+        /// If a destructor does.
+        ///
+        /// ```
+        /// use weakly::{Strong, concurrent::WeakSet};
+        ///
+        /// let seen = WeakSet::with_capacity(10_000);
+        /// let object = Strong::new(1);
+        /// seen.insert(&object);
+        /// seen.shrink_to_fit();
+        /// assert!(seen.contains(&object));
+        /// ```
+        pub fn shrink_to_fit(&self) {
+            self.table.shrink_to_fit();
         }
 
         /// Removes all entries that are there, dead or alive, with what is

@@ -1,51 +1,82 @@
 //! The entries of a shared map.
 
-use core::mem::{self, ManuallyDrop};
+use core::mem;
+use core::sync::atomic::{AtomicBool, Ordering::*};
 use std::boxed::Box;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::kept::Kept;
 use super::raw::Entry;
-use super::tie::Tied;
+use super::tie::{Ending, Tied};
 use crate::flight::Flight;
 use crate::hash::HashValue;
-use crate::queue::HookId;
-
-/// What a lookup reads comes first, so that it is on one cache line where it is small.
-#[repr(C)]
-pub(super) struct Ready<T, V> {
-    pub(super) value: V,
-    pub(super) tie: T,
-}
+use crate::queue::{HookId, SharedQueue};
 
 /// An entry. Once it is in the table it does not change, but for the end of its ties: to change a value is
 /// to put another entry in its place.
-#[repr(C)]
-pub(crate) struct Node<K, T, V> {
-    pub(super) hash: HashValue,
-    // Both are taken out at the node's end.
-    pub(super) key: ManuallyDrop<K>,
-    pub(super) state: ManuallyDrop<State<T, V>>,
-    /// Where what it owns goes at its end, if that is to be kept.
-    pub(super) kept: OnceLock<Arc<Kept<K, V>>>,
+///
+/// What a lookup reads comes first, so that it is on one cache line where it is small: what kind of entry it
+/// is and its hash, in one word, its key, and its value. (With `repr(u8)` the kinds are as two structs of C, which
+/// begin with the same fields.)
+#[repr(u8)]
+pub(crate) enum Node<K, T, V> {
+    Ready {
+        /// Whether what it owns is to be kept at its end. Set by who has unlinked it.
+        kept: AtomicBool,
+        hash: HashValue,
+        key: K,
+        value: V,
+        tie: T,
+    },
+    /// Somebody is making the value. Not tied to anything: who makes it holds the inputs.
+    Flying {
+        hash: HashValue,
+        key: K,
+        flight: Arc<Flight>,
+    },
 }
 
-pub(super) enum State<T, V> {
-    Ready(Ready<T, V>),
-    /// Somebody is making the value. Not tied to anything: who makes it holds the inputs.
-    Flying(Arc<Flight>),
+/// What is at hand at the end of a node: no node of its table outlives it.
+pub(crate) struct Around<K, V> {
+    pub(super) queue: SharedQueue,
+    /// What the dead leave, if that is to be kept.
+    pub(super) kept: Kept<K, V>,
 }
 
 impl<K, T, V> Node<K, T, V> {
     #[inline]
-    pub(super) fn new(hash: HashValue, key: K, state: State<T, V>) -> Box<Self> {
-        let (key, state) = (ManuallyDrop::new(key), ManuallyDrop::new(state));
-        Box::new(Node {
+    pub(super) fn new(hash: HashValue, key: K, value: V, tie: T) -> Self {
+        Node::Ready {
+            kept: AtomicBool::new(false),
             hash,
             key,
-            state,
-            kept: OnceLock::new(),
-        })
+            value,
+            tie,
+        }
+    }
+
+    #[inline]
+    pub(super) fn hash(&self) -> HashValue {
+        match self {
+            Node::Ready { hash, .. } | Node::Flying { hash, .. } => *hash,
+        }
+    }
+
+    #[inline]
+    pub(super) fn key(&self) -> &K {
+        match self {
+            Node::Ready { key, .. } | Node::Flying { key, .. } => key,
+        }
+    }
+}
+
+impl<K, T: Ending, V> Node<K, T, V> {
+    /// Its ties, which are with this queue, end.
+    #[inline]
+    pub(super) fn untie(&self, queue: &SharedQueue) {
+        if let Node::Ready { tie, .. } = self {
+            tie.end(queue);
+        }
     }
 }
 
@@ -53,9 +84,9 @@ impl<K, T: Tied, V> Node<K, T, V> {
     /// What it says, if it is ready; it may be stale.
     #[inline]
     pub(super) fn ready(&self) -> Option<(&T, &V)> {
-        match &*self.state {
-            State::Ready(Ready { value, tie }) => Some((tie, value)),
-            State::Flying(_) => None,
+        match self {
+            Node::Ready { tie, value, .. } => Some((tie, value)),
+            Node::Flying { .. } => None,
         }
     }
 
@@ -76,16 +107,17 @@ impl<K, T: Tied, V> Node<K, T, V> {
         self.ready().is_some_and(|(tie, _)| tie.is_dead())
     }
 
-    /// It is unlinked.
-    #[inline]
-    pub(super) fn end(&self) {
-        if let Some((tie, _)) = self.ready() {
-            tie.end();
+    /// It has been unlinked by the caller, and what it owns is to be kept when nobody looks at it any more.
+    #[cold]
+    pub(super) fn keep(&self) {
+        // Relaxed: read at its end, which comes after the caller has left (D1, D2 of the table).
+        if let Node::Ready { kept, .. } = self {
+            kept.store(true, Relaxed);
         }
     }
 
     pub(super) fn is_flown_by(&self, flight: &Arc<Flight>) -> bool {
-        matches!(&*self.state, State::Flying(there) if Arc::ptr_eq(there, flight))
+        matches!(self, Node::Flying { flight: there, .. } if Arc::ptr_eq(there, flight))
     }
 
     #[inline]
@@ -94,12 +126,61 @@ impl<K, T: Tied, V> Node<K, T, V> {
     }
 }
 
-impl<K, T, V> Entry for Node<K, T, V> {
+impl<K, T: Ending, V> Entry for Node<K, T, V> {
     /// What nobody can notice, memory and ties, may wait for the next thread that leaves.
     const PROMPT: bool = mem::needs_drop::<(K, V)>();
+    type Context = Around<K, V>;
 
     #[inline]
     fn hash(&self) -> u64 {
-        self.hash.get()
+        self.hash().bits()
+    }
+
+    #[inline]
+    fn end(self: Box<Self>, around: &Around<K, V>) {
+        // It has ended if it was unlinked; not if it was never linked, or the table ends.
+        self.untie(&around.queue);
+        // Relaxed: see `keep`.
+        if matches!(&*self, Node::Ready { kept, .. } if kept.load(Relaxed)) {
+            around.kept.put(*self);
+        }
+    }
+}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use super::super::tie::TieOf;
+    use super::*;
+    use crate::Strong;
+    use crate::concurrent::Address;
+
+    type Key = Strong<u64>;
+
+    /// N189: What an entry of a shared map takes, and what a lookup reads of it: five words, of which the first
+    /// three, for a map with values of one word.
+    #[test]
+    fn a_node_is_small() {
+        assert_eq!(size_of::<Node<Address, TieOf<Key>, u64>>(), 40);
+        assert_eq!(size_of::<Node<Address, TieOf<Key>, Arc<str>>>(), 48);
+        assert_eq!(size_of::<Node<Address, TieOf<Key>, ()>>(), 32);
+        let key = Key::new(1);
+        let queue = SharedQueue::new();
+        let (hash, address) = Address::of(Key::as_ptr(&key).cast());
+        let tie = <TieOf<Key> as crate::concurrent::TiedTo>::new(&key, hash, &queue);
+        let node = Box::new(Node::new(hash, address, 7_u64, tie.into_inner()));
+        let Node::Ready {
+            hash, key, value, ..
+        } = &*node
+        else {
+            unreachable!()
+        };
+        let at = |field: *const ()| field.addr() - core::ptr::from_ref(&*node).addr();
+        let fields = [
+            at(core::ptr::from_ref(hash).cast()),
+            at(core::ptr::from_ref(key).cast()),
+            at(core::ptr::from_ref(value).cast()),
+        ];
+        assert_eq!(fields, [4, 8, 16]);
+        node.untie(&queue);
     }
 }

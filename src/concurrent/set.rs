@@ -26,10 +26,11 @@ pub struct WeakSet<K: SharedRef> {
 }
 
 impl<K: SharedRef> WeakSet<K> {
-    /// An empty set.
+    /// An empty set, also for a `static`. Allocates nothing before the first object comes in.
     #[must_use]
-    pub fn new() -> Self {
-        Self::with_capacity(0)
+    pub const fn new() -> Self {
+        let map = WeakMap::new();
+        WeakSet { map }
     }
 
     /// An empty set with room for `capacity` elements.
@@ -107,6 +108,12 @@ impl<K: SharedRef> WeakSet<K> {
     /// Buries all the dead. See [`WeakMap::purge`].
     pub fn purge(&self) {
         self.map.purge();
+    }
+
+    /// Gives back memory that is not needed. See
+    /// [`WeakMap::shrink_to_fit`](crate::concurrent::WeakMap::shrink_to_fit).
+    pub fn shrink_to_fit(&self) {
+        self.map.shrink_to_fit();
     }
 
     /// Takes all objects out. See [`WeakMap::clear`].

@@ -5,12 +5,10 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 const STRIPES: usize = 16;
 
 /// On a cache line of its own (of two, where they are fetched in pairs).
-#[derive(Default)]
 #[repr(align(128))]
 struct Stripe(AtomicUsize);
 
 /// Each thread counts in a stripe that few others use, so that those who count do not slow each other.
-#[derive(Default)]
 pub(crate) struct Striped([Stripe; STRIPES]);
 
 std::thread_local! {
@@ -19,6 +17,10 @@ std::thread_local! {
 }
 
 impl Striped {
+    pub(crate) const fn new() -> Self {
+        Striped([const { Stripe(AtomicUsize::new(0)) }; STRIPES])
+    }
+
     #[inline]
     pub(crate) fn add(&self) {
         let here = HERE.with(|here| core::ptr::from_ref(here).addr() as u64);

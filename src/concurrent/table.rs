@@ -14,13 +14,12 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use equivalent::Equivalent;
 use std::boxed::Box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
 
 use super::inside::{self, Asking};
 use super::kept::Kept;
-use super::node::{Node, Ready, State};
-use super::raw::{Put, RawTable, Writer};
-use super::tie::Tied;
+use super::node::{Around, Node};
+use super::raw::{Put, RawTable, Unlinked, Writer};
+use super::tie::{Ending, Loose, Tied};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 
@@ -30,12 +29,12 @@ pub(super) const MANY: usize = 16;
 /// Access to the nodes. What is unlinked with it is destroyed after it, when nobody looks at it any more.
 pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
 
-pub(crate) struct Table<K, T, V> {
-    // Dropped before the queue (Q4).
+/// An entry that is about to be put in.
+pub(super) type NewNode<'t, K, T, V> = Unlinked<'t, Node<K, T, V>>;
+
+pub(crate) struct Table<K, T: Ending, V> {
+    /// With them the queue, and what is kept of the dead.
     pub(super) nodes: RawTable<Node<K, T, V>>,
-    pub(super) queue: SharedQueue,
-    /// What the dead leave, if that is to be kept.
-    pub(super) kept: Arc<Kept<K, V>>,
     /// Nodes that stand for values being made.
     pub(super) flying: AtomicUsize,
     /// Entries that went because an object had died.
@@ -55,24 +54,24 @@ pub(super) struct Swapped<'g, N> {
 }
 
 // A table is whole between any two calls; what a panic can leave half done is a value.
-impl<K, T, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
-impl<K, T, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
+impl<K, T: Ending, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
+impl<K, T: Ending, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
 
 impl<K: Eq, T: Tied, V> Table<K, T, V> {
-    /// For keys that own nothing.
-    pub(crate) fn with_capacity(capacity: usize) -> Self {
-        Self::with_kept(capacity, Kept::new(false))
+    /// For keys that own nothing. Allocates nothing.
+    pub(crate) const fn new() -> Self {
+        Self::with_kept(Kept::new(false))
     }
 
-    pub(crate) fn with_owned_keys(capacity: usize) -> Self {
-        Self::with_kept(capacity, Kept::new(true))
+    /// Allocates nothing.
+    pub(crate) const fn with_owned_keys() -> Self {
+        Self::with_kept(Kept::new(true))
     }
 
-    fn with_kept(capacity: usize, kept: Kept<K, V>) -> Self {
+    const fn with_kept(kept: Kept<K, V>) -> Self {
+        let queue = SharedQueue::new();
         Table {
-            nodes: RawTable::with_capacity(capacity),
-            queue: SharedQueue::new(),
-            kept: Arc::new(kept),
+            nodes: RawTable::new(Around { queue, kept }),
             flying: AtomicUsize::new(0),
             dead: AtomicUsize::new(0),
             discarded: AtomicUsize::new(0),
@@ -81,9 +80,24 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
     }
 
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self::new().with_room_for(capacity)
+    }
+
+    /// With room for so many entries; of a table that has just been made.
+    pub(crate) fn with_room_for(self, capacity: usize) -> Self {
+        self.nodes.make_room_for(capacity);
+        self
+    }
+
     #[inline]
     pub(crate) fn queue(&self) -> &SharedQueue {
-        &self.queue
+        &self.nodes.context().queue
+    }
+
+    #[inline]
+    pub(super) fn kept(&self) -> &Kept<K, V> {
+        &self.nodes.context().kept
     }
 
     #[inline]
@@ -93,7 +107,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Entries that are there and not announced dead.
     pub(crate) fn len(&self) -> usize {
-        self.entries().saturating_sub(self.queue.announced())
+        self.entries().saturating_sub(self.queue().announced())
     }
 
     /// Entries that are there.
@@ -103,7 +117,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Entries that are announced dead, and those of which something is kept.
     pub(crate) fn pending(&self) -> usize {
-        self.queue.announced() + self.kept.len()
+        self.queue().announced() + self.kept().len()
     }
 
     /// How many entries have gone because an object had died.
@@ -128,9 +142,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         Q: ?Sized + Equivalent<K>,
     {
         // T1
-        let idle = self.queue.is_idle();
+        let idle = self.queue().is_idle();
         let reader = self.nodes.read();
-        let node = reader.get(hash.get(), |node| key.equivalent(&node.key))?;
+        let node = reader.get(hash.bits(), |node| key.equivalent(node.key()))?;
         let (tie, value) = node.ready()?;
         if !idle && tie.is_stale() {
             return None;
@@ -143,19 +157,25 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let reader = self.nodes.read();
         for node in reader.entries() {
             if let Some((tie, value)) = node.fresh() {
-                look(&node.key, tie, value);
+                look(node.key(), tie, value);
             }
         }
     }
 
     /// An entry that is about to be put in.
     #[inline]
-    pub(super) fn ready(&self, hash: HashValue, key: K, tie: T, value: V) -> Box<Node<K, T, V>> {
+    pub(super) fn ready(
+        &self,
+        hash: HashValue,
+        key: K,
+        tie: Loose<'_, T>,
+        value: V,
+    ) -> NewNode<'_, K, T, V> {
         if tie.is_swept() && !self.swept.load(Relaxed) {
             self.swept.store(true, Relaxed);
         }
-        let state = State::Ready(Ready { value, tie });
-        Node::new(hash, key, state)
+        let node = Node::new(hash, key, value, tie.into_inner());
+        self.nodes.entry(Box::new(node))
     }
 
     /// Puts an entry in, in the place of the one with its key; `old` is shown that one, if it was not
@@ -165,7 +185,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         &self,
         hash: HashValue,
         key: K,
-        tie: T,
+        tie: Loose<'_, T>,
         value: V,
         old: impl FnOnce(&T, &V) -> R,
     ) -> Option<R> {
@@ -185,7 +205,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         &self,
         hash: HashValue,
         key: K,
-        tie: T,
+        tie: Loose<'_, T>,
         value: V,
         read: impl Fn(&T, &V) -> Option<R>,
     ) -> Option<R> {
@@ -218,11 +238,11 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// Changes the entry of a key: `change` is shown what is there, and says what is to be. It may be asked
     /// several times, when others change the same entry.
     #[track_caller]
-    pub(crate) fn compute<R>(
-        &self,
+    pub(crate) fn compute<'t, R>(
+        &'t self,
         hash: HashValue,
         key: &K,
-        mut change: impl FnMut(Option<(&T, &V)>) -> (Option<(T, V)>, R),
+        mut change: impl FnMut(Option<(&T, &V)>) -> (Option<(Loose<'t, T>, V)>, R),
     ) -> R
     where
         K: Clone,
@@ -231,7 +251,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let pin = self.pin();
         let mut asking = Asking::about(hash);
         loop {
-            let there = pin.get(hash.get(), |node| *node.key == *key);
+            let there = pin.get(hash.bits(), |node| *node.key() == *key);
             let shown = there.and_then(Node::fresh);
             let address = there.map(|there| ptr::from_ref(there).cast());
             let (wanted, answer) = asking.ask(address, || change(shown));
@@ -264,11 +284,11 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     pub(super) fn swap<'g>(
         &self,
         pin: &'g Pin<'_, K, T, V>,
-        node: Box<Node<K, T, V>>,
+        node: NewNode<'_, K, T, V>,
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
     ) -> Option<Swapped<'g, Node<K, T, V>>> {
-        let hash = node.hash;
-        let same = |node: &Node<K, T, V>, there: &Node<K, T, V>| node.key == there.key;
+        let hash = node.hash();
+        let same = |node: &Node<K, T, V>, there: &Node<K, T, V>| node.key() == there.key();
         let (old, new) = match pin.put(node, same, expected) {
             Put::Added(new) => (None, new),
             Put::Replaced { old, new } => (Some(old), new),
@@ -281,7 +301,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// T2: this node has been unlinked, by us. Says whether it was stale.
     pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
-        let on_request = self.kept.is_on_request();
+        let on_request = self.kept().is_on_request();
         // Code of a user.
         let asked = catch_unwind(AssertUnwindSafe(|| {
             let stale = node.is_stale();
@@ -290,7 +310,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         // Who does not say may be dead.
         let (stale, dead) = *asked.as_ref().unwrap_or(&(false, true));
         if on_request && dead {
-            self.keep(node);
+            node.keep();
         }
         if node.ready().is_none() {
             self.flying.fetch_sub(1, Relaxed);
@@ -299,13 +319,13 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         } else {
             self.discarded.fetch_add(1, Relaxed);
         }
-        node.end();
+        node.untie(self.queue());
         asked.map_or_else(|panic| resume_unwind(panic), |_| stale)
     }
 
     /// Unlinks this very node, if it is still there.
     pub(super) fn unlink(&self, pin: &Pin<'_, K, T, V>, node: &Node<K, T, V>) -> bool {
-        self.unlink_if(pin, node.hash, |now| ptr::eq(now, node), |_| true)
+        self.unlink_if(pin, node.hash(), |now| ptr::eq(now, node), |_| true)
             .map(|node| self.end(node))
             .is_some()
     }
@@ -320,7 +340,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         mut wanted: impl FnMut(&Node<K, T, V>) -> bool,
     ) -> Option<&'g Node<K, T, V>> {
         let mut asked = ptr::null();
-        pin.remove_if(hash.get(), sought, |node| {
+        pin.remove_if(hash.bits(), sought, |node| {
             let yes = ptr::eq(asked, node) || wanted(node);
             asked = node;
             yes
@@ -339,9 +359,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         Q: ?Sized + Equivalent<K>,
     {
         self.tend();
-        let idle = self.queue.is_idle();
+        let idle = self.queue().is_idle();
         let pin = self.pin();
-        let sought = |node: &Node<K, T, V>| key.equivalent(&node.key);
+        let sought = |node: &Node<K, T, V>| key.equivalent(node.key());
         let mut asking = Asking::about(hash);
         let node = self.unlink_if(&pin, hash, sought, |node| {
             let address = ptr::from_ref(node).cast();
@@ -363,7 +383,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.tend();
         let pin = self.pin();
         for node in pin.entries() {
-            let unwanted = |(tie, value)| !wanted(&node.key, tie, value);
+            let unwanted = |(tie, value)| !wanted(node.key(), tie, value);
             if node.fresh().is_some_and(unwanted) {
                 self.unlink(&pin, node);
             }

@@ -2,6 +2,7 @@
 //! of one owner.
 
 use core::marker::PhantomData;
+use core::ops::Deref;
 use std::boxed::Box;
 
 use crate::hash::HashValue;
@@ -28,7 +29,7 @@ pub trait Sharing: Watching {
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub trait Tied: Send + Sync {
+pub trait Tied: Ending + Send + Sync {
     /// Whether somebody's death is not told, so that it has to be asked for.
     #[doc(hidden)]
     fn is_swept(&self) -> bool;
@@ -55,10 +56,21 @@ pub trait Tied: Send + Sync {
     fn is_named_by(&self, hook: HookId) -> bool;
     /// The entry was unlinked because of the notice of this hook, which is gone with it.
     #[doc(hidden)]
-    fn settle(&self, hook: HookId);
-    /// The entry is unlinked: nobody is to be told of it any more.
+    fn settle(&self, hook: HookId, queue: &SharedQueue);
+}
+
+/// What is registered with a queue. (Apart from [`Tied`], and whatever the objects are: that a collection may
+/// cross threads, which a type of objects that own it depends on, must not depend on that type again but by
+/// auto traits.)
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
+pub trait Ending {
+    /// The entry is unlinked: nobody is to be told of it any more. It may be ended again, and is to be ended
+    /// before it is dropped.
     #[doc(hidden)]
-    fn end(&self);
+    fn end(&self, queue: &SharedQueue);
 }
 
 /// A tie to one object.
@@ -70,10 +82,15 @@ pub trait TiedTo: Tied + Sized {
     #[doc(hidden)]
     type Pointer: StrongRef;
     #[doc(hidden)]
-    fn new(pointer: &Self::Pointer, hash: HashValue, queue: &SharedQueue) -> Self;
+    fn new<'q>(pointer: &Self::Pointer, hash: HashValue, queue: &'q SharedQueue)
+    -> Loose<'q, Self>;
     /// The same tie, of no type.
     #[doc(hidden)]
-    fn of_any(pointer: &Self::Pointer, hash: HashValue, queue: &SharedQueue) -> AnyTie
+    fn of_any<'q>(
+        pointer: &Self::Pointer,
+        hash: HashValue,
+        queue: &'q SharedQueue,
+    ) -> Loose<'q, AnyTie>
     where
         Self::Pointer: 'static;
     #[doc(hidden)]
@@ -82,6 +99,49 @@ pub trait TiedTo: Tied + Sized {
     fn upgrade(&self) -> Option<Self::Pointer>;
     #[doc(hidden)]
     fn downgrade(&self) -> <Self::Pointer as StrongRef>::Weak;
+}
+
+/// A tie that is in no entry yet. It knows its queue, as a tie in an entry does not: if it gets into none, it
+/// is ended.
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
+pub struct Loose<'q, T: Ending> {
+    tie: Option<T>,
+    queue: &'q SharedQueue,
+}
+
+impl<'q, T: Ending> Loose<'q, T> {
+    #[inline]
+    pub(crate) fn new(tie: T, queue: &'q SharedQueue) -> Self {
+        let tie = Some(tie);
+        Loose { tie, queue }
+    }
+
+    /// The tie, which gets into an entry with the same queue, or into a tie of several.
+    #[inline]
+    pub(crate) fn into_inner(mut self) -> T {
+        self.tie.take().expect("it is there until now")
+    }
+}
+
+impl<T: Ending> Deref for Loose<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.tie.as_ref().expect("it is there until the end")
+    }
+}
+
+impl<T: Ending> Drop for Loose<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(tie) = &self.tie {
+            tie.end(self.queue);
+        }
+    }
 }
 
 /// The tie of a pointer.
@@ -122,13 +182,15 @@ where
     }
 
     #[inline]
-    fn settle(&self, _: HookId) {
+    fn settle(&self, _: HookId, _: &SharedQueue) {
         self.0.tie().settle();
     }
+}
 
+impl<K: Notify<Flavour = Atomic>> Ending for Announced<K> {
     #[inline]
-    fn end(&self) {
-        self.0.tie().end();
+    fn end(&self, queue: &SharedQueue) {
+        self.0.tie().end(queue);
     }
 }
 
@@ -139,13 +201,14 @@ where
     type Pointer = K;
 
     #[inline]
-    fn new(pointer: &K, hash: HashValue, queue: &SharedQueue) -> Self {
+    fn new<'q>(pointer: &K, hash: HashValue, queue: &'q SharedQueue) -> Loose<'q, Self> {
         let tie = TieTo::new(K::handle(pointer), hash, queue);
-        Announced(tie, PhantomData)
+        Loose::new(Announced(tie, PhantomData), queue)
     }
 
-    fn of_any(pointer: &K, hash: HashValue, queue: &SharedQueue) -> AnyTie {
-        AnyTie::Announced(Tie::new(K::handle(pointer), hash, queue))
+    fn of_any<'q>(pointer: &K, hash: HashValue, queue: &'q SharedQueue) -> Loose<'q, AnyTie> {
+        let tie = Tie::new(K::handle(pointer), hash, queue).untyped();
+        Loose::new(AnyTie::Announced(tie), queue)
     }
 
     #[inline]
@@ -189,24 +252,27 @@ impl<K: StrongRef<Weak: Send + Sync>> Tied for Pinned<K> {
         false
     }
 
-    fn settle(&self, _: HookId) {}
+    fn settle(&self, _: HookId, _: &SharedQueue) {}
+}
 
-    fn end(&self) {}
+impl<K: StrongRef> Ending for Pinned<K> {
+    fn end(&self, _: &SharedQueue) {}
 }
 
 impl<K: StrongRef<Weak: Send + Sync>> TiedTo for Pinned<K> {
     type Pointer = K;
 
     #[inline]
-    fn new(pointer: &K, _: HashValue, _: &SharedQueue) -> Self {
-        Pinned(K::downgrade(pointer))
+    fn new<'q>(pointer: &K, _: HashValue, queue: &'q SharedQueue) -> Loose<'q, Self> {
+        Loose::new(Pinned(K::downgrade(pointer)), queue)
     }
 
-    fn of_any(pointer: &K, hash: HashValue, queue: &SharedQueue) -> AnyTie
+    fn of_any<'q>(pointer: &K, _: HashValue, queue: &'q SharedQueue) -> Loose<'q, AnyTie>
     where
         K: 'static,
     {
-        AnyTie::Pinned(Box::new(Self::new(pointer, hash, queue)))
+        let pins: Box<dyn Pins> = Box::new(Pinned::<K>(K::downgrade(pointer)));
+        Loose::new(AnyTie::Pinned(pins), queue)
     }
 
     #[inline]
@@ -230,6 +296,45 @@ pub enum AnyTie {
     Announced(Tie),
     /// To one that is asked.
     Pinned(Box<dyn Pins>),
+}
+
+impl Tied for AnyTie {
+    fn is_swept(&self) -> bool {
+        matches!(self, AnyTie::Pinned(_))
+    }
+
+    fn is_stale(&self) -> bool {
+        match self {
+            AnyTie::Announced(tie) => tie.is_announced(),
+            AnyTie::Pinned(object) => object.is_dead(),
+        }
+    }
+
+    fn has_died(&self) -> bool {
+        match self {
+            AnyTie::Announced(tie) => tie.was_announced(),
+            AnyTie::Pinned(object) => object.is_dead(),
+        }
+    }
+
+    fn is_named_by(&self, hook: HookId) -> bool {
+        matches!(self, AnyTie::Announced(tie) if tie.is_named_by(hook))
+    }
+
+    fn settle(&self, hook: HookId, queue: &SharedQueue) {
+        match self {
+            AnyTie::Announced(tie) if tie.is_named_by(hook) => tie.settle(),
+            other => other.end(queue),
+        }
+    }
+}
+
+impl Ending for AnyTie {
+    fn end(&self, queue: &SharedQueue) {
+        if let AnyTie::Announced(tie) = self {
+            tie.end(queue);
+        }
+    }
 }
 
 /// What a [`Pinned`] is asked, whatever it pins.

@@ -40,6 +40,10 @@ pub struct WeakValueMap<K, V: SharedRef, S = DefaultHashBuilder> {
 
 impl<K: Eq + Hash, V: SharedRef> WeakValueMap<K, V> {
     /// An empty map.
+    ///
+    /// Not `const`: each map has seeds of its own. For a `static`, give [`with_hasher`](Self::with_hasher) a
+    /// hasher that is made at compile time, or make it when it is first used, by
+    /// [`LazyLock`](std::sync::LazyLock).
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -53,16 +57,27 @@ impl<K: Eq + Hash, V: SharedRef> WeakValueMap<K, V> {
 }
 
 impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
-    /// An empty map with a hasher of yours.
+    /// An empty map with a hasher of yours; for a `static` too, if that is made at compile time. Allocates
+    /// nothing before the first entry comes in.
+    ///
+    /// ```
+    /// use std::hash::{BuildHasherDefault, DefaultHasher};
+    /// use weakly::{Strong, concurrent::WeakValueMap};
+    ///
+    /// type Hasher = BuildHasherDefault<DefaultHasher>;
+    /// static ASSETS: WeakValueMap<u32, Strong<str>, Hasher> = WeakValueMap::with_hasher(Hasher::new());
+    /// assert!(ASSETS.get(&1).is_none());
+    /// ```
     #[must_use]
-    pub fn with_hasher(hasher: S) -> Self {
-        Self::with_capacity_and_hasher(0, hasher)
+    pub const fn with_hasher(hasher: S) -> Self {
+        let table = Table::with_owned_keys();
+        WeakValueMap { table, hasher }
     }
 
     /// An empty map with a hasher of yours and room for `capacity` entries.
     #[must_use]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        let table = Table::with_owned_keys(capacity);
+        let table = Table::with_owned_keys().with_room_for(capacity);
         WeakValueMap { table, hasher }
     }
 

@@ -322,6 +322,15 @@ impl<F: Flavour> Block<F> {
         self.strong_count() == 0
     }
 
+    /// Whether the object's destructor has run, as far as the caller knows: if that happens before this call,
+    /// it has.
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    pub(crate) fn is_dead(self) -> bool {
+        // Relaxed: nothing is read on the strength of it, and `DEAD` is final.
+        self.header().count.load(Relaxed) & DEAD != 0
+    }
+
     /// Counts one more strong handle, while there is one. O(1).
     #[inline(always)]
     pub(crate) fn upgrade(self) -> bool {

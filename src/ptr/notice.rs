@@ -351,14 +351,14 @@ impl<F: Flavour> StackRef<F> {
     }
 
     #[inline(always)]
-    pub(super) fn as_ptr(self) -> *mut NoticeStack<F> {
+    pub(crate) fn as_ptr(self) -> *mut NoticeStack<F> {
         self.0.as_ptr()
     }
 
     /// # Safety
     /// `stack` is what [`as_ptr`](Self::as_ptr) has returned.
     #[inline(always)]
-    pub(super) unsafe fn from_ptr(stack: *mut NoticeStack<F>) -> Self {
+    pub(crate) unsafe fn from_ptr(stack: *mut NoticeStack<F>) -> Self {
         // SAFETY: the caller's promise.
         StackRef(unsafe { NonNull::new_unchecked(stack) })
     }

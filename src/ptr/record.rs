@@ -21,7 +21,7 @@ use core::ptr::{self, NonNull};
 
 use super::abort;
 use super::finalize::FinalizerNode;
-use super::flavour::{Counter, Flavour, Link};
+use super::flavour::{Counter, Flavour};
 use super::header::Block;
 use super::hook::{Hook, HookRef, Target};
 use super::notice::{Node, StackRef};
@@ -203,11 +203,8 @@ impl<F: Flavour> RecordRef<F> {
     /// R1: the hook is registered, or fired and not finished.
     #[inline]
     pub(crate) unsafe fn of_hook(hook: HookRef<F>) -> Self {
-        // Relaxed: whoever knows a hook knows of its record.
-        match State::decode(hook.block().header().state.load(Relaxed)) {
-            State::Record(record) => record,
-            _ => unreachable!("a record is never taken away"),
-        }
+        // SAFETY: whoever knows a hook knows of its record, in which it has a reference.
+        unsafe { hook.block().known_record() }
     }
 
     /// The record. R1: the caller has a reference, or is about to give it up by the one access that

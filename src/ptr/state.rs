@@ -310,7 +310,7 @@ impl<F: Flavour> Block<F> {
         self,
         stack: StackRef<F>,
         hash: u32,
-    ) -> (RecordRef<F>, super::hook::HookRef<F>) {
+    ) -> super::hook::HookRef<F> {
         // SAFETY: the caller's promise.
         unsafe {
             let record = self.record();
@@ -321,7 +321,20 @@ impl<F: Flavour> Block<F> {
             };
             // The registration has a reference.
             record.add_ref();
-            (record, hook)
+            hook
+        }
+    }
+
+    /// The record of an object that has one.
+    ///
+    /// # Safety
+    /// The caller has a reference of its own to the record.
+    #[inline]
+    pub(crate) unsafe fn known_record(self) -> RecordRef<F> {
+        // Relaxed: whoever has a reference has synchronised with the making of the record.
+        match State::decode(self.header().state.load(Relaxed)) {
+            State::Record(record) => record,
+            _ => unreachable!("a record is never taken away"),
         }
     }
 

@@ -13,22 +13,28 @@
 //! * **S4** `registered` counts the registrations that have neither been ended nor brought a notice that was
 //!   taken out. As with one owner, the stack is freed when the queue is dropped and these have come.
 
+//! * **S5** The stack is made by the first who registers, or holds the queue; of several one wins. A queue without
+//!   one is idle: whoever has to see something pending has synchronised with a registration, or with a burial
+//!   of a notice, and so with who made the stack.
+
 #[cfg(all(test, weakly_loom))]
 mod models;
 
 use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
 use crate::hash::HashValue;
-use crate::ptr::{Atomic, Block, Node, Notice, RecordRef, StackRef, Strong, Weak};
-use crate::sync::{self, AtomicPtr, AtomicUsize, Ordering::*, UnsafeCell};
+use crate::ptr::{Atomic, Block, Node, Notice, NoticeStack, RecordRef, StackRef, Strong, Weak};
+use crate::sync::{self, AtomicPtr, AtomicUsize, Ordering::*, UnsafeCell, const_fn, first_load};
 
 /// How many notices one turn takes.
 const TURN: usize = 16;
 
 /// The collection's end of a stack that any thread may drain.
 pub struct SharedQueue {
-    stack: StackRef<Atomic>,
+    /// Null until something is registered, or held (S5).
+    stack: AtomicPtr<NoticeStack<Atomic>>,
     /// What is left of the batch that was taken last (S1).
     batch: UnsafeCell<Node<Atomic>>,
     /// Whether somebody is taking out (S1).
@@ -42,37 +48,36 @@ unsafe impl Send for SharedQueue {}
 // SAFETY: likewise.
 unsafe impl Sync for SharedQueue {}
 
-/// A registration of a collection that is shared between threads. It does not know the type of its object.
-pub struct Tie {
-    /// Counted (S3).
-    record: RecordRef<Atomic>,
+/// A registration of a collection that is shared between threads. It does not know its queue: who has that
+/// [ends](Self::end) it.
+///
+/// The place of the object's block leads to the block, and that to the record: a look at the entry alone needs
+/// neither. (What the place is said to be of is not looked at.)
+pub struct Tie<T: ?Sized = ()> {
+    /// In a block of which the record counts us (S3).
+    place: NonNull<T>,
     /// Null once it has ended.
     hook: AtomicPtr<()>,
-    stack: StackRef<Atomic>,
 }
 
-// SAFETY: a record, its gate and a queue are made for many threads; the object is not touched.
-unsafe impl Send for Tie {}
+// SAFETY: a block, a record, its gate and a queue are made for many threads; the object is not touched.
+unsafe impl<T: ?Sized> Send for Tie<T> {}
 // SAFETY: likewise; S3, the hook is taken by one.
-unsafe impl Sync for Tie {}
+unsafe impl<T: ?Sized> Sync for Tie<T> {}
 
 /// A tie that can make a strong handle again.
 pub(crate) struct TieTo<T: ?Sized> {
-    tie: Tie,
-    place: NonNull<T>,
+    tie: Tie<T>,
+    /// It goes where a weak handle may.
     like: PhantomData<Weak<T, Atomic>>,
 }
-
-// SAFETY: it can do what a weak handle can.
-unsafe impl<T: ?Sized + Send + Sync> Send for TieTo<T> {}
-// SAFETY: likewise.
-unsafe impl<T: ?Sized + Send + Sync> Sync for TieTo<T> {}
 
 /// The notice of a death, in the hands of a drainer. It must be [buried](Self::bury) when its entry is
 /// unlinked; if it is lost, the map can never again be sure that nothing is pending, which costs time
 /// and is safe.
 pub(crate) struct SharedNotice<'a> {
     notice: Notice<Atomic>,
+    stack: StackRef<Atomic>,
     queue: &'a SharedQueue,
 }
 
@@ -92,12 +97,47 @@ impl Drop for Hold<'_> {
 pub struct HookId(*const ());
 
 impl SharedQueue {
-    pub(crate) fn new() -> Self {
-        SharedQueue {
-            stack: StackRef::new(true),
-            batch: UnsafeCell::new(Node::NONE),
-            turn: AtomicUsize::new(0),
-            buried: AtomicUsize::new(0),
+    const_fn! {
+        pub(crate) fn new() -> SharedQueue {
+            SharedQueue {
+                stack: AtomicPtr::new(ptr::null_mut()),
+                batch: UnsafeCell::new(Node::NONE),
+                turn: AtomicUsize::new(0),
+                buried: AtomicUsize::new(0),
+            }
+        }
+    }
+
+    /// The stack, if there is one.
+    #[inline]
+    fn stack(&self) -> Option<StackRef<Atomic>> {
+        // Acquire: the stack is made.
+        let stack = self.stack.load(Acquire);
+        // SAFETY: it lasts as long as the queue at least.
+        (!stack.is_null()).then(|| unsafe { StackRef::from_ptr(stack) })
+    }
+
+    /// The stack, made if there is none.
+    #[inline]
+    fn stack_or_new(&self) -> StackRef<Atomic> {
+        first_load(None, || self.stack()).unwrap_or_else(|| self.begin())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin(&self) -> StackRef<Atomic> {
+        let new = StackRef::new(true);
+        // Release: who loads it finds the stack made. Acquire on failure: likewise, that of the winner.
+        match self
+            .stack
+            .compare_exchange(ptr::null_mut(), new.as_ptr(), Release, Acquire)
+        {
+            Ok(_) => new,
+            // SAFETY: ours is seen by nobody; the winner's lasts as long as the queue at least.
+            Err(there) => unsafe {
+                new.close(0);
+                StackRef::from_ptr(there)
+            },
         }
     }
 
@@ -106,7 +146,10 @@ impl SharedQueue {
     pub(crate) fn pending(&self) -> usize {
         // Acquire: S2, the release of each burial: the entry is unlinked for us, and its push counted.
         let buried = self.buried.load(Acquire);
-        self.stack.pushed().wrapping_sub(buried)
+        // (Without a stack nothing has been buried, or it would have been seen by that.)
+        self.stack()
+            .map_or(0, StackRef::pushed)
+            .wrapping_sub(buried)
     }
 
     /// Whether an entry that is found after this call cannot be of an object that is dead by now. See S2.
@@ -118,7 +161,9 @@ impl SharedQueue {
     /// Entries that are announced dead. Exact while nobody changes the map.
     pub(crate) fn announced(&self) -> usize {
         // An orphan may be counted off before it is counted.
-        let orphans = self.stack.get().orphans.load(Relaxed);
+        let orphans = self
+            .stack()
+            .map_or(0, |stack| stack.get().orphans.load(Relaxed));
         let announced = self.pending().wrapping_sub(orphans);
         if announced > isize::MAX as usize {
             return 0;
@@ -129,7 +174,7 @@ impl SharedQueue {
     /// Makes the queue seem busy until this is dropped: who looks at the table asks what he finds.
     pub(crate) fn hold(&self) -> Hold<'_> {
         // Relaxed: who must see this sees it by a burial that comes after it (S2).
-        self.stack.count();
+        self.stack_or_new().count();
         Hold(self)
     }
 
@@ -146,18 +191,25 @@ impl SharedQueue {
             // Release: what we have done to the batch is visible to the next.
             self.turn.store(0, Release);
         }
-        taken.into_iter().flatten().map(|notice| SharedNotice {
-            notice,
-            queue: self,
-        })
+        let stack = self.stack();
+        let notice = move |notice| {
+            let stack = stack.expect("the notice comes from it");
+            let queue = self;
+            SharedNotice {
+                notice,
+                stack,
+                queue,
+            }
+        };
+        taken.into_iter().flatten().map(notice)
     }
 
     /// S1: it is the caller's turn.
     fn next(&self) -> Option<Notice<Atomic>> {
         // SAFETY: S1.
         let batch = self.batch.with_mut(|batch| unsafe { &mut *batch });
-        if batch.is_none() && !self.stack.is_empty() {
-            *batch = self.stack.take();
+        if batch.is_none() {
+            *batch = self.stack().filter(|stack| !stack.is_empty())?.take();
         }
         let notice = batch.get()?;
         *batch = notice.below();
@@ -179,14 +231,15 @@ impl SharedQueue {
 
 impl Drop for SharedQueue {
     fn drop(&mut self) {
+        let Some(stack) = self.stack() else { return };
         while let Some(notice) = self.next() {
             // Relaxed: nobody else is left.
-            self.stack.get().registered.fetch_sub(1, Relaxed);
+            stack.get().registered.fetch_sub(1, Relaxed);
             // SAFETY: N3: taken out; no entry is left.
-            unsafe { self.stack.finish(notice) };
+            unsafe { stack.finish(notice) };
         }
         // SAFETY: S4; all entries are gone.
-        unsafe { self.stack.close(self.stack.get().registered.load(Relaxed)) };
+        unsafe { stack.close(stack.get().registered.load(Relaxed)) };
     }
 }
 
@@ -211,9 +264,9 @@ impl SharedNotice<'_> {
     #[inline]
     pub(crate) fn bury(self) {
         // Relaxed: S4, as in `Tie::new`.
-        self.queue.stack.get().registered.fetch_sub(1, Relaxed);
+        self.stack.get().registered.fetch_sub(1, Relaxed);
         // SAFETY: N3: taken out; the tie is settled, or knows the hook only by its address.
-        unsafe { self.queue.stack.finish(self.notice) };
+        unsafe { self.stack.finish(self.notice) };
         // Release: S2, for who reads `buried` next: the entry is gone.
         self.queue.buried.fetch_add(1, Release);
     }
@@ -221,48 +274,70 @@ impl SharedNotice<'_> {
     /// It has come late: its entry was not there.
     #[inline]
     pub(crate) fn bury_orphan(self) {
-        self.queue.stack.get().orphans.fetch_sub(1, Relaxed);
+        self.stack.get().orphans.fetch_sub(1, Relaxed);
         self.bury();
     }
 }
 
-impl Tie {
+impl<T: ?Sized> Tie<T> {
     /// Registers with an object: its death will bring a notice with this hash.
     #[inline]
-    pub(crate) fn new<T: ?Sized>(
-        strong: &Strong<T, Atomic>,
-        hash: HashValue,
-        queue: &SharedQueue,
-    ) -> Self {
+    pub(crate) fn new(strong: &Strong<T, Atomic>, hash: HashValue, queue: &SharedQueue) -> Self {
+        let stack = queue.stack_or_new();
         // SAFETY: a strong handle; the stack counts.
-        let (record, hook) = unsafe { strong.block().register_shared(queue.stack, hash.short()) };
+        let hook = unsafe { strong.block().register_shared(stack, hash.short()) };
         // Relaxed: only who drops the queue asks, when nobody else is left. (Not before: it may fail.)
-        queue.stack.get().registered.fetch_add(1, Relaxed);
+        stack.get().registered.fetch_add(1, Relaxed);
         Tie {
-            record,
+            place: strong.place(),
             hook: AtomicPtr::new(hook.as_ptr().as_ptr()),
-            stack: queue.stack,
         }
+    }
+
+    /// The same registration, of no type.
+    #[inline]
+    pub(crate) fn untyped(self) -> Tie {
+        let this = ManuallyDrop::new(self);
+        // Relaxed: it is ours alone.
+        let hook = AtomicPtr::new(this.hook.load(Relaxed));
+        let place = this.place.cast();
+        Tie { place, hook }
+    }
+
+    #[inline]
+    fn block(&self) -> Block<Atomic> {
+        // SAFETY: the place of a block, in which our reference is a share.
+        unsafe { Block::of_place(self.place.cast()) }
+    }
+
+    #[inline]
+    fn record(&self) -> RecordRef<Atomic> {
+        // SAFETY: S3, our reference.
+        unsafe { self.block().known_record() }
     }
 
     /// Whether the object has announced its death. A payload apart may have given its address to another
     /// by then, never before.
+    ///
+    /// (That it is dead is not enough: its notices may be still to come. Who says that it is gone must not be
+    /// contradicted by one who comes later, and finds nothing pending. But what is not dead has not announced it,
+    /// and for that a look at the block will do.)
     #[inline]
     pub(crate) fn is_announced(&self) -> bool {
-        self.record.is_closed()
+        self.block().is_dead() && self.record().is_closed()
     }
 
     /// Whether notices of the object's death have been pushed, perhaps ours; if not, it is still to come, and
     /// will be pushed after this. (It may otherwise have been worked off already.)
     pub(crate) fn was_announced(&self) -> bool {
         // Relaxed: the hook is not looked at; it may have gone.
-        self.hook.load(Relaxed).is_null() || self.record.is_dying()
+        self.hook.load(Relaxed).is_null() || self.record().is_dying()
     }
 
     /// Whether an upgrade would fail.
     #[inline]
     pub(crate) fn is_expired(&self) -> bool {
-        self.record.block().is_expired()
+        self.block().is_expired()
     }
 
     /// Whether this is the tie with that hook.
@@ -280,30 +355,38 @@ impl Tie {
         self.hook.swap(ptr::null_mut(), Relaxed);
     }
 
-    /// Ends the registration, unless it has ended. O(1).
+    /// Ends the registration, unless it has ended. The queue is that with which it was made. O(1).
     #[inline]
-    pub(crate) fn end(&self) {
+    pub(crate) fn end(&self, queue: &SharedQueue) {
+        // Relaxed: as below; null is final.
+        if first_load(false, || self.hook.load(Relaxed).is_null()) {
+            return;
+        }
         // Relaxed: as in `settle`; the hook was written before the tie was shared.
         let Some(hook) = NonNull::new(self.hook.swap(ptr::null_mut(), Relaxed)) else {
             return;
         };
+        let stack = queue.stack_or_new();
         // SAFETY: S3, it is ours to end: if the object's death is not being told, the hook is in its list, and
         // nobody else uses it. If it is, the hook is not touched: its notice has it.
-        if unsafe { self.record.unregister_shared(hook, self.stack) } {
-            // Relaxed: as in `new`. The collection to which we belong, and with it the stack, is there as
-            // long as we are.
-            self.stack.get().registered.fetch_sub(1, Relaxed);
+        if unsafe { self.record().unregister_shared(hook, stack) } {
+            // Relaxed: as in `new`.
+            stack.get().registered.fetch_sub(1, Relaxed);
         } else {
-            self.stack.get().orphans.fetch_add(1, Relaxed);
+            stack.get().orphans.fetch_add(1, Relaxed);
         }
     }
 }
 
-impl Drop for Tie {
+impl<T: ?Sized> Drop for Tie<T> {
     fn drop(&mut self) {
-        self.end();
+        // Else its notice would come without being owed, and the queue would not be exact.
+        debug_assert!(
+            first_load(true, || self.hook.load(Relaxed).is_null()),
+            "it has not been ended"
+        );
         // SAFETY: S3, our reference.
-        unsafe { self.record.release() };
+        unsafe { self.record().release() };
     }
 }
 
@@ -312,34 +395,27 @@ impl<T: ?Sized> TieTo<T> {
     pub(crate) fn new(strong: &Strong<T, Atomic>, hash: HashValue, queue: &SharedQueue) -> Self {
         TieTo {
             tie: Tie::new(strong, hash, queue),
-            place: strong.place(),
             like: PhantomData,
         }
     }
 
     #[inline]
-    pub(crate) fn tie(&self) -> &Tie {
+    pub(crate) fn tie(&self) -> &Tie<T> {
         &self.tie
     }
 
     #[inline]
-    fn block(&self) -> Block<Atomic> {
-        // SAFETY: the place of a block, in which the tie's reference is a share.
-        unsafe { Block::of_place(self.place.cast()) }
-    }
-
-    #[inline]
     pub(crate) fn upgrade(&self) -> Option<Strong<T, Atomic>> {
-        let block = self.block();
+        let block = self.tie.block();
         // SAFETY: counted.
         block
             .upgrade()
-            .then(|| unsafe { Strong::from_place(self.place, block) })
+            .then(|| unsafe { Strong::from_place(self.tie.place, block) })
     }
 
     pub(crate) fn downgrade(&self) -> Weak<T, Atomic> {
-        self.tie.record.add_ref();
+        self.tie.record().add_ref();
         // SAFETY: a share more, for the handle.
-        unsafe { Weak::from_counted(self.place) }
+        unsafe { Weak::from_counted(self.tie.place) }
     }
 }

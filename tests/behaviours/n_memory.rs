@@ -184,3 +184,34 @@ fn a_dead_object_keeps_a_small_block_at_most<F: Own>() {
         assert_eq!(heap::bytes(), base);
     }
 }
+
+/// 189: Those that threads share take nothing while they are empty, as long as nothing was in them, and give back what
+/// they took for many when few are left.
+#[test]
+fn shared_collections_give_memory_back() {
+    use weakly::{Strong, concurrent};
+
+    let mut map = None;
+    let empty = taken(|| {
+        let new = map.insert(concurrent::WeakMap::new());
+        let key = Strong::new(0);
+        assert_eq!((new.get(&key), new.len()), (None::<usize>, 0));
+        new.purge();
+    });
+    let map = map.unwrap();
+    // (The seats of this thread stay.)
+    let seats = 1024;
+    assert!(empty <= seats, "{empty}");
+    let mut keys: Vec<_> = (0..MANY).map(Strong::new).collect();
+    let full = taken(|| keys.iter().for_each(|key| _ = map.insert(key, **key)));
+    let back = taken(|| {
+        keys.truncate(10);
+        map.shrink_to_fit();
+    });
+    // Their blocks and records, too.
+    assert!(full + back < full / 10, "{full} {back}");
+    assert_eq!(
+        keys.iter().filter_map(|key| map.get(key)).sum::<usize>(),
+        45
+    );
+}

@@ -1,10 +1,10 @@
-//! An array of buckets, and how its entries move into one twice as long.
+//! An array of buckets, and how its entries move into one twice or half as long.
 
 use core::ptr;
 use std::boxed::Box;
 
 use super::Entry;
-use super::bucket::{Bucket, Meta, SLOTS};
+use super::bucket::{Bucket, Locked, Meta, SLOTS};
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicPtr, AtomicUsize, Live, first_load};
 
@@ -21,8 +21,8 @@ pub(super) struct Array<N> {
     /// Where the entries are moving to, if they are.
     next: AtomicPtr<Array<N>>,
     /// Whether somebody makes `next`, or has made it.
-    growing: AtomicUsize,
-    /// The next bucket that is to be moved, modulo the length.
+    moving: AtomicUsize,
+    /// The next group that is to be moved, modulo their number.
     cursor: AtomicUsize,
     /// How many have been moved.
     moved: AtomicUsize,
@@ -35,7 +35,7 @@ impl<N> Array<N> {
         Array {
             buckets: (0..len).map(|_| Bucket::new()).collect(),
             next: AtomicPtr::new(ptr::null_mut()),
-            growing: AtomicUsize::new(0),
+            moving: AtomicUsize::new(0),
             cursor: AtomicUsize::new(0),
             moved: AtomicUsize::new(0),
             live: Live::new(),
@@ -86,15 +86,30 @@ impl<N> Array<N> {
         self.next.load(Acquire)
     }
 
-    /// Makes the array to which the entries are to move, unless somebody else does, for whom nobody waits.
+    /// Makes the array to which the entries are to move, twice or half as long, unless somebody else does, for
+    /// whom nobody waits.
     #[cold]
-    pub(super) fn grow(&self) {
+    fn begin_move(&self, len: usize) {
         // Relaxed: who comes first. What is made is published below.
-        if self.growing.swap(1, Relaxed) == 0 {
-            let next = Box::into_raw(Box::new(Array::new(2 * self.len())));
+        if self.moving.swap(1, Relaxed) == 0 {
+            let next = Box::into_raw(Box::new(Array::new(len)));
             // Release: the array is made.
             self.next.store(next, Release);
         }
+    }
+
+    pub(super) fn grow(&self) {
+        self.begin_move(2 * self.len());
+    }
+
+    pub(super) fn shrink(&self) {
+        self.begin_move(self.len() / 2);
+    }
+
+    /// How many groups of buckets move together: those whose entries come into the same bucket.
+    #[inline]
+    fn groups(&self, next: &Self) -> usize {
+        self.len().min(next.len())
     }
 
     /// Ends an array that nobody looks at any more. Its entries are others' to end.
@@ -111,38 +126,71 @@ impl<N> Array<N> {
 }
 
 impl<N: Entry> Array<N> {
-    /// Moves the home bucket of a hash, and a share of the others. True for the one who moves the last.
+    /// Moves the group of the home bucket of a hash, and a share of the others. True for the one who moves the last.
     #[cold]
     #[inline(never)]
     pub(super) fn help(&self, next: &Self, hash: u64) -> bool {
         // Acquire: who goes on to the next array finds there what others have put in. (A model found that, when
         // it was Relaxed: an empty bucket, filled with entries of tag zero, could be taken for empty.)
-        if self.moved.load(Acquire) == self.len() {
+        let groups = self.groups(next);
+        if self.moved.load(Acquire) == groups {
             return false;
         }
-        let mut moved = usize::from(self.move_bucket(next, self.index(hash)));
+        let mut moved = usize::from(self.move_group(next, self.index(hash) & (groups - 1)));
         // Relaxed: it only shares the work out. It goes round, so that nobody waits for a thread that has
         // taken a share and lost its processor.
         let from = self.cursor.fetch_add(SHARE, Relaxed);
-        for at in from..from.wrapping_add(SHARE.min(self.len())) {
-            moved += usize::from(self.move_bucket(next, at & (self.len() - 1)));
+        for at in 0..SHARE.min(groups) {
+            let group = from.wrapping_add(at) & (groups - 1);
+            moved += usize::from(self.move_group(next, group));
         }
         // AcqRel: the last one has what all others have put into the next array.
-        moved != 0 && self.moved.fetch_add(moved, AcqRel) + moved == self.len()
+        moved != 0 && self.moved.fetch_add(moved, AcqRel) + moved == groups
     }
 
-    /// Moves a bucket, unless it has been.
-    fn move_bucket(&self, next: &Self, index: usize) -> bool {
+    /// Moves a bucket, or two that become one, unless it has been done. When this returns, they have moved.
+    fn move_group(&self, next: &Self, index: usize) -> bool {
         let bucket = &self.buckets[index];
         let Some(locked) = bucket.lock(first_load(Meta::EMPTY, || bucket.meta())) else {
             return false;
         };
+        if next.len() < self.len() {
+            self.join(next, index, locked);
+        } else {
+            self.split(next, index, locked);
+        }
+        true
+    }
+
+    /// Moves two buckets into one, of which the lower is locked.
+    ///
+    /// Whoever moves them locks the lower first; so nobody waits in a circle, as others hold one lock. The
+    /// higher says that it has moved before the lower does: so whoever finds the lower moved goes on in the
+    /// next array for both (R4).
+    fn join(&self, next: &Self, index: usize, low: Locked<'_, N>) {
+        let bucket = &self.buckets[index + next.len()];
+        let Some(high) = bucket.lock(first_load(Meta::EMPTY, || bucket.meta())) else {
+            unreachable!("it moves with the lower one")
+        };
+        // Nobody but us finds this until a lock says that its bucket has moved: all that belongs there comes
+        // from these two.
+        let mut to = next.buckets[index].fill();
+        for node in low.home().entries().chain(high.home().entries()) {
+            // SAFETY: it is in the table, and nobody unlinks it: we have both locks.
+            to.add(node, unsafe { &*node }.hash());
+        }
+        high.moved();
+        low.moved();
+    }
+
+    /// Moves the entries of a locked bucket into two.
+    fn split(&self, next: &Self, index: usize, locked: Locked<'_, N>) {
         // Nobody but us finds these until the lock says that this bucket has moved: all that belongs there
         // comes from here.
         let low = &next.buckets[index];
         let high = &next.buckets[index + self.len()];
         let (mut to_low, mut to_high) = (low.fill(), high.fill());
-        for node in bucket.entries() {
+        for node in locked.home().entries() {
             // SAFETY: it is in the table, and nobody unlinks it: we have its lock.
             let hash = unsafe { &*node }.hash();
             let to = if hash as usize & self.len() == 0 {
@@ -153,16 +201,25 @@ impl<N: Entry> Array<N> {
             to.add(node, hash);
         }
         locked.moved();
-        true
     }
 
     /// Shows all entries that belong to a bucket, wherever they are by now.
-    pub(super) fn each(&self, index: usize, look: &mut impl FnMut(*mut N)) {
+    pub(super) fn each(&self, index: usize, look: &mut dyn FnMut(*mut N)) {
         let bucket = self.bucket(index);
         if bucket.meta().has_moved() {
             let next = self.next().expect("it has moved there");
-            next.each(index, look);
-            next.each(index + self.len(), look);
+            if next.len() < self.len() {
+                // Of what two buckets have become, those of this one.
+                next.each(index & (next.len() - 1), &mut |node| {
+                    // SAFETY: as whoever calls this, who may look at what is linked.
+                    if self.index(unsafe { &*node }.hash()) == index {
+                        look(node);
+                    }
+                });
+            } else {
+                next.each(index, look);
+                next.each(index + self.len(), look);
+            }
         } else {
             bucket.entries().for_each(look);
         }

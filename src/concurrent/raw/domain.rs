@@ -78,8 +78,8 @@ impl Seat {
     }
 }
 
-/// The seats at a table, and its limbo.
-pub(super) struct Domain {
+/// The seats at a table, its limbo, and what is at hand when something is destroyed.
+pub(super) struct Domain<C> {
     era: AtomicUsize,
     /// The era of the last that was put into limbo, plus one; zero if limbo is empty. Written under the lock.
     newest: AtomicUsize,
@@ -87,8 +87,11 @@ pub(super) struct Domain {
     top: AtomicUsize,
     benches: [AtomicPtr<Seat>; BENCHES],
     /// In the order of their eras.
-    limbo: Mutex<VecDeque<(usize, Retired)>>,
+    limbo: Mutex<Limbo<C>>,
+    context: C,
 }
+
+type Limbo<C> = VecDeque<(usize, Retired<C>)>;
 
 /// Which bench a seat is on, and where.
 #[inline]
@@ -100,9 +103,9 @@ const fn locate(number: usize) -> (usize, usize) {
     (bench, number - FIRST * ((1 << bench) - 1))
 }
 
-impl Domain {
+impl<C> Domain<C> {
     const_fn! {
-        pub(super) fn new() -> Domain {
+        pub(super) fn new(context: C) -> Domain<C> {
             Domain {
                 era: AtomicUsize::new(0),
                 newest: AtomicUsize::new(0),
@@ -112,8 +115,14 @@ impl Domain {
                 #[cfg(weakly_loom)]
                 benches: [AtomicPtr::new(ptr::null_mut())],
                 limbo: Mutex::new(VecDeque::new()),
+                context,
             }
         }
+    }
+
+    #[inline]
+    pub(super) fn context(&self) -> &C {
+        &self.context
     }
 
     #[inline]
@@ -147,8 +156,8 @@ impl Domain {
     }
 
     /// Enters. `prompt`: what is destroyed by the last who leaves is destroyed there and then (D3).
-    #[inline]
-    pub(super) fn enter(&self, prompt: bool) -> Inside<'_> {
+    #[inline(always)]
+    pub(super) fn enter(&self, prompt: bool) -> Inside<'_, C> {
         let number = ThreadNumber::current();
         let seat = self.seat(number.get());
         let depth = seat.depth.get();
@@ -191,40 +200,45 @@ impl Domain {
         self.sit_down(seat)
     }
 
-    fn seats(&self) -> impl Iterator<Item = &Seat> {
+    /// Shows all seats that have been used.
+    #[inline]
+    fn each_seat(&self, mut look: impl FnMut(&Seat)) {
         // Relaxed: after the barrier of the caller, if it matters (D1).
-        let top = self.top.load(Relaxed);
-        let before = |bench: usize| FIRST * ((1 << bench) - 1);
-        let benches = self.benches.iter().enumerate();
-        let benches = benches.take_while(move |(bench, _)| before(*bench) < top);
-        benches.flat_map(move |(bench, seats)| {
+        let mut left = self.top.load(Relaxed);
+        for (bench, seats) in self.benches.iter().enumerate() {
+            if left == 0 {
+                return;
+            }
+            let used = left.min(FIRST << bench);
+            left -= used;
             // Acquire: as in `seat`.
             let seats = seats.load(Acquire);
-            let used = (top - before(bench)).min(FIRST << bench);
             // A bench of which no seat has been used may not be there.
-            let used = if seats.is_null() { 0 } else { used };
-            // SAFETY: a bench has as many seats, and lasts as long as the domain.
-            (0..used).map(move |at| unsafe { &*seats.add(at) })
-        })
+            if !seats.is_null() {
+                // SAFETY: a bench has as many seats, and lasts as long as the domain.
+                (0..used).for_each(|at| look(unsafe { &*seats.add(at) }));
+            }
+        }
     }
 
     /// The oldest era in which somebody who is inside has entered, or [`OUT`].
     #[inline]
     fn oldest(&self) -> usize {
+        let mut oldest = OUT;
         // Acquire: who has wiped a seat has looked at everything it was to look at.
-        let since = self.seats().map(|seat| seat.since.load(Acquire));
-        since.min().unwrap_or(OUT)
+        self.each_seat(|seat| oldest = oldest.min(seat.since.load(Acquire)));
+        oldest
     }
 
     /// The sum of what threads have counted.
     pub(super) fn entries(&self) -> usize {
-        let counts = self.seats().map(|seat| seat.entries.load(Relaxed));
-        let sum = counts.fold(0, usize::wrapping_add);
+        let mut sum = 0_usize;
+        self.each_seat(|seat| sum = sum.wrapping_add(seat.entries.load(Relaxed)));
         // What one thread has put in, and another has taken out, may be seen half.
         usize::try_from(sum as isize).unwrap_or(0)
     }
 
-    fn limbo(&self) -> MutexGuard<'_, VecDeque<(usize, Retired)>> {
+    fn limbo(&self) -> MutexGuard<'_, Limbo<C>> {
         // No code of a user runs under it, so a poisoned one is as good as another.
         let limbo = self.limbo.lock();
         limbo.unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -233,7 +247,7 @@ impl Domain {
     /// Somebody is inside who may look at these.
     #[cold]
     #[inline(never)]
-    fn to_limbo(&self, all: impl Iterator<Item = Retired>) {
+    fn to_limbo(&self, all: impl Iterator<Item = Retired<C>>) {
         let mut limbo = self.limbo();
         // Relaxed: written under this lock alone.
         let era = self.era.load(Relaxed);
@@ -253,7 +267,7 @@ impl Domain {
         self.destroy_some(limbo);
     }
 
-    fn destroy_some(&self, mut limbo: MutexGuard<'_, VecDeque<(usize, Retired)>>) {
+    fn destroy_some(&self, mut limbo: MutexGuard<'_, Limbo<C>>) {
         let oldest = self.oldest();
         let mut unseen = || {
             limbo.front().filter(|(era, _)| *era < oldest)?;
@@ -266,7 +280,7 @@ impl Domain {
             self.newest.store(0, Relaxed);
         }
         drop(limbo);
-        destroy(first.into_iter().chain(more).map(|(_, retired)| retired));
+        self.destroy(first.into_iter().chain(more).map(|(_, retired)| retired));
     }
 
     /// Destroys what is in limbo: nobody is inside any more, and nobody will be.
@@ -274,12 +288,22 @@ impl Domain {
         let limbo = core::mem::take(&mut *self.limbo());
         for (_, retired) in limbo {
             // SAFETY: D1, and nobody is inside.
-            panics.catch(|| unsafe { retired.destroy() });
+            panics.catch(|| unsafe { retired.destroy(&self.context) });
         }
+    }
+
+    /// Destroys all, also if some destructors panic.
+    fn destroy(&self, all: impl IntoIterator<Item = Retired<C>>) {
+        let mut panics = FirstPanic::default();
+        for retired in all {
+            // SAFETY: D1, D2: whoever is inside does not find it, nor did before it was unlinked.
+            panics.catch(|| unsafe { retired.destroy(&self.context) });
+        }
+        panics.resume();
     }
 }
 
-impl Drop for Domain {
+impl<C> Drop for Domain<C> {
     fn drop(&mut self) {
         for bench in 0..BENCHES {
             // Relaxed: nobody else is there.
@@ -300,19 +324,9 @@ unsafe fn free_bench(seats: *mut Seat, bench: usize) {
     drop(unsafe { Box::from_raw(seats) });
 }
 
-/// Destroys all, also if some destructors panic.
-fn destroy(all: impl IntoIterator<Item = Retired>) {
-    let mut panics = FirstPanic::default();
-    for retired in all {
-        // SAFETY: D1, D2: whoever is inside does not find it, nor did before it was unlinked.
-        panics.catch(|| unsafe { retired.destroy() });
-    }
-    panics.resume();
-}
-
 /// Of a thread that is inside.
-pub(super) struct Inside<'d> {
-    domain: &'d Domain,
+pub(super) struct Inside<'d, C> {
+    domain: &'d Domain<C>,
     seat: &'d Seat,
     /// The era in which this has entered; [`OUT`] if its thread was inside before.
     since: usize,
@@ -322,7 +336,7 @@ pub(super) struct Inside<'d> {
     number: ThreadNumber,
 }
 
-impl Inside<'_> {
+impl<C> Inside<'_, C> {
     /// One entry more, or one less.
     #[inline]
     pub(super) fn count(&self, by: isize) {
@@ -364,16 +378,16 @@ impl Inside<'_> {
 }
 
 /// Who is inside to look.
-pub(super) struct Reading<'d>(Inside<'d>);
+pub(super) struct Reading<'d, C>(Inside<'d, C>);
 
-impl<'d> Reading<'d> {
+impl<'d, C> Reading<'d, C> {
     #[inline]
-    pub(super) fn new(domain: &'d Domain, prompt: bool) -> Self {
+    pub(super) fn new(domain: &'d Domain<C>, prompt: bool) -> Self {
         Reading(domain.enter(prompt))
     }
 }
 
-impl Drop for Reading<'_> {
+impl<C> Drop for Reading<'_, C> {
     #[inline]
     fn drop(&mut self) {
         self.0.leave(false);
@@ -382,16 +396,16 @@ impl Drop for Reading<'_> {
 }
 
 /// Who is inside to change something. What it has unlinked is retired when it has left.
-pub(super) struct Writing<'d> {
-    inside: Inside<'d>,
-    first: Cell<Option<Retired>>,
-    more: Cell<Vec<Retired>>,
+pub(super) struct Writing<'d, C> {
+    inside: Inside<'d, C>,
+    first: Cell<Option<Retired<C>>>,
+    more: Cell<Vec<Retired<C>>>,
     here: PhantomData<*mut ()>,
 }
 
-impl<'d> Writing<'d> {
+impl<'d, C> Writing<'d, C> {
     #[inline]
-    pub(super) fn new(domain: &'d Domain, prompt: bool) -> Self {
+    pub(super) fn new(domain: &'d Domain<C>, prompt: bool) -> Self {
         Writing {
             inside: domain.enter(prompt),
             first: Cell::new(None),
@@ -407,7 +421,7 @@ impl<'d> Writing<'d> {
 
     /// Something has been unlinked, by this thread and no other.
     #[inline]
-    pub(super) fn retire(&self, retired: Retired) {
+    pub(super) fn retire(&self, retired: Retired<C>) {
         match self.first.take() {
             None => self.first.set(Some(retired)),
             Some(first) => {
@@ -420,12 +434,12 @@ impl<'d> Writing<'d> {
     }
 }
 
-impl Drop for Writing<'_> {
+impl<C> Drop for Writing<'_, C> {
     #[inline]
     fn drop(&mut self) {
         /// Also if what is destroyed panics.
-        struct Rest<'a, 'd>(&'a Inside<'d>);
-        impl Drop for Rest<'_, '_> {
+        struct Rest<'a, 'd, C>(&'a Inside<'d, C>);
+        impl<C> Drop for Rest<'_, '_, C> {
             #[inline]
             fn drop(&mut self) {
                 self.0.look_back();
@@ -438,7 +452,7 @@ impl Drop for Writing<'_> {
         // D2. After the barrier in `leave`; if this thread is still inside, it sees itself.
         let all = core::iter::once(first).chain(self.more.take());
         if self.inside.domain.oldest() == OUT {
-            destroy(all);
+            self.inside.domain.destroy(all);
         } else {
             // That looks at the seats too, after this thread has left.
             core::mem::forget(rest);

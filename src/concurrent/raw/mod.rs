@@ -30,6 +30,9 @@
 //! put into two buckets that nobody else can find yet, then it says that it has moved. Who moves the last one
 //! unlinks the array.
 //!
+//! **Shrinking** is growth backwards, when it is asked for: into an array half as long, two buckets into one, under the
+//! locks of both, and so on until it is short enough.
+//!
 //! **Equal hashes** make one chain longer, and growth, which does not help against them, is only tried when
 //! there are too many entries for the array. A search asks for each entry with this hash; nothing worse
 //! happens.
@@ -43,6 +46,7 @@ mod bucket;
 mod domain;
 #[cfg(all(test, weakly_loom))]
 mod models;
+mod resize;
 mod retired;
 mod table;
 #[cfg(all(test, not(weakly_loom)))]
@@ -50,7 +54,9 @@ mod tests;
 mod thread;
 
 pub(super) use retired::FirstPanic;
-pub(super) use table::{Put, RawTable, Writer};
+pub(super) use table::{Put, RawTable, Unlinked, Writer};
+
+use std::boxed::Box;
 
 /// What a table needs to know of its entries.
 pub(super) trait Entry {
@@ -58,6 +64,13 @@ pub(super) trait Entry {
     /// next thread that leaves after that.
     const PROMPT: bool;
 
+    /// What the table keeps at hand for the ends of its entries, as long as there are any.
+    type Context;
+
     /// Always the same.
     fn hash(&self) -> u64;
+
+    /// No thread looks at it any more: destroys it.
+    #[inline]
+    fn end(self: Box<Self>, _: &Self::Context) {}
 }

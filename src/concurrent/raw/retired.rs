@@ -8,20 +8,20 @@ use std::panic;
 use std::thread;
 
 /// Something that nobody can find any more, though some may still look at it.
-pub(super) struct Retired {
+pub(super) struct Retired<C> {
     object: *mut (),
-    destroy: unsafe fn(*mut ()),
+    destroy: unsafe fn(*mut (), &C),
 }
 
 // SAFETY: `retire` asks that it may be destroyed on any thread that uses the table.
-unsafe impl Send for Retired {}
+unsafe impl<C> Send for Retired<C> {}
 
-impl Retired {
+impl<C> Retired<C> {
     /// # Safety
     /// Once nobody looks at the object any more, `destroy` may be called for it, once, on whatever thread
     /// uses or ends the table.
     #[inline]
-    pub(super) unsafe fn new<T>(object: *mut T, destroy: unsafe fn(*mut ())) -> Self {
+    pub(super) unsafe fn new<T>(object: *mut T, destroy: unsafe fn(*mut (), &C)) -> Self {
         let object = object.cast();
         Retired { object, destroy }
     }
@@ -29,9 +29,9 @@ impl Retired {
     /// # Safety
     /// Nobody looks at the object any more.
     #[inline]
-    pub(super) unsafe fn destroy(self) {
+    pub(super) unsafe fn destroy(self, context: &C) {
         // SAFETY: promised to `new` and here, and `self` is gone with it.
-        unsafe { (self.destroy)(self.object) }
+        unsafe { (self.destroy)(self.object, context) }
     }
 }
 

@@ -19,32 +19,46 @@ use crate::sync::const_fn;
 pub(in super::super) struct RawTable<N: Entry> {
     /// The first array, or null.
     current: AtomicPtr<Array<N>>,
-    domain: Domain,
+    domain: Domain<N::Context>,
     owns: PhantomData<N>,
 }
 
-// SAFETY: who has the table has its entries.
-unsafe impl<N: Entry + Send> Send for RawTable<N> {}
+// SAFETY: who has the table has its entries, and what is at hand for their ends.
+unsafe impl<N: Entry<Context: Send> + Send> Send for RawTable<N> {}
 // SAFETY: threads look at entries at the same time, and destroy what others have put in.
-unsafe impl<N: Entry + Send + Sync> Sync for RawTable<N> {}
+unsafe impl<N: Entry<Context: Send + Sync> + Send + Sync> Sync for RawTable<N> {}
 
 impl<N: Entry> RawTable<N> {
     const_fn! {
-        pub(in super::super) fn new() -> RawTable<N> {
+        pub(in super::super) fn new(context: N::Context) -> RawTable<N> {
             RawTable {
                 current: AtomicPtr::new(ptr::null_mut()),
-                domain: Domain::new(),
+                domain: Domain::new(context),
                 owns: PhantomData,
             }
         }
     }
 
-    pub(in super::super) fn with_capacity(capacity: usize) -> Self {
-        let table = Self::new();
+    /// Makes room for so many entries, if there has been no entry yet.
+    pub(in super::super) fn make_room_for(&self, capacity: usize) {
         if capacity != 0 {
-            table.begin(Array::<N>::len_for(capacity));
+            self.begin(Array::<N>::len_for(capacity));
         }
-        table
+    }
+
+    /// What is at hand for the ends of the entries: dropped after the last of them.
+    #[inline]
+    pub(in super::super) fn context(&self) -> &N::Context {
+        self.domain.context()
+    }
+
+    /// An entry that is about to be put in. Ended as one of the table, if it is not.
+    #[inline]
+    pub(in super::super) fn entry(&self, node: Box<N>) -> Unlinked<'_, N> {
+        Unlinked {
+            node: Box::into_raw(node),
+            context: self.context(),
+        }
     }
 
     /// The first array, if there is none.
@@ -86,7 +100,7 @@ impl<N: Entry> RawTable<N> {
 
     /// The first array. For those who are inside (R3), which the lifetime is to show.
     #[inline]
-    fn array<'g, G>(&self, _inside: &'g G) -> Option<&'g Array<N>> {
+    pub(super) fn array<'g, G>(&self, _inside: &'g G) -> Option<&'g Array<N>> {
         // Acquire: the array is made, and has what the last who helped to move found moved.
         // SAFETY: R3.
         unsafe { self.current.load(Acquire).as_ref() }
@@ -102,11 +116,14 @@ impl<N: Entry> Drop for RawTable<N> {
         let current = self.current.load(Relaxed);
         // SAFETY: nobody is inside.
         if let Some(array) = unsafe { current.as_ref() } {
+            // All are found before the first is destroyed: to find them is to look at their hashes.
+            let mut all = Vec::new();
             for index in 0..array.len() {
-                array.each(index, &mut |node| {
-                    // SAFETY: R1: linked in one place, and nobody unlinks it.
-                    panics.catch(|| unsafe { destroy::<N>(node.cast()) });
-                });
+                array.each(index, &mut |node| all.push(node));
+            }
+            for node in all {
+                // SAFETY: R1: linked in one place, and nobody unlinks it.
+                panics.catch(|| unsafe { destroy::<N>(node.cast(), self.domain.context()) });
             }
             let next = array.next_ptr();
             // SAFETY: made by `Box`, and nobody is inside.
@@ -123,20 +140,24 @@ impl<N: Entry> Drop for RawTable<N> {
 
 /// # Safety
 /// A pointer to an `N` from `Box::into_raw`, which nobody looks at any more.
-unsafe fn destroy<N>(node: *mut ()) {
+unsafe fn destroy<N: Entry>(node: *mut (), context: &N::Context) {
     let node: *mut N = node.cast();
-    // SAFETY: the caller's promise. (Under loom the memory is kept, so that late accesses can be seen.)
+    // SAFETY: the caller's promise. (Under loom the memory is kept, so that late accesses can be seen; the
+    // entries of the models have no ends of their own.)
     unsafe {
         #[cfg(not(weakly_loom))]
-        drop(Box::from_raw(node));
+        Box::from_raw(node).end(context);
         #[cfg(weakly_loom)]
-        node.drop_in_place();
+        {
+            _ = context;
+            node.drop_in_place();
+        }
     }
 }
 
 /// # Safety
 /// A pointer to an array from `Box::into_raw`, which nobody looks at any more.
-unsafe fn destroy_array<N>(array: *mut ()) {
+unsafe fn destroy_array<N: Entry>(array: *mut (), _: &N::Context) {
     // SAFETY: the caller's promise.
     unsafe { Array::destroy(array.cast::<Array<N>>()) };
 }
@@ -144,40 +165,43 @@ unsafe fn destroy_array<N>(array: *mut ()) {
 /// A thread that looks at a table. What it is shown lasts as long as this.
 pub(in super::super) struct Reader<'t, N: Entry> {
     table: &'t RawTable<N>,
-    inside: Reading<'t>,
+    inside: Reading<'t, N::Context>,
 }
 
 /// A thread that changes a table. What it is shown, unlinked or not, lasts as long as this.
 pub(in super::super) struct Writer<'t, N: Entry> {
-    table: &'t RawTable<N>,
-    inside: Writing<'t>,
+    pub(super) table: &'t RawTable<N>,
+    pub(super) inside: Writing<'t, N::Context>,
 }
 
 /// An entry that is not in the table yet.
-struct Unlinked<N>(*mut N);
+pub(in super::super) struct Unlinked<'t, N: Entry> {
+    node: *mut N,
+    context: &'t N::Context,
+}
 
-impl<N> Unlinked<N> {
+impl<N: Entry> Unlinked<'_, N> {
     /// It is about to be in the table.
     #[inline]
     fn link(self) -> *mut N {
-        ManuallyDrop::new(self).0
+        ManuallyDrop::new(self).node
     }
 }
 
-impl<N> Deref for Unlinked<N> {
+impl<N: Entry> Deref for Unlinked<'_, N> {
     type Target = N;
 
     #[inline]
     fn deref(&self) -> &N {
         // SAFETY: it is ours.
-        unsafe { &*self.0 }
+        unsafe { &*self.node }
     }
 }
 
-impl<N> Drop for Unlinked<N> {
+impl<N: Entry> Drop for Unlinked<'_, N> {
     fn drop(&mut self) {
         // SAFETY: from `Box::into_raw`, and nobody else has seen it.
-        drop(unsafe { Box::from_raw(self.0) });
+        unsafe { destroy::<N>(self.node.cast(), self.context) };
     }
 }
 
@@ -333,7 +357,7 @@ impl<N: Entry> Writer<'_, N> {
 
     /// The array in which the home bucket of this hash is to be changed: if it is moving, it has been moved.
     #[inline]
-    fn array_for(&self, hash: u64) -> Option<&Array<N>> {
+    pub(super) fn array_for(&self, hash: u64) -> Option<&Array<N>> {
         let mut array = self.table.array(&self.inside)?;
         while let Some(next) = array.next() {
             if array.help(next, hash) {
@@ -362,11 +386,10 @@ impl<N: Entry> Writer<'_, N> {
     #[inline]
     pub(in super::super) fn put<'g>(
         &'g self,
-        node: Box<N>,
+        node: Unlinked<'_, N>,
         mut same: impl FnMut(&N, &N) -> bool,
         mut expected: impl FnMut(Option<&'g N>) -> bool,
     ) -> Put<'g, N> {
-        let node = Unlinked(Box::into_raw(node));
         let hash = node.hash();
         let mut spare = None;
         loop {
@@ -401,7 +424,7 @@ impl<N: Entry> Writer<'_, N> {
                     return Put::Replaced { old, new };
                 }
                 Found::Others(others) if are_all(&locked, hash, &others) => {
-                    if locked.add(node.0, hash, &mut spare) {
+                    if locked.add(node.node, hash, &mut spare) {
                         let new = node.link();
                         drop(locked);
                         self.inside.count(1);
@@ -413,21 +436,6 @@ impl<N: Entry> Writer<'_, N> {
                 }
                 _ => {}
             }
-        }
-    }
-
-    /// A chain is full: the array is to grow, or if that is not what it needs, the chain.
-    #[cold]
-    #[inline(never)]
-    fn make_room(&self, array: &Array<N>, spare: &mut Option<Box<Bucket<N>>>) {
-        let first = self.table.array(&self.inside);
-        // One array after the other (R3).
-        if first.is_some_and(|first| ptr::eq(first, array)) && array.is_full_with(self.table.len())
-        {
-            array.grow();
-        }
-        if array.next().is_none() {
-            *spare = Some(Box::new(Bucket::new()));
         }
     }
 

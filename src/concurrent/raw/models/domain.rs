@@ -11,7 +11,7 @@ use crate::sync::Live;
 
 /// Things to be looked at, one of which can be found.
 struct World<const PROMPT: bool> {
-    domain: Domain,
+    domain: Domain<()>,
     found: AtomicUsize,
     things: [Thing; 3],
 }
@@ -24,7 +24,7 @@ struct Thing {
 impl<const PROMPT: bool> World<PROMPT> {
     fn new() -> Arc<Self> {
         Arc::new(World {
-            domain: Domain::new(),
+            domain: Domain::new(()),
             found: AtomicUsize::new(0),
             things: [(); 3].map(|()| Thing {
                 live: Live::new(),
@@ -57,7 +57,7 @@ impl<const PROMPT: bool> World<PROMPT> {
     }
 }
 
-unsafe fn end(thing: *mut ()) {
+unsafe fn end(thing: *mut (), _: &()) {
     // SAFETY: a thing of a world that is there.
     let thing = unsafe { &*thing.cast::<Thing>() };
     thing.live.end();

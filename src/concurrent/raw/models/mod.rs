@@ -6,10 +6,13 @@
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 
 mod domain;
+mod shrink;
 mod table;
 
 use loom::thread::{self, JoinHandle};
+use std::vec::Vec;
 
+use super::Entry;
 use super::thread::ThreadNumber;
 
 fn spawn<T: 'static>(number: usize, run: impl FnOnce() -> T + 'static) -> JoinHandle<T> {

@@ -9,7 +9,7 @@ use super::super::{Entry, Put, RawTable};
 use super::spawn;
 use crate::sync::{Live, UnsafeCell};
 
-struct Node {
+pub(super) struct Node {
     hash: u64,
     /// Written after it was made, so that loom sees a look that is not ordered after that.
     value: UnsafeCell<u64>,
@@ -28,6 +28,7 @@ impl Node {
 
 impl Entry for Node {
     const PROMPT: bool = true;
+    type Context = ();
 
     fn hash(&self) -> u64 {
         self.hash
@@ -41,9 +42,9 @@ impl Drop for Node {
     }
 }
 
-struct Table {
-    raw: RawTable<Node>,
-    ends: std::sync::Arc<core::sync::atomic::AtomicUsize>,
+pub(super) struct Table {
+    pub(super) raw: RawTable<Node>,
+    pub(super) ends: std::sync::Arc<core::sync::atomic::AtomicUsize>,
 }
 
 /// The key is the hash.
@@ -52,11 +53,12 @@ impl Table {
         Self::with_capacity(0, keys)
     }
 
-    fn with_capacity(capacity: usize, keys: &[u64]) -> Arc<Self> {
+    pub(super) fn with_capacity(capacity: usize, keys: &[u64]) -> Arc<Self> {
         let table = Table {
-            raw: RawTable::with_capacity(capacity),
+            raw: RawTable::new(()),
             ends: std::sync::Arc::default(),
         };
+        table.raw.make_room_for(capacity);
         for key in keys {
             table.insert(*key, 0);
         }
@@ -75,7 +77,7 @@ impl Table {
         node
     }
 
-    fn get(&self, key: u64) -> Option<u64> {
+    pub(super) fn get(&self, key: u64) -> Option<u64> {
         let reader = self.raw.read();
         let node = reader.get(key, |node| {
             node.value();
@@ -84,9 +86,9 @@ impl Table {
         Some(node.value())
     }
 
-    fn insert(&self, key: u64, value: u64) -> Option<u64> {
+    pub(super) fn insert(&self, key: u64, value: u64) -> Option<u64> {
         let writer = self.raw.write();
-        match writer.put(self.node(key, value), |_, _| true, |_| true) {
+        match writer.put(self.raw.entry(self.node(key, value)), |_, _| true, |_| true) {
             Put::Added(_) => None,
             Put::Replaced { old, new } => {
                 new.value();
@@ -98,22 +100,44 @@ impl Table {
 
     fn insert_new(&self, key: u64, value: u64) -> bool {
         let writer = self.raw.write();
-        let put = writer.put(self.node(key, value), |_, _| true, |old| old.is_none());
+        let put = writer.put(
+            self.raw.entry(self.node(key, value)),
+            |_, _| true,
+            |old| old.is_none(),
+        );
         matches!(put, Put::Added(_))
     }
 
-    fn remove(&self, key: u64) -> Option<u64> {
+    pub(super) fn remove(&self, key: u64) -> Option<u64> {
         let writer = self.raw.write();
         let node = writer.remove_if(key, |_| true, |_| true)?;
         Some(node.value())
     }
 
-    fn ends(&self) -> usize {
+    pub(super) fn shrink(&self) {
+        self.raw.write().shrink_to_fit();
+    }
+
+    pub(super) fn begin_to_shrink(&self) {
+        self.raw.write().begin_to_shrink();
+    }
+
+    pub(super) fn shrink_by_force(&self) {
+        let writer = self.raw.write();
+        writer.begin_to_shrink();
+        writer.finish_to_move();
+    }
+
+    pub(super) fn buckets(&self) -> usize {
+        self.raw.write().buckets()
+    }
+
+    pub(super) fn ends(&self) -> usize {
         self.ends.load(Relaxed)
     }
 }
 
-fn with<T: 'static>(
+pub(super) fn with<T: 'static>(
     table: &Arc<Table>,
     number: usize,
     run: impl FnOnce(&Table) -> T + 'static,

@@ -4,17 +4,22 @@ use core::cell::Cell;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::vec::Vec;
 
+use super::super::array::Array;
 use super::*;
 
 /// Random operations, against the map of the standard library.
 fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     let mut truth = HashMap::new();
     let mut random = Random(1);
     for step in 0..steps as u64 {
         let key = random.below(keys);
         let hash = hash(key);
+        if random.below(200) == 0 {
+            table.write().shrink_to_fit();
+        }
         match random.below(8) {
             0..=2 => assert_eq!(
                 table.insert(Node::new(hash, key, step)),
@@ -26,7 +31,8 @@ fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
                 let wanted = random.below(2) == 0;
                 let expected = |old: Option<&Node>| old.is_some() == wanted;
                 let writer = table.write();
-                let put = writer.put(Node::new(hash, key, step), |a, b| a.key == b.key, expected);
+                let node = table.entry(Node::new(hash, key, step));
+                let put = writer.put(node, |a, b| a.key == b.key, expected);
                 assert_eq!(
                     matches!(put, Put::Refused),
                     truth.contains_key(&key) != wanted
@@ -79,7 +85,7 @@ fn as_a_map_of_poor_hashes() {
 #[test]
 fn thousands_of_equal_hashes() {
     let many = if cfg!(miri) { 40 } else { 2000 };
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     for key in 0..many {
         assert_eq!(table.insert(Node::new(42, key, key)), None);
     }
@@ -97,7 +103,8 @@ fn thousands_of_equal_hashes() {
 /// Comparisons are asked of entries of the same hash only.
 #[test]
 fn comparisons_see_equal_hashes_only() {
-    let table = RawTable::<Node>::with_capacity(10);
+    let table = RawTable::<Node>::new(());
+    table.make_room_for(10);
     for key in 0..100 {
         // The same tag and the same bucket.
         table.insert(Node::new(key << 20, key, key));
@@ -115,13 +122,13 @@ fn comparisons_see_equal_hashes_only() {
 /// A comparison that panics leaves the table as it was, and what was to be put in is destroyed.
 #[test]
 fn comparisons_that_panic() {
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     table.insert(Node::new(1, 1, 10));
     let ends = Arc::default();
     let put = catch_unwind(AssertUnwindSafe(|| {
         let writer = table.write();
         writer.put(
-            Node::counted(1, 2, &ends),
+            table.entry(Node::counted(1, 2, &ends)),
             |_, _| resume_unwind(Box::new("a comparison")),
             |_| true,
         );
@@ -141,12 +148,12 @@ fn comparisons_that_panic() {
 /// A comparison may change the table, the same entry and the same bucket too: then it is asked again.
 #[test]
 fn comparisons_that_change_the_table() {
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     table.insert(Node::new(1, 1, 10));
     let asked = Cell::new(0);
     let writer = table.write();
     let put = writer.put(
-        Node::new(1, 2, 20),
+        table.entry(Node::new(1, 2, 20)),
         |node, there| {
             asked.set(asked.get() + 1);
             if asked.get() == 1 {
@@ -188,7 +195,7 @@ fn comparisons_that_change_the_table() {
 #[test]
 fn entries_while_it_grows() {
     let many = if cfg!(miri) { 70 } else { 3000 };
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     for key in 0..many {
         table.insert(Node::new(spread(key), key, key));
         if key % 7 == 0 {
@@ -204,7 +211,7 @@ fn entries_while_it_grows() {
 #[test]
 fn what_is_shown_lasts() {
     let many = if cfg!(miri) { 50 } else { 1000 };
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     table.insert(Node::new(5, 5, 55));
     let reader = table.read();
     let shown = reader.get(5, |_| true).expect("it is there");
@@ -221,5 +228,42 @@ fn what_is_shown_lasts() {
     assert_eq!(
         all.iter().map(|node| node.key).sum::<u64>(),
         (0..many).sum::<u64>()
+    );
+}
+
+/// An array that is too long becomes as short as a new one would be; all that is there stays.
+#[test]
+fn shrinks() {
+    let table = RawTable::<Node>::new(());
+    let many = if cfg!(miri) { 200 } else { 5_000 };
+    for key in 0..many {
+        table.insert(Node::new(spread(key), key, key));
+    }
+    let len = || {
+        let writer = table.write();
+        writer.table.array(&writer.inside).map_or(0, Array::len)
+    };
+    let full = len();
+    table.write().shrink_to_fit();
+    assert_eq!(len(), full, "it is not too long");
+    for key in 10..many {
+        assert_eq!(table.take(spread(key), key), Some(key));
+    }
+    assert_eq!(len(), full);
+    table.write().shrink_to_fit();
+    assert_eq!(len(), Array::<Node>::len_for(10));
+    assert_eq!(
+        (0..10)
+            .map(|key| table.value(spread(key), key))
+            .collect::<Vec<_>>(),
+        (0..10).map(Some).collect::<Vec<_>>()
+    );
+    assert_eq!((table.len(), table.read().entries().len()), (10, 10));
+    for key in 10..many {
+        table.insert(Node::new(spread(key), key, key));
+    }
+    assert_eq!(
+        (table.len(), table.value(spread(many - 1), many - 1)),
+        (many as usize, Some(many - 1))
     );
 }

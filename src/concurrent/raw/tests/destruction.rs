@@ -2,8 +2,8 @@
 
 use core::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
 use std::sync::mpsc;
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::vec::Vec;
 
@@ -17,7 +17,7 @@ fn ends() -> Arc<AtomicUsize> {
 #[test]
 fn at_once() {
     let ends = ends();
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     table.insert(Node::counted(1, 1, &ends));
     table.insert(Node::counted(1, 1, &ends));
     assert_eq!(ends.load(Relaxed), 1, "replaced");
@@ -33,7 +33,7 @@ fn at_once() {
 #[test]
 fn when_the_outer_leaves() {
     let ends = ends();
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     table.insert(Node::counted(1, 1, &ends));
     let outer = table.read();
     let inner = table.read();
@@ -69,7 +69,7 @@ fn guest<'s>(
 #[test]
 fn by_the_last_who_leaves() {
     let ends = ends();
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     table.insert(Node::counted(1, 1, &ends));
     thread::scope(|scope| {
         let first = guest(scope, &table);
@@ -93,7 +93,7 @@ fn by_the_last_who_leaves() {
 #[test]
 fn by_the_next_who_leaves() {
     let ends = ends();
-    let table = RawTable::<Node<false>>::new();
+    let table = RawTable::<Node<false>>::new(());
     table.insert(Node::counted(1, 1, &ends));
     let outer = table.read();
     table.take(1, 1);
@@ -112,7 +112,7 @@ fn by_the_next_who_leaves() {
 fn many_threads_inside() {
     let many = if cfg!(miri) { 20 } else { 100 };
     let ends = ends();
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     table.insert(Node::counted(1, 1, &ends));
     thread::scope(|scope| {
         let mut guests: Vec<_> = (0..many).map(|_| guest(scope, &table)).collect();
@@ -142,7 +142,7 @@ fn panicked_with(run: impl FnOnce()) -> u64 {
 #[test]
 fn destructors_that_panic() {
     let ends = ends();
-    let table = RawTable::<Node>::new();
+    let table = RawTable::<Node>::new(());
     let fill = || {
         for key in 0..10 {
             table.insert(panicking(key, &ends));
@@ -188,6 +188,8 @@ fn destructors_that_use_the_table() {
     }
     impl Entry for Chain {
         const PROMPT: bool = true;
+        type Context = ();
+
         fn hash(&self) -> u64 {
             self.key
         }
@@ -199,19 +201,61 @@ fn destructors_that_use_the_table() {
         }
     }
     static TABLE: OnceLock<RawTable<Chain>> = OnceLock::new();
-    let table = TABLE.get_or_init(RawTable::new);
+    let table = TABLE.get_or_init(|| RawTable::new(()));
     for key in 0..20 {
         let chain = Box::new(Chain { table, key });
+        let chain = table.entry(chain);
         table.write().put(chain, |_, _| false, |_| true);
     }
     table.write().remove_if(0, |_| true, |_| true);
     assert_eq!(table.len(), 0);
 }
 
+/// Each entry is ended once, with what the table has at hand for that: whether it was never put in, is replaced,
+/// removed while somebody looks, or goes with the table.
+#[test]
+fn ends_have_the_context() {
+    struct Ending(u64);
+    impl Entry for Ending {
+        const PROMPT: bool = true;
+        type Context = Arc<Mutex<Vec<u64>>>;
+
+        fn hash(&self) -> u64 {
+            0
+        }
+
+        fn end(self: Box<Self>, ended: &Self::Context) {
+            ended.lock().unwrap().push(self.0);
+        }
+    }
+    let ended = Arc::new(Mutex::new(Vec::new()));
+    let now = || core::mem::take(&mut *ended.lock().unwrap());
+    let table = RawTable::<Ending>::new(Arc::clone(&ended));
+    let put = |number, same, expected| {
+        let entry = table.entry(Box::new(Ending(number)));
+        _ = table.write().put(entry, |_, _| same, |_| expected);
+    };
+    drop(table.entry(Box::new(Ending(0))));
+    put(1, false, false);
+    assert_eq!(now(), [0, 1], "never in");
+    put(2, false, true);
+    put(3, true, true);
+    assert_eq!(now(), [2], "replaced");
+    let reader = table.read();
+    table.write().remove_if(0, |_| true, |_| true);
+    assert_eq!(now(), [], "looked at");
+    drop(reader);
+    assert_eq!(now(), [3], "removed");
+    put(4, false, true);
+    drop(table);
+    assert_eq!(now(), [4], "with the table");
+    assert_eq!(Arc::strong_count(&ended), 1);
+}
+
 /// The destructors of thread-locals may use a table, after those of ours too.
 #[test]
 fn in_the_destructor_of_a_thread_local() {
-    static TABLE: RawTable<Node> = RawTable::new();
+    static TABLE: RawTable<Node> = RawTable::new(());
     struct Last(mpsc::Sender<Option<u64>>);
     impl Drop for Last {
         fn drop(&mut self) {

@@ -51,6 +51,7 @@ impl<const PROMPT: bool> Drop for Node<PROMPT> {
 
 impl<const PROMPT: bool> Entry for Node<PROMPT> {
     const PROMPT: bool = PROMPT;
+    type Context = ();
 
     fn hash(&self) -> u64 {
         self.hash
@@ -68,7 +69,10 @@ impl<const PROMPT: bool> RawTable<Node<PROMPT>> {
 
     /// The value that was replaced.
     fn insert(&self, node: Box<Node<PROMPT>>) -> Option<u64> {
-        match self.write().put(node, |a, b| a.key == b.key, |_| true) {
+        match self
+            .write()
+            .put(self.entry(node), |a, b| a.key == b.key, |_| true)
+        {
             Put::Added(_) => None,
             Put::Replaced { old, .. } => Some(old.value),
             Put::Refused => unreachable!("it is expected"),

@@ -19,7 +19,7 @@ fn steps() -> u64 {
 fn stress<const PROMPT: bool>(hash: impl Fn(u64) -> u64 + Sync, keys: u64) {
     let ends = Arc::new(AtomicUsize::new(0));
     let made = AtomicUsize::new(0);
-    let table = RawTable::<Node<PROMPT>>::new();
+    let table = RawTable::<Node<PROMPT>>::new(());
     let make = |key: u64, version: u64| {
         made.fetch_add(1, Relaxed);
         let mut node = Node::counted(hash(key), key, &ends);
@@ -65,6 +65,9 @@ fn stress<const PROMPT: bool>(hash: impl Fn(u64) -> u64 + Sync, keys: u64) {
                             let old = table.take(hash(key), key);
                             assert!(old.is_none_or(|value| value >> 32 == key));
                         }
+                    }
+                    if step % 256 == 100 {
+                        table.write().shrink_to_fit();
                     }
                     if step % 1024 == 7 {
                         let reader = table.read();

@@ -4,6 +4,7 @@
 //!
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 
+mod begin;
 mod unheld;
 
 use core::ops::Deref;
@@ -37,7 +38,7 @@ impl<T: Thing> Entry<T> {
         }
     }
 
-    fn tie(&self) -> &Tie {
+    fn tie(&self) -> &Tie<T> {
         self.tie.tie()
     }
 
@@ -55,10 +56,10 @@ impl<T: Thing> Entry<T> {
     }
 
     /// As a map removes it.
-    fn remove(&self) -> bool {
+    fn remove(&self, queue: &SharedQueue) -> bool {
         let mine = self.unlink();
         if mine {
-            self.tie().end();
+            self.tie().end(queue);
         }
         mine
     }
@@ -66,7 +67,6 @@ impl<T: Thing> Entry<T> {
 
 /// A map with so many places.
 struct Map<const N: usize, T: Thing = Payload> {
-    // Dropped before the queue (S4).
     entries: [Entry<T>; N],
     queue: SharedQueue,
 }
@@ -100,10 +100,21 @@ impl<const N: usize, T: Thing> Map<N, T> {
 
     /// Nothing is left, and nothing is counted that is not there.
     fn is_spent(&self) -> bool {
-        let stack = self.queue.stack.get();
+        let Some(stack) = self.queue.stack() else {
+            return self.queue.is_idle();
+        };
         self.queue.is_idle()
-            && stack.orphans.load(Relaxed) == 0
-            && stack.registered.load(Relaxed) == 0
+            && stack.get().orphans.load(Relaxed) == 0
+            && stack.get().registered.load(Relaxed) == 0
+    }
+}
+
+/// As a table ends those that are there at its end (S4).
+impl<const N: usize, T: Thing> Drop for Map<N, T> {
+    fn drop(&mut self) {
+        for entry in &self.entries {
+            entry.tie().end(&self.queue);
+        }
     }
 }
 
@@ -169,13 +180,32 @@ fn the_next_at_an_address_does_not_find_the_dead() {
             if map.is_linked() {
                 assert!(!idle, "found");
                 assert!(map.tie().is_announced());
-                assert!(!map.tie.block().is_at(addr));
+                assert!(!map.tie().block().is_at(addr));
             }
         }
         death.join().unwrap();
         drainer.join().unwrap();
         map.drain(true);
         assert!(map.is_spent() && !map.is_linked());
+    });
+}
+
+/// S2: Who was told by an entry that its object is dead is not contradicted by a queue that is idle afterwards.
+#[test]
+fn what_is_announced_stays_so() {
+    check(2, |maker| {
+        let [early, late] = [maker.object(), maker.object()];
+        let map = Map::of([&early, &late]);
+        drop(early);
+        let death = thread::spawn(move || drop(late));
+        if map.entries[1].tie().is_announced() {
+            map.drain(true);
+            let idle = map.queue.is_idle();
+            assert!(!(idle && map.entries[1].is_linked()), "found again");
+        }
+        death.join().unwrap();
+        map.drain(true);
+        assert!(map.is_spent());
     });
 }
 
@@ -225,7 +255,7 @@ fn the_end_of_a_tie_against_a_death_and_a_drainer() {
         let map = Map::of([&key]);
         let death = thread::spawn(move || drop(key));
         let drainer = drainer(&map, false);
-        let removed = map.remove();
+        let removed = map.remove(&map.queue);
         death.join().unwrap();
         let buried = drainer.join().unwrap() + map.drain(true);
         assert_eq!(usize::from(removed) + buried, 1, "one has it");
@@ -244,7 +274,7 @@ fn the_end_of_a_tie_between_two_notices() {
         let death = thread::spawn(move || drop(key));
         let drainer = drainer(&map, false);
         let further = &map.entries[1];
-        let removed = further.remove();
+        let removed = further.remove(&map.queue);
         assert!(!removed || further.tie().was_announced());
         death.join().unwrap();
         let buried = drainer.join().unwrap() + map.drain(true);
@@ -281,12 +311,12 @@ fn two_end_a_tie_at_once() {
         check(1, move |maker| {
             let key = maker.object();
             let map = Map::of([&key, &key]);
-            map.entries[1 - index].tie().end();
+            map.entries[1 - index].tie().end(&map.queue);
             let other = thread::spawn({
                 let map = map.clone();
-                move || map.entries[index].tie().end()
+                move || map.entries[index].tie().end(&map.queue)
             });
-            map.entries[index].tie().end();
+            map.entries[index].tie().end(&map.queue);
             other.join().unwrap();
             assert_eq!(Strong::weak_count(&key), 2, "the ties' own references");
             drop(key);
@@ -304,14 +334,14 @@ fn a_tie_is_settled_while_another_ends_it() {
         drop(key);
         let other = thread::spawn({
             let map = map.clone();
-            move || map.tie().end()
+            move || map.tie().end(&map.queue)
         });
         for notice in map.queue.take(true) {
             map.tie().settle();
             notice.bury();
         }
         other.join().unwrap();
-        let registered = map.queue.stack.get().registered.load(Relaxed);
+        let registered = map.queue.stack_or_new().get().registered.load(Relaxed);
         assert_eq!(registered, 0, "counted off once");
     });
 }
@@ -330,7 +360,7 @@ fn a_settled_tie_is_no_orphan() {
             notice.bury();
         }
         drop(tie);
-        assert_eq!(queue.stack.get().orphans.load(Relaxed), 0);
+        assert_eq!(queue.stack_or_new().get().orphans.load(Relaxed), 0);
         assert!(queue.is_idle());
     });
 }
@@ -390,7 +420,7 @@ fn a_death_against_the_drop_of_a_queue_that_another_has_used() {
         let other = thread::spawn({
             let map = map.clone();
             move || {
-                map.remove();
+                map.remove(&map.queue);
                 map.drain(false);
             }
         });

@@ -23,7 +23,7 @@ fn a_notice_that_is_still_to_come_finds_what_is_linked_before() {
         let found = other.join().unwrap() == 1;
         assert!(found || announced, "it has come before");
         if !found {
-            assert!(map.remove());
+            assert!(map.remove(&map.queue));
         }
         assert!(map.is_spent());
     });
@@ -35,7 +35,7 @@ fn put_in_what_may_have_died<const N: usize>(map: &Map<N>, entry: &Entry) {
     if !entry.tie().was_announced() {
         entry.link();
         if entry.tie().was_announced() {
-            entry.remove();
+            entry.remove(&map.queue);
         }
     }
     drop(held);
@@ -62,7 +62,9 @@ fn an_entry_that_depends_on_what_dies(maker: &Maker, is_further: bool) {
         assert!(entry.tie().is_announced());
     }
     other.join().unwrap();
-    drop(other_tie);
+    if let Some(tie) = other_tie {
+        tie.end(&map.queue);
+    }
     map.drain(true);
     assert!(!entry.is_linked(), "nobody takes it out any more");
     assert!(map.queue.is_idle());

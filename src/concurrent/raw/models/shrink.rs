@@ -1,0 +1,133 @@
+//! The table becomes shorter: two buckets move into one.
+
+use super::table::{Table, with};
+use super::*;
+use loom::sync::Arc;
+
+/// Two buckets, which want to be one.
+fn long(keys: &[u64]) -> Arc<Table> {
+    let table = Table::with_capacity(2, keys);
+    assert_eq!(table.buckets(), 2);
+    table
+}
+
+fn check(model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.max_branches = 10_000;
+    builder.check(model);
+}
+
+/// A reader finds what is there, of either bucket.
+#[test]
+fn and_a_reader() {
+    for key in [0, 1] {
+        check(move || {
+            let table = long(&[key]);
+            let other = with(&table, 1, Table::shrink);
+            assert_eq!(table.get(key), Some(0));
+            assert_eq!(table.get(1 - key), None);
+            other.join().unwrap();
+            assert_eq!((table.get(key), table.buckets()), (Some(0), 1));
+            assert_eq!((table.raw.len(), table.ends()), (1, 0));
+        });
+    }
+}
+
+/// What is taken out meanwhile does not come back, and whoever comes after that does not find it.
+#[test]
+fn and_unlink() {
+    for key in [0, 1] {
+        check(move || {
+            let table = long(&[key]);
+            let other = with(&table, 1, Table::shrink);
+            assert_eq!(table.remove(key), Some(0));
+            assert_eq!(table.get(key), None);
+            other.join().unwrap();
+            assert_eq!(
+                (table.get(key), table.raw.len(), table.ends()),
+                (None, 0, 1)
+            );
+        });
+    }
+}
+
+/// What is put in meanwhile is found at once, and not lost.
+#[test]
+fn and_an_insert() {
+    for key in [0, 1] {
+        check(move || {
+            let table = long(&[]);
+            let other = with(&table, 1, Table::shrink);
+            assert_eq!(table.insert(key, 5), None);
+            assert_eq!(table.get(key), Some(5));
+            other.join().unwrap();
+            assert_eq!((table.get(key), table.raw.len()), (Some(5), 1));
+        });
+    }
+}
+
+/// What is replaced meanwhile is there once, and the new one is found at once.
+#[test]
+fn and_replace() {
+    for key in [0, 1] {
+        check(move || {
+            let table = long(&[key]);
+            let other = with(&table, 1, Table::shrink);
+            assert_eq!(table.insert(key, 7), Some(0));
+            assert_eq!(table.get(key), Some(7));
+            other.join().unwrap();
+            assert_eq!(table.remove(key), Some(7));
+            assert_eq!(
+                (table.get(key), table.raw.len(), table.ends()),
+                (None, 0, 2)
+            );
+        });
+    }
+}
+
+/// All entries are met once, whichever of the two buckets has moved.
+#[test]
+fn and_an_iteration() {
+    check(|| {
+        let table = long(&[0, 1]);
+        // There are too many for one bucket: so it is told to.
+        let other = with(&table, 1, Table::shrink_by_force);
+        let reader = table.raw.read();
+        let mut found: Vec<_> = reader.entries().iter().map(|node| node.hash()).collect();
+        found.sort();
+        assert_eq!(found, [0, 1]);
+        drop(reader);
+        other.join().unwrap();
+    });
+}
+
+/// Two shrink at once, and one puts more in, for which it is to grow again.
+#[test]
+fn by_two_and_growth() {
+    check(|| {
+        let table = long(&[1]);
+        let other = with(&table, 1, Table::shrink);
+        table.shrink();
+        assert_eq!(table.insert(0, 1), None);
+        assert_eq!(table.insert(2, 1), None);
+        other.join().unwrap();
+        let found = [0, 1, 2].map(|key| table.get(key));
+        assert_eq!(found, [Some(1), Some(0), Some(1)]);
+        assert_eq!((table.raw.len(), table.ends()), (3, 0));
+    });
+}
+
+/// A table that has not finished to shrink ends.
+#[test]
+fn and_the_end() {
+    check(|| {
+        let table = long(&[0, 1]);
+        table.begin_to_shrink();
+        let other = with(&table, 1, |table| table.get(1));
+        assert_eq!(table.insert(2, 0), None);
+        assert_eq!(other.join().unwrap(), Some(0));
+        let ends = std::sync::Arc::clone(&table.ends);
+        drop(table);
+        assert_eq!(ends.load(core::sync::atomic::Ordering::Relaxed), 3);
+    });
+}

@@ -1,0 +1,128 @@
+//! S5: the stack of a queue is made when something is registered, or the queue is held.
+
+use super::*;
+
+fn tie(key: &Strong<Payload>, queue: &SharedQueue) -> Tie<Payload> {
+    Tie::new(key, HashValue::of_short(HASH), queue)
+}
+
+/// Works off what is there.
+fn drain(queue: &SharedQueue) -> usize {
+    let notices = queue.take(true);
+    notices.map(SharedNotice::bury).count()
+}
+
+/// Two register at once with an empty queue, and a third asks whether it is idle: all have the same stack.
+#[test]
+fn two_registrations() {
+    check(2, |maker| {
+        let keys = [maker.object(), maker.object()];
+        let queue = Arc::new(SharedQueue::new());
+        let threads = keys.map(|key| {
+            let queue = queue.clone();
+            thread::spawn(move || {
+                let tie = tie(&key, &queue);
+                drop(key);
+                tie.settle();
+            })
+        });
+        queue.is_idle();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(queue.pending(), 2);
+        assert_eq!(drain(&queue), 2);
+        assert!(queue.is_idle());
+    });
+}
+
+/// An empty queue is held while another thread registers with it.
+#[test]
+fn a_hold_and_a_registration() {
+    check(1, |maker| {
+        let key = maker.object();
+        let queue = Arc::new(SharedQueue::new());
+        let other = thread::spawn({
+            let queue = queue.clone();
+            move || {
+                let tie = tie(&key, &queue);
+                drop(key);
+                tie.settle();
+                assert!(!queue.is_idle());
+            }
+        });
+        let held = queue.hold();
+        assert!(!queue.is_idle());
+        drop(held);
+        other.join().unwrap();
+        assert_eq!(drain(&queue), 1);
+        assert!(queue.is_idle());
+    });
+}
+
+/// Who has seen a death, and finds the queue idle, does not find an entry of the dead, though that was the
+/// first, and nobody held the object when it was put in. (The entry is found as in the table, where it is
+/// linked by a release.)
+#[test]
+fn a_death_of_the_first() {
+    struct World {
+        queue: SharedQueue,
+        entry: UnsafeCell<Option<Entry>>,
+        linked: AtomicUsize,
+        died: AtomicUsize,
+    }
+    // SAFETY: what is in the cell is written before it is linked.
+    unsafe impl Sync for World {}
+
+    check(1, |maker| {
+        let key = maker.object();
+        let world = Arc::new(World {
+            queue: SharedQueue::new(),
+            entry: UnsafeCell::new(None),
+            linked: AtomicUsize::new(0),
+            died: AtomicUsize::new(0),
+        });
+        let other = thread::spawn({
+            let (world, key) = (world.clone(), key.clone());
+            move || {
+                let entry = Entry::new(&key, &world.queue);
+                drop(key);
+                world.died.store(1, Release);
+                let held = world.queue.hold();
+                let mut linked = false;
+                if !entry.tie().was_announced() {
+                    // SAFETY: nobody looks before it is linked.
+                    world
+                        .entry
+                        .with_mut(|place| unsafe { *place = Some(entry) });
+                    world.linked.store(1, Release);
+                    linked = true;
+                } else {
+                    entry.tie().end(&world.queue);
+                }
+                drop(held);
+                linked
+            }
+        });
+        drop(key);
+        if world.died.load(Acquire) == 1 {
+            // It is dead: we have seen both handles go.
+            let idle = world.queue.is_idle();
+            if world.linked.load(Acquire) == 1 {
+                assert!(!idle, "a dead one's entry seems fresh");
+                // SAFETY: written before it was linked.
+                let entry = world.entry.with(|entry| unsafe { (*entry).as_ref() });
+                assert!(entry.unwrap().tie().is_announced());
+            }
+        }
+        if other.join().unwrap() {
+            // SAFETY: nobody else is there.
+            let entry = world.entry.with_mut(|entry| unsafe { (*entry).take() });
+            entry.unwrap().tie().end(&world.queue);
+        }
+        for notice in world.queue.take(true) {
+            notice.bury_orphan();
+        }
+        assert!(world.queue.is_idle());
+    });
+}

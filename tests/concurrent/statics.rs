@@ -1,0 +1,157 @@
+//! Collections as statics, and ties that get into no entry.
+
+use std::cell::Cell;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::sync::Arc;
+use std::thread;
+
+use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
+use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
+
+use crate::common::{explode, panics, scaled};
+
+type Hasher = BuildHasherDefault<DefaultHasher>;
+
+static MAP: WeakMap<Strong<usize>, usize> = WeakMap::new();
+static ARC_MAP: WeakMap<Arc<usize>, usize> = WeakMap::new();
+static SET: WeakSet<Strong<usize>> = WeakSet::new();
+static VALUES: WeakValueMap<usize, Strong<usize>, Hasher> =
+    WeakValueMap::with_hasher(Hasher::new());
+static NAMES: Interner<Strong<usize>, Hasher> = Interner::with_hasher(Hasher::new());
+static MEMO: Memo<Strong<usize>, usize> = Memo::new();
+static SAID: Attributes<Strong<usize>> = Attributes::new();
+
+struct Twice;
+
+impl AttributeKey for Twice {
+    type Value = usize;
+}
+
+/// L187: All are empty at first, may be asked and purged before anything is in them, are begun by several threads
+/// at once, and are empty again in the end.
+#[test]
+fn begun_by_several_threads() {
+    fn are_empty() -> bool {
+        let lens = [
+            MAP.len(),
+            ARC_MAP.len_live(),
+            SET.len(),
+            VALUES.len(),
+            NAMES.len(),
+            MEMO.len(),
+            SAID.len(),
+        ];
+        lens == [0; 7]
+    }
+    fn purge() {
+        MAP.purge();
+        ARC_MAP.purge();
+        SET.purge();
+        VALUES.purge();
+        NAMES.purge();
+        MEMO.purge();
+        SAID.purge();
+    }
+    let absent = Strong::new(0);
+    assert!(are_empty());
+    assert_eq!(
+        (MAP.get(&absent), MAP.pending_dead(), MAP.keys().count()),
+        (None, 0, 0)
+    );
+    assert!(!SET.remove(&absent) && VALUES.get(&0).is_none() && NAMES.get(&0).is_none());
+    MEMO.set_reclaim(Reclaim::OnRequest);
+    MEMO.set_reclaim(Reclaim::OnUse);
+    SAID.clear();
+    purge();
+    thread::scope(|scope| {
+        for thread in 0..scaled(4, 2) {
+            scope.spawn(move || {
+                for number in 0..scaled(500, 5) {
+                    let number = number * 4 + thread;
+                    let key = Strong::new(number);
+                    let arc = Arc::new(number);
+                    assert!(
+                        MAP.insert(&key, number)
+                            && ARC_MAP.insert(&arc, number)
+                            && SET.insert(&key)
+                    );
+                    let value = VALUES.get_or_insert_with(number, |number| Strong::new(*number));
+                    let name = NAMES.intern(number);
+                    assert_eq!(MEMO.get_or_compute(&key, |_| 2 * number), 2 * number);
+                    assert!(SAID.set(&key, Twice, 2 * number));
+                    assert_eq!(
+                        (MAP.get(&key), ARC_MAP.get(&arc)),
+                        (Some(number), Some(number))
+                    );
+                    assert!(SET.contains(&key));
+                    assert_eq!((*value, *name), (number, number));
+                    assert_eq!(
+                        (MEMO.get(&key), SAID.get(&key, Twice)),
+                        (Some(2 * number), Some(2 * number))
+                    );
+                }
+            });
+        }
+    });
+    assert!(ARC_MAP.len_live() == 0 && MAP.is_empty() && SET.is_empty());
+    purge();
+    assert!(are_empty());
+    assert_eq!(
+        MAP.pending_dead() + SET.pending_dead() + MEMO.pending_dead(),
+        0
+    );
+}
+
+/// L158, Q2: A registration whose value gets into no entry, because something panics or another is faster, is
+/// ended: the object's death brings no notice that nobody owes.
+#[test]
+fn what_gets_into_no_entry_is_not_registered() {
+    #[derive(Debug)]
+    struct Value(bool);
+    impl Clone for Value {
+        fn clone(&self) -> Self {
+            if self.0 {
+                explode();
+            }
+            Value(false)
+        }
+    }
+    let map = WeakMap::new();
+    let key = Strong::new(1);
+    let other = Strong::new(2);
+    // The tie is made before the clone that is given out.
+    assert!(panics(|| _ = map.get_or_insert_with(&key, || Value(true))));
+    assert!(panics(|| _ = map.compute(&key, |_| Some(Value(true)))));
+    // Asked again, as the first time another sets it.
+    let asked = Cell::new(0);
+    map.compute(&key, |_| {
+        asked.set(asked.get() + 1);
+        if asked.get() == 1 {
+            map.insert(&key, Value(false));
+        }
+        Some(Value(false))
+    });
+    assert_eq!((asked.get(), Strong::weak_count(&key)), (2, 2), "one entry");
+
+    let memo = Memo::<Strong<i32>, Value>::new();
+    assert!(panics(|| _ = memo.get_or_compute(&key, |cx| {
+        cx.depends_on(&other);
+        explode()
+    })));
+    let failed = memo.try_get_or_compute(&key, |cx| {
+        cx.depends_on(&other);
+        Err::<Value, _>("failed")
+    });
+    assert!(failed.is_err());
+    assert_eq!(
+        (Strong::weak_count(&key), Strong::weak_count(&other)),
+        (2, 0)
+    );
+    drop((key, other));
+    assert_eq!(
+        (map.len(), map.pending_dead(), memo.pending_dead()),
+        (0, 1, 0)
+    );
+    map.purge();
+    assert_eq!((map.len(), map.pending_dead()), (0, 0));
+}
