@@ -1,9 +1,9 @@
 //! How the dead are buried: by their notices, or where there are none, by asking.
 
 use core::cell::Cell;
-use core::sync::atomic::Ordering::*;
+use core::sync::atomic::Ordering::Relaxed;
 
-use super::table::{MANY, Table};
+use super::table::Table;
 use super::tie::Tied;
 
 /// How deep drains may nest: a value that is destroyed by one may make another by what it does.
@@ -14,34 +14,54 @@ std::thread_local! {
 }
 
 impl<K: Eq, T: Tied, V> Table<K, T, V> {
-    /// Works off some notices, if there are any.
+    /// Works off some notices, if there are any, and looks for some of the dead of whom nobody tells.
     #[inline]
     pub(crate) fn tend(&self) {
+        self.sweep_some();
+        self.drain_some();
+    }
+
+    /// Works off some notices, if there are any.
+    #[inline]
+    pub(super) fn drain_some(&self) {
         if !self.queue.is_idle() {
             self.drain(false);
         }
     }
 
-    /// Counts a new entry, and sweeps when there are as many new ones as there were.
+    /// Looks at the next few entries of a sweep that goes round, if there are some whose death is not told, and
+    /// unlinks those that are stale.
     #[inline]
-    pub(super) fn has_grown(&self) {
-        if self.swept.load(Relaxed) && self.until_sweep.fetch_sub(1, Relaxed) == 1 {
-            self.sweep();
+    pub(super) fn sweep_some(&self) {
+        if self.is_swept() {
+            self.sweep_next();
         }
     }
 
-    /// Unlinks what is stale, by asking. Says how many.
-    fn sweep(&self) -> usize {
+    #[inline(never)]
+    fn sweep_next(&self) {
+        // Those it destroys may use the table, and so find more of them.
+        let Some(_depth) = Depth::enter() else { return };
+        let pin = self.pin();
+        pin.sweep(&self.position, |node| {
+            if node.is_stale() {
+                self.unlink(&pin, node);
+            }
+        });
+    }
+
+    /// Looks at all entries, and unlinks those that are stale. Says how many.
+    fn sweep_all(&self) -> usize {
+        let Some(_depth) = Depth::enter() else {
+            return 0;
+        };
         let pin = self.pin();
         let mut swept = 0;
-        // Set at once, or it would count below zero, also when somebody's code panics here.
-        self.until_sweep.store(self.entries().max(MANY), Relaxed);
         for node in pin.entries() {
             if node.is_stale() && self.unlink(&pin, node) {
                 swept += 1;
             }
         }
-        self.until_sweep.store(self.entries().max(MANY), Relaxed);
         swept
     }
 
@@ -88,8 +108,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 
     fn unlink_dead(&self) {
-        if self.swept.load(Relaxed) {
-            while self.sweep() > 0 {}
+        if self.is_swept() {
+            while self.sweep_all() > 0 {}
         }
         let mut turn = 0;
         while !self.queue.is_idle() {

@@ -29,7 +29,11 @@ pub trait Sharing: Watching {
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
 pub trait Tied: Send + Sync {
-    /// Whether somebody's death is not told, so that it has to be asked for.
+    /// Whether there is somebody whose death is not told, so that it has to be asked for; none if that is not
+    /// said by the type.
+    #[doc(hidden)]
+    const SWEPT: Option<bool>;
+    /// Whether there is for this entry.
     #[doc(hidden)]
     fn is_swept(&self) -> bool;
     /// Whether the entry is to go: an object has announced its death (or, if swept, is dead).
@@ -101,6 +105,8 @@ impl<K: Notify<Flavour = Atomic, Weak: Send + Sync>> Tied for Announced<K>
 where
     K::Pointee: Send + Sync,
 {
+    const SWEPT: Option<bool> = Some(false);
+
     #[inline]
     fn is_swept(&self) -> bool {
         false
@@ -174,6 +180,8 @@ where
 }
 
 impl<K: StrongRef<Weak: Send + Sync>> Tied for Pinned<K> {
+    const SWEPT: Option<bool> = Some(true);
+
     #[inline]
     fn is_swept(&self) -> bool {
         true

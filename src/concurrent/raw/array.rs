@@ -1,5 +1,6 @@
 //! An array of buckets, and how its entries move into one twice as long.
 
+use core::ops::ControlFlow::{self, Continue};
 use core::ptr;
 use std::boxed::Box;
 
@@ -142,7 +143,7 @@ impl<N: Entry> Array<N> {
         let low = &next.buckets[index];
         let high = &next.buckets[index + self.len()];
         let (mut to_low, mut to_high) = (low.fill(), high.fill());
-        for node in bucket.entries() {
+        for node in bucket.chain().flat_map(Bucket::entries) {
             // SAFETY: it is in the table, and nobody unlinks it: we have its lock.
             let hash = unsafe { &*node }.hash();
             let to = if hash as usize & self.len() == 0 {
@@ -158,13 +159,25 @@ impl<N: Entry> Array<N> {
 
     /// Shows all entries that belong to a bucket, wherever they are by now.
     pub(super) fn each(&self, index: usize, look: &mut impl FnMut(*mut N)) {
+        _ = self.chain(index, &mut |bucket| {
+            bucket.entries().for_each(&mut *look);
+            Continue(())
+        });
+    }
+
+    /// Shows the buckets, one after the other, of what belongs to a bucket, wherever that is by now.
+    pub(super) fn chain(
+        &self,
+        index: usize,
+        look: &mut impl FnMut(&Bucket<N>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let bucket = self.bucket(index);
         if bucket.meta().has_moved() {
             let next = self.next().expect("it has moved there");
-            next.each(index, look);
-            next.each(index + self.len(), look);
+            next.chain(index, look)?;
+            next.chain(index + self.len(), look)
         } else {
-            bucket.entries().for_each(look);
+            bucket.chain().try_for_each(look)
         }
     }
 }

@@ -44,12 +44,14 @@ mod domain;
 #[cfg(all(test, weakly_loom))]
 mod models;
 mod retired;
+mod sweep;
 mod table;
 #[cfg(all(test, not(weakly_loom)))]
 mod tests;
 mod thread;
 
 pub(super) use retired::FirstPanic;
+pub(super) use sweep::SweepPosition;
 pub(super) use table::{Put, RawTable, Writer};
 
 /// What a table needs to know of its entries.
