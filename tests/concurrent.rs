@@ -34,6 +34,8 @@ mod last_pin;
 mod reclaim;
 #[path = "concurrent/reentry.rs"]
 mod reentry;
+#[path = "concurrent/sweeps.rs"]
+mod sweeps;
 #[path = "concurrent/thread_locals.rs"]
 mod thread_locals;
 #[path = "concurrent/threads.rs"]
