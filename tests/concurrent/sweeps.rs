@@ -8,11 +8,11 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::ops::Deref;
-use std::sync::{Arc, Barrier, Mutex, Weak};
+use std::sync::{Arc, Barrier, LazyLock, Mutex, Weak};
 use std::thread;
 
 use weakly::concurrent::{Interner, WeakMap, WeakValueMap};
-use weakly::{Addr, Attribute, Identify, Reclaim, Strong, StrongRef, Swept, WeakRef};
+use weakly::{Addr, Identify, Reclaim, Strong, StrongRef, Swept, WeakRef};
 
 use crate::common::scaled;
 use crate::faces::*;
@@ -453,20 +453,23 @@ fn destructors_that_purge_nest_no_deeper_than_others() {
 #[test]
 fn the_last_words_of_an_arc_may_be_long() {
     struct Node(Arc<Mutex<Vec<usize>>>);
-    static NOTES: Attribute<Arc<Node>, usize> = Attribute::new();
+    static NOTES: LazyLock<WeakMap<Arc<Node>, usize>> = LazyLock::new(WeakMap::new);
     impl Drop for Node {
         fn drop(&mut self) {
-            let found = (0..200).filter_map(|_| NOTES.get(self)).count();
-            self.0.lock().unwrap().push(found);
-            self.0.lock().unwrap().extend(NOTES.take(self));
-            assert!(!NOTES.has(self));
+            let own = Addr::of(&*self);
+            let found = (0..200).filter_map(|_| NOTES.get(&own)).count();
+            let stays = (0..20).filter(|_| !NOTES.remove_if(&own, |_| false));
+            let said = [found, stays.count()];
+            self.0.lock().unwrap().extend(said);
+            self.0.lock().unwrap().extend(NOTES.remove(&own));
+            assert!(!NOTES.contains_key(&own));
         }
     }
     let said = Arc::default();
     let node = Arc::new(Node(Arc::clone(&said)));
-    NOTES.set(&node, 7);
+    NOTES.insert(&node, 7);
     drop(node);
-    assert_eq!(*said.lock().unwrap(), [200, 7]);
+    assert_eq!(*said.lock().unwrap(), [200, 20, 7]);
 }
 
 /// 187: Where all is told of, reads and changes ask nobody.
