@@ -24,6 +24,8 @@ mod destruction;
 mod dying;
 #[path = "concurrent/equal_hashes.rs"]
 mod equal_hashes;
+#[path = "concurrent/explosions.rs"]
+mod explosions;
 #[path = "concurrent/faces.rs"]
 mod faces;
 #[path = "concurrent/flights.rs"]

@@ -3,6 +3,7 @@
 use core::cell::Cell;
 use core::sync::atomic::Ordering::Relaxed;
 
+use super::raw::FirstPanic;
 use super::table::Table;
 use super::tie::Tied;
 
@@ -51,17 +52,16 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 
     /// Looks at all entries, and unlinks those that are stale. Says how many.
-    fn sweep_all(&self) -> usize {
+    fn sweep_all(&self, panics: &mut FirstPanic) -> usize {
         let Some(_depth) = Depth::enter() else {
             return 0;
         };
         let pin = self.pin();
         let mut swept = 0;
         for node in pin.entries() {
-            if node.is_stale() && self.unlink(&pin, node) {
-                swept += 1;
-            }
+            panics.catch(|| swept += usize::from(node.is_stale() && self.unlink(&pin, node)));
         }
+        panics.catch(|| drop(pin));
         swept
     }
 
@@ -96,28 +96,34 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 
     /// Works off all notices, and those that follow from them, and destroys what is kept of the dead. Inside
-    /// a destructor that a drain runs, it may leave some to that drain.
+    /// a destructor that a drain runs, it may leave some to that drain. Destructors that panic keep none from
+    /// being run.
     pub(crate) fn purge(&self) {
+        let mut panics = FirstPanic::default();
         loop {
-            self.unlink_dead();
+            self.unlink_dead(&mut panics);
             // Which may have killed others.
-            if !self.destroy_kept() {
-                return;
+            if !self.destroy_kept(&mut panics) {
+                break;
             }
         }
+        panics.resume();
     }
 
-    fn unlink_dead(&self) {
+    fn unlink_dead(&self, panics: &mut FirstPanic) {
         if self.is_swept() {
-            while self.sweep_all() > 0 {}
+            while self.sweep_all(panics) > 0 {}
         }
         let mut turn = 0;
         while !self.queue.is_idle() {
             if DRAINS.get() >= NESTED {
                 return;
             }
+            // One that panics has taken some.
+            let mut drained = true;
+            panics.catch(|| drained = self.drain(true));
             // Another thread may have taken the last of them, and be about to bury them.
-            if !self.drain(true) {
+            if !drained {
                 crate::sync::relax(&mut turn);
             }
         }

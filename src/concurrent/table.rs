@@ -19,7 +19,7 @@ use std::sync::Arc;
 use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::node::{Node, Ready, State};
-use super::raw::{Put, RawTable, SweepPosition, Writer};
+use super::raw::{FirstPanic, Put, RawTable, SweepPosition, Writer};
 use super::tie::Tied;
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
@@ -391,11 +391,13 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Removes all entries that are there, dead or alive; what is being made will not be kept.
     pub(crate) fn clear(&self) {
+        let mut panics = FirstPanic::default();
         let pin = self.pin();
         for node in pin.entries() {
-            self.unlink(&pin, node);
+            panics.catch(|| _ = self.unlink(&pin, node));
         }
-        drop(pin);
-        self.purge();
+        panics.catch(|| drop(pin));
+        panics.catch(|| self.purge());
+        panics.resume();
     }
 }
