@@ -44,12 +44,14 @@ struct Pilot {
 #[derive(Debug)]
 pub(crate) struct Circle;
 
+/// Who it is, and how many flights it has.
+type Late = RefCell<Option<(Arc<Pilot>, usize)>>;
+
 thread_local! {
     static PILOT: Arc<Pilot> = Pilot::new();
-    /// This thread after its [`PILOT`] has gone, as long as it has flights, and how many these are. This, and the
-    /// next, have no destructors, so that they can be used in those of all others: they own nothing as soon as
-    /// there are no flights.
-    static LATE: ManuallyDrop<RefCell<Option<(Arc<Pilot>, usize)>>> = ManuallyDrop::default();
+    /// This thread after its [`PILOT`] has gone, as long as it has flights. This, and the next, have no destructors,
+    /// so that they can be used in those of all others: they own nothing as soon as there are no flights.
+    static LATE: ManuallyDrop<Late> = ManuallyDrop::default();
     /// The flights of this thread that can be called off (F3).
     static STANDING_BY: ManuallyDrop<RefCell<Vec<Arc<Flight>>>> = ManuallyDrop::default();
 }

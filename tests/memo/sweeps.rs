@@ -61,7 +61,8 @@ fn hits_find_dead_results() {
 #[test]
 fn changes_find_dead_results() {
     let other = Arc::new(0);
-    let ways: [fn(&Memo<Arc<usize>, Witness>, &Arc<usize>); 3] = [
+    type Way = fn(&Memo<Arc<usize>, Witness>, &Arc<usize>);
+    let ways: [Way; 3] = [
         |memo, other| drop(memo.try_get_or_compute(other, |_| Err::<Witness, _>(()))),
         |memo, other| assert!(!memo.remove(other)),
         |memo, other| {
