@@ -216,12 +216,12 @@ fn small_a_cycle_at_the_end() {
 #[test]
 fn small_a_cycle_with_a_thread_at_its_end() {
     let made = in_time(|| {
-        let memo: &Memo<Strong<usize>, usize> = Box::leak(Box::default());
+        let memo = Arc::new(Memo::<Strong<usize>, usize>::new());
         let [mine, theirs] = [1, 2].map(Strong::new);
         let (begun, has_begun) = channel();
         let (asks, asked) = channel();
         let other = {
-            let (mine, theirs) = (mine.clone(), theirs.clone());
+            let (memo, mine, theirs) = (memo.clone(), mine.clone(), theirs.clone());
             thread::spawn(move || {
                 at_the_end(early, move || {
                     panics(|| {

@@ -5,7 +5,7 @@ use loom::sync::Arc;
 use loom::thread::JoinHandle;
 use std::boxed::Box;
 
-use super::super::{Entry, Put, RawTable};
+use super::super::{Entry, Put, RawTable, SweepPosition};
 use super::spawn;
 use crate::sync::{Live, UnsafeCell};
 
@@ -299,6 +299,34 @@ fn growth_and_a_reader() {
         other.join().unwrap();
         assert_eq!([0, 1, 2].map(|key| table.get(key)), [Some(0); 3]);
         assert_eq!((table.raw.len(), table.ends()), (3, 0));
+    });
+}
+
+/// A sweep while the table grows and one goes: what it shows is made and not destroyed.
+#[test]
+fn growth_and_a_sweep() {
+    loom::model(|| {
+        let table = Table::with(&[0, 1]);
+        let other = with(&table, 1, |table| {
+            table.insert(2, 0);
+            table.remove(0)
+        });
+        let position = SweepPosition::new();
+        let mut shown = 0;
+        table.raw.write().sweep(&position, |node| {
+            assert_eq!(node.value(), 0);
+            shown += usize::from(node.hash == 1);
+        });
+        assert_ne!(
+            shown, 0,
+            "it is there all the time, and there is hardly any other bucket"
+        );
+        assert_eq!(other.join().unwrap(), Some(0));
+        assert_eq!(
+            [0, 1, 2].map(|key| table.get(key)),
+            [None, Some(0), Some(0)]
+        );
+        assert_eq!((table.raw.len(), table.ends()), (2, 1));
     });
 }
 
