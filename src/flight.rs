@@ -20,6 +20,7 @@
 //! Computer Systems", 1972.)
 
 use core::cell::RefCell;
+use core::mem::{self, ManuallyDrop};
 use std::vec;
 use std::vec::Vec;
 
@@ -28,6 +29,8 @@ use crate::sync::{Arc, Condvar, Mutex, MutexGuard, thread_local};
 /// Something that is being made by one thread.
 pub(crate) struct Flight {
     pilot: Arc<Pilot>,
+    /// Whether it counts among those of [`LATE`].
+    late: bool,
     landed: Mutex<bool>,
     landing: Condvar,
 }
@@ -41,10 +44,16 @@ struct Pilot {
 #[derive(Debug)]
 pub(crate) struct Circle;
 
+/// Who it is, and how many flights it has.
+type Late = RefCell<Option<(Arc<Pilot>, usize)>>;
+
 thread_local! {
     static PILOT: Arc<Pilot> = Pilot::new();
+    /// This thread after its [`PILOT`] has gone, as long as it has flights. This, and the next, have no destructors,
+    /// so that they can be used in those of all others: they own nothing as soon as there are no flights.
+    static LATE: ManuallyDrop<Late> = ManuallyDrop::default();
     /// The flights of this thread that can be called off (F3).
-    static STANDING_BY: RefCell<Vec<Arc<Flight>>> = RefCell::default();
+    static STANDING_BY: ManuallyDrop<RefCell<Vec<Arc<Flight>>>> = ManuallyDrop::default();
 }
 
 /// A flight that is up, while this thread has yet to do something else.
@@ -58,9 +67,37 @@ impl Pilot {
     }
 }
 
-/// This thread. (One that is at its very end is a new one each time, and its circles are not seen.)
-fn pilot() -> Arc<Pilot> {
-    PILOT.try_with(Arc::clone).unwrap_or_else(|_| Pilot::new())
+/// This thread, who is to have so many more flights, and whether it is late.
+fn pilot(flights: usize) -> (Arc<Pilot>, bool) {
+    match PILOT.try_with(Arc::clone) {
+        Ok(pilot) => (pilot, false),
+        Err(_) => (late_pilot(flights), true),
+    }
+}
+
+#[cold]
+fn late_pilot(flights: usize) -> Arc<Pilot> {
+    LATE.with(|late| {
+        let mut late = late.borrow_mut();
+        let (pilot, before) = late.take().unwrap_or_else(|| (Pilot::new(), 0));
+        let count = before + flights;
+        // (Who has no flights is nobody whom others could wait for: no matter who that is.)
+        if count != 0 {
+            *late = Some((Arc::clone(&pilot), count));
+        }
+        pilot
+    })
+}
+
+/// A flight of a late pilot is over.
+#[cold]
+fn late_landing() {
+    LATE.with(|late| {
+        let mut late = late.borrow_mut();
+        *late = late
+            .take()
+            .and_then(|(pilot, count)| (count > 1).then(|| (pilot, count - 1)));
+    });
 }
 
 /// No code of a user runs under these locks, so a poisoned one is as good as another.
@@ -73,8 +110,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Flight {
     /// A flight of this thread, which is to [`land`](Self::land) it whatever happens.
     pub(crate) fn start() -> Arc<Self> {
+        let (pilot, late) = pilot(1);
         Arc::new(Flight {
-            pilot: pilot(),
+            pilot,
+            late,
             landed: Mutex::new(false),
             landing: Condvar::new(),
         })
@@ -82,15 +121,17 @@ impl Flight {
 
     /// Until the making [begins](Standby::begin), whatever this thread does can call the flight off.
     pub(crate) fn stand_by(this: &Arc<Self>) -> Standby {
-        // (At the very end of a thread, none can be called off.)
-        _ = STANDING_BY.try_with(|flights| flights.borrow_mut().push(Arc::clone(this)));
+        STANDING_BY.with(|flights| flights.borrow_mut().push(Arc::clone(this)));
         Standby(Arc::clone(this))
     }
 
-    /// It is over: the thing is there, or will not be. All who wait go on.
+    /// It is over: the thing is there, or will not be. All who wait go on. By the thread that has started it.
     pub(crate) fn land(&self) {
-        *lock(&self.landed) = true;
+        let had_landed = mem::replace(&mut *lock(&self.landed), true);
         self.landing.notify_all();
+        if self.late && !had_landed {
+            late_landing();
+        }
     }
 
     fn has_landed(&self) -> bool {
@@ -100,9 +141,9 @@ impl Flight {
     /// Waits until it has landed.
     pub(crate) fn wait(this: &Arc<Self>) -> Result<(), Circle> {
         // F3
-        let called_off = STANDING_BY.try_with(RefCell::take).unwrap_or_default();
+        let called_off = STANDING_BY.with(|flights| flights.take());
         called_off.iter().for_each(|flight| flight.land());
-        let me = pilot();
+        let (me, _) = pilot(0);
         // F1
         *lock(&me.waits_for) = Some(Arc::clone(this));
         let circle = Self::leads_to(this, &me);
@@ -151,7 +192,13 @@ impl Standby {
 impl Drop for Standby {
     fn drop(&mut self) {
         let is_other = |flight: &Arc<Flight>| !Arc::ptr_eq(flight, &self.0);
-        _ = STANDING_BY.try_with(|flights| flights.borrow_mut().retain(is_other));
+        STANDING_BY.with(|flights| {
+            let mut flights = flights.borrow_mut();
+            flights.retain(is_other);
+            if flights.is_empty() {
+                *flights = Vec::new();
+            }
+        });
     }
 }
 

@@ -181,6 +181,8 @@ impl Ties {
 }
 
 impl Tied for Ties {
+    const SWEPT: Option<bool> = None;
+
     fn is_swept(&self) -> bool {
         self.all.iter().any(AnyTie::is_swept)
     }
@@ -365,7 +367,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[inline]
     pub fn get(&self, key: K::Ref<'_>) -> Option<V> {
         let (hash, addresses) = K::addresses(key);
-        self.table.read(hash, &addresses, Self::read)?
+        self.table.read(hash, &addresses, Self::read)
     }
 
     #[inline]

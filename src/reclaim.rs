@@ -45,7 +45,8 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Reclaim {
-    /// Operations that may change the collection destroy it, a few entries at a time.
+    /// Operations that may change the collection destroy it, a few entries at a time. (With `Arc`, which tells
+    /// nobody, reads of collections that threads share do so too, now and then.)
     #[default]
     OnUse,
     /// Only `purge`, `drain_dead` (which hands it out), `clear` and the end of the collection do.

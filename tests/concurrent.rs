@@ -24,6 +24,8 @@ mod destruction;
 mod dying;
 #[path = "concurrent/equal_hashes.rs"]
 mod equal_hashes;
+#[path = "concurrent/explosions.rs"]
+mod explosions;
 #[path = "concurrent/faces.rs"]
 mod faces;
 #[path = "concurrent/flights.rs"]
@@ -36,6 +38,8 @@ mod reclaim;
 mod reentry;
 #[path = "concurrent/statics.rs"]
 mod statics;
+#[path = "concurrent/sweeps.rs"]
+mod sweeps;
 #[path = "concurrent/thread_locals.rs"]
 mod thread_locals;
 #[path = "concurrent/threads.rs"]

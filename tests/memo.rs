@@ -14,5 +14,7 @@ mod failures;
 mod inputs;
 #[path = "memo/statistics.rs"]
 mod statistics;
+#[path = "memo/sweeps.rs"]
+mod sweeps;
 #[path = "memo/tools.rs"]
 mod tools;

@@ -1,9 +1,10 @@
 //! How the dead are buried: by their notices, or where there are none, by asking.
 
 use core::cell::Cell;
-use core::sync::atomic::Ordering::*;
+use core::sync::atomic::Ordering::Relaxed;
 
-use super::table::{MANY, Table};
+use super::raw::FirstPanic;
+use super::table::Table;
 use super::tie::Tied;
 
 /// How deep drains may nest: a value that is destroyed by one may make another by what it does.
@@ -14,34 +15,53 @@ std::thread_local! {
 }
 
 impl<K: Eq, T: Tied, V> Table<K, T, V> {
-    /// Works off some notices, if there are any.
+    /// Works off some notices, if there are any, and looks for some of the dead of whom nobody tells.
     #[inline]
     pub(crate) fn tend(&self) {
+        self.sweep_some();
+        self.drain_some();
+    }
+
+    /// Works off some notices, if there are any.
+    #[inline]
+    pub(super) fn drain_some(&self) {
         if !self.queue().is_idle() {
             self.drain(false);
         }
     }
 
-    /// Counts a new entry, and sweeps when there are as many new ones as there were.
+    /// Looks at the next few entries of a sweep that goes round, if there are some whose death is not told, and
+    /// unlinks those that are stale.
     #[inline]
-    pub(super) fn has_grown(&self) {
-        if self.swept.load(Relaxed) && self.until_sweep.fetch_sub(1, Relaxed) == 1 {
-            self.sweep();
+    pub(super) fn sweep_some(&self) {
+        if self.is_swept() {
+            self.sweep_next();
         }
     }
 
-    /// Unlinks what is stale, by asking. Says how many.
-    fn sweep(&self) -> usize {
+    #[inline(never)]
+    fn sweep_next(&self) {
+        // Those it destroys may use the table, and so find more of them.
+        let Some(_depth) = Depth::enter() else { return };
+        let pin = self.pin();
+        pin.sweep(&self.position, |node| {
+            if node.is_stale() {
+                self.unlink(&pin, node);
+            }
+        });
+    }
+
+    /// Looks at all entries, and unlinks those that are stale. Says how many.
+    fn sweep_all(&self, panics: &mut FirstPanic) -> usize {
+        let Some(_depth) = Depth::enter() else {
+            return 0;
+        };
         let pin = self.pin();
         let mut swept = 0;
-        // Set at once, or it would count below zero, also when somebody's code panics here.
-        self.until_sweep.store(self.entries().max(MANY), Relaxed);
         for node in pin.entries() {
-            if node.is_stale() && self.unlink(&pin, node) {
-                swept += 1;
-            }
+            panics.catch(|| swept += usize::from(node.is_stale() && self.unlink(&pin, node)));
         }
-        self.until_sweep.store(self.entries().max(MANY), Relaxed);
+        panics.catch(|| drop(pin));
         swept
     }
 
@@ -76,34 +96,42 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 
     /// Works off all notices, and those that follow from them, and destroys what is kept of the dead. Inside
-    /// a destructor that a drain runs, it may leave some to that drain.
+    /// a destructor that a drain runs, it may leave some to that drain. Destructors that panic keep none from
+    /// being run.
     pub(crate) fn purge(&self) {
+        let mut panics = FirstPanic::default();
         loop {
-            self.unlink_dead();
+            self.unlink_dead(&mut panics);
             // Which may have killed others.
-            if !self.destroy_kept() {
-                return;
+            if !self.destroy_kept(&mut panics) {
+                break;
             }
         }
+        panics.resume();
     }
 
     /// Unlinks the dead, and gives memory back.
     pub(crate) fn shrink_to_fit(&self) {
-        self.unlink_dead();
-        self.pin().shrink_to_fit();
+        let mut panics = FirstPanic::default();
+        self.unlink_dead(&mut panics);
+        panics.catch(|| self.pin().shrink_to_fit());
+        panics.resume();
     }
 
-    fn unlink_dead(&self) {
-        if self.swept.load(Relaxed) {
-            while self.sweep() > 0 {}
+    fn unlink_dead(&self, panics: &mut FirstPanic) {
+        if self.is_swept() {
+            while self.sweep_all(panics) > 0 {}
         }
         let mut turn = 0;
         while !self.queue().is_idle() {
             if DRAINS.get() >= NESTED {
                 return;
             }
+            // One that panics has taken some.
+            let mut drained = true;
+            panics.catch(|| drained = self.drain(true));
             // Another thread may have taken the last of them, and be about to bury them.
-            if !self.drain(true) {
+            if !drained {
                 crate::sync::relax(&mut turn);
             }
         }

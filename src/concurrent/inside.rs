@@ -2,6 +2,7 @@
 //! change it again, for ever. How often a closure is asked says nothing, for others may be at the same entry.
 
 use core::cell::RefCell;
+use core::mem::{self, ManuallyDrop};
 use std::vec::Vec;
 
 use crate::hash::HashValue;
@@ -11,13 +12,16 @@ type Put = Vec<*const ()>;
 
 std::thread_local! {
     /// Of each closure that this thread is in, the hash of its entry, and what has been put under that since.
-    static CLOSURES: RefCell<Vec<(HashValue, Put)>> = const { RefCell::new(Vec::new()) };
+    /// It has no destructor, so it can be used in the destructors of all others; when the thread is in none it
+    /// owns nothing.
+    static CLOSURES: ManuallyDrop<RefCell<Vec<(HashValue, Put)>>> =
+        const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
 /// This thread has put a node into a table.
 #[inline]
 pub(super) fn has_put(hash: HashValue, node: *const ()) {
-    _ = CLOSURES.try_with(|closures| {
+    CLOSURES.with(|closures| {
         let mut closures = closures.borrow_mut();
         let same = closures.iter_mut().filter(|(of, _)| *of == hash);
         same.for_each(|(_, put)| put.push(node));
@@ -62,18 +66,24 @@ struct Inside;
 
 impl Inside {
     fn of(hash: HashValue) -> Self {
-        _ = CLOSURES.try_with(|closures| closures.borrow_mut().push((hash, Vec::new())));
+        CLOSURES.with(|closures| closures.borrow_mut().push((hash, Vec::new())));
         Inside
     }
 
     fn leave(self) -> Put {
-        core::mem::forget(self);
+        mem::forget(self);
         Self::pop()
     }
 
     fn pop() -> Put {
-        let last = CLOSURES.try_with(|closures| closures.borrow_mut().pop());
-        last.ok().flatten().map_or_else(Vec::new, |(_, put)| put)
+        CLOSURES.with(|closures| {
+            let mut closures = closures.borrow_mut();
+            let last = closures.pop();
+            if closures.is_empty() {
+                *closures = Vec::new();
+            }
+            last.map_or_else(Vec::new, |(_, put)| put)
+        })
     }
 }
 

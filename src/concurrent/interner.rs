@@ -182,7 +182,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     {
         let held = RefCell::new(None);
         let sought = Sought { content, held };
-        self.table.read(hash, &sought, |_, ()| ())?;
+        self.table.read(hash, &sought, |_, ()| Some(()))?;
         sought.held.into_inner()
     }
 

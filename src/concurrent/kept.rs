@@ -108,17 +108,20 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.kept().on_request.store(on_request, Relaxed);
         drop(list);
         if reclaim == Reclaim::OnUse {
-            self.destroy_kept();
+            let mut panics = FirstPanic::default();
+            self.destroy_kept(&mut panics);
+            panics.resume();
         }
     }
 
-    /// Destroys what is kept, one by one: should a destructor panic, the rest is still kept. Says whether
-    /// there was anything. Inside a destructor that this runs, it may leave some to that.
-    pub(super) fn destroy_kept(&self) -> bool {
+    /// Destroys what is kept, also if some destructors panic. Says whether there was anything. Inside a
+    /// destructor that this runs, it may leave some to that.
+    pub(super) fn destroy_kept(&self, panics: &mut FirstPanic) -> bool {
         let mut any = false;
         if let Some(_depth) = Depth::enter() {
-            while self.kept().take().is_some() {
+            while let Some(left) = self.kept().take() {
                 any = true;
+                panics.catch(|| drop(left));
             }
         }
         any

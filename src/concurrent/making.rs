@@ -61,10 +61,12 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         Q: ?Sized + Equivalent<K>,
     {
         loop {
+            let sweeps;
             let there = {
                 // T1
                 let idle = self.queue().is_idle();
                 let reader = self.nodes.read();
+                sweeps = T::SWEPT != Some(false) && reader.is_nth();
                 match reader.get(hash.bits(), |node| key.equivalent(node.key())) {
                     Some(node) => match node {
                         Node::Flying { flight, .. } => There::Flying(Arc::clone(flight)),
@@ -77,7 +79,12 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
                 }
             };
             match there {
-                There::Ready(made) => return Ok(Made::Hit(made)),
+                There::Ready(made) => {
+                    if sweeps {
+                        self.sweep_some();
+                    }
+                    return Ok(Made::Hit(made));
+                }
                 There::Flying(flight) => match Flight::wait(&flight) {
                     Ok(()) => {
                         self.take_down(hash, &flight);
@@ -139,7 +146,6 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         // Code of users runs from here on, and not before the flight has a leader, who lands if that panics. It
         // may ask for this very key: nothing is being made yet.
         let standby = Flight::stand_by(&leader.flight);
-        self.has_grown();
         drop(pin);
         standby.begin().then_some(leader)
     }

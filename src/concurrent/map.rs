@@ -109,11 +109,9 @@ impl<K: SharedRef, V> WeakMap<K, V> {
         look: impl FnOnce(&V) -> R,
     ) -> Option<R> {
         let (hash, address) = Address::of(key.addr());
-        self.table
-            .read(hash, &address, |_, value| {
-                has::<K, Q>(key, address).then(|| look(value))
-            })
-            .flatten()
+        self.table.read(hash, &address, |_, value| {
+            has::<K, Q>(key, address).then(|| look(value))
+        })
     }
 
     /// Sets the value of a key; says whether it had none. O(1) amortised. The value that it had is

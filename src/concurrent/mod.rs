@@ -91,7 +91,7 @@ macro_rules! shared_housekeeping {
         /// treated either way. A collection that owns nothing of its entries has nothing to destroy.)
         ///
         /// # Panics
-        /// If a destructor does; the rest is left to the next `purge`.
+        /// If a destructor does, when all have run.
         pub fn set_reclaim(&self, reclaim: $crate::Reclaim) {
             self.table.set_reclaim(reclaim);
         }
@@ -104,7 +104,7 @@ macro_rules! shared_housekeeping {
         /// unlinked what it has taken.
         ///
         /// # Panics
-        /// If a destructor does.
+        /// If a destructor does, when all have run.
         pub fn purge(&self) {
             self.table.purge();
         }
@@ -135,6 +135,9 @@ macro_rules! shared_housekeeping {
         /// [kept](crate::Reclaim::OnRequest) of those that have gone. O(capacity). What other threads put in
         /// meanwhile may stay; what is being made meanwhile goes to those who have asked for it, and is
         /// not kept.
+        ///
+        /// # Panics
+        /// If a destructor does, when all have run.
         pub fn clear(&self) {
             self.table.clear();
         }

@@ -18,13 +18,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::node::{Around, Node};
-use super::raw::{Put, RawTable, Unlinked, Writer};
+use super::raw::{FirstPanic, Put, RawTable, SweepPosition, Unlinked, Writer};
 use super::tie::{Ending, Loose, Tied};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
-
-/// New entries before the first sweep.
-pub(super) const MANY: usize = 16;
 
 /// Access to the nodes. What is unlinked with it is destroyed after it, when nobody looks at it any more.
 pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
@@ -41,10 +38,11 @@ pub(crate) struct Table<K, T: Ending, V> {
     pub(super) dead: AtomicUsize,
     /// Entries that went although no object had died, and values that were made and not kept.
     pub(super) discarded: AtomicUsize,
-    /// Whether there are entries that have to be asked whether they are dead.
-    pub(super) swept: AtomicBool,
-    /// New entries until the next sweep.
-    pub(super) until_sweep: AtomicUsize,
+    /// Whether there have been entries that have to be asked whether they are dead, if the type does not say
+    /// (see [`is_swept`](Self::is_swept)).
+    swept: AtomicBool,
+    /// Where these are looked for next.
+    pub(super) position: SweepPosition,
 }
 
 /// A node that was put in, and what it has replaced, if anything, and whether that was stale.
@@ -76,7 +74,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             dead: AtomicUsize::new(0),
             discarded: AtomicUsize::new(0),
             swept: AtomicBool::new(false),
-            until_sweep: AtomicUsize::new(MANY),
+            position: SweepPosition::new(),
         }
     }
 
@@ -105,6 +103,13 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.nodes.write()
     }
 
+    /// Whether there may be entries that have to be asked whether they are dead.
+    #[inline]
+    pub(super) fn is_swept(&self) -> bool {
+        // Relaxed: whoever misses it asks the next time.
+        T::SWEPT.unwrap_or_else(|| self.swept.load(Relaxed))
+    }
+
     /// Entries that are there and not announced dead.
     pub(crate) fn len(&self) -> usize {
         self.entries().saturating_sub(self.queue().announced())
@@ -130,13 +135,16 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.discarded.load(Relaxed)
     }
 
-    /// Looks at the entry of a key. The closure runs while its destruction is put off, and under no lock.
+    /// Looks at the entry of a key. The closure runs while its destruction is put off, and under no lock. It says
+    /// what to give out, none if it is not the entry that was meant.
+    ///
+    /// Each n-th call of a thread sweeps, where that may be of use.
     #[inline]
     pub(crate) fn read<Q, R>(
         &self,
         hash: HashValue,
         key: &Q,
-        read: impl FnOnce(&T, &V) -> R,
+        read: impl FnOnce(&T, &V) -> Option<R>,
     ) -> Option<R>
     where
         Q: ?Sized + Equivalent<K>,
@@ -144,12 +152,22 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         // T1
         let idle = self.queue().is_idle();
         let reader = self.nodes.read();
-        let node = reader.get(hash.bits(), |node| key.equivalent(node.key()))?;
-        let (tie, value) = node.ready()?;
-        if !idle && tie.is_stale() {
-            return None;
+        let mut sweeps = T::SWEPT != Some(false) && reader.is_nth();
+        let found = reader
+            .get(hash.bits(), |node| key.equivalent(node.key()))
+            .and_then(Node::ready)
+            .filter(|(tie, _)| idle || !tie.is_stale())
+            .and_then(|(tie, value)| {
+                let found = read(tie, value);
+                // In the destructor of its object, which may look once more.
+                sweeps = sweeps && !(found.is_some() && tie.is_stale());
+                found
+            });
+        drop(reader);
+        if sweeps {
+            self.sweep_some();
         }
-        Some(read(tie, value))
+        found
     }
 
     /// Looks at all entries that are not stale, in no order.
@@ -171,7 +189,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         tie: Loose<'_, T>,
         value: V,
     ) -> NewNode<'_, K, T, V> {
-        if tie.is_swept() && !self.swept.load(Relaxed) {
+        if T::SWEPT.is_none() && tie.is_swept() && !self.is_swept() {
             self.swept.store(true, Relaxed);
         }
         let node = Node::new(hash, key, value, tie.into_inner());
@@ -192,10 +210,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.tend();
         let node = self.ready(hash, key, tie, value);
         let pin = self.pin();
-        let Some((there, stale)) = self.swap(&pin, node, |_| true)?.old else {
-            self.has_grown();
-            return None;
-        };
+        let (there, stale) = self.swap(&pin, node, |_| true)?.old?;
         let (tie, value) = there.ready().filter(|_| !stale)?;
         Some(old(tie, value))
     }
@@ -213,15 +228,15 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let is_swept = tie.is_swept();
         let node = self.ready(hash, key, tie, value);
         let pin = self.pin();
-        // Keys may be equal to none once they are dead: else those of one content would pile up until the next
-        // sweep.
+        // Keys may be equal to none once they are dead: else those of one content would pile up until the sweep
+        // comes to them.
         if is_swept {
             while let Some(dead) = self.unlink_if(&pin, hash, Node::is_stale, |_| true) {
                 self.end(dead);
             }
         }
         let there = Cell::new(None);
-        let put = self.swap(&pin, node, |now| {
+        self.swap(&pin, node, |now| {
             let of_use = now
                 .and_then(Node::fresh)
                 .and_then(|(tie, value)| read(tie, value));
@@ -229,9 +244,6 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             drop(there.replace(of_use));
             free
         });
-        if put.is_some_and(|put| put.old.is_none()) {
-            self.has_grown();
-        }
         there.into_inner()
     }
 
@@ -263,11 +275,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
                         (None, None) => true,
                         _ => false,
                     });
-                    let done = put.is_some();
-                    if put.is_some_and(|put| put.old.is_none()) {
-                        self.has_grown();
-                    }
-                    done
+                    put.is_some()
                 }
                 (None, Some(there)) => shown.is_none() || self.unlink(&pin, there),
                 (None, None) => true,
@@ -278,8 +286,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
     }
 
-    /// Puts a node in the place of what is there for its key, if that is `expected`. If there was none, this is
-    /// for the caller to [count](Self::has_grown).
+    /// Puts a node in the place of what is there for its key, if that is `expected`.
     #[inline]
     pub(super) fn swap<'g>(
         &self,
@@ -358,24 +365,36 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     where
         Q: ?Sized + Equivalent<K>,
     {
-        self.tend();
+        self.drain_some();
         let idle = self.queue().is_idle();
         let pin = self.pin();
         let sought = |node: &Node<K, T, V>| key.equivalent(node.key());
         let mut asking = Asking::about(hash);
+        let mut sweeps = true;
         let node = self.unlink_if(&pin, hash, sought, |node| {
             let address = ptr::from_ref(node).cast();
             match node.ready() {
                 Some((tie, value)) => {
                     let wanted = || wanted(tie, value);
-                    (idle || !tie.is_stale()) && asking.ask(Some(address), wanted)
+                    let yes = (idle || !tie.is_stale()) && asking.ask(Some(address), wanted);
+                    // As in `read`.
+                    sweeps = T::SWEPT != Some(false) && (yes || !tie.is_stale());
+                    yes
                 }
                 // Who makes it will keep it for himself.
                 None => true,
             }
-        })?;
-        self.end(node);
-        node.ready().map(|(tie, value)| show(tie, value))
+        });
+        let removed = node.and_then(|node| {
+            self.end(node);
+            node.ready().map(|(tie, value)| show(tie, value))
+        });
+        drop(pin);
+        // Afterwards: in the destructor of its object, the entry is one of the dead.
+        if sweeps {
+            self.sweep_some();
+        }
+        removed
     }
 
     /// Removes the entries that are not `wanted`; those that are stale go with their notices.
@@ -392,11 +411,13 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Removes all entries that are there, dead or alive; what is being made will not be kept.
     pub(crate) fn clear(&self) {
+        let mut panics = FirstPanic::default();
         let pin = self.pin();
         for node in pin.entries() {
-            self.unlink(&pin, node);
+            panics.catch(|| _ = self.unlink(&pin, node));
         }
-        drop(pin);
-        self.purge();
+        panics.catch(|| drop(pin));
+        panics.catch(|| self.purge());
+        panics.resume();
     }
 }

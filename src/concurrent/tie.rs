@@ -30,7 +30,11 @@ pub trait Sharing: Watching {
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
 pub trait Tied: Ending + Send + Sync {
-    /// Whether somebody's death is not told, so that it has to be asked for.
+    /// Whether there is somebody whose death is not told, so that it has to be asked for; none if that is not
+    /// said by the type.
+    #[doc(hidden)]
+    const SWEPT: Option<bool>;
+    /// Whether there is for this entry.
     #[doc(hidden)]
     fn is_swept(&self) -> bool;
     /// Whether the entry is to go: an object has announced its death (or, if swept, is dead).
@@ -161,6 +165,8 @@ impl<K: Notify<Flavour = Atomic, Weak: Send + Sync>> Tied for Announced<K>
 where
     K::Pointee: Send + Sync,
 {
+    const SWEPT: Option<bool> = Some(false);
+
     #[inline]
     fn is_swept(&self) -> bool {
         false
@@ -237,6 +243,8 @@ where
 }
 
 impl<K: StrongRef<Weak: Send + Sync>> Tied for Pinned<K> {
+    const SWEPT: Option<bool> = Some(true);
+
     #[inline]
     fn is_swept(&self) -> bool {
         true
@@ -299,6 +307,8 @@ pub enum AnyTie {
 }
 
 impl Tied for AnyTie {
+    const SWEPT: Option<bool> = None;
+
     fn is_swept(&self) -> bool {
         matches!(self, AnyTie::Pinned(_))
     }

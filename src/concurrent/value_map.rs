@@ -93,14 +93,16 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     #[inline]
     pub fn get<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<V> {
         let hash = HashValue::of(&self.hasher, key);
-        self.table.read(hash, key, |tie, ()| tie.upgrade())?
+        self.table.read(hash, key, |tie, ()| tie.upgrade())
     }
 
     /// Whether the key has a live value. O(1), lock-free.
     #[inline]
     pub fn contains_key<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> bool {
         let hash = HashValue::of(&self.hasher, key);
-        self.table.read(hash, key, |tie, ()| !tie.is_expired()) == Some(true)
+        self.table
+            .read(hash, key, |tie, ()| (!tie.is_expired()).then_some(()))
+            .is_some()
     }
 
     /// Sets the value of a key, which the map does not keep alive; says whether it had no live one. O(1)

@@ -1,11 +1,16 @@
 //! Shared collections in the destructors of thread-locals, which run when a thread is at its very end.
 
 use std::cell::RefCell;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, LazyLock};
 use std::thread;
 
-use weakly::concurrent::{Interner, WeakMap};
-use weakly::{Memo, Strong};
+use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
+use weakly::{Attribute, AttributeKey, Attributes, Memo, Strong};
+
+use crate::common::{in_time, panics, scaled};
 
 type Last = Box<dyn FnOnce() + Send>;
 
@@ -96,4 +101,237 @@ fn small_a_memo_in_the_destructor_of_a_thread_local() {
         },
     );
     assert_eq!(made, 23);
+}
+
+/// All shared types in their last use on a thread, whose own thread-locals have gone; each in a static.
+#[test]
+fn small_all_of_them_at_the_end() {
+    struct Depth;
+    impl AttributeKey for Depth {
+        type Value = usize;
+    }
+    type Lazy<T> = LazyLock<T>;
+    static MAP: Lazy<WeakMap<Strong<usize>, String>> = Lazy::new(WeakMap::new);
+    static ARCS: Lazy<WeakMap<Arc<usize>, String>> = Lazy::new(WeakMap::new);
+    static SET: Lazy<WeakSet<Strong<usize>>> = Lazy::new(WeakSet::new);
+    static VALUES: Lazy<WeakValueMap<String, Strong<usize>>> = Lazy::new(WeakValueMap::new);
+    static NAMES: Lazy<Interner<Strong<str>>> = Lazy::new(Interner::new);
+    static NOTE: Attribute<Strong<usize>, String> = Attribute::new();
+    static NOTES: Lazy<Attributes<Strong<usize>>> = Lazy::new(Attributes::new);
+    static MEMO: Lazy<Memo<(Strong<usize>, Arc<usize>), usize>> = Lazy::new(Memo::new);
+    /// Uses all that each has.
+    fn use_all() {
+        let (key, arc) = (Strong::new(1), Arc::new(2));
+        let text = || String::from("text");
+        for round in 0..40 {
+            let (other, dies) = (Strong::new(3), Arc::new(4));
+            MAP.insert(&key, text());
+            MAP.insert(&other, text());
+            MAP.compute(&key, |_| Some(MAP.get(&other).unwrap_or_default()));
+            MAP.get_or_insert_with(&Strong::new(5), text);
+            ARCS.insert(&arc, text());
+            ARCS.get_or_insert_with(&dies, text);
+            assert!(ARCS.with(&arc, |_| ARCS.remove_if(&dies, |_| true)) == Some(true));
+            assert!(SET.insert(&other) && SET.contains(&other));
+            VALUES.insert(text(), &key);
+            VALUES.compute(text(), |old| old);
+            VALUES.get_or_insert_with("other".into(), |_| other.clone());
+            drop(NAMES.intern_ref("name"));
+            NOTE.set(&key, text());
+            NOTE.update(&key, |_| Some(text()));
+            NOTE.get_or_init(&other, text);
+            NOTES.set(&key, Depth, round);
+            NOTES.update(&key, Depth, |depth| depth.map(|depth| depth + 1));
+            assert_eq!(NOTES.get(&key, Depth), Some(round + 1));
+            let sum = |one: &Strong<usize>, other: &Arc<usize>| {
+                MEMO.get_or_compute((one, other), |cx| {
+                    cx.depends_on(&arc);
+                    **one + **other
+                })
+            };
+            let of_sum = MEMO.get_or_compute((&key, &dies), |_| sum(&other, &arc) + 1);
+            assert_eq!((of_sum, sum(&key, &arc)), (6, 3));
+            assert!(
+                MEMO.try_get_or_compute((&other, &dies), |_| Err(()))
+                    .is_err()
+            );
+        }
+    }
+    fn purge_all() -> usize {
+        MAP.purge();
+        ARCS.purge();
+        SET.purge();
+        VALUES.purge();
+        NAMES.purge();
+        NOTE.purge();
+        NOTES.purge();
+        MEMO.purge();
+        let kept = MAP.len() + ARCS.len() + SET.len() + VALUES.len() + NAMES.len();
+        kept + NOTE.len() + NOTES.len() + MEMO.len()
+    }
+    let late = || {
+        use_all();
+        purge_all()
+    };
+    assert_eq!(at_the_end(use_all, late), 0);
+    assert_eq!(at_the_end(|| (), late), 0);
+}
+
+/// Makes use of all thread-locals that the shared types have, so that they have gone at the end.
+fn early() {
+    let map = WeakMap::<Strong<usize>, usize>::new();
+    let key = Strong::new(1);
+    map.get_or_insert_with(&key, || 1);
+    let mut asked = false;
+    map.compute(&key, |_| {
+        if !std::mem::replace(&mut asked, true) {
+            map.insert(&key, 2);
+        }
+        Some(3)
+    });
+    assert_eq!(map.remove(&key), Some(3));
+}
+
+/// 174: What needs itself is told so at the end of a thread too, and does not wait for itself for ever.
+#[test]
+fn small_a_cycle_at_the_end() {
+    let told = in_time(|| {
+        at_the_end(early, || {
+            let memo = Memo::<Strong<usize>, usize>::new();
+            let inputs = [1, 2].map(Strong::new);
+            let told = panics(|| {
+                memo.get_or_compute(&inputs[0], |_| {
+                    memo.get_or_compute(&inputs[1], |_| {
+                        memo.get_or_compute(&inputs[0], |_| unreachable!("it is being made"))
+                    })
+                });
+            });
+            (told, memo.get_or_compute(&inputs[0], |_| 7), memo.len())
+        })
+    });
+    assert_eq!(told, (true, 7, 1));
+}
+
+/// 174: Nor does one of which the other half is made by another thread.
+#[test]
+fn small_a_cycle_with_a_thread_at_its_end() {
+    let made = in_time(|| {
+        let memo = Arc::new(Memo::<Strong<usize>, usize>::new());
+        let [mine, theirs] = [1, 2].map(Strong::new);
+        let (begun, has_begun) = channel();
+        let (asks, asked) = channel();
+        let other = {
+            let (memo, mine, theirs) = (memo.clone(), mine.clone(), theirs.clone());
+            thread::spawn(move || {
+                at_the_end(early, move || {
+                    panics(|| {
+                        memo.get_or_compute(&theirs, |_| {
+                            begun.send(()).unwrap();
+                            asked.recv().unwrap();
+                            memo.get_or_compute(&mine, |_| 1)
+                        });
+                    })
+                })
+            })
+        };
+        let told = panics(|| {
+            memo.get_or_compute(&mine, |_| {
+                has_begun.recv().unwrap();
+                asks.send(()).unwrap();
+                memo.get_or_compute(&theirs, |_| 2)
+            });
+        });
+        let they_told = other.join().unwrap();
+        (told || they_told, memo.get_or_compute(&mine, |_| 3) > 0)
+    });
+    assert_eq!(made, (true, true));
+}
+
+/// A closure that changes the very entry it is asked about is found out.
+#[test]
+fn small_a_closure_that_asks_for_ever_at_the_end() {
+    let told = in_time(|| {
+        at_the_end(early, || {
+            let map = WeakMap::<Strong<usize>, usize>::new();
+            let key = Strong::new(1);
+            map.insert(&key, 0);
+            panics(|| {
+                map.compute(&key, |old| {
+                    map.insert(&key, old.map_or(0, |old| old + 1));
+                    Some(0)
+                });
+            })
+        })
+    });
+    assert!(told);
+}
+
+/// A key, all of one hash, of which a comparison lets another thread remove one.
+#[derive(Clone)]
+struct Touchy(
+    usize,
+    #[allow(dead_code)] // for its end
+    Option<Arc<End>>,
+);
+
+struct End(Box<dyn Fn() + Send + Sync>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+static TOUCHY: LazyLock<WeakValueMap<Touchy, Strong<usize>>> = LazyLock::new(WeakValueMap::new);
+/// How many comparisons are left before that.
+static PATIENCE: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+impl PartialEq for Touchy {
+    fn eq(&self, other: &Self) -> bool {
+        if PATIENCE.fetch_sub(1, Relaxed) == 0 {
+            let remove = || drop(TOUCHY.remove(&Touchy(9, None)));
+            thread::spawn(remove).join().unwrap();
+        }
+        self.0 == other.0
+    }
+}
+
+impl Eq for Touchy {}
+
+impl Hash for Touchy {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// 186: A destructor that runs when something is about to be made may ask for that: it is no cycle.
+#[test]
+fn small_what_stands_by_at_the_end() {
+    let results = in_time(|| {
+        (0..scaled(16, 8))
+            .map(|patience| {
+                let told = Arc::new(AtomicUsize::new(0));
+                let value = Strong::new(1);
+                let end = {
+                    let told = told.clone();
+                    move || {
+                        let asks =
+                            || drop(TOUCHY.get_or_insert_with(Touchy(5, None), |_| Strong::new(7)));
+                        told.fetch_add(usize::from(panics(asks)), Relaxed);
+                    }
+                };
+                for number in [0, 1, 2] {
+                    TOUCHY.insert(Touchy(number, None), &value);
+                }
+                TOUCHY.insert(Touchy(9, Some(Arc::new(End(Box::new(end))))), &value);
+                at_the_end(early, move || {
+                    PATIENCE.store(patience, Relaxed);
+                    let made = TOUCHY.get_or_insert_with(Touchy(5, None), |_| Strong::new(5));
+                    PATIENCE.store(usize::MAX, Relaxed);
+                    assert_eq!(*made, 5);
+                });
+                TOUCHY.clear();
+                told.load(Relaxed)
+            })
+            .sum::<usize>()
+    });
+    assert_eq!(results, 0, "told of a cycle");
 }

@@ -1,5 +1,6 @@
 //! An array of buckets, and how its entries move into one twice or half as long.
 
+use core::ops::ControlFlow::{self, Continue};
 use core::ptr;
 use std::boxed::Box;
 
@@ -175,7 +176,8 @@ impl<N: Entry> Array<N> {
         // Nobody but us finds this until a lock says that its bucket has moved: all that belongs there comes
         // from these two.
         let mut to = next.buckets[index].fill();
-        for node in low.home().entries().chain(high.home().entries()) {
+        let buckets = low.home().chain().chain(high.home().chain());
+        for node in buckets.flat_map(Bucket::entries) {
             // SAFETY: it is in the table, and nobody unlinks it: we have both locks.
             to.add(node, unsafe { &*node }.hash());
         }
@@ -190,7 +192,7 @@ impl<N: Entry> Array<N> {
         let low = &next.buckets[index];
         let high = &next.buckets[index + self.len()];
         let (mut to_low, mut to_high) = (low.fill(), high.fill());
-        for node in locked.home().entries() {
+        for node in locked.home().chain().flat_map(Bucket::entries) {
             // SAFETY: it is in the table, and nobody unlinks it: we have its lock.
             let hash = unsafe { &*node }.hash();
             let to = if hash as usize & self.len() == 0 {
@@ -204,24 +206,36 @@ impl<N: Entry> Array<N> {
     }
 
     /// Shows all entries that belong to a bucket, wherever they are by now.
-    pub(super) fn each(&self, index: usize, look: &mut dyn FnMut(*mut N)) {
+    pub(super) fn each(&self, index: usize, look: &mut impl FnMut(*mut N)) {
+        _ = self.chain(index, &mut |bucket| {
+            for node in bucket.entries() {
+                // Two buckets may have become one.
+                // SAFETY: as whoever calls this, who may look at what is linked.
+                if self.index(unsafe { &*node }.hash()) == index {
+                    look(node);
+                }
+            }
+            Continue(())
+        });
+    }
+
+    /// Shows the buckets, one after the other, of what belongs to a bucket, wherever that is by now. If two have
+    /// become one, there are the other's entries too.
+    pub(super) fn chain(
+        &self,
+        index: usize,
+        look: &mut impl FnMut(&Bucket<N>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let bucket = self.bucket(index);
         if bucket.meta().has_moved() {
             let next = self.next().expect("it has moved there");
             if next.len() < self.len() {
-                // Of what two buckets have become, those of this one.
-                next.each(index & (next.len() - 1), &mut |node| {
-                    // SAFETY: as whoever calls this, who may look at what is linked.
-                    if self.index(unsafe { &*node }.hash()) == index {
-                        look(node);
-                    }
-                });
-            } else {
-                next.each(index, look);
-                next.each(index + self.len(), look);
+                return next.chain(index & (next.len() - 1), look);
             }
+            next.chain(index, look)?;
+            next.chain(index + self.len(), look)
         } else {
-            bucket.entries().for_each(look);
+            bucket.chain().try_for_each(look)
         }
     }
 }

@@ -129,12 +129,10 @@ impl<N> Bucket<N> {
         core::iter::successors(Some(self), |bucket| bucket.next())
     }
 
-    /// All entries of the chain.
+    /// The entries of this bucket.
     #[inline]
     pub(super) fn entries(&self) -> impl Iterator<Item = *mut N> {
-        let slots = self
-            .chain()
-            .flat_map(|bucket| (0..SLOTS).map(|slot| bucket.slot(slot)));
+        let slots = (0..SLOTS).map(|slot| self.slot(slot));
         slots.filter(|node| !node.is_null())
     }
 

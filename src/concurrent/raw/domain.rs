@@ -41,6 +41,8 @@ const OUT: usize = usize::MAX;
 const LAST_ERA: usize = OUT - 2;
 /// The depth of a seat that nobody has used.
 const FRESH: usize = usize::MAX;
+/// Of so many reads of a thread one is to do something more.
+const NTH: usize = 32;
 
 /// Seats of the first bench; each further bench has twice as many as the one before.
 #[cfg(not(weakly_loom))]
@@ -63,9 +65,11 @@ struct Seat {
     /// What its threads have put in, less what they have taken out, modulo 2^n. Written by one thread (D4),
     /// read by all.
     entries: AtomicUsize,
+    /// How often its threads have read, modulo 2^n, where that is counted (D4).
+    reads: Cell<usize>,
 }
 
-// SAFETY: D4 for `depth`; the rest are atomics.
+// SAFETY: D4 for `depth` and `reads`; the rest are atomics.
 unsafe impl Sync for Seat {}
 
 impl Seat {
@@ -74,6 +78,7 @@ impl Seat {
             since: AtomicUsize::new(OUT),
             depth: Cell::new(FRESH),
             entries: AtomicUsize::new(0),
+            reads: Cell::new(0),
         }
     }
 }
@@ -384,6 +389,17 @@ impl<'d, C> Reading<'d, C> {
     #[inline]
     pub(super) fn new(domain: &'d Domain<C>, prompt: bool) -> Self {
         Reading(domain.enter(prompt))
+    }
+}
+
+impl<C> Reading<'_, C> {
+    /// Counts this read, and says whether it is the n-th.
+    #[inline]
+    pub(super) fn is_nth(&self) -> bool {
+        let reads = &self.0.seat.reads;
+        let now = reads.get().wrapping_add(1);
+        reads.set(now);
+        now % NTH == 0
     }
 }
 

@@ -48,12 +48,14 @@ mod domain;
 mod models;
 mod resize;
 mod retired;
+mod sweep;
 mod table;
 #[cfg(all(test, not(weakly_loom)))]
 mod tests;
 mod thread;
 
 pub(super) use retired::FirstPanic;
+pub(super) use sweep::SweepPosition;
 pub(super) use table::{Put, RawTable, Unlinked, Writer};
 
 use std::boxed::Box;

@@ -265,6 +265,12 @@ impl<N: Entry> Reader<'_, N> {
     pub(in super::super) fn entries(&self) -> Vec<&N> {
         entries(self.table.array(&self.inside))
     }
+
+    /// Counts this read, and says whether it is one of those of this thread of which each is to do some more.
+    #[inline]
+    pub(in super::super) fn is_nth(&self) -> bool {
+        self.inside.is_nth()
+    }
 }
 
 /// An entry, and where it was found.
@@ -353,6 +359,12 @@ impl<N: Entry> Writer<'_, N> {
     /// All entries that are there now. What is there all the time is among them once.
     pub(in super::super) fn entries(&self) -> Vec<&N> {
         entries(self.table.array(&self.inside))
+    }
+
+    /// The first array.
+    #[inline]
+    pub(super) fn array(&self) -> Option<&Array<N>> {
+        self.table.array(&self.inside)
     }
 
     /// The array in which the home bucket of this hash is to be changed: if it is moving, it has been moved.

@@ -5,7 +5,7 @@ use loom::sync::Arc;
 use loom::thread::JoinHandle;
 use std::boxed::Box;
 
-use super::super::{Entry, Put, RawTable};
+use super::super::{Entry, Put, RawTable, SweepPosition};
 use super::spawn;
 use crate::sync::{Live, UnsafeCell};
 
@@ -323,6 +323,28 @@ fn growth_and_a_reader() {
         other.join().unwrap();
         assert_eq!([0, 1, 2].map(|key| table.get(key)), [Some(0); 3]);
         assert_eq!((table.raw.len(), table.ends()), (3, 0));
+    });
+}
+
+/// A sweep of a table in the middle of a move, while one goes from the next array, and others move there: what it
+/// shows is made and not destroyed (R4), and what stays is shown.
+#[test]
+fn growth_and_a_sweep() {
+    loom::model(|| {
+        let table = Table::with_capacity(4, &[0, 4, 1, 2, 3]);
+        // The first of four buckets moves, and is the home of these.
+        table.insert(8, 0);
+        let other = with(&table, 1, |table| table.remove(0));
+        let position = SweepPosition::new();
+        let mut shown = 0;
+        table.raw.write().sweep(&position, |node| {
+            assert_eq!(node.value(), 0);
+            shown += usize::from([1, 4, 8].contains(&node.hash));
+        });
+        // That of the first two buckets.
+        assert_eq!(shown, 3);
+        assert_eq!(other.join().unwrap(), Some(0));
+        assert_eq!((table.raw.len(), table.ends()), (5, 1));
     });
 }
 

@@ -3,6 +3,7 @@
 mod contents;
 mod destruction;
 mod stress;
+mod sweep;
 
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 use std::boxed::Box;

@@ -1,0 +1,160 @@
+//! The sweep that goes round: what it shows, and how much at a time.
+
+use core::cell::Cell;
+use std::collections::{HashMap, HashSet};
+use std::thread;
+use std::vec::Vec;
+
+use super::super::bucket::SLOTS;
+use super::super::sweep::SweepPosition;
+use super::*;
+
+/// The most that is shown at a time.
+const MOST: usize = 4 * SLOTS;
+
+/// Sweeps so many times. What was shown, and how often what was shown most often.
+fn shown(table: &RawTable<Node>, position: &SweepPosition, times: usize) -> (HashSet<u64>, usize) {
+    let mut times_shown = HashMap::new();
+    for _ in 0..times {
+        let mut at_once = 0;
+        table.write().sweep(position, |node| {
+            at_once += 1;
+            *times_shown.entry(node.value).or_insert(0) += 1;
+        });
+        assert!(at_once <= MOST);
+    }
+    let most = times_shown.values().copied().max().unwrap_or(0);
+    (times_shown.into_keys().collect(), most)
+}
+
+fn filled(entries: u64, hash: impl Fn(u64) -> u64) -> RawTable<Node> {
+    let table = RawTable::<Node>::new(());
+    for key in 0..entries {
+        table.insert(Node::new(hash(key), key, key));
+    }
+    table
+}
+
+/// A round shows each entry once, in a quarter as many steps as there are entries, and goes on from the
+/// beginning.
+#[test]
+fn a_round_shows_each_once() {
+    for entries in [1, 2, 9, 40, if cfg!(miri) { 60 } else { 1_000 }] {
+        let table = filled(entries, spread);
+        let position = SweepPosition::new();
+        let mut steps = 0;
+        let mut all = HashSet::new();
+        // It may not begin at the first bucket: the position went nowhere before.
+        while all.len() < entries as usize {
+            let (now, most) = shown(&table, &position, 1);
+            assert!(most <= 1 && now.is_disjoint(&all), "once in a round");
+            all.extend(now);
+            steps += 1;
+            assert!(steps <= entries as usize / 4 + 2, "{steps} of {entries}");
+        }
+        let (again, _) = shown(&table, &position, entries as usize / 4 + 2);
+        assert_eq!(again, all);
+    }
+}
+
+/// What has thousands of neighbours is shown too, a bounded number at a time.
+#[test]
+fn equal_hashes_are_shown_in_pages() {
+    let entries = if cfg!(miri) { 60 } else { 1_000 };
+    let table = filled(entries, |_| 5);
+    let position = SweepPosition::new();
+    let round = (entries / 4 + entries / MOST as u64 + 2) as usize;
+    let (all, most) = shown(&table, &position, round);
+    assert_eq!(all.len(), entries as usize);
+    assert!(most <= 2, "{most}");
+    // Some of them go, and the others are shown none the less.
+    for key in (0..entries).filter(|key| key % 3 != 0) {
+        table.take(5, key);
+    }
+    let (all, _) = shown(&table, &position, round);
+    assert_eq!(all.len(), entries.div_ceil(3) as usize);
+}
+
+/// Who removes all that it is shown leaves nothing after a round, also of one hash.
+#[test]
+fn what_is_removed_meanwhile_hides_nobody() {
+    let entries = if cfg!(miri) { 60 } else { 800 };
+    for hash in [spread, |_| 3] {
+        let table = filled(entries, hash);
+        let position = SweepPosition::new();
+        for _ in 0..entries / 4 + entries / MOST as u64 + 2 {
+            let writer = table.write();
+            writer.sweep(&position, |node| {
+                table.take(node.hash, node.key);
+            });
+        }
+        assert_eq!(table.len(), 0);
+    }
+}
+
+/// While entries move to another array, and after that: each is shown within one round and a half.
+#[test]
+fn it_follows_what_moves() {
+    let entries = if cfg!(miri) { 100 } else { 1_200_u64 };
+    let table = RawTable::<Node>::new(());
+    let position = SweepPosition::new();
+    let last_shown: Vec<Cell<u64>> = (0..entries).map(Cell::new).collect();
+    for now in 0..entries {
+        table.insert(Node::new(spread(now), now, now));
+        table.write().sweep(&position, |node| {
+            last_shown[node.value as usize].set(now);
+        });
+        for (key, last) in last_shown[..=now as usize].iter().enumerate() {
+            let ago = now - last.get();
+            assert!(ago <= 3 * now / 8 + 4, "{key} was shown {ago} of {now} ago");
+        }
+    }
+}
+
+/// Of a table whose entries are in two arrays nobody is left out.
+#[test]
+fn in_the_middle_of_a_move() {
+    let buckets = if cfg!(miri) { 64 } else { 256 };
+    let table = RawTable::<Node>::new(());
+    table.make_room_for(4 * buckets);
+    let mut moving = 0;
+    for key in 0..7 * buckets as u64 {
+        table.insert(Node::new(spread(key), key, key));
+        if table.write().array().is_some_and(|it| it.next().is_some()) {
+            moving += 1;
+            // (Some have an entry more than a page.)
+            let round = buckets / 2 + buckets / 16;
+            let (all, most) = shown(&table, &SweepPosition::new(), round);
+            assert_eq!(all.len() as u64, key + 1);
+            assert!(most <= 2);
+        }
+    }
+    assert_ne!(moving, 0);
+}
+
+/// Threads at the same time share a round out among them.
+#[test]
+fn threads_share_a_round() {
+    let entries = if cfg!(miri) { 100 } else { 4_000 };
+    let table = filled(entries, spread);
+    let position = SweepPosition::new();
+    let each = entries as usize / 16 + 1;
+    let seen: Vec<HashSet<u64>> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| shown(&table, &position, each).0))
+            .collect();
+        threads.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    let all: HashSet<u64> = seen.iter().flatten().copied().collect();
+    assert_eq!(all.len(), entries as usize, "between them they go round");
+}
+
+#[test]
+fn an_empty_table_shows_nothing() {
+    let table = RawTable::<Node>::new(());
+    let position = SweepPosition::new();
+    assert!(shown(&table, &position, 3).0.is_empty());
+    table.insert(Node::new(1, 1, 1));
+    table.take(1, 1);
+    assert!(shown(&table, &position, 3).0.is_empty());
+}

@@ -1,0 +1,488 @@
+//! How the dead of whom nobody tells are found: by a sweep that goes round, a few entries at a time, with
+//! each change, and with each 32nd read of a thread.
+
+#![allow(unsafe_code)]
+
+use std::borrow::Borrow;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::ops::Deref;
+use std::sync::{Arc, Barrier, LazyLock, Mutex, Weak};
+use std::thread;
+
+use weakly::concurrent::{Interner, WeakMap, WeakValueMap};
+use weakly::{Addr, Identify, Reclaim, Strong, StrongRef, Swept, WeakRef};
+
+use crate::common::scaled;
+use crate::faces::*;
+use crate::{for_each_changing, for_each_collection};
+
+for_each_collection!(
+    insertions_find_the_dead,
+    hits_find_the_dead,
+    misses_find_the_dead,
+    small_readers_find_each_of_the_dead_once,
+    the_dead_are_a_third_of_the_living_at_most,
+    nor_are_they_more_by_many_threads,
+    what_reads_find_is_kept_on_request,
+);
+
+for_each_changing!(removals_find_the_dead);
+
+const MANY: usize = scaled(2_000, 60);
+/// Changes that make a round over so many, and reads.
+const ROUND: usize = MANY / 4 + 2;
+const READS: usize = 32 * ROUND;
+
+/// One whose entries have died, but for one.
+fn dying<C: Collection>(ends: &Ends) -> (C, Life<C::Kind>) {
+    let mut lives = lives::<C::Kind>(MANY);
+    let all = C::of(&lives, ends);
+    let left = lives.swap_remove(MANY / 2);
+    drop(lives);
+    (all, left)
+}
+
+/// 187: What is not told is found by a round of changes, though as many go as come, and one by one.
+fn removals_find_the_dead<C: Changing>() {
+    let count = Count::default();
+    let (all, left) = dying::<C>(&count.ends());
+    let stranger = Life::<C::Kind>::from(MANY);
+    for _ in 0..ROUND {
+        assert!(!all.leave(&stranger));
+    }
+    assert_eq!(all.counts(), (1, 1, 0));
+    assert_eq!(count.get(), C::owned(MANY - 1));
+    assert!(all.has(&left));
+}
+
+/// 187, C57: By fewer than there are.
+fn insertions_find_the_dead<C: Collection>() {
+    let count = Count::default();
+    let (all, left) = dying::<C>(&count.ends());
+    let new: Vec<_> = (MANY..MANY + ROUND).map(Life::<C::Kind>::from).collect();
+    for life in &new {
+        assert!(all.enter(life, &quietly()));
+    }
+    assert_eq!(all.counts(), (ROUND + 1, ROUND + 1, 0));
+    assert_eq!(count.get(), C::owned(MANY - 1));
+    assert!(all.has(&left));
+}
+
+/// One that is only read: reads destroy nothing that is told.
+fn reads_find_the_dead<C: Collection>(read: impl Fn(&C, &Life<C::Kind>)) {
+    let count = Count::default();
+    let (all, left) = dying::<C>(&count.ends());
+    for _ in 0..READS {
+        read(&all, &left);
+    }
+    let announced = C::announced(MANY - 1);
+    assert_eq!(all.counts(), (1, 1, announced));
+    assert_eq!(count.get(), C::owned(MANY - 1 - announced));
+}
+
+/// 187, D61
+fn hits_find_the_dead<C: Collection>() {
+    reads_find_the_dead::<C>(|all, left| assert!(all.has(left)));
+}
+
+/// 187, D61
+fn misses_find_the_dead<C: Collection>() {
+    let stranger = Life::<C::Kind>::from(MANY);
+    reads_find_the_dead::<C>(|all, _| assert!(!all.has(&stranger)));
+}
+
+/// 187: Readers on several threads, each of which counts by itself: together they go round, and each of the dead is
+/// destroyed once, by one of them.
+fn small_readers_find_each_of_the_dead_once<C: Collection>() {
+    const THREADS: usize = 3;
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let ends: Ends = {
+        let seen = seen.clone();
+        Arc::new(move |number| seen.lock().unwrap().push((number, thread::current().id())))
+    };
+    let (all, left) = dying::<C>(&ends);
+    let barrier = Barrier::new(THREADS);
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                barrier.wait();
+                for _ in 0..READS / THREADS + 32 {
+                    assert!(all.has(&left));
+                }
+            });
+        }
+    });
+    let announced = C::announced(MANY - 1);
+    assert_eq!(all.counts(), (1, 1, announced));
+    let seen = seen.lock().unwrap();
+    let numbers: HashSet<_> = seen.iter().map(|(number, _)| *number).collect();
+    assert_eq!(
+        (numbers.len(), seen.len()),
+        (seen.len(), C::owned(MANY - 1 - announced))
+    );
+    assert!(seen.iter().all(|(_, id)| *id != thread::current().id()));
+}
+
+/// 187, C57: When one goes for each that comes, there are a third as many dead as living, at most.
+fn the_dead_are_a_third_of_the_living_at_most<C: Collection>() {
+    for living in [1, 30, scaled(1_000, 40)] {
+        let all = C::default();
+        let mut lives = std::collections::VecDeque::new();
+        for n in 0..living * 10 + 100 {
+            if lives.len() == living {
+                lives.pop_front();
+            }
+            let life = Life::<C::Kind>::from(n);
+            all.enter(&life, &quietly());
+            lives.push_back(life);
+            // (And some, where the table grows.)
+            let dead = all.len() - lives.len();
+            assert!(dead <= living / 3 + 4 || C::NOTIFIES, "{dead} of {living}");
+        }
+    }
+}
+
+/// 187, L159: On several threads each does its share.
+fn nor_are_they_more_by_many_threads<C: Collection>() {
+    const THREADS: usize = 4;
+    let all = C::default();
+    let living = scaled(250, 20);
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let all = &all;
+            scope.spawn(move || {
+                let mut lives = std::collections::VecDeque::new();
+                for n in 0..living * 12 {
+                    if lives.len() == living {
+                        lives.pop_front();
+                    }
+                    let life = Life::<C::Kind>::from(n * THREADS + thread);
+                    all.enter(&life, &quietly());
+                    lives.push_back(life);
+                    if n % 8 == 0 && !C::NOTIFIES {
+                        // (Of what changes while it is counted, too much may be seen, though hardly each time.)
+                        let len = (0..10).map(|_| all.len()).min().unwrap_or(0);
+                        let most = THREADS * (living + living / 3 + 8);
+                        assert!(len <= most, "{len} of {most}");
+                    }
+                }
+            });
+        }
+    });
+    all.purge();
+    assert_eq!(all.counts(), (0, 0, 0));
+}
+
+/// 187, 185: On request nothing is destroyed by who reads, but kept.
+fn what_reads_find_is_kept_on_request<C: Collection>() {
+    let count = Count::default();
+    let (all, left) = dying::<C>(&count.ends());
+    all.set_reclaim(Reclaim::OnRequest);
+    for _ in 0..READS {
+        assert!(all.has(&left));
+    }
+    assert_eq!((all.len(), count.get()), (1, 0));
+    let kept = if C::OWNS || C::NOTIFIES { MANY - 1 } else { 0 };
+    assert!(all.pending_dead() >= kept);
+    all.purge();
+    assert_eq!((all.counts(), count.get()), ((1, 1, 0), C::owned(MANY - 1)));
+}
+
+thread_local! {
+    /// Which objects this thread has asked whether they are dead.
+    static ASKED: RefCell<HashSet<*const Key>> = RefCell::default();
+}
+
+/// How many objects were asked by what this does.
+fn asked(act: impl FnOnce()) -> usize {
+    ASKED.take();
+    act();
+    ASKED.take().len()
+}
+
+/// One of two hashes.
+#[derive(Clone, PartialEq, Eq)]
+struct Key {
+    hash: u64,
+    number: usize,
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+/// Does not spread what it is given.
+#[derive(Default)]
+struct Plain(u64);
+
+impl Hasher for Plain {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("it is given numbers")
+    }
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
+
+/// A pointer that tells of each time it is asked whether it is dead.
+#[derive(Clone)]
+struct Lease(Arc<Key>);
+
+#[derive(Clone)]
+struct WeakLease(Weak<Key>);
+
+impl From<Key> for Lease {
+    fn from(key: Key) -> Self {
+        Lease(Arc::new(key))
+    }
+}
+
+impl Deref for Lease {
+    type Target = Key;
+
+    fn deref(&self) -> &Key {
+        &self.0
+    }
+}
+
+impl Borrow<Key> for Lease {
+    fn borrow(&self) -> &Key {
+        &self.0
+    }
+}
+
+// SAFETY: all is passed on to `Arc`, which pins its address.
+unsafe impl StrongRef for Lease {
+    type Target = Key;
+    type Weak = WeakLease;
+    type Watch = Swept<Self>;
+
+    fn downgrade(this: &Self) -> WeakLease {
+        WeakLease(Arc::downgrade(&this.0))
+    }
+    fn addr(this: &Self) -> *const () {
+        Arc::as_ptr(&this.0).cast()
+    }
+}
+
+// SAFETY: likewise.
+unsafe impl WeakRef for WeakLease {
+    type Strong = Lease;
+
+    fn upgrade(&self) -> Option<Lease> {
+        self.0.upgrade().map(Lease)
+    }
+    fn addr(&self) -> *const () {
+        self.0.as_ptr().cast()
+    }
+    fn is_expired(&self) -> bool {
+        ASKED.with_borrow_mut(|asked| asked.insert(self.0.as_ptr()));
+        self.0.strong_count() == 0
+    }
+}
+
+impl Identify<Lease> for WeakLease {
+    fn addr(&self) -> *const () {
+        WeakRef::addr(self)
+    }
+}
+
+/// The most entries that a sweep looks at in one operation.
+const MOST: usize = 24;
+
+/// 187: No operation looks at more entries than the documentation says (and at its own), whatever comes before
+/// it: so nobody pays for all.
+#[test]
+fn nobody_looks_at_all() {
+    let many = scaled(10_000, 100);
+    let lease = |number| {
+        Lease::from(Key {
+            hash: number as u64,
+            number,
+        })
+    };
+    let map = WeakMap::new();
+    let mut most = 0;
+    let mut check = |act: &mut dyn FnMut()| {
+        let now = asked(act);
+        assert!(now <= MOST + 1, "{now}");
+        most = most.max(now);
+    };
+    let mut keys: Vec<Lease> = Vec::new();
+    for number in 0..many {
+        keys.push(lease(number));
+        check(&mut || assert!(map.insert(&keys[number], number)));
+    }
+    let few = keys.split_off(many - many / 10);
+    drop(keys);
+    for key in &few {
+        check(&mut || assert!(map.contains_key(key)));
+        check(&mut || assert!(map.contains_key(&Key::addr_of(key))));
+        check(&mut || _ = map.get_or_insert_with(key, || 1));
+        check(&mut || assert!(!map.insert(key, 2)));
+        check(&mut || _ = map.compute(key, |_| Some(3)));
+    }
+    for key in &few {
+        check(&mut || assert!(map.remove(key).is_some()));
+    }
+    for _ in 0..many {
+        check(&mut || assert!(!map.contains_key(&few[0])));
+        check(&mut || assert!(map.remove(&few[0]).is_none()));
+    }
+    assert_eq!(map.len(), 0);
+    assert!(most > 4, "{most}: some are looked at");
+}
+
+impl Key {
+    fn addr_of(lease: &Lease) -> Addr<'_, Key> {
+        Addr::of(&**lease)
+    }
+}
+
+/// 187, 178: Also where thousands have the same hash, and the operation another.
+#[test]
+fn nobody_looks_at_all_of_equal_hash() {
+    type Values = WeakValueMap<Key, Lease, BuildHasherDefault<Plain>>;
+    type Names = Interner<Lease, BuildHasherDefault<Plain>>;
+    let many = scaled(600, 60);
+    let (values, names) = (Values::default(), Names::default());
+    let key = |number| Key { hash: 64, number };
+    let leases: Vec<Lease> = (0..many).map(|number| key(number).into()).collect();
+    for lease in &leases {
+        values.insert((**lease).clone(), lease);
+        names.intern(lease.clone());
+    }
+    drop(leases);
+    let other = Lease::from(Key { hash: 3, number: 0 });
+    // They may have filled as many arrays as if they had hashes of their own.
+    for _ in 0..many {
+        let now = asked(|| _ = values.insert((*other).clone(), &other));
+        assert!(now <= MOST + 1, "{now}");
+        let now = asked(|| _ = values.get(&*other));
+        assert!(now <= MOST + 1, "{now}");
+        let now = asked(|| {
+            let number = 1;
+            names.intern(Lease::from(Key { hash: 3, number }));
+        });
+        // It looks for it first, which is a read.
+        assert!(now <= 2 * MOST + 2, "{now}");
+    }
+    assert_eq!(values.len(), 1);
+    assert!(names.len() <= 2, "{}", names.len());
+}
+
+/// A value whose destructor does something.
+struct End(Box<dyn FnMut() + Send + Sync>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// 187, C53, D65: A destructor that a read runs reads in its turn, so often that it finds others of the dead, and
+/// changes the map: that ends, on a small stack, and nobody is left.
+#[test]
+fn a_destructor_that_a_read_runs_reads() {
+    const DEAD: usize = scaled(5_000, 40);
+    let test = || {
+        let map = Arc::new(WeakMap::<Arc<usize>, End>::new());
+        let (count, left) = (Count::default(), Arc::new(DEAD));
+        let end = |map: &Arc<WeakMap<Arc<usize>, End>>| {
+            let (map, count, left) = (Arc::downgrade(map), count.clone(), left.clone());
+            End(Box::new(move || {
+                count.add();
+                let Some(map) = map.upgrade() else { return };
+                for _ in 0..64 {
+                    assert!(map.contains_key(&left));
+                }
+                map.remove_if(&Arc::new(0), |_| unreachable!("it is a stranger"));
+            }))
+        };
+        map.insert(&left, End(Box::new(|| ())));
+        let keys: Vec<Arc<usize>> = (0..DEAD).map(Arc::new).collect();
+        keys.iter().for_each(|key| _ = map.insert(key, end(&map)));
+        drop(keys);
+        for _ in 0..32 * (DEAD / 4 + 2) {
+            assert!(map.contains_key(&left));
+        }
+        assert_eq!((map.len(), count.get()), (1, DEAD));
+    };
+    let small = thread::Builder::new().stack_size(512 << 10);
+    small.spawn(test).unwrap().join().unwrap();
+}
+
+/// C53: Destructors that purge, each of which ends the key of the next.
+#[test]
+fn destructors_that_purge_nest_no_deeper_than_others() {
+    const LINKS: usize = scaled(2_000, 40);
+    let test = || {
+        let map = Arc::new(WeakMap::<Arc<usize>, End>::new());
+        let count = Count::default();
+        let mut head: Option<Arc<usize>> = None;
+        for number in 0..LINKS {
+            let key = Arc::new(number);
+            let mut next = head.replace(key.clone());
+            let (count, weak) = (count.clone(), Arc::downgrade(&map));
+            let end = move || {
+                count.add();
+                drop(next.take());
+                if let Some(map) = weak.upgrade() {
+                    map.purge();
+                }
+            };
+            map.insert(&key, End(Box::new(end)));
+        }
+        drop(head);
+        map.purge();
+        assert_eq!((map.len(), count.get()), (0, LINKS));
+    };
+    let small = thread::Builder::new().stack_size(512 << 10);
+    small.spawn(test).unwrap().join().unwrap();
+}
+
+/// C47: Inside the destructor of an `Arc`'s payload its entry is one of the dead; as long as nothing else is looked
+/// for, it is found as often as it is asked for, and can be taken away in the end.
+#[test]
+fn the_last_words_of_an_arc_may_be_long() {
+    struct Node(Arc<Mutex<Vec<usize>>>);
+    static NOTES: LazyLock<WeakMap<Arc<Node>, usize>> = LazyLock::new(WeakMap::new);
+    impl Drop for Node {
+        fn drop(&mut self) {
+            let own = Addr::of(&*self);
+            let found = (0..200).filter_map(|_| NOTES.get(&own)).count();
+            let stays = (0..20).filter(|_| !NOTES.remove_if(&own, |_| false));
+            let said = [found, stays.count()];
+            self.0.lock().unwrap().extend(said);
+            self.0.lock().unwrap().extend(NOTES.remove(&own));
+            assert!(!NOTES.contains_key(&own));
+        }
+    }
+    let said = Arc::default();
+    let node = Arc::new(Node(Arc::clone(&said)));
+    NOTES.insert(&node, 7);
+    drop(node);
+    assert_eq!(*said.lock().unwrap(), [200, 20, 7]);
+}
+
+/// 187: Where all is told of, reads and changes ask nobody.
+#[test]
+fn nobody_asks_who_tells() {
+    let map = WeakMap::<Strong<usize>, Count>::new();
+    let keys: Vec<_> = (0..MANY).map(Strong::new).collect();
+    keys.iter()
+        .for_each(|key| _ = map.insert(key, Count::default()));
+    let left = keys[0].clone();
+    drop(keys);
+    for _ in 0..READS {
+        assert!(map.contains_key(&left));
+    }
+    assert_eq!((map.len(), map.pending_dead()), (1, MANY - 1));
+}

@@ -1,0 +1,143 @@
+//! Results of inputs whose deaths nobody tells, as `Arc`s': found while the memo only hits, or hardly misses.
+
+use std::sync::Arc;
+
+use weakly::{Memo, Reclaim, Strong};
+
+use crate::common::scaled;
+use crate::tools::{Count, Pointer, Witness, objects};
+
+const DEAD: usize = scaled(10_000, 60);
+/// Changes that make a round over so many, and reads.
+const ROUND: usize = DEAD / 4 + 2;
+const READS: usize = 32 * ROUND;
+
+/// A memo with a result for each of many inputs, of which the last alone is left.
+fn dying<P: Pointer>() -> (Memo<P, Witness>, P, Count) {
+    let (memo, destroyed) = (Memo::<P, Witness>::new(), Count::default());
+    let mut inputs = objects::<P>(DEAD + 1);
+    for input in &inputs {
+        memo.get_or_compute(input, |_| destroyed.witness());
+    }
+    let left = inputs.pop().unwrap();
+    (memo, left, destroyed)
+}
+
+/// 187: 10,000 dead results, 100,000 hits and 100 misses.
+#[test]
+fn dead_results_do_not_outlive_hits_and_misses() {
+    let (memo, left, destroyed) = dying::<Arc<usize>>();
+    let new: Vec<_> = (0..scaled(100, 4)).map(Arc::new).collect();
+    for hit in 0..scaled(100_000, READS) {
+        memo.get_or_compute(&left, |_| unreachable!("it is there"));
+        if hit % 1_000 == 0 {
+            if let Some(new) = new.get(hit / 1_000) {
+                memo.get_or_compute(new, |_| Witness::idle());
+            }
+        }
+    }
+    let statistics = memo.statistics();
+    assert_eq!((destroyed.get(), statistics.invalidated), (DEAD, DEAD));
+    assert_eq!(memo.len() + DEAD, statistics.misses);
+}
+
+/// 187: Hits alone, of both kinds.
+#[test]
+fn hits_find_dead_results() {
+    for asks in [false, true] {
+        let (memo, left, destroyed) = dying::<Arc<usize>>();
+        for _ in 0..READS {
+            if asks {
+                memo.get_or_compute(&left, |_| unreachable!("it is there"));
+            } else {
+                assert!(memo.get(&left).is_some());
+            }
+        }
+        assert_eq!((memo.len(), destroyed.get()), (1, DEAD));
+    }
+}
+
+/// 187: Misses alone, though nothing comes of them; and removals.
+#[test]
+fn changes_find_dead_results() {
+    let other = Arc::new(0);
+    type Way = fn(&Memo<Arc<usize>, Witness>, &Arc<usize>);
+    let ways: [Way; 3] = [
+        |memo, other| drop(memo.try_get_or_compute(other, |_| Err::<Witness, _>(()))),
+        |memo, other| assert!(!memo.remove(other)),
+        |memo, other| {
+            memo.get_or_compute(other, |_| Witness::idle());
+            assert!(memo.remove(other));
+        },
+    ];
+    for way in ways {
+        let (memo, left, destroyed) = dying::<Arc<usize>>();
+        for _ in 0..ROUND {
+            way(&memo, &other);
+        }
+        assert_eq!((memo.len(), destroyed.get()), (1, DEAD));
+        assert!(memo.get(&left).is_some());
+    }
+}
+
+/// 187: Of several inputs one that tells, and one that does not; and one that is depended on besides.
+#[test]
+fn one_silent_input_is_enough() {
+    let told = Strong::new(0);
+    let (memo, destroyed) = (
+        Memo::<(Strong<usize>, Arc<usize>), _>::new(),
+        Count::default(),
+    );
+    let mut silent = objects::<Arc<usize>>(DEAD + 1);
+    for silent in &silent {
+        memo.get_or_compute((&told, silent), |_| destroyed.witness());
+    }
+    let left = silent.pop().unwrap();
+    drop(silent);
+    for _ in 0..READS {
+        assert!(memo.get((&told, &left)).is_some());
+    }
+    assert_eq!((memo.len(), destroyed.get()), (1, DEAD));
+
+    let (memo, destroyed) = (Memo::<Strong<usize>, Witness>::new(), Count::default());
+    let inputs = objects::<Strong<usize>>(DEAD + 1);
+    let besides = objects::<Arc<usize>>(DEAD + 1);
+    for (input, besides) in inputs.iter().zip(&besides) {
+        memo.get_or_compute(input, |cx| {
+            cx.depends_on(besides);
+            destroyed.witness()
+        });
+    }
+    let _left = besides.last().cloned();
+    drop(besides);
+    for _ in 0..READS {
+        assert!(memo.get(&inputs[DEAD]).is_some());
+    }
+    assert_eq!((memo.len(), destroyed.get()), (1, DEAD));
+}
+
+/// 187, 185: On request they are kept.
+#[test]
+fn what_hits_find_is_kept_on_request() {
+    let (memo, left, destroyed) = dying::<Arc<usize>>();
+    memo.set_reclaim(Reclaim::OnRequest);
+    for _ in 0..READS {
+        assert!(memo.get(&left).is_some());
+    }
+    assert_eq!(
+        (memo.len(), memo.pending_dead(), destroyed.get()),
+        (1, DEAD, 0)
+    );
+    memo.purge();
+    assert_eq!((memo.pending_dead(), destroyed.get()), (0, DEAD));
+}
+
+/// D61: Where all inputs tell, hits destroy nothing.
+#[test]
+fn hits_destroy_nothing_that_is_told() {
+    let (memo, left, destroyed) = dying::<Strong<usize>>();
+    for _ in 0..READS {
+        memo.get_or_compute(&left, |_| unreachable!("it is there"));
+    }
+    assert_eq!((memo.pending_dead(), destroyed.get()), (DEAD, 0));
+}
