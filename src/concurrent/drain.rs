@@ -90,7 +90,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// Unlinks the dead, and gives memory back.
     pub(crate) fn shrink_to_fit(&self) {
         self.unlink_dead();
-        self.pin().shrink_to_fit();
+        if !self.nodes.is_new() {
+            self.pin().shrink_to_fit();
+        }
     }
 
     fn unlink_dead(&self) {
