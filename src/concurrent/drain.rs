@@ -114,7 +114,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     pub(crate) fn shrink_to_fit(&self) {
         let mut panics = FirstPanic::default();
         self.unlink_dead(&mut panics);
-        panics.catch(|| self.pin().shrink_to_fit());
+        if !self.nodes.is_new() {
+            panics.catch(|| self.pin().shrink_to_fit());
+        }
         panics.resume();
     }
 

@@ -151,6 +151,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     {
         // T1
         let idle = self.queue().is_idle();
+        if self.nodes.is_new() {
+            return None;
+        }
         let reader = self.nodes.read();
         let mut sweeps = T::SWEPT != Some(false) && reader.is_nth();
         let found = reader
@@ -172,6 +175,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Looks at all entries that are not stale, in no order.
     pub(crate) fn each(&self, mut look: impl FnMut(&K, &T, &V)) {
+        if self.nodes.is_new() {
+            return;
+        }
         let reader = self.nodes.read();
         for node in reader.entries() {
             if let Some((tie, value)) = node.fresh() {
@@ -367,6 +373,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     {
         self.drain_some();
         let idle = self.queue().is_idle();
+        if self.nodes.is_new() {
+            return None;
+        }
         let pin = self.pin();
         let sought = |node: &Node<K, T, V>| key.equivalent(node.key());
         let mut asking = Asking::about(hash);
@@ -400,6 +409,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// Removes the entries that are not `wanted`; those that are stale go with their notices.
     pub(crate) fn retain(&self, mut wanted: impl FnMut(&K, &T, &V) -> bool) {
         self.tend();
+        if self.nodes.is_new() {
+            return;
+        }
         let pin = self.pin();
         for node in pin.entries() {
             let unwanted = |(tie, value)| !wanted(node.key(), tie, value);
@@ -411,6 +423,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Removes all entries that are there, dead or alive; what is being made will not be kept.
     pub(crate) fn clear(&self) {
+        if self.nodes.is_new() {
+            return;
+        }
         let mut panics = FirstPanic::default();
         let pin = self.pin();
         for node in pin.entries() {

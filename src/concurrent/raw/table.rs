@@ -80,6 +80,13 @@ impl<N: Entry> RawTable<N> {
         self.domain.entries()
     }
 
+    /// Whether nothing was ever in it: then there is nothing to enter for.
+    #[inline]
+    pub(in super::super) fn is_new(&self) -> bool {
+        // Relaxed: nothing is read through it, and an entry that was put in before this call has been seen to.
+        self.current.load(Relaxed).is_null()
+    }
+
     /// Enters, to look.
     #[inline]
     pub(in super::super) fn read(&self) -> Reader<'_, N> {
