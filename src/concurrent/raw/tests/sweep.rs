@@ -12,6 +12,17 @@ use super::*;
 /// The most that is shown at a time.
 const MOST: usize = 4 * SLOTS;
 
+/// In so many steps a sweep goes round so many entries, of which few have neighbours: a quarter of them, where
+/// a bucket has six slots.
+const fn round(entries: usize) -> usize {
+    3 * entries / (2 * SLOTS) + 2
+}
+
+/// The same where all have one hash.
+const fn round_of_equals(entries: usize) -> usize {
+    round(entries) + entries / MOST
+}
+
 /// Sweeps so many times. What was shown, and how often what was shown most often.
 fn shown(table: &RawTable<Node>, position: &SweepPosition, times: usize) -> (HashSet<u64>, usize) {
     let mut times_shown = HashMap::new();
@@ -50,9 +61,9 @@ fn a_round_shows_each_once() {
             assert!(most <= 1 && now.is_disjoint(&all), "once in a round");
             all.extend(now);
             steps += 1;
-            assert!(steps <= entries as usize / 4 + 2, "{steps} of {entries}");
+            assert!(steps <= round(entries as usize), "{steps} of {entries}");
         }
-        let (again, _) = shown(&table, &position, entries as usize / 4 + 2);
+        let (again, _) = shown(&table, &position, round(entries as usize));
         assert_eq!(again, all);
     }
 }
@@ -63,7 +74,7 @@ fn equal_hashes_are_shown_in_pages() {
     let entries = if cfg!(miri) { 60 } else { 1_000 };
     let table = filled(entries, |_| 5);
     let position = SweepPosition::new();
-    let round = (entries / 4 + entries / MOST as u64 + 2) as usize;
+    let round = round_of_equals(entries as usize);
     let (all, most) = shown(&table, &position, round);
     assert_eq!(all.len(), entries as usize);
     assert!(most <= 2, "{most}");
@@ -82,7 +93,7 @@ fn what_is_removed_meanwhile_hides_nobody() {
     for hash in [spread, |_| 3] {
         let table = filled(entries, hash);
         let position = SweepPosition::new();
-        for _ in 0..entries / 4 + entries / MOST as u64 + 2 {
+        for _ in 0..round_of_equals(entries as usize) {
             let writer = table.write();
             writer.sweep(&position, |node| {
                 table.take(node.hash, node.key);
@@ -105,8 +116,9 @@ fn it_follows_what_moves() {
             last_shown[node.value as usize].set(now);
         });
         for (key, last) in last_shown[..=now as usize].iter().enumerate() {
-            let ago = now - last.get();
-            assert!(ago <= 3 * now / 8 + 4, "{key} was shown {ago} of {now} ago");
+            let ago = (now - last.get()) as usize;
+            let most = round(3 * now as usize / 2) + 2;
+            assert!(ago <= most, "{key} was shown {ago} of {now} ago");
         }
     }
 }
@@ -120,10 +132,12 @@ fn in_the_middle_of_a_move() {
     let mut moving = 0;
     for key in 0..7 * buckets as u64 {
         table.insert(Node::new(spread(key), key, key));
-        if table.write().array().is_some_and(|it| it.next().is_some()) {
+        let writer = table.write();
+        let array = writer.array().expect("it has entries");
+        if array.next().is_some() {
             moving += 1;
             // (Some have an entry more than a page.)
-            let round = buckets / 2 + buckets / 16;
+            let round = array.len() / 2 + array.len() / 16;
             let (all, most) = shown(&table, &SweepPosition::new(), round);
             assert_eq!(all.len() as u64, key + 1);
             assert!(most <= 2);
@@ -138,7 +152,7 @@ fn threads_share_a_round() {
     let entries = if cfg!(miri) { 100 } else { 4_000 };
     let table = filled(entries, spread);
     let position = SweepPosition::new();
-    let each = entries as usize / 16 + 1;
+    let each = round(entries as usize) / 4 + 1;
     let seen: Vec<HashSet<u64>> = thread::scope(|scope| {
         let threads: Vec<_> = (0..4)
             .map(|_| scope.spawn(|| shown(&table, &position, each).0))
