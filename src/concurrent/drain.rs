@@ -3,8 +3,10 @@
 use core::cell::Cell;
 use core::sync::atomic::Ordering::*;
 
+use super::node::Node;
 use super::table::{MANY, Table};
 use super::tie::Tied;
+use crate::hash::HashValue;
 
 /// How deep drains may nest: a value that is destroyed by one may make another by what it does.
 const NESTED: usize = 16;
@@ -43,6 +45,17 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
         self.until_sweep.store(self.entries().max(MANY), Relaxed);
         swept
+    }
+
+    /// The same for the entries of one hash.
+    #[inline]
+    pub(super) fn sweep_hash(&self, hash: HashValue) {
+        if self.swept.load(Relaxed) {
+            let pin = self.pin();
+            while let Some(dead) = self.unlink_if(&pin, hash, Node::is_stale, |_| true) {
+                self.end(dead);
+            }
+        }
     }
 
     /// Takes some notices and unlinks their entries, which are destroyed at the end. Says whether there

@@ -29,6 +29,14 @@ pub trait Sharing: Watching {
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
 pub trait Tied: Send + Sync {
+    /// Whether its entry may be told of two deaths, and counts as one.
+    #[doc(hidden)]
+    const IS_PAIR: bool = false;
+    /// Whether it has been.
+    #[doc(hidden)]
+    fn is_told_twice(&self) -> bool {
+        false
+    }
     /// Whether somebody's death is not told, so that it has to be asked for.
     #[doc(hidden)]
     fn is_swept(&self) -> bool;
@@ -221,6 +229,52 @@ impl<K: StrongRef<Weak: Send + Sync>> TiedTo for Pinned<K> {
 
     fn downgrade(&self) -> K::Weak {
         self.0.clone()
+    }
+}
+
+/// To two objects: the entry goes with the first of them.
+pub(crate) struct Pair<A, B>(pub(super) A, pub(super) B);
+
+impl<A: Tied, B: Tied> Tied for Pair<A, B> {
+    const IS_PAIR: bool = true;
+
+    fn is_told_twice(&self) -> bool {
+        !self.0.is_swept() && !self.1.is_swept() && self.0.is_stale() && self.1.is_stale()
+    }
+
+    #[inline]
+    fn is_swept(&self) -> bool {
+        self.0.is_swept() || self.1.is_swept()
+    }
+
+    #[inline]
+    fn is_stale(&self) -> bool {
+        self.0.is_stale() || self.1.is_stale()
+    }
+
+    fn is_dead(&self) -> bool {
+        self.0.is_dead() || self.1.is_dead()
+    }
+
+    #[inline]
+    fn is_named_by(&self, hook: HookId) -> bool {
+        self.0.is_named_by(hook) || self.1.is_named_by(hook)
+    }
+
+    /// The other object need not tell any more; if it has, its notice comes late.
+    fn settle(&self, hook: HookId) {
+        if self.0.is_named_by(hook) {
+            self.0.settle(hook);
+            self.1.end();
+        } else {
+            self.0.end();
+            self.1.settle(hook);
+        }
+    }
+
+    fn end(&self) {
+        self.0.end();
+        self.1.end();
     }
 }
 
