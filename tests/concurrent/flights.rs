@@ -1,14 +1,13 @@
 //! `get_or_insert_with`: of those who ask at once, one makes it.
 
 use std::ops::Deref;
-use std::sync::Arc;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use weakly::Strong;
-use weakly::concurrent::{WeakMap, WeakValueMap};
+use weakly::concurrent::{WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
 
 use crate::common::{explode, panics, scaled};
 use crate::faces::{Count, Kind, Life, lives};
@@ -112,6 +111,98 @@ impl<P: Kind> Making for Values<P> {
     }
 }
 
+/// By weak keys of equal content, another object each time.
+struct HashMaps<P: Kind> {
+    map: WeakHashMap<Life<P>, Arc<usize>>,
+    keys: [Mutex<Vec<Life<P>>>; 8],
+}
+
+impl<P: Kind> HashMaps<P> {
+    fn key(&self, key: usize) -> Life<P> {
+        let new = Life::<P>::from(key);
+        self.keys[key].lock().unwrap().push(new.clone());
+        new
+    }
+}
+
+impl<P: Kind> Making for HashMaps<P> {
+    type Value = Arc<usize>;
+
+    fn new() -> Self {
+        let (map, keys) = (WeakHashMap::new(), Default::default());
+        HashMaps { map, keys }
+    }
+    #[track_caller]
+    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Arc<usize> {
+        let key = self.key(key);
+        self.map.get_or_insert_with(&key, || Arc::new(make()))
+    }
+    fn get(&self, key: usize) -> Option<Arc<usize>> {
+        self.map.get(&key)
+    }
+    fn set(&self, key: usize, value: &Arc<usize>) -> bool {
+        self.map.insert(&self.key(key), value.clone())
+    }
+    fn remove(&self, key: usize) -> bool {
+        self.map.remove(&key).is_some()
+    }
+    fn clear(&self) {
+        self.map.clear();
+    }
+    fn retain(&self, keep: bool) {
+        self.map.retain(|_, _| keep);
+    }
+    fn len(&self) -> usize {
+        self.map.len()
+    }
+    fn value(number: usize) -> Arc<usize> {
+        Arc::new(number)
+    }
+}
+
+/// Weak values of weak keys.
+struct Pairs<P: Kind> {
+    map: WeakPairMap<Life<P>, Life<P>>,
+    keys: Vec<Life<P>>,
+}
+
+impl<P: Kind> Making for Pairs<P> {
+    type Value = Life<P>;
+
+    fn new() -> Self {
+        let (map, keys) = (WeakPairMap::new(), lives::<P>(8));
+        Pairs { map, keys }
+    }
+    #[track_caller]
+    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Life<P> {
+        self.map.get_or_insert_with(&self.keys[key], |asked| {
+            assert_eq!(**asked, key);
+            make().into()
+        })
+    }
+    fn get(&self, key: usize) -> Option<Life<P>> {
+        self.map.get(&self.keys[key])
+    }
+    fn set(&self, key: usize, value: &Life<P>) -> bool {
+        self.map.insert(&self.keys[key], value)
+    }
+    fn remove(&self, key: usize) -> bool {
+        self.map.remove(&self.keys[key]).is_some()
+    }
+    fn clear(&self) {
+        self.map.clear();
+    }
+    fn retain(&self, keep: bool) {
+        self.map.retain(|_, _| keep);
+    }
+    fn len(&self) -> usize {
+        self.map.len()
+    }
+    fn value(number: usize) -> Life<P> {
+        number.into()
+    }
+}
+
 macro_rules! for_each_making {
     (@one $test:ident $($name:ident: $map:ident),*) => {$(
         mod $name {
@@ -129,7 +220,8 @@ macro_rules! for_each_making {
     )*};
     ($($test:ident),* $(,)?) => {$(
         mod $test {
-            for_each_making!(@one $test weak_map: Maps, weak_value_map: Values);
+            for_each_making!(@one $test weak_map: Maps, weak_value_map: Values,
+                weak_hash_map: HashMaps, weak_pair_map: Pairs);
         }
     )*};
 }

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex};
 
-use weakly::concurrent::{WeakMap, WeakSet};
+use weakly::concurrent::{WeakMap, WeakPairMap, WeakSet};
 use weakly::{Attribute, AttributeKey, Attributes, Identify, Strong, Weak};
 
 use crate::common::scaled;
@@ -35,18 +35,33 @@ impl AttributeKey for Note {
 }
 
 /// Everything that is looked up by identity.
-#[derive(Default)]
 struct All {
     map: WeakMap<Strong<usize>, u32>,
     set: WeakSet<Strong<usize>>,
+    pairs: WeakPairMap<Strong<usize>, Strong<u32>>,
+    value: Strong<u32>,
     attribute: Attribute<Strong<usize>, u32>,
     attributes: Attributes<Strong<usize>>,
+}
+
+impl Default for All {
+    fn default() -> Self {
+        All {
+            map: WeakMap::new(),
+            set: WeakSet::new(),
+            pairs: WeakPairMap::new(),
+            value: Strong::new(2),
+            attribute: Attribute::new(),
+            attributes: Attributes::new(),
+        }
+    }
 }
 
 impl All {
     fn put(&self, object: &Strong<usize>) {
         self.map.insert(object, 2);
         self.set.insert(object);
+        self.pairs.insert(object, &self.value);
         self.attribute.set(object, 2);
         self.attributes.set(object, Note, 2);
     }
@@ -54,6 +69,7 @@ impl All {
     fn assert_has(&self, object: &Strong<usize>) {
         assert_eq!(self.map.get(object), Some(2));
         assert!(self.set.contains(object));
+        assert!(self.pairs.contains_key(object));
         assert_eq!(self.attribute.get(object), Some(2));
         assert_eq!(self.attributes.get(object, Note), Some(2));
     }
@@ -62,7 +78,7 @@ impl All {
 /// A question by a weak key; whether it found something.
 type Ask<Q> = fn(&All, &Q) -> bool;
 
-fn questions<Q: Identify<Strong<usize>>>() -> [Ask<Q>; 15] {
+fn questions<Q: Identify<Strong<usize>>>() -> [Ask<Q>; 20] {
     [
         |all, key| all.map.get(key).is_some(),
         |all, key| all.map.with(key, |_| ()).is_some(),
@@ -71,6 +87,11 @@ fn questions<Q: Identify<Strong<usize>>>() -> [Ask<Q>; 15] {
         |all, key| all.map.remove_if(key, |_| true),
         |all, key| all.set.contains(key),
         |all, key| all.set.remove(key),
+        |all, key| all.pairs.get(key).is_some(),
+        |all, key| all.pairs.get_key_value(key).is_some(),
+        |all, key| all.pairs.contains_key(key),
+        |all, key| all.pairs.remove(key).is_some(),
+        |all, key| all.pairs.remove_if(key, |_| true).is_some(),
         |all, key| all.attribute.get(key).is_some(),
         |all, key| all.attribute.has(key),
         |all, key| all.attribute.take(key).is_some(),
