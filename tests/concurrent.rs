@@ -32,6 +32,8 @@ mod faces;
 mod flights;
 #[path = "concurrent/last_pin.rs"]
 mod last_pin;
+#[path = "concurrent/makings.rs"]
+mod makings;
 #[path = "concurrent/pairs.rs"]
 mod pairs;
 #[path = "concurrent/reclaim.rs"]

@@ -267,6 +267,7 @@ defaults!(Maps Sets ValueMaps Interners);
 
 #[path = "more_faces.rs"]
 mod more_faces;
+#[allow(unused_imports)] // the program `stress` uses none of them
 pub(crate) use more_faces::*;
 
 impl<P: Kind> Collection for Maps<P> {
