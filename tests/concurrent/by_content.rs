@@ -1,5 +1,6 @@
 //! What is the own of a map and a set by content: several objects say the same, and one of them counts.
 
+use std::cell::Cell;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering::*};
@@ -437,4 +438,54 @@ fn a_destructor_may_ask_for_the_content_that_makes_room() {
     drop(first);
     assert!(map.get_or_insert_with(&second, || None).is_none());
     assert_eq!((asked.get(), map.len_live()), (1, 1));
+}
+
+thread_local! {
+    /// How many comparisons on this thread are left before something is done, once.
+    static NEXT: Cell<Option<(usize, fn())>> = const { Cell::new(None) };
+    static WORDS: (WeakHashSet<Strong<Poor>>, [Strong<Poor>; 3]) = (
+        WeakHashSet::new(),
+        [0, 1, 1].map(|n| Strong::new(Poor(n))),
+    );
+}
+
+/// All have the same hash.
+struct Poor(usize);
+
+impl PartialEq for Poor {
+    fn eq(&self, other: &Self) -> bool {
+        match NEXT.take() {
+            Some((0, act)) => act(),
+            next => NEXT.set(next.map(|(left, act)| (left - 1, act))),
+        }
+        self.0 == other.0
+    }
+}
+
+impl Eq for Poor {}
+
+impl Hash for Poor {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// H109, L157: The same content comes in by another object between the look and the insertion.
+#[test]
+fn one_of_two_is_told_that_a_content_is_new() {
+    let nested = || WORDS.with(|(set, words)| assert!(set.insert(&words[1])));
+    WORDS.with(|(set, words)| {
+        let mut came_in_between = 0;
+        for at in 0..6 {
+            set.clear();
+            assert!(set.insert(&words[0]));
+            NEXT.set(Some((at, nested)));
+            let is_new = set.insert(&words[2]);
+            let was_done = NEXT.take().is_none();
+            assert!(is_new != was_done, "at comparison {at}");
+            came_in_between += usize::from(was_done);
+            let there = set.get(&*words[2]).expect("one of them");
+            assert!(Strong::ptr_eq(&there, &words[1 + usize::from(is_new)]));
+            assert_eq!((set.len(), set.len_live()), (2, 2));
+        }
+        assert!(came_in_between >= 2);
+    });
 }
