@@ -37,8 +37,7 @@ impl<K: Content<Target: Eq>> PartialEq for Said<K> {
 
 impl<K: Content<Target: Eq>> Eq for Said<K> {}
 
-/// A content that is looked for. The object that has it, or was taken to have it, is kept until the table
-/// is not looked at any more.
+/// A content that is looked for. The object that has it is kept until the table is not looked at any more.
 pub(super) struct Sought<'a, K, Q: ?Sized> {
     content: &'a Q,
     held: RefCell<Option<K>>,
@@ -54,12 +53,15 @@ impl<'a, K, Q: ?Sized> Sought<'a, K, Q> {
 
 impl<K: Content, Q: ?Sized + Equivalent<K::Target>> Equivalent<Said<K>> for Sought<'_, K, Q> {
     fn equivalent(&self, said: &Said<K>) -> bool {
-        let key = said.0.upgrade();
-        let same = key
-            .as_ref()
-            .is_some_and(|key| self.content.equivalent(K::content(key)));
-        let before = self.held.replace(key);
-        drop(before);
+        let Some(key) = said.0.upgrade() else {
+            return false;
+        };
+        let same = self.content.equivalent(K::content(&key));
+        // No other: its life may be what somebody waits for.
+        if same {
+            let before = self.held.replace(Some(key));
+            drop(before);
+        }
         same
     }
 }

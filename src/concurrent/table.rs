@@ -236,7 +236,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let pin = self.pin();
         let mut asking = Asking::about(hash);
         loop {
-            let there = pin.get(hash.get(), |node| *node.key == *key);
+            // In the order in which `swap` asks, or an `Eq` that is not symmetric would never let it.
+            let there = pin.get(hash.get(), |node| *key == *node.key);
             let shown = there.and_then(Node::fresh);
             let address = there.map(|there| ptr::from_ref(there).cast());
             let (wanted, answer) = asking.ask(address, || change(shown));

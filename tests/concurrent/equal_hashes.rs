@@ -230,6 +230,56 @@ fn small_one_content_comes_and_goes_on_threads<C: Contents>() {
     });
 }
 
+/// L157: Whatever `Eq` says, if it always says the same.
+#[test]
+fn an_equality_that_is_none_hangs_nobody() {
+    macro_rules! keys {
+        ($($name:ident: $eq:expr;)*) => {$(
+            #[derive(Clone)]
+            struct $name(usize);
+            impl PartialEq for $name {
+                fn eq(&self, other: &Self) -> bool {
+                    $eq(&self.0, &other.0)
+                }
+            }
+            impl Eq for $name {}
+            impl Hash for $name {
+                fn hash<H: Hasher>(&self, _: &mut H) {}
+            }
+            in_time(|| {
+                let keys: Vec<_> = [1, 0, 2, 1].map($name).map(Arc::new).into();
+                let (facts, words) = (WeakHashMap::new(), WeakHashSet::new());
+                let (values, names) = (WeakValueMap::new(), Interner::<Arc<$name>>::new());
+                for key in keys.iter().chain(&keys) {
+                    facts.compute(key, |_| Some(1));
+                    facts.get_or_insert_with(key, || 2);
+                    facts.compute(key, |_| Some(3));
+                    values.compute((**key).clone(), |_| Some(key.clone()));
+                    values.get_or_insert_with((**key).clone(), |_| key.clone());
+                    words.insert(key);
+                    names.intern(key.clone());
+                    facts.compute(key, |_| None);
+                    values.compute((**key).clone(), |_| None);
+                    words.remove(&**key);
+                }
+                drop(keys);
+                for purge in [&|| facts.purge(), &|| values.purge(), &|| words.purge(), &|| names.purge()] as [&dyn Fn(); 4] {
+                    purge();
+                }
+                let lens = [facts.len(), values.len(), words.len(), names.len()];
+                assert_eq!(lens, [0; 4]);
+            });
+        )*};
+    }
+    keys! {
+        Less: usize::lt;
+        Greater: usize::gt;
+        AtMost: usize::le;
+        AtLeast: usize::ge;
+        Other: usize::ne;
+    }
+}
+
 /// The issue's own words: nobody's hasher is poor.
 #[test]
 fn a_word_is_interned_again_and_again() {
