@@ -15,7 +15,7 @@ use crate::common::{in_time, scaled};
 use crate::faces::{Kind, Life};
 use crate::for_each_pointer;
 
-const MANY: usize = scaled(2_000, 40);
+const MANY: usize = scaled(1_200, 40);
 const THREADS: usize = 4;
 
 /// All have the same hash.
