@@ -205,6 +205,15 @@ fn what_threads_share_is_shared_if_what_it_owns_can_be() {
         concurrent::WeakValueMap<Sendable, Strong<i32>>: true, false;
         concurrent::WeakValueMap<Neither, Strong<i32>>: false, false;
         concurrent::Interner<Arc<str>>: true, true;
+        concurrent::WeakHashMap<Strong<str>, i32>: true, true;
+        concurrent::WeakHashMap<Arc<str>, Sendable>: true, false;
+        concurrent::WeakHashMap<Strong<str>, Syncable>: false, false;
+        concurrent::WeakHashMap<Strong<str>, i32, Neither>: false, false; // the hasher
+        concurrent::WeakHashSet<Strong<str>>: true, true;
+        concurrent::WeakHashSet<Strong<str>, Neither>: false, false;
+        concurrent::WeakPairMap<Strong<i32>, Arc<i32>>: true, true;
+        concurrent::Iter<Strong<i32>, Neither>: false, false;
+        concurrent::PairIter<Strong<i32>, Arc<i32>>: true, true;
         Attribute<Strong<i32>, i32>: true, true;
         Attribute<Strong<i32>, Sendable>: true, false;
         Attribute<Strong<i32>, Neither>: false, false;
@@ -223,9 +232,13 @@ fn what_threads_share_can_be_caught_with_a_panic() {
     caught::<concurrent::WeakMap<Strong<i32>, i32>>();
     caught::<concurrent::WeakValueMap<String, Arc<i32>>>();
     caught::<concurrent::Interner<Strong<str>>>();
+    caught::<concurrent::WeakHashMap<Strong<str>, i32>>();
+    caught::<concurrent::WeakHashSet<Arc<str>>>();
+    caught::<concurrent::WeakPairMap<Strong<i32>, Arc<i32>>>();
     caught::<Attribute<Strong<i32>, i32>>();
     caught::<Memo<Strong<i32>, String>>();
     assert!(!has!(concurrent::WeakMap<Strong<i32>, Cell<i32>>: RefUnwindSafe));
+    assert!(!has!(concurrent::WeakHashMap<Strong<i32>, Cell<i32>>: RefUnwindSafe));
 }
 
 #[test]

@@ -11,6 +11,8 @@
 
 #[path = "concurrent/basics.rs"]
 mod basics;
+#[path = "concurrent/by_content.rs"]
+mod by_content;
 #[path = "concurrent/chains.rs"]
 mod chains;
 mod common;
@@ -32,6 +34,10 @@ mod faces;
 mod flights;
 #[path = "concurrent/last_pin.rs"]
 mod last_pin;
+#[path = "concurrent/makings.rs"]
+mod makings;
+#[path = "concurrent/pairs.rs"]
+mod pairs;
 #[path = "concurrent/reclaim.rs"]
 mod reclaim;
 #[path = "concurrent/reentry.rs"]

@@ -22,7 +22,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use weakly::StrongRef;
-use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
+use weakly::concurrent::{
+    Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
+};
 
 use faces::Kind;
 
@@ -84,6 +86,11 @@ struct World<P: Kind> {
     set: WeakSet<Object<P>>,
     values: WeakValueMap<u64, Object<P>>,
     words: Interner<Word<P>>,
+    /// What is said of words, and which of them have been said.
+    facts: WeakHashMap<Word<P>, Arc<Thing>>,
+    said: WeakHashSet<Word<P>>,
+    /// Objects of even numbers to hot ones, others to any that may die.
+    pairs: WeakPairMap<Object<P>, Object<P>>,
     /// Their numbers are the highest.
     hot: Vec<Object<P>>,
 }
@@ -97,6 +104,9 @@ impl<P: Kind> World<P> {
             set: WeakSet::new(),
             values: WeakValueMap::new(),
             words: Interner::new(),
+            facts: WeakHashMap::new(),
+            said: WeakHashSet::new(),
+            pairs: WeakPairMap::new(),
             hot: (0..HOT).map(hot).collect(),
         })
     }
@@ -177,6 +187,12 @@ impl<P: Kind> Actor<'_, P> {
         );
         assert!(world.set.insert(&object));
         assert!(world.values.insert(number, &object));
+        assert!(!world.pairs.contains_key(&object));
+        let other = match self.any() {
+            Some(at) if number % 2 != 0 => &self.pool[at].object,
+            _ => &world.hot[self.dice.roll(HOT)],
+        };
+        assert!(world.pairs.insert(&object, other));
         if self.pool.len() == POOL {
             self.pool.remove(0);
         }
@@ -196,6 +212,9 @@ impl<P: Kind> Actor<'_, P> {
             there
         );
         assert_eq!(world.set.contains(object), there);
+        let other = world.pairs.get(object);
+        assert!(number % 2 != 0 || other.is_some() == there);
+        other.inspect(|other| other.check(other.number));
         let value = world.values.get(&number);
         assert_eq!(value.is_some(), there);
         value.inspect(|value| value.check(number));
@@ -228,6 +247,9 @@ impl<P: Kind> Actor<'_, P> {
         );
         assert_eq!(world.set.remove(&object), there);
         assert_eq!(world.values.remove(&number).is_some(), there);
+        let other = world.pairs.remove(&object);
+        assert!(number % 2 != 0 || other.is_some() == there);
+        assert!(!world.pairs.contains_key(&object));
         assert!(!world.map.contains_key(&object));
     }
 
@@ -268,6 +290,13 @@ impl<P: Kind> Actor<'_, P> {
             Word::<P>::addr(&one) == Word::<P>::addr(&other),
             "two for {number}"
         );
+        let fact = || Arc::new(Thing::new(number, &self.stage.ledger));
+        world.facts.insert(&one, fact());
+        let fact = world.facts.get(&number).expect("who says so lives");
+        fact.check(number);
+        world.said.insert(&one);
+        let said = world.said.get(&number).expect("likewise");
+        assert!(Word::<P>::addr(&one) == Word::<P>::addr(&said));
         if self.words.len() == POOL {
             let at = self.dice.roll(POOL);
             self.words.swap_remove(at);
@@ -276,17 +305,20 @@ impl<P: Kind> Actor<'_, P> {
     }
 
     fn purge(&mut self, world: &World<P>) {
-        match self.dice.roll(4) {
+        match self.dice.roll(7) {
             0 => world.map.purge(),
             1 => world.set.purge(),
             2 => world.values.purge(),
+            3 => world.facts.purge(),
+            4 => world.said.purge(),
+            5 => world.pairs.purge(),
             _ => world.words.purge(),
         }
     }
 
     fn look_at_all(&mut self, world: &World<P>) {
         let mut seen = HashSet::new();
-        match self.dice.roll(5) {
+        match self.dice.roll(7) {
             0 => {
                 for (key, value) in &world.map {
                     value.check(key.number);
@@ -309,6 +341,18 @@ impl<P: Kind> Actor<'_, P> {
                 value.check(key.number);
                 key.number < hot(HOT) || seen.insert(key.number)
             }),
+            4 => {
+                for (word, fact) in &world.facts {
+                    fact.check(*word);
+                }
+                world.said.retain(|word| **word < WORDS);
+            }
+            5 => {
+                for (key, value) in &world.pairs {
+                    value.check(value.number);
+                    assert!(seen.insert(key.number), "twice");
+                }
+            }
             _ => {
                 let words: Vec<_> = world.words.iter().collect();
                 assert!(words.iter().all(|word| **word < WORDS));
@@ -380,12 +424,22 @@ fn all_at_once<P: Kind>() {
             world.set.purge();
             world.values.purge();
             world.words.purge();
+            world.facts.purge();
+            world.said.purge();
+            world.pairs.purge();
         }
         assert_eq!(world.map.len(), world.map.len_live());
         assert_eq!(world.set.len(), 0);
         assert_eq!((world.values.len(), world.words.len()), (0, 0));
-        let pending = [world.map.pending_dead(), world.set.pending_dead()];
-        assert_eq!(pending, [0, 0]);
+        let by_content = (world.facts.len(), world.said.len());
+        assert_eq!((by_content, world.pairs.len()), ((0, 0), 0));
+        let pending = [
+            world.map.pending_dead(),
+            world.set.pending_dead(),
+            world.facts.pending_dead(),
+            world.pairs.pending_dead(),
+        ];
+        assert_eq!(pending, [0; 4]);
     }
     assert!(world.map.len() <= HOT);
     drop((world, stage));

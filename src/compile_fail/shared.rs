@@ -149,3 +149,47 @@ struct AttributesAcrossThreads;
 /// });
 /// ```
 struct Memos;
+
+/// Both sides of a pair are pointers that threads share, and so are keys by content, which can be compared and
+/// hashed.
+///
+/// ```
+/// # use weakly::{Strong, concurrent::{WeakHashMap, WeakHashSet, WeakPairMap}};
+/// let pairs = WeakPairMap::<Strong<u32>, std::sync::Arc<u32>>::new();
+/// let map = WeakHashMap::<Strong<u32>, f32>::new();
+/// let set = WeakHashSet::<Strong<u32>>::new();
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Strong, concurrent::WeakPairMap};
+/// let pairs = WeakPairMap::<Strong<u32>, std::rc::Rc<u32>>::new();
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Strong, concurrent::WeakPairMap, local};
+/// let pairs = WeakPairMap::<local::Strong<u32>, Strong<u32>>::new();
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{concurrent::WeakHashMap, local::Strong};
+/// let map = WeakHashMap::<Strong<u32>, f32>::default();
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Strong, concurrent::WeakHashMap};
+/// let map = WeakHashMap::<Strong<f32>, u32>::default();
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Strong, concurrent::WeakHashSet};
+/// let set = WeakHashSet::<Strong<f32>>::default();
+/// ```
+///
+/// What is found is given out as a handle, or shown for the time of a closure.
+///
+/// ```
+/// # use weakly::{Strong, concurrent::WeakHashMap};
+/// # let (word, map) = (Strong::<str>::from("word"), WeakHashMap::<Strong<str>, String>::new());
+/// let found = map.with("word", |value| value.len());
+/// ```
+/// ```compile_fail
+/// # use weakly::{Strong, concurrent::WeakHashMap};
+/// # let (word, map) = (Strong::<str>::from("word"), WeakHashMap::<Strong<str>, String>::new());
+/// let found = map.with("word", |value| value);
+/// ```
+struct SharedContentsAndPairs;

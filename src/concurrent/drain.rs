@@ -3,9 +3,11 @@
 use core::cell::Cell;
 use core::sync::atomic::Ordering::Relaxed;
 
+use super::node::Node;
 use super::raw::FirstPanic;
 use super::table::Table;
 use super::tie::Tied;
+use crate::hash::HashValue;
 
 /// How deep drains may nest: a value that is destroyed by one may make another by what it does.
 const NESTED: usize = 16;
@@ -63,6 +65,17 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
         panics.catch(|| drop(pin));
         swept
+    }
+
+    /// The same for the entries of one hash.
+    #[inline]
+    pub(super) fn sweep_hash(&self, hash: HashValue) {
+        if self.is_swept() {
+            let pin = self.pin();
+            while let Some(dead) = self.unlink_if(&pin, hash, Node::is_stale, |_| true) {
+                self.end(dead);
+            }
+        }
     }
 
     /// Takes some notices and unlinks their entries, which are destroyed at the end. Says whether there

@@ -1,19 +1,18 @@
 //! One live handle for each content, for threads that intern together.
 
 use core::borrow::Borrow;
-use core::cell::RefCell;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
-use std::vec::Vec;
 
+use super::content::Said;
 use super::iter::Keys;
 use super::shared_housekeeping;
 use super::table::Table;
 use super::tie::{SharedRef, TieOf, TiedTo};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::interner::agree;
-use crate::reference::{Content, StrongRef, WeakRef};
+use crate::reference::Content;
 
 /// One live handle for each content, for threads that intern together behind `&self`: handles that are
 /// given out for equal contents, on whatever threads, point to the same object for as long as any of them
@@ -39,39 +38,6 @@ use crate::reference::{Content, StrongRef, WeakRef};
 pub struct Interner<K: SharedRef, S = DefaultHashBuilder> {
     table: Table<Said<K>, TieOf<K>, ()>,
     hasher: S,
-}
-
-/// A content by which a handle is found, while it lives.
-struct Said<K: StrongRef>(K::Weak);
-
-impl<K: Content<Target: Eq>> PartialEq for Said<K> {
-    fn eq(&self, other: &Self) -> bool {
-        let (Some(one), Some(other)) = (self.0.upgrade(), other.0.upgrade()) else {
-            return false;
-        };
-        K::content(&one) == K::content(&other)
-    }
-}
-
-impl<K: Content<Target: Eq>> Eq for Said<K> {}
-
-/// A content that is looked for. The handle that has it, or was taken to have it, is kept until the table
-/// is not looked at any more.
-struct Sought<'a, K, Q: ?Sized> {
-    content: &'a Q,
-    held: RefCell<Option<K>>,
-}
-
-impl<K: Content, Q: ?Sized + Equivalent<K::Target>> Equivalent<Said<K>> for Sought<'_, K, Q> {
-    fn equivalent(&self, said: &Said<K>) -> bool {
-        let key = said.0.upgrade();
-        let same = key
-            .as_ref()
-            .is_some_and(|key| self.content.equivalent(K::content(key)));
-        let before = self.held.replace(key);
-        drop(before);
-        same
-    }
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef> Interner<K> {
@@ -170,9 +136,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
 
     /// All live handles that are there now, in no order, as a snapshot that holds none of them. O(capacity).
     pub fn iter(&self) -> Keys<K> {
-        let mut keys = Vec::new();
-        self.table.each(|_, tie, ()| keys.push(tie.downgrade()));
-        Keys(keys.into_iter())
+        Keys(self.table.weak_keys())
     }
 
     #[inline]
@@ -180,19 +144,12 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     where
         Q: ?Sized + Hash + Equivalent<K::Target>,
     {
-        let held = RefCell::new(None);
-        let sought = Sought { content, held };
-        self.table.read(hash, &sought, |_, ()| Some(()))?;
-        sought.held.into_inner()
+        self.table.find(hash, content, |()| ()).map(|(key, ())| key)
     }
 
     #[inline]
     fn add(&self, hash: HashValue, key: K) -> K {
-        let tie = TieOf::<K>::new(&key, hash, self.table.queue());
-        let said = Said(K::downgrade(&key));
-        self.table
-            .put_unless(hash, said, tie, (), |tie, ()| tie.upgrade())
-            .unwrap_or(key)
+        self.table.add(hash, &key, ()).unwrap_or(key)
     }
 }
 

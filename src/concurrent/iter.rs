@@ -17,6 +17,10 @@ pub struct Keys<K: StrongRef>(pub(super) vec::IntoIter<K::Weak>);
 /// [`WeakValueMap::iter`](super::WeakValueMap::iter).
 pub struct ValueIter<K, V: StrongRef>(pub(super) vec::IntoIter<(K, V::Weak)>);
 
+/// The entries that a map had when the iterator was made, without those of which a side has died since. See
+/// [`WeakPairMap::iter`](super::WeakPairMap::iter).
+pub struct PairIter<K: StrongRef, V: StrongRef>(pub(super) vec::IntoIter<(K::Weak, V::Weak)>);
+
 macro_rules! snapshot {
     ([$($generics:tt)*] $name:ty, $item:ty, |$entry:pat_param| $live:expr) => {
         impl<$($generics)*> Iterator for $name {
@@ -46,3 +50,4 @@ macro_rules! snapshot {
 snapshot!([K: StrongRef, V] Iter<K, V>, (K, V), |(key, value)| key.upgrade().map(|key| (key, value)));
 snapshot!([K: StrongRef] Keys<K>, K, |key| key.upgrade());
 snapshot!([K, V: StrongRef] ValueIter<K, V>, (K, V), |(key, value)| value.upgrade().map(|value| (key, value)));
+snapshot!([K: StrongRef, V: StrongRef] PairIter<K, V>, (K, V), |(key, value)| key.upgrade().zip(value.upgrade()));

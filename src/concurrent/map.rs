@@ -35,7 +35,7 @@ impl Address {
 /// is dead: so if it has one still, the object has lived all the time, and the entry is not one of another
 /// object that came after it.
 #[inline]
-fn has<K: StrongRef, Q: ?Sized + Identify<K>>(key: &Q, address: Address) -> bool {
+pub(super) fn has<K: StrongRef, Q: ?Sized + Identify<K>>(key: &Q, address: Address) -> bool {
     Address::of(key.addr()).1 == address
 }
 

@@ -1,6 +1,9 @@
 #![doc = include_str!("../../docs/CONCURRENT.md")]
 
+mod content;
 mod drain;
+mod hash_map;
+mod hash_set;
 mod inside;
 mod interner;
 mod iter;
@@ -8,6 +11,7 @@ mod kept;
 mod making;
 mod map;
 mod node;
+mod pair_map;
 #[allow(unsafe_code)]
 mod raw;
 mod set;
@@ -16,9 +20,12 @@ mod table;
 mod tie;
 mod value_map;
 
+pub use hash_map::WeakHashMap;
+pub use hash_set::WeakHashSet;
 pub use interner::Interner;
-pub use iter::{Iter, Keys, ValueIter};
+pub use iter::{Iter, Keys, PairIter, ValueIter};
 pub use map::WeakMap;
+pub use pair_map::WeakPairMap;
 pub use set::WeakSet;
 pub use tie::{SharedRef, Sharing};
 pub use value_map::WeakValueMap;
@@ -43,9 +50,10 @@ pub(crate) fn circle<K, V>() -> ! {
 /// The methods about size and the dead, word for word those of every shared collection.
 macro_rules! shared_housekeeping {
     () => {
-        /// The number of entries. O(threads). Exact while nobody changes the collection; what has
-        /// announced its death, and what is still being made, do not count. For `Arc` it is an upper
-        /// bound: the dead count until a sweep finds them.
+        /// The number of entries. O(threads); of pairs O(capacity), while several deaths wait to be buried.
+        /// Exact while nobody changes the collection; what has announced its death, and what is still
+        /// being made, do not count. For `Arc` it is an upper bound: the dead count until a sweep finds
+        /// them.
         #[must_use]
         pub fn len(&self) -> usize {
             self.table.len()
@@ -61,15 +69,15 @@ macro_rules! shared_housekeeping {
         #[must_use]
         pub fn len_live(&self) -> usize {
             let mut live = 0;
-            self.table.each(|_, tie, _| {
-                live += usize::from(!$crate::concurrent::TiedTo::is_expired(tie))
-            });
+            self.table
+                .each(|_, tie, _| live += usize::from(!$crate::concurrent::Tied::is_dead(tie)));
             live
         }
 
         /// The number of entries that have announced their death and wait to be buried, and of those that
-        /// have gone and of which something is kept until it is [asked for](crate::Reclaim::OnRequest). O(1).
-        /// For `Arc`, which announces nothing, only the latter.
+        /// have gone and of which something is kept until it is [asked for](crate::Reclaim::OnRequest).
+        /// O(1); of pairs O(capacity), while several wait. For `Arc`, which announces nothing, only the
+        /// latter.
         #[must_use]
         pub fn pending_dead(&self) -> usize {
             self.table.pending()

@@ -101,6 +101,11 @@ impl<K, T: Tied, V> Node<K, T, V> {
         self.ready().is_some_and(|(tie, _)| tie.is_stale())
     }
 
+    /// Whether two objects that it needs have announced their deaths.
+    pub(super) fn is_told_twice(&self) -> bool {
+        self.ready().is_some_and(|(tie, _)| tie.is_told_twice())
+    }
+
     /// Whether an object that it needs is dead, even if its death is not yet announced.
     #[inline]
     pub(super) fn is_dead(&self) -> bool {

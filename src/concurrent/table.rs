@@ -112,7 +112,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Entries that are there and not announced dead.
     pub(crate) fn len(&self) -> usize {
-        self.entries().saturating_sub(self.queue().announced())
+        self.entries().saturating_sub(self.announced())
     }
 
     /// Entries that are there.
@@ -122,7 +122,20 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Entries that are announced dead, and those of which something is kept.
     pub(crate) fn pending(&self) -> usize {
-        self.queue().announced() + self.kept().len()
+        self.announced() + self.kept().len()
+    }
+
+    /// Entries that are announced dead.
+    fn announced(&self) -> usize {
+        let notices = self.queue().announced();
+        if !T::IS_PAIR || notices < 2 {
+            return notices;
+        }
+        // Each entry once: the second notice of one is a late one when the first has been worked off.
+        let reader = self.nodes.read();
+        let entries = reader.entries();
+        let twice = entries.iter().filter(|node| node.is_told_twice());
+        notices.saturating_sub(twice.count())
     }
 
     /// How many entries have gone because an object had died.
@@ -231,16 +244,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         read: impl Fn(&T, &V) -> Option<R>,
     ) -> Option<R> {
         self.tend();
-        let is_swept = tie.is_swept();
         let node = self.ready(hash, key, tie, value);
         let pin = self.pin();
-        // Keys may be equal to none once they are dead: else those of one content would pile up until the sweep
-        // comes to them.
-        if is_swept {
-            while let Some(dead) = self.unlink_if(&pin, hash, Node::is_stale, |_| true) {
-                self.end(dead);
-            }
-        }
         let there = Cell::new(None);
         self.swap(&pin, node, |now| {
             let of_use = now
@@ -269,7 +274,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let pin = self.pin();
         let mut asking = Asking::about(hash);
         loop {
-            let there = pin.get(hash.bits(), |node| *node.key() == *key);
+            // In the order in which `swap` asks, or an `Eq` that is not symmetric would never let it.
+            let there = pin.get(hash.bits(), |node| *key == *node.key());
             let shown = there.and_then(Node::fresh);
             let address = there.map(|there| ptr::from_ref(there).cast());
             let (wanted, answer) = asking.ask(address, || change(shown));

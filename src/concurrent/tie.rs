@@ -30,6 +30,14 @@ pub trait Sharing: Watching {
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
 pub trait Tied: Ending + Send + Sync {
+    /// Whether its entry may be told of two deaths, and counts as one.
+    #[doc(hidden)]
+    const IS_PAIR: bool = false;
+    /// Whether it has been.
+    #[doc(hidden)]
+    fn is_told_twice(&self) -> bool {
+        false
+    }
     /// Whether there is somebody whose death is not told, so that it has to be asked for; none if that is not
     /// said by the type.
     #[doc(hidden)]
@@ -127,6 +135,15 @@ impl<'q, T: Ending> Loose<'q, T> {
     #[inline]
     pub(crate) fn into_inner(mut self) -> T {
         self.tie.take().expect("it is there until now")
+    }
+}
+
+impl<'q, A: Ending, B: Ending> Loose<'q, Pair<A, B>> {
+    /// Both, of one queue.
+    #[inline]
+    pub(crate) fn pair(one: Loose<'q, A>, other: Loose<'q, B>) -> Self {
+        let queue = one.queue;
+        Loose::new(Pair(one.into_inner(), other.into_inner()), queue)
     }
 }
 
@@ -295,6 +312,59 @@ impl<K: StrongRef<Weak: Send + Sync>> TiedTo for Pinned<K> {
 
     fn downgrade(&self) -> K::Weak {
         self.0.clone()
+    }
+}
+
+/// To two objects: the entry goes with the first of them.
+pub(crate) struct Pair<A, B>(pub(super) A, pub(super) B);
+
+impl<A: Tied, B: Tied> Tied for Pair<A, B> {
+    const SWEPT: Option<bool> = match (A::SWEPT, B::SWEPT) {
+        (Some(false), Some(false)) => Some(false),
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        _ => None,
+    };
+    const IS_PAIR: bool = true;
+
+    fn is_told_twice(&self) -> bool {
+        !self.0.is_swept() && !self.1.is_swept() && self.0.is_stale() && self.1.is_stale()
+    }
+
+    #[inline]
+    fn is_swept(&self) -> bool {
+        self.0.is_swept() || self.1.is_swept()
+    }
+
+    #[inline]
+    fn is_stale(&self) -> bool {
+        self.0.is_stale() || self.1.is_stale()
+    }
+
+    fn is_dead(&self) -> bool {
+        self.0.is_dead() || self.1.is_dead()
+    }
+
+    #[inline]
+    fn is_named_by(&self, hook: HookId) -> bool {
+        self.0.is_named_by(hook) || self.1.is_named_by(hook)
+    }
+
+    /// The other object need not tell any more; if it has, its notice comes late.
+    fn settle(&self, hook: HookId, queue: &SharedQueue) {
+        if self.0.is_named_by(hook) {
+            self.0.settle(hook, queue);
+            self.1.end(queue);
+        } else {
+            self.0.end(queue);
+            self.1.settle(hook, queue);
+        }
+    }
+}
+
+impl<A: Ending, B: Ending> Ending for Pair<A, B> {
+    fn end(&self, queue: &SharedQueue) {
+        self.0.end(queue);
+        self.1.end(queue);
     }
 }
 

@@ -6,14 +6,16 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use weakly::concurrent::{Interner, SharedRef, WeakMap, WeakSet, WeakValueMap};
+use weakly::concurrent::{
+    Interner, SharedRef, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
+};
 use weakly::{Attribute, AttributeKey, Attributes, Memo};
 
 use crate::common::{in_time, scaled};
 use crate::faces::{Kind, Life};
 use crate::for_each_pointer;
 
-const MANY: usize = scaled(2_000, 40);
+const MANY: usize = scaled(1_200, 40);
 const THREADS: usize = 4;
 
 /// All have the same hash.
@@ -40,9 +42,13 @@ struct Names<P: Kind>(Interner<P::Strong<Poor>>);
 struct Values<P: Kind>(WeakValueMap<Poor, P::Strong<Poor>>);
 /// The same, set and not asked for.
 struct SetValues<P: Kind>(WeakValueMap<Poor, P::Strong<Poor>>);
+struct Facts<P: Kind>(WeakHashMap<P::Strong<Poor>, ()>);
+struct SetFacts<P: Kind>(WeakHashMap<P::Strong<Poor>, ()>);
+struct ComputedFacts<P: Kind>(WeakHashMap<P::Strong<Poor>, ()>);
+struct Words<P: Kind>(WeakHashSet<P::Strong<Poor>>);
 
 macro_rules! contents {
-    ($($name:ident: |$this:ident, $content:ident| $ask:expr;)*) => {$(
+    ($($name:ident: |$this:ident, $content:ident| $ask:expr, $get:expr;)*) => {$(
         impl<P: Kind> Default for $name<P> {
             fn default() -> Self {
                 $name(Default::default())
@@ -56,8 +62,9 @@ macro_rules! contents {
                 let $this = &self.0;
                 $ask
             }
-            fn get(&self, content: &Poor) -> Option<P::Strong<Poor>> {
-                self.0.get(content)
+            fn get(&self, $content: &Poor) -> Option<P::Strong<Poor>> {
+                let $this = &self.0;
+                $get
             }
             fn counts(&self) -> (usize, usize, usize) {
                 (self.0.len(), self.0.len_live(), self.0.pending_dead())
@@ -70,13 +77,35 @@ macro_rules! contents {
 }
 
 contents! {
-    Names: |names, content| names.intern(content);
-    Values: |map, content| map.get_or_insert_with(content, |content| content.clone().into());
+    Names: |names, content| names.intern(content), names.get(content);
+    Values: |map, content| map.get_or_insert_with(content, |content| content.clone().into()),
+        map.get(content);
     SetValues: |map, content| map.get(&content).unwrap_or_else(|| {
         let value = content.clone().into();
         map.insert(content, &value);
         value
-    });
+    }), map.get(content);
+    // The same content by other objects, of which one has the entry.
+    Facts: |map, content| {
+        let key = content.into();
+        map.get_or_insert_with(&key, || ());
+        key
+    }, map.get_key_value(content).map(|(key, ())| key);
+    SetFacts: |map, content| {
+        let key = content.into();
+        map.insert(&key, ());
+        key
+    }, map.get_key_value(content).map(|(key, ())| key);
+    ComputedFacts: |map, content| {
+        let key = content.into();
+        map.compute(&key, |_| Some(()));
+        key
+    }, map.get_key_value(content).map(|(key, ())| key);
+    Words: |words, content| {
+        let key = content.into();
+        words.insert(&key);
+        key
+    }, words.get(content);
 }
 
 macro_rules! for_each_contents {
@@ -96,7 +125,8 @@ macro_rules! for_each_contents {
     )*};
     ($($test:ident),* $(,)?) => {$(
         mod $test {
-            for_each_contents!(@one $test names: Names, values: Values, set_values: SetValues);
+            for_each_contents!(@one $test names: Names, values: Values, set_values: SetValues,
+                facts: Facts, set_facts: SetFacts, computed_facts: ComputedFacts, words: Words);
         }
     )*};
 }
@@ -200,6 +230,56 @@ fn small_one_content_comes_and_goes_on_threads<C: Contents>() {
     });
 }
 
+/// L157: Whatever `Eq` says, if it always says the same.
+#[test]
+fn an_equality_that_is_none_hangs_nobody() {
+    macro_rules! keys {
+        ($($name:ident: $eq:expr;)*) => {$(
+            #[derive(Clone)]
+            struct $name(usize);
+            impl PartialEq for $name {
+                fn eq(&self, other: &Self) -> bool {
+                    $eq(&self.0, &other.0)
+                }
+            }
+            impl Eq for $name {}
+            impl Hash for $name {
+                fn hash<H: Hasher>(&self, _: &mut H) {}
+            }
+            in_time(|| {
+                let keys: Vec<_> = [1, 0, 2, 1].map($name).map(Arc::new).into();
+                let (facts, words) = (WeakHashMap::new(), WeakHashSet::new());
+                let (values, names) = (WeakValueMap::new(), Interner::<Arc<$name>>::new());
+                for key in keys.iter().chain(&keys) {
+                    facts.compute(key, |_| Some(1));
+                    facts.get_or_insert_with(key, || 2);
+                    facts.compute(key, |_| Some(3));
+                    values.compute((**key).clone(), |_| Some(key.clone()));
+                    values.get_or_insert_with((**key).clone(), |_| key.clone());
+                    words.insert(key);
+                    names.intern(key.clone());
+                    facts.compute(key, |_| None);
+                    values.compute((**key).clone(), |_| None);
+                    words.remove(&**key);
+                }
+                drop(keys);
+                for purge in [&|| facts.purge(), &|| values.purge(), &|| words.purge(), &|| names.purge()] as [&dyn Fn(); 4] {
+                    purge();
+                }
+                let lens = [facts.len(), values.len(), words.len(), names.len()];
+                assert_eq!(lens, [0; 4]);
+            });
+        )*};
+    }
+    keys! {
+        Less: usize::lt;
+        Greater: usize::gt;
+        AtMost: usize::le;
+        AtLeast: usize::ge;
+        Other: usize::ne;
+    }
+}
+
 /// The issue's own words: nobody's hasher is poor.
 #[test]
 fn a_word_is_interned_again_and_again() {
@@ -231,6 +311,9 @@ where
     struct All<P: Kind> {
         map: WeakMap<Life<P>, usize>,
         set: WeakSet<Life<P>>,
+        facts: WeakHashMap<Life<P>, usize>,
+        words: WeakHashSet<Life<P>>,
+        pairs: WeakPairMap<Life<P>, Life<P>>,
         attribute: Attribute<Life<P>, usize>,
         attributes: Attributes<Life<P>>,
         memo: Memo<Life<P>, usize>,
@@ -240,12 +323,18 @@ where
             let lens = [
                 self.map.len(),
                 self.set.len(),
+                self.facts.len(),
+                self.words.len(),
+                self.pairs.len(),
                 self.attribute.len(),
                 self.attributes.len(),
             ];
             let pending = [
                 self.map.pending_dead(),
                 self.set.pending_dead(),
+                self.facts.pending_dead(),
+                self.words.pending_dead(),
+                self.pairs.pending_dead(),
                 self.attribute.pending_dead(),
                 self.attributes.pending_dead(),
             ];
@@ -257,9 +346,12 @@ where
             most.unwrap().max(self.memo.len())
         }
     }
-    let acts: [Act<P>; 5] = [
+    let acts: [Act<P>; 8] = [
         |all, life| _ = all.map.insert(life, 1),
         |all, life| _ = all.set.insert(life),
+        |all, life| _ = all.facts.insert(life, 1),
+        |all, life| _ = all.words.insert(life),
+        |all, life| _ = all.pairs.insert(life, life),
         |all, life| _ = all.attribute.set(life, 1),
         |all, life| _ = all.attributes.set(life, Note, 1),
         |all, life| _ = all.memo.get_or_compute(life, |_| 1),
@@ -269,6 +361,9 @@ where
             let all = All::<P> {
                 map: WeakMap::new(),
                 set: WeakSet::new(),
+                facts: WeakHashMap::new(),
+                words: WeakHashSet::new(),
+                pairs: WeakPairMap::new(),
                 attribute: Attribute::new(),
                 attributes: Attributes::new(),
                 memo: Memo::new(),

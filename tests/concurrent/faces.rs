@@ -220,11 +220,11 @@ impl<P: Kind> ValueMaps<P> {
 
 /// What all have by the same name.
 macro_rules! housekeeping {
-    ($inner:ident) => {
+    ($inner:ident $(, $kept:expr)?) => {
         type Kind = P;
 
         fn with_capacity(capacity: usize) -> Self {
-            Self($inner::with_capacity(capacity))
+            Self($inner::with_capacity(capacity) $(, $kept)?)
         }
         fn len(&self) -> usize {
             self.0.len()
@@ -257,13 +257,18 @@ macro_rules! defaults {
     ($($name:ident)*) => {$(
         impl<P: Kind> Default for $name<P> {
             fn default() -> Self {
-                $name(Default::default())
+                Self::with_capacity(0)
             }
         }
     )*};
 }
 
 defaults!(Maps Sets ValueMaps Interners);
+
+#[path = "more_faces.rs"]
+mod more_faces;
+#[allow(unused_imports)] // the program `stress` uses none of them
+pub(crate) use more_faces::*;
 
 impl<P: Kind> Collection for Maps<P> {
     const OWNS: bool = true;
@@ -425,7 +430,8 @@ macro_rules! for_each {
 macro_rules! for_each_collection {
     ($($test:ident),* $(,)?) => {
         $crate::for_each!([weak_map: Maps, weak_set: Sets, weak_value_map: ValueMaps,
-            interner: Interners] $($test)*);
+            interner: Interners, weak_hash_map: HashMaps, weak_hash_set: HashSets,
+            pairs_by_key: PairsByKey, pairs_by_value: PairsByValue] $($test)*);
     };
 }
 
@@ -433,7 +439,9 @@ macro_rules! for_each_collection {
 #[macro_export]
 macro_rules! for_each_changing {
     ($($test:ident),* $(,)?) => {
-        $crate::for_each!([weak_map: Maps, weak_set: Sets, weak_value_map: ValueMaps] $($test)*);
+        $crate::for_each!([weak_map: Maps, weak_set: Sets, weak_value_map: ValueMaps,
+            weak_hash_map: HashMaps, weak_hash_set: HashSets, pairs_by_key: PairsByKey,
+            pairs_by_value: PairsByValue] $($test)*);
     };
 }
 
@@ -441,7 +449,8 @@ macro_rules! for_each_changing {
 #[macro_export]
 macro_rules! for_each_owning {
     ($($test:ident),* $(,)?) => {
-        $crate::for_each!([weak_map: Maps, weak_value_map: ValueMaps] $($test)*);
+        $crate::for_each!([weak_map: Maps, weak_value_map: ValueMaps, weak_hash_map: HashMaps]
+            $($test)*);
     };
 }
 

@@ -1,121 +1,22 @@
 //! `get_or_insert_with`: of those who ask at once, one makes it.
 
-use std::ops::Deref;
-use std::sync::Arc;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
 use std::thread;
 
 use weakly::Strong;
-use weakly::concurrent::{WeakMap, WeakValueMap};
+use weakly::concurrent::WeakMap;
 
 use crate::common::{explode, panics, scaled};
-use crate::faces::{Count, Kind, Life, lives};
-
-/// A map that makes values for the keys 0 to 7.
-trait Making: Sync {
-    type Value: Deref<Target = usize> + Clone + Send + Sync;
-
-    fn new() -> Self;
-    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Self::Value;
-    fn get(&self, key: usize) -> Option<Self::Value>;
-    /// Sets it; says whether there was none.
-    fn set(&self, key: usize, value: &Self::Value) -> bool;
-    fn remove(&self, key: usize) -> bool;
-    fn clear(&self);
-    fn retain(&self, keep: bool);
-    fn len(&self) -> usize;
-    fn value(number: usize) -> Self::Value;
-}
-
-fn is_same<M: Making>(one: &M::Value, other: &M::Value) -> bool {
-    std::ptr::eq(&raw const **one, &raw const **other)
-}
-
-/// By weak keys.
-struct Maps<P: Kind> {
-    map: WeakMap<Life<P>, Arc<usize>>,
-    keys: Vec<Life<P>>,
-}
-
-impl<P: Kind> Making for Maps<P> {
-    type Value = Arc<usize>;
-
-    fn new() -> Self {
-        let (map, keys) = (WeakMap::new(), lives::<P>(8));
-        Maps { map, keys }
-    }
-    #[track_caller]
-    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Arc<usize> {
-        self.map
-            .get_or_insert_with(&self.keys[key], || Arc::new(make()))
-    }
-    fn get(&self, key: usize) -> Option<Arc<usize>> {
-        self.map.get(&self.keys[key])
-    }
-    fn set(&self, key: usize, value: &Arc<usize>) -> bool {
-        self.map.insert(&self.keys[key], value.clone())
-    }
-    fn remove(&self, key: usize) -> bool {
-        self.map.remove(&self.keys[key]).is_some()
-    }
-    fn clear(&self) {
-        self.map.clear();
-    }
-    fn retain(&self, keep: bool) {
-        self.map.retain(|_, _| keep);
-    }
-    fn len(&self) -> usize {
-        self.map.len()
-    }
-    fn value(number: usize) -> Arc<usize> {
-        Arc::new(number)
-    }
-}
-
-/// Weak values, which the test keeps.
-struct Values<P: Kind>(WeakValueMap<usize, Life<P>>);
-
-impl<P: Kind> Making for Values<P> {
-    type Value = Life<P>;
-
-    fn new() -> Self {
-        Values(WeakValueMap::new())
-    }
-    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Life<P> {
-        self.0.get_or_insert_with(key, |asked| {
-            assert_eq!(*asked, key);
-            make().into()
-        })
-    }
-    fn get(&self, key: usize) -> Option<Life<P>> {
-        self.0.get(&key)
-    }
-    fn set(&self, key: usize, value: &Life<P>) -> bool {
-        self.0.insert(key, value)
-    }
-    fn remove(&self, key: usize) -> bool {
-        self.0.remove(&key).is_some()
-    }
-    fn clear(&self) {
-        self.0.clear();
-    }
-    fn retain(&self, keep: bool) {
-        self.0.retain(|_, _| keep);
-    }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-    fn value(number: usize) -> Life<P> {
-        number.into()
-    }
-}
+use crate::faces::Count;
+use crate::makings::{Making, is_same};
 
 macro_rules! for_each_making {
     (@one $test:ident $($name:ident: $map:ident),*) => {$(
         mod $name {
-            use $crate::flights::{self as tests, $map};
+            use $crate::flights as tests;
+            use $crate::makings::$map;
             use $crate::faces::{Ours, Std};
             #[test]
             fn strong() {
@@ -129,7 +30,8 @@ macro_rules! for_each_making {
     )*};
     ($($test:ident),* $(,)?) => {$(
         mod $test {
-            for_each_making!(@one $test weak_map: Maps, weak_value_map: Values);
+            for_each_making!(@one $test weak_map: Maps, weak_value_map: Values,
+                weak_hash_map: HashMaps, weak_pair_map: Pairs);
         }
     )*};
 }

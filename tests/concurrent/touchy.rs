@@ -8,7 +8,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::thread;
 
-use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
+use weakly::concurrent::{
+    Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
+};
 use weakly::{Identify, Reclaim, Strong, StrongRef, Swept, WeakRef};
 
 use crate::common::{explode, in_time, panics, scaled};
@@ -244,13 +246,58 @@ subjects! {
         leave set.remove(it),
         has set.contains(it),
         also [set.contains(&Lease::downgrade(it)), set.retain(|key| key.0.0 != it.0.0)];
+    Facts: WeakHashMap<Strong<Key>, usize>, Strong<Key>, |map, it|
+        enter map.insert(it, 1),
+        leave map.remove(&**it),
+        has map.contains_key(&**it),
+        also [
+            map.get_or_insert_with(it, || 1),
+            map.compute(it, |_| Some(2)),
+            map.compute(it, |_| None),
+            map.remove_if(&**it, |_| true),
+            map.retain(|key, _| **key != **it)
+        ];
+    SweptFacts: WeakHashMap<Lease, usize>, Lease, |map, it|
+        enter map.insert(it, 1),
+        leave map.remove(&**it),
+        has map.contains_key(&**it),
+        also [
+            map.get_or_insert_with(it, || 1),
+            map.compute(it, |_| Some(2)),
+            map.compute(it, |_| None),
+            map.remove_if(&**it, |_| true),
+            map.retain(|key, _| **key != **it)
+        ];
+    Words: WeakHashSet<Strong<Key>>, Strong<Key>, |set, it|
+        enter set.insert(it),
+        leave set.remove(&**it),
+        has set.contains(&**it),
+        also [set.replace(it), set.take(&**it), set.retain(|key| **key != **it)];
+    SweptWords: WeakHashSet<Lease>, Lease, |set, it|
+        enter set.insert(it),
+        leave set.remove(&**it),
+        has set.contains(&**it),
+        also [set.replace(it), set.take(&**it), set.retain(|key| **key != **it)];
+    SweptPairs: WeakPairMap<Lease, Lease>, Lease, |map, it|
+        enter map.insert(it, it),
+        leave map.remove(it),
+        has map.contains_key(it),
+        also [
+            map.get_or_insert_with(it, Lease::clone),
+            map.compute(it, |_| Some(it.clone())),
+            map.compute(it, |_| None),
+            map.remove(&Lease::downgrade(it)),
+            map.retain(|key, _| key.0.0 != it.0.0)
+        ];
 }
 
 macro_rules! for_each_subject {
     ($($test:ident),*) => {$(
         mod $test {
             for_each_subject!(@one $test values: Values, swept_values: SweptValues, names: Names,
-                swept_names: SweptNames, swept_maps: SweptMaps, swept_sets: SweptSets);
+                swept_names: SweptNames, swept_maps: SweptMaps, swept_sets: SweptSets, facts: Facts,
+                swept_facts: SweptFacts, words: Words, swept_words: SweptWords,
+                swept_pairs: SweptPairs);
         }
     )*};
     (@one $test:ident $($name:ident: $subject:ident),*) => {$(

@@ -1,0 +1,326 @@
+//! The map with weak keys, by content, that threads share.
+
+use core::convert::Infallible;
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+use equivalent::Equivalent;
+use std::vec::Vec;
+
+use super::content::{Said, Sought};
+use super::iter::{Iter, Keys};
+use super::making::Failed;
+use super::table::Table;
+use super::tie::{SharedRef, TieOf, TiedTo};
+use super::{circle, shared_housekeeping};
+use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::reference::Content;
+
+/// A hash map with weak keys, told apart by their content's `Eq + Hash`, and owned values, that threads share
+/// behind `&self`: data about what is said, for as long as somebody says it. See
+/// [the module](crate::concurrent) for what all shared collections have in common, and
+/// [`weakly::WeakHashMap`](crate::WeakHashMap) for one of a single owner.
+///
+/// Any object that says the same finds an entry, and so does any [`Equivalent`] borrowed content: `&str` for
+/// `Strong<str>`. But it is one object's life that counts: that of **the key that its value was given with**.
+/// Whatever sets a value ([`insert`](Self::insert), [`swap`](Self::swap), [`compute`](Self::compute)) puts that
+/// key in the place of one that says the same, whether that lives or is dead and not buried yet;
+/// [`get_or_insert_with`](Self::get_or_insert_with) leaves an entry that is there as it is, with its key.
+/// Of several keys that say the same and are put in at once, the last one's stays. A content whose key has died
+/// has no entry, even if other objects say the same.
+///
+/// Reads are lock-free, but for the upgrade of the key, which is a read-modify-write on the object's own counts.
+/// `Hash` is called once for each operation, and `Eq` only on live contents, under no lock. The key is held while
+/// its content is compared, and while its value is looked at; it may turn out to be the last handle, and then the
+/// key dies there, at the end of the operation. Inside a key's own destructor its content finds nothing. If a
+/// content's `Hash` or `Eq` change while it is in the map, or contradict each other, lookups may miss; nothing
+/// worse.
+///
+/// ```
+/// use weakly::{Strong, concurrent::WeakHashMap};
+///
+/// let uses = WeakHashMap::new();
+/// let word: Strong<str> = "word".into();
+/// std::thread::scope(|scope| {
+///     for _ in 0..2 {
+///         scope.spawn(|| {
+///             uses.compute(&word, |count: Option<&u32>| Some(count.copied().unwrap_or(0) + 1));
+///         });
+///     }
+/// });
+/// assert_eq!(uses.get("word"), Some(2));
+/// drop(word);
+/// assert_eq!(uses.get("word"), None);
+/// ```
+pub struct WeakHashMap<K: SharedRef, V, S = DefaultHashBuilder> {
+    table: Table<Said<K>, TieOf<K>, V>,
+    hasher: S,
+}
+
+impl<K: Content<Target: Eq + Hash> + SharedRef, V> WeakHashMap<K, V> {
+    /// An empty map.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty map with room for `capacity` entries.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
+    }
+}
+
+impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K, V, S> {
+    /// An empty map with a hasher of yours.
+    #[must_use]
+    pub fn with_hasher(hasher: S) -> Self {
+        Self::with_capacity_and_hasher(0, hasher)
+    }
+
+    /// An empty map with a hasher of yours and room for `capacity` entries.
+    #[must_use]
+    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
+        let table = Table::with_capacity(capacity);
+        WeakHashMap { table, hasher }
+    }
+
+    /// The hasher.
+    #[must_use]
+    pub fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    shared_housekeeping!();
+
+    /// Whether a live key says this. O(1), lock-free.
+    #[inline]
+    pub fn contains_key<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> bool {
+        self.with(key, |_| ()).is_some()
+    }
+
+    /// Shows the value of the live key that says this to a closure. O(1), lock-free.
+    ///
+    /// The closure may use the map, this entry too; what is removed while it runs is destroyed after it. The
+    /// key is held meanwhile.
+    #[inline]
+    pub fn with<Q: ?Sized + Hash + Equivalent<K::Target>, R>(
+        &self,
+        key: &Q,
+        look: impl FnOnce(&V) -> R,
+    ) -> Option<R> {
+        let hash = HashValue::of(&self.hasher, key);
+        self.table.find(hash, key, look).map(|(_, seen)| seen)
+    }
+
+    /// Sets the value of a key; says whether none that says the same had one. O(1) amortised. The value that
+    /// there was is destroyed as if it were removed; from now on the entry lives as long as this key.
+    #[inline]
+    pub fn insert(&self, key: &K, value: V) -> bool {
+        self.put(key, value, |_| ()).is_none()
+    }
+
+    #[inline]
+    fn put<R>(&self, key: &K, value: V, old: impl FnOnce(&V) -> R) -> Option<R> {
+        let hash = HashValue::of(&self.hasher, K::content(key));
+        self.table.set(hash, key, value, |_, value| old(value))
+    }
+
+    /// Removes the live key that says this if the closure, shown its value, says so; says whether it has.
+    /// O(1). The closure may be asked again when others change the entry.
+    ///
+    /// # Panics
+    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    pub fn remove_if<Q: ?Sized + Hash + Equivalent<K::Target>>(
+        &self,
+        key: &Q,
+        wanted: impl FnMut(&V) -> bool,
+    ) -> bool {
+        let hash = HashValue::of(&self.hasher, key);
+        self.table.take(hash, key, wanted, |_| ()).is_some()
+    }
+
+    /// Keeps the entries that the closure says yes to. O(capacity). Those that others put in meanwhile
+    /// may not be asked about.
+    ///
+    /// Each key is held while it is asked about; if nobody else holds it any more, it dies here.
+    pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
+        self.table
+            .retain(|_, tie, value| tie.upgrade().is_none_or(|key| keep(&key, value)));
+    }
+
+    /// The live keys that are there now, in no order, as a snapshot that holds none of them: those that
+    /// die before the iterator comes to them are left out. O(capacity).
+    pub fn keys(&self) -> Keys<K> {
+        Keys(self.table.weak_keys())
+    }
+}
+
+impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHashMap<K, V, S> {
+    /// The value of the live key that says this. O(1), lock-free, and a clone.
+    #[inline]
+    pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> Option<V> {
+        self.with(key, V::clone)
+    }
+
+    /// The live key that says this, and its value. O(1), lock-free, and a clone.
+    pub fn get_key_value<Q: ?Sized + Hash + Equivalent<K::Target>>(
+        &self,
+        key: &Q,
+    ) -> Option<(K, V)> {
+        self.table
+            .find(HashValue::of(&self.hasher, key), key, V::clone)
+    }
+
+    /// Sets the value of a key, and gives out the one that it, or a key that says the same, had. O(1)
+    /// amortised. From now on the entry lives as long as this key.
+    pub fn swap(&self, key: &K, value: V) -> Option<V> {
+        self.put(key, value, V::clone)
+    }
+
+    /// The value of the live key that says the same as this one; if there is none, the value of this key,
+    /// which is made. O(1) amortised.
+    ///
+    /// Only one thread makes it, as for
+    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with), also if others ask by other objects
+    /// that say the same; the entry lives as long as the key of the one who has made it.
+    ///
+    /// # Panics
+    /// If the closure asks for the value that it makes, or for one whose making waits for it, on whatever
+    /// thread.
+    ///
+    /// ```
+    /// use weakly::{Strong, concurrent::WeakHashMap};
+    ///
+    /// let lengths = WeakHashMap::new();
+    /// let [one, other] = ["text", "text"].map(Strong::<str>::from);
+    /// assert_eq!(lengths.get_or_insert_with(&one, || one.len()), 4);
+    /// assert_eq!(lengths.get_or_insert_with(&other, || unreachable!()), 4);
+    /// drop(one);
+    /// assert!(lengths.is_empty());
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce() -> V) -> V {
+        let content = K::content(key);
+        let hash = HashValue::of(&self.hasher, content);
+        if let Some((_, value)) = self.table.find(hash, content, V::clone) {
+            return value;
+        }
+        // Before anything is in flight: their destructors may ask for the same content.
+        self.table.sweep_hash(hash);
+        let made = self.table.get_or_make(
+            hash,
+            &Sought::new(content),
+            || Said::by(key),
+            |_, value| Some(value.clone()),
+            || {
+                let value = make();
+                Ok::<_, Infallible>((self.table.tie(hash, key), value.clone(), value))
+            },
+        );
+        match made {
+            Ok(made) => made.into_inner(),
+            Err(Failed::By(never)) => match never {},
+            Err(Failed::Circle) => circle::<K, V>(),
+        }
+    }
+
+    /// Changes the value of a key: the closure is shown the one that it, or a live key that says the same,
+    /// has, if any, and says what is to be; none removes it. Gives out the value that there is now, which
+    /// lives as long as this key. O(1) amortised. It is atomic, as [`WeakMap::compute`](super::WeakMap::compute)
+    /// is, and the closure may be asked again.
+    ///
+    /// # Panics
+    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    #[track_caller]
+    pub fn compute(&self, key: &K, mut change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
+        let hash = HashValue::of(&self.hasher, K::content(key));
+        let said = self.table.admit(hash, key);
+        self.table.compute(hash, &said, |old| {
+            let new = change(old.map(|(_, value)| value));
+            let tied = new.clone().map(|value| (self.table.tie(hash, key), value));
+            (tied, new)
+        })
+    }
+
+    /// Removes the live key that says this, and gives out a clone of its value. O(1). (The value itself is
+    /// destroyed when no thread looks at it any more, as for [`remove_if`](Self::remove_if).)
+    pub fn remove<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> Option<V> {
+        self.remove_entry(key).map(|(_, value)| value)
+    }
+
+    /// Removes the live key that says this, and gives it out, with a clone of its value. O(1).
+    pub fn remove_entry<Q: ?Sized + Hash + Equivalent<K::Target>>(
+        &self,
+        key: &Q,
+    ) -> Option<(K, V)> {
+        let hash = HashValue::of(&self.hasher, key);
+        self.table.take(hash, key, |_| true, V::clone)
+    }
+
+    /// The live entries that are there now, in no order, as a snapshot that holds no key: those whose key
+    /// dies before the iterator comes to them are left out. O(capacity), and a clone of each value.
+    pub fn iter(&self) -> Iter<K, V> {
+        let mut entries = Vec::new();
+        self.table
+            .each(|_, tie, value| entries.push((tie.downgrade(), value.clone())));
+        Iter(entries.into_iter())
+    }
+}
+
+impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher + Default> Default
+    for WeakHashMap<K, V, S>
+{
+    fn default() -> Self {
+        Self::with_hasher(S::default())
+    }
+}
+
+impl<K: SharedRef + fmt::Debug, V: fmt::Debug, S> fmt::Debug for WeakHashMap<K, V, S>
+where
+    K: Content<Target: Eq>,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut map = f.debug_map();
+        self.table.each(|_, tie, value| {
+            if let Some(key) = tie.upgrade() {
+                map.entry(&key, value);
+            }
+        });
+        map.finish()
+    }
+}
+
+impl<K, V: Clone, S: BuildHasher> IntoIterator for &WeakHashMap<K, V, S>
+where
+    K: Content<Target: Eq + Hash> + SharedRef,
+{
+    type Item = (K, V);
+    type IntoIter = Iter<K, V>;
+
+    fn into_iter(self) -> Iter<K, V> {
+        self.iter()
+    }
+}
+
+impl<'k, K, V, S: BuildHasher> Extend<(&'k K, V)> for WeakHashMap<K, V, S>
+where
+    K: Content<Target: Eq + Hash> + SharedRef,
+{
+    fn extend<Entries: IntoIterator<Item = (&'k K, V)>>(&mut self, entries: Entries) {
+        for (key, value) in entries {
+            self.insert(key, value);
+        }
+    }
+}
+
+impl<'k, K, V, S: BuildHasher + Default> FromIterator<(&'k K, V)> for WeakHashMap<K, V, S>
+where
+    K: Content<Target: Eq + Hash> + SharedRef,
+{
+    fn from_iter<Entries: IntoIterator<Item = (&'k K, V)>>(entries: Entries) -> Self {
+        let mut map = Self::default();
+        map.extend(entries);
+        map
+    }
+}

@@ -1,0 +1,243 @@
+//! The map both of whose sides are weak, that threads share.
+
+use core::convert::Infallible;
+use core::fmt;
+use std::vec::Vec;
+
+use super::iter::PairIter;
+use super::making::Failed;
+use super::map::{Address, has};
+use super::table::Table;
+use super::tie::{Loose, Pair, SharedRef, TieOf, TiedTo};
+use super::{circle, shared_housekeeping};
+use crate::hash::HashValue;
+use crate::reference::{Identify, StrongRef};
+
+type Ties<K, V> = Pair<TieOf<K>, TieOf<V>>;
+
+/// A hash map with weak keys, told apart by identity, and weak values, that threads share behind `&self`:
+/// relations between objects that you own neither of. See [the module](crate::concurrent) for what all shared
+/// collections have in common, and [`weakly::WeakPairMap`](crate::WeakPairMap) for one of a single owner.
+///
+/// An entry lives while both its key and its value do; the first of the two to die ends it, on whatever thread,
+/// and a half-dead entry is never shown. The two may be of different kinds of pointer. Reads are lock-free, but
+/// for the upgrade of the value, which is a read-modify-write on the object's own counts. The map owns
+/// nothing of anybody's, so burying the dead runs no code of yours.
+///
+/// ```
+/// use weakly::{Strong, concurrent::WeakPairMap};
+///
+/// let (button, menu) = (Strong::new("button"), Strong::new("menu"));
+/// let opens = WeakPairMap::new();
+/// opens.insert(&button, &menu);
+/// assert_eq!(opens.get(&button).as_deref(), Some(&"menu"));
+/// std::thread::scope(|scope| scope.spawn(|| drop(menu)).join().unwrap());
+/// assert!(opens.get(&button).is_none());
+/// assert!(opens.is_empty());
+/// ```
+pub struct WeakPairMap<K: SharedRef, V: SharedRef> {
+    table: Table<Address, Ties<K, V>, ()>,
+}
+
+impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
+    /// An empty map.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_capacity(0)
+    }
+
+    /// An empty map with room for `capacity` entries.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        WeakPairMap {
+            table: Table::with_capacity(capacity),
+        }
+    }
+
+    shared_housekeeping!();
+
+    fn tie(&self, hash: HashValue, key: &K, value: &V) -> Loose<'_, Ties<K, V>> {
+        let queue = self.table.queue();
+        let key = TieOf::<K>::new(key, hash, queue);
+        Loose::pair(key, TieOf::<V>::new(value, hash, queue))
+    }
+
+    #[inline]
+    fn look<Q: ?Sized + Identify<K>, R>(
+        &self,
+        key: &Q,
+        look: impl FnOnce(&Ties<K, V>) -> Option<R>,
+    ) -> Option<R> {
+        let (hash, address) = Address::of(key.addr());
+        self.table.read(hash, &address, |ties, ()| {
+            has::<K, Q>(key, address).then(|| look(ties)).flatten()
+        })
+    }
+
+    /// Whether the key has a live value. O(1), lock-free.
+    #[inline]
+    pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
+        let live = |ties: &Ties<K, V>| (!ties.1.is_expired()).then_some(());
+        self.look(key, live).is_some()
+    }
+
+    /// The live value of a key. O(1), lock-free. Inside the key's own destructor, a reference to it still
+    /// finds its value.
+    #[inline]
+    pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
+        self.look(key, |ties| ties.1.upgrade())
+    }
+
+    /// The key and its live value. O(1), lock-free. `None` also in the key's destructor.
+    pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
+        self.look(key, both)
+    }
+
+    /// Sets the value of a key; says whether it had no live one. O(1) amortised. The map takes no strong
+    /// pointer: both go in by reference.
+    #[inline]
+    pub fn insert(&self, key: &K, value: &V) -> bool {
+        self.swap(key, value).is_none()
+    }
+
+    /// Sets the value of a key, and gives out the live one that it had. O(1) amortised.
+    pub fn swap(&self, key: &K, value: &V) -> Option<V> {
+        let (hash, address) = Address::of(StrongRef::addr(key));
+        let ties = self.tie(hash, key, value);
+        let old = |ties: &Ties<K, V>, &(): &()| ties.1.upgrade();
+        self.table.put(hash, address, ties, (), old)?
+    }
+
+    /// The live value of a key, which is made if there is none. O(1) amortised. The value is not kept by
+    /// the map: whoever asks keeps it.
+    ///
+    /// Only one thread makes it, as for
+    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
+    ///
+    /// # Panics
+    /// If the closure asks for the value that it makes, or for one whose making waits for it, on whatever
+    /// thread.
+    #[inline]
+    #[track_caller]
+    pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce(&K) -> V) -> V {
+        let (hash, address) = Address::of(StrongRef::addr(key));
+        let made = self.table.get_or_make(
+            hash,
+            &address,
+            || address,
+            |ties, ()| ties.1.upgrade(),
+            || {
+                let value = make(key);
+                Ok::<_, Infallible>((self.tie(hash, key, &value), (), value))
+            },
+        );
+        match made {
+            Ok(made) => made.into_inner(),
+            Err(Failed::By(never)) => match never {},
+            Err(Failed::Circle) => circle::<K, V>(),
+        }
+    }
+
+    /// Changes the value of a key: the closure is shown the live one, if there is one, and says what is to
+    /// be; none removes it. Gives that out. O(1) amortised. It is atomic, as
+    /// [`WeakMap::compute`](super::WeakMap::compute) is, and the closure may be asked again.
+    ///
+    /// # Panics
+    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    #[track_caller]
+    pub fn compute(&self, key: &K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V> {
+        let (hash, address) = Address::of(StrongRef::addr(key));
+        self.table.compute(hash, &address, |old| {
+            let new = change(old.and_then(|(ties, ())| ties.1.upgrade()));
+            let tied = new.as_ref().map(|value| (self.tie(hash, key, value), ()));
+            (tied, new)
+        })
+    }
+
+    /// Removes the entry of a key; gives out its value, if that lives. O(1).
+    pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
+        let (hash, address) = Address::of(key.addr());
+        let wanted = |_: &_, &(): &()| has::<K, Q>(key, address);
+        self.table
+            .remove(hash, &address, wanted, |ties, ()| ties.1.upgrade())?
+    }
+
+    /// Removes the entry of a key if the closure, shown the live value, says so; gives that out. O(1). The
+    /// closure may be asked again when others change the entry.
+    ///
+    /// # Panics
+    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    pub fn remove_if<Q: ?Sized + Identify<K>>(
+        &self,
+        key: &Q,
+        mut wanted: impl FnMut(&V) -> bool,
+    ) -> Option<V> {
+        let (hash, address) = Address::of(key.addr());
+        let asked = |ties: &Ties<K, V>, &(): &()| {
+            let value = has::<K, Q>(key, address).then(|| ties.1.upgrade());
+            value.flatten().is_some_and(|value| wanted(&value))
+        };
+        self.table
+            .remove(hash, &address, asked, |ties, ()| ties.1.upgrade())?
+    }
+
+    /// Keeps the entries that the closure says yes to, and those of the dead, which go by themselves.
+    /// O(capacity). Those that others put in meanwhile may not be asked about.
+    ///
+    /// Both objects are held while they are asked about; if nobody else holds one any more, it dies here.
+    pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
+        self.table
+            .retain(|_, ties, ()| both(ties).is_none_or(|(key, value)| keep(&key, &value)));
+    }
+
+    /// The live entries that are there now, in no order, as a snapshot that holds neither side: those of
+    /// which a side dies before the iterator comes to them are left out. O(capacity).
+    pub fn iter(&self) -> PairIter<K, V> {
+        let mut entries = Vec::new();
+        self.table
+            .each(|_, Pair(key, value), ()| entries.push((key.downgrade(), value.downgrade())));
+        PairIter(entries.into_iter())
+    }
+}
+
+/// Both sides, if both live.
+fn both<K: SharedRef, V: SharedRef>(Pair(key, value): &Ties<K, V>) -> Option<(K, V)> {
+    key.upgrade().zip(value.upgrade())
+}
+
+impl<K: SharedRef, V: SharedRef> Default for WeakPairMap<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: SharedRef + fmt::Debug, V: SharedRef + fmt::Debug> fmt::Debug for WeakPairMap<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl<K: SharedRef, V: SharedRef> IntoIterator for &WeakPairMap<K, V> {
+    type Item = (K, V);
+    type IntoIter = PairIter<K, V>;
+
+    fn into_iter(self) -> PairIter<K, V> {
+        self.iter()
+    }
+}
+
+impl<'o, K: SharedRef, V: SharedRef> Extend<(&'o K, &'o V)> for WeakPairMap<K, V> {
+    fn extend<Entries: IntoIterator<Item = (&'o K, &'o V)>>(&mut self, entries: Entries) {
+        for (key, value) in entries {
+            self.insert(key, value);
+        }
+    }
+}
+
+impl<'o, K: SharedRef, V: SharedRef> FromIterator<(&'o K, &'o V)> for WeakPairMap<K, V> {
+    fn from_iter<Entries: IntoIterator<Item = (&'o K, &'o V)>>(entries: Entries) -> Self {
+        let mut map = Self::new();
+        map.extend(entries);
+        map
+    }
+}

@@ -1,0 +1,491 @@
+//! What is the own of a map and a set by content: several objects say the same, and one of them counts.
+
+use std::cell::Cell;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+
+use weakly::Strong;
+use weakly::concurrent::{WeakHashMap, WeakHashSet};
+
+use crate::common::{panics, scaled};
+use crate::faces::{Count, Kind, Life, Owned, is_same, lives};
+use crate::for_each_pointer;
+
+for_each_pointer!(
+    values_are_shown_cloned_swapped_and_removed,
+    a_value_lives_as_long_as_the_key_it_was_given_with,
+    a_value_that_is_there_keeps_its_key,
+    a_dead_key_is_as_none,
+    an_element_stays_unless_it_is_replaced,
+    a_content_is_hashed_once,
+    a_lookup_may_hold_the_last_handle,
+    compute_is_atomic_for_equal_contents,
+    small_one_thread_is_told_that_a_content_is_new,
+    small_threads_use_the_same_contents,
+    collections_are_made_of_iterators,
+    what_debug_shows,
+);
+
+type Map<P> = WeakHashMap<Life<P>, usize>;
+
+/// Two objects that say the same.
+fn twins<P: Kind>() -> [Life<P>; 2] {
+    [1, 1].map(Into::into)
+}
+
+/// Everything that sets a value.
+fn ways<P: Kind>() -> [fn(&Map<P>, &Life<P>, usize); 3] {
+    [
+        |map, key, value| _ = map.insert(key, value),
+        |map, key, value| _ = map.swap(key, value),
+        |map, key, value| _ = map.compute(key, |_| Some(value)),
+    ]
+}
+
+/// H109, A2, A4, A5, A8
+fn values_are_shown_cloned_swapped_and_removed<P: Kind>() {
+    let ([a, other_a], b) = (twins::<P>(), Life::<P>::from(2));
+    let map = WeakHashMap::new();
+    assert!(map.insert(&a, "one"));
+    assert_eq!((map.get(&1), map.get(&2)), (Some("one"), None));
+    assert_eq!(map.get(&*other_a), Some("one"), "who says the same");
+    assert_eq!(map.with(&1, |value| value.len()), Some(3));
+    assert_eq!(map.with(&2, |_| unreachable!()), None::<()>);
+    assert!(!map.insert(&a, "uno"));
+    assert_eq!(map.swap(&a, "eins"), Some("uno"));
+    assert_eq!(map.swap(&b, "zwei"), None);
+    assert!(!map.remove_if(&1, |value| *value == "uno"));
+    assert!(map.contains_key(&1) && map.remove_if(&1, |value| *value == "eins"));
+    assert!(!map.contains_key(&1) && map.remove(&1).is_none());
+    let (key, value) = map.remove_entry(&2).expect("it is there");
+    assert!(is_same::<P>(&key, &b) && value == "zwei");
+    assert!(map.is_empty());
+}
+
+/// H109: Whatever sets it; the key that was there before counts no more.
+fn a_value_lives_as_long_as_the_key_it_was_given_with<P: Kind>() {
+    for set in ways::<P>() {
+        let ([first, second], map) = (twins::<P>(), Map::<P>::new());
+        set(&map, &first, 1);
+        set(&map, &second, 2);
+        assert_eq!((map.len(), map.len_live(), map.get(&1)), (1, 1, Some(2)));
+        let (key, _) = map.get_key_value(&1).expect("it is there");
+        assert!(is_same::<P>(&key, &second));
+        drop((first, key));
+        assert_eq!(map.get(&1), Some(2));
+        map.purge();
+        assert_eq!((map.len(), map.get(&1)), (1, Some(2)));
+        let third = Life::<P>::from(1);
+        drop(second);
+        assert_eq!((map.get(&*third), map.len_live()), (None, 0));
+        map.purge();
+        assert_eq!((map.len(), map.pending_dead()), (0, 0));
+    }
+}
+
+/// H109
+fn a_value_that_is_there_keeps_its_key<P: Kind>() {
+    let ([first, second], map) = (twins::<P>(), Map::<P>::new());
+    assert_eq!(map.get_or_insert_with(&first, || 1), 1);
+    assert_eq!(map.get_or_insert_with(&second, || panic!("it is there")), 1);
+    drop(first);
+    assert_eq!(map.get(&1), None);
+    assert_eq!(map.get_or_insert_with(&second, || 2), 2);
+    map.purge();
+    assert_eq!((map.len(), map.get(&1)), (1, Some(2)));
+}
+
+/// H109, C44: An equal key comes where a dead one is not buried yet: as if that had not been there; its late
+/// notice is not that of the next.
+fn a_dead_key_is_as_none<P: Kind>() {
+    type Again<P> = fn(&WeakHashMap<Life<P>, Arc<Owned>>, &Life<P>, Arc<Owned>);
+    let again: [Again<P>; 4] = [
+        |map, key, new| assert!(map.insert(key, new)),
+        |map, key, new| assert!(map.swap(key, new).is_none()),
+        |map, key, new| {
+            map.compute(key, |old| {
+                assert!(old.is_none());
+                Some(new.clone())
+            });
+        },
+        |map, key, new| _ = map.get_or_insert_with(key, || new),
+    ];
+    for again in again {
+        let (old, new) = (Count::default(), Count::default());
+        let ([first, second], map) = (twins::<P>(), WeakHashMap::new());
+        map.insert(&first, Arc::new(Owned::new(1, &old.ends())));
+        drop(first);
+        assert_eq!((map.len_live(), old.get()), (0, 0));
+        assert!(map.remove(&1).is_none() && !map.remove_if(&1, |_| panic!("it is dead")));
+        again(&map, &second, Arc::new(Owned::new(2, &new.ends())));
+        let counts = || (map.len(), map.len_live(), map.pending_dead());
+        assert_eq!((counts(), old.get()), ((1, 1, 0), 1), "it has made room");
+        map.purge();
+        assert_eq!((counts(), old.get(), new.get()), ((1, 1, 0), 1, 0));
+        let found = map.get_key_value(&1);
+        assert!(found.is_some_and(|(key, value)| is_same::<P>(&key, &second) && value.number == 2));
+    }
+}
+
+/// H109, G100
+fn an_element_stays_unless_it_is_replaced<P: Kind>() {
+    let ([first, second], set) = (twins::<P>(), WeakHashSet::new());
+    assert!(set.insert(&first) && !set.insert(&second) && !set.insert(&first));
+    assert!(set.get(&1).is_some_and(|got| is_same::<P>(&got, &first)));
+    let old = set.replace(&second);
+    assert!(old.is_some_and(|old| is_same::<P>(&old, &first)));
+    drop(first);
+    assert!(set.contains(&1) && set.len() == 1);
+    let taken = set.take(&1);
+    assert!(taken.is_some_and(|taken| is_same::<P>(&taken, &second)));
+    assert!(!set.remove(&1) && set.replace(&second).is_none() && set.remove(&1));
+    assert!(set.insert(&second));
+    drop(second);
+    assert!(set.get(&1).is_none() && set.take(&1).is_none() && set.iter().next().is_none());
+    let third = Life::<P>::from(1);
+    assert!(set.insert(&third), "the dead one is as none");
+    set.purge();
+    assert_eq!((set.len(), set.contains(&1)), (1, true));
+}
+
+/// H109: By each operation, with the hasher that was given.
+fn a_content_is_hashed_once<P: Kind>() {
+    struct Asked(usize, Count);
+    impl PartialEq for Asked {
+        fn eq(&self, other: &Self) -> bool {
+            self.0 == other.0
+        }
+    }
+    impl Eq for Asked {}
+    impl Hash for Asked {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.1.add();
+            self.0.hash(state);
+        }
+    }
+    #[derive(Clone, Default)]
+    struct Counting(RandomState, Count);
+    impl BuildHasher for Counting {
+        type Hasher = <RandomState as BuildHasher>::Hasher;
+        fn build_hasher(&self) -> Self::Hasher {
+            self.1.add();
+            self.0.build_hasher()
+        }
+    }
+    let (hashed, hasher) = (Count::default(), Counting::default());
+    let map = WeakHashMap::<P::Strong<Asked>, usize, _>::with_hasher(hasher.clone());
+    let set = WeakHashSet::<P::Strong<Asked>, _>::with_capacity_and_hasher(9, hasher.clone());
+    let [one, two]: [P::Strong<Asked>; 2] = [1, 2].map(|n| Asked(n, hashed.clone()).into());
+    let steps: [&dyn Fn(); 16] = [
+        &|| assert!(map.insert(&one, 1)),
+        &|| assert_eq!(map.swap(&one, 2), Some(1)),
+        &|| assert_eq!(map.get(&*one), Some(2)),
+        &|| assert!(map.get_key_value(&*one).is_some()),
+        &|| assert!(!map.contains_key(&*two)),
+        &|| assert_eq!(map.get_or_insert_with(&one, || 3), 2),
+        &|| assert_eq!(map.get_or_insert_with(&two, || 3), 3),
+        &|| assert_eq!(map.compute(&two, |_| Some(4)), Some(4)),
+        &|| assert!(!map.remove_if(&*one, |_| false)),
+        &|| assert_eq!(map.remove(&*one), Some(2)),
+        &|| assert!(set.insert(&one)),
+        &|| assert!(!set.insert(&one)),
+        &|| assert!(set.replace(&one).is_some()),
+        &|| assert!(set.contains(&*one)),
+        &|| assert!(set.remove(&*one)),
+        &|| assert!(set.take(&*two).is_none()),
+    ];
+    for (n, step) in steps.into_iter().enumerate() {
+        step();
+        assert_eq!((hashed.get(), map.hasher().1.get()), (n + 1, n + 1));
+    }
+    assert_eq!(set.hasher().1.get(), hasher.1.get());
+}
+
+/// C39: The key lives while its value is looked at, and dies when the lookup is over.
+fn a_lookup_may_hold_the_last_handle<P: Kind>() {
+    let map = WeakHashMap::<Life<P>, Arc<Owned>>::new();
+    let looks: [&dyn Fn(&dyn Fn()); 2] = [
+        &|during| assert!(map.with(&1, |_| during()).is_some()),
+        &|during| {
+            let asked = map.remove_if(&1, |_| {
+                during();
+                false
+            });
+            assert!(!asked);
+        },
+    ];
+    for look in looks {
+        let (count, key) = (Count::default(), Life::<P>::from(1));
+        map.insert(&key, Arc::new(Owned::new(1, &count.ends())));
+        let last = Mutex::new(Some(key));
+        look(&|| {
+            drop(last.lock().unwrap().take());
+            map.purge();
+            assert_eq!((map.len_live(), count.get()), (1, 0), "it is held");
+        });
+        assert_eq!((map.len_live(), map.get(&1).is_some()), (0, false));
+        map.purge();
+        assert_eq!((map.len(), map.pending_dead(), count.get()), (0, 0, 1));
+    }
+}
+
+/// L157: Nobody's addition is lost, whichever object it comes by.
+fn compute_is_atomic_for_equal_contents<P: Kind>() {
+    let (threads, times) = (4, scaled(1_000, 8));
+    let map = Map::<P>::new();
+    let kept: Vec<_> = thread::scope(|scope| {
+        let add = || {
+            let own = lives::<P>(2);
+            for turn in 0..times {
+                map.compute(&own[turn % 2], |old| Some(old.copied().unwrap_or(0) + 1));
+            }
+            own
+        };
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(add)).collect();
+        threads.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    assert_eq!((map.len(), map.len_live()), (2, 2));
+    let sum: usize = [0, 1].iter().filter_map(|key| map.get(key)).sum();
+    assert_eq!(sum, threads * times);
+    drop(kept);
+    assert_eq!(map.len_live(), 0);
+}
+
+/// H109, L157: Of those who add the same content, each by an object that it keeps, one is told yes, and its
+/// element is there.
+fn small_one_thread_is_told_that_a_content_is_new<P: Kind>() {
+    let (threads, words) = (scaled(4, 3), scaled(500, 6));
+    let (set, barrier) = (WeakHashSet::new(), Barrier::new(threads));
+    let told: Vec<Vec<(Life<P>, bool)>> = thread::scope(|scope| {
+        let add = || {
+            barrier.wait();
+            let add = |key: Life<P>| {
+                let is_new = set.insert(&key);
+                (key, is_new)
+            };
+            lives::<P>(words).into_iter().map(add).collect()
+        };
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(add)).collect();
+        threads.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    assert_eq!((set.len(), set.len_live()), (words, words));
+    for word in 0..words {
+        let of_word = told.iter().map(|theirs| &theirs[word]);
+        let new: Vec<_> = of_word.filter(|(_, is_new)| *is_new).collect();
+        assert_eq!(new.len(), 1);
+        let there = set.get(&word).expect("it is there");
+        assert!(is_same::<P>(&there, &new[0].0));
+    }
+    drop(told);
+    set.purge();
+    assert!(set.is_empty());
+}
+
+/// H109, L157, L161: Objects of few contents come and go on all threads. What is found by a content belongs to
+/// it, and was given by one that says so; where there is one that stays, something is found; all is destroyed
+/// once.
+fn small_threads_use_the_same_contents<P: Kind>() {
+    let (threads, turns, contents) = (scaled(4, 3), scaled(3_000, 10), 3);
+    let map = WeakHashMap::<Life<P>, Arc<Owned>>::new();
+    let (made, count) = (AtomicUsize::new(0), Count::default());
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            let (map, made, count) = (&map, &made, &count);
+            scope.spawn(move || {
+                let new = |content| {
+                    made.fetch_add(1, Relaxed);
+                    Arc::new(Owned::new(content, &count.ends()))
+                };
+                for turn in 0..turns {
+                    let content = (turn + thread) % contents;
+                    let key = Life::<P>::from(content);
+                    match turn % 5 {
+                        0 => _ = map.insert(&key, new(content)),
+                        1 => {
+                            let got = map.get_or_insert_with(&key, || new(content));
+                            assert_eq!(got.number, content);
+                        }
+                        2 => {
+                            let got = map.compute(&key, |old| {
+                                assert!(old.is_none_or(|old| old.number == content));
+                                Some(new(content))
+                            });
+                            assert!(got.is_some_and(|got| got.number == content));
+                        }
+                        3 => {
+                            let old = map.remove_entry(&content);
+                            assert!(old.is_none_or(|(key, old)| {
+                                *key == content && old.number == content
+                            }));
+                        }
+                        _ => assert!(map.iter().all(|(key, value)| *key == value.number)),
+                    }
+                    let found = map.get_key_value(&content);
+                    assert!(
+                        found.is_none_or(|(key, value)| {
+                            *key == content && value.number == content
+                        })
+                    );
+                    // Nobody else has this content, so it is there for as long as its key.
+                    let own = Life::<P>::from(contents + thread);
+                    map.insert(&own, new(*own));
+                    assert_eq!(map.with(&*own, |value| value.number), Some(*own));
+                }
+            });
+        }
+    });
+    assert_eq!(map.len_live(), 0);
+    map.purge();
+    assert_eq!((map.len(), map.pending_dead()), (0, 0));
+    assert_eq!(count.get(), made.load(Relaxed));
+}
+
+/// A17
+fn collections_are_made_of_iterators<P: Kind>() {
+    let lives = lives::<P>(6);
+    let mut map: WeakHashMap<_, usize> = lives[..3].iter().map(|life| (life, **life * 2)).collect();
+    map.extend(lives[3..].iter().map(|life| (life, **life * 2)));
+    assert_eq!((map.len(), map.keys().map(|key| *key).sum()), (6, 15));
+    assert!((&map).into_iter().all(|(key, value)| value == *key * 2));
+    let mut set: WeakHashSet<_> = lives[..3].iter().collect();
+    set.extend(&lives[2..]);
+    assert_eq!((&set).into_iter().map(|life| *life).sum::<usize>(), 15);
+}
+
+/// A18: What lives.
+fn what_debug_shows<P: Kind>()
+where
+    Life<P>: std::fmt::Debug,
+{
+    let mut lives = lives::<P>(2);
+    let map: WeakHashMap<_, _> = lives.iter().map(|life| (life, "value")).collect();
+    let set: WeakHashSet<_> = lives.iter().collect();
+    lives.pop();
+    assert_eq!(format!("{map:?} {set:?}"), r#"{0: "value"} {0}"#);
+}
+
+/// H109: Borrowed contents find what owned ones say.
+#[test]
+fn lookups_take_whatever_is_equal() {
+    let word: Strong<str> = "word".into();
+    let map = WeakHashMap::new();
+    map.insert(&word, 1);
+    assert_eq!(map.get("word"), Some(1));
+    let set: WeakHashSet<Strong<String>> = WeakHashSet::new();
+    let name = Strong::new(String::from("name"));
+    assert!(set.insert(&name) && set.contains("name") && !set.contains("word"));
+    assert!(
+        set.take("name")
+            .is_some_and(|taken| Strong::ptr_eq(&taken, &name))
+    );
+}
+
+/// C47: Inside a key's own destructor its content finds nothing, and something else may be said of it.
+#[test]
+fn a_dying_key_is_not_found_by_its_content() {
+    struct Dying(usize, Arc<Facts>, Option<Strong<Dying>>);
+    type Facts = WeakHashMap<Strong<Dying>, usize>;
+    impl PartialEq for Dying {
+        fn eq(&self, other: &Self) -> bool {
+            self.0 == other.0
+        }
+    }
+    impl Eq for Dying {}
+    impl Hash for Dying {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.0.hash(state);
+        }
+    }
+    impl Drop for Dying {
+        fn drop(&mut self) {
+            assert_eq!(self.1.get(&*self), None);
+            if let Some(next) = &self.2 {
+                assert!(self.1.insert(next, 2));
+                assert_eq!(self.1.get(&*self), Some(2), "that of the next");
+            }
+        }
+    }
+    let map = Arc::new(Facts::new());
+    let next = Strong::new(Dying(1, map.clone(), None));
+    let key = Strong::new(Dying(1, map.clone(), Some(next.clone())));
+    map.insert(&key, 1);
+    drop(key);
+    map.purge();
+    assert_eq!((map.len(), map.get(&*next)), (1, Some(2)));
+    drop(next);
+    assert!(map.is_empty());
+}
+
+/// T4, K174: What is unlinked to make room is destroyed before anything is in flight: its destructor may ask for
+/// the same content.
+#[test]
+fn a_destructor_may_ask_for_the_content_that_makes_room() {
+    struct Asks(Arc<WeakHashMap<Arc<usize>, Option<Arc<Asks>>>>, Count);
+    impl Drop for Asks {
+        fn drop(&mut self) {
+            let key = Arc::new(1);
+            if !panics(|| _ = self.0.get_or_insert_with(&key, || None)) {
+                self.1.add();
+            }
+        }
+    }
+    let (map, asked) = (Arc::new(WeakHashMap::new()), Count::default());
+    let [first, second] = twins::<crate::faces::Std>();
+    map.insert(&first, Some(Arc::new(Asks(map.clone(), asked.clone()))));
+    drop(first);
+    assert!(map.get_or_insert_with(&second, || None).is_none());
+    assert_eq!((asked.get(), map.len_live()), (1, 1));
+}
+
+thread_local! {
+    /// How many comparisons on this thread are left before something is done, once.
+    static NEXT: Cell<Option<(usize, fn())>> = const { Cell::new(None) };
+    static WORDS: (WeakHashSet<Strong<Poor>>, [Strong<Poor>; 3]) = (
+        WeakHashSet::new(),
+        [0, 1, 1].map(|n| Strong::new(Poor(n))),
+    );
+}
+
+/// All have the same hash.
+struct Poor(usize);
+
+impl PartialEq for Poor {
+    fn eq(&self, other: &Self) -> bool {
+        match NEXT.take() {
+            Some((0, act)) => act(),
+            next => NEXT.set(next.map(|(left, act)| (left - 1, act))),
+        }
+        self.0 == other.0
+    }
+}
+
+impl Eq for Poor {}
+
+impl Hash for Poor {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// H109, L157: The same content comes in by another object between the look and the insertion.
+#[test]
+fn one_of_two_is_told_that_a_content_is_new() {
+    let nested = || WORDS.with(|(set, words)| assert!(set.insert(&words[1])));
+    WORDS.with(|(set, words)| {
+        let mut came_in_between = 0;
+        for at in 0..6 {
+            set.clear();
+            assert!(set.insert(&words[0]));
+            NEXT.set(Some((at, nested)));
+            let is_new = set.insert(&words[2]);
+            let was_done = NEXT.take().is_none();
+            assert!(is_new != was_done, "at comparison {at}");
+            came_in_between += usize::from(was_done);
+            let there = set.get(&*words[2]).expect("one of them");
+            assert!(Strong::ptr_eq(&there, &words[1 + usize::from(is_new)]));
+            assert_eq!((set.len(), set.len_live()), (2, 2));
+        }
+        assert!(came_in_between >= 2);
+    });
+}

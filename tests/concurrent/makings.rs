@@ -1,0 +1,199 @@
+//! The maps that make a value for a key, with one face.
+
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
+
+use weakly::concurrent::{WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
+
+use crate::faces::{Kind, Life, lives};
+
+/// A map that makes values for the keys 0 to 7.
+pub(crate) trait Making: Sync {
+    type Value: Deref<Target = usize> + Clone + Send + Sync;
+
+    fn new() -> Self;
+    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Self::Value;
+    fn get(&self, key: usize) -> Option<Self::Value>;
+    /// Sets it; says whether there was none.
+    fn set(&self, key: usize, value: &Self::Value) -> bool;
+    fn remove(&self, key: usize) -> bool;
+    fn clear(&self);
+    fn retain(&self, keep: bool);
+    fn len(&self) -> usize;
+    fn value(number: usize) -> Self::Value;
+}
+
+pub(crate) fn is_same<M: Making>(one: &M::Value, other: &M::Value) -> bool {
+    std::ptr::eq(&raw const **one, &raw const **other)
+}
+
+/// By weak keys.
+pub(crate) struct Maps<P: Kind> {
+    map: WeakMap<Life<P>, Arc<usize>>,
+    keys: Vec<Life<P>>,
+}
+
+impl<P: Kind> Making for Maps<P> {
+    type Value = Arc<usize>;
+
+    fn new() -> Self {
+        let (map, keys) = (WeakMap::new(), lives::<P>(8));
+        Maps { map, keys }
+    }
+    #[track_caller]
+    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Arc<usize> {
+        self.map
+            .get_or_insert_with(&self.keys[key], || Arc::new(make()))
+    }
+    fn get(&self, key: usize) -> Option<Arc<usize>> {
+        self.map.get(&self.keys[key])
+    }
+    fn set(&self, key: usize, value: &Arc<usize>) -> bool {
+        self.map.insert(&self.keys[key], value.clone())
+    }
+    fn remove(&self, key: usize) -> bool {
+        self.map.remove(&self.keys[key]).is_some()
+    }
+    fn clear(&self) {
+        self.map.clear();
+    }
+    fn retain(&self, keep: bool) {
+        self.map.retain(|_, _| keep);
+    }
+    fn len(&self) -> usize {
+        self.map.len()
+    }
+    fn value(number: usize) -> Arc<usize> {
+        Arc::new(number)
+    }
+}
+
+/// Weak values, which the test keeps.
+pub(crate) struct Values<P: Kind>(WeakValueMap<usize, Life<P>>);
+
+impl<P: Kind> Making for Values<P> {
+    type Value = Life<P>;
+
+    fn new() -> Self {
+        Values(WeakValueMap::new())
+    }
+    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Life<P> {
+        self.0.get_or_insert_with(key, |asked| {
+            assert_eq!(*asked, key);
+            make().into()
+        })
+    }
+    fn get(&self, key: usize) -> Option<Life<P>> {
+        self.0.get(&key)
+    }
+    fn set(&self, key: usize, value: &Life<P>) -> bool {
+        self.0.insert(key, value)
+    }
+    fn remove(&self, key: usize) -> bool {
+        self.0.remove(&key).is_some()
+    }
+    fn clear(&self) {
+        self.0.clear();
+    }
+    fn retain(&self, keep: bool) {
+        self.0.retain(|_, _| keep);
+    }
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn value(number: usize) -> Life<P> {
+        number.into()
+    }
+}
+
+/// By weak keys of equal content, another object each time.
+pub(crate) struct HashMaps<P: Kind> {
+    map: WeakHashMap<Life<P>, Arc<usize>>,
+    keys: [Mutex<Vec<Life<P>>>; 8],
+}
+
+impl<P: Kind> HashMaps<P> {
+    fn key(&self, key: usize) -> Life<P> {
+        let new = Life::<P>::from(key);
+        self.keys[key].lock().unwrap().push(new.clone());
+        new
+    }
+}
+
+impl<P: Kind> Making for HashMaps<P> {
+    type Value = Arc<usize>;
+
+    fn new() -> Self {
+        let (map, keys) = (WeakHashMap::new(), Default::default());
+        HashMaps { map, keys }
+    }
+    #[track_caller]
+    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Arc<usize> {
+        let key = self.key(key);
+        self.map.get_or_insert_with(&key, || Arc::new(make()))
+    }
+    fn get(&self, key: usize) -> Option<Arc<usize>> {
+        self.map.get(&key)
+    }
+    fn set(&self, key: usize, value: &Arc<usize>) -> bool {
+        self.map.insert(&self.key(key), value.clone())
+    }
+    fn remove(&self, key: usize) -> bool {
+        self.map.remove(&key).is_some()
+    }
+    fn clear(&self) {
+        self.map.clear();
+    }
+    fn retain(&self, keep: bool) {
+        self.map.retain(|_, _| keep);
+    }
+    fn len(&self) -> usize {
+        self.map.len()
+    }
+    fn value(number: usize) -> Arc<usize> {
+        Arc::new(number)
+    }
+}
+
+/// Weak values of weak keys.
+pub(crate) struct Pairs<P: Kind> {
+    map: WeakPairMap<Life<P>, Life<P>>,
+    keys: Vec<Life<P>>,
+}
+
+impl<P: Kind> Making for Pairs<P> {
+    type Value = Life<P>;
+
+    fn new() -> Self {
+        let (map, keys) = (WeakPairMap::new(), lives::<P>(8));
+        Pairs { map, keys }
+    }
+    #[track_caller]
+    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Life<P> {
+        self.map.get_or_insert_with(&self.keys[key], |asked| {
+            assert_eq!(**asked, key);
+            make().into()
+        })
+    }
+    fn get(&self, key: usize) -> Option<Life<P>> {
+        self.map.get(&self.keys[key])
+    }
+    fn set(&self, key: usize, value: &Life<P>) -> bool {
+        self.map.insert(&self.keys[key], value)
+    }
+    fn remove(&self, key: usize) -> bool {
+        self.map.remove(&self.keys[key]).is_some()
+    }
+    fn clear(&self) {
+        self.map.clear();
+    }
+    fn retain(&self, keep: bool) {
+        self.map.retain(|_, _| keep);
+    }
+    fn len(&self) -> usize {
+        self.map.len()
+    }
+    fn value(number: usize) -> Life<P> {
+        number.into()
+    }
+}

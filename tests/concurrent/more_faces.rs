@@ -1,0 +1,168 @@
+//! The faces of what is keyed by content, and of pairs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use weakly::Reclaim;
+use weakly::concurrent::{WeakHashMap, WeakHashSet, WeakPairMap};
+
+use super::{Changing, Collection, Ends, Kind, Life, Owned, WeakLife, is_same};
+
+pub(crate) struct HashMaps<P: Kind>(WeakHashMap<Life<P>, Arc<Owned>>);
+pub(crate) struct HashSets<P: Kind>(WeakHashSet<Life<P>>);
+/// Pairs that live as long as their keys: all have the value that is kept here.
+pub(crate) struct PairsByKey<P: Kind>(WeakPairMap<Life<P>, Life<P>>, Life<P>);
+/// Pairs that live as long as their values: the key of each number is kept here.
+pub(crate) struct PairsByValue<P: Kind>(
+    WeakPairMap<Life<P>, Life<P>>,
+    Mutex<HashMap<usize, Life<P>>>,
+);
+
+defaults!(HashMaps HashSets PairsByKey PairsByValue);
+
+impl<P: Kind> PairsByValue<P> {
+    /// What finds the entry of a number.
+    fn key(&self, number: usize) -> Life<P> {
+        let mut keys = self.1.lock().unwrap();
+        keys.entry(number).or_insert_with(|| number.into()).clone()
+    }
+}
+
+impl<P: Kind> Collection for HashMaps<P> {
+    const OWNS: bool = true;
+
+    housekeeping!(WeakHashMap);
+
+    fn enter(&self, life: &Life<P>, ends: &Ends) -> bool {
+        self.0.insert(life, Arc::new(Owned::new(**life, ends)))
+    }
+    fn has(&self, life: &Life<P>) -> bool {
+        let found = self.0.get_key_value(&**life);
+        found.is_some_and(|(key, owned)| is_same::<P>(&key, life) && owned.number == **life)
+    }
+    fn has_dead(&self, number: usize, _: &WeakLife<P>) -> bool {
+        self.0.contains_key(&number)
+    }
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+        self.0.iter().map(|(life, owned)| {
+            assert_eq!(*life, owned.number);
+            life
+        })
+    }
+}
+
+impl<P: Kind> Changing for HashMaps<P> {
+    fn leave(&self, life: &Life<P>) -> bool {
+        self.0.remove(&**life).is_some()
+    }
+    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
+        self.0.remove_if(&**life, |_| wanted())
+    }
+    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
+        self.0.retain(|life, owned| {
+            assert_eq!(**life, owned.number);
+            keep(owned.number)
+        });
+    }
+}
+
+impl<P: Kind> Collection for HashSets<P> {
+    housekeeping!(WeakHashSet);
+
+    fn enter(&self, life: &Life<P>, _: &Ends) -> bool {
+        self.0.insert(life)
+    }
+    fn has(&self, life: &Life<P>) -> bool {
+        let found = self.0.get(&**life);
+        found.is_some_and(|found| is_same::<P>(&found, life))
+    }
+    fn has_dead(&self, number: usize, _: &WeakLife<P>) -> bool {
+        self.0.contains(&number)
+    }
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+        self.0.iter()
+    }
+}
+
+impl<P: Kind> Changing for HashSets<P> {
+    fn leave(&self, life: &Life<P>) -> bool {
+        self.0.remove(&**life)
+    }
+    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
+        // It has no such method, but shows the elements inside the table.
+        let mut removed = false;
+        self.0.retain(|each| {
+            let takes = is_same::<P>(each, life) && wanted();
+            removed |= takes;
+            !takes
+        });
+        removed
+    }
+    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
+        self.0.retain(|life| keep(**life));
+    }
+}
+
+impl<P: Kind> Collection for PairsByKey<P> {
+    housekeeping!(WeakPairMap, 0.into());
+
+    fn enter(&self, life: &Life<P>, _: &Ends) -> bool {
+        self.0.insert(life, &self.1)
+    }
+    fn has(&self, life: &Life<P>) -> bool {
+        let found = self.0.get(life);
+        found.is_some_and(|found| is_same::<P>(&found, &self.1))
+    }
+    fn has_dead(&self, _: usize, weak: &WeakLife<P>) -> bool {
+        self.0.contains_key(weak) || self.0.get(weak).is_some()
+    }
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+        self.0.iter().map(|(key, _)| key)
+    }
+}
+
+impl<P: Kind> Changing for PairsByKey<P> {
+    fn leave(&self, life: &Life<P>) -> bool {
+        self.0.remove(life).is_some()
+    }
+    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
+        self.0.remove_if(life, |_| wanted()).is_some()
+    }
+    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
+        self.0.retain(|key, _| keep(**key));
+    }
+}
+
+impl<P: Kind> Collection for PairsByValue<P> {
+    housekeeping!(WeakPairMap, Mutex::default());
+
+    fn enter(&self, life: &Life<P>, _: &Ends) -> bool {
+        self.0.insert(&self.key(**life), life)
+    }
+    fn has(&self, life: &Life<P>) -> bool {
+        let found = self.0.get(&self.key(**life));
+        found.is_some_and(|found| is_same::<P>(&found, life))
+    }
+    fn has_dead(&self, number: usize, _: &WeakLife<P>) -> bool {
+        let key = self.key(number);
+        self.0.contains_key(&key) || self.0.get(&key).is_some()
+    }
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+        self.0.iter().map(|(key, value)| {
+            assert_eq!(*key, *value);
+            value
+        })
+    }
+}
+
+impl<P: Kind> Changing for PairsByValue<P> {
+    fn leave(&self, life: &Life<P>) -> bool {
+        self.0.remove(&self.key(**life)).is_some()
+    }
+    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
+        self.0.remove_if(&self.key(**life), |_| wanted()).is_some()
+    }
+    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
+        self.0.retain(|_, value| keep(**value));
+    }
+}
