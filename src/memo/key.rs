@@ -1,0 +1,71 @@
+//! What a memo is keyed by.
+
+use crate::concurrent::{Address, AnyTie, SharedRef, TieOf, TiedTo};
+use crate::hash::HashValue;
+use crate::queue::SharedQueue;
+use crate::reference::StrongRef;
+
+/// What a [`Memo`](crate::Memo) is keyed by: a pointer, or a tuple of up to four. Sealed.
+pub trait MemoKey: sealed::Sealed {
+    /// How it is given: the pointer, or the tuple of pointers, by reference.
+    type Ref<'a>: Copy
+    where
+        Self: 'a;
+    #[doc(hidden)]
+    type Addresses: Copy + Eq;
+    #[doc(hidden)]
+    type Ties: AsRef<[AnyTie]> + Send + Sync;
+    #[doc(hidden)]
+    fn addresses(key: Self::Ref<'_>) -> (HashValue, Self::Addresses);
+    #[doc(hidden)]
+    fn tie(key: Self::Ref<'_>, hash: HashValue, queue: &SharedQueue) -> Self::Ties;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl<K: SharedRef + 'static> sealed::Sealed for K {}
+
+impl<K: SharedRef + 'static> MemoKey for K {
+    type Ref<'a> = &'a K;
+    type Addresses = Address;
+    type Ties = [AnyTie; 1];
+
+    #[inline]
+    fn addresses(key: &K) -> (HashValue, Address) {
+        Address::of(StrongRef::addr(key))
+    }
+
+    fn tie(key: &K, hash: HashValue, queue: &SharedQueue) -> [AnyTie; 1] {
+        [TieOf::<K>::of_any(key, hash, queue)]
+    }
+}
+
+macro_rules! tuples {
+    ($($count:literal: $($key:ident $at:tt),+;)+) => {$(
+        impl<$($key: SharedRef + 'static),+> sealed::Sealed for ($($key,)+) {}
+
+        impl<$($key: SharedRef + 'static),+> MemoKey for ($($key,)+) {
+            type Ref<'a> = ($(&'a $key,)+);
+            type Addresses = [Address; $count];
+            type Ties = [AnyTie; $count];
+
+            #[inline]
+            fn addresses(key: Self::Ref<'_>) -> (HashValue, [Address; $count]) {
+                Address::of_all([$(StrongRef::addr(key.$at)),+])
+            }
+
+            fn tie(key: Self::Ref<'_>, hash: HashValue, queue: &SharedQueue) -> [AnyTie; $count] {
+                [$(TieOf::<$key>::of_any(key.$at, hash, queue)),+]
+            }
+        }
+    )+};
+}
+
+tuples! {
+    1: A 0;
+    2: A 0, B 1;
+    3: A 0, B 1, C 2;
+    4: A 0, B 1, C 2, D 3;
+}
