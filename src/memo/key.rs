@@ -1,5 +1,7 @@
 //! What a memo is keyed by.
 
+use core::any::Any;
+
 use crate::concurrent::{Address, AnyTie, SharedRef, TieOf, TiedTo};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
@@ -19,6 +21,9 @@ pub trait MemoKey: sealed::Sealed {
     fn addresses(key: Self::Ref<'_>) -> (HashValue, Self::Addresses);
     #[doc(hidden)]
     fn tie(key: Self::Ref<'_>, hash: HashValue, queue: &SharedQueue) -> Self::Ties;
+    /// The pointers, each at its place, that are of this type.
+    #[doc(hidden)]
+    fn inputs<R: 'static>(key: Self::Ref<'_>) -> [Option<&R>; 4];
 }
 
 mod sealed {
@@ -40,6 +45,11 @@ impl<K: SharedRef + 'static> MemoKey for K {
     fn tie(key: &K, hash: HashValue, queue: &SharedQueue) -> [AnyTie; 1] {
         [TieOf::<K>::of_any(key, hash, queue)]
     }
+
+    #[inline]
+    fn inputs<R: 'static>(key: Self::Ref<'_>) -> [Option<&R>; 4] {
+        [<dyn Any>::downcast_ref(key), None, None, None]
+    }
 }
 
 macro_rules! tuples {
@@ -58,6 +68,13 @@ macro_rules! tuples {
 
             fn tie(key: Self::Ref<'_>, hash: HashValue, queue: &SharedQueue) -> [AnyTie; $count] {
                 [$(TieOf::<$key>::of_any(key.$at, hash, queue)),+]
+            }
+
+            #[inline]
+            fn inputs<R: 'static>(key: Self::Ref<'_>) -> [Option<&R>; 4] {
+                let mut inputs = [None; 4];
+                $(inputs[$at] = <dyn Any>::downcast_ref(key.$at);)+
+                inputs
             }
         }
     )+};

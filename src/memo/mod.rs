@@ -2,6 +2,7 @@
 
 mod computation;
 mod key;
+mod rewriting;
 mod ties;
 
 use core::any::type_name;
@@ -18,6 +19,7 @@ use ties::Ties;
 
 pub use computation::Computation;
 pub use key::MemoKey;
+pub use rewriting::Rewritten;
 
 /// A cache of results computed from objects, which keeps neither the objects nor, once one of them is
 /// dead, the result. From one object, or a tuple of up to four; shared between threads behind `&self`.
@@ -33,7 +35,8 @@ pub use key::MemoKey;
 /// for itself.
 ///
 /// A result that owns a strong pointer to an input keeps it alive, and with it the entry; let it hold a
-/// weak one.
+/// weak one. If the result may *be* an input, as that of a rewriting that changes nothing, ask by
+/// [`get_or_rewrite`](Self::get_or_rewrite): then the memo only remembers which input it is.
 ///
 /// ```
 /// use weakly::{Memo, Strong};
@@ -228,14 +231,15 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         key: K::Ref<'_>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, E> {
-        let answer = match self.find(&key) {
+        let absent = match self.find(&key) {
             Ok(value) => return Ok(value),
-            Err(absent) => self.compute(&key, absent, compute),
+            Err(absent) => absent,
         };
-        answer.map_err(|failed| match failed {
-            Failed::By(error) => error,
-            Failed::Circle => circle::<K, V>(),
-        })
+        match self.compute(&key, absent, compute) {
+            Ok(value) => Ok(value),
+            Err(Failed::By(error)) => Err(error),
+            Err(Failed::Circle) => circle::<K, V>(),
+        }
     }
 
     /// Not inlined: a frame of the user's in which it were would be three times as large.
