@@ -42,6 +42,8 @@ enum Kept<R> {
 }
 
 impl<R: StrongRef + Clone + 'static> Rewritten<R> {
+    // Not inlined, nor is the other: they would be in the frames of a deep recursion.
+    #[inline(never)]
     fn of<K: MemoKey>(key: K::Ref<'_>, result: R) -> Self {
         let addr = StrongRef::addr(&result);
         let inputs = K::inputs::<R>(key);
@@ -52,6 +54,7 @@ impl<R: StrongRef + Clone + 'static> Rewritten<R> {
     }
 
     /// The result, for a key that is the same as when it was made.
+    #[inline(never)]
     fn of_key<K: MemoKey>(self, key: K::Ref<'_>) -> R {
         match self.0 {
             Kept::Input(place) => K::inputs::<R>(key)[place]
