@@ -97,7 +97,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         // T1
         let idle = self.queue.is_idle();
         let reader = self.nodes.read();
-        match reader.get(hash.get(), |node| *node.key == *key) {
+        match reader.get(hash.get(), |node| *key == *node.key) {
             Some(node) => match &*node.state {
                 State::Flying(flight) => Err(Absent::Flying(Arc::clone(flight))),
                 State::Ready(ready) if !idle && ready.tie.is_stale() => Err(Absent::Useless),
@@ -152,7 +152,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     fn clear_away<R>(&self, hash: HashValue, key: &K, read: impl Fn(&T, &V) -> Option<R>) {
         let pin = self.pin();
         let useless = |(tie, value): (&T, &V)| tie.is_stale() || read(tie, value).is_none();
-        let sought = |node: &Node<K, T, V>| *node.key == *key;
+        let sought = |node: &Node<K, T, V>| *key == *node.key;
         let unlinked = self.unlink_if(&pin, hash, sought, |node| node.ready().is_some_and(useless));
         if let Some(node) = unlinked {
             self.end(node);
@@ -221,6 +221,10 @@ impl<K: Eq, T: Tied, V> Leader<'_, K, T, V> {
 
     /// The same, in a frame of its own.
     #[inline(never)]
+    #[expect(
+        clippy::boxed_local,
+        reason = "unboxed here, not in the caller's frame"
+    )]
     fn finish_apart<R>(self: Box<Self>, made: impl FnOnce() -> (K, T, V, R)) -> R {
         (*self).finish(made)
     }

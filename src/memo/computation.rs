@@ -88,6 +88,10 @@ impl<'m, K: MemoKey, V> Begun<'m, K, V> {
 
     /// Keeps the result, and gives out a clone of it.
     #[inline(never)]
+    #[expect(
+        clippy::boxed_local,
+        reason = "unboxed here, not in the caller's frame"
+    )]
     pub(super) fn finish(self: Box<Self>, value: V) -> V
     where
         V: Clone,

@@ -34,6 +34,9 @@ pub use rewriting::Rewritten;
 /// may ask for other keys; one that, on whatever threads, comes to need itself panics, instead of waiting
 /// for itself.
 ///
+/// Computations nest as deep as the stack allows. With optimisation a level of a small one takes some 130
+/// bytes of it, closure and caller included: 50,000 levels fit on a stack of 8 MiB.
+///
 /// A result that owns a strong pointer to an input keeps it alive, and with it the entry; let it hold a
 /// weak one. If the result may *be* an input, as that of a rewriting that changes nothing, ask by
 /// [`get_or_rewrite`](Self::get_or_rewrite): then the memo only remembers which input it is.

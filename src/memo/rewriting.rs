@@ -11,20 +11,20 @@ use crate::reference::StrongRef;
 /// a clone of the pointer with which it is asked. Any other result is owned by the entry, and goes with it.
 ///
 /// ```
-/// use weakly::{Interner, Memo, Rewritten, Strong};
+/// use weakly::{Memo, Rewritten, Strong, concurrent::Interner};
 ///
-/// let words = std::cell::RefCell::new(Interner::<Strong<str>>::new());
+/// let words = Interner::<Strong<str>>::new();
 /// let lower = Memo::<Strong<str>, Rewritten<Strong<str>>>::new();
 /// let lowered = |word: &Strong<str>| {
-///     lower.get_or_rewrite(word, |_| words.borrow_mut().intern_ref(&*word.to_lowercase()))
+///     lower.get_or_rewrite(word, |_| words.intern_ref(&*word.to_lowercase()))
 /// };
 ///
-/// let (loud, quiet) = (words.borrow_mut().intern_ref("Word"), words.borrow_mut().intern_ref("word"));
+/// let (loud, quiet) = (words.intern_ref("Word"), words.intern_ref("word"));
 /// assert!(Strong::ptr_eq(&lowered(&loud), &quiet));
 /// assert!(Strong::ptr_eq(&lowered(&quiet), &quiet)); // itself
 /// drop((loud, quiet));
 /// lower.purge();
-/// assert!(lower.is_empty() && words.borrow().is_empty());
+/// assert!(lower.is_empty() && words.is_empty());
 /// ```
 ///
 /// **What it does not see:** a result that *owns* an input (the derivative of `eˣ` has `eˣ` in it), or that
