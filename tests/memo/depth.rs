@@ -10,9 +10,7 @@ use crate::common::{explode, panics};
 
 const STACK: usize = 8 << 20;
 /// Without optimisation a level takes some six times as much.
-const LEVELS: usize = if cfg!(miri) {
-    100
-} else if cfg!(debug_assertions) {
+const LEVELS: usize = if cfg!(debug_assertions) {
     5_000
 } else {
     50_000
