@@ -1,15 +1,16 @@
 //! Hash-consed terms: equal terms are one object, so that however deep they are, building one again
-//! makes nothing, comparing is comparing addresses, and what nobody uses is gone. All on a stack of
-//! 128 KiB, on which nothing can recurse through a term of depth a million: neither hashing, nor
+//! makes nothing, comparing is comparing addresses, and what nobody uses is gone. Each is simplified once; a
+//! term that is as simple as can be is its own result, which keeps nobody alive. All on a stack of
+//! 256 KiB, on which nothing can recurse through a term of depth a million: neither hashing, nor
 //! comparing, nor dropping. It checks itself: `cargo run --release --example hash_cons`
 
 use std::io::Write;
 use std::process::ExitCode;
 use std::{mem, thread};
 
-use weakly::{ByIdentity, Interner, Strong, WeakMap, dismantle};
+use weakly::{ByIdentity, Interner, Memo, Rewritten, Strong, WeakMap, dismantle};
 
-const STACK: usize = 128 << 10;
+const STACK: usize = 256 << 10;
 /// Without optimisation a million takes ten seconds.
 const DEPTH: usize = if cfg!(debug_assertions) {
     100_000
@@ -62,6 +63,34 @@ fn shared(terms: &mut Terms) -> Strong<Term> {
     (0..LEVELS).fold(one, |x, _| terms.intern(Term::new("+", [&x, &x])))
 }
 
+/// `(x + x) + 0` where `x` is `(y + y) + 0` where …
+fn padded(terms: &mut Terms) -> Strong<Term> {
+    let one = terms.intern(Term::new("1", []));
+    let zero = terms.intern(Term::new("0", []));
+    (0..LEVELS).fold(one, |x, _| {
+        let sum = terms.intern(Term::new("+", [&x, &x]));
+        terms.intern(Term::new("+", [&sum, &zero]))
+    })
+}
+
+/// What terms are simplified to: perhaps to themselves.
+type Simplified = Memo<Strong<Term>, Rewritten<Strong<Term>>>;
+
+/// `x + 0` is `x`, everywhere in a term; each object is asked once.
+fn simplify(term: &Strong<Term>, terms: &mut Terms, known: &Simplified) -> Strong<Term> {
+    known.get_or_rewrite(term, |_| {
+        let children = term.children.each_ref().map(|child| {
+            let child = child.as_ref()?;
+            Some(ByIdentity(simplify(child, terms, known)))
+        });
+        match (term.operator, children) {
+            ("+", [Some(x), Some(zero)]) if zero.operator == "0" => x.0,
+            // If no child has changed, this is the term itself.
+            (operator, children) => terms.intern(Term { operator, children }),
+        }
+    })
+}
+
 /// The leaves of a term, as if nothing were shared; each object is asked once.
 fn leaves(term: &Strong<Term>, known: &mut WeakMap<Strong<Term>, u128>) -> u128 {
     if let Some(&leaves) = known.get(term) {
@@ -105,6 +134,34 @@ fn end(terms: &mut Terms, term: Strong<Term>, objects: usize) -> Result<(), Stri
     check(terms.pending_dead() == 0, "and the interner has heard it")
 }
 
+fn rewrite(terms: &mut Terms) -> Result<(), String> {
+    let known = Simplified::new();
+    let wide = shared(terms);
+    let simple = simplify(&wide, terms, &known);
+    let same = Strong::ptr_eq(&simple, &wide);
+    check(same, "there is nothing to simplify")?;
+    drop(simple);
+    check(known.len() == LEVELS + 1, "which is known of each object")?;
+    end(terms, wide, LEVELS + 1)?;
+    known.purge();
+    check(known.is_empty(), "and has kept none of them")?;
+
+    let long = padded(terms);
+    let simple = simplify(&long, terms, &known);
+    let same = Strong::ptr_eq(&simple, &shared(terms));
+    check(same, "without the zeros it is the other term")?;
+    let asked = known.statistics().misses;
+    let again = simplify(&long, terms, &known);
+    let none_new = known.statistics().misses == asked;
+    check(Strong::ptr_eq(&again, &simple) && none_new, "known by now")?;
+    drop((long, simple, again));
+    known.purge();
+    check(known.is_empty(), "what is simplified goes")?;
+    check(terms.is_empty(), "and what it was simplified to")?;
+    terms.purge();
+    Ok(())
+}
+
 fn run() -> Result<String, String> {
     let mut terms = Terms::new();
     let deep = twice(&mut terms, tower, DEPTH + 1)?;
@@ -116,10 +173,12 @@ fn run() -> Result<String, String> {
     check(size == 1 << LEVELS, "it unfolds to 2^64 leaves")?;
     end(&mut terms, wide, LEVELS + 1)?;
     check(known.is_empty(), "and nothing is known of it any more")?;
+    rewrite(&mut terms)?;
 
     Ok(format!(
         "a term of depth {DEPTH}: an object for each level, built twice, gone (checked)\n\
-         a term of {size} leaves: an object for each level, built twice, gone (checked)"
+         a term of {size} leaves: an object for each level, built twice, gone (checked)\n\
+         the same with zeros: simplified once, remembered, gone (checked)"
     ))
 }
 

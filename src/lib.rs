@@ -70,7 +70,7 @@ pub use identity::{ByIdentity, dismantle};
 pub use interner::Interner;
 pub use map::WeakMap;
 #[cfg(all(feature = "std", not(weakly_loom)))]
-pub use memo::Memo;
+pub use memo::{Memo, Rewritten};
 pub use pair_map::WeakPairMap;
 pub use ptr::{__unsize, Atomic, Expired, FinalizerToken, Flavour, Local};
 pub use reclaim::Reclaim;

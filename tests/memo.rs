@@ -6,12 +6,17 @@ mod circles;
 mod common;
 #[path = "memo/dependencies.rs"]
 mod dependencies;
+#[cfg(not(miri))] // where the addresses of frames say nothing
+#[path = "memo/depth.rs"]
+mod depth;
 #[path = "memo/destructors.rs"]
 mod destructors;
 #[path = "memo/failures.rs"]
 mod failures;
 #[path = "memo/inputs.rs"]
 mod inputs;
+#[path = "memo/rewriting.rs"]
+mod rewriting;
 #[path = "memo/statistics.rs"]
 mod statistics;
 #[path = "memo/sweeps.rs"]

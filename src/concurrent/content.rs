@@ -69,7 +69,7 @@ impl<K: Content, Q: ?Sized + Equivalent<K::Target>> Equivalent<Said<K>> for Soug
 impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<Said<K>, TieOf<K>, V> {
     /// Shows the entry of a content to a closure, while its object is held; gives that out too.
     #[inline]
-    pub(super) fn find<Q, R>(
+    pub(super) fn look_up<Q, R>(
         &self,
         hash: HashValue,
         content: &Q,

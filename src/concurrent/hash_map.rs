@@ -1,17 +1,17 @@
 //! The map with weak keys, by content, that threads share.
 
-use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 use std::vec::Vec;
 
-use super::content::{Said, Sought};
+use super::content::Said;
 use super::iter::{Iter, Keys};
-use super::making::Failed;
+
 use super::table::Table;
 use super::tie::{SharedRef, TieOf, TiedTo};
 use super::{circle, shared_housekeeping};
+use crate::flight::Circle;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::Content;
 
@@ -109,7 +109,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
         look: impl FnOnce(&V) -> R,
     ) -> Option<R> {
         let hash = HashValue::of(&self.hasher, key);
-        self.table.find(hash, key, look).map(|(_, seen)| seen)
+        self.table.look_up(hash, key, look).map(|(_, seen)| seen)
     }
 
     /// Sets the value of a key; says whether none that says the same had one. O(1) amortised. The value that
@@ -168,7 +168,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         key: &Q,
     ) -> Option<(K, V)> {
         self.table
-            .find(HashValue::of(&self.hasher, key), key, V::clone)
+            .look_up(HashValue::of(&self.hasher, key), key, V::clone)
     }
 
     /// Sets the value of a key, and gives out the one that it, or a key that says the same, had. O(1)
@@ -203,25 +203,24 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce() -> V) -> V {
         let content = K::content(key);
         let hash = HashValue::of(&self.hasher, content);
-        if let Some((_, value)) = self.table.find(hash, content, V::clone) {
+        if let Some((_, value)) = self.table.look_up(hash, content, V::clone) {
             return value;
         }
         // Before anything is in flight: their destructors may ask for the same content.
         self.table.sweep_hash(hash);
         let made = self.table.get_or_make(
             hash,
-            &Sought::new(content),
-            || Said::by(key),
+            &Said::by(key),
             |_, value| Some(value.clone()),
-            || {
-                let value = make();
-                Ok::<_, Infallible>((self.table.tie(hash, key), value.clone(), value))
+            make,
+            |value, hash, queue| {
+                let tie = TieOf::<K>::new(key, hash, queue);
+                (tie, value.clone(), value)
             },
         );
         match made {
-            Ok(made) => made.into_inner(),
-            Err(Failed::By(never)) => match never {},
-            Err(Failed::Circle) => circle::<K, V>(),
+            Ok(made) => made,
+            Err(Circle) => circle::<K, V>(),
         }
     }
 

@@ -83,7 +83,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
 
     #[inline]
     fn find<Q: ?Sized + Equivalent<K::Target>>(&self, hash: HashValue, content: &Q) -> Option<K> {
-        self.table.find(hash, content, |()| ()).map(|(key, ())| key)
+        self.table
+            .look_up(hash, content, |()| ())
+            .map(|(key, ())| key)
     }
 
     /// Adds an element, if no live one says the same; says whether it did. O(1) amortised. An element that is

@@ -144,7 +144,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     where
         Q: ?Sized + Hash + Equivalent<K::Target>,
     {
-        self.table.find(hash, content, |()| ()).map(|(key, ())| key)
+        self.table
+            .look_up(hash, content, |()| ())
+            .map(|(key, ())| key)
     }
 
     #[inline]

@@ -2,121 +2,162 @@
 
 use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
-use equivalent::Equivalent;
 use std::boxed::Box;
 use std::sync::Arc;
 
 use super::drain::Depth;
 use super::node::Node;
-use super::table::Table;
+use super::table::{Pin, Table};
 use super::tie::{Loose, Tied};
 use crate::flight::{Circle, Flight};
 use crate::hash::HashValue;
+use crate::queue::SharedQueue;
 
-/// What came of an attempt to have something made.
-pub(crate) enum Made<R> {
-    /// It was there.
-    Hit(R),
-    /// It was made, and kept if nobody has removed it meanwhile.
-    Miss(R),
-}
-
-impl<R> Made<R> {
-    pub(crate) fn into_inner(self) -> R {
-        match self {
-            Made::Hit(made) | Made::Miss(made) => made,
-        }
-    }
-}
-
-/// What there is where something is wanted.
-enum There<R> {
-    Ready(R),
+/// What there is instead of what is wanted.
+pub(crate) enum Absent {
     Flying(Arc<Flight>),
     /// An entry that is stale, or of which nothing can be given out.
     Useless,
     Nothing,
 }
 
-/// Why something was not made.
-pub(crate) enum Failed<E> {
-    /// It is being made by this thread, or by one that waits for it.
-    Circle,
-    /// Its maker says so.
-    By(E),
+/// What comes of it.
+pub(crate) enum Wanted<R, L> {
+    /// It is there by now.
+    There(R),
+    /// It is for the caller to make.
+    Ours(L),
 }
 
 impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// What is there, or else what `make` makes, which only one thread does at a time. `read` says what to
-    /// give out, none if it is of no use.
-    pub(crate) fn get_or_make<'t, Q, R, E>(
+    /// give out, none if it is of no use; `finish`, which entry what was made gives, and what to give out.
+    #[inline]
+    pub(crate) fn get_or_make<'t, M, R>(
         &'t self,
         hash: HashValue,
-        key: &Q,
-        owned: impl Fn() -> K,
+        key: &K,
         read: impl Fn(&T, &V) -> Option<R>,
-        make: impl FnOnce() -> Result<(Loose<'t, T>, V, R), E>,
-    ) -> Result<Made<R>, Failed<E>>
+        make: impl FnOnce() -> M,
+        finish: impl FnOnce(M, HashValue, &'t SharedQueue) -> (Loose<'t, T>, V, R),
+    ) -> Result<R, Circle>
     where
-        Q: ?Sized + Equivalent<K>,
+        K: Clone,
+    {
+        match self.look(hash, key, &read) {
+            Ok(made) => Ok(made),
+            Err(absent) => self.make(hash, key, read, absent, make, finish),
+        }
+    }
+
+    #[inline(never)]
+    fn look<R>(
+        &self,
+        hash: HashValue,
+        key: &K,
+        read: impl FnOnce(&T, &V) -> Option<R>,
+    ) -> Result<R, Absent> {
+        self.find(hash, key, read)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make<'t, M, R>(
+        &'t self,
+        hash: HashValue,
+        key: &K,
+        read: impl Fn(&T, &V) -> Option<R>,
+        absent: Absent,
+        make: impl FnOnce() -> M,
+        finish: impl FnOnce(M, HashValue, &'t SharedQueue) -> (Loose<'t, T>, V, R),
+    ) -> Result<R, Circle>
+    where
+        K: Clone,
+    {
+        match self.lead(hash, key, read, absent, Box::new)? {
+            Wanted::There(made) => Ok(made),
+            Wanted::Ours(leader) => {
+                let made = make();
+                Ok(leader.finish_apart(|| {
+                    let (tie, value, made) = finish(made, hash, self.queue());
+                    (key.clone(), tie, value, made)
+                }))
+            }
+        }
+    }
+
+    /// What is there now.
+    #[inline]
+    pub(crate) fn find<R>(
+        &self,
+        hash: HashValue,
+        key: &K,
+        read: impl FnOnce(&T, &V) -> Option<R>,
+    ) -> Result<R, Absent> {
+        // T1
+        let idle = self.queue().is_idle();
+        let reader = self.nodes.read();
+        let sweeps = T::SWEPT != Some(false) && reader.is_nth();
+        let found = match reader.get(hash.bits(), |node| *key == *node.key()) {
+            Some(Node::Flying { flight, .. }) => Err(Absent::Flying(Arc::clone(flight))),
+            Some(Node::Ready { tie, .. }) if !idle && tie.is_stale() => Err(Absent::Useless),
+            Some(Node::Ready { tie, value, .. }) => read(tie, value).ok_or(Absent::Useless),
+            None => Err(Absent::Nothing),
+        };
+        drop(reader);
+        // (Who makes it changes the table, and sweeps then.)
+        if sweeps && found.is_ok() {
+            self.sweep_some();
+        }
+        found
+    }
+
+    /// Goes on from what was there until this thread has the value, or is to make it; then `begin` puts what
+    /// is needed for that where it stays meanwhile.
+    ///
+    /// Computations may nest tens of thousands deep, so what is on the stack while one runs counts. Hence all
+    /// that comes before and after it is in functions that are never inlined, this among them: of their frames
+    /// nothing is left while code of a user runs. What is needed then is behind one pointer.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn lead<'t, R, L>(
+        &'t self,
+        hash: HashValue,
+        key: &K,
+        read: impl Fn(&T, &V) -> Option<R>,
+        mut absent: Absent,
+        begin: impl FnOnce(Leader<'t, K, T, V>) -> L,
+    ) -> Result<Wanted<R, L>, Circle>
+    where
+        K: Clone,
     {
         loop {
-            let sweeps;
-            let there = {
-                // T1
-                let idle = self.queue().is_idle();
-                let reader = self.nodes.read();
-                sweeps = T::SWEPT != Some(false) && reader.is_nth();
-                match reader.get(hash.bits(), |node| key.equivalent(node.key())) {
-                    Some(node) => match node {
-                        Node::Flying { flight, .. } => There::Flying(Arc::clone(flight)),
-                        Node::Ready { tie, .. } if !idle && tie.is_stale() => There::Useless,
-                        Node::Ready { tie, value, .. } => {
-                            read(tie, value).map_or(There::Useless, There::Ready)
-                        }
-                    },
-                    None => There::Nothing,
-                }
-            };
-            match there {
-                There::Ready(made) => {
-                    if sweeps {
-                        self.sweep_some();
-                    }
-                    return Ok(Made::Hit(made));
-                }
-                There::Flying(flight) => match Flight::wait(&flight) {
-                    Ok(()) => {
-                        self.take_down(hash, &flight);
-                        continue;
-                    }
-                    Err(Circle) => return Err(Failed::Circle),
-                },
-                There::Useless => {
-                    self.tend();
+            if let Absent::Flying(flight) = &absent {
+                Flight::wait(flight)?;
+                self.take_down(hash, flight);
+            } else {
+                self.tend();
+                if let Absent::Useless = absent {
                     self.clear_away(hash, key, &read);
                 }
-                There::Nothing => self.tend(),
+                if let Some(leader) = self.take_off(hash, key) {
+                    return Ok(Wanted::Ours(begin(leader)));
+                }
             }
-            if let Some(mut leader) = self.take_off(hash, &owned) {
-                leader.owes = true;
-                let (tie, value, made) = make().map_err(Failed::By)?;
-                leader.arrive(owned(), tie, value);
-                return Ok(Made::Miss(made));
-            }
+            absent = match self.find(hash, key, &read) {
+                Ok(made) => return Ok(Wanted::There(made)),
+                Err(absent) => absent,
+            };
         }
     }
 
     /// Unlinks the entry of a key, if it is of no use. It is destroyed here, before anything is in flight,
     /// for its destructor may ask for the same key (T4).
     #[cold]
-    fn clear_away<Q, R>(&self, hash: HashValue, key: &Q, read: impl Fn(&T, &V) -> Option<R>)
-    where
-        Q: ?Sized + Equivalent<K>,
-    {
+    fn clear_away<R>(&self, hash: HashValue, key: &K, read: impl Fn(&T, &V) -> Option<R>) {
         let pin = self.pin();
         let useless = |(tie, value): (&T, &V)| tie.is_stale() || read(tie, value).is_none();
-        let sought = |node: &Node<K, T, V>| key.equivalent(node.key());
+        let sought = |node: &Node<K, T, V>| *key == *node.key();
         let unlinked = self.unlink_if(&pin, hash, sought, |node| node.ready().is_some_and(useless));
         if let Some(node) = unlinked {
             self.end(node);
@@ -124,11 +165,14 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 
     /// Announces that this thread makes the value of a key; none if there is one, or another does.
-    fn take_off(&self, hash: HashValue, owned: impl Fn() -> K) -> Option<Leader<'_, K, T, V>> {
+    fn take_off(&self, hash: HashValue, key: &K) -> Option<Leader<'_, K, T, V>>
+    where
+        K: Clone,
+    {
         let flight = Flight::start();
         let node = self.nodes.entry(Box::new(Node::Flying {
             hash,
-            key: owned(),
+            key: key.clone(),
             flight: Arc::clone(&flight),
         }));
         let pin = self.pin();
@@ -137,17 +181,19 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.swap(&pin, node, |now| now.is_none())?;
         // It is counted off by whoever unlinks it.
         mem::forget(counted);
-        let leader = Leader {
+        let mut leader = Leader {
             table: self,
             hash,
             flight,
             owes: false,
+            announced: true,
         };
         // Code of users runs from here on, and not before the flight has a leader, who lands if that panics. It
         // may ask for this very key: nothing is being made yet.
         let standby = Flight::stand_by(&leader.flight);
         drop(pin);
-        standby.begin().then_some(leader)
+        leader.owes = standby.begin();
+        leader.owes.then_some(leader)
     }
 
     /// Unlinks a flight that has landed. (It is there still if it was called off.)
@@ -161,18 +207,36 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 }
 
 /// Who makes the value of a key. Lands in any case; if there is no value, what stands for it goes.
-struct Leader<'a, K: Eq, T: Tied, V> {
+pub(crate) struct Leader<'a, K: Eq, T: Tied, V> {
     table: &'a Table<K, T, V>,
     hash: HashValue,
     flight: Arc<Flight>,
     /// Whether a value was begun and what became of it is not yet counted.
     owes: bool,
+    /// Whether what stands for the value may be in the table still.
+    announced: bool,
 }
 
-impl<K: Eq, T: Tied, V> Leader<'_, K, T, V> {
+impl<'a, K: Eq, T: Tied, V> Leader<'a, K, T, V> {
     /// The value is there. It is not kept if what stands for it has been removed or replaced meanwhile, nor
     /// if an object has died that nobody held.
-    fn arrive(self, key: K, tie: Loose<'_, T>, value: V) {
+    pub(crate) fn finish<R>(self, made: impl FnOnce() -> (K, Loose<'a, T>, V, R)) -> R {
+        let (key, tie, value, made) = made();
+        self.arrive(key, tie, value);
+        made
+    }
+
+    /// The same, in a frame of its own.
+    #[inline(never)]
+    #[expect(
+        clippy::boxed_local,
+        reason = "unboxed here, not in the caller's frame"
+    )]
+    fn finish_apart<R>(self: Box<Self>, made: impl FnOnce() -> (K, Loose<'a, T>, V, R)) -> R {
+        (*self).finish(made)
+    }
+
+    fn arrive(self, key: K, tie: Loose<'a, T>, value: V) {
         let table = self.table;
         let node = table.ready(self.hash, key, tie, value);
         let pin = table.pin();
@@ -194,9 +258,19 @@ impl<K: Eq, T: Tied, V> Leader<'_, K, T, V> {
         let Some(put) = table.swap(&pin, node, own) else {
             return;
         };
+        leader.announced = false;
         leader.owes = false;
         if held.is_some() && has_died(put.new) {
             table.unlink(&pin, put.new);
+        }
+    }
+
+    /// Unlinks what stands for the value, if it is there still.
+    #[cold]
+    fn withdraw(&self, pin: &Pin<'_, K, T, V>) {
+        let own = |node: &Node<K, T, V>| node.is_flown_by(&self.flight);
+        if let Some(node) = self.table.unlink_if(pin, self.hash, own, |_| true) {
+            self.table.end(node);
         }
     }
 }
@@ -219,16 +293,13 @@ impl Drop for Counted<'_> {
 
 impl<K: Eq, T: Tied, V> Drop for Leader<'_, K, T, V> {
     fn drop(&mut self) {
-        let table = self.table;
         // Dropped when all is done: what it destroys may panic, or wait for those who wait for us.
-        let pin = table.pin();
-        let own = |node: &Node<K, T, V>| node.is_flown_by(&self.flight);
-        // Unless it has arrived, or somebody has removed it.
-        if let Some(node) = table.unlink_if(&pin, self.hash, own, |_| true) {
-            table.end(node);
+        let pin = self.announced.then(|| self.table.pin());
+        if let Some(pin) = &pin {
+            self.withdraw(pin);
         }
         if self.owes {
-            table.discarded.fetch_add(1, Relaxed);
+            self.table.discarded.fetch_add(1, Relaxed);
         }
         self.flight.land();
     }

@@ -1,14 +1,13 @@
 //! The map with weak keys that threads share.
 
-use core::convert::Infallible;
 use core::fmt;
 use std::vec::Vec;
 
 use super::iter::{Iter, Keys};
-use super::making::Failed;
 use super::table::Table;
 use super::tie::{SharedRef, TieOf, TiedTo};
 use super::{circle, shared_housekeeping};
+use crate::flight::Circle;
 use crate::hash::HashValue;
 use crate::reference::{Identify, StrongRef};
 
@@ -206,18 +205,16 @@ impl<K: SharedRef, V: Clone> WeakMap<K, V> {
         let made = self.table.get_or_make(
             hash,
             &address,
-            || address,
             |_, value| Some(value.clone()),
-            || {
-                let value = make();
-                let tie = TieOf::<K>::new(key, hash, self.table.queue());
-                Ok::<_, Infallible>((tie, value.clone(), value))
+            make,
+            |value, hash, queue| {
+                let tie = TieOf::<K>::new(key, hash, queue);
+                (tie, value.clone(), value)
             },
         );
         match made {
-            Ok(made) => made.into_inner(),
-            Err(Failed::By(never)) => match never {},
-            Err(Failed::Circle) => circle::<K, V>(),
+            Ok(made) => made,
+            Err(Circle) => circle::<K, V>(),
         }
     }
 

@@ -30,7 +30,7 @@ pub use set::WeakSet;
 pub use tie::{SharedRef, Sharing};
 pub use value_map::WeakValueMap;
 
-pub(crate) use making::{Failed, Made};
+pub(crate) use making::{Absent, Leader, Wanted};
 pub(crate) use map::Address;
 pub(crate) use striped::Striped;
 pub(crate) use table::Table;

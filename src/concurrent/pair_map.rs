@@ -1,15 +1,15 @@
 //! The map both of whose sides are weak, that threads share.
 
-use core::convert::Infallible;
 use core::fmt;
 use std::vec::Vec;
 
 use super::iter::PairIter;
-use super::making::Failed;
+
 use super::map::{Address, has};
 use super::table::Table;
 use super::tie::{Loose, Pair, SharedRef, TieOf, TiedTo};
 use super::{circle, shared_housekeeping};
+use crate::flight::Circle;
 use crate::hash::HashValue;
 use crate::reference::{Identify, StrongRef};
 
@@ -124,17 +124,13 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
         let made = self.table.get_or_make(
             hash,
             &address,
-            || address,
             |ties, ()| ties.1.upgrade(),
-            || {
-                let value = make(key);
-                Ok::<_, Infallible>((self.tie(hash, key, &value), (), value))
-            },
+            || make(key),
+            |value, hash, _| (self.tie(hash, key, &value), (), value),
         );
         match made {
-            Ok(made) => made.into_inner(),
-            Err(Failed::By(never)) => match never {},
-            Err(Failed::Circle) => circle::<K, V>(),
+            Ok(made) => made,
+            Err(Circle) => circle::<K, V>(),
         }
     }
 

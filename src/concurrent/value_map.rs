@@ -1,16 +1,15 @@
 //! The map with weak values that threads share.
 
-use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 use std::vec::Vec;
 
 use super::iter::ValueIter;
-use super::making::Failed;
 use super::table::Table;
 use super::tie::{SharedRef, TieOf, TiedTo};
 use super::{circle, shared_housekeeping};
+use crate::flight::Circle;
 use crate::hash::{DefaultHashBuilder, HashValue};
 
 /// A hash map with owned keys and weak values that threads share behind `&self`: "the one live object of
@@ -138,18 +137,16 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let made = self.table.get_or_make(
             hash,
             &key,
-            || key.clone(),
             |tie, ()| tie.upgrade(),
-            || {
-                let value = make(&key);
-                let tie = TieOf::<V>::new(&value, hash, self.table.queue());
-                Ok::<_, Infallible>((tie, (), value))
+            || make(&key),
+            |value, hash, queue| {
+                let tie = TieOf::<V>::new(&value, hash, queue);
+                (tie, (), value)
             },
         );
         match made {
-            Ok(made) => made.into_inner(),
-            Err(Failed::By(never)) => match never {},
-            Err(Failed::Circle) => circle::<K, V>(),
+            Ok(made) => made,
+            Err(Circle) => circle::<K, V>(),
         }
     }
 

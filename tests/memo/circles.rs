@@ -1,10 +1,11 @@
 //! Computations that ask for others, and such as come to need themselves.
 
-use std::sync::Barrier;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use weakly::concurrent::WeakMap;
-use weakly::{Attribute, Memo, Strong};
+use weakly::{Attribute, Memo, Rewritten, Strong};
 
 use crate::common::{panics, scaled};
 use crate::for_each_pointer;
@@ -44,6 +45,44 @@ fn to_need_oneself_is_an_error<P: Pointer>() {
     });
     assert_eq!(elsewhere, "elsewhere");
     assert_eq!(memo.get_or_compute(&input, |_| unreachable!()), "elsewhere");
+}
+
+/// 174: The panic says where in the caller's code the result was asked for.
+#[test]
+fn the_place_of_a_circle_is_the_callers() {
+    let file = Arc::new(Mutex::new(String::new()));
+    let before = panic::take_hook();
+    let (told, here) = (Arc::clone(&file), thread::current().id());
+    panic::set_hook(Box::new(move |info| {
+        if thread::current().id() == here {
+            let place = info.location().expect("there always is one");
+            *told.lock().unwrap() = place.file().into();
+        } else {
+            before(info);
+        }
+    }));
+    let object = Strong::new(1);
+    let sizes = Memo::<Strong<usize>, usize>::new();
+    let terms = Memo::<Strong<usize>, Rewritten<Strong<usize>>>::new();
+    let depths = WeakMap::<Strong<usize>, usize>::new();
+    let circles: [&dyn Fn(); 4] = [
+        &|| _ = sizes.get_or_compute(&object, |_| sizes.get_or_compute(&object, |_| 1)),
+        &|| {
+            let inner = || sizes.try_get_or_compute(&object, |_| Ok::<_, ()>(1));
+            _ = sizes.try_get_or_compute(&object, |_| inner());
+        },
+        &|| {
+            let inner = || terms.get_or_rewrite(&object, |_| object.clone());
+            _ = terms.get_or_rewrite(&object, |_| inner());
+        },
+        &|| _ = depths.get_or_insert_with(&object, || depths.get_or_insert_with(&object, || 1)),
+    ];
+    for circle in circles {
+        let caught = panic::catch_unwind(AssertUnwindSafe(circle));
+        assert!(caught.is_err());
+        let file = std::mem::take(&mut *file.lock().unwrap());
+        assert!(file.ends_with("circles.rs"), "{file}");
+    }
 }
 
 /// 174: The outer computation may go on without.

@@ -1,22 +1,25 @@
 //! Memoisation that never pins its inputs.
 
+mod computation;
+mod key;
+mod rewriting;
+mod ties;
+
 use core::any::type_name;
-use core::cell::RefCell;
 use core::convert::Infallible;
 use core::fmt;
-use core::marker::PhantomData;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::boxed::Box;
-use std::vec::Vec;
 
-use crate::concurrent::{
-    Address, AnyTie, Ending, Failed, Loose, Made, SharedRef, Striped, Table, TieOf, Tied, TiedTo,
-    circle,
-};
-use crate::hash::HashValue;
-use crate::queue::{HookId, SharedQueue};
+use crate::concurrent::{Absent, Striped, Table, Wanted, circle};
+use crate::flight::Circle;
 use crate::reclaim::Reclaim;
-use crate::reference::StrongRef;
+use computation::Begun;
+use ties::Ties;
+
+pub use computation::Computation;
+pub use key::MemoKey;
+pub use rewriting::Rewritten;
 
 /// A cache of results computed from objects, which keeps neither the objects nor, once one of them is
 /// dead, the result. From one object, or a tuple of up to four; shared between threads behind `&self`.
@@ -31,8 +34,12 @@ use crate::reference::StrongRef;
 /// may ask for other keys; one that, on whatever threads, comes to need itself panics, instead of waiting
 /// for itself.
 ///
+/// Computations nest as deep as the stack allows. With optimisation a level of a small one takes some 130
+/// bytes of it, closure and caller included: 50,000 levels fit on a stack of 8 MiB.
+///
 /// A result that owns a strong pointer to an input keeps it alive, and with it the entry; let it hold a
-/// weak one.
+/// weak one. If the result may *be* an input, as that of a rewriting that changes nothing, ask by
+/// [`get_or_rewrite`](Self::get_or_rewrite): then the memo only remembers which input it is.
 ///
 /// ```
 /// use weakly::{Memo, Strong};
@@ -71,184 +78,17 @@ use crate::reference::StrongRef;
 /// assert_eq!(unified.get_or_compute((&a, &b), |_| format!("{a}{b}")), "ab");
 /// ```
 pub struct Memo<K: MemoKey, V> {
-    table: Table<K::Addresses, Ties, V>,
+    table: Table<K::Addresses, Ties<K::Ties>, V>,
     hits: Striped,
     misses: AtomicUsize,
 }
 
-/// What a [`Memo`] is keyed by: a pointer, or a tuple of up to four. Sealed.
-pub trait MemoKey: sealed::Sealed {
-    /// How it is given: the pointer, or the tuple of pointers, by reference.
-    type Ref<'a>: Copy
-    where
-        Self: 'a;
-    #[doc(hidden)]
-    type Addresses: Copy + Eq;
-    #[doc(hidden)]
-    fn addresses(key: Self::Ref<'_>) -> (HashValue, Self::Addresses);
-    #[doc(hidden)]
-    fn tie<'q>(
-        key: Self::Ref<'_>,
-        hash: HashValue,
-        queue: &'q SharedQueue,
-        ties: &mut Vec<Loose<'q, AnyTie>>,
-    );
-}
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-impl<K: SharedRef + 'static> sealed::Sealed for K {}
-
-impl<K: SharedRef + 'static> MemoKey for K {
-    type Ref<'a> = &'a K;
-    type Addresses = Address;
-
-    #[inline]
-    fn addresses(key: &K) -> (HashValue, Address) {
-        Address::of(StrongRef::addr(key))
-    }
-
-    fn tie<'q>(
-        key: &K,
-        hash: HashValue,
-        queue: &'q SharedQueue,
-        ties: &mut Vec<Loose<'q, AnyTie>>,
-    ) {
-        ties.push(TieOf::<K>::of_any(key, hash, queue));
-    }
-}
-
-macro_rules! tuples {
-    ($($count:literal: $($key:ident $at:tt),+;)+) => {$(
-        impl<$($key: SharedRef + 'static),+> sealed::Sealed for ($($key,)+) {}
-
-        impl<$($key: SharedRef + 'static),+> MemoKey for ($($key,)+) {
-            type Ref<'a> = ($(&'a $key,)+);
-            type Addresses = [Address; $count];
-
-            #[inline]
-            fn addresses(key: Self::Ref<'_>) -> (HashValue, [Address; $count]) {
-                Address::of_all([$(StrongRef::addr(key.$at)),+])
-            }
-
-            fn tie<'q>(
-                key: Self::Ref<'_>,
-                hash: HashValue,
-                queue: &'q SharedQueue,
-                ties: &mut Vec<Loose<'q, AnyTie>>,
-            ) {
-                $(ties.push(TieOf::<$key>::of_any(key.$at, hash, queue));)+
-            }
-        }
-    )+};
-}
-
-tuples! {
-    1: A 0;
-    2: A 0, B 1;
-    3: A 0, B 1, C 2;
-    4: A 0, B 1, C 2, D 3;
-}
-
-/// The ties of an entry to all its inputs.
-pub struct Ties {
-    all: Box<[AnyTie]>,
-    /// Whether all of them are those of the key, which who asks for it holds.
-    held: bool,
-    /// Whether one of the others does not tell of its death.
-    asked: bool,
-}
-
-impl Ties {
-    fn new<'q>(
-        all: Vec<Loose<'q, AnyTie>>,
-        keys: usize,
-        queue: &'q SharedQueue,
-    ) -> Loose<'q, Self> {
-        let held = all.len() == keys;
-        let asked = all[keys..].iter().any(|tie| tie.is_swept());
-        let all = all.into_iter().map(Loose::into_inner).collect();
-        Loose::new(Ties { all, held, asked }, queue)
-    }
-
-    /// Whether it has to be asked, even if nothing is pending, and is dead.
-    #[inline]
-    fn is_found_dead(&self) -> bool {
-        self.asked && self.is_stale()
-    }
-}
-
-impl Tied for Ties {
-    const SWEPT: Option<bool> = None;
-
-    fn is_swept(&self) -> bool {
-        self.all.iter().any(AnyTie::is_swept)
-    }
-
-    fn is_stale(&self) -> bool {
-        self.all.iter().any(AnyTie::is_stale)
-    }
-
-    /// A computation does not hold what it depends on besides: a notice may come, and go, before there is
-    /// an entry to go.
-    fn is_held(&self) -> bool {
-        self.held
-    }
-
-    fn has_died(&self) -> bool {
-        self.all.iter().any(AnyTie::has_died)
-    }
-
-    fn is_named_by(&self, hook: HookId) -> bool {
-        self.all.iter().any(|tie| tie.is_named_by(hook))
-    }
-
-    fn settle(&self, hook: HookId, queue: &SharedQueue) {
-        self.all.iter().for_each(|tie| tie.settle(hook, queue));
-    }
-}
-
-impl Ending for Ties {
-    fn end(&self, queue: &SharedQueue) {
-        self.all.iter().for_each(|tie| tie.end(queue));
-    }
-}
-
-/// A computation of a [`Memo`] that is under way.
-pub struct Computation<'m> {
-    queue: &'m SharedQueue,
-    hash: HashValue,
-    ties: RefCell<Vec<Loose<'m, AnyTie>>>,
-    /// It belongs to the thread that computes.
-    here: PhantomData<*mut ()>,
-}
-
-impl Computation<'_> {
-    /// Makes the result depend on one more object: it goes when that dies, at the latest. Nothing is
-    /// tracked by itself, as in compilers' caches: say what you have looked at. O(1).
-    ///
-    /// **Dependence is not transitive.** A result that was computed from another result depends on all that
-    /// the other depends on, and has to say so: else, when one of those dies, the other goes and this one
-    /// stays. The simplest way is to have the results be objects, `Memo<K, Strong<R>>`, and to depend on
-    /// those that were used: `cx.depends_on(&result)`. When one goes, and nobody holds it, it dies, and so
-    /// do those that depend on it, all at the next [`purge`](Memo::purge) (of each memo that is involved, in the
-    /// order in which they depend). The example `incremental` does so.
-    ///
-    /// If it dies before the computation ends, the result is given out and not kept.
-    pub fn depends_on<P: SharedRef + 'static>(&self, object: &P) {
-        let tie = TieOf::<P>::of_any(object, self.hash, self.queue);
-        self.ties.borrow_mut().push(tie);
-    }
-}
-
-impl fmt::Debug for Computation<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Computation")
-            .field("inputs", &self.ties.borrow().len())
-            .finish()
-    }
+/// Why there is no result.
+enum Failed<E> {
+    /// It is being computed by this thread, or by one that waits for it.
+    Circle,
+    /// The computation says so.
+    By(E),
 }
 
 /// What has happened to a [`Memo`] so far. Exact while nobody uses it; then each call that was answered is a
@@ -371,7 +211,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     }
 
     #[inline]
-    fn read(ties: &Ties, value: &V) -> Option<V> {
+    fn read(ties: &Ties<K::Ties>, value: &V) -> Option<V> {
         (!ties.is_found_dead()).then(|| value.clone())
     }
 
@@ -388,10 +228,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         key: K::Ref<'_>,
         compute: impl FnOnce(&Computation<'_>) -> V,
     ) -> V {
-        match self.ask(key, |cx| Ok::<_, Infallible>(compute(cx))) {
+        match self.try_get_or_compute(key, |cx| Ok::<_, Infallible>(compute(cx))) {
             Ok(value) => value,
-            Err(Failed::By(never)) => match never {},
-            Err(Failed::Circle) => circle::<K, V>(),
+            Err(never) => match never {},
         }
     }
 
@@ -410,46 +249,69 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         key: K::Ref<'_>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, E> {
-        match self.ask(key, compute) {
+        let absent = match self.find(&key) {
+            Ok(value) => return Ok(value),
+            Err(absent) => absent,
+        };
+        match self.compute(&key, absent, compute) {
             Ok(value) => Ok(value),
             Err(Failed::By(error)) => Err(error),
             Err(Failed::Circle) => circle::<K, V>(),
         }
     }
 
-    #[inline]
-    fn ask<E>(
+    /// Not inlined: a frame of the user's in which it were would be three times as large.
+    #[inline(never)]
+    fn find(&self, &key: &K::Ref<'_>) -> Result<V, Absent> {
+        let (hash, addresses) = K::addresses(key);
+        let found = self.table.find(hash, &addresses, Self::read);
+        if found.is_ok() {
+            self.hits.add();
+        }
+        found
+    }
+
+    /// The only frame of ours that is on the stack while code of the user runs.
+    #[cold]
+    #[inline(never)]
+    fn compute<E>(
         &self,
-        key: K::Ref<'_>,
+        key: &K::Ref<'_>,
+        absent: Absent,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, Failed<E>> {
+        match self.begin(key, absent) {
+            Ok(Wanted::Ours(begun)) => match compute(begun.computation()) {
+                Ok(value) => Ok(begun.finish(value)),
+                Err(error) => Err(Failed::By(error)),
+            },
+            Ok(Wanted::There(value)) => Ok(value),
+            Err(Circle) => Err(Failed::Circle),
+        }
+    }
+
+    /// What is there by now, or a computation that this thread is to do.
+    #[cold]
+    #[inline(never)]
+    fn begin(
+        &self,
+        &key: &K::Ref<'_>,
+        absent: Absent,
+    ) -> Result<Wanted<V, Box<Begun<'_, K, V>>>, Circle> {
         let (hash, addresses) = K::addresses(key);
-        let make = || {
+        let begin = |leader| {
             self.misses.fetch_add(1, Relaxed);
             let queue = self.table.queue();
-            let mut ties = Vec::new();
-            K::tie(key, hash, queue, &mut ties);
-            let keys = ties.len();
-            let computation = Computation {
-                queue,
-                hash,
-                ties: RefCell::new(ties),
-                here: PhantomData,
-            };
-            let value = compute(&computation)?;
-            let ties = Ties::new(computation.ties.into_inner(), keys, queue);
-            Ok((ties, value.clone(), value))
+            let ties = K::tie(key, hash, queue);
+            Begun::new(queue, hash, addresses, ties, leader)
         };
-        match self
+        let wanted = self
             .table
-            .get_or_make(hash, &addresses, || addresses, Self::read, make)?
-        {
-            Made::Hit(value) => {
-                self.hits.add();
-                Ok(value)
-            }
-            Made::Miss(value) => Ok(value),
+            .lead(hash, &addresses, Self::read, absent, begin)?;
+        if let Wanted::There(_) = wanted {
+            self.hits.add();
         }
+        Ok(wanted)
     }
 }
 

@@ -1,0 +1,110 @@
+//! A computation under way.
+
+use core::cell::RefCell;
+use core::fmt;
+use core::marker::PhantomData;
+use std::boxed::Box;
+use std::vec::Vec;
+
+use super::key::MemoKey;
+use super::ties::{KeyTies, Ties};
+use crate::concurrent::{AnyTie, Leader, Loose, SharedRef, TieOf, TiedTo};
+use crate::hash::HashValue;
+use crate::queue::SharedQueue;
+
+/// A computation of a [`Memo`](crate::Memo) that is under way.
+pub struct Computation<'m> {
+    queue: &'m SharedQueue,
+    hash: HashValue,
+    /// To what it depends on besides its key.
+    ties: RefCell<Vec<Loose<'m, AnyTie>>>,
+    /// It belongs to the thread that computes.
+    here: PhantomData<*mut ()>,
+}
+
+impl Computation<'_> {
+    /// Makes the result depend on one more object: it goes when that dies, at the latest. Nothing is
+    /// tracked by itself, as in compilers' caches: say what you have looked at. O(1).
+    ///
+    /// **Dependence is not transitive.** A result that was computed from another result depends on all that
+    /// the other depends on, and has to say so: else, when one of those dies, the other goes and this one
+    /// stays. The simplest way is to have the results be objects, `Memo<K, Strong<R>>`, and to depend on
+    /// those that were used: `cx.depends_on(&result)`. When one goes, and nobody holds it, it dies, and so
+    /// do those that depend on it, all at the next [`purge`](crate::Memo::purge) (of each memo that is involved, in
+    /// the order in which they depend). The example `incremental` does so.
+    ///
+    /// If it dies before the computation ends, the result is given out and not kept.
+    // Never inlined, for the sake of a deep recursion's frames.
+    #[inline(never)]
+    pub fn depends_on<P: SharedRef + 'static>(&self, object: &P) {
+        let tie = TieOf::<P>::of_any(object, self.hash, self.queue);
+        self.ties.borrow_mut().push(tie);
+    }
+}
+
+impl fmt::Debug for Computation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Computation")
+            .field("dependencies", &self.ties.borrow().len())
+            .finish()
+    }
+}
+
+/// All that a computation needs, in one place on the heap. It lands when this is dropped.
+pub(super) struct Begun<'m, K: MemoKey, V> {
+    computation: Computation<'m>,
+    keys: Loose<'m, KeyTies<K::Ties>>,
+    addresses: K::Addresses,
+    // Dropped last.
+    leader: Leader<'m, K::Addresses, Ties<K::Ties>, V>,
+}
+
+impl<'m, K: MemoKey, V> Begun<'m, K, V> {
+    pub(super) fn new(
+        queue: &'m SharedQueue,
+        hash: HashValue,
+        addresses: K::Addresses,
+        keys: Loose<'m, KeyTies<K::Ties>>,
+        leader: Leader<'m, K::Addresses, Ties<K::Ties>, V>,
+    ) -> Box<Self> {
+        let computation = Computation {
+            queue,
+            hash,
+            ties: RefCell::default(),
+            here: PhantomData,
+        };
+        Box::new(Begun {
+            computation,
+            keys,
+            addresses,
+            leader,
+        })
+    }
+
+    #[inline]
+    pub(super) fn computation(&self) -> &Computation<'m> {
+        &self.computation
+    }
+
+    /// Keeps the result, and gives out a clone of it.
+    #[inline(never)]
+    #[expect(
+        clippy::boxed_local,
+        reason = "unboxed here, not in the caller's frame"
+    )]
+    pub(super) fn finish(self: Box<Self>, value: V) -> V
+    where
+        V: Clone,
+    {
+        let Begun {
+            computation,
+            keys,
+            addresses,
+            leader,
+        } = *self;
+        leader.finish(|| {
+            let ties = Ties::new(keys, computation.ties.into_inner(), computation.queue);
+            (addresses, ties, value.clone(), value)
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! Results that may be an input.
+
+use super::{Computation, Memo, MemoKey};
+use crate::reference::StrongRef;
+
+/// What a [`Memo`] remembers of a rewriting: which input is the result, or the result, if it is none of them.
+/// It is made by [`Memo::get_or_rewrite`] and the like, and by nothing else.
+///
+/// A term that does not change is rewritten to itself. A memo that kept that result would keep its own key
+/// alive, and so the entry, for ever. Of such a result it keeps only that it is the same, and gives out
+/// a clone of the pointer with which it is asked. Any other result is owned by the entry, and goes with it.
+///
+/// ```
+/// use weakly::{Memo, Rewritten, Strong, concurrent::Interner};
+///
+/// let words = Interner::<Strong<str>>::new();
+/// let lower = Memo::<Strong<str>, Rewritten<Strong<str>>>::new();
+/// let lowered = |word: &Strong<str>| {
+///     lower.get_or_rewrite(word, |_| words.intern_ref(&*word.to_lowercase()))
+/// };
+///
+/// let (loud, quiet) = (words.intern_ref("Word"), words.intern_ref("word"));
+/// assert!(Strong::ptr_eq(&lowered(&loud), &quiet));
+/// assert!(Strong::ptr_eq(&lowered(&quiet), &quiet)); // itself
+/// drop((loud, quiet));
+/// lower.purge();
+/// assert!(lower.is_empty() && words.is_empty());
+/// ```
+///
+/// **What it does not see:** a result that *owns* an input (the derivative of `eˣ` has `eˣ` in it), or that
+/// leads back to it by further results (`a` becomes `b`, and `b` becomes `a`), keeps the input alive. There,
+/// let the entry hold a [`Weak`](crate::Weak) pointer to its result, and [depend](Computation::depends_on) on
+/// it: then it goes when nobody uses the result any more.
+#[derive(Debug, Clone)]
+pub struct Rewritten<R>(Kept<R>);
+
+#[derive(Debug, Clone)]
+enum Kept<R> {
+    /// The input at this place of the key.
+    Input(usize),
+    Other(R),
+}
+
+impl<R: StrongRef + Clone + 'static> Rewritten<R> {
+    // Not inlined, nor is the other: they would be in the frames of a deep recursion.
+    #[inline(never)]
+    fn of<K: MemoKey>(key: K::Ref<'_>, result: R) -> Self {
+        let addr = StrongRef::addr(&result);
+        let inputs = K::inputs::<R>(key);
+        let input = inputs
+            .iter()
+            .position(|input| input.is_some_and(|input| StrongRef::addr(input) == addr));
+        Rewritten(input.map_or(Kept::Other(result), Kept::Input))
+    }
+
+    /// The result, for a key that is the same as when it was made.
+    #[inline(never)]
+    fn of_key<K: MemoKey>(self, key: K::Ref<'_>) -> R {
+        match self.0 {
+            Kept::Input(place) => K::inputs::<R>(key)[place]
+                .cloned()
+                .expect("the key is of the same type"),
+            Kept::Other(result) => result,
+        }
+    }
+}
+
+/// Rewritings, whose result may be an input. See [`Rewritten`].
+impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
+    /// The result for a key, which is computed if there is none, and which may be one of the inputs: that
+    /// input is not kept alive by it. As [`get_or_compute`](Self::get_or_compute) in all else.
+    ///
+    /// Whether it is an input is asked by identity, for inputs that have the type of the result.
+    ///
+    /// # Panics
+    /// If the computation comes to need itself, on this thread or by waiting for others that wait for it.
+    ///
+    /// ```
+    /// use weakly::{Memo, Rewritten, Strong};
+    ///
+    /// struct Node { value: i32 }
+    ///
+    /// let larger = Memo::<(Strong<Node>, Strong<Node>), Rewritten<Strong<Node>>>::new();
+    /// let (one, two) = (Strong::new(Node { value: 1 }), Strong::new(Node { value: 2 }));
+    /// let larger_of = |a: &Strong<Node>, b: &Strong<Node>| {
+    ///     larger.get_or_rewrite((a, b), |_| if a.value > b.value { a.clone() } else { b.clone() })
+    /// };
+    /// assert!(Strong::ptr_eq(&larger_of(&one, &two), &two));
+    /// drop(two); // nobody else keeps it
+    /// larger.purge();
+    /// assert!(larger.is_empty());
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn get_or_rewrite(
+        &self,
+        key: K::Ref<'_>,
+        rewrite: impl FnOnce(&Computation<'_>) -> R,
+    ) -> R {
+        self.get_or_compute(key, |cx| Rewritten::of::<K>(key, rewrite(cx)))
+            .of_key::<K>(key)
+    }
+
+    /// The same, unless computing it fails. See [`try_get_or_compute`](Self::try_get_or_compute).
+    ///
+    /// # Errors
+    /// What the closure says. Then nothing is kept, and who waits for this result computes it himself.
+    ///
+    /// # Panics
+    /// As [`get_or_rewrite`](Self::get_or_rewrite).
+    #[inline]
+    #[track_caller]
+    pub fn try_get_or_rewrite<E>(
+        &self,
+        key: K::Ref<'_>,
+        rewrite: impl FnOnce(&Computation<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let rewrite = |cx: &Computation<'_>| Ok(Rewritten::of::<K>(key, rewrite(cx)?));
+        let rewritten = self.try_get_or_compute(key, rewrite)?;
+        Ok(rewritten.of_key::<K>(key))
+    }
+
+    /// The result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
+    #[inline]
+    pub fn get_rewritten(&self, key: K::Ref<'_>) -> Option<R> {
+        Some(self.get(key)?.of_key::<K>(key))
+    }
+}

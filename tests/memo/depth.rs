@@ -1,0 +1,233 @@
+//! How deep computations may nest.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+
+use weakly::concurrent::{WeakMap, WeakValueMap};
+use weakly::{Attribute, Memo, Rewritten, Strong};
+
+use crate::common::{explode, panics};
+
+const STACK: usize = 8 << 20;
+/// Without optimisation a level takes some six times as much.
+const LEVELS: usize = if cfg!(debug_assertions) {
+    5_000
+} else {
+    50_000
+};
+
+struct Function {
+    size: usize,
+    callee: Option<Callee>,
+}
+
+type Callee = Strong<Function>;
+
+/// Where the stack is now.
+#[inline(never)]
+fn here() -> usize {
+    let local = 0_u8;
+    std::hint::black_box(&raw const local).addr()
+}
+
+/// So many functions, each of which calls the one before.
+fn functions(levels: usize) -> Vec<Callee> {
+    let mut all: Vec<Callee> = Vec::new();
+    for size in 0..levels {
+        let callee = all.last().cloned();
+        all.push(Strong::new(Function { size, callee }));
+    }
+    all
+}
+
+/// Computes something of the last of many functions, on a stack of 8 MiB: once with few, to see how much a
+/// level takes, and then with as many as are promised. (A stack that overflows would end the process.)
+fn nested(compute: impl Fn(&Callee, &AtomicUsize) -> usize + Send + Sync) {
+    nested_to(LEVELS, compute);
+}
+
+fn nested_to(all_levels: usize, compute: impl Fn(&Callee, &AtomicUsize) -> usize + Send + Sync) {
+    let run = |levels: usize| {
+        let (top, bottom) = (here(), AtomicUsize::new(0));
+        let mut all = functions(levels);
+        assert_eq!(
+            compute(&all[levels - 1], &bottom),
+            levels * (levels - 1) / 2
+        );
+        // From the caller to the callee, or their end would nest as deep.
+        while all.pop().is_some() {}
+        (top - bottom.into_inner()) / levels
+    };
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK);
+        let done = thread.spawn_scoped(scope, || {
+            let level = run(all_levels / 10);
+            assert!(level * all_levels < STACK, "{level} bytes a level");
+            run(all_levels);
+        });
+        done.unwrap().join().unwrap();
+    });
+}
+
+/// 172: The example of the documentation.
+#[test]
+fn of_one_input() {
+    fn size(sizes: &Memo<Callee, usize>, function: &Callee, bottom: &AtomicUsize) -> usize {
+        sizes.get_or_compute(function, |cx| {
+            let Some(callee) = &function.callee else {
+                bottom.store(here(), Relaxed);
+                return function.size;
+            };
+            cx.depends_on(callee);
+            function.size + size(sizes, callee, bottom)
+        })
+    }
+    nested(|last, bottom| size(&Memo::new(), last, bottom));
+}
+
+/// 172: With results on which the next depend, as `depends_on` advises.
+#[test]
+fn of_results_that_are_objects() {
+    type Sizes = Memo<Callee, Strong<usize>>;
+    fn size(sizes: &Sizes, function: &Callee, bottom: &AtomicUsize) -> Strong<usize> {
+        sizes.get_or_compute(function, |cx| {
+            let Some(callee) = &function.callee else {
+                bottom.store(here(), Relaxed);
+                return Strong::new(function.size);
+            };
+            let below = size(sizes, callee, bottom);
+            cx.depends_on(&below);
+            Strong::new(function.size + *below)
+        })
+    }
+    nested(|last, bottom| *size(&Memo::new(), last, bottom));
+}
+
+/// 172: A tuple takes the stack of its pointers besides, and no more.
+#[test]
+fn of_several_inputs() {
+    type Pairs = Memo<(Callee, Strong<str>), usize>;
+    fn of_two(memo: &Pairs, function: &Callee, name: &Strong<str>, bottom: &AtomicUsize) -> usize {
+        memo.get_or_compute((function, name), |_| match &function.callee {
+            Some(callee) => function.size + of_two(memo, callee, name, bottom),
+            None => {
+                bottom.store(here(), Relaxed);
+                function.size
+            }
+        })
+    }
+    type Fours = Memo<(Callee, Strong<str>, Callee, Strong<str>), usize>;
+    fn of_four(memo: &Fours, function: &Callee, name: &Strong<str>, bottom: &AtomicUsize) -> usize {
+        memo.get_or_compute((function, name, function, name), |_| {
+            match &function.callee {
+                Some(callee) => function.size + of_four(memo, callee, name, bottom),
+                None => {
+                    bottom.store(here(), Relaxed);
+                    function.size
+                }
+            }
+        })
+    }
+    let name = Strong::from("name");
+    nested(|last, bottom| of_two(&Memo::new(), last, &name, bottom));
+    nested(|last, bottom| of_four(&Memo::new(), last, &name, bottom));
+}
+
+/// 173: Of terms, from the innermost on, whose results are themselves.
+#[test]
+fn of_rewritings() {
+    type Rewritings = Memo<Callee, Rewritten<Callee>>;
+    fn rewrite(memo: &Rewritings, function: &Callee, bottom: &AtomicUsize) -> Callee {
+        memo.get_or_rewrite(function, |_| {
+            match &function.callee {
+                Some(callee) => assert!(Strong::ptr_eq(&rewrite(memo, callee, bottom), callee)),
+                None => bottom.store(here(), Relaxed),
+            }
+            function.clone()
+        })
+    }
+    nested(|last, bottom| {
+        let memo = Memo::new();
+        assert!(Strong::ptr_eq(&rewrite(&memo, last, bottom), last));
+        assert_eq!(memo.len(), last.size + 1);
+        last.size * (last.size + 1) / 2
+    });
+}
+
+/// 175: A failure at the bottom goes all the way up, as a value or as a panic, and nothing is kept of it.
+#[test]
+fn of_failures() {
+    type Sizes = Memo<Callee, usize>;
+    fn fail(sizes: &Sizes, function: &Callee, bottom: &AtomicUsize) -> Result<usize, String> {
+        sizes.try_get_or_compute(function, |_| match &function.callee {
+            Some(callee) => Ok(function.size + fail(sizes, callee, bottom)?),
+            None => {
+                bottom.store(here(), Relaxed);
+                Err("no".into())
+            }
+        })
+    }
+    fn panic(sizes: &Sizes, function: &Callee) -> usize {
+        sizes.get_or_compute(function, |_| match &function.callee {
+            Some(callee) => function.size + panic(sizes, callee),
+            None => explode(),
+        })
+    }
+    let sum = |last: &Callee| last.size * (last.size + 1) / 2;
+    nested(|last, bottom| {
+        let sizes = Sizes::new();
+        assert_eq!(fail(&sizes, last, bottom), Err("no".into()));
+        assert!(panics(|| _ = panic(&sizes, last)));
+        let levels = last.size + 1;
+        let statistics = sizes.statistics();
+        assert_eq!(
+            (statistics.misses, statistics.discarded),
+            (2 * levels, 2 * levels)
+        );
+        assert_eq!(sizes.get_or_compute(last, |_| sum(last)), sum(last));
+        sum(last)
+    });
+}
+
+/// The maps make their values likewise; half as deep will do.
+#[test]
+fn of_values_in_maps() {
+    type Sizes = WeakMap<Callee, usize>;
+    fn size(sizes: &Sizes, function: &Callee, bottom: &AtomicUsize) -> usize {
+        sizes.get_or_insert_with(function, || match &function.callee {
+            Some(callee) => function.size + size(sizes, callee, bottom),
+            None => {
+                bottom.store(here(), Relaxed);
+                function.size
+            }
+        })
+    }
+    fn set(sizes: &Attribute<Callee, usize>, function: &Callee, bottom: &AtomicUsize) -> usize {
+        sizes.get_or_init(function, || match &function.callee {
+            Some(callee) => function.size + set(sizes, callee, bottom),
+            None => {
+                bottom.store(here(), Relaxed);
+                function.size
+            }
+        })
+    }
+    type Loaded = WeakValueMap<usize, Strong<usize>>;
+    fn load(loaded: &Loaded, name: usize, bottom: &AtomicUsize) -> Strong<usize> {
+        loaded.get_or_insert_with(name, |_| {
+            let below = match name.checked_sub(1) {
+                Some(name) => *load(loaded, name, bottom),
+                None => {
+                    bottom.store(here(), Relaxed);
+                    0
+                }
+            };
+            Strong::new(name + below)
+        })
+    }
+    let half = LEVELS / 2;
+    nested_to(half, |last, bottom| size(&WeakMap::new(), last, bottom));
+    nested_to(half, |last, bottom| set(&Attribute::new(), last, bottom));
+    nested_to(half, |last, bottom| {
+        *load(&WeakValueMap::new(), last.size, bottom)
+    });
+}
