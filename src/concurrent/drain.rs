@@ -1,7 +1,6 @@
 //! How the dead are buried: by their notices, or where there are none, by asking.
 
 use core::cell::Cell;
-use core::sync::atomic::Ordering::Relaxed;
 
 use super::node::Node;
 use super::raw::FirstPanic;
@@ -99,7 +98,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
                     if self.kept().is_on_request() {
                         node.keep();
                     }
-                    self.dead.fetch_add(1, Relaxed);
+                    self.count(&self.dead);
                     notice.bury();
                 }
                 None => notice.bury_orphan(),

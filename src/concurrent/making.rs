@@ -249,7 +249,7 @@ impl<'a, K: Eq, T: Tied, V> Leader<'a, K, T, V> {
         let is_held = node.ready().is_some_and(|(tie, _)| tie.is_held());
         let held = (!is_held).then(|| (table.queue().hold(), Depth::full()));
         if held.is_some() && has_died(&node) {
-            table.dead.fetch_add(1, Relaxed);
+            table.count(&table.dead);
             leader.owes = false;
             return;
         }
@@ -299,7 +299,7 @@ impl<K: Eq, T: Tied, V> Drop for Leader<'_, K, T, V> {
             self.withdraw(pin);
         }
         if self.owes {
-            self.table.discarded.fetch_add(1, Relaxed);
+            self.table.count(&self.table.discarded);
         }
         self.flight.land();
     }

@@ -138,7 +138,16 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         notices.saturating_sub(twice.count())
     }
 
-    /// How many entries have gone because an object had died.
+    /// Counts an entry that has gone, where somebody asks for that.
+    #[inline]
+    pub(super) fn count(&self, gone: &AtomicUsize) {
+        if T::COUNTED {
+            // Relaxed: a count.
+            gone.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// How many entries have gone because an object had died. Of a table whose ties are [counted](Tied::COUNTED).
     pub(crate) fn dead(&self) -> usize {
         self.dead.load(Relaxed)
     }
@@ -334,9 +343,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         if node.ready().is_none() {
             self.flying.fetch_sub(1, Relaxed);
         } else if stale {
-            self.dead.fetch_add(1, Relaxed);
+            self.count(&self.dead);
         } else {
-            self.discarded.fetch_add(1, Relaxed);
+            self.count(&self.discarded);
         }
         node.untie(self.queue());
         asked.map_or_else(|panic| resume_unwind(panic), |_| stale)

@@ -30,6 +30,9 @@ pub trait Sharing: Watching {
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
 pub trait Tied: Ending + Send + Sync {
+    /// Whether entries that go are counted: all threads that change the table share the count.
+    #[doc(hidden)]
+    const COUNTED: bool = false;
     /// Whether its entry may be told of two deaths, and counts as one.
     #[doc(hidden)]
     const IS_PAIR: bool = false;

@@ -55,6 +55,7 @@ impl<A: AsRef<[AnyTie]> + Send + Sync> Ties<A> {
 
 impl<A: AsRef<[AnyTie]> + Send + Sync> Tied for Ties<A> {
     const SWEPT: Option<bool> = None;
+    const COUNTED: bool = true;
 
     fn is_swept(&self) -> bool {
         self.all().any(AnyTie::is_swept)

@@ -12,7 +12,6 @@
 //!   its own to the record, since a reader may still look at an entry whose notice, and hook, have gone.
 //! * **S4** `registered` counts the registrations that have neither been ended nor brought a notice that was
 //!   taken out. As with one owner, the stack is freed when the queue is dropped and these have come.
-
 //! * **S5** The stack is made by the first who registers, or holds the queue; of several one wins. A queue without
 //!   one is idle: whoever has to see something pending has synchronised with a registration, or with a burial
 //!   of a notice, and so with who made the stack.
@@ -79,6 +78,29 @@ pub(crate) struct SharedNotice<'a> {
     notice: Notice<Atomic>,
     stack: StackRef<Atomic>,
     queue: &'a SharedQueue,
+}
+
+/// Notices that one turn has taken out. They are linked, and each is read before it is buried.
+pub(crate) struct Taken<'a> {
+    next: Node<Atomic>,
+    left: usize,
+    queue: &'a SharedQueue,
+}
+
+impl<'a> Iterator for Taken<'a> {
+    type Item = SharedNotice<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<SharedNotice<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        let notice = self.next.get()?;
+        self.next = notice.below();
+        Some(SharedNotice {
+            notice,
+            stack: self.queue.stack()?,
+            queue: self.queue,
+        })
+    }
 }
 
 /// As a notice that is pending. See [`SharedQueue::hold`].
@@ -179,41 +201,37 @@ impl SharedQueue {
     }
 
     /// Takes some notices out. None if there are none or, unless `patient`, if another thread is at it.
-    pub(crate) fn take(&self, patient: bool) -> impl Iterator<Item = SharedNotice<'_>> {
-        let mut taken = [None; TURN];
+    #[inline]
+    pub(crate) fn take(&self, patient: bool) -> Taken<'_> {
+        let mut taken = Taken {
+            next: Node::NONE,
+            left: 0,
+            queue: self,
+        };
         if self.lock(patient) {
-            for place in &mut taken {
-                *place = self.next();
-                if place.is_none() {
-                    break;
-                }
-            }
+            (taken.next, taken.left) = self.cut();
             // Release: what we have done to the batch is visible to the next.
             self.turn.store(0, Release);
         }
-        let stack = self.stack();
-        let notice = move |notice| {
-            let stack = stack.expect("the notice comes from it");
-            let queue = self;
-            SharedNotice {
-                notice,
-                stack,
-                queue,
-            }
-        };
-        taken.into_iter().flatten().map(notice)
+        taken
     }
 
-    /// S1: it is the caller's turn.
-    fn next(&self) -> Option<Notice<Atomic>> {
+    /// S1: it is the caller's turn. Cuts some notices off the batch: the first, and how many.
+    fn cut(&self) -> (Node<Atomic>, usize) {
         // SAFETY: S1.
         let batch = self.batch.with_mut(|batch| unsafe { &mut *batch });
         if batch.is_none() {
-            *batch = self.stack().filter(|stack| !stack.is_empty())?.take();
+            if let Some(stack) = self.stack().filter(|stack| !stack.is_empty()) {
+                *batch = stack.take();
+            }
         }
-        let notice = batch.get()?;
-        *batch = notice.below();
-        Some(notice)
+        let first = *batch;
+        let mut count = 0;
+        while let Some(notice) = batch.get().filter(|_| count < TURN) {
+            *batch = notice.below();
+            count += 1;
+        }
+        (first, count)
     }
 
     fn lock(&self, patient: bool) -> bool {
@@ -232,11 +250,17 @@ impl SharedQueue {
 impl Drop for SharedQueue {
     fn drop(&mut self) {
         let Some(stack) = self.stack() else { return };
-        while let Some(notice) = self.next() {
-            // Relaxed: nobody else is left.
-            stack.get().registered.fetch_sub(1, Relaxed);
-            // SAFETY: N3: taken out; no entry is left.
-            unsafe { stack.finish(notice) };
+        loop {
+            let taken = self.take(true);
+            if taken.left == 0 {
+                break;
+            }
+            for SharedNotice { notice, .. } in taken {
+                // Relaxed: nobody else is left.
+                stack.get().registered.fetch_sub(1, Relaxed);
+                // SAFETY: N3: taken out; no entry is left.
+                unsafe { stack.finish(notice) };
+            }
         }
         // SAFETY: S4; all entries are gone.
         unsafe { stack.close(stack.get().registered.load(Relaxed)) };
