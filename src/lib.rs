@@ -56,6 +56,7 @@ mod watching;
 
 #[cfg(doc)]
 #[doc = include_str!("../docs/DESIGN.md")]
+#[doc = include_str!("../docs/SHARED.md")]
 pub mod design {}
 
 pub use algebra::Set;
