@@ -34,6 +34,12 @@ const TURN: usize = 16;
 pub struct SharedQueue {
     /// Null until something is registered, or held (S5).
     stack: AtomicPtr<NoticeStack<Atomic>>,
+    drained: Drained,
+}
+
+/// What changes with every drain: not on a cache line with what lookups read.
+#[repr(align(128))]
+struct Drained {
     /// What is left of the batch that was taken last (S1).
     batch: UnsafeCell<Node<Atomic>>,
     /// Whether somebody is taking out (S1).
@@ -109,7 +115,7 @@ pub(crate) struct Hold<'a>(&'a SharedQueue);
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
         // Release: as for a burial, what was done meanwhile is done.
-        self.0.buried.fetch_add(1, Release);
+        self.0.drained.buried.fetch_add(1, Release);
     }
 }
 
@@ -123,9 +129,11 @@ impl SharedQueue {
         pub(crate) fn new() -> SharedQueue {
             SharedQueue {
                 stack: AtomicPtr::new(ptr::null_mut()),
-                batch: UnsafeCell::new(Node::NONE),
-                turn: AtomicUsize::new(0),
-                buried: AtomicUsize::new(0),
+                drained: Drained {
+                    batch: UnsafeCell::new(Node::NONE),
+                    turn: AtomicUsize::new(0),
+                    buried: AtomicUsize::new(0),
+                },
             }
         }
     }
@@ -167,7 +175,7 @@ impl SharedQueue {
     #[inline]
     pub(crate) fn pending(&self) -> usize {
         // Acquire: S2, the release of each burial: the entry is unlinked for us, and its push counted.
-        let buried = self.buried.load(Acquire);
+        let buried = self.drained.buried.load(Acquire);
         // (Without a stack nothing has been buried, or it would have been seen by that.)
         self.stack()
             .map_or(0, StackRef::pushed)
@@ -211,7 +219,7 @@ impl SharedQueue {
         if self.lock(patient) {
             (taken.next, taken.left) = self.cut();
             // Release: what we have done to the batch is visible to the next.
-            self.turn.store(0, Release);
+            self.drained.turn.store(0, Release);
         }
         taken
     }
@@ -219,7 +227,7 @@ impl SharedQueue {
     /// S1: it is the caller's turn. Cuts some notices off the batch: the first, and how many.
     fn cut(&self) -> (Node<Atomic>, usize) {
         // SAFETY: S1.
-        let batch = self.batch.with_mut(|batch| unsafe { &mut *batch });
+        let batch = self.drained.batch.with_mut(|batch| unsafe { &mut *batch });
         if batch.is_none() {
             if let Some(stack) = self.stack().filter(|stack| !stack.is_empty()) {
                 *batch = stack.take();
@@ -238,7 +246,7 @@ impl SharedQueue {
         let mut turn = 0;
         loop {
             // Acquire: the release of whoever had the turn before.
-            match self.turn.compare_exchange(0, 1, Acquire, Relaxed) {
+            match self.drained.turn.compare_exchange(0, 1, Acquire, Relaxed) {
                 Ok(_) => return true,
                 Err(_) if patient => sync::relax(&mut turn),
                 Err(_) => return false,
@@ -292,7 +300,7 @@ impl SharedNotice<'_> {
         // SAFETY: N3: taken out; the tie is settled, or knows the hook only by its address.
         unsafe { self.stack.finish(self.notice) };
         // Release: S2, for who reads `buried` next: the entry is gone.
-        self.queue.buried.fetch_add(1, Release);
+        self.queue.drained.buried.fetch_add(1, Release);
     }
 
     /// It has come late: its entry was not there.

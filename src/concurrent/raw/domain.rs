@@ -92,9 +92,13 @@ pub(super) struct Domain<C> {
     top: AtomicUsize,
     benches: [AtomicPtr<Seat>; BENCHES],
     /// In the order of their eras.
-    limbo: Mutex<Limbo<C>>,
+    limbo: Apart<Mutex<Limbo<C>>>,
     context: C,
 }
+
+/// On cache lines of its own: those who enter read what else there is.
+#[repr(align(128))]
+struct Apart<T>(T);
 
 type Limbo<C> = VecDeque<(usize, Retired<C>)>;
 
@@ -119,7 +123,7 @@ impl<C> Domain<C> {
                 benches: [const { AtomicPtr::new(ptr::null_mut()) }; BENCHES],
                 #[cfg(weakly_loom)]
                 benches: [AtomicPtr::new(ptr::null_mut())],
-                limbo: Mutex::new(VecDeque::new()),
+                limbo: Apart(Mutex::new(VecDeque::new())),
                 context,
             }
         }
@@ -245,7 +249,7 @@ impl<C> Domain<C> {
 
     fn limbo(&self) -> MutexGuard<'_, Limbo<C>> {
         // No code of a user runs under it, so a poisoned one is as good as another.
-        let limbo = self.limbo.lock();
+        let limbo = self.limbo.0.lock();
         limbo.unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
