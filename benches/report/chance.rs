@@ -8,6 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(crate) struct Numbers(u64);
 
 impl Numbers {
+    /// Those of a thread, which are not those that all begin with.
+    pub(crate) fn of(thread: usize) -> Self {
+        Numbers((thread as u64 + 1) << 48)
+    }
+
     #[inline]
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -45,7 +45,7 @@ type Sides = dyn FnOnce(Scale) -> [Sample; 2];
 
 /// A line of the table.
 pub(crate) struct Row {
-    operation: &'static str,
+    operation: String,
     peer: &'static str,
     /// How many objects there are, if that is a question.
     size: Option<usize>,
@@ -67,12 +67,12 @@ pub(crate) const HEAD: &str = "\
 impl Row {
     /// A row without a goal, of times, that says nothing of sizes.
     pub(crate) fn new(
-        operation: &'static str,
+        operation: impl Into<String>,
         peer: &'static str,
         sides: impl FnOnce(Scale) -> [Sample; 2] + 'static,
     ) -> Self {
         Row {
-            operation,
+            operation: operation.into(),
             peer,
             size: None,
             goal: None,
@@ -143,7 +143,7 @@ impl Row {
 
     /// Measures, and gives the line.
     pub(crate) fn run(self, scale: Scale) -> String {
-        let (operation, label, peer) = (self.operation, self.label(), self.peer);
+        let (label, operation, peer) = (self.label(), self.operation, self.peer);
         let [mut ours, mut theirs] = (self.sides)(scale);
         let mut rounds = Vec::new();
         // A cold round warms caches and predictors, and brings tables to their lasting size.

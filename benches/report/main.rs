@@ -10,7 +10,7 @@
 //! * [`ours`], [`theirs`]: who is behind these faces;
 //! * [`rows`]: the table's lines, and the goals;
 //! * [`pointers`], [`collections`], [`interners`], [`footprint`]: what a side does, once for all of them;
-//! * [`shared`], [`teams`]: the same for maps that threads share;
+//! * [`shared`], [`teams`]: the same for maps and interners that threads share;
 //! * [`subjects`]: sides that several rows measure, made once;
 //! * [`chance`]: numbers, words and orders without a pattern;
 //! * [`memory`]: an allocator that counts.
@@ -66,6 +66,8 @@ fn main() {
 const CAVEATS: &str = "\
 Both sides of a row take turns within one run; a ratio is the median of the rounds' ratios, a time the
 median of its side's. Compare ratios only: the times are this machine's, this allocator's and this
-moment's. Below some 5 ns even a ratio moves by a tenth from one build to the next, with the alignment
-of the loops. Contention and the slowest insert need two idle cores: a neighbour who takes the processor
-away for a moment shows up as the slowest insert. Bytes are those that the allocator was asked for.";
+moment's. Of what threads share, a time is that which a processor gave to a thread (on Linux; elsewhere,
+and where a row says \"wall\" or \"in total\", the time that passed). Below some 5 ns even a ratio moves by a
+tenth from one build to the next, with the alignment of the loops. Contention and the slowest insert need
+two idle cores: a neighbour who takes the processor away for a moment shows up as the slowest insert.
+Bytes are those that the allocator was asked for.";

@@ -1,11 +1,15 @@
-//! Maps that threads share, behind one face.
+//! Maps that threads share, behind one face, and interners behind another.
 
+use std::array;
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 
 use ahash::RandomState;
+use equivalent::Equivalent;
 use weak_table::PtrWeakKeyHashMap;
-use weakly::{Attribute, Memo, Strong, concurrent};
+use weakly::{Attribute, Interner, Memo, Strong, concurrent};
 
 use crate::theirs::ByAddr;
 
@@ -51,6 +55,35 @@ ours!(
 );
 ours!(Attribute<Strong<u64>, u64>, |_capacity| Self::new(), set);
 
+/// A number with a destructor, which owns nothing that would have to be fetched from elsewhere: what a lookup
+/// pays for the destructor is not hidden behind that.
+pub(crate) struct Destructible(u64);
+
+impl Drop for Destructible {
+    fn drop(&mut self) {
+        black_box(self.0);
+    }
+}
+
+impl Shared for concurrent::WeakMap<Strong<u64>, Destructible> {
+    type Object = Strong<u64>;
+    fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity(capacity)
+    }
+    #[inline]
+    fn object(number: u64) -> Strong<u64> {
+        Strong::new(number)
+    }
+    #[inline]
+    fn insert(&self, object: &Strong<u64>, number: u64) {
+        Self::insert(self, object, Destructible(number));
+    }
+    #[inline]
+    fn get(&self, object: &Strong<u64>) -> Option<u64> {
+        self.with(object, |number| number.0)
+    }
+}
+
 /// Peers keyed by address, with our hash. Nobody tells them of deaths but their users.
 macro_rules! by_address {
     ($name:ident, $map:ty, |$capacity:ident| $new:expr, |$this:ident, $key:ident, $number:ident| $insert:expr, $get:expr, $remove:expr) => {
@@ -88,6 +121,11 @@ by_address!(Papaya, papaya::HashMap<usize, u64, ByAddr>,
     |capacity| papaya::HashMap::builder().capacity(capacity).hasher(ByAddr).build(),
     |map, key, number| map.pin().insert(key, number),
     map.pin().get(&key).copied(),
+    map.pin().remove(&key));
+by_address!(PapayaOfDestructibles, papaya::HashMap<usize, Destructible, ByAddr>,
+    |capacity| papaya::HashMap::builder().capacity(capacity).hasher(ByAddr).build(),
+    |map, key, number| map.pin().insert(key, Destructible(number)),
+    map.pin().get(&key).map(|number| number.0),
     map.pin().remove(&key));
 by_address!(DashMap, dashmap::DashMap<usize, u64, ByAddr>,
     |capacity| dashmap::DashMap::with_capacity_and_hasher(capacity, ByAddr),
@@ -136,7 +174,8 @@ impl Shared for Memo<Strong<u64>, u64> {
         Strong::new(number)
     }
     fn insert(&self, object: &Strong<u64>, number: u64) {
-        self.get_or_compute(object, |_| number);
+        let computed = self.get_or_compute(object, |_| number);
+        debug_assert_eq!(computed, number, "a miss");
     }
     #[inline]
     fn get(&self, object: &Strong<u64>) -> Option<u64> {
@@ -157,7 +196,8 @@ impl Shared for Moka {
         Arc::new(number)
     }
     fn insert(&self, object: &Arc<u64>, number: u64) {
-        self.0.get_with(Arc::as_ptr(object).addr(), || number);
+        let computed = self.0.get_with(Arc::as_ptr(object).addr(), || number);
+        debug_assert_eq!(computed, number, "a miss");
     }
     #[inline]
     fn get(&self, object: &Arc<u64>) -> Option<u64> {
@@ -165,5 +205,108 @@ impl Shared for Moka {
             self.0
                 .get_with(Arc::as_ptr(object).addr(), || unreachable!("it is there")),
         )
+    }
+    #[inline]
+    fn part(&self, object: &Arc<u64>) {
+        self.0.invalidate(&Arc::as_ptr(object).addr());
+    }
+}
+
+/// One live handle for each word, for threads that intern together.
+pub(crate) trait SharedInterner: Send + Sync + 'static {
+    fn with_capacity(capacity: usize) -> Self;
+    fn intern(&self, word: &str) -> Strong<str>;
+}
+
+impl SharedInterner for concurrent::Interner<Strong<str>> {
+    fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity(capacity)
+    }
+    #[inline]
+    fn intern(&self, word: &str) -> Strong<str> {
+        self.intern_ref(word)
+    }
+}
+
+/// Interners of a single owner, each behind a lock on cache lines of its own. A word is hashed once, for both
+/// the choice of the interner and the lookup there.
+pub(crate) struct Sharded {
+    shards: [Shard; 16],
+    hasher: RandomState,
+}
+
+#[repr(align(128))]
+struct Shard(Mutex<Interner<Strong<str>, Hashes>>);
+
+impl SharedInterner for Sharded {
+    fn with_capacity(capacity: usize) -> Self {
+        // Words are not spread quite evenly.
+        let each = capacity / 16 + capacity / 64;
+        let shard = || Shard(Mutex::new(Interner::with_capacity_and_hasher(each, Hashes)));
+        Sharded {
+            shards: array::from_fn(|_| shard()),
+            hasher: RandomState::new(),
+        }
+    }
+    #[inline]
+    fn intern(&self, word: &str) -> Strong<str> {
+        let hash = self.hasher.hash_one(word);
+        // Neither the bits of places nor those of tags.
+        let shard = &self.shards[(hash >> 40) as usize % 16];
+        shard.0.lock().unwrap().intern_ref(&Hashed { word, hash })
+    }
+}
+
+/// A word whose hash is known.
+struct Hashed<'w> {
+    word: &'w str,
+    hash: u64,
+}
+
+impl Hash for Hashed<'_> {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+impl Equivalent<str> for Hashed<'_> {
+    #[inline]
+    fn equivalent(&self, word: &str) -> bool {
+        self.word == word
+    }
+}
+
+impl From<&Hashed<'_>> for Strong<str> {
+    #[inline]
+    fn from(hashed: &Hashed<'_>) -> Self {
+        Strong::from(hashed.word)
+    }
+}
+
+/// Passes known hashes on.
+struct Hashes;
+
+struct KnownHash(u64);
+
+impl BuildHasher for Hashes {
+    type Hasher = KnownHash;
+    #[inline]
+    fn build_hasher(&self) -> KnownHash {
+        KnownHash(0)
+    }
+}
+
+impl Hasher for KnownHash {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("all hashes are known");
+    }
+    #[inline]
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
     }
 }

@@ -1,34 +1,171 @@
-//! What is measured of maps that threads share: each operation once, for any of them, by one thread or by
-//! several that begin together. A sample is the time of the slowest thread for one of its operations.
+//! What is measured of collections that threads share: each operation once, for any of them, by one thread or
+//! by several that begin together.
+//!
+//! The threads live as long as their side and wait between its samples, so that caches, allocator and the
+//! thread's own place in a collection are warm, with one thread as with two.
 
+use std::fs::File;
 use std::hint::black_box;
-use std::sync::Barrier;
-use std::thread;
+use std::io::{Read, Seek};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Barrier};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
-use crate::chance::{Numbers, shuffle};
-use crate::duel::{Sample, time};
-use crate::shared::Shared;
+use crate::chance::{Numbers, Words, shuffle};
+use crate::duel::Sample;
+use crate::shared::{Shared, SharedInterner};
 
-/// Each of some threads does `work` with its number, and they begin together.
-fn team(threads: usize, operations: usize, work: impl Fn(usize) + Sync) -> f64 {
-    let barrier = Barrier::new(threads);
-    let member = |number| {
-        barrier.wait();
-        time(|| work(number)) / operations as f64
-    };
-    if threads == 1 {
-        return member(0);
+/// What a side does.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    pub(crate) threads: usize,
+    /// How many objects live, of all threads together.
+    pub(crate) size: usize,
+    /// Of each thread, in a sample.
+    pub(crate) operations: usize,
+    pub(crate) clock: Clock,
+}
+
+impl Plan {
+    /// Where a thread begins in what all go through.
+    fn start(&self, number: usize) -> usize {
+        number * self.size / self.threads
     }
-    thread::scope(|scope| {
-        let member = &member;
-        let members: Vec<_> = (0..threads)
-            .map(|number| scope.spawn(move || member(number)))
-            .collect();
-        let times = members
-            .into_iter()
-            .map(|member| member.join().expect("no work panics"));
-        times.fold(0.0, f64::max)
-    })
+}
+
+/// What time it is that a sample takes.
+#[derive(Clone, Copy)]
+pub(crate) enum Clock {
+    /// That which a processor gave to a thread for one of its operations, the mean of all threads: what the
+    /// work costs. Neighbours on the machine do not count, nor does waiting for a lock in one's sleep. On
+    /// Linux; elsewhere the wall's time.
+    Processor,
+    /// Of the slowest thread for one of its operations: what the caller waits.
+    Wall,
+    /// The same for one operation of all threads together: what they do at once counts once.
+    WallInTotal,
+}
+
+/// A thread's clock, and the line at which its team begins.
+struct Watch {
+    barrier: Arc<Barrier>,
+    operations: usize,
+    /// Where Linux says how long this thread ran, if that is asked.
+    ran: Option<File>,
+}
+
+impl Watch {
+    /// Of the thread that calls.
+    fn new(barrier: Arc<Barrier>, plan: Plan) -> Self {
+        let ran = match plan.clock {
+            Clock::Processor => File::open("/proc/thread-self/schedstat").ok(),
+            Clock::Wall | Clock::WallInTotal => None,
+        };
+        // A kernel without these statistics says zero, always.
+        let ran = ran.filter(|file| nanoseconds(file) > 0);
+        Watch {
+            barrier,
+            operations: plan.operations,
+            ran,
+        }
+    }
+
+    /// The time of each operation of some work, which all begin together.
+    fn time(&self, work: impl FnOnce()) -> f64 {
+        self.barrier.wait();
+        let taken = match &self.ran {
+            Some(file) => {
+                let start = nanoseconds(file);
+                work();
+                (nanoseconds(file) - start) as f64
+            }
+            None => {
+                let start = Instant::now();
+                work();
+                start.elapsed().as_nanos() as f64
+            }
+        };
+        taken / self.operations as f64
+    }
+}
+
+/// How long this thread ran. The kernel brings the number up to date at its ticks, some milliseconds apart, and
+/// whenever the thread offers its processor to others: then it is exact, and all of this costs a microsecond.
+fn nanoseconds(mut file: &File) -> u64 {
+    thread::yield_now();
+    let mut text = String::new();
+    file.rewind().expect("it is there to be read again");
+    file.read_to_string(&mut text)
+        .expect("what the kernel says is text");
+    let first = text.split(' ').next();
+    first
+        .and_then(|number| number.parse().ok())
+        .expect("a number")
+}
+
+/// What a thread does for each sample: it prepares, and measures.
+type Work = Box<dyn FnMut(&Watch) -> f64 + Send>;
+
+/// Threads that wait for the next sample.
+struct Team {
+    clock: Clock,
+    /// For each, who sends it to work, and who hears how long that took.
+    members: Vec<(Sender<()>, Receiver<f64>)>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Team {
+    /// Each of the plan's threads does the work for its number.
+    fn sample(plan: Plan, mut work: impl FnMut(usize) -> Work) -> Sample {
+        let barrier = Arc::new(Barrier::new(plan.threads));
+        let (members, threads) = (0..plan.threads)
+            .map(|number| {
+                let (mut work, barrier) = (work(number), barrier.clone());
+                let (start, starts) = mpsc::channel();
+                let (end, ends) = mpsc::channel();
+                let thread = thread::spawn(move || {
+                    let watch = Watch::new(barrier, plan);
+                    for () in starts {
+                        // Nobody hears of it if another member has panicked.
+                        let _ = end.send(work(&watch));
+                    }
+                });
+                ((start, ends), thread)
+            })
+            .unzip();
+        let team = Team {
+            clock: plan.clock,
+            members,
+            threads,
+        };
+        Box::new(move || team.run())
+    }
+
+    fn run(&self) -> f64 {
+        const ALIVE: &str = "no work panics";
+        for (start, _) in &self.members {
+            start.send(()).expect(ALIVE);
+        }
+        let times = self.members.iter().map(|(_, end)| end.recv().expect(ALIVE));
+        let threads = self.members.len() as f64;
+        match self.clock {
+            Clock::Processor => times.sum::<f64>() / threads,
+            Clock::Wall => times.fold(0.0, f64::max),
+            Clock::WallInTotal => times.fold(0.0, f64::max) / threads,
+        }
+    }
+}
+
+impl Drop for Team {
+    /// The next row begins when all of this one is gone.
+    fn drop(&mut self) {
+        self.members.clear();
+        for thread in self.threads.drain(..) {
+            // If it panicked, its message is there already.
+            let _ = thread.join();
+        }
+    }
 }
 
 /// A map with some objects, in an order without a pattern.
@@ -44,65 +181,134 @@ fn gathered<M: Shared>(size: usize) -> (M, Vec<M::Object>) {
     (map, objects)
 }
 
-/// Each thread looks up objects that are there, beginning at another place.
-pub(crate) fn get<M: Shared>(threads: usize, size: usize, operations: usize) -> Sample {
-    let (map, objects) = gathered::<M>(size);
-    Box::new(move || {
-        team(threads, operations, |number| {
-            let mut sum = 0_u64;
-            let mut left = operations;
-            let mut start = number * size / threads;
-            while left > 0 {
-                let some = left.min(size - start);
-                for object in &objects[start..start + some] {
-                    sum = sum.wrapping_add(map.get(object).unwrap_or_default());
+/// Each thread looks up objects that are there, beginning at another place, and going on where its last sample
+/// ended.
+pub(crate) fn get<M: Shared>(plan: Plan) -> Sample {
+    let gathered = Arc::new(gathered::<M>(plan.size));
+    Team::sample(plan, |number| {
+        let (gathered, mut at) = (gathered.clone(), plan.start(number));
+        Box::new(move |watch| {
+            let (map, objects) = &*gathered;
+            watch.time(|| {
+                let mut sum = 0_u64;
+                let mut left = plan.operations;
+                while left > 0 {
+                    let some = left.min(plan.size - at);
+                    for object in &objects[at..at + some] {
+                        sum = sum.wrapping_add(map.get(object).unwrap_or_default());
+                    }
+                    left -= some;
+                    at = (at + some) % plan.size;
                 }
-                left -= some;
-                start = 0;
-            }
-            black_box(sum);
+                black_box(sum);
+            })
         })
     })
 }
 
 /// Each thread looks up objects that are there, and with every twentieth operation a new object of its own
 /// comes in and its last one dies.
-pub(crate) fn mixed<M: Shared>(threads: usize, size: usize, operations: usize) -> Sample {
-    let (map, objects) = gathered::<M>(size);
-    Box::new(move || {
-        team(threads, operations, |number| {
-            let mut sum = 0_u64;
-            let mut own = M::object(0);
-            let mut at = number * size / threads;
-            for turn in 0..operations {
-                if turn % 20 == 0 {
-                    map.part(&own);
-                    own = M::object(turn as u64);
-                    map.insert(&own, turn as u64);
-                } else {
-                    sum = sum.wrapping_add(map.get(&objects[at]).unwrap_or_default());
-                    at = if at + 1 == size { 0 } else { at + 1 };
+pub(crate) fn mixed<M: Shared>(plan: Plan) -> Sample {
+    let gathered = Arc::new(gathered::<M>(plan.size));
+    Team::sample(plan, |number| {
+        let (gathered, mut at) = (gathered.clone(), plan.start(number));
+        Box::new(move |watch| {
+            let (map, objects) = &*gathered;
+            watch.time(|| {
+                let mut sum = 0_u64;
+                let mut own = M::object(0);
+                for turn in 0..plan.operations {
+                    if turn % 20 == 0 {
+                        map.part(&own);
+                        own = M::object(turn as u64);
+                        map.insert(&own, turn as u64);
+                    } else {
+                        sum = sum.wrapping_add(map.get(&objects[at]).unwrap_or_default());
+                        at = if at + 1 == plan.size { 0 } else { at + 1 };
+                    }
                 }
-            }
-            map.part(&own);
-            black_box(sum);
+                map.part(&own);
+                black_box(sum);
+            })
         })
     })
 }
 
-/// With every operation a new object comes in, and one dies, of those that the thread owns.
-pub(crate) fn churn<M: Shared>(threads: usize, size: usize, operations: usize) -> Sample {
-    let map = M::with_capacity(2 * size);
-    Box::new(move || {
-        team(threads, operations, |_| {
-            let mut own: Vec<_> = (0..size).map(|number| M::object(number as u64)).collect();
-            for turn in 0..operations {
-                let place = &mut own[turn % size];
-                map.part(place);
-                *place = M::object(turn as u64);
-                map.insert(place, turn as u64);
-            }
-            own.iter().for_each(|object| map.part(object));
+/// With every operation a new object comes in, and one dies, of those that the thread owns: its share of all that
+/// are there, in an order without a pattern.
+pub(crate) fn churn<M: Shared>(plan: Plan) -> Sample {
+    let (map, mut all) = gathered::<M>(plan.size);
+    let map = Arc::new(map);
+    let share = plan.size / plan.threads;
+    Team::sample(plan, |_| {
+        let mut own = all.split_off(all.len() - share);
+        let (map, mut at) = (map.clone(), 0);
+        Box::new(move |watch| {
+            watch.time(|| {
+                for turn in 0..plan.operations {
+                    let place = &mut own[at];
+                    map.part(place);
+                    *place = M::object(turn as u64);
+                    map.insert(place, turn as u64);
+                    at = if at + 1 == share { 0 } else { at + 1 };
+                }
+            })
+        })
+    })
+}
+
+/// Each thread interns words that are there, in one random order, beginning at another place.
+pub(crate) fn hit<I: SharedInterner>(plan: Plan) -> Sample {
+    let mut known = Numbers::default().take(plan.size);
+    let interner = I::with_capacity(plan.size);
+    let words = Words::of(&known);
+    let live: Vec<_> = words
+        .run(0, plan.size)
+        .map(|word| interner.intern(word))
+        .collect();
+    shuffle(&mut known);
+    let gathered = Arc::new((interner, live, Words::of(&known)));
+    Team::sample(plan, |number| {
+        let (gathered, mut at) = (gathered.clone(), plan.start(number));
+        Box::new(move |watch| {
+            let (interner, live, words) = &*gathered;
+            black_box(live);
+            watch.time(|| {
+                let mut left = plan.operations;
+                while left > 0 {
+                    let some = left.min(plan.size - at);
+                    for word in words.run(at, some) {
+                        drop(black_box(interner.intern(word)));
+                    }
+                    left -= some;
+                    at = (at + some) % plan.size;
+                }
+            })
+        })
+    })
+}
+
+/// Words that were never there come in, and go at once, beside some that stay.
+pub(crate) fn miss<I: SharedInterner>(plan: Plan) -> Sample {
+    let mut numbers = Numbers::default();
+    let interner = I::with_capacity(plan.size);
+    let words = Words::of(&numbers.take(plan.size));
+    let live: Vec<_> = words
+        .run(0, plan.size)
+        .map(|word| interner.intern(word))
+        .collect();
+    let gathered = Arc::new((interner, live));
+    Team::sample(plan, |number| {
+        let (gathered, mut numbers) = (gathered.clone(), Numbers::of(number));
+        Box::new(move |watch| {
+            let (interner, live) = &*gathered;
+            black_box(live);
+            let words = Words::of(&numbers.take(plan.operations));
+            watch.time(|| {
+                for word in words.run(0, plan.operations) {
+                    drop(black_box(interner.intern(word)));
+                }
+            })
         })
     })
 }

@@ -1,181 +1,228 @@
-//! Of maps that threads share.
+//! Of collections that threads share.
 
 use weakly::{Attribute, Memo, Strong, concurrent};
 
 use super::{K3, K5};
 use crate::duel::{Row, Sample};
-use crate::shared::{DashMap, Locked, LockedWeakTable, Moka, Papaya};
-use crate::teams;
+use crate::shared::{
+    DashMap, Destructible, Locked, LockedWeakTable, Moka, Papaya, PapayaOfDestructibles, Sharded,
+};
+use crate::teams::{Clock, Plan, churn, get, hit, miss, mixed};
 
-/// Operations of each thread in a sample: enough that to start a thread does not count.
+/// Lookups of each thread in a sample: enough that to begin together does not count.
 const TOGETHER: usize = 1 << 16;
+/// The same of births and deaths, which take longer.
+const TURNOVER: usize = 1 << 15;
 
-/// Maps that threads share. The times are those of one operation of one thread; where a side is "in total",
-/// those of its threads together.
+const GET: &str = "shared: get";
+const GET_DESTRUCTIBLE: &str = "shared: get, values with destructors";
+const MIXED: &str = "shared: 95 % get, 5 % churn";
+const CHURN: &str = "shared: churn";
+const MEMO_MISS: &str = "Memo: miss";
+const INTERNER_MISS: &str = "shared: Interner: miss";
+
+type Map = concurrent::WeakMap<Strong<u64>, u64>;
+type Destructibles = concurrent::WeakMap<Strong<u64>, Destructible>;
+type Tag = Attribute<Strong<u64>, u64>;
+type Cache = Memo<Strong<u64>, u64>;
+type Words = concurrent::Interner<Strong<str>>;
+
+/// Makes a side.
+type Side = fn(Plan) -> Sample;
+
+/// Collections that threads share. The times are those that a processor gives to one operation of one thread,
+/// but where it says "wall"; and where a side is "in total", the wall's time for an operation of all its threads
+/// together.
 pub(super) fn all() -> Vec<Row> {
-    type Map = concurrent::WeakMap<Strong<u64>, u64>;
-    type Tag = Attribute<Strong<u64>, u64>;
-    type Cache = Memo<Strong<u64>, u64>;
-    let team = |name, peer, size, sides: fn(usize, usize) -> [Sample; 2]| {
-        let row = Row::new(name, peer, move |scale| {
-            sides(scale.of(size), scale.of(TOGETHER))
-        });
-        row.size(size).rounds(if size == K5 { 31 } else { 75 })
-    };
-    let mut rows = Vec::new();
-    for size in [1, K3, K5] {
-        rows.extend([
-            team("shared: get", "papaya", size, |size, n| {
-                [
-                    teams::get::<Map>(1, size, n),
-                    teams::get::<Papaya>(1, size, n),
-                ]
-            })
-            .goal(1.2),
-            team("shared: get, 2 threads", "papaya", size, |size, n| {
-                [
-                    teams::get::<Map>(2, size, n),
-                    teams::get::<Papaya>(2, size, n),
-                ]
-            })
-            .goal(1.2),
-            team("shared: get", "dashmap", size, |size, n| {
-                [
-                    teams::get::<Map>(1, size, n),
-                    teams::get::<DashMap>(1, size, n),
-                ]
-            }),
-        ]);
-        let against_dashmap = team("shared: get, 2 threads", "dashmap", size, |size, n| {
-            [
-                teams::get::<Map>(2, size, n),
-                teams::get::<DashMap>(2, size, n),
-            ]
-        });
-        rows.push(if size == 1 {
-            against_dashmap.goal(0.2)
-        } else {
-            against_dashmap
-        });
-        rows.push(
-            team(
-                "shared: get, 2 threads in total",
-                "1 thread",
-                size,
-                |size, n| {
-                    [
-                        in_total(2, teams::get::<Map>(2, size, n)),
-                        teams::get::<Map>(1, size, n),
-                    ]
-                },
-            )
-            .goal(0.556),
-        );
-    }
-    rows.extend([
-        team("shared: 95 % get, 5 % churn", "papaya", K3, |size, n| {
-            [
-                teams::mixed::<Map>(1, size, n),
-                teams::mixed::<Papaya>(1, size, n),
-            ]
-        }),
-        team(
-            "shared: 95 % get, 5 % churn, 2 threads",
-            "papaya",
-            K3,
-            |size, n| {
-                [
-                    teams::mixed::<Map>(2, size, n),
-                    teams::mixed::<Papaya>(2, size, n),
-                ]
-            },
-        ),
-        team(
-            "shared: 95 % get, 5 % churn, 2 threads",
-            "dashmap",
-            K3,
-            |size, n| {
-                [
-                    teams::mixed::<Map>(2, size, n),
-                    teams::mixed::<DashMap>(2, size, n),
-                ]
-            },
-        ),
-        team("shared: churn", "papaya", K3, |size, n| {
-            [
-                teams::churn::<Map>(1, size, n),
-                teams::churn::<Papaya>(1, size, n),
-            ]
-        })
-        .rounds(31),
-        team("shared: churn, 2 threads", "papaya", K3, |size, n| {
-            [
-                teams::churn::<Map>(2, size, n),
-                teams::churn::<Papaya>(2, size, n),
-            ]
-        })
-        .rounds(31),
-        team(
-            "shared: churn, 2 threads in total",
-            "1 thread",
-            K3,
-            |size, n| {
-                [
-                    in_total(2, teams::churn::<Map>(2, size, n)),
-                    teams::churn::<Map>(1, size, n),
-                ]
-            },
-        )
-        .rounds(31)
-        .goal(1.0),
-        team("Attribute: get", "locked map", K3, |size, n| {
-            [
-                teams::get::<Tag>(1, size, n),
-                teams::get::<Locked>(1, size, n),
-            ]
-        }),
-        team("Attribute: get, 2 threads", "locked map", K3, |size, n| {
-            [
-                teams::get::<Tag>(2, size, n),
-                teams::get::<Locked>(2, size, n),
-            ]
-        }),
-        team("Attribute: get", "locked weak-table", K3, |size, n| {
-            [
-                teams::get::<Tag>(1, size, n),
-                teams::get::<LockedWeakTable>(1, size, n),
-            ]
-        }),
-        team(
-            "Attribute: get, 2 threads",
-            "locked weak-table",
-            K3,
-            |size, n| {
-                [
-                    teams::get::<Tag>(2, size, n),
-                    teams::get::<LockedWeakTable>(2, size, n),
-                ]
-            },
-        ),
-        team("Memo: hit", "moka", K3, |size, n| {
-            [
-                teams::get::<Cache>(1, size, n),
-                teams::get::<Moka>(1, size, n),
-            ]
-        })
-        .goal(0.4),
-        team("Memo: hit, 2 threads", "moka", K3, |size, n| {
-            [
-                teams::get::<Cache>(2, size, n),
-                teams::get::<Moka>(2, size, n),
-            ]
-        })
-        .goal(0.4),
-    ]);
+    let mut rows = lookups();
+    rows.extend(changes());
+    rows.extend(attributes_and_memos());
+    rows.extend(interners());
     rows
 }
 
-/// The time of an operation of all threads together: what they do at once counts once.
-fn in_total(threads: usize, mut sample: Sample) -> Sample {
-    Box::new(move || sample() / threads as f64)
+fn lookups() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (size, goal) in [(1, 0.9), (K3, 0.9), (K5, 1.0)] {
+        for threads in [1, 2] {
+            rows.extend([
+                row(GET, "papaya", threads, size, [get::<Map>, get::<Papaya>]).goal(goal),
+                row(
+                    GET_DESTRUCTIBLE,
+                    "papaya",
+                    threads,
+                    size,
+                    [get::<Destructibles>, get::<PapayaOfDestructibles>],
+                )
+                .goal(1.05),
+            ]);
+        }
+        let waited = wall(GET, "dashmap", 2, size, [get::<Map>, get::<DashMap>]);
+        rows.extend([
+            row(GET, "dashmap", 1, size, [get::<Map>, get::<DashMap>]),
+            // Where the threads are after the same lock.
+            if size == 1 { waited.goal(0.25) } else { waited },
+            in_total(GET, size, get::<Map>).goal(0.556),
+            against_one(GET, size, get::<Map>).goal(1.06),
+        ]);
+    }
+    rows
+}
+
+fn changes() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for threads in [1, 2] {
+        let sides: [Side; 2] = [mixed::<Map>, mixed::<Papaya>];
+        rows.extend([
+            row(MIXED, "papaya", threads, K3, sides).goal(0.85),
+            row(
+                MIXED,
+                "dashmap",
+                threads,
+                K3,
+                [mixed::<Map>, mixed::<DashMap>],
+            ),
+        ]);
+    }
+    rows.push(against_one(MIXED, K3, mixed::<Map>).goal(1.2));
+    for size in [K3, K5] {
+        for (threads, goal) in [(1, 1.5), (2, 1.2)] {
+            let sides: [Side; 2] = [churn::<Map>, churn::<Papaya>];
+            rows.extend([
+                row(CHURN, "papaya", threads, size, sides).goal(goal),
+                row(
+                    CHURN,
+                    "dashmap",
+                    threads,
+                    size,
+                    [churn::<Map>, churn::<DashMap>],
+                ),
+            ]);
+        }
+        rows.push(against_one(CHURN, size, churn::<Map>).goal(1.3));
+    }
+    rows.push(in_total(CHURN, K3, churn::<Map>).goal(1.0));
+    rows
+}
+
+fn attributes_and_memos() -> Vec<Row> {
+    let tag = "Attribute: get";
+    let locked: [Side; 2] = [get::<Tag>, get::<Locked>];
+    let locked_weak_table: [Side; 2] = [get::<Tag>, get::<LockedWeakTable>];
+    let mut rows = vec![
+        row(tag, "locked map", 1, K3, locked).goal(1.2),
+        wall(tag, "locked map", 2, K3, locked).goal(0.3),
+        row(tag, "locked weak-table", 1, K3, locked_weak_table),
+        wall(tag, "locked weak-table", 2, K3, locked_weak_table),
+    ];
+    for threads in [1, 2] {
+        let sides: [Side; 2] = [get::<Cache>, get::<Moka>];
+        rows.push(row("Memo: hit", "moka", threads, K3, sides).goal(0.2));
+    }
+    for threads in [1, 2] {
+        // Each input is new, and takes its result with it when it dies.
+        let sides: [Side; 2] = [churn::<Cache>, churn::<Moka>];
+        rows.push(row(MEMO_MISS, "moka", threads, K3, sides).goal(0.7));
+    }
+    rows
+}
+
+fn interners() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for size in [K3, K5] {
+        for threads in [1, 2] {
+            let (hits, misses): ([Side; 2], [Side; 2]) = (
+                [hit::<Words>, hit::<Sharded>],
+                [miss::<Words>, miss::<Sharded>],
+            );
+            rows.extend([
+                row("shared: Interner: hit", "16 locked", threads, size, hits).goal(1.1),
+                row(INTERNER_MISS, "16 locked", threads, size, misses).goal(1.1),
+            ]);
+        }
+    }
+    rows
+}
+
+/// By the processor's time.
+fn row(
+    operation: &str,
+    peer: &'static str,
+    threads: usize,
+    size: usize,
+    [ours, theirs]: [Side; 2],
+) -> Row {
+    let operation = name(operation, threads);
+    let sides = [(threads, ours), (threads, theirs)];
+    contest(operation, peer, size, Clock::Processor, sides)
+}
+
+/// By the time that passes meanwhile.
+fn wall(
+    operation: &str,
+    peer: &'static str,
+    threads: usize,
+    size: usize,
+    [ours, theirs]: [Side; 2],
+) -> Row {
+    let operation = format!("{}, wall", name(operation, threads));
+    let sides = [(threads, ours), (threads, theirs)];
+    contest(operation, peer, size, Clock::Wall, sides)
+}
+
+/// What two threads get done, against one.
+fn in_total(operation: &str, size: usize, side: Side) -> Row {
+    let operation = format!("{} in total", name(operation, 2));
+    let sides = [(2, side), (1, side)];
+    contest(operation, "1 thread", size, Clock::WallInTotal, sides)
+}
+
+/// What an operation costs a processor while another thread does the same, against that of a thread alone.
+fn against_one(operation: &str, size: usize, side: Side) -> Row {
+    let sides = [(2, side), (1, side)];
+    contest(
+        name(operation, 2),
+        "1 thread",
+        size,
+        Clock::Processor,
+        sides,
+    )
+}
+
+fn name(operation: &str, threads: usize) -> String {
+    match threads {
+        1 => operation.to_owned(),
+        _ => format!("{operation}, {threads} threads"),
+    }
+}
+
+/// Two sides with their numbers of threads, ours first.
+fn contest(
+    operation: String,
+    peer: &'static str,
+    size: usize,
+    clock: Clock,
+    sides: [(usize, Side); 2],
+) -> Row {
+    let changes = [CHURN, MEMO_MISS, INTERNER_MISS]
+        .iter()
+        .any(|name| operation.starts_with(name));
+    let operations = if changes { TURNOVER } else { TOGETHER };
+    let row = Row::new(operation, peer, move |scale| {
+        sides.map(|(threads, side)| {
+            side(Plan {
+                threads,
+                size: scale.of(size),
+                operations: scale.of(operations),
+                clock,
+            })
+        })
+    });
+    let row = row.size(size);
+    match (size, changes) {
+        // A table that is rebuilt after so many changes as it has objects has that in each round.
+        (K5, true) => row.rounds(7).turns(8),
+        (K5, false) | (_, true) => row.rounds(31),
+        _ => row.rounds(75),
+    }
 }
