@@ -169,8 +169,18 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     where
         K: Clone,
     {
+        /// Lands if it does not start.
+        struct Waiting(Option<Arc<Flight>>);
+        impl Drop for Waiting {
+            fn drop(&mut self) {
+                if let Some(flight) = &self.0 {
+                    flight.land();
+                }
+            }
+        }
         let flight = Flight::start();
-        let node = self.nodes.entry(Box::new(Node::Flying {
+        let mut waiting = Waiting(Some(Arc::clone(&flight)));
+        let mut node = self.nodes.entry(Box::new(Node::Flying {
             hash,
             key: key.clone(),
             flight: Arc::clone(&flight),
@@ -178,7 +188,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let pin = self.pin();
         // Before it is there, or whoever removes it at once would count below zero.
         let counted = Counted::one(&self.flying);
-        self.swap(&pin, node, |now| now.is_none())?;
+        self.swap(&pin, &mut node, |now| now.is_none())?;
+        waiting.0 = None;
         // It is counted off by whoever unlinks it.
         mem::forget(counted);
         let mut leader = Leader {
@@ -238,9 +249,10 @@ impl<'a, K: Eq, T: Tied, V> Leader<'a, K, T, V> {
 
     fn arrive(self, key: K, tie: Loose<'a, T>, value: V) {
         let table = self.table;
-        let node = table.ready(self.hash, key, tie, value);
+        // Code of users runs when these two go, a value that is not kept and what `pin` destroys: last, when all
+        // have landed, and nothing is held any more (T4).
+        let mut node = table.ready(self.hash, key, tie, value);
         let pin = table.pin();
-        // Lands before `pin`, and a value that is not kept, run code of users (T4).
         let mut leader = self;
         let has_died = |node: &Node<K, T, V>| node.ready().is_some_and(|(tie, _)| tie.has_died());
         // As long as this is held, nobody takes what he finds to be fresh without asking (T1); so between
@@ -255,7 +267,7 @@ impl<'a, K: Eq, T: Tied, V> Leader<'a, K, T, V> {
         }
         let own =
             |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_flown_by(&leader.flight));
-        let Some(put) = table.swap(&pin, node, own) else {
+        let Some(put) = table.swap(&pin, &mut node, own) else {
             return;
         };
         leader.announced = false;

@@ -236,9 +236,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         old: impl FnOnce(&T, &V) -> R,
     ) -> Option<R> {
         self.tend();
-        let node = self.ready(hash, key, tie, value);
+        let mut node = self.ready(hash, key, tie, value);
         let pin = self.pin();
-        let (there, stale) = self.swap(&pin, node, |_| true)?.old?;
+        let (there, stale) = self.swap(&pin, &mut node, |_| true)?.old?;
         let (tie, value) = there.ready().filter(|_| !stale)?;
         Some(old(tie, value))
     }
@@ -253,10 +253,10 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         read: impl Fn(&T, &V) -> Option<R>,
     ) -> Option<R> {
         self.tend();
-        let node = self.ready(hash, key, tie, value);
+        let mut node = self.ready(hash, key, tie, value);
         let pin = self.pin();
         let there = Cell::new(None);
-        self.swap(&pin, node, |now| {
+        self.swap(&pin, &mut node, |now| {
             let of_use = now
                 .and_then(Node::fresh)
                 .and_then(|(tie, value)| read(tie, value));
@@ -290,8 +290,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             let (wanted, answer) = asking.ask(address, || change(shown));
             let done = match (wanted, there) {
                 (Some((tie, value)), there) => {
-                    let node = self.ready(hash, key.clone(), tie, value);
-                    let put = self.swap(&pin, node, |now| match (now, there) {
+                    let mut node = self.ready(hash, key.clone(), tie, value);
+                    let put = self.swap(&pin, &mut node, |now| match (now, there) {
                         (Some(now), Some(there)) => ptr::eq(now, there),
                         (None, None) => true,
                         _ => false,
@@ -307,12 +307,12 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
     }
 
-    /// Puts a node in the place of what is there for its key, if that is `expected`.
+    /// Puts a node in the place of what is there for its key, if that is `expected`. Else it stays with the caller.
     #[inline]
     pub(super) fn swap<'g>(
         &self,
         pin: &'g Pin<'_, K, T, V>,
-        node: NewNode<'_, K, T, V>,
+        node: &mut NewNode<'_, K, T, V>,
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
     ) -> Option<Swapped<'g, Node<K, T, V>>> {
         let hash = node.hash();

@@ -1,7 +1,8 @@
 //! Destructors of results that use the memo which destroys them, and such as panic.
 
-use std::sync::{Arc, Barrier, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Barrier, Mutex, OnceLock, Weak, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use weakly::{Memo, Reclaim, Strong};
 
@@ -233,4 +234,28 @@ fn results_of_the_dead_are_kept_on_request() {
     drop(input);
     memo.clear();
     assert_eq!(destroyed.get(), 105);
+}
+
+/// 174: A result that was removed while it was made is destroyed when its making is over, and holds nothing up: not
+/// a purge by another thread, for which the destructor waits.
+#[test]
+fn a_removed_result_is_destroyed_when_nothing_is_held() {
+    let memo = Shared::<Kept>::default();
+    let (input, dependency) = (Strong::new(1), Strong::new(2));
+    let (purged, was_purged) = mpsc::channel();
+    let result = memo.get_or_compute(&input, |cx| {
+        cx.depends_on(&dependency);
+        memo.remove(&input);
+        let memo = Arc::clone(&memo);
+        Kept::new(Witness::new(move || {
+            let (done, is_done) = mpsc::channel();
+            thread::spawn(move || {
+                memo.purge();
+                done.send(()).unwrap();
+            });
+            _ = purged.send(is_done.recv_timeout(Duration::from_secs(5)));
+        }))
+    });
+    drop(result);
+    assert_eq!(was_purged.recv(), Ok(Ok(())), "the purge goes on");
 }

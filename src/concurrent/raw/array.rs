@@ -207,11 +207,10 @@ impl<N: Entry> Array<N> {
 
     /// Shows all entries that belong to a bucket, wherever they are by now.
     pub(super) fn each(&self, index: usize, look: &mut impl FnMut(*mut N)) {
-        _ = self.chain(index, &mut |bucket| {
+        _ = self.chain(index, &mut |bucket, part| {
             for node in bucket.entries() {
-                // Two buckets may have become one.
                 // SAFETY: as whoever calls this, who may look at what is linked.
-                if self.index(unsafe { &*node }.hash()) == index {
+                if part.has(unsafe { &*node }.hash()) {
                     look(node);
                 }
             }
@@ -219,23 +218,51 @@ impl<N: Entry> Array<N> {
         });
     }
 
-    /// Shows the buckets, one after the other, of what belongs to a bucket, wherever that is by now. If two have
-    /// become one, there are the other's entries too.
+    /// Shows the buckets, one after the other, in which is what belongs to a bucket, wherever that is by now, and
+    /// which part of each. (If two have become one, there are the other's entries too.)
     pub(super) fn chain(
         &self,
         index: usize,
-        look: &mut impl FnMut(&Bucket<N>) -> ControlFlow<()>,
+        look: &mut impl FnMut(&Bucket<N>, Part) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let bucket = self.bucket(index);
-        if bucket.meta().has_moved() {
-            let next = self.next().expect("it has moved there");
-            if next.len() < self.len() {
-                return next.chain(index & (next.len() - 1), look);
+        let len = self.len();
+        self.chain_of(Part { index, len }, look)
+    }
+
+    /// However often the arrays have grown and shrunk since, a part is found in one bucket of an array that is not
+    /// longer than that by which it was divided; so the work is that of the longest, and the recursion as deep
+    /// as that has more bits.
+    fn chain_of(
+        &self,
+        part: Part,
+        look: &mut impl FnMut(&Bucket<N>, Part) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let mut array = self;
+        loop {
+            let len = array.len();
+            if len > part.len {
+                let mut parts = (part.index..len).step_by(part.len);
+                return parts.try_for_each(|index| array.chain_of(Part { index, len }, look));
             }
-            next.chain(index, look)?;
-            next.chain(index + self.len(), look)
-        } else {
-            bucket.chain().try_for_each(look)
+            let bucket = array.bucket(part.index & (len - 1));
+            if !bucket.meta().has_moved() {
+                return bucket.chain().try_for_each(|bucket| look(bucket, part));
+            }
+            array = array.next().expect("it has moved there");
         }
+    }
+}
+
+/// The entries of a bucket of an array of this length.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    index: usize,
+    len: usize,
+}
+
+impl Part {
+    #[inline]
+    fn has(self, hash: u64) -> bool {
+        hash as usize & (self.len - 1) == self.index
     }
 }

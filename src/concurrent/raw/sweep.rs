@@ -68,7 +68,7 @@ impl<N: Entry> Array<N> {
     fn page_after(&self, page: usize) -> usize {
         let index = page & (self.len() - 1);
         let mut rest = PAGE * (page / self.len() + 1);
-        let next = self.chain(index, &mut |_| {
+        let next = self.chain(index, &mut |_, _| {
             if rest == 0 {
                 return Break(());
             }
@@ -87,7 +87,7 @@ impl<N: Entry> Array<N> {
     fn each_of_page(&self, page: usize, look: &mut impl FnMut(*mut N)) {
         let first = PAGE * (page / self.len());
         let mut at = 0;
-        _ = self.chain(page & (self.len() - 1), &mut |bucket| {
+        _ = self.chain(page & (self.len() - 1), &mut |bucket, _| {
             if at >= first {
                 bucket.entries().for_each(&mut *look);
             }

@@ -1,7 +1,7 @@
 //! The table: what readers and writers do.
 
 use core::marker::PhantomData;
-use core::mem::ManuallyDrop;
+use core::mem;
 use core::ops::Deref;
 use core::ptr;
 use std::boxed::Box;
@@ -181,7 +181,7 @@ pub(in super::super) struct Writer<'t, N: Entry> {
     pub(super) inside: Writing<'t, N::Context>,
 }
 
-/// An entry that is not in the table yet.
+/// An entry that is not in the table yet; or, when it is, nothing.
 pub(in super::super) struct Unlinked<'t, N: Entry> {
     node: *mut N,
     context: &'t N::Context,
@@ -190,8 +190,8 @@ pub(in super::super) struct Unlinked<'t, N: Entry> {
 impl<N: Entry> Unlinked<'_, N> {
     /// It is about to be in the table.
     #[inline]
-    fn link(self) -> *mut N {
-        ManuallyDrop::new(self).node
+    fn link(&mut self) -> *mut N {
+        mem::replace(&mut self.node, ptr::null_mut())
     }
 }
 
@@ -200,26 +200,25 @@ impl<N: Entry> Deref for Unlinked<'_, N> {
 
     #[inline]
     fn deref(&self) -> &N {
-        // SAFETY: it is ours.
+        debug_assert!(!self.node.is_null(), "it is in the table");
+        // SAFETY: it is ours until it is linked, which whoever does that knows.
         unsafe { &*self.node }
     }
 }
 
 impl<N: Entry> Drop for Unlinked<'_, N> {
     fn drop(&mut self) {
-        // SAFETY: from `Box::into_raw`, and nobody else has seen it.
-        unsafe { destroy::<N>(self.node.cast(), self.context) };
+        if !self.node.is_null() {
+            // SAFETY: from `Box::into_raw`, and nobody else has seen it.
+            unsafe { Box::from_raw(self.node) }.end(self.context);
+        }
     }
 }
 
 /// What came of an attempt to put an entry in.
 pub(in super::super) enum Put<'g, N> {
     Added(&'g N),
-    Replaced {
-        old: &'g N,
-        new: &'g N,
-    },
-    /// What was to be put in has been destroyed.
+    Replaced { old: &'g N, new: &'g N },
     Refused,
 }
 
@@ -401,11 +400,12 @@ impl<N: Entry> Writer<'_, N> {
     }
 
     /// Puts an entry in, in the place of the one with its hash that is the `same`, if what is there is
-    /// `expected`. Both may be asked again when others change the same.
+    /// `expected`. Both may be asked again when others change the same. If it is not put in, be it by a panic of
+    /// these, it stays with the caller, whose it is to say when it may be destroyed.
     #[inline]
     pub(in super::super) fn put<'g>(
         &'g self,
-        node: Unlinked<'_, N>,
+        node: &mut Unlinked<'_, N>,
         mut same: impl FnMut(&N, &N) -> bool,
         mut expected: impl FnMut(Option<&'g N>) -> bool,
     ) -> Put<'g, N> {
@@ -418,7 +418,7 @@ impl<N: Entry> Writer<'_, N> {
             };
             let home = array.home(hash);
             let seen = home.meta();
-            let found = search(home, seen, hash, |there| same(&node, there));
+            let found = search(home, seen, hash, |there| same(node, there));
             let old = match &found {
                 Found::Moved => continue,
                 Found::There(place) => Some(place.get()),

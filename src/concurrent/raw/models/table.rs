@@ -88,7 +88,11 @@ impl Table {
 
     pub(super) fn insert(&self, key: u64, value: u64) -> Option<u64> {
         let writer = self.raw.write();
-        match writer.put(self.raw.entry(self.node(key, value)), |_, _| true, |_| true) {
+        match writer.put(
+            &mut self.raw.entry(self.node(key, value)),
+            |_, _| true,
+            |_| true,
+        ) {
             Put::Added(_) => None,
             Put::Replaced { old, new } => {
                 new.value();
@@ -101,7 +105,7 @@ impl Table {
     fn insert_new(&self, key: u64, value: u64) -> bool {
         let writer = self.raw.write();
         let put = writer.put(
-            self.raw.entry(self.node(key, value)),
+            &mut self.raw.entry(self.node(key, value)),
             |_, _| true,
             |old| old.is_none(),
         );

@@ -31,8 +31,8 @@ fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
                 let wanted = random.below(2) == 0;
                 let expected = |old: Option<&Node>| old.is_some() == wanted;
                 let writer = table.write();
-                let node = table.entry(Node::new(hash, key, step));
-                let put = writer.put(node, |a, b| a.key == b.key, expected);
+                let mut node = table.entry(Node::new(hash, key, step));
+                let put = writer.put(&mut node, |a, b| a.key == b.key, expected);
                 assert_eq!(
                     matches!(put, Put::Refused),
                     truth.contains_key(&key) != wanted
@@ -128,7 +128,7 @@ fn comparisons_that_panic() {
     let put = catch_unwind(AssertUnwindSafe(|| {
         let writer = table.write();
         writer.put(
-            table.entry(Node::counted(1, 2, &ends)),
+            &mut table.entry(Node::counted(1, 2, &ends)),
             |_, _| resume_unwind(Box::new("a comparison")),
             |_| true,
         );
@@ -153,7 +153,7 @@ fn comparisons_that_change_the_table() {
     let asked = Cell::new(0);
     let writer = table.write();
     let put = writer.put(
-        table.entry(Node::new(1, 2, 20)),
+        &mut table.entry(Node::new(1, 2, 20)),
         |node, there| {
             asked.set(asked.get() + 1);
             if asked.get() == 1 {
@@ -266,4 +266,37 @@ fn shrinks() {
         (table.len(), table.value(spread(many - 1), many - 1)),
         (many as usize, Some(many - 1))
     );
+}
+
+/// A scan that is held up while the array is exchanged, for longer ones and shorter ones, many times: it shows each
+/// entry once, and does not go both ways at each growth.
+#[test]
+fn a_scan_while_arrays_grow_and_shrink() {
+    let (rounds, others) = if cfg!(miri) { (4, 40) } else { (40, 100) };
+    let table = RawTable::<Node>::new(());
+    for key in 0..12 {
+        table.insert(Node::new(spread(key), key, key));
+    }
+    let writer = table.write();
+    let first = writer.array().unwrap();
+    for _ in 0..rounds {
+        for key in 100..100 + others {
+            table.insert(Node::new(spread(key), key, key));
+        }
+        for key in 100..100 + others {
+            table.take(spread(key), key);
+        }
+        table.write().shrink_to_fit();
+    }
+    assert!(first.next().is_some_and(|next| next.next().is_some()));
+    let mut shown = Vec::new();
+    for index in 0..first.len() {
+        first.each(index, &mut |node| {
+            assert!(shown.len() < 100, "entries come again and again");
+            // SAFETY: it is linked, and nobody changes the table.
+            shown.push(unsafe { &*node }.key);
+        });
+    }
+    shown.sort_unstable();
+    assert!(shown.into_iter().eq(0..12));
 }

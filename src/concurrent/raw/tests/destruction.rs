@@ -204,8 +204,8 @@ fn destructors_that_use_the_table() {
     let table = TABLE.get_or_init(|| RawTable::new(()));
     for key in 0..20 {
         let chain = Box::new(Chain { table, key });
-        let chain = table.entry(chain);
-        table.write().put(chain, |_, _| false, |_| true);
+        let mut chain = table.entry(chain);
+        table.write().put(&mut chain, |_, _| false, |_| true);
     }
     table.write().remove_if(0, |_| true, |_| true);
     assert_eq!(table.len(), 0);
@@ -232,8 +232,8 @@ fn ends_have_the_context() {
     let now = || core::mem::take(&mut *ended.lock().unwrap());
     let table = RawTable::<Ending>::new(Arc::clone(&ended));
     let put = |number, same, expected| {
-        let entry = table.entry(Box::new(Ending(number)));
-        _ = table.write().put(entry, |_, _| same, |_| expected);
+        let mut entry = table.entry(Box::new(Ending(number)));
+        _ = table.write().put(&mut entry, |_, _| same, |_| expected);
     };
     drop(table.entry(Box::new(Ending(0))));
     put(1, false, false);
