@@ -5,10 +5,11 @@
 //! thread's own place in a collection are warm, with one thread as with two.
 
 use std::fs::File;
-use std::hint::black_box;
+use std::hint::{black_box, spin_loop};
 use std::io::{Read, Seek};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::AcqRel, Ordering::Acquire};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Barrier};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
@@ -47,9 +48,34 @@ pub(crate) enum Clock {
     WallInTotal,
 }
 
+/// Where the threads of a team wait for each other, awake: one that had to be woken would begin when the others
+/// are done, on the same processor perhaps, and they would never meet.
+struct StartLine {
+    threads: usize,
+    arrivals: AtomicUsize,
+}
+
+impl StartLine {
+    fn new(threads: usize) -> Self {
+        StartLine {
+            threads,
+            arrivals: AtomicUsize::new(0),
+        }
+    }
+
+    fn wait(&self) {
+        // AcqRel, with the loads of those who wait: all that was prepared has happened before they begin.
+        let before = self.arrivals.fetch_add(1, AcqRel);
+        let all = (before / self.threads + 1) * self.threads;
+        while self.arrivals.load(Acquire) < all {
+            spin_loop();
+        }
+    }
+}
+
 /// A thread's clock, and the line at which its team begins.
 struct Watch {
-    barrier: Arc<Barrier>,
+    barrier: Arc<StartLine>,
     operations: usize,
     /// Where Linux says how long this thread ran, if that is asked.
     ran: Option<File>,
@@ -57,7 +83,7 @@ struct Watch {
 
 impl Watch {
     /// Of the thread that calls.
-    fn new(barrier: Arc<Barrier>, plan: Plan) -> Self {
+    fn new(barrier: Arc<StartLine>, plan: Plan) -> Self {
         let ran = match plan.clock {
             Clock::Processor => File::open("/proc/thread-self/schedstat").ok(),
             Clock::Wall | Clock::WallInTotal => None,
@@ -118,7 +144,7 @@ struct Team {
 impl Team {
     /// Each of the plan's threads does the work for its number.
     fn sample(plan: Plan, mut work: impl FnMut(usize) -> Work) -> Sample {
-        let barrier = Arc::new(Barrier::new(plan.threads));
+        let barrier = Arc::new(StartLine::new(plan.threads));
         let (members, threads) = (0..plan.threads)
             .map(|number| {
                 let (mut work, barrier) = (work(number), barrier.clone());
