@@ -109,7 +109,9 @@ macro_rules! shared_housekeeping {
         /// [kept](crate::Reclaim::OnRequest) of the dead goes too.
         ///
         /// It waits for nobody but for another thread that is burying, and for that only until it has
-        /// unlinked what it has taken.
+        /// unlinked what it has taken. In a destructor that is run by a purge in a destructor, and so on, 16 deep
+        /// on this thread, of whatever collections, it does nothing: the stack has an end. Who purges then purges
+        /// once more, later.
         ///
         /// # Panics
         /// If a destructor does, when all have run.

@@ -31,6 +31,10 @@ use crate::reference::StrongRef;
 /// leads back to it by further results (`a` becomes `b`, and `b` becomes `a`), keeps the input alive. There,
 /// let the entry hold a [`Weak`](crate::Weak) pointer to its result, and [depend](Computation::depends_on) on
 /// it: then it goes when nobody uses the result any more.
+///
+/// It belongs to the key that it was made for: "the first input". What [`Memo::get`] gives out is not to be put
+/// into another memo by [`get_or_compute`](Memo::get_or_compute), where it would say that of another key, and where
+/// that has no such input, the methods that give out results panic.
 #[derive(Debug, Clone)]
 pub struct Rewritten<R>(Kept<R>);
 
@@ -59,7 +63,7 @@ impl<R: StrongRef + Clone + 'static> Rewritten<R> {
         match self.0 {
             Kept::Input(place) => K::inputs::<R>(key)[place]
                 .cloned()
-                .expect("the key is of the same type"),
+                .expect("it was made for a key with such an input"),
             Kept::Other(result) => result,
         }
     }
