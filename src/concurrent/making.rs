@@ -180,11 +180,11 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
         let flight = Flight::start();
         let mut waiting = Waiting(Some(Arc::clone(&flight)));
-        let mut node = self.nodes.entry(Box::new(Node::Flying {
+        let mut node = self.nodes.entry(|| Node::Flying {
             hash,
             key: key.clone(),
             flight: Arc::clone(&flight),
-        }));
+        });
         let pin = self.pin();
         // Before it is there, or whoever removes it at once would count below zero.
         let counted = Counted::one(&self.flying);

@@ -12,7 +12,6 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use equivalent::Equivalent;
-use std::boxed::Box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::inside::{self, Asking};
@@ -220,8 +219,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         if T::SWEPT.is_none() && tie.is_swept() && !self.is_swept() {
             self.swept.store(true, Relaxed);
         }
-        let node = Node::new(hash, key, value, tie.into_inner());
-        self.nodes.entry(Box::new(node))
+        self.nodes
+            .entry(|| Node::new(hash, key, value, tie.into_inner()))
     }
 
     /// Puts an entry in, in the place of the one with its key; `old` is shown that one, if it was not

@@ -52,9 +52,14 @@ impl<N: Entry> RawTable<N> {
         self.domain.context()
     }
 
-    /// An entry that is about to be put in. Ended as one of the table, if it is not.
+    /// An entry that is about to be put in. Ended as one of the table, if it is not. Its memory is there before it
+    /// is made: until then what it is made of ends by itself, should there be no memory.
     #[inline]
-    pub(in super::super) fn entry(&self, node: Box<N>) -> Unlinked<'_, N> {
+    pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'_, N> {
+        let mut place = Box::new_uninit();
+        place.write(make());
+        // SAFETY: written just now.
+        let node = unsafe { place.assume_init() };
         Unlinked {
             node: Box::into_raw(node),
             context: self.context(),

@@ -89,7 +89,7 @@ impl Table {
     pub(super) fn insert(&self, key: u64, value: u64) -> Option<u64> {
         let writer = self.raw.write();
         match writer.put(
-            &mut self.raw.entry(self.node(key, value)),
+            &mut self.raw.entry(|| *self.node(key, value)),
             |_, _| true,
             |_| true,
         ) {
@@ -105,7 +105,7 @@ impl Table {
     fn insert_new(&self, key: u64, value: u64) -> bool {
         let writer = self.raw.write();
         let put = writer.put(
-            &mut self.raw.entry(self.node(key, value)),
+            &mut self.raw.entry(|| *self.node(key, value)),
             |_, _| true,
             |old| old.is_none(),
         );

@@ -31,7 +31,7 @@ fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
                 let wanted = random.below(2) == 0;
                 let expected = |old: Option<&Node>| old.is_some() == wanted;
                 let writer = table.write();
-                let mut node = table.entry(Node::new(hash, key, step));
+                let mut node = table.entry(|| *Node::new(hash, key, step));
                 let put = writer.put(&mut node, |a, b| a.key == b.key, expected);
                 assert_eq!(
                     matches!(put, Put::Refused),
@@ -128,7 +128,7 @@ fn comparisons_that_panic() {
     let put = catch_unwind(AssertUnwindSafe(|| {
         let writer = table.write();
         writer.put(
-            &mut table.entry(Node::counted(1, 2, &ends)),
+            &mut table.entry(|| *Node::counted(1, 2, &ends)),
             |_, _| resume_unwind(Box::new("a comparison")),
             |_| true,
         );
@@ -153,7 +153,7 @@ fn comparisons_that_change_the_table() {
     let asked = Cell::new(0);
     let writer = table.write();
     let put = writer.put(
-        &mut table.entry(Node::new(1, 2, 20)),
+        &mut table.entry(|| *Node::new(1, 2, 20)),
         |node, there| {
             asked.set(asked.get() + 1);
             if asked.get() == 1 {

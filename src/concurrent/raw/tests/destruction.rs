@@ -204,7 +204,7 @@ fn destructors_that_use_the_table() {
     let table = TABLE.get_or_init(|| RawTable::new(()));
     for key in 0..20 {
         let chain = Box::new(Chain { table, key });
-        let mut chain = table.entry(chain);
+        let mut chain = table.entry(|| *chain);
         table.write().put(&mut chain, |_, _| false, |_| true);
     }
     table.write().remove_if(0, |_| true, |_| true);
@@ -232,10 +232,10 @@ fn ends_have_the_context() {
     let now = || core::mem::take(&mut *ended.lock().unwrap());
     let table = RawTable::<Ending>::new(Arc::clone(&ended));
     let put = |number, same, expected| {
-        let mut entry = table.entry(Box::new(Ending(number)));
+        let mut entry = table.entry(|| Ending(number));
         _ = table.write().put(&mut entry, |_, _| same, |_| expected);
     };
-    drop(table.entry(Box::new(Ending(0))));
+    drop(table.entry(|| Ending(0)));
     put(1, false, false);
     assert_eq!(now(), [0, 1], "never in");
     put(2, false, true);

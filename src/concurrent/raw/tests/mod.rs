@@ -72,7 +72,7 @@ impl<const PROMPT: bool> RawTable<Node<PROMPT>> {
     fn insert(&self, node: Box<Node<PROMPT>>) -> Option<u64> {
         match self
             .write()
-            .put(&mut self.entry(node), |a, b| a.key == b.key, |_| true)
+            .put(&mut self.entry(|| *node), |a, b| a.key == b.key, |_| true)
         {
             Put::Added(_) => None,
             Put::Replaced { old, .. } => Some(old.value),
