@@ -94,15 +94,15 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         key: &K,
         read: impl FnOnce(&T, &V) -> Option<R>,
     ) -> Result<R, Absent> {
-        // T1
-        let idle = self.queue().is_idle();
         let reader = self.nodes.read();
         let sweeps = T::SWEPT != Some(false) && reader.is_nth();
-        let found = match reader.get(hash.bits(), |node| *key == *node.key()) {
-            Some(Node::Flying { flight, .. }) => Err(Absent::Flying(Arc::clone(flight))),
-            Some(Node::Ready { tie, .. }) if !idle && tie.is_stale() => Err(Absent::Useless),
-            Some(Node::Ready { tie, value, .. }) => read(tie, value).ok_or(Absent::Useless),
+        let found = match self.seek(&reader, hash, |node| *key == *node.key()) {
             None => Err(Absent::Nothing),
+            Some(found) => match found.node {
+                Node::Flying { flight, .. } => Err(Absent::Flying(Arc::clone(flight))),
+                Node::Ready { .. } if found.is_stale() => Err(Absent::Useless),
+                Node::Ready { tie, value, .. } => read(tie, value).ok_or(Absent::Useless),
+            },
         };
         drop(reader);
         // (Who makes it changes the table, and sweeps then.)

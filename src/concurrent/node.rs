@@ -23,6 +23,8 @@ pub(crate) enum Node<K, T, V> {
     Ready {
         /// Whether what it owns is to be kept at its end. Set by who has unlinked it.
         kept: AtomicBool,
+        /// Whether its tie [pins](Tied::pins) what it is found by.
+        pinned: bool,
         hash: HashValue,
         key: K,
         value: V,
@@ -44,17 +46,6 @@ pub(crate) struct Around<K, V> {
 }
 
 impl<K, T, V> Node<K, T, V> {
-    #[inline]
-    pub(super) fn new(hash: HashValue, key: K, value: V, tie: T) -> Self {
-        Node::Ready {
-            kept: AtomicBool::new(false),
-            hash,
-            key,
-            value,
-            tie,
-        }
-    }
-
     #[inline]
     pub(super) fn hash(&self) -> HashValue {
         match self {
@@ -81,6 +72,24 @@ impl<K, T: Ending, V> Node<K, T, V> {
 }
 
 impl<K, T: Tied, V> Node<K, T, V> {
+    #[inline]
+    pub(super) fn new(hash: HashValue, key: K, value: V, tie: T) -> Self {
+        Node::Ready {
+            kept: AtomicBool::new(false),
+            pinned: tie.pins(),
+            hash,
+            key,
+            value,
+            tie,
+        }
+    }
+
+    /// Whether it can be stale when it is found, without that what is shown of it tells so.
+    #[inline]
+    pub(super) fn is_doubtful(&self) -> bool {
+        matches!(self, Node::Ready { pinned: false, .. })
+    }
+
     /// What it says, if it is ready; it may be stale.
     #[inline]
     pub(super) fn ready(&self) -> Option<(&T, &V)> {

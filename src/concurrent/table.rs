@@ -1,7 +1,7 @@
 //! The table under the shared collections: that of [`raw`](super::raw), with a queue of deaths.
 //!
-//! * **T1** Whether nothing is pending is asked *before* the table is looked at; else the node that was
-//!   found is asked whether it is stale (Q2 of the queue).
+//! * **T1** A node whose tie [pins](Tied::pins) what it is found by is not stale, or shows it. Of any other: whether
+//!   nothing is pending is asked *before* the look at the table that finds it (S2 of the queue); else the node is asked.
 //! * **T2** A node is ended by whoever has unlinked it, once: the table gives it to one.
 //! * **T3** A notice unlinks the node with its hook and no other.
 //! * **T4** Code of users never runs while something of ours is locked, nor between the taking of a
@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::node::{Around, Node};
-use super::raw::{FirstPanic, Put, RawTable, SweepPosition, Unlinked, Writer};
+use super::raw::{FirstPanic, Put, RawTable, Reader, SweepPosition, Unlinked, Writer};
 use super::tie::{Ending, Loose, Tied};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
@@ -48,6 +48,20 @@ pub(crate) struct Table<K, T: Ending, V> {
 pub(super) struct Swapped<'g, N> {
     pub(super) new: &'g N,
     pub(super) old: Option<(&'g N, bool)>,
+}
+
+/// A node that was found.
+pub(super) struct Found<'g, N> {
+    pub(super) node: &'g N,
+    /// Whether it may be stale.
+    doubtful: bool,
+}
+
+impl<K, T: Tied, V> Found<'_, Node<K, T, V>> {
+    #[inline]
+    pub(super) fn is_stale(&self) -> bool {
+        self.doubtful && self.node.is_stale()
+    }
 }
 
 // A table is whole between any two calls; what a panic can leave half done is a value.
@@ -156,6 +170,29 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         self.discarded.load(Relaxed)
     }
 
+    /// The node that is the `sought`.
+    ///
+    /// T1: one that may be stale is looked for again, when it is known whether anything is pending: most are not, and
+    /// who looks at them does not look at what every death changes.
+    #[inline]
+    pub(super) fn seek<'g>(
+        &self,
+        reader: &'g Reader<'_, Node<K, T, V>>,
+        hash: HashValue,
+        mut sought: impl FnMut(&Node<K, T, V>) -> bool,
+    ) -> Option<Found<'g, Node<K, T, V>>> {
+        let node = reader.get(hash.bits(), &mut sought)?;
+        if !node.is_doubtful() {
+            return Some(Found {
+                node,
+                doubtful: false,
+            });
+        }
+        let doubtful = !self.queue().is_idle();
+        let node = reader.get(hash.bits(), sought)?;
+        Some(Found { node, doubtful })
+    }
+
     /// Looks at the entry of a key. The closure runs while its destruction is put off, and under no lock. It says
     /// what to give out, none if it is not the entry that was meant.
     ///
@@ -170,17 +207,15 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     where
         Q: ?Sized + Equivalent<K>,
     {
-        // T1
-        let idle = self.queue().is_idle();
         if self.nodes.is_new() {
             return None;
         }
         let reader = self.nodes.read();
         let mut sweeps = T::SWEPT != Some(false) && reader.is_nth();
-        let found = reader
-            .get(hash.bits(), |node| key.equivalent(node.key()))
-            .and_then(Node::ready)
-            .filter(|(tie, _)| idle || !tie.is_stale())
+        let found = self
+            .seek(&reader, hash, |node| key.equivalent(node.key()))
+            .filter(|found| !found.is_stale())
+            .and_then(|found| found.node.ready())
             .and_then(|(tie, value)| {
                 let found = read(tie, value);
                 // In the destructor of its object, which may look once more.

@@ -56,6 +56,11 @@ pub trait Tied: Ending + Send + Sync {
     fn is_dead(&self) -> bool {
         self.is_stale()
     }
+    /// Whether what its entry is found by is the object, or is asked by an upgrade, for as long as the tie is
+    /// there: then what is found is not stale, or shows that itself. Nobody else can have the address of a
+    /// payload inside a block that the tie keeps, and who asks by it holds the object.
+    #[doc(hidden)]
+    fn pins(&self) -> bool;
     /// Whether whoever puts the entry in holds the objects, so that no death can be missed.
     #[doc(hidden)]
     #[inline]
@@ -203,6 +208,11 @@ where
     }
 
     #[inline]
+    fn pins(&self) -> bool {
+        self.0.tie().pins_address()
+    }
+
+    #[inline]
     fn is_named_by(&self, hook: HookId) -> bool {
         self.0.tie().is_named_by(hook)
     }
@@ -273,6 +283,12 @@ impl<K: StrongRef<Weak: Send + Sync>> Tied for Pinned<K> {
     #[inline]
     fn is_stale(&self) -> bool {
         self.0.is_expired()
+    }
+
+    /// The weak pointer pins the allocation.
+    #[inline]
+    fn pins(&self) -> bool {
+        true
     }
 
     #[inline]
@@ -347,6 +363,12 @@ impl<A: Tied, B: Tied> Tied for Pair<A, B> {
         self.0.is_dead() || self.1.is_dead()
     }
 
+    /// It is found by the first; the second is upgraded.
+    #[inline]
+    fn pins(&self) -> bool {
+        self.0.pins()
+    }
+
     #[inline]
     fn is_named_by(&self, hook: HookId) -> bool {
         self.0.is_named_by(hook) || self.1.is_named_by(hook)
@@ -390,6 +412,13 @@ impl Tied for AnyTie {
         match self {
             AnyTie::Announced(tie) => tie.is_announced(),
             AnyTie::Pinned(object) => object.is_dead(),
+        }
+    }
+
+    fn pins(&self) -> bool {
+        match self {
+            AnyTie::Announced(tie) => tie.pins_address(),
+            AnyTie::Pinned(_) => true,
         }
     }
 

@@ -65,6 +65,11 @@ impl<A: AsRef<[AnyTie]> + Send + Sync> Tied for Ties<A> {
         self.all().any(AnyTie::is_stale)
     }
 
+    /// The key is held by who asks; the others are held by nobody.
+    fn pins(&self) -> bool {
+        self.others.is_empty() && self.keys.as_ref().iter().all(AnyTie::pins)
+    }
+
     /// A computation does not hold what it depends on besides: a notice may come, and go, before there is
     /// an entry to go.
     fn is_held(&self) -> bool {

@@ -366,6 +366,12 @@ impl<T: ?Sized> Tie<T> {
         self.hook.load(Relaxed).is_null() || self.record().is_dying()
     }
 
+    /// Whether the object's address is that of its block, which the tie keeps: nobody else has it meanwhile.
+    #[inline]
+    pub(crate) fn pins_address(&self) -> bool {
+        !self.block().is_apart()
+    }
+
     /// Whether an upgrade would fail.
     #[inline]
     pub(crate) fn is_expired(&self) -> bool {

@@ -56,7 +56,7 @@ mod thread;
 
 pub(super) use retired::FirstPanic;
 pub(super) use sweep::SweepPosition;
-pub(super) use table::{Put, RawTable, Unlinked, Writer};
+pub(super) use table::{Put, RawTable, Reader, Unlinked, Writer};
 
 use std::boxed::Box;
 
