@@ -51,6 +51,8 @@ mod side;
 mod store;
 mod sync;
 mod table;
+#[cfg(feature = "std")]
+mod thread;
 mod value_map;
 mod watching;
 

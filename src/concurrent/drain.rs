@@ -7,6 +7,7 @@ use super::raw::FirstPanic;
 use super::table::Table;
 use super::tie::Tied;
 use crate::hash::HashValue;
+use crate::queue::Stripe;
 
 /// How deep drains may nest: a value that is destroyed by one may make another by what it does.
 const NESTED: usize = 16;
@@ -26,8 +27,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// Works off some notices, if there are any.
     #[inline]
     pub(super) fn drain_some(&self) {
-        if !self.queue().is_idle() {
-            self.drain(false);
+        if let Some(stripe) = self.queue().due() {
+            self.drain(stripe, false);
         }
     }
 
@@ -80,13 +81,13 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// Takes some notices and unlinks their entries, which are destroyed at the end. Says whether there
     /// were any.
     #[cold]
-    fn drain(&self, patient: bool) -> bool {
+    fn drain(&self, stripe: &Stripe, patient: bool) -> bool {
         let Some(_depth) = Depth::enter() else {
             return false;
         };
         let pin = self.pin();
         let mut any = false;
-        for notice in self.queue().take(patient) {
+        for notice in stripe.take(patient) {
             any = true;
             let hook = notice.hook();
             let hash = notice.hash();
@@ -101,7 +102,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
                     self.count(&self.dead);
                     notice.bury();
                 }
-                None => notice.bury_orphan(),
+                None => self.queue().is_late(notice),
             }
         }
         any
@@ -137,13 +138,13 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             while self.sweep_all(panics) > 0 {}
         }
         let mut turn = 0;
-        while !self.queue().is_idle() {
+        while let Some(stripe) = self.queue().due() {
             if DRAINS.get() >= NESTED {
                 return;
             }
             // One that panics has taken some.
             let mut drained = true;
-            panics.catch(|| drained = self.drain(true));
+            panics.catch(|| drained = self.drain(stripe, true));
             // Another thread may have taken the last of them, and be about to bury them.
             if !drained {
                 crate::sync::relax(&mut turn);

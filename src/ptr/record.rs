@@ -398,7 +398,7 @@ impl<F: Flavour> RecordRef<F> {
     }
 
     /// Ends a registration of whatever kind, unless the death of the object is being told: then its notice
-    /// has come or will come. The hook is taken back.
+    /// has come or will come. The hook is taken back, and the stack returned: it stays as long as its collection.
     ///
     /// (Another thread may have worked the notice off, and freed the hook, before the gate is closed: so
     /// whether it has been fired cannot be read from it, once the gate is not open.)
@@ -407,13 +407,12 @@ impl<F: Flavour> RecordRef<F> {
     /// The registration, one with a stack that counts, is the caller's; it is not ended twice. The caller
     /// has a reference besides.
     #[cfg(feature = "std")]
-    pub(crate) unsafe fn unregister_shared(self, hook: NonNull<()>, stack: StackRef<F>) -> bool {
-        let Some(gate) = self.lock().filter(Gate::is_open) else {
-            return false;
-        };
+    pub(crate) unsafe fn unregister_shared(self, hook: NonNull<()>) -> Option<StackRef<F>> {
+        let gate = self.lock().filter(Gate::is_open)?;
         // SAFETY: H1: the gate is open, so it has not been fired.
         unsafe {
             let hook = HookRef::from_ptr(hook);
+            let stack = StackRef::from_ptr(hook.target());
             if hook == self.first() {
                 gate.set_target(None);
                 drop(gate);
@@ -423,8 +422,8 @@ impl<F: Flavour> RecordRef<F> {
                 stack.give_back(hook);
             }
             self.release();
+            Some(stack)
         }
-        true
     }
 
     /// Whether nobody holds on weakly in a way that could bring back a strong handle, and `alone` says that

@@ -29,7 +29,7 @@ use crate::ptr::{
 };
 
 #[cfg(all(feature = "std", not(weakly_loom)))]
-pub(crate) use shared::{HookId, SharedQueue, Tie, TieTo};
+pub(crate) use shared::{HookId, SharedQueue, Stripe, Tie, TieTo};
 
 /// The owner's end of a stack of notices. Made at the first registration, so that an empty collection
 /// allocates nothing.

@@ -1,20 +1,22 @@
-//! The notices of a collection that threads share: the same stack and the same push as for one owner; but
+//! The notices of a collection that threads share: the same stacks and the same push as for one owner; but
 //! any thread may drain, and any thread may end a registration.
 //!
-//! * **S1** The stack's owner, for taking out, is who has the `turn`: a few instructions, no code of
-//!   anybody. Nobody waits for the turn but a purge.
+//! * **S1** There are several *stripes*, each with a stack. A thread registers with the stripe that its number leads
+//!   to, and drains that first: what a thread puts in and lets die touches no cache line that other threads do. The
+//!   owner of a stack, for taking out, is who has the `turn` of its stripe: a few instructions, no code of anybody.
+//!   Nobody waits for the turn but a purge.
 //! * **S2** `buried` counts a notice only *after* its entry has been unlinked, where the stack counts it
 //!   before its object's payload is freed. So who finds the two equal, *before* looking at the table, will
-//!   find no entry of an object whose death happened before that. (That the stack is empty proves
-//!   nothing: a notice may be in the hands of a drainer.) `buried` is read first: of each burial that it
-//!   counts, the push is then counted too.
+//!   find no entry, registered with that stripe, of an object whose death happened before that. (That the stack is
+//!   empty proves nothing: a notice may be in the hands of a drainer.) `buried` is read first: of each burial that it
+//!   counts, the push is then counted too. The queue is idle if all stripes are; an entry is with one of them.
 //! * **S3** A tie's registration ends once: by whoever takes its hook out of it. The tie has a reference of
 //!   its own to the record, since a reader may still look at an entry whose notice, and hook, have gone.
-//! * **S4** `registered` counts the registrations that have neither been ended nor brought a notice that was
-//!   taken out. As with one owner, the stack is freed when the queue is dropped and these have come.
-//! * **S5** The stack is made by the first who registers, or holds the queue; of several one wins. A queue without
+//! * **S4** `registered` counts the registrations with a stack that have neither been ended nor brought a notice that
+//!   was taken out. As with one owner, the stack is freed when the queue is dropped and these have come.
+//! * **S5** A stripe is made by the first who registers with it, or holds it; of several one wins. A queue without
 //!   one is idle: whoever has to see something pending has synchronised with a registration, or with a burial
-//!   of a notice, and so with who made the stack.
+//!   of a notice, and so with who made the stripe.
 
 #[cfg(all(test, weakly_loom))]
 mod models;
@@ -22,30 +24,43 @@ mod models;
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
+use std::boxed::Box;
 
 use crate::hash::HashValue;
-use crate::ptr::{Atomic, Block, Node, Notice, NoticeStack, RecordRef, StackRef, Strong, Weak};
+use crate::ptr::{Atomic, Block, Node, Notice, RecordRef, StackRef, Strong, Weak};
 use crate::sync::{self, AtomicPtr, AtomicUsize, Ordering::*, UnsafeCell, const_fn, first_load};
+use crate::thread::ThreadNumber;
 
 /// How many notices one turn takes.
 const TURN: usize = 16;
+/// Threads whose numbers are equal modulo this have one stripe.
+#[cfg(not(weakly_loom))]
+const STRIPES: usize = 8;
+#[cfg(weakly_loom)]
+const STRIPES: usize = 2;
+/// Of so many drains of a thread with a stripe of its own, one begins with those of others.
+const NTH: usize = 16;
 
-/// The collection's end of a stack that any thread may drain.
+/// The collection's end of the stacks, which any thread may drain.
 pub struct SharedQueue {
     /// Null until something is registered, or held (S5).
-    stack: AtomicPtr<NoticeStack<Atomic>>,
-    drained: Drained,
+    stripes: [AtomicPtr<Stripe>; STRIPES],
+    /// Notices, here or on their way, whose entry has gone.
+    orphans: AtomicUsize,
 }
 
-/// What changes with every drain: not on a cache line with what lookups read.
+/// A stack, and what changes with every drain of it. On cache lines of its own.
 #[repr(align(128))]
-struct Drained {
+pub(crate) struct Stripe {
+    stack: StackRef<Atomic>,
     /// What is left of the batch that was taken last (S1).
     batch: UnsafeCell<Node<Atomic>>,
     /// Whether somebody is taking out (S1).
     turn: AtomicUsize,
     /// Notices whose entries are unlinked (S2).
     buried: AtomicUsize,
+    /// How often its threads have looked for something to drain.
+    looks: AtomicUsize,
 }
 
 // SAFETY: S1; the counters are atomics; whether a collection may be shared follows from its keys and values.
@@ -82,15 +97,14 @@ pub(crate) struct TieTo<T: ?Sized> {
 /// and is safe.
 pub(crate) struct SharedNotice<'a> {
     notice: Notice<Atomic>,
-    stack: StackRef<Atomic>,
-    queue: &'a SharedQueue,
+    stripe: &'a Stripe,
 }
 
 /// Notices that one turn has taken out. They are linked, and each is read before it is buried.
 pub(crate) struct Taken<'a> {
     next: Node<Atomic>,
     left: usize,
-    queue: &'a SharedQueue,
+    stripe: &'a Stripe,
 }
 
 impl<'a> Iterator for Taken<'a> {
@@ -101,21 +115,18 @@ impl<'a> Iterator for Taken<'a> {
         self.left = self.left.checked_sub(1)?;
         let notice = self.next.get()?;
         self.next = notice.below();
-        Some(SharedNotice {
-            notice,
-            stack: self.queue.stack()?,
-            queue: self.queue,
-        })
+        let stripe = self.stripe;
+        Some(SharedNotice { notice, stripe })
     }
 }
 
 /// As a notice that is pending. See [`SharedQueue::hold`].
-pub(crate) struct Hold<'a>(&'a SharedQueue);
+pub(crate) struct Hold<'a>(&'a Stripe);
 
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
         // Release: as for a burial, what was done meanwhile is done.
-        self.0.drained.buried.fetch_add(1, Release);
+        self.0.buried.fetch_add(1, Release);
     }
 }
 
@@ -128,45 +139,60 @@ impl SharedQueue {
     const_fn! {
         pub(crate) fn new() -> SharedQueue {
             SharedQueue {
-                stack: AtomicPtr::new(ptr::null_mut()),
-                drained: Drained {
-                    batch: UnsafeCell::new(Node::NONE),
-                    turn: AtomicUsize::new(0),
-                    buried: AtomicUsize::new(0),
-                },
+                #[cfg(not(weakly_loom))]
+                stripes: [const { AtomicPtr::new(ptr::null_mut()) }; STRIPES],
+                #[cfg(weakly_loom)]
+                stripes: [AtomicPtr::new(ptr::null_mut()), AtomicPtr::new(ptr::null_mut())],
+                orphans: AtomicUsize::new(0),
             }
         }
     }
 
-    /// The stack, if there is one.
+    /// A stripe, if it is there.
     #[inline]
-    fn stack(&self) -> Option<StackRef<Atomic>> {
-        // Acquire: the stack is made.
-        let stack = self.stack.load(Acquire);
-        // SAFETY: it lasts as long as the queue at least.
-        (!stack.is_null()).then(|| unsafe { StackRef::from_ptr(stack) })
+    fn stripe(&self, at: usize) -> Option<&Stripe> {
+        // Acquire: the stripe is made.
+        // SAFETY: it lasts as long as the queue.
+        unsafe { self.stripes[at].load(Acquire).as_ref() }
     }
 
-    /// The stack, made if there is none.
     #[inline]
-    fn stack_or_new(&self) -> StackRef<Atomic> {
-        first_load(None, || self.stack()).unwrap_or_else(|| self.begin())
+    fn stripes(&self) -> impl Iterator<Item = &Stripe> {
+        (0..STRIPES).filter_map(|at| self.stripe(at))
+    }
+
+    /// Which stripe is this thread's.
+    #[inline]
+    fn own() -> usize {
+        ThreadNumber::current().get() % STRIPES
+    }
+
+    /// This thread's stripe, made if it is not there.
+    #[inline]
+    fn own_or_new(&self) -> &Stripe {
+        let own = Self::own();
+        first_load(None, || self.stripe(own)).unwrap_or_else(|| self.begin(own))
     }
 
     #[cold]
     #[inline(never)]
-    fn begin(&self) -> StackRef<Atomic> {
-        let new = StackRef::new(true);
-        // Release: who loads it finds the stack made. Acquire on failure: likewise, that of the winner.
-        match self
-            .stack
-            .compare_exchange(ptr::null_mut(), new.as_ptr(), Release, Acquire)
-        {
-            Ok(_) => new,
-            // SAFETY: ours is seen by nobody; the winner's lasts as long as the queue at least.
+    fn begin(&self, at: usize) -> &Stripe {
+        let new = Box::new(Stripe {
+            stack: StackRef::new(true),
+            batch: UnsafeCell::new(Node::NONE),
+            turn: AtomicUsize::new(0),
+            buried: AtomicUsize::new(0),
+            looks: AtomicUsize::new(0),
+        });
+        let new = Box::into_raw(new);
+        // Release: who loads it finds the stripe made. Acquire on failure: likewise, that of the winner.
+        match self.stripes[at].compare_exchange(ptr::null_mut(), new, Release, Acquire) {
+            // SAFETY: it lasts as long as the queue.
+            Ok(_) => unsafe { &*new },
+            // SAFETY: ours is seen by nobody; the winner's lasts as long as the queue.
             Err(there) => unsafe {
-                new.close(0);
-                StackRef::from_ptr(there)
+                drop(Box::from_raw(new));
+                &*there
             },
         }
     }
@@ -174,27 +200,19 @@ impl SharedQueue {
     /// Notices whose entries may still be there.
     #[inline]
     pub(crate) fn pending(&self) -> usize {
-        // Acquire: S2, the release of each burial: the entry is unlinked for us, and its push counted.
-        let buried = self.drained.buried.load(Acquire);
-        // (Without a stack nothing has been buried, or it would have been seen by that.)
-        self.stack()
-            .map_or(0, StackRef::pushed)
-            .wrapping_sub(buried)
+        self.stripes().map(Stripe::pending).sum()
     }
 
     /// Whether an entry that is found after this call cannot be of an object that is dead by now. See S2.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        self.pending() == 0
+        self.stripes().all(|stripe| stripe.pending() == 0)
     }
 
     /// Entries that are announced dead. Exact while nobody changes the map.
     pub(crate) fn announced(&self) -> usize {
         // An orphan may be counted off before it is counted.
-        let orphans = self
-            .stack()
-            .map_or(0, |stack| stack.get().orphans.load(Relaxed));
-        let announced = self.pending().wrapping_sub(orphans);
+        let announced = self.pending().wrapping_sub(self.orphans.load(Relaxed));
         if announced > isize::MAX as usize {
             return 0;
         }
@@ -203,9 +221,62 @@ impl SharedQueue {
 
     /// Makes the queue seem busy until this is dropped: who looks at the table asks what he finds.
     pub(crate) fn hold(&self) -> Hold<'_> {
+        let stripe = self.own_or_new();
         // Relaxed: who must see this sees it by a burial that comes after it (S2).
-        self.stack_or_new().count();
-        Hold(self)
+        stripe.stack.count();
+        Hold(stripe)
+    }
+
+    /// A stripe that has notices: this thread's own, if that has some. Each n-th time another's comes first: no death
+    /// waits for the thread that has registered the object.
+    #[inline]
+    pub(crate) fn due(&self) -> Option<&Stripe> {
+        let own = Self::own();
+        let looks = match self.stripe(own) {
+            Some(stripe) => {
+                let looks = stripe.look();
+                if looks % NTH != 0 && stripe.pending() != 0 {
+                    return Some(stripe);
+                }
+                looks / NTH
+            }
+            None => 0,
+        };
+        self.due_from(own + 1 + looks)
+    }
+
+    /// The same, with any.
+    #[inline(never)]
+    pub(crate) fn due_from(&self, first: usize) -> Option<&Stripe> {
+        (first..first + STRIPES)
+            .filter_map(|at| self.stripe(at % STRIPES))
+            .find(|stripe| stripe.pending() != 0)
+    }
+
+    /// A notice has come late: its entry was not there.
+    #[inline]
+    pub(crate) fn is_late(&self, notice: SharedNotice<'_>) {
+        self.orphans.fetch_sub(1, Relaxed);
+        notice.bury();
+    }
+}
+
+impl Stripe {
+    /// Counts how often its threads look for something to drain.
+    #[inline]
+    fn look(&self) -> usize {
+        // Relaxed: a hint; two threads of one stripe may count as one.
+        let looks = self.looks.load(Relaxed).wrapping_add(1);
+        self.looks.store(looks, Relaxed);
+        looks
+    }
+
+    /// Notices whose entries may still be there.
+    #[inline]
+    fn pending(&self) -> usize {
+        // Acquire: S2, the release of each burial: the entry is unlinked for us, and its push counted.
+        let buried = self.buried.load(Acquire);
+        self.stack.pushed().wrapping_sub(buried)
     }
 
     /// Takes some notices out. None if there are none or, unless `patient`, if another thread is at it.
@@ -214,12 +285,12 @@ impl SharedQueue {
         let mut taken = Taken {
             next: Node::NONE,
             left: 0,
-            queue: self,
+            stripe: self,
         };
         if self.lock(patient) {
             (taken.next, taken.left) = self.cut();
             // Release: what we have done to the batch is visible to the next.
-            self.drained.turn.store(0, Release);
+            self.turn.store(0, Release);
         }
         taken
     }
@@ -227,11 +298,9 @@ impl SharedQueue {
     /// S1: it is the caller's turn. Cuts some notices off the batch: the first, and how many.
     fn cut(&self) -> (Node<Atomic>, usize) {
         // SAFETY: S1.
-        let batch = self.drained.batch.with_mut(|batch| unsafe { &mut *batch });
-        if batch.is_none() {
-            if let Some(stack) = self.stack().filter(|stack| !stack.is_empty()) {
-                *batch = stack.take();
-            }
+        let batch = self.batch.with_mut(|batch| unsafe { &mut *batch });
+        if batch.is_none() && !self.stack.is_empty() {
+            *batch = self.stack.take();
         }
         let first = *batch;
         let mut count = 0;
@@ -246,7 +315,7 @@ impl SharedQueue {
         let mut turn = 0;
         loop {
             // Acquire: the release of whoever had the turn before.
-            match self.drained.turn.compare_exchange(0, 1, Acquire, Relaxed) {
+            match self.turn.compare_exchange(0, 1, Acquire, Relaxed) {
                 Ok(_) => return true,
                 Err(_) if patient => sync::relax(&mut turn),
                 Err(_) => return false,
@@ -255,9 +324,8 @@ impl SharedQueue {
     }
 }
 
-impl Drop for SharedQueue {
+impl Drop for Stripe {
     fn drop(&mut self) {
-        let Some(stack) = self.stack() else { return };
         loop {
             let taken = self.take(true);
             if taken.left == 0 {
@@ -265,13 +333,26 @@ impl Drop for SharedQueue {
             }
             for SharedNotice { notice, .. } in taken {
                 // Relaxed: nobody else is left.
-                stack.get().registered.fetch_sub(1, Relaxed);
+                self.stack.get().registered.fetch_sub(1, Relaxed);
                 // SAFETY: N3: taken out; no entry is left.
-                unsafe { stack.finish(notice) };
+                unsafe { self.stack.finish(notice) };
             }
         }
         // SAFETY: S4; all entries are gone.
-        unsafe { stack.close(stack.get().registered.load(Relaxed)) };
+        unsafe { self.stack.close(self.stack.get().registered.load(Relaxed)) };
+    }
+}
+
+impl Drop for SharedQueue {
+    fn drop(&mut self) {
+        for stripe in &self.stripes {
+            // Relaxed: nobody else is left.
+            let stripe = stripe.load(Relaxed);
+            if !stripe.is_null() {
+                // SAFETY: made by `begin`.
+                drop(unsafe { Box::from_raw(stripe) });
+            }
+        }
     }
 }
 
@@ -295,19 +376,13 @@ impl SharedNotice<'_> {
     /// Its entry is unlinked, or was. The hook goes.
     #[inline]
     pub(crate) fn bury(self) {
+        let stack = self.stripe.stack;
         // Relaxed: S4, as in `Tie::new`.
-        self.stack.get().registered.fetch_sub(1, Relaxed);
+        stack.get().registered.fetch_sub(1, Relaxed);
         // SAFETY: N3: taken out; the tie is settled, or knows the hook only by its address.
-        unsafe { self.stack.finish(self.notice) };
+        unsafe { stack.finish(self.notice) };
         // Release: S2, for who reads `buried` next: the entry is gone.
-        self.queue.drained.buried.fetch_add(1, Release);
-    }
-
-    /// It has come late: its entry was not there.
-    #[inline]
-    pub(crate) fn bury_orphan(self) {
-        self.stack.get().orphans.fetch_sub(1, Relaxed);
-        self.bury();
+        self.stripe.buried.fetch_add(1, Release);
     }
 }
 
@@ -315,7 +390,7 @@ impl<T: ?Sized> Tie<T> {
     /// Registers with an object: its death will bring a notice with this hash.
     #[inline]
     pub(crate) fn new(strong: &Strong<T, Atomic>, hash: HashValue, queue: &SharedQueue) -> Self {
-        let stack = queue.stack_or_new();
+        let stack = queue.own_or_new().stack;
         // SAFETY: a strong handle; the stack counts.
         let hook = unsafe { strong.block().register_shared(stack, hash.short()) };
         // Relaxed: only who drops the queue asks, when nobody else is left. (Not before: it may fail.)
@@ -404,14 +479,12 @@ impl<T: ?Sized> Tie<T> {
         let Some(hook) = NonNull::new(self.hook.swap(ptr::null_mut(), Relaxed)) else {
             return;
         };
-        let stack = queue.stack_or_new();
         // SAFETY: S3, it is ours to end: if the object's death is not being told, the hook is in its list, and
         // nobody else uses it. If it is, the hook is not touched: its notice has it.
-        if unsafe { self.record().unregister_shared(hook, stack) } {
+        match unsafe { self.record().unregister_shared(hook) } {
             // Relaxed: as in `new`.
-            stack.get().registered.fetch_sub(1, Relaxed);
-        } else {
-            stack.get().orphans.fetch_add(1, Relaxed);
+            Some(stack) => _ = stack.get().registered.fetch_sub(1, Relaxed),
+            None => _ = queue.orphans.fetch_add(1, Relaxed),
         }
     }
 }

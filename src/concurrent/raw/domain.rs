@@ -32,9 +32,9 @@ use std::collections::VecDeque;
 use std::vec::Vec;
 
 use super::retired::{FirstPanic, Retired};
-use super::thread::ThreadNumber;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicPtr, AtomicUsize, Mutex, MutexGuard, const_fn, first_load, store_load};
+use crate::thread::ThreadNumber;
 
 /// Not inside.
 const OUT: usize = usize::MAX;

@@ -52,7 +52,6 @@ mod sweep;
 mod table;
 #[cfg(all(test, not(weakly_loom)))]
 mod tests;
-mod thread;
 
 pub(super) use retired::FirstPanic;
 pub(super) use sweep::SweepPosition;

@@ -13,7 +13,7 @@ use loom::thread::{self, JoinHandle};
 use std::vec::Vec;
 
 use super::Entry;
-use super::thread::ThreadNumber;
+use crate::thread::ThreadNumber;
 
 fn spawn<T: 'static>(number: usize, run: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
     thread::spawn(move || {

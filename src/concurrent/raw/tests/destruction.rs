@@ -292,7 +292,7 @@ fn in_the_destructor_of_a_thread_local() {
 /// Numbers are given back with their threads: a table has no more seats than threads at once.
 #[test]
 fn numbers_are_given_back() {
-    use super::super::thread::ThreadNumber;
+    use crate::thread::ThreadNumber;
     let own = ThreadNumber::current().get();
     assert_eq!(ThreadNumber::current().get(), own);
     let many = if cfg!(miri) { 10 } else { 300 };

@@ -4,7 +4,7 @@
 use core::marker::PhantomData;
 
 /// The number of this thread, for as long as this is there. No other thread has it meanwhile.
-pub(super) struct ThreadNumber {
+pub(crate) struct ThreadNumber {
     number: usize,
     /// Whether it is given back with this, and not with the thread.
     borrowed: bool,
@@ -14,7 +14,7 @@ pub(super) struct ThreadNumber {
 
 impl ThreadNumber {
     #[inline]
-    pub(super) fn get(&self) -> usize {
+    pub(crate) fn get(&self) -> usize {
         self.number
     }
 }
@@ -81,7 +81,7 @@ mod imp {
 
     impl ThreadNumber {
         #[inline]
-        pub(in super::super) fn current() -> Self {
+        pub(crate) fn current() -> Self {
             let number = NUMBER.get();
             if number < LATE {
                 return Self::new(number, false);
@@ -132,11 +132,11 @@ mod imp {
 
     impl ThreadNumber {
         /// The threads of a model say which they are.
-        pub(in super::super) fn set(number: usize) {
+        pub(crate) fn set(number: usize) {
             NUMBER.with(|own| own.set(number));
         }
 
-        pub(in super::super) fn current() -> Self {
+        pub(crate) fn current() -> Self {
             ThreadNumber {
                 number: NUMBER.with(Cell::get),
                 borrowed: false,
