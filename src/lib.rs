@@ -52,6 +52,7 @@ mod store;
 mod sync;
 mod table;
 #[cfg(feature = "std")]
+#[cfg_attr(weakly_loom, allow(dead_code))]
 mod thread;
 mod value_map;
 mod watching;

@@ -30,8 +30,6 @@ pub use weak::Weak;
 
 pub(crate) use header::{Block, with_address};
 pub(crate) use hook::HookRef;
-#[cfg(feature = "std")]
-pub(crate) use notice::NoticeStack;
 pub(crate) use notice::{Node, Notice, StackRef, depth, number};
 pub(crate) use record::RecordRef;
 pub(crate) use state::Registration;

@@ -302,11 +302,9 @@ pub(crate) struct NoticeStack<F: Flavour> {
     /// How many have been, or are just being, pushed, if anybody wants to know.
     pushed: F::Word,
     /// For an owner that consists of many threads: registrations that have neither been ended nor brought a
-    /// notice that was taken out; and notices, here or on their way, whose entry has gone.
+    /// notice that was taken out.
     #[cfg(feature = "std")]
     pub(crate) registered: F::Word,
-    #[cfg(feature = "std")]
-    pub(crate) orphans: F::Word,
     is_counted: bool,
     /// The owner's.
     slab: UnsafeCell<Slab<F>>,
@@ -340,8 +338,6 @@ impl<F: Flavour> StackRef<F> {
             pushed: F::Word::new(0),
             #[cfg(feature = "std")]
             registered: F::Word::new(0),
-            #[cfg(feature = "std")]
-            orphans: F::Word::new(0),
             is_counted,
             slab: UnsafeCell::new(Slab::new()),
             live: Live::new(),

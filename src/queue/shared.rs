@@ -9,7 +9,9 @@
 //!   before its object's payload is freed. So who finds the two equal, *before* looking at the table, will
 //!   find no entry, registered with that stripe, of an object whose death happened before that. (That the stack is
 //!   empty proves nothing: a notice may be in the hands of a drainer.) `buried` is read first: of each burial that it
-//!   counts, the push is then counted too. The queue is idle if all stripes are; an entry is with one of them.
+//!   counts, the push is then counted too. The queue is idle if all stripes are. That of all stripes is read before
+//!   what any of them has pushed: a [hold](SharedQueue::hold) of one stripe may have to be seen by a burial of
+//!   another.
 //! * **S3** A tie's registration ends once: by whoever takes its hook out of it. The tie has a reference of
 //!   its own to the record, since a reader may still look at an entry whose notice, and hook, have gone.
 //! * **S4** `registered` counts the registrations with a stack that have neither been ended nor brought a notice that
@@ -200,13 +202,18 @@ impl SharedQueue {
     /// Notices whose entries may still be there.
     #[inline]
     pub(crate) fn pending(&self) -> usize {
-        self.stripes().map(Stripe::pending).sum()
+        // All of these before any of those (S2).
+        let buried = self
+            .stripes()
+            .fold(0_usize, |sum, stripe| sum.wrapping_add(stripe.buried()));
+        let pushed = |sum: usize, stripe: &Stripe| sum.wrapping_add(stripe.stack.pushed());
+        self.stripes().fold(0, pushed).wrapping_sub(buried)
     }
 
     /// Whether an entry that is found after this call cannot be of an object that is dead by now. See S2.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        self.stripes().all(|stripe| stripe.pending() == 0)
+        self.pending() == 0
     }
 
     /// Entries that are announced dead. Exact while nobody changes the map.
@@ -274,9 +281,14 @@ impl Stripe {
     /// Notices whose entries may still be there.
     #[inline]
     fn pending(&self) -> usize {
-        // Acquire: S2, the release of each burial: the entry is unlinked for us, and its push counted.
-        let buried = self.buried.load(Acquire);
+        let buried = self.buried();
         self.stack.pushed().wrapping_sub(buried)
+    }
+
+    #[inline]
+    fn buried(&self) -> usize {
+        // Acquire: S2, the release of each burial: the entry is unlinked for us, and its push counted.
+        self.buried.load(Acquire)
     }
 
     /// Takes some notices out. None if there are none or, unless `patient`, if another thread is at it.

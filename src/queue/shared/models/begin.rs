@@ -8,8 +8,7 @@ fn tie(key: &Strong<Payload>, queue: &SharedQueue) -> Tie<Payload> {
 
 /// Works off what is there.
 fn drain(queue: &SharedQueue) -> usize {
-    let notices = queue.take(true);
-    notices.map(SharedNotice::bury).count()
+    take(queue, true).map(SharedNotice::bury).count()
 }
 
 /// Two register at once with an empty queue, and a third asks whether it is idle: all have the same stack.
@@ -120,8 +119,8 @@ fn a_death_of_the_first() {
             let entry = world.entry.with_mut(|entry| unsafe { (*entry).take() });
             entry.unwrap().tie().end(&world.queue);
         }
-        for notice in world.queue.take(true) {
-            notice.bury_orphan();
+        for notice in take(&world.queue, true) {
+            world.queue.is_late(notice);
         }
         assert!(world.queue.is_idle());
     });

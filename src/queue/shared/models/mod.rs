@@ -5,6 +5,7 @@
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 
 mod begin;
+mod stripes;
 mod unheld;
 
 use core::ops::Deref;
@@ -65,6 +66,11 @@ impl<T: Thing> Entry<T> {
     }
 }
 
+/// One turn of this thread with its own stripe.
+fn take(queue: &SharedQueue, patient: bool) -> Taken<'_> {
+    queue.own_or_new().take(patient)
+}
+
 /// A map with so many places.
 struct Map<const N: usize, T: Thing = Payload> {
     entries: [Entry<T>; N],
@@ -78,10 +84,14 @@ impl<const N: usize, T: Thing> Map<N, T> {
         Arc::new(Map { entries, queue })
     }
 
-    /// One turn, as the table does it. Says how many entries it has unlinked.
+    /// One turn with this thread's own stripe, as the table does it. Says how many entries it has unlinked.
     fn drain(&self, patient: bool) -> usize {
+        self.turn(take(&self.queue, patient))
+    }
+
+    fn turn(&self, taken: Taken<'_>) -> usize {
         let mut buried = 0;
-        for notice in self.queue.take(patient) {
+        for notice in taken {
             assert_eq!(notice.hash().short(), HASH);
             let hook = notice.hook();
             // (Whether it is linked is not asked first: see `sync` for what that would hide.)
@@ -92,7 +102,7 @@ impl<const N: usize, T: Thing> Map<N, T> {
                     buried += 1;
                     notice.bury();
                 }
-                None => notice.bury_orphan(),
+                None => self.queue.is_late(notice),
             }
         }
         buried
@@ -100,12 +110,10 @@ impl<const N: usize, T: Thing> Map<N, T> {
 
     /// Nothing is left, and nothing is counted that is not there.
     fn is_spent(&self) -> bool {
-        let Some(stack) = self.queue.stack() else {
-            return self.queue.is_idle();
-        };
+        let registered = |stripe: &Stripe| stripe.stack.get().registered.load(Relaxed);
         self.queue.is_idle()
-            && stack.get().orphans.load(Relaxed) == 0
-            && stack.get().registered.load(Relaxed) == 0
+            && self.queue.orphans.load(Relaxed) == 0
+            && self.queue.stripes().all(|stripe| registered(stripe) == 0)
     }
 }
 
@@ -336,12 +344,12 @@ fn a_tie_is_settled_while_another_ends_it() {
             let map = map.clone();
             move || map.tie().end(&map.queue)
         });
-        for notice in map.queue.take(true) {
+        for notice in take(&map.queue, true) {
             map.tie().settle();
             notice.bury();
         }
         other.join().unwrap();
-        let registered = map.queue.stack_or_new().get().registered.load(Relaxed);
+        let registered = map.queue.own_or_new().stack.get().registered.load(Relaxed);
         assert_eq!(registered, 0, "counted off once");
     });
 }
@@ -354,13 +362,13 @@ fn a_settled_tie_is_no_orphan() {
         let queue = SharedQueue::new();
         let tie = Tie::new(&key, HashValue::of_short(HASH), &queue);
         drop(key);
-        for notice in queue.take(true) {
+        for notice in take(&queue, true) {
             assert!(tie.is_named_by(notice.hook()));
             tie.settle();
             notice.bury();
         }
         drop(tie);
-        assert_eq!(queue.stack_or_new().get().orphans.load(Relaxed), 0);
+        assert_eq!(queue.orphans.load(Relaxed), 0);
         assert!(queue.is_idle());
     });
 }

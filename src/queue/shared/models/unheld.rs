@@ -30,7 +30,7 @@ fn a_notice_that_is_still_to_come_finds_what_is_linked_before() {
 }
 
 /// An entry is put in that depends on an object which nobody holds: as a memo puts in what it has computed.
-fn put_in_what_may_have_died<const N: usize>(map: &Map<N>, entry: &Entry) {
+pub(super) fn put_in_what_may_have_died<const N: usize>(map: &Map<N>, entry: &Entry) {
     let held = map.queue.hold();
     if !entry.tie().was_announced() {
         entry.link();

@@ -1,0 +1,76 @@
+//! S2 with two stripes: what is registered with one is held, drained and asked for by threads of the other.
+
+use super::unheld::put_in_what_may_have_died;
+use super::*;
+use crate::thread::ThreadNumber;
+
+/// Takes all that is due, as a purge does.
+fn drain_all<const N: usize>(map: &Map<N>) -> usize {
+    let mut buried = 0;
+    while let Some(stripe) = map.queue.due() {
+        buried += map.turn(stripe.take(true));
+    }
+    buried
+}
+
+/// A burial on one stripe does not stand for a death on the other.
+#[test]
+fn a_burial_on_one_stripe_is_none_on_the_other() {
+    for number in [0, 1] {
+        check(2, move |maker| {
+            let [early, late] = [maker.object(), maker.object()];
+            let queue = SharedQueue::new();
+            ThreadNumber::set(number);
+            let first = Entry::linked(&early, &queue);
+            ThreadNumber::set(1 - number);
+            let entries = [first, Entry::linked(&late, &queue)];
+            let map = Arc::new(Map { entries, queue });
+            drop(early);
+            let other = thread::spawn({
+                let map = map.clone();
+                move || {
+                    ThreadNumber::set(1 - number);
+                    drop(late);
+                    drain_all(&map)
+                }
+            });
+            let idle = map.queue.is_idle();
+            assert!(!(idle && map.entries[0].is_linked()), "found");
+            assert_eq!(other.join().unwrap() + drain_all(&map), 2);
+            assert!(map.is_spent());
+        });
+    }
+}
+
+/// Who holds one stripe while it puts in what is registered with the other is seen by whoever has seen that
+/// notice buried.
+#[test]
+fn a_hold_of_one_stripe_and_a_notice_on_the_other() {
+    for number in [0, 1] {
+        check(1, move |maker| {
+            let object = maker.object();
+            let queue = SharedQueue::new();
+            ThreadNumber::set(number);
+            let entries = [Entry::new(&object, &queue)];
+            let map = Arc::new(Map { entries, queue });
+            let other = thread::spawn({
+                let map = map.clone();
+                move || {
+                    ThreadNumber::set(1 - number);
+                    put_in_what_may_have_died(&map, &map.entries[0]);
+                }
+            });
+            drop(object);
+            map.drain(true);
+            let idle = map.queue.is_idle();
+            let entry = &map.entries[0];
+            if entry.is_linked() {
+                assert!(!idle, "a dead one's entry seems fresh");
+                assert!(entry.tie().is_announced());
+            }
+            other.join().unwrap();
+            drain_all(&map);
+            assert!(!entry.is_linked() && map.queue.is_idle());
+        });
+    }
+}
