@@ -44,6 +44,8 @@ mod reclaim;
 mod reentry;
 #[path = "concurrent/statics.rs"]
 mod statics;
+#[path = "concurrent/stripes.rs"]
+mod stripes;
 #[path = "concurrent/sweeps.rs"]
 mod sweeps;
 #[path = "concurrent/thread_locals.rs"]

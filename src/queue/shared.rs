@@ -9,9 +9,8 @@
 //!   before its object's payload is freed. So who finds the two equal, *before* looking at the table, will
 //!   find no entry, registered with that stripe, of an object whose death happened before that. (That the stack is
 //!   empty proves nothing: a notice may be in the hands of a drainer.) `buried` is read first: of each burial that it
-//!   counts, the push is then counted too. The queue is idle if all stripes are. That of all stripes is read before
-//!   what any of them has pushed: a [hold](SharedQueue::hold) of one stripe may have to be seen by a burial of
-//!   another.
+//!   counts, the push is then counted too. The queue is idle if all stripes are, one asked after the other: an entry is
+//!   registered with one of them.
 //! * **S3** A tie's registration ends once: by whoever takes its hook out of it. The tie has a reference of
 //!   its own to the record, since a reader may still look at an entry whose notice, and hook, have gone.
 //! * **S4** `registered` counts the registrations with a stack that have neither been ended nor brought a notice that
@@ -202,18 +201,13 @@ impl SharedQueue {
     /// Notices whose entries may still be there.
     #[inline]
     pub(crate) fn pending(&self) -> usize {
-        // All of these before any of those (S2).
-        let buried = self
-            .stripes()
-            .fold(0_usize, |sum, stripe| sum.wrapping_add(stripe.buried()));
-        let pushed = |sum: usize, stripe: &Stripe| sum.wrapping_add(stripe.stack.pushed());
-        self.stripes().fold(0, pushed).wrapping_sub(buried)
+        self.stripes().map(Stripe::pending).sum()
     }
 
     /// Whether an entry that is found after this call cannot be of an object that is dead by now. See S2.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        self.pending() == 0
+        self.stripes().all(|stripe| stripe.pending() == 0)
     }
 
     /// Entries that are announced dead. Exact while nobody changes the map.
@@ -229,7 +223,8 @@ impl SharedQueue {
     /// Makes the queue seem busy until this is dropped: who looks at the table asks what he finds.
     pub(crate) fn hold(&self) -> Hold<'_> {
         let stripe = self.own_or_new();
-        // Relaxed: who must see this sees it by a burial that comes after it (S2).
+        // Relaxed: who must see this has seen a death that came after it. (Who holds looks at the object after this,
+        // under its gate, and has not found it dying; so the push, on whatever stripe, comes after the count.)
         stripe.stack.count();
         Hold(stripe)
     }

@@ -42,8 +42,7 @@ fn a_burial_on_one_stripe_is_none_on_the_other() {
     }
 }
 
-/// Who holds one stripe while it puts in what is registered with the other is seen by whoever has seen that
-/// notice buried.
+/// Who holds one stripe while it puts in what is registered with the other is seen by whoever has seen the death.
 #[test]
 fn a_hold_of_one_stripe_and_a_notice_on_the_other() {
     for number in [0, 1] {
