@@ -14,7 +14,7 @@ use alloc::boxed::Box;
 use core::mem::offset_of;
 use core::ptr::{self, NonNull};
 
-use super::flavour::{Flavour, Link};
+use super::flavour::{Flavour, Link, Local};
 use super::header::Block;
 use super::notice::NoticeStack;
 use crate::sync::{self, Live, Ordering::*, UnsafeCell};
@@ -225,7 +225,7 @@ struct Chunk<F: Flavour> {
 }
 
 /// The largest chunk: hooks in a page.
-const CHUNK: usize = 4096 / size_of::<Hook<super::Local>>() - 1;
+const CHUNK: usize = 4096 / size_of::<Hook<Local>>() - 1;
 
 /// The memory of one collection's hooks: chunks that double in size, and a list of hooks taken back. It is
 /// given back when the collection has ended and its last notice has come.

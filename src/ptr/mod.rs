@@ -10,6 +10,7 @@ mod finalize;
 mod flavour;
 mod header;
 mod hook;
+mod memory;
 #[cfg(all(test, weakly_loom))]
 pub(crate) mod models;
 mod notice;
@@ -35,23 +36,3 @@ pub(crate) use notice::NoticeStack;
 pub(crate) use notice::{Node, Notice, StackRef, depth, number};
 pub(crate) use record::RecordRef;
 pub(crate) use state::Registration;
-
-/// Ends the process, without unwinding: a count is about to wrap around.
-#[cold]
-#[inline(never)]
-fn abort() -> ! {
-    #[cfg(feature = "std")]
-    std::process::abort();
-    // A panic while panicking aborts, and needs no std.
-    #[cfg(not(feature = "std"))]
-    {
-        struct Twice;
-        impl Drop for Twice {
-            fn drop(&mut self) {
-                panic!("too many handles");
-            }
-        }
-        let _twice = Twice;
-        panic!("too many handles");
-    }
-}

@@ -19,9 +19,8 @@ use alloc::boxed::Box;
 use core::mem::{ManuallyDrop, offset_of};
 use core::ptr::{self, NonNull};
 
-use super::abort;
 use super::finalize::FinalizerNode;
-use super::flavour::{Counter, Flavour};
+use super::flavour::{Counter, Flavour, abort};
 use super::header::Block;
 use super::hook::{Hook, HookRef, Target};
 use super::notice::{Node, StackRef};

@@ -17,8 +17,7 @@
 
 use core::ptr;
 
-use super::abort;
-use super::flavour::{Counter, Flavour, Link};
+use super::flavour::{Counter, Flavour, Link, abort};
 use super::header::Block;
 use super::notice::{Node, Notice, NoticeStack, StackRef};
 use super::record::{Fresh, RecordRef, Registered};

@@ -7,10 +7,10 @@ use core::ops::Deref;
 use core::pin::Pin;
 use core::ptr::{self, NonNull};
 
-use super::abort;
 use super::death::{Free, Reclaim};
-use super::flavour::{Counter, Flavour, Link};
-use super::header::{self, Block, with_address};
+use super::flavour::{Atomic, Counter, Flavour, Link, abort};
+use super::header::{Block, is_apart, with_address};
+use super::memory;
 use super::state;
 use super::weak::Weak;
 use crate::sync::Ordering::*;
@@ -61,9 +61,9 @@ pub struct Strong<T: ?Sized, F: Flavour> {
 
 // SAFETY: as for `Arc`: a handle gives `&T` on any thread (`Sync`), and the last may drop the payload
 // on any thread (`Send`). The counts are atomics.
-unsafe impl<T: ?Sized + Send + Sync> Send for Strong<T, super::Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Send for Strong<T, Atomic> {}
 // SAFETY: likewise; a `&Strong` can be cloned.
-unsafe impl<T: ?Sized + Send + Sync> Sync for Strong<T, super::Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Sync for Strong<T, Atomic> {}
 
 impl<T, F: Flavour> Strong<T, F> {
     /// Makes an object and its first handle. One allocation.
@@ -75,7 +75,7 @@ impl<T, F: Flavour> Strong<T, F> {
     #[must_use]
     #[inline]
     pub fn new(value: T) -> Self {
-        let ptr = header::allocate::<F>(Layout::new::<T>(), 1, state::NONE).cast::<T>();
+        let ptr = memory::allocate::<F>(Layout::new::<T>(), 1, state::NONE).cast::<T>();
         // SAFETY: fresh memory of this layout.
         unsafe { ptr.write(value) };
         // SAFETY: it holds a value, and is counted once.
@@ -109,7 +109,7 @@ impl<T, F: Flavour> Strong<T, F> {
     pub fn new_cyclic(f: impl FnOnce(&Weak<T, F>) -> T) -> Self {
         let layout = Layout::new::<T>();
         // One share is the object's, one that of the handle below.
-        let ptr = header::allocate::<F>(layout, 0, state::weak(2)).cast::<T>();
+        let ptr = memory::allocate::<F>(layout, 0, state::weak(2)).cast::<T>();
         // SAFETY: just allocated.
         let block = unsafe { Block::<F>::of(ptr.cast(), layout) };
         // SAFETY: the second share.
@@ -317,7 +317,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// What weak handles and entries keep: the place of an inline payload in the block, with our metadata.
     #[inline(always)]
     pub(crate) fn place(&self) -> NonNull<T> {
-        if header::is_apart(self.layout()) {
+        if is_apart(self.layout()) {
             with_address(self.ptr, self.block().place())
         } else {
             self.ptr

@@ -5,7 +5,7 @@ use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
-use super::flavour::Flavour;
+use super::flavour::{Atomic, Flavour};
 use super::header::{Block, with_address};
 use super::strong::Strong;
 
@@ -33,9 +33,9 @@ const NOWHERE: NonNull<u8> = match NonNull::new(ptr::without_provenance_mut(usiz
 
 // SAFETY: as for `std::sync::Weak`: it can become a strong handle, and header and record are made of
 // atomics and of what the gate protects.
-unsafe impl<T: ?Sized + Send + Sync> Send for Weak<T, super::Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Send for Weak<T, Atomic> {}
 // SAFETY: likewise.
-unsafe impl<T: ?Sized + Send + Sync> Sync for Weak<T, super::Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Sync for Weak<T, Atomic> {}
 
 impl<T, F: Flavour> Weak<T, F> {
     /// A handle that never had an object: always expired, no allocation.
