@@ -7,8 +7,9 @@ use core::ptr::NonNull;
 use super::finalize;
 use super::flavour::{Flavour, Link};
 use super::header::{Block, is_apart};
-use super::notice::{Node, StackRef};
+use super::notice::Node;
 use super::record::RecordRef;
+use super::stack::StackRef;
 use super::state::{self, State};
 use crate::sync::Ordering::*;
 

@@ -15,6 +15,7 @@ mod memory;
 pub(crate) mod models;
 mod notice;
 mod record;
+mod stack;
 mod state;
 mod strong;
 #[cfg(all(test, not(weakly_loom)))]
@@ -31,8 +32,9 @@ pub use weak::Weak;
 
 pub(crate) use header::{Block, with_address};
 pub(crate) use hook::HookRef;
-#[cfg(feature = "std")]
-pub(crate) use notice::NoticeStack;
-pub(crate) use notice::{Node, Notice, StackRef, depth, number};
+pub(crate) use notice::{Node, Notice, depth, number};
 pub(crate) use record::RecordRef;
+#[cfg(feature = "std")]
+pub(crate) use stack::NoticeStack;
+pub(crate) use stack::StackRef;
 pub(crate) use state::Registration;

@@ -1,34 +1,13 @@
-//! Notices of deaths on their way to a collection: a stack of what is there anyway, blocks and hooks.
-//!
-//! Any thread pushes: one compare-exchange, no allocation, no wait. The owner takes the whole stack by one
-//! swap and works it off at leisure: since no one else pops, no address can come back under a pusher's
-//! compare-exchange with another meaning, and the usual trouble of these stacks (ABA) does not arise.
-//! (R. K. Treiber, "Systems Programming: Coping with Parallelism", 1986.) Notices of one batch come newest
-//! first; no order is promised.
-//!
-//! `SegQueue` of crossbeam was here before: two read-modify-writes to push, two and a full fence to pop,
-//! and a block to allocate for 31 deaths. At churn with 10^3 live keys it cost a twelfth more.
-//!
-//! Invariants:
-//!
-//! * **N1** Each registration with a stack is ended by its owner, or brings one notice. The owner knows how
-//!   many are neither ([`close`](NoticeStack::close)).
-//! * **N2** A pusher's last access to the stack is the compare-exchange that links its notice, or, if it
-//!   finds [`CLOSED`], the one that counts it off `inflight`. Whoever brings `inflight` to zero after the
-//!   owner has added what was still to come frees the stack. So the end of a collection waits for no one.
-//! * **N3** Once pushed, a notice belongs to the owner: a block to be freed, a hook with its reference to
-//!   the record.
-
-use alloc::boxed::Box;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
 use super::flavour::{Counter, Flavour, Link};
 use super::header::Block;
-use super::hook::{HookRef, LoneHook, Slab};
+use super::hook::HookRef;
 use super::record::RecordRef;
+use super::stack::{LoneHook, StackRef};
 use super::state;
-use crate::sync::{self, Live, Ordering::*, UnsafeCell};
+use crate::sync::{self, Ordering::*};
 
 /// The mark of a hook in a [`Node`].
 const HOOK: usize = 1;
@@ -291,86 +270,7 @@ impl<F: Flavour> Notice<F> {
     }
 }
 
-/// Where the deaths of one collection's objects are pushed.
-// Aligned for the tags in pointers to it.
-#[repr(align(8))]
-pub(crate) struct NoticeStack<F: Flavour> {
-    /// The newest notice.
-    top: F::Link,
-    /// After the owner's end: how many notices are still to come, less those that have.
-    inflight: F::Word,
-    /// How many have been, or are just being, pushed, if anybody wants to know.
-    pushed: F::Word,
-    /// For an owner that consists of many threads: registrations that have neither been ended nor brought a
-    /// notice that was taken out; and notices, here or on their way, whose entry has gone.
-    #[cfg(feature = "std")]
-    pub(crate) registered: F::Word,
-    #[cfg(feature = "std")]
-    pub(crate) orphans: F::Word,
-    is_counted: bool,
-    /// The owner's.
-    slab: UnsafeCell<Slab<F>>,
-    live: Live,
-}
-
-/// A pointer to a stack that is not freed (N2).
-pub(crate) struct StackRef<F: Flavour>(NonNull<NoticeStack<F>>);
-
-impl<F: Flavour> Clone for StackRef<F> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Flavour> Copy for StackRef<F> {}
-
-impl<F: Flavour> PartialEq for StackRef<F> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
 impl<F: Flavour> StackRef<F> {
-    /// A stack, which counts what is pushed if that is wanted.
-    pub(crate) fn new(is_counted: bool) -> Self {
-        let stack = Box::new(NoticeStack {
-            top: F::Link::new(ptr::null_mut()),
-            inflight: F::Word::new(0),
-            pushed: F::Word::new(0),
-            #[cfg(feature = "std")]
-            registered: F::Word::new(0),
-            #[cfg(feature = "std")]
-            orphans: F::Word::new(0),
-            is_counted,
-            slab: UnsafeCell::new(Slab::new()),
-            live: Live::new(),
-        });
-        // SAFETY: a box is not null.
-        StackRef(unsafe { NonNull::new_unchecked(Box::into_raw(stack)) })
-    }
-
-    #[inline(always)]
-    pub(crate) fn as_ptr(self) -> *mut NoticeStack<F> {
-        self.0.as_ptr()
-    }
-
-    /// # Safety
-    /// `stack` is what [`as_ptr`](Self::as_ptr) has returned.
-    #[inline(always)]
-    pub(crate) unsafe fn from_ptr(stack: *mut NoticeStack<F>) -> Self {
-        // SAFETY: the caller's promise.
-        StackRef(unsafe { NonNull::new_unchecked(stack) })
-    }
-
-    #[inline(always)]
-    pub(crate) fn get<'a>(self) -> &'a NoticeStack<F> {
-        // SAFETY: N2, it is not freed before the caller's last access.
-        let stack = unsafe { self.0.as_ref() };
-        stack.live.check();
-        stack
-    }
-
     /// Pushes a notice.
     ///
     /// # Safety
@@ -511,7 +411,7 @@ impl<F: Flavour> StackRef<F> {
         unsafe {
             stack.slab.with_mut(|slab| (*slab).free());
             stack.live.end();
-            sync::free(self.0);
+            sync::free(NonNull::new_unchecked(self.as_ptr()));
         }
     }
 
@@ -539,58 +439,6 @@ impl<F: Flavour> StackRef<F> {
         unsafe {
             if let Some(hook) = notice.end() {
                 self.give_back(hook);
-            }
-        }
-    }
-
-    /// A hook for a further registration with this stack, if there is one that needs no allocation.
-    ///
-    /// # Safety
-    /// The caller is the owner; or, of a stack that counts, anybody.
-    #[inline]
-    pub(super) unsafe fn spare_hook(self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
-        let stack = self.get();
-        if stack.is_counted {
-            return None;
-        }
-        // SAFETY: the owner's.
-        let slab = |slab: *mut Slab<F>| unsafe { (*slab).spare(block, hash) };
-        stack.slab.with_mut(slab)
-    }
-
-    /// A hook for a further registration with this stack.
-    ///
-    /// # Safety
-    /// As for [`spare_hook`](Self::spare_hook).
-    pub(super) unsafe fn hook(self, block: Block<F>, hash: u32) -> HookRef<F> {
-        let stack = self.get();
-        if stack.is_counted {
-            return LoneHook::boxed(self.as_ptr(), block, hash);
-        }
-        loop {
-            // SAFETY: the caller's promise.
-            unsafe {
-                if let Some(hook) = self.spare_hook(block, hash) {
-                    return hook;
-                }
-                stack.slab.with_mut(|slab| (*slab).grow(self.as_ptr()));
-            }
-        }
-    }
-
-    /// Takes back what [`hook`](Self::hook) has made.
-    ///
-    /// # Safety
-    /// As for `hook`; and nobody uses the hook any more.
-    #[inline]
-    pub(super) unsafe fn give_back(self, hook: HookRef<F>) {
-        let stack = self.get();
-        // SAFETY: the caller's promise.
-        unsafe {
-            if stack.is_counted {
-                LoneHook::free(hook);
-            } else {
-                stack.slab.with_mut(|slab| (*slab).give_back(hook));
             }
         }
     }

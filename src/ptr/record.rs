@@ -22,8 +22,9 @@ use core::ptr::{self, NonNull};
 use super::finalize::FinalizerNode;
 use super::flavour::{Counter, Flavour, abort};
 use super::header::Block;
-use super::hook::{Hook, HookRef, Target};
-use super::notice::{Node, StackRef};
+use super::hook::{Hook, HookRef};
+use super::notice::Node;
+use super::stack::{StackRef, Target};
 use super::state::State;
 use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
@@ -219,7 +220,10 @@ impl<F: Flavour> RecordRef<F> {
     #[inline]
     pub(super) fn first(self) -> HookRef<F> {
         // SAFETY: a place in the record, with its provenance.
-        unsafe { HookRef::of_record(NonNull::new_unchecked(&raw mut (*self.0.as_ptr()).first)) }
+        unsafe {
+            let first = &raw mut (*self.0.as_ptr()).first;
+            HookRef::from_ptr(NonNull::new_unchecked(first.cast()))
+        }
     }
 
     /// Whether a hook lies in the record of its object.
@@ -483,7 +487,7 @@ impl<F: Flavour> RecordRef<F> {
                 unsafe {
                     if let Some(hook) = first.behind() {
                         hook.unlink();
-                        StackRef::from_ptr(hook.target()).push(Node::of_hook(hook));
+                        hook.target().push(Node::of_hook(hook));
                         continue;
                     }
                     if let Some(stack) = gate.target() {

@@ -19,8 +19,9 @@ use core::ptr;
 
 use super::flavour::{Counter, Flavour, Link, abort};
 use super::header::Block;
-use super::notice::{Node, Notice, NoticeStack, StackRef};
+use super::notice::{Node, Notice};
 use super::record::{Fresh, RecordRef, Registered};
+use super::stack::{NoticeStack, StackRef};
 use crate::sync::{self, Ordering::*};
 
 const TAG: usize = 0b111;
