@@ -4,7 +4,7 @@ use core::alloc::Layout;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
-use super::finalize;
+use super::callbacks;
 use super::flavour::{Flavour, Link};
 use super::header::{Block, is_apart};
 use super::notice::Node;
@@ -145,6 +145,6 @@ impl<F: Flavour> Reclaim<F> {
         // SAFETY: the caller's promise.
         let finalizers = unsafe { record.notify_all() };
         // SAFETY: they are ours.
-        unsafe { finalize::run(finalizers) };
+        unsafe { callbacks::run(finalizers) };
     }
 }

@@ -3,6 +3,7 @@
 //! in `header`, R1 to R4 of a record in `record`, H1 to H3 of a hook in `hook`, N1 to N3 of notices in `notice`,
 //! F1 of finalizers in `finalize`.
 
+mod callbacks;
 mod convert;
 mod death;
 mod expired;

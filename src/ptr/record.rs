@@ -19,7 +19,7 @@ use alloc::boxed::Box;
 use core::mem::{ManuallyDrop, offset_of};
 use core::ptr::{self, NonNull};
 
-use super::finalize::FinalizerNode;
+use super::callbacks::FinalizerNode;
 use super::flavour::{Counter, Flavour, abort};
 use super::header::Block;
 use super::hook::{Hook, HookRef};
