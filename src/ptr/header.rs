@@ -32,7 +32,7 @@ use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use super::flavour::{self, Counter, Flavour, Link, abort};
+use super::flavour::{Counter, Flavour, Link, abort};
 #[cfg(weakly_loom)]
 use crate::sync::UnsafeCell;
 use crate::sync::{Live, Ordering::*};
@@ -69,7 +69,8 @@ pub(crate) struct Header<F: Flavour> {
 
 #[cfg(not(weakly_loom))]
 const _: () = assert!(
-    size_of::<Header<flavour::Local>>() == 16 && size_of::<Header<flavour::Atomic>>() == 16,
+    size_of::<Header<super::flavour::Local>>() == 16
+        && size_of::<Header<super::flavour::Atomic>>() == 16,
     "is_apart knows it"
 );
 

@@ -6,6 +6,7 @@
 mod callbacks;
 mod convert;
 mod death;
+mod delivery;
 mod expired;
 mod finalize;
 mod flavour;
@@ -16,6 +17,8 @@ mod memory;
 pub(crate) mod models;
 mod notice;
 mod record;
+mod register;
+mod share;
 mod stack;
 mod state;
 mod strong;
@@ -35,7 +38,7 @@ pub(crate) use header::{Block, with_address};
 pub(crate) use hook::HookRef;
 pub(crate) use notice::{Node, Notice, depth, number};
 pub(crate) use record::RecordRef;
+pub(crate) use register::Registration;
 #[cfg(feature = "std")]
 pub(crate) use stack::NoticeStack;
 pub(crate) use stack::StackRef;
-pub(crate) use state::Registration;
