@@ -178,7 +178,7 @@ impl<F: Flavour> RecordRef<F> {
                         stack.push(Node::of_hook(first));
                     }
                 }
-                gate.close();
+                gate.set_closed();
                 return finalizers;
             }
             gate.set_dying();

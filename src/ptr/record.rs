@@ -99,7 +99,7 @@ impl<F: Flavour> Gate<F> {
     }
 
     /// R4: all notices are pushed. The caller is the dying thread.
-    pub(super) fn close(mut self) {
+    pub(super) fn set_closed(&mut self) {
         self.phase = CLOSED;
     }
 
