@@ -42,8 +42,8 @@ impl<F: Flavour> StackRef<F> {
                 None => return,
             }
             // Release: pairs with the swap in `take`: the owner finds the notice as we have left it, and
-            // the death up to here before it. Acquire on failure: if the owner has gone, what we end he may
-            // have marked as late before.
+            // the death up to here before it. Acquire on failure: if the owner has gone, it may have marked
+            // as late what we end.
             match stack
                 .top
                 .compare_exchange(top, node.as_ptr(), Release, Acquire)
@@ -86,7 +86,7 @@ impl<F: Flavour> StackRef<F> {
     }
 
     /// The newest notice. A moment's answer, but what is there stays while the caller keeps the owner from
-    /// working it off. Acquire: the release of each push, so that the notices can be read.
+    /// draining it. Acquire: the release of each push, so that the notices can be read.
     #[inline]
     pub(crate) fn top(self) -> Node<F> {
         Node::from_ptr(self.get().top.load(Acquire))
@@ -123,7 +123,7 @@ impl<F: Flavour> StackRef<F> {
 
     /// The owner ends: `owed` registrations have neither been ended nor brought their notice. What is on the
     /// stack is dropped, what is still to come drops itself, and the last frees the stack. Waits for
-    /// no one. (`lone`: hooks are freed, not given back with the stack.)
+    /// no one.
     ///
     /// # Safety
     /// The caller is the owner, and does not use the stack after this; no entry is left that a notice may

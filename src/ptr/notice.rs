@@ -1,5 +1,5 @@
 //! What a notice is: a block or a hook, linked to the notice below it; and its depth, by which a collection knows
-//! how many are to come.
+//! how many are pending.
 
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};

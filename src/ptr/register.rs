@@ -242,10 +242,10 @@ impl<F: Flavour> RecordRef<F> {
         true
     }
 
-    /// Ends a registration of whatever kind, unless the death of the object is being told: then its notice
-    /// has come or will come. The hook is taken back.
+    /// Ends a registration of whatever kind, unless the notices of the object's death have begun: then
+    /// its own has come or will come. The hook is taken back.
     ///
-    /// (Another thread may have worked the notice off, and freed the hook, before the gate is closed: so
+    /// (Another thread may have drained the notice, and freed the hook, before the gate is closed: so
     /// whether it has been fired cannot be read from it, once the gate is not open.)
     ///
     /// # Safety

@@ -1,4 +1,5 @@
-//! The shares of weak handles in a block: how they come, multiply and go, and whether there are any.
+//! The shares of weak handles in a block: how they are made, counted and given up; and whether a strong handle is
+//! unique.
 
 use super::flavour::{Counter, Flavour, Link, abort};
 use super::header::Block;

@@ -1,7 +1,7 @@
 //! Notices of deaths on their way to a collection: a stack of what is there anyway, blocks and hooks.
 //!
 //! Any thread pushes: one compare-exchange, no allocation, no wait. The owner takes the whole stack by one
-//! swap and works it off at leisure: since no one else pops, no address can come back under a pusher's
+//! swap and drains it at leisure: since no one else pops, no address can come back under a pusher's
 //! compare-exchange with another meaning, and the usual trouble of these stacks (ABA) does not arise.
 //! (R. K. Treiber, "Systems Programming: Coping with Parallelism", 1986.) Notices of one batch come newest
 //! first; no order is promised.

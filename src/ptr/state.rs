@@ -1,4 +1,4 @@
-//! The second word of a block: who holds on weakly.
+//! The second word of a block: what holds on weakly, and how a record takes its place.
 //!
 //! | value | meaning |
 //! |---|---|
@@ -12,8 +12,9 @@
 //! The tag is in the lowest three bits; all that is pointed to is aligned to eight bytes. The table of all
 //! transitions, with their orderings, is in docs/DESIGN.md.
 //!
-//! Each loop here begins with [`first_look`](super::flavour::Link::first_look), and goes on with what a failed
-//! compare-exchange has found; Acquire, also on failure, since what is found may point to a record.
+//! Each loop over a state, here and in `share`, `register` and `death`, begins with
+//! [`first_look`](super::flavour::Link::first_look), and goes on with what a failed compare-exchange has found;
+//! Acquire, also on failure, since what is found may point to a record.
 
 use core::ptr;
 

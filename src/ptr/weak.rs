@@ -21,9 +21,9 @@ use crate::sync::Ordering::*;
 ///
 /// It keeps no payload, and of a dead object's memory at most 256 bytes: a larger payload is freed at the
 /// death. Two weak handles are equal, and hash equal, exactly if they were made from the same object,
-/// whatever its value; this stays so after the death, and no object that comes later at the same address is ever equal to it (as with the
-/// owner-based comparison of C++26; `std::sync::Weak` offers none). All [`new`](Weak::new)
-/// handles, which never had an object, are equal.
+/// whatever its value; this stays so after the death, and no object that comes later at the same address is
+/// ever equal to it (as with the owner-based comparison of C++26; `std::sync::Weak` offers none). All
+/// [`new`](Weak::new) handles, which never had an object, are equal.
 pub struct Weak<T: ?Sized, F: Flavour> {
     /// The place of an inline payload in the block, of which this handle has a share; or [`NOWHERE`], with
     /// the metadata of the type.
