@@ -8,7 +8,7 @@ use core::ptr::{self, NonNull};
 
 use super::flavour::Flavour;
 use super::strong::Strong;
-use super::{header, state};
+use super::{header, memory, state};
 
 impl<T, F: Flavour> From<T> for Strong<T, F> {
     fn from(value: T) -> Self {
@@ -21,7 +21,7 @@ impl<T, F: Flavour> From<T> for Strong<T, F> {
 impl<T: ?Sized, F: Flavour> From<Box<T>> for Strong<T, F> {
     fn from(value: Box<T>) -> Self {
         let layout = Layout::for_value(&*value);
-        let payload = header::allocate::<F>(layout, 1, state::NONE);
+        let payload = memory::allocate::<F>(layout, 1, state::NONE);
         let old = Box::into_raw(value);
         // SAFETY: the bytes of the value move; the box is freed as raw memory of the same layout, which
         // runs no destructor.
@@ -41,7 +41,7 @@ impl<T, F: Flavour> From<Vec<T>> for Strong<[T], F> {
         // its own.
         unsafe {
             let layout = Layout::for_value(&*values);
-            let payload = header::allocate::<F>(layout, 1, state::NONE).cast::<T>();
+            let payload = memory::allocate::<F>(layout, 1, state::NONE).cast::<T>();
             payload.copy_from_nonoverlapping(NonNull::new_unchecked(values.as_mut_ptr()), len);
             values.set_len(0);
             Strong::from_counted(NonNull::slice_from_raw_parts(payload, len))
@@ -66,7 +66,7 @@ impl<F: Flavour> From<&str> for Strong<str, F> {
         let bytes = text.as_bytes();
         // SAFETY: the bytes of a string are a string.
         unsafe {
-            let payload = header::allocate::<F>(Layout::for_value(bytes), 1, state::NONE);
+            let payload = memory::allocate::<F>(Layout::for_value(bytes), 1, state::NONE);
             payload.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len());
             let bytes = ptr::slice_from_raw_parts_mut(payload.as_ptr(), bytes.len());
             Strong::from_counted(NonNull::new_unchecked(bytes as *mut str))

@@ -2,15 +2,19 @@
 
 use core::alloc::Layout;
 use core::mem::ManuallyDrop;
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
-use super::finalize;
+use super::callbacks::{self, FinalizerNode};
 use super::flavour::{Flavour, Link};
 use super::header::{Block, is_apart};
-use super::notice::{Node, StackRef};
+use super::notice::Node;
 use super::record::RecordRef;
+use super::stack::StackRef;
 use super::state::{self, State};
-use crate::sync::Ordering::*;
+use crate::sync::{self, Ordering::*};
+
+/// How many notices a death pushes before it lets others through the gate.
+const BATCH: usize = if cfg!(weakly_loom) { 1 } else { 64 };
 
 /// The end of a dead object that nobody holds on to weakly, done by its destructor.
 pub(super) struct Free<F: Flavour> {
@@ -43,7 +47,7 @@ impl<F: Flavour> Reclaim<F> {
         let this = ManuallyDrop::new(self);
         let now = this.begin();
         let now = match State::<F>::decode(now) {
-            State::Thin(stack) => match this.announce(stack, now) {
+            State::Thin(stack) => match this.notify(stack, now) {
                 Ok(()) => return,
                 Err(other) => other,
             },
@@ -61,13 +65,13 @@ impl<F: Flavour> Reclaim<F> {
         self.block.header().state.first_look(state::guess())
     }
 
-    /// Tells the one entry that there is. If there is another state by now, that is the error.
+    /// Notifies the one entry that there is. If there is another state by now, that is the error.
     #[inline(always)]
-    fn announce(&self, stack: StackRef<F>, now: *mut ()) -> Result<(), *mut ()> {
+    fn notify(&self, stack: StackRef<F>, now: *mut ()) -> Result<(), *mut ()> {
         let state = &self.block.header().state;
         // Release: the entry's owner finds the whole death done. Acquire on failure: the entry has been
         // removed, or a weak handle been made of it.
-        state.compare_exchange(now, state::dead(NONE), Release, Acquire)?;
+        state.compare_exchange(now, state::dead(state::NONE), Release, Acquire)?;
         // SAFETY: N1, the registration's notice. The payload's address may come back only after that: it is
         // in `self`, as nothing of the block may be used any more.
         unsafe {
@@ -82,7 +86,7 @@ impl<F: Flavour> Reclaim<F> {
     fn end(&self, mut now: *mut ()) {
         loop {
             match State::<F>::decode(now) {
-                State::Thin(stack) => match self.announce(stack, now) {
+                State::Thin(stack) => match self.notify(stack, now) {
                     Ok(()) => return,
                     Err(other) => now = other,
                 },
@@ -121,8 +125,6 @@ impl<F: Flavour> Drop for Reclaim<F> {
     }
 }
 
-const NONE: *mut () = state::NONE;
-
 impl<F: Flavour> Reclaim<F> {
     /// # Safety
     /// Called once, by the dying thread; the record is the object's.
@@ -144,6 +146,48 @@ impl<F: Flavour> Reclaim<F> {
         // SAFETY: the caller's promise.
         let finalizers = unsafe { record.notify_all() };
         // SAFETY: they are ours.
-        unsafe { finalize::run(finalizers) };
+        unsafe { callbacks::run(finalizers) };
+    }
+}
+
+impl<F: Flavour> RecordRef<F> {
+    /// The object is dead: pushes all notices, and closes the gate. At most [`BATCH`] at a time, so that an
+    /// object that is registered a million times keeps nobody waiting for long. What is left is the list of
+    /// the finalizers, newest first, which is the caller's.
+    ///
+    /// # Safety
+    /// Called once, by the dying thread.
+    unsafe fn notify_all(self) -> *mut FinalizerNode<F> {
+        let first = self.first();
+        let Some(mut gate) = self.lock() else {
+            unreachable!("an object dies once")
+        };
+        let finalizers = gate.finalizers(|head| core::mem::replace(head, ptr::null_mut()));
+        loop {
+            for _ in 0..BATCH {
+                // SAFETY: N1, H1, R3: registered until here. Under the gate: whoever finds a registration
+                // fired may go, for its stack stays until the notice has come. The first is the last, since
+                // its link is the list's head until then.
+                unsafe {
+                    if let Some(hook) = first.behind() {
+                        hook.unlink();
+                        hook.target().push(Node::of_hook(hook));
+                        continue;
+                    }
+                    if let Some(stack) = gate.target() {
+                        stack.push(Node::of_hook(first));
+                    }
+                }
+                gate.set_closed();
+                return finalizers;
+            }
+            gate.set_dying();
+            drop(gate);
+            sync::give_way();
+            gate = match self.lock() {
+                Some(gate) => gate,
+                None => unreachable!("only the dying thread closes the gate"),
+            };
+        }
     }
 }

@@ -1,125 +1,15 @@
 //! Finalizers: code that runs when an object has died.
 //!
-//! A finalizer is a node in the second list of the object's record, shared by the list and the token; the
-//! gate decides who takes the callback, so it runs or is handed back exactly once.
-//!
-//! * **F1** `callback` and `links` are used under the gate while that is open, and by the dying thread once
-//!   it has taken the list. The callback is there exactly while the node is linked.
+//! A finalizer is a node in the second list of the object's record: see `callbacks`, also for the invariant F1.
 
 use alloc::boxed::Box;
 use core::fmt;
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 
-use super::flavour::{Atomic, Counter, Flavour, Local};
+use super::callbacks::FinalizerNode;
+use super::flavour::{Atomic, Flavour, Local};
 use super::record::{Gate, RecordRef};
 use super::strong::Strong;
-use crate::sync::{self, Live, Ordering::*, UnsafeCell};
-
-struct Links<F: Flavour> {
-    prev: *mut FinalizerNode<F>,
-    next: *mut FinalizerNode<F>,
-}
-
-/// What list and token share.
-pub(super) struct FinalizerNode<F: Flavour> {
-    links: UnsafeCell<Links<F>>,
-    callback: UnsafeCell<Option<Box<F::Callback>>>,
-    /// The list and the token. The last of them frees the node.
-    owners: F::Word,
-    live: Live,
-}
-
-impl<F: Flavour> FinalizerNode<F> {
-    /// # Safety
-    /// The caller is one of the owners, and gives that up.
-    unsafe fn release(node: NonNull<Self>) {
-        // SAFETY: an owner is left. Release and acquire: the other's uses happen before the end.
-        unsafe {
-            node.as_ref().live.check();
-            if node.as_ref().owners.fetch_sub(1, Release) == 1 {
-                node.as_ref().owners.load(Acquire);
-                node.as_ref().live.end();
-                sync::free(node);
-            }
-        }
-    }
-
-    /// # Safety
-    /// F1 allows the caller to use the callback.
-    unsafe fn take(&self) -> Option<Box<F::Callback>> {
-        // SAFETY: the caller's promise.
-        self.callback.with_mut(|place| unsafe { (*place).take() })
-    }
-
-    /// # Safety
-    /// F1 allows the caller to use the links.
-    unsafe fn links<R>(node: NonNull<Self>, f: impl FnOnce(&mut Links<F>) -> R) -> R {
-        // SAFETY: the caller's promise.
-        unsafe { node.as_ref().links.with_mut(|links| f(&mut *links)) }
-    }
-
-    /// # Safety
-    /// The node is new, and `gate` that of its object.
-    unsafe fn link(node: NonNull<Self>, gate: &Gate<F>) {
-        gate.finalizers(|head| {
-            let next = core::mem::replace(head, node.as_ptr());
-            // SAFETY: F1, under the gate; what is in the list is not freed.
-            unsafe {
-                Self::links(node, |links| links.next = next);
-                if let Some(next) = NonNull::new(next) {
-                    Self::links(next, |links| links.prev = node.as_ptr());
-                }
-            }
-        });
-    }
-
-    /// # Safety
-    /// The node is in the list of `gate`'s object.
-    unsafe fn unlink(node: NonNull<Self>, gate: &Gate<F>) {
-        gate.finalizers(|head| {
-            // SAFETY: F1, under the gate; what is in the list is not freed.
-            unsafe {
-                let (prev, next) = Self::links(node, |links| (links.prev, links.next));
-                match NonNull::new(prev) {
-                    Some(prev) => Self::links(prev, |links| links.next = next),
-                    None => *head = next,
-                }
-                if let Some(next) = NonNull::new(next) {
-                    Self::links(next, |links| links.prev = prev);
-                }
-            }
-        });
-    }
-}
-
-/// Runs a list of finalizers, each also if those before it panicked.
-///
-/// # Safety
-/// The list is the caller's: that of an object whose gate it has closed.
-pub(super) unsafe fn run<F: Flavour>(list: *mut FinalizerNode<F>) {
-    struct Rest<F: Flavour>(*mut FinalizerNode<F>);
-    impl<F: Flavour> Rest<F> {
-        fn run(&mut self) {
-            while let Some(node) = NonNull::new(self.0) {
-                // SAFETY: F1, the list is ours. The node is gone before the callback runs.
-                let callback = unsafe {
-                    self.0 = FinalizerNode::links(node, |links| links.next);
-                    let callback = node.as_ref().take();
-                    FinalizerNode::release(node);
-                    callback
-                };
-                callback.into_iter().for_each(F::call);
-            }
-        }
-    }
-    impl<F: Flavour> Drop for Rest<F> {
-        fn drop(&mut self) {
-            // Something is left only after a panic. (A second one, while it unwinds, aborts.)
-            self.run();
-        }
-    }
-    Rest(list).run();
-}
 
 /// The token of a [finalizer](Strong::finalize): may call it off, or bring it forward.
 ///
@@ -142,15 +32,7 @@ fn register<T: ?Sized, F: Flavour>(
     strong: &Strong<T, F>,
     callback: Box<F::Callback>,
 ) -> FinalizerToken<F> {
-    let node = Box::new(FinalizerNode::<F> {
-        links: UnsafeCell::new(Links {
-            prev: ptr::null_mut(),
-            next: ptr::null_mut(),
-        }),
-        callback: UnsafeCell::new(Some(callback)),
-        owners: F::Word::new(2),
-        live: Live::new(),
-    });
+    let node = FinalizerNode::new(callback);
     // SAFETY: the object lives.
     let record = unsafe { strong.block().record() };
     // SAFETY: a box is not null.
@@ -161,8 +43,8 @@ fn register<T: ?Sized, F: Flavour>(
     // First the reference, then the bystander: both under the gate, which keeps `get_mut` out.
     record.add_ref();
     gate.bystanders(|bystanders| *bystanders += 1);
-    // SAFETY: the gate is open.
-    unsafe { FinalizerNode::link(node, &gate) };
+    // SAFETY: F1, under the gate, which is open.
+    gate.finalizers(|head| unsafe { FinalizerNode::link(node, head) });
     drop(gate);
     FinalizerToken { node, record }
 }
@@ -223,7 +105,7 @@ impl<F: Flavour> FinalizerToken<F> {
         // linked; and then the list's share goes with it.
         unsafe {
             let callback = self.node.as_ref().take()?;
-            FinalizerNode::unlink(self.node, &gate);
+            gate.finalizers(|head| FinalizerNode::unlink(self.node, head));
             drop(gate);
             FinalizerNode::release(self.node);
             Some(callback)
@@ -244,11 +126,8 @@ impl<F: Flavour> FinalizerToken<F> {
         let Some(_gate) = self.record.lock().filter(Gate::is_open) else {
             return false;
         };
-        // SAFETY: our share of the node.
-        let node = unsafe { self.node.as_ref() };
-        // SAFETY: F1, under the gate.
-        node.callback
-            .with(|callback| unsafe { (*callback).is_some() })
+        // SAFETY: our share of the node; F1, under the gate.
+        unsafe { self.node.as_ref().is_linked() }
     }
 }
 

@@ -31,9 +31,9 @@ pub trait Flavour: sealed::Sealed + Sized + fmt::Debug + 'static {
 
 mod sealed {
     pub trait Sealed {}
-    impl Sealed for super::Atomic {}
-    impl Sealed for super::Local {}
 }
+impl sealed::Sealed for Atomic {}
+impl sealed::Sealed for Local {}
 
 /// The thread-safe flavour: [`Strong`](crate::Strong), [`Weak`](crate::Weak).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -261,5 +261,25 @@ impl Link for Cell<*mut ()> {
     #[inline(always)]
     fn first_look(&self, _: *mut ()) -> *mut () {
         self.get()
+    }
+}
+
+/// Ends the process, without unwinding: a count is about to wrap around.
+#[cold]
+#[inline(never)]
+pub(super) fn abort() -> ! {
+    #[cfg(feature = "std")]
+    std::process::abort();
+    // A panic while panicking aborts, and needs no std.
+    #[cfg(not(feature = "std"))]
+    {
+        struct Twice;
+        impl Drop for Twice {
+            fn drop(&mut self) {
+                panic!("too many handles");
+            }
+        }
+        let _twice = Twice;
+        panic!("too many handles");
     }
 }

@@ -1,4 +1,5 @@
-//! The block of an object: where header and payload lie, and how a block is freed without its type.
+//! The block of an object: where header and payload lie, and what the header says. How a block is allocated and
+//! freed is in `memory`.
 //!
 //! ```text
 //! inline: the whole block is at most INLINE bytes          apart
@@ -27,12 +28,11 @@
 //!   payload's address, marked in its lowest bit when the object has died; the second, as the first of an
 //!   inline block, is the depth of a notice once the payload is gone (see [`notice`](super::notice)).
 
-use alloc::alloc::{alloc, dealloc, handle_alloc_error};
 use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use super::flavour::{Counter, Flavour, Link};
+use super::flavour::{Counter, Flavour, Link, abort};
 #[cfg(weakly_loom)]
 use crate::sync::UnsafeCell;
 use crate::sync::{Live, Ordering::*};
@@ -42,11 +42,9 @@ use crate::sync::{Live, Ordering::*};
 pub(crate) const INLINE: usize = 256;
 
 /// The flag of a dead object's `count`; below it, the layout of the block.
-const DEAD: u32 = 1 << 31;
-/// In a dead object's `count`: where the alignment is, above the size.
-const ALIGN_AT: u32 = 16;
+pub(super) const DEAD: u32 = 1 << 31;
 /// The flag in `hash`.
-const APART: u32 = 1;
+pub(super) const APART: u32 = 1;
 /// The mark of the address of a payload apart that has died.
 const GONE: usize = 1;
 
@@ -65,13 +63,14 @@ pub(crate) struct Header<F: Flavour> {
     tail: (F::Link, F::Word, UnsafeCell<()>),
     /// Of a payload apart.
     #[cfg(weakly_loom)]
-    apart: Option<Live>,
-    live: Live,
+    pub(super) apart: Option<Live>,
+    pub(super) live: Live,
 }
 
 #[cfg(not(weakly_loom))]
 const _: () = assert!(
-    size_of::<Header<super::Local>>() == 16 && size_of::<Header<super::Atomic>>() == 16,
+    size_of::<Header<super::flavour::Local>>() == 16
+        && size_of::<Header<super::flavour::Atomic>>() == 16,
     "is_apart knows it"
 );
 
@@ -96,21 +95,8 @@ impl<F: Flavour> PartialEq for Block<F> {
 
 /// Rounds up to an alignment. (Not `next_multiple_of`, which divides where it is not a constant.)
 #[inline(always)]
-const fn round_up(size: usize, align: usize) -> usize {
+pub(super) const fn round_up(size: usize, align: usize) -> usize {
     (size + align - 1) & !(align - 1)
-}
-
-/// Where the payload of an inline block begins; the header is right before it.
-#[inline(always)]
-const fn offset<F: Flavour>(align: usize) -> usize {
-    round_up(
-        size_of::<Header<F>>(),
-        if align > align_of::<Header<F>>() {
-            align
-        } else {
-            align_of::<Header<F>>()
-        },
-    )
 }
 
 /// Whether a payload of this layout is apart.
@@ -133,104 +119,9 @@ pub(super) const fn is_apart(payload: Layout) -> bool {
     offset + size_of::<usize>() > INLINE || size > INLINE - offset
 }
 
-/// The layout of an inline block. The payload has a word at least, for a notice's depth, which also keeps
-/// an object without a size from having the address of its neighbour.
-#[inline(always)]
-fn inline_layout<F: Flavour>(payload: Layout) -> Layout {
-    let align = payload.align().max(align_of::<Header<F>>());
-    let size = offset::<F>(payload.align()) + payload.size().max(size_of::<usize>());
-    // SAFETY: not apart, so it is far below `isize::MAX`; the alignment is one of two that are valid.
-    unsafe { Layout::from_size_align_unchecked(size, align) }
-}
-
-/// The layout of the block of a payload apart.
-#[inline(always)]
-fn outer_layout<F: Flavour>() -> Layout {
-    // SAFETY: two words after a header, which is a multiple of its alignment.
-    unsafe {
-        Layout::from_size_align_unchecked(
-            size_of::<Header<F>>() + 2 * size_of::<usize>(),
-            align_of::<Header<F>>(),
-        )
-    }
-}
-
-/// The layout of a payload apart with the pointer to its block, and where the payload lies in it.
-#[inline(always)]
-#[track_caller]
-fn apart_layout(payload: Layout) -> (Layout, usize) {
-    let align = payload.align().max(align_of::<usize>());
-    let offset = round_up(size_of::<usize>(), align);
-    let layout = offset
-        .checked_add(payload.size().max(1))
-        .and_then(|size| Layout::from_size_align(size, align).ok());
-    match layout {
-        Some(layout) => (layout, offset),
-        None => panic!("capacity overflow"),
-    }
-}
-
-/// Memory of this layout, which has a size.
-#[inline(always)]
-fn memory(layout: Layout) -> NonNull<u8> {
-    // SAFETY: the size is not zero.
-    match NonNull::new(unsafe { alloc(layout) }) {
-        Some(memory) => memory,
-        None => handle_alloc_error(layout),
-    }
-}
-
-/// Memory for a payload, with a header before it that counts `count` handles and is in `state`.
-///
-/// # Panics
-/// If the layout is larger than `isize::MAX` bytes.
-#[inline]
-#[track_caller]
-pub(super) fn allocate<F: Flavour>(payload: Layout, count: u32, state: *mut ()) -> NonNull<u8> {
-    if is_apart(payload) {
-        return allocate_apart::<F>(payload, count, state);
-    }
-    let layout = inline_layout::<F>(payload);
-    let offset = offset::<F>(payload.align());
-    // SAFETY: the offset is in bounds and at least the size of the header, and both are multiples of the
-    // header's alignment.
-    unsafe {
-        let payload = memory(layout).add(offset);
-        let header = payload.cast::<Header<F>>().sub(1);
-        header.write(Header::new(count, 0, state));
-        payload
-    }
-}
-
-#[track_caller]
-fn allocate_apart<F: Flavour>(payload: Layout, count: u32, state: *mut ()) -> NonNull<u8> {
-    /// The first of the two, should the second fail and the failure unwind.
-    struct Undo(NonNull<u8>, Layout);
-    impl Drop for Undo {
-        fn drop(&mut self) {
-            // SAFETY: allocated with this layout, and nobody else knows it.
-            unsafe { dealloc(self.0.as_ptr(), self.1) };
-        }
-    }
-    let (layout, offset) = apart_layout(payload);
-    let undo = Undo(memory(layout), layout);
-    let block = memory(outer_layout::<F>()).cast::<Header<F>>();
-    // SAFETY: fresh memory of these layouts. Before the payload there is room for a pointer.
-    unsafe {
-        let payload = undo.0.add(offset);
-        payload.cast::<NonNull<Header<F>>>().sub(1).write(block);
-        block.write(Header::new(count, APART, state));
-        let block = Block::<F>(block, PhantomData);
-        block.init_payload(payload.as_ptr());
-        block.init_depth();
-        core::mem::forget(undo);
-        payload
-    }
-}
-
 impl<F: Flavour> Header<F> {
     #[inline(always)]
-    fn new(count: u32, hash: u32, state: *mut ()) -> Self {
+    pub(super) fn new(count: u32, hash: u32, state: *mut ()) -> Self {
         Header {
             count: F::Half::new(count),
             hash: F::Half::new(hash),
@@ -252,7 +143,7 @@ impl<F: Flavour> Block<F> {
     /// The block of a payload.
     ///
     /// # Safety
-    /// `payload` comes from [`allocate`] with this layout, keeps the provenance of its allocation, and is
+    /// `payload` comes from `memory::allocate` with this layout, keeps the provenance of its allocation, and is
     /// not freed.
     #[inline(always)]
     pub(super) unsafe fn of(payload: NonNull<u8>, layout: Layout) -> Self {
@@ -342,7 +233,7 @@ impl<F: Flavour> Block<F> {
                 if now == 0 || now & DEAD != 0 {
                     return false;
                 }
-                super::abort();
+                abort();
             }
             // Acquire: the release by which `new_cyclic` publishes the payload.
             match count.compare_exchange(now, now + 1, Acquire, Relaxed) {
@@ -426,7 +317,7 @@ impl<F: Flavour> Block<F> {
     /// # Safety
     /// The payload is apart, and the block fresh.
     #[inline(always)]
-    unsafe fn init_payload(self, payload: *mut u8) {
+    pub(super) unsafe fn init_payload(self, payload: *mut u8) {
         #[cfg(not(weakly_loom))]
         // SAFETY: B4.
         unsafe {
@@ -437,6 +328,15 @@ impl<F: Flavour> Block<F> {
         }
         #[cfg(weakly_loom)]
         self.payload_word().store(payload.cast(), Relaxed);
+    }
+
+    /// Marks the address of a payload apart: it is no object's any more (B4).
+    #[inline(always)]
+    pub(super) fn mark_gone(self) {
+        let word = self.payload_word();
+        let marked = word.load(Relaxed).map_addr(|addr| addr | GONE);
+        // Relaxed: the mark precedes the free.
+        word.store(marked, Relaxed);
     }
 
     #[cfg(not(weakly_loom))]
@@ -472,7 +372,7 @@ impl<F: Flavour> Block<F> {
     /// # Safety
     /// B4: the payload is gone, or apart.
     #[inline(always)]
-    unsafe fn init_depth(self) {
+    pub(super) unsafe fn init_depth(self) {
         #[cfg(not(weakly_loom))]
         // SAFETY: B4; nobody else knows the word.
         unsafe {
@@ -480,96 +380,6 @@ impl<F: Flavour> Block<F> {
         }
         #[cfg(weakly_loom)]
         self.header().tail.2.with_mut(|_| ());
-    }
-
-    /// The payload is gone: from now on the block can be freed without its type, and the address of a
-    /// payload apart is no one's.
-    ///
-    /// # Safety
-    /// B2: called once, by the dying thread; `payload` is the layout of its payload.
-    #[inline(always)]
-    pub(super) unsafe fn set_dead(self, payload: Layout) {
-        let block = if is_apart(payload) {
-            let word = self.payload_word();
-            let marked = word.load(Relaxed).map_addr(|addr| addr | GONE);
-            // Relaxed: the mark precedes the free.
-            word.store(marked, Relaxed);
-            outer_layout::<F>()
-        } else {
-            // SAFETY: B4, the payload is gone.
-            unsafe { self.init_depth() };
-            inline_layout::<F>(payload)
-        };
-        let layout = block.size() as u32 | block.align().trailing_zeros() << ALIGN_AT;
-        // Relaxed: whoever frees the block has synchronised with this thread by what it gave up last.
-        self.header().count.store(DEAD | layout, Relaxed);
-    }
-
-    /// Frees the block of a dead object.
-    ///
-    /// # Safety
-    /// B1: the caller's was the last share, and all others' uses happen before.
-    #[inline]
-    pub(super) unsafe fn free(self) {
-        let code = self.header().count.load(Relaxed);
-        debug_assert_ne!(code & DEAD, 0, "freed before its death was over");
-        let (size, align) = (
-            code & ((1 << ALIGN_AT) - 1),
-            1 << ((code >> ALIGN_AT) & 0xf),
-        );
-        self.header().live.end();
-        if cfg!(weakly_loom) {
-            // The memory stays, so that a late access meets the ended mark.
-            return;
-        }
-        // SAFETY: `set_dead` has written the layout; the padding, if any, is before the header.
-        unsafe {
-            let start = self.place().sub(offset::<F>(align));
-            dealloc(
-                start.as_ptr(),
-                Layout::from_size_align_unchecked(size as usize, align),
-            );
-        }
-    }
-
-    /// Frees a payload apart.
-    ///
-    /// # Safety
-    /// It is gone, and nobody uses its memory any more.
-    #[inline]
-    pub(super) unsafe fn free_apart(payload: NonNull<u8>, layout: Layout) {
-        #[cfg(weakly_loom)]
-        // SAFETY: before the payload is the pointer to its block. Under loom the memory stays.
-        unsafe {
-            let block = payload.cast::<NonNull<Header<F>>>().sub(1).read();
-            block.as_ref().apart.as_ref().unwrap().end();
-        }
-        let (layout, offset) = apart_layout(layout);
-        if !cfg!(weakly_loom) {
-            // SAFETY: it was allocated so.
-            unsafe { dealloc(payload.sub(offset).as_ptr(), layout) };
-        }
-    }
-
-    /// Frees a block on which nobody holds weakly, and its payload if that is apart.
-    ///
-    /// # Safety
-    /// Nobody uses them any more; `payload` comes from [`allocate`] with this layout.
-    #[inline(always)]
-    pub(super) unsafe fn free_all(self, payload: NonNull<u8>, layout: Layout) {
-        self.header().live.end();
-        // SAFETY: the caller's promise.
-        unsafe {
-            if is_apart(layout) {
-                Self::free_apart(payload, layout);
-                if !cfg!(weakly_loom) {
-                    dealloc(self.as_ptr().cast(), outer_layout::<F>());
-                }
-            } else if !cfg!(weakly_loom) {
-                let start = payload.sub(offset::<F>(layout.align()));
-                dealloc(start.as_ptr(), inline_layout::<F>(layout));
-            }
-        }
     }
 
     /// Whether the block could be another's by now: asked by a model that plays the other.

@@ -1,4 +1,4 @@
-//! Hooks: the registrations of an object's second and further entries, and their memory.
+//! Hooks: the registrations of an object's second and further entries. Their memory is in `stack`.
 //!
 //! Invariants:
 //!
@@ -6,21 +6,15 @@
 //!   linked in the list of a record, or it has been fired: pushed, or about to be, as a notice. Which of
 //!   the two is decided under the gate of the record.
 //! * **H2** `block`, `hash` and `offset` are written before the hook is linked, and do not change until it
-//!   is taken back. `offset` bytes before the hook is its [`Target`].
+//!   is taken back. `offset` bytes before the hook is its target: the stack that it registers with.
 //! * **H3** While linked, `prev` and `next` are the neighbours in the list, and belong to the holder of the
 //!   gate. Once fired, `prev` is null or the depth of the notice, marked, and `next` the notice below.
 
-use alloc::boxed::Box;
-use core::mem::offset_of;
 use core::ptr::{self, NonNull};
 
 use super::flavour::{Flavour, Link};
 use super::header::Block;
-use super::notice::NoticeStack;
-use crate::sync::{self, Live, Ordering::*, UnsafeCell};
-
-/// Where a registration sends its notice.
-pub(super) type Target<F> = UnsafeCell<*mut NoticeStack<F>>;
+use crate::sync::{Live, Ordering::*};
 
 /// A place in the list of a record; at the death of the object, the notice of it.
 #[repr(C, align(8))]
@@ -33,7 +27,8 @@ pub(crate) struct Hook<F: Flavour> {
     live: Live,
 }
 
-/// A pointer to a hook, with the provenance of what it lies in: a [`Chunk`] or a record.
+/// A pointer to a hook, with the provenance of what it lies in, from its target on: a chunk of
+/// hooks or a record.
 pub(crate) struct HookRef<F: Flavour>(NonNull<Hook<F>>);
 
 impl<F: Flavour> Clone for HookRef<F> {
@@ -118,20 +113,6 @@ impl<F: Flavour> HookRef<F> {
         }
     }
 
-    /// The notices of the collection that has registered with this hook.
-    ///
-    /// # Safety
-    /// The caller holds the gate, or owns the hook (H1).
-    #[inline]
-    pub(super) unsafe fn target(self) -> *mut NoticeStack<F> {
-        let offset = self.get().offset as usize;
-        // SAFETY: H2, and the provenance that this type promises.
-        unsafe {
-            let target = self.0.cast::<u8>().sub(offset).cast::<Target<F>>();
-            target.as_ref().with(|target| *target)
-        }
-    }
-
     /// Puts the hook, or a list's first, behind `before`. H3: the caller holds the gate.
     #[inline]
     pub(super) fn link_behind(self, before: HookRef<F>) {
@@ -205,188 +186,40 @@ impl<F: Flavour> HookRef<F> {
         self.get().live.end();
     }
 
-    /// The first hook of a record: it lies in it.
+    /// Takes the hook back: it is in a list of such, in front of `next`. Only [`reuse`](Self::reuse) is left.
     ///
     /// # Safety
-    /// `hook` is a hook in a record, with the provenance of the record.
-    pub(super) unsafe fn of_record(hook: NonNull<Hook<F>>) -> Self {
-        HookRef(hook)
-    }
-}
-
-/// Several hooks in one allocation, all with the same target.
-#[repr(C, align(8))]
-struct Chunk<F: Flavour> {
-    target: Target<F>,
-    next: Option<NonNull<Chunk<F>>>,
-    len: usize,
-    /// `len` of them.
-    hooks: [Hook<F>; 0],
-}
-
-/// The largest chunk: hooks in a page.
-const CHUNK: usize = 4096 / size_of::<Hook<super::Local>>() - 1;
-
-/// The memory of one collection's hooks: chunks that double in size, and a list of hooks taken back. It is
-/// given back when the collection has ended and its last notice has come.
-pub(super) struct Slab<F: Flavour> {
-    chunks: Option<NonNull<Chunk<F>>>,
-    free: Option<HookRef<F>>,
-    /// Hooks of the newest chunk that were never used.
-    fresh: usize,
-}
-
-impl<F: Flavour> Slab<F> {
-    pub(super) const fn new() -> Self {
-        Slab {
-            chunks: None,
-            free: None,
-            fresh: 0,
-        }
-    }
-
-    /// A hook for this block and hash, if there is one that needs no allocation. O(1).
-    #[inline]
-    pub(super) fn spare(&mut self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
-        if let Some(hook) = self.free {
-            // SAFETY: H1, what is in the list is ours; it is linked by `next`.
-            unsafe {
-                hook.0.as_ref().live.begin();
-                self.free = HookRef::in_list(hook.get().next.load(Relaxed));
-                hook.set(block, hash);
-            }
-            return Some(hook);
-        }
-        let chunk = self.chunks.filter(|_| self.fresh > 0)?;
-        // SAFETY: `fresh` hooks at the end of the chunk have never been used. The pointer keeps the
-        // provenance of the chunk.
-        unsafe {
-            let index = chunk.as_ref().len - self.fresh;
-            self.fresh -= 1;
-            let hook = Chunk::hook(chunk, index);
-            let offset = hook.addr().get() - chunk.addr().get();
-            hook.write(Hook::new(block, offset));
-            let hook = HookRef(hook);
-            hook.set(block, hash);
-            Some(hook)
-        }
-    }
-
-    /// Makes room for more hooks, of which there are none: a chunk of twice as many as the last.
-    ///
-    /// # Safety
-    /// `target` is the stack that owns this slab.
-    pub(super) unsafe fn grow(&mut self, target: *mut NoticeStack<F>) {
-        let len = self.chunks.map_or(3, |newest| {
-            // SAFETY: a chunk of this list.
-            (unsafe { newest.as_ref() }.len * 2 + 1).min(CHUNK)
-        });
-        self.chunks = Some(Chunk::new(target, self.chunks, len));
-        self.fresh = len;
-    }
-
-    /// Takes a hook back.
-    ///
-    /// # Safety
-    /// It comes from this slab, it is not linked, and nobody uses it any more.
-    #[inline]
-    pub(super) unsafe fn give_back(&mut self, hook: HookRef<F>) {
-        let next = self.free.map_or(ptr::null_mut(), |free| free.0.as_ptr());
+    /// H1: the hook is the caller's and not linked, and nobody else uses it any more.
+    #[inline(always)]
+    pub(super) unsafe fn put_back(self, next: Option<HookRef<F>>) {
+        let next = next.map_or(ptr::null_mut(), |next| next.0.as_ptr());
         // Relaxed: ours alone.
-        hook.get().next.store(next.cast(), Relaxed);
-        hook.get().prev.store(ptr::null_mut(), Relaxed);
-        hook.retire();
-        self.free = Some(hook);
+        self.get().next.store(next.cast(), Relaxed);
+        self.get().prev.store(ptr::null_mut(), Relaxed);
+        self.retire();
     }
 
-    /// Frees the chunks.
+    /// The hook is used again, with another block and hash; returns the next that was put back.
     ///
     /// # Safety
-    /// No hook of this slab is used any more.
-    pub(super) unsafe fn free(&mut self) {
-        self.free = None;
-        while let Some(chunk) = self.chunks {
-            // SAFETY: it was allocated with this layout; hooks have no destructor.
-            unsafe {
-                let layout = Chunk::<F>::layout(chunk.as_ref().len);
-                self.chunks = chunk.as_ref().next;
-                if !cfg!(weakly_loom) {
-                    alloc::alloc::dealloc(chunk.as_ptr().cast(), layout);
-                }
-            }
-        }
-    }
-}
-
-impl<F: Flavour> Chunk<F> {
-    fn layout(len: usize) -> core::alloc::Layout {
-        let size = size_of::<Self>() + len * size_of::<Hook<F>>();
-        // SAFETY: a few pages at most.
-        unsafe { core::alloc::Layout::from_size_align_unchecked(size, align_of::<Self>()) }
-    }
-
-    fn new(target: *mut NoticeStack<F>, next: Option<NonNull<Self>>, len: usize) -> NonNull<Self> {
-        let layout = Self::layout(len);
-        // SAFETY: the size is not zero.
-        let Some(chunk) = NonNull::new(unsafe { alloc::alloc::alloc(layout) }.cast::<Self>())
-        else {
-            alloc::alloc::handle_alloc_error(layout)
-        };
-        // SAFETY: fresh memory of this layout.
+    /// H1: the hook is the caller's, and was [put back](Self::put_back) last.
+    #[inline(always)]
+    pub(super) unsafe fn reuse(self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
+        // SAFETY: H1.
         unsafe {
-            chunk.write(Chunk {
-                target: UnsafeCell::new(target),
-                next,
-                len,
-                hooks: [],
-            });
-        }
-        chunk
-    }
-
-    /// # Safety
-    /// `index` is below the chunk's length.
-    unsafe fn hook(chunk: NonNull<Self>, index: usize) -> NonNull<Hook<F>> {
-        // SAFETY: the caller's promise.
-        unsafe {
-            chunk
-                .byte_add(offset_of!(Self, hooks))
-                .cast::<Hook<F>>()
-                .add(index)
-        }
-    }
-}
-
-/// A hook of its own, for collections that threads share: they make and free hooks on any thread.
-#[repr(C, align(8))]
-pub(super) struct LoneHook<F: Flavour> {
-    target: Target<F>,
-    hook: Hook<F>,
-}
-
-impl<F: Flavour> LoneHook<F> {
-    pub(super) fn boxed(target: *mut NoticeStack<F>, block: Block<F>, hash: u32) -> HookRef<F> {
-        let offset = offset_of!(Self, hook) - offset_of!(Self, target);
-        let lone = Box::into_raw(Box::new(LoneHook {
-            target: UnsafeCell::new(target),
-            hook: Hook::new(block, offset),
-        }));
-        // SAFETY: a box is not null; a pointer made from the box's keeps its provenance.
-        unsafe {
-            let hook = HookRef(NonNull::new_unchecked(&raw mut (*lone).hook));
-            hook.set(block, hash);
-            hook
+            self.0.as_ref().live.begin();
+            // Relaxed: ours alone.
+            let next = Self::in_list(self.get().next.load(Relaxed));
+            self.set(block, hash);
+            next
         }
     }
 
-    /// # Safety
-    /// The hook comes from `boxed`, is not linked, and nobody uses it any more.
-    pub(super) unsafe fn free(hook: HookRef<F>) {
-        hook.retire();
-        // SAFETY: the caller's promise.
-        unsafe {
-            let lone = hook.0.byte_sub(offset_of!(Self, hook)).cast::<Self>();
-            sync::free(lone);
-        }
+    /// Where the target is (H2).
+    #[inline(always)]
+    pub(super) fn target_place(self) -> NonNull<()> {
+        let offset = self.get().offset as usize;
+        // SAFETY: H2, and the provenance that this type promises.
+        unsafe { self.0.cast::<u8>().sub(offset).cast() }
     }
 }

@@ -1,19 +1,43 @@
 //! The pointer: strong and weak handles, the block of an object, and what becomes known of its death.
-//! The chapter `design` tells the protocol; the invariants are in the files they belong to: B1 to B4 of a block
-//! in `header`, R1 to R4 of a record in `record`, H1 to H3 of a hook in `hook`, N1 to N3 of notices in `notice`,
-//! F1 of finalizers in `finalize`.
+//!
+//! A file uses only files above it in this table. The protocol is in the chapter `design`; each invariant is in
+//! the file that it belongs to.
+//!
+//! | file | what it is | invariants |
+//! |---|---|---|
+//! | `flavour` | atomics or plain cells | |
+//! | `header` | a block: counts, hash, state, and where the payload is | B1 to B4 |
+//! | `memory` | blocks and payloads allocated and freed | |
+//! | `callbacks` | the list of an object's finalizers | F1 |
+//! | `hook` | the registration of a further entry | H1 to H3 |
+//! | `stack` | where a collection's notices go, and the memory of its hooks | N1 to N3 |
+//! | `record` | what an object has that is held weakly in more ways than one | R1 to R4 |
+//! | `state` | the word that says which of these there are | |
+//! | `share` | weak handles come and go | |
+//! | `register` | entries register and deregister | |
+//! | `notice` | a block or hook as the notice of a death | |
+//! | `delivery` | notices are pushed, taken and finished | |
+//! | `death` | all that follows the payload's destructor | |
+//! | `strong`, `weak` | the two handles | |
+//! | `convert`, `traits`, `finalize`, `expired` | what they can do besides | |
 
+mod callbacks;
 mod convert;
 mod death;
+mod delivery;
 mod expired;
 mod finalize;
 mod flavour;
 mod header;
 mod hook;
+mod memory;
 #[cfg(all(test, weakly_loom))]
 pub(crate) mod models;
 mod notice;
 mod record;
+mod register;
+mod share;
+mod stack;
 mod state;
 mod strong;
 #[cfg(all(test, not(weakly_loom)))]
@@ -30,26 +54,7 @@ pub use weak::Weak;
 
 pub(crate) use header::{Block, with_address};
 pub(crate) use hook::HookRef;
-pub(crate) use notice::{Node, Notice, StackRef, depth, number};
+pub(crate) use notice::{Node, Notice, depth, number};
 pub(crate) use record::RecordRef;
-pub(crate) use state::Registration;
-
-/// Ends the process, without unwinding: a count is about to wrap around.
-#[cold]
-#[inline(never)]
-fn abort() -> ! {
-    #[cfg(feature = "std")]
-    std::process::abort();
-    // A panic while panicking aborts, and needs no std.
-    #[cfg(not(feature = "std"))]
-    {
-        struct Twice;
-        impl Drop for Twice {
-            fn drop(&mut self) {
-                panic!("too many handles");
-            }
-        }
-        let _twice = Twice;
-        panic!("too many handles");
-    }
-}
+pub(crate) use register::Registration;
+pub(crate) use stack::StackRef;

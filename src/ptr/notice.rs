@@ -1,39 +1,18 @@
-//! Notices of deaths on their way to a collection: a stack of what is there anyway, blocks and hooks.
-//!
-//! Any thread pushes: one compare-exchange, no allocation, no wait. The owner takes the whole stack by one
-//! swap and works it off at leisure: since no one else pops, no address can come back under a pusher's
-//! compare-exchange with another meaning, and the usual trouble of these stacks (ABA) does not arise.
-//! (R. K. Treiber, "Systems Programming: Coping with Parallelism", 1986.) Notices of one batch come newest
-//! first; no order is promised.
-//!
-//! `SegQueue` of crossbeam was here before: two read-modify-writes to push, two and a full fence to pop,
-//! and a block to allocate for 31 deaths. At churn with 10^3 live keys it cost a twelfth more.
-//!
-//! Invariants:
-//!
-//! * **N1** Each registration with a stack is ended by its owner, or brings one notice. The owner knows how
-//!   many are neither ([`close`](NoticeStack::close)).
-//! * **N2** A pusher's last access to the stack is the compare-exchange that links its notice, or, if it
-//!   finds [`CLOSED`], the one that counts it off `inflight`. Whoever brings `inflight` to zero after the
-//!   owner has added what was still to come frees the stack. So the end of a collection waits for no one.
-//! * **N3** Once pushed, a notice belongs to the owner: a block to be freed, a hook with its reference to
-//!   the record.
+//! What a notice is: a block or a hook, linked to the notice below it; and its depth, by which a collection knows
+//! how many are pending.
 
-use alloc::boxed::Box;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
 use super::flavour::{Counter, Flavour, Link};
 use super::header::Block;
-use super::hook::{HookRef, LoneHook, Slab};
+use super::hook::HookRef;
 use super::record::RecordRef;
-use super::state;
-use crate::sync::{self, Live, Ordering::*, UnsafeCell};
+use super::state::{self, State};
+use crate::sync::Ordering::*;
 
 /// The mark of a hook in a [`Node`].
 const HOOK: usize = 1;
-/// The top of a stack whose owner has gone: no notice has this address.
-const CLOSED: usize = 2;
 
 /// A notice, or none: a pointer to a block, or to a hook, marked.
 pub(crate) struct Node<F: Flavour>(*mut (), PhantomData<F>);
@@ -133,7 +112,9 @@ impl<F: Flavour> Notice<F> {
     pub(crate) fn below(self) -> Node<F> {
         match self {
             // Relaxed: written before the push, with which the caller has synchronised.
-            Notice::Block(block) => state::below(block.header().state.load(Relaxed)),
+            Notice::Block(block) => {
+                Node::from_ptr(state::below(block.header().state.load(Relaxed)))
+            }
             Notice::Hook(hook) => Node::from_ptr(hook.link().load(Relaxed)),
         }
     }
@@ -161,7 +142,7 @@ impl<F: Flavour> Notice<F> {
     /// # Safety
     /// N3: the notice is the caller's, and no entry is left that stands for it.
     #[inline]
-    unsafe fn end(self) -> Option<HookRef<F>> {
+    pub(super) unsafe fn end(self) -> Option<HookRef<F>> {
         // SAFETY: the caller's promise.
         unsafe {
             match self {
@@ -176,6 +157,20 @@ impl<F: Flavour> Notice<F> {
                     further
                 }
             }
+        }
+    }
+}
+
+impl<F: Flavour> Block<F> {
+    /// The notice that stands for a registration that the block stands for, if the object may have died.
+    ///
+    /// # Safety
+    /// The registration is the caller's, and its notice, if any, has not been finished.
+    pub(crate) unsafe fn notice(self) -> Option<Notice<F>> {
+        match State::<F>::decode(self.header().state.load(Acquire)) {
+            State::Dead => Some(Notice::Block(self)),
+            State::Record(record) => Some(Notice::Hook(record.first())),
+            _ => None,
         }
     }
 }
@@ -286,307 +281,6 @@ impl<F: Flavour> Notice<F> {
         if known > 1 {
             if let Some(below) = self.below().get() {
                 below.set_depth(below.depth() & FLAGS | (known - 1));
-            }
-        }
-    }
-}
-
-/// Where the deaths of one collection's objects are pushed.
-// Aligned for the tags in pointers to it.
-#[repr(align(8))]
-pub(crate) struct NoticeStack<F: Flavour> {
-    /// The newest notice.
-    top: F::Link,
-    /// After the owner's end: how many notices are still to come, less those that have.
-    inflight: F::Word,
-    /// How many have been, or are just being, pushed, if anybody wants to know.
-    pushed: F::Word,
-    /// For an owner that consists of many threads: registrations that have neither been ended nor brought a
-    /// notice that was taken out.
-    #[cfg(feature = "std")]
-    pub(crate) registered: F::Word,
-    is_counted: bool,
-    /// The owner's.
-    slab: UnsafeCell<Slab<F>>,
-    live: Live,
-}
-
-/// A pointer to a stack that is not freed (N2).
-pub(crate) struct StackRef<F: Flavour>(NonNull<NoticeStack<F>>);
-
-impl<F: Flavour> Clone for StackRef<F> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Flavour> Copy for StackRef<F> {}
-
-impl<F: Flavour> PartialEq for StackRef<F> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl<F: Flavour> StackRef<F> {
-    /// A stack, which counts what is pushed if that is wanted.
-    pub(crate) fn new(is_counted: bool) -> Self {
-        let stack = Box::new(NoticeStack {
-            top: F::Link::new(ptr::null_mut()),
-            inflight: F::Word::new(0),
-            pushed: F::Word::new(0),
-            #[cfg(feature = "std")]
-            registered: F::Word::new(0),
-            is_counted,
-            slab: UnsafeCell::new(Slab::new()),
-            live: Live::new(),
-        });
-        // SAFETY: a box is not null.
-        StackRef(unsafe { NonNull::new_unchecked(Box::into_raw(stack)) })
-    }
-
-    #[inline(always)]
-    pub(crate) fn as_ptr(self) -> *mut NoticeStack<F> {
-        self.0.as_ptr()
-    }
-
-    /// # Safety
-    /// `stack` is what [`as_ptr`](Self::as_ptr) has returned.
-    #[inline(always)]
-    pub(crate) unsafe fn from_ptr(stack: *mut NoticeStack<F>) -> Self {
-        // SAFETY: the caller's promise.
-        StackRef(unsafe { NonNull::new_unchecked(stack) })
-    }
-
-    #[inline(always)]
-    pub(crate) fn get<'a>(self) -> &'a NoticeStack<F> {
-        // SAFETY: N2, it is not freed before the caller's last access.
-        let stack = unsafe { self.0.as_ref() };
-        stack.live.check();
-        stack
-    }
-
-    /// Pushes a notice.
-    ///
-    /// # Safety
-    /// N1: it stands for a registration with this stack, and is pushed once. (N2, N3: neither stack nor
-    /// notice may be used after this.)
-    #[inline]
-    pub(super) unsafe fn push(self, node: Node<F>) {
-        let stack = self.get();
-        if stack.is_counted {
-            // Counted before it is linked: whoever finds it finds it counted. Relaxed: a count.
-            stack.pushed.fetch_add(1, Relaxed);
-        }
-        let mut top = stack.top.first_look(ptr::null_mut());
-        loop {
-            if top.addr() == CLOSED {
-                // SAFETY: the caller's promise.
-                return unsafe { self.push_closed(node) };
-            }
-            match node.get() {
-                // Release: the entry's owner may find it before it is pushed, and mark it as late; what the
-                // death has done to the block was released by its step to `DEAD`, which this overwrites.
-                Some(Notice::Block(block)) => {
-                    block.header().state.store(state::dead(top), Release);
-                }
-                // Relaxed: the compare-exchange publishes it, and the gate keeps the owner out until then.
-                Some(Notice::Hook(hook)) => hook.link().store(top, Relaxed),
-                None => return,
-            }
-            // Release: pairs with the swap in `take`: the owner finds the notice as we have left it, and
-            // the death up to here before it. Acquire on failure: if the owner has gone, what we end he may
-            // have marked as late before.
-            match stack
-                .top
-                .compare_exchange(top, node.as_ptr(), Release, Acquire)
-            {
-                Ok(_) => return,
-                Err(now) => top = now,
-            }
-        }
-    }
-
-    /// Ends a notice that nobody waits for any more.
-    ///
-    /// # Safety
-    /// As for [`push`](Self::push), and the stack is closed.
-    #[cold]
-    #[inline(never)]
-    unsafe fn push_closed(self, node: Node<F>) {
-        // SAFETY: N3 without an owner: it is ours to end.
-        unsafe {
-            match node.get().and_then(|notice| notice.end()) {
-                Some(hook) if self.get().is_counted => LoneHook::free(hook),
-                // The slab goes with the stack, and is not a pusher's.
-                Some(hook) => hook.retire(),
-                None => {}
-            }
-            self.arrive();
-        }
-    }
-
-    /// One that was to come after the end has come.
-    ///
-    /// # Safety
-    /// N2, once for each notice that finds the stack closed.
-    unsafe fn arrive(self) {
-        // Release: our uses of the stack happen before its end. Acquire: so do all others'.
-        if self.get().inflight.fetch_sub(1, AcqRel) == 1 {
-            // SAFETY: N2.
-            unsafe { self.free() };
-        }
-    }
-
-    /// The newest notice. A moment's answer, but what is there stays while the caller keeps the owner from
-    /// working it off. Acquire: the release of each push, so that the notices can be read.
-    #[inline]
-    pub(crate) fn top(self) -> Node<F> {
-        Node::from_ptr(self.get().top.load(Acquire))
-    }
-
-    /// Whether there is no notice. Relaxed is enough for what this is to prove: a death that happens before
-    /// this call has pushed before.
-    #[inline]
-    pub(crate) fn is_empty(self) -> bool {
-        self.get().top.load(Relaxed).is_null()
-    }
-
-    /// Takes all notices out. The caller is the owner.
-    #[inline]
-    pub(crate) fn take(self) -> Node<F> {
-        // Acquire: the release of each push, whose successors are part of its release sequence.
-        Node::from_ptr(self.get().top.swap(ptr::null_mut(), Acquire))
-    }
-
-    /// How many have ever been pushed, or are on their way, of a stack that counts them. Relaxed: a death
-    /// that happens before this call has counted its push.
-    #[cfg(feature = "std")]
-    #[inline]
-    pub(crate) fn pushed(self) -> usize {
-        self.get().pushed.load(Relaxed)
-    }
-
-    /// Counts one more, as if it had been pushed. Relaxed: a count.
-    #[cfg(feature = "std")]
-    #[inline]
-    pub(crate) fn count(self) {
-        self.get().pushed.fetch_add(1, Relaxed);
-    }
-
-    /// The owner ends: `owed` registrations have neither been ended nor brought their notice. What is on the
-    /// stack is dropped, what is still to come drops itself, and the last frees the stack. Waits for
-    /// no one. (`lone`: hooks are freed, not given back with the stack.)
-    ///
-    /// # Safety
-    /// The caller is the owner, and does not use the stack after this; no entry is left that a notice may
-    /// stand for, but those that were leaked.
-    pub(crate) unsafe fn close(self, owed: usize) {
-        let stack = self.get();
-        // Acquire: as in `take`. Release: what the owner did to the slab happens before the end.
-        let closed = ptr::without_provenance_mut(CLOSED);
-        let mut owed = owed;
-        for notice in Node::<F>::from_ptr(stack.top.swap(closed, AcqRel)) {
-            // SAFETY: N3.
-            unsafe { self.finish(notice) };
-            owed -= 1;
-        }
-        // AcqRel: as in `arrive`.
-        if owed == 0 || stack.inflight.fetch_add(owed, AcqRel).wrapping_add(owed) == 0 {
-            // SAFETY: N2.
-            unsafe { self.free() };
-        }
-    }
-
-    /// # Safety
-    /// N2: nobody uses the stack any more.
-    unsafe fn free(self) {
-        let stack = self.get();
-        // SAFETY: the owner has gone, and all its hooks have brought their notices.
-        unsafe {
-            stack.slab.with_mut(|slab| (*slab).free());
-            stack.live.end();
-            sync::free(self.0);
-        }
-    }
-
-    /// Ends a notice: its block is freed, or its hook taken back.
-    ///
-    /// # Safety
-    /// N3: the caller is the owner, the notice has been taken out, and no entry is left that stands for it.
-    #[inline(always)]
-    pub(crate) unsafe fn finish(self, notice: Notice<F>) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match notice {
-                Notice::Block(block) => block.free(),
-                Notice::Hook(_) => self.finish_hook(notice),
-            }
-        }
-    }
-
-    /// # Safety
-    /// As for [`finish`](Self::finish).
-    #[cold]
-    #[inline(never)]
-    unsafe fn finish_hook(self, notice: Notice<F>) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            if let Some(hook) = notice.end() {
-                self.give_back(hook);
-            }
-        }
-    }
-
-    /// A hook for a further registration with this stack, if there is one that needs no allocation.
-    ///
-    /// # Safety
-    /// The caller is the owner; or, of a stack that counts, anybody.
-    #[inline]
-    pub(super) unsafe fn spare_hook(self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
-        let stack = self.get();
-        if stack.is_counted {
-            return None;
-        }
-        // SAFETY: the owner's.
-        let slab = |slab: *mut Slab<F>| unsafe { (*slab).spare(block, hash) };
-        stack.slab.with_mut(slab)
-    }
-
-    /// A hook for a further registration with this stack.
-    ///
-    /// # Safety
-    /// As for [`spare_hook`](Self::spare_hook).
-    pub(super) unsafe fn hook(self, block: Block<F>, hash: u32) -> HookRef<F> {
-        let stack = self.get();
-        if stack.is_counted {
-            return LoneHook::boxed(self.as_ptr(), block, hash);
-        }
-        loop {
-            // SAFETY: the caller's promise.
-            unsafe {
-                if let Some(hook) = self.spare_hook(block, hash) {
-                    return hook;
-                }
-                stack.slab.with_mut(|slab| (*slab).grow(self.as_ptr()));
-            }
-        }
-    }
-
-    /// Takes back what [`hook`](Self::hook) has made.
-    ///
-    /// # Safety
-    /// As for `hook`; and nobody uses the hook any more.
-    #[inline]
-    pub(super) unsafe fn give_back(self, hook: HookRef<F>) {
-        let stack = self.get();
-        // SAFETY: the caller's promise.
-        unsafe {
-            if stack.is_counted {
-                LoneHook::free(hook);
-            } else {
-                stack.slab.with_mut(|slab| (*slab).give_back(hook));
             }
         }
     }

@@ -19,13 +19,11 @@ use alloc::boxed::Box;
 use core::mem::{ManuallyDrop, offset_of};
 use core::ptr::{self, NonNull};
 
-use super::abort;
-use super::finalize::FinalizerNode;
-use super::flavour::{Counter, Flavour};
+use super::callbacks::FinalizerNode;
+use super::flavour::{Counter, Flavour, abort};
 use super::header::Block;
-use super::hook::{Hook, HookRef, Target};
-use super::notice::{Node, StackRef};
-use super::state::State;
+use super::hook::{Hook, HookRef};
+use super::stack::{StackRef, Target};
 use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
 /// The lists may be entered.
@@ -36,9 +34,6 @@ const LOCKED: u32 = 1;
 const DYING: u32 = 2;
 /// The object is dead, and all its notices are pushed. Final.
 const CLOSED: u32 = 4;
-
-/// How many notices a death pushes before it lets others through the gate.
-const BATCH: usize = if cfg!(weakly_loom) { 1 } else { 64 };
 
 /// The flag in `refs` by which `get_mut` keeps new weak handles waiting. No count reaches it.
 const ASKED: usize = 1 << (usize::BITS - 1);
@@ -93,9 +88,19 @@ impl<F: Flavour> Drop for Gate<F> {
 }
 
 impl<F: Flavour> Gate<F> {
-    /// Whether the object has not begun to tell its death.
+    /// Whether the notices of the object's death have not begun.
     pub(super) fn is_open(&self) -> bool {
         self.phase == OPEN
+    }
+
+    /// R4: the notices have begun. The caller is the dying thread.
+    pub(super) fn set_dying(&mut self) {
+        self.phase = DYING;
+    }
+
+    /// R4: all notices are pushed. The caller is the dying thread.
+    pub(super) fn set_closed(&mut self) {
+        self.phase = CLOSED;
     }
 
     /// Runs `f` with the head of the list of finalizers.
@@ -107,14 +112,15 @@ impl<F: Flavour> Gate<F> {
             .with_mut(|head| f(unsafe { &mut *head }))
     }
 
-    fn target(&self) -> Option<StackRef<F>> {
+    /// The stack of the first registration, if it is registered (R3).
+    pub(super) fn target(&self) -> Option<StackRef<F>> {
         // SAFETY: R2, we hold the gate.
         let target = self.record.get().target.with(|target| unsafe { *target });
         // SAFETY: R3, what is not null is the stack of a collection.
         (!target.is_null()).then(|| unsafe { StackRef::from_ptr(target) })
     }
 
-    fn set_target(&self, target: Option<StackRef<F>>) {
+    pub(super) fn set_target(&self, target: Option<StackRef<F>>) {
         let target = target.map_or(ptr::null_mut(), StackRef::as_ptr);
         // SAFETY: R2, we hold the gate.
         self.record
@@ -163,9 +169,9 @@ impl<F: Flavour> Fresh<F> {
         record.target.with_mut(|place| unsafe { *place = target });
     }
 
-    /// The record as `state` would name it.
-    pub(super) fn encode(&self) -> *mut () {
-        State::Record(self.0).encode()
+    /// The record, for `state` to name.
+    pub(super) fn record(&self) -> RecordRef<F> {
+        self.0
     }
 
     /// `state` names the record now.
@@ -197,16 +203,6 @@ impl<F: Flavour> RecordRef<F> {
         RecordRef(unsafe { NonNull::new_unchecked(record.cast()) })
     }
 
-    /// The record of a hook.
-    ///
-    /// # Safety
-    /// R1: the hook is registered, or fired and not finished.
-    #[inline]
-    pub(crate) unsafe fn of_hook(hook: HookRef<F>) -> Self {
-        // SAFETY: whoever knows a hook knows of its record, in which it has a reference.
-        unsafe { hook.block().known_record() }
-    }
-
     /// The record. R1: the caller has a reference, or is about to give it up by the one access that
     /// follows. (Of this reference only fields that are cells are used after that.)
     #[inline(always)]
@@ -220,23 +216,9 @@ impl<F: Flavour> RecordRef<F> {
     #[inline]
     pub(super) fn first(self) -> HookRef<F> {
         // SAFETY: a place in the record, with its provenance.
-        unsafe { HookRef::of_record(NonNull::new_unchecked(&raw mut (*self.0.as_ptr()).first)) }
-    }
-
-    /// Whether a hook lies in the record of its object.
-    #[inline]
-    pub(crate) fn is_first(hook: HookRef<F>) -> bool {
-        // SAFETY: a hook that is registered, or fired and not finished, has a reference.
-        unsafe { Self::of_hook(hook) }.first() == hook
-    }
-
-    /// The hash of a hook's entry. R3.
-    #[inline]
-    pub(super) fn hash_of(hook: HookRef<F>) -> u32 {
-        if Self::is_first(hook) {
-            hook.block().hash()
-        } else {
-            hook.hash()
+        unsafe {
+            let first = &raw mut (*self.0.as_ptr()).first;
+            HookRef::from_ptr(NonNull::new_unchecked(first.cast()))
         }
     }
 
@@ -327,105 +309,6 @@ impl<F: Flavour> RecordRef<F> {
         self.lock().is_none_or(|gate| !gate.is_open())
     }
 
-    /// Registers with a stack; the hook is the record's first if that is not taken. The caller holds a
-    /// strong handle, so the object lives; the registration has a reference of its own. O(1).
-    ///
-    /// # Safety
-    /// As for [`StackRef::hook`].
-    pub(super) unsafe fn register(self, stack: StackRef<F>, hash: u32) -> Registered<F> {
-        let block = self.block();
-        let mut spare = None;
-        loop {
-            let Some(gate) = self.lock() else {
-                unreachable!("it lives")
-            };
-            if gate.target().is_none() {
-                gate.set_target(Some(stack));
-                // R2: the gate keeps `get_mut` out.
-                self.add_ref();
-                // SAFETY: B3, we hold the gate.
-                unsafe { block.set_hash(hash) };
-                drop(gate);
-                if let Some(hook) = spare {
-                    // SAFETY: it was not used.
-                    unsafe { stack.give_back(hook) };
-                }
-                return Registered::First;
-            }
-            // SAFETY: the caller's promise.
-            if let Some(hook) = spare.or_else(|| unsafe { stack.spare_hook(block, hash) }) {
-                self.add_ref();
-                hook.link_behind(self.first());
-                return Registered::Further(hook);
-            }
-            // Not under the gate, since it allocates.
-            drop(gate);
-            // SAFETY: the caller's promise.
-            spare = Some(unsafe { stack.hook(block, hash) });
-        }
-    }
-
-    /// Ends the registration that the block stands for, unless its notice has been or is just being pushed.
-    ///
-    /// # Safety
-    /// R3: it is the caller's.
-    #[inline]
-    pub(super) unsafe fn unregister_first(self) -> bool {
-        match self.lock() {
-            // R3: it is registered until the gate is closed.
-            Some(gate) => gate.set_target(None),
-            None => return false,
-        }
-        // SAFETY: the registration's reference.
-        unsafe { self.release() };
-        true
-    }
-
-    /// Ends a registration with a further hook, unless its notice has been or is just being pushed. The hook
-    /// is then the caller's.
-    ///
-    /// # Safety
-    /// H1: the registration is the caller's.
-    #[inline]
-    pub(super) unsafe fn unregister(self, hook: HookRef<F>) -> bool {
-        match self.lock() {
-            Some(_gate) if !hook.is_fired() => hook.unlink(),
-            _ => return false,
-        }
-        // SAFETY: the registration's reference.
-        unsafe { self.release() };
-        true
-    }
-
-    /// Ends a registration of whatever kind, unless the death of the object is being told: then its notice
-    /// has come or will come. The hook is taken back, and the stack returned: it stays as long as its collection.
-    ///
-    /// (Another thread may have worked the notice off, and freed the hook, before the gate is closed: so
-    /// whether it has been fired cannot be read from it, once the gate is not open.)
-    ///
-    /// # Safety
-    /// The registration, one with a stack that counts, is the caller's; it is not ended twice. The caller
-    /// has a reference besides.
-    #[cfg(feature = "std")]
-    pub(crate) unsafe fn unregister_shared(self, hook: NonNull<()>) -> Option<StackRef<F>> {
-        let gate = self.lock().filter(Gate::is_open)?;
-        // SAFETY: H1: the gate is open, so it has not been fired.
-        unsafe {
-            let hook = HookRef::from_ptr(hook);
-            let stack = StackRef::from_ptr(hook.target());
-            if hook == self.first() {
-                gate.set_target(None);
-                drop(gate);
-            } else {
-                hook.unlink();
-                drop(gate);
-                stack.give_back(hook);
-            }
-            self.release();
-            Some(stack)
-        }
-    }
-
     /// Whether nobody holds on weakly in a way that could bring back a strong handle, and `alone` says that
     /// the caller's is the only one, while no weak handle can come.
     pub(super) fn is_unwatched(self, alone: impl FnOnce() -> bool) -> bool {
@@ -462,52 +345,4 @@ impl<F: Flavour> RecordRef<F> {
     pub(super) fn set_refs(self, refs: usize) {
         self.get().refs.store(refs, Relaxed);
     }
-
-    /// The object is dead: pushes all notices, and closes the gate. At most [`BATCH`] at a time, so that an
-    /// object that is registered a million times keeps nobody waiting for long. What is left is the list of
-    /// the finalizers, newest first, which is the caller's.
-    ///
-    /// # Safety
-    /// Called once, by the dying thread.
-    pub(super) unsafe fn notify_all(self) -> *mut FinalizerNode<F> {
-        let first = self.first();
-        let Some(mut gate) = self.lock() else {
-            unreachable!("an object dies once")
-        };
-        let finalizers = gate.finalizers(|head| core::mem::replace(head, ptr::null_mut()));
-        loop {
-            for _ in 0..BATCH {
-                // SAFETY: N1, H1, R3: registered until here. Under the gate: whoever finds a registration
-                // fired may go, for its stack stays until the notice has come. The first is the last, since
-                // its link is the list's head until then.
-                unsafe {
-                    if let Some(hook) = first.behind() {
-                        hook.unlink();
-                        StackRef::from_ptr(hook.target()).push(Node::of_hook(hook));
-                        continue;
-                    }
-                    if let Some(stack) = gate.target() {
-                        stack.push(Node::of_hook(first));
-                    }
-                }
-                gate.phase = CLOSED;
-                return finalizers;
-            }
-            gate.phase = DYING;
-            drop(gate);
-            sync::give_way();
-            gate = match self.lock() {
-                Some(gate) => gate,
-                None => unreachable!("only the dying thread closes the gate"),
-            };
-        }
-    }
-}
-
-/// What stands for a registration.
-pub(crate) enum Registered<F: Flavour> {
-    /// The block, and here its record's first hook.
-    First,
-    /// A hook.
-    Further(HookRef<F>),
 }

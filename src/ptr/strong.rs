@@ -7,12 +7,11 @@ use core::ops::Deref;
 use core::pin::Pin;
 use core::ptr::{self, NonNull};
 
-use super::abort;
 use super::death::{Free, Reclaim};
-use super::flavour::{Counter, Flavour, Link};
-use super::header::{self, Block, with_address};
+use super::flavour::{Atomic, Counter, Flavour, Link, abort};
+use super::header::{Block, is_apart, with_address};
+use super::memory;
 use super::state;
-use super::weak::Weak;
 use crate::sync::Ordering::*;
 
 /// A strong handle: shared ownership of a value that tells its watchers of its death.
@@ -61,9 +60,9 @@ pub struct Strong<T: ?Sized, F: Flavour> {
 
 // SAFETY: as for `Arc`: a handle gives `&T` on any thread (`Sync`), and the last may drop the payload
 // on any thread (`Send`). The counts are atomics.
-unsafe impl<T: ?Sized + Send + Sync> Send for Strong<T, super::Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Send for Strong<T, Atomic> {}
 // SAFETY: likewise; a `&Strong` can be cloned.
-unsafe impl<T: ?Sized + Send + Sync> Sync for Strong<T, super::Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Sync for Strong<T, Atomic> {}
 
 impl<T, F: Flavour> Strong<T, F> {
     /// Makes an object and its first handle. One allocation.
@@ -75,7 +74,7 @@ impl<T, F: Flavour> Strong<T, F> {
     #[must_use]
     #[inline]
     pub fn new(value: T) -> Self {
-        let ptr = header::allocate::<F>(Layout::new::<T>(), 1, state::NONE).cast::<T>();
+        let ptr = memory::allocate::<F>(Layout::new::<T>(), 1, state::NONE).cast::<T>();
         // SAFETY: fresh memory of this layout.
         unsafe { ptr.write(value) };
         // SAFETY: it holds a value, and is counted once.
@@ -88,46 +87,6 @@ impl<T, F: Flavour> Strong<T, F> {
         // SAFETY: the payload of a handle never moves while the handle exists (`make_mut` and
         // `try_unwrap` cannot be reached through a `Pin` of a payload that is not `Unpin`).
         unsafe { Pin::new_unchecked(Self::new(value)) }
-    }
-
-    /// Makes an object that holds a weak handle to itself. The handle is expired until `f` returns.
-    ///
-    /// # Panics
-    /// If `f` does; the weak handle then stays expired for ever.
-    ///
-    /// ```
-    /// use weakly::{Strong, Weak};
-    ///
-    /// struct Node { me: Weak<Node> }
-    /// let node = Strong::new_cyclic(|me| {
-    ///     assert!(me.upgrade().is_none());
-    ///     Node { me: me.clone() }
-    /// });
-    /// assert!(Strong::ptr_eq(&node.me.upgrade().unwrap(), &node));
-    /// ```
-    #[must_use]
-    pub fn new_cyclic(f: impl FnOnce(&Weak<T, F>) -> T) -> Self {
-        let layout = Layout::new::<T>();
-        // One share is the object's, one that of the handle below.
-        let ptr = header::allocate::<F>(layout, 0, state::weak(2)).cast::<T>();
-        // SAFETY: just allocated.
-        let block = unsafe { Block::<F>::of(ptr.cast(), layout) };
-        // SAFETY: the second share.
-        let weak = unsafe { Weak::from_counted(with_address(ptr, block.place()).cast()) };
-        // If `f` panics: no destructor, but everything after it.
-        let stillborn = Reclaim::<F> {
-            block,
-            payload: ptr.cast(),
-            layout,
-        };
-        let value = f(&weak);
-        mem::forget(stillborn);
-        // SAFETY: memory of this layout, not written before.
-        unsafe { ptr.write(value) };
-        // Release: whoever upgrades from now on (acquire) sees the payload.
-        block.header().count.store(1, Release);
-        // SAFETY: it holds a value, and is counted once.
-        unsafe { Self::from_counted(ptr) }
     }
 
     /// Takes the value out, if this is the only strong handle. The object is dead afterwards: weak
@@ -219,18 +178,6 @@ impl<T, F: Flavour> Strong<T, F> {
 }
 
 impl<T: ?Sized, F: Flavour> Strong<T, F> {
-    /// A weak handle to the same object. O(1); allocates only if the object has entries in collections
-    /// and no weak handle yet.
-    #[must_use]
-    #[inline]
-    pub fn downgrade(this: &Self) -> Weak<T, F> {
-        // SAFETY: we are a strong handle; the share that is made is the weak one's.
-        unsafe {
-            this.block().downgrade();
-            Weak::from_counted(this.place())
-        }
-    }
-
     /// The number of strong handles. A moment's answer, if other threads have some.
     #[must_use]
     #[inline]
@@ -317,7 +264,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// What weak handles and entries keep: the place of an inline payload in the block, with our metadata.
     #[inline(always)]
     pub(crate) fn place(&self) -> NonNull<T> {
-        if header::is_apart(self.layout()) {
+        if is_apart(self.layout()) {
             with_address(self.ptr, self.block().place())
         } else {
             self.ptr

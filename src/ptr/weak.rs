@@ -1,13 +1,19 @@
-//! The weak handle.
+//! The weak handle, and how a strong one makes it.
 
+use core::alloc::Layout;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
+use core::mem;
 use core::ptr::{self, NonNull};
 
-use super::flavour::Flavour;
+use super::death::Reclaim;
+use super::flavour::{Atomic, Counter, Flavour};
 use super::header::{Block, with_address};
+use super::memory;
+use super::state;
 use super::strong::Strong;
+use crate::sync::Ordering::*;
 
 /// A weak handle: says whether its object lives, and makes a strong handle while it does.
 ///
@@ -15,9 +21,9 @@ use super::strong::Strong;
 ///
 /// It keeps no payload, and of a dead object's memory at most 256 bytes: a larger payload is freed at the
 /// death. Two weak handles are equal, and hash equal, exactly if they were made from the same object,
-/// whatever its value; this stays so after the death, and no object that comes later at the same address is ever equal to it (as with the
-/// owner-based comparison of C++26; `std::sync::Weak` offers none). All [`new`](Weak::new)
-/// handles, which never had an object, are equal.
+/// whatever its value; this stays so after the death, and no object that comes later at the same address is
+/// ever equal to it (as with the owner-based comparison of C++26; `std::sync::Weak` offers none). All
+/// [`new`](Weak::new) handles, which never had an object, are equal.
 pub struct Weak<T: ?Sized, F: Flavour> {
     /// The place of an inline payload in the block, of which this handle has a share; or [`NOWHERE`], with
     /// the metadata of the type.
@@ -33,9 +39,9 @@ const NOWHERE: NonNull<u8> = match NonNull::new(ptr::without_provenance_mut(usiz
 
 // SAFETY: as for `std::sync::Weak`: it can become a strong handle, and header and record are made of
 // atomics and of what the gate protects.
-unsafe impl<T: ?Sized + Send + Sync> Send for Weak<T, super::Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Send for Weak<T, Atomic> {}
 // SAFETY: likewise.
-unsafe impl<T: ?Sized + Send + Sync> Sync for Weak<T, super::Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Sync for Weak<T, Atomic> {}
 
 impl<T, F: Flavour> Weak<T, F> {
     /// A handle that never had an object: always expired, no allocation.
@@ -121,6 +127,62 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
             with_address(self.place, block.payload())
         });
         place.as_ptr()
+    }
+}
+
+impl<T, F: Flavour> Strong<T, F> {
+    /// Makes an object that holds a weak handle to itself. The handle is expired until `f` returns.
+    ///
+    /// # Panics
+    /// If `f` does; the weak handle then stays expired for ever.
+    ///
+    /// ```
+    /// use weakly::{Strong, Weak};
+    ///
+    /// struct Node { me: Weak<Node> }
+    /// let node = Strong::new_cyclic(|me| {
+    ///     assert!(me.upgrade().is_none());
+    ///     Node { me: me.clone() }
+    /// });
+    /// assert!(Strong::ptr_eq(&node.me.upgrade().unwrap(), &node));
+    /// ```
+    #[must_use]
+    pub fn new_cyclic(f: impl FnOnce(&Weak<T, F>) -> T) -> Self {
+        let layout = Layout::new::<T>();
+        // One share is the object's, one that of the handle below.
+        let ptr = memory::allocate::<F>(layout, 0, state::weak(2)).cast::<T>();
+        // SAFETY: just allocated.
+        let block = unsafe { Block::<F>::of(ptr.cast(), layout) };
+        // SAFETY: the second share.
+        let weak = unsafe { Weak::from_counted(with_address(ptr, block.place()).cast()) };
+        // If `f` panics: no destructor, but everything after it.
+        let stillborn = Reclaim::<F> {
+            block,
+            payload: ptr.cast(),
+            layout,
+        };
+        let value = f(&weak);
+        mem::forget(stillborn);
+        // SAFETY: memory of this layout, not written before.
+        unsafe { ptr.write(value) };
+        // Release: whoever upgrades from now on (acquire) sees the payload.
+        block.header().count.store(1, Release);
+        // SAFETY: it holds a value, and is counted once.
+        unsafe { Self::from_counted(ptr) }
+    }
+}
+
+impl<T: ?Sized, F: Flavour> Strong<T, F> {
+    /// A weak handle to the same object. O(1); allocates only if the object has entries in collections
+    /// and no weak handle yet.
+    #[must_use]
+    #[inline]
+    pub fn downgrade(this: &Self) -> Weak<T, F> {
+        // SAFETY: we are a strong handle; the share that is made is the weak one's.
+        unsafe {
+            this.block().downgrade();
+            Weak::from_counted(this.place())
+        }
     }
 }
 
