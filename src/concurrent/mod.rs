@@ -2,6 +2,7 @@
 
 mod content;
 mod drain;
+pub(crate) mod flight;
 mod hash_map;
 mod hash_set;
 mod inside;

@@ -9,7 +9,7 @@ use super::map::{Address, has};
 use super::table::Table;
 use super::tie::{Loose, Pair, SharedRef, TieOf, TiedTo};
 use super::{circle, shared_housekeeping};
-use crate::flight::Circle;
+use crate::concurrent::flight::Circle;
 use crate::hash::HashValue;
 use crate::reference::{Identify, StrongRef};
 

@@ -1,4 +1,4 @@
-//! How an entry of a shared map holds on to an object: what [`watching`](crate::watching) is to the maps
+//! How an entry of a shared map holds on to an object: what [`watching`](crate::reference) is to the maps
 //! of one owner.
 
 use core::marker::PhantomData;
@@ -8,8 +8,8 @@ use std::boxed::Box;
 use crate::hash::HashValue;
 use crate::ptr::Atomic;
 use crate::queue::{HookId, SharedQueue, Tie, TieTo};
+use crate::reference::{Notified, Swept, Watching};
 use crate::reference::{Notify, StrongRef, WeakRef};
-use crate::watching::{Notified, Swept, Watching};
 
 /// A pointer that shared collections can hold weakly: a [`StrongRef`] that, with its weak pointer, may be
 /// used on any thread. [`Strong`](crate::Strong), [`Arc`](std::sync::Arc), and your own around them.

@@ -1,6 +1,8 @@
 //! Results that may be an input.
 
-use super::{Computation, Memo, MemoKey};
+use super::cache::Memo;
+use super::computation::Computation;
+use super::key::MemoKey;
 use crate::reference::StrongRef;
 
 /// What a [`Memo`] remembers of a rewriting: which input is the result, or the result, if it is none of them.

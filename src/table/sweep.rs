@@ -1,6 +1,7 @@
 //! Finding the dead among sides that do not tell, a few buckets at a time; and any entry at all.
 
-use super::{Entry, Remains, Slot, Table};
+use super::core::{Entry, Remains, Table};
+use super::slot::Slot;
 
 /// How many buckets an operation looks at. The hand goes round a table of n buckets in n / 16
 /// operations, so the dead are at most a sixteenth of the inserts of a round behind.

@@ -5,13 +5,13 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use crate::common::housekeeping;
+use crate::collections::common::housekeeping;
+use crate::collections::iter::Keys;
+use crate::collections::store::Store;
 use crate::hash::{DefaultHashBuilder, HashValue};
-use crate::iter::Keys;
+use crate::reference::ByContent;
 use crate::reference::{Content, StrongRef};
-use crate::store::Store;
 use crate::table::{Owned, Place};
-use crate::watching::ByContent;
 
 /// One live handle for each content: handles that are given out for equal contents point to the same
 /// object for as long as any of them lives, so comparing contents is comparing addresses. It keeps none

@@ -3,8 +3,8 @@
 use core::fmt;
 
 use crate::concurrent::{Keys, SharedRef, WeakMap};
-use crate::reclaim::Reclaim;
 use crate::reference::Identify;
+use crate::table::Reclaim;
 
 /// One private attribute, of one type, of objects that one does not own: on any thread, and usable as a
 /// `static`. Nobody else sees it, and it goes with its object, or all at once ([`clear`](Self::clear), or

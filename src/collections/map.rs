@@ -3,16 +3,16 @@
 use core::fmt;
 use core::ops::Index;
 
-use crate::common::{collecting, housekeeping};
+use crate::collections::common::{collecting, housekeeping};
+use crate::collections::store::{Store, by_addr};
 use crate::reference::{Identify, StrongRef};
-use crate::store::{Store, by_addr};
 use crate::table::{Owned, Place};
 
 /// The entries and iterators of [`WeakMap`].
 pub mod names {
+    use crate::collections::{entry, iter};
     use crate::reference::StrongRef;
     use crate::table::Owned;
-    use crate::{entry, iter};
 
     type Watch<K> = <K as StrongRef>::Watch;
 
@@ -32,7 +32,7 @@ pub mod names {
     pub type WeakKeys<'a, K, V> = iter::WeakKeys<'a, Watch<K>, Owned<V>>;
     /// See [`WeakMap::drain_dead`](crate::WeakMap::drain_dead).
     pub type DrainDead<'a, K, V> = iter::DrainDead<'a, Watch<K>, Owned<V>>;
-    crate::common::iterator_names!(Watch<K>, Owned<V>);
+    crate::collections::common::iterator_names!(Watch<K>, Owned<V>);
 }
 use names::*;
 

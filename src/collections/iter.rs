@@ -10,13 +10,13 @@ use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use hashbrown::hash_table;
 
-use crate::side::Side;
-use crate::store::WeakOf;
+use crate::collections::shown::Side;
+use crate::collections::store::WeakOf;
+use crate::reference::Watching;
 use crate::table::{Entry, IntoEntries, Remains, Search, Table, Walk};
-use crate::watching::Watching;
 
+pub use crate::reference::ByContent;
 pub use crate::table::Owned;
-pub use crate::watching::ByContent;
 
 fn at_most(hint: (usize, Option<usize>)) -> (usize, Option<usize>) {
     (0, hint.1)

@@ -5,10 +5,10 @@ use core::hash::Hash;
 use core::marker::PhantomData;
 use equivalent::Equivalent;
 
+use super::strong::{Content, Notify, StrongRef, WeakRef};
 use crate::hash::HashValue;
 use crate::ptr::Flavour;
 use crate::queue::{DeadNotice, DeadQueue, Seen, Watch};
-use crate::reference::{Content, Notify, StrongRef, WeakRef};
 use crate::table::{Deaths, Entry, Slot, Table};
 
 /// A weak side of an entry: how a collection learns that its object is dead, [`Notified`] or [`Swept`].

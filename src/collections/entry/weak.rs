@@ -3,8 +3,8 @@
 use core::error::Error;
 use core::fmt;
 
+use crate::collections::shown::Given;
 use crate::reference::StrongRef;
-use crate::side::Given;
 use crate::table::{Found, Slot, Vacant};
 
 /// The place of a key.

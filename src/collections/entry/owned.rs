@@ -3,10 +3,10 @@
 use core::error::Error;
 use core::fmt;
 
+use crate::collections::shown::Given;
 use crate::reference::StrongRef;
-use crate::side::Given;
+use crate::reference::Watching;
 use crate::table::{Found, Owned, Slot, Vacant};
-use crate::watching::Watching;
 
 /// The place of a key.
 pub enum Entry<'a, G: Given<K>, K: Slot, V> {

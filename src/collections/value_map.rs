@@ -4,19 +4,19 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use crate::common::{collecting, housekeeping};
+use crate::collections::common::{collecting, housekeeping};
+use crate::collections::shown::Side;
+use crate::collections::store::{Store, by_key};
 use crate::hash::DefaultHashBuilder;
 use crate::ptr::Expired;
 use crate::reference::StrongRef;
-use crate::side::Side;
-use crate::store::{Store, by_key};
 use crate::table::{Owned, Place};
 
 /// The entries and iterators of [`WeakValueMap`].
 pub mod names {
+    use crate::collections::{entry, iter};
     use crate::reference::StrongRef;
     use crate::table::Owned;
-    use crate::{entry, iter};
 
     type Watch<V> = <V as StrongRef>::Watch;
 
@@ -32,7 +32,7 @@ pub mod names {
     pub type WeakValues<'a, K, V> = iter::WeakValues<'a, Owned<K>, Watch<V>>;
     /// See [`WeakValueMap::drain_dead`](crate::WeakValueMap::drain_dead).
     pub type DrainDead<'a, K, V> = iter::DrainDead<'a, Owned<K>, Watch<V>>;
-    crate::common::iterator_names!(Owned<K>, Watch<V>);
+    crate::collections::common::iterator_names!(Owned<K>, Watch<V>);
 }
 use names::*;
 

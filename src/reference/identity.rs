@@ -5,7 +5,7 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 
-use crate::reference::StrongRef;
+use super::strong::StrongRef;
 
 /// A strong pointer that is equal, and hashes equal, to pointers to the same object only: for the
 /// children of an interned term. Where equal children are the same object, comparing their addresses

@@ -2,9 +2,9 @@
 
 use alloc::{rc, sync};
 
+use super::strong::{Identify, Notify, StrongRef, WeakRef};
+use super::watch::{Notified, Swept};
 use crate::ptr::{Flavour, Strong, Weak};
-use crate::reference::{Identify, Notify, StrongRef, WeakRef};
-use crate::watching::{Notified, Swept};
 
 /// The address of a sized target, once the compiler has seen that it has a size.
 #[inline]

@@ -2,19 +2,19 @@
 
 use core::fmt;
 
-use crate::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
-use crate::common::{collecting, housekeeping};
+use crate::collections::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
+use crate::collections::common::{collecting, housekeeping};
+use crate::collections::store::{Store, by_addr};
 use crate::reference::{Identify, StrongRef};
-use crate::store::{Store, by_addr};
 use crate::table::{Owned, Place};
 
 /// The iterators of [`WeakSet`].
 pub mod names {
+    use crate::collections::set::WeakSet;
     use crate::reference::StrongRef;
-    use crate::set::WeakSet;
     use crate::table::Owned;
 
-    crate::algebra::set_names!(<K as StrongRef>::Watch, WeakSet<K>);
+    crate::collections::algebra::set_names!(<K as StrongRef>::Watch, WeakSet<K>);
 }
 use names::*;
 

@@ -4,9 +4,9 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
+use super::watch::Watching;
+use crate::collections::shown::Keyed;
 use crate::ptr::{Flavour, Strong, Weak};
-use crate::side::Keyed;
-use crate::watching::Watching;
 
 /// A strong pointer whose target can be held weakly, as a key or a value: [`Strong`](crate::Strong),
 /// [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or your own.

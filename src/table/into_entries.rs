@@ -1,7 +1,9 @@
 //! Entries by value: the table goes along, so that a forgotten iterator leaks all of it, and leaves no
 //! registration without its queue.
 
-use super::{Entry, Slot, Table, Walk};
+use super::core::{Entry, Table};
+use super::slot::Slot;
+use super::sweep::Walk;
 
 /// All entries of a table, the dead ones too.
 pub(crate) struct IntoEntries<K: Slot, V: Slot> {

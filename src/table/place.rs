@@ -2,7 +2,8 @@
 
 use hashbrown::hash_table;
 
-use super::{Entry, Slot, Table};
+use super::core::{Entry, Table};
+use super::slot::Slot;
 use crate::hash::HashValue;
 
 /// Where a key is, or would go.

@@ -5,15 +5,15 @@ use alloc::collections::TryReserveError;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use crate::hash::HashValue;
-use crate::iter::{
+use crate::collections::iter::{
     Drain, DrainDead, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values,
     ValuesMut, WeakKeys, WeakValues,
 };
+use crate::collections::shown::{Given, Keyed, Side};
+use crate::hash::HashValue;
+use crate::reference::{ByContent, Watching};
 use crate::reference::{Content, StrongRef};
-use crate::side::{Given, Keyed, Side};
 use crate::table::{Entry, Found, Owned, Place, Slot, Table, Vacant};
-use crate::watching::{ByContent, Watching};
 
 pub(crate) struct Store<K: Slot, V: Slot, S = ()> {
     pub(crate) table: Table<K, V>,

@@ -3,9 +3,9 @@
 use core::fmt;
 use core::iter::{Chain, FusedIterator};
 
-use crate::iter::Keys;
+use crate::collections::iter::Keys;
+use crate::reference::Watching;
 use crate::table::Owned;
-use crate::watching::Watching;
 
 /// A set: elements, and whether one is in it. Sealed.
 pub trait Set: Sized {
@@ -98,29 +98,35 @@ iterators! {
 macro_rules! algebra {
     () => {
         /// The live elements of either set. O(both capacities).
-        pub fn union<'a>(&'a self, other: &'a Self) -> $crate::algebra::Union<'a, Self> {
-            $crate::algebra::union(self, other)
+        pub fn union<'a>(
+            &'a self,
+            other: &'a Self,
+        ) -> $crate::collections::algebra::Union<'a, Self> {
+            $crate::collections::algebra::union(self, other)
         }
 
         /// The live elements of both sets. O(capacity).
         pub fn intersection<'a>(
             &'a self,
             other: &'a Self,
-        ) -> $crate::algebra::Intersection<'a, Self> {
-            $crate::algebra::intersection(self, other)
+        ) -> $crate::collections::algebra::Intersection<'a, Self> {
+            $crate::collections::algebra::intersection(self, other)
         }
 
         /// The live elements of this set that are not in the other. O(capacity).
-        pub fn difference<'a>(&'a self, other: &'a Self) -> $crate::algebra::Difference<'a, Self> {
-            $crate::algebra::difference(self, other)
+        pub fn difference<'a>(
+            &'a self,
+            other: &'a Self,
+        ) -> $crate::collections::algebra::Difference<'a, Self> {
+            $crate::collections::algebra::difference(self, other)
         }
 
         /// The live elements that are in one set only. O(both capacities).
         pub fn symmetric_difference<'a>(
             &'a self,
             other: &'a Self,
-        ) -> $crate::algebra::SymmetricDifference<'a, Self> {
-            $crate::algebra::symmetric_difference(self, other)
+        ) -> $crate::collections::algebra::SymmetricDifference<'a, Self> {
+            $crate::collections::algebra::symmetric_difference(self, other)
         }
 
         /// Whether the sets have no live element in common. O(capacity).
@@ -152,7 +158,7 @@ macro_rules! operator {
             type Output = $set;
 
             fn $method(self, other: &$set) -> $set {
-                $crate::algebra::$algebra(self, other).collect()
+                $crate::collections::algebra::$algebra(self, other).collect()
             }
         }
 
@@ -169,16 +175,16 @@ macro_rules! operator {
 /// The operators of a set.
 macro_rules! operators {
     ([$($generics:tt)*] $set:ty, [$($clause:tt)*]) => {
-        $crate::algebra::operator!([$($generics)*] $set, [$($clause)*]
+        $crate::collections::algebra::operator!([$($generics)*] $set, [$($clause)*]
             BitOr::bitor, BitOrAssign::bitor_assign, union,
             |this, other| this.extend(other));
-        $crate::algebra::operator!([$($generics)*] $set, [$($clause)*]
+        $crate::collections::algebra::operator!([$($generics)*] $set, [$($clause)*]
             BitAnd::bitand, BitAndAssign::bitand_assign, intersection,
             |this, other| this.retain(|key| other.has(key)));
-        $crate::algebra::operator!([$($generics)*] $set, [$($clause)*]
+        $crate::collections::algebra::operator!([$($generics)*] $set, [$($clause)*]
             Sub::sub, SubAssign::sub_assign, difference,
             |this, other| this.retain(|key| !other.has(key)));
-        $crate::algebra::operator!([$($generics)*] $set, [$($clause)*]
+        $crate::collections::algebra::operator!([$($generics)*] $set, [$($clause)*]
             BitXor::bitxor, BitXorAssign::bitxor_assign, symmetric_difference,
             |this, other| for key in other {
                 if !this.discard(&key) {
@@ -219,7 +225,7 @@ macro_rules! set_methods {
         /// Takes all live elements out. The set is empty, and without its memory, at once, even if
         /// the iterator is forgotten. O(capacity).
         pub fn drain(&mut self) -> Drain<'_, K> {
-            $crate::iter::DrainKeys(self.store.drain())
+            $crate::collections::iter::DrainKeys(self.store.drain())
         }
 
         /// All live elements, as strong pointers, in no order. O(capacity).
@@ -238,22 +244,22 @@ macro_rules! set_methods {
 macro_rules! set_names {
     ($slot:ty, $set:ty $(, $hasher:ident = $default:ty)?) => {
         /// See `iter`.
-        pub type Iter<'a, K> = $crate::iter::Keys<'a, $slot, Owned<()>>;
+        pub type Iter<'a, K> = $crate::collections::iter::Keys<'a, $slot, Owned<()>>;
         /// See `iter_weak`.
-        pub type IterWeak<'a, K> = $crate::iter::WeakKeys<'a, $slot, Owned<()>>;
+        pub type IterWeak<'a, K> = $crate::collections::iter::WeakKeys<'a, $slot, Owned<()>>;
         /// The live elements of a set, by value.
-        pub type IntoIter<K> = $crate::iter::IntoKeys<$slot, Owned<()>>;
+        pub type IntoIter<K> = $crate::collections::iter::IntoKeys<$slot, Owned<()>>;
         /// See `drain`.
-        pub type Drain<'a, K> = $crate::iter::DrainKeys<'a, $slot, Owned<()>>;
+        pub type Drain<'a, K> = $crate::collections::iter::DrainKeys<'a, $slot, Owned<()>>;
         /// See `union`.
-        pub type Union<'a, K $(, $hasher = $default)?> = $crate::algebra::Union<'a, $set>;
+        pub type Union<'a, K $(, $hasher = $default)?> = $crate::collections::algebra::Union<'a, $set>;
         /// See `intersection`.
-        pub type Intersection<'a, K $(, $hasher = $default)?> = $crate::algebra::Intersection<'a, $set>;
+        pub type Intersection<'a, K $(, $hasher = $default)?> = $crate::collections::algebra::Intersection<'a, $set>;
         /// See `difference`.
-        pub type Difference<'a, K $(, $hasher = $default)?> = $crate::algebra::Difference<'a, $set>;
+        pub type Difference<'a, K $(, $hasher = $default)?> = $crate::collections::algebra::Difference<'a, $set>;
         /// See `symmetric_difference`.
         pub type SymmetricDifference<'a, K $(, $hasher = $default)?> =
-            $crate::algebra::SymmetricDifference<'a, $set>;
+            $crate::collections::algebra::SymmetricDifference<'a, $set>;
     };
 }
 

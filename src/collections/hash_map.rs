@@ -5,18 +5,18 @@ use core::hash::{BuildHasher, Hash};
 use core::ops::Index;
 use equivalent::Equivalent;
 
-use crate::common::{collecting, housekeeping};
+use crate::collections::common::{collecting, housekeeping};
+use crate::collections::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::reference::ByContent;
 use crate::reference::{Content, StrongRef};
-use crate::store::{Store, by_content};
 use crate::table::{Owned, Place};
-use crate::watching::ByContent;
 
 /// The entries and iterators of [`WeakHashMap`].
 pub mod names {
+    use crate::collections::{entry, iter};
+    use crate::reference::ByContent;
     use crate::table::Owned;
-    use crate::watching::ByContent;
-    use crate::{entry, iter};
 
     /// The place of a key.
     pub type Entry<'a, 'k, K, V> = entry::Entry<'a, &'k K, ByContent<K>, V>;
@@ -34,7 +34,7 @@ pub mod names {
     pub type WeakKeys<'a, K, V> = iter::WeakKeys<'a, ByContent<K>, Owned<V>>;
     /// See [`WeakHashMap::drain_dead`](crate::WeakHashMap::drain_dead).
     pub type DrainDead<'a, K, V> = iter::DrainDead<'a, ByContent<K>, Owned<V>>;
-    crate::common::iterator_names!(ByContent<K>, Owned<V>);
+    crate::collections::common::iterator_names!(ByContent<K>, Owned<V>);
 }
 use names::*;
 

@@ -2,17 +2,17 @@
 
 use core::fmt;
 
-use crate::common::{collecting, housekeeping};
+use crate::collections::common::{collecting, housekeeping};
+use crate::collections::shown::Side;
+use crate::collections::store::{Store, by_addr};
 use crate::ptr::Expired;
 use crate::reference::{Identify, StrongRef};
-use crate::side::Side;
-use crate::store::{Store, by_addr};
 use crate::table::{Entry as Sides, Place};
 
 /// The entries and iterators of [`WeakPairMap`].
 pub mod names {
+    use crate::collections::{entry, iter};
     use crate::reference::StrongRef;
-    use crate::{entry, iter};
 
     type Watch<K> = <K as StrongRef>::Watch;
 
@@ -28,7 +28,7 @@ pub mod names {
     pub type WeakKeys<'a, K, V> = iter::WeakKeys<'a, Watch<K>, Watch<V>>;
     /// See [`WeakPairMap::weak_values`](crate::WeakPairMap::weak_values).
     pub type WeakValues<'a, K, V> = iter::WeakValues<'a, Watch<K>, Watch<V>>;
-    crate::common::iterator_names!(Watch<K>, Watch<V>);
+    crate::collections::common::iterator_names!(Watch<K>, Watch<V>);
 }
 use names::*;
 

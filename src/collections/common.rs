@@ -1,6 +1,6 @@
 //! What is said, word for word, of every collection: about its size and memory, and how it is made from
 //! and turned into its entries. Macros, since these are inherent methods and foreign traits; each body
-//! is one call of [`Store`](crate::store::Store).
+//! is one call of [`Store`](crate::collections::store::Store).
 
 /// The methods about size and memory. An entry is dead when a side that is held weakly is.
 macro_rules! housekeeping {
@@ -165,21 +165,21 @@ macro_rules! collecting {
 macro_rules! iterator_names {
     ($key:ty, $value:ty) => {
         /// See `iter`.
-        pub type Iter<'a, K, V> = $crate::iter::Iter<'a, $key, $value>;
+        pub type Iter<'a, K, V> = $crate::collections::iter::Iter<'a, $key, $value>;
         /// See `keys`.
-        pub type Keys<'a, K, V> = $crate::iter::Keys<'a, $key, $value>;
+        pub type Keys<'a, K, V> = $crate::collections::iter::Keys<'a, $key, $value>;
         /// See `values`.
-        pub type Values<'a, K, V> = $crate::iter::Values<'a, $key, $value>;
+        pub type Values<'a, K, V> = $crate::collections::iter::Values<'a, $key, $value>;
         /// The live entries of a map, by value.
-        pub type IntoIter<K, V> = $crate::iter::IntoIter<$key, $value>;
+        pub type IntoIter<K, V> = $crate::collections::iter::IntoIter<$key, $value>;
         /// See `into_keys`.
-        pub type IntoKeys<K, V> = $crate::iter::IntoKeys<$key, $value>;
+        pub type IntoKeys<K, V> = $crate::collections::iter::IntoKeys<$key, $value>;
         /// See `into_values`.
-        pub type IntoValues<K, V> = $crate::iter::IntoValues<$key, $value>;
+        pub type IntoValues<K, V> = $crate::collections::iter::IntoValues<$key, $value>;
         /// See `drain`.
-        pub type Drain<'a, K, V> = $crate::iter::Drain<'a, $key, $value>;
+        pub type Drain<'a, K, V> = $crate::collections::iter::Drain<'a, $key, $value>;
         /// See `extract_if`.
-        pub type ExtractIf<'a, K, V, F> = $crate::iter::ExtractIf<'a, $key, $value, F>;
+        pub type ExtractIf<'a, K, V, F> = $crate::collections::iter::ExtractIf<'a, $key, $value, F>;
     };
 }
 

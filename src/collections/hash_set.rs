@@ -4,22 +4,22 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use crate::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
-use crate::common::{collecting, housekeeping};
+use crate::collections::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
+use crate::collections::common::{collecting, housekeeping};
+use crate::collections::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::reference::ByContent;
 use crate::reference::{Content, StrongRef};
-use crate::store::{Store, by_content};
 use crate::table::{Owned, Place};
-use crate::watching::ByContent;
 
 /// The iterators of [`WeakHashSet`].
 pub mod names {
+    use crate::collections::hash_set::WeakHashSet;
     use crate::hash::DefaultHashBuilder;
-    use crate::hash_set::WeakHashSet;
+    use crate::reference::ByContent;
     use crate::table::Owned;
-    use crate::watching::ByContent;
 
-    crate::algebra::set_names!(ByContent<K>, WeakHashSet<K, S>, S = DefaultHashBuilder);
+    crate::collections::algebra::set_names!(ByContent<K>, WeakHashSet<K, S>, S = DefaultHashBuilder);
 }
 use names::*;
 

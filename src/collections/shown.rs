@@ -5,8 +5,8 @@ use core::hash::{BuildHasher, Hash};
 
 use crate::hash::HashValue;
 use crate::reference::StrongRef;
+use crate::reference::{ByContent, Notified, Swept, Watching};
 use crate::table::{Entry, Owned, Slot};
-use crate::watching::{ByContent, Notified, Swept, Watching};
 
 /// A side that can be shown. Sealed.
 pub trait Side: Slot {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use crate::concurrent::{Keys, SharedRef, WeakMap};
-use crate::reclaim::Reclaim;
 use crate::reference::Identify;
+use crate::table::Reclaim;
 
 /// What names an attribute of a namespace, and says of what type its values are: a type of yours, usually
 /// without content. So a misspelt attribute, or one of the wrong type, does not compile, and two that are
