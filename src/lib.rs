@@ -63,8 +63,8 @@ pub use hash::{DefaultHashBuilder, DefaultHasher};
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use memo::{Memo, Rewritten};
 pub use ptr::{__unsize, Atomic, Expired, FinalizerToken, Flavour, Local};
-pub use reference::{Addr, ByIdentity, Content, Identify, Notify, StrongRef, WeakRef, dismantle};
-pub use reference::{Notified, Swept, Watching};
+pub use reference::{Addr, ByIdentity, Content, Identify, Notified, Notify, StrongRef, Swept};
+pub use reference::{Upgrade, Watch, WeakKey, WeakRef, dismantle};
 pub use table::Reclaim;
 
 /// A strong handle that may cross threads. Its methods are on the page of [`ptr::Strong`].

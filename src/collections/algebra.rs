@@ -3,14 +3,14 @@
 use core::fmt;
 use core::iter::{Chain, FusedIterator};
 
-use crate::collections::iter::Keys;
-use crate::reference::Watching;
+use super::iter::Keys;
+use crate::reference::Upgrade;
 use crate::table::Owned;
 
 /// A set: elements, and whether one is in it. Sealed.
 pub trait Set: Sized {
     /// The side that holds an element.
-    type Slot: Watching;
+    type Slot: Upgrade;
     #[doc(hidden)]
     fn elements(&self) -> Elements<'_, Self>;
     #[doc(hidden)]
@@ -20,7 +20,7 @@ pub trait Set: Sized {
 }
 
 /// What a set gives out.
-pub(crate) type Element<S> = <<S as Set>::Slot as Watching>::Pointer;
+pub(crate) type Element<S> = <<S as Set>::Slot as Upgrade>::Pointer;
 pub(crate) type Elements<'a, S> = Keys<'a, <S as Set>::Slot, Owned<()>>;
 
 /// The live elements of both sets.

@@ -5,8 +5,8 @@ use core::hash::{BuildHasher, Hash};
 use core::ops::Index;
 use equivalent::Equivalent;
 
-use crate::collections::common::{collecting, housekeeping};
-use crate::collections::store::{Store, by_content};
+use super::common::{collecting, housekeeping};
+use super::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::ByContent;
 use crate::reference::{Content, StrongRef};

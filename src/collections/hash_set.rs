@@ -4,9 +4,9 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use crate::collections::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
-use crate::collections::common::{collecting, housekeeping};
-use crate::collections::store::{Store, by_content};
+use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
+use super::common::{collecting, housekeeping};
+use super::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::ByContent;
 use crate::reference::{Content, StrongRef};

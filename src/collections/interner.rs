@@ -5,9 +5,9 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use crate::collections::common::housekeeping;
-use crate::collections::iter::Keys;
-use crate::collections::store::Store;
+use super::common::housekeeping;
+use super::iter::Keys;
+use super::store::Store;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::ByContent;
 use crate::reference::{Content, StrongRef};

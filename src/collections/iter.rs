@@ -10,10 +10,9 @@ use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use hashbrown::hash_table;
 
-use crate::collections::shown::Side;
-use crate::collections::store::WeakOf;
-use crate::reference::Watching;
-use crate::table::{Entry, IntoEntries, Remains, Search, Table, Walk};
+use super::shown::Shown;
+use crate::reference::{StrongRef, Upgrade, Watch};
+use crate::table::{Entry, IntoEntries, Remains, Search, Slot, Table, Walk};
 
 pub use crate::reference::ByContent;
 pub use crate::table::Owned;
@@ -23,15 +22,15 @@ fn at_most(hint: (usize, Option<usize>)) -> (usize, Option<usize>) {
 }
 
 /// The live entries of a collection.
-pub struct Iter<'a, K: Side, V: Side>(hash_table::Iter<'a, Entry<K, V>>);
+pub struct Iter<'a, K: Shown, V: Shown>(hash_table::Iter<'a, Entry<K, V>>);
 
-impl<'a, K: Side, V: Side> Iter<'a, K, V> {
+impl<'a, K: Shown, V: Shown> Iter<'a, K, V> {
     pub(crate) fn new(table: &'a Table<K, V>) -> Self {
         Iter(table.iter())
     }
 }
 
-impl<'a, K: Side, V: Side> Iterator for Iter<'a, K, V> {
+impl<'a, K: Shown, V: Shown> Iterator for Iter<'a, K, V> {
     type Item = (K::Ref<'a>, V::Ref<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -46,22 +45,22 @@ impl<'a, K: Side, V: Side> Iterator for Iter<'a, K, V> {
     }
 }
 
-impl<K: Side, V: Side> Clone for Iter<'_, K, V> {
+impl<K: Shown, V: Shown> Clone for Iter<'_, K, V> {
     fn clone(&self) -> Self {
         Iter(self.0.clone())
     }
 }
 
 /// The live entries of a collection, values to be changed.
-pub struct IterMut<'a, K: Side, V: Side>(hash_table::IterMut<'a, Entry<K, V>>);
+pub struct IterMut<'a, K: Shown, V: Shown>(hash_table::IterMut<'a, Entry<K, V>>);
 
-impl<'a, K: Side, V: Side> IterMut<'a, K, V> {
+impl<'a, K: Shown, V: Shown> IterMut<'a, K, V> {
     pub(crate) fn new(table: &'a mut Table<K, V>) -> Self {
         IterMut(table.iter_mut())
     }
 }
 
-impl<'a, K: Side, V: Side> Iterator for IterMut<'a, K, V> {
+impl<'a, K: Shown, V: Shown> Iterator for IterMut<'a, K, V> {
     type Item = (K::Ref<'a>, V::Mut<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -79,9 +78,9 @@ impl<'a, K: Side, V: Side> Iterator for IterMut<'a, K, V> {
 macro_rules! halves {
     ($($(#[$doc:meta])* $name:ident($inner:ident) -> $item:ty: |$entry:ident| $show:expr $(, $bound:ident)?;)*) => {$(
         $(#[$doc])*
-        pub struct $name<'a, K: Side, V: Side>(hash_table::$inner<'a, Entry<K, V>>);
+        pub struct $name<'a, K: Shown, V: Shown>(hash_table::$inner<'a, Entry<K, V>>);
 
-        impl<'a, K: Side, V: Side> Iterator for $name<'a, K, V> {
+        impl<'a, K: Shown, V: Shown> Iterator for $name<'a, K, V> {
             type Item = $item;
 
             fn next(&mut self) -> Option<Self::Item> {
@@ -98,47 +97,47 @@ macro_rules! halves {
 halves! {
     /// The keys of the live entries.
     Keys(Iter) -> K::Ref<'a>: |entry| {
-        (!entry.value.is_gone()).then_some(())?;
+        (!entry.value.is_expired()).then_some(())?;
         Some(entry.key.show(entry.key.hold()?))
     };
     /// The values of the live entries.
     Values(Iter) -> V::Ref<'a>: |entry| {
-        (!entry.key.is_gone()).then_some(())?;
+        (!entry.key.is_expired()).then_some(())?;
         Some(entry.value.show(entry.value.hold()?))
     };
     /// The values of the live entries, to be changed.
     ValuesMut(IterMut) -> V::Mut<'a>: |entry| {
-        (!entry.key.is_gone()).then_some(())?;
+        (!entry.key.is_expired()).then_some(())?;
         let held = entry.value.hold()?;
         Some(entry.value.show_mut(held))
     };
 }
 
-impl<'a, K: Side, V: Side> Keys<'a, K, V> {
+impl<'a, K: Shown, V: Shown> Keys<'a, K, V> {
     pub(crate) fn new(table: &'a Table<K, V>) -> Self {
         Keys(table.iter())
     }
 }
 
-impl<'a, K: Side, V: Side> Values<'a, K, V> {
+impl<'a, K: Shown, V: Shown> Values<'a, K, V> {
     pub(crate) fn new(table: &'a Table<K, V>) -> Self {
         Values(table.iter())
     }
 }
 
-impl<'a, K: Side, V: Side> ValuesMut<'a, K, V> {
+impl<'a, K: Shown, V: Shown> ValuesMut<'a, K, V> {
     pub(crate) fn new(table: &'a mut Table<K, V>) -> Self {
         ValuesMut(table.iter_mut())
     }
 }
 
-impl<K: Side, V: Side> Clone for Keys<'_, K, V> {
+impl<K: Shown, V: Shown> Clone for Keys<'_, K, V> {
     fn clone(&self) -> Self {
         Keys(self.0.clone())
     }
 }
 
-impl<K: Side, V: Side> Clone for Values<'_, K, V> {
+impl<K: Shown, V: Shown> Clone for Values<'_, K, V> {
     fn clone(&self) -> Self {
         Values(self.0.clone())
     }
@@ -148,20 +147,20 @@ impl<K: Side, V: Side> Clone for Values<'_, K, V> {
 macro_rules! weak_halves {
     ($($(#[$doc:meta])* $name:ident<$weak:ident, $other:ident>, $field:ident;)*) => {$(
         $(#[$doc])*
-        pub struct $name<'a, K: Side, V: Side>(hash_table::Iter<'a, Entry<K, V>>);
+        pub struct $name<'a, K: Shown, V: Shown>(hash_table::Iter<'a, Entry<K, V>>);
 
-        impl<'a, K: Side, V: Side> $name<'a, K, V> {
+        impl<'a, K: Shown, V: Shown> $name<'a, K, V> {
             pub(crate) fn new(table: &'a Table<K, V>) -> Self {
                 $name(table.iter())
             }
         }
 
-        impl<$weak: Watching, $other: Side> Iterator for $name<'_, K, V> {
-            type Item = WeakOf<$weak>;
+        impl<$weak: Upgrade, $other: Shown> Iterator for $name<'_, K, V> {
+            type Item = <$weak::Pointer as StrongRef>::Weak;
 
             fn next(&mut self) -> Option<Self::Item> {
                 self.0.find_map(|entry| {
-                    (!entry.is_gone()).then(|| entry.$field.downgrade())?
+                    (!entry.is_expired()).then(|| entry.$field.downgrade())?
                 })
             }
 
@@ -170,15 +169,15 @@ macro_rules! weak_halves {
             }
         }
 
-        impl<$weak: Watching, $other: Side> FusedIterator for $name<'_, K, V> {}
+        impl<$weak: Upgrade, $other: Shown> FusedIterator for $name<'_, K, V> {}
 
-        impl<K: Side, V: Side> Clone for $name<'_, K, V> {
+        impl<K: Shown, V: Shown> Clone for $name<'_, K, V> {
             fn clone(&self) -> Self {
                 $name(self.0.clone())
             }
         }
 
-        impl<K: Side, V: Side> fmt::Debug for $name<'_, K, V> {
+        impl<K: Shown, V: Shown> fmt::Debug for $name<'_, K, V> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name))
                     .field("at_most", &self.0.len())
@@ -196,15 +195,15 @@ weak_halves! {
 }
 
 /// The live entries of a collection, by value.
-pub struct IntoIter<K: Side, V: Side>(IntoEntries<K, V>);
+pub struct IntoIter<K: Shown, V: Shown>(IntoEntries<K, V>);
 
-impl<K: Side, V: Side> IntoIter<K, V> {
+impl<K: Shown, V: Shown> IntoIter<K, V> {
     pub(crate) fn new(table: Table<K, V>) -> Self {
         IntoIter(IntoEntries::new(table))
     }
 }
 
-impl<K: Side, V: Side> Iterator for IntoIter<K, V> {
+impl<K: Shown, V: Shown> Iterator for IntoIter<K, V> {
     type Item = (K::Item, V::Item);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -218,13 +217,13 @@ impl<K: Side, V: Side> Iterator for IntoIter<K, V> {
 }
 
 /// The keys of the live entries, by value.
-pub struct IntoKeys<K: Side, V: Side>(pub(crate) IntoIter<K, V>);
+pub struct IntoKeys<K: Shown, V: Shown>(pub(crate) IntoIter<K, V>);
 
-impl<K: Side, V: Side> Iterator for IntoKeys<K, V> {
+impl<K: Shown, V: Shown> Iterator for IntoKeys<K, V> {
     type Item = K::Item;
 
     fn next(&mut self) -> Option<K::Item> {
-        let live = |entry: &mut Entry<K, V>| (!entry.value.is_gone()).then(|| entry.key.hold());
+        let live = |entry: &mut Entry<K, V>| (!entry.value.is_expired()).then(|| entry.key.hold());
         let (held, entry) = self.0.0.next(|entry| live(entry)?)?;
         Some(entry.key.take(held))
     }
@@ -235,13 +234,13 @@ impl<K: Side, V: Side> Iterator for IntoKeys<K, V> {
 }
 
 /// The values of the live entries, by value.
-pub struct IntoValues<K: Side, V: Side>(pub(crate) IntoIter<K, V>);
+pub struct IntoValues<K: Shown, V: Shown>(pub(crate) IntoIter<K, V>);
 
-impl<K: Side, V: Side> Iterator for IntoValues<K, V> {
+impl<K: Shown, V: Shown> Iterator for IntoValues<K, V> {
     type Item = V::Item;
 
     fn next(&mut self) -> Option<V::Item> {
-        let live = |entry: &mut Entry<K, V>| (!entry.key.is_gone()).then(|| entry.value.hold());
+        let live = |entry: &mut Entry<K, V>| (!entry.key.is_expired()).then(|| entry.value.hold());
         let (held, entry) = self.0.0.next(|entry| live(entry)?)?;
         Some(entry.value.take(held))
     }
@@ -253,13 +252,13 @@ impl<K: Side, V: Side> Iterator for IntoValues<K, V> {
 
 /// The live entries of a collection, which is empty from now on. Entries that it has not given out are
 /// dropped with it.
-pub struct Drain<'a, K: Side, V: Side> {
+pub struct Drain<'a, K: Shown, V: Shown> {
     entries: IntoIter<K, V>,
     /// The signature of std's, so that a later version may give the collection its memory back.
     store: PhantomData<&'a mut Table<K, V>>,
 }
 
-impl<K: Side, V: Side> Drain<'_, K, V> {
+impl<K: Shown, V: Shown> Drain<'_, K, V> {
     pub(crate) fn new(table: Table<K, V>) -> Self {
         Drain {
             entries: IntoIter::new(table),
@@ -268,7 +267,7 @@ impl<K: Side, V: Side> Drain<'_, K, V> {
     }
 }
 
-impl<K: Side, V: Side> Iterator for Drain<'_, K, V> {
+impl<K: Shown, V: Shown> Iterator for Drain<'_, K, V> {
     type Item = (K::Item, V::Item);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -281,9 +280,9 @@ impl<K: Side, V: Side> Iterator for Drain<'_, K, V> {
 }
 
 /// [`Drain`], keys only.
-pub struct DrainKeys<'a, K: Side, V: Side>(pub(crate) Drain<'a, K, V>);
+pub struct DrainKeys<'a, K: Shown, V: Shown>(pub(crate) Drain<'a, K, V>);
 
-impl<K: Side, V: Side> Iterator for DrainKeys<'_, K, V> {
+impl<K: Shown, V: Shown> Iterator for DrainKeys<'_, K, V> {
     type Item = K::Item;
 
     fn next(&mut self) -> Option<K::Item> {
@@ -296,13 +295,13 @@ impl<K: Side, V: Side> Iterator for DrainKeys<'_, K, V> {
 }
 
 /// What the dead leave: the values of dead keys, the keys of dead values.
-pub struct DrainDead<'a, K: Side, V: Side> {
+pub struct DrainDead<'a, K: Slot, V: Slot> {
     /// None once it has said so: from then on nobody is handed out who dies later.
     table: Option<&'a mut Table<K, V>>,
     search: Search,
 }
 
-impl<'a, K: Side, V: Side> DrainDead<'a, K, V> {
+impl<'a, K: Slot, V: Slot> DrainDead<'a, K, V> {
     pub(crate) fn new(table: &'a mut Table<K, V>) -> Self {
         DrainDead {
             table: Some(table),
@@ -319,7 +318,7 @@ impl<'a, K: Side, V: Side> DrainDead<'a, K, V> {
     }
 }
 
-impl<K: Watching, T> Iterator for DrainDead<'_, K, Owned<T>> {
+impl<K: Watch, T> Iterator for DrainDead<'_, K, Owned<T>> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
@@ -327,7 +326,7 @@ impl<K: Watching, T> Iterator for DrainDead<'_, K, Owned<T>> {
     }
 }
 
-impl<T, V: Watching> Iterator for DrainDead<'_, Owned<T>, V> {
+impl<T, V: Watch> Iterator for DrainDead<'_, Owned<T>, V> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
@@ -335,11 +334,11 @@ impl<T, V: Watching> Iterator for DrainDead<'_, Owned<T>, V> {
     }
 }
 
-impl<K: Watching, T> FusedIterator for DrainDead<'_, K, Owned<T>> {}
+impl<K: Watch, T> FusedIterator for DrainDead<'_, K, Owned<T>> {}
 
-impl<T, V: Watching> FusedIterator for DrainDead<'_, Owned<T>, V> {}
+impl<T, V: Watch> FusedIterator for DrainDead<'_, Owned<T>, V> {}
 
-impl<K: Side, V: Side> fmt::Debug for DrainDead<'_, K, V> {
+impl<K: Slot, V: Slot> fmt::Debug for DrainDead<'_, K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DrainDead").finish_non_exhaustive()
     }
@@ -347,13 +346,13 @@ impl<K: Side, V: Side> fmt::Debug for DrainDead<'_, K, V> {
 
 /// The live entries for which a predicate is true, one taken out at each step.
 #[must_use = "iterators are lazy: this takes out nothing unless it is used"]
-pub struct ExtractIf<'a, K: Side, V: Side, F> {
+pub struct ExtractIf<'a, K: Shown, V: Shown, F> {
     table: &'a mut Table<K, V>,
     walk: Walk,
     take: F,
 }
 
-impl<'a, K: Side, V: Side, F> ExtractIf<'a, K, V, F> {
+impl<'a, K: Shown, V: Shown, F> ExtractIf<'a, K, V, F> {
     pub(crate) fn new(table: &'a mut Table<K, V>, take: F) -> Self {
         ExtractIf {
             table,
@@ -363,7 +362,7 @@ impl<'a, K: Side, V: Side, F> ExtractIf<'a, K, V, F> {
     }
 }
 
-impl<K: Side, V: Side, F> Iterator for ExtractIf<'_, K, V, F>
+impl<K: Shown, V: Shown, F> Iterator for ExtractIf<'_, K, V, F>
 where
     F: FnMut(&K::Item, &mut V::Item) -> bool,
 {
@@ -379,22 +378,22 @@ where
     }
 }
 
-impl<K: Side, V: Side, F> fmt::Debug for ExtractIf<'_, K, V, F> {
+impl<K: Shown, V: Shown, F> fmt::Debug for ExtractIf<'_, K, V, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ExtractIf").finish_non_exhaustive()
     }
 }
 
-impl<K: Side, V: Side, F> FusedIterator for ExtractIf<'_, K, V, F> where
+impl<K: Shown, V: Shown, F> FusedIterator for ExtractIf<'_, K, V, F> where
     F: FnMut(&K::Item, &mut V::Item) -> bool
 {
 }
 
 macro_rules! courtesies {
     ($($name:ident[$($life:lifetime)?])*) => {$(
-        impl<K: Side, V: Side> FusedIterator for $name<$($life,)? K, V> {}
+        impl<K: Shown, V: Shown> FusedIterator for $name<$($life,)? K, V> {}
 
-        impl<K: Side, V: Side> fmt::Debug for $name<$($life,)? K, V> {
+        impl<K: Shown, V: Shown> fmt::Debug for $name<$($life,)? K, V> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name))
                     .field("at_most", &self.size_hint().1)

@@ -3,18 +3,18 @@
 use core::fmt;
 use core::ops::Index;
 
-use crate::collections::common::{collecting, housekeeping};
-use crate::collections::store::{Store, by_addr};
+use super::common::{collecting, housekeeping};
+use super::store::{Store, by_addr};
 use crate::reference::{Identify, StrongRef};
 use crate::table::{Owned, Place};
 
 /// The entries and iterators of [`WeakMap`].
 pub mod names {
     use crate::collections::{entry, iter};
-    use crate::reference::StrongRef;
+    use crate::reference::WeakKey;
     use crate::table::Owned;
 
-    type Watch<K> = <K as StrongRef>::Watch;
+    type Watch<K> = <K as WeakKey>::Watch;
 
     /// The place of a key.
     pub type Entry<'a, 'k, K, V> = entry::Entry<'a, &'k K, Watch<K>, V>;

@@ -2,19 +2,19 @@
 
 use core::fmt;
 
-use crate::collections::common::{collecting, housekeeping};
-use crate::collections::shown::Side;
-use crate::collections::store::{Store, by_addr};
+use super::common::{collecting, housekeeping};
+use super::shown::Shown as _;
+use super::store::{Store, by_addr};
 use crate::ptr::Expired;
-use crate::reference::{Identify, StrongRef};
+use crate::reference::{Identify, StrongRef, Watch as _};
 use crate::table::{Entry as Sides, Place};
 
 /// The entries and iterators of [`WeakPairMap`].
 pub mod names {
     use crate::collections::{entry, iter};
-    use crate::reference::StrongRef;
+    use crate::reference::WeakKey;
 
-    type Watch<K> = <K as StrongRef>::Watch;
+    type Watch<K> = <K as WeakKey>::Watch;
 
     /// The place of a key.
     pub type Entry<'a, 'k, K, V> = entry::WeakEntry<'a, &'k K, Watch<K>, V>;
@@ -86,7 +86,7 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         let (hash, eq) = by_addr(key.addr());
         let entry = self.store.table.find(hash, eq);
-        entry.is_some_and(|entry| !entry.value.is_gone())
+        entry.is_some_and(|entry| !entry.value.is_expired())
     }
 
     /// The live value of a key, as a strong pointer. O(1). Inside the key's own destructor, a reference

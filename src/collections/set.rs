@@ -2,19 +2,19 @@
 
 use core::fmt;
 
-use crate::collections::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
-use crate::collections::common::{collecting, housekeeping};
-use crate::collections::store::{Store, by_addr};
+use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
+use super::common::{collecting, housekeeping};
+use super::store::{Store, by_addr};
 use crate::reference::{Identify, StrongRef};
 use crate::table::{Owned, Place};
 
 /// The iterators of [`WeakSet`].
 pub mod names {
     use crate::collections::set::WeakSet;
-    use crate::reference::StrongRef;
+    use crate::reference::WeakKey;
     use crate::table::Owned;
 
-    crate::collections::algebra::set_names!(<K as StrongRef>::Watch, WeakSet<K>);
+    crate::collections::algebra::set_names!(<K as WeakKey>::Watch, WeakSet<K>);
 }
 use names::*;
 

@@ -1,15 +1,14 @@
-//! The sides of an entry as users see them: what a collection owns, by reference; what it holds weakly,
+//! What the slots of an entry show to users: what a collection owns, by reference; what it holds weakly,
 //! as a strong pointer, if there still is one.
 
 use core::hash::{BuildHasher, Hash};
 
 use crate::hash::HashValue;
-use crate::reference::StrongRef;
-use crate::reference::{ByContent, Notified, Swept, Watching};
+use crate::reference::{Upgrade, Watch};
 use crate::table::{Entry, Owned, Slot};
 
-/// A side that can be shown. Sealed.
-pub trait Side: Slot {
+/// A slot that can be shown. Sealed.
+pub trait Shown: Slot {
     /// What it is: the value that the collection owns, or the pointer that it has no share in.
     type Item;
     /// What keeps it there while it is looked at.
@@ -28,8 +27,6 @@ pub trait Side: Slot {
     #[doc(hidden)]
     fn hold(&self) -> Option<Self::Held>;
     #[doc(hidden)]
-    fn is_gone(&self) -> bool;
-    #[doc(hidden)]
     fn show(&self, held: Self::Held) -> Self::Ref<'_>;
     #[doc(hidden)]
     fn show_mut(&mut self, held: Self::Held) -> Self::Mut<'_>;
@@ -41,7 +38,7 @@ pub trait Side: Slot {
     fn take(self, held: Self::Held) -> Self::Item;
 }
 
-impl<T> Side for Owned<T> {
+impl<T> Shown for Owned<T> {
     type Item = T;
     type Held = ();
     type Ref<'a>
@@ -56,11 +53,6 @@ impl<T> Side for Owned<T> {
     #[inline]
     fn hold(&self) -> Option<()> {
         Some(())
-    }
-
-    #[inline]
-    fn is_gone(&self) -> bool {
-        false
     }
 
     #[inline]
@@ -89,7 +81,7 @@ impl<T> Side for Owned<T> {
     }
 }
 
-impl<W: Watching> Side for W {
+impl<W: Upgrade> Shown for W {
     type Item = W::Pointer;
     type Held = W::Pointer;
     type Ref<'a>
@@ -104,11 +96,6 @@ impl<W: Watching> Side for W {
     #[inline]
     fn hold(&self) -> Option<W::Pointer> {
         self.upgrade()
-    }
-
-    #[inline]
-    fn is_gone(&self) -> bool {
-        self.is_expired()
     }
 
     #[inline]
@@ -138,6 +125,12 @@ impl<W: Watching> Side for W {
 }
 
 impl<K: Slot, V: Slot> Entry<K, V> {
+    /// Whether one slot is dead, announced or not.
+    #[inline]
+    pub(crate) fn is_expired(&self) -> bool {
+        self.key.is_expired() || self.value.is_expired()
+    }
+
     #[inline]
     pub(crate) fn hash<S>(&self, hasher: &S) -> HashValue
     where
@@ -147,16 +140,11 @@ impl<K: Slot, V: Slot> Entry<K, V> {
     }
 }
 
-impl<K: Side, V: Side> Entry<K, V> {
-    /// Keeps both sides there; none if one is dead: a half-dead entry is never shown.
+impl<K: Shown, V: Shown> Entry<K, V> {
+    /// Keeps both slots there; none if one is dead: a half-dead entry is never shown.
     #[inline]
     pub(crate) fn hold(&self) -> Option<(K::Held, V::Held)> {
         Some((self.key.hold()?, self.value.hold()?))
-    }
-
-    #[inline]
-    pub(crate) fn is_gone(&self) -> bool {
-        self.key.is_gone() || self.value.is_gone()
     }
 
     #[inline]
@@ -165,7 +153,7 @@ impl<K: Side, V: Side> Entry<K, V> {
     }
 }
 
-/// A key's side, which knows its hash, or how to make it again with the collection's hasher.
+/// A key's slot, which knows its hash, or how to make it again with the collection's hasher.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
@@ -176,24 +164,10 @@ pub trait Keyed<S>: Slot {
     fn hash(&self, value: &impl Slot, hasher: &S) -> HashValue;
 }
 
-impl<K: crate::reference::Notify> Keyed<()> for Notified<K> {
-    #[inline]
-    fn hash(&self, _: &impl Slot, (): &()) -> HashValue {
-        HashValue::of_addr(self.target())
-    }
-}
-
-impl<K: StrongRef> Keyed<()> for Swept<K> {
-    #[inline]
-    fn hash(&self, _: &impl Slot, (): &()) -> HashValue {
-        HashValue::of_addr(self.target())
-    }
-}
-
-impl<K: StrongRef, S> Keyed<S> for ByContent<K> {
+impl<W: Watch, S> Keyed<S> for W {
     #[inline]
     fn hash(&self, _: &impl Slot, _: &S) -> HashValue {
-        self.hash()
+        Watch::hash(self)
     }
 }
 
@@ -210,23 +184,23 @@ impl<K: Hash, S: BuildHasher> Keyed<S> for Owned<K> {
 
 /// A key as it is given to a collection: by reference if it will be held weakly, else by value.
 pub trait Given<K: Slot> {
-    /// Becomes the key's side of an entry.
+    /// Becomes the key's slot of an entry.
     #[doc(hidden)]
-    fn enter(self, hash: HashValue, deaths: &mut K::Deaths) -> K;
+    fn enter(self, hash: HashValue, queue: &mut K::Queue) -> K;
     /// Takes the place of the key that is there, if that is held weakly.
     #[doc(hidden)]
-    fn replace(&self, old: &mut K, hash: HashValue, deaths: &mut K::Deaths);
+    fn replace(&self, old: &mut K, hash: HashValue, queue: &mut K::Queue);
 }
 
-impl<W: Watching> Given<W> for &W::Pointer {
+impl<W: Watch> Given<W> for &W::Key {
     #[inline]
-    fn enter(self, hash: HashValue, deaths: &mut W::Deaths) -> W {
-        W::watch(self, hash, deaths)
+    fn enter(self, hash: HashValue, queue: &mut W::Queue) -> W {
+        W::watch(self, hash, queue)
     }
 
     #[inline]
-    fn replace(&self, old: &mut W, hash: HashValue, deaths: &mut W::Deaths) {
-        old.rewatch(self, hash, deaths);
+    fn replace(&self, old: &mut W, hash: HashValue, queue: &mut W::Queue) {
+        old.rewatch(self, hash, queue);
     }
 }
 

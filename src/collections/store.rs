@@ -5,14 +5,13 @@ use alloc::collections::TryReserveError;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use crate::collections::iter::{
+use super::iter::{
     Drain, DrainDead, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values,
     ValuesMut, WeakKeys, WeakValues,
 };
-use crate::collections::shown::{Given, Keyed, Side};
+use super::shown::{Given, Keyed, Shown};
 use crate::hash::HashValue;
-use crate::reference::{ByContent, Watching};
-use crate::reference::{Content, StrongRef};
+use crate::reference::{ByContent, Content, Watch};
 use crate::table::{Entry, Found, Owned, Place, Slot, Table, Vacant};
 
 pub(crate) struct Store<K: Slot, V: Slot, S = ()> {
@@ -32,7 +31,7 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
 
 /// What a lookup takes: a hash, and whether a key of that hash is the one. Lookups by identity.
 #[inline]
-pub(crate) fn by_addr<W: Watching>(addr: *const ()) -> (HashValue, impl Fn(&W) -> bool + Copy) {
+pub(crate) fn by_addr<W: Watch>(addr: *const ()) -> (HashValue, impl Fn(&W) -> bool + Copy) {
     (HashValue::of_addr(addr), move |watch: &W| watch.is_at(addr))
 }
 
@@ -72,7 +71,7 @@ where
     })
 }
 
-impl<K: Side + Keyed<S>, V: Side, S> Store<K, V, S> {
+impl<K: Shown + Keyed<S>, V: Shown, S> Store<K, V, S> {
     pub(crate) fn reserve(&mut self, additional: usize) {
         self.table.tend();
         self.table
@@ -115,9 +114,9 @@ impl<K: Side + Keyed<S>, V: Side, S> Store<K, V, S> {
     }
 }
 
-impl<K: Side, V: Side, S> Store<K, V, S> {
+impl<K: Shown, V: Shown, S> Store<K, V, S> {
     pub(crate) fn len_live(&self) -> usize {
-        let live = |entry: &&Entry<K, V>| !entry.is_gone();
+        let live = |entry: &&Entry<K, V>| !entry.is_expired();
         self.table.iter().filter(live).count()
     }
 
@@ -249,12 +248,12 @@ impl<K: Slot, T> Found<'_, K, Owned<T>> {
     }
 }
 
-impl<'a, K: Slot, V: Watching> Vacant<'a, K, V> {
+impl<'a, K: Slot, V: Watch> Vacant<'a, K, V> {
     /// Fills the place with a key and a weak value.
     #[inline]
-    pub(crate) fn hold(self, key: impl Given<K>, value: &V::Pointer) -> Found<'a, K, V> {
+    pub(crate) fn hold(self, key: impl Given<K>, value: &V::Key) -> Found<'a, K, V> {
         /// The one side, should the other's pointer panic.
-        struct Undo<'d, V: Slot>(Option<V>, &'d mut V::Deaths);
+        struct Undo<'d, V: Slot>(Option<V>, &'d mut V::Queue);
         impl<V: Slot> Drop for Undo<'_, V> {
             fn drop(&mut self) {
                 if let Some(value) = &mut self.0 {
@@ -275,10 +274,10 @@ impl<'a, K: Slot, V: Watching> Vacant<'a, K, V> {
     }
 }
 
-impl<K: Slot, V: Watching> Found<'_, K, V> {
+impl<K: Slot, V: Watch> Found<'_, K, V> {
     /// Sets the value. A key of the same content takes the place of the one that is there.
     #[inline]
-    pub(crate) fn hold(&mut self, key: &impl Given<K>, value: &V::Pointer) {
+    pub(crate) fn hold(&mut self, key: &impl Given<K>, value: &V::Key) {
         let (entry, watch) = self.change();
         entry.value.rewatch(value, watch.hash, watch.values);
         if K::BY_CONTENT {
@@ -286,8 +285,3 @@ impl<K: Slot, V: Watching> Found<'_, K, V> {
         }
     }
 }
-
-/// The two ways of a strong pointer into an entry's hands: a value that is there, and the rest.
-pub(crate) type Pointer<W> = <W as Watching>::Pointer;
-/// The weak pointer of a weak side.
-pub(crate) type WeakOf<W> = <Pointer<W> as StrongRef>::Weak;

@@ -4,21 +4,21 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use crate::collections::common::{collecting, housekeeping};
-use crate::collections::shown::Side;
-use crate::collections::store::{Store, by_key};
+use super::common::{collecting, housekeeping};
+use super::shown::Shown as _;
+use super::store::{Store, by_key};
 use crate::hash::DefaultHashBuilder;
 use crate::ptr::Expired;
-use crate::reference::StrongRef;
+use crate::reference::{StrongRef, Watch as _};
 use crate::table::{Owned, Place};
 
 /// The entries and iterators of [`WeakValueMap`].
 pub mod names {
     use crate::collections::{entry, iter};
-    use crate::reference::StrongRef;
+    use crate::reference::WeakKey;
     use crate::table::Owned;
 
-    type Watch<V> = <V as StrongRef>::Watch;
+    type Watch<V> = <V as WeakKey>::Watch;
 
     /// The place of a key.
     pub type Entry<'a, K, V> = entry::WeakEntry<'a, K, Owned<K>, V>;
@@ -151,7 +151,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     pub fn contains_key<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> bool {
         let (hash, eq) = by_key(&self.store.hasher, key);
         let entry = self.store.table.find(hash, eq);
-        entry.is_some_and(|entry| !entry.value.is_gone())
+        entry.is_some_and(|entry| !entry.value.is_expired())
     }
 
     /// The live value of a key, as a strong pointer. O(1).

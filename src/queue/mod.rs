@@ -3,11 +3,13 @@
 
 #[cfg(all(test, weakly_loom))]
 mod models;
+mod notice_queue;
 mod owner;
 #[cfg(feature = "std")]
 #[cfg_attr(weakly_loom, allow(dead_code, unreachable_pub))]
 mod shared;
 
-pub(crate) use owner::{DeadNotice, DeadQueue, Seen, Watch};
+pub(crate) use notice_queue::NoticeQueue;
+pub(crate) use owner::{DeadNotice, DeadQueue, Registered, Seen};
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub(crate) use shared::{HookId, SharedQueue, Tie, TieTo};

@@ -1,6 +1,6 @@
 //! The notices of a collection: how the deaths of its objects become known to it.
 //!
-//! A [`Watch`] is an entry's registration with an object. At the death of the object a notice is pushed,
+//! A [`Registered`] is an entry's registration with an object. At the death of the object a notice is pushed,
 //! which leads to the entry by a hash and by the registration that it stands for; an entry that has gone
 //! meanwhile has marked its notice as late. So a late notice never removes a newer entry.
 //!
@@ -53,7 +53,7 @@ pub struct Seen {
 }
 
 /// An entry's registration with an object: one word, and the metadata of an unsized type.
-pub(crate) struct Watch<T: ?Sized, F: Flavour> {
+pub(crate) struct Registered<T: ?Sized, F: Flavour> {
     /// The place of an inline payload in the block, if the block stands for the entry; else the hook that
     /// does, marked by [`HOOK`]. Marked by [`APART`] too, where the payload is apart: so a lookup does not
     /// have to ask the block. None once it has ended.
@@ -68,15 +68,15 @@ const MARKS: usize = HOOK | APART;
 
 // SAFETY: what a watch can do is what a weak handle can do, and to end a registration, which is made for any
 // thread.
-unsafe impl<T: ?Sized + Send + Sync> Send for Watch<T, Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Send for Registered<T, Atomic> {}
 // SAFETY: likewise.
-unsafe impl<T: ?Sized + Send + Sync> Sync for Watch<T, Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Sync for Registered<T, Atomic> {}
 
 // A queue and a watch are whole between any two calls; what a panic can leave half done is the payload.
 impl<F: Flavour> UnwindSafe for DeadQueue<F> {}
 impl<F: Flavour> RefUnwindSafe for DeadQueue<F> {}
-impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for Watch<T, F> {}
-impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for Watch<T, F> {}
+impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for Registered<T, F> {}
+impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for Registered<T, F> {}
 
 impl<F: Flavour> DeadQueue<F> {
     pub(crate) const fn new() -> Self {
@@ -118,7 +118,7 @@ impl<F: Flavour> DeadQueue<F> {
             .map(DeadNotice::new)
     }
 
-    /// Marks all notices that have come, so that [`Watch::is_seen`] tells them. O(notices).
+    /// Marks all notices that have come, so that [`Registered::is_seen`] tells them. O(notices).
     pub(crate) fn look(&self) -> Seen {
         number(self.batch, true);
         let top = self.top();
@@ -186,7 +186,7 @@ impl<F: Flavour> DeadQueue<F> {
         &mut self,
         strong: &Strong<T, F>,
         hash: HashValue,
-    ) -> Watch<T, F> {
+    ) -> Registered<T, F> {
         let stack = *self.stack.get_or_insert_with(|| StackRef::new(false));
         // SAFETY: a strong handle; Q1.
         let registration = unsafe { strong.block().register(stack, hash.short()) };
@@ -195,7 +195,7 @@ impl<F: Flavour> DeadQueue<F> {
             Registration::Block => None,
             Registration::Hook(hook) => Some(hook),
         };
-        Watch {
+        Registered {
             at: Some(with_address(strong.place(), mark(strong.block(), hook))),
             like: PhantomData,
         }
@@ -203,7 +203,7 @@ impl<F: Flavour> DeadQueue<F> {
 
     /// Ends a registration, if it has not ended. O(1).
     #[inline]
-    pub(crate) fn end<T: ?Sized>(&mut self, watch: &mut Watch<T, F>) {
+    pub(crate) fn end<T: ?Sized>(&mut self, watch: &mut Registered<T, F>) {
         let (Some(at), Some(stack)) = (watch.at.take(), self.stack) else {
             return;
         };
@@ -322,7 +322,7 @@ impl Seen {
     }
 }
 
-impl<T: ?Sized, F: Flavour> Watch<T, F> {
+impl<T: ?Sized, F: Flavour> Registered<T, F> {
     /// The block, and the hook that stands for the entry, if that is not the block.
     #[inline(always)]
     fn parts(&self) -> Option<(Block<F>, Option<HookRef<F>>)> {

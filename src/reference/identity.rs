@@ -5,7 +5,7 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 
-use super::strong::StrongRef;
+use super::key::WeakKey;
 
 /// A strong pointer that is equal, and hashes equal, to pointers to the same object only: for the
 /// children of an interned term. Where equal children are the same object, comparing their addresses
@@ -33,16 +33,16 @@ use super::strong::StrongRef;
 #[derive(Clone, Copy, Default)]
 pub struct ByIdentity<K>(pub K);
 
-impl<K: StrongRef> PartialEq for ByIdentity<K> {
+impl<K: WeakKey> PartialEq for ByIdentity<K> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         K::addr(&self.0) == K::addr(&other.0)
     }
 }
 
-impl<K: StrongRef> Eq for ByIdentity<K> {}
+impl<K: WeakKey> Eq for ByIdentity<K> {}
 
-impl<K: StrongRef> Hash for ByIdentity<K> {
+impl<K: WeakKey> Hash for ByIdentity<K> {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         K::addr(&self.0).hash(state);

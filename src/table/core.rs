@@ -12,11 +12,12 @@ use core::{mem, ptr};
 use hashbrown::{HashTable, hash_table};
 
 use crate::hash::HashValue;
+use crate::queue::NoticeQueue;
 use crate::sync;
 
 use super::kept::Kept;
 use super::reclaim::Reclaim;
-use super::slot::{Deaths, NoticeOf, Slot};
+use super::slot::{NoticeOf, Slot};
 use super::sweep::Search;
 
 /// How many notices an operation drains: more than one, so that the dead never accumulate under a
@@ -36,8 +37,8 @@ pub(crate) struct Entry<K, V> {
 pub(crate) struct Table<K: Slot, V: Slot> {
     // Before the deaths: an entry's watch ends before its queue does.
     pub(super) entries: HashTable<Entry<K, V>>,
-    pub(super) keys: K::Deaths,
-    pub(super) values: V::Deaths,
+    pub(super) keys: K::Queue,
+    pub(super) values: V::Queue,
     /// What the dead leave goes here, and nowhere else.
     pub(super) kept: Kept<Remains<K, V>>,
     /// The bucket at which the next sweep and the next `pop` begin.
@@ -51,8 +52,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
     pub(crate) const fn new() -> Self {
         Table {
             entries: HashTable::new(),
-            keys: K::Deaths::NONE,
-            values: V::Deaths::NONE,
+            keys: K::Queue::NONE,
+            values: V::Queue::NONE,
             kept: Kept::new(),
             hand: 0,
             tags: 0,
@@ -107,7 +108,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     fn find_named(&self, notice: &NoticeOf<K>) -> Option<&Entry<K, V>> {
-        let hash = K::Deaths::hash(notice).get();
+        let hash = K::Queue::hash(notice).get();
         self.entries
             .find(hash, |entry| entry.key.is_named_by(notice))
     }
@@ -398,7 +399,7 @@ impl<K: Slot, V: Slot> Entry<K, V> {
 
     /// It is unlinked, or about to be dropped: there is to be no notice of it any more.
     #[inline]
-    pub(crate) fn end(&mut self, keys: &mut K::Deaths, values: &mut V::Deaths) {
+    pub(crate) fn end(&mut self, keys: &mut K::Queue, values: &mut V::Queue) {
         self.key.end(keys);
         self.value.end(values);
     }
@@ -411,7 +412,7 @@ impl<K: Slot, V: Slot> Entry<K, V> {
 
 /// Unlinks the entry of the next notice. `named` says which it is.
 #[inline(always)]
-fn unlink_next<D: Deaths, E>(
+fn unlink_next<D: NoticeQueue, E>(
     deaths: &mut D,
     entries: &mut HashTable<E>,
     named: impl Fn(&E, &D::Notice) -> bool,

@@ -27,8 +27,8 @@ pub(crate) struct Vacant<'a, K: Slot, V: Slot> {
 /// What it takes to watch for the deaths of an entry's sides.
 pub(crate) struct Registrar<'a, K: Slot, V: Slot> {
     pub(crate) hash: HashValue,
-    pub(crate) keys: &'a mut K::Deaths,
-    pub(crate) values: &'a mut V::Deaths,
+    pub(crate) keys: &'a mut K::Queue,
+    pub(crate) values: &'a mut V::Queue,
     tags: &'a mut usize,
 }
 

@@ -3,9 +3,8 @@
 use core::error::Error;
 use core::fmt;
 
-use crate::collections::shown::Given;
-use crate::reference::StrongRef;
-use crate::reference::Watching;
+use super::super::shown::Given;
+use crate::reference::{StrongRef, Upgrade};
 use crate::table::{Found, Owned, Slot, Vacant};
 
 /// The place of a key.
@@ -98,7 +97,7 @@ impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
     }
 }
 
-impl<'a, K: Watching, V> Entry<'a, &K::Pointer, K, V> {
+impl<'a, K: Upgrade, V> Entry<'a, &K::Pointer, K, V> {
     /// The value, made by `make` if there is none, from the key as a weak handle.
     ///
     /// # Errors
@@ -213,7 +212,7 @@ impl<'a, G: Given<K>, K: Slot, V> VacantEntry<'a, G, K, V> {
     }
 }
 
-impl<'a, K: Watching, V> VacantEntry<'a, &K::Pointer, K, V> {
+impl<'a, K: Upgrade, V> VacantEntry<'a, &K::Pointer, K, V> {
     /// Inserts the value that `make` makes from a weak handle to the key.
     ///
     /// # Panics

@@ -3,7 +3,7 @@
 use core::error::Error;
 use core::fmt;
 
-use crate::collections::shown::Given;
+use super::super::shown::Given;
 use crate::reference::StrongRef;
 use crate::table::{Found, Slot, Vacant};
 
