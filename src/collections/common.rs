@@ -52,7 +52,7 @@ macro_rules! housekeeping {
 
         /// When this collection destroys what its dead entries own.
         #[must_use]
-        pub fn reclaim(&self) -> $crate::Reclaim {
+        pub fn reclaim(&self) -> $crate::table::Reclaim {
             self.store.table.reclaim()
         }
 
@@ -65,7 +65,7 @@ macro_rules! housekeeping {
         ///
         /// # Panics
         /// If a destructor does; the policy is then as before, and the rest is still kept.
-        pub fn set_reclaim(&mut self, reclaim: $crate::Reclaim) {
+        pub fn set_reclaim(&mut self, reclaim: $crate::table::Reclaim) {
             self.store.table.set_reclaim(reclaim);
         }
 

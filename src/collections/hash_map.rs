@@ -8,8 +8,7 @@ use equivalent::Equivalent;
 use super::common::{collecting, housekeeping};
 use super::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
-use crate::reference::ByContent;
-use crate::reference::{Content, StrongRef};
+use crate::reference::{ByContent, Content, StrongRef};
 use crate::table::{Owned, Place};
 
 /// The entries and iterators of [`WeakHashMap`].

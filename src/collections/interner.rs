@@ -9,8 +9,7 @@ use super::common::housekeeping;
 use super::iter::Keys;
 use super::store::Store;
 use crate::hash::{DefaultHashBuilder, HashValue};
-use crate::reference::ByContent;
-use crate::reference::{Content, StrongRef};
+use crate::reference::{ByContent, Content, StrongRef};
 use crate::table::{Owned, Place};
 
 /// One live handle for each content: handles that are given out for equal contents point to the same

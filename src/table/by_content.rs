@@ -3,7 +3,8 @@
 use core::hash::Hash;
 use equivalent::Equivalent;
 
-use super::core::{Entry, Table};
+use super::entries::Table;
+use super::entry::Entry;
 use super::slot::Slot;
 use crate::hash::HashValue;
 use crate::reference::{ByContent, Content, Upgrade, Watch};

@@ -1,7 +1,8 @@
 //! Entries by value: the table goes along, so that a forgotten iterator leaks all of it, and leaves no
 //! registration without its queue.
 
-use super::core::{Entry, Table};
+use super::entries::Table;
+use super::entry::Entry;
 use super::slot::Slot;
 use super::sweep::Walk;
 

@@ -2,7 +2,8 @@
 
 use hashbrown::hash_table;
 
-use super::core::{Entry, Table};
+use super::entries::Table;
+use super::entry::Entry;
 use super::slot::Slot;
 use crate::hash::HashValue;
 

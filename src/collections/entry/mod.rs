@@ -5,6 +5,7 @@
 //! `G` is a key as it was given: by reference if it is held weakly, else by value.
 
 mod owned;
+mod text;
 mod weak;
 
 pub use owned::{Entry, OccupiedEntry, OccupiedError, VacantEntry};
@@ -12,16 +13,3 @@ pub use weak::{
     Entry as WeakEntry, OccupiedEntry as WeakOccupiedEntry, OccupiedError as WeakOccupiedError,
     VacantEntry as WeakVacantEntry,
 };
-
-use core::fmt;
-
-/// What an entry shows of itself.
-fn show(f: &mut fmt::Formatter<'_>, key: &dyn fmt::Debug, value: &dyn fmt::Debug) -> fmt::Result {
-    f.debug_struct("OccupiedEntry")
-        .field("key", key)
-        .field("value", value)
-        .finish()
-}
-
-/// What the error of an insert says.
-const OCCUPIED: &str = "the key has a value already, and the new one was not inserted";

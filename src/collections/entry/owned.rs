@@ -4,6 +4,7 @@ use core::error::Error;
 use core::fmt;
 
 use super::super::shown::Given;
+use super::text;
 use crate::reference::{StrongRef, Upgrade};
 use crate::table::{Found, Owned, Slot, Vacant};
 
@@ -237,7 +238,7 @@ impl<G: Given<K> + fmt::Debug, K: Slot, V: fmt::Debug> fmt::Debug for Entry<'_, 
 
 impl<G: Given<K> + fmt::Debug, K: Slot, V: fmt::Debug> fmt::Debug for OccupiedEntry<'_, G, K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        super::show(f, &self.key, self.get())
+        text::show(f, &self.key, self.get())
     }
 }
 
@@ -258,7 +259,7 @@ impl<G: Given<K> + fmt::Debug, K: Slot, V: fmt::Debug> fmt::Debug for OccupiedEr
 
 impl<G: Given<K>, K: Slot, V> fmt::Display for OccupiedError<'_, G, K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(super::OCCUPIED)
+        f.write_str(text::OCCUPIED)
     }
 }
 

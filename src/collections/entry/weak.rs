@@ -4,6 +4,7 @@ use core::error::Error;
 use core::fmt;
 
 use super::super::shown::Given;
+use super::text;
 use crate::reference::StrongRef;
 use crate::table::{Found, Slot, Vacant};
 
@@ -194,7 +195,7 @@ where
     V: StrongRef + fmt::Debug,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        super::show(f, &self.key, &self.value)
+        text::show(f, &self.key, &self.value)
     }
 }
 
@@ -219,7 +220,7 @@ where
 
 impl<G: Given<K>, K: Slot, V: StrongRef> fmt::Display for OccupiedError<'_, G, K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(super::OCCUPIED)
+        f.write_str(text::OCCUPIED)
     }
 }
 
