@@ -5,7 +5,7 @@ use core::ops::Index;
 
 use super::common::{collecting, housekeeping};
 use super::store::{Store, by_addr};
-use crate::reference::{Identify, StrongRef};
+use crate::reference::{Identify, StrongRef, WeakKey};
 use crate::table::{Owned, Place};
 
 /// The entries and iterators of [`WeakMap`].
@@ -87,11 +87,11 @@ use names::*;
 /// drop(tree);
 /// assert!(spans.is_empty());
 /// ```
-pub struct WeakMap<K: StrongRef, V> {
+pub struct WeakMap<K: WeakKey, V> {
     store: Store<K::Watch, Owned<V>>,
 }
 
-impl<K: StrongRef, V> WeakMap<K, V> {
+impl<K: WeakKey, V> WeakMap<K, V> {
     /// An empty map. Allocates nothing before the first insert.
     #[must_use]
     #[inline]
@@ -174,11 +174,6 @@ impl<K: StrongRef, V> WeakMap<K, V> {
         Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 
-    /// The key, as a strong pointer, and its value. O(1). `None` also in the key's destructor.
-    pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, &V)> {
-        self.store.get_key_value(by_addr(key.addr()))
-    }
-
     /// The place of a key, to look at, fill or clear it with one lookup. O(1) amortised.
     ///
     /// ```
@@ -234,6 +229,24 @@ impl<K: StrongRef, V> WeakMap<K, V> {
         self.entry(key).or_insert(value)
     }
 
+    /// Removes a key, and returns its value. O(1).
+    ///
+    /// (In the destructor of an `Arc`'s or `Rc`'s payload, where the key is dead already, the sweep that
+    /// comes first may have destroyed the value.)
+    #[inline]
+    pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
+        self.store.table.tend();
+        self.store.remove(by_addr(key.addr()))
+    }
+}
+
+/// What gives keys out, as strong or weak pointers, and what does so for all entries.
+impl<K: StrongRef, V> WeakMap<K, V> {
+    /// The key, as a strong pointer, and its value. O(1). `None` also in the key's destructor.
+    pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, &V)> {
+        self.store.get_key_value(by_addr(key.addr()))
+    }
+
     /// The value of a key, made by `make` if it has none. O(1) amortised, one lookup. `make` gets the
     /// key as a weak handle, so that a value can refer to its key without keeping it alive.
     ///
@@ -256,16 +269,6 @@ impl<K: StrongRef, V> WeakMap<K, V> {
         make: impl FnOnce(&K::Weak) -> Result<V, E>,
     ) -> Result<&mut V, E> {
         self.entry(key).or_try_insert_with_key(make)
-    }
-
-    /// Removes a key, and returns its value. O(1).
-    ///
-    /// (In the destructor of an `Arc`'s or `Rc`'s payload, where the key is dead already, the sweep that
-    /// comes first may have destroyed the value.)
-    #[inline]
-    pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
-        self.store.table.tend();
-        self.store.remove(by_addr(key.addr()))
     }
 
     /// Removes a key, and returns it, as a strong pointer, with its value. O(1). In the key's own
@@ -351,7 +354,7 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     }
 }
 
-impl<K: StrongRef, V> Default for WeakMap<K, V> {
+impl<K: WeakKey, V> Default for WeakMap<K, V> {
     fn default() -> Self {
         Self::new()
     }
@@ -388,7 +391,7 @@ impl<K: StrongRef + fmt::Debug, V: fmt::Debug> fmt::Debug for WeakMap<K, V> {
 
 /// # Panics
 /// If the key has no value.
-impl<K: StrongRef, V, Q: ?Sized + Identify<K>> Index<&Q> for WeakMap<K, V> {
+impl<K: WeakKey, V, Q: ?Sized + Identify<K>> Index<&Q> for WeakMap<K, V> {
     type Output = V;
 
     #[track_caller]

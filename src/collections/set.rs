@@ -5,7 +5,7 @@ use core::fmt;
 use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
 use super::common::{collecting, housekeeping};
 use super::store::{Store, by_addr};
-use crate::reference::{Identify, StrongRef};
+use crate::reference::{Identify, StrongRef, WeakKey};
 use crate::table::{Owned, Place};
 
 /// The iterators of [`WeakSet`].
@@ -34,11 +34,11 @@ use names::*;
 /// drop(a);
 /// assert!(dirty.is_empty());
 /// ```
-pub struct WeakSet<K: StrongRef> {
+pub struct WeakSet<K: WeakKey> {
     store: Store<K::Watch, Owned<()>>,
 }
 
-impl<K: StrongRef> WeakSet<K> {
+impl<K: WeakKey> WeakSet<K> {
     /// An empty set. Allocates nothing before the first insert.
     #[must_use]
     #[inline]
@@ -61,20 +61,12 @@ impl<K: StrongRef> WeakSet<K> {
     }
 
     housekeeping!();
-    algebra!();
-    set_methods!();
 
     /// Whether the object is an element. O(1). See [`WeakMap::get`](crate::WeakMap::get).
     #[must_use]
     #[inline]
     pub fn contains<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         self.store.get(by_addr(key.addr())).is_some()
-    }
-
-    /// The element, as a strong pointer. O(1). `None` also in its own destructor.
-    pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
-        let (key, _) = self.store.get_key_value(by_addr(key.addr()))?;
-        Some(key)
     }
 
     /// Adds an object; says whether it is new. O(1) amortised.
@@ -97,6 +89,18 @@ impl<K: StrongRef> WeakSet<K> {
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> bool {
         self.store.table.tend();
         self.store.remove(by_addr(key.addr())).is_some()
+    }
+}
+
+/// What gives elements out, as strong or weak pointers, and what does so for all of them.
+impl<K: StrongRef> WeakSet<K> {
+    algebra!();
+    set_methods!();
+
+    /// The element, as a strong pointer. O(1). `None` also in its own destructor.
+    pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
+        let (key, _) = self.store.get_key_value(by_addr(key.addr()))?;
+        Some(key)
     }
 
     /// Removes an object, and returns it as a strong pointer. O(1).
@@ -127,7 +131,7 @@ impl<K: StrongRef> Set for WeakSet<K> {
 set_traits!([K: StrongRef] WeakSet<K>);
 operators!([K: StrongRef] WeakSet<K>, []);
 
-impl<K: StrongRef> Default for WeakSet<K> {
+impl<K: WeakKey> Default for WeakSet<K> {
     fn default() -> Self {
         Self::new()
     }

@@ -154,13 +154,8 @@ impl<K: Shown, V: Shown> Entry<K, V> {
 }
 
 /// A key's slot, which knows its hash, or how to make it again with the collection's hasher.
-#[allow(
-    unreachable_pub,
-    reason = "1.85 does not see it behind the bound of an associated type"
-)]
-pub trait Keyed<S>: Slot {
+pub(crate) trait Keyed<S>: Slot {
     /// The hash by which its entry is found, now that the entry is to be moved.
-    #[doc(hidden)]
     fn hash(&self, value: &impl Slot, hasher: &S) -> HashValue;
 }
 

@@ -71,7 +71,7 @@ where
     })
 }
 
-impl<K: Shown + Keyed<S>, V: Shown, S> Store<K, V, S> {
+impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
     pub(crate) fn reserve(&mut self, additional: usize) {
         self.table.tend();
         self.table
@@ -114,12 +114,18 @@ impl<K: Shown + Keyed<S>, V: Shown, S> Store<K, V, S> {
     }
 }
 
-impl<K: Shown, V: Shown, S> Store<K, V, S> {
+impl<K: Slot, V: Slot, S> Store<K, V, S> {
     pub(crate) fn len_live(&self) -> usize {
         let live = |entry: &&Entry<K, V>| !entry.is_expired();
         self.table.iter().filter(live).count()
     }
 
+    pub(crate) fn drain_dead(&mut self) -> DrainDead<'_, K, V> {
+        DrainDead::new(&mut self.table)
+    }
+}
+
+impl<K: Slot, V: Shown, S> Store<K, V, S> {
     /// The value that is found. The key is not asked whether it lives.
     #[inline]
     pub(crate) fn get(
@@ -128,17 +134,6 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
     ) -> Option<V::Ref<'_>> {
         let value = &self.table.find(hash, eq)?.value;
         Some(value.show(value.hold()?))
-    }
-
-    /// The entry that is found, if both sides live.
-    #[inline]
-    pub(crate) fn get_key_value(
-        &self,
-        (hash, eq): (HashValue, impl FnMut(&K) -> bool),
-    ) -> Option<(K::Ref<'_>, V::Ref<'_>)> {
-        let entry = self.table.find(hash, eq)?;
-        let (key, value) = entry.hold()?;
-        Some((entry.key.show(key), entry.value.show(value)))
     }
 
     /// Takes out the value that is found. The key is not asked whether it lives.
@@ -150,6 +145,19 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
         let hold = |entry: &Entry<K, V>| entry.value.hold();
         let (held, entry) = self.table.remove_if(hash, eq, hold)?;
         Some(entry.value.take(held))
+    }
+}
+
+impl<K: Shown, V: Shown, S> Store<K, V, S> {
+    /// The entry that is found, if both sides live.
+    #[inline]
+    pub(crate) fn get_key_value(
+        &self,
+        (hash, eq): (HashValue, impl FnMut(&K) -> bool),
+    ) -> Option<(K::Ref<'_>, V::Ref<'_>)> {
+        let entry = self.table.find(hash, eq)?;
+        let (key, value) = entry.hold()?;
+        Some((entry.key.show(key), entry.value.show(value)))
     }
 
     /// Takes out the entry that is found, if both sides live.
@@ -201,10 +209,6 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
 
     pub(crate) fn weak_values(&self) -> WeakValues<'_, K, V> {
         WeakValues::new(&self.table)
-    }
-
-    pub(crate) fn drain_dead(&mut self) -> DrainDead<'_, K, V> {
-        DrainDead::new(&mut self.table)
     }
 
     pub(crate) fn drain(&mut self) -> Drain<'_, K, V> {

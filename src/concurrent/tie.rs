@@ -1,4 +1,4 @@
-//! How an entry of a shared map holds on to an object: what [`watching`](crate::reference) is to the maps
+//! How an entry of a shared map holds on to an object: what [`Watch`](crate::reference::Watch) is to the maps
 //! of one owner.
 
 use core::marker::PhantomData;

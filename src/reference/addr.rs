@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use super::identify::Identify;
 use super::strong::{StrongRef, WeakRef};
 
-/// The address of a target: identifies a key where a plain reference is not taken. See [`Identify`](crate::Identify).
+/// The address of a target: identifies a key where a plain reference is not taken. See [`Identify`].
 pub struct Addr<'a, T: ?Sized>(*const (), PhantomData<&'a T>);
 
 impl<'a, T: ?Sized> Addr<'a, T> {
