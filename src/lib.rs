@@ -5,90 +5,71 @@ extern crate alloc;
 #[cfg(any(feature = "std", test, weakly_loom))]
 extern crate std;
 
-// The rooms with unsafe code; everywhere else it is an error.
-#[allow(unsafe_code)]
-mod pointers;
-#[allow(unsafe_code)]
-pub mod ptr;
-#[allow(unsafe_code)]
-mod queue;
-#[allow(unsafe_code)]
-mod reference;
-
-mod algebra;
-#[cfg(all(feature = "std", not(weakly_loom)))]
-mod attribute;
-#[cfg(all(feature = "std", not(weakly_loom)))]
-mod attributes;
-mod common;
-#[cfg(doctest)]
-mod compile_fail;
-#[cfg(all(feature = "std", not(weakly_loom)))]
-pub mod concurrent;
-// Of what is shared, loom runs the table alone: the rest is made of it.
-#[cfg(all(feature = "std", weakly_loom))]
-mod concurrent {
-    #[allow(unsafe_code, dead_code, unused_imports)]
-    mod raw;
-}
-pub mod entry;
-#[cfg(feature = "std")]
-#[cfg_attr(weakly_loom, allow(dead_code))]
-mod flight;
-mod hash;
-mod hash_map;
-mod hash_set;
-mod identity;
-mod interner;
-pub mod iter;
-mod map;
-#[cfg(all(feature = "std", not(weakly_loom)))]
-pub mod memo;
-mod pair_map;
-mod reclaim;
-mod set;
-mod side;
-mod store;
+// The rooms, each of which uses only those before it. Unsafe code is an error but where it is allowed here or
+// for a file of a room.
 mod sync;
-mod table;
+
 #[cfg(feature = "std")]
 #[cfg_attr(weakly_loom, allow(dead_code))]
 mod thread;
-mod value_map;
-mod watching;
+
+mod hash;
+
+#[allow(unsafe_code)]
+pub mod ptr;
+
+#[allow(unsafe_code)]
+mod queue;
+
+mod reference;
+
+mod table;
+
+mod collections;
+
+#[cfg(all(feature = "std", not(weakly_loom)))]
+pub mod concurrent;
+// Of what is shared, loom runs the table alone, and the flights: the rest is made of them.
+#[cfg(all(feature = "std", weakly_loom))]
+mod concurrent {
+    #[allow(dead_code)]
+    mod flight;
+    #[allow(unsafe_code, dead_code, unused_imports)]
+    mod raw;
+}
+
+#[cfg(all(feature = "std", not(weakly_loom)))]
+mod attribute;
+
+#[cfg(all(feature = "std", not(weakly_loom)))]
+pub mod memo;
+
+#[cfg(doctest)]
+mod compile_fail;
 
 #[cfg(doc)]
 #[doc = include_str!("../docs/DESIGN.md")]
 #[doc = include_str!("../docs/SHARED.md")]
 pub mod design {}
 
-pub use algebra::Set;
 #[cfg(all(feature = "std", not(weakly_loom)))]
-pub use attribute::Attribute;
-#[cfg(all(feature = "std", not(weakly_loom)))]
-pub use attributes::{AttributeId, AttributeKey, Attributes};
+pub use attribute::{Attribute, AttributeId, AttributeKey, Attributes};
+pub use collections::algebra::Set;
+pub use collections::hash_map::{WeakHashMap, names as weak_hash_map};
+pub use collections::hash_set::{WeakHashSet, names as weak_hash_set};
+pub use collections::interner::Interner;
+pub use collections::map::{WeakMap, names as weak_map};
+pub use collections::pair_map::{WeakPairMap, names as weak_pair_map};
+pub use collections::set::{WeakSet, names as weak_set};
+pub use collections::value_map::{WeakValueMap, names as weak_value_map};
+pub use collections::{entry, iter};
 pub use hash::{DefaultHashBuilder, DefaultHasher};
-pub use hash_map::WeakHashMap;
-pub use hash_set::WeakHashSet;
-pub use identity::{ByIdentity, dismantle};
-pub use interner::Interner;
-pub use map::WeakMap;
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use memo::{Memo, Rewritten};
-pub use pair_map::WeakPairMap;
 pub use ptr::{__unsize, Atomic, Expired, FinalizerToken, Flavour, Local};
-pub use reclaim::Reclaim;
-pub use reference::{Addr, Content, Identify, Notify, StrongRef, WeakRef};
-pub use set::WeakSet;
-pub use value_map::WeakValueMap;
-pub use watching::{Notified, Swept, Watching};
-
-pub use hash_map::names as weak_hash_map;
-pub use hash_set::names as weak_hash_set;
-pub use map::names as weak_map;
-pub use pair_map::names as weak_pair_map;
-pub use set::names as weak_set;
-pub use value_map::names as weak_value_map;
+pub use reference::{Addr, ByIdentity, Content, Identify, Notified, Notify, StrongRef, Swept};
+pub use reference::{Upgrade, Watch, WeakKey, WeakRef, dismantle};
+pub use table::Reclaim;
 
 /// A strong handle that may cross threads. Its methods are on the page of [`ptr::Strong`].
 pub type Strong<T> = ptr::Strong<T, Atomic>;

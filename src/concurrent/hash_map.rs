@@ -11,7 +11,7 @@ use super::iter::{Iter, Keys};
 use super::table::Table;
 use super::tie::{SharedRef, TieOf, TiedTo};
 use super::{circle, shared_housekeeping};
-use crate::flight::Circle;
+use crate::concurrent::flight::Circle;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::Content;
 

@@ -10,8 +10,8 @@ use super::iter::Keys;
 use super::shared_housekeeping;
 use super::table::Table;
 use super::tie::{SharedRef, TieOf, TiedTo};
+use crate::collections::interner::agree;
 use crate::hash::{DefaultHashBuilder, HashValue};
-use crate::interner::agree;
 use crate::reference::Content;
 
 /// One live handle for each content, for threads that intern together behind `&self`: handles that are

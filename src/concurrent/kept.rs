@@ -15,7 +15,7 @@ use super::node::Node;
 use super::raw::FirstPanic;
 use super::table::Table;
 use super::tie::Tied;
-use crate::reclaim::Reclaim;
+use crate::table::Reclaim;
 
 /// The policy of a table, and what has been kept.
 pub(super) struct Kept<K, V> {

@@ -9,7 +9,7 @@ use super::drain::Depth;
 use super::node::Node;
 use super::table::{Pin, Table};
 use super::tie::{Loose, Tied};
-use crate::flight::{Circle, Flight};
+use crate::concurrent::flight::{Circle, Flight};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 

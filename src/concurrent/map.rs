@@ -7,9 +7,9 @@ use super::iter::{Iter, Keys};
 use super::table::Table;
 use super::tie::{SharedRef, TieOf, TiedTo};
 use super::{circle, shared_housekeeping};
-use crate::flight::Circle;
+use crate::concurrent::flight::Circle;
 use crate::hash::HashValue;
-use crate::reference::{Identify, StrongRef};
+use crate::reference::{Identify, StrongRef, WeakKey};
 
 /// A key by identity.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl<K: SharedRef, V> WeakMap<K, V> {
 
     #[inline]
     fn put<R>(&self, key: &K, value: V, old: impl FnOnce(&V) -> R) -> Option<R> {
-        let (hash, address) = Address::of(StrongRef::addr(key));
+        let (hash, address) = Address::of(WeakKey::addr(key));
         let tie = TieOf::<K>::new(key, hash, self.table.queue());
         self.table
             .put(hash, address, tie, value, |_, value| old(value))
@@ -201,7 +201,7 @@ impl<K: SharedRef, V: Clone> WeakMap<K, V> {
     #[inline]
     #[track_caller]
     pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce() -> V) -> V {
-        let (hash, address) = Address::of(StrongRef::addr(key));
+        let (hash, address) = Address::of(WeakKey::addr(key));
         let made = self.table.get_or_make(
             hash,
             &address,
@@ -228,7 +228,7 @@ impl<K: SharedRef, V: Clone> WeakMap<K, V> {
     /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
     #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
-        let (hash, address) = Address::of(StrongRef::addr(key));
+        let (hash, address) = Address::of(WeakKey::addr(key));
         self.table.compute(hash, &address, |old| {
             let new = change(old.map(|(_, value)| value));
             let tied = new.clone().map(|value| {

@@ -2,6 +2,7 @@
 
 mod content;
 mod drain;
+pub(crate) mod flight;
 mod hash_map;
 mod hash_set;
 mod inside;
@@ -85,7 +86,7 @@ macro_rules! shared_housekeeping {
 
         /// When this collection destroys what its dead entries own.
         #[must_use]
-        pub fn reclaim(&self) -> $crate::Reclaim {
+        pub fn reclaim(&self) -> $crate::table::Reclaim {
             self.table.reclaim()
         }
 
@@ -100,7 +101,7 @@ macro_rules! shared_housekeeping {
         ///
         /// # Panics
         /// If a destructor does, when all have run.
-        pub fn set_reclaim(&self, reclaim: $crate::Reclaim) {
+        pub fn set_reclaim(&self, reclaim: $crate::table::Reclaim) {
             self.table.set_reclaim(reclaim);
         }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::kept::Kept;
 use super::raw::Entry;
 use super::tie::{Ending, Tied};
-use crate::flight::Flight;
+use crate::concurrent::flight::Flight;
 use crate::hash::HashValue;
 use crate::queue::{HookId, SharedQueue};
 

@@ -9,9 +9,9 @@ use super::map::{Address, has};
 use super::table::Table;
 use super::tie::{Loose, Pair, SharedRef, TieOf, TiedTo};
 use super::{circle, shared_housekeeping};
-use crate::flight::Circle;
+use crate::concurrent::flight::Circle;
 use crate::hash::HashValue;
-use crate::reference::{Identify, StrongRef};
+use crate::reference::{Identify, WeakKey};
 
 type Ties<K, V> = Pair<TieOf<K>, TieOf<V>>;
 
@@ -102,7 +102,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
 
     /// Sets the value of a key, and gives out the live one that it had. O(1) amortised.
     pub fn swap(&self, key: &K, value: &V) -> Option<V> {
-        let (hash, address) = Address::of(StrongRef::addr(key));
+        let (hash, address) = Address::of(WeakKey::addr(key));
         let ties = self.tie(hash, key, value);
         let old = |ties: &Ties<K, V>, &(): &()| ties.1.upgrade();
         self.table.put(hash, address, ties, (), old)?
@@ -120,7 +120,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     #[inline]
     #[track_caller]
     pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce(&K) -> V) -> V {
-        let (hash, address) = Address::of(StrongRef::addr(key));
+        let (hash, address) = Address::of(WeakKey::addr(key));
         let made = self.table.get_or_make(
             hash,
             &address,
@@ -142,7 +142,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
     #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V> {
-        let (hash, address) = Address::of(StrongRef::addr(key));
+        let (hash, address) = Address::of(WeakKey::addr(key));
         self.table.compute(hash, &address, |old| {
             let new = change(old.and_then(|(ties, ())| ties.1.upgrade()));
             let tied = new.as_ref().map(|value| (self.tie(hash, key, value), ()));

@@ -5,8 +5,8 @@ use core::fmt;
 use super::iter::Keys;
 use super::map::WeakMap;
 use super::tie::SharedRef;
-use crate::reclaim::Reclaim;
 use crate::reference::Identify;
+use crate::table::Reclaim;
 
 /// A set of objects, by identity, that threads share behind `&self` and that keeps none of them. See
 /// [the module](crate::concurrent) and [`WeakMap`], which it is, with nothing to say.

@@ -1,4 +1,4 @@
-//! How an entry of a shared map holds on to an object: what [`watching`](crate::watching) is to the maps
+//! How an entry of a shared map holds on to an object: what [`Watch`](crate::reference::Watch) is to the maps
 //! of one owner.
 
 use core::marker::PhantomData;
@@ -8,8 +8,7 @@ use std::boxed::Box;
 use crate::hash::HashValue;
 use crate::ptr::Atomic;
 use crate::queue::{HookId, SharedQueue, Tie, TieTo};
-use crate::reference::{Notify, StrongRef, WeakRef};
-use crate::watching::{Notified, Swept, Watching};
+use crate::reference::{Notified, Notify, StrongRef, Swept, Upgrade, WeakKey, WeakRef};
 
 /// A pointer that shared collections can hold weakly: a [`StrongRef`] that, with its weak pointer, may be
 /// used on any thread. [`Strong`](crate::Strong), [`Arc`](std::sync::Arc), and your own around them.
@@ -19,7 +18,7 @@ pub trait SharedRef: StrongRef<Weak: Send + Sync, Watch: Sharing> + Send + Sync 
 impl<K: StrongRef<Weak: Send + Sync, Watch: Sharing> + Send + Sync> SharedRef for K {}
 
 /// A way to learn of deaths on any thread. Sealed.
-pub trait Sharing: Watching {
+pub trait Sharing: Upgrade {
     #[doc(hidden)]
     type Tie: TiedTo<Pointer = Self::Pointer>;
 }
@@ -174,7 +173,7 @@ impl<T: Ending> Drop for Loose<'_, T> {
 }
 
 /// The tie of a pointer.
-pub(crate) type TieOf<K> = <<K as StrongRef>::Watch as Sharing>::Tie;
+pub(crate) type TieOf<K> = <<K as WeakKey>::Watch as Sharing>::Tie;
 
 /// To an object that announces its death.
 pub struct Announced<K: Notify<Flavour = Atomic>>(TieTo<K::Pointee>, PhantomData<K::Weak>);
@@ -267,7 +266,7 @@ pub struct Pinned<K: StrongRef>(K::Weak);
 
 impl<K: StrongRef<Weak: Send + Sync>> Sharing for Swept<K>
 where
-    Swept<K>: Watching<Pointer = K>,
+    Swept<K>: Upgrade<Pointer = K>,
 {
     type Tie = Pinned<K>;
 }

@@ -9,7 +9,7 @@ use super::iter::ValueIter;
 use super::table::Table;
 use super::tie::{SharedRef, TieOf, TiedTo};
 use super::{circle, shared_housekeeping};
-use crate::flight::Circle;
+use crate::concurrent::flight::Circle;
 use crate::hash::{DefaultHashBuilder, HashValue};
 
 /// A hash map with owned keys and weak values that threads share behind `&self`: "the one live object of

@@ -6,7 +6,7 @@ use super::ties::KeyTies;
 use crate::concurrent::{Address, AnyTie, Loose, SharedRef, TieOf, TiedTo};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
-use crate::reference::StrongRef;
+use crate::reference::WeakKey;
 
 /// What a [`Memo`](crate::Memo) is keyed by: a pointer, or a tuple of up to four. Sealed.
 pub trait MemoKey: sealed::Sealed {
@@ -44,7 +44,7 @@ impl<K: SharedRef + 'static> MemoKey for K {
 
     #[inline]
     fn addresses(key: &K) -> (HashValue, Address) {
-        Address::of(StrongRef::addr(key))
+        Address::of(WeakKey::addr(key))
     }
 
     fn tie<'q>(
@@ -73,7 +73,7 @@ macro_rules! tuples {
 
             #[inline]
             fn addresses(key: Self::Ref<'_>) -> (HashValue, [Address; $count]) {
-                Address::of_all([$(StrongRef::addr(key.$at)),+])
+                Address::of_all([$(WeakKey::addr(key.$at)),+])
             }
 
             fn tie<'q>(

@@ -1,7 +1,9 @@
 //! Results that may be an input.
 
-use super::{Computation, Memo, MemoKey};
-use crate::reference::StrongRef;
+use super::cache::Memo;
+use super::computation::Computation;
+use super::key::MemoKey;
+use crate::reference::{StrongRef, WeakKey};
 
 /// What a [`Memo`] remembers of a rewriting: which input is the result, or the result, if it is none of them.
 /// It is made by [`Memo::get_or_rewrite`] and the like, and by nothing else.
@@ -49,11 +51,11 @@ impl<R: StrongRef + Clone + 'static> Rewritten<R> {
     // Not inlined, nor is the other: they would be in the frames of a deep recursion.
     #[inline(never)]
     fn of<K: MemoKey>(key: K::Ref<'_>, result: R) -> Self {
-        let addr = StrongRef::addr(&result);
+        let addr = WeakKey::addr(&result);
         let inputs = K::inputs::<R>(key);
         let input = inputs
             .iter()
-            .position(|input| input.is_some_and(|input| StrongRef::addr(input) == addr));
+            .position(|input| input.is_some_and(|input| WeakKey::addr(input) == addr));
         Rewritten(input.map_or(Kept::Other(result), Kept::Input))
     }
 

@@ -1,125 +1,31 @@
-//! A place in the table: where an entry is, or where it would go.
+//! An entry, and what it leaves.
 
-use hashbrown::hash_table;
+use super::slot::Slot;
 
-use super::{Entry, Slot, Table};
-use crate::hash::HashValue;
-
-/// Where a key is, or would go.
-pub(crate) enum Place<'a, K: Slot, V: Slot, R> {
-    Found(Found<'a, K, V>, R),
-    Vacant(Vacant<'a, K, V>),
+/// An entry: two slots.
+pub(crate) struct Entry<K, V> {
+    pub(crate) key: K,
+    pub(crate) value: V,
 }
 
-/// An entry in its place.
-pub(crate) struct Found<'a, K: Slot, V: Slot> {
-    entry: hash_table::OccupiedEntry<'a, Entry<K, V>>,
-    registrar: Registrar<'a, K, V>,
-}
+/// What a dead entry leaves: what the collection owns of it.
+pub(crate) type Remains<K, V> = (<K as Slot>::Remains, <V as Slot>::Remains);
 
-/// A place for an entry.
-pub(crate) struct Vacant<'a, K: Slot, V: Slot> {
-    place: hash_table::VacantEntry<'a, Entry<K, V>>,
-    registrar: Registrar<'a, K, V>,
-}
-
-/// What it takes to watch for the deaths of an entry's sides.
-pub(crate) struct Registrar<'a, K: Slot, V: Slot> {
-    pub(crate) hash: HashValue,
-    pub(crate) keys: &'a mut K::Deaths,
-    pub(crate) values: &'a mut V::Deaths,
-    tags: &'a mut usize,
-}
-
-impl<K: Slot, V: Slot> Table<K, V> {
-    /// The place of a key, with room for it. `eq` says whether an entry is the key's; `recognise`, whether
-    /// it is alive. One that is not has a value that has died. It goes now, its place is taken over, and
-    /// its notice will be late. The caller lets the dead go before or after ([`tend`](Self::tend)).
+impl<K: Slot, V: Slot> Entry<K, V> {
     #[inline]
-    pub(crate) fn place<R>(
-        &mut self,
-        hash: HashValue,
-        mut eq: impl FnMut(&K) -> bool,
-        recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
-        hasher: impl Fn(&Entry<K, V>) -> HashValue,
-    ) -> Place<'_, K, V, R> {
-        if self.is_short_of(1) {
-            self.tend();
-            self.make_room(&hasher);
-        }
-        let place = self.entries.entry(
-            hash.get(),
-            |entry| eq(&entry.key),
-            |entry| hasher(entry).get(),
-        );
-        let registrar = Registrar {
-            hash,
-            keys: &mut self.keys,
-            values: &mut self.values,
-            tags: &mut self.tags,
-        };
-        let place = match place {
-            hash_table::Entry::Occupied(entry) => match recognise(entry.get()) {
-                Some(recognised) => return Place::Found(Found { entry, registrar }, recognised),
-                None => {
-                    let (mut dead, place) = entry.remove();
-                    dead.end(registrar.keys, registrar.values);
-                    // The table is whole: what the dead one leaves may be dropped here.
-                    self.kept.reclaim(dead.into_remains());
-                    place
-                }
-            },
-            hash_table::Entry::Vacant(place) => place,
-        };
-        Place::Vacant(Vacant { place, registrar })
-    }
-}
-
-impl<'a, K: Slot, V: Slot> Vacant<'a, K, V> {
-    /// Fills the place.
-    #[inline]
-    pub(crate) fn fill(
-        mut self,
-        make: impl FnOnce(&mut Registrar<'a, K, V>) -> Entry<K, V>,
-    ) -> Found<'a, K, V> {
-        let entry = make(&mut self.registrar);
-        let entry = self.place.insert(entry);
-        let after = (entry.bucket_index() + 1).wrapping_mul(size_of::<Entry<K, V>>());
-        let addr = core::ptr::from_ref(entry.get()).addr();
-        *self.registrar.tags = addr.wrapping_add(after);
-        Found {
-            entry,
-            registrar: self.registrar,
-        }
-    }
-}
-
-impl<'a, K: Slot, V: Slot> Found<'a, K, V> {
-    #[inline]
-    pub(crate) fn get(&self) -> &Entry<K, V> {
-        self.entry.get()
+    pub(crate) fn is_stale(&self) -> bool {
+        self.key.is_stale() || self.value.is_stale()
     }
 
+    /// It is unlinked, or about to be dropped: there is to be no notice of it any more.
     #[inline]
-    pub(crate) fn get_mut(&mut self) -> &mut Entry<K, V> {
-        self.entry.get_mut()
+    pub(crate) fn end(&mut self, keys: &mut K::Queue, values: &mut V::Queue) {
+        self.key.end(keys);
+        self.value.end(values);
     }
 
-    /// The entry, and what it takes to change its sides.
-    #[inline]
-    pub(crate) fn change(&mut self) -> (&mut Entry<K, V>, &mut Registrar<'a, K, V>) {
-        (self.entry.get_mut(), &mut self.registrar)
-    }
-
-    #[inline]
-    pub(crate) fn into_mut(self) -> &'a mut Entry<K, V> {
-        self.entry.into_mut()
-    }
-
-    #[inline]
-    pub(crate) fn remove(self) -> Entry<K, V> {
-        let mut entry = self.entry.remove().0;
-        entry.end(self.registrar.keys, self.registrar.values);
-        entry
+    /// It is unlinked, dead, and has ended.
+    pub(super) fn into_remains(self) -> Remains<K, V> {
+        (self.key.into_remains(), self.value.into_remains())
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::reclaim::Reclaim;
+use super::reclaim::Reclaim;
 
 /// The policy, and what has been kept.
 pub(crate) struct Kept<R>(

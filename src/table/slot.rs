@@ -1,13 +1,14 @@
-//! What one side of an entry may be, and how the table learns of its death.
-
-use core::convert::Infallible;
+//! The slots of an entry, and how the table learns of their death.
 
 use crate::hash::HashValue;
+use crate::queue::NoticeQueue;
+use crate::reference::Watch;
 
-/// One side of an entry. What has a default is for sides that tell nobody of their death.
+/// One side of an entry: what the collection [owns](Owned), or watches. What has a default is for what never
+/// dies.
 pub trait Slot: Sized {
     /// What the table keeps to learn of deaths; one for all the entries of a table.
-    type Deaths: Deaths;
+    type Queue: NoticeQueue;
 
     /// What it leaves when its entry is dead: what the collection owns, if it does.
     type Remains;
@@ -25,14 +26,21 @@ pub trait Slot: Sized {
         None
     }
 
-    /// Whether the entry is to go, of a slot that is swept: its object is dead.
-    fn is_stale(&self) -> bool {
+    /// Whether its object is dead, announced or not.
+    #[inline]
+    fn is_expired(&self) -> bool {
         false
+    }
+
+    /// Whether the entry is to go, of a slot that is swept: its object is dead.
+    #[inline]
+    fn is_stale(&self) -> bool {
+        Self::SWEPT && self.is_expired()
     }
 
     /// The entry is unlinked, or about to be dropped: there is to be no notice of this side any more.
     #[inline]
-    fn end(&mut self, _: &mut Self::Deaths) {}
+    fn end(&mut self, _: &mut Self::Queue) {}
 
     /// Whether the notice is that of this slot.
     #[inline]
@@ -40,9 +48,9 @@ pub trait Slot: Sized {
         false
     }
 
-    /// Whether the notice of this slot had come when the table [looked](Deaths::look).
+    /// Whether the notice of this slot had come when the table [looked](NoticeQueue::look).
     #[inline]
-    fn is_seen(&self, _: &<Self::Deaths as Deaths>::Seen) -> bool {
+    fn is_seen(&self, _: &<Self::Queue as NoticeQueue>::Seen) -> bool {
         false
     }
 
@@ -50,96 +58,55 @@ pub trait Slot: Sized {
     fn into_remains(self) -> Self::Remains;
 }
 
-/// Where the notices of deaths come in.
-pub trait Deaths: Sized {
-    /// A notice of a death.
-    type Notice: Copy;
-    /// How far the notices reached at some time.
-    type Seen;
-
-    /// For an empty table.
-    const NONE: Self;
-
-    /// Whether no notice has come.
-    fn is_idle(&self) -> bool;
-
-    /// How many entries have a notice.
-    fn pending(&self) -> usize;
-
-    /// The notices that have an entry.
-    fn iter(&self) -> impl Iterator<Item = Self::Notice>;
-
-    /// Marks what has come; and how many of those have an entry.
-    fn look(&self) -> (usize, Self::Seen);
-
-    /// The hash of the entry of the next notice, if that is at hand.
-    fn peek(&mut self) -> Option<HashValue>;
-
-    /// The next notice.
-    fn next(&mut self) -> Option<Self::Notice>;
-
-    /// The hash of the entry.
-    fn hash(notice: &Self::Notice) -> HashValue;
-
-    /// The entry of a notice is unlinked.
-    fn finish(&mut self, notice: Self::Notice);
-}
-
-pub(crate) type NoticeOf<S> = <<S as Slot>::Deaths as Deaths>::Notice;
-
-/// Nobody announces anything.
-impl Deaths for () {
-    type Notice = Infallible;
-    type Seen = ();
-    const NONE: () = ();
-
-    #[inline]
-    fn is_idle(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn pending(&self) -> usize {
-        0
-    }
-
-    fn iter(&self) -> impl Iterator<Item = Infallible> {
-        core::iter::empty()
-    }
-
-    fn look(&self) -> (usize, ()) {
-        (0, ())
-    }
-
-    #[inline]
-    fn peek(&mut self) -> Option<HashValue> {
-        None
-    }
-
-    #[inline]
-    fn next(&mut self) -> Option<Infallible> {
-        None
-    }
-
-    fn hash(notice: &Infallible) -> HashValue {
-        match *notice {}
-    }
-
-    fn finish(&mut self, notice: Infallible) {
-        match notice {}
-    }
-}
+pub(super) type NoticeOf<S> = <<S as Slot>::Queue as NoticeQueue>::Notice;
 
 /// A side of an entry that the collection owns.
 pub struct Owned<T>(pub(crate) T);
 
 /// It never dies.
 impl<T> Slot for Owned<T> {
-    type Deaths = ();
+    type Queue = ();
     type Remains = T;
 
     #[inline]
     fn into_remains(self) -> T {
         self.0
     }
+}
+
+/// It leaves nothing.
+impl<W: Watch> Slot for W {
+    type Queue = W::Queue;
+    type Remains = ();
+
+    const SWEPT: bool = W::SWEPT;
+    const BY_CONTENT: bool = W::BY_CONTENT;
+
+    #[inline]
+    fn hash_of_notice(&self) -> Option<HashValue> {
+        Watch::hash_of_notice(self)
+    }
+
+    #[inline]
+    fn is_expired(&self) -> bool {
+        Watch::is_expired(self)
+    }
+
+    #[inline]
+    fn end(&mut self, queue: &mut Self::Queue) {
+        Watch::end(self, queue);
+    }
+
+    #[inline(always)]
+    fn is_named_by(&self, notice: &NoticeOf<Self>) -> bool {
+        Watch::is_named_by(self, notice)
+    }
+
+    #[inline]
+    fn is_seen(&self, seen: &<Self::Queue as NoticeQueue>::Seen) -> bool {
+        Watch::is_seen(self, seen)
+    }
+
+    #[inline]
+    fn into_remains(self) {}
 }

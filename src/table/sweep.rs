@@ -1,6 +1,8 @@
 //! Finding the dead among sides that do not tell, a few buckets at a time; and any entry at all.
 
-use super::{Entry, Remains, Slot, Table};
+use super::entries::Table;
+use super::entry::{Entry, Remains};
+use super::slot::Slot;
 
 /// How many buckets an operation looks at. The hand goes round a table of n buckets in n / 16
 /// operations, so the dead are at most a sixteenth of the inserts of a round behind.
@@ -103,18 +105,6 @@ impl<K: Slot, V: Slot> Table<K, V> {
         };
         // After the table has shrunk, the hand may be outside for a moment: nobody is there.
         bucket
-    }
-
-    fn take_at<R>(
-        &mut self,
-        bucket: usize,
-        take: impl FnOnce(&mut Entry<K, V>) -> Option<R>,
-    ) -> Option<(R, Entry<K, V>)> {
-        let mut entry = self.entries.get_bucket_entry(bucket).ok()?;
-        let taken = take(entry.get_mut())?;
-        let mut entry = entry.remove().0;
-        entry.end(&mut self.keys, &mut self.values);
-        Some((taken, entry))
     }
 }
 

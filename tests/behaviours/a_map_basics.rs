@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use weakly::{Addr, Strong, StrongRef, WeakMap, local, unsize};
+use weakly::{Addr, Strong, StrongRef, WeakKey, WeakMap, local, unsize};
 
 use crate::collections::Mapping;
 use crate::common::{Counter, Kind, Map, downgrade, is_alive, keys, new, panics};

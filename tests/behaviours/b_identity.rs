@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use weakly::{Addr, Strong, StrongRef, WeakMap, local, ptr, unsize};
+use weakly::{Addr, Strong, StrongRef, WeakKey, WeakMap, local, ptr, unsize};
 
 use crate::common::{Counter, Kind, Map, Own, downgrade, keys, new, scaled};
 use crate::{for_each_flavour, for_each_kind, heap};

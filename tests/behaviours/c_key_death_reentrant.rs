@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{self, Rc};
 
-use weakly::{Addr, Identify, StrongRef, Swept, WeakMap, WeakRef};
+use weakly::{Addr, Identify, StrongRef, Swept, WeakKey, WeakMap, WeakRef};
 
 use crate::collections::{Owning, chain, counted};
 use crate::common::{Counter, Kind, Witness, downgrade, is_alive, new, scaled};
@@ -164,15 +164,20 @@ struct WeakAsked(rc::Weak<usize>);
 
 // SAFETY: all is passed on to `Rc`.
 #[allow(unsafe_code)]
+unsafe impl WeakKey for Asked {
+    type Watch = Swept<Self>;
+    fn addr(this: &Self) -> *const () {
+        WeakKey::addr(&this.0)
+    }
+}
+
+// SAFETY: likewise.
+#[allow(unsafe_code)]
 unsafe impl StrongRef for Asked {
     type Target = usize;
     type Weak = WeakAsked;
-    type Watch = Swept<Self>;
     fn downgrade(this: &Self) -> WeakAsked {
         WeakAsked(Rc::downgrade(&this.0))
-    }
-    fn addr(this: &Self) -> *const () {
-        StrongRef::addr(&this.0)
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 
 use equivalent::Equivalent;
 use weakly::{
-    DefaultHashBuilder, Interner, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakPairMap,
-    WeakValueMap,
+    DefaultHashBuilder, Interner, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakKey,
+    WeakPairMap, WeakValueMap,
 };
 
 use crate::common::{Counter, Kind, is_alive, new};
@@ -32,7 +32,7 @@ fn text<P: Kind>(text: &str) -> Text<P> {
 }
 
 fn is<P: Kind>(one: &Text<P>, other: &Text<P>) -> bool {
-    StrongRef::addr(one) == StrongRef::addr(other)
+    WeakKey::addr(one) == WeakKey::addr(other)
 }
 
 /// H117: `insert` with another object of the same content puts that in the place of the first, and the

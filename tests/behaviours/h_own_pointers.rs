@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use weakly::{
     Identify, Interner, Notified, Notify, Strong, StrongRef, Swept, Weak, WeakHashMap, WeakHashSet,
-    WeakMap, WeakPairMap, WeakRef, WeakValueMap, local,
+    WeakKey, WeakMap, WeakPairMap, WeakRef, WeakValueMap, local,
 };
 
 use crate::common::is_alive;
@@ -20,15 +20,20 @@ macro_rules! own_pointers {
 
         // SAFETY: all is passed on to the wrapped pointer.
         #[allow(unsafe_code)]
+        unsafe impl WeakKey for $strong {
+            type Watch = $watch<Self>;
+            fn addr(this: &Self) -> *const () {
+                WeakKey::addr(&this.0)
+            }
+        }
+
+        // SAFETY: likewise.
+        #[allow(unsafe_code)]
         unsafe impl StrongRef for $strong {
             type Target = str;
             type Weak = $weak;
-            type Watch = $watch<Self>;
             fn downgrade(this: &Self) -> $weak {
                 $weak(StrongRef::downgrade(&this.0))
-            }
-            fn addr(this: &Self) -> *const () {
-                StrongRef::addr(&this.0)
             }
         }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Barrier;
 use std::thread;
 
-use weakly::{Strong, StrongRef, WeakPairMap, WeakValueMap, weak_value_map};
+use weakly::{Strong, WeakKey, WeakPairMap, WeakValueMap, weak_value_map};
 
 use crate::collections::{Collection, Mapping, Owned, PairsByKey, ValueMaps, counted};
 use crate::common::{Counter, Key, Kind, downgrade, is_alive, keys, new, panics, scaled};

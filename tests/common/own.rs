@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 
-use weakly::{Atomic, Identify, Notified, Notify, Strong, StrongRef, Weak, WeakRef};
+use weakly::{Atomic, Identify, Notified, Notify, Strong, StrongRef, Weak, WeakKey, WeakRef};
 
 use super::explode;
 
@@ -36,17 +36,20 @@ impl<Mark> Clone for WeakOwn<Mark> {
 }
 
 // SAFETY: all is passed on.
+unsafe impl<Mark> WeakKey for Own<Mark> {
+    type Watch = Notified<Self>;
+    fn addr(this: &Self) -> *const () {
+        WeakKey::addr(&this.0)
+    }
+}
+
+// SAFETY: likewise.
 unsafe impl<Mark> StrongRef for Own<Mark> {
     type Target = usize;
     type Weak = WeakOwn<Mark>;
-    type Watch = Notified<Self>;
 
     fn downgrade(this: &Self) -> WeakOwn<Mark> {
         WeakOwn(Strong::downgrade(&this.0), PhantomData)
-    }
-
-    fn addr(this: &Self) -> *const () {
-        StrongRef::addr(&this.0)
     }
 }
 

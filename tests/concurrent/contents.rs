@@ -3,8 +3,8 @@
 use std::sync::Barrier;
 use std::thread;
 
-use weakly::StrongRef;
 use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
+use weakly::{StrongRef, WeakKey};
 
 use crate::common::{explode, panics, scaled};
 use crate::faces::{Count, Kind, Life, is_same, lives};

@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use weakly::StrongRef;
+use weakly::WeakKey;
 use weakly::concurrent::{WeakMap, WeakSet};
 
 use crate::common::scaled;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
 use weakly::concurrent::{Interner, SharedRef, WeakMap, WeakSet, WeakValueMap};
-use weakly::{Reclaim, Strong, StrongRef};
+use weakly::{Reclaim, Strong, StrongRef, WeakKey};
 
 /// A kind of pointer that shared collections take.
 pub(crate) trait Kind: 'static {

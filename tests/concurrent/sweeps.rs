@@ -12,7 +12,7 @@ use std::sync::{Arc, Barrier, LazyLock, Mutex, Weak};
 use std::thread;
 
 use weakly::concurrent::{Interner, WeakMap, WeakValueMap};
-use weakly::{Addr, Identify, Reclaim, Strong, StrongRef, Swept, WeakRef};
+use weakly::{Addr, Identify, Reclaim, Strong, StrongRef, Swept, WeakKey, WeakRef};
 
 use crate::common::scaled;
 use crate::faces::*;
@@ -259,16 +259,20 @@ impl Borrow<Key> for Lease {
 }
 
 // SAFETY: all is passed on to `Arc`, which pins its address.
+unsafe impl WeakKey for Lease {
+    type Watch = Swept<Self>;
+    fn addr(this: &Self) -> *const () {
+        Arc::as_ptr(&this.0).cast()
+    }
+}
+
+// SAFETY: likewise.
 unsafe impl StrongRef for Lease {
     type Target = Key;
     type Weak = WeakLease;
-    type Watch = Swept<Self>;
 
     fn downgrade(this: &Self) -> WeakLease {
         WeakLease(Arc::downgrade(&this.0))
-    }
-    fn addr(this: &Self) -> *const () {
-        Arc::as_ptr(&this.0).cast()
     }
 }
 

@@ -11,7 +11,7 @@ use std::thread;
 use weakly::concurrent::{
     Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
 };
-use weakly::{Identify, Reclaim, Strong, StrongRef, Swept, WeakRef};
+use weakly::{Identify, Reclaim, Strong, StrongRef, Swept, WeakKey, WeakRef};
 
 use crate::common::{explode, in_time, panics, scaled};
 use crate::faces::{Count, Ends, Owned};
@@ -94,16 +94,21 @@ impl Borrow<Key> for Lease {
 
 #[allow(unsafe_code)]
 // SAFETY: all is passed on to `Arc`, which pins its address.
+unsafe impl WeakKey for Lease {
+    type Watch = Swept<Self>;
+    fn addr(this: &Self) -> *const () {
+        Arc::as_ptr(&this.0).cast()
+    }
+}
+
+// SAFETY: likewise.
+#[allow(unsafe_code)]
 unsafe impl StrongRef for Lease {
     type Target = Key;
     type Weak = WeakLease;
-    type Watch = Swept<Self>;
 
     fn downgrade(this: &Self) -> WeakLease {
         WeakLease(Arc::downgrade(&this.0))
-    }
-    fn addr(this: &Self) -> *const () {
-        Arc::as_ptr(&this.0).cast()
     }
 }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use crate::common::Kind;
 use weakly::{
-    Interner, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet,
+    Interner, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakKey, WeakMap, WeakPairMap, WeakSet,
     WeakValueMap, local,
 };
 
@@ -108,7 +108,7 @@ holders! {
 
 /// The key of the pair in which this object is the value.
 fn key_of<P: Kind, T: Says>(face: &PairValues<P, T>, object: &Object<P, T>) -> Option<Strong<u8>> {
-    let addr = <Object<P, T> as StrongRef>::addr;
+    let addr = <Object<P, T> as WeakKey>::addr;
     let mut pairs = face.map.iter();
     let found = pairs.find(|(_, value)| addr(value) == addr(object));
     found.map(|(key, _)| key)
@@ -193,7 +193,7 @@ faces! {
     Names: |names, object| names,
         {
             let one = names.intern(object.clone());
-            <Object<P, T> as StrongRef>::addr(&one) == <Object<P, T> as StrongRef>::addr(object)
+            <Object<P, T> as WeakKey>::addr(&one) == <Object<P, T> as WeakKey>::addr(object)
         },
         names.get(&**object).is_some(),
         // An interner has no such thing: nobody is found any more when nobody is there.

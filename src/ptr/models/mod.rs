@@ -17,7 +17,7 @@ use std::vec::Vec;
 
 use super::Atomic;
 use crate::hash::HashValue;
-use crate::queue::{DeadQueue, Watch};
+use crate::queue::{DeadQueue, Registered};
 use crate::{Strong, Weak};
 
 const ALIVE: usize = 7;
@@ -137,7 +137,7 @@ pub(crate) fn peek<T: Thing>(weak: &Weak<T>) -> bool {
 /// A map with one owner, as its queue sees it: entries in a row, each with another hash.
 pub(crate) struct Map<T: Thing = Payload> {
     pub(crate) queue: DeadQueue<Atomic>,
-    pub(crate) entries: Vec<Option<Watch<T, Atomic>>>,
+    pub(crate) entries: Vec<Option<Registered<T, Atomic>>>,
     first_hash: u32,
 }
 
@@ -175,7 +175,7 @@ impl<T: Thing> Map<T> {
         index
     }
 
-    pub(crate) fn entry(&self, index: usize) -> &Watch<T, Atomic> {
+    pub(crate) fn entry(&self, index: usize) -> &Registered<T, Atomic> {
         self.entries[index].as_ref().unwrap()
     }
 
@@ -196,7 +196,7 @@ impl<T: Thing> Map<T> {
         let Some(notice) = self.queue.next() else {
             return false;
         };
-        let named = |watch: &Option<Watch<T, Atomic>>| {
+        let named = |watch: &Option<Registered<T, Atomic>>| {
             watch
                 .as_ref()
                 .is_some_and(|watch| watch.is_named_by(&notice))

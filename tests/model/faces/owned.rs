@@ -11,7 +11,7 @@ use super::maps::{entry, map};
 use super::{by_content, by_identity, copies, housekeeping};
 use crate::common::{Kind, downgrade, forget};
 use weakly::entry::Entry as Place;
-use weakly::{Addr, Identify, StrongRef, WeakHashMap, WeakMap, WeakRef};
+use weakly::{Addr, Identify, StrongRef, WeakHashMap, WeakKey, WeakMap, WeakRef};
 
 macro_rules! owned_values {
     (|$key:ident| $query:expr) => {
@@ -19,7 +19,7 @@ macro_rules! owned_values {
             let value = new.owned.expect("a map takes a value");
             let id = value.id;
             let is_key = |weak: &<Key<P> as StrongRef>::Weak| {
-                assert_eq!(WeakRef::addr(weak), StrongRef::addr(key));
+                assert_eq!(WeakRef::addr(weak), WeakKey::addr(key));
             };
             let now = match how {
                 Insert::Insert => return Told::new(self.insert(key, value).is_none()),

@@ -1,0 +1,7 @@
+//! Attributes of objects that one does not own: one, or a namespace of many.
+
+mod namespace;
+mod single;
+
+pub use namespace::{AttributeId, AttributeKey, Attributes};
+pub use single::Attribute;

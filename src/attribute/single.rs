@@ -1,0 +1,181 @@
+//! One private attribute of objects that one does not own.
+
+use core::fmt;
+
+use crate::concurrent::{Keys, SharedRef, WeakMap};
+use crate::reference::Identify;
+use crate::table::Reclaim;
+
+/// One private attribute, of one type, of objects that one does not own: on any thread, and usable as a
+/// `static`. Nobody else sees it, and it goes with its object, or all at once ([`clear`](Self::clear), or
+/// the attribute's own end).
+///
+/// It is a [`concurrent::WeakMap`](crate::concurrent::WeakMap) and has its rules: reads are lock-free; values are given out as clones or shown to a closure; a dead object's
+/// value is destroyed by the next change of this attribute, on whatever thread that is. An object that never
+/// carried the attribute pays nothing for it, at no time.
+///
+/// What reads takes the object by its pointer or by plain reference, so that it works inside the object's
+/// own methods, its destructor included. What writes takes the pointer: a dying object gets no attribute
+/// any more. A clone of an object's *value* is another object, and has none of its attributes.
+///
+/// ```
+/// use weakly::{Attribute, Strong};
+///
+/// struct Node { name: &'static str }
+///
+/// static DOC: Attribute<Strong<Node>, String> = Attribute::new();
+///
+/// impl Node {
+///     fn describe(&self) -> String {
+///         DOC.get(self).unwrap_or_else(|| self.name.into()) // by reference
+///     }
+/// }
+///
+/// let node = Strong::new(Node { name: "main" });
+/// DOC.set(&node, "Where it begins.".into());
+/// assert_eq!(node.describe(), "Where it begins.");
+/// drop(node);
+/// assert_eq!(DOC.len(), 0);
+/// ```
+pub struct Attribute<K: SharedRef, V> {
+    map: WeakMap<K, V>,
+}
+
+impl<K: SharedRef, V> Attribute<K, V> {
+    /// An attribute that no object has. Allocates nothing before it is first set.
+    #[must_use]
+    pub const fn new() -> Self {
+        Attribute {
+            map: WeakMap::new(),
+        }
+    }
+
+    /// Shows the value of an object to a closure. O(1), lock-free. See
+    /// [`WeakMap::with`](crate::concurrent::WeakMap::with).
+    #[inline]
+    pub fn with<Q: ?Sized + Identify<K>, R>(
+        &self,
+        object: &Q,
+        look: impl FnOnce(&V) -> R,
+    ) -> Option<R> {
+        self.map.with(object, look)
+    }
+
+    /// Whether the object has the attribute. O(1), lock-free.
+    #[inline]
+    pub fn has<Q: ?Sized + Identify<K>>(&self, object: &Q) -> bool {
+        self.with(object, |_| ()).is_some()
+    }
+
+    /// Sets the attribute; says whether the object had none. O(1) amortised.
+    #[inline]
+    pub fn set(&self, object: &K, value: V) -> bool {
+        self.map.insert(object, value)
+    }
+
+    /// Takes the attribute away; says whether the object had it. O(1). What is destroyed is destroyed as
+    /// soon as no thread looks at it.
+    pub fn remove<Q: ?Sized + Identify<K>>(&self, object: &Q) -> bool {
+        self.map.remove_if(object, |_| true)
+    }
+
+    /// The number of objects that have it. See
+    /// [`WeakMap::len`](crate::concurrent::WeakMap::len).
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// Whether no object has it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of objects that have died with it, and whose values wait to be destroyed. O(1).
+    #[must_use]
+    pub fn pending_dead(&self) -> usize {
+        self.map.pending_dead()
+    }
+
+    /// The live objects that have it now, as a snapshot that holds none of them. O(capacity).
+    pub fn objects(&self) -> Keys<K> {
+        self.map.keys()
+    }
+
+    /// Takes the attribute away from all objects at once. O(capacity).
+    pub fn clear(&self) {
+        self.map.clear();
+    }
+
+    /// When it destroys what the dead have left. See [`set_reclaim`](Self::set_reclaim).
+    #[must_use]
+    pub fn reclaim(&self) -> Reclaim {
+        self.map.reclaim()
+    }
+
+    /// Chooses when it destroys the values of objects that are dead.
+    /// See [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
+    pub fn set_reclaim(&self, reclaim: Reclaim) {
+        self.map.set_reclaim(reclaim);
+    }
+
+    /// Gives back memory that is not needed. See
+    /// [`WeakMap::shrink_to_fit`](crate::concurrent::WeakMap::shrink_to_fit).
+    pub fn shrink_to_fit(&self) {
+        self.map.shrink_to_fit();
+    }
+
+    /// Destroys the values of all objects that are dead. See
+    /// [`WeakMap::purge`](crate::concurrent::WeakMap::purge).
+    pub fn purge(&self) {
+        self.map.purge();
+    }
+}
+
+impl<K: SharedRef, V: Clone> Attribute<K, V> {
+    /// The value of an object. O(1), lock-free, and a clone.
+    #[inline]
+    pub fn get<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Option<V> {
+        self.with(object, V::clone)
+    }
+
+    /// Takes the attribute away from an object, and gives out a clone of its value. O(1).
+    pub fn take<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Option<V> {
+        self.map.remove(object)
+    }
+
+    /// Changes the value of an object, atomically. See
+    /// [`WeakMap::compute`](crate::concurrent::WeakMap::compute).
+    ///
+    /// # Panics
+    /// If the closure itself sets the attribute of this object whenever it is asked: it would be asked again for
+    /// ever.
+    #[track_caller]
+    pub fn update(&self, object: &K, change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
+        self.map.compute(object, change)
+    }
+
+    /// The value of an object, which is made if it has none, by one thread only. See
+    /// [`WeakMap::get_or_insert_with`](crate::concurrent::WeakMap::get_or_insert_with).
+    ///
+    /// # Panics
+    /// If the closure asks for the value that it makes.
+    #[inline]
+    #[track_caller]
+    pub fn get_or_init(&self, object: &K, make: impl FnOnce() -> V) -> V {
+        self.map.get_or_insert_with(object, make)
+    }
+}
+
+impl<K: SharedRef, V> Default for Attribute<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: SharedRef + fmt::Debug, V: fmt::Debug> fmt::Debug for Attribute<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.map.fmt(f)
+    }
+}

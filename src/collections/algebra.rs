@@ -1,0 +1,298 @@
+//! Set algebra, once for all the sets: an element is asked of a set, and nothing else.
+
+use core::fmt;
+use core::iter::{Chain, FusedIterator};
+
+use super::iter::Keys;
+use crate::reference::Upgrade;
+use crate::table::Owned;
+
+/// A set: elements, and whether one is in it. Sealed.
+pub trait Set: Sized {
+    /// The side that holds an element.
+    type Slot: Upgrade;
+    #[doc(hidden)]
+    fn elements(&self) -> Elements<'_, Self>;
+    #[doc(hidden)]
+    fn has(&self, key: &Element<Self>) -> bool;
+    #[doc(hidden)]
+    fn discard(&mut self, key: &Element<Self>) -> bool;
+}
+
+/// What a set gives out.
+pub(crate) type Element<S> = <<S as Set>::Slot as Upgrade>::Pointer;
+pub(crate) type Elements<'a, S> = Keys<'a, <S as Set>::Slot, Owned<()>>;
+
+/// The live elements of both sets.
+pub struct Intersection<'a, S: Set>(Elements<'a, S>, &'a S);
+
+/// The live elements of one set that are not in the other.
+pub struct Difference<'a, S: Set>(Elements<'a, S>, &'a S);
+
+/// The live elements of either set.
+pub struct Union<'a, S: Set>(Chain<Elements<'a, S>, Difference<'a, S>>);
+
+/// The live elements that are in one set only.
+pub struct SymmetricDifference<'a, S: Set>(Chain<Difference<'a, S>, Difference<'a, S>>);
+
+pub(crate) fn intersection<'a, S: Set>(one: &'a S, other: &'a S) -> Intersection<'a, S> {
+    Intersection(one.elements(), other)
+}
+
+pub(crate) fn difference<'a, S: Set>(one: &'a S, other: &'a S) -> Difference<'a, S> {
+    Difference(one.elements(), other)
+}
+
+pub(crate) fn union<'a, S: Set>(one: &'a S, other: &'a S) -> Union<'a, S> {
+    Union(one.elements().chain(difference(other, one)))
+}
+
+pub(crate) fn symmetric_difference<'a, S: Set>(
+    one: &'a S,
+    other: &'a S,
+) -> SymmetricDifference<'a, S> {
+    SymmetricDifference(difference(one, other).chain(difference(other, one)))
+}
+
+macro_rules! iterators {
+    ($($name:ident($($field:tt),*) |$this:ident| $next:expr;)*) => {$(
+        impl<S: Set> Iterator for $name<'_, S> {
+            type Item = Element<S>;
+
+            fn next(&mut self) -> Option<Element<S>> {
+                let $this = self;
+                $next
+            }
+
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                (0, self.0.size_hint().1)
+            }
+        }
+
+        impl<S: Set> FusedIterator for $name<'_, S> {}
+
+        impl<S: Set> Clone for $name<'_, S> {
+            fn clone(&self) -> Self {
+                $name($(self.$field.clone()),*)
+            }
+        }
+
+        impl<S: Set> fmt::Debug for $name<'_, S> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name))
+                    .field("at_most", &self.size_hint().1)
+                    .finish()
+            }
+        }
+    )*};
+}
+
+iterators! {
+    Intersection(0, 1) |this| this.0.find(|key| this.1.has(key));
+    Difference(0, 1) |this| this.0.find(|key| !this.1.has(key));
+    Union(0) |this| this.0.next();
+    SymmetricDifference(0) |this| this.0.next();
+}
+
+/// The methods of a set that only ask elements of sets.
+macro_rules! algebra {
+    () => {
+        /// The live elements of either set. O(both capacities).
+        pub fn union<'a>(
+            &'a self,
+            other: &'a Self,
+        ) -> $crate::collections::algebra::Union<'a, Self> {
+            $crate::collections::algebra::union(self, other)
+        }
+
+        /// The live elements of both sets. O(capacity).
+        pub fn intersection<'a>(
+            &'a self,
+            other: &'a Self,
+        ) -> $crate::collections::algebra::Intersection<'a, Self> {
+            $crate::collections::algebra::intersection(self, other)
+        }
+
+        /// The live elements of this set that are not in the other. O(capacity).
+        pub fn difference<'a>(
+            &'a self,
+            other: &'a Self,
+        ) -> $crate::collections::algebra::Difference<'a, Self> {
+            $crate::collections::algebra::difference(self, other)
+        }
+
+        /// The live elements that are in one set only. O(both capacities).
+        pub fn symmetric_difference<'a>(
+            &'a self,
+            other: &'a Self,
+        ) -> $crate::collections::algebra::SymmetricDifference<'a, Self> {
+            $crate::collections::algebra::symmetric_difference(self, other)
+        }
+
+        /// Whether the sets have no live element in common. O(capacity).
+        #[must_use]
+        pub fn is_disjoint(&self, other: &Self) -> bool {
+            self.intersection(other).next().is_none()
+        }
+
+        /// Whether all live elements are in the other set. O(capacity).
+        #[must_use]
+        pub fn is_subset(&self, other: &Self) -> bool {
+            self.difference(other).next().is_none()
+        }
+
+        /// Whether all live elements of the other set are in this. O(capacity of the other).
+        #[must_use]
+        pub fn is_superset(&self, other: &Self) -> bool {
+            other.is_subset(self)
+        }
+    };
+}
+
+/// An operator of sets, and its form in place.
+macro_rules! operator {
+    ([$($generics:tt)*] $set:ty, [$($clause:tt)*] $trait:ident::$method:ident,
+     $assign:ident::$assign_method:ident, $algebra:ident, |$this:ident, $other:ident| $in_place:expr) => {
+        #[doc = concat!("A new set: the ", stringify!($algebra), ".")]
+        impl<$($generics)*> core::ops::$trait<&$set> for &$set where $set: Default, $($clause)* {
+            type Output = $set;
+
+            fn $method(self, other: &$set) -> $set {
+                $crate::collections::algebra::$algebra(self, other).collect()
+            }
+        }
+
+        #[doc = concat!("In place, the ", stringify!($algebra), ".")]
+        impl<$($generics)*> core::ops::$assign<&$set> for $set where $($clause)* {
+            fn $assign_method(&mut self, $other: &$set) {
+                let $this = self;
+                $in_place;
+            }
+        }
+    };
+}
+
+/// The operators of a set.
+macro_rules! operators {
+    ([$($generics:tt)*] $set:ty, [$($clause:tt)*]) => {
+        $crate::collections::algebra::operator!([$($generics)*] $set, [$($clause)*]
+            BitOr::bitor, BitOrAssign::bitor_assign, union,
+            |this, other| this.extend(other));
+        $crate::collections::algebra::operator!([$($generics)*] $set, [$($clause)*]
+            BitAnd::bitand, BitAndAssign::bitand_assign, intersection,
+            |this, other| this.retain(|key| other.has(key)));
+        $crate::collections::algebra::operator!([$($generics)*] $set, [$($clause)*]
+            Sub::sub, SubAssign::sub_assign, difference,
+            |this, other| this.retain(|key| !other.has(key)));
+        $crate::collections::algebra::operator!([$($generics)*] $set, [$($clause)*]
+            BitXor::bitxor, BitXorAssign::bitxor_assign, symmetric_difference,
+            |this, other| for key in other {
+                if !this.discard(&key) {
+                    this.insert(&key);
+                }
+            });
+    };
+}
+
+/// The methods of a set that look nothing up.
+macro_rules! set_methods {
+    () => {
+        /// Removes some live element, and returns it. In a row, the calls visit each bucket once: O(1)
+        /// amortised over emptying the set.
+        pub fn pop(&mut self) -> Option<K> {
+            self.store.pop().map(|(key, ())| key)
+        }
+
+        /// Keeps the live elements for which `keep` is true. O(capacity).
+        ///
+        /// # Panics
+        /// If `keep` or a destructor does; what was not visited stays.
+        pub fn retain(&mut self, mut keep: impl FnMut(&K) -> bool) {
+            self.extract_if(|key| !keep(key)).for_each(drop);
+        }
+
+        /// Takes out the live elements for which `take` is true, one at a time as the iterator goes
+        /// on; those it has not come to stay. O(capacity).
+        pub fn extract_if(
+            &mut self,
+            mut take: impl FnMut(&K) -> bool,
+        ) -> impl core::iter::FusedIterator<Item = K> {
+            self.store
+                .extract_if(move |key, ()| take(key))
+                .map(|(key, ())| key)
+        }
+
+        /// Takes all live elements out. The set is empty, and without its memory, at once, even if
+        /// the iterator is forgotten. O(capacity).
+        pub fn drain(&mut self) -> Drain<'_, K> {
+            $crate::collections::iter::DrainKeys(self.store.drain())
+        }
+
+        /// All live elements, as strong pointers, in no order. O(capacity).
+        pub fn iter(&self) -> Iter<'_, K> {
+            self.store.keys()
+        }
+
+        /// All elements that are not dead by now, as weak handles, without an upgrade. O(capacity).
+        pub fn iter_weak(&self) -> IterWeak<'_, K> {
+            self.store.weak_keys()
+        }
+    };
+}
+
+/// The iterators of a set, by their usual names.
+macro_rules! set_names {
+    ($slot:ty, $set:ty $(, $hasher:ident = $default:ty)?) => {
+        /// See `iter`.
+        pub type Iter<'a, K> = $crate::collections::iter::Keys<'a, $slot, Owned<()>>;
+        /// See `iter_weak`.
+        pub type IterWeak<'a, K> = $crate::collections::iter::WeakKeys<'a, $slot, Owned<()>>;
+        /// The live elements of a set, by value.
+        pub type IntoIter<K> = $crate::collections::iter::IntoKeys<$slot, Owned<()>>;
+        /// See `drain`.
+        pub type Drain<'a, K> = $crate::collections::iter::DrainKeys<'a, $slot, Owned<()>>;
+        /// See `union`.
+        pub type Union<'a, K $(, $hasher = $default)?> = $crate::collections::algebra::Union<'a, $set>;
+        /// See `intersection`.
+        pub type Intersection<'a, K $(, $hasher = $default)?> = $crate::collections::algebra::Intersection<'a, $set>;
+        /// See `difference`.
+        pub type Difference<'a, K $(, $hasher = $default)?> = $crate::collections::algebra::Difference<'a, $set>;
+        /// See `symmetric_difference`.
+        pub type SymmetricDifference<'a, K $(, $hasher = $default)?> =
+            $crate::collections::algebra::SymmetricDifference<'a, $set>;
+    };
+}
+
+/// The ways into a set's elements.
+macro_rules! set_traits {
+    ([$($generics:tt)*] $set:ty) => {
+        impl<$($generics)*> IntoIterator for $set {
+            type Item = K;
+            type IntoIter = IntoIter<K>;
+
+            fn into_iter(self) -> IntoIter<K> {
+                self.store.into_keys()
+            }
+        }
+
+        impl<'a, $($generics)*> IntoIterator for &'a $set {
+            type Item = K;
+            type IntoIter = Iter<'a, K>;
+
+            fn into_iter(self) -> Iter<'a, K> {
+                self.iter()
+            }
+        }
+
+        impl<$($generics)*> fmt::Debug for $set
+        where
+            K: fmt::Debug,
+        {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_set().entries(self.iter()).finish()
+            }
+        }
+    };
+}
+
+pub(crate) use {algebra, operator, operators, set_methods, set_names, set_traits};

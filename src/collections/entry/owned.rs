@@ -1,0 +1,266 @@
+//! Entries whose values the collection owns.
+
+use core::error::Error;
+use core::fmt;
+
+use super::super::shown::Given;
+use super::text;
+use crate::reference::{StrongRef, Upgrade};
+use crate::table::{Found, Owned, Slot, Vacant};
+
+/// The place of a key.
+pub enum Entry<'a, G: Given<K>, K: Slot, V> {
+    /// The key has a value.
+    Occupied(OccupiedEntry<'a, G, K, V>),
+    /// It has none.
+    Vacant(VacantEntry<'a, G, K, V>),
+}
+
+/// The place of a key that has a value.
+pub struct OccupiedEntry<'a, G: Given<K>, K: Slot, V> {
+    pub(crate) found: Found<'a, K, Owned<V>>,
+    pub(crate) key: G,
+}
+
+/// The place of a key that has no value.
+pub struct VacantEntry<'a, G: Given<K>, K: Slot, V> {
+    pub(crate) vacant: Vacant<'a, K, Owned<V>>,
+    pub(crate) key: G,
+}
+
+/// The error of `try_insert`: the key has a value already.
+pub struct OccupiedError<'a, G: Given<K>, K: Slot, V> {
+    /// The key's entry.
+    pub entry: OccupiedEntry<'a, G, K, V>,
+    /// The value that was not inserted.
+    pub value: V,
+}
+
+impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
+    /// The key, as it was given.
+    #[must_use]
+    pub fn key(&self) -> &G {
+        match self {
+            Entry::Occupied(entry) => &entry.key,
+            Entry::Vacant(entry) => &entry.key,
+        }
+    }
+
+    /// The value, which becomes `default` if there is none.
+    #[inline]
+    pub fn or_insert(self, default: V) -> &'a mut V {
+        self.or_insert_with(|| default)
+    }
+
+    /// The value, made by `make` if there is none.
+    ///
+    /// # Panics
+    /// If `make` does; the map is then as before.
+    #[inline]
+    pub fn or_insert_with(self, make: impl FnOnce() -> V) -> &'a mut V {
+        match self {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(make()),
+        }
+    }
+
+    /// The value, which becomes the default if there is none.
+    #[inline]
+    pub fn or_default(self) -> &'a mut V
+    where
+        V: Default,
+    {
+        self.or_insert_with(V::default)
+    }
+
+    /// Changes the value, if there is one.
+    #[inline]
+    #[must_use]
+    pub fn and_modify(mut self, change: impl FnOnce(&mut V)) -> Self {
+        if let Entry::Occupied(entry) = &mut self {
+            change(entry.get_mut());
+        }
+        self
+    }
+
+    /// Sets the value, and returns its entry.
+    pub fn insert_entry(self, value: V) -> OccupiedEntry<'a, G, K, V>
+    where
+        G: Copy,
+    {
+        match self {
+            Entry::Occupied(mut entry) => {
+                entry.insert(value);
+                entry
+            }
+            Entry::Vacant(entry) => entry.insert_entry(value),
+        }
+    }
+}
+
+impl<'a, K: Upgrade, V> Entry<'a, &K::Pointer, K, V> {
+    /// The value, made by `make` if there is none, from the key as a weak handle.
+    ///
+    /// # Errors
+    /// That of `make`; the map is then as before.
+    #[inline]
+    pub fn or_try_insert_with_key<E>(
+        self,
+        make: impl FnOnce(&<K::Pointer as StrongRef>::Weak) -> Result<V, E>,
+    ) -> Result<&'a mut V, E> {
+        match self {
+            Entry::Occupied(entry) => Ok(entry.into_mut()),
+            Entry::Vacant(entry) => {
+                let value = make(&StrongRef::downgrade(entry.key))?;
+                Ok(entry.insert(value))
+            }
+        }
+    }
+
+    /// The value, made by `make` if there is none. `make` gets the key as a weak handle, so that the
+    /// value can refer to it without keeping it alive.
+    ///
+    /// # Panics
+    /// If `make` does; the map is then as before.
+    #[inline]
+    pub fn or_insert_with_key(
+        self,
+        make: impl FnOnce(&<K::Pointer as StrongRef>::Weak) -> V,
+    ) -> &'a mut V {
+        match self {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert_with_key(make),
+        }
+    }
+}
+
+impl<'a, G: Given<K>, K: Slot, V> OccupiedEntry<'a, G, K, V> {
+    /// The key, as it was given.
+    #[must_use]
+    pub fn key(&self) -> &G {
+        &self.key
+    }
+
+    /// The value.
+    #[must_use]
+    #[inline]
+    pub fn get(&self) -> &V {
+        &self.found.get().value.0
+    }
+
+    /// The value.
+    #[must_use]
+    #[inline]
+    pub fn get_mut(&mut self) -> &mut V {
+        &mut self.found.get_mut().value.0
+    }
+
+    /// The value, for as long as the map is borrowed.
+    #[must_use]
+    #[inline]
+    pub fn into_mut(self) -> &'a mut V {
+        &mut self.found.into_mut().value.0
+    }
+
+    /// Sets the value, and returns the old one. Where keys are told apart by content, the given key
+    /// takes the place of the one that was there.
+    #[inline]
+    pub fn insert(&mut self, value: V) -> V {
+        self.found.own(&self.key, value)
+    }
+
+    /// Removes the entry, and returns its value.
+    #[inline]
+    pub fn remove(self) -> V {
+        self.found.remove().value.0
+    }
+
+    /// Removes the entry, and returns the key, as it was given, and the value.
+    pub fn remove_entry(self) -> (G, V) {
+        (self.key, self.found.remove().value.0)
+    }
+}
+
+impl<'a, G: Given<K>, K: Slot, V> VacantEntry<'a, G, K, V> {
+    /// The key, as it was given.
+    #[must_use]
+    pub fn key(&self) -> &G {
+        &self.key
+    }
+
+    /// The key, as it was given.
+    #[must_use]
+    pub fn into_key(self) -> G {
+        self.key
+    }
+
+    /// Inserts a value.
+    #[inline]
+    pub fn insert(self, value: V) -> &'a mut V {
+        &mut self.vacant.own(self.key, value).into_mut().value.0
+    }
+
+    /// Inserts a value, and returns its entry.
+    #[inline]
+    pub fn insert_entry(self, value: V) -> OccupiedEntry<'a, G, K, V>
+    where
+        G: Copy,
+    {
+        OccupiedEntry {
+            found: self.vacant.own(self.key, value),
+            key: self.key,
+        }
+    }
+}
+
+impl<'a, K: Upgrade, V> VacantEntry<'a, &K::Pointer, K, V> {
+    /// Inserts the value that `make` makes from a weak handle to the key.
+    ///
+    /// # Panics
+    /// If `make` does; the map is then as before.
+    pub fn insert_with_key(
+        self,
+        make: impl FnOnce(&<K::Pointer as StrongRef>::Weak) -> V,
+    ) -> &'a mut V {
+        let value = make(&StrongRef::downgrade(self.key));
+        self.insert(value)
+    }
+}
+
+impl<G: Given<K> + fmt::Debug, K: Slot, V: fmt::Debug> fmt::Debug for Entry<'_, G, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Entry::Occupied(entry) => f.debug_tuple("Entry").field(entry).finish(),
+            Entry::Vacant(entry) => f.debug_tuple("Entry").field(entry).finish(),
+        }
+    }
+}
+
+impl<G: Given<K> + fmt::Debug, K: Slot, V: fmt::Debug> fmt::Debug for OccupiedEntry<'_, G, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text::show(f, &self.key, self.get())
+    }
+}
+
+impl<G: Given<K> + fmt::Debug, K: Slot, V> fmt::Debug for VacantEntry<'_, G, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("VacantEntry").field(&self.key).finish()
+    }
+}
+
+impl<G: Given<K> + fmt::Debug, K: Slot, V: fmt::Debug> fmt::Debug for OccupiedError<'_, G, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OccupiedError")
+            .field("entry", &self.entry)
+            .field("value", &self.value)
+            .finish()
+    }
+}
+
+impl<G: Given<K>, K: Slot, V> fmt::Display for OccupiedError<'_, G, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(text::OCCUPIED)
+    }
+}
+
+impl<G: Given<K> + fmt::Debug, K: Slot, V: fmt::Debug> Error for OccupiedError<'_, G, K, V> {}

@@ -1,0 +1,230 @@
+//! The set of contents that live.
+
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+use equivalent::Equivalent;
+
+use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
+use super::common::{collecting, housekeeping};
+use super::store::{Store, by_content};
+use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::reference::{ByContent, Content, StrongRef};
+use crate::table::{Owned, Place};
+
+/// The iterators of [`WeakHashSet`].
+pub mod names {
+    use crate::collections::hash_set::WeakHashSet;
+    use crate::hash::DefaultHashBuilder;
+    use crate::reference::ByContent;
+    use crate::table::Owned;
+
+    crate::collections::algebra::set_names!(ByContent<K>, WeakHashSet<K, S>, S = DefaultHashBuilder);
+}
+use names::*;
+
+/// A hash set of weak pointers, told apart by their content's `Eq + Hash`.
+///
+/// A [`WeakHashMap`](crate::WeakHashMap) without values: everything said there holds here. Elements
+/// vanish when they die. For "the one handle for this content", take an
+/// [`Interner`](crate::Interner).
+///
+/// ```
+/// use weakly::{Strong, WeakHashSet};
+///
+/// let (one, other) = (Strong::<str>::from("same"), Strong::<str>::from("same"));
+/// let mut words = WeakHashSet::new();
+/// assert!(words.insert(&one));
+/// assert!(!words.insert(&other));
+/// assert!(words.contains("same"));
+/// drop(one); // `other` was not taken in
+/// assert!(words.is_empty());
+/// ```
+pub struct WeakHashSet<K: StrongRef, S = DefaultHashBuilder> {
+    store: Store<ByContent<K>, Owned<()>, S>,
+}
+
+impl<K: StrongRef> WeakHashSet<K> {
+    /// An empty set. Allocates nothing before the first insert.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty set with room for `capacity` elements.
+    ///
+    /// # Panics
+    /// If that is more than an address space holds.
+    #[must_use]
+    #[track_caller]
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
+    }
+}
+
+impl<K: StrongRef, S> WeakHashSet<K, S> {
+    /// An empty set with a hasher of yours.
+    #[must_use]
+    #[inline]
+    pub const fn with_hasher(hasher: S) -> Self {
+        WeakHashSet {
+            store: Store::with_hasher(hasher),
+        }
+    }
+
+    /// An empty set with a hasher of yours and room for `capacity` elements.
+    ///
+    /// # Panics
+    /// If that is more than an address space holds.
+    #[must_use]
+    #[track_caller]
+    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
+        let mut set = Self::with_hasher(hasher);
+        set.reserve(capacity);
+        set
+    }
+
+    /// The hasher.
+    #[must_use]
+    #[inline]
+    pub fn hasher(&self) -> &S {
+        &self.store.hasher
+    }
+
+    housekeeping!();
+    set_methods!();
+}
+
+impl<K: Content, S: BuildHasher> WeakHashSet<K, S>
+where
+    K::Target: Eq + Hash,
+{
+    algebra!();
+
+    /// Whether a live element says this. O(1).
+    #[must_use]
+    #[inline]
+    pub fn contains<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> bool {
+        self.get(content).is_some()
+    }
+
+    /// The live element that says this, as a strong pointer. O(1).
+    #[inline]
+    pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
+        let hash = HashValue::of(&self.store.hasher, content);
+        let (_, held) = self.store.table.find_by_content(hash, content)?;
+        Some(held)
+    }
+
+    /// Adds an element, if no live one says the same; says whether it did. O(1) amortised. An element
+    /// that is there stays, and if it dies, the content goes with it: [`replace`](Self::replace) if
+    /// the life of this one is to count.
+    #[inline]
+    pub fn insert(&mut self, key: &K) -> bool {
+        self.store.table.look_ahead();
+        let mut held = None;
+        let lookup = by_content(&self.store.hasher, K::content(key), &mut held);
+        let is_new = match self.store.find_place(lookup, |_| Some(())) {
+            Place::Found(..) => false,
+            Place::Vacant(vacant) => {
+                vacant.own(key, ());
+                true
+            }
+        };
+        self.store.table.tend();
+        is_new
+    }
+
+    /// Adds an element in the place of the live one that says the same, which is returned. O(1)
+    /// amortised.
+    pub fn replace(&mut self, key: &K) -> Option<K> {
+        let mut held = None;
+        let lookup = by_content(&self.store.hasher, K::content(key), &mut held);
+        match self.store.place(lookup, |_| Some(())) {
+            Place::Found(mut found, ()) => {
+                found.own(&key, ());
+                held
+            }
+            // One that says something else may be held, if the hashes are equal.
+            Place::Vacant(vacant) => {
+                vacant.own(key, ());
+                None
+            }
+        }
+    }
+
+    /// Removes the live element that says this; says whether there was one. O(1).
+    #[inline]
+    pub fn remove<Q: ?Sized + Hash + Equivalent<K::Target>>(&mut self, content: &Q) -> bool {
+        self.take(content).is_some()
+    }
+
+    /// Removes the live element that says this, and returns it as a strong pointer. O(1).
+    pub fn take<Q: ?Sized + Hash + Equivalent<K::Target>>(&mut self, content: &Q) -> Option<K> {
+        self.store.table.tend();
+        let mut held = None;
+        let lookup = by_content(&self.store.hasher, content, &mut held);
+        self.store.remove(lookup)?;
+        held
+    }
+}
+
+impl<K: Content, S: BuildHasher> Set for WeakHashSet<K, S>
+where
+    K::Target: Eq + Hash,
+{
+    type Slot = ByContent<K>;
+
+    fn elements(&self) -> Elements<'_, Self> {
+        self.iter()
+    }
+
+    #[inline]
+    fn has(&self, key: &K) -> bool {
+        self.contains(K::content(key))
+    }
+
+    fn discard(&mut self, key: &K) -> bool {
+        self.remove(K::content(key))
+    }
+}
+
+set_traits!([K: StrongRef, S] WeakHashSet<K, S>);
+operators!([K: Content, S: BuildHasher] WeakHashSet<K, S>, [K::Target: Eq + Hash,]);
+
+impl<K: StrongRef, S: Default> Default for WeakHashSet<K, S> {
+    fn default() -> Self {
+        Self::with_hasher(S::default())
+    }
+}
+
+/// The same live elements.
+impl<K: Content, S: Clone + BuildHasher> Clone for WeakHashSet<K, S>
+where
+    K::Target: Eq + Hash,
+{
+    fn clone(&self) -> Self {
+        let mut copy = Self::with_capacity_and_hasher(self.len(), self.hasher().clone());
+        copy.set_reclaim(self.reclaim());
+        copy.extend(self);
+        copy
+    }
+}
+
+/// Live elements that say the same.
+impl<K: Content, S: BuildHasher> PartialEq for WeakHashSet<K, S>
+where
+    K::Target: Eq + Hash,
+{
+    fn eq(&self, other: &Self) -> bool {
+        self.len_live() == other.len_live() && self.is_subset(other)
+    }
+}
+
+impl<K: Content, S: BuildHasher> Eq for WeakHashSet<K, S> where K::Target: Eq + Hash {}
+
+collecting!([K: Content, S] WeakHashSet<K, S>, from [K: Content] WeakHashSet<K>,
+    where [K::Target: Eq + Hash,], [S: BuildHasher,],
+    K: |set, key| set.insert(&key));
+collecting!(['a, K: Content, S] WeakHashSet<K, S>, from ['a, K: Content] WeakHashSet<K>,
+    where [K::Target: Eq + Hash,], [S: BuildHasher,],
+    &'a K: |set, key| set.insert(key));

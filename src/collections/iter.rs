@@ -1,0 +1,409 @@
+//! The iterators of all the collections, over the sides of their entries: [`Owned`] or weak. Take them
+//! by their names in the module of the collection, such as [`weak_map::Iter`](crate::weak_map::Iter).
+//!
+//! All skip the dead. What is held weakly they give out as strong pointers, each valid for as long as
+//! the caller keeps it; none keeps alive what it has not given out yet. The lower bound of their
+//! `size_hint` is zero: any number of what is left may be dead.
+
+use core::fmt;
+use core::iter::FusedIterator;
+use core::marker::PhantomData;
+use hashbrown::hash_table;
+
+use super::shown::Shown;
+use crate::reference::{StrongRef, Upgrade, Watch};
+use crate::table::{Entry, IntoEntries, Remains, Search, Slot, Table, Walk};
+
+pub use crate::reference::ByContent;
+pub use crate::table::Owned;
+
+fn at_most(hint: (usize, Option<usize>)) -> (usize, Option<usize>) {
+    (0, hint.1)
+}
+
+/// The live entries of a collection.
+pub struct Iter<'a, K: Shown, V: Shown>(hash_table::Iter<'a, Entry<K, V>>);
+
+impl<'a, K: Shown, V: Shown> Iter<'a, K, V> {
+    pub(crate) fn new(table: &'a Table<K, V>) -> Self {
+        Iter(table.iter())
+    }
+}
+
+impl<'a, K: Shown, V: Shown> Iterator for Iter<'a, K, V> {
+    type Item = (K::Ref<'a>, V::Ref<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.find_map(|entry| {
+            let (key, value) = entry.hold()?;
+            Some((entry.key.show(key), entry.value.show(value)))
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        at_most(self.0.size_hint())
+    }
+}
+
+impl<K: Shown, V: Shown> Clone for Iter<'_, K, V> {
+    fn clone(&self) -> Self {
+        Iter(self.0.clone())
+    }
+}
+
+/// The live entries of a collection, values to be changed.
+pub struct IterMut<'a, K: Shown, V: Shown>(hash_table::IterMut<'a, Entry<K, V>>);
+
+impl<'a, K: Shown, V: Shown> IterMut<'a, K, V> {
+    pub(crate) fn new(table: &'a mut Table<K, V>) -> Self {
+        IterMut(table.iter_mut())
+    }
+}
+
+impl<'a, K: Shown, V: Shown> Iterator for IterMut<'a, K, V> {
+    type Item = (K::Ref<'a>, V::Mut<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.find_map(|entry| {
+            let (key, value) = entry.hold()?;
+            Some((entry.key.show(key), entry.value.show_mut(value)))
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        at_most(self.0.size_hint())
+    }
+}
+
+macro_rules! halves {
+    ($($(#[$doc:meta])* $name:ident($inner:ident) -> $item:ty: |$entry:ident| $show:expr $(, $bound:ident)?;)*) => {$(
+        $(#[$doc])*
+        pub struct $name<'a, K: Shown, V: Shown>(hash_table::$inner<'a, Entry<K, V>>);
+
+        impl<'a, K: Shown, V: Shown> Iterator for $name<'a, K, V> {
+            type Item = $item;
+
+            fn next(&mut self) -> Option<Self::Item> {
+                self.0.find_map(|$entry| $show)
+            }
+
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                at_most(self.0.size_hint())
+            }
+        }
+    )*};
+}
+
+halves! {
+    /// The keys of the live entries.
+    Keys(Iter) -> K::Ref<'a>: |entry| {
+        (!entry.value.is_expired()).then_some(())?;
+        Some(entry.key.show(entry.key.hold()?))
+    };
+    /// The values of the live entries.
+    Values(Iter) -> V::Ref<'a>: |entry| {
+        (!entry.key.is_expired()).then_some(())?;
+        Some(entry.value.show(entry.value.hold()?))
+    };
+    /// The values of the live entries, to be changed.
+    ValuesMut(IterMut) -> V::Mut<'a>: |entry| {
+        (!entry.key.is_expired()).then_some(())?;
+        let held = entry.value.hold()?;
+        Some(entry.value.show_mut(held))
+    };
+}
+
+impl<'a, K: Shown, V: Shown> Keys<'a, K, V> {
+    pub(crate) fn new(table: &'a Table<K, V>) -> Self {
+        Keys(table.iter())
+    }
+}
+
+impl<'a, K: Shown, V: Shown> Values<'a, K, V> {
+    pub(crate) fn new(table: &'a Table<K, V>) -> Self {
+        Values(table.iter())
+    }
+}
+
+impl<'a, K: Shown, V: Shown> ValuesMut<'a, K, V> {
+    pub(crate) fn new(table: &'a mut Table<K, V>) -> Self {
+        ValuesMut(table.iter_mut())
+    }
+}
+
+impl<K: Shown, V: Shown> Clone for Keys<'_, K, V> {
+    fn clone(&self) -> Self {
+        Keys(self.0.clone())
+    }
+}
+
+impl<K: Shown, V: Shown> Clone for Values<'_, K, V> {
+    fn clone(&self) -> Self {
+        Values(self.0.clone())
+    }
+}
+
+/// The weak sides of the live entries, without an upgrade.
+macro_rules! weak_halves {
+    ($($(#[$doc:meta])* $name:ident<$weak:ident, $other:ident>, $field:ident;)*) => {$(
+        $(#[$doc])*
+        pub struct $name<'a, K: Shown, V: Shown>(hash_table::Iter<'a, Entry<K, V>>);
+
+        impl<'a, K: Shown, V: Shown> $name<'a, K, V> {
+            pub(crate) fn new(table: &'a Table<K, V>) -> Self {
+                $name(table.iter())
+            }
+        }
+
+        impl<$weak: Upgrade, $other: Shown> Iterator for $name<'_, K, V> {
+            type Item = <$weak::Pointer as StrongRef>::Weak;
+
+            fn next(&mut self) -> Option<Self::Item> {
+                self.0.find_map(|entry| {
+                    (!entry.is_expired()).then(|| entry.$field.downgrade())?
+                })
+            }
+
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                at_most(self.0.size_hint())
+            }
+        }
+
+        impl<$weak: Upgrade, $other: Shown> FusedIterator for $name<'_, K, V> {}
+
+        impl<K: Shown, V: Shown> Clone for $name<'_, K, V> {
+            fn clone(&self) -> Self {
+                $name(self.0.clone())
+            }
+        }
+
+        impl<K: Shown, V: Shown> fmt::Debug for $name<'_, K, V> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name))
+                    .field("at_most", &self.0.len())
+                    .finish()
+            }
+        }
+    )*};
+}
+
+weak_halves! {
+    /// The keys of the live entries, as weak handles.
+    WeakKeys<K, V>, key;
+    /// The values of the live entries, as weak handles.
+    WeakValues<V, K>, value;
+}
+
+/// The live entries of a collection, by value.
+pub struct IntoIter<K: Shown, V: Shown>(IntoEntries<K, V>);
+
+impl<K: Shown, V: Shown> IntoIter<K, V> {
+    pub(crate) fn new(table: Table<K, V>) -> Self {
+        IntoIter(IntoEntries::new(table))
+    }
+}
+
+impl<K: Shown, V: Shown> Iterator for IntoIter<K, V> {
+    type Item = (K::Item, V::Item);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (held, entry) = self.0.next(|entry| entry.hold())?;
+        Some(entry.take(held))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+/// The keys of the live entries, by value.
+pub struct IntoKeys<K: Shown, V: Shown>(pub(crate) IntoIter<K, V>);
+
+impl<K: Shown, V: Shown> Iterator for IntoKeys<K, V> {
+    type Item = K::Item;
+
+    fn next(&mut self) -> Option<K::Item> {
+        let live = |entry: &mut Entry<K, V>| (!entry.value.is_expired()).then(|| entry.key.hold());
+        let (held, entry) = self.0.0.next(|entry| live(entry)?)?;
+        Some(entry.key.take(held))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+/// The values of the live entries, by value.
+pub struct IntoValues<K: Shown, V: Shown>(pub(crate) IntoIter<K, V>);
+
+impl<K: Shown, V: Shown> Iterator for IntoValues<K, V> {
+    type Item = V::Item;
+
+    fn next(&mut self) -> Option<V::Item> {
+        let live = |entry: &mut Entry<K, V>| (!entry.key.is_expired()).then(|| entry.value.hold());
+        let (held, entry) = self.0.0.next(|entry| live(entry)?)?;
+        Some(entry.value.take(held))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+/// The live entries of a collection, which is empty from now on. Entries that it has not given out are
+/// dropped with it.
+pub struct Drain<'a, K: Shown, V: Shown> {
+    entries: IntoIter<K, V>,
+    /// The signature of std's, so that a later version may give the collection its memory back.
+    store: PhantomData<&'a mut Table<K, V>>,
+}
+
+impl<K: Shown, V: Shown> Drain<'_, K, V> {
+    pub(crate) fn new(table: Table<K, V>) -> Self {
+        Drain {
+            entries: IntoIter::new(table),
+            store: PhantomData,
+        }
+    }
+}
+
+impl<K: Shown, V: Shown> Iterator for Drain<'_, K, V> {
+    type Item = (K::Item, V::Item);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.entries.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.entries.size_hint()
+    }
+}
+
+/// [`Drain`], keys only.
+pub struct DrainKeys<'a, K: Shown, V: Shown>(pub(crate) Drain<'a, K, V>);
+
+impl<K: Shown, V: Shown> Iterator for DrainKeys<'_, K, V> {
+    type Item = K::Item;
+
+    fn next(&mut self) -> Option<K::Item> {
+        self.0.next().map(|(key, _)| key)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+/// What the dead leave: the values of dead keys, the keys of dead values.
+pub struct DrainDead<'a, K: Slot, V: Slot> {
+    /// None once it has said so: from then on nobody is handed out who dies later.
+    table: Option<&'a mut Table<K, V>>,
+    search: Search,
+}
+
+impl<'a, K: Slot, V: Slot> DrainDead<'a, K, V> {
+    pub(crate) fn new(table: &'a mut Table<K, V>) -> Self {
+        DrainDead {
+            table: Some(table),
+            search: Search::new(),
+        }
+    }
+
+    fn take_dead(&mut self) -> Option<Remains<K, V>> {
+        let dead = self.table.as_mut()?.take_dead(&mut self.search);
+        if dead.is_none() {
+            self.table = None;
+        }
+        dead
+    }
+}
+
+impl<K: Watch, T> Iterator for DrainDead<'_, K, Owned<T>> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.take_dead().map(|(_, value)| value)
+    }
+}
+
+impl<T, V: Watch> Iterator for DrainDead<'_, Owned<T>, V> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.take_dead().map(|(key, _)| key)
+    }
+}
+
+impl<K: Watch, T> FusedIterator for DrainDead<'_, K, Owned<T>> {}
+
+impl<T, V: Watch> FusedIterator for DrainDead<'_, Owned<T>, V> {}
+
+impl<K: Slot, V: Slot> fmt::Debug for DrainDead<'_, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DrainDead").finish_non_exhaustive()
+    }
+}
+
+/// The live entries for which a predicate is true, one taken out at each step.
+#[must_use = "iterators are lazy: this takes out nothing unless it is used"]
+pub struct ExtractIf<'a, K: Shown, V: Shown, F> {
+    table: &'a mut Table<K, V>,
+    walk: Walk,
+    take: F,
+}
+
+impl<'a, K: Shown, V: Shown, F> ExtractIf<'a, K, V, F> {
+    pub(crate) fn new(table: &'a mut Table<K, V>, take: F) -> Self {
+        ExtractIf {
+            table,
+            walk: Walk::new(),
+            take,
+        }
+    }
+}
+
+impl<K: Shown, V: Shown, F> Iterator for ExtractIf<'_, K, V, F>
+where
+    F: FnMut(&K::Item, &mut V::Item) -> bool,
+{
+    type Item = (K::Item, V::Item);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (held, entry) = self.table.take_next(&mut self.walk, |entry| {
+            let (key, mut value) = entry.hold()?;
+            let wanted = (self.take)(entry.key.peek(&key), entry.value.peek_mut(&mut value));
+            wanted.then_some((key, value))
+        })?;
+        Some(entry.take(held))
+    }
+}
+
+impl<K: Shown, V: Shown, F> fmt::Debug for ExtractIf<'_, K, V, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExtractIf").finish_non_exhaustive()
+    }
+}
+
+impl<K: Shown, V: Shown, F> FusedIterator for ExtractIf<'_, K, V, F> where
+    F: FnMut(&K::Item, &mut V::Item) -> bool
+{
+}
+
+macro_rules! courtesies {
+    ($($name:ident[$($life:lifetime)?])*) => {$(
+        impl<K: Shown, V: Shown> FusedIterator for $name<$($life,)? K, V> {}
+
+        impl<K: Shown, V: Shown> fmt::Debug for $name<$($life,)? K, V> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name))
+                    .field("at_most", &self.size_hint().1)
+                    .finish()
+            }
+        }
+    )*};
+}
+
+courtesies! {
+    Iter['_] IterMut['_] Keys['_] Values['_] ValuesMut['_] Drain['_] DrainKeys['_]
+    IntoIter[] IntoKeys[] IntoValues[]
+}

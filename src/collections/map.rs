@@ -1,0 +1,434 @@
+//! The map whose keys are weak, by identity.
+
+use core::fmt;
+use core::ops::Index;
+
+use super::common::{collecting, housekeeping};
+use super::store::{Store, by_addr};
+use crate::reference::{Identify, StrongRef, WeakKey};
+use crate::table::{Owned, Place};
+
+/// The entries and iterators of [`WeakMap`].
+pub mod names {
+    use crate::collections::{entry, iter};
+    use crate::reference::WeakKey;
+    use crate::table::Owned;
+
+    type Watch<K> = <K as WeakKey>::Watch;
+
+    /// The place of a key.
+    pub type Entry<'a, 'k, K, V> = entry::Entry<'a, &'k K, Watch<K>, V>;
+    /// The place of a key that has a value.
+    pub type OccupiedEntry<'a, 'k, K, V> = entry::OccupiedEntry<'a, &'k K, Watch<K>, V>;
+    /// The place of a key that has no value.
+    pub type VacantEntry<'a, 'k, K, V> = entry::VacantEntry<'a, &'k K, Watch<K>, V>;
+    /// The error of [`WeakMap::try_insert`](crate::WeakMap::try_insert).
+    pub type OccupiedError<'a, 'k, K, V> = entry::OccupiedError<'a, &'k K, Watch<K>, V>;
+    /// See [`WeakMap::iter_mut`](crate::WeakMap::iter_mut).
+    pub type IterMut<'a, K, V> = iter::IterMut<'a, Watch<K>, Owned<V>>;
+    /// See [`WeakMap::values_mut`](crate::WeakMap::values_mut).
+    pub type ValuesMut<'a, K, V> = iter::ValuesMut<'a, Watch<K>, Owned<V>>;
+    /// See [`WeakMap::weak_keys`](crate::WeakMap::weak_keys).
+    pub type WeakKeys<'a, K, V> = iter::WeakKeys<'a, Watch<K>, Owned<V>>;
+    /// See [`WeakMap::drain_dead`](crate::WeakMap::drain_dead).
+    pub type DrainDead<'a, K, V> = iter::DrainDead<'a, Watch<K>, Owned<V>>;
+    crate::collections::common::iterator_names!(Watch<K>, Owned<V>);
+}
+use names::*;
+
+/// A hash map with weak keys, told apart by identity, and owned values: a side table for objects
+/// that you do not own.
+///
+/// An entry lives as long as its key. The map never holds a strong pointer, and the key needs no
+/// `Hash` and no `Eq`; two equal values in two objects are two keys. Keys are
+/// [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc),
+/// [`Rc`](alloc::rc::Rc), or a pointer of your own that implements [`StrongRef`]. Lookups take
+/// whatever [identifies](Identify) the key; they never upgrade, never write to the object, and
+/// register nothing.
+///
+/// # When a dead key's value is destroyed
+///
+/// From the key's death on, its entry is not found any more and (with `Strong` and `local::Strong`)
+/// does not count. Its **value** is destroyed on the map's thread, by the map's own next operations:
+///
+/// * each method that takes `&mut self` drains up to 16 notices of deaths, `insert` at its end and the
+///   others before anything else (`iter_mut`, `values_mut`, `get_mut` and `drain_dead` excepted: they give
+///   out what there is);
+/// * [`purge`](Self::purge) drains all;
+/// * growing, shrinking, clearing and dropping the map do so too.
+///
+/// Where that is too early, because a value's destructor uses the map again, which is in a `RefCell`, or
+/// takes long: with [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) the values are kept until `purge`,
+/// [`drain_dead`](Self::drain_dead), `clear` or the end of the map.
+///
+/// Methods that take `&self` never destroy a value; they never run code of yours, except that
+/// iteration hands out strong keys, and if yours is the last when you drop it, its object dies there.
+/// So values need not be `Send` when keys are: keys die on any thread, values only ever with the map.
+///
+/// For `Arc` and `Rc`, which do not announce their deaths, each `&mut self` method instead looks at 16
+/// buckets in turn, growth and `purge` at all of them.
+///
+/// # Values that own their key
+///
+/// Such a key never dies while the map holds the value: the entry stays until it is removed or the
+/// map goes, which breaks the cycle. Values that need their key should hold a weak handle;
+/// [`get_or_insert_with`](Self::get_or_insert_with) and
+/// [`VacantEntry::insert_with_key`] pass one in.
+///
+/// # Examples
+///
+/// ```
+/// use weakly::{Strong, WeakMap};
+///
+/// let tree = Strong::new("a syntax tree");
+/// let mut spans = WeakMap::new();
+/// spans.insert(&tree, 10..24);
+/// assert_eq!(spans.get(&tree), Some(&(10..24)));
+/// drop(tree);
+/// assert!(spans.is_empty());
+/// ```
+pub struct WeakMap<K: WeakKey, V> {
+    store: Store<K::Watch, Owned<V>>,
+}
+
+impl<K: WeakKey, V> WeakMap<K, V> {
+    /// An empty map. Allocates nothing before the first insert.
+    #[must_use]
+    #[inline]
+    pub const fn new() -> Self {
+        WeakMap {
+            store: Store::with_hasher(()),
+        }
+    }
+
+    /// An empty map with room for `capacity` entries.
+    ///
+    /// # Panics
+    /// If that is more than an address space holds.
+    #[must_use]
+    #[track_caller]
+    pub fn with_capacity(capacity: usize) -> Self {
+        let mut map = Self::new();
+        map.reserve(capacity);
+        map
+    }
+
+    housekeeping!();
+
+    /// Hands out the values of dead keys instead of destroying them: all that are dead now and, while
+    /// the iterator runs, those that die. What it has not handed out when it is dropped stays.
+    /// Costs what [`purge`](Self::purge) does.
+    ///
+    /// By default other operations destroy values of the dead too, so that only what they have left is
+    /// handed out. With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is all. For a map in a `RefCell`
+    /// or behind a lock whose values' destructors use the map again, this is the way: set that, and
+    /// whenever it suits, collect, give the map back, then drop.
+    ///
+    /// ```
+    /// use weakly::{Strong, WeakMap};
+    ///
+    /// let window = Strong::new("window");
+    /// let mut textures = WeakMap::new();
+    /// textures.insert(&window, 17);
+    /// drop(window);
+    /// assert!(textures.drain_dead().eq([17]));
+    /// ```
+    ///
+    /// ```
+    /// use weakly::{Reclaim, Strong, WeakMap};
+    ///
+    /// let (window, other) = (Strong::new("window"), Strong::new("other"));
+    /// let mut textures = WeakMap::new();
+    /// textures.set_reclaim(Reclaim::OnRequest);
+    /// textures.insert(&window, 17);
+    /// drop(window);
+    /// textures.insert(&other, 18); // would else destroy the 17
+    /// assert_eq!(textures.len(), 1);
+    /// assert!(textures.drain_dead().eq([17]));
+    /// ```
+    pub fn drain_dead(&mut self) -> DrainDead<'_, K, V> {
+        self.store.drain_dead()
+    }
+
+    /// Whether the key has an entry. O(1); one comparison of addresses.
+    #[must_use]
+    #[inline]
+    pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The value of a key. O(1); never touches the key's payload, and the words before it only if it is
+    /// larger than 256 bytes with them, or in other collections too.
+    ///
+    /// An expired weak handle finds nothing. Inside the key's own destructor, a reference to it still
+    /// finds its entry.
+    #[inline]
+    pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<&V> {
+        self.store.get(by_addr(key.addr()))
+    }
+
+    /// The value of a key. O(1). Works off no notices: what you get is what is there.
+    #[inline]
+    pub fn get_mut<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<&mut V> {
+        let (hash, eq) = by_addr(key.addr());
+        Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
+    }
+
+    /// The place of a key, to look at, fill or clear it with one lookup. O(1) amortised.
+    ///
+    /// ```
+    /// use weakly::{Strong, WeakMap};
+    ///
+    /// let word = Strong::new("word");
+    /// let mut uses = WeakMap::new();
+    /// *uses.entry(&word).or_insert(0) += 1;
+    /// *uses.entry(&word).or_default() += 1;
+    /// assert_eq!(uses[&word], 2);
+    /// ```
+    #[inline]
+    pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
+        match self.store.place(by_addr(K::addr(key)), |_| Some(())) {
+            Place::Found(found, ()) => Entry::Occupied(OccupiedEntry { found, key }),
+            Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
+        }
+    }
+
+    /// Sets the value of a key, and returns the one it had. O(1) amortised. The collection takes no
+    /// strong pointer: the key goes in by reference.
+    #[inline]
+    pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
+        self.store.table.look_ahead();
+        let old = match self.store.find_place(by_addr(K::addr(key)), |_| Some(())) {
+            Place::Found(mut found, ()) => Some(found.own(&key, value)),
+            Place::Vacant(vacant) => {
+                vacant.own(key, value);
+                None
+            }
+        };
+        self.store.table.tend();
+        old
+    }
+
+    /// Sets the value of a key that has none. O(1) amortised.
+    ///
+    /// # Errors
+    /// If the key has a value, the error holds its entry and hands back the new value.
+    pub fn try_insert<'k>(
+        &mut self,
+        key: &'k K,
+        value: V,
+    ) -> Result<&mut V, OccupiedError<'_, 'k, K, V>> {
+        match self.entry(key) {
+            Entry::Occupied(entry) => Err(OccupiedError { entry, value }),
+            Entry::Vacant(entry) => Ok(entry.insert(value)),
+        }
+    }
+
+    /// The value of a key, which becomes `value` if it has none. O(1) amortised.
+    pub fn get_or_insert(&mut self, key: &K, value: V) -> &mut V {
+        self.entry(key).or_insert(value)
+    }
+
+    /// Removes a key, and returns its value. O(1).
+    ///
+    /// (In the destructor of an `Arc`'s or `Rc`'s payload, where the key is dead already, the sweep that
+    /// comes first may have destroyed the value.)
+    #[inline]
+    pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
+        self.store.table.tend();
+        self.store.remove(by_addr(key.addr()))
+    }
+}
+
+/// What gives keys out, as strong or weak pointers, and what does so for all entries.
+impl<K: StrongRef, V> WeakMap<K, V> {
+    /// The key, as a strong pointer, and its value. O(1). `None` also in the key's destructor.
+    pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, &V)> {
+        self.store.get_key_value(by_addr(key.addr()))
+    }
+
+    /// The value of a key, made by `make` if it has none. O(1) amortised, one lookup. `make` gets the
+    /// key as a weak handle, so that a value can refer to its key without keeping it alive.
+    ///
+    /// # Panics
+    /// If `make` does; the map is then as before.
+    pub fn get_or_insert_with(&mut self, key: &K, make: impl FnOnce(&K::Weak) -> V) -> &mut V {
+        self.entry(key).or_insert_with_key(make)
+    }
+
+    /// The value of a key, made by `make` if it has none. O(1) amortised, one lookup.
+    ///
+    /// # Errors
+    /// That of `make`; the map is then as before.
+    ///
+    /// # Panics
+    /// If `make` does; the map is then as before.
+    pub fn try_get_or_insert_with<E>(
+        &mut self,
+        key: &K,
+        make: impl FnOnce(&K::Weak) -> Result<V, E>,
+    ) -> Result<&mut V, E> {
+        self.entry(key).or_try_insert_with_key(make)
+    }
+
+    /// Removes a key, and returns it, as a strong pointer, with its value. O(1). In the key's own
+    /// destructor, where there is no strong pointer any more, the entry stays.
+    pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
+        self.store.table.tend();
+        self.store.remove_entry(by_addr(key.addr()))
+    }
+
+    /// Removes some entry whose key lives, and returns it. In a row, the calls visit each bucket once:
+    /// O(1) amortised over emptying the map.
+    pub fn pop(&mut self) -> Option<(K, V)> {
+        self.store.pop()
+    }
+
+    /// Keeps the live entries for which `keep` is true. O(capacity). Entries of dead keys are not
+    /// shown.
+    ///
+    /// `keep` gets a strong pointer to each key: should it be the last when the call returns, the
+    /// key's destructor runs here.
+    ///
+    /// # Panics
+    /// If `keep` or a destructor does; what was not visited stays.
+    pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
+        self.extract_if(|key, value| !keep(key, value))
+            .for_each(drop);
+    }
+
+    /// Takes out the live entries for which `take` is true, one at a time as the iterator goes on;
+    /// those it has not come to stay. O(capacity). The rest is as for [`retain`](Self::retain).
+    pub fn extract_if<F>(&mut self, take: F) -> ExtractIf<'_, K, V, F>
+    where
+        F: FnMut(&K, &mut V) -> bool,
+    {
+        self.store.extract_if(take)
+    }
+
+    /// Takes all live entries out. The map is empty, and without its memory, at once, even if the
+    /// iterator is forgotten. O(capacity).
+    pub fn drain(&mut self) -> Drain<'_, K, V> {
+        self.store.drain()
+    }
+
+    /// All live entries, keys as strong pointers, in no order. O(capacity).
+    pub fn iter(&self) -> Iter<'_, K, V> {
+        self.store.iter()
+    }
+
+    /// All live entries, keys as strong pointers, in no order. O(capacity).
+    pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
+        self.store.iter_mut()
+    }
+
+    /// All live keys, as strong pointers, in no order. O(capacity).
+    pub fn keys(&self) -> Keys<'_, K, V> {
+        self.store.keys()
+    }
+
+    /// All keys as weak handles, in no order, without an upgrade: for a look that must not keep
+    /// anybody alive, not even for a moment. Handles that are expired by now are skipped. O(capacity).
+    pub fn weak_keys(&self) -> WeakKeys<'_, K, V> {
+        self.store.weak_keys()
+    }
+
+    /// The values of all live keys, in no order. O(capacity); upgrades nobody.
+    pub fn values(&self) -> Values<'_, K, V> {
+        self.store.values()
+    }
+
+    /// The values of all live keys, in no order. O(capacity); upgrades nobody.
+    pub fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
+        self.store.values_mut()
+    }
+
+    /// The keys of the map, as strong pointers.
+    pub fn into_keys(self) -> IntoKeys<K, V> {
+        self.store.into_keys()
+    }
+
+    /// The values of the map's live keys.
+    pub fn into_values(self) -> IntoValues<K, V> {
+        self.store.into_values()
+    }
+}
+
+impl<K: WeakKey, V> Default for WeakMap<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The same live keys with clones of the values; each map forgets by itself.
+impl<K: StrongRef, V: Clone> Clone for WeakMap<K, V> {
+    fn clone(&self) -> Self {
+        let mut copy = Self::with_capacity(self.len());
+        copy.set_reclaim(self.reclaim());
+        copy.extend(self.iter().map(|(key, value)| (key, value.clone())));
+        copy
+    }
+}
+
+/// The same live keys, by identity, with equal values.
+impl<K: StrongRef, V: PartialEq> PartialEq for WeakMap<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        let mut live = 0;
+        self.iter().all(|(key, value)| {
+            live += 1;
+            other.get(&key) == Some(value)
+        }) && live == other.len_live()
+    }
+}
+
+impl<K: StrongRef, V: Eq> Eq for WeakMap<K, V> {}
+
+impl<K: StrongRef + fmt::Debug, V: fmt::Debug> fmt::Debug for WeakMap<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+/// # Panics
+/// If the key has no value.
+impl<K: WeakKey, V, Q: ?Sized + Identify<K>> Index<&Q> for WeakMap<K, V> {
+    type Output = V;
+
+    #[track_caller]
+    fn index(&self, key: &Q) -> &V {
+        self.get(key).expect("no value for this key")
+    }
+}
+
+// The handles are dropped as they go in: those that nobody else holds leave nothing.
+collecting!([K: StrongRef, V] WeakMap<K, V>, from [K: StrongRef, V] WeakMap<K, V>, where [], [],
+    (K, V): |map, (key, value)| map.insert(&key, value));
+collecting!(['a, K: StrongRef, V] WeakMap<K, V>, from ['a, K: StrongRef, V] WeakMap<K, V>, where [], [],
+    (&'a K, V): |map, (key, value)| map.insert(key, value));
+
+impl<K: StrongRef, V> IntoIterator for WeakMap<K, V> {
+    type Item = (K, V);
+    type IntoIter = IntoIter<K, V>;
+
+    fn into_iter(self) -> IntoIter<K, V> {
+        self.store.into_iter()
+    }
+}
+
+impl<'a, K: StrongRef, V> IntoIterator for &'a WeakMap<K, V> {
+    type Item = (K, &'a V);
+    type IntoIter = Iter<'a, K, V>;
+
+    fn into_iter(self) -> Iter<'a, K, V> {
+        self.iter()
+    }
+}
+
+impl<'a, K: StrongRef, V> IntoIterator for &'a mut WeakMap<K, V> {
+    type Item = (K, &'a mut V);
+    type IntoIter = IterMut<'a, K, V>;
+
+    fn into_iter(self) -> IterMut<'a, K, V> {
+        self.iter_mut()
+    }
+}

@@ -1,0 +1,21 @@
+//! The collections of one owner: thin faces of one [store](store::Store).
+//!
+//! The order of the files: `shown`, which says what the slots of an entry show to users; `iter`, `entry` and
+//! `store`, which work on any slots; `common` and `algebra`, the methods that several collections share; and then
+//! the collections, of which none uses another.
+
+pub(crate) mod algebra;
+pub(crate) mod common;
+pub mod entry;
+pub(crate) mod hash_map;
+pub(crate) mod hash_set;
+pub(crate) mod interner;
+pub mod iter;
+pub(crate) mod map;
+pub(crate) mod pair_map;
+pub(crate) mod set;
+pub(crate) mod shown;
+pub(crate) mod store;
+#[cfg(all(test, not(weakly_loom)))]
+mod tests;
+pub(crate) mod value_map;

@@ -1,0 +1,343 @@
+//! The map both of whose sides are weak.
+
+use core::fmt;
+
+use super::common::{collecting, housekeeping};
+use super::shown::Shown as _;
+use super::store::{Store, by_addr};
+use crate::ptr::Expired;
+use crate::reference::{Identify, StrongRef, Watch as _};
+use crate::table::{Entry as Sides, Place};
+
+/// The entries and iterators of [`WeakPairMap`].
+pub mod names {
+    use crate::collections::{entry, iter};
+    use crate::reference::WeakKey;
+
+    type Watch<K> = <K as WeakKey>::Watch;
+
+    /// The place of a key.
+    pub type Entry<'a, 'k, K, V> = entry::WeakEntry<'a, &'k K, Watch<K>, V>;
+    /// The place of a key that has a live value.
+    pub type OccupiedEntry<'a, 'k, K, V> = entry::WeakOccupiedEntry<'a, &'k K, Watch<K>, V>;
+    /// The place of a key that has no live value.
+    pub type VacantEntry<'a, 'k, K, V> = entry::WeakVacantEntry<'a, &'k K, Watch<K>, V>;
+    /// The error of [`WeakPairMap::try_insert`](crate::WeakPairMap::try_insert).
+    pub type OccupiedError<'a, 'k, K, V> = entry::WeakOccupiedError<'a, &'k K, Watch<K>, V>;
+    /// See [`WeakPairMap::weak_keys`](crate::WeakPairMap::weak_keys).
+    pub type WeakKeys<'a, K, V> = iter::WeakKeys<'a, Watch<K>, Watch<V>>;
+    /// See [`WeakPairMap::weak_values`](crate::WeakPairMap::weak_values).
+    pub type WeakValues<'a, K, V> = iter::WeakValues<'a, Watch<K>, Watch<V>>;
+    crate::collections::common::iterator_names!(Watch<K>, Watch<V>);
+}
+use names::*;
+
+/// A hash map with weak keys, told apart by identity, and weak values: relations between objects that
+/// you own neither of.
+///
+/// An entry lives while both its key and its value do; the first of the two to die ends it, and a
+/// half-dead entry is never shown. The two may be of different kinds of pointer. What is said of
+/// [`WeakMap`](crate::WeakMap) about keys and lookups, and of [`WeakValueMap`](crate::WeakValueMap)
+/// about values, holds here. The map owns nothing of anybody's, so burying the dead runs no code of
+/// yours.
+///
+/// ```
+/// use weakly::{Strong, WeakPairMap};
+///
+/// let (button, menu) = (Strong::new("button"), Strong::new("menu"));
+/// let mut opens = WeakPairMap::new();
+/// opens.insert(&button, &menu);
+/// assert_eq!(opens.get(&button).as_deref(), Some(&"menu"));
+/// drop(menu);
+/// assert!(opens.get(&button).is_none());
+/// assert!(opens.is_empty());
+/// ```
+pub struct WeakPairMap<K: StrongRef, V: StrongRef> {
+    store: Store<K::Watch, V::Watch>,
+}
+
+impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
+    /// An empty map. Allocates nothing before the first insert.
+    #[must_use]
+    #[inline]
+    pub const fn new() -> Self {
+        WeakPairMap {
+            store: Store::with_hasher(()),
+        }
+    }
+
+    /// An empty map with room for `capacity` entries.
+    ///
+    /// # Panics
+    /// If that is more than an address space holds.
+    #[must_use]
+    #[track_caller]
+    pub fn with_capacity(capacity: usize) -> Self {
+        let mut map = Self::new();
+        map.reserve(capacity);
+        map
+    }
+
+    housekeeping!();
+
+    /// Whether the key has a live value. O(1). A moment's answer where other threads hold the value.
+    #[must_use]
+    #[inline]
+    pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
+        let (hash, eq) = by_addr(key.addr());
+        let entry = self.store.table.find(hash, eq);
+        entry.is_some_and(|entry| !entry.value.is_expired())
+    }
+
+    /// The live value of a key, as a strong pointer. O(1). Inside the key's own destructor, a reference
+    /// to it still finds its value.
+    #[inline]
+    pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
+        self.store.get(by_addr(key.addr()))
+    }
+
+    /// The key and its live value, as strong pointers. O(1). `None` also in the key's destructor.
+    pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
+        self.store.get_key_value(by_addr(key.addr()))
+    }
+
+    /// The live value of a key that is known to have one. O(1).
+    ///
+    /// # Panics
+    /// If it has none; the message is that of [`Expired`], which says what to look for.
+    #[must_use]
+    #[track_caller]
+    pub fn expect<Q: ?Sized + Identify<K>>(&self, key: &Q) -> V {
+        // Not in a closure, which would be the caller that the panic names.
+        let Some(value) = self.get(key) else {
+            Expired::of::<V::Target>().panic()
+        };
+        value
+    }
+
+    /// The place of a key, to look at, fill or clear it with one lookup. A dead value reads as vacant.
+    /// O(1) amortised.
+    #[inline]
+    pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
+        let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.hold();
+        match self.store.place(by_addr(K::addr(key)), live) {
+            Place::Found(found, value) => Entry::Occupied(OccupiedEntry { found, key, value }),
+            Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
+        }
+    }
+
+    /// Sets the value of a key, and returns the live one that it had. O(1) amortised. The map takes no
+    /// strong pointer: both go in by reference.
+    #[inline]
+    pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
+        self.store.table.look_ahead();
+        let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.hold();
+        let old = match self.store.find_place(by_addr(K::addr(key)), live) {
+            Place::Found(mut found, old) => {
+                found.hold(&key, value);
+                Some(old)
+            }
+            Place::Vacant(vacant) => {
+                vacant.hold(key, value);
+                None
+            }
+        };
+        self.store.table.tend();
+        old
+    }
+
+    /// Sets the value of a key that has no live one. O(1) amortised.
+    ///
+    /// # Errors
+    /// If it has one, the error holds its entry.
+    pub fn try_insert<'k>(
+        &mut self,
+        key: &'k K,
+        value: &V,
+    ) -> Result<(), OccupiedError<'_, 'k, K, V>> {
+        match self.entry(key) {
+            Entry::Occupied(entry) => Err(OccupiedError { entry }),
+            Entry::Vacant(entry) => {
+                entry.insert(value);
+                Ok(())
+            }
+        }
+    }
+
+    /// The live value of a key, or `value`, which then becomes its value. O(1) amortised.
+    pub fn get_or_insert(&mut self, key: &K, value: V) -> V {
+        self.entry(key).or_insert(value)
+    }
+
+    /// The live value of a key, or the one that `make` makes, which then becomes its value. O(1)
+    /// amortised, one lookup.
+    ///
+    /// # Panics
+    /// If `make` does; the map is then as before.
+    pub fn get_or_insert_with(&mut self, key: &K, make: impl FnOnce(&K) -> V) -> V {
+        self.entry(key).or_insert_with_key(|key| make(key))
+    }
+
+    /// The live value of a key, or the one that `make` makes, which then becomes its value. O(1)
+    /// amortised, one lookup.
+    ///
+    /// # Errors
+    /// That of `make`; the map is then as before.
+    ///
+    /// # Panics
+    /// If `make` does; the map is then as before.
+    pub fn try_get_or_insert_with<E>(
+        &mut self,
+        key: &K,
+        make: impl FnOnce(&K) -> Result<V, E>,
+    ) -> Result<V, E> {
+        self.entry(key).or_try_insert_with_key(|key| make(key))
+    }
+
+    /// Removes a key, and returns its value, if that lives. O(1).
+    #[inline]
+    pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
+        self.store.table.tend();
+        self.store.remove(by_addr(key.addr()))
+    }
+
+    /// Removes a key, and returns it with its value, if both live. O(1).
+    pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
+        self.store.table.tend();
+        self.store.remove_entry(by_addr(key.addr()))
+    }
+
+    /// Removes some live entry, and returns it. In a row, the calls visit each bucket once: O(1)
+    /// amortised over emptying the map.
+    pub fn pop(&mut self) -> Option<(K, V)> {
+        self.store.pop()
+    }
+
+    /// Keeps the live entries for which `keep` is true. O(capacity). Dead ones are not shown.
+    ///
+    /// `keep` gets strong pointers: should one be the last when the call returns, its object's
+    /// destructor runs here.
+    ///
+    /// # Panics
+    /// If `keep` or a destructor does; what was not visited stays.
+    pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
+        self.extract_if(|key, value| !keep(key, value))
+            .for_each(drop);
+    }
+
+    /// Takes out the live entries for which `take` is true, one at a time as the iterator goes on;
+    /// those it has not come to stay. O(capacity). The rest is as for [`retain`](Self::retain).
+    pub fn extract_if<F>(
+        &mut self,
+        mut take: F,
+    ) -> ExtractIf<'_, K, V, impl FnMut(&K, &mut V) -> bool>
+    where
+        F: FnMut(&K, &V) -> bool,
+    {
+        self.store.extract_if(move |key, value| take(key, value))
+    }
+
+    /// Takes all live entries out. The map is empty, and without its memory, at once, even if the
+    /// iterator is forgotten. O(capacity).
+    pub fn drain(&mut self) -> Drain<'_, K, V> {
+        self.store.drain()
+    }
+
+    /// All live entries, as strong pointers, in no order. O(capacity).
+    pub fn iter(&self) -> Iter<'_, K, V> {
+        self.store.iter()
+    }
+
+    /// The keys of all live entries, as strong pointers, in no order. O(capacity).
+    pub fn keys(&self) -> Keys<'_, K, V> {
+        self.store.keys()
+    }
+
+    /// The values of all live entries, as strong pointers, in no order. O(capacity).
+    pub fn values(&self) -> Values<'_, K, V> {
+        self.store.values()
+    }
+
+    /// The keys of all entries that are not dead by now, as weak handles, without an upgrade.
+    /// O(capacity).
+    pub fn weak_keys(&self) -> WeakKeys<'_, K, V> {
+        self.store.weak_keys()
+    }
+
+    /// The values of all entries that are not dead by now, as weak handles, without an upgrade.
+    /// O(capacity).
+    pub fn weak_values(&self) -> WeakValues<'_, K, V> {
+        self.store.weak_values()
+    }
+
+    /// The keys of the map's live entries, as strong pointers.
+    pub fn into_keys(self) -> IntoKeys<K, V> {
+        self.store.into_keys()
+    }
+
+    /// The values of the map's live entries, as strong pointers.
+    pub fn into_values(self) -> IntoValues<K, V> {
+        self.store.into_values()
+    }
+}
+
+impl<K: StrongRef, V: StrongRef> Default for WeakPairMap<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The same live entries; each map forgets by itself.
+impl<K: StrongRef, V: StrongRef> Clone for WeakPairMap<K, V> {
+    fn clone(&self) -> Self {
+        let mut copy = Self::with_capacity(self.len());
+        copy.set_reclaim(self.reclaim());
+        copy.extend(self.iter());
+        copy
+    }
+}
+
+/// The same live keys, by identity, with equal values (as the pointers compare: by what they point to).
+impl<K: StrongRef, V: StrongRef + PartialEq> PartialEq for WeakPairMap<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        let mut live = 0;
+        self.iter().all(|(key, value)| {
+            live += 1;
+            other.get(&key).is_some_and(|other| other == value)
+        }) && live == other.len_live()
+    }
+}
+
+impl<K: StrongRef, V: StrongRef + Eq> Eq for WeakPairMap<K, V> {}
+
+impl<K: StrongRef + fmt::Debug, V: StrongRef + fmt::Debug> fmt::Debug for WeakPairMap<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+// The handles are dropped as they go in: those that nobody else holds leave nothing.
+collecting!([K: StrongRef, V: StrongRef] WeakPairMap<K, V>,
+    from [K: StrongRef, V: StrongRef] WeakPairMap<K, V>, where [], [],
+    (K, V): |map, (key, value)| map.insert(&key, &value));
+collecting!(['a, K: StrongRef, V: StrongRef] WeakPairMap<K, V>,
+    from ['a, K: StrongRef, V: StrongRef] WeakPairMap<K, V>, where [], [],
+    (&'a K, &'a V): |map, (key, value)| map.insert(key, value));
+
+impl<K: StrongRef, V: StrongRef> IntoIterator for WeakPairMap<K, V> {
+    type Item = (K, V);
+    type IntoIter = IntoIter<K, V>;
+
+    fn into_iter(self) -> IntoIter<K, V> {
+        self.store.into_iter()
+    }
+}
+
+impl<'a, K: StrongRef, V: StrongRef> IntoIterator for &'a WeakPairMap<K, V> {
+    type Item = (K, V);
+    type IntoIter = Iter<'a, K, V>;
+
+    fn into_iter(self) -> Iter<'a, K, V> {
+        self.iter()
+    }
+}

@@ -1,0 +1,162 @@
+//! The set of objects that it does not own.
+
+use core::fmt;
+
+use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
+use super::common::{collecting, housekeeping};
+use super::store::{Store, by_addr};
+use crate::reference::{Identify, StrongRef, WeakKey};
+use crate::table::{Owned, Place};
+
+/// The iterators of [`WeakSet`].
+pub mod names {
+    use crate::collections::set::WeakSet;
+    use crate::reference::WeakKey;
+    use crate::table::Owned;
+
+    crate::collections::algebra::set_names!(<K as WeakKey>::Watch, WeakSet<K>);
+}
+use names::*;
+
+/// A hash set of weak pointers, told apart by identity: which objects have been seen, are dirty, are
+/// subscribed.
+///
+/// A [`WeakMap`](crate::WeakMap) without values: everything said there holds here. Elements vanish when they die.
+///
+/// ```
+/// use weakly::{Strong, WeakSet};
+///
+/// let (a, b) = (Strong::new("same"), Strong::new("same"));
+/// let mut dirty = WeakSet::new();
+/// assert!(dirty.insert(&a));
+/// assert!(!dirty.insert(&a));
+/// assert!(!dirty.contains(&b));
+/// drop(a);
+/// assert!(dirty.is_empty());
+/// ```
+pub struct WeakSet<K: WeakKey> {
+    store: Store<K::Watch, Owned<()>>,
+}
+
+impl<K: WeakKey> WeakSet<K> {
+    /// An empty set. Allocates nothing before the first insert.
+    #[must_use]
+    #[inline]
+    pub const fn new() -> Self {
+        WeakSet {
+            store: Store::with_hasher(()),
+        }
+    }
+
+    /// An empty set with room for `capacity` elements.
+    ///
+    /// # Panics
+    /// If that is more than an address space holds.
+    #[must_use]
+    #[track_caller]
+    pub fn with_capacity(capacity: usize) -> Self {
+        let mut set = Self::new();
+        set.reserve(capacity);
+        set
+    }
+
+    housekeeping!();
+
+    /// Whether the object is an element. O(1). See [`WeakMap::get`](crate::WeakMap::get).
+    #[must_use]
+    #[inline]
+    pub fn contains<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
+        self.store.get(by_addr(key.addr())).is_some()
+    }
+
+    /// Adds an object; says whether it is new. O(1) amortised.
+    #[inline]
+    pub fn insert(&mut self, key: &K) -> bool {
+        self.store.table.look_ahead();
+        let is_new = match self.store.find_place(by_addr(K::addr(key)), |_| Some(())) {
+            Place::Found(..) => false,
+            Place::Vacant(vacant) => {
+                vacant.own(key, ());
+                true
+            }
+        };
+        self.store.table.tend();
+        is_new
+    }
+
+    /// Removes an object; says whether it was there. O(1).
+    #[inline]
+    pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> bool {
+        self.store.table.tend();
+        self.store.remove(by_addr(key.addr())).is_some()
+    }
+}
+
+/// What gives elements out, as strong or weak pointers, and what does so for all of them.
+impl<K: StrongRef> WeakSet<K> {
+    algebra!();
+    set_methods!();
+
+    /// The element, as a strong pointer. O(1). `None` also in its own destructor.
+    pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
+        let (key, _) = self.store.get_key_value(by_addr(key.addr()))?;
+        Some(key)
+    }
+
+    /// Removes an object, and returns it as a strong pointer. O(1).
+    pub fn take<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<K> {
+        self.store.table.tend();
+        let (key, ()) = self.store.remove_entry(by_addr(key.addr()))?;
+        Some(key)
+    }
+}
+
+impl<K: StrongRef> Set for WeakSet<K> {
+    type Slot = K::Watch;
+
+    fn elements(&self) -> Elements<'_, Self> {
+        self.iter()
+    }
+
+    #[inline]
+    fn has(&self, key: &K) -> bool {
+        self.contains(key)
+    }
+
+    fn discard(&mut self, key: &K) -> bool {
+        self.remove(key)
+    }
+}
+
+set_traits!([K: StrongRef] WeakSet<K>);
+operators!([K: StrongRef] WeakSet<K>, []);
+
+impl<K: WeakKey> Default for WeakSet<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The same live elements.
+impl<K: StrongRef> Clone for WeakSet<K> {
+    fn clone(&self) -> Self {
+        let mut copy = Self::with_capacity(self.len());
+        copy.set_reclaim(self.reclaim());
+        copy.extend(self);
+        copy
+    }
+}
+
+/// The same live elements, by identity.
+impl<K: StrongRef> PartialEq for WeakSet<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.len_live() == other.len_live() && self.is_subset(other)
+    }
+}
+
+impl<K: StrongRef> Eq for WeakSet<K> {}
+
+collecting!([K: StrongRef] WeakSet<K>, from [K: StrongRef] WeakSet<K>, where [], [],
+    K: |set, key| set.insert(&key));
+collecting!(['a, K: StrongRef] WeakSet<K>, from ['a, K: StrongRef] WeakSet<K>, where [], [],
+    &'a K: |set, key| set.insert(key));

@@ -1,0 +1,291 @@
+//! A table with its hasher, and all that the collections have in common: the faces only say which sides
+//! they have, how their keys are looked up, and what their users are promised.
+
+use alloc::collections::TryReserveError;
+use core::hash::{BuildHasher, Hash};
+use equivalent::Equivalent;
+
+use super::iter::{
+    Drain, DrainDead, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values,
+    ValuesMut, WeakKeys, WeakValues,
+};
+use super::shown::{Given, Keyed, Shown};
+use crate::hash::HashValue;
+use crate::reference::{ByContent, Content, Watch};
+use crate::table::{Entry, Found, Owned, Place, Slot, Table, Vacant};
+
+pub(crate) struct Store<K: Slot, V: Slot, S = ()> {
+    pub(crate) table: Table<K, V>,
+    pub(crate) hasher: S,
+}
+
+impl<K: Slot, V: Slot, S> Store<K, V, S> {
+    #[inline]
+    pub(crate) const fn with_hasher(hasher: S) -> Self {
+        Store {
+            table: Table::new(),
+            hasher,
+        }
+    }
+}
+
+/// What a lookup takes: a hash, and whether a key of that hash is the one. Lookups by identity.
+#[inline]
+pub(crate) fn by_addr<W: Watch>(addr: *const ()) -> (HashValue, impl Fn(&W) -> bool + Copy) {
+    (HashValue::of_addr(addr), move |watch: &W| watch.is_at(addr))
+}
+
+/// Lookups of keys that the collection owns.
+#[inline]
+pub(crate) fn by_key<'q, K, Q, S>(
+    hasher: &S,
+    key: &'q Q,
+) -> (HashValue, impl Fn(&Owned<K>) -> bool + use<'q, K, Q, S>)
+where
+    Q: ?Sized + Hash + Equivalent<K>,
+    S: BuildHasher,
+{
+    (HashValue::of(hasher, key), move |slot: &Owned<K>| {
+        key.equivalent(&slot.0)
+    })
+}
+
+/// Lookups of weak keys by what they say; the key that is found is left in `held`.
+#[inline]
+pub(crate) fn by_content<'q, K, Q, S>(
+    hasher: &S,
+    content: &'q Q,
+    held: &'q mut Option<K>,
+) -> (
+    HashValue,
+    impl FnMut(&ByContent<K>) -> bool + use<'q, K, Q, S>,
+)
+where
+    K: Content,
+    Q: ?Sized + Hash + Equivalent<K::Target>,
+    S: BuildHasher,
+{
+    let hash = HashValue::of(hasher, content);
+    (hash, move |slot: &ByContent<K>| {
+        slot.says(hash, content, held)
+    })
+}
+
+impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
+    pub(crate) fn reserve(&mut self, additional: usize) {
+        self.table.tend();
+        self.table
+            .reserve(additional, |entry| entry.hash(&self.hasher));
+    }
+
+    pub(crate) fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
+        self.table.tend();
+        self.table
+            .try_reserve(additional, |entry| entry.hash(&self.hasher))
+    }
+
+    pub(crate) fn shrink_to(&mut self, min_capacity: usize) {
+        self.table
+            .shrink_to(min_capacity, |entry| entry.hash(&self.hasher));
+    }
+
+    /// The place of a key, for as long as the caller likes. What is dead goes before.
+    #[inline]
+    pub(crate) fn place<R>(
+        &mut self,
+        lookup: (HashValue, impl FnMut(&K) -> bool),
+        recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
+    ) -> Place<'_, K, V, R> {
+        self.table.tend();
+        self.find_place(lookup, recognise)
+    }
+
+    /// As [`place`](Self::place), without the dead going. An insert that is over at once lets them go after,
+    /// when the memory that it takes to find the first has had time to come: see
+    /// [`look_ahead`](Table::look_ahead).
+    #[inline]
+    pub(crate) fn find_place<R>(
+        &mut self,
+        (hash, eq): (HashValue, impl FnMut(&K) -> bool),
+        recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
+    ) -> Place<'_, K, V, R> {
+        self.table
+            .place(hash, eq, recognise, |entry| entry.hash(&self.hasher))
+    }
+}
+
+impl<K: Slot, V: Slot, S> Store<K, V, S> {
+    pub(crate) fn len_live(&self) -> usize {
+        let live = |entry: &&Entry<K, V>| !entry.is_expired();
+        self.table.iter().filter(live).count()
+    }
+
+    pub(crate) fn drain_dead(&mut self) -> DrainDead<'_, K, V> {
+        DrainDead::new(&mut self.table)
+    }
+}
+
+impl<K: Slot, V: Shown, S> Store<K, V, S> {
+    /// The value that is found. The key is not asked whether it lives.
+    #[inline]
+    pub(crate) fn get(
+        &self,
+        (hash, eq): (HashValue, impl FnMut(&K) -> bool),
+    ) -> Option<V::Ref<'_>> {
+        let value = &self.table.find(hash, eq)?.value;
+        Some(value.show(value.hold()?))
+    }
+
+    /// Takes out the value that is found. The key is not asked whether it lives.
+    #[inline]
+    pub(crate) fn remove(
+        &mut self,
+        (hash, eq): (HashValue, impl FnMut(&K) -> bool),
+    ) -> Option<V::Item> {
+        let hold = |entry: &Entry<K, V>| entry.value.hold();
+        let (held, entry) = self.table.remove_if(hash, eq, hold)?;
+        Some(entry.value.take(held))
+    }
+}
+
+impl<K: Shown, V: Shown, S> Store<K, V, S> {
+    /// The entry that is found, if both sides live.
+    #[inline]
+    pub(crate) fn get_key_value(
+        &self,
+        (hash, eq): (HashValue, impl FnMut(&K) -> bool),
+    ) -> Option<(K::Ref<'_>, V::Ref<'_>)> {
+        let entry = self.table.find(hash, eq)?;
+        let (key, value) = entry.hold()?;
+        Some((entry.key.show(key), entry.value.show(value)))
+    }
+
+    /// Takes out the entry that is found, if both sides live.
+    pub(crate) fn remove_entry(
+        &mut self,
+        (hash, eq): (HashValue, impl FnMut(&K) -> bool),
+    ) -> Option<(K::Item, V::Item)> {
+        let (held, entry) = self.table.remove_if(hash, eq, Entry::hold)?;
+        Some(entry.take(held))
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<(K::Item, V::Item)> {
+        self.table.tend();
+        let (held, entry) = self.table.pop(|entry| entry.hold())?;
+        Some(entry.take(held))
+    }
+
+    pub(crate) fn extract_if<F>(&mut self, take: F) -> ExtractIf<'_, K, V, F>
+    where
+        F: FnMut(&K::Item, &mut V::Item) -> bool,
+    {
+        self.table.tend();
+        ExtractIf::new(&mut self.table, take)
+    }
+
+    pub(crate) fn iter(&self) -> Iter<'_, K, V> {
+        Iter::new(&self.table)
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> IterMut<'_, K, V> {
+        IterMut::new(&mut self.table)
+    }
+
+    pub(crate) fn keys(&self) -> Keys<'_, K, V> {
+        Keys::new(&self.table)
+    }
+
+    pub(crate) fn values(&self) -> Values<'_, K, V> {
+        Values::new(&self.table)
+    }
+
+    pub(crate) fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
+        ValuesMut::new(&mut self.table)
+    }
+
+    pub(crate) fn weak_keys(&self) -> WeakKeys<'_, K, V> {
+        WeakKeys::new(&self.table)
+    }
+
+    pub(crate) fn weak_values(&self) -> WeakValues<'_, K, V> {
+        WeakValues::new(&self.table)
+    }
+
+    pub(crate) fn drain(&mut self) -> Drain<'_, K, V> {
+        Drain::new(self.table.take_entries())
+    }
+
+    pub(crate) fn into_iter(self) -> IntoIter<K, V> {
+        IntoIter::new(self.table)
+    }
+
+    pub(crate) fn into_keys(self) -> IntoKeys<K, V> {
+        IntoKeys(self.into_iter())
+    }
+
+    pub(crate) fn into_values(self) -> IntoValues<K, V> {
+        IntoValues(self.into_iter())
+    }
+}
+
+impl<'a, K: Slot, T> Vacant<'a, K, Owned<T>> {
+    /// Fills the place with a key and an owned value.
+    #[inline]
+    pub(crate) fn own(self, key: impl Given<K>, value: T) -> Found<'a, K, Owned<T>> {
+        self.fill(|watch| Entry {
+            key: key.enter(watch.hash, watch.keys),
+            value: Owned(value),
+        })
+    }
+}
+
+impl<K: Slot, T> Found<'_, K, Owned<T>> {
+    /// Sets the value. Where another key may stand for this one, it goes: the entry is to live as long
+    /// as the key that its value was given with.
+    #[inline]
+    pub(crate) fn own(&mut self, key: &impl Given<K>, value: T) -> T {
+        let (entry, watch) = self.change();
+        if K::BY_CONTENT {
+            key.replace(&mut entry.key, watch.hash, watch.keys);
+        }
+        core::mem::replace(&mut entry.value.0, value)
+    }
+}
+
+impl<'a, K: Slot, V: Watch> Vacant<'a, K, V> {
+    /// Fills the place with a key and a weak value.
+    #[inline]
+    pub(crate) fn hold(self, key: impl Given<K>, value: &V::Key) -> Found<'a, K, V> {
+        /// The one side, should the other's pointer panic.
+        struct Undo<'d, V: Slot>(Option<V>, &'d mut V::Queue);
+        impl<V: Slot> Drop for Undo<'_, V> {
+            fn drop(&mut self) {
+                if let Some(value) = &mut self.0 {
+                    value.end(self.1);
+                }
+            }
+        }
+        self.fill(|watch| {
+            let value = V::watch(value, watch.hash, watch.values);
+            let mut undo = Undo(Some(value), watch.values);
+            let key = key.enter(watch.hash, watch.keys);
+            let value = undo.0.take();
+            Entry {
+                key,
+                value: value.unwrap_or_else(|| unreachable!("it is still there")),
+            }
+        })
+    }
+}
+
+impl<K: Slot, V: Watch> Found<'_, K, V> {
+    /// Sets the value. A key of the same content takes the place of the one that is there.
+    #[inline]
+    pub(crate) fn hold(&mut self, key: &impl Given<K>, value: &V::Key) {
+        let (entry, watch) = self.change();
+        entry.value.rewatch(value, watch.hash, watch.values);
+        if K::BY_CONTENT {
+            key.replace(&mut entry.key, watch.hash, watch.keys);
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! The cache of results.
+
+use core::any::type_name;
+use core::convert::Infallible;
+use core::fmt;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::boxed::Box;
+
+use super::computation::{Begun, Computation};
+use super::key::MemoKey;
+use super::ties::Ties;
+use crate::concurrent::flight::Circle;
+use crate::concurrent::{Absent, Striped, Table, Wanted, circle};
+use crate::table::Reclaim;
+
+/// A cache of results computed from objects, which keeps neither the objects nor, once one of them is
+/// dead, the result. From one object, or a tuple of up to four; shared between threads behind `&self`.
+///
+/// An entry dies with the first of its inputs, which are its key, by identity, and what the computation
+/// [depends on](Computation::depends_on) besides. An input is dead when its destructor has run (an `Arc`: when
+/// its last strong pointer has gone). From then on the entry is not found, and the result is destroyed as the
+/// values of a [`concurrent::WeakMap`](crate::concurrent::WeakMap) are.
+///
+/// Each result is computed once: threads that ask for the same key wait for the one that computes it. If
+/// that panics or fails, nothing is cached, and one of those who wait computes it instead. A computation
+/// may ask for other keys; one that, on whatever threads, comes to need itself panics, instead of waiting
+/// for itself.
+///
+/// Computations nest as deep as the stack allows. With optimisation a level of a small one takes some 130
+/// bytes of it, closure and caller included: 50,000 levels fit on a stack of 8 MiB.
+///
+/// A result that owns a strong pointer to an input keeps it alive, and with it the entry; let it hold a
+/// weak one. If the result may *be* an input, as that of a rewriting that changes nothing, ask by
+/// [`get_or_rewrite`](Self::get_or_rewrite): then the memo only remembers which input it is.
+///
+/// ```
+/// use weakly::{Memo, Strong};
+///
+/// struct Function { body: String, callee: Option<Strong<Function>> }
+///
+/// let sizes = Memo::<Strong<Function>, usize>::new();
+/// fn size(sizes: &Memo<Strong<Function>, usize>, function: &Strong<Function>) -> usize {
+///     sizes.get_or_compute(function, |cx| {
+///         let callee = function.callee.as_ref().map_or(0, |callee| {
+///             cx.depends_on(callee);
+///             size(sizes, callee)
+///         });
+///         function.body.len() + callee
+///     })
+/// }
+///
+/// let leaf = Strong::new(Function { body: "1 + 1".into(), callee: None });
+/// let root = Strong::new(Function { body: "leaf()".into(), callee: Some(leaf.clone()) });
+/// assert_eq!(size(&sizes, &root), 11);
+/// assert_eq!(size(&sizes, &root), 11);
+/// assert_eq!((sizes.statistics().hits, sizes.statistics().misses), (1, 2));
+/// drop(root);
+/// sizes.purge();
+/// assert_eq!(sizes.len(), 1); // the leaf's
+/// ```
+///
+/// Several inputs are a tuple:
+///
+/// ```
+/// use std::sync::Arc;
+/// use weakly::{Memo, Strong};
+///
+/// let unified = Memo::<(Strong<String>, Arc<str>), String>::new();
+/// let (a, b) = (Strong::new(String::from("a")), Arc::from("b"));
+/// assert_eq!(unified.get_or_compute((&a, &b), |_| format!("{a}{b}")), "ab");
+/// ```
+pub struct Memo<K: MemoKey, V> {
+    table: Table<K::Addresses, Ties<K::Ties>, V>,
+    hits: Striped,
+    misses: AtomicUsize,
+}
+
+/// Why there is no result.
+enum Failed<E> {
+    /// It is being computed by this thread, or by one that waits for it.
+    Circle,
+    /// The computation says so.
+    By(E),
+}
+
+/// What has happened to a [`Memo`] so far. Exact while nobody uses it; then each call that was answered is a
+/// hit or a miss (one that failed or panicked is a miss, unless it came to need itself), and
+/// `misses == len + invalidated + discarded`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// Calls that found their result, or waited for another's.
+    pub hits: usize,
+    /// Computations that were begun.
+    pub misses: usize,
+    /// Results that went because an input had died, those of inputs that died during the computation
+    /// included.
+    pub invalidated: usize,
+    /// Computations that failed or panicked, and results that were removed by hand, before they were
+    /// there or after.
+    pub discarded: usize,
+}
+
+impl<K: MemoKey, V> Memo<K, V> {
+    /// An empty memo, also for a `static`. Allocates nothing before the first computation.
+    ///
+    /// ```
+    /// use weakly::{Memo, Strong};
+    ///
+    /// static LENGTHS: Memo<Strong<str>, usize> = Memo::new();
+    ///
+    /// let text = Strong::from("text");
+    /// assert_eq!(LENGTHS.get_or_compute(&text, |_| text.len()), 4);
+    /// ```
+    #[must_use]
+    pub const fn new() -> Self {
+        Memo {
+            table: Table::new(),
+            hits: Striped::new(),
+            misses: AtomicUsize::new(0),
+        }
+    }
+
+    /// The number of results that are kept; of those whose inputs have died, what is not yet
+    /// [buried](Self::purge) counts. O(threads).
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.table.entries()
+    }
+
+    /// Whether [`len`](Self::len) is zero.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of deaths of inputs whose results wait to be buried. O(1).
+    #[must_use]
+    pub fn pending_dead(&self) -> usize {
+        self.table.pending()
+    }
+
+    /// When it destroys what the dead have left. See [`set_reclaim`](Self::set_reclaim).
+    #[must_use]
+    pub fn reclaim(&self) -> Reclaim {
+        self.table.reclaim()
+    }
+
+    /// Chooses when it destroys the results of inputs that are dead.
+    /// See [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
+    pub fn set_reclaim(&self, reclaim: Reclaim) {
+        self.table.set_reclaim(reclaim);
+    }
+
+    /// Destroys the results of all inputs that are dead, and so on until there are none. See
+    /// [`concurrent::WeakMap::purge`](crate::concurrent::WeakMap::purge).
+    pub fn purge(&self) {
+        self.table.purge();
+    }
+
+    /// Gives back memory that is not needed. See
+    /// [`WeakMap::shrink_to_fit`](crate::concurrent::WeakMap::shrink_to_fit).
+    pub fn shrink_to_fit(&self) {
+        self.table.shrink_to_fit();
+    }
+
+    /// Forgets all results. O(capacity). What is being computed is not kept.
+    pub fn clear(&self) {
+        self.table.clear();
+    }
+
+    /// Forgets the result for a key; says whether there was one. O(1). If it is being computed, it is not
+    /// kept.
+    pub fn remove(&self, key: K::Ref<'_>) -> bool {
+        let (hash, addresses) = K::addresses(key);
+        self.table
+            .remove(
+                hash,
+                &addresses,
+                |_, _| true,
+                |ties, _| !ties.is_found_dead(),
+            )
+            .is_some_and(|lived| lived)
+    }
+
+    /// Hits, misses, and what became of the results.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        Statistics {
+            hits: self.hits.sum(),
+            misses: self.misses.load(Relaxed),
+            invalidated: self.table.dead(),
+            discarded: self.table.discarded(),
+        }
+    }
+}
+
+impl<K: MemoKey, V: Clone> Memo<K, V> {
+    /// The result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
+    #[inline]
+    pub fn get(&self, key: K::Ref<'_>) -> Option<V> {
+        let (hash, addresses) = K::addresses(key);
+        self.table.read(hash, &addresses, Self::read)
+    }
+
+    #[inline]
+    fn read(ties: &Ties<K::Ties>, value: &V) -> Option<V> {
+        (!ties.is_found_dead()).then(|| value.clone())
+    }
+
+    /// The result for a key, which is computed if there is none. O(inputs) and, if there is one, lock-free.
+    ///
+    /// The closure is handed the [`Computation`], to say what the result depends on besides.
+    ///
+    /// # Panics
+    /// If the computation comes to need itself, on this thread or by waiting for others that wait for it.
+    #[inline]
+    #[track_caller]
+    pub fn get_or_compute(
+        &self,
+        key: K::Ref<'_>,
+        compute: impl FnOnce(&Computation<'_>) -> V,
+    ) -> V {
+        match self.try_get_or_compute(key, |cx| Ok::<_, Infallible>(compute(cx))) {
+            Ok(value) => value,
+            Err(never) => match never {},
+        }
+    }
+
+    /// The result for a key, which is computed if there is none, unless that fails. See
+    /// [`get_or_compute`](Self::get_or_compute).
+    ///
+    /// # Errors
+    /// What the closure says. Then nothing is kept, and who waits for this result computes it himself.
+    ///
+    /// # Panics
+    /// As [`get_or_compute`](Self::get_or_compute).
+    #[inline]
+    #[track_caller]
+    pub fn try_get_or_compute<E>(
+        &self,
+        key: K::Ref<'_>,
+        compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
+    ) -> Result<V, E> {
+        let absent = match self.find(&key) {
+            Ok(value) => return Ok(value),
+            Err(absent) => absent,
+        };
+        match self.compute(&key, absent, compute) {
+            Ok(value) => Ok(value),
+            Err(Failed::By(error)) => Err(error),
+            Err(Failed::Circle) => circle::<K, V>(),
+        }
+    }
+
+    /// Not inlined: a frame of the user's in which it were would be three times as large.
+    #[inline(never)]
+    fn find(&self, &key: &K::Ref<'_>) -> Result<V, Absent> {
+        let (hash, addresses) = K::addresses(key);
+        let found = self.table.find(hash, &addresses, Self::read);
+        if found.is_ok() {
+            self.hits.add();
+        }
+        found
+    }
+
+    /// The only frame of ours that is on the stack while code of the user runs.
+    #[cold]
+    #[inline(never)]
+    fn compute<E>(
+        &self,
+        key: &K::Ref<'_>,
+        absent: Absent,
+        compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
+    ) -> Result<V, Failed<E>> {
+        match self.begin(key, absent) {
+            Ok(Wanted::Ours(begun)) => match compute(begun.computation()) {
+                Ok(value) => Ok(begun.finish(value)),
+                Err(error) => Err(Failed::By(error)),
+            },
+            Ok(Wanted::There(value)) => Ok(value),
+            Err(Circle) => Err(Failed::Circle),
+        }
+    }
+
+    /// What is there by now, or a computation that this thread is to do.
+    #[cold]
+    #[inline(never)]
+    fn begin(
+        &self,
+        &key: &K::Ref<'_>,
+        absent: Absent,
+    ) -> Result<Wanted<V, Box<Begun<'_, K, V>>>, Circle> {
+        let (hash, addresses) = K::addresses(key);
+        let begin = |leader| {
+            self.misses.fetch_add(1, Relaxed);
+            let queue = self.table.queue();
+            let ties = K::tie(key, hash, queue);
+            Begun::new(queue, hash, addresses, ties, leader)
+        };
+        let wanted = self
+            .table
+            .lead(hash, &addresses, Self::read, absent, begin)?;
+        if let Wanted::There(_) = wanted {
+            self.hits.add();
+        }
+        Ok(wanted)
+    }
+}
+
+impl<K: MemoKey, V> Default for Memo<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: MemoKey, V> fmt::Debug for Memo<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memo")
+            .field("key", &type_name::<K>())
+            .field("len", &self.len())
+            .field("statistics", &self.statistics())
+            .finish()
+    }
+}

@@ -1,0 +1,432 @@
+//! The notices of a collection: how the deaths of its objects become known to it.
+//!
+//! A [`Registered`] is an entry's registration with an object. At the death of the object a notice is pushed,
+//! which leads to the entry by a hash and by the registration that it stands for; an entry that has gone
+//! meanwhile has marked its notice as late. So a late notice never removes a newer entry.
+//!
+//! Invariants:
+//!
+//! * **Q1** A watch and its queue have the same owner, who alone uses the fields of the queue. Deaths, on
+//!   whatever thread, use the stack behind it and nothing else.
+//! * **Q2** `registered` counts the registrations that have neither been ended nor brought a notice that was
+//!   taken out. The stack is freed when the queue is dropped and all these have brought their notices.
+//! * **Q3** A watch that has not ended has a share in its block (B1), by the registration that it stands for.
+
+use core::marker::PhantomData;
+use core::panic::{RefUnwindSafe, UnwindSafe};
+use core::ptr::NonNull;
+
+use crate::hash::HashValue;
+use crate::ptr::{
+    Atomic, Block, Flavour, HookRef, Node, Notice, RecordRef, Registration, StackRef, Strong, Weak,
+    depth, number, with_address,
+};
+
+/// The owner's end of a stack of notices. Made at the first registration, so that an empty collection
+/// allocates nothing.
+pub struct DeadQueue<F: Flavour> {
+    stack: Option<StackRef<F>>,
+    /// What is left of the batch that was taken last.
+    batch: Node<F>,
+    registered: usize,
+    /// How many notices, here or on their way, are marked as late.
+    late: usize,
+}
+
+// SAFETY: Q1; the stack is made for many threads. Whether a *collection* may cross threads follows from its
+// keys and values, not from here.
+unsafe impl Send for DeadQueue<Atomic> {}
+// SAFETY: likewise; by reference, what is written is atomics.
+unsafe impl Sync for DeadQueue<Atomic> {}
+
+/// A notice that has been taken out, to be [finished](DeadQueue::finish).
+pub struct DeadNotice<F: Flavour> {
+    notice: Notice<F>,
+    /// What the entry's watch keeps.
+    at: NonNull<u8>,
+}
+
+/// How far a queue reached when the caller looked.
+pub struct Seen {
+    top: usize,
+    total: usize,
+}
+
+/// An entry's registration with an object: one word, and the metadata of an unsized type.
+pub(crate) struct Registered<T: ?Sized, F: Flavour> {
+    /// The place of an inline payload in the block, if the block stands for the entry; else the hook that
+    /// does, marked by [`HOOK`]. Marked by [`APART`] too, where the payload is apart: so a lookup does not
+    /// have to ask the block. None once it has ended.
+    at: Option<NonNull<T>>,
+    /// It can be upgraded, like a weak handle.
+    like: PhantomData<Weak<T, F>>,
+}
+
+const HOOK: usize = 1;
+const APART: usize = 2;
+const MARKS: usize = HOOK | APART;
+
+// SAFETY: what a watch can do is what a weak handle can do, and to end a registration, which is made for any
+// thread.
+unsafe impl<T: ?Sized + Send + Sync> Send for Registered<T, Atomic> {}
+// SAFETY: likewise.
+unsafe impl<T: ?Sized + Send + Sync> Sync for Registered<T, Atomic> {}
+
+// A queue and a watch are whole between any two calls; what a panic can leave half done is the payload.
+impl<F: Flavour> UnwindSafe for DeadQueue<F> {}
+impl<F: Flavour> RefUnwindSafe for DeadQueue<F> {}
+impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for Registered<T, F> {}
+impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for Registered<T, F> {}
+
+impl<F: Flavour> DeadQueue<F> {
+    pub(crate) const fn new() -> Self {
+        DeadQueue {
+            stack: None,
+            batch: Node::NONE,
+            registered: 0,
+            late: 0,
+        }
+    }
+
+    /// Whether nothing is pending. A death that happens before this call has pushed its notice.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.batch.is_none() && self.stack.is_none_or(StackRef::is_empty)
+    }
+
+    fn top(&self) -> Node<F> {
+        self.stack.map_or(Node::NONE, StackRef::top)
+    }
+
+    /// Entries whose object has announced its death. O(notices that have come since the last call); with
+    /// late ones among them, O(notices).
+    pub(crate) fn pending(&self) -> usize {
+        if self.is_idle() {
+            0
+        } else if self.late == 0 {
+            depth(self.batch, true) + depth(self.top(), false)
+        } else {
+            self.iter().count()
+        }
+    }
+
+    /// The notices that are not late.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = DeadNotice<F>> {
+        let notices = self.batch.into_iter().chain(self.top());
+        notices
+            .filter(|notice| !notice.is_late())
+            .map(DeadNotice::new)
+    }
+
+    /// Marks all notices that have come, so that [`Registered::is_seen`] tells them. O(notices).
+    pub(crate) fn look(&self) -> Seen {
+        number(self.batch, true);
+        let top = self.top();
+        let seen = number(top, false);
+        let notices = self.batch.into_iter().chain(top);
+        Seen {
+            top: seen,
+            total: notices.filter(|notice| !notice.is_late()).count(),
+        }
+    }
+
+    /// The hash of the next notice: its block is read here, its entry is not.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Option<HashValue> {
+        self.fetch();
+        Some(HashValue::of_short(self.batch.get()?.hash()))
+    }
+
+    /// Takes the next batch, if there is none and notices have come. One load if not.
+    #[inline]
+    fn fetch(&mut self) {
+        if self.batch.is_none() {
+            if let Some(stack) = self.stack.filter(|stack| !stack.is_empty()) {
+                self.batch = stack.take();
+            }
+        }
+    }
+
+    /// Takes a notice out. One load if there is none.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Option<DeadNotice<F>> {
+        loop {
+            self.fetch();
+            let notice = self.next_of_batch()?;
+            if !notice.notice.is_late() {
+                return Some(notice);
+            }
+            self.late -= 1;
+            self.finish(notice);
+        }
+    }
+
+    #[inline(always)]
+    fn next_of_batch(&mut self) -> Option<DeadNotice<F>> {
+        let notice = self.batch.get()?;
+        self.batch = notice.below();
+        notice.pass_on_depth();
+        self.registered -= 1;
+        Some(DeadNotice::new(notice))
+    }
+
+    /// Ends a notice whose entry has been unlinked: frees the block of the dead object, unless others hold
+    /// on to it.
+    #[inline]
+    pub(crate) fn finish(&mut self, notice: DeadNotice<F>) {
+        if let Some(stack) = self.stack {
+            // SAFETY: N3, Q1: we are the owner, it has been taken out, and its entry is unlinked.
+            unsafe { stack.finish(notice.notice) };
+        }
+    }
+
+    /// Registers an entry with an object: its death will bring a notice with this hash. O(1).
+    #[inline]
+    pub(crate) fn watch<T: ?Sized>(
+        &mut self,
+        strong: &Strong<T, F>,
+        hash: HashValue,
+    ) -> Registered<T, F> {
+        let stack = *self.stack.get_or_insert_with(|| StackRef::new(false));
+        // SAFETY: a strong handle; Q1.
+        let registration = unsafe { strong.block().register(stack, hash.short()) };
+        self.registered += 1;
+        let hook = match registration {
+            Registration::Block => None,
+            Registration::Hook(hook) => Some(hook),
+        };
+        Registered {
+            at: Some(with_address(strong.place(), mark(strong.block(), hook))),
+            like: PhantomData,
+        }
+    }
+
+    /// Ends a registration, if it has not ended. O(1).
+    #[inline]
+    pub(crate) fn end<T: ?Sized>(&mut self, watch: &mut Registered<T, F>) {
+        let (Some(at), Some(stack)) = (watch.at.take(), self.stack) else {
+            return;
+        };
+        let at = at.cast();
+        // SAFETY: Q1, Q3: it is registered with this queue, whose owner is the watch's.
+        let ended = unsafe {
+            match unmark(at) {
+                (_, Some(hook)) => Block::unregister_hook(hook, stack),
+                (block, None) => block.unregister(stack),
+            }
+        };
+        if ended {
+            self.registered -= 1;
+        } else {
+            self.miss(at);
+        }
+    }
+
+    /// The object of a registration has died first.
+    #[cold]
+    fn miss(&mut self, at: NonNull<u8>) {
+        // SAFETY: Q3: until its notice is finished.
+        if let Some(notice) = unsafe { fired::<F>(at) } {
+            notice.mark_late();
+            self.late += 1;
+        }
+    }
+}
+
+impl<F: Flavour> Drop for DeadQueue<F> {
+    fn drop(&mut self) {
+        while let Some(notice) = self.next_of_batch() {
+            self.finish(notice);
+        }
+        if let Some(stack) = self.stack {
+            // SAFETY: Q2; the entries have gone, or were leaked with their watches.
+            unsafe { stack.close(self.registered) };
+        }
+    }
+}
+
+/// What a watch keeps of a registration.
+#[inline(always)]
+fn mark<F: Flavour>(block: Block<F>, hook: Option<HookRef<F>>) -> NonNull<u8> {
+    let (at, mark) = match hook {
+        Some(hook) => (hook.as_ptr().cast(), HOOK),
+        None => (block.place(), 0),
+    };
+    let mark = if block.is_apart() { mark | APART } else { mark };
+    // SAFETY: marks do not make it null: block and hook are aligned to eight bytes.
+    unsafe { NonNull::new_unchecked(at.as_ptr().map_addr(|addr| addr | mark)) }
+}
+
+/// The block, and the hook that stands for the entry, if that is not the block.
+///
+/// # Safety
+/// `at` is what a watch keeps that has not ended, or whose notice has not been finished.
+#[inline(always)]
+unsafe fn unmark<F: Flavour>(at: NonNull<u8>) -> (Block<F>, Option<HookRef<F>>) {
+    // SAFETY: what `mark` was given; Q3.
+    unsafe {
+        let unmarked = NonNull::new_unchecked(at.as_ptr().map_addr(|addr| addr & !MARKS));
+        if at.addr().get() & HOOK == 0 {
+            return (Block::of_place(unmarked), None);
+        }
+        let hook = HookRef::from_ptr(unmarked.cast());
+        (hook.block(), Some(hook))
+    }
+}
+
+/// The notice that stands for a watch, if its object has died.
+///
+/// # Safety
+/// `at` is what a watch keeps whose notice, if any, has not been finished.
+unsafe fn fired<F: Flavour>(at: NonNull<u8>) -> Option<Notice<F>> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match unmark(at) {
+            (_, Some(hook)) => Some(Notice::Hook(hook)),
+            (block, None) => block.notice(),
+        }
+    }
+}
+
+impl<F: Flavour> Clone for DeadNotice<F> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: Flavour> Copy for DeadNotice<F> {}
+
+impl<F: Flavour> DeadNotice<F> {
+    #[inline]
+    fn new(notice: Notice<F>) -> Self {
+        let hook = match notice {
+            Notice::Hook(hook) if !RecordRef::is_first(hook) => Some(hook),
+            _ => None,
+        };
+        let at = mark(notice.block(), hook);
+        DeadNotice { notice, at }
+    }
+
+    /// The hash that was given to [`DeadQueue::watch`].
+    #[inline]
+    pub(crate) fn hash(&self) -> HashValue {
+        HashValue::of_short(self.notice.hash())
+    }
+}
+
+impl Seen {
+    /// How many notices there were that were not late.
+    pub(crate) fn total(&self) -> usize {
+        self.total
+    }
+}
+
+impl<T: ?Sized, F: Flavour> Registered<T, F> {
+    /// The block, and the hook that stands for the entry, if that is not the block.
+    #[inline(always)]
+    fn parts(&self) -> Option<(Block<F>, Option<HookRef<F>>)> {
+        // SAFETY: Q3.
+        self.at.map(|at| unsafe { unmark(at.cast()) })
+    }
+
+    #[inline(always)]
+    fn block(&self) -> Option<Block<F>> {
+        self.parts().map(|(block, _)| block)
+    }
+
+    /// The block, and its place with the metadata of the type.
+    #[inline(always)]
+    fn place(&self) -> Option<(Block<F>, NonNull<T>)> {
+        let (at, block) = (self.at?, self.block()?);
+        Some((block, with_address(at, block.place())))
+    }
+
+    /// The address of the object.
+    #[inline]
+    pub(crate) fn addr(&self) -> *const () {
+        match self.block() {
+            Some(block) => block.payload().as_ptr().cast_const().cast(),
+            None => core::ptr::null(),
+        }
+    }
+
+    /// Whether the object is at this address; see [`Block::is_at`].
+    #[inline(always)]
+    pub(crate) fn is_at(&self, addr: *const ()) -> bool {
+        // For most the first comparison is the whole of it. (Inlined with all that follows: a call would
+        // make every lookup save registers.)
+        let at = self.at.map_or(0, |at| at.addr().get());
+        at == addr.addr()
+            || (at & MARKS != 0 && self.block().is_some_and(|block| block.is_at(addr)))
+    }
+
+    /// The hash that was given to [`DeadQueue::watch`]; none once it has ended.
+    #[inline]
+    pub(crate) fn hash(&self) -> Option<HashValue> {
+        let (block, hook) = self.parts()?;
+        Some(HashValue::of_short(
+            hook.map_or_else(|| block.hash(), HookRef::hash),
+        ))
+    }
+
+    /// Whether this is a registration with this very object.
+    #[inline]
+    pub(crate) fn is_on(&self, strong: &Strong<T, F>) -> bool {
+        self.block().is_some_and(|block| block == strong.block())
+    }
+
+    /// Whether an upgrade would fail.
+    #[inline]
+    pub(crate) fn is_expired(&self) -> bool {
+        self.block().is_none_or(Block::is_expired)
+    }
+
+    #[inline]
+    pub(crate) fn upgrade(&self) -> Option<Strong<T, F>> {
+        let at = self.at?;
+        if at.addr().get() & MARKS == 0 {
+            // SAFETY: no mark: it is the place of a block, in which the payload is; Q3.
+            let block: Block<F> = unsafe { Block::of_place(at.cast()) };
+            // SAFETY: counted.
+            return block.upgrade().then(|| unsafe { Strong::from_counted(at) });
+        }
+        self.upgrade_marked()
+    }
+
+    #[inline(never)]
+    fn upgrade_marked(&self) -> Option<Strong<T, F>> {
+        let (block, place) = self.place()?;
+        // SAFETY: counted.
+        block
+            .upgrade()
+            .then(|| unsafe { Strong::from_place(place, block) })
+    }
+
+    /// A weak handle; none if nothing is left to hold on to.
+    pub(crate) fn downgrade(&self) -> Option<Weak<T, F>> {
+        let (block, place) = self.place()?;
+        // SAFETY: Q3, and `&self` keeps it; the share that is made is the handle's.
+        unsafe {
+            match self.parts()?.1 {
+                Some(hook) => RecordRef::of_hook(hook).add_ref(),
+                None if block.downgrade_registered() => {}
+                None => return None,
+            }
+            Some(Weak::from_counted(place))
+        }
+    }
+
+    /// Whether this is the registration that the notice stands for.
+    #[inline(always)]
+    pub(crate) fn is_named_by(&self, notice: &DeadNotice<F>) -> bool {
+        self.at.map(NonNull::cast) == Some(notice.at)
+    }
+
+    /// Whether the notice of this registration had come when the queue was [looked](DeadQueue::look) at.
+    pub(crate) fn is_seen(&self, seen: &Seen) -> bool {
+        // SAFETY: Q3.
+        let notice = self.at.and_then(|at| unsafe { fired::<F>(at.cast()) });
+        notice.is_some_and(|notice| notice.is_within(seen.top))
+    }
+}

@@ -1,0 +1,62 @@
+//! Addresses that identify a key.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::identify::Identify;
+use super::strong::{StrongRef, WeakRef};
+
+/// The address of a target: identifies a key where a plain reference is not taken. See [`Identify`].
+pub struct Addr<'a, T: ?Sized>(*const (), PhantomData<&'a T>);
+
+impl<'a, T: ?Sized> Addr<'a, T> {
+    /// The address of a value that is the target of a key, and not merely a part of one.
+    #[must_use]
+    #[inline]
+    pub fn of(target: &'a T) -> Self {
+        Addr(core::ptr::from_ref(target).cast(), PhantomData)
+    }
+}
+
+impl<T: ?Sized> Clone for Addr<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ?Sized> Copy for Addr<'_, T> {}
+
+impl<T: ?Sized> fmt::Debug for Addr<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Pointer::fmt(&self.0, f)
+    }
+}
+
+impl<T: ?Sized, K: StrongRef<Target = T>> Identify<K> for Addr<'_, T> {
+    #[inline]
+    fn addr(&self) -> *const () {
+        self.0
+    }
+}
+
+/// The address of a sized target, once the compiler has seen that it has a size.
+#[inline]
+pub(super) fn addr_of_sized<T>(target: &T) -> *const () {
+    const {
+        assert!(
+            size_of::<T>() != 0,
+            "a reference to a zero-sized value does not identify a key: use the pointer, or `Addr::of`"
+        );
+    }
+    core::ptr::from_ref(target).cast()
+}
+
+/// The address of an expired handle's target may be another's: it finds nothing.
+#[inline]
+pub(super) fn addr_if_live<W: WeakRef>(weak: &W) -> *const () {
+    if weak.is_expired() {
+        core::ptr::null()
+    } else {
+        WeakRef::addr(weak)
+    }
+}

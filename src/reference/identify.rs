@@ -1,0 +1,49 @@
+//! What identifies a key in a lookup.
+
+use super::key::WeakKey;
+
+/// What identifies a key of type `K` in a lookup: a strong pointer, a weak pointer (an expired one
+/// finds nothing), a plain reference to the target, or an [`Addr`](crate::Addr).
+///
+/// Plain references are taken for sized targets that have a size. Two different objects can share a
+/// thin address when one is a field of the other, or when one has no size; therefore `&str`,
+/// `&dyn Trait` and references to zero-sized values are not taken as they are. Where you know that
+/// the reference is to the key itself, say so with [`Addr::of`](crate::Addr::of).
+///
+/// ```
+/// use weakly::{Addr, Strong, WeakMap};
+///
+/// struct Node { name: &'static str }
+/// let node = Strong::new(Node { name: "a" });
+/// let mut seen = WeakMap::new();
+/// seen.insert(&node, true);
+/// let plain: &Node = &node;
+/// assert!(seen.contains_key(&node));
+/// assert!(seen.contains_key(&Strong::downgrade(&node)));
+/// assert!(seen.contains_key(plain));
+///
+/// let text: Strong<str> = "unsized".into();
+/// let mut length = WeakMap::new();
+/// length.insert(&text, 7);
+/// assert_eq!(length.get(&Addr::of(&*text)), Some(&7));
+/// # assert_eq!(plain.name, "a");
+/// ```
+///
+/// A zero-sized target is refused when the program is compiled:
+///
+/// ```compile_fail
+/// # use weakly::{Strong, WeakMap};
+/// # let mut map = WeakMap::<Strong<()>, i32>::new();
+/// map.get(&());
+/// ```
+pub trait Identify<K: WeakKey> {
+    /// The address of the key; null if it cannot be in any map.
+    fn addr(&self) -> *const ();
+}
+
+impl<K: WeakKey> Identify<K> for K {
+    #[inline]
+    fn addr(&self) -> *const () {
+        WeakKey::addr(self)
+    }
+}

@@ -1,0 +1,85 @@
+//! Our own pointers, as keys and values.
+
+use super::addr::{addr_if_live, addr_of_sized};
+use super::identify::Identify;
+use super::key::WeakKey;
+use super::notified::{Notified, Notify};
+use super::strong::{StrongRef, WeakRef};
+use crate::ptr::{Flavour, Strong, Weak};
+
+// SAFETY: the address of the payload is that of the object, which does not move; a block, of which a watch
+// has a share, is never another object's.
+unsafe impl<T: ?Sized, F: Flavour> WeakKey for Strong<T, F> {
+    type Watch = Notified<Self>;
+
+    #[inline]
+    fn addr(this: &Self) -> *const () {
+        Strong::as_ptr(this).cast()
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<T: ?Sized, F: Flavour> StrongRef for Strong<T, F> {
+    type Target = T;
+    type Weak = Weak<T, F>;
+
+    #[inline]
+    fn downgrade(this: &Self) -> Self::Weak {
+        Strong::downgrade(this)
+    }
+}
+
+// SAFETY: as above; once dead, always dead.
+unsafe impl<T: ?Sized, F: Flavour> WeakRef for Weak<T, F> {
+    type Strong = Strong<T, F>;
+
+    #[inline]
+    fn upgrade(&self) -> Option<Self::Strong> {
+        Weak::upgrade(self)
+    }
+
+    #[inline]
+    fn addr(&self) -> *const () {
+        self.as_ptr().cast()
+    }
+
+    #[inline]
+    fn is_expired(&self) -> bool {
+        Weak::is_expired(self)
+    }
+}
+
+// SAFETY: the handle is the pointer.
+unsafe impl<T: ?Sized, F: Flavour> Notify for Strong<T, F> {
+    type Pointee = T;
+    type Flavour = F;
+
+    #[inline]
+    fn handle(this: &Self) -> &Strong<T, F> {
+        this
+    }
+
+    #[inline]
+    fn from_handle(handle: Strong<T, F>) -> Self {
+        handle
+    }
+
+    #[inline]
+    fn from_weak(weak: Weak<T, F>) -> Weak<T, F> {
+        weak
+    }
+}
+
+impl<T: ?Sized, F: Flavour> Identify<Strong<T, F>> for Weak<T, F> {
+    #[inline]
+    fn addr(&self) -> *const () {
+        addr_if_live(self)
+    }
+}
+
+impl<T, F: Flavour> Identify<Strong<T, F>> for T {
+    #[inline]
+    fn addr(&self) -> *const () {
+        addr_of_sized(self)
+    }
+}

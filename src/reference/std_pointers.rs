@@ -1,0 +1,70 @@
+//! The standard library's pointers, as keys and values.
+
+use alloc::{rc, sync};
+
+use super::addr::{addr_if_live, addr_of_sized};
+use super::identify::Identify;
+use super::key::WeakKey;
+use super::strong::{StrongRef, WeakRef};
+use super::swept::Swept;
+
+macro_rules! std_pointers {
+    ($($strong:path, $weak:path);*) => {$(
+        // SAFETY: the address of the payload does not move, and a weak pointer pins the allocation.
+        unsafe impl<T: ?Sized> WeakKey for $strong {
+            type Watch = Swept<Self>;
+
+            #[inline]
+            fn addr(this: &Self) -> *const () {
+                <$strong>::as_ptr(this).cast()
+            }
+        }
+
+        // SAFETY: as above.
+        unsafe impl<T: ?Sized> StrongRef for $strong {
+            type Target = T;
+            type Weak = $weak;
+
+            #[inline]
+            fn downgrade(this: &Self) -> Self::Weak {
+                <$strong>::downgrade(this)
+            }
+        }
+
+        // SAFETY: as above; once dead, always dead.
+        unsafe impl<T: ?Sized> WeakRef for $weak {
+            type Strong = $strong;
+
+            #[inline]
+            fn upgrade(&self) -> Option<Self::Strong> {
+                <$weak>::upgrade(self)
+            }
+
+            #[inline]
+            fn addr(&self) -> *const () {
+                self.as_ptr().cast()
+            }
+
+            #[inline]
+            fn is_expired(&self) -> bool {
+                self.strong_count() == 0
+            }
+        }
+
+        impl<T: ?Sized> Identify<$strong> for $weak {
+            #[inline]
+            fn addr(&self) -> *const () {
+                addr_if_live(self)
+            }
+        }
+
+        impl<T> Identify<$strong> for T {
+            #[inline]
+            fn addr(&self) -> *const () {
+                addr_of_sized(self)
+            }
+        }
+    )*};
+}
+
+std_pointers!(sync::Arc<T>, sync::Weak<T>; rc::Rc<T>, rc::Weak<T>);

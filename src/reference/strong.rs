@@ -1,0 +1,104 @@
+//! What can give a strong pointer back: [`StrongRef`], its weak pointer, and what a watch of one can do more
+//! than others. These three name each other as [`WeakKey`] and [`Watch`] do.
+
+use super::identify::Identify;
+use super::key::{Watch, WeakKey};
+
+/// A strong pointer whose target can be held weakly, as a key or a value: [`Strong`](crate::Strong),
+/// [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or your own.
+///
+/// A pointer of your own is one of two kinds:
+///
+/// * It wraps one of this crate's: choose `type Watch = Notified<Self>` and implement [`Notify`](crate::Notify), and
+///   its deaths are announced as those of the wrapped pointer are.
+/// * It counts by itself, like `Arc`: choose `type Watch = Swept<Self>`. Collections then look for the
+///   dead a few entries at a time.
+///
+/// A collection of such pointers crosses threads as their [`Weak`](Self::Weak) does.
+///
+/// # Safety
+/// What [`WeakKey`] asks for, of the pointer, its clones and its weak pointers.
+///
+/// ```
+/// use weakly::{Identify, Notified, Notify, Strong, StrongRef, Weak, WeakKey, WeakMap, WeakRef};
+///
+/// /// A node of a document.
+/// #[derive(Clone)]
+/// struct Node(Strong<String>);
+/// #[derive(Clone)]
+/// struct WeakNode(Weak<String>);
+///
+/// // SAFETY: all questions are passed on to `Strong`.
+/// unsafe impl WeakKey for Node {
+///     type Watch = Notified<Self>;
+///     fn addr(this: &Self) -> *const () { WeakKey::addr(&this.0) }
+/// }
+/// // SAFETY: likewise.
+/// unsafe impl StrongRef for Node {
+///     type Target = String;
+///     type Weak = WeakNode;
+///     fn downgrade(this: &Self) -> WeakNode { WeakNode(Strong::downgrade(&this.0)) }
+/// }
+/// // SAFETY: likewise.
+/// unsafe impl WeakRef for WeakNode {
+///     type Strong = Node;
+///     fn upgrade(&self) -> Option<Node> { self.0.upgrade().map(Node) }
+///     fn addr(&self) -> *const () { WeakRef::addr(&self.0) }
+/// }
+/// // SAFETY: `handle` is the one that `addr` speaks of.
+/// unsafe impl Notify for Node {
+///     type Pointee = String;
+///     type Flavour = weakly::Atomic;
+///     fn handle(this: &Self) -> &Strong<String> { &this.0 }
+///     fn from_handle(handle: Strong<String>) -> Self { Node(handle) }
+///     fn from_weak(weak: Weak<String>) -> WeakNode { WeakNode(weak) }
+/// }
+/// impl Identify<Node> for WeakNode {
+///     fn addr(&self) -> *const () { Identify::<Strong<String>>::addr(&self.0) }
+/// }
+///
+/// let mut titles = WeakMap::new();
+/// let node = Node(Strong::new("body".into()));
+/// titles.insert(&node, "Title");
+/// assert_eq!(titles.get(&node), Some(&"Title"));
+/// drop(node);
+/// assert_eq!(titles.len(), 0);
+/// ```
+pub unsafe trait StrongRef: WeakKey<Watch: Upgrade<Pointer = Self>> {
+    /// What it points to.
+    type Target: ?Sized;
+    /// Its weak pointer.
+    type Weak: WeakRef<Strong = Self> + Identify<Self>;
+    /// A weak pointer to the same target.
+    fn downgrade(this: &Self) -> Self::Weak;
+}
+
+/// The weak pointer of a [`StrongRef`].
+///
+/// # Safety
+/// See [`StrongRef`]. A dead target is never brought back.
+pub unsafe trait WeakRef: Clone {
+    /// Its strong pointer.
+    type Strong: StrongRef<Weak = Self>;
+    /// A strong pointer, while the target lives.
+    fn upgrade(&self) -> Option<Self::Strong>;
+    /// The address of the target, dead or alive.
+    fn addr(&self) -> *const ();
+    /// Whether the target is dead: no upgrade can succeed any more.
+    ///
+    /// The default asks by upgrading; if the upgraded pointer turns out to be the last, the target
+    /// dies here. Better ask a count.
+    fn is_expired(&self) -> bool {
+        self.upgrade().is_none()
+    }
+}
+
+/// A watch of an object that still has pointers while it lives. Sealed.
+pub trait Upgrade: Watch<Key = <Self as Upgrade>::Pointer> {
+    /// The pointer to the object.
+    type Pointer: StrongRef;
+    #[doc(hidden)]
+    fn upgrade(&self) -> Option<Self::Pointer>;
+    #[doc(hidden)]
+    fn downgrade(&self) -> Option<<Self::Pointer as StrongRef>::Weak>;
+}

@@ -1,0 +1,360 @@
+//! The plan of the house: each room of `src` uses only the rooms before it, the files of a room form no circle, and no
+//! file is long.
+
+// It reads files, and runs no code of ours.
+#![cfg(not(miri))]
+
+#[path = "house/scanner.rs"]
+mod scanner;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use scanner::{Modules, module_of, paths, resolve};
+
+/// The rooms, each of which may use only earlier ones.
+const ROOMS: [&str; 12] = [
+    "sync",
+    "thread",
+    "hash",
+    "ptr",
+    "queue",
+    "reference",
+    "table",
+    "collections",
+    "concurrent",
+    "attribute",
+    "memo",
+    "lib",
+];
+
+/// Circles of files that are being taken apart. To be empty.
+const KNOWN_CIRCLES: &[&[&str]] = &[
+    &[
+        "ptr/convert.rs",
+        "ptr/death.rs",
+        "ptr/expired.rs",
+        "ptr/finalize.rs",
+        "ptr/header.rs",
+        "ptr/hook.rs",
+        "ptr/mod.rs",
+        "ptr/notice.rs",
+        "ptr/record.rs",
+        "ptr/state.rs",
+        "ptr/strong.rs",
+        "ptr/weak.rs",
+    ],
+    &[
+        "concurrent/drain.rs",
+        "concurrent/kept.rs",
+        "concurrent/node.rs",
+        "concurrent/table.rs",
+    ],
+    &[
+        "concurrent/hash_map.rs",
+        "concurrent/hash_set.rs",
+        "concurrent/interner.rs",
+        "concurrent/map.rs",
+        "concurrent/mod.rs",
+        "concurrent/pair_map.rs",
+        "concurrent/set.rs",
+        "concurrent/value_map.rs",
+    ],
+    &[
+        "concurrent/raw/array.rs",
+        "concurrent/raw/mod.rs",
+        "concurrent/raw/sweep.rs",
+        "concurrent/raw/table.rs",
+    ],
+];
+
+/// Files that are being taken apart. To be empty.
+const KNOWN_LONG: &[&str] = &[
+    "src/ptr/header.rs",
+    "src/ptr/notice.rs",
+    "src/ptr/record.rs",
+    "src/ptr/state.rs",
+    "tests/behaviours/collections/faces.rs",
+];
+
+/// How many lines a file may have.
+const LONG: usize = 500;
+
+/// Files below a folder, by their paths from there, with their texts.
+type Files = BTreeMap<String, String>;
+
+fn read(folder: &Path, prefix: &str, files: &mut Files) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = format!("{prefix}{}", path.file_name().unwrap().to_str().unwrap());
+        if path.is_dir() {
+            read(&path, &format!("{name}/"), files);
+        } else if name.ends_with(".rs") {
+            files.insert(name, fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+fn files_of(folder: &str) -> Files {
+    let mut files = Files::new();
+    read(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join(folder),
+        "",
+        &mut files,
+    );
+    files
+}
+
+/// The sources without what is compiled for tests only.
+fn sources() -> Files {
+    let mut files = files_of("src");
+    let for_tests = ["models", "tests", "compile_fail"];
+    files.retain(|file, _| {
+        !module_of(file)
+            .iter()
+            .any(|name| for_tests.contains(&&**name))
+    });
+    files
+}
+
+fn room_of(file: &str) -> &str {
+    let first = file.split('/').next().unwrap();
+    first.strip_suffix(".rs").unwrap_or(first)
+}
+
+/// That one file names another, and where.
+#[derive(Clone)]
+struct Edge {
+    from: String,
+    to: String,
+    /// For the reader: file, line, and the path as it is written.
+    site: String,
+}
+
+fn edges(files: &Files) -> Vec<Edge> {
+    let modules: Modules = files
+        .keys()
+        .map(|file| (module_of(file), file.clone()))
+        .collect();
+    let mut edges = Vec::new();
+    for (file, text) in files {
+        for named in paths(text) {
+            let to = resolve(&modules, file, &named);
+            let Some(to) = to.filter(|to| to != file) else {
+                continue;
+            };
+            let (line, path) = (named.line, named.path.join("::"));
+            let word = if named.is_use { "use " } else { "" };
+            edges.push(Edge {
+                from: file.clone(),
+                to: to.to_owned(),
+                site: format!("src/{file}:{line}: {word}{path}"),
+            });
+        }
+    }
+    edges
+}
+
+/// The uses of rooms that come later.
+fn forward(edges: &[Edge]) -> Vec<String> {
+    let place = |file: &str| {
+        let room = ROOMS.iter().position(|room| *room == room_of(file));
+        room.unwrap_or_else(|| panic!("`src/{file}` is in no room of the plan: {ROOMS:?}"))
+    };
+    let is_forward = |edge: &&Edge| place(&edge.from) < place(&edge.to);
+    let say = |edge: &Edge| format!("{} (leads to the later src/{})", edge.site, edge.to);
+    edges.iter().filter(is_forward).map(say).collect()
+}
+
+/// The files that can be reached from each.
+fn reach(edges: &[Edge]) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut next: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for edge in edges
+        .iter()
+        .filter(|edge| room_of(&edge.from) == room_of(&edge.to))
+    {
+        next.entry(&edge.from).or_default().insert(&edge.to);
+    }
+    let all = |from: &str| {
+        let (mut seen, mut waiting) = (BTreeSet::new(), vec![from]);
+        while let Some(file) = waiting.pop() {
+            for to in next.get(file).into_iter().flatten() {
+                if seen.insert(*to) {
+                    waiting.push(to);
+                }
+            }
+        }
+        seen
+    };
+    next.keys().map(|from| (*from, all(from))).collect()
+}
+
+/// The circles of files inside the rooms: the files of each.
+fn circles(edges: &[Edge]) -> BTreeSet<BTreeSet<&str>> {
+    let reach = reach(edges);
+    let leads = |from: &str, to: &str| reach.get(from).is_some_and(|files| files.contains(to));
+    let circle_of = |file: &&'_ str| -> BTreeSet<&str> {
+        let others = reach[file].iter().copied();
+        others.filter(|other| leads(other, file)).collect()
+    };
+    let circles = reach.keys().map(circle_of);
+    circles.filter(|circle| !circle.is_empty()).collect()
+}
+
+/// What ties the files of a circle.
+fn sites(edges: &[Edge], circle: &BTreeSet<&str>) -> String {
+    let inside = |edge: &&Edge| circle.contains(&*edge.from) && circle.contains(&*edge.to);
+    let sites: BTreeSet<_> = edges
+        .iter()
+        .filter(inside)
+        .map(|edge| &*edge.site)
+        .collect();
+    sites.into_iter().collect::<Vec<_>>().join("\n  ")
+}
+
+#[test]
+fn no_room_uses_a_later_one() {
+    let wrong = forward(&edges(&sources()));
+    assert!(
+        wrong.is_empty(),
+        "the order is {ROOMS:?}:\n  {}",
+        wrong.join("\n  ")
+    );
+}
+
+#[test]
+fn the_files_of_a_room_form_no_circle() {
+    let files = sources();
+    let edges = edges(&files);
+    let found = circles(&edges);
+    let is_known = |circle: &&BTreeSet<&str>| {
+        let mut known = KNOWN_CIRCLES.iter();
+        known.any(|known| circle.iter().all(|file| known.contains(file)))
+    };
+    let wrong: Vec<_> = found.iter().filter(|circle| !is_known(circle)).collect();
+    let report = wrong
+        .iter()
+        .map(|circle| format!("{circle:?}\n  {}\n", sites(&edges, circle)));
+    assert!(
+        wrong.is_empty(),
+        "circles of files:\n{}",
+        report.collect::<String>()
+    );
+    for known in KNOWN_CIRCLES {
+        let is_there = found
+            .iter()
+            .any(|circle| circle.iter().all(|file| known.contains(file)));
+        assert!(
+            is_there,
+            "a known circle is no more, and should not be in the list: {known:?}"
+        );
+    }
+}
+
+#[test]
+fn no_file_is_long() {
+    let of = |folder: &str| {
+        let files = files_of(folder).into_iter();
+        files
+            .map(|(file, text)| (format!("{folder}/{file}"), text.lines().count()))
+            .collect::<Vec<_>>()
+    };
+    let long: Vec<_> = of("src")
+        .into_iter()
+        .chain(of("tests"))
+        .filter(|(_, lines)| *lines > LONG)
+        .collect();
+    let wrong: Vec<_> = long
+        .iter()
+        .filter(|(file, _)| !KNOWN_LONG.contains(&&**file))
+        .collect();
+    assert!(wrong.is_empty(), "longer than {LONG} lines: {wrong:?}");
+    for known in KNOWN_LONG {
+        let is_there = long.iter().any(|(file, _)| file == known);
+        assert!(
+            is_there,
+            "it is long no more, and should not be in the list: {known}"
+        );
+    }
+}
+
+// === That the scanner sees what it is to see ===
+
+fn files(files: &[(&str, &str)]) -> Files {
+    let owned = |(file, text): &(&str, &str)| ((*file).to_owned(), (*text).to_owned());
+    [("lib.rs", "")].iter().chain(files).map(owned).collect()
+}
+
+fn wrong_in(text: &str) -> Vec<String> {
+    let house = [
+        ("ptr/mod.rs", "pub use strong::Strong;"),
+        ("ptr/strong.rs", text),
+        ("queue/mod.rs", "mod shared;"),
+        ("queue/shared.rs", ""),
+    ];
+    forward(&edges(&files(&house)))
+}
+
+#[test]
+fn a_later_room_is_seen_wherever_it_is_named() {
+    for text in [
+        "use crate::queue::Queue;",
+        "pub(crate) use crate::{hash::Hash, queue::{shared, Queue as Q}};",
+        "use super::super::queue::*;",
+        "fn f() -> crate::queue::Queue<'static> { todo!() }",
+        "fn f() { let a = ['a', '\\'', '\"']; super::super::queue::shared::f() }",
+        "macro_rules! m { () => { $crate::queue::Queue::new() }; }",
+        "mod names { use super::super::super::queue::Queue; }",
+        "#[cfg(not(test))] use crate::queue::Queue;",
+        "use crate::Strong;",
+    ] {
+        assert_eq!(wrong_in(text).len().min(1), 1, "{text}");
+    }
+    let wrong = wrong_in("\n\n  use crate::queue::Queue;");
+    let says = "src/ptr/strong.rs:3: use crate::queue::Queue (leads to the later src/queue/mod.rs)";
+    assert_eq!(wrong, [says]);
+}
+
+#[test]
+fn what_is_not_compiled_is_not_seen() {
+    for text in [
+        "// use crate::queue::Queue;",
+        "/// [`Queue`](crate::queue::Queue)",
+        "/* use crate::queue::Queue; */",
+        "const TEXT: &str = \"a\\\" crate::queue::Queue\";",
+        "const TEXT: &str = r#\"\" crate::queue::Queue\"#;",
+        "#[cfg(test)] mod tests { use crate::queue::Queue; }",
+        "#[cfg(all(test, not(weakly_loom)))] use crate::queue::Queue;",
+        "pub(in crate::queue) fn f() {}",
+        "mod names { use super::super::strong::Strong; }",
+        "use core::queue::Queue; use hashbrown::queue;",
+        "#[macro_export] macro_rules! m { () => { $crate::queue::Queue::new() }; }",
+    ] {
+        assert_eq!(wrong_in(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn a_circle_is_seen_and_a_face_is_one_of_its_files() {
+    let house = [
+        ("ptr/mod.rs", "pub use strong::Strong; pub use weak::Weak;"),
+        ("ptr/strong.rs", "use super::weak::Weak;"),
+        ("ptr/weak.rs", "use super::state;"),
+        ("ptr/state.rs", ""),
+    ];
+    let round = |changed: (&str, &str)| {
+        let mut files = files(&house);
+        files.insert(changed.0.to_owned(), changed.1.to_owned());
+        let edges = edges(&files);
+        let circles = circles(&edges);
+        let names =
+            |circle: &BTreeSet<&str>| Vec::from_iter(circle.iter().map(|file| (*file).to_owned()));
+        circles.iter().map(names).collect::<Vec<_>>()
+    };
+    assert_eq!(round(("ptr/state.rs", "")), [[""; 0]; 0]);
+    let of_files = round(("ptr/state.rs", "fn f() { super::strong::f() }"));
+    assert_eq!(of_files, [["ptr/state.rs", "ptr/strong.rs", "ptr/weak.rs"]]);
+    let by_face = round(("ptr/weak.rs", "use super::Strong;"));
+    assert_eq!(by_face, [["ptr/mod.rs", "ptr/strong.rs", "ptr/weak.rs"]]);
+}
