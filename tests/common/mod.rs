@@ -3,6 +3,7 @@
 
 #![allow(dead_code, unreachable_pub)] // each test program uses its own part
 
+pub mod heap;
 pub mod own;
 
 use std::borrow::Borrow;
