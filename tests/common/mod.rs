@@ -4,7 +4,9 @@
 #![allow(dead_code, unreachable_pub)] // each test program uses its own part
 
 pub mod heap;
+pub mod lease;
 pub mod own;
+pub mod owned;
 
 use std::borrow::Borrow;
 use std::cell::Cell;
@@ -12,7 +14,7 @@ use std::io::Write;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
-use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -173,6 +175,21 @@ pub struct Witness(Rc<Cell<usize>>);
 impl Drop for Witness {
     fn drop(&mut self) {
         self.0.set(self.0.get() + 1);
+    }
+}
+
+/// Counts, on whatever thread.
+#[derive(Clone, Default)]
+pub struct Count(Arc<AtomicUsize>);
+
+impl Count {
+    /// Counts one more, and says how many there are.
+    pub fn add(&self) -> usize {
+        self.0.fetch_add(1, SeqCst) + 1
+    }
+
+    pub fn get(&self) -> usize {
+        self.0.load(SeqCst)
     }
 }
 

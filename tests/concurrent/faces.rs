@@ -5,13 +5,15 @@
 //! a weak value, is an [`Owned`].
 
 use std::borrow::Borrow;
-use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use weakly::concurrent::{Interner, SharedRef, WeakMap, WeakSet, WeakValueMap};
 use weakly::{Reclaim, Strong, StrongRef};
+
+pub(crate) use crate::common::Count;
+use crate::common::owned;
 
 /// A kind of pointer that shared collections take.
 pub(crate) trait Kind: 'static {
@@ -60,23 +62,11 @@ pub(crate) fn quietly() -> Ends {
     Arc::new(|_| ())
 }
 
-/// Counts, on whatever thread.
-#[derive(Clone, Default)]
-pub(crate) struct Count(Arc<AtomicUsize>);
-
 impl Count {
-    pub(crate) fn add(&self) {
-        self.0.fetch_add(1, SeqCst);
-    }
-
-    pub(crate) fn get(&self) -> usize {
-        self.0.load(SeqCst)
-    }
-
     /// What is destroyed is counted.
     pub(crate) fn ends(&self) -> Ends {
         let this = self.clone();
-        Arc::new(move |_| this.add())
+        Arc::new(move |_| _ = this.add())
     }
 }
 
@@ -102,43 +92,7 @@ impl Over {
 }
 
 /// What a collection owns of an entry.
-pub(crate) struct Owned {
-    pub(crate) number: usize,
-    ends: Ends,
-}
-
-impl Owned {
-    pub(crate) fn new(number: usize, ends: &Ends) -> Self {
-        let ends = ends.clone();
-        Owned { number, ends }
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        (self.ends)(self.number);
-    }
-}
-
-impl PartialEq for Owned {
-    fn eq(&self, other: &Self) -> bool {
-        self.number == other.number
-    }
-}
-
-impl Eq for Owned {}
-
-impl Hash for Owned {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.number.hash(state);
-    }
-}
-
-impl Borrow<usize> for Owned {
-    fn borrow(&self) -> &usize {
-        &self.number
-    }
-}
+pub(crate) type Owned = owned::Owned<Ends>;
 
 /// A collection of entries that die.
 pub(crate) trait Collection: Default + Send + Sync + 'static {

@@ -319,7 +319,7 @@ fn what_is_replaced_in_the_destructor_is_kept() {
     }
     impl Drop for Name {
         fn drop(&mut self) {
-            self.0.take().iter().for_each(Count::add);
+            self.0.take().iter().for_each(|count| _ = count.add());
         }
     }
     impl Drop for Dying {

@@ -1,7 +1,6 @@
 //! Code of users that runs while a shared collection looks for something (`Eq` of keys and of contents, and
 //! `is_expired` of pointers): it panics, uses the collection, or lets another thread use it.
 
-use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
@@ -11,8 +10,9 @@ use std::thread;
 use weakly::concurrent::{
     Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
 };
-use weakly::{Identify, Reclaim, Strong, StrongRef, Swept, WeakRef};
+use weakly::{Reclaim, Strong, StrongRef};
 
+use crate::common::lease::{self, Asked};
 use crate::common::{explode, in_time, panics, scaled};
 use crate::faces::{Count, Ends, Owned};
 
@@ -66,71 +66,11 @@ impl Hash for Key {
 }
 
 /// A pointer that is found by sweeping, and is touchy about being asked whether it is dead.
-#[derive(Clone)]
-struct Lease(Arc<Key>);
+type Lease = lease::Lease<Key>;
 
-#[derive(Clone)]
-struct WeakLease(std::sync::Weak<Key>);
-
-impl From<Key> for Lease {
-    fn from(key: Key) -> Self {
-        Lease(Arc::new(key))
-    }
-}
-
-impl Deref for Lease {
-    type Target = Key;
-
-    fn deref(&self) -> &Key {
-        &self.0
-    }
-}
-
-impl Borrow<Key> for Lease {
-    fn borrow(&self) -> &Key {
-        &self.0
-    }
-}
-
-#[allow(unsafe_code)]
-// SAFETY: all is passed on to `Arc`, which pins its address.
-unsafe impl StrongRef for Lease {
-    type Target = Key;
-    type Weak = WeakLease;
-    type Watch = Swept<Self>;
-
-    fn downgrade(this: &Self) -> WeakLease {
-        WeakLease(Arc::downgrade(&this.0))
-    }
-    fn addr(this: &Self) -> *const () {
-        Arc::as_ptr(&this.0).cast()
-    }
-}
-
-#[allow(unsafe_code)]
-// SAFETY: likewise.
-unsafe impl WeakRef for WeakLease {
-    type Strong = Lease;
-
-    fn upgrade(&self) -> Option<Lease> {
-        self.0.upgrade().map(Lease)
-    }
-    fn addr(&self) -> *const () {
-        self.0.as_ptr().cast()
-    }
-    fn is_expired(&self) -> bool {
+impl Asked for Key {
+    fn asked(_: *const Self) {
         asked();
-        self.0.strong_count() == 0
-    }
-}
-
-impl Identify<Lease> for WeakLease {
-    fn addr(&self) -> *const () {
-        if self.is_expired() {
-            std::ptr::null()
-        } else {
-            WeakRef::addr(self)
-        }
     }
 }
 
@@ -239,13 +179,13 @@ subjects! {
             map.compute(it, |_| Some(2)),
             map.compute(it, |_| None),
             map.remove(&Lease::downgrade(it)),
-            map.retain(|key, _| key.0.0 != it.0.0)
+            map.retain(|key, _| key.0 != it.0)
         ];
     SweptSets: WeakSet<Lease>, Lease, |set, it|
         enter set.insert(it),
         leave set.remove(it),
         has set.contains(it),
-        also [set.contains(&Lease::downgrade(it)), set.retain(|key| key.0.0 != it.0.0)];
+        also [set.contains(&Lease::downgrade(it)), set.retain(|key| key.0 != it.0)];
     Facts: WeakHashMap<Strong<Key>, usize>, Strong<Key>, |map, it|
         enter map.insert(it, 1),
         leave map.remove(&**it),
@@ -287,7 +227,7 @@ subjects! {
             map.compute(it, |_| Some(it.clone())),
             map.compute(it, |_| None),
             map.remove(&Lease::downgrade(it)),
-            map.retain(|key, _| key.0.0 != it.0.0)
+            map.retain(|key, _| key.0 != it.0)
         ];
 }
 
@@ -393,7 +333,7 @@ fn a_panic_of_a_pointer_lands_the_flight() {
                     let ask = || values.get_or_insert_with((**key).clone(), make);
                     scope.spawn(ask).join().unwrap()
                 });
-                assert!(asked.0.0 == key.0.0);
+                assert!(asked.0 == key.0);
             }
             assert!(told > 0, "nothing has panicked at {after}");
             assert_eq!((map.len(), values.len()), (few, few));
