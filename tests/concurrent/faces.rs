@@ -207,6 +207,68 @@ macro_rules! housekeeping {
     };
 }
 
+/// What a removal gives.
+trait Removed {
+    fn is_one(&self) -> bool;
+}
+
+impl Removed for bool {
+    fn is_one(&self) -> bool {
+        *self
+    }
+}
+
+impl<T> Removed for Option<T> {
+    fn is_one(&self) -> bool {
+        self.is_some()
+    }
+}
+
+/// How entries are taken from a map: `$name` is how it takes the key of a life, `$number` that of an entry.
+macro_rules! map_changes {
+    (|$this:ident, $life:ident| $name:expr, |$key:ident, $value:pat_param| $number:expr) => {
+        fn leave(&self, $life: &Life<P>) -> bool {
+            let $this = self;
+            self.0.remove($name).is_one()
+        }
+        fn leave_if(&self, $life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
+            let $this = self;
+            self.0.remove_if($name, |_| wanted()).is_one()
+        }
+        fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
+            self.0.retain(|$key, $value| keep($number));
+        }
+    };
+}
+
+/// The same for a set.
+macro_rules! set_changes {
+    (|$life:ident| $name:expr) => {
+        fn leave(&self, $life: &Life<P>) -> bool {
+            self.0.remove($name)
+        }
+        fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
+            // It has no such method, but shows the elements inside the table.
+            let mut removed = false;
+            self.0.retain(|each| {
+                let takes = is_same::<P>(each, life) && wanted();
+                removed |= takes;
+                !takes
+            });
+            removed
+        }
+        fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
+            self.0.retain(|life| keep(**life));
+        }
+    };
+}
+
+/// Both, which are equal.
+fn agreed(one: usize, other: usize) -> usize {
+    assert_eq!(one, other);
+    one
+}
+
 macro_rules! defaults {
     ($($name:ident)*) => {$(
         impl<P: Kind> Default for $name<P> {
@@ -244,18 +306,10 @@ impl<P: Kind> Collection for Maps<P> {
 }
 
 impl<P: Kind> Changing for Maps<P> {
-    fn leave(&self, life: &Life<P>) -> bool {
-        self.0.remove(life).is_some()
-    }
-    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
-        self.0.remove_if(life, |_| wanted())
-    }
-    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
-        self.0.retain(|life, owned| {
-            assert_eq!(**life, owned.number);
-            keep(owned.number)
-        });
-    }
+    map_changes!(|_all, life| life, |life, owned| agreed(
+        **life,
+        owned.number
+    ));
 }
 
 impl<P: Kind> Collection for Sets<P> {
@@ -276,22 +330,7 @@ impl<P: Kind> Collection for Sets<P> {
 }
 
 impl<P: Kind> Changing for Sets<P> {
-    fn leave(&self, life: &Life<P>) -> bool {
-        self.0.remove(life)
-    }
-    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
-        // It has no such method, but shows the elements inside the table.
-        let mut removed = false;
-        self.0.retain(|each| {
-            let takes = is_same::<P>(each, life) && wanted();
-            removed |= takes;
-            !takes
-        });
-        removed
-    }
-    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
-        self.0.retain(|life| keep(**life));
-    }
+    set_changes!(|life| life);
 }
 
 impl<P: Kind> Collection for ValueMaps<P> {
@@ -318,20 +357,10 @@ impl<P: Kind> Collection for ValueMaps<P> {
 }
 
 impl<P: Kind> Changing for ValueMaps<P> {
-    fn leave(&self, life: &Life<P>) -> bool {
-        self.0.remove(&Self::name(**life)).is_some()
-    }
-    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
-        self.0
-            .remove_if(&Self::name(**life), |_| wanted())
-            .is_some()
-    }
-    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
-        self.0.retain(|name, life| {
-            assert_eq!(name.number, **life);
-            keep(**life)
-        });
-    }
+    map_changes!(|_all, life| &Self::name(**life), |name, life| agreed(
+        **life,
+        name.number
+    ));
 }
 
 impl<P: Kind> Collection for Interners<P> {
