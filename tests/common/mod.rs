@@ -7,6 +7,7 @@ pub mod heap;
 pub mod lease;
 pub mod own;
 pub mod owned;
+pub mod pairs;
 
 use std::borrow::Borrow;
 use std::cell::Cell;

@@ -93,8 +93,15 @@ fn object<S: Subject>(number: usize) -> S::Object {
 }
 
 macro_rules! subjects {
-    ($($name:ident: $collection:ty, $object:ty, |$this:ident, $it:ident|
-        enter $enter:expr, leave $leave:expr, has $has:expr, also [$($act:expr),*];)*) => {$(
+    ($($of:ident<$any:ident> = $collection:ty: $($name:ident of $object:ty),*; |$this:ident, $it:ident|
+        enter $enter:expr, leave $leave:expr, has $has:expr, also $also:tt;)*) => {$(
+        type $of<$any> = $collection;
+
+        $(subjects!(@one $name, $of<$object>, $object, |$this, $it|
+            enter $enter, leave $leave, has $has, also $also);)*
+    )*};
+    (@one $name:ident, $collection:ty, $object:ty, |$this:ident, $it:ident|
+        enter $enter:expr, leave $leave:expr, has $has:expr, also [$($act:expr),*]) => {
         #[derive(Default)]
         struct $name($collection);
 
@@ -134,11 +141,11 @@ macro_rules! subjects {
                 self.0.purge();
             }
         }
-    )*};
+    };
 }
 
 subjects! {
-    Values: WeakValueMap<Key, Strong<Key>>, Strong<Key>, |map, it|
+    ValuesOf<O> = WeakValueMap<Key, O>: Values of Strong<Key>, SweptValues of Lease; |map, it|
         enter map.insert((**it).clone(), it),
         leave map.remove(&**it),
         has map.get(&**it).is_some(),
@@ -149,28 +156,12 @@ subjects! {
             map.remove_if(&**it, |_| true),
             map.retain(|key, _| key != &**it)
         ];
-    SweptValues: WeakValueMap<Key, Lease>, Lease, |map, it|
-        enter map.insert((**it).clone(), it),
-        leave map.remove(&**it),
-        has map.get(&**it).is_some(),
-        also [
-            map.get_or_insert_with((**it).clone(), |_| it.clone()),
-            map.compute((**it).clone(), |_| Some(it.clone())),
-            map.compute((**it).clone(), |_| None),
-            map.remove_if(&**it, |_| true),
-            map.retain(|key, _| key != &**it)
-        ];
-    Names: Interner<Strong<Key>>, Strong<Key>, |names, it|
+    NamesOf<O> = Interner<O>: Names of Strong<Key>, SweptNames of Lease; |names, it|
         enter names.intern(it.clone()),
         leave { names.clear(); it },
         has names.get(&**it).is_some(),
         also [];
-    SweptNames: Interner<Lease>, Lease, |names, it|
-        enter names.intern(it.clone()),
-        leave { names.clear(); it },
-        has names.get(&**it).is_some(),
-        also [];
-    SweptMaps: WeakMap<Lease, usize>, Lease, |map, it|
+    MapsOf<O> = WeakMap<O, usize>: SweptMaps of Lease; |map, it|
         enter map.insert(it, 1),
         leave map.remove(it),
         has map.contains_key(it),
@@ -181,12 +172,12 @@ subjects! {
             map.remove(&Lease::downgrade(it)),
             map.retain(|key, _| key.0 != it.0)
         ];
-    SweptSets: WeakSet<Lease>, Lease, |set, it|
+    SetsOf<O> = WeakSet<O>: SweptSets of Lease; |set, it|
         enter set.insert(it),
         leave set.remove(it),
         has set.contains(it),
         also [set.contains(&Lease::downgrade(it)), set.retain(|key| key.0 != it.0)];
-    Facts: WeakHashMap<Strong<Key>, usize>, Strong<Key>, |map, it|
+    FactsOf<O> = WeakHashMap<O, usize>: Facts of Strong<Key>, SweptFacts of Lease; |map, it|
         enter map.insert(it, 1),
         leave map.remove(&**it),
         has map.contains_key(&**it),
@@ -197,28 +188,12 @@ subjects! {
             map.remove_if(&**it, |_| true),
             map.retain(|key, _| **key != **it)
         ];
-    SweptFacts: WeakHashMap<Lease, usize>, Lease, |map, it|
-        enter map.insert(it, 1),
-        leave map.remove(&**it),
-        has map.contains_key(&**it),
-        also [
-            map.get_or_insert_with(it, || 1),
-            map.compute(it, |_| Some(2)),
-            map.compute(it, |_| None),
-            map.remove_if(&**it, |_| true),
-            map.retain(|key, _| **key != **it)
-        ];
-    Words: WeakHashSet<Strong<Key>>, Strong<Key>, |set, it|
+    WordsOf<O> = WeakHashSet<O>: Words of Strong<Key>, SweptWords of Lease; |set, it|
         enter set.insert(it),
         leave set.remove(&**it),
         has set.contains(&**it),
         also [set.replace(it), set.take(&**it), set.retain(|key| **key != **it)];
-    SweptWords: WeakHashSet<Lease>, Lease, |set, it|
-        enter set.insert(it),
-        leave set.remove(&**it),
-        has set.contains(&**it),
-        also [set.replace(it), set.take(&**it), set.retain(|key| **key != **it)];
-    SweptPairs: WeakPairMap<Lease, Lease>, Lease, |map, it|
+    PairsOf<O> = WeakPairMap<O, O>: SweptPairs of Lease; |map, it|
         enter map.insert(it, it),
         leave map.remove(it),
         has map.contains_key(it),
