@@ -49,6 +49,12 @@ pub(crate) fn lives<P: Kind>(n: usize) -> Vec<Life<P>> {
     (0..n).map(Into::into).collect()
 }
 
+/// Ends lives; what their entries could still be looked up by, number and weak handle.
+pub(crate) fn ghosts<P: Kind>(lives: Vec<Life<P>>) -> Vec<(usize, WeakLife<P>)> {
+    let ghost = |life: Life<P>| (*life, Life::<P>::downgrade(&life));
+    lives.into_iter().map(ghost).collect()
+}
+
 /// Whether they are the same object.
 pub(crate) fn is_same<P: Kind>(one: &Life<P>, other: &Life<P>) -> bool {
     Life::<P>::addr(one) == Life::<P>::addr(other)
