@@ -246,6 +246,12 @@ pub const fn scaled(full: usize, small: usize) -> usize {
     if cfg!(miri) { small } else { full }
 }
 
+/// Runs something on a stack of so many bytes.
+pub fn on_a_stack_of<R: Send + 'static>(size: usize, f: impl FnOnce() -> R + Send + 'static) -> R {
+    let thread = std::thread::Builder::new().stack_size(size);
+    thread.spawn(f).unwrap().join().unwrap()
+}
+
 /// Runs something that may never end; if it does not within some time, the whole program fails, before it
 /// has eaten all memory.
 pub fn in_time<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {

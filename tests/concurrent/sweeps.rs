@@ -11,7 +11,7 @@ use weakly::concurrent::{Interner, WeakMap, WeakValueMap};
 use weakly::{Addr, Reclaim, Strong};
 
 use crate::common::lease::{self, Asked};
-use crate::common::scaled;
+use crate::common::{on_a_stack_of, scaled};
 use crate::faces::*;
 use crate::{for_each_changing, for_each_collection};
 
@@ -358,8 +358,7 @@ fn a_destructor_that_a_read_runs_reads() {
         }
         assert_eq!((map.len(), count.get()), (1, DEAD));
     };
-    let small = thread::Builder::new().stack_size(512 << 10);
-    small.spawn(test).unwrap().join().unwrap();
+    on_a_stack_of(512 << 10, test);
 }
 
 /// C53: Destructors that purge, each of which ends the key of the next.
@@ -387,8 +386,7 @@ fn destructors_that_purge_nest_no_deeper_than_others() {
         map.purge();
         assert_eq!((map.len(), count.get()), (0, LINKS));
     };
-    let small = thread::Builder::new().stack_size(512 << 10);
-    small.spawn(test).unwrap().join().unwrap();
+    on_a_stack_of(512 << 10, test);
 }
 
 /// C47: Inside the destructor of an `Arc`'s payload its entry is one of the dead; as long as nothing else is looked
