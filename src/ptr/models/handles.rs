@@ -119,9 +119,16 @@ fn get_mut_against_the_drop_of_a_clone() {
     });
 }
 
-#[test]
-fn get_mut_against_a_first_downgrade() {
-    check_shared(|mut a, b| {
+/// What there is of an object before a model begins.
+type Prepare = fn(&Strong<Payload>);
+
+fn nothing(_: &Strong<Payload>) {}
+
+pub(super) fn get_mut_against_downgrade(prepare: Prepare) {
+    check(1, move |maker| {
+        let mut a = maker.object();
+        prepare(&a);
+        let b = a.clone();
         both(
             move || {
                 let weak = Strong::downgrade(&b);
@@ -137,8 +144,15 @@ fn get_mut_against_a_first_downgrade() {
 }
 
 #[test]
-fn get_mut_against_upgrade() {
-    check_weak(|mut a, weak| {
+fn get_mut_against_a_first_downgrade() {
+    get_mut_against_downgrade(nothing);
+}
+
+pub(super) fn get_mut_against_upgrade_of(prepare: Prepare) {
+    check(1, move |maker| {
+        let mut a = maker.object();
+        prepare(&a);
+        let weak = Strong::downgrade(&a);
         both(
             move || {
                 peek(&weak);
@@ -151,12 +165,20 @@ fn get_mut_against_upgrade() {
 }
 
 #[test]
-fn get_mut_against_an_upgraded_handle_that_downgrades_again() {
-    check_weak(|mut a, weak| {
+fn get_mut_against_upgrade() {
+    get_mut_against_upgrade_of(nothing);
+}
+
+pub(super) fn get_mut_against_upgrade_and_downgrade(prepare: Prepare) {
+    check(1, move |maker| {
+        let mut a = maker.object();
+        prepare(&a);
+        let weak = Strong::downgrade(&a);
         let (weak, alone) = both(
             move || {
                 let strong = weak.upgrade().unwrap();
                 drop(weak);
+                strong.read();
                 // The new weak handle comes when the old one has gone, and outlives the strong one.
                 Strong::downgrade(&strong)
             },
@@ -168,6 +190,11 @@ fn get_mut_against_an_upgraded_handle_that_downgrades_again() {
         );
         assert!(peek(&weak));
     });
+}
+
+#[test]
+fn get_mut_against_an_upgraded_handle_that_downgrades_again() {
+    get_mut_against_upgrade_and_downgrade(nothing);
 }
 
 #[test]

@@ -1,11 +1,19 @@
 //! Records: how they come, and handles, finalizers and `get_mut` beside them.
 
+use super::handles::{
+    get_mut_against_downgrade, get_mut_against_upgrade_and_downgrade, get_mut_against_upgrade_of,
+};
 use super::*;
 use crate::FinalizerToken;
 
 /// With a finalizer, an object has a record.
 fn finalized(a: &Strong<Payload>) -> FinalizerToken<Atomic> {
     Strong::finalize(a, || {})
+}
+
+/// A record, and nothing else.
+fn record(a: &Strong<Payload>) {
+    drop(finalized(a));
 }
 
 #[test]
@@ -99,55 +107,17 @@ fn weak_handles_of_a_record_against_death() {
 
 #[test]
 fn get_mut_on_a_record_against_downgrade() {
-    check(1, |maker| {
-        let mut a = maker.object();
-        drop(finalized(&a));
-        let b = a.clone();
-        both(
-            move || {
-                let weak = Strong::downgrade(&b);
-                b.read();
-                drop(b);
-                peek(&weak);
-            },
-            || write_if_alone(&mut a),
-        );
-        assert!(write_if_alone(&mut a));
-    });
+    get_mut_against_downgrade(record);
 }
 
 #[test]
 fn get_mut_on_a_record_against_an_upgraded_handle_that_downgrades_again() {
-    check(1, |maker| {
-        let mut a = maker.object();
-        drop(finalized(&a));
-        let weak = Strong::downgrade(&a);
-        let (weak, alone) = both(
-            move || {
-                let strong = weak.upgrade().unwrap();
-                drop(weak);
-                strong.read();
-                Strong::downgrade(&strong)
-            },
-            || write_if_alone(&mut a),
-        );
-        assert!(
-            !alone,
-            "a weak handle, or one that will make one, was always there"
-        );
-        assert!(peek(&weak));
-    });
+    get_mut_against_upgrade_and_downgrade(record);
 }
 
 #[test]
 fn get_mut_on_a_record_against_upgrade() {
-    check(1, |maker| {
-        let mut a = maker.object();
-        drop(finalized(&a));
-        let weak = Strong::downgrade(&a);
-        both(move || peek(&weak), || write_if_alone(&mut a));
-        assert!(write_if_alone(&mut a));
-    });
+    get_mut_against_upgrade_of(record);
 }
 
 #[test]
