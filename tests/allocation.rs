@@ -10,11 +10,12 @@
 
 mod common;
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::Layout;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use common::Own;
+use common::heap::{Heap, Watcher};
 use weakly::{FinalizerToken, WeakMap, ptr};
 
 type Ask = dyn Fn() -> bool;
@@ -24,31 +25,21 @@ thread_local! {
     static ASK: Cell<Option<*const Ask>> = const { Cell::new(None) };
 }
 
+/// Asks before each allocation.
 struct Asking;
 
 #[global_allocator]
-static ASKING: Asking = Asking;
+static HEAP: Heap<Asking> = Heap(Asking);
 
-#[allow(unsafe_code)]
-// SAFETY: what does not fail is passed on.
-unsafe impl GlobalAlloc for Asking {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+impl Watcher for Asking {
+    fn allocates(&self, _: Layout) -> bool {
         // Taken out meanwhile, for it may allocate.
-        if let Some(ask) = ASK.take() {
-            // SAFETY: what is there lives.
-            let fails = unsafe { (*ask)() };
-            ASK.set(Some(ask));
-            if fails {
-                return std::ptr::null_mut();
-            }
-        }
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(memory, layout) }
+        let Some(ask) = ASK.take() else { return true };
+        #[allow(unsafe_code)]
+        // SAFETY: what is there lives.
+        let fails = unsafe { (*ask)() };
+        ASK.set(Some(ask));
+        !fails
     }
 }
 

@@ -4,8 +4,6 @@
 #[path = "attribute/chains.rs"]
 mod chains;
 mod common;
-#[path = "behaviours/heap.rs"]
-mod heap;
 #[path = "attribute/namespaces.rs"]
 mod namespaces;
 #[path = "attribute/reentry.rs"]
@@ -18,3 +16,8 @@ mod statics;
 mod threads;
 #[path = "memo/tools.rs"]
 mod tools;
+
+use common::heap::{Counting, Heap};
+
+#[global_allocator]
+static HEAP: Heap<Counting> = Heap(Counting);

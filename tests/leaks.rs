@@ -5,12 +5,11 @@ mod common;
 #[path = "model/mod.rs"]
 mod model;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 use std::thread;
 
+use common::heap::{Counting, Heap, bytes_of_all_threads};
 use common::{Atomic, Kind, Local, StdArc, StdRc, new, scaled};
 use model::all::{Pointers, Which};
 use model::op::Op;
@@ -18,35 +17,15 @@ use model::payload::{Dyn, Probe, Tested, Text};
 use model::pointer;
 use weakly::{Strong, WeakMap, local};
 
-static BYTES: AtomicIsize = AtomicIsize::new(0);
-
-struct Counting;
-
 #[global_allocator]
-static COUNTING: Counting = Counting;
-
-#[allow(unsafe_code)]
-// SAFETY: all is passed on.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        BYTES.fetch_add(layout.size() as isize, Relaxed);
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        BYTES.fetch_sub(layout.size() as isize, Relaxed);
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
+static HEAP: Heap<Counting> = Heap(Counting);
 
 /// Runs `scenario` twice, since the first run may fill something of the standard library's.
 fn gives_all_back(name: &str, scenario: impl Fn()) {
     scenario();
-    let before = BYTES.load(Relaxed);
+    let before = bytes_of_all_threads();
     scenario();
-    assert_eq!(BYTES.load(Relaxed) - before, 0, "{name}");
+    assert_eq!(bytes_of_all_threads() - before, 0, "{name}");
 }
 
 /// The same steps each time.

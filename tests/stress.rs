@@ -10,6 +10,7 @@
 //!
 //! For longer: `WEAKLY_STRESS_SECONDS=600 cargo test --release --test stress`
 
+mod common;
 #[allow(dead_code)] // this program uses a part
 #[path = "concurrent/faces.rs"]
 mod faces;

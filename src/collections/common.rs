@@ -131,6 +131,203 @@ macro_rules! housekeeping {
     };
 }
 
+/// What maps with owned values say alike of all their entries.
+macro_rules! owned_values {
+    () => {
+        /// Removes some entry whose key lives, and returns it. In a row, the calls visit each bucket once:
+        /// O(1) amortised over emptying the map.
+        pub fn pop(&mut self) -> Option<(K, V)> {
+            self.store.pop()
+        }
+
+        /// Keeps the live entries for which `keep` is true. O(capacity). Entries of dead keys are not
+        /// shown.
+        ///
+        /// `keep` gets a strong pointer to each key: should it be the last when the call returns, the
+        /// key's destructor runs here.
+        ///
+        /// # Panics
+        /// If `keep` or a destructor does; what was not visited stays.
+        pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
+            self.extract_if(|key, value| !keep(key, value))
+                .for_each(drop);
+        }
+
+        /// Takes out the live entries for which `take` is true, one at a time as the iterator goes on;
+        /// those it has not come to stay. O(capacity). The rest is as for [`retain`](Self::retain).
+        pub fn extract_if<F>(&mut self, take: F) -> ExtractIf<'_, K, V, F>
+        where
+            F: FnMut(&K, &mut V) -> bool,
+        {
+            self.store.extract_if(take)
+        }
+
+        /// Takes all live entries out. The map is empty, and without its memory, at once, even if the
+        /// iterator is forgotten. O(capacity).
+        pub fn drain(&mut self) -> Drain<'_, K, V> {
+            self.store.drain()
+        }
+
+        /// All live entries, keys as strong pointers, in no order. O(capacity).
+        pub fn iter(&self) -> Iter<'_, K, V> {
+            self.store.iter()
+        }
+
+        /// All live entries, keys as strong pointers, in no order. O(capacity).
+        pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
+            self.store.iter_mut()
+        }
+
+        /// All live keys, as strong pointers, in no order. O(capacity).
+        pub fn keys(&self) -> Keys<'_, K, V> {
+            self.store.keys()
+        }
+
+        /// All keys as weak handles, in no order, without an upgrade: for a look that must not keep
+        /// anybody alive, not even for a moment. Handles that are expired by now are skipped. O(capacity).
+        pub fn weak_keys(&self) -> WeakKeys<'_, K, V> {
+            self.store.weak_keys()
+        }
+
+        /// The values of all live keys, in no order. O(capacity); upgrades nobody.
+        pub fn values(&self) -> Values<'_, K, V> {
+            self.store.values()
+        }
+
+        /// The values of all live keys, in no order. O(capacity); upgrades nobody.
+        pub fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
+            self.store.values_mut()
+        }
+
+        /// The keys of the map, as strong pointers.
+        pub fn into_keys(self) -> IntoKeys<K, V> {
+            self.store.into_keys()
+        }
+
+        /// The values of the map's live keys.
+        pub fn into_values(self) -> IntoValues<K, V> {
+            self.store.into_values()
+        }
+    };
+}
+
+/// How a map with weak keys and owned values sets the value of a key that has none.
+macro_rules! filling {
+    () => {
+        /// Sets the value of a key that has none. O(1) amortised.
+        ///
+        /// # Errors
+        /// If a live key that is the same for the map has a value, the error holds its entry and hands back
+        /// the new value.
+        pub fn try_insert<'k>(
+            &mut self,
+            key: &'k K,
+            value: V,
+        ) -> Result<&mut V, OccupiedError<'_, 'k, K, V>> {
+            match self.entry(key) {
+                Entry::Occupied(entry) => Err(OccupiedError { entry, value }),
+                Entry::Vacant(entry) => Ok(entry.insert(value)),
+            }
+        }
+
+        /// The value of a key, which becomes `value` if it has none. O(1) amortised.
+        pub fn get_or_insert(&mut self, key: &K, value: V) -> &mut V {
+            self.entry(key).or_insert(value)
+        }
+    };
+}
+
+/// The same, where the value is made, and may refer to its key.
+macro_rules! making {
+    () => {
+        /// The value of a key, made by `make` if it has none. O(1) amortised, one lookup. `make` gets the
+        /// key as a weak handle, so that a value can refer to its key without keeping it alive.
+        ///
+        /// # Panics
+        /// If `make` does; the map is then as before.
+        pub fn get_or_insert_with(&mut self, key: &K, make: impl FnOnce(&K::Weak) -> V) -> &mut V {
+            self.entry(key).or_insert_with_key(make)
+        }
+
+        /// The value of a key, made by `make` if it has none. O(1) amortised, one lookup.
+        ///
+        /// # Errors
+        /// That of `make`; the map is then as before.
+        ///
+        /// # Panics
+        /// If `make` does; the map is then as before.
+        pub fn try_get_or_insert_with<E>(
+            &mut self,
+            key: &K,
+            make: impl FnOnce(&K::Weak) -> Result<V, E>,
+        ) -> Result<&mut V, E> {
+            self.entry(key).or_try_insert_with_key(make)
+        }
+    };
+}
+
+/// What maps with weak values say alike of all their entries.
+macro_rules! weak_values {
+    () => {
+        /// Removes some live entry, and returns it. In a row, the calls visit each bucket once: O(1)
+        /// amortised over emptying the map.
+        pub fn pop(&mut self) -> Option<(K, V)> {
+            self.store.pop()
+        }
+
+        /// Keeps the live entries for which `keep` is true. O(capacity). Dead ones are not shown.
+        ///
+        /// `keep` gets strong pointers: should one be the last when the call returns, its object's
+        /// destructor runs here.
+        ///
+        /// # Panics
+        /// If `keep` or a destructor does; what was not visited stays.
+        pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
+            self.extract_if(|key, value| !keep(key, value))
+                .for_each(drop);
+        }
+
+        /// Takes out the live entries for which `take` is true, one at a time as the iterator goes on;
+        /// those it has not come to stay. O(capacity). The rest is as for [`retain`](Self::retain).
+        pub fn extract_if<F>(
+            &mut self,
+            mut take: F,
+        ) -> ExtractIf<'_, K, V, impl FnMut(&K, &mut V) -> bool>
+        where
+            F: FnMut(&K, &V) -> bool,
+        {
+            self.store.extract_if(move |key, value| take(key, value))
+        }
+
+        /// Takes all live entries out. The map is empty, and without its memory, at once, even if the
+        /// iterator is forgotten. O(capacity).
+        pub fn drain(&mut self) -> Drain<'_, K, V> {
+            self.store.drain()
+        }
+
+        /// The values of all live entries, as strong pointers, in no order. O(capacity).
+        pub fn values(&self) -> Values<'_, K, V> {
+            self.store.values()
+        }
+
+        /// The values of all entries that are not dead by now, as weak handles, without an upgrade.
+        /// O(capacity).
+        pub fn weak_values(&self) -> WeakValues<'_, K, V> {
+            self.store.weak_values()
+        }
+
+        /// The keys of the map's live entries.
+        pub fn into_keys(self) -> IntoKeys<K, V> {
+            self.store.into_keys()
+        }
+
+        /// The values of the map's live entries, as strong pointers.
+        pub fn into_values(self) -> IntoValues<K, V> {
+            self.store.into_values()
+        }
+    };
+}
+
 /// `Extend`, `FromIterator` and `From` of an array, from one kind of item. (The array's collection has the
 /// default hasher, as with std, for nothing else would say which.)
 macro_rules! collecting {
@@ -183,4 +380,6 @@ macro_rules! iterator_names {
     };
 }
 
-pub(crate) use {collecting, housekeeping, iterator_names};
+pub(crate) use {
+    collecting, filling, housekeeping, iterator_names, making, owned_values, weak_values,
+};

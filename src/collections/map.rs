@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::Index;
 
-use super::common::{collecting, housekeeping};
+use super::common::{collecting, filling, housekeeping, making, owned_values};
 use super::store::{Store, by_addr};
 use crate::reference::{Identify, StrongRef, WeakKey};
 use crate::table::{Owned, Place};
@@ -209,25 +209,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         old
     }
 
-    /// Sets the value of a key that has none. O(1) amortised.
-    ///
-    /// # Errors
-    /// If the key has a value, the error holds its entry and hands back the new value.
-    pub fn try_insert<'k>(
-        &mut self,
-        key: &'k K,
-        value: V,
-    ) -> Result<&mut V, OccupiedError<'_, 'k, K, V>> {
-        match self.entry(key) {
-            Entry::Occupied(entry) => Err(OccupiedError { entry, value }),
-            Entry::Vacant(entry) => Ok(entry.insert(value)),
-        }
-    }
-
-    /// The value of a key, which becomes `value` if it has none. O(1) amortised.
-    pub fn get_or_insert(&mut self, key: &K, value: V) -> &mut V {
-        self.entry(key).or_insert(value)
-    }
+    filling!();
 
     /// Removes a key, and returns its value. O(1).
     ///
@@ -247,29 +229,7 @@ impl<K: StrongRef, V> WeakMap<K, V> {
         self.store.get_key_value(by_addr(key.addr()))
     }
 
-    /// The value of a key, made by `make` if it has none. O(1) amortised, one lookup. `make` gets the
-    /// key as a weak handle, so that a value can refer to its key without keeping it alive.
-    ///
-    /// # Panics
-    /// If `make` does; the map is then as before.
-    pub fn get_or_insert_with(&mut self, key: &K, make: impl FnOnce(&K::Weak) -> V) -> &mut V {
-        self.entry(key).or_insert_with_key(make)
-    }
-
-    /// The value of a key, made by `make` if it has none. O(1) amortised, one lookup.
-    ///
-    /// # Errors
-    /// That of `make`; the map is then as before.
-    ///
-    /// # Panics
-    /// If `make` does; the map is then as before.
-    pub fn try_get_or_insert_with<E>(
-        &mut self,
-        key: &K,
-        make: impl FnOnce(&K::Weak) -> Result<V, E>,
-    ) -> Result<&mut V, E> {
-        self.entry(key).or_try_insert_with_key(make)
-    }
+    making!();
 
     /// Removes a key, and returns it, as a strong pointer, with its value. O(1). In the key's own
     /// destructor, where there is no strong pointer any more, the entry stays.
@@ -278,80 +238,7 @@ impl<K: StrongRef, V> WeakMap<K, V> {
         self.store.remove_entry(by_addr(key.addr()))
     }
 
-    /// Removes some entry whose key lives, and returns it. In a row, the calls visit each bucket once:
-    /// O(1) amortised over emptying the map.
-    pub fn pop(&mut self) -> Option<(K, V)> {
-        self.store.pop()
-    }
-
-    /// Keeps the live entries for which `keep` is true. O(capacity). Entries of dead keys are not
-    /// shown.
-    ///
-    /// `keep` gets a strong pointer to each key: should it be the last when the call returns, the
-    /// key's destructor runs here.
-    ///
-    /// # Panics
-    /// If `keep` or a destructor does; what was not visited stays.
-    pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
-        self.extract_if(|key, value| !keep(key, value))
-            .for_each(drop);
-    }
-
-    /// Takes out the live entries for which `take` is true, one at a time as the iterator goes on;
-    /// those it has not come to stay. O(capacity). The rest is as for [`retain`](Self::retain).
-    pub fn extract_if<F>(&mut self, take: F) -> ExtractIf<'_, K, V, F>
-    where
-        F: FnMut(&K, &mut V) -> bool,
-    {
-        self.store.extract_if(take)
-    }
-
-    /// Takes all live entries out. The map is empty, and without its memory, at once, even if the
-    /// iterator is forgotten. O(capacity).
-    pub fn drain(&mut self) -> Drain<'_, K, V> {
-        self.store.drain()
-    }
-
-    /// All live entries, keys as strong pointers, in no order. O(capacity).
-    pub fn iter(&self) -> Iter<'_, K, V> {
-        self.store.iter()
-    }
-
-    /// All live entries, keys as strong pointers, in no order. O(capacity).
-    pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
-        self.store.iter_mut()
-    }
-
-    /// All live keys, as strong pointers, in no order. O(capacity).
-    pub fn keys(&self) -> Keys<'_, K, V> {
-        self.store.keys()
-    }
-
-    /// All keys as weak handles, in no order, without an upgrade: for a look that must not keep
-    /// anybody alive, not even for a moment. Handles that are expired by now are skipped. O(capacity).
-    pub fn weak_keys(&self) -> WeakKeys<'_, K, V> {
-        self.store.weak_keys()
-    }
-
-    /// The values of all live keys, in no order. O(capacity); upgrades nobody.
-    pub fn values(&self) -> Values<'_, K, V> {
-        self.store.values()
-    }
-
-    /// The values of all live keys, in no order. O(capacity); upgrades nobody.
-    pub fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
-        self.store.values_mut()
-    }
-
-    /// The keys of the map, as strong pointers.
-    pub fn into_keys(self) -> IntoKeys<K, V> {
-        self.store.into_keys()
-    }
-
-    /// The values of the map's live keys.
-    pub fn into_values(self) -> IntoValues<K, V> {
-        self.store.into_values()
-    }
+    owned_values!();
 }
 
 impl<K: WeakKey, V> Default for WeakMap<K, V> {

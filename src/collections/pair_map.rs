@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::common::{collecting, housekeeping};
+use super::common::{collecting, housekeeping, weak_values};
 use super::shown::Shown as _;
 use super::store::{Store, by_addr};
 use crate::ptr::Expired;
@@ -207,41 +207,7 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
         self.store.remove_entry(by_addr(key.addr()))
     }
 
-    /// Removes some live entry, and returns it. In a row, the calls visit each bucket once: O(1)
-    /// amortised over emptying the map.
-    pub fn pop(&mut self) -> Option<(K, V)> {
-        self.store.pop()
-    }
-
-    /// Keeps the live entries for which `keep` is true. O(capacity). Dead ones are not shown.
-    ///
-    /// `keep` gets strong pointers: should one be the last when the call returns, its object's
-    /// destructor runs here.
-    ///
-    /// # Panics
-    /// If `keep` or a destructor does; what was not visited stays.
-    pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
-        self.extract_if(|key, value| !keep(key, value))
-            .for_each(drop);
-    }
-
-    /// Takes out the live entries for which `take` is true, one at a time as the iterator goes on;
-    /// those it has not come to stay. O(capacity). The rest is as for [`retain`](Self::retain).
-    pub fn extract_if<F>(
-        &mut self,
-        mut take: F,
-    ) -> ExtractIf<'_, K, V, impl FnMut(&K, &mut V) -> bool>
-    where
-        F: FnMut(&K, &V) -> bool,
-    {
-        self.store.extract_if(move |key, value| take(key, value))
-    }
-
-    /// Takes all live entries out. The map is empty, and without its memory, at once, even if the
-    /// iterator is forgotten. O(capacity).
-    pub fn drain(&mut self) -> Drain<'_, K, V> {
-        self.store.drain()
-    }
+    weak_values!();
 
     /// All live entries, as strong pointers, in no order. O(capacity).
     pub fn iter(&self) -> Iter<'_, K, V> {
@@ -253,31 +219,10 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
         self.store.keys()
     }
 
-    /// The values of all live entries, as strong pointers, in no order. O(capacity).
-    pub fn values(&self) -> Values<'_, K, V> {
-        self.store.values()
-    }
-
     /// The keys of all entries that are not dead by now, as weak handles, without an upgrade.
     /// O(capacity).
     pub fn weak_keys(&self) -> WeakKeys<'_, K, V> {
         self.store.weak_keys()
-    }
-
-    /// The values of all entries that are not dead by now, as weak handles, without an upgrade.
-    /// O(capacity).
-    pub fn weak_values(&self) -> WeakValues<'_, K, V> {
-        self.store.weak_values()
-    }
-
-    /// The keys of the map's live entries, as strong pointers.
-    pub fn into_keys(self) -> IntoKeys<K, V> {
-        self.store.into_keys()
-    }
-
-    /// The values of the map's live entries, as strong pointers.
-    pub fn into_values(self) -> IntoValues<K, V> {
-        self.store.into_values()
     }
 }
 

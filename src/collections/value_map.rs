@@ -4,7 +4,7 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use super::common::{collecting, housekeeping};
+use super::common::{collecting, housekeeping, weak_values};
 use super::shown::Shown as _;
 use super::store::{Store, by_key};
 use crate::hash::DefaultHashBuilder;
@@ -288,41 +288,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         self.store.remove_entry(lookup)
     }
 
-    /// Removes some entry whose value lives, and returns it. In a row, the calls visit each bucket once:
-    /// O(1) amortised over emptying the map.
-    pub fn pop(&mut self) -> Option<(K, V)> {
-        self.store.pop()
-    }
-
-    /// Keeps the live entries for which `keep` is true. O(capacity). Dead ones are not shown.
-    ///
-    /// `keep` gets a strong pointer to each value: should it be the last when the call returns, the
-    /// value's destructor runs here.
-    ///
-    /// # Panics
-    /// If `keep` or a destructor does; what was not visited stays.
-    pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
-        self.extract_if(|key, value| !keep(key, value))
-            .for_each(drop);
-    }
-
-    /// Takes out the live entries for which `take` is true, one at a time as the iterator goes on;
-    /// those it has not come to stay. O(capacity). The rest is as for [`retain`](Self::retain).
-    pub fn extract_if<F>(
-        &mut self,
-        mut take: F,
-    ) -> ExtractIf<'_, K, V, impl FnMut(&K, &mut V) -> bool>
-    where
-        F: FnMut(&K, &V) -> bool,
-    {
-        self.store.extract_if(move |key, value| take(key, value))
-    }
-
-    /// Takes all live entries out. The map is empty, and without its memory, at once, even if the
-    /// iterator is forgotten. O(capacity).
-    pub fn drain(&mut self) -> Drain<'_, K, V> {
-        self.store.drain()
-    }
+    weak_values!();
 
     /// All live entries, values as strong pointers, in no order. O(capacity).
     pub fn iter(&self) -> Iter<'_, K, V> {
@@ -332,27 +298,6 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// The keys of all live values, in no order. O(capacity); upgrades nobody.
     pub fn keys(&self) -> Keys<'_, K, V> {
         self.store.keys()
-    }
-
-    /// All live values, as strong pointers, in no order. O(capacity).
-    pub fn values(&self) -> Values<'_, K, V> {
-        self.store.values()
-    }
-
-    /// All values as weak handles, in no order, without an upgrade. Handles that are expired by now
-    /// are skipped. O(capacity).
-    pub fn weak_values(&self) -> WeakValues<'_, K, V> {
-        self.store.weak_values()
-    }
-
-    /// The keys of the map's live values.
-    pub fn into_keys(self) -> IntoKeys<K, V> {
-        self.store.into_keys()
-    }
-
-    /// The live values of the map, as strong pointers.
-    pub fn into_values(self) -> IntoValues<K, V> {
-        self.store.into_values()
     }
 }
 

@@ -8,10 +8,9 @@ use std::vec::Vec;
 use super::content::Said;
 use super::iter::{Iter, Keys};
 
+use super::shared_housekeeping;
 use super::table::Table;
 use super::tie::{SharedRef, TieOf, TiedTo};
-use super::{circle, shared_housekeeping};
-use crate::concurrent::flight::Circle;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::Content;
 
@@ -208,20 +207,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         }
         // Before anything is in flight: their destructors may ask for the same content.
         self.table.sweep_hash(hash);
-        let made = self.table.get_or_make(
-            hash,
-            &Said::by(key),
-            |_, value| Some(value.clone()),
-            make,
-            |value, hash, queue| {
-                let tie = TieOf::<K>::new(key, hash, queue);
-                (tie, value.clone(), value)
-            },
-        );
-        match made {
-            Ok(made) => made,
-            Err(Circle) => circle::<K, V>(),
-        }
+        self.table.value_or_make(hash, &Said::by(key), key, make)
     }
 
     /// Changes the value of a key: the closure is shown the one that it, or a live key that says the same,

@@ -6,10 +6,10 @@ use std::boxed::Box;
 use std::sync::Arc;
 
 use super::drain::Depth;
+use super::flight::{Circle, Flight};
 use super::node::Node;
 use super::table::{Pin, Table};
-use super::tie::{Loose, Tied};
-use crate::concurrent::flight::{Circle, Flight};
+use super::tie::{Loose, Tied, TiedTo};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 
@@ -27,6 +27,52 @@ pub(crate) enum Wanted<R, L> {
     There(R),
     /// It is for the caller to make.
     Ours(L),
+}
+
+/// What was made, unless it was asked for while it is being made.
+#[inline]
+#[track_caller]
+pub(crate) fn made_by<K, V>(made: Result<V, Circle>) -> V {
+    match made {
+        Ok(made) => made,
+        Err(Circle) => circle::<K, V>(),
+    }
+}
+
+/// What is asked for while it is being made: a circle.
+#[track_caller]
+#[cold]
+pub(crate) fn circle<K, V>() -> ! {
+    panic!(
+        "a circle: the value ({}) of a key ({}) needs itself to be made",
+        core::any::type_name::<V>(),
+        core::any::type_name::<K>()
+    )
+}
+
+impl<Q: Eq + Clone, T: TiedTo, V: Clone> Table<Q, T, V> {
+    /// The value of a key, by identity or content, made by `make` if there is none.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn value_or_make(
+        &self,
+        hash: HashValue,
+        by: &Q,
+        key: &T::Pointer,
+        make: impl FnOnce() -> V,
+    ) -> V {
+        let made = self.get_or_make(
+            hash,
+            by,
+            |_, value| Some(value.clone()),
+            make,
+            |value, hash, queue| {
+                let tie = T::new(key, hash, queue);
+                (tie, value.clone(), value)
+            },
+        );
+        made_by::<T::Pointer, V>(made)
+    }
 }
 
 impl<K: Eq, T: Tied, V> Table<K, T, V> {

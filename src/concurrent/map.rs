@@ -4,10 +4,9 @@ use core::fmt;
 use std::vec::Vec;
 
 use super::iter::{Iter, Keys};
+use super::shared_housekeeping;
 use super::table::Table;
 use super::tie::{SharedRef, TieOf, TiedTo};
-use super::{circle, shared_housekeeping};
-use crate::concurrent::flight::Circle;
 use crate::hash::HashValue;
 use crate::reference::{Identify, StrongRef, WeakKey};
 
@@ -202,20 +201,7 @@ impl<K: SharedRef, V: Clone> WeakMap<K, V> {
     #[track_caller]
     pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce() -> V) -> V {
         let (hash, address) = Address::of(WeakKey::addr(key));
-        let made = self.table.get_or_make(
-            hash,
-            &address,
-            |_, value| Some(value.clone()),
-            make,
-            |value, hash, queue| {
-                let tie = TieOf::<K>::new(key, hash, queue);
-                (tie, value.clone(), value)
-            },
-        );
-        match made {
-            Ok(made) => made,
-            Err(Circle) => circle::<K, V>(),
-        }
+        self.table.value_or_make(hash, &address, key, make)
     }
 
     /// Changes the value of a key: the closure is shown the one that there is, if any, and says what is to

@@ -31,22 +31,11 @@ pub use set::WeakSet;
 pub use tie::{SharedRef, Sharing};
 pub use value_map::WeakValueMap;
 
-pub(crate) use making::{Absent, Leader, Wanted};
+pub(crate) use making::{Absent, Leader, Wanted, circle};
 pub(crate) use map::Address;
 pub(crate) use striped::Striped;
 pub(crate) use table::Table;
 pub(crate) use tie::{AnyTie, Ending, Loose, TieOf, Tied, TiedTo};
-
-/// What is asked for while it is being made: a circle.
-#[track_caller]
-#[cold]
-pub(crate) fn circle<K, V>() -> ! {
-    panic!(
-        "a circle: the value ({}) of a key ({}) needs itself to be made",
-        core::any::type_name::<V>(),
-        core::any::type_name::<K>()
-    )
-}
 
 /// The methods about size and the dead, word for word those of every shared collection.
 macro_rules! shared_housekeeping {

@@ -5,11 +5,11 @@ use std::vec::Vec;
 
 use super::iter::PairIter;
 
+use super::making::made_by;
 use super::map::{Address, has};
+use super::shared_housekeeping;
 use super::table::Table;
 use super::tie::{Loose, Pair, SharedRef, TieOf, TiedTo};
-use super::{circle, shared_housekeeping};
-use crate::concurrent::flight::Circle;
 use crate::hash::HashValue;
 use crate::reference::{Identify, WeakKey};
 
@@ -128,10 +128,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
             || make(key),
             |value, hash, _| (self.tie(hash, key, &value), (), value),
         );
-        match made {
-            Ok(made) => made,
-            Err(Circle) => circle::<K, V>(),
-        }
+        made_by::<K, V>(made)
     }
 
     /// Changes the value of a key: the closure is shown the live one, if there is one, and says what is to

@@ -6,10 +6,10 @@ use equivalent::Equivalent;
 use std::vec::Vec;
 
 use super::iter::ValueIter;
+use super::making::made_by;
+use super::shared_housekeeping;
 use super::table::Table;
 use super::tie::{SharedRef, TieOf, TiedTo};
-use super::{circle, shared_housekeeping};
-use crate::concurrent::flight::Circle;
 use crate::hash::{DefaultHashBuilder, HashValue};
 
 /// A hash map with owned keys and weak values that threads share behind `&self`: "the one live object of
@@ -144,10 +144,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
                 (tie, (), value)
             },
         );
-        match made {
-            Ok(made) => made,
-            Err(Circle) => circle::<K, V>(),
-        }
+        made_by::<K, V>(made)
     }
 
     /// Changes the value of a key: the closure is shown the live one, if there is one, and says what is to

@@ -1,11 +1,9 @@
 //! Very many objects, and values that own the next object: nothing recurses, and each value is destroyed
 //! once.
 
-use std::thread;
-
 use weakly::{Attribute, AttributeKey, Attributes, Strong};
 
-use crate::common::scaled;
+use crate::common::{on_a_stack_of, scaled};
 use crate::for_each_pointer;
 use crate::tools::{Count, Pointer, Witness, objects};
 
@@ -90,8 +88,7 @@ fn ends<P: Pointer, S: Says<P>>(linked: bool, end: fn(&S, Vec<P>)) {
         end(&says, all);
         drop(says);
     };
-    let small = thread::Builder::new().stack_size(64 * 1024 * scaled(1, 8));
-    small.spawn(run).unwrap().join().unwrap();
+    on_a_stack_of(64 * 1024 * scaled(1, 8), run);
     assert_eq!(destroyed.get(), many);
 }
 

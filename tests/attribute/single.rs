@@ -2,9 +2,9 @@
 
 use weakly::{Attribute, Identify, Reclaim, Strong};
 
+use crate::common::heap::{allocations, bytes};
 use crate::common::panics;
 use crate::for_each_pointer;
-use crate::heap::{allocations, bytes};
 use crate::tools::{Count, Pointer, message, objects};
 
 for_each_pointer!(

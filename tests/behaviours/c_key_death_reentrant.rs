@@ -1,11 +1,12 @@
 //! C. Destructors that look at, change or end the maps they are in (items 47–53).
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::rc::{self, Rc};
+use std::rc::Rc;
 
-use weakly::{Addr, Identify, StrongRef, Swept, WeakKey, WeakMap, WeakRef};
+use weakly::{Addr, StrongRef, WeakMap, WeakRef};
 
 use crate::collections::{Owning, chain, counted};
+use crate::common::lease::{Asked, Lease};
 use crate::common::{Counter, Kind, Witness, downgrade, is_alive, new, scaled};
 use crate::{for_each_kind, for_each_owning, heap};
 
@@ -155,51 +156,12 @@ thread_local! {
     static QUESTIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// An `Rc` that counts how often its maps ask whether one is dead.
-#[derive(Clone)]
-struct Asked(Rc<usize>);
+/// What counts how often its maps ask whether one is dead.
+type Link = Lease<usize>;
 
-#[derive(Clone)]
-struct WeakAsked(rc::Weak<usize>);
-
-// SAFETY: all is passed on to `Rc`.
-#[allow(unsafe_code)]
-unsafe impl WeakKey for Asked {
-    type Watch = Swept<Self>;
-    fn addr(this: &Self) -> *const () {
-        WeakKey::addr(&this.0)
-    }
-}
-
-// SAFETY: likewise.
-#[allow(unsafe_code)]
-unsafe impl StrongRef for Asked {
-    type Target = usize;
-    type Weak = WeakAsked;
-    fn downgrade(this: &Self) -> WeakAsked {
-        WeakAsked(Rc::downgrade(&this.0))
-    }
-}
-
-// SAFETY: likewise.
-#[allow(unsafe_code)]
-unsafe impl WeakRef for WeakAsked {
-    type Strong = Asked;
-    fn upgrade(&self) -> Option<Asked> {
-        self.0.upgrade().map(Asked)
-    }
-    fn addr(&self) -> *const () {
-        WeakRef::addr(&self.0)
-    }
-    fn is_expired(&self) -> bool {
+impl Asked for usize {
+    fn asked(_: *const Self) {
         QUESTIONS.set(QUESTIONS.get() + 1);
-        self.0.is_expired()
-    }
-}
-
-impl Identify<Asked> for WeakAsked {
-    fn addr(&self) -> *const () {
-        Identify::<Rc<usize>>::addr(&self.0)
     }
 }
 
@@ -211,7 +173,7 @@ fn a_purge_that_sweeps_a_chain_takes_a_round_for_a_link_at_the_worst() {
     let mut map = WeakMap::new();
     let mut head = None;
     for n in 0..n {
-        let key = Asked(Rc::new(n));
+        let key = Link::from(n);
         map.insert(&key, head.replace(key.clone()));
     }
     QUESTIONS.set(0);
@@ -220,7 +182,7 @@ fn a_purge_that_sweeps_a_chain_takes_a_round_for_a_link_at_the_worst() {
     assert_eq!(map.len(), 0);
     assert!(QUESTIONS.get() <= n * (n + 1) / 2 + n);
     // Without a chain, two rounds: one that finds them all, and one that finds nobody more.
-    let keys: Vec<_> = (0..n).map(|n| Asked(Rc::new(n))).collect();
+    let keys: Vec<_> = (0..n).map(Link::from).collect();
     map.extend(keys.iter().map(|key| (key, None)));
     drop(keys);
     QUESTIONS.set(0);

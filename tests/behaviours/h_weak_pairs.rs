@@ -5,6 +5,7 @@ use std::thread;
 
 use weakly::{Strong, StrongRef, WeakPairMap, local};
 
+use crate::common::pairs::end_in_any_order;
 use crate::common::{Key, Kind, downgrade, is_alive, new, scaled};
 use crate::for_each_kind;
 
@@ -13,66 +14,38 @@ for_each_kind!(
     a_half_dead_pair_is_never_shown,
 );
 
-/// The pairs of 3 keys and 4 values, and a map of each key to each value, one value a map.
-type Pairs<K, V> = (Vec<K>, Vec<V>, Vec<WeakPairMap<K, V>>);
-
-fn pairs<K: StrongRef + From<usize>, V: StrongRef + From<usize>>() -> Pairs<K, V> {
-    let keys: Vec<K> = (0..3).map(K::from).collect();
-    let values: Vec<V> = (0..4).map(V::from).collect();
-    let to = |value| keys.iter().map(|key| (key, value)).collect();
-    let maps = values.iter().map(to).collect();
-    (keys, values, maps)
-}
-
-/// Ends keys and values in some order, and compares the maps with what must be left.
-fn check_pairs<K, V>(order: [(bool, usize); 7], exact: bool)
+/// Ends keys and values, and compares the maps with what must be left.
+fn check_pairs<K, V>(exact: bool)
 where
     K: StrongRef<Target = usize> + From<usize> + std::ops::Deref<Target = usize>,
     V: StrongRef<Target = usize> + From<usize> + std::ops::Deref<Target = usize>,
 {
-    let (keys, values, mut maps) = pairs::<K, V>();
-    let mut keys: Vec<_> = keys.into_iter().map(Some).collect();
-    let mut values: Vec<_> = values.into_iter().map(Some).collect();
-    for (is_key, n) in order {
-        if is_key {
-            keys[n] = None;
-        } else {
-            values[n] = None;
+    let look = |map: &WeakPairMap<K, V>, keys: &[Option<K>], value: &Option<V>| {
+        let mut live = 0;
+        for key in keys.iter().flatten() {
+            assert_eq!(map.get(key).is_some(), value.is_some());
+            live += usize::from(value.is_some());
         }
-        for (map, value) in maps.iter_mut().zip(&values) {
-            let mut live = 0;
-            for key in keys.iter().flatten() {
-                assert_eq!(map.get(key).is_some(), value.is_some());
-                live += usize::from(value.is_some());
-            }
-            assert_eq!((map.len_live(), map.iter().count()), (live, live));
-            assert!(!exact || map.len() == live);
-            assert!(
-                !exact || map.len() + map.pending_dead() == 3,
-                "once, though both have died"
-            );
-        }
-    }
-    for map in &mut maps {
+        assert_eq!((map.len_live(), map.iter().count()), (live, live));
+        assert!(!exact || map.len() == live);
+        assert!(
+            !exact || map.len() + map.pending_dead() == 3,
+            "once, though both have died"
+        );
+    };
+    end_in_any_order(look, |mut map| {
         map.purge();
         assert_eq!((map.len(), map.pending_dead()), (0, 0));
-    }
+    });
 }
 
 /// H114, H118: An entry of a pair map lives as long as both its sides, in whatever order they die, of
 /// whatever kinds of pointer; other entries are not affected; it counts once.
 fn a_pair_lives_as_long_as_both<P: Kind>() {
-    let [k, v] = [true, false];
-    for order in [
-        [(k, 0), (k, 1), (k, 2), (v, 0), (v, 1), (v, 2), (v, 3)],
-        [(v, 0), (v, 1), (v, 2), (v, 3), (k, 0), (k, 1), (k, 2)],
-        [(k, 1), (v, 3), (v, 0), (k, 0), (v, 2), (k, 2), (v, 1)],
-    ] {
-        check_pairs::<Key<P>, Key<P>>(order, P::NOTIFIES);
-        check_pairs::<Key<P>, Strong<usize>>(order, P::NOTIFIES);
-        check_pairs::<Key<P>, local::Strong<usize>>(order, P::NOTIFIES);
-        check_pairs::<Key<P>, std::rc::Rc<usize>>(order, false);
-    }
+    check_pairs::<Key<P>, Key<P>>(P::NOTIFIES);
+    check_pairs::<Key<P>, Strong<usize>>(P::NOTIFIES);
+    check_pairs::<Key<P>, local::Strong<usize>>(P::NOTIFIES);
+    check_pairs::<Key<P>, std::rc::Rc<usize>>(false);
 }
 
 /// H115: A half-dead entry is never shown, whichever half it is: by no lookup, by no iterator.

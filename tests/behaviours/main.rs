@@ -14,7 +14,6 @@
 mod collections;
 #[path = "../common/mod.rs"]
 mod common;
-mod heap;
 
 mod a_map_basics;
 mod a_map_contents;
@@ -36,3 +35,8 @@ mod i_pointers;
 mod j_finalizers;
 mod n_memory;
 mod n_reclaim;
+
+use common::heap::{self, Counting, Heap};
+
+#[global_allocator]
+static HEAP: Heap<Counting> = Heap(Counting);

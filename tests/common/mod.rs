@@ -3,7 +3,11 @@
 
 #![allow(dead_code, unreachable_pub)] // each test program uses its own part
 
+pub mod heap;
+pub mod lease;
 pub mod own;
+pub mod owned;
+pub mod pairs;
 
 use std::borrow::Borrow;
 use std::cell::Cell;
@@ -11,7 +15,7 @@ use std::io::Write;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
-use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -175,6 +179,21 @@ impl Drop for Witness {
     }
 }
 
+/// Counts, on whatever thread.
+#[derive(Clone, Default)]
+pub struct Count(Arc<AtomicUsize>);
+
+impl Count {
+    /// Counts one more, and says how many there are.
+    pub fn add(&self) -> usize {
+        self.0.fetch_add(1, SeqCst) + 1
+    }
+
+    pub fn get(&self) -> usize {
+        self.0.load(SeqCst)
+    }
+}
+
 /// A value whose drop does something.
 pub struct OnDrop(Box<dyn FnMut()>);
 
@@ -225,6 +244,12 @@ pub fn explode() -> ! {
 /// `full`, or `small` where every step is interpreted.
 pub const fn scaled(full: usize, small: usize) -> usize {
     if cfg!(miri) { small } else { full }
+}
+
+/// Runs something on a stack of so many bytes.
+pub fn on_a_stack_of<R: Send + 'static>(size: usize, f: impl FnOnce() -> R + Send + 'static) -> R {
+    let thread = std::thread::Builder::new().stack_size(size);
+    thread.spawn(f).unwrap().join().unwrap()
 }
 
 /// Runs something that may never end; if it does not within some time, the whole program fails, before it

@@ -76,12 +76,7 @@ fn entering_again_changes_nothing_but_what_is_owned<C: Collection>() {
 fn dead_entries_are_not_found<C: Collection>() {
     let mut lives = lives::<C::Kind>(MANY);
     let all = C::of(&lives, &quietly());
-    let dead = lives.split_off(MANY / 2);
-    let ghosts: Vec<_> = dead
-        .iter()
-        .map(|life| (**life, Life::<C::Kind>::downgrade(life)))
-        .collect();
-    drop(dead);
+    let ghosts = ghosts::<C::Kind>(lives.split_off(MANY / 2));
     let announced = C::announced(MANY / 2);
     assert_eq!(all.counts(), (MANY - announced, MANY / 2, announced));
     for _drained in [false, true] {

@@ -1,9 +1,8 @@
 //! Deaths that cause deaths, on a small stack.
 
 use std::sync::{Arc, Mutex};
-use std::thread;
 
-use crate::common::scaled;
+use crate::common::{on_a_stack_of, scaled};
 use crate::faces::*;
 use crate::for_each_owning;
 
@@ -37,8 +36,7 @@ fn chain<C: Collection>(links: usize, count: &Count) -> (C, Life<C::Kind>, usize
 }
 
 fn on_a_small_stack(f: fn()) {
-    let small = thread::Builder::new().stack_size(256 << 10);
-    small.spawn(f).unwrap().join().unwrap();
+    on_a_stack_of(256 << 10, f);
 }
 
 /// C53: All of it.

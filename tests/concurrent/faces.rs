@@ -5,13 +5,15 @@
 //! a weak value, is an [`Owned`].
 
 use std::borrow::Borrow;
-use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use weakly::concurrent::{Interner, SharedRef, WeakMap, WeakSet, WeakValueMap};
 use weakly::{Reclaim, Strong, StrongRef, WeakKey};
+
+pub(crate) use crate::common::Count;
+use crate::common::owned;
 
 /// A kind of pointer that shared collections take.
 pub(crate) trait Kind: 'static {
@@ -47,6 +49,12 @@ pub(crate) fn lives<P: Kind>(n: usize) -> Vec<Life<P>> {
     (0..n).map(Into::into).collect()
 }
 
+/// Ends lives; what their entries could still be looked up by, number and weak handle.
+pub(crate) fn ghosts<P: Kind>(lives: Vec<Life<P>>) -> Vec<(usize, WeakLife<P>)> {
+    let ghost = |life: Life<P>| (*life, Life::<P>::downgrade(&life));
+    lives.into_iter().map(ghost).collect()
+}
+
 /// Whether they are the same object.
 pub(crate) fn is_same<P: Kind>(one: &Life<P>, other: &Life<P>) -> bool {
     Life::<P>::addr(one) == Life::<P>::addr(other)
@@ -60,23 +68,11 @@ pub(crate) fn quietly() -> Ends {
     Arc::new(|_| ())
 }
 
-/// Counts, on whatever thread.
-#[derive(Clone, Default)]
-pub(crate) struct Count(Arc<AtomicUsize>);
-
 impl Count {
-    pub(crate) fn add(&self) {
-        self.0.fetch_add(1, SeqCst);
-    }
-
-    pub(crate) fn get(&self) -> usize {
-        self.0.load(SeqCst)
-    }
-
     /// What is destroyed is counted.
     pub(crate) fn ends(&self) -> Ends {
         let this = self.clone();
-        Arc::new(move |_| this.add())
+        Arc::new(move |_| _ = this.add())
     }
 }
 
@@ -102,43 +98,7 @@ impl Over {
 }
 
 /// What a collection owns of an entry.
-pub(crate) struct Owned {
-    pub(crate) number: usize,
-    ends: Ends,
-}
-
-impl Owned {
-    pub(crate) fn new(number: usize, ends: &Ends) -> Self {
-        let ends = ends.clone();
-        Owned { number, ends }
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        (self.ends)(self.number);
-    }
-}
-
-impl PartialEq for Owned {
-    fn eq(&self, other: &Self) -> bool {
-        self.number == other.number
-    }
-}
-
-impl Eq for Owned {}
-
-impl Hash for Owned {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.number.hash(state);
-    }
-}
-
-impl Borrow<usize> for Owned {
-    fn borrow(&self) -> &usize {
-        &self.number
-    }
-}
+pub(crate) type Owned = owned::Owned<Ends>;
 
 /// A collection of entries that die.
 pub(crate) trait Collection: Default + Send + Sync + 'static {
@@ -253,6 +213,68 @@ macro_rules! housekeeping {
     };
 }
 
+/// What a removal gives.
+trait Removed {
+    fn is_one(&self) -> bool;
+}
+
+impl Removed for bool {
+    fn is_one(&self) -> bool {
+        *self
+    }
+}
+
+impl<T> Removed for Option<T> {
+    fn is_one(&self) -> bool {
+        self.is_some()
+    }
+}
+
+/// How entries are taken from a map: `$name` is how it takes the key of a life, `$number` that of an entry.
+macro_rules! map_changes {
+    (|$this:ident, $life:ident| $name:expr, |$key:ident, $value:pat_param| $number:expr) => {
+        fn leave(&self, $life: &Life<P>) -> bool {
+            let $this = self;
+            self.0.remove($name).is_one()
+        }
+        fn leave_if(&self, $life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
+            let $this = self;
+            self.0.remove_if($name, |_| wanted()).is_one()
+        }
+        fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
+            self.0.retain(|$key, $value| keep($number));
+        }
+    };
+}
+
+/// The same for a set.
+macro_rules! set_changes {
+    (|$life:ident| $name:expr) => {
+        fn leave(&self, $life: &Life<P>) -> bool {
+            self.0.remove($name)
+        }
+        fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
+            // It has no such method, but shows the elements inside the table.
+            let mut removed = false;
+            self.0.retain(|each| {
+                let takes = is_same::<P>(each, life) && wanted();
+                removed |= takes;
+                !takes
+            });
+            removed
+        }
+        fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
+            self.0.retain(|life| keep(**life));
+        }
+    };
+}
+
+/// Both, which are equal.
+fn agreed(one: usize, other: usize) -> usize {
+    assert_eq!(one, other);
+    one
+}
+
 macro_rules! defaults {
     ($($name:ident)*) => {$(
         impl<P: Kind> Default for $name<P> {
@@ -290,18 +312,10 @@ impl<P: Kind> Collection for Maps<P> {
 }
 
 impl<P: Kind> Changing for Maps<P> {
-    fn leave(&self, life: &Life<P>) -> bool {
-        self.0.remove(life).is_some()
-    }
-    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
-        self.0.remove_if(life, |_| wanted())
-    }
-    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
-        self.0.retain(|life, owned| {
-            assert_eq!(**life, owned.number);
-            keep(owned.number)
-        });
-    }
+    map_changes!(|_all, life| life, |life, owned| agreed(
+        **life,
+        owned.number
+    ));
 }
 
 impl<P: Kind> Collection for Sets<P> {
@@ -322,22 +336,7 @@ impl<P: Kind> Collection for Sets<P> {
 }
 
 impl<P: Kind> Changing for Sets<P> {
-    fn leave(&self, life: &Life<P>) -> bool {
-        self.0.remove(life)
-    }
-    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
-        // It has no such method, but shows the elements inside the table.
-        let mut removed = false;
-        self.0.retain(|each| {
-            let takes = is_same::<P>(each, life) && wanted();
-            removed |= takes;
-            !takes
-        });
-        removed
-    }
-    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
-        self.0.retain(|life| keep(**life));
-    }
+    set_changes!(|life| life);
 }
 
 impl<P: Kind> Collection for ValueMaps<P> {
@@ -364,20 +363,10 @@ impl<P: Kind> Collection for ValueMaps<P> {
 }
 
 impl<P: Kind> Changing for ValueMaps<P> {
-    fn leave(&self, life: &Life<P>) -> bool {
-        self.0.remove(&Self::name(**life)).is_some()
-    }
-    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
-        self.0
-            .remove_if(&Self::name(**life), |_| wanted())
-            .is_some()
-    }
-    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
-        self.0.retain(|name, life| {
-            assert_eq!(name.number, **life);
-            keep(**life)
-        });
-    }
+    map_changes!(|_all, life| &Self::name(**life), |name, life| agreed(
+        **life,
+        name.number
+    ));
 }
 
 impl<P: Kind> Collection for Interners<P> {

@@ -27,6 +27,26 @@ pub(crate) fn is_same<M: Making>(one: &M::Value, other: &M::Value) -> bool {
     std::ptr::eq(&raw const **one, &raw const **other)
 }
 
+/// What all have by the same name, and how a value is made.
+macro_rules! alike {
+    ($value:ty) => {
+        type Value = $value;
+
+        fn clear(&self) {
+            self.map.clear();
+        }
+        fn retain(&self, keep: bool) {
+            self.map.retain(|_, _| keep);
+        }
+        fn len(&self) -> usize {
+            self.map.len()
+        }
+        fn value(number: usize) -> $value {
+            number.into()
+        }
+    };
+}
+
 /// By weak keys.
 pub(crate) struct Maps<P: Kind> {
     map: WeakMap<Life<P>, Arc<usize>>,
@@ -34,7 +54,7 @@ pub(crate) struct Maps<P: Kind> {
 }
 
 impl<P: Kind> Making for Maps<P> {
-    type Value = Arc<usize>;
+    alike!(Arc<usize>);
 
     fn new() -> Self {
         let (map, keys) = (WeakMap::new(), lives::<P>(8));
@@ -54,55 +74,34 @@ impl<P: Kind> Making for Maps<P> {
     fn remove(&self, key: usize) -> bool {
         self.map.remove(&self.keys[key]).is_some()
     }
-    fn clear(&self) {
-        self.map.clear();
-    }
-    fn retain(&self, keep: bool) {
-        self.map.retain(|_, _| keep);
-    }
-    fn len(&self) -> usize {
-        self.map.len()
-    }
-    fn value(number: usize) -> Arc<usize> {
-        Arc::new(number)
-    }
 }
 
 /// Weak values, which the test keeps.
-pub(crate) struct Values<P: Kind>(WeakValueMap<usize, Life<P>>);
+pub(crate) struct Values<P: Kind> {
+    map: WeakValueMap<usize, Life<P>>,
+}
 
 impl<P: Kind> Making for Values<P> {
-    type Value = Life<P>;
+    alike!(Life<P>);
 
     fn new() -> Self {
-        Values(WeakValueMap::new())
+        let map = WeakValueMap::new();
+        Values { map }
     }
     fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Life<P> {
-        self.0.get_or_insert_with(key, |asked| {
+        self.map.get_or_insert_with(key, |asked| {
             assert_eq!(*asked, key);
             make().into()
         })
     }
     fn get(&self, key: usize) -> Option<Life<P>> {
-        self.0.get(&key)
+        self.map.get(&key)
     }
     fn set(&self, key: usize, value: &Life<P>) -> bool {
-        self.0.insert(key, value)
+        self.map.insert(key, value)
     }
     fn remove(&self, key: usize) -> bool {
-        self.0.remove(&key).is_some()
-    }
-    fn clear(&self) {
-        self.0.clear();
-    }
-    fn retain(&self, keep: bool) {
-        self.0.retain(|_, _| keep);
-    }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-    fn value(number: usize) -> Life<P> {
-        number.into()
+        self.map.remove(&key).is_some()
     }
 }
 
@@ -121,7 +120,7 @@ impl<P: Kind> HashMaps<P> {
 }
 
 impl<P: Kind> Making for HashMaps<P> {
-    type Value = Arc<usize>;
+    alike!(Arc<usize>);
 
     fn new() -> Self {
         let (map, keys) = (WeakHashMap::new(), Default::default());
@@ -141,18 +140,6 @@ impl<P: Kind> Making for HashMaps<P> {
     fn remove(&self, key: usize) -> bool {
         self.map.remove(&key).is_some()
     }
-    fn clear(&self) {
-        self.map.clear();
-    }
-    fn retain(&self, keep: bool) {
-        self.map.retain(|_, _| keep);
-    }
-    fn len(&self) -> usize {
-        self.map.len()
-    }
-    fn value(number: usize) -> Arc<usize> {
-        Arc::new(number)
-    }
 }
 
 /// Weak values of weak keys.
@@ -162,7 +149,7 @@ pub(crate) struct Pairs<P: Kind> {
 }
 
 impl<P: Kind> Making for Pairs<P> {
-    type Value = Life<P>;
+    alike!(Life<P>);
 
     fn new() -> Self {
         let (map, keys) = (WeakPairMap::new(), lives::<P>(8));
@@ -183,17 +170,5 @@ impl<P: Kind> Making for Pairs<P> {
     }
     fn remove(&self, key: usize) -> bool {
         self.map.remove(&self.keys[key]).is_some()
-    }
-    fn clear(&self) {
-        self.map.clear();
-    }
-    fn retain(&self, keep: bool) {
-        self.map.retain(|_, _| keep);
-    }
-    fn len(&self) -> usize {
-        self.map.len()
-    }
-    fn value(number: usize) -> Life<P> {
-        number.into()
     }
 }

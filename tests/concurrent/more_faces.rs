@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use weakly::Reclaim;
 use weakly::concurrent::{WeakHashMap, WeakHashSet, WeakPairMap};
 
-use super::{Changing, Collection, Ends, Kind, Life, Owned, WeakLife, is_same};
+use super::{Changing, Collection, Ends, Kind, Life, Owned, Removed, WeakLife, agreed, is_same};
 
 pub(crate) struct HashMaps<P: Kind>(WeakHashMap<Life<P>, Arc<Owned>>);
 pub(crate) struct HashSets<P: Kind>(WeakHashSet<Life<P>>);
@@ -52,18 +52,10 @@ impl<P: Kind> Collection for HashMaps<P> {
 }
 
 impl<P: Kind> Changing for HashMaps<P> {
-    fn leave(&self, life: &Life<P>) -> bool {
-        self.0.remove(&**life).is_some()
-    }
-    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
-        self.0.remove_if(&**life, |_| wanted())
-    }
-    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
-        self.0.retain(|life, owned| {
-            assert_eq!(**life, owned.number);
-            keep(owned.number)
-        });
-    }
+    map_changes!(|_all, life| &**life, |life, owned| agreed(
+        **life,
+        owned.number
+    ));
 }
 
 impl<P: Kind> Collection for HashSets<P> {
@@ -85,22 +77,7 @@ impl<P: Kind> Collection for HashSets<P> {
 }
 
 impl<P: Kind> Changing for HashSets<P> {
-    fn leave(&self, life: &Life<P>) -> bool {
-        self.0.remove(&**life)
-    }
-    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
-        // It has no such method, but shows the elements inside the table.
-        let mut removed = false;
-        self.0.retain(|each| {
-            let takes = is_same::<P>(each, life) && wanted();
-            removed |= takes;
-            !takes
-        });
-        removed
-    }
-    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
-        self.0.retain(|life| keep(**life));
-    }
+    set_changes!(|life| &**life);
 }
 
 impl<P: Kind> Collection for PairsByKey<P> {
@@ -122,15 +99,7 @@ impl<P: Kind> Collection for PairsByKey<P> {
 }
 
 impl<P: Kind> Changing for PairsByKey<P> {
-    fn leave(&self, life: &Life<P>) -> bool {
-        self.0.remove(life).is_some()
-    }
-    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
-        self.0.remove_if(life, |_| wanted()).is_some()
-    }
-    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
-        self.0.retain(|key, _| keep(**key));
-    }
+    map_changes!(|_all, life| life, |key, _| **key);
 }
 
 impl<P: Kind> Collection for PairsByValue<P> {
@@ -156,13 +125,7 @@ impl<P: Kind> Collection for PairsByValue<P> {
 }
 
 impl<P: Kind> Changing for PairsByValue<P> {
-    fn leave(&self, life: &Life<P>) -> bool {
-        self.0.remove(&self.key(**life)).is_some()
-    }
-    fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
-        self.0.remove_if(&self.key(**life), |_| wanted()).is_some()
-    }
-    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
-        self.0.retain(|_, value| keep(**value));
-    }
+    map_changes!(|all, life| &all.key(**life), |key, value| agreed(
+        **key, **value
+    ));
 }

@@ -8,6 +8,7 @@ use weakly::concurrent::WeakPairMap;
 use weakly::{Addr, Strong, StrongRef};
 
 use crate::common::own::{self, Own};
+use crate::common::pairs::end_in_any_order;
 use crate::common::{panics, scaled};
 use crate::faces::{Kind, Life, Ours, Over, Std, is_same, lives};
 
@@ -92,50 +93,30 @@ fn values_are_swapped_removed_and_computed<K: Kind, V: Kind>() {
 /// H114, H118, E76: In whatever order they die, and however many have died before a purge: other entries are not
 /// affected, and each counts once.
 fn a_pair_lives_as_long_as_both<K: Kind, V: Kind>() {
-    let (k, v) = (true, false);
-    for order in [
-        [(k, 0), (k, 1), (k, 2), (v, 0), (v, 1), (v, 2), (v, 3)],
-        [(v, 0), (v, 1), (v, 2), (v, 3), (k, 0), (k, 1), (k, 2)],
-        [(k, 1), (v, 3), (v, 0), (k, 0), (v, 2), (k, 2), (v, 1)],
-    ] {
-        let (keys, values) = (lives::<K>(3), lives::<V>(4));
-        // Each key to each value, one value a map.
-        let to = |value| keys.iter().map(|key| (key, value)).collect();
-        let maps: Vec<Pairs<K, V>> = values.iter().map(to).collect();
-        let mut keys: Vec<_> = keys.into_iter().map(Some).collect();
-        let mut values: Vec<_> = values.into_iter().map(Some).collect();
-        for (is_key, n) in order {
-            if is_key {
-                keys[n] = None;
-            } else {
-                values[n] = None;
-            }
-            for (map, value) in maps.iter().zip(&values) {
-                let mut live = 0;
-                for key in keys.iter().flatten() {
-                    assert_eq!(map.get(key).is_some(), value.is_some());
-                    live += usize::from(value.is_some());
-                }
-                assert_eq!((map.len_live(), map.iter().count()), (live, live));
-                // What nobody tells of counts until a purge.
-                let untold_keys = keys.iter().filter(|key| key.is_some() || !K::NOTIFIES);
-                let untold = if value.is_some() || !V::NOTIFIES {
-                    untold_keys.count()
-                } else {
-                    0
-                };
-                assert_eq!(
-                    (map.len(), map.pending_dead()),
-                    (untold, 3 - untold),
-                    "once"
-                );
-            }
+    let look = |map: &Pairs<K, V>, keys: &[Option<Life<K>>], value: &Option<Life<V>>| {
+        let mut live = 0;
+        for key in keys.iter().flatten() {
+            assert_eq!(map.get(key).is_some(), value.is_some());
+            live += usize::from(value.is_some());
         }
-        for map in &maps {
-            map.purge();
-            assert_eq!(counts::<K, V>(map), (0, 0, 0));
-        }
-    }
+        assert_eq!((map.len_live(), map.iter().count()), (live, live));
+        // What nobody tells of counts until a purge.
+        let untold_keys = keys.iter().filter(|key| key.is_some() || !K::NOTIFIES);
+        let untold = if value.is_some() || !V::NOTIFIES {
+            untold_keys.count()
+        } else {
+            0
+        };
+        assert_eq!(
+            (map.len(), map.pending_dead()),
+            (untold, 3 - untold),
+            "once"
+        );
+    };
+    end_in_any_order(look, |map| {
+        map.purge();
+        assert_eq!(counts::<K, V>(&map), (0, 0, 0));
+    });
 }
 
 /// H115: Whichever half it is: by no lookup, by no iterator.

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
 use weakly::Reclaim::{OnRequest, OnUse};
+use weakly::Strong;
 use weakly::concurrent::WeakValueMap;
-use weakly::{Strong, StrongRef};
 
 use crate::common::{explode, panics, scaled};
 use crate::faces::*;
@@ -43,12 +43,7 @@ fn on_request<C: Collection>(n: usize, ends: &Ends) -> (C, Vec<Life<C::Kind>>) {
 /// Whatever is kept, the dead are not found, not shown, and do not count.
 fn the_dead_are_dead_under_either_policy<C: Collection>() {
     let (all, mut lives) = on_request::<C>(MANY, &quietly());
-    let dead = lives.split_off(MANY / 2);
-    let ghosts: Vec<_> = dead
-        .iter()
-        .map(|life| (**life, Life::<C::Kind>::downgrade(life)))
-        .collect();
-    drop(dead);
+    let ghosts = ghosts::<C::Kind>(lives.split_off(MANY / 2));
     let check = || {
         assert_eq!(all.numbers(), (0..MANY / 2).collect::<Vec<_>>());
         assert!(lives.iter().all(|life| all.has(life)));
@@ -319,7 +314,7 @@ fn what_is_replaced_in_the_destructor_is_kept() {
     }
     impl Drop for Name {
         fn drop(&mut self) {
-            self.0.take().iter().for_each(Count::add);
+            self.0.take().iter().for_each(|count| _ = count.add());
         }
     }
     impl Drop for Dying {

@@ -1,20 +1,17 @@
 //! How the dead of whom nobody tells are found: by a sweep that goes round, a few entries at a time, with
 //! each change, and with each 32nd read of a thread.
 
-#![allow(unsafe_code)]
-
-use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
-use std::ops::Deref;
-use std::sync::{Arc, Barrier, LazyLock, Mutex, Weak};
+use std::sync::{Arc, Barrier, LazyLock, Mutex};
 use std::thread;
 
 use weakly::concurrent::{Interner, WeakMap, WeakValueMap};
-use weakly::{Addr, Identify, Reclaim, Strong, StrongRef, Swept, WeakKey, WeakRef};
+use weakly::{Addr, Reclaim, Strong};
 
-use crate::common::scaled;
+use crate::common::lease::{self, Asked};
+use crate::common::{on_a_stack_of, scaled};
 use crate::faces::*;
 use crate::{for_each_changing, for_each_collection};
 
@@ -231,70 +228,12 @@ impl Hasher for Plain {
     }
 }
 
-/// A pointer that tells of each time it is asked whether it is dead.
-#[derive(Clone)]
-struct Lease(Arc<Key>);
+/// A pointer to one.
+type Lease = lease::Lease<Key>;
 
-#[derive(Clone)]
-struct WeakLease(Weak<Key>);
-
-impl From<Key> for Lease {
-    fn from(key: Key) -> Self {
-        Lease(Arc::new(key))
-    }
-}
-
-impl Deref for Lease {
-    type Target = Key;
-
-    fn deref(&self) -> &Key {
-        &self.0
-    }
-}
-
-impl Borrow<Key> for Lease {
-    fn borrow(&self) -> &Key {
-        &self.0
-    }
-}
-
-// SAFETY: all is passed on to `Arc`, which pins its address.
-unsafe impl WeakKey for Lease {
-    type Watch = Swept<Self>;
-    fn addr(this: &Self) -> *const () {
-        Arc::as_ptr(&this.0).cast()
-    }
-}
-
-// SAFETY: likewise.
-unsafe impl StrongRef for Lease {
-    type Target = Key;
-    type Weak = WeakLease;
-
-    fn downgrade(this: &Self) -> WeakLease {
-        WeakLease(Arc::downgrade(&this.0))
-    }
-}
-
-// SAFETY: likewise.
-unsafe impl WeakRef for WeakLease {
-    type Strong = Lease;
-
-    fn upgrade(&self) -> Option<Lease> {
-        self.0.upgrade().map(Lease)
-    }
-    fn addr(&self) -> *const () {
-        self.0.as_ptr().cast()
-    }
-    fn is_expired(&self) -> bool {
-        ASKED.with_borrow_mut(|asked| asked.insert(self.0.as_ptr()));
-        self.0.strong_count() == 0
-    }
-}
-
-impl Identify<Lease> for WeakLease {
-    fn addr(&self) -> *const () {
-        WeakRef::addr(self)
+impl Asked for Key {
+    fn asked(this: *const Self) {
+        ASKED.with_borrow_mut(|asked| asked.insert(this));
     }
 }
 
@@ -419,8 +358,7 @@ fn a_destructor_that_a_read_runs_reads() {
         }
         assert_eq!((map.len(), count.get()), (1, DEAD));
     };
-    let small = thread::Builder::new().stack_size(512 << 10);
-    small.spawn(test).unwrap().join().unwrap();
+    on_a_stack_of(512 << 10, test);
 }
 
 /// C53: Destructors that purge, each of which ends the key of the next.
@@ -448,8 +386,7 @@ fn destructors_that_purge_nest_no_deeper_than_others() {
         map.purge();
         assert_eq!((map.len(), count.get()), (0, LINKS));
     };
-    let small = thread::Builder::new().stack_size(512 << 10);
-    small.spawn(test).unwrap().join().unwrap();
+    on_a_stack_of(512 << 10, test);
 }
 
 /// C47: Inside the destructor of an `Arc`'s payload its entry is one of the dead; as long as nothing else is looked

@@ -1,7 +1,6 @@
 //! Code of users that runs while a shared collection looks for something (`Eq` of keys and of contents, and
 //! `is_expired` of pointers): it panics, uses the collection, or lets another thread use it.
 
-use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
@@ -11,8 +10,9 @@ use std::thread;
 use weakly::concurrent::{
     Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
 };
-use weakly::{Identify, Reclaim, Strong, StrongRef, Swept, WeakKey, WeakRef};
+use weakly::{Reclaim, Strong, StrongRef};
 
+use crate::common::lease::{self, Asked};
 use crate::common::{explode, in_time, panics, scaled};
 use crate::faces::{Count, Ends, Owned};
 
@@ -66,76 +66,11 @@ impl Hash for Key {
 }
 
 /// A pointer that is found by sweeping, and is touchy about being asked whether it is dead.
-#[derive(Clone)]
-struct Lease(Arc<Key>);
+type Lease = lease::Lease<Key>;
 
-#[derive(Clone)]
-struct WeakLease(std::sync::Weak<Key>);
-
-impl From<Key> for Lease {
-    fn from(key: Key) -> Self {
-        Lease(Arc::new(key))
-    }
-}
-
-impl Deref for Lease {
-    type Target = Key;
-
-    fn deref(&self) -> &Key {
-        &self.0
-    }
-}
-
-impl Borrow<Key> for Lease {
-    fn borrow(&self) -> &Key {
-        &self.0
-    }
-}
-
-#[allow(unsafe_code)]
-// SAFETY: all is passed on to `Arc`, which pins its address.
-unsafe impl WeakKey for Lease {
-    type Watch = Swept<Self>;
-    fn addr(this: &Self) -> *const () {
-        Arc::as_ptr(&this.0).cast()
-    }
-}
-
-// SAFETY: likewise.
-#[allow(unsafe_code)]
-unsafe impl StrongRef for Lease {
-    type Target = Key;
-    type Weak = WeakLease;
-
-    fn downgrade(this: &Self) -> WeakLease {
-        WeakLease(Arc::downgrade(&this.0))
-    }
-}
-
-#[allow(unsafe_code)]
-// SAFETY: likewise.
-unsafe impl WeakRef for WeakLease {
-    type Strong = Lease;
-
-    fn upgrade(&self) -> Option<Lease> {
-        self.0.upgrade().map(Lease)
-    }
-    fn addr(&self) -> *const () {
-        self.0.as_ptr().cast()
-    }
-    fn is_expired(&self) -> bool {
+impl Asked for Key {
+    fn asked(_: *const Self) {
         asked();
-        self.0.strong_count() == 0
-    }
-}
-
-impl Identify<Lease> for WeakLease {
-    fn addr(&self) -> *const () {
-        if self.is_expired() {
-            std::ptr::null()
-        } else {
-            WeakRef::addr(self)
-        }
     }
 }
 
@@ -158,8 +93,15 @@ fn object<S: Subject>(number: usize) -> S::Object {
 }
 
 macro_rules! subjects {
-    ($($name:ident: $collection:ty, $object:ty, |$this:ident, $it:ident|
-        enter $enter:expr, leave $leave:expr, has $has:expr, also [$($act:expr),*];)*) => {$(
+    ($($of:ident<$any:ident> = $collection:ty: $($name:ident of $object:ty),*; |$this:ident, $it:ident|
+        enter $enter:expr, leave $leave:expr, has $has:expr, also $also:tt;)*) => {$(
+        type $of<$any> = $collection;
+
+        $(subjects!(@one $name, $of<$object>, $object, |$this, $it|
+            enter $enter, leave $leave, has $has, also $also);)*
+    )*};
+    (@one $name:ident, $collection:ty, $object:ty, |$this:ident, $it:ident|
+        enter $enter:expr, leave $leave:expr, has $has:expr, also [$($act:expr),*]) => {
         #[derive(Default)]
         struct $name($collection);
 
@@ -199,11 +141,11 @@ macro_rules! subjects {
                 self.0.purge();
             }
         }
-    )*};
+    };
 }
 
 subjects! {
-    Values: WeakValueMap<Key, Strong<Key>>, Strong<Key>, |map, it|
+    ValuesOf<O> = WeakValueMap<Key, O>: Values of Strong<Key>, SweptValues of Lease; |map, it|
         enter map.insert((**it).clone(), it),
         leave map.remove(&**it),
         has map.get(&**it).is_some(),
@@ -214,28 +156,12 @@ subjects! {
             map.remove_if(&**it, |_| true),
             map.retain(|key, _| key != &**it)
         ];
-    SweptValues: WeakValueMap<Key, Lease>, Lease, |map, it|
-        enter map.insert((**it).clone(), it),
-        leave map.remove(&**it),
-        has map.get(&**it).is_some(),
-        also [
-            map.get_or_insert_with((**it).clone(), |_| it.clone()),
-            map.compute((**it).clone(), |_| Some(it.clone())),
-            map.compute((**it).clone(), |_| None),
-            map.remove_if(&**it, |_| true),
-            map.retain(|key, _| key != &**it)
-        ];
-    Names: Interner<Strong<Key>>, Strong<Key>, |names, it|
+    NamesOf<O> = Interner<O>: Names of Strong<Key>, SweptNames of Lease; |names, it|
         enter names.intern(it.clone()),
         leave { names.clear(); it },
         has names.get(&**it).is_some(),
         also [];
-    SweptNames: Interner<Lease>, Lease, |names, it|
-        enter names.intern(it.clone()),
-        leave { names.clear(); it },
-        has names.get(&**it).is_some(),
-        also [];
-    SweptMaps: WeakMap<Lease, usize>, Lease, |map, it|
+    MapsOf<O> = WeakMap<O, usize>: SweptMaps of Lease; |map, it|
         enter map.insert(it, 1),
         leave map.remove(it),
         has map.contains_key(it),
@@ -244,14 +170,14 @@ subjects! {
             map.compute(it, |_| Some(2)),
             map.compute(it, |_| None),
             map.remove(&Lease::downgrade(it)),
-            map.retain(|key, _| key.0.0 != it.0.0)
+            map.retain(|key, _| key.0 != it.0)
         ];
-    SweptSets: WeakSet<Lease>, Lease, |set, it|
+    SetsOf<O> = WeakSet<O>: SweptSets of Lease; |set, it|
         enter set.insert(it),
         leave set.remove(it),
         has set.contains(it),
-        also [set.contains(&Lease::downgrade(it)), set.retain(|key| key.0.0 != it.0.0)];
-    Facts: WeakHashMap<Strong<Key>, usize>, Strong<Key>, |map, it|
+        also [set.contains(&Lease::downgrade(it)), set.retain(|key| key.0 != it.0)];
+    FactsOf<O> = WeakHashMap<O, usize>: Facts of Strong<Key>, SweptFacts of Lease; |map, it|
         enter map.insert(it, 1),
         leave map.remove(&**it),
         has map.contains_key(&**it),
@@ -262,28 +188,12 @@ subjects! {
             map.remove_if(&**it, |_| true),
             map.retain(|key, _| **key != **it)
         ];
-    SweptFacts: WeakHashMap<Lease, usize>, Lease, |map, it|
-        enter map.insert(it, 1),
-        leave map.remove(&**it),
-        has map.contains_key(&**it),
-        also [
-            map.get_or_insert_with(it, || 1),
-            map.compute(it, |_| Some(2)),
-            map.compute(it, |_| None),
-            map.remove_if(&**it, |_| true),
-            map.retain(|key, _| **key != **it)
-        ];
-    Words: WeakHashSet<Strong<Key>>, Strong<Key>, |set, it|
+    WordsOf<O> = WeakHashSet<O>: Words of Strong<Key>, SweptWords of Lease; |set, it|
         enter set.insert(it),
         leave set.remove(&**it),
         has set.contains(&**it),
         also [set.replace(it), set.take(&**it), set.retain(|key| **key != **it)];
-    SweptWords: WeakHashSet<Lease>, Lease, |set, it|
-        enter set.insert(it),
-        leave set.remove(&**it),
-        has set.contains(&**it),
-        also [set.replace(it), set.take(&**it), set.retain(|key| **key != **it)];
-    SweptPairs: WeakPairMap<Lease, Lease>, Lease, |map, it|
+    PairsOf<O> = WeakPairMap<O, O>: SweptPairs of Lease; |map, it|
         enter map.insert(it, it),
         leave map.remove(it),
         has map.contains_key(it),
@@ -292,7 +202,7 @@ subjects! {
             map.compute(it, |_| Some(it.clone())),
             map.compute(it, |_| None),
             map.remove(&Lease::downgrade(it)),
-            map.retain(|key, _| key.0.0 != it.0.0)
+            map.retain(|key, _| key.0 != it.0)
         ];
 }
 
@@ -398,7 +308,7 @@ fn a_panic_of_a_pointer_lands_the_flight() {
                     let ask = || values.get_or_insert_with((**key).clone(), make);
                     scope.spawn(ask).join().unwrap()
                 });
-                assert!(asked.0.0 == key.0.0);
+                assert!(asked.0 == key.0);
             }
             assert!(told > 0, "nothing has panicked at {after}");
             assert_eq!((map.len(), values.len()), (few, few));

@@ -3,9 +3,8 @@
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
-use std::thread;
 
-use crate::common::{Counter, Kind, Witness, new, scaled};
+use crate::common::{Counter, Kind, Witness, new, on_a_stack_of, scaled};
 use crate::for_each_kind;
 use weakly::{WeakHashMap, WeakMap, WeakValueMap, local};
 
@@ -13,8 +12,7 @@ const LINKS: usize = scaled(1_000_000, 24);
 const FEWER_LINKS: usize = scaled(100_000, 24);
 
 fn on_a_small_stack(f: fn()) {
-    let small = thread::Builder::new().stack_size(512 << 10);
-    small.spawn(f).unwrap().join().unwrap();
+    on_a_stack_of(512 << 10, f);
 }
 
 /// Somebody who is named by a number.

@@ -6,10 +6,11 @@
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use weakly::Strong;
 use weakly::concurrent::SharedRef;
+
+pub use crate::common::Count;
 
 /// A pointer that shared collections take, to any number.
 pub trait Pointer:
@@ -49,19 +50,7 @@ macro_rules! for_each_pointer {
     )*};
 }
 
-/// Counts, on any thread.
-#[derive(Clone, Default)]
-pub struct Count(Arc<AtomicUsize>);
-
 impl Count {
-    pub fn add(&self) -> usize {
-        self.0.fetch_add(1, SeqCst) + 1
-    }
-
-    pub fn get(&self) -> usize {
-        self.0.load(SeqCst)
-    }
-
     /// A value whose end counts; its clones are the same value.
     pub fn witness(&self) -> Witness {
         let count = self.clone();

@@ -57,7 +57,11 @@ pub trait Subject<P: Kind, V: Kind = P>: Shape + Default {
     }
     fn pop(&mut self) -> Option<Entry>;
     /// Drops up to `limit` of what the dead leave; says how many. If they leave nothing, all go.
-    fn drain_dead(&mut self, limit: usize) -> usize;
+    fn drain_dead(&mut self, _limit: usize) -> usize {
+        let dead = self.pending_dead();
+        self.purge();
+        dead
+    }
     /// All the live entries of another.
     fn absorb(&mut self, other: &Self);
     fn copy(&self) -> Self;

@@ -4,14 +4,9 @@ use super::*;
 
 #[test]
 fn drops_of_an_unwatched_object() {
-    check(1, |maker| {
-        let a = maker.object();
-        let b = a.clone();
+    check_shared(|a, b| {
         both(
-            move || {
-                b.read();
-                drop(b);
-            },
+            move || read_and_drop(b),
             move || {
                 let c = a.clone();
                 drop(a);
@@ -24,25 +19,14 @@ fn drops_of_an_unwatched_object() {
 
 #[test]
 fn first_downgrade_against_drop() {
-    check(1, |maker| {
-        let a = maker.object();
-        let b = a.clone();
-        both(
-            move || {
-                let weak = Strong::downgrade(&b);
-                drop(b);
-                peek(&weak);
-            },
-            move || drop(a),
-        );
+    check_shared(|a, b| {
+        both(move || downgrade_and_drop(b), move || drop(a));
     });
 }
 
 #[test]
 fn two_first_downgrades() {
-    check(1, |maker| {
-        let a = maker.object();
-        let b = a.clone();
+    check_shared(|a, b| {
         let (its, mine) = both(move || Strong::downgrade(&b), || Strong::downgrade(&a));
         assert!(mine == its);
         assert_eq!(Strong::weak_count(&a), 2);
@@ -54,41 +38,28 @@ fn two_first_downgrades() {
 /// The last of them frees the block, whoever that is.
 #[test]
 fn weak_drops_against_death() {
-    check(1, |maker| {
-        let a = maker.object();
-        let weak = Strong::downgrade(&a);
+    check_weak(|a, weak| {
         let again = weak.clone();
-        let one = thread::spawn(move || {
-            peek(&weak);
-        });
-        let two = thread::spawn(move || drop(again));
-        drop(a);
-        one.join().unwrap();
-        two.join().unwrap();
-    });
-}
-
-#[test]
-fn weak_clone_against_death() {
-    check(1, |maker| {
-        let a = maker.object();
-        let weak = Strong::downgrade(&a);
-        both(
+        all_three(
             move || {
-                let again = weak.clone();
-                drop(weak);
-                peek(&again);
+                peek(&weak);
             },
-            move || drop(a),
+            move || drop(again),
+            || drop(a),
         );
     });
 }
 
 #[test]
+fn weak_clone_against_death() {
+    check_weak(|a, weak| {
+        both(move || clone_and_drop(weak), move || drop(a));
+    });
+}
+
+#[test]
 fn weak_clones_against_downgrade() {
-    check(1, |maker| {
-        let a = maker.object();
-        let weak = Strong::downgrade(&a);
+    check_weak(|a, weak| {
         let (its, mine) = both(move || weak.clone(), || Strong::downgrade(&a));
         drop(a);
         assert!(its == mine && !peek(&its));
@@ -97,23 +68,15 @@ fn weak_clones_against_downgrade() {
 
 #[test]
 fn upgraders_against_the_last_drop() {
-    check(1, |maker| {
-        let a = maker.object();
-        let weak = Strong::downgrade(&a);
+    check_weak(|a, weak| {
         let again = weak.clone();
-        let one = thread::spawn(move || peek(&weak));
-        let two = thread::spawn(move || peek(&again));
-        drop(a);
-        one.join().unwrap();
-        two.join().unwrap();
+        all_three(move || peek(&weak), move || peek(&again), || drop(a));
     });
 }
 
 #[test]
 fn an_upgraded_handle_outlives_the_first() {
-    check(1, |maker| {
-        let a = maker.object();
-        let weak = Strong::downgrade(&a);
+    check_weak(|a, weak| {
         let again = weak.clone();
         both(
             move || {
@@ -133,9 +96,7 @@ fn an_upgraded_handle_outlives_the_first() {
 
 #[test]
 fn dead_is_final() {
-    check(1, |maker| {
-        let a = maker.object();
-        let weak = Strong::downgrade(&a);
+    check_weak(|a, weak| {
         let again = weak.clone();
         both(
             move || {
@@ -149,32 +110,24 @@ fn dead_is_final() {
     });
 }
 
-fn write_if_alone(a: &mut Strong<Payload>) -> bool {
-    let payload = Strong::get_mut(a);
-    payload.map(Payload::write).is_some()
-}
-
 /// Nobody holds on weakly but in between: there is nothing but the count to order the uses of the other.
 #[test]
 fn get_mut_against_the_drop_of_a_clone() {
-    check(1, |maker| {
-        let mut a = maker.object();
-        let b = a.clone();
-        both(
-            move || {
-                b.read();
-                drop(b);
-            },
-            || write_if_alone(&mut a),
-        );
+    check_shared(|mut a, b| {
+        both(move || read_and_drop(b), || write_if_alone(&mut a));
         assert!(write_if_alone(&mut a));
     });
 }
 
-#[test]
-fn get_mut_against_a_first_downgrade() {
-    check(1, |maker| {
+/// What there is of an object before a model begins.
+type Prepare = fn(&Strong<Payload>);
+
+fn nothing(_: &Strong<Payload>) {}
+
+pub(super) fn get_mut_against_downgrade(prepare: Prepare) {
+    check(1, move |maker| {
         let mut a = maker.object();
+        prepare(&a);
         let b = a.clone();
         both(
             move || {
@@ -191,9 +144,14 @@ fn get_mut_against_a_first_downgrade() {
 }
 
 #[test]
-fn get_mut_against_upgrade() {
-    check(1, |maker| {
+fn get_mut_against_a_first_downgrade() {
+    get_mut_against_downgrade(nothing);
+}
+
+pub(super) fn get_mut_against_upgrade_of(prepare: Prepare) {
+    check(1, move |maker| {
         let mut a = maker.object();
+        prepare(&a);
         let weak = Strong::downgrade(&a);
         both(
             move || {
@@ -207,14 +165,20 @@ fn get_mut_against_upgrade() {
 }
 
 #[test]
-fn get_mut_against_an_upgraded_handle_that_downgrades_again() {
-    check(1, |maker| {
+fn get_mut_against_upgrade() {
+    get_mut_against_upgrade_of(nothing);
+}
+
+pub(super) fn get_mut_against_upgrade_and_downgrade(prepare: Prepare) {
+    check(1, move |maker| {
         let mut a = maker.object();
+        prepare(&a);
         let weak = Strong::downgrade(&a);
         let (weak, alone) = both(
             move || {
                 let strong = weak.upgrade().unwrap();
                 drop(weak);
+                strong.read();
                 // The new weak handle comes when the old one has gone, and outlives the strong one.
                 Strong::downgrade(&strong)
             },
@@ -229,10 +193,13 @@ fn get_mut_against_an_upgraded_handle_that_downgrades_again() {
 }
 
 #[test]
+fn get_mut_against_an_upgraded_handle_that_downgrades_again() {
+    get_mut_against_upgrade_and_downgrade(nothing);
+}
+
+#[test]
 fn two_get_muts() {
-    check(1, |maker| {
-        let mut a = maker.object();
-        let mut b = a.clone();
+    check_shared(|mut a, mut b| {
         both(
             move || {
                 write_if_alone(&mut b);
@@ -245,14 +212,9 @@ fn two_get_muts() {
 
 #[test]
 fn try_unwrap_against_the_drop_of_a_clone() {
-    check(1, |maker| {
-        let a = maker.object();
-        let b = a.clone();
+    check_shared(|a, b| {
         both(
-            move || {
-                b.read();
-                drop(b);
-            },
+            move || read_and_drop(b),
             move || match Strong::try_unwrap(a) {
                 Ok(mut payload) => payload.write(),
                 Err(a) => a.read(),
@@ -263,9 +225,7 @@ fn try_unwrap_against_the_drop_of_a_clone() {
 
 #[test]
 fn two_try_unwraps() {
-    check(1, |maker| {
-        let a = maker.object();
-        let b = a.clone();
+    check_shared(|a, b| {
         let unwrap = |a: Strong<Payload>| match Strong::try_unwrap(a) {
             Ok(mut payload) => {
                 payload.write();
@@ -283,9 +243,7 @@ fn two_try_unwraps() {
 
 #[test]
 fn try_unwrap_against_upgrade() {
-    check(1, |maker| {
-        let a = maker.object();
-        let weak = Strong::downgrade(&a);
+    check_weak(|a, weak| {
         both(
             move || {
                 if let Some(strong) = weak.upgrade() {
@@ -305,9 +263,7 @@ fn try_unwrap_against_upgrade() {
 
 #[test]
 fn into_inner_gives_the_value_once() {
-    check(1, |maker| {
-        let a = maker.object();
-        let weak = Strong::downgrade(&a);
+    check_weak(|a, weak| {
         let b = a.clone();
         let (its, mine) = both(
             move || Strong::into_inner(b).is_some(),

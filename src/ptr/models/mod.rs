@@ -117,6 +117,24 @@ pub(crate) fn check(deaths: usize, model: impl Fn(&Maker) + Send + Sync + 'stati
     });
 }
 
+/// A model of one object that two handles hold.
+fn check_shared(model: impl Fn(Strong<Payload>, Strong<Payload>) + Send + Sync + 'static) {
+    check(1, move |maker| {
+        let a = maker.object();
+        let b = a.clone();
+        model(a, b);
+    });
+}
+
+/// A model of one object, and a weak handle to it.
+fn check_weak(model: impl Fn(Strong<Payload>, Weak<Payload>) + Send + Sync + 'static) {
+    check(1, move |maker| {
+        let a = maker.object();
+        let weak = Strong::downgrade(&a);
+        model(a, weak);
+    });
+}
+
 /// Runs the two concurrently, and waits for both.
 pub(crate) fn both<A: 'static, B>(
     other: impl FnOnce() -> A + 'static,
@@ -125,6 +143,44 @@ pub(crate) fn both<A: 'static, B>(
     let other = thread::spawn(other);
     let here = here();
     (other.join().unwrap(), here)
+}
+
+/// Runs the three concurrently, and waits for all.
+pub(crate) fn all_three<A: 'static, B: 'static, C>(
+    one: impl FnOnce() -> A + 'static,
+    two: impl FnOnce() -> B + 'static,
+    here: impl FnOnce() -> C,
+) -> (A, B, C) {
+    let one = thread::spawn(one);
+    let two = thread::spawn(two);
+    let here = here();
+    (one.join().unwrap(), two.join().unwrap(), here)
+}
+
+/// A last use, and the end.
+fn read_and_drop(a: Strong<Payload>) {
+    a.read();
+    drop(a);
+}
+
+/// A weak handle outlives the one that it was made of.
+pub(crate) fn downgrade_and_drop(a: Strong<Payload>) {
+    let weak = Strong::downgrade(&a);
+    drop(a);
+    peek(&weak);
+}
+
+/// A weak handle outlives the one that it was cloned of.
+pub(crate) fn clone_and_drop(weak: Weak<Payload>) {
+    let again = weak.clone();
+    drop(weak);
+    peek(&again);
+}
+
+/// A write, if it is the only handle.
+pub(crate) fn write_if_alone(a: &mut Strong<Payload>) -> bool {
+    let payload = Strong::get_mut(a);
+    payload.map(Payload::write).is_some()
 }
 
 /// Reads through an upgraded handle; says whether there was one.

@@ -1,5 +1,8 @@
 //! Records: how they come, and handles, finalizers and `get_mut` beside them.
 
+use super::handles::{
+    get_mut_against_downgrade, get_mut_against_upgrade_and_downgrade, get_mut_against_upgrade_of,
+};
 use super::*;
 use crate::FinalizerToken;
 
@@ -8,11 +11,14 @@ fn finalized(a: &Strong<Payload>) -> FinalizerToken<Atomic> {
     Strong::finalize(a, || {})
 }
 
+/// A record, and nothing else.
+fn record(a: &Strong<Payload>) {
+    drop(finalized(a));
+}
+
 #[test]
 fn two_inflate_nothing() {
-    check(1, |maker| {
-        let a = maker.object();
-        let b = a.clone();
+    check_shared(|a, b| {
         both(
             move || {
                 finalized(&b);
@@ -32,19 +38,17 @@ fn a_locked_state_becomes_a_record() {
     check(1, |maker| {
         let mut a = maker.object();
         let (b, c) = (a.clone(), a.clone());
-        let one = thread::spawn(move || drop(finalized(&b)));
-        let two = thread::spawn(move || drop(Strong::downgrade(&c)));
-        write_if_alone(&mut a);
-        one.join().unwrap();
-        two.join().unwrap();
+        all_three(
+            move || drop(finalized(&b)),
+            move || drop(Strong::downgrade(&c)),
+            || write_if_alone(&mut a),
+        );
     });
 }
 
 #[test]
 fn inflation_against_who_counts() {
-    check(1, |maker| {
-        let a = maker.object();
-        let b = a.clone();
+    check_shared(|a, b| {
         both(
             move || drop(finalized(&b)),
             || assert!(Strong::weak_count(&a) <= 1),
@@ -54,15 +58,9 @@ fn inflation_against_who_counts() {
 
 #[test]
 fn inflation_against_a_first_downgrade() {
-    check(1, |maker| {
-        let a = maker.object();
-        let b = a.clone();
+    check_shared(|a, b| {
         both(
-            move || {
-                let weak = Strong::downgrade(&b);
-                drop(b);
-                peek(&weak);
-            },
+            move || downgrade_and_drop(b),
             || {
                 drop(finalized(&a));
                 drop(a);
@@ -73,15 +71,9 @@ fn inflation_against_a_first_downgrade() {
 
 #[test]
 fn inflation_against_weak_clone_and_drop() {
-    check(1, |maker| {
-        let a = maker.object();
-        let weak = Strong::downgrade(&a);
+    check_weak(|a, weak| {
         both(
-            move || {
-                let again = weak.clone();
-                drop(weak);
-                peek(&again);
-            },
+            move || clone_and_drop(weak),
             || {
                 drop(finalized(&a));
                 drop(a);
@@ -92,99 +84,45 @@ fn inflation_against_weak_clone_and_drop() {
 
 #[test]
 fn inflation_against_weak_drop_and_death() {
-    check(1, |maker| {
-        let a = maker.object();
-        let weak = Strong::downgrade(&a);
+    check_weak(|a, weak| {
         let b = a.clone();
-        let one = thread::spawn(move || drop(weak));
-        let two = thread::spawn(move || drop(b));
-        drop(finalized(&a));
-        drop(a);
-        one.join().unwrap();
-        two.join().unwrap();
+        all_three(
+            move || drop(weak),
+            move || drop(b),
+            || {
+                drop(finalized(&a));
+                drop(a);
+            },
+        );
     });
 }
 
 #[test]
 fn weak_handles_of_a_record_against_death() {
-    check(1, |maker| {
-        let a = maker.object();
-        let weak = Strong::downgrade(&a);
+    check_weak(|a, weak| {
         drop(finalized(&a));
-        both(
-            move || {
-                let again = weak.clone();
-                drop(weak);
-                peek(&again);
-            },
-            || drop(a),
-        );
+        both(move || clone_and_drop(weak), || drop(a));
     });
-}
-
-fn write_if_alone(a: &mut Strong<Payload>) -> bool {
-    let payload = Strong::get_mut(a);
-    payload.map(Payload::write).is_some()
 }
 
 #[test]
 fn get_mut_on_a_record_against_downgrade() {
-    check(1, |maker| {
-        let mut a = maker.object();
-        drop(finalized(&a));
-        let b = a.clone();
-        both(
-            move || {
-                let weak = Strong::downgrade(&b);
-                b.read();
-                drop(b);
-                peek(&weak);
-            },
-            || write_if_alone(&mut a),
-        );
-        assert!(write_if_alone(&mut a));
-    });
+    get_mut_against_downgrade(record);
 }
 
 #[test]
 fn get_mut_on_a_record_against_an_upgraded_handle_that_downgrades_again() {
-    check(1, |maker| {
-        let mut a = maker.object();
-        drop(finalized(&a));
-        let weak = Strong::downgrade(&a);
-        let (weak, alone) = both(
-            move || {
-                let strong = weak.upgrade().unwrap();
-                drop(weak);
-                strong.read();
-                Strong::downgrade(&strong)
-            },
-            || write_if_alone(&mut a),
-        );
-        assert!(
-            !alone,
-            "a weak handle, or one that will make one, was always there"
-        );
-        assert!(peek(&weak));
-    });
+    get_mut_against_upgrade_and_downgrade(record);
 }
 
 #[test]
 fn get_mut_on_a_record_against_upgrade() {
-    check(1, |maker| {
-        let mut a = maker.object();
-        drop(finalized(&a));
-        let weak = Strong::downgrade(&a);
-        both(move || peek(&weak), || write_if_alone(&mut a));
-        assert!(write_if_alone(&mut a));
-    });
+    get_mut_against_upgrade_of(record);
 }
 
 #[test]
 fn get_mut_against_inflation() {
-    check(1, |maker| {
-        let mut a = maker.object();
-        let b = a.clone();
+    check_shared(|mut a, b| {
         both(
             move || {
                 let token = finalized(&b);
@@ -275,11 +213,7 @@ fn a_finalizer_is_brought_forward_once() {
         let runs = Arc::new(AtomicUsize::new(0));
         let token = loom::sync::Arc::new(counting(&a, &runs));
         let again = token.clone();
-        let one = thread::spawn(move || token.run_now());
-        let two = thread::spawn(move || again.run_now());
-        drop(a);
-        one.join().unwrap();
-        two.join().unwrap();
+        all_three(move || token.run_now(), move || again.run_now(), || drop(a));
         assert_eq!(runs.load(Relaxed), 1);
     });
 }

@@ -4,10 +4,7 @@ use super::*;
 
 #[test]
 fn two_deaths_into_one_queue() {
-    check(2, |maker| {
-        let (a, _) = object(maker, Beside::Nothing);
-        let (b, _) = object(maker, Beside::Record);
-        let mut map = Map::of(&[&a, &b]);
+    check_two_entries(|a, b, mut map| {
         let one = thread::spawn(move || drop(a));
         let two = thread::spawn(move || drop(b));
         let early = map.drain();
@@ -21,9 +18,7 @@ fn two_deaths_into_one_queue() {
 /// Nothing pending proves that no entry is stale: who gets the memory of a dead object finds its notice.
 #[test]
 fn the_notice_comes_before_the_memory_goes() {
-    check_each(THIN_AND_RECORD, 1, |maker, beside| {
-        let (a, _kept) = object(maker, beside);
-        let mut map = Map::of(&[&a]);
+    check_entry(THIN_AND_RECORD, |a, mut map| {
         let block = a.block();
         both(
             move || drop(a),
@@ -86,9 +81,7 @@ fn a_payload_apart_against_weak_handles() {
 
 #[test]
 fn death_against_the_upgrade_of_an_entry() {
-    check_each(THIN_AND_RECORD, 1, |maker, beside| {
-        let (a, _kept) = object(maker, beside);
-        let mut map = Map::of(&[&a]);
+    check_entry(THIN_AND_RECORD, |a, mut map| {
         both(move || drop(a), || map.peek(0));
         assert_eq!(map.drain(), 1);
     });
@@ -97,9 +90,7 @@ fn death_against_the_upgrade_of_an_entry() {
 /// As `weak_keys` makes a handle: on the strength of the entry.
 #[test]
 fn death_against_the_downgrade_of_an_entry() {
-    check_each(THIN_AND_RECORD, 1, |maker, beside| {
-        let (a, _kept) = object(maker, beside);
-        let mut map = Map::of(&[&a]);
+    check_entry(THIN_AND_RECORD, |a, mut map| {
         both(
             move || drop(a),
             || {
@@ -123,19 +114,17 @@ fn two_downgrades_of_an_entry_against_its_death() {
         // Readers of one map, on two threads.
         let map = loom::sync::Arc::new(Map::of(&[&a]));
         let its = map.clone();
-        let death = thread::spawn(move || drop(a));
-        let reader = thread::spawn(move || drop(its.entry(0).downgrade()));
-        drop(map.entry(0).downgrade());
-        reader.join().unwrap();
-        death.join().unwrap();
+        all_three(
+            move || drop(a),
+            move || drop(its.entry(0).downgrade()),
+            || drop(map.entry(0).downgrade()),
+        );
     });
 }
 
 #[test]
 fn the_downgrade_of_an_entry_against_that_of_a_handle() {
-    check(1, |maker| {
-        let a = maker.object();
-        let mut map = Map::of(&[&a]);
+    check_entry(NOTHING, |a, mut map| {
         let (its, mine) = both(
             move || Strong::downgrade(&a),
             || map.entry(0).downgrade().unwrap(),
@@ -151,11 +140,7 @@ fn a_map_and_a_downgrade_at_once() {
         let a = maker.object();
         let b = a.clone();
         both(
-            move || {
-                let weak = Strong::downgrade(&b);
-                drop(b);
-                peek(&weak);
-            },
+            move || downgrade_and_drop(b),
             || {
                 let mut map = Map::new();
                 map.put(&a);
@@ -172,11 +157,7 @@ fn a_map_against_weak_clone_and_drop() {
         let a = maker.object();
         let weak = Strong::downgrade(&a);
         both(
-            move || {
-                let again = weak.clone();
-                drop(weak);
-                peek(&again);
-            },
+            move || clone_and_drop(weak),
             || {
                 let mut map = Map::new();
                 map.put(&a);
@@ -203,13 +184,9 @@ fn get_mut_against_a_registration() {
                     drop(b);
                     assert!(map.peek(0));
                 },
-                || {
-                    if let Some(payload) = Strong::get_mut(&mut a) {
-                        payload.write();
-                    }
-                },
+                || write_if_alone(&mut a),
             );
-            Strong::get_mut(&mut a).unwrap().write();
+            assert!(write_if_alone(&mut a));
         },
     );
 }
@@ -217,20 +194,14 @@ fn get_mut_against_a_registration() {
 /// The entry is there, and goes.
 #[test]
 fn get_mut_against_a_deregistration() {
-    check_each(THIN_AND_RECORD, 1, |maker, beside| {
-        let (mut a, _kept) = object(maker, beside);
-        let map = Map::of(&[&a]);
+    check_entry(THIN_AND_RECORD, |mut a, map| {
         both(
             move || {
                 map.peek(0);
                 drop(map);
             },
-            || {
-                if let Some(payload) = Strong::get_mut(&mut a) {
-                    payload.write();
-                }
-            },
+            || write_if_alone(&mut a),
         );
-        Strong::get_mut(&mut a).unwrap().write();
+        assert!(write_if_alone(&mut a));
     });
 }

@@ -5,10 +5,7 @@ use super::*;
 /// What is counted while notices come is right, once and again.
 #[test]
 fn counting_against_two_deaths() {
-    check(2, |maker| {
-        let (a, _) = object(maker, Beside::Nothing);
-        let (b, _) = object(maker, Beside::Record);
-        let mut map = Map::of(&[&a, &b]);
+    check_two_entries(|a, b, mut map| {
         let one = thread::spawn(move || drop(a));
         let two = thread::spawn(move || drop(b));
         let first = map.queue.pending();
@@ -44,10 +41,7 @@ fn two_count_at_once() {
 /// Who has looked knows of each entry whether it was counted.
 #[test]
 fn looking_against_two_deaths() {
-    check(2, |maker| {
-        let (a, _) = object(maker, Beside::Nothing);
-        let (b, _) = object(maker, Beside::Record);
-        let mut map = Map::of(&[&a, &b]);
+    check_two_entries(|a, b, mut map| {
         let one = thread::spawn(move || drop(a));
         let two = thread::spawn(move || drop(b));
         let early = usize::from(map.drain_one());
@@ -156,9 +150,7 @@ fn a_late_notice_is_not_the_next_entry_s() {
 /// Who asks for the notice of an entry may find a record that somebody else has made.
 #[test]
 fn looking_against_an_inflation() {
-    check(1, |maker| {
-        let a = maker.object();
-        let map = Map::of(&[&a]);
+    check_entry(NOTHING, |a, map| {
         both(
             move || drop(Strong::downgrade(&a)),
             || {

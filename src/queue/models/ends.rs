@@ -4,9 +4,7 @@ use super::*;
 
 #[test]
 fn death_against_deregistration() {
-    check_each(THIN_AND_RECORD, 1, |maker, beside| {
-        let (a, _kept) = object(maker, beside);
-        let mut map = Map::of(&[&a]);
+    check_entry(THIN_AND_RECORD, |a, mut map| {
         both(move || drop(a), || map.remove(0));
         // What has come is late; what has been removed does not come.
         assert_eq!(map.queue.pending(), 0);
@@ -17,12 +15,9 @@ fn death_against_deregistration() {
 
 #[test]
 fn death_against_the_drop_of_the_map() {
-    check_each(
+    check_entry(
         &[Beside::Nothing, Beside::Weak, Beside::Record],
-        1,
-        |maker, beside| {
-            let (a, _kept) = object(maker, beside);
-            let map = Map::of(&[&a]);
+        |a, map| {
             both(move || drop(a), || drop(map));
         },
     );
@@ -31,9 +26,7 @@ fn death_against_the_drop_of_the_map() {
 /// Removed, drained, dropped, one after the other.
 #[test]
 fn death_against_all_that_a_map_does() {
-    check_each(THIN_AND_RECORD, 1, |maker, beside| {
-        let (a, _kept) = object(maker, beside);
-        let mut map = Map::of(&[&a]);
+    check_entry(THIN_AND_RECORD, |a, mut map| {
         both(
             move || drop(a),
             || {
@@ -48,15 +41,8 @@ fn death_against_all_that_a_map_does() {
 /// Two deaths against the drop of the map: one of a block, the other of a hook.
 #[test]
 fn two_deaths_against_the_drop_of_the_map() {
-    check(2, |maker| {
-        let (a, _) = object(maker, Beside::Nothing);
-        let (b, _) = object(maker, Beside::Record);
-        let map = Map::of(&[&a, &b]);
-        let one = thread::spawn(move || drop(a));
-        let two = thread::spawn(move || drop(b));
-        drop(map);
-        one.join().unwrap();
-        two.join().unwrap();
+    check_two_entries(|a, b, map| {
+        all_three(move || drop(a), move || drop(b), || drop(map));
     });
 }
 
@@ -68,11 +54,7 @@ fn deaths_of_leaked_entries() {
         let (b, _kept) = object(maker, beside);
         let mut map = Map::of(&[&a, &b]);
         core::mem::forget(map.entries[0].take());
-        let one = thread::spawn(move || drop(a));
-        let two = thread::spawn(move || drop(b));
-        drop(map);
-        one.join().unwrap();
-        two.join().unwrap();
+        all_three(move || drop(a), move || drop(b), || drop(map));
     });
 }
 
@@ -92,11 +74,7 @@ fn death_against_the_ends_of_two_maps() {
     check(1, |maker| {
         let a = maker.object();
         let (one, two) = (Map::of(&[&a]), Map::of(&[&a]));
-        let death = thread::spawn(move || drop(a));
-        let other = thread::spawn(move || drop(two));
-        drop(one);
-        death.join().unwrap();
-        other.join().unwrap();
+        all_three(move || drop(a), move || drop(two), || drop(one));
     });
 }
 
@@ -118,9 +96,7 @@ fn death_against_the_ends_of_two_maps_in_turn() {
 
 #[test]
 fn inflation_against_deregistration() {
-    check(1, |maker| {
-        let a = maker.object();
-        let mut map = Map::of(&[&a]);
+    check_entry(NOTHING, |a, mut map| {
         let b = a.clone();
         both(
             move || {
@@ -138,9 +114,7 @@ fn inflation_against_deregistration() {
 
 #[test]
 fn inflation_and_death_against_deregistration() {
-    check(1, |maker| {
-        let a = maker.object();
-        let mut map = Map::of(&[&a]);
+    check_entry(NOTHING, |a, mut map| {
         both(
             move || {
                 let weak = Strong::downgrade(&a);
@@ -155,16 +129,16 @@ fn inflation_and_death_against_deregistration() {
 
 #[test]
 fn two_inflations_against_deregistration() {
-    check(1, |maker| {
-        let a = maker.object();
-        let mut map = Map::of(&[&a]);
+    check_entry(NOTHING, |a, mut map| {
         let b = a.clone();
-        let one = thread::spawn(move || drop(Strong::downgrade(&a)));
-        let two = thread::spawn(move || drop(Strong::finalize(&b, || {})));
-        map.remove(0);
-        drop(map);
-        one.join().unwrap();
-        two.join().unwrap();
+        all_three(
+            move || drop(Strong::downgrade(&a)),
+            move || drop(Strong::finalize(&b, || {})),
+            || {
+                map.remove(0);
+                drop(map);
+            },
+        );
     });
 }
 
@@ -227,11 +201,7 @@ fn a_registration_in_place_of_another_against_inflation() {
         let (mut one, mut two) = (Map::of(&[&a]), Map::hashing_from(8));
         let b = a.clone();
         both(
-            move || {
-                let weak = Strong::downgrade(&b);
-                drop(b);
-                peek(&weak);
-            },
+            move || downgrade_and_drop(b),
             || {
                 one.remove(0);
                 two.put(&a);

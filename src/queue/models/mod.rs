@@ -9,7 +9,10 @@ mod ends;
 
 use loom::thread;
 
-use crate::ptr::models::{Large, Maker, Map, Payload, both, check, peek};
+use crate::ptr::models::{
+    Large, Maker, Map, Payload, all_three, both, check, clone_and_drop, downgrade_and_drop, peek,
+    write_if_alone,
+};
 use crate::{Strong, Weak};
 
 /// What else there is of an object when a model begins.
@@ -62,4 +65,30 @@ fn check_each(
     }
 }
 
+/// A model of one object, with each beside it, and a map that has it.
+fn check_entry(
+    besides: &'static [Beside],
+    model: impl Fn(Strong<Payload>, Map) + Send + Sync + Copy + 'static,
+) {
+    check_each(besides, 1, move |maker, beside| {
+        let (a, _kept) = object(maker, beside);
+        let map = Map::of(&[&a]);
+        model(a, map);
+    });
+}
+
+/// A model of two objects, of which the first's notice is its block, the second's a hook, and a map that has
+/// both.
+fn check_two_entries(
+    model: impl Fn(Strong<Payload>, Strong<Payload>, Map) + Send + Sync + 'static,
+) {
+    check(2, move |maker| {
+        let (a, _) = object(maker, Beside::Nothing);
+        let (b, _) = object(maker, Beside::Record);
+        let map = Map::of(&[&a, &b]);
+        model(a, b, map);
+    });
+}
+
+const NOTHING: &[Beside] = &[Beside::Nothing];
 const THIN_AND_RECORD: &[Beside] = &[Beside::PastWeak, Beside::Record];

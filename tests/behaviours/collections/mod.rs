@@ -11,12 +11,12 @@ mod mapping;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 pub(crate) use faces::*;
 pub(crate) use mapping::Mapping;
 
+use crate::common::owned;
 use crate::common::{Counter, Key, Kind, downgrade, keys, new};
 use weakly::{Reclaim, StrongRef};
 
@@ -34,46 +34,8 @@ pub(crate) fn counted(counter: &Counter) -> Ends {
     Rc::new(move |_| drop(counter.witness()))
 }
 
-/// What a collection owns of an entry: the value of a weak key, or the key of a weak value. It is told
-/// apart by its number.
-#[derive(Clone)]
-pub(crate) struct Owned {
-    pub(crate) number: usize,
-    ends: Ends,
-}
-
-impl Owned {
-    pub(crate) fn new(number: usize, ends: &Ends) -> Self {
-        let ends = ends.clone();
-        Owned { number, ends }
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        (self.ends)(self.number);
-    }
-}
-
-impl PartialEq for Owned {
-    fn eq(&self, other: &Self) -> bool {
-        self.number == other.number
-    }
-}
-
-impl Eq for Owned {}
-
-impl Hash for Owned {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.number.hash(state);
-    }
-}
-
-impl std::borrow::Borrow<usize> for Owned {
-    fn borrow(&self) -> &usize {
-        &self.number
-    }
-}
+/// What a collection owns of an entry.
+pub(crate) type Owned = owned::Owned<Ends>;
 
 /// What an entry can still be looked up by when its life is over.
 pub(crate) struct Ghost<P: Kind> {

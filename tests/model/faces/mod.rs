@@ -33,9 +33,13 @@ macro_rules! by_identity {
 /// Looks a weak key up by content.
 macro_rules! by_content {
     ($by:expr, $key:expr, |$query:ident| $look:expr) => {
+        by_content!(@or $by, $key, $key => &Item, |$query| $look)
+    };
+    // With what is looked for where it is neither of these.
+    (@or $by:expr, $key:expr, $object:expr => $type:ty, |$query:ident| $look:expr) => {
         match $by {
             By::Strong | By::Addr => {
-                let $query: &Item = $key;
+                let $query: $type = $object;
                 $look
             }
             By::Weak => {
@@ -53,20 +57,7 @@ macro_rules! by_content {
 /// Looks an owned key up.
 macro_rules! by_owned {
     ($by:expr, $key:expr, |$query:ident| $look:expr) => {
-        match $by {
-            By::Strong | By::Addr => {
-                let $query = &Value::unheard($key.says.content);
-                $look
-            }
-            By::Weak => {
-                let $query = &$key.says;
-                $look
-            }
-            By::Plain => {
-                let $query = &$key.says.content;
-                $look
-            }
-        }
+        by_content!(@or $by, $key, &Value::unheard($key.says.content) => &Value, |$query| $look)
     };
 }
 

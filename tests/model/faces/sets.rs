@@ -89,12 +89,6 @@ macro_rules! set {
             self.pop().map(|key| element!(&key))
         }
 
-        fn drain_dead(&mut self, _: usize) -> usize {
-            let dead = self.pending_dead();
-            self.purge();
-            dead
-        }
-
         fn absorb(&mut self, other: &Self) {
             self.extend(other);
         }
@@ -249,12 +243,6 @@ where
 
     fn pop(&mut self) -> Option<Entry> {
         unreachable!("nothing is taken out")
-    }
-
-    fn drain_dead(&mut self, _: usize) -> usize {
-        let dead = self.pending_dead();
-        self.purge();
-        dead
     }
 
     fn absorb(&mut self, other: &Self) {

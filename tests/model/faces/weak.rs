@@ -8,7 +8,7 @@ use super::super::routes::{By, Find, Insert, Keep, List, Remove, Take};
 use super::super::subject::{Found, New, Pin, Shape, Subject, Told};
 use super::super::world::{Item, Key, Value};
 use super::maps::{entry, map};
-use super::{by_identity, by_owned, copies, housekeeping};
+use super::{by_content, by_identity, by_owned, copies, housekeeping};
 use crate::common::{Kind, downgrade, forget};
 use weakly::entry::WeakEntry as Place;
 use weakly::{Addr, Identify, StrongRef, WeakPairMap, WeakRef, WeakValueMap};
@@ -185,12 +185,6 @@ where
         self.iter()
             .map(|(key, value)| (Some(key), Some(value)))
             .collect()
-    }
-
-    fn drain_dead(&mut self, _: usize) -> usize {
-        let dead = self.pending_dead();
-        self.purge();
-        dead
     }
 
     fn absorb(&mut self, other: &Self) {

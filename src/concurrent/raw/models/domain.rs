@@ -3,6 +3,7 @@
 use core::ptr;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::*};
+use loom::thread::JoinHandle;
 
 use super::super::domain::{Domain, Reading, Writing};
 use super::super::retired::Retired;
@@ -57,6 +58,20 @@ impl<const PROMPT: bool> World<PROMPT> {
     }
 }
 
+fn model<const PROMPT: bool>(model: impl Fn(Arc<World<PROMPT>>) + Send + Sync + 'static) {
+    loom::model(move || model(World::new()));
+}
+
+/// Another thread in the world.
+fn with<const PROMPT: bool>(
+    world: &Arc<World<PROMPT>>,
+    number: usize,
+    run: impl FnOnce(&World<PROMPT>) + 'static,
+) -> JoinHandle<()> {
+    let world = Arc::clone(world);
+    spawn(number, move || run(&world))
+}
+
 unsafe fn end(thing: *mut (), _: &()) {
     // SAFETY: a thing of a world that is there.
     let thing = unsafe { &*thing.cast::<Thing>() };
@@ -67,12 +82,8 @@ unsafe fn end(thing: *mut (), _: &()) {
 /// D1, D2: nobody looks at what has ended. D3: when all have left, all that was retired has ended.
 #[test]
 fn reader_and_writer() {
-    loom::model(|| {
-        let world = World::<true>::new();
-        let other = spawn(1, {
-            let world = Arc::clone(&world);
-            move || world.replace(1)
-        });
+    model::<true>(|world| {
+        let other = with(&world, 1, |world| world.replace(1));
         world.look();
         world.look();
         other.join().unwrap();
@@ -82,14 +93,10 @@ fn reader_and_writer() {
 
 #[test]
 fn reader_and_two_writes() {
-    loom::model(|| {
-        let world = World::<true>::new();
-        let other = spawn(1, {
-            let world = Arc::clone(&world);
-            move || {
-                world.replace(1);
-                world.replace(2);
-            }
+    model::<true>(|world| {
+        let other = with(&world, 1, |world| {
+            world.replace(1);
+            world.replace(2);
         });
         world.look();
         other.join().unwrap();
@@ -104,10 +111,7 @@ fn reader_and_two_writers() {
     builder.preemption_bound = Some(2);
     builder.check(|| {
         let world = World::<true>::new();
-        let writers = [1, 2].map(|number| {
-            let world = Arc::clone(&world);
-            spawn(number, move || world.replace(number))
-        });
+        let writers = [1, 2].map(|number| with(&world, number, move |world| world.replace(number)));
         world.look();
         for writer in writers {
             writer.join().unwrap();
@@ -119,12 +123,8 @@ fn reader_and_two_writers() {
 /// Two readers leave at once: the last of them finds what the writer has left.
 #[test]
 fn two_readers_and_a_writer() {
-    loom::model(|| {
-        let world = World::<true>::new();
-        let readers = [1, 2].map(|number| {
-            let world = Arc::clone(&world);
-            spawn(number, move || world.look())
-        });
+    model::<true>(|world| {
+        let readers = [1, 2].map(|number| with(&world, number, World::look));
         world.replace(1);
         for reader in readers {
             reader.join().unwrap();
@@ -136,12 +136,8 @@ fn two_readers_and_a_writer() {
 /// Who is inside twice holds up what it found until it has left twice.
 #[test]
 fn nested() {
-    loom::model(|| {
-        let world = World::<true>::new();
-        let other = spawn(1, {
-            let world = Arc::clone(&world);
-            move || world.replace(1)
-        });
+    model::<true>(|world| {
+        let other = with(&world, 1, |world| world.replace(1));
         {
             let _outer = Reading::new(&world.domain, true);
             let found = world.found.load(Acquire);
@@ -156,12 +152,8 @@ fn nested() {
 /// Who enters in the next era does not find what was put into limbo in the last.
 #[test]
 fn nested_and_a_reader() {
-    loom::model(|| {
-        let world = World::<true>::new();
-        let other = spawn(1, {
-            let world = Arc::clone(&world);
-            move || world.look()
-        });
+    model::<true>(|world| {
+        let other = with(&world, 1, World::look);
         {
             let _outer = Reading::new(&world.domain, true);
             world.replace(1);
@@ -174,12 +166,8 @@ fn nested_and_a_reader() {
 /// Without destructors, readers leave without a barrier: what they leave behind goes with the next.
 #[test]
 fn without_destructors() {
-    loom::model(|| {
-        let world = World::<false>::new();
-        let other = spawn(1, {
-            let world = Arc::clone(&world);
-            move || world.replace(1)
-        });
+    model::<false>(|world| {
+        let other = with(&world, 1, |world| world.replace(1));
         world.look();
         other.join().unwrap();
         world.look();

@@ -49,10 +49,6 @@ pub(super) struct Table {
 
 /// The key is the hash.
 impl Table {
-    fn with(keys: &[u64]) -> Arc<Self> {
-        Self::with_capacity(0, keys)
-    }
-
     pub(super) fn with_capacity(capacity: usize, keys: &[u64]) -> Arc<Self> {
         let table = Table {
             raw: RawTable::new(()),
@@ -150,11 +146,19 @@ pub(super) fn with<T: 'static>(
     spawn(number, move || run(&table))
 }
 
+/// Runs `model` with a table of so many places that has these keys.
+fn model(
+    capacity: usize,
+    keys: &'static [u64],
+    model: impl Fn(Arc<Table>) + Send + Sync + 'static,
+) {
+    loom::model(move || model(Table::with_capacity(capacity, keys)));
+}
+
 /// Two threads put the same key in: one adds, one replaces.
 #[test]
 fn claim() {
-    loom::model(|| {
-        let table = Table::with(&[]);
+    model(0, &[], |table| {
         let other = with(&table, 1, |table| table.insert(0, 1));
         let old = table.insert(0, 2);
         let theirs = other.join().unwrap();
@@ -170,8 +174,7 @@ fn claim() {
 /// Of two who put in what is not there, one does, also of two in the same bucket.
 #[test]
 fn claim_if_new() {
-    loom::model(|| {
-        let table = Table::with(&[]);
+    model(0, &[], |table| {
         let other = with(&table, 1, |table| {
             let won = table.insert_new(0, 1);
             table.insert_new(1, 1);
@@ -187,8 +190,7 @@ fn claim_if_new() {
 /// A reader of a key that is replaced always finds it, and never goes back.
 #[test]
 fn replace() {
-    loom::model(|| {
-        let table = Table::with(&[0]);
+    model(0, &[0], |table| {
         let other = with(&table, 1, |table| table.insert(0, 1));
         let first = table.get(0).expect("it is there all the time");
         let second = table.get(0).expect("it is there all the time");
@@ -201,8 +203,7 @@ fn replace() {
 /// Two replace the same: the one replaces what the other has put in.
 #[test]
 fn replace_by_two() {
-    loom::model(|| {
-        let table = Table::with(&[0]);
+    model(0, &[0], |table| {
         let other = with(&table, 1, |table| table.insert(0, 1));
         let mine = table.insert(0, 2);
         match (mine, other.join().unwrap()) {
@@ -217,8 +218,7 @@ fn replace_by_two() {
 /// Two take the same out: one has it.
 #[test]
 fn unlink() {
-    loom::model(|| {
-        let table = Table::with(&[0]);
+    model(0, &[0], |table| {
         let other = with(&table, 1, |table| table.remove(0));
         let found = table.get(0);
         let mine = table.remove(0);
@@ -233,8 +233,7 @@ fn unlink() {
 #[test]
 fn slot_taken_again() {
     const OTHER: u64 = 1 << 56;
-    loom::model(|| {
-        let table = Table::with(&[0, 1 << 57]);
+    model(0, &[0, 1 << 57], |table| {
         let other = with(&table, 1, |table| {
             assert_eq!(table.remove(0), Some(0));
             assert_eq!(table.insert(OTHER, 5), None);
@@ -251,9 +250,8 @@ fn slot_taken_again() {
 /// A chain becomes longer, by two at once: what is there is found, and what comes in.
 #[test]
 fn chain() {
-    loom::model(|| {
-        // Four buckets: the third in the same one makes a chain.
-        let table = Table::with_capacity(4, &[0, 4]);
+    // Four buckets: the third in the same one makes a chain.
+    model(4, &[0, 4], |table| {
         let other = with(&table, 1, |table| {
             assert_eq!(table.insert(8, 1), None);
             assert_eq!(table.get(8), Some(1));
@@ -270,8 +268,7 @@ fn chain() {
 #[test]
 fn chain_taken_again() {
     const OTHER: u64 = 12 | 1 << 56;
-    loom::model(|| {
-        let table = Table::with_capacity(4, &[0, 4, 8]);
+    model(4, &[0, 4, 8], |table| {
         let other = with(&table, 1, |table| {
             assert_eq!(table.insert(8, 1), Some(0));
             assert_eq!(table.remove(8), Some(1));
@@ -289,8 +286,7 @@ fn chain_taken_again() {
 /// The first entries come from two threads, and a third looks.
 #[test]
 fn first_array() {
-    loom::model(|| {
-        let table = Table::with(&[]);
+    model(0, &[], |table| {
         let other = with(&table, 1, |table| table.insert(0, 1));
         let reader = with(&table, 2, |table| table.get(0));
         table.insert(1, 1);
@@ -303,8 +299,7 @@ fn first_array() {
 /// A key goes and comes back into the same slot, under a reader that has seen its tag.
 #[test]
 fn back_again() {
-    loom::model(|| {
-        let table = Table::with(&[0]);
+    model(0, &[0], |table| {
         let other = with(&table, 1, |table| {
             assert_eq!(table.remove(0), Some(0));
             assert_eq!(table.insert(0, 5), None);
@@ -318,8 +313,7 @@ fn back_again() {
 /// A reader finds what is there while the table grows.
 #[test]
 fn growth_and_a_reader() {
-    loom::model(|| {
-        let table = Table::with(&[0, 1]);
+    model(0, &[0, 1], |table| {
         // The third needs a second bucket.
         let other = with(&table, 1, |table| table.insert(2, 0));
         assert_eq!(table.get(0), Some(0));
@@ -334,8 +328,7 @@ fn growth_and_a_reader() {
 /// shows is made and not destroyed (R4), and what stays is shown.
 #[test]
 fn growth_and_a_sweep() {
-    loom::model(|| {
-        let table = Table::with_capacity(4, &[0, 4, 1, 2, 3]);
+    model(4, &[0, 4, 1, 2, 3], |table| {
         // The first of four buckets moves, and is the home of these.
         table.insert(8, 0);
         let other = with(&table, 1, |table| table.remove(0));
@@ -355,8 +348,7 @@ fn growth_and_a_sweep() {
 /// Two grow at once, by what they put in; nothing is lost.
 #[test]
 fn growth_by_two() {
-    loom::model(|| {
-        let table = Table::with(&[0, 1]);
+    model(0, &[0, 1], |table| {
         let other = with(&table, 1, |table| table.insert(2, 0));
         table.insert(3, 0);
         other.join().unwrap();
@@ -368,8 +360,7 @@ fn growth_by_two() {
 /// What is taken out while the table grows does not come back with the next array.
 #[test]
 fn growth_and_unlink() {
-    loom::model(|| {
-        let table = Table::with(&[0, 1]);
+    model(0, &[0, 1], |table| {
         let other = with(&table, 1, |table| table.insert(2, 0));
         assert_eq!(table.remove(1), Some(0));
         assert_eq!(table.get(1), None);
@@ -385,8 +376,7 @@ fn growth_and_unlink() {
 /// What is replaced while the table grows is not there twice, and the new one is found at once.
 #[test]
 fn growth_and_replace() {
-    loom::model(|| {
-        let table = Table::with(&[0, 1]);
+    model(0, &[0, 1], |table| {
         let other = with(&table, 1, |table| table.insert(2, 0));
         assert_eq!(table.insert(1, 7), Some(0));
         assert_eq!(table.get(1), Some(7));
@@ -424,8 +414,7 @@ fn one_growth_after_the_other() {
 /// A table that has not finished to grow ends.
 #[test]
 fn end_while_it_grows() {
-    loom::model(|| {
-        let table = Table::with(&[0, 2, 4]);
+    model(0, &[0, 2, 4], |table| {
         let other = with(&table, 1, |table| {
             table.insert(1, 0);
             table.insert(3, 0);

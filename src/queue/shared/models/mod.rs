@@ -135,19 +135,44 @@ impl<T: Thing> Deref for Map<1, T> {
     }
 }
 
+/// A model of one object, and a map that has it in each of its places.
+fn check_map<const N: usize>(model: impl Fn(Strong<Payload>, Arc<Map<N>>) + Send + Sync + 'static) {
+    check(1, move |maker| {
+        let key = maker.object();
+        let map = Map::of([&key; N]);
+        model(key, map);
+    });
+}
+
+/// A model of a map with two objects, of which the first has died.
+fn check_late(model: impl Fn(Strong<Payload>, Arc<Map<2>>) + Send + Sync + 'static) {
+    check(2, move |maker| {
+        let [early, late] = [maker.object(), maker.object()];
+        let map = Map::of([&early, &late]);
+        drop(early);
+        model(late, map);
+    });
+}
+
+/// Another thread that uses the map.
+fn with<const N: usize, T: Thing, R: 'static>(
+    map: &Arc<Map<N, T>>,
+    act: impl FnOnce(&Map<N, T>) -> R + 'static,
+) -> thread::JoinHandle<R> {
+    let map = map.clone();
+    thread::spawn(move || act(&map))
+}
+
 fn drainer<const N: usize, T: Thing>(
     map: &Arc<Map<N, T>>,
     patient: bool,
 ) -> thread::JoinHandle<usize> {
-    let map = map.clone();
-    thread::spawn(move || map.drain(patient))
+    with(map, move |map| map.drain(patient))
 }
 
 #[test]
 fn two_drainers_against_a_death() {
-    check(1, |maker| {
-        let key = maker.object();
-        let map = Map::of([&key]);
+    check_map::<1>(|key, map| {
         let death = thread::spawn(move || drop(key));
         let drainer = drainer(&map, false);
         let mut buried = map.drain(false);
@@ -201,10 +226,7 @@ fn the_next_at_an_address_does_not_find_the_dead() {
 /// S2: Who was told by an entry that its object is dead is not contradicted by a queue that is idle afterwards.
 #[test]
 fn what_is_announced_stays_so() {
-    check(2, |maker| {
-        let [early, late] = [maker.object(), maker.object()];
-        let map = Map::of([&early, &late]);
-        drop(early);
+    check_late(|late, map| {
         let death = thread::spawn(move || drop(late));
         if map.entries[1].tie().is_announced() {
             map.drain(true);
@@ -220,16 +242,10 @@ fn what_is_announced_stays_so() {
 /// S2: The burial of a death that comes later does not stand for that of an earlier one.
 #[test]
 fn a_later_burial_does_not_stand_for_an_earlier_death() {
-    check(2, |maker| {
-        let [early, late] = [maker.object(), maker.object()];
-        let map = Map::of([&early, &late]);
-        drop(early);
-        let other = thread::spawn({
-            let map = map.clone();
-            move || {
-                drop(late);
-                map.drain(true)
-            }
+    check_late(|late, map| {
+        let other = with(&map, |map| {
+            drop(late);
+            map.drain(true)
         });
         let idle = map.queue.is_idle();
         assert!(!(idle && map.entries[0].is_linked()), "found");
@@ -242,10 +258,7 @@ fn a_later_burial_does_not_stand_for_an_earlier_death() {
 /// is counted before it is there.
 #[test]
 fn a_burial_comes_after_its_push() {
-    check(2, |maker| {
-        let [early, late] = [maker.object(), maker.object()];
-        let map = Map::of([&early, &late]);
-        drop(early);
+    check_late(|late, map| {
         let death = thread::spawn(move || drop(late));
         let drainer = drainer(&map, true);
         let idle = map.queue.is_idle();
@@ -258,9 +271,7 @@ fn a_burial_comes_after_its_push() {
 
 #[test]
 fn the_end_of_a_tie_against_a_death_and_a_drainer() {
-    check(1, |maker| {
-        let key = maker.object();
-        let map = Map::of([&key]);
+    check_map::<1>(|key, map| {
         let death = thread::spawn(move || drop(key));
         let drainer = drainer(&map, false);
         let removed = map.remove(&map.queue);
@@ -276,9 +287,7 @@ fn the_end_of_a_tie_against_a_death_and_a_drainer() {
 /// may be worked off, and its hook freed, before the death has told the other.
 #[test]
 fn the_end_of_a_tie_between_two_notices() {
-    check(1, |maker| {
-        let key = maker.object();
-        let map = Map::of([&key, &key]);
+    check_map::<2>(|key, map| {
         let death = thread::spawn(move || drop(key));
         let drainer = drainer(&map, false);
         let further = &map.entries[1];
@@ -295,9 +304,7 @@ fn the_end_of_a_tie_between_two_notices() {
 /// Whether its notice has been pushed is asked while another thread works it off.
 #[test]
 fn a_tie_is_asked_between_two_notices() {
-    check(1, |maker| {
-        let key = maker.object();
-        let map = Map::of([&key, &key]);
+    check_map::<2>(|key, map| {
         let death = thread::spawn(move || drop(key));
         let drainer = drainer(&map, false);
         let further = &map.entries[1];
@@ -316,14 +323,9 @@ fn a_tie_is_asked_between_two_notices() {
 #[test]
 fn two_end_a_tie_at_once() {
     for index in [0, 1] {
-        check(1, move |maker| {
-            let key = maker.object();
-            let map = Map::of([&key, &key]);
+        check_map::<2>(move |key, map| {
             map.entries[1 - index].tie().end(&map.queue);
-            let other = thread::spawn({
-                let map = map.clone();
-                move || map.entries[index].tie().end(&map.queue)
-            });
+            let other = with(&map, move |map| map.entries[index].tie().end(&map.queue));
             map.entries[index].tie().end(&map.queue);
             other.join().unwrap();
             assert_eq!(Strong::weak_count(&key), 2, "the ties' own references");
@@ -336,14 +338,9 @@ fn two_end_a_tie_at_once() {
 /// S3: The same if one of them has its notice.
 #[test]
 fn a_tie_is_settled_while_another_ends_it() {
-    check(1, |maker| {
-        let key = maker.object();
-        let map = Map::of([&key]);
+    check_map::<1>(|key, map| {
         drop(key);
-        let other = thread::spawn({
-            let map = map.clone();
-            move || map.tie().end(&map.queue)
-        });
+        let other = with(&map, |map| map.tie().end(&map.queue));
         for notice in take(&map.queue, true) {
             map.tie().settle();
             notice.bury();
@@ -376,15 +373,10 @@ fn a_settled_tie_is_no_orphan() {
 /// S3: Who has found an entry may ask it, and upgrade it, while it is buried.
 #[test]
 fn a_reader_against_a_death_and_its_burial() {
-    check(1, |maker| {
-        let key = maker.object();
-        let map = Map::of([&key]);
-        let other = thread::spawn({
-            let map = map.clone();
-            move || {
-                drop(key);
-                map.drain(true)
-            }
+    check_map::<1>(|key, map| {
+        let other = with(&map, |map| {
+            drop(key);
+            map.drain(true)
         });
         if map.is_linked() {
             let read = |key: Strong<Payload>| key.read();
@@ -402,35 +394,25 @@ fn a_reader_against_a_death_and_its_burial() {
 /// A map is dropped while its key dies; it has the key once, or twice.
 #[test]
 fn a_death_against_the_drop_of_the_queue() {
-    check(1, |maker| {
-        let key = maker.object();
-        let map = Map::of([&key]);
-        let death = thread::spawn(move || drop(key));
-        drop(map);
-        death.join().unwrap();
-    });
-    check(1, |maker| {
-        let key = maker.object();
-        let map = Map::of([&key, &key]);
-        let death = thread::spawn(move || drop(key));
-        drop(map);
-        death.join().unwrap();
-    });
+    fn check<const N: usize>() {
+        check_map::<N>(|key, map| {
+            let death = thread::spawn(move || drop(key));
+            drop(map);
+            death.join().unwrap();
+        });
+    }
+    check::<1>();
+    check::<2>();
 }
 
 /// The same when it is another who has removed the entry.
 #[test]
 fn a_death_against_the_drop_of_a_queue_that_another_has_used() {
-    check(1, |maker| {
-        let key = maker.object();
-        let map = Map::of([&key]);
+    check_map::<1>(|key, map| {
         let death = thread::spawn(move || drop(key));
-        let other = thread::spawn({
-            let map = map.clone();
-            move || {
-                map.remove(&map.queue);
-                map.drain(false);
-            }
+        let other = with(&map, |map| {
+            map.remove(&map.queue);
+            map.drain(false);
         });
         // Whoever comes last drops the queue.
         drop(map);

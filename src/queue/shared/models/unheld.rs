@@ -11,12 +11,9 @@ fn a_notice_that_is_still_to_come_finds_what_is_linked_before() {
         let queue = SharedQueue::new();
         let entries = [Entry::new(&key, &queue)];
         let map = Arc::new(Map { entries, queue });
-        let other = thread::spawn({
-            let map = map.clone();
-            move || {
-                drop(key);
-                map.drain(true)
-            }
+        let other = with(&map, |map| {
+            drop(key);
+            map.drain(true)
         });
         map.link();
         let announced = map.tie().was_announced();
@@ -49,10 +46,7 @@ fn an_entry_that_depends_on_what_dies(maker: &Maker, is_further: bool) {
     let other_tie = is_further.then(|| Tie::new(&object, HashValue::of_short(HASH), &queue));
     let entries = [Entry::new(&object, &queue)];
     let map = Arc::new(Map { entries, queue });
-    let other = thread::spawn({
-        let map = map.clone();
-        move || put_in_what_may_have_died(&map, &map.entries[0])
-    });
+    let other = with(&map, |map| put_in_what_may_have_died(map, &map.entries[0]));
     drop(object);
     map.drain(true);
     let idle = map.queue.is_idle();
