@@ -87,10 +87,7 @@ impl Row {
 
 /// Writes what the rows say.
 pub(crate) fn table(rows: &[Row], out: &mut Output) {
-    if out.0.is_ok() {
-        let rows = rows.iter().map(Row::cells);
-        out.0 = report::table(&mut std::io::stdout().lock(), HEAD, rows);
-    }
+    report::table(out, HEAD, rows.iter().map(Row::cells));
 }
 
 /// What is summed up over the run.
@@ -169,7 +166,5 @@ pub(crate) fn totals(totals: &Totals, out: &mut Output) {
         ),
     ];
     out.say(format_args!("\n"));
-    for (name, text) in lines {
-        out.say(format_args!("{name:<16}{text}\n"));
-    }
+    report::list(out, lines);
 }

@@ -218,7 +218,7 @@ impl Session {
                 totals.most = totals.most.max(cost);
                 let bytes = memory::held().wrapping_sub(self.base) as isize;
                 totals.peak = totals.peak.max(bytes);
-                progress.advance_saying(1, || format!("{} facts computed", number(cost)));
+                progress.advance_with(1, || format!("{} facts computed", number(cost)));
             }
             let counts = Counts::of(&project.facts).since(before);
             let began = Instant::now() - took;

@@ -59,10 +59,7 @@ pub(crate) struct Totals {
 
 /// Writes what the rows say.
 pub(crate) fn table(rows: &[Row], out: &mut Output) {
-    if out.0.is_ok() {
-        let rows = rows.iter().map(Row::cells);
-        out.0 = report::table(&mut std::io::stdout().lock(), HEAD, rows);
-    }
+    report::table(out, HEAD, rows.iter().map(Row::cells));
 }
 
 /// Writes what the run comes to.
@@ -94,9 +91,7 @@ pub(crate) fn totals(totals: &Totals, out: &mut Output) {
         ("checking", duration(totals.checking)),
     ];
     out.say(format_args!("\n"));
-    for (name, text) in lines {
-        out.say(format_args!("{name:<16}{text}\n"));
-    }
+    report::list(out, lines);
 }
 
 /// How many words to show.

@@ -103,8 +103,7 @@ impl<'f> Session<'f> {
                 match timed(&mut self.totals.reading, || sources::read(file)) {
                     Ok(text) => self.load_one(library, file, &text)?,
                     Err(why) => {
-                        progress.clear();
-                        complain(&why);
+                        progress.suspend(|| complain(&why));
                     }
                 }
                 self.totals.peak = self.totals.peak.max(self.bytes());
@@ -157,7 +156,7 @@ impl<'f> Session<'f> {
                     self.plain.forget(file);
                     self.plain.check_totals(library)
                 })?;
-                progress.advance_saying(1, || self.note(library));
+                progress.advance_with(1, || self.note(library));
             }
             self.totals.forgetting += took;
             self.row(phase, took, Some(library), None);

@@ -94,8 +94,7 @@ impl Session {
             match tree(file) {
                 Ok(tree) => self.trees.push(tree),
                 Err(why) => {
-                    progress.clear();
-                    complain(&why);
+                    progress.suspend(|| complain(&why));
                 }
             }
             progress.advance(1);
@@ -302,13 +301,7 @@ impl Session {
     }
 
     fn summary(&self, faults: &[String], out: &mut Output) {
-        if out.0.is_ok() {
-            out.0 = report::table(
-                &mut io::stdout().lock(),
-                HEAD,
-                self.rows.iter().map(Row::cells),
-            );
-        }
+        report::table(out, HEAD, self.rows.iter().map(Row::cells));
         if faults.is_empty() {
             let end = "at the end: 0 nodes, 0 attributes, 0 pending, 0 bytes (checked)";
             out.say(format_args!("\n{end}\n"));
