@@ -9,7 +9,7 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// How often it is drawn, in a second.
 const HERTZ: u8 = 10;
 /// Narrower than most terminals.
-const LINE: &str = "{msg:>30!} [{bar:30.#-}] {percent:>3} %";
+const LINE: &str = "{msg:>30!} [{bar:30}] {percent:>3} %";
 
 /// How far a phase has come. Removes its bar when dropped.
 pub(crate) struct Progress {
@@ -64,8 +64,9 @@ impl Progress {
 
 fn bar(phase: &'static str, total: usize) -> ProgressBar {
     let target = ProgressDrawTarget::stderr_with_hz(HERTZ);
+    let style = ProgressStyle::with_template(LINE).expect("a valid template");
     ProgressBar::with_draw_target(Some(total as u64), target)
-        .with_style(ProgressStyle::with_template(LINE).expect("a valid template"))
+        .with_style(style.progress_chars("#-"))
         .with_message(phase)
 }
 
