@@ -6,16 +6,20 @@ use comfy_table::{CellAlignment, Table, TableComponent};
 
 use super::program::Output;
 
+/// One line of a table of `N` columns: a phase, and the state after it.
+pub(crate) trait Row<const N: usize> {
+    const HEAD: [&'static str; N];
+
+    fn cells(&self) -> [String; N];
+}
+
 /// Writes a table: the first column to the left, the numbers to the right.
-pub(crate) fn table<const N: usize>(
-    out: &mut Output,
-    head: [&str; N],
-    rows: impl Iterator<Item = [String; N]>,
-) {
+pub(crate) fn table<const N: usize, R: Row<N>>(out: &mut Output, rows: &[R]) {
     let mut table = Table::new();
     table.load_preset(comfy_table::presets::NOTHING);
     table.set_style(TableComponent::HeaderLines, '-');
-    table.set_header(head).add_rows(rows);
+    table.set_header(R::HEAD);
+    table.add_rows(rows.iter().map(R::cells));
     for column in table.column_iter_mut() {
         let (alignment, padding) = match column.index {
             0 => (CellAlignment::Left, (0, 0)),

@@ -56,20 +56,20 @@ pub(crate) struct Row {
     pub(crate) bytes: isize,
 }
 
-const HEAD: [&str; 9] = [
-    "phase",
-    "time",
-    "functions",
-    "edits",
-    "asked",
-    "computed",
-    "invalidated",
-    "results",
-    "memory",
-];
+impl report::Row<9> for Row {
+    const HEAD: [&'static str; 9] = [
+        "phase",
+        "time",
+        "functions",
+        "edits",
+        "asked",
+        "computed",
+        "invalidated",
+        "results",
+        "memory",
+    ];
 
-impl Row {
-    fn cells(&self) -> [String; HEAD.len()] {
+    fn cells(&self) -> [String; 9] {
         let counted = |count: fn(&Counts) -> usize| or_dash(self.counts.as_ref().map(count));
         [
             self.phase.to_string(),
@@ -83,11 +83,6 @@ impl Row {
             bytes(self.bytes),
         ]
     }
-}
-
-/// Writes what the rows say.
-pub(crate) fn table(rows: &[Row], out: &mut Output) {
-    report::table(out, HEAD, rows.iter().map(Row::cells));
 }
 
 /// What is summed up over the run.

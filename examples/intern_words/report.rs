@@ -21,12 +21,12 @@ pub(crate) struct Row {
     pub(crate) bytes: isize,
 }
 
-const HEAD: [&str; 8] = [
-    "phase", "time", "files", "words", "entries", "pending", "drained", "memory",
-];
+impl report::Row<8> for Row {
+    const HEAD: [&'static str; 8] = [
+        "phase", "time", "files", "words", "entries", "pending", "drained", "memory",
+    ];
 
-impl Row {
-    fn cells(&self) -> [String; HEAD.len()] {
+    fn cells(&self) -> [String; 8] {
         [
             self.phase.to_string(),
             duration(self.took),
@@ -55,11 +55,6 @@ pub(crate) struct Totals {
     pub(crate) interning: Duration,
     pub(crate) forgetting: Duration,
     pub(crate) checking: Duration,
-}
-
-/// Writes what the rows say.
-pub(crate) fn table(rows: &[Row], out: &mut Output) {
-    report::table(out, HEAD, rows.iter().map(Row::cells));
 }
 
 /// Writes what the run comes to.
