@@ -1,5 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
+// docs.rs says of each item which feature it needs; the other conditions are those of our tests.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(docsrs, doc(auto_cfg(hide(weakly_loom, test, doctest))))]
 
 extern crate alloc;
 #[cfg(any(feature = "std", test, weakly_loom))]

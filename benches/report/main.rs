@@ -1,6 +1,6 @@
-//! Side by side with peers: `cargo bench --bench report` prints one Markdown table.
+//! Side by side with peers: `cargo bench -p weakly-benches --bench report` prints one Markdown table.
 //!
-//! `cargo bench --bench report -- churn get+10^6` runs the rows whose text contains one of the words,
+//! With `-- churn get+10^6` it runs the rows whose text contains one of the words,
 //! or all of those that are joined by `+`: here all of churn, and the lookups among a million.
 //! Without `--bench`, which `cargo bench` passes and `cargo test --benches` does not, each row does
 //! one tiny round: that the table can be made is then tested, its figures mean nothing.

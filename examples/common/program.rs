@@ -124,7 +124,7 @@ impl Request {
             }
         }
         if paths.is_empty() {
-            paths.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+            paths.push(Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("src"));
         }
         Request::Run(paths)
     }

@@ -1,70 +1,79 @@
-//! A bar for those who wait: only on a terminal, only when it takes long, gone when done.
+//! A progress bar: only on a terminal, only for what takes long, gone when it is done.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_millis(300);
-const PAUSE: Duration = Duration::from_millis(100);
-const WIDTH: usize = 30;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How far a phase has come. Takes itself away when dropped.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// How often it is drawn, in a second.
+const HERTZ: u8 = 10;
+/// Narrower than most terminals.
+const LINE: &str = "{msg:>30!} [{bar:30}] {percent:>3} %";
+
+/// How far a phase has come. Removes its bar when dropped.
 pub(crate) struct Progress {
     phase: &'static str,
     done: usize,
     total: usize,
-    /// When to draw next; never if nobody looks.
+    /// When the bar appears; never where standard error is no terminal.
     due: Option<Instant>,
-    drawn: bool,
+    /// Made only then, so that its memory is not in the books of a run without it.
+    bar: Option<ProgressBar>,
 }
 
 impl Progress {
     pub(crate) fn new(phase: &'static str, total: usize) -> Self {
-        let looked_at = io::stderr().is_terminal();
+        let is_seen = io::stderr().is_terminal();
         Progress {
             phase,
             done: 0,
             total,
-            due: looked_at.then(|| Instant::now() + PATIENCE),
-            drawn: false,
+            due: is_seen.then(|| Instant::now() + PATIENCE),
+            bar: None,
         }
     }
 
     pub(crate) fn advance(&mut self, by: usize) {
-        let phase = self.phase;
-        self.advance_saying(by, || phase.into());
-    }
-
-    /// Likewise; before the bar stands what there is to say, instead of the name of the phase.
-    pub(crate) fn advance_saying(&mut self, by: usize, what: impl FnOnce() -> String) {
         self.done += by;
-        let Some(due) = self.due else { return };
-        if Instant::now() >= due {
-            self.draw(&what());
-            self.due = Some(Instant::now() + PAUSE);
+        if self.due.is_some_and(|due| due <= Instant::now()) {
+            self.due = None;
+            self.bar = Some(bar(self.phase, self.total));
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.done as u64);
         }
     }
 
-    /// Before something else is written to standard error.
-    pub(crate) fn clear(&mut self) {
-        if std::mem::take(&mut self.drawn) {
-            // As wide as the bar. If the terminal does not want it, nothing is lost.
-            let _ = write!(io::stderr(), "\r{:1$}\r", "", WIDTH + 40);
+    /// As `advance`; `message` replaces the name of the phase.
+    pub(crate) fn advance_with(&mut self, by: usize, message: impl FnOnce() -> String) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(message());
         }
+        self.advance(by);
     }
 
-    fn draw(&mut self, what: &str) {
-        let (done, total) = (self.done.min(self.total), self.total.max(1));
-        let full = done * WIDTH / total;
-        let (bar, rest) = ("#".repeat(full), "-".repeat(WIDTH - full));
-        let percent = done * 100 / total;
-        self.drawn = true;
-        // Never wider than most terminals: a line that has been broken cannot be written over.
-        let _ = write!(io::stderr(), "\r{what:>30.30} [{bar}{rest}] {percent:>3} %");
+    /// Runs `write`, which writes to standard error, without the bar in its way.
+    pub(crate) fn suspend(&self, write: impl FnOnce()) {
+        match &self.bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
     }
+}
+
+fn bar(phase: &'static str, total: usize) -> ProgressBar {
+    let target = ProgressDrawTarget::stderr_with_hz(HERTZ);
+    let style = ProgressStyle::with_template(LINE).expect("a valid template");
+    ProgressBar::with_draw_target(Some(total as u64), target)
+        .with_style(style.progress_chars("#-"))
+        .with_message(phase)
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.clear();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
     }
 }

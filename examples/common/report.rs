@@ -1,32 +1,41 @@
 //! What the user reads: the table, and numbers as people write them.
 
-use std::io::{self, Write};
 use std::time::Duration;
 
-/// Writes a table, each column as wide as it needs to be.
-pub(crate) fn table<const N: usize>(
-    out: &mut impl Write,
-    head: [&str; N],
-    rows: impl Iterator<Item = [String; N]> + Clone,
-) -> io::Result<()> {
-    let head = head.map(String::from);
-    let mut widths = [0; N];
-    for cells in std::iter::once(head.clone()).chain(rows.clone()) {
-        for (width, cell) in widths.iter_mut().zip(&cells) {
-            *width = (*width).max(cell.chars().count());
-        }
+use comfy_table::{CellAlignment, Table, TableComponent};
+
+use super::program::Output;
+
+/// One line of a table of `N` columns: a phase, and the state after it.
+pub(crate) trait Row<const N: usize> {
+    const HEAD: [&'static str; N];
+
+    fn cells(&self) -> [String; N];
+}
+
+/// Writes a table: the first column to the left, the numbers to the right.
+pub(crate) fn table<const N: usize, R: Row<N>>(out: &mut Output, rows: &[R]) {
+    let mut table = Table::new();
+    table.load_preset(comfy_table::presets::NOTHING);
+    table.set_style(TableComponent::HeaderLines, '-');
+    table.set_header(R::HEAD);
+    table.add_rows(rows.iter().map(R::cells));
+    for column in table.column_iter_mut() {
+        let (alignment, padding) = match column.index {
+            0 => (CellAlignment::Left, (0, 0)),
+            _ => (CellAlignment::Right, (2, 0)),
+        };
+        column.set_cell_alignment(alignment);
+        column.set_padding(padding);
     }
-    let rule = widths.map(|width| "-".repeat(width));
-    for cells in [head, rule].into_iter().chain(rows) {
-        for (i, (cell, width)) in cells.iter().zip(widths).enumerate() {
-            match i {
-                0 => write!(out, "{cell:<width$}")?,
-                _ => write!(out, "  {cell:>width$}")?,
-            }
-        }
-        writeln!(out)?;
+    out.say(format_args!("{table}\n"));
+}
+
+/// Writes names, and what belongs to them, a line each.
+pub(crate) fn list(out: &mut Output, lines: impl IntoIterator<Item = (&'static str, String)>) {
+    for (name, text) in lines {
+        out.say(format_args!("{name:<16}{text}\n"));
     }
-    Ok(())
 }
 
 /// A number, or that there is none.

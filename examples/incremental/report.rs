@@ -56,20 +56,20 @@ pub(crate) struct Row {
     pub(crate) bytes: isize,
 }
 
-const HEAD: [&str; 9] = [
-    "phase",
-    "time",
-    "functions",
-    "edits",
-    "asked",
-    "computed",
-    "invalidated",
-    "results",
-    "memory",
-];
+impl report::Row<9> for Row {
+    const HEAD: [&'static str; 9] = [
+        "phase",
+        "time",
+        "functions",
+        "edits",
+        "asked",
+        "computed",
+        "invalidated",
+        "results",
+        "memory",
+    ];
 
-impl Row {
-    fn cells(&self) -> [String; HEAD.len()] {
+    fn cells(&self) -> [String; 9] {
         let counted = |count: fn(&Counts) -> usize| or_dash(self.counts.as_ref().map(count));
         [
             self.phase.to_string(),
@@ -82,14 +82,6 @@ impl Row {
             counted(|counts| counts.results),
             bytes(self.bytes),
         ]
-    }
-}
-
-/// Writes what the rows say.
-pub(crate) fn table(rows: &[Row], out: &mut Output) {
-    if out.0.is_ok() {
-        let rows = rows.iter().map(Row::cells);
-        out.0 = report::table(&mut std::io::stdout().lock(), HEAD, rows);
     }
 }
 
@@ -169,7 +161,5 @@ pub(crate) fn totals(totals: &Totals, out: &mut Output) {
         ),
     ];
     out.say(format_args!("\n"));
-    for (name, text) in lines {
-        out.say(format_args!("{name:<16}{text}\n"));
-    }
+    report::list(out, lines);
 }

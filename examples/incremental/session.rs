@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::code::{FUNCTIONS, Name};
 use crate::common::program::{Outcome, Output, complain};
 use crate::common::progress::Progress;
-use crate::common::report::{bytes, number};
+use crate::common::report::{bytes, number, table};
 use crate::common::{memory, sources};
 use crate::project::Project;
 use crate::read::{self, Found};
@@ -86,11 +86,11 @@ pub(crate) fn run(files: &[PathBuf]) -> io::Result<Outcome> {
         Err(Stop::Cannot(why)) => return Err(why),
     };
     if fault.is_some() {
-        report::table(&session.rows, &mut out);
+        table(&mut out, &session.rows);
     } else if session.totals.files == 0 {
         complain("nothing to look at");
     } else {
-        report::table(&session.rows, &mut out);
+        table(&mut out, &session.rows);
         report::totals(&session.totals, &mut out);
         let end = "at the end: 0 functions, 0 results, 0 pending, 0 bytes (checked)";
         out.say(format_args!("\n{end}\n"));
@@ -218,7 +218,7 @@ impl Session {
                 totals.most = totals.most.max(cost);
                 let bytes = memory::held().wrapping_sub(self.base) as isize;
                 totals.peak = totals.peak.max(bytes);
-                progress.advance_saying(1, || format!("{} facts computed", number(cost)));
+                progress.advance_with(1, || format!("{} facts computed", number(cost)));
             }
             let counts = Counts::of(&project.facts).since(before);
             let began = Instant::now() - took;

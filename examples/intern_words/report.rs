@@ -21,12 +21,12 @@ pub(crate) struct Row {
     pub(crate) bytes: isize,
 }
 
-const HEAD: [&str; 8] = [
-    "phase", "time", "files", "words", "entries", "pending", "drained", "memory",
-];
+impl report::Row<8> for Row {
+    const HEAD: [&'static str; 8] = [
+        "phase", "time", "files", "words", "entries", "pending", "drained", "memory",
+    ];
 
-impl Row {
-    fn cells(&self) -> [String; HEAD.len()] {
+    fn cells(&self) -> [String; 8] {
         [
             self.phase.to_string(),
             duration(self.took),
@@ -55,14 +55,6 @@ pub(crate) struct Totals {
     pub(crate) interning: Duration,
     pub(crate) forgetting: Duration,
     pub(crate) checking: Duration,
-}
-
-/// Writes what the rows say.
-pub(crate) fn table(rows: &[Row], out: &mut Output) {
-    if out.0.is_ok() {
-        let rows = rows.iter().map(Row::cells);
-        out.0 = report::table(&mut std::io::stdout().lock(), HEAD, rows);
-    }
 }
 
 /// Writes what the run comes to.
@@ -94,9 +86,7 @@ pub(crate) fn totals(totals: &Totals, out: &mut Output) {
         ("checking", duration(totals.checking)),
     ];
     out.say(format_args!("\n"));
-    for (name, text) in lines {
-        out.say(format_args!("{name:<16}{text}\n"));
-    }
+    report::list(out, lines);
 }
 
 /// How many words to show.

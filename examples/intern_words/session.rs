@@ -9,7 +9,7 @@ use weakly::Strong;
 
 use crate::common::program::{Outcome, Output, complain};
 use crate::common::progress::Progress;
-use crate::common::report::{bytes, number};
+use crate::common::report::{bytes, number, table};
 use crate::common::{memory, sources};
 use crate::library::{Library, TABLES, Table};
 use crate::plain::{Plain, same};
@@ -45,11 +45,11 @@ pub(crate) fn run(files: &[PathBuf]) -> io::Result<Outcome> {
     let outcome = session.run(files, &mut out);
     let left_out = files.len() - session.totals.files;
     if outcome.is_err() {
-        report::table(&session.rows, &mut out);
+        table(&mut out, &session.rows);
     } else if session.totals.files == 0 {
         complain("nothing to look at");
     } else {
-        report::table(&session.rows, &mut out);
+        table(&mut out, &session.rows);
         report::totals(&session.totals, &mut out);
         let end = "at the end: 0 files, 0 words, 0 entries, 0 pending, 0 bytes (checked)";
         out.say(format_args!("\n{end}\n"));
@@ -103,8 +103,7 @@ impl<'f> Session<'f> {
                 match timed(&mut self.totals.reading, || sources::read(file)) {
                     Ok(text) => self.load_one(library, file, &text)?,
                     Err(why) => {
-                        progress.clear();
-                        complain(&why);
+                        progress.suspend(|| complain(&why));
                     }
                 }
                 self.totals.peak = self.totals.peak.max(self.bytes());
@@ -157,7 +156,7 @@ impl<'f> Session<'f> {
                     self.plain.forget(file);
                     self.plain.check_totals(library)
                 })?;
-                progress.advance_saying(1, || self.note(library));
+                progress.advance_with(1, || self.note(library));
             }
             self.totals.forgetting += took;
             self.row(phase, took, Some(library), None);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::common::report::{bytes, duration, number, or_dash};
+use crate::common::report::{self, bytes, duration, number, or_dash};
 
 /// One line of the table: the state after a phase. `None` is what there is not, or not any more.
 pub(crate) struct Row {
@@ -18,12 +18,13 @@ pub(crate) struct Row {
     pub(crate) bytes: isize,
 }
 
-pub(crate) const HEAD: [&str; 10] = [
-    "phase", "time", "nodes", "spans", "branches", "docs", "values", "pending", "drained", "memory",
-];
+impl report::Row<10> for Row {
+    const HEAD: [&'static str; 10] = [
+        "phase", "time", "nodes", "spans", "branches", "docs", "values", "pending", "drained",
+        "memory",
+    ];
 
-impl Row {
-    pub(crate) fn cells(&self) -> [String; HEAD.len()] {
+    fn cells(&self) -> [String; 10] {
         let [spans, branches, docs] = self.entries.map(or_dash);
         [
             self.phase.to_string(),

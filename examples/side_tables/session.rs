@@ -19,7 +19,7 @@ use crate::passes::Pass;
 use crate::passes::complexity::{self, Complexity};
 use crate::passes::documentation::{self, Documentation};
 use crate::passes::spans::{self, Spans};
-use crate::row::{HEAD, Row};
+use crate::row::Row;
 use crate::syntax;
 use crate::tree::{NODES, Node, Source, Tree};
 
@@ -94,8 +94,7 @@ impl Session {
             match tree(file) {
                 Ok(tree) => self.trees.push(tree),
                 Err(why) => {
-                    progress.clear();
-                    complain(&why);
+                    progress.suspend(|| complain(&why));
                 }
             }
             progress.advance(1);
@@ -302,13 +301,7 @@ impl Session {
     }
 
     fn summary(&self, faults: &[String], out: &mut Output) {
-        if out.0.is_ok() {
-            out.0 = report::table(
-                &mut io::stdout().lock(),
-                HEAD,
-                self.rows.iter().map(Row::cells),
-            );
-        }
+        report::table(out, &self.rows);
         if faults.is_empty() {
             let end = "at the end: 0 nodes, 0 attributes, 0 pending, 0 bytes (checked)";
             out.say(format_args!("\n{end}\n"));

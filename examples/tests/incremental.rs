@@ -2,7 +2,6 @@
 
 #![cfg(not(miri))] // it starts processes
 
-#[path = "common/program.rs"]
 mod program;
 
 use std::fmt::Write;

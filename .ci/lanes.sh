@@ -1,0 +1,60 @@
+# Sourced by the gate and the deep run: what is independent runs at the same time, in two lanes (Miri uses one
+# processor only). The titles of the steps are shown as they begin, the log of a lane when it ends.
+
+export CARGO_TERM_COLOR=never
+mkdir -p target/lanes
+# A script that a lane runs writes its titles where the lane does.
+{ : >&3; } 2>/dev/null || exec 3>&1
+: "${BEGAN:=$(date +%s)}"
+export BEGAN
+
+elapsed() { echo "$(($(date +%s) - BEGAN))"; }
+
+# The title of what comes, on the terminal and in the log of the lane.
+step() {
+    printf '\n=== %s (%d s)\n' "$*" "$(elapsed)"
+    [[ -z ${LANE:-} ]] || printf '=== %s: %s (%d s)\n' "$LANE" "$*" "$(elapsed)" >&3
+}
+
+# A component or a toolchain that may be there already.
+toolchain() { rustup toolchain list | grep -q "^$1" || rustup toolchain install "$1" --profile minimal; }
+installed() { command -v "$1" >/dev/null || cargo install --locked "${@:2}" "$1"; }
+
+declare -A lanes=()
+
+# Each lane is a process group: what it runs ends with it.
+end_lanes() {
+    local pid
+    for pid in "${!lanes[@]}"; do
+        kill -- "-$pid" 2>/dev/null || true
+    done
+}
+
+# Runs the functions that are named, each in a lane; the first that fails ends the others.
+run_lanes() {
+    local lane pid status
+    trap end_lanes EXIT
+    trap 'exit 130' INT TERM
+    set -m
+    for lane in "$@"; do
+        (
+            export LANE=$lane
+            set -euo pipefail
+            "$lane"
+        ) >"target/lanes/$lane.log" 2>&1 </dev/null &
+        lanes[$!]=$lane
+    done
+    set +m
+    while ((${#lanes[@]} > 0)); do
+        status=0
+        wait -n -p pid "${!lanes[@]}" || status=$?
+        lane=${lanes[$pid]}
+        unset "lanes[$pid]"
+        printf '\n##### the lane %s: status %d\n' "$lane" "$status"
+        cat "target/lanes/$lane.log"
+        if ((status != 0)); then
+            printf '\n##### the lane %s has failed (%d s)\n' "$lane" "$(elapsed)" >&2
+            exit "$status"
+        fi
+    done
+}
