@@ -111,10 +111,10 @@ pub struct Attributes<K: SharedRef> {
 
 /// What one namespace says of one object. It does not change: another takes its place.
 #[derive(Clone, Default)]
-struct Bag(Arc<[Said]>);
+struct Bag(Arc<[Value]>);
 
 #[derive(Clone)]
-struct Said {
+struct Value {
     id: AttributeId,
     value: Arc<dyn Any + Send + Sync>,
 }
@@ -129,12 +129,12 @@ impl Bag {
     /// With this attribute, in the place of the one that was there; none without any.
     fn with<A: AttributeKey>(&self, value: Option<Arc<A::Value>>) -> Option<Self> {
         let id = AttributeId::of::<A>();
-        let mut all: Vec<Said> = self.0.to_vec();
+        let mut all: Vec<Value> = self.0.to_vec();
         let at = all.iter().position(|said| said.id == id);
         match (at, value) {
             (Some(at), Some(value)) => all[at].value = value,
             (Some(at), None) => drop(all.remove(at)),
-            (None, Some(value)) => all.push(Said { id, value }),
+            (None, Some(value)) => all.push(Value { id, value }),
             (None, None) => {}
         }
         (!all.is_empty()).then(|| Bag(all.into()))

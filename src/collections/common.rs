@@ -40,7 +40,7 @@ macro_rules! housekeeping {
             self.store.len_live()
         }
 
-        /// The number of entries that have announced their death and wait to be buried, and of those
+        /// The number of entries that have announced their death and wait to be reclaimed, and of those
         /// that have gone and of which something is kept until it is
         /// [asked for](crate::Reclaim::OnRequest). It costs what [`len`](Self::len) does. For `Arc` and `Rc`, which announce nothing, only
         /// the latter.

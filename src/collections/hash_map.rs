@@ -193,7 +193,7 @@ where
                 None
             }
         };
-        self.store.table.tend();
+        self.store.table.tidy();
         old
     }
 
@@ -211,7 +211,7 @@ where
         &mut self,
         key: &Q,
     ) -> Option<(K, V)> {
-        self.store.table.tend();
+        self.store.table.tidy();
         let mut held = None;
         let lookup = by_content(&self.store.hasher, key, &mut held);
         let value = self.store.remove(lookup)?;

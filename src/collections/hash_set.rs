@@ -130,7 +130,7 @@ where
                 true
             }
         };
-        self.store.table.tend();
+        self.store.table.tidy();
         is_new
     }
 
@@ -160,7 +160,7 @@ where
 
     /// Removes the live element that says this, and returns it as a strong pointer. O(1).
     pub fn take<Q: ?Sized + Hash + Equivalent<K::Target>>(&mut self, content: &Q) -> Option<K> {
-        self.store.table.tend();
+        self.store.table.tidy();
         let mut held = None;
         let lookup = by_content(&self.store.hasher, content, &mut held);
         self.store.remove(lookup)?;

@@ -118,7 +118,7 @@ where
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&mut self, value: T) -> K {
         let hash = HashValue::of(&self.store.hasher, value.borrow());
         if let Some(there) = self.find(hash, value.borrow()) {
-            self.store.table.tend_to_announced();
+            self.store.table.reclaim_some_notified();
             return there;
         }
         // Equal contents have equal hashes.
@@ -140,7 +140,7 @@ where
     {
         let hash = HashValue::of(&self.store.hasher, content);
         if let Some(there) = self.find(hash, content) {
-            self.store.table.tend_to_announced();
+            self.store.table.reclaim_some_notified();
             return there;
         }
         self.add(hash, content, |key, _| content.equivalent(K::content(key)))
@@ -168,8 +168,9 @@ where
         let key = content.into();
         agree(agrees(&key, &self.store.hasher));
         let mut held = None;
-        let says = |there: &ByContent<K>| there.says(hash, K::content(&key), &mut held);
-        let there = match self.store.find_place((hash, says), |_| Some(())) {
+        let has_content =
+            |there: &ByContent<K>| there.has_content(hash, K::content(&key), &mut held);
+        let there = match self.store.find_place((hash, has_content), |_| Some(())) {
             // Making the handle took a while, and code of the user's: but not this interner.
             Place::Found(..) => held,
             Place::Vacant(vacant) => {
@@ -177,7 +178,7 @@ where
                 None
             }
         };
-        self.store.table.tend();
+        self.store.table.tidy();
         there.unwrap_or(key)
     }
 }

@@ -35,7 +35,7 @@ impl<'a, K: Shown, V: Shown> Iterator for Iter<'a, K, V> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.0.find_map(|entry| {
-            let (key, value) = entry.hold()?;
+            let (key, value) = entry.pin()?;
             Some((entry.key.show(key), entry.value.show(value)))
         })
     }
@@ -65,7 +65,7 @@ impl<'a, K: Shown, V: Shown> Iterator for IterMut<'a, K, V> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.0.find_map(|entry| {
-            let (key, value) = entry.hold()?;
+            let (key, value) = entry.pin()?;
             Some((entry.key.show(key), entry.value.show_mut(value)))
         })
     }
@@ -98,17 +98,17 @@ halves! {
     /// The keys of the live entries.
     Keys(Iter) -> K::Ref<'a>: |entry| {
         (!entry.value.is_expired()).then_some(())?;
-        Some(entry.key.show(entry.key.hold()?))
+        Some(entry.key.show(entry.key.pin()?))
     };
     /// The values of the live entries.
     Values(Iter) -> V::Ref<'a>: |entry| {
         (!entry.key.is_expired()).then_some(())?;
-        Some(entry.value.show(entry.value.hold()?))
+        Some(entry.value.show(entry.value.pin()?))
     };
     /// The values of the live entries, to be changed.
     ValuesMut(IterMut) -> V::Mut<'a>: |entry| {
         (!entry.key.is_expired()).then_some(())?;
-        let held = entry.value.hold()?;
+        let held = entry.value.pin()?;
         Some(entry.value.show_mut(held))
     };
 }
@@ -207,7 +207,7 @@ impl<K: Shown, V: Shown> Iterator for IntoIter<K, V> {
     type Item = (K::Item, V::Item);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (held, entry) = self.0.next(|entry| entry.hold())?;
+        let (held, entry) = self.0.next(|entry| entry.pin())?;
         Some(entry.take(held))
     }
 
@@ -223,7 +223,7 @@ impl<K: Shown, V: Shown> Iterator for IntoKeys<K, V> {
     type Item = K::Item;
 
     fn next(&mut self) -> Option<K::Item> {
-        let live = |entry: &mut Entry<K, V>| (!entry.value.is_expired()).then(|| entry.key.hold());
+        let live = |entry: &mut Entry<K, V>| (!entry.value.is_expired()).then(|| entry.key.pin());
         let (held, entry) = self.0.0.next(|entry| live(entry)?)?;
         Some(entry.key.take(held))
     }
@@ -240,7 +240,7 @@ impl<K: Shown, V: Shown> Iterator for IntoValues<K, V> {
     type Item = V::Item;
 
     fn next(&mut self) -> Option<V::Item> {
-        let live = |entry: &mut Entry<K, V>| (!entry.key.is_expired()).then(|| entry.value.hold());
+        let live = |entry: &mut Entry<K, V>| (!entry.key.is_expired()).then(|| entry.value.pin());
         let (held, entry) = self.0.0.next(|entry| live(entry)?)?;
         Some(entry.value.take(held))
     }
@@ -370,7 +370,7 @@ where
 
     fn next(&mut self) -> Option<Self::Item> {
         let (held, entry) = self.table.take_next(&mut self.walk, |entry| {
-            let (key, mut value) = entry.hold()?;
+            let (key, mut value) = entry.pin()?;
             let wanted = (self.take)(entry.key.peek(&key), entry.value.peek_mut(&mut value));
             wanted.then_some((key, value))
         })?;

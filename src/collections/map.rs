@@ -205,7 +205,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
                 None
             }
         };
-        self.store.table.tend();
+        self.store.table.tidy();
         old
     }
 
@@ -217,7 +217,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     /// comes first may have destroyed the value.)
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
-        self.store.table.tend();
+        self.store.table.tidy();
         self.store.remove(by_addr(key.addr()))
     }
 }
@@ -234,7 +234,7 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     /// Removes a key, and returns it, as a strong pointer, with its value. O(1). In the key's own
     /// destructor, where there is no strong pointer any more, the entry stays.
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store.table.tend();
+        self.store.table.tidy();
         self.store.remove_entry(by_addr(key.addr()))
     }
 

@@ -119,7 +119,7 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     /// O(1) amortised.
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
-        let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.hold();
+        let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.pin();
         match self.store.place(by_addr(K::addr(key)), live) {
             Place::Found(found, value) => Entry::Occupied(OccupiedEntry { found, key, value }),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
@@ -131,18 +131,18 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     #[inline]
     pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
         self.store.table.look_ahead();
-        let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.hold();
+        let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.pin();
         let old = match self.store.find_place(by_addr(K::addr(key)), live) {
             Place::Found(mut found, old) => {
-                found.hold(&key, value);
+                found.set_weak(&key, value);
                 Some(old)
             }
             Place::Vacant(vacant) => {
-                vacant.hold(key, value);
+                vacant.set_weak(key, value);
                 None
             }
         };
-        self.store.table.tend();
+        self.store.table.tidy();
         old
     }
 
@@ -197,13 +197,13 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     /// Removes a key, and returns its value, if that lives. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
-        self.store.table.tend();
+        self.store.table.tidy();
         self.store.remove(by_addr(key.addr()))
     }
 
     /// Removes a key, and returns it with its value, if both live. O(1).
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store.table.tend();
+        self.store.table.tidy();
         self.store.remove_entry(by_addr(key.addr()))
     }
 

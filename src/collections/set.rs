@@ -80,14 +80,14 @@ impl<K: WeakKey> WeakSet<K> {
                 true
             }
         };
-        self.store.table.tend();
+        self.store.table.tidy();
         is_new
     }
 
     /// Removes an object; says whether it was there. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> bool {
-        self.store.table.tend();
+        self.store.table.tidy();
         self.store.remove(by_addr(key.addr())).is_some()
     }
 }
@@ -105,7 +105,7 @@ impl<K: StrongRef> WeakSet<K> {
 
     /// Removes an object, and returns it as a strong pointer. O(1).
     pub fn take<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<K> {
-        self.store.table.tend();
+        self.store.table.tidy();
         let (key, ()) = self.store.remove_entry(by_addr(key.addr()))?;
         Some(key)
     }

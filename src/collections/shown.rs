@@ -13,7 +13,7 @@ pub trait Shown: Slot {
     type Item;
     /// What keeps it there while it is looked at.
     #[doc(hidden)]
-    type Held;
+    type Guard;
     /// How it is given out.
     type Ref<'a>
     where
@@ -25,22 +25,22 @@ pub trait Shown: Slot {
 
     /// None if it is dead.
     #[doc(hidden)]
-    fn hold(&self) -> Option<Self::Held>;
+    fn pin(&self) -> Option<Self::Guard>;
     #[doc(hidden)]
-    fn show(&self, held: Self::Held) -> Self::Ref<'_>;
+    fn show(&self, held: Self::Guard) -> Self::Ref<'_>;
     #[doc(hidden)]
-    fn show_mut(&mut self, held: Self::Held) -> Self::Mut<'_>;
+    fn show_mut(&mut self, held: Self::Guard) -> Self::Mut<'_>;
     #[doc(hidden)]
-    fn peek<'a>(&'a self, held: &'a Self::Held) -> &'a Self::Item;
+    fn peek<'a>(&'a self, held: &'a Self::Guard) -> &'a Self::Item;
     #[doc(hidden)]
-    fn peek_mut<'a>(&'a mut self, held: &'a mut Self::Held) -> &'a mut Self::Item;
+    fn peek_mut<'a>(&'a mut self, held: &'a mut Self::Guard) -> &'a mut Self::Item;
     #[doc(hidden)]
-    fn take(self, held: Self::Held) -> Self::Item;
+    fn take(self, held: Self::Guard) -> Self::Item;
 }
 
 impl<T> Shown for Owned<T> {
     type Item = T;
-    type Held = ();
+    type Guard = ();
     type Ref<'a>
         = &'a T
     where
@@ -51,7 +51,7 @@ impl<T> Shown for Owned<T> {
         T: 'a;
 
     #[inline]
-    fn hold(&self) -> Option<()> {
+    fn pin(&self) -> Option<()> {
         Some(())
     }
 
@@ -83,7 +83,7 @@ impl<T> Shown for Owned<T> {
 
 impl<W: Upgrade> Shown for W {
     type Item = W::Pointer;
-    type Held = W::Pointer;
+    type Guard = W::Pointer;
     type Ref<'a>
         = W::Pointer
     where
@@ -94,7 +94,7 @@ impl<W: Upgrade> Shown for W {
         W: 'a;
 
     #[inline]
-    fn hold(&self) -> Option<W::Pointer> {
+    fn pin(&self) -> Option<W::Pointer> {
         self.upgrade()
     }
 
@@ -143,12 +143,12 @@ impl<K: Slot, V: Slot> Entry<K, V> {
 impl<K: Shown, V: Shown> Entry<K, V> {
     /// Keeps both slots there; none if one is dead: a half-dead entry is never shown.
     #[inline]
-    pub(crate) fn hold(&self) -> Option<(K::Held, V::Held)> {
-        Some((self.key.hold()?, self.value.hold()?))
+    pub(crate) fn pin(&self) -> Option<(K::Guard, V::Guard)> {
+        Some((self.key.pin()?, self.value.pin()?))
     }
 
     #[inline]
-    pub(crate) fn take(self, (key, value): (K::Held, V::Held)) -> (K::Item, V::Item) {
+    pub(crate) fn take(self, (key, value): (K::Guard, V::Guard)) -> (K::Item, V::Item) {
         (self.key.take(key), self.value.take(value))
     }
 }

@@ -67,19 +67,19 @@ where
 {
     let hash = HashValue::of(hasher, content);
     (hash, move |slot: &ByContent<K>| {
-        slot.says(hash, content, held)
+        slot.has_content(hash, content, held)
     })
 }
 
 impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
     pub(crate) fn reserve(&mut self, additional: usize) {
-        self.table.tend();
+        self.table.tidy();
         self.table
             .reserve(additional, |entry| entry.hash(&self.hasher));
     }
 
     pub(crate) fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
-        self.table.tend();
+        self.table.tidy();
         self.table
             .try_reserve(additional, |entry| entry.hash(&self.hasher))
     }
@@ -96,7 +96,7 @@ impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
         lookup: (HashValue, impl FnMut(&K) -> bool),
         recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
     ) -> Place<'_, K, V, R> {
-        self.table.tend();
+        self.table.tidy();
         self.find_place(lookup, recognise)
     }
 
@@ -133,7 +133,7 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
     ) -> Option<V::Ref<'_>> {
         let value = &self.table.find(hash, eq)?.value;
-        Some(value.show(value.hold()?))
+        Some(value.show(value.pin()?))
     }
 
     /// Takes out the value that is found. The key is not asked whether it lives.
@@ -142,7 +142,7 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         &mut self,
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
     ) -> Option<V::Item> {
-        let hold = |entry: &Entry<K, V>| entry.value.hold();
+        let hold = |entry: &Entry<K, V>| entry.value.pin();
         let (held, entry) = self.table.remove_if(hash, eq, hold)?;
         Some(entry.value.take(held))
     }
@@ -156,7 +156,7 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
     ) -> Option<(K::Ref<'_>, V::Ref<'_>)> {
         let entry = self.table.find(hash, eq)?;
-        let (key, value) = entry.hold()?;
+        let (key, value) = entry.pin()?;
         Some((entry.key.show(key), entry.value.show(value)))
     }
 
@@ -165,13 +165,13 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
         &mut self,
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
     ) -> Option<(K::Item, V::Item)> {
-        let (held, entry) = self.table.remove_if(hash, eq, Entry::hold)?;
+        let (held, entry) = self.table.remove_if(hash, eq, Entry::pin)?;
         Some(entry.take(held))
     }
 
     pub(crate) fn pop(&mut self) -> Option<(K::Item, V::Item)> {
-        self.table.tend();
-        let (held, entry) = self.table.pop(|entry| entry.hold())?;
+        self.table.tidy();
+        let (held, entry) = self.table.pop(|entry| entry.pin())?;
         Some(entry.take(held))
     }
 
@@ -179,7 +179,7 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
     where
         F: FnMut(&K::Item, &mut V::Item) -> bool,
     {
-        self.table.tend();
+        self.table.tidy();
         ExtractIf::new(&mut self.table, take)
     }
 
@@ -255,7 +255,7 @@ impl<K: Slot, T> Found<'_, K, Owned<T>> {
 impl<'a, K: Slot, V: Watch> Vacant<'a, K, V> {
     /// Fills the place with a key and a weak value.
     #[inline]
-    pub(crate) fn hold(self, key: impl Given<K>, value: &V::Key) -> Found<'a, K, V> {
+    pub(crate) fn set_weak(self, key: impl Given<K>, value: &V::Key) -> Found<'a, K, V> {
         /// The one side, should the other's pointer panic.
         struct Undo<'d, V: Slot>(Option<V>, &'d mut V::Queue);
         impl<V: Slot> Drop for Undo<'_, V> {
@@ -281,7 +281,7 @@ impl<'a, K: Slot, V: Watch> Vacant<'a, K, V> {
 impl<K: Slot, V: Watch> Found<'_, K, V> {
     /// Sets the value. A key of the same content takes the place of the one that is there.
     #[inline]
-    pub(crate) fn hold(&mut self, key: &impl Given<K>, value: &V::Key) {
+    pub(crate) fn set_weak(&mut self, key: &impl Given<K>, value: &V::Key) {
         let (entry, watch) = self.change();
         entry.value.rewatch(value, watch.hash, watch.values);
         if K::BY_CONTENT {

@@ -194,7 +194,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     #[inline]
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {
         let (hash, eq) = by_key(&self.store.hasher, &key);
-        match self.store.place((hash, eq), |entry| entry.value.hold()) {
+        match self.store.place((hash, eq), |entry| entry.value.pin()) {
             Place::Found(found, value) => Entry::Occupied(OccupiedEntry { found, key, value }),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }
@@ -206,17 +206,17 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     pub fn insert(&mut self, key: K, value: &V) -> Option<V> {
         self.store.table.look_ahead();
         let lookup = by_key(&self.store.hasher, &key);
-        let old = match self.store.find_place(lookup, |entry| entry.value.hold()) {
+        let old = match self.store.find_place(lookup, |entry| entry.value.pin()) {
             Place::Found(mut found, old) => {
-                found.hold(&key, value);
+                found.set_weak(&key, value);
                 Some(old)
             }
             Place::Vacant(vacant) => {
-                vacant.hold(key, value);
+                vacant.set_weak(key, value);
                 None
             }
         };
-        self.store.table.tend();
+        self.store.table.tidy();
         old
     }
 
@@ -283,7 +283,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     /// Removes a key, and returns it with its value, if that lives. O(1).
     pub fn remove_entry<Q: ?Sized + Hash + Equivalent<K>>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store.table.tend();
+        self.store.table.tidy();
         let lookup = by_key(&self.store.hasher, key);
         self.store.remove_entry(lookup)
     }

@@ -6,27 +6,27 @@ use core::hash::Hash;
 use equivalent::Equivalent;
 
 use super::table::Table;
-use super::tie::{Loose, SharedRef, TieOf, TiedTo};
+use super::watch::{SharedRef, SharedWatchFor, Unplaced, WatchesOne};
 use crate::hash::HashValue;
 use crate::reference::{Content, StrongRef, WeakRef};
 
 /// A content by which an entry is found, while its object lives.
-pub(super) struct Said<K: StrongRef>(K::Weak);
+pub(super) struct ContentKey<K: StrongRef>(K::Weak);
 
-impl<K: StrongRef> Said<K> {
+impl<K: StrongRef> ContentKey<K> {
     #[inline]
     pub(super) fn by(key: &K) -> Self {
-        Said(K::downgrade(key))
+        ContentKey(K::downgrade(key))
     }
 }
 
-impl<K: StrongRef> Clone for Said<K> {
+impl<K: StrongRef> Clone for ContentKey<K> {
     fn clone(&self) -> Self {
-        Said(self.0.clone())
+        ContentKey(self.0.clone())
     }
 }
 
-impl<K: Content<Target: Eq>> PartialEq for Said<K> {
+impl<K: Content<Target: Eq>> PartialEq for ContentKey<K> {
     fn eq(&self, other: &Self) -> bool {
         let (Some(one), Some(other)) = (self.0.upgrade(), other.0.upgrade()) else {
             return false;
@@ -35,7 +35,7 @@ impl<K: Content<Target: Eq>> PartialEq for Said<K> {
     }
 }
 
-impl<K: Content<Target: Eq>> Eq for Said<K> {}
+impl<K: Content<Target: Eq>> Eq for ContentKey<K> {}
 
 /// A content that is looked for. The object that has it is kept until the table is not looked at any more.
 pub(super) struct Sought<'a, K, Q: ?Sized> {
@@ -51,8 +51,8 @@ impl<'a, K, Q: ?Sized> Sought<'a, K, Q> {
     }
 }
 
-impl<K: Content, Q: ?Sized + Equivalent<K::Target>> Equivalent<Said<K>> for Sought<'_, K, Q> {
-    fn equivalent(&self, said: &Said<K>) -> bool {
+impl<K: Content, Q: ?Sized + Equivalent<K::Target>> Equivalent<ContentKey<K>> for Sought<'_, K, Q> {
+    fn equivalent(&self, said: &ContentKey<K>) -> bool {
         let Some(key) = said.0.upgrade() else {
             return false;
         };
@@ -66,7 +66,7 @@ impl<K: Content, Q: ?Sized + Equivalent<K::Target>> Equivalent<Said<K>> for Soug
     }
 }
 
-impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<Said<K>, TieOf<K>, V> {
+impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ContentKey<K>, SharedWatchFor<K>, V> {
     /// Shows the entry of a content to a closure, while its object is held; gives that out too.
     #[inline]
     pub(super) fn look_up<Q, R>(
@@ -108,14 +108,14 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<Said<K>, TieOf<K>, V> {
     /// What finds an entry that is about to be put in. The dead of its hash go first, if nobody tells of
     /// them: they are equal to none, and would pile up until the next sweep.
     #[inline]
-    pub(super) fn admit(&self, hash: HashValue, key: &K) -> Said<K> {
+    pub(super) fn admit(&self, hash: HashValue, key: &K) -> ContentKey<K> {
         self.sweep_hash(hash);
-        Said::by(key)
+        ContentKey::by(key)
     }
 
     #[inline]
-    pub(super) fn tie(&self, hash: HashValue, key: &K) -> Loose<'_, TieOf<K>> {
-        TieOf::<K>::new(key, hash, self.queue())
+    pub(super) fn watch(&self, hash: HashValue, key: &K) -> Unplaced<'_, SharedWatchFor<K>> {
+        SharedWatchFor::<K>::new(key, hash, self.queue())
     }
 
     /// Puts an entry in, in the place of the one of its content; `old` is shown that one.
@@ -125,25 +125,25 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<Said<K>, TieOf<K>, V> {
         hash: HashValue,
         key: &K,
         value: V,
-        old: impl FnOnce(&TieOf<K>, &V) -> R,
+        old: impl FnOnce(&SharedWatchFor<K>, &V) -> R,
     ) -> Option<R> {
         let said = self.admit(hash, key);
-        self.put(hash, said, self.tie(hash, key), value, old)
+        self.put(hash, said, self.watch(hash, key), value, old)
     }
 
     /// Puts an entry in, unless there is one of its content, whose object is then given out.
     #[inline]
     pub(super) fn add(&self, hash: HashValue, key: &K, value: V) -> Option<K> {
         let said = self.admit(hash, key);
-        self.put_unless(hash, said, self.tie(hash, key), value, |tie, _| {
-            tie.upgrade()
+        self.put_unless(hash, said, self.watch(hash, key), value, |watch, _| {
+            watch.upgrade()
         })
     }
 
     /// The weak pointers to all objects.
     pub(super) fn weak_keys(&self) -> std::vec::IntoIter<K::Weak> {
         let mut keys = std::vec::Vec::new();
-        self.each(|_, tie, _| keys.push(tie.downgrade()));
+        self.each(|_, watch, _| keys.push(watch.downgrade()));
         keys.into_iter()
     }
 }

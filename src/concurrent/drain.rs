@@ -1,11 +1,11 @@
-//! How the dead are buried: by their notices, or where there are none, by asking.
+//! How the dead are reclaimed: by their notices, or where there are none, by asking.
 
 use core::cell::Cell;
 
 use super::node::Node;
 use super::raw::FirstPanic;
 use super::table::Table;
-use super::tie::Tied;
+use super::watch::Watches;
 use crate::hash::HashValue;
 use crate::queue::Stripe;
 
@@ -16,10 +16,10 @@ std::thread_local! {
     static DRAINS: Cell<usize> = const { Cell::new(0) };
 }
 
-impl<K: Eq, T: Tied, V> Table<K, T, V> {
+impl<K: Eq, T: Watches, V> Table<K, T, V> {
     /// Works off some notices, if there are any, and looks for some of the dead of whom nobody tells.
     #[inline]
-    pub(crate) fn tend(&self) {
+    pub(crate) fn tidy(&self) {
         self.sweep_some();
         self.drain_some();
     }
@@ -93,14 +93,14 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             let hash = notice.hash();
             match self.unlink_if(&pin, hash, |node| node.is_named_by(hook), |_| true) {
                 Some(node) => {
-                    if let Some((tie, _)) = node.ready() {
-                        tie.settle(hook, self.queue());
+                    if let Some((watch, _)) = node.ready() {
+                        watch.complete(hook, self.queue());
                     }
                     if self.kept().is_on_request() {
                         node.keep();
                     }
                     self.count(&self.dead);
-                    notice.bury();
+                    notice.complete();
                 }
                 None => self.queue().is_late(notice),
             }

@@ -3,11 +3,11 @@
 //! Who would wait for itself is told so instead: a thread that asks for what it is making, and one that
 //! asks for what another is making which waits, perhaps through more threads, for the first.
 //!
-//! * **F1** A thread says what it waits for *before* it looks whether that closes a circle. So of the
+//! * **F1** A thread says what it waits for *before* it looks whether that closes a cycle. So of the
 //!   threads that close one, the last to say so sees it whole; perhaps another sees it too.
 //! * **F2** What a thread waits for is a flight, and not a thread: one that has landed holds nobody up,
-//!   though its waiters may not have woken yet, and its pilot may wait for something else by now. So the
-//!   circle that was seen is one if *afterwards* none of its flights has landed: then each pilot was at
+//!   though its waiters may not have woken yet, and its leader may wait for something else by now. So the
+//!   cycle that was seen is one if *afterwards* none of its flights has landed: then each leader was at
 //!   that flight all the time, and each, once it was seen to wait, waits still (or has been told).
 //!
 //! * **F3** A flight that is up, while nothing is made yet, holds nobody up: before its thread waits for
@@ -28,7 +28,7 @@ use crate::sync::{Arc, Condvar, Mutex, MutexGuard, thread_local};
 
 /// Something that is being made by one thread.
 pub(crate) struct Flight {
-    pilot: Arc<Pilot>,
+    leader: Arc<Leader>,
     /// Whether it counts among those of [`LATE`].
     late: bool,
     landed: Mutex<bool>,
@@ -36,19 +36,19 @@ pub(crate) struct Flight {
 }
 
 /// A thread, as flights know it.
-struct Pilot {
+struct Leader {
     waits_for: Mutex<Option<Arc<Flight>>>,
 }
 
 /// To wait would be to wait for oneself.
 #[derive(Debug)]
-pub(crate) struct Circle;
+pub(crate) struct Cycle;
 
 /// Who it is, and how many flights it has.
-type Late = RefCell<Option<(Arc<Pilot>, usize)>>;
+type Late = RefCell<Option<(Arc<Leader>, usize)>>;
 
 thread_local! {
-    static PILOT: Arc<Pilot> = Pilot::new();
+    static PILOT: Arc<Leader> = Leader::new();
     /// This thread after its [`PILOT`] has gone, as long as it has flights. This, and the next, have no destructors,
     /// so that they can be used in those of all others: they own nothing as soon as there are no flights.
     static LATE: ManuallyDrop<Late> = ManuallyDrop::default();
@@ -59,44 +59,44 @@ thread_local! {
 /// A flight that is up, while this thread has yet to do something else.
 pub(crate) struct Standby(Arc<Flight>);
 
-impl Pilot {
+impl Leader {
     fn new() -> Arc<Self> {
-        Arc::new(Pilot {
+        Arc::new(Leader {
             waits_for: Mutex::new(None),
         })
     }
 }
 
 /// This thread, who is to have so many more flights, and whether it is late.
-fn pilot(flights: usize) -> (Arc<Pilot>, bool) {
+fn leader(flights: usize) -> (Arc<Leader>, bool) {
     match PILOT.try_with(Arc::clone) {
-        Ok(pilot) => (pilot, false),
+        Ok(leader) => (leader, false),
         Err(_) => (late_pilot(flights), true),
     }
 }
 
 #[cold]
-fn late_pilot(flights: usize) -> Arc<Pilot> {
+fn late_pilot(flights: usize) -> Arc<Leader> {
     LATE.with(|late| {
         let mut late = late.borrow_mut();
-        let (pilot, before) = late.take().unwrap_or_else(|| (Pilot::new(), 0));
+        let (leader, before) = late.take().unwrap_or_else(|| (Leader::new(), 0));
         let count = before + flights;
         // (Who has no flights is nobody whom others could wait for: no matter who that is.)
         if count != 0 {
-            *late = Some((Arc::clone(&pilot), count));
+            *late = Some((Arc::clone(&leader), count));
         }
-        pilot
+        leader
     })
 }
 
-/// A flight of a late pilot is over.
+/// A flight of a late leader is over.
 #[cold]
 fn late_landing() {
     LATE.with(|late| {
         let mut late = late.borrow_mut();
         *late = late
             .take()
-            .and_then(|(pilot, count)| (count > 1).then(|| (pilot, count - 1)));
+            .and_then(|(leader, count)| (count > 1).then(|| (leader, count - 1)));
     });
 }
 
@@ -110,9 +110,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Flight {
     /// A flight of this thread, which is to [`land`](Self::land) it whatever happens.
     pub(crate) fn start() -> Arc<Self> {
-        let (pilot, late) = pilot(1);
+        let (leader, late) = leader(1);
         Arc::new(Flight {
-            pilot,
+            leader,
             late,
             landed: Mutex::new(false),
             landing: Condvar::new(),
@@ -126,7 +126,7 @@ impl Flight {
     }
 
     /// It is over: the thing is there, or will not be. All who wait go on. By the thread that has started it.
-    pub(crate) fn land(&self) {
+    pub(crate) fn complete(&self) {
         let had_landed = mem::replace(&mut *lock(&self.landed), true);
         self.landing.notify_all();
         if self.late && !had_landed {
@@ -134,20 +134,20 @@ impl Flight {
         }
     }
 
-    fn has_landed(&self) -> bool {
+    fn is_complete(&self) -> bool {
         *lock(&self.landed)
     }
 
     /// Waits until it has landed.
-    pub(crate) fn wait(this: &Arc<Self>) -> Result<(), Circle> {
+    pub(crate) fn wait(this: &Arc<Self>) -> Result<(), Cycle> {
         // F3
         let called_off = STANDING_BY.with(|flights| flights.take());
-        called_off.iter().for_each(|flight| flight.land());
-        let (me, _) = pilot(0);
+        called_off.iter().for_each(|flight| flight.complete());
+        let (me, _) = leader(0);
         // F1
         *lock(&me.waits_for) = Some(Arc::clone(this));
-        let circle = Self::leads_to(this, &me);
-        if !circle {
+        let cycle = Self::leads_to(this, &me);
+        if !cycle {
             let mut landed = lock(&this.landed);
             // Not `if`: a wait may end for no reason. (loom's never does.)
             while !*landed {
@@ -158,20 +158,20 @@ impl Flight {
             }
         }
         *lock(&me.waits_for) = None;
-        if circle { Err(Circle) } else { Ok(()) }
+        if cycle { Err(Cycle) } else { Ok(()) }
     }
 
     /// Whether this flight will not land before `me` does.
-    fn leads_to(this: &Arc<Self>, me: &Arc<Pilot>) -> bool {
+    fn leads_to(this: &Arc<Self>, me: &Arc<Leader>) -> bool {
         let mut way = vec![Arc::clone(this)];
         while let Some(last) = way.last() {
-            if Arc::ptr_eq(&last.pilot, me) {
+            if Arc::ptr_eq(&last.leader, me) {
                 // F2
-                return !way.iter().any(|flight| flight.has_landed());
+                return !way.iter().any(|flight| flight.is_complete());
             }
-            let next = lock(&last.pilot.waits_for).clone();
+            let next = lock(&last.leader.waits_for).clone();
             match next {
-                // (A circle without us is not ours to see.)
+                // (A cycle without us is not ours to see.)
                 Some(next) if !way.iter().any(|flight| Arc::ptr_eq(flight, &next)) => {
                     way.push(next)
                 }
@@ -185,7 +185,7 @@ impl Flight {
 impl Standby {
     /// Whether it has not been called off; then the making begins.
     pub(crate) fn begin(self) -> bool {
-        !self.0.has_landed()
+        !self.0.is_complete()
     }
 }
 
@@ -215,7 +215,7 @@ mod models {
                 let flight = Arc::clone(&flight);
                 move || Flight::wait(&flight).is_ok()
             });
-            flight.land();
+            flight.complete();
             assert!(other.join().unwrap());
         });
     }
@@ -228,7 +228,7 @@ mod models {
                 let flight = Arc::clone(&flight);
                 thread::spawn(move || Flight::wait(&flight).is_ok())
             });
-            flight.land();
+            flight.complete();
             assert!(others.into_iter().all(|other| other.join().unwrap()));
         });
     }
@@ -238,7 +238,7 @@ mod models {
         loom::model(|| {
             let flight = Flight::start();
             assert!(Flight::wait(&flight).is_err());
-            flight.land();
+            flight.complete();
             assert!(Flight::wait(&flight).is_ok());
         });
     }
@@ -256,7 +256,7 @@ mod models {
                     let flight = Flight::start();
                     *theirs.lock().unwrap() = Some(Arc::clone(&flight));
                     let waited = Flight::wait(&mine).is_ok();
-                    flight.land();
+                    flight.complete();
                     waited
                 }
             });
@@ -264,7 +264,7 @@ mod models {
             let waited = flight
                 .as_ref()
                 .is_some_and(|flight| Flight::wait(flight).is_ok());
-            mine.land();
+            mine.complete();
             let they_waited = other.join().unwrap();
             assert!(
                 flight.is_none() || !(waited && they_waited),
@@ -273,7 +273,7 @@ mod models {
         });
     }
 
-    /// Two who want something of each other one after the other are not in a circle, even if the first
+    /// Two who want something of each other one after the other are not in a cycle, even if the first
     /// has not woken when the second begins to wait.
     #[test]
     fn what_has_landed_closes_no_circle() {
@@ -286,19 +286,19 @@ mod models {
                     let flight = Flight::start();
                     *second.lock().unwrap() = Some(Arc::clone(&flight));
                     // Waits for a flight that lands without us.
-                    assert!(Flight::wait(&first).is_ok(), "no circle");
-                    flight.land();
+                    assert!(Flight::wait(&first).is_ok(), "no cycle");
+                    flight.complete();
                 }
             });
-            first.land();
+            first.complete();
             if let Some(flight) = second.lock().unwrap().clone() {
-                assert!(Flight::wait(&flight).is_ok(), "no circle");
+                assert!(Flight::wait(&flight).is_ok(), "no cycle");
             }
             other.join().unwrap();
         });
     }
 
-    /// F3: Who has a flight up, and makes nothing yet, waits for another, whose pilot waits for the first.
+    /// F3: Who has a flight up, and makes nothing yet, waits for another, whose leader waits for the first.
     #[test]
     fn what_stands_by_holds_nobody_up() {
         loom::model(|| {
@@ -310,16 +310,16 @@ mod models {
                 move || {
                     let flight = Flight::start();
                     *second.lock().unwrap() = Some(Arc::clone(&flight));
-                    assert!(Flight::wait(&first).is_ok(), "no circle");
-                    flight.land();
+                    assert!(Flight::wait(&first).is_ok(), "no cycle");
+                    flight.complete();
                 }
             });
             let flight = second.lock().unwrap().clone();
             if let Some(flight) = &flight {
-                assert!(Flight::wait(flight).is_ok(), "no circle");
+                assert!(Flight::wait(flight).is_ok(), "no cycle");
             }
             assert_eq!(standby.begin(), flight.is_none());
-            first.land();
+            first.complete();
             other.join().unwrap();
         });
     }

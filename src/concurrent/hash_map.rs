@@ -5,12 +5,12 @@ use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 use std::vec::Vec;
 
-use super::content::Said;
+use super::content::ContentKey;
 use super::iter::{Iter, Keys};
 
 use super::shared_housekeeping;
 use super::table::Table;
-use super::tie::{SharedRef, TieOf, TiedTo};
+use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::Content;
 
@@ -51,7 +51,7 @@ use crate::reference::Content;
 /// assert_eq!(uses.get("word"), None);
 /// ```
 pub struct WeakHashMap<K: SharedRef, V, S = DefaultHashBuilder> {
-    table: Table<Said<K>, TieOf<K>, V>,
+    table: Table<ContentKey<K>, SharedWatchFor<K>, V>,
     hasher: S,
 }
 
@@ -144,7 +144,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     /// Each key is held while it is asked about; if nobody else holds it any more, it dies here.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.table
-            .retain(|_, tie, value| tie.upgrade().is_none_or(|key| keep(&key, value)));
+            .retain(|_, watch, value| watch.upgrade().is_none_or(|key| keep(&key, value)));
     }
 
     /// The live keys that are there now, in no order, as a snapshot that holds none of them: those that
@@ -207,7 +207,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         }
         // Before anything is in flight: their destructors may ask for the same content.
         self.table.sweep_hash(hash);
-        self.table.value_or_make(hash, &Said::by(key), key, make)
+        self.table
+            .value_or_make(hash, &ContentKey::by(key), key, make)
     }
 
     /// Changes the value of a key: the closure is shown the one that it, or a live key that says the same,
@@ -223,7 +224,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         let said = self.table.admit(hash, key);
         self.table.compute(hash, &said, |old| {
             let new = change(old.map(|(_, value)| value));
-            let tied = new.clone().map(|value| (self.table.tie(hash, key), value));
+            let tied = new
+                .clone()
+                .map(|value| (self.table.watch(hash, key), value));
             (tied, new)
         })
     }
@@ -248,7 +251,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     pub fn iter(&self) -> Iter<K, V> {
         let mut entries = Vec::new();
         self.table
-            .each(|_, tie, value| entries.push((tie.downgrade(), value.clone())));
+            .each(|_, watch, value| entries.push((watch.downgrade(), value.clone())));
         Iter(entries.into_iter())
     }
 }
@@ -267,8 +270,8 @@ where
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
-        self.table.each(|_, tie, value| {
-            if let Some(key) = tie.upgrade() {
+        self.table.each(|_, watch, value| {
+            if let Some(key) = watch.upgrade() {
                 map.entry(&key, value);
             }
         });

@@ -4,11 +4,11 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use super::content::Said;
+use super::content::ContentKey;
 use super::iter::Keys;
 use super::shared_housekeeping;
 use super::table::Table;
-use super::tie::{SharedRef, TieOf, TiedTo};
+use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::Content;
 
@@ -29,7 +29,7 @@ use crate::reference::Content;
 /// assert!(words.is_empty());
 /// ```
 pub struct WeakHashSet<K: SharedRef, S = DefaultHashBuilder> {
-    table: Table<Said<K>, TieOf<K>, ()>,
+    table: Table<ContentKey<K>, SharedWatchFor<K>, ()>,
     hasher: S,
 }
 
@@ -101,7 +101,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     /// Adds an element in the place of the live one that says the same, which is given out. O(1) amortised.
     pub fn replace(&self, key: &K) -> Option<K> {
         let hash = HashValue::of(&self.hasher, K::content(key));
-        self.table.set(hash, key, (), |tie, ()| tie.upgrade())?
+        self.table.set(hash, key, (), |watch, ()| watch.upgrade())?
     }
 
     /// Removes the live element that says this; says whether there was one. O(1).
@@ -121,7 +121,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     /// [`WeakHashMap::retain`](super::WeakHashMap::retain).
     pub fn retain(&self, mut keep: impl FnMut(&K) -> bool) {
         self.table
-            .retain(|_, tie, ()| tie.upgrade().is_none_or(|key| keep(&key)));
+            .retain(|_, watch, ()| watch.upgrade().is_none_or(|key| keep(&key)));
     }
 
     /// The live elements that are there now, in no order, as a snapshot that holds none of them. O(capacity).

@@ -5,11 +5,11 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use super::content::Said;
+use super::content::ContentKey;
 use super::iter::Keys;
 use super::shared_housekeeping;
 use super::table::Table;
-use super::tie::{SharedRef, TieOf, TiedTo};
+use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
 use crate::collections::interner::agree;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::Content;
@@ -36,7 +36,7 @@ use crate::reference::Content;
 /// assert!(words.is_empty());
 /// ```
 pub struct Interner<K: SharedRef, S = DefaultHashBuilder> {
-    table: Table<Said<K>, TieOf<K>, ()>,
+    table: Table<ContentKey<K>, SharedWatchFor<K>, ()>,
     hasher: S,
 }
 
@@ -169,8 +169,8 @@ where
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut set = f.debug_set();
-        self.table.each(|_, tie, ()| {
-            if let Some(key) = tie.upgrade() {
+        self.table.each(|_, watch, ()| {
+            if let Some(key) = watch.upgrade() {
                 set.entry(&key);
             }
         });

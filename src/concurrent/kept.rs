@@ -14,7 +14,7 @@ use super::drain::Depth;
 use super::node::Node;
 use super::raw::FirstPanic;
 use super::table::Table;
-use super::tie::Tied;
+use super::watch::Watches;
 use crate::table::Reclaim;
 
 /// The policy of a table, and what has been kept.
@@ -93,7 +93,7 @@ impl<K, V> Drop for Kept<K, V> {
     }
 }
 
-impl<K: Eq, T: Tied, V> Table<K, T, V> {
+impl<K: Eq, T: Watches, V> Table<K, T, V> {
     pub(crate) fn reclaim(&self) -> Reclaim {
         if self.kept().is_on_request() {
             Reclaim::OnRequest

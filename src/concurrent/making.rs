@@ -6,16 +6,16 @@ use std::boxed::Box;
 use std::sync::Arc;
 
 use super::drain::Depth;
-use super::flight::{Circle, Flight};
+use super::flight::{Cycle, Flight};
 use super::node::Node;
 use super::table::{Pin, Table};
-use super::tie::{Loose, Tied, TiedTo};
+use super::watch::{Unplaced, Watches, WatchesOne};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 
 /// What there is instead of what is wanted.
 pub(crate) enum Absent {
-    Flying(Arc<Flight>),
+    InFlight(Arc<Flight>),
     /// An entry that is stale, or of which nothing can be given out.
     Useless,
     Nothing,
@@ -32,25 +32,25 @@ pub(crate) enum Wanted<R, L> {
 /// What was made, unless it was asked for while it is being made.
 #[inline]
 #[track_caller]
-pub(crate) fn made_by<K, V>(made: Result<V, Circle>) -> V {
+pub(crate) fn made_by<K, V>(made: Result<V, Cycle>) -> V {
     match made {
         Ok(made) => made,
-        Err(Circle) => circle::<K, V>(),
+        Err(Cycle) => cycle::<K, V>(),
     }
 }
 
-/// What is asked for while it is being made: a circle.
+/// What is asked for while it is being made: a cycle.
 #[track_caller]
 #[cold]
-pub(crate) fn circle<K, V>() -> ! {
+pub(crate) fn cycle<K, V>() -> ! {
     panic!(
-        "a circle: the value ({}) of a key ({}) needs itself to be made",
+        "a cycle: the value ({}) of a key ({}) needs itself to be made",
         core::any::type_name::<V>(),
         core::any::type_name::<K>()
     )
 }
 
-impl<Q: Eq + Clone, T: TiedTo, V: Clone> Table<Q, T, V> {
+impl<Q: Eq + Clone, T: WatchesOne, V: Clone> Table<Q, T, V> {
     /// The value of a key, by identity or content, made by `make` if there is none.
     #[inline]
     #[track_caller]
@@ -67,15 +67,15 @@ impl<Q: Eq + Clone, T: TiedTo, V: Clone> Table<Q, T, V> {
             |_, value| Some(value.clone()),
             make,
             |value, hash, queue| {
-                let tie = T::new(key, hash, queue);
-                (tie, value.clone(), value)
+                let watch = T::new(key, hash, queue);
+                (watch, value.clone(), value)
             },
         );
         made_by::<T::Pointer, V>(made)
     }
 }
 
-impl<K: Eq, T: Tied, V> Table<K, T, V> {
+impl<K: Eq, T: Watches, V> Table<K, T, V> {
     /// What is there, or else what `make` makes, which only one thread does at a time. `read` says what to
     /// give out, none if it is of no use; `finish`, which entry what was made gives, and what to give out.
     #[inline]
@@ -85,8 +85,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         key: &K,
         read: impl Fn(&T, &V) -> Option<R>,
         make: impl FnOnce() -> M,
-        finish: impl FnOnce(M, HashValue, &'t SharedQueue) -> (Loose<'t, T>, V, R),
-    ) -> Result<R, Circle>
+        finish: impl FnOnce(M, HashValue, &'t SharedQueue) -> (Unplaced<'t, T>, V, R),
+    ) -> Result<R, Cycle>
     where
         K: Clone,
     {
@@ -115,8 +115,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         read: impl Fn(&T, &V) -> Option<R>,
         absent: Absent,
         make: impl FnOnce() -> M,
-        finish: impl FnOnce(M, HashValue, &'t SharedQueue) -> (Loose<'t, T>, V, R),
-    ) -> Result<R, Circle>
+        finish: impl FnOnce(M, HashValue, &'t SharedQueue) -> (Unplaced<'t, T>, V, R),
+    ) -> Result<R, Cycle>
     where
         K: Clone,
     {
@@ -125,8 +125,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             Wanted::Ours(leader) => {
                 let made = make();
                 Ok(leader.finish_apart(|| {
-                    let (tie, value, made) = finish(made, hash, self.queue());
-                    (key.clone(), tie, value, made)
+                    let (watch, value, made) = finish(made, hash, self.queue());
+                    (key.clone(), watch, value, made)
                 }))
             }
         }
@@ -145,9 +145,9 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let found = match self.seek(&reader, hash, |node| *key == *node.key()) {
             None => Err(Absent::Nothing),
             Some(found) => match found.node {
-                Node::Flying { flight, .. } => Err(Absent::Flying(Arc::clone(flight))),
+                Node::InFlight { flight, .. } => Err(Absent::InFlight(Arc::clone(flight))),
                 Node::Ready { .. } if found.is_stale() => Err(Absent::Useless),
-                Node::Ready { tie, value, .. } => read(tie, value).ok_or(Absent::Useless),
+                Node::Ready { watch, value, .. } => read(watch, value).ok_or(Absent::Useless),
             },
         };
         drop(reader);
@@ -173,20 +173,20 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         read: impl Fn(&T, &V) -> Option<R>,
         mut absent: Absent,
         begin: impl FnOnce(Leader<'t, K, T, V>) -> L,
-    ) -> Result<Wanted<R, L>, Circle>
+    ) -> Result<Wanted<R, L>, Cycle>
     where
         K: Clone,
     {
         loop {
-            if let Absent::Flying(flight) = &absent {
+            if let Absent::InFlight(flight) = &absent {
                 Flight::wait(flight)?;
                 self.take_down(hash, flight);
             } else {
-                self.tend();
+                self.tidy();
                 if let Absent::Useless = absent {
                     self.clear_away(hash, key, &read);
                 }
-                if let Some(leader) = self.take_off(hash, key) {
+                if let Some(leader) = self.start_flight(hash, key) {
                     return Ok(Wanted::Ours(begin(leader)));
                 }
             }
@@ -202,7 +202,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     #[cold]
     fn clear_away<R>(&self, hash: HashValue, key: &K, read: impl Fn(&T, &V) -> Option<R>) {
         let pin = self.pin();
-        let useless = |(tie, value): (&T, &V)| tie.is_stale() || read(tie, value).is_none();
+        let useless = |(watch, value): (&T, &V)| watch.is_stale() || read(watch, value).is_none();
         let sought = |node: &Node<K, T, V>| *key == *node.key();
         let unlinked = self.unlink_if(&pin, hash, sought, |node| node.ready().is_some_and(useless));
         if let Some(node) = unlinked {
@@ -211,7 +211,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     }
 
     /// Announces that this thread makes the value of a key; none if there is one, or another does.
-    fn take_off(&self, hash: HashValue, key: &K) -> Option<Leader<'_, K, T, V>>
+    fn start_flight(&self, hash: HashValue, key: &K) -> Option<Leader<'_, K, T, V>>
     where
         K: Clone,
     {
@@ -220,20 +220,20 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         impl Drop for Waiting {
             fn drop(&mut self) {
                 if let Some(flight) = &self.0 {
-                    flight.land();
+                    flight.complete();
                 }
             }
         }
         let flight = Flight::start();
         let mut waiting = Waiting(Some(Arc::clone(&flight)));
-        let mut node = self.nodes.entry(|| Node::Flying {
+        let mut node = self.nodes.entry(|| Node::InFlight {
             hash,
             key: key.clone(),
             flight: Arc::clone(&flight),
         });
         let pin = self.pin();
         // Before it is there, or whoever removes it at once would count below zero.
-        let counted = Counted::one(&self.flying);
+        let counted = Counted::one(&self.in_flight);
         self.swap(&pin, &mut node, |now| now.is_none())?;
         waiting.0 = None;
         // It is counted off by whoever unlinks it.
@@ -256,7 +256,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
     /// Unlinks a flight that has landed. (It is there still if it was called off.)
     fn take_down(&self, hash: HashValue, flight: &Arc<Flight>) {
         let pin = self.pin();
-        let sought = |node: &Node<K, T, V>| node.is_flown_by(flight);
+        let sought = |node: &Node<K, T, V>| node.is_led_by(flight);
         if let Some(node) = self.unlink_if(&pin, hash, sought, |_| true) {
             self.end(node);
         }
@@ -264,7 +264,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 }
 
 /// Who makes the value of a key. Lands in any case; if there is no value, what stands for it goes.
-pub(crate) struct Leader<'a, K: Eq, T: Tied, V> {
+pub(crate) struct Leader<'a, K: Eq, T: Watches, V> {
     table: &'a Table<K, T, V>,
     hash: HashValue,
     flight: Arc<Flight>,
@@ -274,12 +274,12 @@ pub(crate) struct Leader<'a, K: Eq, T: Tied, V> {
     announced: bool,
 }
 
-impl<'a, K: Eq, T: Tied, V> Leader<'a, K, T, V> {
+impl<'a, K: Eq, T: Watches, V> Leader<'a, K, T, V> {
     /// The value is there. It is not kept if what stands for it has been removed or replaced meanwhile, nor
     /// if an object has died that nobody held.
-    pub(crate) fn finish<R>(self, made: impl FnOnce() -> (K, Loose<'a, T>, V, R)) -> R {
-        let (key, tie, value, made) = made();
-        self.arrive(key, tie, value);
+    pub(crate) fn finish<R>(self, made: impl FnOnce() -> (K, Unplaced<'a, T>, V, R)) -> R {
+        let (key, watch, value, made) = made();
+        self.arrive(key, watch, value);
         made
     }
 
@@ -289,30 +289,31 @@ impl<'a, K: Eq, T: Tied, V> Leader<'a, K, T, V> {
         clippy::boxed_local,
         reason = "unboxed here, not in the caller's frame"
     )]
-    fn finish_apart<R>(self: Box<Self>, made: impl FnOnce() -> (K, Loose<'a, T>, V, R)) -> R {
+    fn finish_apart<R>(self: Box<Self>, made: impl FnOnce() -> (K, Unplaced<'a, T>, V, R)) -> R {
         (*self).finish(made)
     }
 
-    fn arrive(self, key: K, tie: Loose<'a, T>, value: V) {
+    fn arrive(self, key: K, watch: Unplaced<'a, T>, value: V) {
         let table = self.table;
         // Code of users runs when these two go, a value that is not kept and what `pin` destroys: last, when all
         // have landed, and nothing is held any more (T4).
-        let mut node = table.ready(self.hash, key, tie, value);
+        let mut node = table.ready(self.hash, key, watch, value);
         let pin = table.pin();
         let mut leader = self;
-        let has_died = |node: &Node<K, T, V>| node.ready().is_some_and(|(tie, _)| tie.has_died());
+        let has_died =
+            |node: &Node<K, T, V>| node.ready().is_some_and(|(watch, _)| watch.has_died());
         // As long as this is held, nobody takes what he finds to be fresh without asking (T1); so between
         // the two looks below nobody is misled, and what has died before the first is not put in. (A purge
         // waits for the end of it; one in a destructor that runs meanwhile must not.)
-        let is_held = node.ready().is_some_and(|(tie, _)| tie.is_held());
-        let held = (!is_held).then(|| (table.queue().hold(), Depth::full()));
+        let is_held = node.ready().is_some_and(|(watch, _)| watch.is_held());
+        let held = (!is_held).then(|| (table.queue().keep_busy(), Depth::full()));
         if held.is_some() && has_died(&node) {
             table.count(&table.dead);
             leader.owes = false;
             return;
         }
         let own =
-            |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_flown_by(&leader.flight));
+            |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_led_by(&leader.flight));
         let Some(put) = table.swap(&pin, &mut node, own) else {
             return;
         };
@@ -326,7 +327,7 @@ impl<'a, K: Eq, T: Tied, V> Leader<'a, K, T, V> {
     /// Unlinks what stands for the value, if it is there still.
     #[cold]
     fn withdraw(&self, pin: &Pin<'_, K, T, V>) {
-        let own = |node: &Node<K, T, V>| node.is_flown_by(&self.flight);
+        let own = |node: &Node<K, T, V>| node.is_led_by(&self.flight);
         if let Some(node) = self.table.unlink_if(pin, self.hash, own, |_| true) {
             self.table.end(node);
         }
@@ -349,7 +350,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-impl<K: Eq, T: Tied, V> Drop for Leader<'_, K, T, V> {
+impl<K: Eq, T: Watches, V> Drop for Leader<'_, K, T, V> {
     fn drop(&mut self) {
         // Dropped when all is done: what it destroys may panic, or wait for those who wait for us.
         let pin = self.announced.then(|| self.table.pin());
@@ -359,6 +360,6 @@ impl<K: Eq, T: Tied, V> Drop for Leader<'_, K, T, V> {
         if self.owes {
             self.table.count(&self.table.discarded);
         }
-        self.flight.land();
+        self.flight.complete();
     }
 }

@@ -6,7 +6,7 @@ use std::vec::Vec;
 use super::iter::{Iter, Keys};
 use super::shared_housekeeping;
 use super::table::Table;
-use super::tie::{SharedRef, TieOf, TiedTo};
+use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
 use crate::hash::HashValue;
 use crate::reference::{Identify, StrongRef, WeakKey};
 
@@ -61,7 +61,7 @@ pub(super) fn has<K: StrongRef, Q: ?Sized + Identify<K>>(key: &Q, address: Addre
 /// assert!(visits.is_empty());
 /// ```
 pub struct WeakMap<K: SharedRef, V> {
-    table: Table<Address, TieOf<K>, V>,
+    table: Table<Address, SharedWatchFor<K>, V>,
 }
 
 impl<K: SharedRef, V> WeakMap<K, V> {
@@ -122,9 +122,9 @@ impl<K: SharedRef, V> WeakMap<K, V> {
     #[inline]
     fn put<R>(&self, key: &K, value: V, old: impl FnOnce(&V) -> R) -> Option<R> {
         let (hash, address) = Address::of(WeakKey::addr(key));
-        let tie = TieOf::<K>::new(key, hash, self.table.queue());
+        let watch = SharedWatchFor::<K>::new(key, hash, self.table.queue());
         self.table
-            .put(hash, address, tie, value, |_, value| old(value))
+            .put(hash, address, watch, value, |_, value| old(value))
     }
 
     /// Removes the entry of a key if the closure, shown the value, says so; says whether it has. O(1). The
@@ -154,14 +154,14 @@ impl<K: SharedRef, V> WeakMap<K, V> {
     /// Each key is held while it is asked about; if nobody else holds it any more, it dies here.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.table
-            .retain(|_, tie, value| tie.upgrade().is_none_or(|key| keep(&key, value)));
+            .retain(|_, watch, value| watch.upgrade().is_none_or(|key| keep(&key, value)));
     }
 
     /// The live keys that are there now, in no order, as a snapshot that holds none of them: those that
     /// die before the iterator comes to them are left out. O(capacity).
     pub fn keys(&self) -> Keys<K> {
         let mut keys = Vec::new();
-        self.table.each(|_, tie, _| keys.push(tie.downgrade()));
+        self.table.each(|_, watch, _| keys.push(watch.downgrade()));
         Keys(keys.into_iter())
     }
 }
@@ -218,8 +218,8 @@ impl<K: SharedRef, V: Clone> WeakMap<K, V> {
         self.table.compute(hash, &address, |old| {
             let new = change(old.map(|(_, value)| value));
             let tied = new.clone().map(|value| {
-                let tie = TieOf::<K>::new(key, hash, self.table.queue());
-                (tie, value)
+                let watch = SharedWatchFor::<K>::new(key, hash, self.table.queue());
+                (watch, value)
             });
             (tied, new)
         })
@@ -239,7 +239,7 @@ impl<K: SharedRef, V: Clone> WeakMap<K, V> {
     pub fn iter(&self) -> Iter<K, V> {
         let mut entries = Vec::new();
         self.table
-            .each(|_, tie, value| entries.push((tie.downgrade(), value.clone())));
+            .each(|_, watch, value| entries.push((watch.downgrade(), value.clone())));
         Iter(entries.into_iter())
     }
 }
@@ -253,8 +253,8 @@ impl<K: SharedRef, V> Default for WeakMap<K, V> {
 impl<K: SharedRef + fmt::Debug, V: fmt::Debug> fmt::Debug for WeakMap<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
-        self.table.each(|_, tie, value| {
-            if let Some(key) = tie.upgrade() {
+        self.table.each(|_, watch, value| {
+            if let Some(key) = watch.upgrade() {
                 map.entry(&key, value);
             }
         });

@@ -18,8 +18,8 @@ mod raw;
 mod set;
 mod striped;
 mod table;
-mod tie;
 mod value_map;
+mod watch;
 
 pub use hash_map::WeakHashMap;
 pub use hash_set::WeakHashSet;
@@ -28,19 +28,19 @@ pub use iter::{Iter, Keys, PairIter, ValueIter};
 pub use map::WeakMap;
 pub use pair_map::WeakPairMap;
 pub use set::WeakSet;
-pub use tie::{SharedRef, Sharing};
 pub use value_map::WeakValueMap;
+pub use watch::{SharedRef, Sharing};
 
-pub(crate) use making::{Absent, Leader, Wanted, circle};
+pub(crate) use making::{Absent, Leader, Wanted, cycle};
 pub(crate) use map::Address;
 pub(crate) use striped::Striped;
 pub(crate) use table::Table;
-pub(crate) use tie::{AnyTie, Ending, Loose, TieOf, Tied, TiedTo};
+pub(crate) use watch::{AnyWatch, Deregister, SharedWatchFor, Unplaced, Watches, WatchesOne};
 
 /// The methods about size and the dead, word for word those of every shared collection.
 macro_rules! shared_housekeeping {
     () => {
-        /// The number of entries. O(threads); of pairs O(capacity), while several deaths wait to be buried.
+        /// The number of entries. O(threads); of pairs O(capacity), while several deaths wait to be reclaimed.
         /// Exact while nobody changes the collection; what has announced its death, and what is still
         /// being made, do not count. For `Arc` it is an upper bound: the dead count until a sweep finds
         /// them.
@@ -59,12 +59,13 @@ macro_rules! shared_housekeeping {
         #[must_use]
         pub fn len_live(&self) -> usize {
             let mut live = 0;
-            self.table
-                .each(|_, tie, _| live += usize::from(!$crate::concurrent::Tied::is_dead(tie)));
+            self.table.each(|_, watch, _| {
+                live += usize::from(!$crate::concurrent::Watches::is_dead(watch))
+            });
             live
         }
 
-        /// The number of entries that have announced their death and wait to be buried, and of those that
+        /// The number of entries that have announced their death and wait to be reclaimed, and of those that
         /// have gone and of which something is kept until it is [asked for](crate::Reclaim::OnRequest).
         /// O(1); of pairs O(capacity), while several wait. For `Arc`, which announces nothing, only the
         /// latter.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::kept::Kept;
 use super::raw::Entry;
-use super::tie::{Ending, Tied};
+use super::watch::{Deregister, Watches};
 use crate::concurrent::flight::Flight;
 use crate::hash::HashValue;
 use crate::queue::{HookId, SharedQueue};
@@ -23,15 +23,15 @@ pub(crate) enum Node<K, T, V> {
     Ready {
         /// Whether what it owns is to be kept at its end. Set by who has unlinked it.
         kept: AtomicBool,
-        /// Whether its tie [pins](Tied::pins) what it is found by.
+        /// Whether its tie [pins](Watches::pins) what it is found by.
         pinned: bool,
         hash: HashValue,
         key: K,
         value: V,
-        tie: T,
+        watch: T,
     },
     /// Somebody is making the value. Not tied to anything: who makes it holds the inputs.
-    Flying {
+    InFlight {
         hash: HashValue,
         key: K,
         flight: Arc<Flight>,
@@ -49,38 +49,38 @@ impl<K, T, V> Node<K, T, V> {
     #[inline]
     pub(super) fn hash(&self) -> HashValue {
         match self {
-            Node::Ready { hash, .. } | Node::Flying { hash, .. } => *hash,
+            Node::Ready { hash, .. } | Node::InFlight { hash, .. } => *hash,
         }
     }
 
     #[inline]
     pub(super) fn key(&self) -> &K {
         match self {
-            Node::Ready { key, .. } | Node::Flying { key, .. } => key,
+            Node::Ready { key, .. } | Node::InFlight { key, .. } => key,
         }
     }
 }
 
-impl<K, T: Ending, V> Node<K, T, V> {
+impl<K, T: Deregister, V> Node<K, T, V> {
     /// Its ties, which are with this queue, end.
     #[inline]
-    pub(super) fn untie(&self, queue: &SharedQueue) {
-        if let Node::Ready { tie, .. } = self {
-            tie.end(queue);
+    pub(super) fn deregister(&self, queue: &SharedQueue) {
+        if let Node::Ready { watch, .. } = self {
+            watch.end(queue);
         }
     }
 }
 
-impl<K, T: Tied, V> Node<K, T, V> {
+impl<K, T: Watches, V> Node<K, T, V> {
     #[inline]
-    pub(super) fn new(hash: HashValue, key: K, value: V, tie: T) -> Self {
+    pub(super) fn new(hash: HashValue, key: K, value: V, watch: T) -> Self {
         Node::Ready {
             kept: AtomicBool::new(false),
-            pinned: tie.pins(),
+            pinned: watch.pins(),
             hash,
             key,
             value,
-            tie,
+            watch,
         }
     }
 
@@ -94,31 +94,32 @@ impl<K, T: Tied, V> Node<K, T, V> {
     #[inline]
     pub(super) fn ready(&self) -> Option<(&T, &V)> {
         match self {
-            Node::Ready { tie, value, .. } => Some((tie, value)),
-            Node::Flying { .. } => None,
+            Node::Ready { watch, value, .. } => Some((watch, value)),
+            Node::InFlight { .. } => None,
         }
     }
 
     /// The same, unless it is stale.
     #[inline]
-    pub(super) fn fresh(&self) -> Option<(&T, &V)> {
-        self.ready().filter(|(tie, _)| !tie.is_stale())
+    pub(super) fn live(&self) -> Option<(&T, &V)> {
+        self.ready().filter(|(watch, _)| !watch.is_stale())
     }
 
     #[inline]
     pub(super) fn is_stale(&self) -> bool {
-        self.ready().is_some_and(|(tie, _)| tie.is_stale())
+        self.ready().is_some_and(|(watch, _)| watch.is_stale())
     }
 
     /// Whether two objects that it needs have announced their deaths.
-    pub(super) fn is_told_twice(&self) -> bool {
-        self.ready().is_some_and(|(tie, _)| tie.is_told_twice())
+    pub(super) fn is_notified_twice(&self) -> bool {
+        self.ready()
+            .is_some_and(|(watch, _)| watch.is_notified_twice())
     }
 
     /// Whether an object that it needs is dead, even if its death is not yet announced.
     #[inline]
     pub(super) fn is_dead(&self) -> bool {
-        self.ready().is_some_and(|(tie, _)| tie.is_dead())
+        self.ready().is_some_and(|(watch, _)| watch.is_dead())
     }
 
     /// It has been unlinked by the caller, and what it owns is to be kept when nobody looks at it any more.
@@ -130,17 +131,18 @@ impl<K, T: Tied, V> Node<K, T, V> {
         }
     }
 
-    pub(super) fn is_flown_by(&self, flight: &Arc<Flight>) -> bool {
-        matches!(self, Node::Flying { flight: there, .. } if Arc::ptr_eq(there, flight))
+    pub(super) fn is_led_by(&self, flight: &Arc<Flight>) -> bool {
+        matches!(self, Node::InFlight { flight: there, .. } if Arc::ptr_eq(there, flight))
     }
 
     #[inline]
     pub(super) fn is_named_by(&self, hook: HookId) -> bool {
-        self.ready().is_some_and(|(tie, _)| tie.is_named_by(hook))
+        self.ready()
+            .is_some_and(|(watch, _)| watch.is_named_by(hook))
     }
 }
 
-impl<K, T: Ending, V> Entry for Node<K, T, V> {
+impl<K, T: Deregister, V> Entry for Node<K, T, V> {
     /// What nobody can notice, memory and ties, may wait for the next thread that leaves.
     const PROMPT: bool = mem::needs_drop::<(K, V)>();
     type Context = Around<K, V>;
@@ -153,7 +155,7 @@ impl<K, T: Ending, V> Entry for Node<K, T, V> {
     #[inline]
     fn end(self: Box<Self>, around: &Around<K, V>) {
         // It has ended if it was unlinked; not if it was never linked, or the table ends.
-        self.untie(&around.queue);
+        self.deregister(&around.queue);
         // Relaxed: see `keep`.
         if matches!(&*self, Node::Ready { kept, .. } if kept.load(Relaxed)) {
             around.kept.put(*self);
@@ -163,7 +165,7 @@ impl<K, T: Ending, V> Entry for Node<K, T, V> {
 
 #[cfg(all(test, target_pointer_width = "64"))]
 mod tests {
-    use super::super::tie::TieOf;
+    use super::super::watch::SharedWatchFor;
     use super::*;
     use crate::Strong;
     use crate::concurrent::Address;
@@ -174,14 +176,17 @@ mod tests {
     /// three, for a map with values of one word.
     #[test]
     fn a_node_is_small() {
-        assert_eq!(size_of::<Node<Address, TieOf<Key>, u64>>(), 40);
-        assert_eq!(size_of::<Node<Address, TieOf<Key>, Arc<str>>>(), 48);
-        assert_eq!(size_of::<Node<Address, TieOf<Key>, ()>>(), 32);
+        assert_eq!(size_of::<Node<Address, SharedWatchFor<Key>, u64>>(), 40);
+        assert_eq!(
+            size_of::<Node<Address, SharedWatchFor<Key>, Arc<str>>>(),
+            48
+        );
+        assert_eq!(size_of::<Node<Address, SharedWatchFor<Key>, ()>>(), 32);
         let key = Key::new(1);
         let queue = SharedQueue::new();
         let (hash, address) = Address::of(Key::as_ptr(&key).cast());
-        let tie = <TieOf<Key> as crate::concurrent::TiedTo>::new(&key, hash, &queue);
-        let node = Box::new(Node::new(hash, address, 7_u64, tie.into_inner()));
+        let watch = <SharedWatchFor<Key> as crate::concurrent::WatchesOne>::new(&key, hash, &queue);
+        let node = Box::new(Node::new(hash, address, 7_u64, watch.into_inner()));
         let Node::Ready {
             hash, key, value, ..
         } = &*node
@@ -195,6 +200,6 @@ mod tests {
             at(core::ptr::from_ref(value).cast()),
         ];
         assert_eq!(fields, [4, 8, 16]);
-        node.untie(&queue);
+        node.deregister(&queue);
     }
 }

@@ -9,11 +9,11 @@ use super::making::made_by;
 use super::map::{Address, has};
 use super::shared_housekeeping;
 use super::table::Table;
-use super::tie::{Loose, Pair, SharedRef, TieOf, TiedTo};
+use super::watch::{Pair, SharedRef, SharedWatchFor, Unplaced, WatchesOne};
 use crate::hash::HashValue;
 use crate::reference::{Identify, WeakKey};
 
-type Ties<K, V> = Pair<TieOf<K>, TieOf<V>>;
+type EntryWatches<K, V> = Pair<SharedWatchFor<K>, SharedWatchFor<V>>;
 
 /// A hash map with weak keys, told apart by identity, and weak values, that threads share behind `&self`:
 /// relations between objects that you own neither of. See [the module](crate::concurrent) for what all shared
@@ -36,7 +36,7 @@ type Ties<K, V> = Pair<TieOf<K>, TieOf<V>>;
 /// assert!(opens.is_empty());
 /// ```
 pub struct WeakPairMap<K: SharedRef, V: SharedRef> {
-    table: Table<Address, Ties<K, V>, ()>,
+    table: Table<Address, EntryWatches<K, V>, ()>,
 }
 
 impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
@@ -56,28 +56,28 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
 
     shared_housekeeping!();
 
-    fn tie(&self, hash: HashValue, key: &K, value: &V) -> Loose<'_, Ties<K, V>> {
+    fn watch(&self, hash: HashValue, key: &K, value: &V) -> Unplaced<'_, EntryWatches<K, V>> {
         let queue = self.table.queue();
-        let key = TieOf::<K>::new(key, hash, queue);
-        Loose::pair(key, TieOf::<V>::new(value, hash, queue))
+        let key = SharedWatchFor::<K>::new(key, hash, queue);
+        Unplaced::pair(key, SharedWatchFor::<V>::new(value, hash, queue))
     }
 
     #[inline]
     fn look<Q: ?Sized + Identify<K>, R>(
         &self,
         key: &Q,
-        look: impl FnOnce(&Ties<K, V>) -> Option<R>,
+        look: impl FnOnce(&EntryWatches<K, V>) -> Option<R>,
     ) -> Option<R> {
         let (hash, address) = Address::of(key.addr());
-        self.table.read(hash, &address, |ties, ()| {
-            has::<K, Q>(key, address).then(|| look(ties)).flatten()
+        self.table.read(hash, &address, |watches, ()| {
+            has::<K, Q>(key, address).then(|| look(watches)).flatten()
         })
     }
 
     /// Whether the key has a live value. O(1), lock-free.
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
-        let live = |ties: &Ties<K, V>| (!ties.1.is_expired()).then_some(());
+        let live = |watches: &EntryWatches<K, V>| (!watches.1.is_expired()).then_some(());
         self.look(key, live).is_some()
     }
 
@@ -85,7 +85,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// finds its value.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        self.look(key, |ties| ties.1.upgrade())
+        self.look(key, |watches| watches.1.upgrade())
     }
 
     /// The key and its live value. O(1), lock-free. `None` also in the key's destructor.
@@ -103,9 +103,9 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// Sets the value of a key, and gives out the live one that it had. O(1) amortised.
     pub fn swap(&self, key: &K, value: &V) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
-        let ties = self.tie(hash, key, value);
-        let old = |ties: &Ties<K, V>, &(): &()| ties.1.upgrade();
-        self.table.put(hash, address, ties, (), old)?
+        let watches = self.watch(hash, key, value);
+        let old = |watches: &EntryWatches<K, V>, &(): &()| watches.1.upgrade();
+        self.table.put(hash, address, watches, (), old)?
     }
 
     /// The live value of a key, which is made if there is none. O(1) amortised. The value is not kept by
@@ -124,9 +124,9 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
         let made = self.table.get_or_make(
             hash,
             &address,
-            |ties, ()| ties.1.upgrade(),
+            |watches, ()| watches.1.upgrade(),
             || make(key),
-            |value, hash, _| (self.tie(hash, key, &value), (), value),
+            |value, hash, _| (self.watch(hash, key, &value), (), value),
         );
         made_by::<K, V>(made)
     }
@@ -141,8 +141,8 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         self.table.compute(hash, &address, |old| {
-            let new = change(old.and_then(|(ties, ())| ties.1.upgrade()));
-            let tied = new.as_ref().map(|value| (self.tie(hash, key, value), ()));
+            let new = change(old.and_then(|(watches, ())| watches.1.upgrade()));
+            let tied = new.as_ref().map(|value| (self.watch(hash, key, value), ()));
             (tied, new)
         })
     }
@@ -152,7 +152,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
         let (hash, address) = Address::of(key.addr());
         let wanted = |_: &_, &(): &()| has::<K, Q>(key, address);
         self.table
-            .remove(hash, &address, wanted, |ties, ()| ties.1.upgrade())?
+            .remove(hash, &address, wanted, |watches, ()| watches.1.upgrade())?
     }
 
     /// Removes the entry of a key if the closure, shown the live value, says so; gives that out. O(1). The
@@ -166,12 +166,12 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
         let (hash, address) = Address::of(key.addr());
-        let asked = |ties: &Ties<K, V>, &(): &()| {
-            let value = has::<K, Q>(key, address).then(|| ties.1.upgrade());
+        let asked = |watches: &EntryWatches<K, V>, &(): &()| {
+            let value = has::<K, Q>(key, address).then(|| watches.1.upgrade());
             value.flatten().is_some_and(|value| wanted(&value))
         };
         self.table
-            .remove(hash, &address, asked, |ties, ()| ties.1.upgrade())?
+            .remove(hash, &address, asked, |watches, ()| watches.1.upgrade())?
     }
 
     /// Keeps the entries that the closure says yes to, and those of the dead, which go by themselves.
@@ -180,7 +180,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// Both objects are held while they are asked about; if nobody else holds one any more, it dies here.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.table
-            .retain(|_, ties, ()| both(ties).is_none_or(|(key, value)| keep(&key, &value)));
+            .retain(|_, watches, ()| both(watches).is_none_or(|(key, value)| keep(&key, &value)));
     }
 
     /// The live entries that are there now, in no order, as a snapshot that holds neither side: those of
@@ -194,7 +194,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
 }
 
 /// Both sides, if both live.
-fn both<K: SharedRef, V: SharedRef>(Pair(key, value): &Ties<K, V>) -> Option<(K, V)> {
+fn both<K: SharedRef, V: SharedRef>(Pair(key, value): &EntryWatches<K, V>) -> Option<(K, V)> {
     key.upgrade().zip(value.upgrade())
 }
 

@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::iter::Keys;
 use super::map::WeakMap;
-use super::tie::SharedRef;
+use super::watch::SharedRef;
 use crate::reference::Identify;
 use crate::table::Reclaim;
 
@@ -87,7 +87,7 @@ impl<K: SharedRef> WeakSet<K> {
         self.map.len_live()
     }
 
-    /// The number of objects that have announced their death and wait to be buried. O(1).
+    /// The number of objects that have announced their death and wait to be reclaimed. O(1).
     #[must_use]
     pub fn pending_dead(&self) -> usize {
         self.map.pending_dead()

@@ -1,6 +1,6 @@
 //! The table under the shared collections: that of [`raw`](super::raw), with a queue of deaths.
 //!
-//! * **T1** A node whose tie [pins](Tied::pins) what it is found by is not stale, or shows it. Of any other: whether
+//! * **T1** A node whose tie [pins](Watches::pins) what it is found by is not stale, or shows it. Of any other: whether
 //!   nothing is pending is asked *before* the look at the table that finds it (S2 of the queue); else the node is asked.
 //! * **T2** A node is ended by whoever has unlinked it, once: the table gives it to one.
 //! * **T3** A notice unlinks the node with its hook and no other.
@@ -18,7 +18,7 @@ use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::node::{Around, Node};
 use super::raw::{FirstPanic, Put, RawTable, Reader, SweepPosition, Unlinked, Writer};
-use super::tie::{Ending, Loose, Tied};
+use super::watch::{Deregister, Unplaced, Watches};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 
@@ -28,11 +28,11 @@ pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
 /// An entry that is about to be put in.
 pub(super) type NewNode<'t, K, T, V> = Unlinked<'t, Node<K, T, V>>;
 
-pub(crate) struct Table<K, T: Ending, V> {
+pub(crate) struct Table<K, T: Deregister, V> {
     /// With them the queue, and what is kept of the dead.
     pub(super) nodes: RawTable<Node<K, T, V>>,
     /// Nodes that stand for values being made.
-    pub(super) flying: AtomicUsize,
+    pub(super) in_flight: AtomicUsize,
     /// Entries that went because an object had died.
     pub(super) dead: AtomicUsize,
     /// Entries that went although no object had died, and values that were made and not kept.
@@ -57,7 +57,7 @@ pub(super) struct Found<'g, N> {
     doubtful: bool,
 }
 
-impl<K, T: Tied, V> Found<'_, Node<K, T, V>> {
+impl<K, T: Watches, V> Found<'_, Node<K, T, V>> {
     #[inline]
     pub(super) fn is_stale(&self) -> bool {
         self.doubtful && self.node.is_stale()
@@ -65,10 +65,10 @@ impl<K, T: Tied, V> Found<'_, Node<K, T, V>> {
 }
 
 // A table is whole between any two calls; what a panic can leave half done is a value.
-impl<K, T: Ending, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
-impl<K, T: Ending, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
+impl<K, T: Deregister, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
+impl<K, T: Deregister, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
 
-impl<K: Eq, T: Tied, V> Table<K, T, V> {
+impl<K: Eq, T: Watches, V> Table<K, T, V> {
     /// For keys that own nothing. Allocates nothing.
     pub(crate) const fn new() -> Self {
         Self::with_kept(Kept::new(false))
@@ -83,7 +83,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let queue = SharedQueue::new();
         Table {
             nodes: RawTable::new(Around { queue, kept }),
-            flying: AtomicUsize::new(0),
+            in_flight: AtomicUsize::new(0),
             dead: AtomicUsize::new(0),
             discarded: AtomicUsize::new(0),
             swept: AtomicBool::new(false),
@@ -125,29 +125,31 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Entries that are there and not announced dead.
     pub(crate) fn len(&self) -> usize {
-        self.entries().saturating_sub(self.announced())
+        self.entries().saturating_sub(self.notified())
     }
 
     /// Entries that are there.
     pub(crate) fn entries(&self) -> usize {
-        self.nodes.len().saturating_sub(self.flying.load(Relaxed))
+        self.nodes
+            .len()
+            .saturating_sub(self.in_flight.load(Relaxed))
     }
 
     /// Entries that are announced dead, and those of which something is kept.
     pub(crate) fn pending(&self) -> usize {
-        self.announced() + self.kept().len()
+        self.notified() + self.kept().len()
     }
 
     /// Entries that are announced dead.
-    fn announced(&self) -> usize {
-        let notices = self.queue().announced();
+    fn notified(&self) -> usize {
+        let notices = self.queue().notified();
         if !T::IS_PAIR || notices < 2 {
             return notices;
         }
         // Each entry once: the second notice of one is a late one when the first has been worked off.
         let reader = self.nodes.read();
         let entries = reader.entries();
-        let twice = entries.iter().filter(|node| node.is_told_twice());
+        let twice = entries.iter().filter(|node| node.is_notified_twice());
         notices.saturating_sub(twice.count())
     }
 
@@ -160,7 +162,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
     }
 
-    /// How many entries have gone because an object had died. Of a table whose ties are [counted](Tied::COUNTED).
+    /// How many entries have gone because an object had died. Of a table whose ties are [counted](Watches::COUNTED).
     pub(crate) fn dead(&self) -> usize {
         self.dead.load(Relaxed)
     }
@@ -216,10 +218,10 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             .seek(&reader, hash, |node| key.equivalent(node.key()))
             .filter(|found| !found.is_stale())
             .and_then(|found| found.node.ready())
-            .and_then(|(tie, value)| {
-                let found = read(tie, value);
+            .and_then(|(watch, value)| {
+                let found = read(watch, value);
                 // In the destructor of its object, which may look once more.
-                sweeps = sweeps && !(found.is_some() && tie.is_stale());
+                sweeps = sweeps && !(found.is_some() && watch.is_stale());
                 found
             });
         drop(reader);
@@ -236,8 +238,8 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         }
         let reader = self.nodes.read();
         for node in reader.entries() {
-            if let Some((tie, value)) = node.fresh() {
-                look(node.key(), tie, value);
+            if let Some((watch, value)) = node.live() {
+                look(node.key(), watch, value);
             }
         }
     }
@@ -248,14 +250,14 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         &self,
         hash: HashValue,
         key: K,
-        tie: Loose<'_, T>,
+        watch: Unplaced<'_, T>,
         value: V,
     ) -> NewNode<'_, K, T, V> {
-        if T::SWEPT.is_none() && tie.is_swept() && !self.is_swept() {
+        if T::SWEPT.is_none() && watch.is_swept() && !self.is_swept() {
             self.swept.store(true, Relaxed);
         }
         self.nodes
-            .entry(|| Node::new(hash, key, value, tie.into_inner()))
+            .entry(|| Node::new(hash, key, value, watch.into_inner()))
     }
 
     /// Puts an entry in, in the place of the one with its key; `old` is shown that one, if it was not
@@ -265,16 +267,16 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         &self,
         hash: HashValue,
         key: K,
-        tie: Loose<'_, T>,
+        watch: Unplaced<'_, T>,
         value: V,
         old: impl FnOnce(&T, &V) -> R,
     ) -> Option<R> {
-        self.tend();
-        let mut node = self.ready(hash, key, tie, value);
+        self.tidy();
+        let mut node = self.ready(hash, key, watch, value);
         let pin = self.pin();
         let (there, stale) = self.swap(&pin, &mut node, |_| true)?.old?;
-        let (tie, value) = there.ready().filter(|_| !stale)?;
-        Some(old(tie, value))
+        let (watch, value) = there.ready().filter(|_| !stale)?;
+        Some(old(watch, value))
     }
 
     /// Puts an entry in, unless there is one that is of use, as `read` says. Gives that out.
@@ -282,18 +284,18 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         &self,
         hash: HashValue,
         key: K,
-        tie: Loose<'_, T>,
+        watch: Unplaced<'_, T>,
         value: V,
         read: impl Fn(&T, &V) -> Option<R>,
     ) -> Option<R> {
-        self.tend();
-        let mut node = self.ready(hash, key, tie, value);
+        self.tidy();
+        let mut node = self.ready(hash, key, watch, value);
         let pin = self.pin();
         let there = Cell::new(None);
         self.swap(&pin, &mut node, |now| {
             let of_use = now
-                .and_then(Node::fresh)
-                .and_then(|(tie, value)| read(tie, value));
+                .and_then(Node::live)
+                .and_then(|(watch, value)| read(watch, value));
             let free = of_use.is_none();
             drop(there.replace(of_use));
             free
@@ -308,23 +310,23 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         &'t self,
         hash: HashValue,
         key: &K,
-        mut change: impl FnMut(Option<(&T, &V)>) -> (Option<(Loose<'t, T>, V)>, R),
+        mut change: impl FnMut(Option<(&T, &V)>) -> (Option<(Unplaced<'t, T>, V)>, R),
     ) -> R
     where
         K: Clone,
     {
-        self.tend();
+        self.tidy();
         let pin = self.pin();
         let mut asking = Asking::about(hash);
         loop {
             // In the order in which `swap` asks, or an `Eq` that is not symmetric would never let it.
             let there = pin.get(hash.bits(), |node| *key == *node.key());
-            let shown = there.and_then(Node::fresh);
+            let shown = there.and_then(Node::live);
             let address = there.map(|there| ptr::from_ref(there).cast());
             let (wanted, answer) = asking.ask(address, || change(shown));
             let done = match (wanted, there) {
-                (Some((tie, value)), there) => {
-                    let mut node = self.ready(hash, key.clone(), tie, value);
+                (Some((watch, value)), there) => {
+                    let mut node = self.ready(hash, key.clone(), watch, value);
                     let put = self.swap(&pin, &mut node, |now| match (now, there) {
                         (Some(now), Some(there)) => ptr::eq(now, there),
                         (None, None) => true,
@@ -375,13 +377,13 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
             node.keep();
         }
         if node.ready().is_none() {
-            self.flying.fetch_sub(1, Relaxed);
+            self.in_flight.fetch_sub(1, Relaxed);
         } else if stale {
             self.count(&self.dead);
         } else {
             self.count(&self.discarded);
         }
-        node.untie(self.queue());
+        node.deregister(self.queue());
         asked.map_or_else(|panic| resume_unwind(panic), |_| stale)
     }
 
@@ -432,11 +434,11 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         let node = self.unlink_if(&pin, hash, sought, |node| {
             let address = ptr::from_ref(node).cast();
             match node.ready() {
-                Some((tie, value)) => {
-                    let wanted = || wanted(tie, value);
-                    let yes = (idle || !tie.is_stale()) && asking.ask(Some(address), wanted);
+                Some((watch, value)) => {
+                    let wanted = || wanted(watch, value);
+                    let yes = (idle || !watch.is_stale()) && asking.ask(Some(address), wanted);
                     // As in `read`.
-                    sweeps = T::SWEPT != Some(false) && (yes || !tie.is_stale());
+                    sweeps = T::SWEPT != Some(false) && (yes || !watch.is_stale());
                     yes
                 }
                 // Who makes it will keep it for himself.
@@ -445,7 +447,7 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
         });
         let removed = node.and_then(|node| {
             self.end(node);
-            node.ready().map(|(tie, value)| show(tie, value))
+            node.ready().map(|(watch, value)| show(watch, value))
         });
         drop(pin);
         // Afterwards: in the destructor of its object, the entry is one of the dead.
@@ -457,14 +459,14 @@ impl<K: Eq, T: Tied, V> Table<K, T, V> {
 
     /// Removes the entries that are not `wanted`; those that are stale go with their notices.
     pub(crate) fn retain(&self, mut wanted: impl FnMut(&K, &T, &V) -> bool) {
-        self.tend();
+        self.tidy();
         if self.nodes.is_new() {
             return;
         }
         let pin = self.pin();
         for node in pin.entries() {
-            let unwanted = |(tie, value)| !wanted(node.key(), tie, value);
-            if node.fresh().is_some_and(unwanted) {
+            let unwanted = |(watch, value)| !wanted(node.key(), watch, value);
+            if node.live().is_some_and(unwanted) {
                 self.unlink(&pin, node);
             }
         }

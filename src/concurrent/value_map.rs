@@ -9,7 +9,7 @@ use super::iter::ValueIter;
 use super::making::made_by;
 use super::shared_housekeeping;
 use super::table::Table;
-use super::tie::{SharedRef, TieOf, TiedTo};
+use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 
 /// A hash map with owned keys and weak values that threads share behind `&self`: "the one live object of
@@ -33,7 +33,7 @@ use crate::hash::{DefaultHashBuilder, HashValue};
 /// assert!(assets.get("wood").is_none()); // and gone with its last user
 /// ```
 pub struct WeakValueMap<K, V: SharedRef, S = DefaultHashBuilder> {
-    table: Table<K, TieOf<V>, ()>,
+    table: Table<K, SharedWatchFor<V>, ()>,
     hasher: S,
 }
 
@@ -92,7 +92,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     #[inline]
     pub fn get<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<V> {
         let hash = HashValue::of(&self.hasher, key);
-        self.table.read(hash, key, |tie, ()| tie.upgrade())
+        self.table.read(hash, key, |watch, ()| watch.upgrade())
     }
 
     /// Whether the key has a live value. O(1), lock-free.
@@ -100,7 +100,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     pub fn contains_key<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> bool {
         let hash = HashValue::of(&self.hasher, key);
         self.table
-            .read(hash, key, |tie, ()| (!tie.is_expired()).then_some(()))
+            .read(hash, key, |watch, ()| (!watch.is_expired()).then_some(()))
             .is_some()
     }
 
@@ -113,9 +113,9 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// Sets the value of a key, and gives out the live one that it had. O(1) amortised.
     pub fn swap(&self, key: K, value: &V) -> Option<V> {
         let hash = HashValue::of(&self.hasher, &key);
-        let tie = TieOf::<V>::new(value, hash, self.table.queue());
+        let watch = SharedWatchFor::<V>::new(value, hash, self.table.queue());
         self.table
-            .put(hash, key, tie, (), |tie, ()| tie.upgrade())?
+            .put(hash, key, watch, (), |watch, ()| watch.upgrade())?
     }
 
     /// The live value of a key, which is made if there is none. O(1) amortised. The value is not kept by
@@ -137,11 +137,11 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let made = self.table.get_or_make(
             hash,
             &key,
-            |tie, ()| tie.upgrade(),
+            |watch, ()| watch.upgrade(),
             || make(&key),
             |value, hash, queue| {
-                let tie = TieOf::<V>::new(&value, hash, queue);
-                (tie, (), value)
+                let watch = SharedWatchFor::<V>::new(&value, hash, queue);
+                (watch, (), value)
             },
         );
         made_by::<K, V>(made)
@@ -160,10 +160,13 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     {
         let hash = HashValue::of(&self.hasher, &key);
         self.table.compute(hash, &key, |old| {
-            let new = change(old.and_then(|(tie, ())| tie.upgrade()));
-            let tied = new
-                .as_ref()
-                .map(|value| (TieOf::<V>::new(value, hash, self.table.queue()), ()));
+            let new = change(old.and_then(|(watch, ())| watch.upgrade()));
+            let tied = new.as_ref().map(|value| {
+                (
+                    SharedWatchFor::<V>::new(value, hash, self.table.queue()),
+                    (),
+                )
+            });
             (tied, new)
         })
     }
@@ -172,7 +175,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     pub fn remove<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<V> {
         let hash = HashValue::of(&self.hasher, key);
         self.table
-            .remove(hash, key, |_, ()| true, |tie, ()| tie.upgrade())?
+            .remove(hash, key, |_, ()| true, |watch, ()| watch.upgrade())?
     }
 
     /// Removes the entry of a key if the closure, shown the live value, says so; gives that out. O(1). The
@@ -186,16 +189,18 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
         let hash = HashValue::of(&self.hasher, key);
-        let asked = |tie: &TieOf<V>, &(): &()| tie.upgrade().is_some_and(|value| wanted(&value));
+        let asked = |watch: &SharedWatchFor<V>, &(): &()| {
+            watch.upgrade().is_some_and(|value| wanted(&value))
+        };
         self.table
-            .remove(hash, key, asked, |tie, ()| tie.upgrade())?
+            .remove(hash, key, asked, |watch, ()| watch.upgrade())?
     }
 
     /// Keeps the entries that the closure says yes to, and those of the dead, which go by themselves.
     /// O(capacity). Those that others put in meanwhile may not be asked about.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.table
-            .retain(|key, tie, ()| tie.upgrade().is_none_or(|value| keep(key, &value)));
+            .retain(|key, watch, ()| watch.upgrade().is_none_or(|value| keep(key, &value)));
     }
 
     /// The live entries that are there now, in no order, as a snapshot that holds no value: those whose
@@ -206,7 +211,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     {
         let mut entries = Vec::new();
         self.table
-            .each(|key, tie, ()| entries.push((key.clone(), tie.downgrade())));
+            .each(|key, watch, ()| entries.push((key.clone(), watch.downgrade())));
         ValueIter(entries.into_iter())
     }
 }
@@ -220,8 +225,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher + Default> Default for WeakValue
 impl<K: Eq + Hash + fmt::Debug, V: SharedRef + fmt::Debug, S> fmt::Debug for WeakValueMap<K, V, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
-        self.table.each(|key, tie, ()| {
-            if let Some(value) = tie.upgrade() {
+        self.table.each(|key, watch, ()| {
+            if let Some(value) = watch.upgrade() {
                 map.entry(key, &value);
             }
         });

@@ -8,9 +8,9 @@ use std::boxed::Box;
 
 use super::computation::{Begun, Computation};
 use super::key::MemoKey;
-use super::ties::Ties;
-use crate::concurrent::flight::Circle;
-use crate::concurrent::{Absent, Striped, Table, Wanted, circle};
+use super::watches::EntryWatches;
+use crate::concurrent::flight::Cycle;
+use crate::concurrent::{Absent, Striped, Table, Wanted, cycle};
 use crate::table::Reclaim;
 
 /// A cache of results computed from objects, which keeps neither the objects nor, once one of them is
@@ -70,7 +70,7 @@ use crate::table::Reclaim;
 /// assert_eq!(unified.get_or_compute((&a, &b), |_| format!("{a}{b}")), "ab");
 /// ```
 pub struct Memo<K: MemoKey, V> {
-    table: Table<K::Addresses, Ties<K::Ties>, V>,
+    table: Table<K::Addresses, EntryWatches<K::EntryWatches>, V>,
     hits: Striped,
     misses: AtomicUsize,
 }
@@ -78,7 +78,7 @@ pub struct Memo<K: MemoKey, V> {
 /// Why there is no result.
 enum Failed<E> {
     /// It is being computed by this thread, or by one that waits for it.
-    Circle,
+    Cycle,
     /// The computation says so.
     By(E),
 }
@@ -133,7 +133,7 @@ impl<K: MemoKey, V> Memo<K, V> {
         self.len() == 0
     }
 
-    /// The number of deaths of inputs whose results wait to be buried. O(1).
+    /// The number of deaths of inputs whose results wait to be reclaimed. O(1).
     #[must_use]
     pub fn pending_dead(&self) -> usize {
         self.table.pending()
@@ -177,7 +177,7 @@ impl<K: MemoKey, V> Memo<K, V> {
                 hash,
                 &addresses,
                 |_, _| true,
-                |ties, _| !ties.is_found_dead(),
+                |watches, _| !watches.is_found_dead(),
             )
             .is_some_and(|lived| lived)
     }
@@ -203,8 +203,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     }
 
     #[inline]
-    fn read(ties: &Ties<K::Ties>, value: &V) -> Option<V> {
-        (!ties.is_found_dead()).then(|| value.clone())
+    fn read(watches: &EntryWatches<K::EntryWatches>, value: &V) -> Option<V> {
+        (!watches.is_found_dead()).then(|| value.clone())
     }
 
     /// The result for a key, which is computed if there is none. O(inputs) and, if there is one, lock-free.
@@ -248,7 +248,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         match self.compute(&key, absent, compute) {
             Ok(value) => Ok(value),
             Err(Failed::By(error)) => Err(error),
-            Err(Failed::Circle) => circle::<K, V>(),
+            Err(Failed::Cycle) => cycle::<K, V>(),
         }
     }
 
@@ -278,7 +278,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 Err(error) => Err(Failed::By(error)),
             },
             Ok(Wanted::There(value)) => Ok(value),
-            Err(Circle) => Err(Failed::Circle),
+            Err(Cycle) => Err(Failed::Cycle),
         }
     }
 
@@ -289,13 +289,13 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         &self,
         &key: &K::Ref<'_>,
         absent: Absent,
-    ) -> Result<Wanted<V, Box<Begun<'_, K, V>>>, Circle> {
+    ) -> Result<Wanted<V, Box<Begun<'_, K, V>>>, Cycle> {
         let (hash, addresses) = K::addresses(key);
         let begin = |leader| {
             self.misses.fetch_add(1, Relaxed);
             let queue = self.table.queue();
-            let ties = K::tie(key, hash, queue);
-            Begun::new(queue, hash, addresses, ties, leader)
+            let watches = K::watch(key, hash, queue);
+            Begun::new(queue, hash, addresses, watches, leader)
         };
         let wanted = self
             .table

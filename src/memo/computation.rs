@@ -7,8 +7,8 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use super::key::MemoKey;
-use super::ties::{KeyTies, Ties};
-use crate::concurrent::{AnyTie, Leader, Loose, SharedRef, TieOf, TiedTo};
+use super::watches::{EntryWatches, KeyWatches};
+use crate::concurrent::{AnyWatch, Leader, SharedRef, SharedWatchFor, Unplaced, WatchesOne};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 
@@ -17,7 +17,7 @@ pub struct Computation<'m> {
     queue: &'m SharedQueue,
     hash: HashValue,
     /// To what it depends on besides its key.
-    ties: RefCell<Vec<Loose<'m, AnyTie>>>,
+    watches: RefCell<Vec<Unplaced<'m, AnyWatch>>>,
     /// It belongs to the thread that computes.
     here: PhantomData<*mut ()>,
 }
@@ -37,15 +37,15 @@ impl Computation<'_> {
     // Never inlined, for the sake of a deep recursion's frames.
     #[inline(never)]
     pub fn depends_on<P: SharedRef + 'static>(&self, object: &P) {
-        let tie = TieOf::<P>::of_any(object, self.hash, self.queue);
-        self.ties.borrow_mut().push(tie);
+        let watch = SharedWatchFor::<P>::of_any(object, self.hash, self.queue);
+        self.watches.borrow_mut().push(watch);
     }
 }
 
 impl fmt::Debug for Computation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Computation")
-            .field("dependencies", &self.ties.borrow().len())
+            .field("dependencies", &self.watches.borrow().len())
             .finish()
     }
 }
@@ -53,10 +53,10 @@ impl fmt::Debug for Computation<'_> {
 /// All that a computation needs, in one place on the heap. It lands when this is dropped.
 pub(super) struct Begun<'m, K: MemoKey, V> {
     computation: Computation<'m>,
-    keys: Loose<'m, KeyTies<K::Ties>>,
+    keys: Unplaced<'m, KeyWatches<K::EntryWatches>>,
     addresses: K::Addresses,
     // Dropped last.
-    leader: Leader<'m, K::Addresses, Ties<K::Ties>, V>,
+    leader: Leader<'m, K::Addresses, EntryWatches<K::EntryWatches>, V>,
 }
 
 impl<'m, K: MemoKey, V> Begun<'m, K, V> {
@@ -64,13 +64,13 @@ impl<'m, K: MemoKey, V> Begun<'m, K, V> {
         queue: &'m SharedQueue,
         hash: HashValue,
         addresses: K::Addresses,
-        keys: Loose<'m, KeyTies<K::Ties>>,
-        leader: Leader<'m, K::Addresses, Ties<K::Ties>, V>,
+        keys: Unplaced<'m, KeyWatches<K::EntryWatches>>,
+        leader: Leader<'m, K::Addresses, EntryWatches<K::EntryWatches>, V>,
     ) -> Box<Self> {
         let computation = Computation {
             queue,
             hash,
-            ties: RefCell::default(),
+            watches: RefCell::default(),
             here: PhantomData,
         };
         Box::new(Begun {
@@ -103,8 +103,9 @@ impl<'m, K: MemoKey, V> Begun<'m, K, V> {
             leader,
         } = *self;
         leader.finish(|| {
-            let ties = Ties::new(keys, computation.ties.into_inner(), computation.queue);
-            (addresses, ties, value.clone(), value)
+            let watches =
+                EntryWatches::new(keys, computation.watches.into_inner(), computation.queue);
+            (addresses, watches, value.clone(), value)
         })
     }
 }

@@ -2,8 +2,8 @@
 
 use core::any::Any;
 
-use super::ties::KeyTies;
-use crate::concurrent::{Address, AnyTie, Loose, SharedRef, TieOf, TiedTo};
+use super::watches::KeyWatches;
+use crate::concurrent::{Address, AnyWatch, SharedRef, SharedWatchFor, Unplaced, WatchesOne};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 use crate::reference::WeakKey;
@@ -17,15 +17,15 @@ pub trait MemoKey: sealed::Sealed {
     #[doc(hidden)]
     type Addresses: Copy + Eq;
     #[doc(hidden)]
-    type Ties: AsRef<[AnyTie]> + Send + Sync;
+    type EntryWatches: AsRef<[AnyWatch]> + Send + Sync;
     #[doc(hidden)]
     fn addresses(key: Self::Ref<'_>) -> (HashValue, Self::Addresses);
     #[doc(hidden)]
-    fn tie<'q>(
+    fn watch<'q>(
         key: Self::Ref<'_>,
         hash: HashValue,
         queue: &'q SharedQueue,
-    ) -> Loose<'q, KeyTies<Self::Ties>>;
+    ) -> Unplaced<'q, KeyWatches<Self::EntryWatches>>;
     /// The pointers, each at its place, that are of this type.
     #[doc(hidden)]
     fn inputs<R: 'static>(key: Self::Ref<'_>) -> [Option<&R>; 4];
@@ -40,20 +40,20 @@ impl<K: SharedRef + 'static> sealed::Sealed for K {}
 impl<K: SharedRef + 'static> MemoKey for K {
     type Ref<'a> = &'a K;
     type Addresses = Address;
-    type Ties = [AnyTie; 1];
+    type EntryWatches = [AnyWatch; 1];
 
     #[inline]
     fn addresses(key: &K) -> (HashValue, Address) {
         Address::of(WeakKey::addr(key))
     }
 
-    fn tie<'q>(
+    fn watch<'q>(
         key: &K,
         hash: HashValue,
         queue: &'q SharedQueue,
-    ) -> Loose<'q, KeyTies<[AnyTie; 1]>> {
-        let tie = TieOf::<K>::of_any(key, hash, queue);
-        Loose::new(KeyTies([tie.into_inner()]), queue)
+    ) -> Unplaced<'q, KeyWatches<[AnyWatch; 1]>> {
+        let watch = SharedWatchFor::<K>::of_any(key, hash, queue);
+        Unplaced::new(KeyWatches([watch.into_inner()]), queue)
     }
 
     #[inline]
@@ -69,20 +69,20 @@ macro_rules! tuples {
         impl<$($key: SharedRef + 'static),+> MemoKey for ($($key,)+) {
             type Ref<'a> = ($(&'a $key,)+);
             type Addresses = [Address; $count];
-            type Ties = [AnyTie; $count];
+            type EntryWatches = [AnyWatch; $count];
 
             #[inline]
             fn addresses(key: Self::Ref<'_>) -> (HashValue, [Address; $count]) {
                 Address::of_all([$(WeakKey::addr(key.$at)),+])
             }
 
-            fn tie<'q>(
+            fn watch<'q>(
                 key: Self::Ref<'_>,
                 hash: HashValue,
                 queue: &'q SharedQueue,
-            ) -> Loose<'q, KeyTies<[AnyTie; $count]>> {
-                let ties = [$(TieOf::<$key>::of_any(key.$at, hash, queue)),+];
-                Loose::new(KeyTies(ties.map(Loose::into_inner)), queue)
+            ) -> Unplaced<'q, KeyWatches<[AnyWatch; $count]>> {
+                let watches = [$(SharedWatchFor::<$key>::of_any(key.$at, hash, queue)),+];
+                Unplaced::new(KeyWatches(watches.map(Unplaced::into_inner)), queue)
             }
 
             #[inline]

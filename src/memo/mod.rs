@@ -4,7 +4,7 @@ mod cache;
 mod computation;
 mod key;
 mod rewriting;
-mod ties;
+mod watches;
 
 pub use cache::{Memo, Statistics};
 pub use computation::Computation;

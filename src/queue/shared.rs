@@ -5,10 +5,10 @@
 //!   to, and drains that first: what a thread puts in and lets die touches no cache line that other threads do. The
 //!   owner of a stack, for taking out, is who has the `turn` of its stripe: a few instructions, no code of anybody.
 //!   Nobody waits for the turn but a purge.
-//! * **S2** `buried` counts a notice only *after* its entry has been unlinked, where the stack counts it
+//! * **S2** `reclaimed` counts a notice only *after* its entry has been unlinked, where the stack counts it
 //!   before its object's payload is freed. So who finds the two equal, *before* looking at the table, will
 //!   find no entry, registered with that stripe, of an object whose death happened before that. (That the stack is
-//!   empty proves nothing: a notice may be in the hands of a drainer.) `buried` is read first: of each burial that it
+//!   empty proves nothing: a notice may be in the hands of a drainer.) `reclaimed` is read first: of each burial that it
 //!   counts, the push is then counted too. The queue is idle if all stripes are, one asked after the other: an entry is
 //!   registered with one of them.
 //! * **S3** A tie's registration ends once: by whoever takes its hook out of it. The tie has a reference of
@@ -47,7 +47,7 @@ pub struct SharedQueue {
     /// Null until something is registered, or held (S5).
     stripes: [AtomicPtr<Stripe>; STRIPES],
     /// Notices, here or on their way, whose entry has gone.
-    orphans: AtomicUsize,
+    late: AtomicUsize,
 }
 
 /// A stack, and what changes with every drain of it. On cache lines of its own.
@@ -59,7 +59,7 @@ pub(crate) struct Stripe {
     /// Whether somebody is taking out (S1).
     turn: AtomicUsize,
     /// Notices whose entries are unlinked (S2).
-    buried: AtomicUsize,
+    reclaimed: AtomicUsize,
     /// How often its threads have looked for something to drain.
     looks: AtomicUsize,
 }
@@ -74,7 +74,7 @@ unsafe impl Sync for SharedQueue {}
 ///
 /// The place of the object's block leads to the block, and that to the record: a look at the entry alone needs
 /// neither. (What the place is said to be of is not looked at.)
-pub struct Tie<T: ?Sized = ()> {
+pub struct SharedWatch<T: ?Sized = ()> {
     /// In a block of which the record counts us (S3).
     place: NonNull<T>,
     /// Null once it has ended.
@@ -82,18 +82,18 @@ pub struct Tie<T: ?Sized = ()> {
 }
 
 // SAFETY: a block, a record, its gate and a queue are made for many threads; the object is not touched.
-unsafe impl<T: ?Sized> Send for Tie<T> {}
+unsafe impl<T: ?Sized> Send for SharedWatch<T> {}
 // SAFETY: likewise; S3, the hook is taken by one.
-unsafe impl<T: ?Sized> Sync for Tie<T> {}
+unsafe impl<T: ?Sized> Sync for SharedWatch<T> {}
 
 /// A tie that can make a strong handle again.
-pub(crate) struct TieTo<T: ?Sized> {
-    tie: Tie<T>,
+pub(crate) struct SharedWatchOf<T: ?Sized> {
+    watch: SharedWatch<T>,
     /// It goes where a weak handle may.
     like: PhantomData<Weak<T, Atomic>>,
 }
 
-/// The notice of a death, in the hands of a drainer. It must be [buried](Self::bury) when its entry is
+/// The notice of a death, in the hands of a drainer. It must be [buried](Self::complete) when its entry is
 /// unlinked; if it is lost, the map can never again be sure that nothing is pending, which costs time
 /// and is safe.
 pub(crate) struct SharedNotice<'a> {
@@ -101,7 +101,7 @@ pub(crate) struct SharedNotice<'a> {
     stripe: &'a Stripe,
 }
 
-/// Notices that one turn has taken out. They are linked, and each is read before it is buried.
+/// Notices that one turn has taken out. They are linked, and each is read before it is reclaimed.
 pub(crate) struct Taken<'a> {
     next: Node<Atomic>,
     left: usize,
@@ -121,18 +121,18 @@ impl<'a> Iterator for Taken<'a> {
     }
 }
 
-/// As a notice that is pending. See [`SharedQueue::hold`].
-pub(crate) struct Hold<'a>(&'a Stripe);
+/// As a notice that is pending. See [`SharedQueue::keep_busy`].
+pub(crate) struct Busy<'a>(&'a Stripe);
 
-impl Drop for Hold<'_> {
+impl Drop for Busy<'_> {
     fn drop(&mut self) {
         // Release: as for a burial, what was done meanwhile is done.
-        self.0.buried.fetch_add(1, Release);
+        self.0.reclaimed.fetch_add(1, Release);
     }
 }
 
 /// Names a hook, and is not to be followed.
-#[allow(unreachable_pub, reason = "1.85 does not see it behind `Tied`")]
+#[allow(unreachable_pub, reason = "1.85 does not see it behind `Watches`")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct HookId(*const ());
 
@@ -144,7 +144,7 @@ impl SharedQueue {
                 stripes: [const { AtomicPtr::new(ptr::null_mut()) }; STRIPES],
                 #[cfg(weakly_loom)]
                 stripes: [AtomicPtr::new(ptr::null_mut()), AtomicPtr::new(ptr::null_mut())],
-                orphans: AtomicUsize::new(0),
+                late: AtomicUsize::new(0),
             }
         }
     }
@@ -182,7 +182,7 @@ impl SharedQueue {
             stack: StackRef::new(true),
             batch: UnsafeCell::new(Node::NONE),
             turn: AtomicUsize::new(0),
-            buried: AtomicUsize::new(0),
+            reclaimed: AtomicUsize::new(0),
             looks: AtomicUsize::new(0),
         });
         let new = Box::into_raw(new);
@@ -211,9 +211,9 @@ impl SharedQueue {
     }
 
     /// Entries that are announced dead. Exact while nobody changes the map.
-    pub(crate) fn announced(&self) -> usize {
+    pub(crate) fn notified(&self) -> usize {
         // An orphan may be counted off before it is counted.
-        let announced = self.pending().wrapping_sub(self.orphans.load(Relaxed));
+        let announced = self.pending().wrapping_sub(self.late.load(Relaxed));
         if announced > isize::MAX as usize {
             return 0;
         }
@@ -221,12 +221,12 @@ impl SharedQueue {
     }
 
     /// Makes the queue seem busy until this is dropped: who looks at the table asks what he finds.
-    pub(crate) fn hold(&self) -> Hold<'_> {
+    pub(crate) fn keep_busy(&self) -> Busy<'_> {
         let stripe = self.own_or_new();
         // Relaxed: who must see this has seen a death that came after it. (Who holds looks at the object after this,
         // under its gate, and has not found it dying; so the push, on whatever stripe, comes after the count.)
         stripe.stack.count();
-        Hold(stripe)
+        Busy(stripe)
     }
 
     /// A stripe that has notices: this thread's own, if that has some. Each n-th time another's comes first: no death
@@ -258,8 +258,8 @@ impl SharedQueue {
     /// A notice has come late: its entry was not there.
     #[inline]
     pub(crate) fn is_late(&self, notice: SharedNotice<'_>) {
-        self.orphans.fetch_sub(1, Relaxed);
-        notice.bury();
+        self.late.fetch_sub(1, Relaxed);
+        notice.complete();
     }
 }
 
@@ -276,14 +276,14 @@ impl Stripe {
     /// Notices whose entries may still be there.
     #[inline]
     fn pending(&self) -> usize {
-        let buried = self.buried();
-        self.stack.pushed().wrapping_sub(buried)
+        let reclaimed = self.reclaimed();
+        self.stack.pushed().wrapping_sub(reclaimed)
     }
 
     #[inline]
-    fn buried(&self) -> usize {
+    fn reclaimed(&self) -> usize {
         // Acquire: S2, the release of each burial: the entry is unlinked for us, and its push counted.
-        self.buried.load(Acquire)
+        self.reclaimed.load(Acquire)
     }
 
     /// Takes some notices out. None if there are none or, unless `patient`, if another thread is at it.
@@ -364,7 +364,7 @@ impl Drop for SharedQueue {
 }
 
 impl SharedNotice<'_> {
-    /// The hash that was given to [`Tie::new`].
+    /// The hash that was given to [`SharedWatch::new`].
     #[inline]
     pub(crate) fn hash(&self) -> HashValue {
         HashValue::of_short(self.notice.hash())
@@ -382,18 +382,18 @@ impl SharedNotice<'_> {
 
     /// Its entry is unlinked, or was. The hook goes.
     #[inline]
-    pub(crate) fn bury(self) {
+    pub(crate) fn complete(self) {
         let stack = self.stripe.stack;
-        // Relaxed: S4, as in `Tie::new`.
+        // Relaxed: S4, as in `SharedWatch::new`.
         stack.get().registered.fetch_sub(1, Relaxed);
         // SAFETY: N3: taken out; the tie is settled, or knows the hook only by its address.
         unsafe { stack.finish(self.notice) };
-        // Release: S2, for who reads `buried` next: the entry is gone.
-        self.stripe.buried.fetch_add(1, Release);
+        // Release: S2, for who reads `reclaimed` next: the entry is gone.
+        self.stripe.reclaimed.fetch_add(1, Release);
     }
 }
 
-impl<T: ?Sized> Tie<T> {
+impl<T: ?Sized> SharedWatch<T> {
     /// Registers with an object: its death will bring a notice with this hash.
     #[inline]
     pub(crate) fn new(strong: &Strong<T, Atomic>, hash: HashValue, queue: &SharedQueue) -> Self {
@@ -402,7 +402,7 @@ impl<T: ?Sized> Tie<T> {
         let hook = unsafe { strong.block().register_shared(stack, hash.short()) };
         // Relaxed: only who drops the queue asks, when nobody else is left. (Not before: it may fail.)
         stack.get().registered.fetch_add(1, Relaxed);
-        Tie {
+        SharedWatch {
             place: strong.place(),
             hook: AtomicPtr::new(hook.as_ptr().as_ptr()),
         }
@@ -410,12 +410,12 @@ impl<T: ?Sized> Tie<T> {
 
     /// The same registration, of no type.
     #[inline]
-    pub(crate) fn untyped(self) -> Tie {
+    pub(crate) fn untyped(self) -> SharedWatch {
         let this = ManuallyDrop::new(self);
         // Relaxed: it is ours alone.
         let hook = AtomicPtr::new(this.hook.load(Relaxed));
         let place = this.place.cast();
-        Tie { place, hook }
+        SharedWatch { place, hook }
     }
 
     #[inline]
@@ -437,13 +437,13 @@ impl<T: ?Sized> Tie<T> {
     /// contradicted by one who comes later, and finds nothing pending. But what is not dead has not announced it,
     /// and for that a look at the block will do.)
     #[inline]
-    pub(crate) fn is_announced(&self) -> bool {
+    pub(crate) fn is_notified(&self) -> bool {
         self.block().is_dead() && self.record().is_closed()
     }
 
     /// Whether notices of the object's death have been pushed, perhaps ours; if not, it is still to come, and
     /// will be pushed after this. (It may otherwise have been worked off already.)
-    pub(crate) fn was_announced(&self) -> bool {
+    pub(crate) fn was_notified(&self) -> bool {
         // Relaxed: the hook is not looked at; it may have gone.
         self.hook.load(Relaxed).is_null() || self.record().is_dying()
     }
@@ -469,7 +469,7 @@ impl<T: ?Sized> Tie<T> {
 
     /// The registration has ended by its notice, which takes the hook along.
     #[inline]
-    pub(crate) fn settle(&self) {
+    pub(crate) fn complete(&self) {
         // Relaxed: S3, the swap decides; nothing is read through it. (That the notice is taken out has been
         // counted.)
         self.hook.swap(ptr::null_mut(), Relaxed);
@@ -482,7 +482,7 @@ impl<T: ?Sized> Tie<T> {
         if first_load(false, || self.hook.load(Relaxed).is_null()) {
             return;
         }
-        // Relaxed: as in `settle`; the hook was written before the tie was shared.
+        // Relaxed: as in `complete`; the hook was written before the tie was shared.
         let Some(hook) = NonNull::new(self.hook.swap(ptr::null_mut(), Relaxed)) else {
             return;
         };
@@ -491,12 +491,12 @@ impl<T: ?Sized> Tie<T> {
         match unsafe { self.record().unregister_shared(hook) } {
             // Relaxed: as in `new`.
             Some(stack) => _ = stack.get().registered.fetch_sub(1, Relaxed),
-            None => _ = queue.orphans.fetch_add(1, Relaxed),
+            None => _ = queue.late.fetch_add(1, Relaxed),
         }
     }
 }
 
-impl<T: ?Sized> Drop for Tie<T> {
+impl<T: ?Sized> Drop for SharedWatch<T> {
     fn drop(&mut self) {
         // Else its notice would come without being owed, and the queue would not be exact.
         debug_assert!(
@@ -508,32 +508,32 @@ impl<T: ?Sized> Drop for Tie<T> {
     }
 }
 
-impl<T: ?Sized> TieTo<T> {
+impl<T: ?Sized> SharedWatchOf<T> {
     #[inline]
     pub(crate) fn new(strong: &Strong<T, Atomic>, hash: HashValue, queue: &SharedQueue) -> Self {
-        TieTo {
-            tie: Tie::new(strong, hash, queue),
+        SharedWatchOf {
+            watch: SharedWatch::new(strong, hash, queue),
             like: PhantomData,
         }
     }
 
     #[inline]
-    pub(crate) fn tie(&self) -> &Tie<T> {
-        &self.tie
+    pub(crate) fn watch(&self) -> &SharedWatch<T> {
+        &self.watch
     }
 
     #[inline]
     pub(crate) fn upgrade(&self) -> Option<Strong<T, Atomic>> {
-        let block = self.tie.block();
+        let block = self.watch.block();
         // SAFETY: counted.
         block
             .upgrade()
-            .then(|| unsafe { Strong::from_place(self.tie.place, block) })
+            .then(|| unsafe { Strong::from_place(self.watch.place, block) })
     }
 
     pub(crate) fn downgrade(&self) -> Weak<T, Atomic> {
-        self.tie.record().add_ref();
+        self.watch.record().add_ref();
         // SAFETY: a share more, for the handle.
-        unsafe { Weak::from_counted(self.tie.place) }
+        unsafe { Weak::from_counted(self.watch.place) }
     }
 }

@@ -37,7 +37,7 @@ impl<K: StrongRef> ByContent<K> {
     /// the table is not looked at any more, for it may be the last handle by then. (One that has the same
     /// hash and another content goes with the next of that kind.) A dead key is never asked.
     #[inline]
-    pub(crate) fn says<Q>(&self, hash: HashValue, content: &Q, held: &mut Option<K>) -> bool
+    pub(crate) fn has_content<Q>(&self, hash: HashValue, content: &Q, held: &mut Option<K>) -> bool
     where
         K: Content,
         Q: ?Sized + Hash + Equivalent<K::Target>,

@@ -44,7 +44,7 @@ impl<K: Content, V: Slot> Table<ByContent<K>, V> {
     {
         drop(other);
         let mut held = None;
-        let entry = self.find(hash, |key| key.says(hash, content, &mut held))?;
+        let entry = self.find(hash, |key| key.has_content(hash, content, &mut held))?;
         Some((entry, held?))
     }
 }

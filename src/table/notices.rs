@@ -15,25 +15,25 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Entries that are not announced dead.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.entries.len().saturating_sub(self.announced())
+        self.entries.len().saturating_sub(self.notified())
     }
 
     /// Entries that are announced dead. O(notices that have come since the last call), or O(notices) if both
     /// sides have some.
     #[inline]
-    pub(crate) fn announced(&self) -> usize {
+    pub(crate) fn notified(&self) -> usize {
         if self.keys.is_idle() {
             return self.values.pending();
         }
         if self.values.is_idle() {
             return self.keys.pending();
         }
-        self.announced_by_both()
+        self.notified_by_both()
     }
 
     /// An entry both of whose sides have a notice counts once.
     #[cold]
-    fn announced_by_both(&self) -> usize {
+    fn notified_by_both(&self) -> usize {
         let (mut announced, seen) = self.values.look();
         for notice in self.keys.iter() {
             let entry = self.find_named(&notice);
@@ -51,7 +51,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Entries that are announced dead, and those of which something is kept.
     #[inline]
     pub(crate) fn pending(&self) -> usize {
-        self.announced() + self.kept.len()
+        self.notified() + self.kept.len()
     }
 
     #[inline]
@@ -62,13 +62,13 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// The beginning of an operation that changes the table only if it does not find something: it buries
     /// a few of those who have announced their death, and searches for none.
     #[inline]
-    pub(crate) fn tend_to_announced(&mut self) {
+    pub(crate) fn reclaim_some_notified(&mut self) {
         if !self.is_idle() {
-            self.bury_some();
+            self.reclaim_some();
         }
     }
 
-    /// The beginning of an insert that ends with [`tend`](Self::tend): the entry of the first notice is
+    /// The beginning of an insert that ends with [`tend`](Self::tidy): the entry of the first notice is
     /// fetched while the insert does its own work.
     #[inline]
     pub(crate) fn look_ahead(&mut self) {
@@ -81,9 +81,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     #[inline(never)]
-    pub(super) fn bury_some(&mut self) {
+    pub(super) fn reclaim_some(&mut self) {
         for _ in 0..NOTICES {
-            let Some(remains) = self.unlink_announced() else {
+            let Some(remains) = self.unlink_notified() else {
                 break;
             };
             self.kept.reclaim(remains);
@@ -94,15 +94,15 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     /// Buries all entries that are announced dead.
-    pub(super) fn bury_announced(&mut self) {
+    pub(super) fn reclaim_notified(&mut self) {
         while !self.is_idle() {
-            self.bury_some();
+            self.reclaim_some();
         }
     }
 
     /// Unlinks the next entry that is announced dead, and returns what it leaves.
     #[inline(always)]
-    pub(super) fn unlink_announced(&mut self) -> Option<Remains<K, V>> {
+    pub(super) fn unlink_notified(&mut self) -> Option<Remains<K, V>> {
         let Table {
             entries,
             keys,

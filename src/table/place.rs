@@ -36,7 +36,7 @@ pub(crate) struct Registrar<'a, K: Slot, V: Slot> {
 impl<K: Slot, V: Slot> Table<K, V> {
     /// The place of a key, with room for it. `eq` says whether an entry is the key's; `recognise`, whether
     /// it is alive. One that is not has a value that has died. It goes now, its place is taken over, and
-    /// its notice will be late. The caller lets the dead go before or after ([`tend`](Self::tend)).
+    /// its notice will be late. The caller lets the dead go before or after ([`tend`](Self::tidy)).
     #[inline]
     pub(crate) fn place<R>(
         &mut self,
@@ -46,7 +46,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hasher: impl Fn(&Entry<K, V>) -> HashValue,
     ) -> Place<'_, K, V, R> {
         if self.is_short_of(1) {
-            self.tend();
+            self.tidy();
             self.make_room(&hasher);
         }
         let place = self.entries.entry(

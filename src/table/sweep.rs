@@ -26,14 +26,14 @@ impl<K: Slot, V: Slot> Table<K, V> {
     pub(super) fn sweep_some(&mut self) {
         for _ in 0..BUCKETS.min(self.entries.num_buckets()) {
             let bucket = self.turn();
-            self.bury_dead_at(bucket);
+            self.reclaim_dead_at(bucket);
         }
     }
 
     /// Looks at all the buckets, once.
     pub(super) fn sweep_once(&mut self) {
         for bucket in 0..self.entries.num_buckets() {
-            self.bury_dead_at(bucket);
+            self.reclaim_dead_at(bucket);
         }
     }
 
@@ -51,7 +51,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         None
     }
 
-    fn bury_dead_at(&mut self, bucket: usize) {
+    fn reclaim_dead_at(&mut self, bucket: usize) {
         if let Some(remains) = self.unlink_dead_at(bucket) {
             self.kept.reclaim(remains);
         }

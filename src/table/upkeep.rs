@@ -13,15 +13,15 @@ use crate::hash::HashValue;
 impl<K: Slot, V: Slot> Table<K, V> {
     /// The beginning of every operation that may change the table: buries a few of the dead.
     #[inline]
-    pub(crate) fn tend(&mut self) {
-        self.tend_to_announced();
+    pub(crate) fn tidy(&mut self) {
+        self.reclaim_some_notified();
         if Self::SWEPT {
             self.sweep_some();
         }
     }
 
     /// Buries all the dead; and those whom that kills, if what they leave is not kept.
-    fn bury_all(&mut self) {
+    fn reclaim_all(&mut self) {
         let mut search = Search::new();
         while let Some(remains) = self.unlink_dead(&mut search) {
             self.kept.reclaim(remains);
@@ -31,7 +31,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Unlinks the next dead entry: those who announce their death first, then those for whom one has
     /// to search. None if nobody is dead.
     fn unlink_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
-        self.unlink_announced().or_else(|| self.search_dead(search))
+        self.unlink_notified().or_else(|| self.search_dead(search))
     }
 
     /// Destroys what all the dead leave or have left, and those whom that kills.
@@ -52,7 +52,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hasher: impl Fn(&Entry<K, V>) -> HashValue,
     ) {
         if self.is_short_of(additional) {
-            self.bury_all();
+            self.reclaim_all();
             self.entries
                 .reserve(additional, |entry| hasher(entry).get());
         }
@@ -64,7 +64,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hasher: impl Fn(&Entry<K, V>) -> HashValue,
     ) -> Result<(), TryReserveError> {
         if self.is_short_of(additional) {
-            self.bury_all();
+            self.reclaim_all();
             // `alloc` keeps its error's constructors to itself: ask a collection of its own.
             self.entries
                 .try_reserve(additional, |entry| hasher(entry).get())
@@ -85,7 +85,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
 
     #[cold]
     fn make_more_room(&mut self, hasher: impl Fn(&Entry<K, V>) -> HashValue) {
-        self.bury_announced();
+        self.reclaim_notified();
         if Self::SWEPT {
             self.sweep_once();
         }
@@ -104,7 +104,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         min_capacity: usize,
         hasher: impl Fn(&Entry<K, V>) -> HashValue,
     ) {
-        self.bury_all();
+        self.reclaim_all();
         self.kept.shrink_to_fit();
         self.entries
             .shrink_to(min_capacity, |entry| hasher(entry).get());
@@ -122,7 +122,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// leave something until it is asked for, they leave it here.
     pub(crate) fn take_entries(&mut self) -> Self {
         if self.reclaim() == Reclaim::OnRequest {
-            self.bury_all();
+            self.reclaim_all();
         }
         let mut empty = Table::new();
         mem::swap(&mut empty.kept, &mut self.kept);
@@ -137,7 +137,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             entry.end(&mut self.keys, &mut self.values);
         }
         // What is left in the queues has lost its entry.
-        self.bury_announced();
+        self.reclaim_notified();
     }
 }
 

@@ -136,7 +136,7 @@ impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
     /// Sets the value, and returns the old one.
     #[inline]
     pub fn insert(mut self, value: &V) -> V {
-        self.found.hold(&self.key, value);
+        self.found.set_weak(&self.key, value);
         self.value
     }
 
@@ -170,7 +170,7 @@ impl<G: Given<K>, K: Slot, V: StrongRef> VacantEntry<'_, G, K, V> {
     /// Sets the key's value. The map takes no strong pointer: somebody else has to keep it.
     #[inline]
     pub fn insert(self, value: &V) {
-        self.vacant.hold(self.key, value);
+        self.vacant.set_weak(self.key, value);
     }
 }
 

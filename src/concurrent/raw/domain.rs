@@ -49,7 +49,7 @@ const LOOKS: usize = 8;
 #[cfg(weakly_loom)]
 const LOOKS: usize = 1;
 /// The depth of a seat that nobody has used.
-const FRESH: usize = usize::MAX;
+const UNUSED: usize = usize::MAX;
 /// Of so many reads of a thread one is to do something more.
 const NTH: usize = 32;
 
@@ -69,7 +69,7 @@ const BENCHES: usize = 1;
 struct Seat {
     /// The era in which its thread has entered, or [`OUT`].
     since: AtomicUsize,
-    /// How many guards of its thread there are (D4), or [`FRESH`].
+    /// How many guards of its thread there are (D4), or [`UNUSED`].
     depth: Cell<usize>,
     /// What its threads have put in, less what they have taken out, modulo 2^n. Written by one thread (D4),
     /// read by all.
@@ -85,7 +85,7 @@ impl Seat {
     fn new() -> Self {
         Seat {
             since: AtomicUsize::new(OUT),
-            depth: Cell::new(FRESH),
+            depth: Cell::new(UNUSED),
             entries: AtomicUsize::new(0),
             reads: Cell::new(0),
         }
@@ -208,7 +208,7 @@ impl<C> Domain<C> {
     #[cold]
     #[inline(never)]
     fn enter_again(&self, seat: &Seat, depth: usize, number: usize) -> usize {
-        if depth != FRESH {
+        if depth != UNUSED {
             seat.depth.set(depth + 1);
             return OUT;
         }

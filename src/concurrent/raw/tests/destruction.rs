@@ -215,8 +215,8 @@ fn destructors_that_use_the_table() {
 /// removed while somebody looks, or goes with the table.
 #[test]
 fn ends_have_the_context() {
-    struct Ending(u64);
-    impl Entry for Ending {
+    struct Deregister(u64);
+    impl Entry for Deregister {
         const PROMPT: bool = true;
         type Context = Arc<Mutex<Vec<u64>>>;
 
@@ -230,12 +230,12 @@ fn ends_have_the_context() {
     }
     let ended = Arc::new(Mutex::new(Vec::new()));
     let now = || core::mem::take(&mut *ended.lock().unwrap());
-    let table = RawTable::<Ending>::new(Arc::clone(&ended));
+    let table = RawTable::<Deregister>::new(Arc::clone(&ended));
     let put = |number, same, expected| {
-        let mut entry = table.entry(|| Ending(number));
+        let mut entry = table.entry(|| Deregister(number));
         _ = table.write().put(&mut entry, |_, _| same, |_| expected);
     };
-    drop(table.entry(|| Ending(0)));
+    drop(table.entry(|| Deregister(0)));
     put(1, false, false);
     assert_eq!(now(), [0, 1], "never in");
     put(2, false, true);

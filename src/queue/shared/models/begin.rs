@@ -2,13 +2,13 @@
 
 use super::*;
 
-fn tie(key: &Strong<Payload>, queue: &SharedQueue) -> Tie<Payload> {
-    Tie::new(key, HashValue::of_short(HASH), queue)
+fn watch(key: &Strong<Payload>, queue: &SharedQueue) -> SharedWatch<Payload> {
+    SharedWatch::new(key, HashValue::of_short(HASH), queue)
 }
 
 /// Works off what is there.
 fn drain(queue: &SharedQueue) -> usize {
-    take(queue, true).map(SharedNotice::bury).count()
+    take(queue, true).map(SharedNotice::complete).count()
 }
 
 /// Two register at once with an empty queue, and a third asks whether it is idle: all have the same stack.
@@ -20,9 +20,9 @@ fn two_registrations() {
         let threads = keys.map(|key| {
             let queue = queue.clone();
             thread::spawn(move || {
-                let tie = tie(&key, &queue);
+                let watch = watch(&key, &queue);
                 drop(key);
-                tie.settle();
+                watch.complete();
             })
         });
         queue.is_idle();
@@ -44,13 +44,13 @@ fn a_hold_and_a_registration() {
         let other = thread::spawn({
             let queue = queue.clone();
             move || {
-                let tie = tie(&key, &queue);
+                let watch = watch(&key, &queue);
                 drop(key);
-                tie.settle();
+                watch.complete();
                 assert!(!queue.is_idle());
             }
         });
-        let held = queue.hold();
+        let held = queue.keep_busy();
         assert!(!queue.is_idle());
         drop(held);
         other.join().unwrap();
@@ -87,9 +87,9 @@ fn a_death_of_the_first() {
                 let entry = Entry::new(&key, &world.queue);
                 drop(key);
                 world.died.store(1, Release);
-                let held = world.queue.hold();
+                let held = world.queue.keep_busy();
                 let mut linked = false;
-                if !entry.tie().was_announced() {
+                if !entry.watch().was_notified() {
                     // SAFETY: nobody looks before it is linked.
                     world
                         .entry
@@ -97,7 +97,7 @@ fn a_death_of_the_first() {
                     world.linked.store(1, Release);
                     linked = true;
                 } else {
-                    entry.tie().end(&world.queue);
+                    entry.watch().end(&world.queue);
                 }
                 drop(held);
                 linked
@@ -111,13 +111,13 @@ fn a_death_of_the_first() {
                 assert!(!idle, "a dead one's entry seems fresh");
                 // SAFETY: written before it was linked.
                 let entry = world.entry.with(|entry| unsafe { (*entry).as_ref() });
-                assert!(entry.unwrap().tie().is_announced());
+                assert!(entry.unwrap().watch().is_notified());
             }
         }
         if other.join().unwrap() {
             // SAFETY: nobody else is there.
             let entry = world.entry.with_mut(|entry| unsafe { (*entry).take() });
-            entry.unwrap().tie().end(&world.queue);
+            entry.unwrap().watch().end(&world.queue);
         }
         for notice in take(&world.queue, true) {
             world.queue.is_late(notice);

@@ -6,7 +6,7 @@
 
 mod begin;
 mod stripes;
-mod unheld;
+mod unowned;
 
 use core::ops::Deref;
 use loom::sync::Arc;
@@ -18,7 +18,7 @@ use crate::ptr::models::{Large, Maker, Payload, Thing, check};
 
 /// An entry, and whether it is in the table.
 struct Entry<T: Thing = Payload> {
-    tie: TieTo<T>,
+    watch: SharedWatchOf<T>,
     linked: AtomicUsize,
 }
 
@@ -34,13 +34,13 @@ impl<T: Thing> Entry<T> {
 
     fn new(key: &Strong<T>, queue: &SharedQueue) -> Self {
         Entry {
-            tie: TieTo::new(key, HashValue::of_short(HASH), queue),
+            watch: SharedWatchOf::new(key, HashValue::of_short(HASH), queue),
             linked: AtomicUsize::new(0),
         }
     }
 
-    fn tie(&self) -> &Tie<T> {
-        self.tie.tie()
+    fn watch(&self) -> &SharedWatch<T> {
+        self.watch.watch()
     }
 
     fn link(&self) {
@@ -60,7 +60,7 @@ impl<T: Thing> Entry<T> {
     fn remove(&self, queue: &SharedQueue) -> bool {
         let mine = self.unlink();
         if mine {
-            self.tie().end(queue);
+            self.watch().end(queue);
         }
         mine
     }
@@ -90,29 +90,29 @@ impl<const N: usize, T: Thing> Map<N, T> {
     }
 
     fn turn(&self, taken: Taken<'_>) -> usize {
-        let mut buried = 0;
+        let mut reclaimed = 0;
         for notice in taken {
             assert_eq!(notice.hash().short(), HASH);
             let hook = notice.hook();
             // (Whether it is linked is not asked first: see `sync` for what that would hide.)
-            let named = |entry: &&Entry<T>| entry.tie().is_named_by(hook) && entry.unlink();
+            let named = |entry: &&Entry<T>| entry.watch().is_named_by(hook) && entry.unlink();
             match self.entries.iter().find(named) {
                 Some(entry) => {
-                    entry.tie().settle();
-                    buried += 1;
-                    notice.bury();
+                    entry.watch().complete();
+                    reclaimed += 1;
+                    notice.complete();
                 }
                 None => self.queue.is_late(notice),
             }
         }
-        buried
+        reclaimed
     }
 
     /// Nothing is left, and nothing is counted that is not there.
     fn is_spent(&self) -> bool {
         let registered = |stripe: &Stripe| stripe.stack.get().registered.load(Relaxed);
         self.queue.is_idle()
-            && self.queue.orphans.load(Relaxed) == 0
+            && self.queue.late.load(Relaxed) == 0
             && self.queue.stripes().all(|stripe| registered(stripe) == 0)
     }
 }
@@ -121,7 +121,7 @@ impl<const N: usize, T: Thing> Map<N, T> {
 impl<const N: usize, T: Thing> Drop for Map<N, T> {
     fn drop(&mut self) {
         for entry in &self.entries {
-            entry.tie().end(&self.queue);
+            entry.watch().end(&self.queue);
         }
     }
 }
@@ -175,11 +175,11 @@ fn two_drainers_against_a_death() {
     check_map::<1>(|key, map| {
         let death = thread::spawn(move || drop(key));
         let drainer = drainer(&map, false);
-        let mut buried = map.drain(false);
+        let mut reclaimed = map.drain(false);
         death.join().unwrap();
-        buried += drainer.join().unwrap();
-        buried += map.drain(true);
-        assert_eq!(buried, 1, "each notice once");
+        reclaimed += drainer.join().unwrap();
+        reclaimed += map.drain(true);
+        assert_eq!(reclaimed, 1, "each notice once");
         assert!(map.is_spent());
     });
 }
@@ -192,8 +192,8 @@ fn two_drainers_take_turns() {
         let map = Map::of(keys.each_ref());
         drop(keys);
         let drainer = drainer(&map, true);
-        let buried = map.drain(true);
-        assert_eq!(buried + drainer.join().unwrap(), 2);
+        let reclaimed = map.drain(true);
+        assert_eq!(reclaimed + drainer.join().unwrap(), 2);
         assert!(map.is_spent());
     });
 }
@@ -212,8 +212,8 @@ fn the_next_at_an_address_does_not_find_the_dead() {
             let idle = map.queue.is_idle();
             if map.is_linked() {
                 assert!(!idle, "found");
-                assert!(map.tie().is_announced());
-                assert!(!map.tie().block().is_at(addr));
+                assert!(map.watch().is_notified());
+                assert!(!map.watch().block().is_at(addr));
             }
         }
         death.join().unwrap();
@@ -228,7 +228,7 @@ fn the_next_at_an_address_does_not_find_the_dead() {
 fn what_is_announced_stays_so() {
     check_late(|late, map| {
         let death = thread::spawn(move || drop(late));
-        if map.entries[1].tie().is_announced() {
+        if map.entries[1].watch().is_notified() {
             map.drain(true);
             let idle = map.queue.is_idle();
             assert!(!(idle && map.entries[1].is_linked()), "found again");
@@ -276,9 +276,9 @@ fn the_end_of_a_tie_against_a_death_and_a_drainer() {
         let drainer = drainer(&map, false);
         let removed = map.remove(&map.queue);
         death.join().unwrap();
-        let buried = drainer.join().unwrap() + map.drain(true);
-        assert_eq!(usize::from(removed) + buried, 1, "one has it");
-        assert_eq!(map.queue.announced(), 0);
+        let reclaimed = drainer.join().unwrap() + map.drain(true);
+        assert_eq!(usize::from(removed) + reclaimed, 1, "one has it");
+        assert_eq!(map.queue.notified(), 0);
         assert!(map.is_spent());
     });
 }
@@ -292,11 +292,11 @@ fn the_end_of_a_tie_between_two_notices() {
         let drainer = drainer(&map, false);
         let further = &map.entries[1];
         let removed = further.remove(&map.queue);
-        assert!(!removed || further.tie().was_announced());
+        assert!(!removed || further.watch().was_notified());
         death.join().unwrap();
-        let buried = drainer.join().unwrap() + map.drain(true);
-        assert_eq!(usize::from(removed) + buried, 2);
-        assert_eq!(map.queue.announced(), 0);
+        let reclaimed = drainer.join().unwrap() + map.drain(true);
+        assert_eq!(usize::from(removed) + reclaimed, 2);
+        assert_eq!(map.queue.notified(), 0);
         assert!(map.is_spent());
     });
 }
@@ -309,11 +309,11 @@ fn a_tie_is_asked_between_two_notices() {
         let drainer = drainer(&map, false);
         let further = &map.entries[1];
         if !further.is_linked() {
-            assert!(further.tie().was_announced());
+            assert!(further.watch().was_notified());
         }
-        further.tie().was_announced();
+        further.watch().was_notified();
         death.join().unwrap();
-        assert!(further.tie().was_announced());
+        assert!(further.watch().was_notified());
         assert_eq!(drainer.join().unwrap() + map.drain(true), 2);
         assert!(map.is_spent());
     });
@@ -324,9 +324,9 @@ fn a_tie_is_asked_between_two_notices() {
 fn two_end_a_tie_at_once() {
     for index in [0, 1] {
         check_map::<2>(move |key, map| {
-            map.entries[1 - index].tie().end(&map.queue);
-            let other = with(&map, move |map| map.entries[index].tie().end(&map.queue));
-            map.entries[index].tie().end(&map.queue);
+            map.entries[1 - index].watch().end(&map.queue);
+            let other = with(&map, move |map| map.entries[index].watch().end(&map.queue));
+            map.entries[index].watch().end(&map.queue);
             other.join().unwrap();
             assert_eq!(Strong::weak_count(&key), 2, "the ties' own references");
             drop(key);
@@ -340,10 +340,10 @@ fn two_end_a_tie_at_once() {
 fn a_tie_is_settled_while_another_ends_it() {
     check_map::<1>(|key, map| {
         drop(key);
-        let other = with(&map, |map| map.tie().end(&map.queue));
+        let other = with(&map, |map| map.watch().end(&map.queue));
         for notice in take(&map.queue, true) {
-            map.tie().settle();
-            notice.bury();
+            map.watch().complete();
+            notice.complete();
         }
         other.join().unwrap();
         let registered = map.queue.own_or_new().stack.get().registered.load(Relaxed);
@@ -357,20 +357,20 @@ fn a_settled_tie_is_no_orphan() {
     check(1, |maker| {
         let key = maker.object();
         let queue = SharedQueue::new();
-        let tie = Tie::new(&key, HashValue::of_short(HASH), &queue);
+        let watch = SharedWatch::new(&key, HashValue::of_short(HASH), &queue);
         drop(key);
         for notice in take(&queue, true) {
-            assert!(tie.is_named_by(notice.hook()));
-            tie.settle();
-            notice.bury();
+            assert!(watch.is_named_by(notice.hook()));
+            watch.complete();
+            notice.complete();
         }
-        drop(tie);
-        assert_eq!(queue.orphans.load(Relaxed), 0);
+        drop(watch);
+        assert_eq!(queue.late.load(Relaxed), 0);
         assert!(queue.is_idle());
     });
 }
 
-/// S3: Who has found an entry may ask it, and upgrade it, while it is buried.
+/// S3: Who has found an entry may ask it, and upgrade it, while it is reclaimed.
 #[test]
 fn a_reader_against_a_death_and_its_burial() {
     check_map::<1>(|key, map| {
@@ -380,13 +380,13 @@ fn a_reader_against_a_death_and_its_burial() {
         });
         if map.is_linked() {
             let read = |key: Strong<Payload>| key.read();
-            map.tie.upgrade().map(read);
-            assert!(!map.tie().is_announced() || map.tie().is_expired());
-            map.tie.downgrade().upgrade().map(read);
+            map.watch.upgrade().map(read);
+            assert!(!map.watch().is_notified() || map.watch().is_expired());
+            map.watch.downgrade().upgrade().map(read);
         }
         // Our handle may have been the last.
-        let buried = other.join().unwrap() + map.drain(true);
-        assert_eq!(buried, 1);
+        let reclaimed = other.join().unwrap() + map.drain(true);
+        assert_eq!(reclaimed, 1);
         assert!(map.is_spent());
     });
 }
@@ -428,10 +428,10 @@ fn deaths_of_leaked_ties_against_the_drop_of_the_queue() {
         let key = maker.object();
         let queue = SharedQueue::new();
         for _ in 0..2 {
-            let tie = Tie::new(&key, HashValue::of_short(HASH), &queue);
+            let watch = SharedWatch::new(&key, HashValue::of_short(HASH), &queue);
             // (All that it owns is its reference.)
-            tie.settle();
-            core::mem::drop(tie);
+            watch.complete();
+            core::mem::drop(watch);
         }
         let death = thread::spawn(move || drop(key));
         drop(queue);

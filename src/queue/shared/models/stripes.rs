@@ -1,16 +1,16 @@
 //! S2 with two stripes: what is registered with one is held, drained and asked for by threads of the other.
 
-use super::unheld::put_in_what_may_have_died;
+use super::unowned::put_in_what_may_have_died;
 use super::*;
 use crate::thread::ThreadNumber;
 
 /// Takes all that is due, as a purge does.
 fn drain_all<const N: usize>(map: &Map<N>) -> usize {
-    let mut buried = 0;
+    let mut reclaimed = 0;
     while let Some(stripe) = map.queue.due() {
-        buried += map.turn(stripe.take(true));
+        reclaimed += map.turn(stripe.take(true));
     }
-    buried
+    reclaimed
 }
 
 /// A burial on one stripe does not stand for a death on the other.
@@ -65,7 +65,7 @@ fn a_hold_of_one_stripe_and_a_notice_on_the_other() {
             let entry = &map.entries[0];
             if entry.is_linked() {
                 assert!(!idle, "a dead one's entry seems fresh");
-                assert!(entry.tie().is_announced());
+                assert!(entry.watch().is_notified());
             }
             other.join().unwrap();
             drain_all(&map);

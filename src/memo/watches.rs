@@ -3,47 +3,47 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
-use crate::concurrent::{AnyTie, Ending, Loose, Tied};
+use crate::concurrent::{AnyWatch, Deregister, Unplaced, Watches};
 use crate::queue::{HookId, SharedQueue};
 
 /// The ties of an entry to all its inputs.
-pub(super) struct Ties<A> {
+pub(super) struct EntryWatches<A> {
     /// Those of the key, which who asks for it holds.
     keys: A,
-    others: Box<[AnyTie]>,
+    others: Box<[AnyWatch]>,
     /// Whether one of the others does not tell of its death.
     asked: bool,
 }
 
 /// The ties of a key, before they are in an entry.
-pub struct KeyTies<A>(pub(super) A);
+pub struct KeyWatches<A>(pub(super) A);
 
-impl<A: AsRef<[AnyTie]>> Ending for KeyTies<A> {
+impl<A: AsRef<[AnyWatch]>> Deregister for KeyWatches<A> {
     fn end(&self, queue: &SharedQueue) {
-        self.0.as_ref().iter().for_each(|tie| tie.end(queue));
+        self.0.as_ref().iter().for_each(|watch| watch.end(queue));
     }
 }
 
-impl<A: AsRef<[AnyTie]>> Ties<A> {
-    fn all(&self) -> impl Iterator<Item = &AnyTie> {
+impl<A: AsRef<[AnyWatch]>> EntryWatches<A> {
+    fn all(&self) -> impl Iterator<Item = &AnyWatch> {
         self.keys.as_ref().iter().chain(&self.others)
     }
 }
 
-impl<A: AsRef<[AnyTie]> + Send + Sync> Ties<A> {
+impl<A: AsRef<[AnyWatch]> + Send + Sync> EntryWatches<A> {
     pub(super) fn new<'q>(
-        keys: Loose<'q, KeyTies<A>>,
-        others: Vec<Loose<'q, AnyTie>>,
+        keys: Unplaced<'q, KeyWatches<A>>,
+        others: Vec<Unplaced<'q, AnyWatch>>,
         queue: &'q SharedQueue,
-    ) -> Loose<'q, Self> {
-        let asked = others.iter().any(|tie| tie.is_swept());
-        let others = others.into_iter().map(Loose::into_inner).collect();
-        let ties = Ties {
+    ) -> Unplaced<'q, Self> {
+        let asked = others.iter().any(|watch| watch.is_swept());
+        let others = others.into_iter().map(Unplaced::into_inner).collect();
+        let watches = EntryWatches {
             keys: keys.into_inner().0,
             others,
             asked,
         };
-        Loose::new(ties, queue)
+        Unplaced::new(watches, queue)
     }
 
     /// Whether it has to be asked, even if nothing is pending, and is dead.
@@ -53,21 +53,21 @@ impl<A: AsRef<[AnyTie]> + Send + Sync> Ties<A> {
     }
 }
 
-impl<A: AsRef<[AnyTie]> + Send + Sync> Tied for Ties<A> {
+impl<A: AsRef<[AnyWatch]> + Send + Sync> Watches for EntryWatches<A> {
     const SWEPT: Option<bool> = None;
     const COUNTED: bool = true;
 
     fn is_swept(&self) -> bool {
-        self.all().any(AnyTie::is_swept)
+        self.all().any(AnyWatch::is_swept)
     }
 
     fn is_stale(&self) -> bool {
-        self.all().any(AnyTie::is_stale)
+        self.all().any(AnyWatch::is_stale)
     }
 
     /// The key is held by who asks; the others are held by nobody.
     fn pins(&self) -> bool {
-        self.others.is_empty() && self.keys.as_ref().iter().all(AnyTie::pins)
+        self.others.is_empty() && self.keys.as_ref().iter().all(AnyWatch::pins)
     }
 
     /// A computation does not hold what it depends on besides: a notice may come, and go, before there is
@@ -77,20 +77,20 @@ impl<A: AsRef<[AnyTie]> + Send + Sync> Tied for Ties<A> {
     }
 
     fn has_died(&self) -> bool {
-        self.all().any(AnyTie::has_died)
+        self.all().any(AnyWatch::has_died)
     }
 
     fn is_named_by(&self, hook: HookId) -> bool {
-        self.all().any(|tie| tie.is_named_by(hook))
+        self.all().any(|watch| watch.is_named_by(hook))
     }
 
-    fn settle(&self, hook: HookId, queue: &SharedQueue) {
-        self.all().for_each(|tie| tie.settle(hook, queue));
+    fn complete(&self, hook: HookId, queue: &SharedQueue) {
+        self.all().for_each(|watch| watch.complete(hook, queue));
     }
 }
 
-impl<A: AsRef<[AnyTie]>> Ending for Ties<A> {
+impl<A: AsRef<[AnyWatch]>> Deregister for EntryWatches<A> {
     fn end(&self, queue: &SharedQueue) {
-        self.all().for_each(|tie| tie.end(queue));
+        self.all().for_each(|watch| watch.end(queue));
     }
 }

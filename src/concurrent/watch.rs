@@ -7,7 +7,7 @@ use std::boxed::Box;
 
 use crate::hash::HashValue;
 use crate::ptr::Atomic;
-use crate::queue::{HookId, SharedQueue, Tie, TieTo};
+use crate::queue::{HookId, SharedQueue, SharedWatch, SharedWatchOf};
 use crate::reference::{Notified, Notify, StrongRef, Swept, Upgrade, WeakKey, WeakRef};
 
 /// A pointer that shared collections can hold weakly: a [`StrongRef`] that, with its weak pointer, may be
@@ -20,7 +20,7 @@ impl<K: StrongRef<Weak: Send + Sync, Watch: Sharing> + Send + Sync> SharedRef fo
 /// A way to learn of deaths on any thread. Sealed.
 pub trait Sharing: Upgrade {
     #[doc(hidden)]
-    type Tie: TiedTo<Pointer = Self::Pointer>;
+    type SharedWatch: WatchesOne<Pointer = Self::Pointer>;
 }
 
 /// Whatever ties an entry to the lives of objects.
@@ -28,7 +28,7 @@ pub trait Sharing: Upgrade {
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub trait Tied: Ending + Send + Sync {
+pub trait Watches: Deregister + Send + Sync {
     /// Whether entries that go are counted: all threads that change the table share the count.
     #[doc(hidden)]
     const COUNTED: bool = false;
@@ -37,7 +37,7 @@ pub trait Tied: Ending + Send + Sync {
     const IS_PAIR: bool = false;
     /// Whether it has been.
     #[doc(hidden)]
-    fn is_told_twice(&self) -> bool {
+    fn is_notified_twice(&self) -> bool {
         false
     }
     /// Whether there is somebody whose death is not told, so that it has to be asked for; none if that is not
@@ -75,17 +75,17 @@ pub trait Tied: Ending + Send + Sync {
     fn is_named_by(&self, hook: HookId) -> bool;
     /// The entry was unlinked because of the notice of this hook, which is gone with it.
     #[doc(hidden)]
-    fn settle(&self, hook: HookId, queue: &SharedQueue);
+    fn complete(&self, hook: HookId, queue: &SharedQueue);
 }
 
-/// What is registered with a queue. (Apart from [`Tied`], and whatever the objects are: that a collection may
+/// What is registered with a queue. (Apart from [`Watches`], and whatever the objects are: that a collection may
 /// cross threads, which a type of objects that own it depends on, must not depend on that type again but by
 /// auto traits.)
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub trait Ending {
+pub trait Deregister {
     /// The entry is unlinked: nobody is to be told of it any more. It may be ended again, and is to be ended
     /// before it is dropped.
     #[doc(hidden)]
@@ -97,19 +97,22 @@ pub trait Ending {
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub trait TiedTo: Tied + Sized {
+pub trait WatchesOne: Watches + Sized {
     #[doc(hidden)]
     type Pointer: StrongRef;
     #[doc(hidden)]
-    fn new<'q>(pointer: &Self::Pointer, hash: HashValue, queue: &'q SharedQueue)
-    -> Loose<'q, Self>;
+    fn new<'q>(
+        pointer: &Self::Pointer,
+        hash: HashValue,
+        queue: &'q SharedQueue,
+    ) -> Unplaced<'q, Self>;
     /// The same tie, of no type.
     #[doc(hidden)]
     fn of_any<'q>(
         pointer: &Self::Pointer,
         hash: HashValue,
         queue: &'q SharedQueue,
-    ) -> Loose<'q, AnyTie>
+    ) -> Unplaced<'q, AnyWatch>
     where
         Self::Pointer: 'static;
     #[doc(hidden)]
@@ -126,66 +129,69 @@ pub trait TiedTo: Tied + Sized {
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub struct Loose<'q, T: Ending> {
-    tie: Option<T>,
+pub struct Unplaced<'q, T: Deregister> {
+    watch: Option<T>,
     queue: &'q SharedQueue,
 }
 
-impl<'q, T: Ending> Loose<'q, T> {
+impl<'q, T: Deregister> Unplaced<'q, T> {
     #[inline]
-    pub(crate) fn new(tie: T, queue: &'q SharedQueue) -> Self {
-        let tie = Some(tie);
-        Loose { tie, queue }
+    pub(crate) fn new(watch: T, queue: &'q SharedQueue) -> Self {
+        let watch = Some(watch);
+        Unplaced { watch, queue }
     }
 
     /// The tie, which gets into an entry with the same queue, or into a tie of several.
     #[inline]
     pub(crate) fn into_inner(mut self) -> T {
-        self.tie.take().expect("it is there until now")
+        self.watch.take().expect("it is there until now")
     }
 }
 
-impl<'q, A: Ending, B: Ending> Loose<'q, Pair<A, B>> {
+impl<'q, A: Deregister, B: Deregister> Unplaced<'q, Pair<A, B>> {
     /// Both, of one queue.
     #[inline]
-    pub(crate) fn pair(one: Loose<'q, A>, other: Loose<'q, B>) -> Self {
+    pub(crate) fn pair(one: Unplaced<'q, A>, other: Unplaced<'q, B>) -> Self {
         let queue = one.queue;
-        Loose::new(Pair(one.into_inner(), other.into_inner()), queue)
+        Unplaced::new(Pair(one.into_inner(), other.into_inner()), queue)
     }
 }
 
-impl<T: Ending> Deref for Loose<'_, T> {
+impl<T: Deregister> Deref for Unplaced<'_, T> {
     type Target = T;
 
     #[inline]
     fn deref(&self) -> &T {
-        self.tie.as_ref().expect("it is there until the end")
+        self.watch.as_ref().expect("it is there until the end")
     }
 }
 
-impl<T: Ending> Drop for Loose<'_, T> {
+impl<T: Deregister> Drop for Unplaced<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(tie) = &self.tie {
-            tie.end(self.queue);
+        if let Some(watch) = &self.watch {
+            watch.end(self.queue);
         }
     }
 }
 
 /// The tie of a pointer.
-pub(crate) type TieOf<K> = <<K as WeakKey>::Watch as Sharing>::Tie;
+pub(crate) type SharedWatchFor<K> = <<K as WeakKey>::Watch as Sharing>::SharedWatch;
 
 /// To an object that announces its death.
-pub struct Announced<K: Notify<Flavour = Atomic>>(TieTo<K::Pointee>, PhantomData<K::Weak>);
+pub struct NotifiedWatch<K: Notify<Flavour = Atomic>>(
+    SharedWatchOf<K::Pointee>,
+    PhantomData<K::Weak>,
+);
 
 impl<K: Notify<Flavour = Atomic, Weak: Send + Sync>> Sharing for Notified<K>
 where
     K::Pointee: Send + Sync,
 {
-    type Tie = Announced<K>;
+    type SharedWatch = NotifiedWatch<K>;
 }
 
-impl<K: Notify<Flavour = Atomic, Weak: Send + Sync>> Tied for Announced<K>
+impl<K: Notify<Flavour = Atomic, Weak: Send + Sync>> Watches for NotifiedWatch<K>
 where
     K::Pointee: Send + Sync,
 {
@@ -198,57 +204,57 @@ where
 
     #[inline]
     fn is_stale(&self) -> bool {
-        self.0.tie().is_announced()
+        self.0.watch().is_notified()
     }
 
     #[inline]
     fn is_dead(&self) -> bool {
-        self.0.tie().is_expired()
+        self.0.watch().is_expired()
     }
 
     #[inline]
     fn pins(&self) -> bool {
-        self.0.tie().pins_address()
+        self.0.watch().pins_address()
     }
 
     #[inline]
     fn is_named_by(&self, hook: HookId) -> bool {
-        self.0.tie().is_named_by(hook)
+        self.0.watch().is_named_by(hook)
     }
 
     #[inline]
-    fn settle(&self, _: HookId, _: &SharedQueue) {
-        self.0.tie().settle();
+    fn complete(&self, _: HookId, _: &SharedQueue) {
+        self.0.watch().complete();
     }
 }
 
-impl<K: Notify<Flavour = Atomic>> Ending for Announced<K> {
+impl<K: Notify<Flavour = Atomic>> Deregister for NotifiedWatch<K> {
     #[inline]
     fn end(&self, queue: &SharedQueue) {
-        self.0.tie().end(queue);
+        self.0.watch().end(queue);
     }
 }
 
-impl<K: Notify<Flavour = Atomic, Weak: Send + Sync>> TiedTo for Announced<K>
+impl<K: Notify<Flavour = Atomic, Weak: Send + Sync>> WatchesOne for NotifiedWatch<K>
 where
     K::Pointee: Send + Sync,
 {
     type Pointer = K;
 
     #[inline]
-    fn new<'q>(pointer: &K, hash: HashValue, queue: &'q SharedQueue) -> Loose<'q, Self> {
-        let tie = TieTo::new(K::handle(pointer), hash, queue);
-        Loose::new(Announced(tie, PhantomData), queue)
+    fn new<'q>(pointer: &K, hash: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, Self> {
+        let watch = SharedWatchOf::new(K::handle(pointer), hash, queue);
+        Unplaced::new(NotifiedWatch(watch, PhantomData), queue)
     }
 
-    fn of_any<'q>(pointer: &K, hash: HashValue, queue: &'q SharedQueue) -> Loose<'q, AnyTie> {
-        let tie = Tie::new(K::handle(pointer), hash, queue).untyped();
-        Loose::new(AnyTie::Announced(tie), queue)
+    fn of_any<'q>(pointer: &K, hash: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, AnyWatch> {
+        let watch = SharedWatch::new(K::handle(pointer), hash, queue).untyped();
+        Unplaced::new(AnyWatch::NotifiedWatch(watch), queue)
     }
 
     #[inline]
     fn is_expired(&self) -> bool {
-        self.0.tie().is_expired()
+        self.0.watch().is_expired()
     }
 
     #[inline]
@@ -262,16 +268,16 @@ where
 }
 
 /// To an object that does not: its weak pointer pins the address, and is asked now and then.
-pub struct Pinned<K: StrongRef>(K::Weak);
+pub struct PolledWatch<K: StrongRef>(K::Weak);
 
 impl<K: StrongRef<Weak: Send + Sync>> Sharing for Swept<K>
 where
     Swept<K>: Upgrade<Pointer = K>,
 {
-    type Tie = Pinned<K>;
+    type SharedWatch = PolledWatch<K>;
 }
 
-impl<K: StrongRef<Weak: Send + Sync>> Tied for Pinned<K> {
+impl<K: StrongRef<Weak: Send + Sync>> Watches for PolledWatch<K> {
     const SWEPT: Option<bool> = Some(true);
 
     #[inline]
@@ -295,27 +301,27 @@ impl<K: StrongRef<Weak: Send + Sync>> Tied for Pinned<K> {
         false
     }
 
-    fn settle(&self, _: HookId, _: &SharedQueue) {}
+    fn complete(&self, _: HookId, _: &SharedQueue) {}
 }
 
-impl<K: StrongRef> Ending for Pinned<K> {
+impl<K: StrongRef> Deregister for PolledWatch<K> {
     fn end(&self, _: &SharedQueue) {}
 }
 
-impl<K: StrongRef<Weak: Send + Sync>> TiedTo for Pinned<K> {
+impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
     type Pointer = K;
 
     #[inline]
-    fn new<'q>(pointer: &K, _: HashValue, queue: &'q SharedQueue) -> Loose<'q, Self> {
-        Loose::new(Pinned(K::downgrade(pointer)), queue)
+    fn new<'q>(pointer: &K, _: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, Self> {
+        Unplaced::new(PolledWatch(K::downgrade(pointer)), queue)
     }
 
-    fn of_any<'q>(pointer: &K, _: HashValue, queue: &'q SharedQueue) -> Loose<'q, AnyTie>
+    fn of_any<'q>(pointer: &K, _: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, AnyWatch>
     where
         K: 'static,
     {
-        let pins: Box<dyn Pins> = Box::new(Pinned::<K>(K::downgrade(pointer)));
-        Loose::new(AnyTie::Pinned(pins), queue)
+        let pins: Box<dyn Pins> = Box::new(PolledWatch::<K>(K::downgrade(pointer)));
+        Unplaced::new(AnyWatch::PolledWatch(pins), queue)
     }
 
     #[inline]
@@ -336,7 +342,7 @@ impl<K: StrongRef<Weak: Send + Sync>> TiedTo for Pinned<K> {
 /// To two objects: the entry goes with the first of them.
 pub(crate) struct Pair<A, B>(pub(super) A, pub(super) B);
 
-impl<A: Tied, B: Tied> Tied for Pair<A, B> {
+impl<A: Watches, B: Watches> Watches for Pair<A, B> {
     const SWEPT: Option<bool> = match (A::SWEPT, B::SWEPT) {
         (Some(false), Some(false)) => Some(false),
         (Some(true), _) | (_, Some(true)) => Some(true),
@@ -344,7 +350,7 @@ impl<A: Tied, B: Tied> Tied for Pair<A, B> {
     };
     const IS_PAIR: bool = true;
 
-    fn is_told_twice(&self) -> bool {
+    fn is_notified_twice(&self) -> bool {
         !self.0.is_swept() && !self.1.is_swept() && self.0.is_stale() && self.1.is_stale()
     }
 
@@ -374,18 +380,18 @@ impl<A: Tied, B: Tied> Tied for Pair<A, B> {
     }
 
     /// The other object need not tell any more; if it has, its notice comes late.
-    fn settle(&self, hook: HookId, queue: &SharedQueue) {
+    fn complete(&self, hook: HookId, queue: &SharedQueue) {
         if self.0.is_named_by(hook) {
-            self.0.settle(hook, queue);
+            self.0.complete(hook, queue);
             self.1.end(queue);
         } else {
             self.0.end(queue);
-            self.1.settle(hook, queue);
+            self.1.complete(hook, queue);
         }
     }
 }
 
-impl<A: Ending, B: Ending> Ending for Pair<A, B> {
+impl<A: Deregister, B: Deregister> Deregister for Pair<A, B> {
     fn end(&self, queue: &SharedQueue) {
         self.0.end(queue);
         self.1.end(queue);
@@ -393,68 +399,68 @@ impl<A: Ending, B: Ending> Ending for Pair<A, B> {
 }
 
 /// To an object of whatever type, for entries with several inputs.
-pub enum AnyTie {
+pub enum AnyWatch {
     /// To one that announces its death.
-    Announced(Tie),
+    NotifiedWatch(SharedWatch),
     /// To one that is asked.
-    Pinned(Box<dyn Pins>),
+    PolledWatch(Box<dyn Pins>),
 }
 
-impl Tied for AnyTie {
+impl Watches for AnyWatch {
     const SWEPT: Option<bool> = None;
 
     fn is_swept(&self) -> bool {
-        matches!(self, AnyTie::Pinned(_))
+        matches!(self, AnyWatch::PolledWatch(_))
     }
 
     fn is_stale(&self) -> bool {
         match self {
-            AnyTie::Announced(tie) => tie.is_announced(),
-            AnyTie::Pinned(object) => object.is_dead(),
+            AnyWatch::NotifiedWatch(watch) => watch.is_notified(),
+            AnyWatch::PolledWatch(object) => object.is_dead(),
         }
     }
 
     fn pins(&self) -> bool {
         match self {
-            AnyTie::Announced(tie) => tie.pins_address(),
-            AnyTie::Pinned(_) => true,
+            AnyWatch::NotifiedWatch(watch) => watch.pins_address(),
+            AnyWatch::PolledWatch(_) => true,
         }
     }
 
     fn has_died(&self) -> bool {
         match self {
-            AnyTie::Announced(tie) => tie.was_announced(),
-            AnyTie::Pinned(object) => object.is_dead(),
+            AnyWatch::NotifiedWatch(watch) => watch.was_notified(),
+            AnyWatch::PolledWatch(object) => object.is_dead(),
         }
     }
 
     fn is_named_by(&self, hook: HookId) -> bool {
-        matches!(self, AnyTie::Announced(tie) if tie.is_named_by(hook))
+        matches!(self, AnyWatch::NotifiedWatch(watch) if watch.is_named_by(hook))
     }
 
-    fn settle(&self, hook: HookId, queue: &SharedQueue) {
+    fn complete(&self, hook: HookId, queue: &SharedQueue) {
         match self {
-            AnyTie::Announced(tie) if tie.is_named_by(hook) => tie.settle(),
+            AnyWatch::NotifiedWatch(watch) if watch.is_named_by(hook) => watch.complete(),
             other => other.end(queue),
         }
     }
 }
 
-impl Ending for AnyTie {
+impl Deregister for AnyWatch {
     fn end(&self, queue: &SharedQueue) {
-        if let AnyTie::Announced(tie) = self {
-            tie.end(queue);
+        if let AnyWatch::NotifiedWatch(watch) = self {
+            watch.end(queue);
         }
     }
 }
 
-/// What a [`Pinned`] is asked, whatever it pins.
+/// What a [`PolledWatch`] is asked, whatever it pins.
 pub trait Pins: Send + Sync {
     #[doc(hidden)]
     fn is_dead(&self) -> bool;
 }
 
-impl<K: StrongRef<Weak: Send + Sync>> Pins for Pinned<K> {
+impl<K: StrongRef<Weak: Send + Sync>> Pins for PolledWatch<K> {
     fn is_dead(&self) -> bool {
         self.is_expired()
     }
