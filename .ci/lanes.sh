@@ -16,8 +16,8 @@ step() {
     [[ -z ${LANE:-} ]] || printf '=== %s: %s (%d s)\n' "$LANE" "$*" "$(elapsed)" >&3
 }
 
-# A component or a toolchain that may be there already.
-toolchain() { rustup toolchain list | grep -q "^$1" || rustup toolchain install "$1" --profile minimal; }
+# What may be there already. (Not `grep -q`, which ends before what it reads from: that would be a failure.)
+toolchain() { rustup toolchain list | grep "^$1" >/dev/null || rustup toolchain install "$1" --profile minimal; }
 installed() { command -v "$1" >/dev/null || cargo install --locked "${@:2}" "$1"; }
 
 declare -A lanes=()
