@@ -312,6 +312,7 @@ fn who_never_carried_it_pays_nothing() {
     attribute.get_or_init(&Strong::new(3), || 3);
     attribute.purge();
     let before = (allocations(), bytes());
+    assert_ne!(before.0, 0, "they are counted");
     for _ in 0..10 {
         assert_eq!(
             (attribute.get(&object), attribute.has(&*object)),
@@ -345,6 +346,7 @@ fn who_never_carried_it_pays_nothing() {
 fn what_was_never_set_allocates_nothing() {
     let object = Strong::new(1);
     let before = allocations();
+    assert_ne!(before, 0, "they are counted");
     let attribute = Attribute::<Strong<usize>, String>::new();
     assert!(!attribute.has(&object) && attribute.get(&object).is_none());
     assert!(!attribute.remove(&object) && attribute.take(&object).is_none());

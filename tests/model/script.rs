@@ -126,6 +126,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
                 self.settle(None);
                 if Self::NOTIFIES && count < usize::from(limit) {
                     self.no_dead();
+                    assert_eq!(self.subject.pending_dead(), 0);
                 }
             }
             Op::Reserve(additional) => {
