@@ -30,6 +30,9 @@ mod table;
 
 mod collections;
 
+#[cfg_attr(weakly_loom, allow(dead_code))]
+pub mod reference_queue;
+
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub mod concurrent;
 // Of what is shared, loom runs the table alone, and the flights: the rest is made of them.
@@ -72,6 +75,8 @@ pub use memo::{Memo, Rewritten};
 pub use ptr::{__unsize, Atomic, Expired, FinalizerToken, Flavour, Local};
 pub use reference::{Addr, ByIdentity, Content, Identify, Notified, Notify, StrongRef, Swept};
 pub use reference::{Upgrade, Watch, WeakKey, WeakRef, dismantle};
+#[cfg(not(weakly_loom))]
+pub use reference_queue::ReferenceQueue;
 pub use table::Reclaim;
 
 /// A strong handle that may cross threads. Its methods are on the page of [`ptr::Strong`].

@@ -14,7 +14,7 @@ use std::path::Path;
 use scanner::{Modules, module_of, paths, resolve};
 
 /// The rooms, each of which may use only earlier ones.
-const ROOMS: [&str; 12] = [
+const ROOMS: [&str; 13] = [
     "sync",
     "thread",
     "hash",
@@ -23,6 +23,7 @@ const ROOMS: [&str; 12] = [
     "reference",
     "table",
     "collections",
+    "reference_queue",
     "concurrent",
     "attribute",
     "memo",

@@ -1,0 +1,267 @@
+//! The queue and its tickets.
+
+use alloc::boxed::Box;
+use alloc::sync::{Arc, Weak};
+use core::fmt;
+use crossbeam_queue::{ArrayQueue, SegQueue};
+#[cfg(feature = "std")]
+use {
+    super::waiters::Waiters,
+    core::task::{Context, Poll},
+    core::time::Duration,
+    std::time::Instant,
+};
+
+use crate::ptr::{Atomic, FinalizerToken, Strong};
+
+/// A queue of messages from objects that have died: each object that is [registered](Self::register) leaves its
+/// message here at its death, and any thread takes it out.
+///
+/// Use it where the thread on which an object dies is not the one that has to know: a texture is released on the
+/// thread that renders, a file is closed by a worker, an event loop wakes up to purge its maps. A clone is the same
+/// queue.
+///
+/// Each message comes out once, however many threads poll. Messages of one thread come out in the order of the
+/// deaths. A queue that goes first drops no message: each is dropped where its object dies.
+///
+/// (Java's `ReferenceQueue`, which delivers references; here the message is the caller's.)
+///
+/// ```
+/// use weakly::{ReferenceQueue, Strong};
+///
+/// let released = ReferenceQueue::new();
+/// let texture = Strong::new("pixels");
+/// released.register(&texture, 17);
+/// assert_eq!(released.poll(), None);
+/// std::thread::spawn(move || drop(texture)).join().unwrap();
+/// assert_eq!(released.poll(), Some(17));
+/// ```
+pub struct ReferenceQueue<M> {
+    shared: Arc<Shared<M>>,
+}
+
+struct Shared<M> {
+    messages: SegQueue<M>,
+    #[cfg(feature = "std")]
+    waiters: Waiters,
+}
+
+/// A message that waits for a death. Dropping the ticket changes nothing: the message stays registered.
+pub struct Ticket<M> {
+    finalizer: FinalizerToken<Atomic>,
+    /// Where the message is until then (M1).
+    slot: Arc<ArrayQueue<M>>,
+}
+
+impl<M> ReferenceQueue<M> {
+    /// An empty queue. One allocation.
+    #[must_use]
+    pub fn new() -> Self {
+        ReferenceQueue {
+            shared: Arc::new(Shared {
+                messages: SegQueue::new(),
+                #[cfg(feature = "std")]
+                waiters: Waiters::new(),
+            }),
+        }
+    }
+
+    /// The next message, if there is one. O(1), lock-free; no waiter keeps it from the caller.
+    #[inline]
+    pub fn poll(&self) -> Option<M> {
+        self.shared.messages.pop()
+    }
+
+    /// Takes messages out until there is none. What comes in meanwhile comes out too.
+    ///
+    /// ```
+    /// use weakly::{ReferenceQueue, Strong};
+    ///
+    /// let queue = ReferenceQueue::new();
+    /// for number in 0..3 {
+    ///     queue.register(&Strong::new(()), number); // dies here
+    /// }
+    /// assert_eq!(queue.drain().collect::<Vec<_>>(), [0, 1, 2]);
+    /// ```
+    pub fn drain(&self) -> Drain<'_, M> {
+        Drain(self)
+    }
+
+    /// The number of messages. A moment's answer.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.shared.messages.len()
+    }
+
+    /// Whether there is no message. A moment's answer.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shared.messages.is_empty()
+    }
+}
+
+impl<M: Send + 'static> ReferenceQueue<M> {
+    /// Has the message put in when the object has died: after its destructor, as its
+    /// [finalizers](Strong::finalize) run. O(1), some allocations.
+    ///
+    /// The death then costs O(1) more, without a lock unless somebody waits. It may allocate: a block of the queue
+    /// has room for 31 messages. The message must not own a handle to this very object: it would never die.
+    ///
+    /// If the queue goes first, the message is dropped where the object dies.
+    pub fn register<T: ?Sized>(&self, object: &Strong<T, Atomic>, message: M) -> Ticket<M> {
+        let slot = Arc::new(ArrayQueue::new(1));
+        _ = slot.push(message);
+        let queue = Arc::downgrade(&self.shared);
+        let delivered = Arc::clone(&slot);
+        let finalizer = Strong::<T, Atomic>::finalize(object, move || deliver(&delivered, &queue));
+        Ticket { finalizer, slot }
+    }
+}
+
+/// M1: the object has died.
+fn deliver<M>(slot: &ArrayQueue<M>, queue: &Weak<Shared<M>>) {
+    let Some(message) = slot.pop() else { return };
+    if let Some(shared) = queue.upgrade() {
+        shared.messages.push(message);
+        #[cfg(feature = "std")]
+        shared.waiters.wake();
+    }
+}
+
+/// Waiting takes the feature `std`.
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+impl<M> ReferenceQueue<M> {
+    /// The next message; waits until there is one, for ever if no object is registered.
+    ///
+    /// ```
+    /// use weakly::{ReferenceQueue, Strong};
+    ///
+    /// let queue = ReferenceQueue::new();
+    /// let object = Strong::new(());
+    /// queue.register(&object, "gone");
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| assert_eq!(queue.wait(), "gone"));
+    ///     drop(object);
+    /// });
+    /// ```
+    pub fn wait(&self) -> M {
+        let message = self.poll().or_else(|| self.sleep(None));
+        message.unwrap_or_else(|| unreachable!("it waits for a message"))
+    }
+
+    /// The next message; waits until there is one, but no longer than `timeout`.
+    pub fn wait_timeout(&self, timeout: Duration) -> Option<M> {
+        self.poll()
+            .or_else(|| match Instant::now().checked_add(timeout) {
+                Some(until) => self.sleep(Some(until)),
+                // Longer than the clock goes.
+                None => self.sleep(None),
+            })
+    }
+
+    #[cold]
+    fn sleep(&self, until: Option<Instant>) -> Option<M> {
+        self.shared.waiters.wait(until, || self.poll())
+    }
+
+    /// For tasks: the next message, or the task is woken when one comes in. Of several tasks that wait, all are woken.
+    ///
+    /// The waker is called on the thread on which the object dies, and under no lock. If it panics, the message is
+    /// there, all other wakers are called, and the panic goes to the one that dropped the last handle.
+    ///
+    /// ```
+    /// use std::future::poll_fn;
+    /// # use std::task::{Context, Poll, Waker};
+    /// use weakly::{ReferenceQueue, Strong};
+    ///
+    /// async fn purge_at_each_death(queue: ReferenceQueue<u32>) {
+    ///     loop {
+    ///         let _number = poll_fn(|context| queue.poll_wait(context)).await;
+    ///         // ...
+    ///     }
+    /// }
+    /// # let queue = ReferenceQueue::new();
+    /// # queue.register(&Strong::new(()), 1);
+    /// # let mut future = std::pin::pin!(purge_at_each_death(queue.clone()));
+    /// # assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    /// # assert!(queue.is_empty());
+    /// # use std::future::Future;
+    /// ```
+    pub fn poll_wait(&self, context: &mut Context<'_>) -> Poll<M> {
+        let message = self.poll().or_else(|| {
+            self.shared.waiters.register(context.waker());
+            // M2
+            self.poll()
+        });
+        message.map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+impl<M> Clone for ReferenceQueue<M> {
+    fn clone(&self) -> Self {
+        let shared = Arc::clone(&self.shared);
+        ReferenceQueue { shared }
+    }
+}
+
+impl<M> Default for ReferenceQueue<M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<M> fmt::Debug for ReferenceQueue<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReferenceQueue")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<M> Ticket<M> {
+    /// Takes the message back, if the object's death has not begun. O(1).
+    ///
+    /// ```
+    /// use weakly::{ReferenceQueue, Strong};
+    ///
+    /// let queue = ReferenceQueue::new();
+    /// let object = Strong::new(());
+    /// let ticket = queue.register(&object, "gone");
+    /// assert_eq!(ticket.cancel(), Some("gone"));
+    /// drop(object);
+    /// assert_eq!(queue.poll(), None);
+    /// ```
+    pub fn cancel(&self) -> Option<M> {
+        let finalizer: Box<_> = self.finalizer.detach()?;
+        drop(finalizer);
+        // M1: it is ours.
+        self.slot.pop()
+    }
+
+    /// Whether the message waits for the object's death. A moment's answer.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.finalizer.is_pending()
+    }
+}
+
+impl<M> fmt::Debug for Ticket<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ticket")
+            .field("pending", &self.is_pending())
+            .finish_non_exhaustive()
+    }
+}
+
+/// See [`ReferenceQueue::drain`].
+#[derive(Debug)]
+pub struct Drain<'a, M>(&'a ReferenceQueue<M>);
+
+impl<M> Iterator for Drain<'_, M> {
+    type Item = M;
+
+    fn next(&mut self) -> Option<M> {
+        self.0.poll()
+    }
+}

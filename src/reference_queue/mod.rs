@@ -1,0 +1,18 @@
+//! Deaths that are delivered as messages: [`ReferenceQueue`] and its tickets.
+//!
+//! Two invariants hold it together:
+//!
+//! * **M1** A message is in the slot of its ticket until the object dies or the ticket is cancelled. The finalizer that
+//!   is registered with the object decides which: the thread that gets it, by the death or by
+//!   [`detach`](crate::FinalizerToken::detach), takes the message.
+//! * **M2** A message is in the queue before a waiter is woken, and a waiter looks at the queue once more after it has
+//!   announced that it waits.
+
+#[cfg(feature = "std")]
+mod waiters;
+
+#[cfg(not(weakly_loom))]
+mod messages;
+
+#[cfg(not(weakly_loom))]
+pub use messages::{Drain, ReferenceQueue, Ticket};

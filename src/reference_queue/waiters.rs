@@ -1,0 +1,152 @@
+//! Threads and tasks that wait for a message.
+//!
+//! A message is pushed without a lock, so that a death waits for no thread. A waiter first counts itself, then looks
+//! at the queue once more, and then sleeps. The thread that has pushed looks at that count. There is a StoreLoad
+//! barrier on both sides ([`store_load`]), so one of the two sees the other: the waiter the message, or the pusher the
+//! waiter. The lock is taken before the second look and released by the sleep, so a pusher that sees the count cannot
+//! wake a waiter before it sleeps.
+
+#[cfg(all(test, weakly_loom))]
+mod models;
+
+use core::mem;
+use core::task::Waker;
+use std::time::Instant;
+use std::vec::{self, Vec};
+
+use crate::sync::Ordering::*;
+use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, store_load};
+
+/// How many wakers are kept. A task that is polled with a new waker each time leaves one each time; when there is no
+/// room, the oldest is woken, and its task comes back if it still waits.
+const WAKERS: usize = 64;
+
+/// The threads and tasks that wait.
+pub(super) struct Waiters {
+    /// How many there are. Written under the lock.
+    waiting: AtomicUsize,
+    /// What a pusher writes, for the barrier alone.
+    pushed: AtomicUsize,
+    asleep: Mutex<Asleep>,
+    message: Condvar,
+}
+
+struct Asleep {
+    threads: usize,
+    tasks: Vec<Waker>,
+}
+
+impl Asleep {
+    fn count(&self) -> usize {
+        self.threads + self.tasks.len()
+    }
+}
+
+impl Waiters {
+    pub(super) fn new() -> Self {
+        Waiters {
+            waiting: AtomicUsize::new(0),
+            pushed: AtomicUsize::new(0),
+            asleep: Mutex::new(Asleep {
+                threads: 0,
+                tasks: Vec::new(),
+            }),
+            message: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Asleep> {
+        // No code of a user runs under it, so a poisoned one is as good as another.
+        let asleep = self.asleep.lock();
+        asleep.unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// A message has been pushed: wakes a thread, and all tasks. Without waiters one exchange and one load.
+    #[inline]
+    pub(super) fn wake(&self) {
+        // The message first, then the count: see the chapter.
+        store_load(&self.pushed, 1);
+        // Relaxed: the barrier orders.
+        if self.waiting.load(Relaxed) != 0 {
+            self.wake_some();
+        }
+    }
+
+    #[cold]
+    fn wake_some(&self) {
+        let mut asleep = self.lock();
+        let tasks = mem::take(&mut asleep.tasks);
+        // Relaxed: who comes now waits for a later message.
+        self.waiting.store(asleep.count(), Relaxed);
+        if asleep.threads != 0 {
+            self.message.notify_one();
+        }
+        drop(asleep);
+        wake_all(tasks);
+    }
+
+    /// Waits until `take` finds a message, or until a time.
+    pub(super) fn wait<M>(
+        &self,
+        until: Option<Instant>,
+        mut take: impl FnMut() -> Option<M>,
+    ) -> Option<M> {
+        let mut asleep = self.lock();
+        asleep.threads += 1;
+        store_load(&self.waiting, asleep.count());
+        let message = loop {
+            // Also after the time is up: the thread may have been woken for this message, and no other is.
+            if let Some(message) = take() {
+                break Some(message);
+            }
+            asleep = match until {
+                None => self
+                    .message
+                    .wait(asleep)
+                    .unwrap_or_else(|poisoned| poisoned.into_inner()),
+                Some(until) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        break None;
+                    }
+                    let woken = self.message.wait_timeout(asleep, left);
+                    woken.unwrap_or_else(|poisoned| poisoned.into_inner()).0
+                }
+            };
+        };
+        asleep.threads -= 1;
+        // Relaxed: a waiter less is no news to a pusher that still sees it.
+        self.waiting.store(asleep.count(), Relaxed);
+        message
+    }
+
+    /// Has a task woken by the next message. The caller looks for one after this.
+    pub(super) fn register(&self, waker: &Waker) {
+        // Code of a user: before the lock.
+        let waker = waker.clone();
+        let mut asleep = self.lock();
+        let known = asleep.tasks.iter().any(|there| there.will_wake(&waker));
+        let mut oldest = None;
+        if !known {
+            if asleep.tasks.len() == WAKERS {
+                oldest = Some(asleep.tasks.remove(0));
+            }
+            asleep.tasks.push(waker);
+        }
+        store_load(&self.waiting, asleep.count());
+        drop(asleep);
+        oldest.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// Wakes all, also if one of them panics; the panic then goes on.
+fn wake_all(wakers: Vec<Waker>) {
+    struct Rest(vec::IntoIter<Waker>);
+    impl Drop for Rest {
+        fn drop(&mut self) {
+            self.0.by_ref().for_each(Waker::wake);
+        }
+    }
+    let mut rest = Rest(wakers.into_iter());
+    rest.0.by_ref().for_each(Waker::wake);
+}

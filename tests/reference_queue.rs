@@ -1,0 +1,321 @@
+//! The reference queue: deaths that are delivered as messages. The numbers are those of the behaviours.
+
+mod common;
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::sync::{Arc, Barrier, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::scaled;
+use weakly::{ReferenceQueue, Strong};
+
+const MANY: usize = scaled(10_000, 40);
+
+/// 58: A death puts in its message, once, and no other's.
+#[test]
+fn a_death_puts_in_its_message() {
+    let queue = ReferenceQueue::new();
+    let (one, other) = (Strong::new(1), Strong::from("unsized"));
+    queue.register(&one, "one");
+    queue.register(&one, "one more");
+    queue.register::<str>(&other, "other");
+    let clone = one.clone();
+    drop(one);
+    assert_eq!(
+        (queue.poll(), queue.len(), queue.is_empty()),
+        (None, 0, true)
+    );
+    drop(clone);
+    assert_eq!(queue.len(), 2);
+    let mut messages: Vec<_> = queue.drain().collect();
+    messages.sort_unstable();
+    assert_eq!(messages, ["one", "one more"]);
+    drop(other);
+    assert_eq!((queue.poll(), queue.poll()), (Some("other"), None));
+}
+
+/// The message comes when no weak handle can be upgraded and the destructor has run.
+#[test]
+fn a_message_comes_after_the_end() {
+    struct Asks(ReferenceQueue<()>, Arc<AtomicUsize>);
+    impl Drop for Asks {
+        fn drop(&mut self) {
+            assert!(self.0.poll().is_none());
+            self.1.fetch_add(1, Relaxed);
+        }
+    }
+    let (queue, ended) = (ReferenceQueue::new(), Arc::new(AtomicUsize::new(0)));
+    let object = Strong::new(Asks(queue.clone(), ended.clone()));
+    let weak = Strong::downgrade(&object);
+    queue.register(&object, ());
+    drop(object);
+    assert!(weak.upgrade().is_none());
+    assert_eq!((ended.load(Relaxed), queue.poll()), (1, Some(())));
+}
+
+/// A ticket gives its message back once, and not after the death.
+#[test]
+fn a_ticket_is_cancelled_once() {
+    let queue = ReferenceQueue::new();
+    let object = Strong::new(());
+    let (kept, cancelled) = (queue.register(&object, 1), queue.register(&object, 2));
+    drop(queue.register(&object, 3));
+    assert!(cancelled.is_pending());
+    assert_eq!((cancelled.cancel(), cancelled.cancel()), (Some(2), None));
+    assert!(kept.is_pending() && !cancelled.is_pending());
+    drop(object);
+    assert!(!kept.is_pending());
+    assert_eq!((kept.cancel(), queue.len()), (None, 2));
+    let mut messages: Vec<_> = queue.drain().collect();
+    messages.sort_unstable();
+    assert_eq!(messages, [1, 3], "a dropped ticket changes nothing");
+}
+
+/// Of a death and a cancellation at once one has the message.
+#[test]
+fn a_death_against_a_cancellation() {
+    let queue = ReferenceQueue::new();
+    let mut cancelled = 0;
+    for round in 0..scaled(2_000, 20) {
+        let object = Strong::new(round);
+        let ticket = queue.register(&object, round);
+        let together = Barrier::new(2);
+        let message = thread::scope(|scope| {
+            scope.spawn(|| {
+                together.wait();
+                drop(object);
+            });
+            together.wait();
+            ticket.cancel()
+        });
+        let delivered = queue.poll();
+        assert_eq!(message.xor(delivered), Some(round));
+        cancelled += usize::from(message.is_some());
+    }
+    assert!(cancelled <= scaled(2_000, 20) && queue.is_empty());
+}
+
+/// A message whose queue has gone is dropped where the object dies, and not before.
+#[test]
+fn a_queue_goes_first() {
+    let message = Arc::new(());
+    let queue = ReferenceQueue::new();
+    let objects = [Strong::new(1), Strong::new(2)];
+    for object in &objects {
+        queue.register(object, message.clone());
+    }
+    drop(objects.clone());
+    let [one, other] = objects;
+    drop(one);
+    assert_eq!(Arc::strong_count(&message), 3);
+    drop(queue);
+    assert_eq!(
+        Arc::strong_count(&message),
+        2,
+        "what was in the queue goes with it"
+    );
+    drop(other);
+    assert_eq!(Arc::strong_count(&message), 1);
+}
+
+/// 71: However many threads poll, each message comes out once.
+#[test]
+fn each_message_comes_out_once() {
+    let queue = ReferenceQueue::new();
+    let out = Mutex::new(vec![0; MANY]);
+    let left = AtomicUsize::new(MANY);
+    thread::scope(|scope| {
+        for part in 0..2 {
+            let queue = &queue;
+            scope.spawn(move || {
+                for number in (0..MANY).filter(|number| number % 2 == part) {
+                    let object = Strong::new(number);
+                    queue.register(&object, number);
+                }
+            });
+        }
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while left.load(Relaxed) != 0 {
+                    match queue.poll() {
+                        Some(number) => {
+                            out.lock().unwrap()[number] += 1;
+                            left.fetch_sub(1, Relaxed);
+                        }
+                        None => thread::yield_now(),
+                    }
+                }
+            });
+        }
+    });
+    assert!(out.into_inner().unwrap().iter().all(|times| *times == 1));
+}
+
+/// Threads that wait are woken, one for a message; a poller beside them is not kept out.
+#[test]
+fn threads_wait() {
+    let queue = ReferenceQueue::new();
+    let objects: Vec<_> = (0..MANY / 4 * 4).map(Strong::new).collect();
+    for object in &objects {
+        queue.register(object, ());
+    }
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| (0..MANY / 4).for_each(|_| queue.wait()));
+        }
+        let mut polled = 0;
+        for object in objects {
+            drop(object);
+            polled += usize::from(polled < MANY / 4 * 2 && queue.poll().is_some());
+        }
+        while polled < MANY / 4 * 2 {
+            polled += usize::from(queue.poll().is_some());
+            thread::yield_now();
+        }
+    });
+    assert!(queue.is_empty());
+}
+
+#[test]
+fn a_wait_has_an_end() {
+    let queue = ReferenceQueue::<()>::new();
+    let began = Instant::now();
+    assert_eq!(queue.wait_timeout(Duration::from_millis(20)), None);
+    assert!(began.elapsed() >= Duration::from_millis(20));
+    assert_eq!(queue.wait_timeout(Duration::ZERO), None);
+    queue.register(&Strong::new(()), ());
+    assert_eq!(queue.wait_timeout(Duration::MAX), Some(()));
+    let object = Strong::new(());
+    queue.register(&object, ());
+    thread::scope(|scope| {
+        scope.spawn(|| drop(object));
+        assert_eq!(queue.wait_timeout(Duration::MAX), Some(()));
+    });
+}
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
+impl Woken {
+    fn times(&self) -> usize {
+        self.0.load(Relaxed)
+    }
+}
+
+#[test]
+fn a_task_is_woken_by_the_next_message() {
+    let queue = ReferenceQueue::new();
+    let woken = Arc::new(Woken::default());
+    let waker = Waker::from(woken.clone());
+    let mut context = Context::from_waker(&waker);
+    let objects = [Strong::new(1), Strong::new(2)];
+    for object in &objects {
+        queue.register(object, **object);
+    }
+    let [one, other] = objects;
+    {
+        let mut wait = pin!(poll_fn(|context| queue.poll_wait(context)));
+        assert_eq!(wait.as_mut().poll(&mut context), Poll::Pending);
+        assert_eq!(wait.as_mut().poll(&mut context), Poll::Pending);
+        drop(one);
+        assert_eq!(woken.times(), 1, "once, though it has been polled twice");
+        assert_eq!(wait.as_mut().poll(&mut context), Poll::Ready(1));
+    }
+    drop(other);
+    assert_eq!(woken.times(), 1, "no task waits");
+    assert_eq!(queue.poll_wait(&mut context), Poll::Ready(2));
+}
+
+/// Tasks that come with a new waker each time do not pile up, and none is forgotten.
+#[test]
+fn many_wakers() {
+    let queue = ReferenceQueue::<()>::new();
+    let all: Vec<_> = (0..200).map(|_| Arc::new(Woken::default())).collect();
+    for woken in &all {
+        let waker = Waker::from(woken.clone());
+        assert!(
+            queue
+                .poll_wait(&mut Context::from_waker(&waker))
+                .is_pending()
+        );
+    }
+    let kept = all
+        .iter()
+        .filter(|woken| Arc::strong_count(woken) > 1)
+        .count();
+    let woken = all.iter().filter(|woken| woken.times() == 1).count();
+    assert!(kept <= 64 && kept + woken == 200);
+    queue.register(&Strong::new(()), ());
+    assert!(all.iter().all(|woken| woken.times() == 1));
+}
+
+/// A waker that panics: the message is there, the others are woken, and the panic goes to where the object died.
+#[test]
+fn a_waker_that_panics() {
+    struct Panics;
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker");
+        }
+    }
+    let queue = ReferenceQueue::new();
+    let others = [Arc::new(Woken::default()), Arc::new(Woken::default())];
+    let wakers = [
+        Waker::from(others[0].clone()),
+        Waker::from(Arc::new(Panics)),
+        Waker::from(others[1].clone()),
+    ];
+    for waker in &wakers {
+        assert!(
+            queue
+                .poll_wait(&mut Context::from_waker(waker))
+                .is_pending()
+        );
+    }
+    let object = Strong::new(());
+    queue.register(&object, 1);
+    assert!(common::panics(|| drop(object)));
+    assert!(others.iter().all(|woken| woken.times() == 1));
+    assert_eq!(queue.poll(), Some(1));
+    queue.register(&Strong::new(()), 2);
+    assert_eq!(queue.wait(), 2);
+}
+
+/// A message may use its queue when it is dropped, and be the last to have it.
+#[test]
+fn a_message_uses_its_queue() {
+    struct Message(Option<ReferenceQueue<Message>>, Arc<AtomicUsize>);
+    impl Drop for Message {
+        fn drop(&mut self) {
+            self.1.fetch_add(1, Relaxed);
+            if let Some(queue) = self.0.take() {
+                drop(queue.poll());
+                let object = Strong::new(());
+                queue.register(&object, Message(None, self.1.clone()));
+                drop(object);
+            }
+        }
+    }
+    let (queue, dropped) = (ReferenceQueue::new(), Arc::new(AtomicUsize::new(0)));
+    for _ in 0..2 {
+        let object = Strong::new(());
+        queue.register(&object, Message(Some(queue.clone()), dropped.clone()));
+    }
+    assert_eq!(queue.len(), 2);
+    let message = queue.poll();
+    drop(queue);
+    // It polls the second, which puts in one; puts in another; and is the last that has the queue.
+    drop(message);
+    assert_eq!(dropped.load(Relaxed), 4);
+}
