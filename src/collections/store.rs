@@ -261,7 +261,7 @@ impl<'a, K: Slot, V: Watch> Vacant<'a, K, V> {
         impl<V: Slot> Drop for Undo<'_, V> {
             fn drop(&mut self) {
                 if let Some(value) = &mut self.0 {
-                    value.end(self.1);
+                    value.deregister(self.1);
                 }
             }
         }

@@ -43,9 +43,9 @@ impl Watch for AnchorWatch {
         HashValue::of_addr(self.0.as_ptr().cast())
     }
 
-    fn keep(_: HashValue) {}
+    fn store_hash(_: HashValue) {}
 
-    fn kept(&self, (): ()) -> HashValue {
+    fn stored_hash(&self, (): ()) -> HashValue {
         self.hash()
     }
 
