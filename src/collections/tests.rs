@@ -1,4 +1,4 @@
-//! A key that gives no pointer back: what is not about giving keys out takes it.
+//! A key that cannot return a pointer is accepted by everything that does not return keys.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -9,12 +9,12 @@ use crate::hash::HashValue;
 use crate::reference::{Watch, WeakKey};
 use crate::{WeakMap, WeakSet};
 
-/// It can be watched, and nothing else.
+/// A key that can be watched, and nothing else.
 struct Anchor(Arc<u8>);
 
 struct AnchorWatch(Weak<u8>);
 
-// SAFETY: an `Arc`'s address, which the weak pointer of the watch pins.
+// SAFETY: the address of an `Arc`'s payload, which the weak pointer of the watch pins.
 #[allow(unsafe_code)]
 unsafe impl WeakKey for Anchor {
     type Watch = AnchorWatch;

@@ -39,7 +39,12 @@ impl<K: StrongRef> ByContent<K> {
     /// table: by then it may be the last handle, whose drop runs user code. (A key with the same hash and
     /// another content is also left there, and dropped when the next one replaces it.)
     #[inline]
-    pub(crate) fn has_content<Q>(&self, hash: HashValue, content: &Q, pinned: &mut Option<K>) -> bool
+    pub(crate) fn has_content<Q>(
+        &self,
+        hash: HashValue,
+        content: &Q,
+        pinned: &mut Option<K>,
+    ) -> bool
     where
         K: Content,
         Q: ?Sized + Hash + Equivalent<K::Target>,
@@ -48,7 +53,8 @@ impl<K: StrongRef> ByContent<K> {
             return false;
         }
         *pinned = self.upgrade();
-        pinned.as_ref()
+        pinned
+            .as_ref()
             .is_some_and(|key| content.equivalent(K::content(key)))
     }
 }
