@@ -90,7 +90,7 @@ impl HashValue {
 }
 
 /// The default hasher of collections that are keyed by content. It is fast, and seeded anew for each
-/// collection, so that an attacker who chooses the keys cannot make them collide.
+/// collection, so that an attacker that chooses the keys cannot make them collide.
 ///
 /// The seeds come from `std`. Without the feature `std` there is no source of randomness: the seeds then differ
 /// between runs only as far as addresses do, which does not stop an attacker. (The algorithm is that of the
@@ -132,7 +132,7 @@ impl BuildHasher for DefaultHashBuilder {
     }
 }
 
-macro_rules! pass_on {
+macro_rules! forward {
     ($($write:ident: $type:ty),*) => {$(
         #[inline]
         fn $write(&mut self, value: $type) {
@@ -147,7 +147,7 @@ impl Hasher for DefaultHasher {
         self.0.finish()
     }
 
-    pass_on! {
+    forward! {
         write: &[u8], write_u8: u8, write_u16: u16, write_u32: u32, write_u64: u64, write_u128: u128,
         write_usize: usize
     }

@@ -51,7 +51,7 @@ use names::*;
 /// the search of the table. Inside a key's own destructor its content finds nothing. If a content's `Hash` or
 /// `Eq` change while it is in the map, or contradict each other, lookups may miss; nothing worse happens.
 ///
-/// The chapter of [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed), the map keyed by identity,
+/// The section of [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed), the map keyed by identity,
 /// also holds here: when a dead key's value is destroyed, and how `Arc` and `Rc` keys differ.
 ///
 /// ```

@@ -35,7 +35,7 @@ use names::*;
 /// assert!(words.insert(&one));
 /// assert!(!words.insert(&other));
 /// assert!(words.contains("same"));
-/// drop(one); // `other` was not taken in
+/// drop(one); // `other` was not added
 /// assert!(words.is_empty());
 /// ```
 pub struct WeakHashSet<K: StrongRef, S = DefaultHashBuilder> {

@@ -14,7 +14,7 @@ use crate::table::{Owned, Place};
 
 /// Interns contents: equal contents get the same handle. All handles returned for equal contents point to one
 /// object for as long as any of them is live, so comparing addresses compares contents. The interner keeps none
-/// of them alive: what is no longer used is freed at once.
+/// of them alive: an object that is no longer used dies at once.
 ///
 /// It works with every kind of pointer: `Interner<Strong<str>>`, `Interner<Rc<Term>>`. The documentation of
 /// [`WeakHashMap`](crate::WeakHashMap) about content, `Hash` and `Eq` also holds here. (For threads that share
@@ -25,7 +25,7 @@ use crate::table::{Owned, Place};
 ///
 /// let mut words = Interner::<Strong<str>>::new();
 /// let one = words.intern_ref("word"); // allocates
-/// let other = words.intern_ref("word"); // finds
+/// let other = words.intern_ref("word"); // finds it
 /// assert!(Strong::ptr_eq(&one, &other));
 /// drop((one, other));
 /// assert!(words.is_empty());

@@ -139,7 +139,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     /// textures.set_reclaim(Reclaim::OnRequest);
     /// textures.insert(&window, 17);
     /// drop(window);
-    /// textures.insert(&other, 18); // would else destroy the 17
+    /// textures.insert(&other, 18); // would otherwise destroy the 17
     /// assert_eq!(textures.len(), 1);
     /// assert!(textures.drain_dead().eq([17]));
     /// ```

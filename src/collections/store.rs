@@ -95,10 +95,10 @@ impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
     pub(crate) fn place<R>(
         &mut self,
         lookup: (HashValue, impl FnMut(&K) -> bool),
-        recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
+        pin: impl FnOnce(&Entry<K, V>) -> Option<R>,
     ) -> Place<'_, K, V, R> {
         self.table.tidy();
-        self.find_place(lookup, recognise)
+        self.find_place(lookup, pin)
     }
 
     /// As [`place`](Self::place), without reclaiming the dead. An insert that completes at once reclaims them
@@ -107,10 +107,10 @@ impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
     pub(crate) fn find_place<R>(
         &mut self,
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
-        recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
+        pin: impl FnOnce(&Entry<K, V>) -> Option<R>,
     ) -> Place<'_, K, V, R> {
         self.table
-            .place(hash, eq, recognise, |entry| entry.hash(&self.hasher))
+            .place(hash, eq, pin, |entry| entry.hash(&self.hasher))
     }
 }
 

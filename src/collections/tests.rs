@@ -1,4 +1,4 @@
-//! A key that cannot return a pointer is accepted by everything that does not return keys.
+//! A key that cannot be upgraded is accepted by everything that does not return keys.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -59,7 +59,7 @@ impl Watch for AnchorWatch {
 }
 
 #[test]
-fn a_map_takes_a_key_that_gives_nothing_back() {
+fn a_map_accepts_a_key_that_cannot_be_upgraded() {
     let (a, b) = (Anchor(Arc::new(1)), Anchor(Arc::new(1)));
     let mut map = WeakMap::new();
     assert_eq!(map.insert(&a, "a".to_owned()), None);
@@ -74,7 +74,7 @@ fn a_map_takes_a_key_that_gives_nothing_back() {
 }
 
 #[test]
-fn a_set_takes_a_key_that_gives_nothing_back() {
+fn a_set_accepts_a_key_that_cannot_be_upgraded() {
     let (a, b) = (Anchor(Arc::new(1)), Anchor(Arc::new(1)));
     let mut set = WeakSet::default();
     assert!(set.insert(&a) && !set.insert(&a) && set.insert(&b));

@@ -30,7 +30,7 @@ use super::key::{Watch, WeakKey};
 /// #[derive(Clone)]
 /// struct WeakNode(Weak<String>);
 ///
-/// // SAFETY: all questions are passed on to `Strong`.
+/// // SAFETY: all calls are forwarded to `Strong`.
 /// unsafe impl WeakKey for Node {
 ///     type Watch = Notified<Self>;
 ///     fn addr(this: &Self) -> *const () { WeakKey::addr(&this.0) }
@@ -47,7 +47,7 @@ use super::key::{Watch, WeakKey};
 ///     fn upgrade(&self) -> Option<Node> { self.0.upgrade().map(Node) }
 ///     fn addr(&self) -> *const () { WeakRef::addr(&self.0) }
 /// }
-/// // SAFETY: `handle` is the one that `addr` speaks of.
+/// // SAFETY: `handle` is the one whose address `addr` returns.
 /// unsafe impl Notify for Node {
 ///     type Pointee = String;
 ///     type Flavour = weakly::Atomic;

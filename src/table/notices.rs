@@ -121,7 +121,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 }
 
-/// Unlinks the entry of the next notice. `named` tells whether an entry is the notice's.
+/// Unlinks the entry of the next notice. `named` returns whether an entry is the notice's.
 #[inline(always)]
 fn unlink_next<D: NoticeQueue, E>(
     deaths: &mut D,

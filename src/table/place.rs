@@ -34,7 +34,7 @@ pub(crate) struct Registrar<'a, K: Slot, V: Slot> {
 }
 
 impl<K: Slot, V: Slot> Table<K, V> {
-    /// Finds the place of a key, with room for it. `eq` tells whether an entry is the key's; `recognise`,
+    /// Finds the place of a key, with room for it. `eq` returns whether an entry is the key's, `pin`
     /// whether it is live. If it is not, its value has died: the entry is removed now, its place is reused, and
     /// its notice will be late. The caller reclaims the dead before or after ([`tidy`](Self::tidy)).
     #[inline]
@@ -42,7 +42,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         &mut self,
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
-        recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
+        pin: impl FnOnce(&Entry<K, V>) -> Option<R>,
         hasher: impl Fn(&Entry<K, V>) -> HashValue,
     ) -> Place<'_, K, V, R> {
         if self.is_short_of(1) {
@@ -61,8 +61,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
             tags: &mut self.tags,
         };
         let place = match place {
-            hash_table::Entry::Occupied(entry) => match recognise(entry.get()) {
-                Some(recognised) => return Place::Found(Found { entry, registrar }, recognised),
+            hash_table::Entry::Occupied(entry) => match pin(entry.get()) {
+                Some(pinned) => return Place::Found(Found { entry, registrar }, pinned),
                 None => {
                     let (mut dead, place) = entry.remove();
                     dead.deregister(registrar.keys, registrar.values);

@@ -15,4 +15,4 @@ pub(super) fn show(
 }
 
 /// The `Display` output of the error of `try_insert`.
-pub(super) const OCCUPIED: &str = "the key has a value already, and the new one was not inserted";
+pub(super) const OCCUPIED: &str = "the key already has a value; the new one was not inserted";
