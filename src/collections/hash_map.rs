@@ -181,7 +181,7 @@ where
     /// takes no strong pointer.
     #[inline]
     pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
-        self.store.table.look_ahead();
+        self.store.table.prefetch_notified();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
         let old = match self.store.find_place(lookup, |_| Some(())) {

@@ -119,7 +119,7 @@ where
     /// [`replace`](Self::replace) if the life of this one is to count.
     #[inline]
     pub fn insert(&mut self, key: &K) -> bool {
-        self.store.table.look_ahead();
+        self.store.table.prefetch_notified();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
         let is_new = match self.store.find_place(lookup, |_| Some(())) {

@@ -166,7 +166,7 @@ where
         content: T,
         agrees: impl FnOnce(&K, &S) -> bool,
     ) -> K {
-        self.store.table.look_ahead();
+        self.store.table.prefetch_notified();
         let key = content.into();
         agree(agrees(&key, &self.store.hasher));
         let mut pinned = None;

@@ -194,7 +194,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     /// map takes no strong pointer.
     #[inline]
     pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
-        self.store.table.look_ahead();
+        self.store.table.prefetch_notified();
         let old = match self.store.find_place(by_addr(K::addr(key)), |_| Some(())) {
             Place::Found(mut found, ()) => Some(found.set_owned(&key, value)),
             Place::Vacant(vacant) => {

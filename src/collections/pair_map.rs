@@ -130,7 +130,7 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     /// reference: the map takes no strong pointer.
     #[inline]
     pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
-        self.store.table.look_ahead();
+        self.store.table.prefetch_notified();
         let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.pin();
         let old = match self.store.find_place(by_addr(K::addr(key)), live) {
             Place::Found(mut found, old) => {

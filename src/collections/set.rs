@@ -73,7 +73,7 @@ impl<K: WeakKey> WeakSet<K> {
     /// Adds an object. Returns whether it was added. O(1) amortised.
     #[inline]
     pub fn insert(&mut self, key: &K) -> bool {
-        self.store.table.look_ahead();
+        self.store.table.prefetch_notified();
         let is_new = match self.store.find_place(by_addr(K::addr(key)), |_| Some(())) {
             Place::Found(..) => false,
             Place::Vacant(vacant) => {

@@ -102,7 +102,7 @@ impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
     }
 
     /// As [`place`](Self::place), without reclaiming the dead. An insert that completes at once reclaims them
-    /// after it, when the memory for the first one has been prefetched: see [`look_ahead`](Table::look_ahead).
+    /// after it, when the memory for the first one has been prefetched: see [`prefetch_notified`](Table::prefetch_notified).
     #[inline]
     pub(crate) fn find_place<R>(
         &mut self,

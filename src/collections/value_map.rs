@@ -205,7 +205,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// pointer: keep the value alive, or the entry dies at once.
     #[inline]
     pub fn insert(&mut self, key: K, value: &V) -> Option<V> {
-        self.store.table.look_ahead();
+        self.store.table.prefetch_notified();
         let lookup = by_key(&self.store.hasher, &key);
         let old = match self.store.find_place(lookup, |entry| entry.value.pin()) {
             Place::Found(mut found, old) => {

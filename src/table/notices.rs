@@ -71,7 +71,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Prefetches the entry of the first notice. For the beginning of an insert that ends with
     /// [`tidy`](Self::tidy): the entry arrives while the insert does its own work.
     #[inline]
-    pub(crate) fn look_ahead(&mut self) {
+    pub(crate) fn prefetch_notified(&mut self) {
         if let Some(hash) = self.keys.peek() {
             self.prefetch(hash);
         }
