@@ -74,8 +74,8 @@ pub use reference::{Addr, ByIdentity, Content, Identify, Notified, Notify, Stron
 pub use reference::{Upgrade, Watch, WeakKey, WeakRef, dismantle};
 pub use table::Reclaim;
 
-/// A strong handle that can be sent and shared between threads, like [`Arc`](alloc::sync::Arc), whose death
-/// collections are notified of.
+/// A strong handle that threads can share, like [`Arc`](alloc::sync::Arc). When its object dies, collections are
+/// notified.
 ///
 /// This is [`ptr::Strong`] with atomic counts. rustdoc lists the methods on that page. The most used are:
 ///
@@ -87,7 +87,7 @@ pub use table::Reclaim;
 /// * [`get_mut`](ptr::Strong::get_mut), [`make_mut`](ptr::Strong::make_mut) and
 ///   [`into_inner`](ptr::Strong::into_inner).
 pub type Strong<T> = ptr::Strong<T, Atomic>;
-/// A weak handle that can be sent and shared between threads, like [`sync::Weak`](alloc::sync::Weak).
+/// A weak handle that threads can share, like [`sync::Weak`](alloc::sync::Weak).
 ///
 /// This is [`ptr::Weak`] with atomic counts. rustdoc lists the methods on that page. The most used are:
 ///
@@ -95,13 +95,13 @@ pub type Strong<T> = ptr::Strong<T, Atomic>;
 /// * [`upgrade`](ptr::Weak::upgrade), and [`try_upgrade`](ptr::Weak::try_upgrade), whose error explains itself;
 /// * [`is_expired`](ptr::Weak::is_expired) and [`ptr_eq`](ptr::Weak::ptr_eq).
 pub type Weak<T> = ptr::Weak<T, Atomic>;
-/// The token of a finalizer that can be sent and shared between threads. See [`FinalizerToken`] for its
-/// methods.
+/// The token of a finalizer that threads can share. See [`FinalizerToken`] for its methods.
 pub type Finalizer = FinalizerToken<Atomic>;
 
 /// The pointers for one thread: with plain counts instead of atomics.
 pub mod local {
-    /// A strong handle for one thread, like [`Rc`](alloc::rc::Rc), whose death collections are notified of.
+    /// A strong handle for one thread, like [`Rc`](alloc::rc::Rc). When its object dies, collections are
+    /// notified.
     ///
     /// This is [`ptr::Strong`](crate::ptr::Strong) with plain counts. rustdoc lists the methods on that page.
     /// The most used are listed at [`Strong`](crate::Strong).

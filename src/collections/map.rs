@@ -51,11 +51,12 @@ use names::*;
 /// count it. The map's next operations destroy its **value**, on the map's thread:
 ///
 /// * each method that takes `&mut self` drains up to 16 death notices, `insert` at its end and the others
-///   before anything else (except `iter_mut`, `values_mut`, `get_mut` and `drain_dead`, which drain none);
+///   before anything else (but `iter_mut`, `values_mut` and `get_mut` drain none, and `drain_dead` returns the
+///   values instead);
 /// * [`purge`](Self::purge) drains all;
 /// * growing, shrinking, clearing and dropping the map also drain all.
 ///
-/// This may be too early, because a value's destructor uses the same map, which is in a `RefCell`, or because
+/// This may be too early: because a value's destructor uses the same map, which is in a `RefCell`, or because
 /// it takes long. With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) the values are kept until `purge`,
 /// [`drain_dead`](Self::drain_dead), `clear` or the end of the map.
 ///

@@ -102,7 +102,8 @@ impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
     }
 
     /// As [`place`](Self::place), without reclaiming the dead. An insert that completes at once reclaims them
-    /// after it, when the memory for the first one has been prefetched: see [`prefetch_notified`](Table::prefetch_notified).
+    /// after it, when the memory for the first one has been prefetched: see
+    /// [`prefetch_notified`](Table::prefetch_notified).
     #[inline]
     pub(crate) fn find_place<R>(
         &mut self,
@@ -256,7 +257,7 @@ impl<'a, K: Slot, V: Watch> Vacant<'a, K, V> {
     /// Inserts a key and a weak value.
     #[inline]
     pub(crate) fn set_weak(self, key: impl Given<K>, value: &V::Key) -> Found<'a, K, V> {
-        /// Deregisters the value if the user's code of the key panics.
+        /// Deregisters the value if user code of the key's pointer panics.
         struct Undo<'d, V: Slot>(Option<V>, &'d mut V::Queue);
         impl<V: Slot> Drop for Undo<'_, V> {
             fn drop(&mut self) {

@@ -10,7 +10,7 @@ pub trait Slot: Sized {
     /// The queue where death notices arrive; one for all the entries of a table.
     type Queue: NoticeQueue;
 
-    /// What the slot leaves when its entry is dead: what the collection owns, if it owns it.
+    /// What the slot leaves when its entry is dead: what the collection owns, or nothing.
     type Remains;
 
     /// Whether no notices come, so that the table has to poll the slots one by one.

@@ -118,8 +118,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.kept.clear();
     }
 
-    /// Moves all entries out, and leaves this table empty and without memory. What the dead leave until it is
-    /// asked for stays with this table.
+    /// Moves all entries out, and leaves this table empty and without memory. If the dead leave something
+    /// until it is asked for, that stays with this table.
     pub(crate) fn take_entries(&mut self) -> Self {
         if self.reclaim() == Reclaim::OnRequest {
             self.reclaim_all();
