@@ -228,7 +228,7 @@ fn try_insert_over_a_dead_value_inserts<C: Mapping>() {
     let mut map = C::map([(&key, &old)]);
     let (present, message) = map.try_insert(&key, &new).unwrap_err();
     assert_eq!(present, 10);
-    assert!(message.contains("has a value already"));
+    assert!(message.contains("already has a value"));
     drop(old);
     assert_eq!(map.try_insert(&key, &new), Ok(()));
     assert_eq!((map.get(&key), map.len()), (Some(20), 1));
