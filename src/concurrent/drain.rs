@@ -8,6 +8,7 @@ use super::table::Table;
 use super::watch::Watches;
 use crate::hash::HashValue;
 use crate::queue::Stripe;
+use crate::table::Reclaim;
 
 /// How deep drains may nest: a value that is destroyed by one may make another by what it does.
 const NESTED: usize = 16;
@@ -150,6 +151,36 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
                 crate::sync::relax(&mut turn);
             }
         }
+    }
+
+    pub(crate) fn reclaim(&self) -> Reclaim {
+        if self.kept().is_on_request() {
+            Reclaim::OnRequest
+        } else {
+            Reclaim::OnUse
+        }
+    }
+
+    pub(crate) fn set_reclaim(&self, reclaim: Reclaim) {
+        self.kept().set_on_request(reclaim == Reclaim::OnRequest);
+        if reclaim == Reclaim::OnUse {
+            let mut panics = FirstPanic::default();
+            self.destroy_kept(&mut panics);
+            panics.resume();
+        }
+    }
+
+    /// Destroys what is kept, also if some destructors panic. Says whether there was anything. Inside a
+    /// destructor that this runs, it may leave some to that.
+    fn destroy_kept(&self, panics: &mut FirstPanic) -> bool {
+        let mut any = false;
+        if let Some(_depth) = Depth::enter() {
+            while let Some(left) = self.kept().take() {
+                any = true;
+                panics.catch(|| drop(left));
+            }
+        }
+        any
     }
 }
 

@@ -6,9 +6,8 @@ use equivalent::Equivalent;
 use std::vec::Vec;
 
 use super::content::ContentKey;
+use super::housekeeping::shared_housekeeping;
 use super::iter::{Iter, Keys};
-
-use super::shared_housekeeping;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};

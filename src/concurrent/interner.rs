@@ -6,8 +6,8 @@ use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
 use super::content::ContentKey;
+use super::housekeeping::shared_housekeeping;
 use super::iter::Keys;
-use super::shared_housekeeping;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
 use crate::collections::interner::agree;

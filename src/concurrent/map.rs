@@ -3,8 +3,8 @@
 use core::fmt;
 use std::vec::Vec;
 
+use super::housekeeping::shared_housekeeping;
 use super::iter::{Iter, Keys};
-use super::shared_housekeeping;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
 use crate::hash::HashValue;

@@ -5,10 +5,10 @@ use core::sync::atomic::{AtomicBool, Ordering::*};
 use std::boxed::Box;
 use std::sync::Arc;
 
+use super::flight::Flight;
 use super::kept::Kept;
 use super::raw::Entry;
 use super::watch::{Deregister, Watches};
-use crate::concurrent::flight::Flight;
 use crate::hash::HashValue;
 use crate::queue::{HookId, SharedQueue};
 
@@ -158,7 +158,9 @@ impl<K, T: Deregister, V> Entry for Node<K, T, V> {
         self.deregister(&around.queue);
         // Relaxed: see `keep`.
         if matches!(&*self, Node::Ready { kept, .. } if kept.load(Relaxed)) {
-            around.kept.put(*self);
+            if let Node::Ready { key, value, .. } = *self {
+                around.kept.put(key, value);
+            }
         }
     }
 }

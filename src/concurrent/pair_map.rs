@@ -3,11 +3,10 @@
 use core::fmt;
 use std::vec::Vec;
 
+use super::housekeeping::shared_housekeeping;
 use super::iter::PairIter;
-
 use super::making::made_by;
 use super::map::{Address, has};
-use super::shared_housekeeping;
 use super::table::Table;
 use super::watch::{Pair, SharedRef, SharedWatchFor, Unplaced, WatchesOne};
 use crate::hash::HashValue;

@@ -5,9 +5,9 @@ use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 use std::vec::Vec;
 
+use super::housekeeping::shared_housekeeping;
 use super::iter::ValueIter;
 use super::making::made_by;
-use super::shared_housekeeping;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};

@@ -4,8 +4,8 @@ use core::ops::ControlFlow::{self, Continue};
 use core::ptr;
 use std::boxed::Box;
 
-use super::Entry;
 use super::bucket::{Bucket, Locked, Meta, SLOTS};
+use super::entry::Entry;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicPtr, AtomicUsize, Live, first_load};
 

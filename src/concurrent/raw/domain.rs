@@ -26,18 +26,15 @@
 use core::cell::Cell;
 use core::hint;
 use core::marker::PhantomData;
-use core::ptr;
-use std::boxed::Box;
 use std::collections::VecDeque;
 use std::vec::Vec;
 
 use super::retired::{FirstPanic, Retired};
+use super::seats::{OUT, Seat, Seats, UNUSED};
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicPtr, AtomicUsize, Mutex, MutexGuard, const_fn, first_load, store_load};
+use crate::sync::{AtomicUsize, Mutex, MutexGuard, const_fn, first_load, store_load};
 use crate::thread::ThreadNumber;
 
-/// Not inside.
-const OUT: usize = usize::MAX;
 /// From this on no era ends: what is retired waits for a moment when nobody is inside. (It is far below [`OUT`], for
 /// several threads may end one at once.) A processor of 64 bits does not live to see it; one of 32 bits may, after two
 /// billion ends.
@@ -48,58 +45,15 @@ const LAST_ERA: usize = OUT / 2;
 const LOOKS: usize = 8;
 #[cfg(weakly_loom)]
 const LOOKS: usize = 1;
-/// The depth of a seat that nobody has used.
-const UNUSED: usize = usize::MAX;
 /// Of so many reads of a thread one is to do something more.
 const NTH: usize = 32;
-
-/// Seats of the first bench; each further bench has twice as many as the one before.
-#[cfg(not(weakly_loom))]
-const FIRST: usize = 8;
-#[cfg(weakly_loom)]
-const FIRST: usize = 3;
-/// More threads than a process can have.
-#[cfg(not(weakly_loom))]
-const BENCHES: usize = 26;
-#[cfg(weakly_loom)]
-const BENCHES: usize = 1;
-
-/// On two cache lines of its own: processors fetch them in pairs.
-#[repr(align(128))]
-struct Seat {
-    /// The era in which its thread has entered, or [`OUT`].
-    since: AtomicUsize,
-    /// How many guards of its thread there are (D4), or [`UNUSED`].
-    depth: Cell<usize>,
-    /// What its threads have put in, less what they have taken out, modulo 2^n. Written by one thread (D4),
-    /// read by all.
-    entries: AtomicUsize,
-    /// How often its threads have read, modulo 2^n, where that is counted (D4).
-    reads: Cell<usize>,
-}
-
-// SAFETY: D4 for `depth` and `reads`; the rest are atomics.
-unsafe impl Sync for Seat {}
-
-impl Seat {
-    fn new() -> Self {
-        Seat {
-            since: AtomicUsize::new(OUT),
-            depth: Cell::new(UNUSED),
-            entries: AtomicUsize::new(0),
-            reads: Cell::new(0),
-        }
-    }
-}
 
 /// The seats at a table, its limbo, and what is at hand when something is destroyed.
 pub(super) struct Domain<C> {
     era: AtomicUsize,
     /// The era of the last that was put into limbo, plus one; zero if limbo is empty. Written under the lock.
     newest: AtomicUsize,
-    /// No seat of this number, or a higher one, has been used.
-    top: AtomicUsize,
-    benches: [AtomicPtr<Seat>; BENCHES],
+    seats: Seats,
     /// In the order of their eras.
     limbo: Apart<Mutex<Limbo<C>>>,
     context: C,
@@ -111,27 +65,13 @@ struct Apart<T>(T);
 
 type Limbo<C> = VecDeque<(usize, Retired<C>)>;
 
-/// Which bench a seat is on, and where.
-#[inline]
-const fn locate(number: usize) -> (usize, usize) {
-    if number < FIRST {
-        return (0, number);
-    }
-    let bench = (number / FIRST + 1).ilog2() as usize;
-    (bench, number - FIRST * ((1 << bench) - 1))
-}
-
 impl<C> Domain<C> {
     const_fn! {
         pub(super) fn new(context: C) -> Domain<C> {
             Domain {
                 era: AtomicUsize::new(0),
                 newest: AtomicUsize::new(0),
-                top: AtomicUsize::new(0),
-                #[cfg(not(weakly_loom))]
-                benches: [const { AtomicPtr::new(ptr::null_mut()) }; BENCHES],
-                #[cfg(weakly_loom)]
-                benches: [AtomicPtr::new(ptr::null_mut())],
+                seats: Seats::new(),
                 limbo: Apart(Mutex::new(VecDeque::new())),
                 context,
             }
@@ -143,41 +83,11 @@ impl<C> Domain<C> {
         &self.context
     }
 
-    #[inline]
-    fn seat(&self, number: usize) -> &Seat {
-        let (bench, at) = locate(number);
-        // Acquire: the seats that another thread may have made (`add_bench`).
-        let seats = self.benches[bench].load(Acquire);
-        if seats.is_null() {
-            return self.add_bench(bench, at);
-        }
-        // SAFETY: a bench has as many seats (`locate`), and lasts as long as the domain.
-        unsafe { &*seats.add(at) }
-    }
-
-    #[cold]
-    fn add_bench(&self, bench: usize, at: usize) -> &Seat {
-        let seats: Box<[Seat]> = (0..FIRST << bench).map(|_| Seat::new()).collect();
-        let new = Box::into_raw(seats).cast::<Seat>();
-        // Release: who loads it finds the seats made. Acquire on failure: likewise, those of the winner.
-        let seats =
-            match self.benches[bench].compare_exchange(ptr::null_mut(), new, Release, Acquire) {
-                Ok(_) => new,
-                Err(there) => {
-                    // SAFETY: made here, as many, and seen by nobody.
-                    unsafe { free_bench(new, bench) };
-                    there
-                }
-            };
-        // SAFETY: as in `seat`.
-        unsafe { &*seats.add(at) }
-    }
-
     /// Enters. `prompt`: what is destroyed by the last who leaves is destroyed there and then (D3).
     #[inline(always)]
     pub(super) fn enter(&self, prompt: bool) -> Inside<'_, C> {
         let number = ThreadNumber::current();
-        let seat = self.seat(number.get());
+        let seat = self.seats.get(number.get());
         let depth = seat.depth.get();
         let since = if depth == 0 {
             seat.depth.set(1);
@@ -213,30 +123,8 @@ impl<C> Domain<C> {
             return OUT;
         }
         seat.depth.set(1);
-        // Relaxed: the barrier that follows is what makes `oldest` see it, as it sees the seat.
-        self.top.fetch_max(number + 1, Relaxed);
+        self.seats.include(number);
         self.sit_down(seat)
-    }
-
-    /// Shows all seats that have been used.
-    #[inline]
-    fn each_seat(&self, mut look: impl FnMut(&Seat)) {
-        // Relaxed: after the barrier of the caller, if it matters (D1).
-        let mut left = self.top.load(Relaxed);
-        for (bench, seats) in self.benches.iter().enumerate() {
-            if left == 0 {
-                return;
-            }
-            let used = left.min(FIRST << bench);
-            left -= used;
-            // Acquire: as in `seat`.
-            let seats = seats.load(Acquire);
-            // A bench of which no seat has been used may not be there.
-            if !seats.is_null() {
-                // SAFETY: a bench has as many seats, and lasts as long as the domain.
-                (0..used).for_each(|at| look(unsafe { &*seats.add(at) }));
-            }
-        }
     }
 
     /// The oldest era in which somebody who is inside has entered, or [`OUT`].
@@ -244,14 +132,16 @@ impl<C> Domain<C> {
     fn oldest(&self) -> usize {
         let mut oldest = OUT;
         // Acquire: who has wiped a seat has looked at everything it was to look at.
-        self.each_seat(|seat| oldest = oldest.min(seat.since.load(Acquire)));
+        self.seats
+            .each(|seat| oldest = oldest.min(seat.since.load(Acquire)));
         oldest
     }
 
     /// The sum of what threads have counted.
     pub(super) fn entries(&self) -> usize {
         let mut sum = 0_usize;
-        self.each_seat(|seat| sum = sum.wrapping_add(seat.entries.load(Relaxed)));
+        self.seats
+            .each(|seat| sum = sum.wrapping_add(seat.entries.load(Relaxed)));
         // What one thread has put in, and another has taken out, may be seen half.
         usize::try_from(sum as isize).unwrap_or(0)
     }
@@ -341,27 +231,6 @@ impl<C> Domain<C> {
         }
         panics.resume();
     }
-}
-
-impl<C> Drop for Domain<C> {
-    fn drop(&mut self) {
-        for bench in 0..BENCHES {
-            // Relaxed: nobody else is there.
-            let seats = self.benches[bench].load(Relaxed);
-            if !seats.is_null() {
-                // SAFETY: made by `add_bench`, and nobody sits there.
-                unsafe { free_bench(seats, bench) };
-            }
-        }
-    }
-}
-
-/// # Safety
-/// The seats were made by `add_bench` for this bench, and nobody uses them.
-unsafe fn free_bench(seats: *mut Seat, bench: usize) {
-    let seats = ptr::slice_from_raw_parts_mut(seats, FIRST << bench);
-    // SAFETY: the caller's promise.
-    drop(unsafe { Box::from_raw(seats) });
 }
 
 /// Of a thread that is inside.

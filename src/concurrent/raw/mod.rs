@@ -44,34 +44,18 @@
 mod array;
 mod bucket;
 mod domain;
+mod entry;
 #[cfg(all(test, weakly_loom))]
 mod models;
 mod resize;
 mod retired;
+mod seats;
 mod sweep;
 mod table;
 #[cfg(all(test, not(weakly_loom)))]
 mod tests;
 
+pub(super) use entry::Entry;
 pub(super) use retired::FirstPanic;
 pub(super) use sweep::SweepPosition;
 pub(super) use table::{Put, RawTable, Reader, Unlinked, Writer};
-
-use std::boxed::Box;
-
-/// What a table needs to know of its entries.
-pub(super) trait Entry {
-    /// Whether what an entry owns is to be destroyed as soon as nobody looks at it any more, and not only by the
-    /// next thread that leaves after that.
-    const PROMPT: bool;
-
-    /// What the table keeps at hand for the ends of its entries, as long as there are any.
-    type Context;
-
-    /// Always the same.
-    fn hash(&self) -> u64;
-
-    /// No thread looks at it any more: destroys it.
-    #[inline]
-    fn end(self: Box<Self>, _: &Self::Context) {}
-}

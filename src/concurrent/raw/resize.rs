@@ -3,9 +3,9 @@
 use core::ptr;
 use std::boxed::Box;
 
-use super::Entry;
 use super::array::Array;
 use super::bucket::Bucket;
+use super::entry::Entry;
 use super::table::Writer;
 
 impl<N: Entry> Writer<'_, N> {

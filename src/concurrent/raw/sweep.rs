@@ -7,8 +7,8 @@
 
 use core::ops::ControlFlow::{Break, Continue};
 
-use super::Entry;
 use super::array::Array;
+use super::entry::Entry;
 use super::table::Writer;
 use crate::sync::AtomicUsize;
 use crate::sync::Ordering::*;

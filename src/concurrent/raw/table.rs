@@ -7,10 +7,10 @@ use core::ptr;
 use std::boxed::Box;
 use std::vec::Vec;
 
-use super::Entry;
 use super::array::{Array, FEWEST};
 use super::bucket::{Bucket, Locked, Meta};
 use super::domain::{Domain, Reading, Writing};
+use super::entry::Entry;
 use super::retired::{FirstPanic, Retired};
 use crate::sync::AtomicPtr;
 use crate::sync::Ordering::*;

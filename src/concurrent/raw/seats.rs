@@ -1,0 +1,165 @@
+//! The seats at a table: one for each thread number that uses it.
+//!
+//! Seats are allocated in *benches*, each twice as long as the one before, when a thread with such a number first
+//! comes. They never move, so a bench is found by its number alone, without a lock.
+
+use core::cell::Cell;
+use core::ptr;
+use std::boxed::Box;
+
+use crate::sync::Ordering::*;
+use crate::sync::{AtomicPtr, AtomicUsize, const_fn};
+
+/// Not inside.
+pub(super) const OUT: usize = usize::MAX;
+/// The depth of a seat that nobody has used.
+pub(super) const UNUSED: usize = usize::MAX;
+
+/// Seats of the first bench; each further bench has twice as many as the one before.
+#[cfg(not(weakly_loom))]
+const FIRST: usize = 8;
+#[cfg(weakly_loom)]
+const FIRST: usize = 3;
+/// More threads than a process can have.
+#[cfg(not(weakly_loom))]
+const BENCHES: usize = 26;
+#[cfg(weakly_loom)]
+const BENCHES: usize = 1;
+
+/// On two cache lines of its own: processors fetch them in pairs.
+#[repr(align(128))]
+pub(super) struct Seat {
+    /// The era in which its thread has entered, or [`OUT`].
+    pub(super) since: AtomicUsize,
+    /// How many guards of its thread there are (D4), or [`UNUSED`].
+    pub(super) depth: Cell<usize>,
+    /// What its threads have put in, less what they have taken out, modulo 2^n. Written by one thread (D4),
+    /// read by all.
+    pub(super) entries: AtomicUsize,
+    /// How often its threads have read, modulo 2^n, where that is counted (D4).
+    pub(super) reads: Cell<usize>,
+}
+
+// SAFETY: D4 for `depth` and `reads`; the rest are atomics.
+unsafe impl Sync for Seat {}
+
+impl Seat {
+    fn new() -> Self {
+        Seat {
+            since: AtomicUsize::new(OUT),
+            depth: Cell::new(UNUSED),
+            entries: AtomicUsize::new(0),
+            reads: Cell::new(0),
+        }
+    }
+}
+
+/// All seats at a table.
+pub(super) struct Seats {
+    /// No seat of this number, or a higher one, has been used.
+    top: AtomicUsize,
+    benches: [AtomicPtr<Seat>; BENCHES],
+}
+
+/// Which bench a seat is on, and where.
+#[inline]
+const fn locate(number: usize) -> (usize, usize) {
+    if number < FIRST {
+        return (0, number);
+    }
+    let bench = (number / FIRST + 1).ilog2() as usize;
+    (bench, number - FIRST * ((1 << bench) - 1))
+}
+
+impl Seats {
+    const_fn! {
+        pub(super) fn new() -> Seats {
+            Seats {
+                top: AtomicUsize::new(0),
+                #[cfg(not(weakly_loom))]
+                benches: [const { AtomicPtr::new(ptr::null_mut()) }; BENCHES],
+                #[cfg(weakly_loom)]
+                benches: [AtomicPtr::new(ptr::null_mut())],
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, number: usize) -> &Seat {
+        let (bench, at) = locate(number);
+        // Acquire: the seats that another thread may have made (`add_bench`).
+        let seats = self.benches[bench].load(Acquire);
+        if seats.is_null() {
+            return self.add_bench(bench, at);
+        }
+        // SAFETY: a bench has as many seats (`locate`), and lasts as long as this.
+        unsafe { &*seats.add(at) }
+    }
+
+    #[cold]
+    fn add_bench(&self, bench: usize, at: usize) -> &Seat {
+        let seats: Box<[Seat]> = (0..FIRST << bench).map(|_| Seat::new()).collect();
+        let new = Box::into_raw(seats).cast::<Seat>();
+        // Release: who loads it finds the seats made. Acquire on failure: likewise, those of the winner.
+        let seats =
+            match self.benches[bench].compare_exchange(ptr::null_mut(), new, Release, Acquire) {
+                Ok(_) => new,
+                Err(there) => {
+                    // SAFETY: made here, as many, and seen by nobody.
+                    unsafe { free_bench(new, bench) };
+                    there
+                }
+            };
+        // SAFETY: as in `get`.
+        unsafe { &*seats.add(at) }
+    }
+
+    /// A thread with this number sits down for the first time: [`each`](Self::each) visits its seat from now on.
+    #[inline]
+    pub(super) fn include(&self, number: usize) {
+        // Relaxed: the caller's barrier, which follows, makes `Domain::oldest` see it, as it sees the seat.
+        self.top.fetch_max(number + 1, Relaxed);
+    }
+
+    /// Shows all seats that have been used.
+    #[inline]
+    pub(super) fn each(&self, mut look: impl FnMut(&Seat)) {
+        // Relaxed: after the barrier of the caller, if it matters (D1).
+        let mut left = self.top.load(Relaxed);
+        for (bench, seats) in self.benches.iter().enumerate() {
+            if left == 0 {
+                return;
+            }
+            let used = left.min(FIRST << bench);
+            left -= used;
+            // Acquire: as in `get`.
+            let seats = seats.load(Acquire);
+            // A bench of which no seat has been used may not be there.
+            if !seats.is_null() {
+                // SAFETY: a bench has as many seats, and lasts as long as this.
+                (0..used).for_each(|at| look(unsafe { &*seats.add(at) }));
+            }
+        }
+    }
+}
+
+impl Drop for Seats {
+    fn drop(&mut self) {
+        for bench in 0..BENCHES {
+            // Relaxed: nobody else is there.
+            let seats = self.benches[bench].load(Relaxed);
+            if !seats.is_null() {
+                // SAFETY: made by `add_bench`, and nobody sits there.
+                unsafe { free_bench(seats, bench) };
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The seats were made by `add_bench` for this bench, and nobody uses them.
+unsafe fn free_bench(seats: *mut Seat, bench: usize) {
+    let seats = ptr::slice_from_raw_parts_mut(seats, FIRST << bench);
+    // SAFETY: the caller's promise.
+    drop(unsafe { Box::from_raw(seats) });
+}
