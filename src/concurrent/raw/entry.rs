@@ -1,20 +1,20 @@
-//! What a table knows of its entries.
+//! The entries of a table.
 
 use std::boxed::Box;
 
 /// What a table needs to know of its entries.
 pub(in super::super) trait Entry {
-    /// Whether what an entry owns is to be destroyed as soon as nobody looks at it any more, and not only by the
-    /// next thread that leaves after that.
+    /// Whether what an entry owns is destroyed as soon as no thread looks at it, or may wait until the next thread
+    /// leaves.
     const PROMPT: bool;
 
-    /// What the table keeps at hand for the ends of its entries, as long as there are any.
+    /// What the table passes to [`end`](Self::end), as long as there are entries.
     type Context;
 
-    /// Always the same.
+    /// The hash. It never changes.
     fn hash(&self) -> u64;
 
-    /// No thread looks at it any more: destroys it.
+    /// Destroys an entry that no thread looks at any more.
     #[inline]
     fn end(self: Box<Self>, _: &Self::Context) {}
 }

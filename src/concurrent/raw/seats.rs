@@ -1,7 +1,7 @@
 //! The seats at a table: one for each thread number that uses it.
 //!
 //! Seats are allocated in *benches*, each twice as long as the one before, when a thread with such a number first
-//! comes. They never move, so a bench is found by its number alone, without a lock.
+//! comes. They never move, so a seat is found by its number alone, without a lock.
 
 use core::cell::Cell;
 use core::ptr;
@@ -10,9 +10,9 @@ use std::boxed::Box;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicPtr, AtomicUsize, const_fn};
 
-/// Not inside.
+/// The era of a seat whose thread is not inside.
 pub(super) const OUT: usize = usize::MAX;
-/// The depth of a seat that nobody has used.
+/// The depth of a seat that no thread has used.
 pub(super) const UNUSED: usize = usize::MAX;
 
 /// Seats of the first bench; each further bench has twice as many as the one before.
@@ -20,7 +20,7 @@ pub(super) const UNUSED: usize = usize::MAX;
 const FIRST: usize = 8;
 #[cfg(weakly_loom)]
 const FIRST: usize = 3;
-/// More threads than a process can have.
+/// Enough for more threads than a process can have.
 #[cfg(not(weakly_loom))]
 const BENCHES: usize = 26;
 #[cfg(weakly_loom)]
@@ -31,10 +31,10 @@ const BENCHES: usize = 1;
 pub(super) struct Seat {
     /// The era in which its thread has entered, or [`OUT`].
     pub(super) since: AtomicUsize,
-    /// How many guards of its thread there are (D4), or [`UNUSED`].
+    /// How many guards its thread has (D4), or [`UNUSED`].
     pub(super) depth: Cell<usize>,
-    /// What its threads have put in, less what they have taken out, modulo 2^n. Written by one thread (D4),
-    /// read by all.
+    /// Entries inserted by its threads, less those they have removed, modulo 2^n. Written by one thread (D4), read
+    /// by all.
     pub(super) entries: AtomicUsize,
     /// How often its threads have read, modulo 2^n, where that is counted (D4).
     pub(super) reads: Cell<usize>,
@@ -56,12 +56,12 @@ impl Seat {
 
 /// All seats at a table.
 pub(super) struct Seats {
-    /// No seat of this number, or a higher one, has been used.
+    /// No seat with this number or a higher one has been used.
     top: AtomicUsize,
     benches: [AtomicPtr<Seat>; BENCHES],
 }
 
-/// Which bench a seat is on, and where.
+/// The bench of a seat, and its place there.
 #[inline]
 const fn locate(number: usize) -> (usize, usize) {
     if number < FIRST {
@@ -87,7 +87,7 @@ impl Seats {
     #[inline]
     pub(super) fn get(&self, number: usize) -> &Seat {
         let (bench, at) = locate(number);
-        // Acquire: the seats that another thread may have made (`add_bench`).
+        // Acquire: with `add_bench`, perhaps of another thread: the seats are initialised.
         let seats = self.benches[bench].load(Acquire);
         if seats.is_null() {
             return self.add_bench(bench, at);
@@ -100,12 +100,13 @@ impl Seats {
     fn add_bench(&self, bench: usize, at: usize) -> &Seat {
         let seats: Box<[Seat]> = (0..FIRST << bench).map(|_| Seat::new()).collect();
         let new = Box::into_raw(seats).cast::<Seat>();
-        // Release: who loads it finds the seats made. Acquire on failure: likewise, those of the winner.
+        // Release: with the loads in `get` and `each`: the seats are initialised. Acquire on failure: likewise for
+        // the winner's.
         let seats =
             match self.benches[bench].compare_exchange(ptr::null_mut(), new, Release, Acquire) {
                 Ok(_) => new,
                 Err(there) => {
-                    // SAFETY: made here, as many, and seen by nobody.
+                    // SAFETY: made here, with as many seats, and no other thread has seen it.
                     unsafe { free_bench(new, bench) };
                     there
                 }
@@ -121,10 +122,10 @@ impl Seats {
         self.top.fetch_max(number + 1, Relaxed);
     }
 
-    /// Shows all seats that have been used.
+    /// Visits all seats that have been used.
     #[inline]
     pub(super) fn each(&self, mut look: impl FnMut(&Seat)) {
-        // Relaxed: after the barrier of the caller, if it matters (D1).
+        // Relaxed: after the caller's barrier, if it matters (D1).
         let mut left = self.top.load(Relaxed);
         for (bench, seats) in self.benches.iter().enumerate() {
             if left == 0 {
@@ -146,10 +147,10 @@ impl Seats {
 impl Drop for Seats {
     fn drop(&mut self) {
         for bench in 0..BENCHES {
-            // Relaxed: nobody else is there.
+            // Relaxed: no other thread is there.
             let seats = self.benches[bench].load(Relaxed);
             if !seats.is_null() {
-                // SAFETY: made by `add_bench`, and nobody sits there.
+                // SAFETY: made by `add_bench`, and no thread sits there.
                 unsafe { free_bench(seats, bench) };
             }
         }
@@ -157,7 +158,7 @@ impl Drop for Seats {
 }
 
 /// # Safety
-/// The seats were made by `add_bench` for this bench, and nobody uses them.
+/// `add_bench` made the seats for this bench, and no thread uses them.
 unsafe fn free_bench(seats: *mut Seat, bench: usize) {
     let seats = ptr::slice_from_raw_parts_mut(seats, FIRST << bench);
     // SAFETY: the caller's promise.
