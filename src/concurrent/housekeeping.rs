@@ -1,11 +1,12 @@
 //! The methods that all shared collections have, word for word.
 
-/// The methods about size and the dead, word for word those of every shared collection.
+/// The methods about size and dead entries, as every shared collection has them.
 macro_rules! shared_housekeeping {
     () => {
-        /// The number of entries. O(threads); of pairs O(capacity), while several deaths wait to be reclaimed.
-        /// Exact while nobody changes the collection; what has announced its death, and what is still
-        /// being made, do not count. For `Arc` it is an upper bound: the dead count until a sweep finds
+        /// The number of entries. O(threads); for pairs O(capacity), while several deaths wait to be reclaimed.
+        ///
+        /// Exact while no thread changes the collection. Entries whose death is notified, and values that are
+        /// still being made, do not count. For `Arc` it is an upper bound: dead entries count until a sweep finds
         /// them.
         #[must_use]
         pub fn len(&self) -> usize {
@@ -18,7 +19,7 @@ macro_rules! shared_housekeeping {
             self.len() == 0
         }
 
-        /// The number of live entries, by asking each. O(capacity).
+        /// The number of live entries, found by checking each. O(capacity).
         #[must_use]
         pub fn len_live(&self) -> usize {
             let mut live = 0;
@@ -28,10 +29,9 @@ macro_rules! shared_housekeeping {
             live
         }
 
-        /// The number of entries that have announced their death and wait to be reclaimed, and of those that
-        /// have gone and of which something is kept until it is [asked for](crate::Reclaim::OnRequest).
-        /// O(1); of pairs O(capacity), while several wait. For `Arc`, which announces nothing, only the
-        /// latter.
+        /// The number of entries whose death is notified and that wait to be reclaimed, plus those that are gone
+        /// but of which something is kept until it is [asked for](crate::Reclaim::OnRequest). O(1); for pairs
+        /// O(capacity), while several wait. For `Arc`, which sends no notices, only the latter.
         #[must_use]
         pub fn pending_dead(&self) -> usize {
             self.table.pending()
@@ -47,40 +47,40 @@ macro_rules! shared_housekeeping {
         /// [`Reclaim::OnUse`](crate::Reclaim::OnUse).
         ///
         /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is kept until [`purge`](Self::purge),
-        /// [`clear`](Self::clear), or the end of the collection. An entry that others are looking at when
-        /// it is unlinked is kept when the last of them leaves; a `purge` before that misses it. To go back
-        /// destroys what has been kept. (Entries that die while another thread changes the policy may be
-        /// treated either way. A collection that owns nothing of its entries has nothing to destroy.)
+        /// [`clear`](Self::clear), or the drop of the collection. An entry that other threads are looking at when
+        /// it is unlinked is kept when the last of them leaves; a `purge` before that misses it. Switching back
+        /// destroys what has been kept. (Entries that die while another thread changes the policy may be treated
+        /// either way. A collection that owns nothing in its entries has nothing to destroy.)
         ///
         /// # Panics
-        /// If a destructor does, when all have run.
+        /// If a destructor panics, after all of them have run.
         pub fn set_reclaim(&self, reclaim: $crate::table::Reclaim) {
             self.table.set_reclaim(reclaim);
         }
 
-        /// Buries all the dead, destroying what their entries own, and those that die of that, and so
-        /// on until nobody is left. O(deaths) for `Strong`, O(capacity) for each round for `Arc`. What is
-        /// [kept](crate::Reclaim::OnRequest) of the dead goes too.
+        /// Reclaims all dead entries and destroys what they own, then those that die of that, and so on until none
+        /// is left. O(deaths) for `Strong`, O(capacity) for each round for `Arc`. What is
+        /// [kept](crate::Reclaim::OnRequest) of dead entries goes too.
         ///
-        /// It waits for nobody but for another thread that is burying, and for that only until it has
-        /// unlinked what it has taken. In a destructor that is run by a purge in a destructor, and so on, 16 deep
-        /// on this thread, of whatever collections, it does nothing: the stack has an end. Who purges then purges
-        /// once more, later.
+        /// It waits only for another thread that is draining notices, and only until that has unlinked the entries
+        /// of its batch. Nested 16 deep on this thread (a purge in a destructor that a purge runs, and so on, in
+        /// any collections) it does nothing, because the stack is finite; purge once more afterwards.
         ///
         /// # Panics
-        /// If a destructor does, when all have run.
+        /// If a destructor panics, after all of them have run.
         pub fn purge(&self) {
             self.table.purge();
         }
 
-        /// Gives back memory that is not needed, after the dead have been unlinked, as by [`purge`](Self::purge);
-        /// what is [kept](crate::Reclaim::OnRequest) of them stays. O(capacity). Others may use the
-        /// collection meanwhile, and help; nobody waits but, for some instructions, at a bucket. If it has to
-        /// grow or shrinks for another thread at this moment, it may stay longer than it needs to be. The memory
-        /// itself is free when nobody looks at it any more.
+        /// Gives back memory that is not needed, after unlinking the dead as [`purge`](Self::purge) does; what is
+        /// [kept](crate::Reclaim::OnRequest) of them stays. O(capacity).
+        ///
+        /// Other threads may use the collection meanwhile, and help; a thread waits only at a bucket, for a few
+        /// instructions. If the table has to grow, or another thread shrinks it at this moment, it may stay longer
+        /// than it needs to be. The memory itself is freed when no thread looks at it any more.
         ///
         /// # Panics
-        /// If a destructor does.
+        /// If a destructor panics.
         ///
         /// ```
         /// use weakly::{Strong, concurrent::WeakSet};
@@ -95,13 +95,14 @@ macro_rules! shared_housekeeping {
             self.table.shrink_to_fit();
         }
 
-        /// Removes all entries that are there, dead or alive, with what is
-        /// [kept](crate::Reclaim::OnRequest) of those that have gone. O(capacity). What other threads put in
-        /// meanwhile may stay; what is being made meanwhile goes to those who have asked for it, and is
-        /// not kept.
+        /// Removes all entries, dead or alive, and what is [kept](crate::Reclaim::OnRequest) of those that are
+        /// gone. O(capacity).
+        ///
+        /// What other threads insert meanwhile may stay. A value that is being made meanwhile goes to the callers
+        /// that wait for it, and is not kept.
         ///
         /// # Panics
-        /// If a destructor does, when all have run.
+        /// If a destructor panics, after all of them have run.
         pub fn clear(&self) {
             self.table.clear();
         }

@@ -1,9 +1,9 @@
-//! What becomes of what a dead node owns: it is destroyed when nobody looks at it any more, or then kept until
-//! it is asked for.
+//! What a dead node owns, under either policy: it is destroyed when no thread looks at it any more, or kept from
+//! then on until it is asked for.
 //!
-//! Others may be looking at a node that has been unlinked, so nothing can be taken out of it before its
-//! end. Who unlinks it marks it; at its end, which the table's reclamation brings about and for which it has
-//! this at hand, what it owns is moved from there to where it is kept.
+//! Other threads may be looking at a node that has been unlinked, so nothing can be moved out of it before its
+//! end. The thread that unlinks it marks it. At its end, which the table's reclamation brings about, and to which
+//! it passes this list, what the node owns is moved to the list.
 
 use core::mem;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
@@ -16,11 +16,11 @@ use super::raw::FirstPanic;
 pub(super) struct Kept<K, V> {
     /// Whether anything is to be kept. Written under the lock of the list.
     on_request: AtomicBool,
-    /// Whether keys are kept too: else they own nothing.
+    /// Whether keys are kept too: if not, they own nothing.
     with_keys: bool,
-    /// How long the list is.
+    /// The length of the list.
     len: AtomicUsize,
-    /// No code of users runs under its lock (T4).
+    /// T4: no user code runs under its lock.
     list: Mutex<Vec<(Option<K>, V)>>,
 }
 
@@ -80,7 +80,7 @@ impl<K, V> Kept<K, V> {
 }
 
 impl<K, V> Drop for Kept<K, V> {
-    /// Destroys all that is still kept, also if some destructors panic.
+    /// Destroys all that is still kept, even if some destructors panic.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         for left in mem::take(&mut *self.list()) {

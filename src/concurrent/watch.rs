@@ -63,7 +63,7 @@ pub trait Watches: Deregister + Send + Sync {
     /// Whether whoever puts the entry in holds the objects, so that no death can be missed.
     #[doc(hidden)]
     #[inline]
-    fn is_held(&self) -> bool {
+    fn kept_alive(&self) -> bool {
         true
     }
     /// Whether an object has announced its death; if not, its notice will come after this.
@@ -144,7 +144,7 @@ impl<'q, T: Deregister> Unplaced<'q, T> {
     /// The tie, which gets into an entry with the same queue, or into a tie of several.
     #[inline]
     pub(crate) fn into_inner(mut self) -> T {
-        self.watch.take().expect("it is there until now")
+        self.watch.take().expect("it is taken only here")
     }
 }
 
@@ -162,7 +162,9 @@ impl<T: Deregister> Deref for Unplaced<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        self.watch.as_ref().expect("it is there until the end")
+        self.watch
+            .as_ref()
+            .expect("it is taken only by `into_inner`")
     }
 }
 

@@ -72,7 +72,7 @@ impl<A: AsRef<[AnyWatch]> + Send + Sync> Watches for EntryWatches<A> {
 
     /// A computation does not hold what it depends on besides: a notice may come, and go, before there is
     /// an entry to go.
-    fn is_held(&self) -> bool {
+    fn kept_alive(&self) -> bool {
         self.others.is_empty()
     }
 

@@ -173,7 +173,7 @@ impl<N: Entry> Array<N> {
     fn join(&self, next: &Self, index: usize, low: Locked<'_, N>) {
         let bucket = &self.buckets[index + next.len()];
         let Some(high) = bucket.lock(first_load(Meta::EMPTY, || bucket.meta())) else {
-            unreachable!("it moves with the lower one")
+            unreachable!("it has moved, but the lower bucket of its group has not")
         };
         // No other thread finds this bucket before an unlock marks its source as moved. All that belongs here
         // comes from these two.
@@ -250,7 +250,9 @@ impl<N: Entry> Array<N> {
             if !bucket.meta().has_moved() {
                 return bucket.chain().try_for_each(|bucket| look(bucket, part));
             }
-            array = array.next().expect("it has moved there");
+            array = array
+                .next()
+                .expect("a bucket has moved, but there is no next array");
         }
     }
 }

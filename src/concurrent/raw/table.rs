@@ -205,7 +205,7 @@ impl<N: Entry> Deref for Unlinked<'_, N> {
 
     #[inline]
     fn deref(&self) -> &N {
-        debug_assert!(!self.node.is_null(), "it is in the table");
+        debug_assert!(!self.node.is_null(), "the entry has been linked");
         // SAFETY: it is ours until it is linked, after which the caller does not use it.
         unsafe { &*self.node }
     }
