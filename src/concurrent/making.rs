@@ -44,7 +44,7 @@ pub(crate) fn made_by<K, V>(made: Result<V, Cycle>) -> V {
 #[cold]
 pub(crate) fn cycle<K, V>() -> ! {
     panic!(
-        "a cycle: the value ({}) of a key ({}) needs itself to be made",
+        "a cycle: making the value ({}) of a key ({}) requires that value itself",
         core::any::type_name::<V>(),
         core::any::type_name::<K>()
     )
