@@ -11,7 +11,7 @@ use crate::queue::Stripe;
 use crate::table::Reclaim;
 
 /// How deep drains may nest: the destructor of what one drain reclaims may start another.
-const NESTED: usize = 16;
+const MAX_NESTED: usize = 16;
 
 std::thread_local! {
     static DRAINS: Cell<usize> = const { Cell::new(0) };
@@ -139,7 +139,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         }
         let mut turn = 0;
         while let Some(stripe) = self.queue().due() {
-            if DRAINS.get() >= NESTED {
+            if DRAINS.get() >= MAX_NESTED {
                 return;
             }
             // A drain that panics has taken some.
@@ -192,12 +192,12 @@ impl Depth {
     /// Enters one more drain; `None` if they nest too deep.
     pub(super) fn enter() -> Option<Self> {
         let before = DRAINS.get();
-        (before < NESTED).then(|| Self::set(before, before + 1))
+        (before < MAX_NESTED).then(|| Self::set(before, before + 1))
     }
 
     /// As deep as possible: nothing is drained meanwhile.
     pub(super) fn full() -> Self {
-        Self::set(DRAINS.get(), NESTED)
+        Self::set(DRAINS.get(), MAX_NESTED)
     }
 
     fn set(before: usize, now: usize) -> Self {

@@ -27,15 +27,15 @@ use crate::sync::{Arc, Condvar, Mutex, MutexGuard, thread_local};
 
 /// A value that one thread is making.
 pub(crate) struct Flight {
-    leader: Arc<Leader>,
+    leader: Arc<ThreadState>,
     /// Whether it counts among the flights of [`LATE`].
     late: bool,
     complete: Mutex<bool>,
     completion: Condvar,
 }
 
-/// A thread, as flights know it.
-struct Leader {
+/// The state of a thread, as flights know it.
+struct ThreadState {
     waits_for: Mutex<Option<Arc<Flight>>>,
 }
 
@@ -44,11 +44,11 @@ struct Leader {
 pub(crate) struct Cycle;
 
 /// The thread, and how many flights it has.
-type Late = RefCell<Option<(Arc<Leader>, usize)>>;
+type Late = RefCell<Option<(Arc<ThreadState>, usize)>>;
 
 thread_local! {
-    static LEADER: Arc<Leader> = Leader::new();
-    /// This thread after its [`LEADER`] was destroyed, as long as it has flights. This, and the next, have no
+    static THIS_THREAD: Arc<ThreadState> = ThreadState::new();
+    /// This thread after its [`THIS_THREAD`] was destroyed, as long as it has flights. This, and the next, have no
     /// destructors, so the destructors of other thread-locals can use them: they own nothing once there are no
     /// flights.
     static LATE: ManuallyDrop<Late> = ManuallyDrop::default();
@@ -59,27 +59,27 @@ thread_local! {
 /// A flight that is started while its thread has yet to do something else.
 pub(crate) struct Standby(Arc<Flight>);
 
-impl Leader {
+impl ThreadState {
     fn new() -> Arc<Self> {
-        Arc::new(Leader {
+        Arc::new(ThreadState {
             waits_for: Mutex::new(None),
         })
     }
 }
 
 /// This thread, which is to have so many more flights, and whether it is late.
-fn leader(flights: usize) -> (Arc<Leader>, bool) {
-    match LEADER.try_with(Arc::clone) {
+fn this_thread(flights: usize) -> (Arc<ThreadState>, bool) {
+    match THIS_THREAD.try_with(Arc::clone) {
         Ok(leader) => (leader, false),
-        Err(_) => (late_leader(flights), true),
+        Err(_) => (late_thread(flights), true),
     }
 }
 
 #[cold]
-fn late_leader(flights: usize) -> Arc<Leader> {
+fn late_thread(flights: usize) -> Arc<ThreadState> {
     LATE.with(|late| {
         let mut late = late.borrow_mut();
-        let (leader, before) = late.take().unwrap_or_else(|| (Leader::new(), 0));
+        let (leader, before) = late.take().unwrap_or_else(|| (ThreadState::new(), 0));
         let count = before + flights;
         // (No thread can wait for one without flights, so it needs no lasting identity.)
         if count != 0 {
@@ -110,7 +110,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Flight {
     /// Starts a flight of this thread, which has to [`complete`](Self::complete) it whatever happens.
     pub(crate) fn start() -> Arc<Self> {
-        let (leader, late) = leader(1);
+        let (leader, late) = this_thread(1);
         Arc::new(Flight {
             leader,
             late,
@@ -145,7 +145,7 @@ impl Flight {
         // F3
         let called_off = STANDING_BY.with(|flights| flights.take());
         called_off.iter().for_each(|flight| flight.complete());
-        let (me, _) = leader(0);
+        let (me, _) = this_thread(0);
         // F1
         *lock(&me.waits_for) = Some(Arc::clone(this));
         let cycle = Self::leads_to(this, &me);
@@ -164,7 +164,7 @@ impl Flight {
     }
 
     /// Whether this flight cannot complete before one of `me` does.
-    fn leads_to(this: &Arc<Self>, me: &Arc<Leader>) -> bool {
+    fn leads_to(this: &Arc<Self>, me: &Arc<ThreadState>) -> bool {
         let mut way = vec![Arc::clone(this)];
         while let Some(last) = way.last() {
             if Arc::ptr_eq(&last.leader, me) {

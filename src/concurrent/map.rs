@@ -33,7 +33,10 @@ impl Address {
 /// is dead. So if it still has one, the object has lived all the time, and the entry is not that of a later object
 /// at this address.
 #[inline]
-pub(super) fn has<K: StrongRef, Q: ?Sized + Identify<K>>(key: &Q, address: Address) -> bool {
+pub(super) fn has_address<K: StrongRef, Q: ?Sized + Identify<K>>(
+    key: &Q,
+    address: Address,
+) -> bool {
     Address::of(key.addr()).1 == address
 }
 
@@ -110,7 +113,7 @@ impl<K: SharedRef, V> WeakMap<K, V> {
     ) -> Option<R> {
         let (hash, address) = Address::of(key.addr());
         self.table.read(hash, &address, |_, value| {
-            has::<K, Q>(key, address).then(|| look(value))
+            has_address::<K, Q>(key, address).then(|| look(value))
         })
     }
 
@@ -144,7 +147,7 @@ impl<K: SharedRef, V> WeakMap<K, V> {
             .remove(
                 hash,
                 &address,
-                |_, value| has::<K, Q>(key, address) && wanted(value),
+                |_, value| has_address::<K, Q>(key, address) && wanted(value),
                 |_, _| (),
             )
             .is_some()
@@ -230,7 +233,7 @@ impl<K: SharedRef, V: Clone> WeakMap<K, V> {
     /// thread looks at it any more, as for [`remove_if`](Self::remove_if).)
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         let (hash, address) = Address::of(key.addr());
-        let wanted = |_: &_, _: &V| has::<K, Q>(key, address);
+        let wanted = |_: &_, _: &V| has_address::<K, Q>(key, address);
         self.table
             .remove(hash, &address, wanted, |_, value| value.clone())
     }

@@ -6,7 +6,7 @@ use std::vec::Vec;
 use super::housekeeping::shared_housekeeping;
 use super::iter::PairIter;
 use super::making::made_by;
-use super::map::{Address, has};
+use super::map::{Address, has_address};
 use super::table::Table;
 use super::watch::{Pair, SharedRef, SharedWatchFor, Unplaced, WatchesOne};
 use crate::hash::HashValue;
@@ -71,7 +71,9 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     ) -> Option<R> {
         let (hash, address) = Address::of(key.addr());
         self.table.read(hash, &address, |watches, ()| {
-            has::<K, Q>(key, address).then(|| look(watches)).flatten()
+            has_address::<K, Q>(key, address)
+                .then(|| look(watches))
+                .flatten()
         })
     }
 
@@ -149,7 +151,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// Removes the entry of a key; returns its value, if that is alive. O(1).
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         let (hash, address) = Address::of(key.addr());
-        let wanted = |_: &_, &(): &()| has::<K, Q>(key, address);
+        let wanted = |_: &_, &(): &()| has_address::<K, Q>(key, address);
         self.table
             .remove(hash, &address, wanted, |watches, ()| watches.1.upgrade())?
     }
@@ -166,7 +168,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     ) -> Option<V> {
         let (hash, address) = Address::of(key.addr());
         let asked = |watches: &EntryWatches<K, V>, &(): &()| {
-            let value = has::<K, Q>(key, address).then(|| watches.1.upgrade());
+            let value = has_address::<K, Q>(key, address).then(|| watches.1.upgrade());
             value.flatten().is_some_and(|value| wanted(&value))
         };
         self.table

@@ -1,8 +1,8 @@
 //! The table under the shared collections: that of [`raw`](super::raw), with a queue of notices.
 //!
-//! * **T1** A node whose watch [pins](Watches::pins) its key is not stale when a lookup finds it, or what is shown
-//!   of it tells. For any other node, the lookup checks that no notice is pending *before* it reads the table (S2
-//!   of the queue); if one is, it asks the node.
+//! * **T1** A node whose watch [pins](Watches::pins) its key is live when a lookup finds it, or the lookup's upgrade
+//!   fails. For any other node, the lookup checks that no notice is pending *before* it reads the table (S2 of the
+//!   queue); if one is, it asks the node.
 //! * **T2** A node is ended once, by the thread that has unlinked it: the table hands it to one thread only.
 //! * **T3** A notice unlinks the node with its hook and no other.
 //! * **T4** User code never runs under a lock of ours, nor between taking a notice and unlinking its entry.

@@ -58,7 +58,7 @@ pub trait Watches: Deregister + Send + Sync {
     /// Whether, while the watch lasts, a lookup cannot take its entry for that of another object. Either the key
     /// is the address of a payload in a block that the watch keeps allocated: no other object can get that
     /// address, and a caller that has it keeps the object alive. Or the lookup compares through an upgrade. So
-    /// what it finds is not stale, or the upgrade tells.
+    /// what it finds is not stale, or the upgrade fails.
     #[doc(hidden)]
     fn pins(&self) -> bool;
     /// Whether the thread that inserts the entry keeps the objects alive, so that no death can be missed.

@@ -80,7 +80,7 @@ enum Failed<E> {
     /// It is being computed by this thread, or by one that waits for it.
     Cycle,
     /// The computation has failed.
-    By(E),
+    Error(E),
 }
 
 /// What has happened to a [`Memo`] so far. Exact while no thread uses it. Then each call that has returned is a
@@ -246,7 +246,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         };
         match self.compute(&key, absent, compute) {
             Ok(value) => Ok(value),
-            Err(Failed::By(error)) => Err(error),
+            Err(Failed::Error(error)) => Err(error),
             Err(Failed::Cycle) => cycle::<K, V>(),
         }
     }
@@ -274,7 +274,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         match self.begin(key, absent) {
             Ok(Wanted::Ours(begun)) => match compute(begun.computation()) {
                 Ok(value) => Ok(begun.finish(value)),
-                Err(error) => Err(Failed::By(error)),
+                Err(error) => Err(Failed::Error(error)),
             },
             Ok(Wanted::There(value)) => Ok(value),
             Err(Cycle) => Err(Failed::Cycle),

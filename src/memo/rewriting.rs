@@ -38,10 +38,10 @@ use crate::reference::{StrongRef, WeakKey};
 /// another memo by [`get_or_compute`](Memo::get_or_compute). There it would stand for an input of another key; and
 /// if that key has no such input, the methods that return results panic.
 #[derive(Debug, Clone)]
-pub struct Rewritten<R>(Kept<R>);
+pub struct Rewritten<R>(Stored<R>);
 
 #[derive(Debug, Clone)]
-enum Kept<R> {
+enum Stored<R> {
     /// The input at this place of the key.
     Input(usize),
     Other(R),
@@ -56,17 +56,17 @@ impl<R: StrongRef + Clone + 'static> Rewritten<R> {
         let input = inputs
             .iter()
             .position(|input| input.is_some_and(|input| WeakKey::addr(input) == addr));
-        Rewritten(input.map_or(Kept::Other(result), Kept::Input))
+        Rewritten(input.map_or(Stored::Other(result), Stored::Input))
     }
 
     /// The result, for the same key as when it was made.
     #[inline(never)]
     fn of_key<K: MemoKey>(self, key: K::Ref<'_>) -> R {
         match self.0 {
-            Kept::Input(place) => K::inputs::<R>(key)[place]
+            Stored::Input(place) => K::inputs::<R>(key)[place]
                 .cloned()
                 .expect("a `Rewritten` was used with a key other than its own"),
-            Kept::Other(result) => result,
+            Stored::Other(result) => result,
         }
     }
 }

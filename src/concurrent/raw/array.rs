@@ -10,9 +10,9 @@ use crate::sync::Ordering::*;
 use crate::sync::{AtomicPtr, AtomicUsize, Live, first_load};
 
 /// Buckets of the first array.
-pub(super) const FEWEST: usize = if cfg!(weakly_loom) { 1 } else { 4 };
+pub(super) const MIN_LEN: usize = if cfg!(weakly_loom) { 1 } else { 4 };
 /// The average number of entries per bucket above which an array is too short.
-const FULL: usize = if SLOTS == 6 { 4 } else { SLOTS - 1 };
+const MAX_LOAD: usize = if SLOTS == 6 { 4 } else { SLOTS - 1 };
 /// The most buckets that one operation moves, besides its own.
 const SHARE: usize = if cfg!(weakly_loom) { 1 } else { 32 };
 
@@ -45,8 +45,8 @@ impl<N> Array<N> {
 
     /// How many buckets so many entries want.
     pub(super) fn len_for(entries: usize) -> usize {
-        let buckets = entries.div_ceil(FULL).next_power_of_two();
-        buckets.max(FEWEST)
+        let buckets = entries.div_ceil(MAX_LOAD).next_power_of_two();
+        buckets.max(MIN_LEN)
     }
 
     #[inline]
@@ -56,7 +56,7 @@ impl<N> Array<N> {
     }
 
     pub(super) fn is_full_with(&self, entries: usize) -> bool {
-        entries > self.len() * FULL
+        entries > self.len() * MAX_LOAD
     }
 
     #[inline]

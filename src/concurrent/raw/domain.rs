@@ -30,15 +30,15 @@ use std::collections::VecDeque;
 use std::vec::Vec;
 
 use super::retired::{FirstPanic, Retired};
-use super::seats::{OUT, Seat, Seats, UNUSED};
+use super::seats::{OUTSIDE, Seat, Seats, UNUSED};
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, const_fn, first_load, store_load};
 use crate::thread::ThreadNumber;
 
 /// From here on no era ends: what is retired waits for a moment when no thread is inside. (It is far below
-/// [`OUT`], since several threads may end an era at once.) A 64-bit processor never gets here; a 32-bit one may,
+/// [`OUTSIDE`], since several threads may end an era at once.) A 64-bit processor never gets here; a 32-bit one may,
 /// after two billion ends.
-const LAST_ERA: usize = OUT / 2;
+const LAST_ERA: usize = OUTSIDE / 2;
 /// How often a thread that has unlinked something checks whether those inside have left, before it goes to limbo.
 /// Measured: a reader is inside for 20 ns, and a check takes about as long; limbo costs both sides a lock and five
 /// cache misses.
@@ -56,13 +56,13 @@ pub(super) struct Domain<C> {
     newest: AtomicUsize,
     seats: Seats,
     /// In the order of their eras.
-    limbo: Apart<Mutex<Limbo<C>>>,
+    limbo: CachePadded<Mutex<Limbo<C>>>,
     context: C,
 }
 
 /// On cache lines of its own: threads that enter read the other fields.
 #[repr(align(128))]
-struct Apart<T>(T);
+struct CachePadded<T>(T);
 
 type Limbo<C> = VecDeque<(usize, Retired<C>)>;
 
@@ -73,7 +73,7 @@ impl<C> Domain<C> {
                 era: AtomicUsize::new(0),
                 newest: AtomicUsize::new(0),
                 seats: Seats::new(),
-                limbo: Apart(Mutex::new(VecDeque::new())),
+                limbo: CachePadded(Mutex::new(VecDeque::new())),
                 context,
             }
         }
@@ -121,17 +121,17 @@ impl<C> Domain<C> {
     fn enter_again(&self, seat: &Seat, depth: usize, number: usize) -> usize {
         if depth != UNUSED {
             seat.depth.set(depth + 1);
-            return OUT;
+            return OUTSIDE;
         }
         seat.depth.set(1);
         self.seats.include(number);
         self.sit_down(seat)
     }
 
-    /// The oldest era in which a thread that is still inside has entered, or [`OUT`].
+    /// The oldest era in which a thread that is still inside has entered, or [`OUTSIDE`].
     #[inline]
     fn oldest(&self) -> usize {
-        let mut oldest = OUT;
+        let mut oldest = OUTSIDE;
         // Acquire: with `leave`. A thread that has wiped its seat has finished all its reads.
         self.seats
             .each(|seat| oldest = oldest.min(seat.since.load(Acquire)));
@@ -152,7 +152,7 @@ impl<C> Domain<C> {
     fn end_era(&self) -> usize {
         // Relaxed: a bound that is far away.
         if first_load(0, || self.era.load(Relaxed)) >= LAST_ERA {
-            return OUT - 1;
+            return OUTSIDE - 1;
         }
         // Release: with `sit_down`. A thread that enters in a later era does not find what we have unlinked.
         // (Other threads may end eras in between: their changes of the number continue the release sequence of
@@ -239,7 +239,7 @@ impl<C> Domain<C> {
 pub(super) struct Inside<'d, C> {
     domain: &'d Domain<C>,
     seat: &'d Seat,
-    /// The era in which this guard entered; [`OUT`] if its thread was inside before.
+    /// The era in which this guard entered; [`OUTSIDE`] if its thread was inside before.
     since: usize,
     prompt: bool,
     /// Dropped after everything else: a borrowed number goes back then.
@@ -267,17 +267,17 @@ impl<C> Inside<'_, C> {
         }
         if barrier || self.prompt {
             // D3; and D1, for what this thread has unlinked.
-            store_load(&self.seat.since, OUT);
+            store_load(&self.seat.since, OUTSIDE);
         } else {
             // Release: with `oldest`.
-            self.seat.since.store(OUT, Release);
+            self.seat.since.store(OUTSIDE, Release);
         }
     }
 
     /// D3, after `leave`.
     #[inline]
     fn look_back(&self) {
-        if self.since == OUT {
+        if self.since == OUTSIDE {
             return;
         }
         // Relaxed: after the barrier in `leave`. What it stands for is read under the lock.
@@ -375,7 +375,7 @@ impl<C> Drop for Writing<'_, C> {
         let all = core::iter::once(first).chain(self.more.take());
         let domain = self.inside.domain;
         let out = self.inside.seat.depth.get() == 0;
-        if domain.oldest() == OUT || out && domain.leave_soon() {
+        if domain.oldest() == OUTSIDE || out && domain.leave_soon() {
             domain.destroy(all);
         } else {
             // `to_limbo` reads the seats too, after this thread has left.

@@ -11,15 +11,15 @@ use crate::sync::Ordering::*;
 use crate::sync::{AtomicPtr, AtomicUsize, const_fn};
 
 /// The era of a seat whose thread is not inside.
-pub(super) const OUT: usize = usize::MAX;
+pub(super) const OUTSIDE: usize = usize::MAX;
 /// The depth of a seat that no thread has used.
 pub(super) const UNUSED: usize = usize::MAX;
 
 /// Seats of the first bench; each further bench has twice as many as the one before.
 #[cfg(not(weakly_loom))]
-const FIRST: usize = 8;
+const FIRST_BENCH: usize = 8;
 #[cfg(weakly_loom)]
-const FIRST: usize = 3;
+const FIRST_BENCH: usize = 3;
 /// Enough for more threads than a process can have.
 #[cfg(not(weakly_loom))]
 const BENCHES: usize = 26;
@@ -29,7 +29,7 @@ const BENCHES: usize = 1;
 /// On two cache lines of its own: processors fetch them in pairs.
 #[repr(align(128))]
 pub(super) struct Seat {
-    /// The era in which its thread has entered, or [`OUT`].
+    /// The era in which its thread has entered, or [`OUTSIDE`].
     pub(super) since: AtomicUsize,
     /// How many guards its thread has (D4), or [`UNUSED`].
     pub(super) depth: Cell<usize>,
@@ -46,7 +46,7 @@ unsafe impl Sync for Seat {}
 impl Seat {
     fn new() -> Self {
         Seat {
-            since: AtomicUsize::new(OUT),
+            since: AtomicUsize::new(OUTSIDE),
             depth: Cell::new(UNUSED),
             entries: AtomicUsize::new(0),
             reads: Cell::new(0),
@@ -64,11 +64,11 @@ pub(super) struct Seats {
 /// The bench of a seat, and its place there.
 #[inline]
 const fn locate(number: usize) -> (usize, usize) {
-    if number < FIRST {
+    if number < FIRST_BENCH {
         return (0, number);
     }
-    let bench = (number / FIRST + 1).ilog2() as usize;
-    (bench, number - FIRST * ((1 << bench) - 1))
+    let bench = (number / FIRST_BENCH + 1).ilog2() as usize;
+    (bench, number - FIRST_BENCH * ((1 << bench) - 1))
 }
 
 impl Seats {
@@ -98,7 +98,7 @@ impl Seats {
 
     #[cold]
     fn add_bench(&self, bench: usize, at: usize) -> &Seat {
-        let seats: Box<[Seat]> = (0..FIRST << bench).map(|_| Seat::new()).collect();
+        let seats: Box<[Seat]> = (0..FIRST_BENCH << bench).map(|_| Seat::new()).collect();
         let new = Box::into_raw(seats).cast::<Seat>();
         // Release: with the loads in `get` and `each`: the seats are initialised. Acquire on failure: likewise for
         // the winner's.
@@ -131,7 +131,7 @@ impl Seats {
             if left == 0 {
                 return;
             }
-            let used = left.min(FIRST << bench);
+            let used = left.min(FIRST_BENCH << bench);
             left -= used;
             // Acquire: as in `get`.
             let seats = seats.load(Acquire);
@@ -160,7 +160,7 @@ impl Drop for Seats {
 /// # Safety
 /// `add_bench` made the seats for this bench, and no thread uses them.
 unsafe fn free_bench(seats: *mut Seat, bench: usize) {
-    let seats = ptr::slice_from_raw_parts_mut(seats, FIRST << bench);
+    let seats = ptr::slice_from_raw_parts_mut(seats, FIRST_BENCH << bench);
     // SAFETY: the caller's promise.
     drop(unsafe { Box::from_raw(seats) });
 }

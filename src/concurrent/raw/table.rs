@@ -7,7 +7,7 @@ use core::ptr;
 use std::boxed::Box;
 use std::vec::Vec;
 
-use super::array::{Array, FEWEST};
+use super::array::{Array, MIN_LEN};
 use super::bucket::{Bucket, Locked, Meta};
 use super::domain::{Domain, Reading, Writing};
 use super::entry::Entry;
@@ -418,7 +418,7 @@ impl<N: Entry> Writer<'_, N> {
         let mut spare = None;
         loop {
             let Some(array) = self.array_for(hash) else {
-                self.table.begin(FEWEST);
+                self.table.begin(MIN_LEN);
                 continue;
             };
             let home = array.home(hash);

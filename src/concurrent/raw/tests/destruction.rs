@@ -50,11 +50,11 @@ fn guest<'s>(
     table: &'s RawTable<Node>,
 ) -> impl FnOnce() + use<'s> {
     let (entered, is_inside) = mpsc::channel();
-    let (leave, told) = mpsc::channel::<()>();
+    let (leave, signal) = mpsc::channel::<()>();
     let thread = scope.spawn(move || {
         let reader = table.read();
         entered.send(()).expect("they wait");
-        told.recv().expect("they tell");
+        signal.recv().expect("the signal comes");
         drop(reader);
     });
     is_inside.recv().expect("it enters");
