@@ -221,7 +221,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
             .and_then(|found| found.node.ready())
             .and_then(|(watch, value)| {
                 let found = read(watch, value);
-                // In the destructor of its object, which may look once more.
+                // Not in the destructor of its object, which may look it up once more.
                 sweeps = sweeps && !(found.is_some() && watch.is_stale());
                 found
             });
