@@ -52,7 +52,7 @@ impl Asking {
         };
         assert!(
             there.is_none_or(|there| !put.contains(&there)),
-            "the closure sets the entry it is asked about, so it would be called again for ever"
+            "the closure sets the entry that it is asked about, so it would be called again for ever"
         );
         let inside = Inside::of(self.hash);
         let answer = closure();

@@ -244,7 +244,7 @@ fn it_is_made_once<P: Pointer>() {
             attribute.get_or_init(&object, || unreachable!())
         });
     });
-    assert!(circle.is_some_and(|circle| circle.contains("cycle")));
+    assert!(circle.is_some_and(|circle| circle.contains("circle")));
     assert!(!attribute.has(&object));
     assert_eq!(attribute.get_or_init(&object, || 7), 7);
     assert_eq!(attribute.get_or_init(&object, || unreachable!()), 7);

@@ -258,7 +258,10 @@ fn who_is_asked_about_an_entry_must_not_set_it<P: Kind>() {
                         answer
                     });
                 });
-                assert!(told.contains("sets the entry it is asked about"), "{told}");
+                assert!(
+                    told.contains("sets the entry that it is asked about"),
+                    "{told}"
+                );
                 assert!(map.get(&key).is_some_and(|value| value >= 5));
             }
             map.insert(&key, 3);
