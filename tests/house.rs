@@ -30,53 +30,10 @@ const ROOMS: [&str; 12] = [
 ];
 
 /// Circles of files that are being taken apart. To be empty.
-const KNOWN_CIRCLES: &[&[&str]] = &[
-    &[
-        "ptr/convert.rs",
-        "ptr/death.rs",
-        "ptr/expired.rs",
-        "ptr/finalize.rs",
-        "ptr/header.rs",
-        "ptr/hook.rs",
-        "ptr/mod.rs",
-        "ptr/notice.rs",
-        "ptr/record.rs",
-        "ptr/state.rs",
-        "ptr/strong.rs",
-        "ptr/weak.rs",
-    ],
-    &[
-        "concurrent/drain.rs",
-        "concurrent/kept.rs",
-        "concurrent/node.rs",
-        "concurrent/table.rs",
-    ],
-    &[
-        "concurrent/hash_map.rs",
-        "concurrent/hash_set.rs",
-        "concurrent/interner.rs",
-        "concurrent/map.rs",
-        "concurrent/mod.rs",
-        "concurrent/pair_map.rs",
-        "concurrent/set.rs",
-        "concurrent/value_map.rs",
-    ],
-    &[
-        "concurrent/raw/array.rs",
-        "concurrent/raw/mod.rs",
-        "concurrent/raw/sweep.rs",
-        "concurrent/raw/table.rs",
-    ],
-];
+const KNOWN_CIRCLES: &[&[&str]] = &[];
 
 /// Files that are being taken apart. To be empty.
-const KNOWN_LONG: &[&str] = &[
-    "src/ptr/header.rs",
-    "src/ptr/notice.rs",
-    "src/ptr/record.rs",
-    "src/ptr/state.rs",
-    "tests/behaviours/collections/faces.rs",
-];
+const KNOWN_LONG: &[&str] = &["tests/behaviours/collections/faces.rs"];
 
 /// How many lines a file may have.
 const LONG: usize = 500;
