@@ -6,7 +6,7 @@ mod models;
 mod notice_queue;
 mod owner;
 #[cfg(feature = "std")]
-#[cfg_attr(weakly_loom, allow(dead_code, unreachable_pub))]
+#[cfg_attr(weakly_loom, allow(dead_code, unreachable_pub, unused_imports))]
 mod shared;
 
 pub(crate) use notice_queue::NoticeQueue;

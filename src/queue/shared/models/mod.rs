@@ -4,7 +4,7 @@
 //!
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 
-mod begin;
+mod allocate;
 mod stripes;
 mod unowned;
 
@@ -12,9 +12,12 @@ use core::ops::Deref;
 use loom::sync::Arc;
 use loom::thread;
 
-use super::*;
+use super::stripe::{SharedNotice, Taken};
+use super::{SharedQueue, SharedWatch, SharedWatchOf, Stripe};
 use crate::Strong;
+use crate::hash::HashValue;
 use crate::ptr::models::{Large, Maker, Payload, Thing, check};
+use crate::sync::{AtomicUsize, Ordering::*, UnsafeCell};
 
 /// An entry, and whether it is in the table.
 struct Entry<T: Thing = Payload> {
