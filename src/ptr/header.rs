@@ -226,7 +226,7 @@ impl<F: Flavour> Block<F> {
     #[inline(always)]
     pub(crate) fn upgrade(self) -> bool {
         let count = &self.header().count;
-        let mut now = count.first_look(1);
+        let mut now = count.first_load(1);
         loop {
             // Never from zero, which is final for all that were born; nor from `DEAD`.
             if now.wrapping_sub(1) >= MAX_HANDLES {

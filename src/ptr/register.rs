@@ -31,7 +31,7 @@ impl<F: Flavour> Block<F> {
     #[inline]
     pub(crate) unsafe fn register(self, stack: StackRef<F>, hash: u32) -> Registration<F> {
         let state = &self.header().state;
-        let mut now = state.first_look(NONE);
+        let mut now = state.first_load(NONE);
         while now == NONE || now == weak(1) {
             // Acquire: the weak handle that has gone, or the entry whose hash is overwritten.
             match state.compare_exchange(now, locked(), Acquire, Acquire) {
@@ -99,7 +99,7 @@ impl<F: Flavour> Block<F> {
     /// The registration is the caller's; it is not ended twice.
     #[inline]
     pub(crate) unsafe fn unregister(self, stack: StackRef<F>) -> bool {
-        let mut now = self.header().state.first_look(State::Thin(stack).encode());
+        let mut now = self.header().state.first_load(State::Thin(stack).encode());
         loop {
             match State::<F>::decode(now) {
                 State::Thin(_) => match self.swing(now, NONE) {
@@ -139,7 +139,7 @@ impl<F: Flavour> Block<F> {
     /// The registration does not end meanwhile.
     pub(crate) unsafe fn downgrade_registered(self) -> bool {
         let mut fresh = None;
-        let mut now = self.header().state.first_look(guess());
+        let mut now = self.header().state.first_load(guess());
         loop {
             let state = State::decode(now);
             now = match state {

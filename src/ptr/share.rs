@@ -15,7 +15,7 @@ impl<F: Flavour> Block<F> {
     pub(super) unsafe fn downgrade(self) {
         let mut fresh = None;
         let mut turn = 0;
-        let mut now = self.header().state.first_look(NONE);
+        let mut now = self.header().state.first_load(NONE);
         loop {
             let state = State::decode(now);
             let done = match state {
@@ -45,7 +45,7 @@ impl<F: Flavour> Block<F> {
     /// The caller has a weak handle: so the state is `WEAK` or `RECORD`, and stays one of them.
     #[inline]
     pub(super) unsafe fn clone_weak(self) {
-        let mut now = self.header().state.first_look(weak(2));
+        let mut now = self.header().state.first_load(weak(2));
         loop {
             match State::<F>::decode(now) {
                 State::Record(record) => return record.add_ref(),
@@ -71,7 +71,7 @@ impl<F: Flavour> Block<F> {
     /// B1: the caller owns that share, and gives it up. The state is `WEAK` or `RECORD`.
     #[inline]
     pub(super) unsafe fn release_weak(self) {
-        let mut now = self.header().state.first_look(weak(2));
+        let mut now = self.header().state.first_load(weak(2));
         loop {
             match State::<F>::decode(now) {
                 // SAFETY: R1, the caller's promise.
@@ -102,7 +102,7 @@ impl<F: Flavour> Block<F> {
         // what the caller does to it.
         let alone = || self.header().count.load(Acquire) == 1;
         let state = &self.header().state;
-        let mut now = state.first_look(NONE);
+        let mut now = state.first_load(NONE);
         loop {
             match State::<F>::decode(now) {
                 State::None | State::Weak(1) => {

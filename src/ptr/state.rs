@@ -13,7 +13,7 @@
 //! transitions, with their orderings, is in docs/DESIGN.md.
 //!
 //! Each loop over a state, here and in `share`, `register` and `death`, begins with
-//! [`first_look`](super::flavour::Link::first_look), and goes on with what a failed compare-exchange has found;
+//! [`first_load`](super::flavour::Link::first_load), and goes on with what a failed compare-exchange has found;
 //! Acquire, also on failure, since what is found may point to a record.
 
 use core::ptr;
@@ -180,7 +180,7 @@ impl<F: Flavour> Block<F> {
     pub(super) unsafe fn record(self) -> RecordRef<F> {
         // SAFETY: the caller's promise; with `always` there is one.
         unsafe {
-            self.record_from(self.header().state.first_look(NONE), true)
+            self.record_from(self.header().state.first_load(NONE), true)
                 .unwrap_unchecked()
         }
     }
