@@ -169,7 +169,7 @@ impl<F: Flavour> RecordRef<F> {
                 // registration fired may go on, for its stack stays until the notice has come. The first hook
                 // comes last, since its link is the head of the list until then.
                 unsafe {
-                    if let Some(hook) = first.behind() {
+                    if let Some(hook) = first.next() {
                         hook.unlink();
                         hook.target().push(Node::of_hook(hook));
                         continue;

@@ -200,7 +200,7 @@ impl<F: Flavour> RecordRef<F> {
             // SAFETY: the caller's promise.
             if let Some(hook) = spare.or_else(|| unsafe { stack.spare_hook(block, hash) }) {
                 self.add_ref();
-                hook.link_behind(self.first());
+                hook.link_after(self.first());
                 return Registered::Further(hook);
             }
             // Not under the gate, since it allocates.

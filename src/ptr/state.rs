@@ -21,7 +21,7 @@ use core::ptr;
 use super::flavour::{Flavour, Link, abort};
 use super::header::Block;
 use super::hook::HookRef;
-use super::record::{Fresh, RecordRef};
+use super::record::{NewRecord, RecordRef};
 use super::stack::{NoticeStack, StackRef};
 use crate::sync::{self, Ordering::*};
 
@@ -124,7 +124,7 @@ impl<F: Flavour> Block<F> {
     pub(super) fn inflate(
         self,
         from: *mut (),
-        fresh: &mut Option<Fresh<F>>,
+        fresh: &mut Option<NewRecord<F>>,
     ) -> Result<RecordRef<F>, *mut ()> {
         let Some(record) = fresh.take() else {
             unreachable!("it has been set")
@@ -140,7 +140,7 @@ impl<F: Flavour> Block<F> {
 
     /// Sets the record that is to take the place of `NONE`, `WEAK` or `THIN`, with `more` references for the
     /// caller.
-    pub(super) fn prepare(self, state: &State<F>, more: usize, fresh: &mut Option<Fresh<F>>) {
+    pub(super) fn prepare(self, state: &State<F>, more: usize, fresh: &mut Option<NewRecord<F>>) {
         let (refs, target) = match state {
             State::Weak(n) => (*n, None),
             // The object's, and the entry's.
@@ -148,7 +148,7 @@ impl<F: Flavour> Block<F> {
             _ => (1, None),
         };
         fresh
-            .get_or_insert_with(|| Fresh::new(self))
+            .get_or_insert_with(|| NewRecord::new(self))
             .set(refs + more, target);
     }
 

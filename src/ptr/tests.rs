@@ -6,7 +6,7 @@ use std::vec::Vec;
 use std::{env, format, process};
 
 use super::flavour::{Counter, Flavour, Link};
-use super::header::{Header, INLINE, MAX_HANDLES, is_apart};
+use super::header::{Header, INLINE, MAX_STRONG, is_apart};
 use super::hook::Hook;
 use super::record::{MAX_REFS, Record};
 use super::state::{self, State};
@@ -122,11 +122,7 @@ fn overflow_strong<F: Flavour>() {
 fn overflow_upgrade<F: Flavour>() {
     let strong = ptr::Strong::<u8, F>::new(1);
     let weak = ptr::Strong::downgrade(&strong);
-    strong
-        .block()
-        .header()
-        .count
-        .store(MAX_HANDLES + 1, Relaxed);
+    strong.block().header().count.store(MAX_STRONG + 1, Relaxed);
     core::mem::forget(weak.upgrade());
 }
 

@@ -24,7 +24,7 @@ fn the_notice_comes_before_the_memory_goes() {
             move || drop(a),
             || {
                 let addr = map.entry(0).addr();
-                assert!(!block.has_gone(), "the entry keeps it");
+                assert!(!block.is_freed(), "the entry keeps it");
                 assert!(map.entry(0).is_at(addr));
                 if !map.queue.is_idle() {
                     assert_eq!(map.drain(), 1);
@@ -50,7 +50,7 @@ fn the_notice_comes_before_a_payload_apart_goes() {
             both(
                 move || drop(a),
                 || {
-                    if block.has_lost_payload() {
+                    if block.payload_is_freed() {
                         assert!(!map.queue.is_idle());
                         assert!(!map.entry(0).is_at(addr));
                         assert_eq!(map.drain(), 1);

@@ -211,7 +211,7 @@ fn the_next_at_an_address_does_not_find_the_dead() {
         let (block, addr) = (key.block(), Strong::as_ptr(&key).cast());
         let death = thread::spawn(move || drop(key));
         let drainer = drainer(&map, false);
-        if block.has_lost_payload() {
+        if block.payload_is_freed() {
             let idle = map.queue.is_idle();
             if map.is_linked() {
                 assert!(!idle, "found");
