@@ -76,7 +76,7 @@ impl<T, F: Flavour> Strong<T, F> {
         let ptr = memory::allocate::<F>(Layout::new::<T>(), 1, state::NONE).cast::<T>();
         // SAFETY: new memory of this layout.
         unsafe { ptr.write(value) };
-        // SAFETY: it holds a value, and is counted once.
+        // SAFETY: the memory is initialised, and the pointer counted once.
         unsafe { Self::from_counted(ptr) }
     }
 

@@ -167,7 +167,7 @@ impl<T, F: Flavour> Strong<T, F> {
         unsafe { ptr.write(value) };
         // Release: an upgrade from now on (acquire) sees the payload.
         block.header().count.store(1, Release);
-        // SAFETY: it holds a value, and is counted once.
+        // SAFETY: the memory is initialised, and the pointer counted once.
         unsafe { Self::from_counted(ptr) }
     }
 }

@@ -1,5 +1,5 @@
-//! Queues of notices: how the deaths of its objects become known to a collection, which one owner has or
-//! which threads share.
+//! Queues of notices: a collection receives the deaths of its objects through one. There is a queue for one owner,
+//! and one for collections that threads share.
 
 #[cfg(all(test, weakly_loom))]
 mod models;

@@ -3,13 +3,13 @@
 //!
 //! * **S1** A queue has several *stripes*, each with a stack. A thread registers with the stripe that its
 //!   number selects, and drains that stripe first: a thread that inserts objects and lets them die touches no
-//!   cache line of another thread. The thread that holds a stripe's *lock* is the owner of its stack, for
-//!   taking notices out. It holds the lock for a few instructions and runs no code of a user. Only a purge
+//!   cache line of another thread. The thread that has a stripe's *lock* is the owner of its stack, for
+//!   taking notices out. It has the lock for a few instructions and runs no code of a user. Only a purge
 //!   waits for the lock.
 //! * **S2** `reclaimed` counts a notice *after* its entry is unlinked; the stack counts the same notice as
 //!   pushed before the object's payload is freed. So a thread that finds the two counts equal *before* it
 //!   looks at the table finds no entry of this stripe whose object died earlier. (An empty stack proves
-//!   nothing: a drainer may hold a notice.) `reclaimed` is loaded first: for each reclamation that the load
+//!   nothing: a drainer may have taken a notice.) `reclaimed` is loaded first: for each reclamation that the load
 //!   sees, the push is seen too. The queue is idle if all stripes are, one asked after the other: an entry is
 //!   registered with exactly one of them.
 //! * **S3** A watch's registration ends once: by the thread that takes the hook out of the watch. The watch
