@@ -31,7 +31,7 @@ unsafe impl<T: ?Sized> Sync for SharedWatch<T> {}
 pub(crate) struct SharedWatchOf<T: ?Sized> {
     watch: SharedWatch<T>,
     /// It crosses threads as a weak pointer does.
-    like: PhantomData<Weak<T, Atomic>>,
+    marker: PhantomData<Weak<T, Atomic>>,
 }
 
 impl<T: ?Sized> SharedWatch<T> {
@@ -156,7 +156,7 @@ impl<T: ?Sized> SharedWatchOf<T> {
     pub(crate) fn new(strong: &Strong<T, Atomic>, hash: HashValue, queue: &SharedQueue) -> Self {
         SharedWatchOf {
             watch: SharedWatch::new(strong, hash, queue),
-            like: PhantomData,
+            marker: PhantomData,
         }
     }
 
