@@ -1,5 +1,5 @@
 //! The delivery of notices: the dying thread pushes them, the owner of the stack takes and finishes them, and
-//! late ones finish themselves after its end. The invariants, N1 to N3, are in `stack`.
+//! notices that come after the owner's end finish themselves. The invariants, N1 to N3, are in `stack`.
 
 use core::ptr::{self, NonNull};
 
@@ -32,8 +32,8 @@ impl<F: Flavour> StackRef<F> {
                 return unsafe { self.push_closed(node) };
             }
             match node.get() {
-                // Release: the entry's owner may find it before it is pushed, and mark it as late; its step to
-                // `DEAD` released what the death did to the block, and this store overwrites that step.
+                // Release: the entry's owner may find it before it is pushed, and mark it as late; the death's
+                // step to `DEAD` released what it did to the block, and this store overwrites that step.
                 Some(Notice::Block(block)) => {
                     block.header().state.store(state::dead(top), Release);
                 }

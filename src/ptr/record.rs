@@ -39,7 +39,7 @@ const CHECKING: usize = 1 << (usize::BITS - 1);
 /// Past this many references the process aborts.
 pub(super) const MAX_REFS: usize = usize::MAX >> 2;
 
-/// See the module's chapter.
+/// See the module documentation.
 #[repr(C, align(8))]
 pub(crate) struct Record<F: Flavour> {
     target: Target<F>,

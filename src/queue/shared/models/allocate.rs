@@ -11,7 +11,8 @@ fn drain(queue: &SharedQueue) -> usize {
     take(queue, true).map(SharedNotice::complete).count()
 }
 
-/// Two threads register at once with an empty queue, and a third asks whether it is idle: all have the same stripe.
+/// Two threads register at once with an empty queue, and a third asks whether it is idle: all use the same
+/// stripe.
 #[test]
 fn two_registrations() {
     check(2, |maker| {
@@ -60,8 +61,8 @@ fn an_empty_queue_is_kept_busy_against_a_registration() {
 }
 
 /// A thread that has seen a death and finds the queue idle does not find an entry for the dead object, though that
-/// entry was the first, and nothing kept the object alive when it was inserted. (The entry is found as in the table,
-/// where a release links it.)
+/// entry was the first, and nothing kept the object alive when it was inserted. (The entry is found as in the
+/// table, where a release links it.)
 #[test]
 fn a_death_of_the_first() {
     struct World {
