@@ -168,7 +168,7 @@ where
     ) -> K {
         self.store.table.prefetch_notified();
         let key = content.into();
-        agree(agrees(&key, &self.store.hasher));
+        assert_same_content(agrees(&key, &self.store.hasher));
         let mut pinned = None;
         let has_content =
             |there: &ByContent<K>| there.has_content(hash, K::content(&key), &mut pinned);
@@ -187,7 +187,7 @@ where
 }
 
 #[track_caller]
-pub(crate) fn agree(same: bool) {
+pub(crate) fn assert_same_content(same: bool) {
     assert!(
         same,
         "the value was converted into a handle with other content than it was looked up by"

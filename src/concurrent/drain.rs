@@ -103,7 +103,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
                     self.count(&self.dead);
                     notice.complete();
                 }
-                None => self.queue().is_late(notice),
+                None => self.queue().complete_late(notice),
             }
         }
         any

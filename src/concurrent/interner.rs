@@ -10,7 +10,7 @@ use super::housekeeping::shared_housekeeping;
 use super::iter::Keys;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
-use crate::collections::interner::agree;
+use crate::collections::interner::assert_same_content;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::Content;
 
@@ -110,7 +110,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
             return there;
         }
         let key = value.into();
-        agree(HashValue::of(&self.hasher, K::content(&key)) == hash);
+        assert_same_content(HashValue::of(&self.hasher, K::content(&key)) == hash);
         self.add(hash, key)
     }
 
@@ -130,7 +130,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
             return there;
         }
         let key = K::from(content);
-        agree(content.equivalent(K::content(&key)));
+        assert_same_content(content.equivalent(K::content(&key)));
         self.add(hash, key)
     }
 

@@ -141,7 +141,7 @@ impl SharedQueue {
 
     /// Completes a late notice: its entry was gone.
     #[inline]
-    pub(crate) fn is_late(&self, notice: SharedNotice<'_>) {
+    pub(crate) fn complete_late(&self, notice: SharedNotice<'_>) {
         self.late.fetch_sub(1, Relaxed);
         notice.complete();
     }

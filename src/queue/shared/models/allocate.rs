@@ -121,7 +121,7 @@ fn a_death_of_the_first() {
             entry.unwrap().watch().end(&world.queue);
         }
         for notice in take(&world.queue, true) {
-            world.queue.is_late(notice);
+            world.queue.complete_late(notice);
         }
         assert!(world.queue.is_idle());
     });

@@ -105,7 +105,7 @@ impl<const N: usize, T: Thing> Map<N, T> {
                     reclaimed += 1;
                     notice.complete();
                 }
-                None => self.queue.is_late(notice),
+                None => self.queue.complete_late(notice),
             }
         }
         reclaimed
