@@ -108,7 +108,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
         look: impl FnOnce(&V) -> R,
     ) -> Option<R> {
         let hash = HashValue::of(&self.hasher, key);
-        self.table.look_up(hash, key, look).map(|(_, seen)| seen)
+        self.table.look_up(hash, key, look).map(without_key)
     }
 
     /// Sets the value of a key; returns true if no live key of equal content had one. O(1) amortised. The previous
@@ -201,7 +201,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce() -> V) -> V {
         let content = K::content(key);
         let hash = HashValue::of(&self.hasher, content);
-        if let Some((_, value)) = self.table.look_up(hash, content, V::clone) {
+        if let Some(value) = self.table.look_up(hash, content, V::clone).map(without_key) {
             return value;
         }
         // Before anything is in flight: the destructors of dead entries may ask for the same content.
@@ -233,7 +233,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     /// Removes the live key with this content, and returns a clone of its value. O(1). (The value itself is
     /// destroyed when no thread looks at it any more, as for [`remove_if`](Self::remove_if).)
     pub fn remove<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> Option<V> {
-        self.remove_entry(key).map(|(_, value)| value)
+        self.remove_entry(key).map(without_key)
     }
 
     /// Removes the live key with this content, and returns it with a clone of its value. O(1).
@@ -310,4 +310,11 @@ where
         map.extend(entries);
         map
     }
+}
+
+/// The key, whose object may die by this, goes first (T5 of the table).
+#[inline]
+fn without_key<K, R>((key, result): (K, R)) -> R {
+    drop(key);
+    result
 }

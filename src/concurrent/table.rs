@@ -6,6 +6,8 @@
 //! * **T2** A node is ended once, by the thread that has unlinked it: the table hands it to one thread only.
 //! * **T3** A notice unlinks the node with its hook and no other.
 //! * **T4** User code never runs under a lock of ours, nor between taking a notice and unlinking its entry.
+//! * **T5** Destructors of users run before a result is in its place: the compiler leaks what a function is about to
+//!   return if a local is dropped after that, and panics.
 
 use core::cell::Cell;
 use core::panic::{RefUnwindSafe, UnwindSafe};
@@ -274,9 +276,15 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         self.tidy();
         let mut node = self.ready(hash, key, watch, value);
         let pin = self.pin();
-        let (there, stale) = self.swap(&pin, &mut node, |_| true)?.old?;
-        let (watch, value) = there.ready().filter(|_| !stale)?;
-        Some(old(watch, value))
+        let replaced = self.swap(&pin, &mut node, |_| true);
+        let old = replaced
+            .and_then(|swapped| swapped.old)
+            .filter(|(_, stale)| !stale)
+            .and_then(|(there, _)| there.ready())
+            .map(|(watch, value)| old(watch, value));
+        // T5
+        drop(pin);
+        old
     }
 
     /// Inserts an entry, unless there is one for which `read` returns a result, which is returned.
@@ -300,6 +308,9 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
             drop(there.replace(of_use));
             free
         });
+        // T5
+        drop(pin);
+        drop(node);
         there.into_inner()
     }
 
@@ -339,6 +350,8 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
                 (None, None) => true,
             };
             if done {
+                // T5
+                drop(pin);
                 return answer;
             }
         }
