@@ -205,12 +205,12 @@ fn a_lookup_leaves_no_trace<P: Kind>() {
 
 /// B34: An object that was never a key is not found, and its death is no work for any map.
 fn an_object_that_was_never_a_key_is_no_work<P: Kind>() {
-    let (key, stranger) = (new::<P, _>(1), new::<P, _>(1));
+    let (key, absent) = (new::<P, _>(1), new::<P, _>(1));
     let mut map = Map::<P, _>::from([(&key, 1)]);
-    assert_eq!(map.get(&stranger), None);
-    assert_eq!(map.remove(&stranger), None);
+    assert_eq!(map.get(&absent), None);
+    assert_eq!(map.remove(&absent), None);
     let before = heap::allocations();
-    drop(stranger);
+    drop(absent);
     assert_eq!(heap::allocations(), before);
     assert_eq!((map.pending_dead(), map.len()), (0, 1));
     let keys = keys::<P>(10);

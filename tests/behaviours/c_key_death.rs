@@ -54,7 +54,7 @@ fn a_dead_entry_is_gone_at_once<C: Collection>() {
     lives.pop();
     assert!(!all.has(&dead));
     assert_eq!((all.numbers(), all.len_live()), (vec![0], 1));
-    assert_eq!(all.len(), 2 - C::announced(1));
+    assert_eq!(all.len(), 2 - C::notified(1));
     assert!(all.holds(&lives[0]));
 }
 
@@ -103,7 +103,7 @@ fn buries_the_dead<C: Collection>(changes: &[(&str, Change<C>)]) {
         let mut all = C::of([&life], &counted(&counter));
         assert_eq!(counter.get(), 0, "{name}: before the death");
         drop(life);
-        assert_eq!(all.pending_dead(), C::announced(1), "{name}: after it");
+        assert_eq!(all.pending_dead(), C::notified(1), "{name}: after it");
         change(&mut all, &twin, &other);
         assert_eq!(counter.get(), C::owned(1), "{name}: after the change");
         assert_eq!(all.pending_dead(), 0, "{name}");
@@ -175,7 +175,7 @@ fn reading_destroys_nothing<C: Collection>() {
         assert_eq!(all.len(), all.len());
     }
     assert_eq!((counter.get(), all.pending_dead()), (0, pending));
-    assert_eq!(pending, C::announced(1));
+    assert_eq!(pending, C::notified(1));
 }
 
 /// C39: Nor do methods that only give out what is there, to be changed.
@@ -265,7 +265,7 @@ fn a_life_removed_and_entered_again_goes_once<C: Changing>() {
     }
     assert_eq!(counter.get(), C::owned(2));
     drop(life);
-    assert_eq!(all.pending_dead(), C::announced(1));
+    assert_eq!(all.pending_dead(), C::notified(1));
     all.purge();
     assert_eq!(
         (counter.get(), all.len(), all.pending_dead()),

@@ -52,17 +52,14 @@ fn a_death_is_one_notice_for_each_entry<C: Changing>() {
     b.drop_out(&lives[2]);
     b.enter(&lives[1], &quietly());
     lives.pop();
-    assert_eq!((a.pending_dead(), b.pending_dead()), (C::announced(1), 0));
+    assert_eq!((a.pending_dead(), b.pending_dead()), (C::notified(1), 0));
     lives.pop();
     assert_eq!(
         (a.pending_dead(), b.pending_dead()),
-        (C::announced(2), C::announced(1))
+        (C::notified(2), C::notified(1))
     );
     assert_eq!((a.len_live(), b.len_live()), (1, 1));
-    assert_eq!(
-        (a.len(), b.len()),
-        (3 - C::announced(2), 2 - C::announced(1))
-    );
+    assert_eq!((a.len(), b.len()), (3 - C::notified(2), 2 - C::notified(1)));
 }
 
 /// D59: Whatever the order in which lives end, and in which that is noticed, the rest is the same.
@@ -131,9 +128,9 @@ fn reads_drain_nothing<C: Collection>() {
     for _ in 0..100 {
         assert!(!all.has(&dead));
         assert!(all.iter().next().is_none());
-        assert_eq!((all.len(), all.len_live()), (1 - C::announced(1), 0));
+        assert_eq!((all.len(), all.len_live()), (1 - C::notified(1), 0));
     }
-    assert_eq!((all.pending_dead(), counter.get()), (C::announced(1), 0));
+    assert_eq!((all.pending_dead(), counter.get()), (C::notified(1), 0));
 }
 
 /// D63: While a collection destroys what it owns it is borrowed; nobody sees it in between.
@@ -332,7 +329,7 @@ fn late_notices_do_not_accumulate<C: Collection>() {
         lives.iter().for_each(|life| all.enter(life, &quietly()));
         drop(lives);
         assert_eq!(all.len() + all.pending_dead(), 50);
-        assert_eq!(all.pending_dead(), C::announced(50));
+        assert_eq!(all.pending_dead(), C::notified(50));
         all.purge();
         assert_eq!((all.len(), all.pending_dead()), (0, 0));
         most = most.max(heap::bytes() - start);
@@ -347,7 +344,7 @@ fn a_death_allocates_nothing<C: Collection>() {
     let before = heap::allocations();
     drop(lives);
     assert_eq!(heap::allocations(), before);
-    assert_eq!(all.pending_dead(), C::announced(n));
+    assert_eq!(all.pending_dead(), C::notified(n));
 }
 
 /// D75: Each collection has its own queue: a drain of one leaves the notices of the others.
@@ -356,5 +353,5 @@ fn collections_do_not_touch_each_others_queues<C: Changing>() {
     let b = a.clone();
     drop(lives);
     a.purge();
-    assert_eq!((a.pending_dead(), b.pending_dead()), (0, C::announced(5)));
+    assert_eq!((a.pending_dead(), b.pending_dead()), (0, C::notified(5)));
 }

@@ -75,7 +75,7 @@ fn a_lookup_racing_a_death_gets_a_live_key_or_none() {
     }
 }
 
-/// D73: What dies with its thread, in the destructor of a thread-local variable, is announced.
+/// D73: What dies with its thread, in the destructor of a thread-local variable, is notified.
 fn a_life_may_end_while_its_thread_exits<C: Collection>()
 where
     Key<C::Kind>: Send,
@@ -87,8 +87,8 @@ where
     thread::spawn(move || HELD.set(Some(Box::new(lives))))
         .join()
         .unwrap();
-    assert_eq!((all.len_live(), all.pending_dead()), (0, C::announced(100)));
-    assert_eq!(all.len(), 100 - C::announced(100));
+    assert_eq!((all.len_live(), all.pending_dead()), (0, C::notified(100)));
+    assert_eq!(all.len(), 100 - C::notified(100));
     all.purge();
     assert_eq!((all.len(), all.pending_dead()), (0, 0));
 }

@@ -26,7 +26,7 @@ fn half_dead<C: Collection>(n: usize) -> (C, Vec<Key<C::Kind>>) {
     (all, lives)
 }
 
-/// E76: `len` is never less than the number of live entries; with announced deaths, it is that number,
+/// E76: `len` is never less than the number of live entries; with notified deaths, it is that number,
 /// and all others are pending.
 fn len_is_never_less_than_what_lives<C: Collection>() {
     let (mut all, mut lives) = half_dead::<C>(60);
@@ -68,7 +68,7 @@ fn deaths_never_increase_len<C: Collection>() {
         before = all.len();
         assert_eq!(all.pending_dead() + before, 60);
     }
-    assert_eq!(before, 60 - C::announced(60));
+    assert_eq!(before, 60 - C::notified(60));
 }
 
 /// E80: While an iterator is open and all lives end, at most the current one is left.
@@ -106,7 +106,7 @@ fn len_is_right_when_more_enter_with_a_death_outstanding<C: Collection>() {
         drop(lives);
         assert_eq!(
             (all.len(), all.pending_dead()),
-            (len - C::announced(len), C::announced(len))
+            (len - C::notified(len), C::notified(len))
         );
     }
 }
@@ -148,7 +148,7 @@ fn is_empty_agrees_with_len<C: Collection>() {
     assert!(!all.is_empty());
     lives.clear();
     assert_eq!(all.is_empty(), C::NOTIFIES);
-    assert_eq!((all.len_live(), all.len()), (0, 3 - C::announced(3)));
+    assert_eq!((all.len_live(), all.len()), (0, 3 - C::notified(3)));
     all.purge();
     assert!(all.is_empty());
 }

@@ -124,7 +124,7 @@ fn the_death_of_a_replaced_value_removes_nothing<C: Mapping>() {
         assert_eq!((map.get(&key), map.len()), (Some(20), 1));
         drop(new);
         assert_eq!((map.get(&key), map.len_live()), (None, 0));
-        assert_eq!(map.pending_dead(), C::announced(1));
+        assert_eq!(map.pending_dead(), C::notified(1));
         map.purge();
         assert_eq!((map.len(), map.pending_dead()), (0, 0));
     }
@@ -139,7 +139,7 @@ fn a_value_that_dies_while_it_is_replaced_removes_nothing<C: Mapping>() {
     map.insert(&key, &old);
     drop(old); // the first to die, and the last to be buried
     drop(values);
-    assert_eq!(map.pending_dead(), C::announced(41));
+    assert_eq!(map.pending_dead(), C::notified(41));
     assert_eq!(map.insert(&key, &new), None);
     if C::NOTIFIES {
         assert_eq!((map.len(), map.pending_dead() > 16), (1, true));
@@ -150,7 +150,7 @@ fn a_value_that_dies_while_it_is_replaced_removes_nothing<C: Mapping>() {
         (Some(20), 1, 0)
     );
     drop(new);
-    assert_eq!((map.get(&key), map.len()), (None, 1 - C::announced(1)));
+    assert_eq!((map.get(&key), map.len()), (None, 1 - C::notified(1)));
 }
 
 /// H116: What is made for a key whose value died is made as for an absent one, and counts once.

@@ -275,9 +275,9 @@ fn an_object_that_is_no_key_is_only_not_found<F: Own>() {
     static NEVER_FREED: i32 = 5;
     let object = ptr::Strong::<i32, F>::new(5);
     let mut map = WeakMap::from([(&object, ())]);
-    for stranger in [&5, &NEVER_FREED, &*Box::new(5)] {
-        assert!(!map.contains_key(&weakly::Addr::of(stranger)));
-        assert_eq!(map.remove(&weakly::Addr::of(stranger)), None);
+    for absent in [&5, &NEVER_FREED, &*Box::new(5)] {
+        assert!(!map.contains_key(&weakly::Addr::of(absent)));
+        assert_eq!(map.remove(&weakly::Addr::of(absent)), None);
     }
     assert!(map.contains_key(&weakly::Addr::of(&*object)));
 }

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::collections::*;
-use crate::common::{Counter, Key, explode, forget, keys, new, panics, scaled};
+use crate::common::{Counter, Key, forget, keys, new, panics, quiet_panic, scaled};
 use crate::{for_each_changing, for_each_collection, for_each_owning};
 use weakly::Reclaim::{OnRequest, OnUse};
 
@@ -191,7 +191,7 @@ fn what_ends_it_destroys_what_is_kept<C: Owning>() {
             all.set_reclaim(OnRequest); // again: nothing
             assert_eq!(all.pending_dead(), 2 * MANY);
             all.set_reclaim(OnUse);
-            assert_eq!(all.pending_dead(), C::announced(MANY));
+            assert_eq!(all.pending_dead(), C::notified(MANY));
         },
     ];
     for end in ways {
@@ -298,7 +298,7 @@ fn destructors_may_panic<C: Owning>() {
         let bomb: Ends = Rc::new(move |number| {
             ends(number);
             if burns.take() {
-                explode();
+                quiet_panic();
             }
         });
         let (mut all, lives) = on_request::<C>(MANY, &bomb);
@@ -322,7 +322,7 @@ fn destructors_may_panic<C: Owning>() {
     let bomb: Ends = Rc::new(move |number| {
         ends(number);
         if fuse.take() {
-            explode();
+            quiet_panic();
         }
     });
     let (mut all, lives) = on_request::<C>(MANY, &bomb);

@@ -29,7 +29,7 @@ use weakly::{
 pub trait Kind: 'static {
     /// The strong pointer.
     type Strong<T: 'static>: StrongRef<Target = T> + Clone + Deref<Target = T> + Borrow<T> + From<T>;
-    /// Whether deaths are announced (exact `len`) or found by sweeping.
+    /// Whether deaths are notified (exact `len`) or found by sweeping.
     const NOTIFIES: bool;
     /// How many strong and how many weak holders an object has.
     fn counts<T: 'static>(strong: &Self::Strong<T>) -> (usize, usize);
@@ -237,7 +237,7 @@ pub fn panics(f: impl FnOnce()) -> bool {
 }
 
 /// A panic without the noise.
-pub fn explode() -> ! {
+pub fn quiet_panic() -> ! {
     resume_unwind(Box::new("hostile"))
 }
 

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 use weakly::{Atomic, Identify, Notified, Notify, Strong, StrongRef, Weak, WeakKey, WeakRef};
 
-use super::explode;
+use super::quiet_panic;
 
 /// `Mark` says whether it may cross threads.
 pub struct Own<Mark>(Strong<usize>, PhantomData<Mark>);
@@ -73,7 +73,7 @@ unsafe impl<Mark> Notify for Own<Mark> {
 
     fn handle(this: &Self) -> &Strong<usize> {
         match PATIENCE.take() {
-            Some(0) => explode(),
+            Some(0) => quiet_panic(),
             patience => PATIENCE.set(patience.map(|left| left - 1)),
         }
         &this.0

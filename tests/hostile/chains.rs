@@ -42,7 +42,7 @@ trait Chain<P: Kind>: Default {
     const LINKS: usize;
     fn link(&mut self, from: &Link<P>, to: Option<Link<P>>);
     /// Something that finds nobody, and buries some of the dead.
-    fn look_for(&mut self, stranger: &Link<P>);
+    fn look_for(&mut self, absent: &Link<P>);
     /// `(len, len_live, pending_dead)`
     fn counts(&self) -> (usize, usize, usize);
     fn purge(&mut self);
@@ -157,21 +157,21 @@ fn tended<P: Kind, C: Chain<P>>() {
         let links = if P::NOTIFIES { scaled(20_000, 24) } else { 24 };
         let deaths = Counter::default();
         let (mut map, head) = chain::<P, C>(links, &deaths);
-        let stranger = new::<P, _>(Somebody {
+        let absent = new::<P, _>(Somebody {
             number: links,
             _witness: Counter::default().witness(),
         });
         drop(head);
         while map.counts().1 > 0 {
             let before = deaths.get();
-            map.look_for(&stranger);
+            map.look_for(&absent);
             let buried = deaths.get() - before;
             assert!(buried <= 16, "{buried} at once");
             if P::NOTIFIES && map.counts().0 > 1_000 {
                 assert_eq!(buried, 16);
                 // `len_live` is O(capacity).
                 for _ in 0..links / 100 {
-                    map.look_for(&stranger);
+                    map.look_for(&absent);
                 }
             }
         }

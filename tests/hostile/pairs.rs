@@ -6,7 +6,7 @@ use std::mem::take;
 use std::rc::Rc;
 
 use crate::common::own::{self, Own};
-use crate::common::{self, Kind, OnDrop, explode, new, panics, scaled};
+use crate::common::{self, Kind, OnDrop, new, panics, quiet_panic, scaled};
 use crate::for_each_kind;
 use weakly::WeakPairMap;
 
@@ -120,7 +120,7 @@ fn both_sides_die_under_an_iterator<P: Kind, Q: Kind>() {
     assert_usable::<P, Q>(&mut map, 0);
 }
 
-/// A key's destructor drops its value, or the other way round: the death of the one is announced in the
+/// A key's destructor drops its value, or the other way round: the death of the one is notified in the
 /// middle of the other's.
 fn one_owns_the_other<P: Kind, Q: Kind>() {
     let leaves = objects::<Q>(|| ());
@@ -156,7 +156,7 @@ fn half_dead_with_destructors_that_panic<P: Kind, Q: Kind>() {
         let burning = fuse.clone();
         let end = move || {
             if burning.take() {
-                explode();
+                quiet_panic();
             }
         };
         let (mut keys, mut values) = (objects::<P>(end.clone()), objects::<Q>(end));

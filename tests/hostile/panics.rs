@@ -3,7 +3,9 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::common::{Counter, Kind, Witness, downgrade, explode, is_alive, new, panics, scaled};
+use crate::common::{
+    Counter, Kind, Witness, downgrade, is_alive, new, panics, quiet_panic, scaled,
+};
 use crate::for_each_kind;
 use weakly::{Strong, WeakMap, local};
 
@@ -19,7 +21,7 @@ struct Bomb {
 impl Drop for Bomb {
     fn drop(&mut self) {
         if self.fuse.take() {
-            explode();
+            quiet_panic();
         }
     }
 }
@@ -189,12 +191,18 @@ fn makers<P: Kind>() {
     let bombs = Bombs::new();
     let (mut map, keys) = map_of::<P>(&bombs);
     let key = new::<P, usize>(0);
-    assert!(panics(|| _ = map.entry(&key).or_insert_with(|| explode())));
     assert!(panics(
-        || _ = map.entry(&key).or_insert_with_key(|_| explode())
+        || _ = map.entry(&key).or_insert_with(|| quiet_panic())
     ));
-    assert!(panics(|| _ = map.get_or_insert_with(&key, |_| explode())));
-    assert!(panics(|| _ = map.entry(&keys[0]).and_modify(|_| explode())));
+    assert!(panics(
+        || _ = map.entry(&key).or_insert_with_key(|_| quiet_panic())
+    ));
+    assert!(panics(
+        || _ = map.get_or_insert_with(&key, |_| quiet_panic())
+    ));
+    assert!(panics(
+        || _ = map.entry(&keys[0]).and_modify(|_| quiet_panic())
+    ));
     assert!(!map.contains_key(&key));
     assert_usable::<P>(&mut map, MANY);
 }
@@ -205,10 +213,10 @@ fn predicates<P: Kind>() {
     let mut calls = 0;
     assert!(panics(|| map.retain(|_, _| {
         calls += 1;
-        if calls > 5 { explode() } else { false }
+        if calls > 5 { quiet_panic() } else { false }
     })));
     assert_eq!((map.len(), bombs.dropped.get()), (MANY - 5, 5));
-    assert!(panics(|| _ = map.extract_if(|_, _| explode()).count()));
+    assert!(panics(|| _ = map.extract_if(|_, _| quiet_panic()).count()));
     assert_usable::<P>(&mut map, MANY - 5);
     drop(keys);
 }
@@ -219,7 +227,7 @@ fn iterator_fed_to_extend<P: Kind>() {
     let mut map = Map::<P>::new();
     let entries = keys.iter().map(|key| {
         if **key == MANY / 2 {
-            explode();
+            quiet_panic();
         }
         (key, bombs.bomb())
     });
@@ -231,7 +239,7 @@ fn clone_of_a_value<P: Kind>() {
     struct Sheep;
     impl Clone for Sheep {
         fn clone(&self) -> Self {
-            explode()
+            quiet_panic()
         }
     }
     let key = new::<P, usize>(0);
@@ -266,7 +274,7 @@ fn finalizer() {
         local::Strong::finalize(&key, move || {
             ran.set(ran.get() + 1);
             if number == 4 {
-                explode();
+                quiet_panic();
             }
         });
     }
@@ -281,7 +289,7 @@ fn finalizer() {
 #[test]
 fn finalizer_run_now() {
     let key = Strong::new(1);
-    let token = Strong::finalize(&key, || explode());
+    let token = Strong::finalize(&key, || quiet_panic());
     assert!(panics(|| _ = token.run_now()));
     assert!(!token.run_now() && !token.is_pending());
 }
@@ -292,7 +300,7 @@ fn birth() {
     let born = panics(|| {
         let _ = Strong::<i32>::new_cyclic(|me| {
             kept = Some(me.clone());
-            explode()
+            quiet_panic()
         });
     });
     assert!(born && kept.unwrap().upgrade().is_none());
@@ -306,8 +314,8 @@ fn two_finalizers_abort() {
     const CHILD: &str = "WEAKLY_TEST_TWO_FINALIZERS";
     if std::env::var_os(CHILD).is_some() {
         let key = Strong::new(1);
-        Strong::finalize(&key, || explode());
-        Strong::finalize(&key, || explode());
+        Strong::finalize(&key, || quiet_panic());
+        Strong::finalize(&key, || quiet_panic());
         assert!(panics(|| drop(key)));
         return; // not reached
     }

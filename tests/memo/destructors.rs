@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use weakly::{Memo, Reclaim, Strong};
 
-use crate::common::{explode, panics};
+use crate::common::{panics, quiet_panic};
 use crate::tools::{Count, Witness};
 
 type Shared<V> = Arc<Memo<Strong<usize>, V>>;
@@ -81,7 +81,7 @@ fn a_stale_result_asks_for_its_own_key() {
 #[test]
 fn a_stale_result_panics() {
     let input = Strong::new(1);
-    let (memo, dependency) = holding(&input, |_, _| explode());
+    let (memo, dependency) = holding(&input, |_, _| quiet_panic());
     drop(dependency);
     assert!(panics(|| {
         memo.get_or_compute(&input, |_| unreachable!("it has not come to that"));
@@ -158,7 +158,7 @@ fn a_destructor_panics_when_the_last_reader_leaves() {
         let end = end.clone();
         slow(Kept::new(Witness::new(move || {
             end.add();
-            explode()
+            quiet_panic()
         })))
     }));
     let barriers = [(); 2].map(|()| Barrier::new(READERS + 1));

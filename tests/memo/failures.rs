@@ -6,7 +6,7 @@ use std::thread;
 
 use weakly::Memo;
 
-use crate::common::{explode, panics, scaled};
+use crate::common::{panics, quiet_panic, scaled};
 use crate::for_each_pointer;
 use crate::tools::{Count, Pointer};
 
@@ -24,7 +24,7 @@ for_each_pointer!(
 fn nothing_is_kept_of_a_panic<P: Pointer>() {
     let (memo, input) = (Memo::<P, usize>::new(), P::from(1));
     for turn in 1..4 {
-        assert!(panics(|| _ = memo.get_or_compute(&input, |_| explode())));
+        assert!(panics(|| _ = memo.get_or_compute(&input, |_| quiet_panic())));
         assert_eq!((memo.get(&input), memo.len()), (None, 0));
         let statistics = memo.statistics();
         assert_eq!((statistics.misses, statistics.discarded), (turn, turn));
@@ -98,7 +98,11 @@ fn many_wait_for_one_that_panics<P: Pointer>() {
                 got = Some(memo.get_or_compute(&input, |_| {
                     let turn = tried.add();
                     thread::yield_now();
-                    if turn <= failures { explode() } else { turn }
+                    if turn <= failures {
+                        quiet_panic()
+                    } else {
+                        turn
+                    }
                 }));
             }) {
                 assert_eq!(got, Some(failures + 1));
@@ -211,7 +215,7 @@ fn a_panic_at_the_end_of_a_line() {
                     memo.get_or_compute(&inputs[0], |_| {
                         begun.send(()).unwrap();
                         go.recv().unwrap();
-                        explode()
+                        quiet_panic()
                     });
                 })
             }

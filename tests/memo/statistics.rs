@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use weakly::Memo;
 use weakly::memo::Statistics;
 
-use crate::common::{explode, panics, scaled};
+use crate::common::{panics, quiet_panic, scaled};
 use crate::for_each_pointer;
 use crate::tools::{Count, Pointer, Witness, objects};
 
@@ -148,7 +148,7 @@ impl<P: Pointer> World<P> {
                 match end {
                     End::Well => {}
                     End::Fails => return Err(()),
-                    End::Panics => explode(),
+                    End::Panics => quiet_panic(),
                     End::Removed => assert!(!self.memo.remove(self.key(at))),
                 }
                 Ok((number, self.destroyed.witness()))
@@ -288,7 +288,7 @@ fn threads_leave_sums_that_agree<P: Pointer>() {
                                     cx.depends_on(&other);
                                     cx.depends_on(&own[step % 16]);
                                     match kind {
-                                        4 => explode(),
+                                        4 => quiet_panic(),
                                         5 => Err(()),
                                         6 | 7 => Ok((step, destroyed.witness())),
                                         _ => {

@@ -16,7 +16,7 @@ pub use crate::common::Count;
 pub trait Pointer:
     SharedRef<Target = usize> + Clone + From<usize> + Deref<Target = usize> + fmt::Debug + 'static
 {
-    /// Whether deaths are announced.
+    /// Whether deaths are notified.
     const TELLS: bool;
 }
 

@@ -61,7 +61,7 @@ macro_rules! in_place {
 pub(super) use in_place;
 
 impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
-    /// Whether all deaths are announced.
+    /// Whether all deaths are notified.
     pub(super) const NOTIFIES: bool =
         (P::NOTIFIES || !S::WEAK_KEYS) && (V::NOTIFIES || !S::WEAK_VALUES);
 

@@ -129,8 +129,8 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         if Self::NOTIFIES {
             assert_eq!(len, live);
         }
-        let announced = P::NOTIFIES && S::WEAK_KEYS || V::NOTIFIES && S::WEAK_VALUES;
-        assert!(announced || pending == 0 || self.reclaim == Reclaim::OnRequest);
+        let notified = P::NOTIFIES && S::WEAK_KEYS || V::NOTIFIES && S::WEAK_VALUES;
+        assert!(notified || pending == 0 || self.reclaim == Reclaim::OnRequest);
     }
 
     /// All owners go; then the collections.

@@ -56,7 +56,7 @@ pub(crate) type Others<P> = BTreeMap<usize, Key<P>>;
 /// A collection of entries that die.
 pub(crate) trait Collection: Default {
     type Kind: Kind;
-    /// Whether deaths are announced.
+    /// Whether deaths are notified.
     const NOTIFIES: bool = Self::Kind::NOTIFIES;
     /// Whether it owns something of each entry.
     const OWNS: bool = false;
@@ -112,8 +112,8 @@ pub(crate) trait Collection: Default {
         if Self::OWNS { n } else { 0 }
     }
 
-    /// `n` where deaths are announced, else nothing.
-    fn announced(n: usize) -> usize {
+    /// `n` where deaths are notified, else nothing.
+    fn notified(n: usize) -> usize {
         if Self::NOTIFIES { n } else { 0 }
     }
 }
