@@ -423,9 +423,9 @@ fn a_panic_between_the_registrations_leaves_nothing() {
     for patience in 0..3 {
         let map = WeakPairMap::new();
         let (key, value) = (Own::<()>::new(1), Own::<()>::new(2));
-        own::set_patience(Some(patience));
+        own::set_requests_left(Some(patience));
         let panicked = panics(|| _ = map.insert(&key, &value));
-        own::set_patience(None);
+        own::set_requests_left(None);
         assert_eq!(panicked, patience < 2);
         assert_eq!(map.len(), usize::from(!panicked));
         assert_eq!(map.contains_key(&key), !panicked);

@@ -22,9 +22,9 @@ fn pointers_that_panic() {
             let [key, old, new] = [1, 2, 3].map(Own::<()>::new);
             let mut map = WeakPairMap::new();
             map.insert(&key, &old);
-            own::set_patience(Some(patience));
+            own::set_requests_left(Some(patience));
             caught += usize::from(panics(|| drop(map.insert(&key, &new))));
-            own::set_patience(None);
+            own::set_requests_left(None);
             assert_eq!((map.len(), map.len_live(), map.pending_dead()), (1, 1, 0));
             let (first, second) = match value_dies_first {
                 true => ([Some(old), Some(new)], Some(key)),
