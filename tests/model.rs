@@ -17,7 +17,7 @@ use model::pointer;
 use model::routes::{Insert, Keep, Remove};
 use model::script;
 use model::subject::{New, Subject};
-use model::world::{Item, Key, Says, Value};
+use model::world::{Content, Item, Key, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -109,13 +109,14 @@ mod few_hashes {
     /// An entry in the place of another's content is not replaced by one with the same hash and another content.
     #[test]
     fn nothing_is_replaced() {
-        let [one, other] = [1, 2].map(|says| new::<Local, _>(Item::new(Says::unheard(says), None)));
+        let [one, other] =
+            [1, 2].map(|content| new::<Local, _>(Item::new(Content::unheard(content), None)));
         let mut set = WeakHashSet::<LocalKey, Few<1>>::default();
         assert!(set.replace(&one).is_none());
         assert!(set.replace(&other).is_none());
         assert!(
             set.replace(&other)
-                .is_some_and(|old| old.says == other.says)
+                .is_some_and(|old| old.content == other.content)
         );
         assert_eq!(set.len(), 2);
     }
@@ -194,8 +195,8 @@ impl Job for Churn {
         let mut subject = S::default();
         let mut live = VecDeque::new();
         for number in 0..scaled(50_000, 200) {
-            let key = new::<P, _>(Item::new(Says::unheard(number), None));
-            let value = new::<V, _>(Item::new(Says::unheard(number), None));
+            let key = new::<P, _>(Item::new(Content::unheard(number), None));
+            let value = new::<V, _>(Item::new(Content::unheard(number), None));
             let new = New {
                 owned: Some(Value::unheard(number)),
                 weak: Some(&value),

@@ -1,4 +1,4 @@
-//! What makes objects for a collection: closures, and conversions that an interner calls.
+//! Code that makes objects for a collection: closures, and conversions that an interner calls.
 
 use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
@@ -46,7 +46,7 @@ fn makers_that_panic<P: Kind>() {
     assert_eq!((values.len(), pairs.len()), (0, 0));
 }
 
-/// While a place is open, all the others die; and what is made is somebody who is there already.
+/// While an entry is open, all other objects die; and the closure returns an object that is already in the map.
 fn makers_that_kill<P: Kind>() {
     let objects = RefCell::new(keys::<P>(MANY));
     let mut values: WeakValueMap<usize, Key<P>> = objects
@@ -71,27 +71,27 @@ fn makers_that_kill<P: Kind>() {
     values.purge();
     pairs.purge();
     assert_eq!((values.len(), pairs.len()), (0, 0));
-    // A value that nobody keeps: it dies on its way out.
+    // A value without an owner: it dies when it is returned.
     drop(values.get_or_insert_with(5, |_| new::<P, _>(5)));
     assert!(values.get(&5).is_none());
 }
 
-/// What an interner is told.
+/// The content that an interner is asked for.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Word(usize);
 
-/// Says one thing, then another, and becomes a third.
+/// Borrows as one content, then as another, and becomes a third.
 struct Liar {
-    says: [Word; 2],
+    borrows: [Word; 2],
     asked: Cell<usize>,
-    /// It panics if none.
+    /// It panics if `None`.
     becomes: Option<Word>,
 }
 
 impl Liar {
     fn new(first: usize, then: usize, becomes: Option<usize>) -> Self {
         Liar {
-            says: [Word(first), Word(then)],
+            borrows: [Word(first), Word(then)],
             asked: Cell::new(0),
             becomes: becomes.map(Word),
         }
@@ -100,11 +100,11 @@ impl Liar {
 
 impl Borrow<Word> for Liar {
     fn borrow(&self) -> &Word {
-        &self.says[self.asked.replace(1)]
+        &self.borrows[self.asked.replace(1)]
     }
 }
 
-/// A word of 1000 and more is read wrong; one of 2000 and more not at all.
+/// A word of 1000 and more becomes a wrong one; one of 2000 and more panics.
 macro_rules! readers {
     ($($strong:ty),*) => {$(
         impl From<Liar> for $strong {
@@ -127,7 +127,7 @@ macro_rules! readers {
 
 readers!(Strong<Word>, local::Strong<Word>, Arc<Word>, Rc<Word>);
 
-/// They get a panic, or what they have become; the interner keeps one handle for each content.
+/// The caller gets a panic, or the object made; the interner keeps one handle for each content.
 fn conversions_that_lie<P: Kind>()
 where
     P::Strong<Word>: From<Liar> + for<'a> From<&'a Word>,
@@ -143,7 +143,7 @@ where
     assert!(panics(|| drop(names.intern_ref(&Word(1000)))));
     assert!(panics(|| drop(names.intern_ref(&Word(2000)))));
     assert_eq!((names.len(), names.len_live()), (MANY, MANY));
-    // It has become somebody who is there, behind the interner's back.
+    // It has become an object that exists already, behind the interner's back.
     let same = names.intern(Liar::new(0, 1, Some(0)));
     assert!(ptr::eq(&*same, &*words[0]));
     let other = names.intern(Liar::new(1000, 0, Some(1000)));

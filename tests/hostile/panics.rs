@@ -1,4 +1,4 @@
-//! Panics in the code of users.
+//! Panics in user code.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -9,10 +9,10 @@ use crate::common::{
 use crate::for_each_kind;
 use weakly::{Strong, WeakMap, local};
 
-/// More than are buried at once.
+/// More than one operation reclaims.
 const MANY: usize = scaled(100, 20);
 
-/// Panics when it is dropped while its fuse burns, which that puts out.
+/// Panics when it is dropped while its fuse burns, which extinguishes it.
 struct Bomb {
     fuse: Rc<Cell<bool>>,
     _witness: Witness,
@@ -55,7 +55,7 @@ fn map_of<P: Kind>(bombs: &Bombs) -> (Map<P>, Vec<P::Strong<usize>>) {
     (map, keys)
 }
 
-/// The map counts right and takes new entries.
+/// The map's counts are right and it takes new entries.
 fn assert_usable<P: Kind>(map: &mut Map<P>, live: usize) {
     let bombs = Bombs::new();
     map.purge();
@@ -92,7 +92,7 @@ fn value_in_insert<P: Kind>() {
     let bombs = Bombs::new();
     let (mut map, keys) = map_of::<P>(&bombs);
     drop(keys);
-    // At the addresses of the dead, many of whom are not yet buried when these come.
+    // At the addresses of the dead, many of which are not yet reclaimed when these are inserted.
     let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
     let mut caught = 0;
     for key in &keys {
@@ -144,7 +144,7 @@ fn value_in_clear<P: Kind>() {
     assert_usable::<P>(&mut map, 0);
 }
 
-fn value_in_the_maps_end<P: Kind>() {
+fn value_in_the_drop_of_the_map<P: Kind>() {
     if cfg!(miri) {
         return; // as above
     }
@@ -157,7 +157,7 @@ fn value_in_the_maps_end<P: Kind>() {
 
 type BombMap<P> = WeakMap<<P as Kind>::Strong<Bomb>, usize>;
 
-/// The death goes on.
+/// The death completes.
 fn payload_in_its_death<P: Kind>() {
     let bombs = Bombs::new();
     let key = new::<P, Bomb>(bombs.bomb());
@@ -254,7 +254,7 @@ for_each_kind!(
     value_replaced_or_removed,
     value_in_drain,
     value_in_clear,
-    value_in_the_maps_end,
+    value_in_the_drop_of_the_map,
     payload_in_its_death,
     payload_in_retain,
     makers,
@@ -263,7 +263,7 @@ for_each_kind!(
     clone_of_a_value,
 );
 
-/// The others run, the map is told, and the panic goes on.
+/// The others run, the map gets its notice, and the panic propagates.
 #[test]
 fn finalizer() {
     let ran = Rc::new(Cell::new(0));
@@ -285,7 +285,7 @@ fn finalizer() {
     map.purge();
 }
 
-/// Brought forward, it is the caller's panic, and the token is spent.
+/// With `run_now`, the panic is the caller's, and the token is used up.
 #[test]
 fn finalizer_run_now() {
     let key = Strong::new(1);
@@ -295,19 +295,19 @@ fn finalizer_run_now() {
 }
 
 #[test]
-fn birth() {
+fn construction() {
     let mut kept = None;
-    let born = panics(|| {
+    let panicked = panics(|| {
         let _ = Strong::<i32>::new_cyclic(|me| {
             kept = Some(me.clone());
             quiet_panic()
         });
     });
-    assert!(born && kept.unwrap().upgrade().is_none());
+    assert!(panicked && kept.unwrap().upgrade().is_none());
 }
 
-/// A second panic while the first unwinds ends the process, as with every destructor. This test runs
-/// itself again, in a process of its own.
+/// A second panic while the first unwinds aborts the process, as with every destructor. This test runs itself
+/// again, in a process of its own.
 #[test]
 #[cfg_attr(miri, ignore = "no processes")]
 fn two_finalizers_abort() {
@@ -325,5 +325,5 @@ fn two_finalizers_abort() {
         .output()
         .unwrap();
     assert!(!child.status.success());
-    assert_ne!(child.status.code(), Some(101), "it is not a failed test");
+    assert_ne!(child.status.code(), Some(101), "not a failed test");
 }
