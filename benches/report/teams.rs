@@ -244,7 +244,7 @@ pub(crate) fn mixed<M: Shared>(plan: Plan) -> Sample {
                 let mut own = M::object(0);
                 for turn in 0..plan.operations {
                     if turn % 20 == 0 {
-                        map.part(&own);
+                        map.before_drop(&own);
                         own = M::object(turn as u64);
                         map.insert(&own, turn as u64);
                     } else {
@@ -252,7 +252,7 @@ pub(crate) fn mixed<M: Shared>(plan: Plan) -> Sample {
                         at = if at + 1 == plan.size { 0 } else { at + 1 };
                     }
                 }
-                map.part(&own);
+                map.before_drop(&own);
                 black_box(sum);
             })
         })
@@ -272,7 +272,7 @@ pub(crate) fn churn<M: Shared>(plan: Plan) -> Sample {
             watch.time(|| {
                 for turn in 0..plan.operations {
                     let place = &mut own[at];
-                    map.part(place);
+                    map.before_drop(place);
                     *place = M::object(turn as u64);
                     map.insert(place, turn as u64);
                     at = if at + 1 == share { 0 } else { at + 1 };

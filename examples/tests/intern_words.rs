@@ -56,16 +56,16 @@ fn the_crates_own_source_from_anywhere() {
         let quarter: Row = run.row(&format!("drop {}/4", i + 1));
         assert!((0..3).all(|column| quarter[column] < before[column]));
         let died = |column: usize| Some(before[column]? - quarter[column]?);
-        let announced = died(0).zip(died(1)).map(|(files, words)| files + words);
-        assert_eq!(quarter[3..], [announced, None]);
+        let notified = died(0).zip(died(1)).map(|(files, words)| files + words);
+        assert_eq!(quarter[3..], [notified, None]);
         assert_eq!(
             purge[..3],
             quarter[..3],
             "a purge removes nothing that is alive"
         );
-        assert_eq!(purge[3..], [Some(0), announced]);
+        assert_eq!(purge[3..], [Some(0), notified]);
         before = [quarter[0], quarter[1], quarter[2]];
-        all += announced.unwrap_or(0);
+        all += notified.unwrap_or(0);
     }
     assert_eq!(
         Some(all),

@@ -391,7 +391,7 @@ impl Truth {
         for model in models {
             if let Some(entry) = model.take_owner_of(value) {
                 assert!(!self.is_live(&entry), "{entry:?} lives, and is gone");
-                assert!(!self.keeps, "nobody has asked for what {entry:?} owns");
+                assert!(!self.keeps, "nothing has requested what {entry:?} owns");
                 return;
             }
         }
