@@ -110,7 +110,7 @@ mod few_hashes {
     #[test]
     fn nothing_is_replaced() {
         let [one, other] =
-            [1, 2].map(|content| new::<Local, _>(Item::new(Content::unheard(content), None)));
+            [1, 2].map(|content| new::<Local, _>(Item::new(Content::unlogged(content), None)));
         let mut set = WeakHashSet::<LocalKey, Few<1>>::default();
         assert!(set.replace(&one).is_none());
         assert!(set.replace(&other).is_none());
@@ -195,10 +195,10 @@ impl Job for Churn {
         let mut subject = S::default();
         let mut live = VecDeque::new();
         for number in 0..scaled(50_000, 200) {
-            let key = new::<P, _>(Item::new(Content::unheard(number), None));
-            let value = new::<V, _>(Item::new(Content::unheard(number), None));
+            let key = new::<P, _>(Item::new(Content::unlogged(number), None));
+            let value = new::<V, _>(Item::new(Content::unlogged(number), None));
             let new = New {
-                owned: Some(Value::unheard(number)),
+                owned: Some(Value::unlogged(number)),
                 weak: Some(&value),
             };
             subject.insert(Insert::Insert, &key, new);

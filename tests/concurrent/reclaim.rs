@@ -195,7 +195,7 @@ fn small_threads_drop_only_on_request<C: Changing>() {
             let (all, ends, count) = (&all, &ends, &count);
             scope.spawn(move || {
                 for round in 0..rounds {
-                    // Names of this thread's own: nobody replaces what lives.
+                    // Names of this thread's own: no other thread replaces live ones.
                     let life = (thread + 4 * (round % 8)).into();
                     assert!(all.enter(&life, ends));
                     assert!(all.has(&life));
@@ -208,14 +208,14 @@ fn small_threads_drop_only_on_request<C: Changing>() {
     assert_eq!((all.len_live(), count.get()), (0, 0));
     all.purge();
     assert_eq!(all.counts(), (0, 0, 0));
-    // With more threads inside than are provided for, some may have to wait for the end of the collection.
+    // With more threads inside than slots, some may have to wait for the end of the collection.
     drop(all);
     assert_eq!(count.get(), 4 * rounds);
 }
 
-/// What is kept may purge by itself, and own the life of another: no deep recursion, and all goes.
+/// What is kept may purge by itself, and own the life of another: no deep recursion, and everything is dropped.
 fn a_destructor_may_purge<C: Changing>() {
-    // For `Arc` each purge looks at all.
+    // For `Arc` each purge visits all.
     let many = scaled(if C::NOTIFIES { 20_000 } else { 400 }, 60);
     let count = Count::default();
     let shared = Arc::new(C::default());
@@ -242,7 +242,7 @@ fn a_destructor_may_purge<C: Changing>() {
     assert_eq!((shared.counts(), count.get()), ((0, 0, 0), many));
 }
 
-/// A destructor that panics costs no other its destruction.
+/// A destructor that panics prevents no other drop.
 fn destructors_may_panic<C: Changing>() {
     let ways: [fn(&C); 3] = [C::purge, C::clear, |all| all.set_reclaim(OnUse)];
     for way in ways {
@@ -270,7 +270,7 @@ fn destructors_may_panic<C: Changing>() {
     }
 }
 
-/// Several panics at the end of the collection are one, and all is destroyed.
+/// Several panics at the end of the collection become one, and everything is dropped.
 fn all_destructors_may_panic_at_the_end<C: Changing>() {
     let count = Count::default();
     let counts = count.clone();
@@ -287,15 +287,15 @@ fn all_destructors_may_panic_at_the_end<C: Changing>() {
     assert_eq!(count.get(), 16);
 }
 
-/// So many that those are swept that nobody tells of.
+/// So many that entries without notices are swept.
 fn lives_come_and_go<C: Collection>(all: &C) {
     (100..200).for_each(|number| _ = all.enter(&number.into(), &quietly()));
 }
 
-/// The value is dead for the map when its destructor runs, and its death is not notified yet: the key is
-/// kept that a new entry replaces there.
+/// The value is dead for the map when its destructor runs, and its death is not notified yet: the key that a new
+/// entry replaces there is kept.
 #[test]
-fn what_is_replaced_in_the_destructor_is_kept() {
+fn a_key_replaced_in_the_destructor_is_kept() {
     struct Dying(
         Arc<WeakValueMap<Name, Strong<Dying>>>,
         Mutex<Vec<Strong<Dying>>>,

@@ -70,7 +70,7 @@ pub struct Content {
 
 impl Content {
     /// For a lookup: without a log.
-    pub fn unheard(number: usize) -> Self {
+    pub fn unlogged(number: usize) -> Self {
         Content {
             number,
             ledger: Rc::default(),
@@ -133,7 +133,7 @@ impl Value {
     }
 
     /// For a lookup: without a log.
-    pub fn unheard(content: usize) -> Self {
+    pub fn unlogged(content: usize) -> Self {
         Value::new(&Rc::default(), Some(content), None)
     }
 }

@@ -57,7 +57,7 @@ macro_rules! by_content {
 /// Looks an owned key up.
 macro_rules! by_owned {
     ($by:expr, $key:expr, |$query:ident| $look:expr) => {
-        by_content!(@or $by, $key, &Value::unheard($key.content.number) => &Value, |$query| $look)
+        by_content!(@or $by, $key, &Value::unlogged($key.content.number) => &Value, |$query| $look)
     };
 }
 

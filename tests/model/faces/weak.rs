@@ -161,7 +161,7 @@ where
     map!(
         by_owned,
         Place,
-        |key| Value::unheard(key.content.number),
+        |key| Value::unlogged(key.content.number),
         |map, query| map.expect(query)
     );
 }
