@@ -37,7 +37,9 @@ use super::key::WeakKey;
 /// map.get(&());
 /// ```
 pub trait Identify<K: WeakKey> {
-    /// Returns the address of the key, or null if it cannot be in any map.
+    /// Returns the address of the key, or null if it cannot be in any map. The address is that of a live object, or of
+    /// one whose destructor is running: one remembered from before may find the entry of a dead object that is not yet
+    /// reclaimed, or that of another object.
     fn addr(&self) -> *const ();
 }
 
