@@ -29,12 +29,6 @@ const ROOMS: [&str; 12] = [
     "lib",
 ];
 
-/// Circles of files that are being taken apart. To be empty.
-const KNOWN_CYCLES: &[&[&str]] = &[];
-
-/// Files that are being taken apart. To be empty.
-const KNOWN_LONG: &[&str] = &["tests/behaviours/collections/faces.rs"];
-
 /// How many lines a file may have.
 const LONG: usize = 500;
 
@@ -185,28 +179,14 @@ fn the_files_of_a_room_form_no_cycle() {
     let files = sources();
     let edges = edges(&files);
     let found = cycles(&edges);
-    let is_known = |cycle: &&BTreeSet<&str>| {
-        let mut known = KNOWN_CYCLES.iter();
-        known.any(|known| cycle.iter().all(|file| known.contains(file)))
-    };
-    let wrong: Vec<_> = found.iter().filter(|cycle| !is_known(cycle)).collect();
-    let report = wrong
+    let report = found
         .iter()
         .map(|cycle| format!("{cycle:?}\n  {}\n", sites(&edges, cycle)));
     assert!(
-        wrong.is_empty(),
+        found.is_empty(),
         "cycles of files:\n{}",
         report.collect::<String>()
     );
-    for known in KNOWN_CYCLES {
-        let is_there = found
-            .iter()
-            .any(|cycle| cycle.iter().all(|file| known.contains(file)));
-        assert!(
-            is_there,
-            "no longer a cycle, remove it from the list: {known:?}"
-        );
-    }
 }
 
 #[test]
@@ -222,15 +202,7 @@ fn no_file_is_long() {
         .chain(of("tests"))
         .filter(|(_, lines)| *lines > LONG)
         .collect();
-    let wrong: Vec<_> = long
-        .iter()
-        .filter(|(file, _)| !KNOWN_LONG.contains(&&**file))
-        .collect();
-    assert!(wrong.is_empty(), "longer than {LONG} lines: {wrong:?}");
-    for known in KNOWN_LONG {
-        let is_there = long.iter().any(|(file, _)| file == known);
-        assert!(is_there, "no longer long, remove it from the list: {known}");
-    }
+    assert!(long.is_empty(), "longer than {LONG} lines: {long:?}");
 }
 
 // === Tests of the scanner ===

@@ -142,6 +142,20 @@ impl<K, T: Watches, V> Node<K, T, V> {
     }
 }
 
+/// A node that was found.
+pub(super) struct Found<'g, N> {
+    pub(super) node: &'g N,
+    /// Whether it may be stale.
+    pub(super) doubtful: bool,
+}
+
+impl<K, T: Watches, V> Found<'_, Node<K, T, V>> {
+    #[inline]
+    pub(super) fn is_stale(&self) -> bool {
+        self.doubtful && self.node.is_stale()
+    }
+}
+
 impl<K, T: Deregister, V> Entry for Node<K, T, V> {
     /// What no user can notice (memory, watches) may wait for the next thread that leaves.
     const PROMPT: bool = mem::needs_drop::<(K, V)>();

@@ -18,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::inside::{self, Asking};
 use super::kept::Kept;
-use super::node::{Node, NodeContext};
+use super::node::{Found, Node, NodeContext};
 use super::raw::{FirstPanic, Put, RawTable, Reader, SweepPosition, Unlinked, Writer};
 use super::watch::{Deregister, Unplaced, Watches};
 use crate::hash::HashValue;
@@ -50,20 +50,6 @@ pub(crate) struct Table<K, T: Deregister, V> {
 pub(super) struct Swapped<'g, N> {
     pub(super) new: &'g N,
     pub(super) old: Option<(&'g N, bool)>,
-}
-
-/// A node that was found.
-pub(super) struct Found<'g, N> {
-    pub(super) node: &'g N,
-    /// Whether it may be stale.
-    doubtful: bool,
-}
-
-impl<K, T: Watches, V> Found<'_, Node<K, T, V>> {
-    #[inline]
-    pub(super) fn is_stale(&self) -> bool {
-        self.doubtful && self.node.is_stale()
-    }
 }
 
 // A table is consistent between any two calls; a panic can leave only a value half changed.

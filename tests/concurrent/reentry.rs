@@ -252,7 +252,7 @@ fn a_closure_must_not_set_the_entry_it_is_called_for<P: Kind>() {
         for again in again {
             for answer in [Some(1), None] {
                 map.insert(&key, 3);
-                let told = message(&mut || {
+                let message_text = message(&mut || {
                     map.compute(&key, |_| {
                         turns += 1;
                         again();
@@ -260,8 +260,8 @@ fn a_closure_must_not_set_the_entry_it_is_called_for<P: Kind>() {
                     });
                 });
                 assert!(
-                    told.contains("sets the entry that it is asked about"),
-                    "{told}"
+                    message_text.contains("sets the entry that it is asked about"),
+                    "{message_text}"
                 );
                 assert!(map.get(&key).is_some_and(|value| value >= 5));
             }
