@@ -1,28 +1,28 @@
-# Sourced by the gate and the deep run: what is independent runs at the same time, in two lanes (Miri uses one
-# processor only). The titles of the steps are shown as they begin, the log of a lane when it ends.
+# Sourced by the gate and the deep run: independent steps run at the same time, in two lanes (Miri uses only one
+# processor). The title of a step is printed when it starts, the log of a lane when it ends.
 
 export CARGO_TERM_COLOR=never
 mkdir -p target/lanes
-# A script that a lane runs writes its titles where the lane does.
+# A script that a lane runs prints its titles where the lane does.
 { : >&3; } 2>/dev/null || exec 3>&1
 : "${BEGAN:=$(date +%s)}"
 export BEGAN
 
 elapsed() { echo "$(($(date +%s) - BEGAN))"; }
 
-# The title of what comes, on the terminal and in the log of the lane.
+# Prints the title of the next step, to the terminal and to the lane's log.
 step() {
     printf '\n=== %s (%d s)\n' "$*" "$(elapsed)"
     [[ -z ${LANE:-} ]] || printf '=== %s: %s (%d s)\n' "$LANE" "$*" "$(elapsed)" >&3
 }
 
-# What may be there already. (Not `grep -q`, which ends before what it reads from: that would be a failure.)
+# Installs what is missing. (Not `grep -q`: it exits before the command that it reads from, which then fails.)
 toolchain() { rustup toolchain list | grep "^$1" >/dev/null || rustup toolchain install "$1" --profile minimal; }
 installed() { command -v "$1" >/dev/null || cargo install --locked "${@:2}" "$1"; }
 
 declare -A lanes=()
 
-# Each lane is a process group: what it runs ends with it.
+# Each lane is a process group: its children end with it.
 end_lanes() {
     local pid
     for pid in "${!lanes[@]}"; do
@@ -30,7 +30,7 @@ end_lanes() {
     done
 }
 
-# Runs the functions that are named, each in a lane; the first that fails ends the others.
+# Runs each of the named functions in a lane; the first that fails ends the others.
 run_lanes() {
     local lane pid status
     trap end_lanes EXIT

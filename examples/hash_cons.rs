@@ -1,8 +1,8 @@
-//! Hash-consed terms: equal terms are one object, so that however deep they are, building one again
-//! makes nothing, comparing is comparing addresses, and what nobody uses is gone. Each is simplified once; a
-//! term that is as simple as can be is its own result, which keeps nobody alive. All on a stack of
-//! 256 KiB, on which nothing can recurse through a term of depth a million: neither hashing, nor
-//! comparing, nor dropping. It checks itself: `cargo run --release --example hash_cons`
+//! Hash-consed terms: equal terms are one object. However deep a term is, building it again allocates nothing,
+//! comparing compares addresses, and unused terms are freed. Each term is simplified once; a term that is
+//! already simple is its own result, which keeps nothing alive. Everything runs on a stack of 256 KiB, which is
+//! too small to recurse through a term of depth one million: neither hashing, nor comparing, nor dropping
+//! recurses. It checks itself: `cargo run --release --example hash_cons`
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use std::{mem, thread};
 use weakly::{ByIdentity, Interner, Memo, Rewritten, Strong, WeakMap, dismantle};
 
 const STACK: usize = 256 << 10;
-/// Without optimisation a million takes ten seconds.
+/// Without optimisation a million would take ten seconds.
 const DEPTH: usize = if cfg!(debug_assertions) {
     100_000
 } else {
@@ -19,8 +19,8 @@ const DEPTH: usize = if cfg!(debug_assertions) {
 };
 const LEVELS: usize = 64;
 
-/// `Hash` and `Eq` look at the operator and at the addresses of the children, no deeper: these are
-/// interned, so the same address is the same term.
+/// `Hash` and `Eq` use only the operator and the addresses of the children: these are interned, so the same
+/// address means the same term.
 #[derive(PartialEq, Eq, Hash)]
 struct Term {
     operator: &'static str,
@@ -41,7 +41,7 @@ impl Term {
     }
 }
 
-/// Left to itself, a term would drop its children, these theirs, and so on: as deep as the term.
+/// Without this, a term would drop its children, these theirs, and so on: recursion as deep as the term.
 impl Drop for Term {
     fn drop(&mut self) {
         let children = self.take_children();
@@ -73,10 +73,10 @@ fn padded(terms: &mut Terms) -> Strong<Term> {
     })
 }
 
-/// What terms are simplified to: perhaps to themselves.
+/// The simplified form of each term, which may be the term itself.
 type Simplified = Memo<Strong<Term>, Rewritten<Strong<Term>>>;
 
-/// `x + 0` is `x`, everywhere in a term; each object is asked once.
+/// `x + 0` is `x`, everywhere in a term; each object is simplified once.
 fn simplify(term: &Strong<Term>, terms: &mut Terms, known: &Simplified) -> Strong<Term> {
     known.get_or_rewrite(term, |_| {
         let children = term.children.each_ref().map(|child| {
@@ -91,7 +91,7 @@ fn simplify(term: &Strong<Term>, terms: &mut Terms, known: &Simplified) -> Stron
     })
 }
 
-/// The leaves of a term, as if nothing were shared; each object is asked once.
+/// The leaves of a term, as if nothing were shared; each object is visited once.
 fn leaves(term: &Strong<Term>, known: &mut WeakMap<Strong<Term>, u128>) -> u128 {
     if let Some(&leaves) = known.get(term) {
         return leaves;
@@ -103,35 +103,38 @@ fn leaves(term: &Strong<Term>, known: &mut WeakMap<Strong<Term>, u128>) -> u128 
     leaves
 }
 
-fn check(holds: bool, what: &str) -> Result<(), String> {
+fn check(is_true: bool, what: &str) -> Result<(), String> {
     let refuse = || format!("not true: {what}");
-    holds.then_some(()).ok_or_else(refuse)
+    is_true.then_some(()).ok_or_else(refuse)
 }
 
-/// Builds a term of so many objects, and builds it again.
+/// Builds a term of that many objects, and builds it again.
 fn twice(
     terms: &mut Terms,
     build: fn(&mut Terms) -> Strong<Term>,
     objects: usize,
 ) -> Result<Strong<Term>, String> {
     let one = build(terms);
-    check(terms.len() == objects, "an object for each level")?;
+    check(terms.len() == objects, "there is one object for each level")?;
     let other = build(terms);
     let same = Strong::ptr_eq(&one, &other);
     check(same, "the same term is the same object")?;
     let none_new = terms.len() == objects && terms.pending_dead() == 0;
-    check(none_new, "and no part of it was made again")?;
+    check(none_new, "no part of it was built again")?;
     Ok(other)
 }
 
-/// Drops the last handle to a term of so many objects.
+/// Drops the last handle of a term of that many objects.
 fn end(terms: &mut Terms, term: Strong<Term>, objects: usize) -> Result<(), String> {
     drop(term);
-    check(terms.is_empty(), "all goes with the last handle")?;
-    let all_told = terms.pending_dead() == objects;
-    check(all_told, "each object tells of its death")?;
+    check(terms.is_empty(), "dropping the last handle drops all")?;
+    let all_notified = terms.pending_dead() == objects;
+    check(all_notified, "each object notifies of its death")?;
     terms.purge();
-    check(terms.pending_dead() == 0, "and the interner has heard it")
+    check(
+        terms.pending_dead() == 0,
+        "the interner has drained all notices",
+    )
 }
 
 fn rewrite(terms: &mut Terms) -> Result<(), String> {
@@ -141,23 +144,29 @@ fn rewrite(terms: &mut Terms) -> Result<(), String> {
     let same = Strong::ptr_eq(&simple, &wide);
     check(same, "there is nothing to simplify")?;
     drop(simple);
-    check(known.len() == LEVELS + 1, "which is known of each object")?;
+    check(
+        known.len() == LEVELS + 1,
+        "the memo has a result for each object",
+    )?;
     end(terms, wide, LEVELS + 1)?;
     known.purge();
-    check(known.is_empty(), "and has kept none of them")?;
+    check(known.is_empty(), "the memo has kept none of them alive")?;
 
     let long = padded(terms);
     let simple = simplify(&long, terms, &known);
     let same = Strong::ptr_eq(&simple, &shared(terms));
-    check(same, "without the zeros it is the other term")?;
+    check(same, "without the zeros it is the same term as the other")?;
     let asked = known.statistics().misses;
     let again = simplify(&long, terms, &known);
     let none_new = known.statistics().misses == asked;
-    check(Strong::ptr_eq(&again, &simple) && none_new, "known by now")?;
+    check(
+        Strong::ptr_eq(&again, &simple) && none_new,
+        "the result is already in the memo",
+    )?;
     drop((long, simple, again));
     known.purge();
-    check(known.is_empty(), "what is simplified goes")?;
-    check(terms.is_empty(), "and what it was simplified to")?;
+    check(known.is_empty(), "the results are gone with their terms")?;
+    check(terms.is_empty(), "so are the simplified terms")?;
     terms.purge();
     Ok(())
 }
@@ -172,20 +181,20 @@ fn run() -> Result<String, String> {
     let size = leaves(&wide, &mut known);
     check(size == 1 << LEVELS, "it unfolds to 2^64 leaves")?;
     end(&mut terms, wide, LEVELS + 1)?;
-    check(known.is_empty(), "and nothing is known of it any more")?;
+    check(known.is_empty(), "no count of leaves is left")?;
     rewrite(&mut terms)?;
 
     Ok(format!(
-        "a term of depth {DEPTH}: an object for each level, built twice, gone (checked)\n\
-         a term of {size} leaves: an object for each level, built twice, gone (checked)\n\
-         the same with zeros: simplified once, remembered, gone (checked)"
+        "a term of depth {DEPTH}: one object for each level, built twice, dropped (checked)\n\
+         a term of {size} leaves: one object for each level, built twice, dropped (checked)\n\
+         the same with zeros: simplified once, memoised, dropped (checked)"
     ))
 }
 
 fn main() -> ExitCode {
     let worker = thread::Builder::new().stack_size(STACK).spawn(run);
     let result = worker.expect("a thread").join().expect("no panic");
-    let (Ok(told) | Err(told)) = &result;
-    let _ = writeln!(std::io::stdout(), "{told}"); // if nobody listens, there is nobody to tell
+    let (Ok(message) | Err(message)) = &result;
+    let _ = writeln!(std::io::stdout(), "{message}"); // nowhere left to report a failure
     ExitCode::from(u8::from(result.is_err()))
 }

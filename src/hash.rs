@@ -1,15 +1,16 @@
-//! Hashes, of identities and of contents.
+//! Hash values of identities and of contents.
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash, Hasher};
 
-/// The bits that choose a bucket.
+/// The bits of a hash that choose a bucket.
 const BUCKET: u64 = (1 << 24) - 1;
 
-/// A finished hash. The table takes no other, so it cannot hash by itself, or with the wrong hasher.
+/// A finished hash. The tables take hashes only in this form, so they cannot hash on their own or use the wrong
+/// hasher.
 ///
-/// It has 31 bits: so many fit into the block of an object, beside the count and a flag, and a notice of its
-/// death leads to its entry by them. They are good for 2^24 buckets; with more a lookup looks at more
+/// A hash has 31 bits. That is what fits into the block of an object, beside the count and a flag; a death
+/// notice finds its entry by them. They serve up to 2^24 buckets; in a larger table a lookup probes more
 /// entries.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct HashValue(u32);
@@ -17,28 +18,28 @@ pub struct HashValue(u32);
 impl HashValue {
     /// The hash of an address.
     ///
-    /// Nobody chooses addresses to attack us, so a multiplication is enough; but its low bits, which choose
-    /// the bucket, are poor for page-aligned objects, so the high ones take their place: at a stride of 4 KiB
-    /// a bare multiply probes 7 groups for a hit, at 2 MiB 438. The lowest four bits of an address say
-    /// nothing.
+    /// No attacker chooses addresses, so a multiplication is enough. But the low bits of the product, which
+    /// would choose the bucket, are poor for page-aligned objects, so the high bits take their place: with a
+    /// bare multiplication, a hit probes 7 groups at a stride of 4 KiB, and 438 at 2 MiB. The lowest four bits
+    /// of an address carry no information.
     ///
-    /// The factor was searched for. An allocator gives out addresses at even strides, which a good factor
+    /// The factor was found by search. An allocator returns addresses at even strides, which a good factor
     /// spreads more evenly than chance would. The golden ratio (Fibonacci hashing) does so in the highest bits
-    /// of the product, but the bucket's are those from the 33rd on: an entry lay up to 6.5 places behind
-    /// its home bucket, where chance gives 1.7, and so in the next cache line. With this factor the mean
-    /// is 0.2, and the worst 1.2, over 19 strides from 16 bytes to 2 MiB and tables of 2^8 to 2^17 buckets
-    /// that are three quarters full.
+    /// of the product, but the bucket is taken from the 33rd bit on: there an entry lay up to 6.5 places behind
+    /// its home bucket, where chance gives 1.7, and so in the next cache line. With this factor the mean is 0.2
+    /// and the worst case 1.2, over 19 strides from 16 bytes to 2 MiB and tables of 2^8 to 2^17 buckets that
+    /// are three quarters full.
     #[inline]
     pub(crate) fn of_addr(addr: *const ()) -> Self {
         const FACTOR: u64 = 0xc820_da07_ea4f_f093;
-        // Not by `fold`: one shift is what a lookup has time for.
+        // Without `fold`: a lookup has time for one shift only.
         HashValue(((addr.addr() as u64 >> 4).wrapping_mul(FACTOR) >> 33) as u32)
     }
 
-    /// Of an entry that is about to go, and is looked for no more.
+    /// The hash of an entry that is about to be removed and is not looked up any more.
     pub(crate) const NONE: Self = HashValue(0);
 
-    /// The hash of several addresses, in their order.
+    /// The hash of several addresses, in order.
     #[cfg(all(feature = "std", not(weakly_loom)))]
     #[inline]
     pub(crate) fn of_addrs(addrs: &[*const ()]) -> Self {
@@ -54,20 +55,20 @@ impl HashValue {
         Self::fold(hasher.hash_one(content))
     }
 
-    /// Keeps those bits of a hash that hashbrown looks at: the lowest, which choose a bucket, and the
-    /// highest seven, which tell its entries apart.
+    /// Keeps the bits of a hash that hashbrown uses: the lowest, which choose a bucket, and the highest seven,
+    /// the tag by which it distinguishes the entries of a group.
     #[inline(always)]
     fn fold(hash: u64) -> Self {
         HashValue((hash & BUCKET) as u32 | ((hash >> 57) as u32) << 24)
     }
 
-    /// The hash as a block keeps it: the lowest bit is left free.
+    /// The hash as a block stores it: the lowest bit is left free for a flag.
     #[inline]
     pub(crate) fn short(self) -> u32 {
         self.0 << 1
     }
 
-    /// The hash that [`short`](Self::short) has returned.
+    /// The inverse of [`short`](Self::short).
     #[inline]
     pub(crate) fn of_short(short: u32) -> Self {
         HashValue(short >> 1)
@@ -80,8 +81,7 @@ impl HashValue {
         self.0.into()
     }
 
-    /// The hash as the table takes it, whose lowest bits choose a bucket and the highest seven of 64 tell
-    /// its entries apart.
+    /// The hash as hashbrown takes it: the lowest bits choose a bucket, the highest seven of 64 are the tag.
     #[inline]
     pub(crate) fn get(self) -> u64 {
         let hash = u64::from(self.0);
@@ -89,23 +89,23 @@ impl HashValue {
     }
 }
 
-/// The hasher of collections that are keyed by content, unless you choose another: fast, and seeded anew
-/// for each collection, so that nobody who chooses keys can make them collide.
+/// The default hasher of collections that are keyed by content. It is fast, and seeded anew for each
+/// collection, so that an attacker that chooses the keys cannot make them collide.
 ///
-/// The seeds are those of `std`. Without the feature `std` there is no source of randomness: seeds
-/// then differ from program to program only as far as addresses do, which keeps nobody out who tries.
-/// (The algorithm is that of the crate `ahash`; not part of the interface.)
+/// The seeds come from `std`. Without the feature `std` there is no source of randomness: the seeds then differ
+/// between runs only as far as addresses do, which does not stop an attacker. (The algorithm is that of the
+/// crate `ahash`, which is not part of the interface.)
 #[derive(Clone)]
 pub struct DefaultHashBuilder(ahash::RandomState);
 
-/// The hasher of [`DefaultHashBuilder`].
+/// The [`Hasher`] of [`DefaultHashBuilder`].
 #[derive(Clone)]
 pub struct DefaultHasher(ahash::AHasher);
 
 impl Default for DefaultHashBuilder {
     fn default() -> Self {
         let seed = seed();
-        // The other three differ from the first, and that is all they need.
+        // The other three only have to differ from the first.
         let [a, b, c] = [1, 2, 3].map(|n: u64| seed.rotate_left(n as u32 * 16) ^ n);
         DefaultHashBuilder(ahash::RandomState::with_seeds(seed, a, b, c))
     }
@@ -132,7 +132,7 @@ impl BuildHasher for DefaultHashBuilder {
     }
 }
 
-macro_rules! pass_on {
+macro_rules! forward {
     ($($write:ident: $type:ty),*) => {$(
         #[inline]
         fn $write(&mut self, value: $type) {
@@ -147,7 +147,7 @@ impl Hasher for DefaultHasher {
         self.0.finish()
     }
 
-    pass_on! {
+    forward! {
         write: &[u8], write_u8: u8, write_u16: u16, write_u32: u32, write_u64: u64, write_u128: u128,
         write_usize: usize
     }
@@ -155,7 +155,7 @@ impl Hasher for DefaultHasher {
 
 impl fmt::Debug for DefaultHashBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the seeds.
+        // Without the seeds, which are secret.
         f.debug_struct("DefaultHashBuilder").finish_non_exhaustive()
     }
 }

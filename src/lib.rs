@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-// docs.rs says of each item which feature it needs; the other conditions are those of our tests.
+// docs.rs shows for each item which feature it needs. The other conditions belong to our tests.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(docsrs, doc(auto_cfg(hide(weakly_loom, test, doctest))))]
 
@@ -8,8 +8,8 @@ extern crate alloc;
 #[cfg(any(feature = "std", test, weakly_loom))]
 extern crate std;
 
-// The rooms, each of which uses only those before it. Unsafe code is an error but where it is allowed here or
-// for a file of a room.
+// The rooms. Each uses only those before it. Unsafe code is an error unless it is allowed here or for one file
+// of a room.
 mod sync;
 
 #[cfg(feature = "std")]
@@ -35,7 +35,7 @@ pub mod reference_queue;
 
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub mod concurrent;
-// Of what is shared, loom runs the table alone, and the flights: the rest is made of them.
+// Under loom only the shared table and the flights are compiled: the rest is built on them.
 #[cfg(all(feature = "std", weakly_loom))]
 mod concurrent {
     #[allow(dead_code)]
@@ -79,19 +79,43 @@ pub use reference::{Upgrade, Watch, WeakKey, WeakRef, dismantle};
 pub use reference_queue::ReferenceQueue;
 pub use table::Reclaim;
 
-/// A strong handle that may cross threads. Its methods are on the page of [`ptr::Strong`].
+/// A strong handle that threads can share, like [`Arc`](alloc::sync::Arc). When its object dies, collections are
+/// notified.
+///
+/// This is [`ptr::Strong`] with atomic counts. rustdoc lists the methods on that page. The most used are:
+///
+/// * [`new`](ptr::Strong::new), and `From` for `str`, slices and boxes;
+/// * [`new_cyclic`](ptr::Strong::new_cyclic), for a payload that refers to itself;
+/// * [`downgrade`](ptr::Strong::downgrade), which returns a [`Weak`];
+/// * [`finalize`](ptr::Strong::finalize), for code that runs when the object has died;
+/// * [`ptr_eq`](ptr::Strong::ptr_eq) and [`strong_count`](ptr::Strong::strong_count);
+/// * [`get_mut`](ptr::Strong::get_mut), [`make_mut`](ptr::Strong::make_mut) and
+///   [`into_inner`](ptr::Strong::into_inner).
 pub type Strong<T> = ptr::Strong<T, Atomic>;
-/// A weak handle that may cross threads. Its methods are on the page of [`ptr::Weak`].
+/// A weak handle that threads can share, like [`sync::Weak`](alloc::sync::Weak).
+///
+/// This is [`ptr::Weak`] with atomic counts. rustdoc lists the methods on that page. The most used are:
+///
+/// * [`new`](ptr::Weak::new), which never upgrades;
+/// * [`upgrade`](ptr::Weak::upgrade), and [`try_upgrade`](ptr::Weak::try_upgrade), whose error explains itself;
+/// * [`is_expired`](ptr::Weak::is_expired) and [`ptr_eq`](ptr::Weak::ptr_eq).
 pub type Weak<T> = ptr::Weak<T, Atomic>;
-/// The token of a finalizer that may cross threads. See [`FinalizerToken`].
+/// The token of a finalizer that threads can share. See [`FinalizerToken`] for its methods.
 pub type Finalizer = FinalizerToken<Atomic>;
 
-/// The same pointer for one thread: plain cells instead of atomics.
+/// The pointers for one thread: with plain counts instead of atomics.
 pub mod local {
-    /// A strong handle for one thread. Its methods are on the page of [`ptr::Strong`](crate::ptr::Strong).
+    /// A strong handle for one thread, like [`Rc`](alloc::rc::Rc). When its object dies, collections are
+    /// notified.
+    ///
+    /// This is [`ptr::Strong`](crate::ptr::Strong) with plain counts. rustdoc lists the methods on that page.
+    /// The most used are listed at [`Strong`](crate::Strong).
     pub type Strong<T> = crate::ptr::Strong<T, crate::Local>;
-    /// A weak handle for one thread. Its methods are on the page of [`ptr::Weak`](crate::ptr::Weak).
+    /// A weak handle for one thread, like [`rc::Weak`](alloc::rc::Weak).
+    ///
+    /// This is [`ptr::Weak`](crate::ptr::Weak) with plain counts. rustdoc lists the methods on that page. The
+    /// most used are listed at [`Weak`](crate::Weak).
     pub type Weak<T> = crate::ptr::Weak<T, crate::Local>;
-    /// The token of a finalizer for one thread. See [`FinalizerToken`](crate::FinalizerToken).
+    /// The token of a finalizer for one thread. See [`FinalizerToken`](crate::FinalizerToken) for its methods.
     pub type Finalizer = crate::FinalizerToken<crate::Local>;
 }

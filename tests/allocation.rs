@@ -1,8 +1,9 @@
-//! What holds when memory runs out. A program of its own, for its allocator, which asks before each
+//! What is guaranteed when memory runs out. A program of its own, for its allocator, which asks before each
 //! allocation whether it is to fail.
 //!
-//! On stable Rust a failed allocation ends the process; so there it does not fail, but is a good moment to
-//! look around. With nightly's `alloc_error_hook` it unwinds, and nothing may have been given up:
+//! On stable Rust a failed allocation ends the process; so there no allocation fails, but each is a point at
+//! which the test looks at the state. With nightly's `alloc_error_hook` a failure unwinds, and nothing may be
+//! lost by then:
 //!
 //! `RUSTFLAGS="--cfg weakly_nightly" CARGO_TARGET_DIR=target/nightly cargo +nightly miri test --test allocation`
 
@@ -21,7 +22,7 @@ use weakly::{FinalizerToken, WeakMap, ptr};
 type Ask = dyn Fn() -> bool;
 
 thread_local! {
-    /// What this thread's allocations ask. It lives: see [`asking`].
+    /// The closure that this thread's allocations ask. It is alive: see [`asking`].
     static ASK: Cell<Option<*const Ask>> = const { Cell::new(None) };
 }
 
@@ -33,7 +34,7 @@ static HEAP: Heap<Asking> = Heap(Asking);
 
 impl Watcher for Asking {
     fn allocates(&self, _: Layout) -> bool {
-        // Taken out meanwhile, for it may allocate.
+        // Taken out meanwhile, because it may allocate.
         let Some(ask) = ASK.take() else { return true };
         #[allow(unsafe_code)]
         // SAFETY: what is there lives.
@@ -43,9 +44,10 @@ impl Watcher for Asking {
     }
 }
 
-/// Runs `act`, each of whose allocations on this thread asks whether it is to fail. `ask` must not unwind.
+/// Runs `act`; each allocation on this thread calls `ask`, which returns whether it is to fail, and must not
+/// unwind.
 fn asking(ask: impl Fn() -> bool + 'static, act: impl FnOnce()) {
-    /// Ends the asking before `ask` ends, also after a panic.
+    /// Resets the hook before `ask` is dropped, also after a panic.
     struct Until<A>(Box<A>);
     impl<A> Drop for Until<A> {
         fn drop(&mut self) {
@@ -84,7 +86,7 @@ impl Drop for Payload {
     }
 }
 
-/// All kinds of watchers of an object.
+/// Every kind of watch on an object.
 struct Watchers<F: Own> {
     weak: ptr::Weak<Payload, F>,
     map: WeakMap<ptr::Strong<Payload, F>, u32>,
@@ -100,29 +102,29 @@ impl<F: Own> Watchers<F> {
         }
     }
 
-    /// Whether one of them takes it for dead.
-    fn are_told(&self) -> bool {
+    /// Whether one of them considers it dead.
+    fn are_notified(&self) -> bool {
         self.weak.is_expired() || self.map.is_empty() || !self.finalizer.is_pending()
     }
 }
 
-/// I129: `make_mut` of a watched object makes the new one before it gives up anything of the old one.
+/// I129: `make_mut` of a watched object makes the new one before it changes the old one.
 fn make_mut_allocates_first<F: Own>() {
     let mut object = ptr::Strong::<_, F>::new(Payload::new(7));
     let watchers = Rc::new(Watchers::of(&object));
-    // Whether they were told, for each allocation.
-    let told = Rc::new(RefCell::new(Vec::with_capacity(9)));
+    // Whether they were notified, at each allocation.
+    let notified = Rc::new(RefCell::new(Vec::with_capacity(9)));
     let ask = {
-        let (told, watchers) = (told.clone(), watchers.clone());
+        let (notified, watchers) = (notified.clone(), watchers.clone());
         move || {
             // Nothing may unwind here.
-            told.borrow_mut().push(watchers.are_told());
+            notified.borrow_mut().push(watchers.are_notified());
             false
         }
     };
     asking(ask, || *ptr::Strong::make_mut(&mut object).0 = 8);
-    assert_eq!(*told.borrow(), [false]);
-    assert!(*object.0 == 8 && watchers.are_told());
+    assert_eq!(*notified.borrow(), [false]);
+    assert!(*object.0 == 8 && watchers.are_notified());
 }
 
 for_each_flavour!(make_mut_allocates_first);
@@ -133,8 +135,8 @@ mod unwinding {
     use std::alloc::set_alloc_error_hook;
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-    /// Runs `act` with an allocation that fails and unwinds, `successes` after the first. Says whether
-    /// there were as many.
+    /// Runs `act` with an allocation that fails and unwinds, after `successes` that succeed. Returns whether it
+    /// came to that.
     fn fails_after(successes: usize, act: impl FnOnce()) -> bool {
         set_alloc_error_hook(|_| resume_unwind(Box::new("out of memory")));
         let left = Cell::new(Some(successes));
@@ -146,8 +148,8 @@ mod unwinding {
         catch_unwind(AssertUnwindSafe(|| asking(ask, act))).is_err()
     }
 
-    /// I129: If an allocation of `make_mut` fails, all is as before.
-    fn make_mut_fails_whole<F: Own>() {
+    /// I129: If an allocation of `make_mut` fails, everything is as before.
+    fn a_failed_make_mut_changes_nothing<F: Own>() {
         // The only handle: the new object. One of two: that, and what the clone allocates.
         for (shared, allocations) in [(false, 1), (true, 2)] {
             for successes in 0..=allocations {
@@ -157,8 +159,8 @@ mod unwinding {
                 let failed = fails_after(successes, || *ptr::Strong::make_mut(&mut object).0 = 8);
                 assert_eq!(failed, successes < allocations);
                 assert_eq!(*object.0, if failed { 7 } else { 8 });
-                assert_eq!(watchers.are_told(), !failed && !shared);
-                // Whether it is still the object that has the attribute.
+                assert_eq!(watchers.are_notified(), !failed && !shared);
+                // Whether it is still the object with the attribute.
                 assert_eq!(watchers.map.contains_key(&object), failed);
                 let handles = if failed && shared { 2 } else { 1 };
                 assert_eq!(ptr::Strong::strong_count(&object), handles);
@@ -168,14 +170,14 @@ mod unwinding {
         }
     }
 
-    for_each_flavour!(make_mut_fails_whole);
+    for_each_flavour!(a_failed_make_mut_changes_nothing);
 
-    /// If an entry that threads would share cannot be registered, nothing holds on to its key.
+    /// If an entry of a shared collection cannot be registered, nothing keeps its key alive.
     #[test]
-    fn shared_registrations_fail_whole() {
+    fn a_failed_shared_registration_changes_nothing() {
         let mut object = weakly::Strong::new(7);
         let first = weakly::concurrent::WeakMap::from_iter([(&object, 1)]);
-        // (A later one is papaya's, which ends the process.)
+        // (A later failure is papaya's, which ends the process.)
         for successes in 0..3 {
             let map = weakly::concurrent::WeakMap::new();
             assert!(fails_after(successes, || _ = map.insert(&object, 2)));

@@ -1,5 +1,5 @@
-//! What attributes must do, single ones and namespaces of them. Each test's comment begins with the number
-//! of the behaviour that it shows: those of the section M that are about attributes are 166 to 171.
+//! What attributes must do, single ones and namespaces. Each test's comment begins with the number of the
+//! behaviour it shows: those of section M that are about attributes are 166 to 171.
 
 #[path = "attribute/chains.rs"]
 mod chains;

@@ -1,6 +1,6 @@
-//! What the compiler says of the public types: who may cross threads, who may be used where, which
-//! lifetimes shrink. What must *not* compile is in `src/compile_fail.rs`, beside what nearly is the
-//! same and does; here are the facts that hold, and those that must not, in one place.
+//! What the compiler infers for the public types: which may cross threads, where they may be used, which
+//! lifetimes are covariant. What must *not* compile is in `src/compile_fail`, each beside a similar example that
+//! does; here are the facts that hold, and those that must not, in one place.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -16,8 +16,8 @@ use weakly::{
     weak_hash_map, weak_map, weak_pair_map, weak_set, weak_value_map,
 };
 
-/// Whether a type has an auto trait: an inherent constant wins over that of a trait, but is only
-/// there if the bound holds.
+/// Whether a type has an auto trait: an inherent constant takes precedence over a trait's, but exists only if
+/// the bound holds.
 macro_rules! has {
     ($type:ty: $trait:ident) => {{
         struct Probe<T>(std::marker::PhantomData<T>);
@@ -66,7 +66,7 @@ fn handles_cross_threads_as_arcs_do() {
 }
 
 #[test]
-fn local_handles_stay_where_they_are() {
+fn local_handles_stay_on_their_thread() {
     threads! {
         local::Strong<i32>: false, false;
         local::Weak<i32>: false, false;
@@ -128,7 +128,7 @@ fn iterators_and_entries_cross_threads_as_their_map_does() {
     }
 }
 
-/// An owned key is to a map of weak values what an owned value is to a map of weak keys.
+/// An owned key of a map with weak values counts like an owned value of a map with weak keys.
 #[test]
 fn a_map_of_weak_values_crosses_threads_if_its_keys_and_its_values_do() {
     threads! {
@@ -146,7 +146,7 @@ fn a_map_of_weak_values_crosses_threads_if_its_keys_and_its_values_do() {
     }
 }
 
-/// Each side counts, and so does what its notices go to.
+/// Each side counts, and so does the recipient of its notices.
 #[test]
 fn a_map_of_pairs_crosses_threads_if_both_sides_do() {
     type Far = Strong<i32>;
@@ -189,11 +189,11 @@ fn collections_by_content_cross_threads_if_their_keys_and_values_do() {
     }
 }
 
-/// A collection makes strong pointers on whatever thread it is: so it is for the pointer to say where that
-/// may be, even if what it wraps could go anywhere.
-/// What is shared is dropped by any thread, so it has to be both.
+/// A collection makes strong pointers on whatever thread it is on: so the pointer's type must allow that, even
+/// if the wrapped pointer could go anywhere. What threads share is dropped by any thread, so it has to be both
+/// `Send` and `Sync`.
 #[test]
-fn what_threads_share_is_shared_if_what_it_owns_can_be() {
+fn shared_collections_cross_threads_if_what_they_own_does() {
     threads! {
         concurrent::WeakMap<Strong<i32>, i32>: true, true;
         concurrent::WeakMap<Arc<i32>, i32>: true, true;
@@ -227,7 +227,7 @@ fn what_threads_share_is_shared_if_what_it_owns_can_be() {
 
 /// A destructor that panics leaves them whole.
 #[test]
-fn what_threads_share_can_be_caught_with_a_panic() {
+fn shared_collections_are_unwind_safe() {
     fn caught<T: UnwindSafe + RefUnwindSafe>() {}
     caught::<concurrent::WeakMap<Strong<i32>, i32>>();
     caught::<concurrent::WeakValueMap<String, Arc<i32>>>();
@@ -242,7 +242,7 @@ fn what_threads_share_can_be_caught_with_a_panic() {
 }
 
 #[test]
-fn pointers_of_ones_own_say_themselves_whether_they_cross_threads() {
+fn users_pointers_decide_whether_they_cross_threads() {
     threads! {
         WeakMap<Own<()>, i32>: true, true;
         WeakMap<Own<Sendable>, i32>: true, false;
@@ -260,7 +260,7 @@ fn pointers_of_ones_own_say_themselves_whether_they_cross_threads() {
 }
 
 #[test]
-fn handles_can_be_caught_with_a_panic_as_arcs_can() {
+fn handles_are_unwind_safe_as_arcs_are() {
     assert!(has!(Strong<i32>: UnwindSafe) && has!(Strong<i32>: RefUnwindSafe));
     assert!(has!(Weak<i32>: UnwindSafe) && has!(Weak<i32>: RefUnwindSafe));
     assert!(has!(local::Strong<i32>: UnwindSafe) && has!(local::Weak<i32>: UnwindSafe));
@@ -274,7 +274,7 @@ fn handles_can_be_caught_with_a_panic_as_arcs_can() {
 }
 
 #[test]
-fn everything_may_move_whatever_it_points_to() {
+fn everything_is_unpin_whatever_it_points_to() {
     type Pinned = std::marker::PhantomPinned;
     assert!(!has!(Pinned: Unpin));
     assert!(has!(Strong<Pinned>: Unpin) && has!(local::Strong<Pinned>: Unpin));
@@ -285,8 +285,8 @@ fn everything_may_move_whatever_it_points_to() {
     assert!(has!(WeakHashMap<Strong<Pinned>, i32>: Unpin) && has!(Interner<Strong<Pinned>>: Unpin));
 }
 
-/// A long life can stand in for a short one, in both handles, as in `Arc`. (Not in the collections,
-/// whose parts follow from the kind of pointer.)
+/// A handle to a longer lifetime is one to a shorter, in both handles, as in `Arc`. (Not in the collections,
+/// whose type parameters follow from the kind of pointer.)
 #[test]
 fn handles_are_covariant() {
     fn strong<'a>(long: Strong<&'static str>, _: &'a str) -> Strong<&'a str> {
@@ -308,7 +308,7 @@ fn handles_are_covariant() {
 static SEEN: Mutex<WeakSet<Strong<str>>> = Mutex::new(WeakSet::new());
 const EMPTY: WeakMap<Strong<i32>, i32> = WeakMap::new();
 static PAIRS: Mutex<WeakPairMap<Strong<str>, Strong<str>>> = Mutex::new(WeakPairMap::new());
-static NOBODY: Weak<i32> = Weak::new();
+static EXPIRED: Weak<i32> = Weak::new();
 
 thread_local! {
     static NAMES: RefCell<WeakMap<local::Strong<i32>, &'static str>> =
@@ -320,7 +320,7 @@ fn collections_can_be_made_at_compile_time() {
     let word: Strong<str> = "word".into();
     assert!(SEEN.lock().unwrap().insert(&word));
     assert!(!SEEN.lock().unwrap().insert(&word));
-    assert!(EMPTY.is_empty() && NOBODY.is_expired());
+    assert!(EMPTY.is_empty() && EXPIRED.is_expired());
     assert!(PAIRS.lock().unwrap().insert(&word, &word).is_none());
     let object = local::Strong::new(1);
     NAMES.with_borrow_mut(|names| names.insert(&object, "one"));
@@ -334,7 +334,7 @@ fn handles_are_as_small_as_those_of_std() {
     assert_eq!(size_of::<local::Strong<i32>>(), size_of::<usize>());
 }
 
-/// Borrowed values are welcome, if they outlive the map.
+/// Values may be borrowed, if what they borrow from outlives the map.
 #[test]
 fn values_may_be_borrowed_from_what_outlives_the_map() {
     let text = String::from("a text");

@@ -1,9 +1,9 @@
-//! What the collections that threads share must do. Each test's comment begins with the number of the
-//! behaviour that it shows (those of the section L, 157 to 165, are about threads; the others are those
-//! of collections with one owner, as `tests/behaviours` has them).
+//! What the shared collections must do. Each test's comment begins with the number of the behaviour it shows
+//! (section L, 157 to 165, is about threads; the others are behaviours of collections with one owner, as in
+//! `tests/behaviours`).
 //!
-//! Most are written once, over the traits in `concurrent/faces.rs`, and run for each collection with each
-//! kind of pointer. Those that begin with `small_` are for Miri, with many seeds:
+//! Most tests are written once, over the traits in `concurrent/faces.rs`, and run for each collection with each
+//! kind of pointer. Those whose names begin with `small_` are for Miri, with many seeds:
 //!
 //! `MIRIFLAGS=-Zmiri-many-seeds=0..8 cargo +nightly miri test --test concurrent small_`
 
@@ -13,6 +13,8 @@
 mod basics;
 #[path = "concurrent/by_content.rs"]
 mod by_content;
+#[path = "concurrent/callbacks.rs"]
+mod callbacks;
 #[path = "concurrent/chains.rs"]
 mod chains;
 mod common;
@@ -26,22 +28,24 @@ mod destruction;
 mod dying;
 #[path = "concurrent/equal_hashes.rs"]
 mod equal_hashes;
-#[path = "concurrent/explosions.rs"]
-mod explosions;
 #[path = "concurrent/faces.rs"]
 mod faces;
-#[path = "concurrent/flights.rs"]
-mod flights;
+#[path = "concurrent/get_or_insert.rs"]
+mod get_or_insert;
 #[path = "concurrent/last_pin.rs"]
 mod last_pin;
-#[path = "concurrent/makings.rs"]
-mod makings;
 #[path = "concurrent/pairs.rs"]
 mod pairs;
+#[path = "concurrent/panicking_destructors.rs"]
+mod panicking_destructors;
+#[path = "concurrent/panicking_results.rs"]
+mod panicking_results;
 #[path = "concurrent/reclaim.rs"]
 mod reclaim;
 #[path = "concurrent/reentry.rs"]
 mod reentry;
+#[path = "concurrent/single_flight.rs"]
+mod single_flight;
 #[path = "concurrent/statics.rs"]
 mod statics;
 #[path = "concurrent/stripes.rs"]
@@ -52,7 +56,5 @@ mod sweeps;
 mod thread_locals;
 #[path = "concurrent/threads.rs"]
 mod threads;
-#[path = "concurrent/touchy.rs"]
-mod touchy;
 #[path = "concurrent/weak_lookups.rs"]
 mod weak_lookups;

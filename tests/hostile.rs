@@ -1,21 +1,20 @@
-//! What the code of hostile users does to collections and pointers: it must never be undefined
-//! behaviour, and what is left must be usable. Each bug class has a file.
+//! Hostile user code against collections and pointers: it must never cause undefined behaviour, and whatever is
+//! left must be usable. Each bug class has a file.
 //!
 //! # Panics (`hostile/panics.rs`)
 //!
-//! Destructors of values and of payloads, closures, iterators and finalizers panic; the panic is
-//! caught, and the collection is used on. It may have lost an entry that was in the user's hands;
-//! it must not have lost count, nor touch anything twice.
+//! Destructors of values and of payloads, closures, iterators and finalizers panic; the panic is caught, and the
+//! collection is used afterwards. It may have lost an entry that user code had at that moment; its counts must
+//! be right, and it must touch nothing twice.
 //!
 //! # Forgotten guards (`hostile/forgotten.rs`)
 //!
-//! A guard or an iterator is forgotten, so that no destructor tidies up after it; then the keys die
-//! and send their notices. Whoever gets them must still be there.
+//! A guard or an iterator is forgotten, so that its destructor does not clean up; then the keys die and send
+//! their notices. The receivers of these must still be there.
 //!
 //! # Re-entry (`hostile/reentry.rs`)
 //!
-//! Destructors, closures and finalizers use the very collection that runs them, or another one, or
-//! drop it.
+//! Destructors, closures and finalizers use the collection that runs them, or another one, or drop it.
 //!
 //! # Chains (`hostile/chains.rs`)
 //!
@@ -23,8 +22,8 @@
 //!
 //! # Contents (`hostile/contents.rs`)
 //!
-//! `Hash` and `Eq` change, lie, panic, or kill what is being looked at, whose destructor then runs at the
-//! end of a lookup.
+//! `Hash` and `Eq` change, lie, panic, or kill the object of the lookup, whose destructor then runs at the end
+//! of the lookup.
 //!
 //! # Equal hashes (`hostile/equal_hashes.rs`)
 //!
@@ -32,7 +31,7 @@
 //!
 //! # Owned keys (`hostile/owned_keys.rs`)
 //!
-//! The destructors of a weak value's key panic, kill other values, and use maps, their own too.
+//! The destructors of a weak value's key panic, kill other values, and use maps, including their own.
 //!
 //! # Pairs (`hostile/pairs.rs`)
 //!
@@ -40,11 +39,11 @@
 //!
 //! # Makers (`hostile/makers.rs`)
 //!
-//! What makes objects for a collection panics, kills, or makes something else.
+//! Closures and conversions that make objects for a collection panic, kill, or make something else.
 //!
 //! # Many entries (`hostile/many_entries.rs`)
 //!
-//! One object has very many: its death, and the end of its maps, keep nobody waiting.
+//! One object has very many: neither its death, nor the end of its maps, blocks other threads for long.
 //!
 //! # Threads (`hostile/threads.rs`)
 //!

@@ -1,5 +1,5 @@
-//! Everything that was allocated is given back, also after panics. A program of its own, with one
-//! test, because it counts all the bytes of the process.
+//! All memory is freed in the end, also after panics. A program of its own, with one test, because it counts all
+//! the bytes of the process.
 
 mod common;
 #[path = "model/mod.rs"]
@@ -20,8 +20,8 @@ use weakly::{Strong, WeakMap, local};
 #[global_allocator]
 static HEAP: Heap<Counting> = Heap(Counting);
 
-/// Runs `scenario` twice, since the first run may fill something of the standard library's.
-fn gives_all_back(name: &str, scenario: impl Fn()) {
+/// Runs `scenario` twice, because the first run may initialise something of the standard library.
+fn frees_everything(name: &str, scenario: impl Fn()) {
     scenario();
     let before = bytes_of_all_threads();
     scenario();
@@ -44,22 +44,22 @@ fn scripts<P: Pointers>() {
     for seed in 0..scaled(4, 1) as u64 {
         let ops = || steps(seed).map(Op::decode).filter(|op| !op.leaks());
         for which in Which::ALL {
-            gives_all_back(&format!("{which:?}"), || P::on(which, ops()));
+            frees_everything(&format!("{which:?}"), || P::on(which, ops()));
         }
     }
-    gives_all_back("hostile", hostile::<P>);
+    frees_everything("hostile", hostile::<P>);
 }
 
 fn pointers<F: Tested>() {
     for seed in 0..scaled(4, 1) as u64 {
         let ops = || steps(seed).map(pointer::Op::decode);
-        gives_all_back("sized", || pointer::run::<Probe<F>, F>(ops()));
-        gives_all_back("dyn", || pointer::run::<Dyn, F>(ops()));
-        gives_all_back("str", || pointer::run::<Text, F>(ops()));
+        frees_everything("sized", || pointer::run::<Probe<F>, F>(ops()));
+        frees_everything("dyn", || pointer::run::<Dyn, F>(ops()));
+        frees_everything("str", || pointer::run::<Text, F>(ops()));
     }
 }
 
-/// Explodes if its text says so.
+/// Panics when dropped, if its text says so.
 struct Bomb(String);
 
 impl Drop for Bomb {
@@ -128,7 +128,7 @@ fn finalizers() {
         }
     }
     panics(|| _ = Strong::<i32>::new_cyclic(|_| resume_unwind(Box::new("unborn"))));
-    // An object that a finalizer of its own keeps alive, until that is called off.
+    // An object that its own finalizer keeps alive, until that is cancelled.
     let object = local::Strong::new(RefCell::new(None));
     let again = object.clone();
     let token = local::Strong::finalize(&object, move || drop(again));
@@ -150,13 +150,13 @@ fn threads() {
 }
 
 #[test]
-fn all_bytes_come_back() {
+fn all_memory_is_freed() {
     scripts::<Atomic>();
     scripts::<Local>();
     scripts::<StdArc>();
     scripts::<StdRc>();
     pointers::<weakly::Atomic>();
     pointers::<weakly::Local>();
-    gives_all_back("finalizers", finalizers);
-    gives_all_back("threads", threads);
+    frees_everything("finalizers", finalizers);
+    frees_everything("threads", threads);
 }

@@ -1,12 +1,12 @@
-//! What a memo must do. Each test's comment begins with the number of the behaviour that it shows: those
-//! of the section M that are about memos are 172 to 177.
+//! What a memo must do. Each test's comment begins with the number of the behaviour it shows: those of section M
+//! that are about memos are 172 to 177.
 
-#[path = "memo/circles.rs"]
-mod circles;
 mod common;
+#[path = "memo/cycles.rs"]
+mod cycles;
 #[path = "memo/dependencies.rs"]
 mod dependencies;
-#[cfg(not(miri))] // where the addresses of frames say nothing
+#[cfg(not(miri))] // where frame addresses mean nothing
 #[path = "memo/depth.rs"]
 mod depth;
 #[path = "memo/destructors.rs"]

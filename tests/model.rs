@@ -1,6 +1,5 @@
-//! Collections and pointers in lock-step with naive models, through scripts in which owners come and
-//! go at any point. The model knows who lives because it counts the owners; everything else is a
-//! list.
+//! Collections and pointers in lock-step with naive models, through scripts in which owners come and go at any
+//! point. The model knows what is alive because it counts the owners; everything else is a list.
 
 mod common;
 #[path = "model/mod.rs"]
@@ -18,7 +17,7 @@ use model::pointer;
 use model::routes::{Insert, Keep, Remove};
 use model::script;
 use model::subject::{New, Subject};
-use model::world::{Item, Key, Says, Value};
+use model::world::{Content, Item, Key, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -26,14 +25,14 @@ use weakly::{
     Atomic, Interner, Local, Reclaim, WeakHashMap, WeakHashSet, WeakPairMap, WeakValueMap,
 };
 
-/// So many scripts, unless `PROPTEST_CASES` says otherwise.
+/// The number of scripts, unless `PROPTEST_CASES` is set.
 fn config(cases: usize) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES")
         .ok()
         .and_then(|n| n.parse().ok());
     ProptestConfig {
         cases: asked.unwrap_or(scaled(cases, 2) as u32),
-        // A script that failed belongs into a test of its own; and Miri has no files.
+        // A script that failed belongs in a test of its own; and Miri has no files.
         failure_persistence: None,
         ..ProptestConfig::default()
     }
@@ -52,7 +51,7 @@ fn check<P: Kind, V: Kind, S: Subject<P, V>>(cases: usize) {
     TestRunner::new(config(cases)).run(&scripts, run).unwrap();
 }
 
-/// So many scripts from anywhere.
+/// A number of random scripts.
 struct Scripts(usize);
 
 impl Job for Scripts {
@@ -88,13 +87,13 @@ mod mixed_pairs {
     type PairMap<P, V> = WeakPairMap<Key<P>, Key<V>>;
 
     #[test]
-    fn both_announce() {
+    fn both_notify() {
         check::<Atomic, Local, PairMap<Atomic, Local>>(24);
         check::<Local, Atomic, PairMap<Local, Atomic>>(24);
     }
 
     #[test]
-    fn one_announces() {
+    fn one_notifies() {
         check::<Local, StdRc, PairMap<Local, StdRc>>(24);
         check::<StdArc, Atomic, PairMap<StdArc, Atomic>>(24);
     }
@@ -107,16 +106,17 @@ mod few_hashes {
 
     type LocalKey = Key<Local>;
 
-    /// What is in the place of a content is not what says something else with the same hash.
+    /// An entry in the place of another's content is not replaced by one with the same hash and another content.
     #[test]
     fn nothing_is_replaced() {
-        let [one, other] = [1, 2].map(|says| new::<Local, _>(Item::new(Says::unheard(says), None)));
+        let [one, other] =
+            [1, 2].map(|content| new::<Local, _>(Item::new(Content::unlogged(content), None)));
         let mut set = WeakHashSet::<LocalKey, Few<1>>::default();
         assert!(set.replace(&one).is_none());
         assert!(set.replace(&other).is_none());
         assert!(
             set.replace(&other)
-                .is_some_and(|old| old.says == other.says)
+                .is_some_and(|old| old.content == other.content)
         );
         assert_eq!(set.len(), 2);
     }
@@ -139,8 +139,8 @@ mod few_hashes {
     }
 }
 
-/// New objects at the addresses of dead ones, or with their contents, while the entries of the dead are
-/// still there: whatever is done first to one of them must not take the dead one's entry for its own.
+/// New objects at the addresses of dead ones, or with their contents, while the entries of the dead are still
+/// there: whatever the first operation on one of them is, it must not take the dead one's entry for its own.
 fn recycled<P: Pointers>() {
     let mut firsts = Vec::new();
     let slots: &[u8] = if cfg!(miri) { &[3] } else { &[3, 31, 59] };
@@ -187,7 +187,7 @@ fn recycled<P: Pointers>() {
     }
 }
 
-/// Keys and values come and go, never more than a few at once, and nobody purges: memory stays bounded.
+/// Keys and values come and go, never more than a few at once, without any purge: memory stays bounded.
 struct Churn;
 
 impl Job for Churn {
@@ -195,10 +195,10 @@ impl Job for Churn {
         let mut subject = S::default();
         let mut live = VecDeque::new();
         for number in 0..scaled(50_000, 200) {
-            let key = new::<P, _>(Item::new(Says::unheard(number), None));
-            let value = new::<V, _>(Item::new(Says::unheard(number), None));
+            let key = new::<P, _>(Item::new(Content::unlogged(number), None));
+            let value = new::<V, _>(Item::new(Content::unlogged(number), None));
             let new = New {
-                owned: Some(Value::unheard(number)),
+                owned: Some(Value::unlogged(number)),
                 weak: Some(&value),
             };
             subject.insert(Insert::Insert, &key, new);

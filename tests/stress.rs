@@ -1,12 +1,12 @@
-//! All at once, for a time: threads put objects into shared collections, read, let owners go, purge,
-//! iterate, make values of the same keys, and replace whole collections. What is known anyway is the
-//! ground truth:
+//! Everything at once, for a time: threads insert objects into shared collections, read, drop owners, purge,
+//! iterate, compute values of the same keys, and replace whole collections. These invariants are checked:
 //!
-//! * An object has a number that no other ever has. What is found by it says that number: never that of
-//!   another which was at its address before.
-//! * Whoever has put an object in, and holds it, finds it, as long as the collections are the same.
-//! * Of equal contents that live there is one handle.
-//! * In the end, all that was made was destroyed, once.
+//! * An object has a number that no other ever has. A lookup by an object finds its number: never that of
+//!   another that was at its address before.
+//! * A thread that has inserted an object, and keeps it alive, finds it, as long as the collections are not
+//!   replaced.
+//! * Equal live contents have one handle.
+//! * In the end, everything that was made was dropped, once.
 //!
 //! For longer: `WEAKLY_STRESS_SECONDS=600 cargo test --release --test stress`
 
@@ -38,14 +38,14 @@ const POOL: usize = 48;
 const HOT: usize = 4;
 const WORDS: u64 = 64;
 
-/// Who is there, and who has been.
+/// Counts what is alive, and what has been.
 #[derive(Default)]
 struct Ledger {
     made: AtomicU64,
     destroyed: AtomicU64,
 }
 
-/// Something that is made and destroyed once, and says which it is.
+/// Something that is made and dropped once, and knows its number.
 struct Thing {
     number: u64,
     is_here: AtomicBool,
@@ -80,16 +80,16 @@ impl Drop for Thing {
 type Object<P> = <P as Kind>::Strong<Thing>;
 type Word<P> = <P as Kind>::Strong<u64>;
 
-/// All the collections, which go together.
+/// All the collections, which are dropped together.
 struct World<P: Kind> {
     serial: usize,
     map: WeakMap<Object<P>, Arc<Thing>>,
     set: WeakSet<Object<P>>,
     values: WeakValueMap<u64, Object<P>>,
     words: Interner<Word<P>>,
-    /// What is said of words, and which of them have been said.
+    /// Facts about words, and the words that have one.
     facts: WeakHashMap<Word<P>, Arc<Thing>>,
-    said: WeakHashSet<Word<P>>,
+    stated: WeakHashSet<Word<P>>,
     /// Objects of even numbers to hot ones, others to any that may die.
     pairs: WeakPairMap<Object<P>, Object<P>>,
     /// Their numbers are the highest.
@@ -106,7 +106,7 @@ impl<P: Kind> World<P> {
             values: WeakValueMap::new(),
             words: Interner::new(),
             facts: WeakHashMap::new(),
-            said: WeakHashSet::new(),
+            stated: WeakHashSet::new(),
             pairs: WeakPairMap::new(),
             hot: (0..HOT).map(hot).collect(),
         })
@@ -117,7 +117,7 @@ fn hot(n: usize) -> u64 {
     u64::MAX - n as u64
 }
 
-/// An object that is held, and in which world it was put in.
+/// An object with an owner, and the world into which it was inserted.
 struct Owner<P: Kind> {
     object: Object<P>,
     serial: usize,
@@ -130,7 +130,7 @@ struct Stage<P: Kind> {
     next: AtomicU64,
     worlds: AtomicUsize,
     ledger: Arc<Ledger>,
-    /// What was checked, so that it is seen that something was.
+    /// Counts of what was checked, to see that something was.
     found: AtomicU64,
 }
 
@@ -157,13 +157,13 @@ impl<P: Kind> Actor<'_, P> {
     fn act(&mut self) {
         let world = self.stage.world.read().unwrap().clone();
         match self.dice.roll(100) {
-            0..30 => self.bring(&world),
+            0..30 => self.insert_new(&world),
             30..55 => self.look(&world),
             55..65 => _ = self.any().map(|at| self.pool.swap_remove(at)),
             65..72 => self.pass_on(),
             72..78 => self.remove(&world),
             78..84 => self.ask(&world),
-            84..92 => self.say(&world),
+            84..92 => self.state_fact(&world),
             92..95 => self.purge(&world),
             95..99 => self.look_at_all(&world),
             _ => self.replace_the_world(),
@@ -174,8 +174,8 @@ impl<P: Kind> Actor<'_, P> {
         (!self.pool.is_empty()).then(|| self.dice.roll(self.pool.len()))
     }
 
-    /// A new object: nobody knows it, then all do.
-    fn bring(&mut self, world: &World<P>) {
+    /// A new object: first known to this thread, then to all.
+    fn insert_new(&mut self, world: &World<P>) {
         let ledger = &self.stage.ledger;
         let number = self.stage.next.fetch_add(1, Relaxed);
         let object = Object::<P>::from(Thing::new(number, ledger));
@@ -222,7 +222,7 @@ impl<P: Kind> Actor<'_, P> {
         self.stage.found.fetch_add(u64::from(there), Relaxed);
     }
 
-    /// Some other thread gets it, and perhaps lets it die.
+    /// Another thread gets it, and may drop it.
     fn pass_on(&mut self) {
         let Some(at) = self.any() else { return };
         let owner = self.pool.swap_remove(at);
@@ -236,7 +236,7 @@ impl<P: Kind> Actor<'_, P> {
         }
     }
 
-    /// Takes an object out of its world: only who has it does that.
+    /// Removes an object from its world: only its owner does that.
     fn remove(&mut self, world: &World<P>) {
         let Some(at) = self.any() else { return };
         let Owner { object, serial } = self.pool.swap_remove(at);
@@ -282,7 +282,7 @@ impl<P: Kind> Actor<'_, P> {
         }
     }
 
-    fn say(&mut self, world: &World<P>) {
+    fn state_fact(&mut self, world: &World<P>) {
         let number = self.dice.roll(WORDS as usize) as u64;
         let one = world.words.intern(number);
         let other = world.words.intern(Word::<P>::from(number));
@@ -293,11 +293,11 @@ impl<P: Kind> Actor<'_, P> {
         );
         let fact = || Arc::new(Thing::new(number, &self.stage.ledger));
         world.facts.insert(&one, fact());
-        let fact = world.facts.get(&number).expect("who says so lives");
+        let fact = world.facts.get(&number).expect("its word is alive");
         fact.check(number);
-        world.said.insert(&one);
-        let said = world.said.get(&number).expect("likewise");
-        assert!(Word::<P>::addr(&one) == Word::<P>::addr(&said));
+        world.stated.insert(&one);
+        let stated = world.stated.get(&number).expect("likewise");
+        assert!(Word::<P>::addr(&one) == Word::<P>::addr(&stated));
         if self.words.len() == POOL {
             let at = self.dice.roll(POOL);
             self.words.swap_remove(at);
@@ -311,7 +311,7 @@ impl<P: Kind> Actor<'_, P> {
             1 => world.set.purge(),
             2 => world.values.purge(),
             3 => world.facts.purge(),
-            4 => world.said.purge(),
+            4 => world.stated.purge(),
             5 => world.pairs.purge(),
             _ => world.words.purge(),
         }
@@ -323,7 +323,7 @@ impl<P: Kind> Actor<'_, P> {
             0 => {
                 for (key, value) in &world.map {
                     value.check(key.number);
-                    // (What others take out and put in again meanwhile may be seen again.)
+                    // (Entries that others remove and insert again meanwhile may be seen again.)
                     assert!(seen.insert(key.number) || key.number > hot(HOT), "twice");
                 }
             }
@@ -346,7 +346,7 @@ impl<P: Kind> Actor<'_, P> {
                 for (word, fact) in &world.facts {
                     fact.check(*word);
                 }
-                world.said.retain(|word| **word < WORDS);
+                world.stated.retain(|word| **word < WORDS);
             }
             5 => {
                 for (key, value) in &world.pairs {
@@ -361,7 +361,7 @@ impl<P: Kind> Actor<'_, P> {
         }
     }
 
-    /// Who looks at the old one last destroys it, while its objects die.
+    /// The last reader of the old world drops it, while its objects die.
     fn replace_the_world(&mut self) {
         if self.dice.roll(10) > 0 {
             return;
@@ -417,7 +417,7 @@ fn all_at_once<P: Kind>() {
         "the world was the same"
     );
     stage.on_the_way.lock().unwrap().clear();
-    // Now it is quiet: what is counted is there.
+    // No thread runs any more: the counts are exact.
     let world = stage.world.read().unwrap().clone();
     for purge in [true, false] {
         if purge {
@@ -426,13 +426,13 @@ fn all_at_once<P: Kind>() {
             world.values.purge();
             world.words.purge();
             world.facts.purge();
-            world.said.purge();
+            world.stated.purge();
             world.pairs.purge();
         }
         assert_eq!(world.map.len(), world.map.len_live());
         assert_eq!(world.set.len(), 0);
         assert_eq!((world.values.len(), world.words.len()), (0, 0));
-        let by_content = (world.facts.len(), world.said.len());
+        let by_content = (world.facts.len(), world.stated.len());
         assert_eq!((by_content, world.pairs.len()), ((0, 0), 0));
         let pending = [
             world.map.pending_dead(),

@@ -1,14 +1,14 @@
-//! Numbers, words and orders without a pattern, the same in every run.
+//! Pseudorandom numbers, words and orders, the same in every run.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Numbers that never repeat: what splitmix64 makes of one after the other.
+/// Numbers that never repeat: the output of splitmix64.
 #[derive(Clone, Default)]
 pub(crate) struct Numbers(u64);
 
 impl Numbers {
-    /// Those of a thread, which are not those that all begin with.
+    /// The numbers of a thread, distinct from those of the common start.
     pub(crate) fn of(thread: usize) -> Self {
         Numbers((thread as u64 + 1) << 48)
     }
@@ -22,13 +22,13 @@ impl Numbers {
         mixed ^ (mixed >> 31)
     }
 
-    /// The next ones, made before they are needed.
+    /// The next numbers, made before they are needed.
     pub(crate) fn take(&mut self, amount: usize) -> Vec<u64> {
         (0..amount).map(|_| self.next()).collect()
     }
 }
 
-/// Words that differ where their numbers do, one behind the other in memory.
+/// Words that differ where their numbers do, contiguous in memory.
 pub(crate) struct Words(String);
 
 impl Words {
@@ -46,14 +46,15 @@ impl Words {
         self.0.len() / Self::LETTERS
     }
 
-    /// Some words in a row.
+    /// Some consecutive words.
     #[inline]
     pub(crate) fn run(&self, start: usize, amount: usize) -> impl Iterator<Item = &str> {
         (start..start + amount).map(|at| &self.0[at * Self::LETTERS..][..Self::LETTERS])
     }
 }
 
-/// Where in a long list each sample goes on, so that none meets what the last has left in the caches.
+/// Where each sample continues in a long list, so that it does not find what the last one has left in the
+/// caches.
 pub(crate) struct Turns {
     len: usize,
     some: usize,
@@ -83,12 +84,12 @@ impl Turns {
     }
 }
 
-/// An order without a pattern, another one each time: Fisher and Yates. (Objects of two sides lie next to each
-/// other, two on a cache line. If both sides went through theirs in the same order, the second would find in
-/// the caches what the first has just brought there: up to a third of a lookup among a million.)
+/// A random order, another one each time: Fisher and Yates. (Objects of the two sides are adjacent, two on a
+/// cache line. If both sides visited theirs in the same order, the second would find in the caches what the
+/// first has just loaded: up to a third of a lookup among a million.)
 pub(crate) fn shuffle<T>(things: &mut [T]) {
     static ORDERS: AtomicU64 = AtomicU64::new(0);
-    // Relaxed: a number, by one thread.
+    // Relaxed: only a number, used by one thread.
     let mut numbers = Numbers(ORDERS.fetch_add(1 << 32, Relaxed));
     for last in (1..things.len()).rev() {
         things.swap(last, (numbers.next() % (last as u64 + 1)) as usize);

@@ -1,4 +1,4 @@
-//! What is measured of collections: each operation once, for any of them.
+//! The operations on collections that are measured, each written once.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -9,16 +9,16 @@ use crate::peers::{Collection, Map, Object, Pointer, Purge, Remove};
 use crate::pointers::alternately;
 use crate::subjects::Share;
 
-/// A collection, and the owner of its objects, in the order in which they will die.
+/// A collection and the owner of its objects, in the order in which they will die.
 pub(crate) struct Herd<C: Collection> {
     collection: C,
     objects: VecDeque<C::Object>,
-    /// For those who will come.
+    /// For future objects.
     numbers: Numbers,
 }
 
-/// Two collections with as many live objects each. The objects are made in turn and shuffled, so
-/// that neither side has the better place in memory, and none meets its own in the order of addresses.
+/// Two collections with as many live objects each. The objects are allocated alternately and shuffled, so that
+/// neither side has the better memory layout, and neither visits its own in the order of addresses.
 pub(crate) fn herds<A, B>(size: usize) -> (Herd<A>, Herd<B>)
 where
     A: Collection<Object: Object<Payload = u64>>,
@@ -41,7 +41,7 @@ impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
         for &(ref object, &number) in &objects {
             collection.insert(object, number);
         }
-        // So that objects are not looked up in the order in which they came in.
+        // So that lookups do not come in the order of insertion.
         shuffle(&mut objects);
         Herd {
             collection,
@@ -50,13 +50,13 @@ impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
         }
     }
 
-    /// Looks up keys that are there, in random order, going on where the last sample ended.
+    /// Looks up keys that are present, in random order, continuing where the last sample ended.
     pub(crate) fn get(this: Share<Self>, operations: usize) -> Sample
     where
         C: Map,
     {
         let mut keys: Vec<_> = this.borrow().objects.iter().map(C::key).collect();
-        // Births have an order.
+        // The objects are in the order of insertion.
         shuffle(&mut keys);
         let collection = &this.borrow().collection;
         assert!(keys.iter().all(|key| collection.get(key).is_some()));
@@ -78,27 +78,27 @@ impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
         })
     }
 
-    /// A new object comes in, and the oldest dies.
+    /// A new object is inserted, and the oldest dies.
     pub(crate) fn churn(this: Share<Self>, operations: usize) -> Sample {
         Box::new(move || {
             let this = &mut *this.borrow_mut();
             let numbers = this.numbers.take(operations);
             let generation = || {
                 for &number in &numbers {
-                    this.succeed(number, C::insert);
+                    this.churn_one(number, C::insert);
                 }
             };
             time(generation) / operations as f64
         })
     }
 
-    /// The same; the slowest of the inserts, alone.
+    /// The same; measures only the slowest of the inserts.
     pub(crate) fn slowest_insert(this: Share<Self>, operations: usize) -> Sample {
         Box::new(move || {
             let this = &mut *this.borrow_mut();
             let mut slowest = 0.0;
             for number in this.numbers.take(operations) {
-                this.succeed(number, |collection, object, number| {
+                this.churn_one(number, |collection, object, number| {
                     slowest = time(|| collection.insert(object, number)).max(slowest);
                 });
             }
@@ -106,7 +106,7 @@ impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
         })
     }
 
-    /// Some objects die, at random places, and the collection is told to clean up.
+    /// Some objects die, at random places, and the collection is purged.
     pub(crate) fn purge(this: Share<Self>, deaths: usize) -> Sample
     where
         C: Purge,
@@ -116,13 +116,13 @@ impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
             this.objects.drain(..deaths);
             let purged = time(|| this.collection.purge());
             for number in this.numbers.take(deaths) {
-                this.born(number, C::insert);
+                this.insert_new(number, C::insert);
             }
             purged
         })
     }
 
-    /// Objects that have weak handles besides are taken out and put back, one after the other.
+    /// Objects that also have weak handles are removed and inserted again, one after another.
     pub(crate) fn put_back(this: Share<Self>, operations: usize) -> Sample
     where
         C: Remove<Object: Pointer<Target = u64>>,
@@ -152,13 +152,13 @@ impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
     }
 
     #[inline]
-    fn succeed(&mut self, number: u64, insert: impl FnOnce(&mut C, &C::Object, u64)) {
-        self.born(number, insert);
+    fn churn_one(&mut self, number: u64, insert: impl FnOnce(&mut C, &C::Object, u64)) {
+        self.insert_new(number, insert);
         self.objects.pop_front();
     }
 
     #[inline]
-    fn born(&mut self, number: u64, insert: impl FnOnce(&mut C, &C::Object, u64)) {
+    fn insert_new(&mut self, number: u64, insert: impl FnOnce(&mut C, &C::Object, u64)) {
         let object = C::Object::new(black_box(number));
         insert(&mut self.collection, &object, number);
         self.objects.push_back(object);

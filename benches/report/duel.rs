@@ -1,4 +1,4 @@
-//! A row of the table: two sides that do the same, measured in turn.
+//! A row of the table: two sides that do the same, measured alternately.
 
 use std::iter;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use std::time::Instant;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
     Full,
-    /// Enough to see that it runs.
+    /// Enough to check that it runs.
     Tiny,
 }
 
@@ -31,12 +31,12 @@ pub(crate) enum Unit {
     Bytes,
 }
 
-/// With what we are content.
+/// The goal of a row.
 #[derive(Clone, Copy)]
 enum Goal {
-    /// Of ours to the peer's, at most.
+    /// The ratio of ours to the peer's, at most.
     Ratio(f64),
-    /// Of ours alone, at most.
+    /// The amount of ours alone, at most.
     Amount(f64),
 }
 
@@ -47,14 +47,14 @@ type Sides = dyn FnOnce(Scale) -> [Sample; 2];
 pub(crate) struct Row {
     operation: String,
     peer: &'static str,
-    /// How many objects there are, if that is a question.
+    /// The number of objects, if it matters.
     size: Option<usize>,
     goal: Option<Goal>,
     unit: Unit,
     rounds: usize,
-    /// Rounds before these, which do not count.
+    /// Rounds before these that do not count.
     cold: usize,
-    /// How often the sides take turns in a round.
+    /// How often the sides alternate in a round.
     turns: usize,
     sides: Box<Sides>,
 }
@@ -65,7 +65,7 @@ pub(crate) const HEAD: &str = "\
 |-------------------------------------------------|-----:|---------:|----------------------:|------:|-------:|------|";
 
 impl Row {
-    /// A row without a goal, of times, that says nothing of sizes.
+    /// A row of times, without a goal and without a size.
     pub(crate) fn new(
         operation: impl Into<String>,
         peer: &'static str,
@@ -91,7 +91,7 @@ impl Row {
         }
     }
 
-    /// The largest ratio to the peer with which we are content.
+    /// The largest acceptable ratio to the peer.
     pub(crate) fn goal(self, ratio: f64) -> Self {
         Row {
             goal: Some(Goal::Ratio(ratio)),
@@ -99,7 +99,7 @@ impl Row {
         }
     }
 
-    /// The most with which we are content, whatever the peer has.
+    /// The largest acceptable amount, whatever the peer's is.
     pub(crate) fn at_most(self, amount: f64) -> Self {
         Row {
             goal: Some(Goal::Amount(amount)),
@@ -112,13 +112,13 @@ impl Row {
         Row { rounds, ..self }
     }
 
-    /// The first round counts: a sample that takes seconds warms up by itself.
+    /// The first round counts: for a sample that takes seconds, and so needs no warm-up.
     pub(crate) fn at_once(self) -> Self {
         Row { cold: 0, ..self }
     }
 
-    /// A round is the mean of so many samples of each side, in turn: what one of them does only now and
-    /// then has its share in a round, and a neighbour meets both.
+    /// A round is the mean of that many samples of each side, alternately: work that one of them does only now
+    /// and then has its share in a round, and noise affects both.
     pub(crate) fn turns(self, turns: usize) -> Self {
         Row { turns, ..self }
     }
@@ -127,26 +127,26 @@ impl Row {
         Row { unit, ..self }
     }
 
-    /// What it is called while it is measured.
+    /// Its name in the progress output.
     pub(crate) fn name(&self) -> String {
         let label = self.label();
         let of = if label.is_empty() { "" } else { ", " };
         format!("{}{of}{label}, {}", self.operation, self.peer)
     }
 
-    /// Whether a filter means this row: words that are all in its text, joined by `+`.
+    /// Whether a filter selects this row: all its words, joined by `+`, are in the row's text.
     pub(crate) fn mentions(&self, filter: &str) -> bool {
         let text = format!("{} {} {}", self.operation, self.label(), self.peer).to_lowercase();
         let filter = filter.to_lowercase();
         filter.split('+').all(|word| text.contains(word.trim()))
     }
 
-    /// Measures, and gives the line.
+    /// Measures, and returns the line.
     pub(crate) fn run(self, scale: Scale) -> String {
         let (label, operation, peer) = (self.label(), self.operation, self.peer);
         let [mut ours, mut theirs] = (self.sides)(scale);
         let mut rounds = Vec::new();
-        // A cold round warms caches and predictors, and brings tables to their lasting size.
+        // A cold round warms caches and predictors, and grows tables to their final size.
         let (cold, warm, turns) = match scale {
             Scale::Full => (self.cold, self.rounds, self.turns),
             Scale::Tiny => (0, 1, 1),
@@ -168,7 +168,7 @@ impl Row {
             Some(Goal::Amount(most)) => (self.unit.show(most), Some(our <= most)),
         };
         let met = is_met.map_or("", |met| if met { "yes" } else { "NO" });
-        // There is no ratio to nothing.
+        // There is no ratio to zero.
         let ratio = match their {
             0.0 => String::new(),
             _ => format!("{ratio:.3}"),

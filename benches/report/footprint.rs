@@ -1,14 +1,14 @@
-//! What is measured of memory: bytes, as the allocator has been asked for them.
+//! The memory that is measured: bytes as requested from the allocator.
 
 use crate::chance::Numbers;
 use crate::duel::Sample;
 use crate::memory::{Bulky, Count};
 use crate::peers::{Collection, Object, Pointer};
 
-/// How many weak handles an object has where it has nothing else.
+/// How many weak handles an object has that has nothing else.
 const HANDLES: usize = 3;
 
-/// What weak handles cost an object, beside itself and the vector that they are in.
+/// What weak handles cost an object, besides the handles themselves and their vector.
 pub(crate) fn weak_handles<P: Pointer<Target = u64>>(objects: usize) -> Sample {
     Box::new(move || {
         let objects = some::<P>(objects);
@@ -68,8 +68,8 @@ fn some<O: Object<Payload = u64>>(objects: usize) -> Vec<O> {
     numbers.into_iter().map(O::new).collect()
 }
 
-/// The bytes of payload that are held for dead objects, before the collection is told to clean up.
-pub(crate) fn held_for_the_dead<C>(size: usize) -> Sample
+/// The bytes of payload that dead objects keep allocated, before the collection is purged.
+pub(crate) fn kept_by_the_dead<C>(size: usize) -> Sample
 where
     C: Collection<Object: Object<Payload = Bulky>>,
 {

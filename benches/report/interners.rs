@@ -1,4 +1,4 @@
-//! What is measured of interners: each operation once, for any of them.
+//! The operations on interners that are measured, each written once.
 
 use std::hint::black_box;
 use std::ptr;
@@ -9,18 +9,18 @@ use crate::peers::Interner;
 use crate::pointers::in_turn;
 use crate::subjects::Share;
 
-/// An interner, and who keeps its words.
+/// An interner, and the owner of its words.
 pub(crate) struct Lexicon<I: Interner> {
     interner: I,
     live: Vec<I::Word>,
-    /// The words that live, not in the order in which they came in.
+    /// The live words, not in the order of insertion.
     words: Words,
-    /// For those that do not.
+    /// For the other words.
     numbers: Numbers,
 }
 
-/// Two interners with as many live words each, made in turn, so that neither has the better place in
-/// memory.
+/// Two interners with as many live words each, inserted alternately, so that neither has the better memory
+/// layout.
 pub(crate) fn lexicons<A: Interner, B: Interner>(size: usize) -> (Lexicon<A>, Lexicon<B>) {
     let mut numbers = Numbers::default();
     let known = numbers.take(size);
@@ -54,7 +54,7 @@ impl<I: Interner> Lexicon<I> {
         }
     }
 
-    /// Interns words that are there, in random order, going on where the last sample ended.
+    /// Interns words that are present, in random order, continuing where the last sample ended.
     pub(crate) fn hit(this: Share<Self>, operations: usize) -> Sample {
         let mut turns = Turns::new(this.borrow().words.len(), operations);
         let (some, passes) = (turns.some(), operations.div_ceil(turns.some()));
@@ -71,7 +71,7 @@ impl<I: Interner> Lexicon<I> {
         })
     }
 
-    /// A word that was never there comes in, and goes at once.
+    /// A new word is inserted, and its last handle is dropped at once.
     pub(crate) fn miss(this: Share<Self>, operations: usize) -> Sample {
         Box::new(move || {
             let this = &mut *this.borrow_mut();

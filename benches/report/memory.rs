@@ -1,29 +1,29 @@
-//! An allocator that counts the bytes of the allocations that are asked for, while they are asked for.
+//! An allocator that counts the requested bytes while a count is active.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering::Relaxed};
 
-/// A payload that is seen among all other allocations by its size.
+/// A payload that is recognised among all other allocations by its size.
 pub(crate) type Bulky = [u8; 4096];
 
-/// A payload with the header of any pointer. The arrays of tables and vectors of the sizes that are
-/// measured here are far larger, blocks and records far smaller.
+/// A payload with the header of any pointer. The arrays of tables and vectors of the measured sizes are far
+/// larger, blocks and records far smaller.
 const PAYLOADS: RangeInclusive<usize> = size_of::<Bulky>()..=size_of::<Bulky>() + 64;
 
-/// The smallest allocation that counts: none, mostly.
+/// The smallest allocation that counts: usually none.
 static LEAST: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// The largest.
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
-static HELD: AtomicIsize = AtomicIsize::new(0);
+static ALLOCATED: AtomicIsize = AtomicIsize::new(0);
 
-/// A count of what is allocated and not freed, from now on until it is dropped. One at a time; what was
+/// A count of what is allocated and not freed, from now on until it is dropped. One at a time; memory that was
 /// allocated before and is freed meanwhile counts below zero.
 pub(crate) struct Count(());
 
 impl Count {
-    /// Everything, as it was asked for: not what an allocator rounds it up to.
+    /// All requested bytes: without an allocator's rounding.
     pub(crate) fn all() -> Self {
         Self::of(0..=usize::MAX)
     }
@@ -34,14 +34,14 @@ impl Count {
     }
 
     fn of(sizes: RangeInclusive<usize>) -> Self {
-        HELD.store(0, Relaxed);
+        ALLOCATED.store(0, Relaxed);
         MOST.store(*sizes.end(), Relaxed);
         LEAST.store(*sizes.start(), Relaxed);
         Count(())
     }
 
     pub(crate) fn bytes(&self) -> f64 {
-        HELD.load(Relaxed) as f64
+        ALLOCATED.load(Relaxed) as f64
     }
 }
 
@@ -55,7 +55,7 @@ impl Drop for Count {
 struct Counting;
 
 impl Counting {
-    // While nothing is counted this costs both sides one comparison.
+    // While no count is active this costs both sides one comparison.
     #[inline]
     fn note(layout: Layout, count: impl FnOnce(isize)) {
         let size = layout.size();
@@ -73,7 +73,7 @@ unsafe impl GlobalAlloc for Counting {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::note(layout, |size| {
-            HELD.fetch_add(size, Relaxed);
+            ALLOCATED.fetch_add(size, Relaxed);
         });
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
@@ -82,7 +82,7 @@ unsafe impl GlobalAlloc for Counting {
     #[inline]
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         Self::note(layout, |size| {
-            HELD.fetch_sub(size, Relaxed);
+            ALLOCATED.fetch_sub(size, Relaxed);
         });
         // SAFETY: the caller's promise.
         unsafe { System.dealloc(ptr, layout) }

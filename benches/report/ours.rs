@@ -1,4 +1,4 @@
-//! This crate's collections behind the faces.
+//! This crate's pointers and collections behind the traits of the peers.
 
 use std::ops::Deref;
 

@@ -1,20 +1,20 @@
-//! One face for all pointers, one for all collections and one for all interners, so that each side runs
-//! the same code.
+//! One trait for all pointers, one for all collections and one for all interners, so that each side runs the
+//! same code.
 
 use std::ops::Deref;
 use std::{array, rc, sync};
 
 use weakly::{Flavour, ptr};
 
-/// What comes into a collection, and ends its entry by its death.
+/// What is inserted into a collection, and ends its entry by its death.
 pub(crate) trait Object: 'static {
     type Payload;
-    /// How many it is.
+    /// How many objects it consists of.
     const OBJECTS: usize = 1;
     fn new(payload: Self::Payload) -> Self;
 }
 
-/// A counted pointer.
+/// A reference-counted pointer.
 pub(crate) trait Pointer:
     Object<Payload = <Self as Deref>::Target> + Deref<Target: Sized> + Clone
 {
@@ -53,7 +53,7 @@ pointers! {
     rc::Rc<T>, rc::Weak<T>
 }
 
-/// Two objects that know nothing of each other, and die together, the key first.
+/// Two independent objects that die together, the key first.
 pub(crate) struct Pair<P> {
     pub(crate) key: P,
     pub(crate) value: P,
@@ -71,7 +71,7 @@ impl<P: Object<Payload = u64>> Object for Pair<P> {
     }
 }
 
-/// A collection that holds objects weakly, as keys, as values or as both. To each belongs a number, which
+/// A collection that refers to objects weakly, as keys, as values or as both. To each belongs a number, which
 /// takes the other side's place.
 pub(crate) trait Collection: 'static {
     type Object: Object;
@@ -79,19 +79,19 @@ pub(crate) trait Collection: 'static {
     fn insert(&mut self, object: &Self::Object, number: u64);
 }
 
-/// One that looks up a number.
+/// A collection that looks up a number.
 pub(crate) trait Map: Collection {
     type Key: 'static;
     fn key(object: &Self::Object) -> Self::Key;
     fn get(&self, key: &Self::Key) -> Option<u64>;
 }
 
-/// One that cleans up when it is told to.
+/// A collection that can be purged.
 pub(crate) trait Purge: Collection {
     fn purge(&mut self);
 }
 
-/// One from which a live object can be taken out.
+/// A collection from which a live object can be removed.
 pub(crate) trait Remove: Collection {
     fn remove(&mut self, object: &Self::Object);
 }
@@ -117,7 +117,7 @@ pub(crate) trait Interner: 'static {
     type Word: Deref<Target = str> + 'static;
     fn with_capacity(capacity: usize) -> Self;
     fn intern(&mut self, word: &str) -> Self::Word;
-    /// The last handle of a word goes.
+    /// Drops the last handle of a word.
     #[inline]
     fn forget(&mut self, word: Self::Word) {
         drop(word);

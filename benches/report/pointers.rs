@@ -1,4 +1,4 @@
-//! What is measured of pointers: each operation once, for any of them.
+//! The operations on pointers that are measured, each written once.
 
 use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicUsize, Ordering::AcqRel, Ordering::Acquire};
@@ -9,10 +9,10 @@ use crate::chance::{Numbers, shuffle};
 use crate::duel::{Sample, time, time_each};
 use crate::peers::{Object, Pointer};
 
-/// How often two threads try to begin together.
+/// How often two threads try to start together.
 const TRIES: usize = 50;
 
-/// An object that nobody watches is born and dies.
+/// An object without weak handles or entries is made and dropped.
 pub(crate) fn new_drop<P>(operations: usize, payload: P::Target) -> Sample
 where
     P: Pointer<Target: Copy>,
@@ -20,7 +20,7 @@ where
     Box::new(move || time_each(operations, || drop(black_box(P::new(black_box(payload))))))
 }
 
-/// One more handle and one less; `watched` by a weak handle or not.
+/// Clones a handle and drops the clone; `watched` by a weak handle or not.
 pub(crate) fn clone_drop<P>(operations: usize, payload: P::Target, watched: bool) -> Sample
 where
     P: Pointer,
@@ -33,7 +33,7 @@ where
     })
 }
 
-/// The same by two threads that begin together, on one object: the time of the slower.
+/// The same by two threads that start together, on one object: the time of the slower.
 pub(crate) fn contended<P>(operations: usize) -> Sample
 where
     P: Pointer<Target = u64> + Send + Sync,
@@ -57,7 +57,7 @@ where
         let apart = one.max(two) - one.min(two);
         (mine.max(other), apart.as_nanos() as f64)
     };
-    // If a neighbour has taken a processor away, the two have met only in part: once more.
+    // If another process has taken a processor, the two threads have hardly overlapped: try again.
     let together = move |&(each, apart): &(f64, f64)| apart * 10.0 < each * operations as f64;
     Box::new(move || {
         let mut races = (0..TRIES).map(|_| race());
@@ -65,7 +65,7 @@ where
     })
 }
 
-/// A strong handle for a moment, from a weak one, of live objects in random order.
+/// Upgrades a weak handle and drops the strong one, for live objects in random order.
 pub(crate) fn upgrade_drop<A, B>(objects: usize, operations: usize) -> [Sample; 2]
 where
     A: Pointer<Target = u64>,
@@ -92,8 +92,9 @@ where
     ]
 }
 
-/// Objects of both sides, made in turn, so that neither has the better place in memory. Which is the first of a
-/// pair changes: else all objects of one side might lie across two cache lines, and none of the other's.
+/// Objects of both sides, allocated alternately, so that neither has the better memory layout. Which of a pair
+/// is the first alternates: else all objects of one side might straddle two cache lines, and none of the
+/// other's.
 pub(crate) fn alternately<A, B>(numbers: &[u64]) -> (Vec<A>, Vec<B>)
 where
     A: Object<Payload = u64>,
@@ -105,7 +106,7 @@ where
         .unzip()
 }
 
-/// Makes both, in an order that the number says.
+/// Makes both, in an order that the number decides.
 pub(crate) fn in_turn<A, B>(
     number: u64,
     ours: impl FnOnce() -> A,

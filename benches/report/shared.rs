@@ -1,4 +1,4 @@
-//! Maps that threads share, behind one face, and interners behind another.
+//! Maps that threads share, behind one trait, and interners behind another.
 
 use std::array;
 use std::collections::HashMap;
@@ -20,9 +20,9 @@ pub(crate) trait Shared: Send + Sync + 'static {
     fn object(number: u64) -> Self::Object;
     fn insert(&self, object: &Self::Object, number: u64);
     fn get(&self, object: &Self::Object) -> Option<u64>;
-    /// The object is about to die: for those who have to be told.
+    /// Called before the object is dropped: for collections that must be notified explicitly.
     #[inline]
-    fn part(&self, _: &Self::Object) {}
+    fn before_drop(&self, _: &Self::Object) {}
 }
 
 macro_rules! ours {
@@ -55,8 +55,8 @@ ours!(
 );
 ours!(Attribute<Strong<u64>, u64>, |_capacity| Self::new(), set);
 
-/// A number with a destructor, which owns nothing that would have to be fetched from elsewhere: what a lookup
-/// pays for the destructor is not hidden behind that.
+/// A number with a destructor, which owns nothing outside of itself: so that a lookup's cost for the destructor
+/// is not hidden behind a cache miss.
 pub(crate) struct Destructible(u64);
 
 impl Drop for Destructible {
@@ -84,7 +84,7 @@ impl Shared for concurrent::WeakMap<Strong<u64>, Destructible> {
     }
 }
 
-/// Peers keyed by address, with our hash. Nobody tells them of deaths but their users.
+/// Peers keyed by address, with our hash. Only their users remove the dead.
 macro_rules! by_address {
     ($name:ident, $map:ty, |$capacity:ident| $new:expr, |$this:ident, $key:ident, $number:ident| $insert:expr, $get:expr, $remove:expr) => {
         pub(crate) struct $name($map);
@@ -109,7 +109,7 @@ macro_rules! by_address {
                 $get
             }
             #[inline]
-            fn part(&self, object: &Arc<u64>) {
+            fn before_drop(&self, object: &Arc<u64>) {
                 let ($this, $key) = (&self.0, Arc::as_ptr(object).addr());
                 $remove;
             }
@@ -164,7 +164,7 @@ impl Shared for LockedWeakTable {
     }
 }
 
-/// A memo, asked for what it has.
+/// A memo, asked for results that it has.
 impl Shared for Memo<Strong<u64>, u64> {
     type Object = Strong<u64>;
     fn with_capacity(_: usize) -> Self {
@@ -179,11 +179,11 @@ impl Shared for Memo<Strong<u64>, u64> {
     }
     #[inline]
     fn get(&self, object: &Strong<u64>) -> Option<u64> {
-        Some(self.get_or_compute(object, |_| unreachable!("it is there")))
+        Some(self.get_or_compute(object, |_| unreachable!("it is present")))
     }
 }
 
-/// A cache with single flight, keyed by address; with ahash, for it hashes more than the address.
+/// A cache with single flight, keyed by address; with ahash, because it hashes more than the address.
 pub(crate) struct Moka(moka::sync::Cache<usize, u64, RandomState>);
 
 impl Shared for Moka {
@@ -203,11 +203,11 @@ impl Shared for Moka {
     fn get(&self, object: &Arc<u64>) -> Option<u64> {
         Some(
             self.0
-                .get_with(Arc::as_ptr(object).addr(), || unreachable!("it is there")),
+                .get_with(Arc::as_ptr(object).addr(), || unreachable!("it is present")),
         )
     }
     #[inline]
-    fn part(&self, object: &Arc<u64>) {
+    fn before_drop(&self, object: &Arc<u64>) {
         self.0.invalidate(&Arc::as_ptr(object).addr());
     }
 }
@@ -229,7 +229,7 @@ impl SharedInterner for concurrent::Interner<Strong<str>> {
 }
 
 /// Interners of a single owner, each behind a lock on cache lines of its own. A word is hashed once, for both
-/// the choice of the interner and the lookup there.
+/// the choice of the interner and the lookup.
 pub(crate) struct Sharded {
     shards: [Shard; 16],
     hasher: RandomState,
@@ -240,7 +240,7 @@ struct Shard(Mutex<Interner<Strong<str>, Hashes>>);
 
 impl SharedInterner for Sharded {
     fn with_capacity(capacity: usize) -> Self {
-        // Words are not spread quite evenly.
+        // The distribution of words is not quite even.
         let each = capacity / 16 + capacity / 64;
         let shard = || Shard(Mutex::new(Interner::with_capacity_and_hasher(each, Hashes)));
         Sharded {
@@ -251,7 +251,7 @@ impl SharedInterner for Sharded {
     #[inline]
     fn intern(&self, word: &str) -> Strong<str> {
         let hash = self.hasher.hash_one(word);
-        // Neither the bits of places nor those of tags.
+        // Neither the bits of positions nor those of tags.
         let shard = &self.shards[(hash >> 40) as usize % 16];
         shard.0.lock().unwrap().intern_ref(&Hashed { word, hash })
     }

@@ -1,4 +1,4 @@
-//! What several rows measure.
+//! Sides that several rows measure.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -8,8 +8,8 @@ use crate::duel::Scale;
 /// A side of some rows.
 pub(crate) type Share<T> = Rc<RefCell<T>>;
 
-/// Both sides of some rows, of one size. To gather a million objects takes longer than to measure them, so
-/// those who can, share: the first row that runs makes the sides, and the last to go takes them with it.
+/// Both sides of some rows, of one size. Making a million objects takes longer than measuring them, so rows
+/// share sides where they can: the first row that runs makes them, and the last one drops them.
 pub(crate) struct Subjects<A, B> {
     size: usize,
     make: fn(usize) -> (A, B),

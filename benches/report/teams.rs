@@ -1,8 +1,8 @@
-//! What is measured of collections that threads share: each operation once, for any of them, by one thread or
-//! by several that begin together.
+//! The operations on collections that threads share, each written once, by one thread or by several that start
+//! together.
 //!
 //! The threads live as long as their side and wait between its samples, so that caches, allocator and the
-//! thread's own place in a collection are warm, with one thread as with two.
+//! thread's slot in a collection are warm, with one thread as with two.
 
 use std::fs::File;
 use std::hint::{black_box, spin_loop};
@@ -21,35 +21,34 @@ use crate::shared::{Shared, SharedInterner};
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) threads: usize,
-    /// How many objects live, of all threads together.
+    /// The number of live objects, of all threads together.
     pub(crate) size: usize,
-    /// Of each thread, in a sample.
+    /// Operations of each thread, in a sample.
     pub(crate) operations: usize,
     pub(crate) clock: Clock,
 }
 
 impl Plan {
-    /// Where a thread begins in what all go through.
+    /// Where a thread starts in the common list.
     fn start(&self, number: usize) -> usize {
         number * self.size / self.threads
     }
 }
 
-/// What time it is that a sample takes.
+/// Which time a sample measures.
 #[derive(Clone, Copy)]
 pub(crate) enum Clock {
-    /// That which a processor gave to a thread for one of its operations, the mean of all threads: what the
-    /// work costs. Neighbours on the machine do not count, nor does waiting for a lock in one's sleep. On
-    /// Linux; elsewhere the wall's time.
+    /// The processor time of a thread for one of its operations, the mean of all threads: the cost of the work.
+    /// Other processes do not count, nor does sleeping on a lock. On Linux; elsewhere the wall-clock time.
     Processor,
-    /// Of the slowest thread for one of its operations: what the caller waits.
+    /// The time of the slowest thread for one of its operations: the caller's latency.
     Wall,
-    /// The same for one operation of all threads together: what they do at once counts once.
+    /// The same divided by the operations of all threads together: the throughput.
     WallInTotal,
 }
 
-/// Where the threads of a team wait for each other, awake: one that had to be woken would begin when the others
-/// are done, on the same processor perhaps, and they would never meet.
+/// A spinning barrier: a thread that had to be woken would start when the others are done, perhaps on the same
+/// processor, and they would never overlap.
 struct StartLine {
     threads: usize,
     arrivals: AtomicUsize,
@@ -64,7 +63,7 @@ impl StartLine {
     }
 
     fn wait(&self) {
-        // AcqRel, with the loads of those who wait: all that was prepared has happened before they begin.
+        // AcqRel, with the loads of the waiting threads: all preparations have happened before they start.
         let before = self.arrivals.fetch_add(1, AcqRel);
         let all = (before / self.threads + 1) * self.threads;
         while self.arrivals.load(Acquire) < all {
@@ -73,22 +72,22 @@ impl StartLine {
     }
 }
 
-/// A thread's clock, and the line at which its team begins.
+/// A thread's clock, and the barrier at which its team starts.
 struct Watch {
     barrier: Arc<StartLine>,
     operations: usize,
-    /// Where Linux says how long this thread ran, if that is asked.
+    /// Where Linux reports the thread's run time, if that is measured.
     ran: Option<File>,
 }
 
 impl Watch {
-    /// Of the thread that calls.
+    /// The clock of the calling thread.
     fn new(barrier: Arc<StartLine>, plan: Plan) -> Self {
         let ran = match plan.clock {
             Clock::Processor => File::open("/proc/thread-self/schedstat").ok(),
             Clock::Wall | Clock::WallInTotal => None,
         };
-        // A kernel without these statistics says zero, always.
+        // A kernel without these statistics always reports zero.
         let ran = ran.filter(|file| nanoseconds(file) > 0);
         Watch {
             barrier,
@@ -97,7 +96,7 @@ impl Watch {
         }
     }
 
-    /// The time of each operation of some work, which all begin together.
+    /// The time of each operation of some work, which all threads start together.
     fn time(&self, work: impl FnOnce()) -> f64 {
         self.barrier.wait();
         let taken = match &self.ran {
@@ -116,27 +115,27 @@ impl Watch {
     }
 }
 
-/// How long this thread ran. The kernel brings the number up to date at its ticks, some milliseconds apart, and
-/// whenever the thread offers its processor to others: then it is exact, and all of this costs a microsecond.
+/// The thread's run time. The kernel updates the number at its ticks, some milliseconds apart, and whenever the
+/// thread yields its processor: then it is exact, and all of this costs a microsecond.
 fn nanoseconds(mut file: &File) -> u64 {
     thread::yield_now();
     let mut text = String::new();
     file.rewind().expect("it is there to be read again");
     file.read_to_string(&mut text)
-        .expect("what the kernel says is text");
+        .expect("the kernel reports text");
     let first = text.split(' ').next();
     first
         .and_then(|number| number.parse().ok())
         .expect("a number")
 }
 
-/// What a thread does for each sample: it prepares, and measures.
+/// A thread's work for each sample: it prepares, and measures.
 type Work = Box<dyn FnMut(&Watch) -> f64 + Send>;
 
 /// Threads that wait for the next sample.
 struct Team {
     clock: Clock,
-    /// For each, who sends it to work, and who hears how long that took.
+    /// For each thread, the channel that starts it, and the one that receives its time.
     members: Vec<(Sender<()>, Receiver<f64>)>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -153,7 +152,7 @@ impl Team {
                 let thread = thread::spawn(move || {
                     let watch = Watch::new(barrier, plan);
                     for () in starts {
-                        // Nobody hears of it if another member has panicked.
+                        // The receiver is gone if another member has panicked.
                         let _ = end.send(work(&watch));
                     }
                 });
@@ -184,17 +183,17 @@ impl Team {
 }
 
 impl Drop for Team {
-    /// The next row begins when all of this one is gone.
+    /// The next row starts when all of this one is gone.
     fn drop(&mut self) {
         self.members.clear();
         for thread in self.threads.drain(..) {
-            // If it panicked, its message is there already.
+            // If it panicked, its message is already printed.
             let _ = thread.join();
         }
     }
 }
 
-/// A map with some objects, in an order without a pattern.
+/// A map with some objects, in random order.
 fn gathered<M: Shared>(size: usize) -> (M, Vec<M::Object>) {
     let map = M::with_capacity(size);
     let mut objects = Vec::new();
@@ -207,8 +206,8 @@ fn gathered<M: Shared>(size: usize) -> (M, Vec<M::Object>) {
     (map, objects)
 }
 
-/// Each thread looks up objects that are there, beginning at another place, and going on where its last sample
-/// ended.
+/// Each thread looks up objects that are present, starting at another place, and continuing where its last
+/// sample ended.
 pub(crate) fn get<M: Shared>(plan: Plan) -> Sample {
     let gathered = Arc::new(gathered::<M>(plan.size));
     Team::sample(plan, |number| {
@@ -232,8 +231,8 @@ pub(crate) fn get<M: Shared>(plan: Plan) -> Sample {
     })
 }
 
-/// Each thread looks up objects that are there, and with every twentieth operation a new object of its own
-/// comes in and its last one dies.
+/// Each thread looks up objects that are present, and with every twentieth operation inserts a new object of its
+/// own and drops its last one.
 pub(crate) fn mixed<M: Shared>(plan: Plan) -> Sample {
     let gathered = Arc::new(gathered::<M>(plan.size));
     Team::sample(plan, |number| {
@@ -245,7 +244,7 @@ pub(crate) fn mixed<M: Shared>(plan: Plan) -> Sample {
                 let mut own = M::object(0);
                 for turn in 0..plan.operations {
                     if turn % 20 == 0 {
-                        map.part(&own);
+                        map.before_drop(&own);
                         own = M::object(turn as u64);
                         map.insert(&own, turn as u64);
                     } else {
@@ -253,15 +252,15 @@ pub(crate) fn mixed<M: Shared>(plan: Plan) -> Sample {
                         at = if at + 1 == plan.size { 0 } else { at + 1 };
                     }
                 }
-                map.part(&own);
+                map.before_drop(&own);
                 black_box(sum);
             })
         })
     })
 }
 
-/// With every operation a new object comes in, and one dies, of those that the thread owns: its share of all that
-/// are there, in an order without a pattern.
+/// Every operation inserts a new object, and drops one of those that the thread owns: its share of all objects,
+/// in random order.
 pub(crate) fn churn<M: Shared>(plan: Plan) -> Sample {
     let (map, mut all) = gathered::<M>(plan.size);
     let map = Arc::new(map);
@@ -273,7 +272,7 @@ pub(crate) fn churn<M: Shared>(plan: Plan) -> Sample {
             watch.time(|| {
                 for turn in 0..plan.operations {
                     let place = &mut own[at];
-                    map.part(place);
+                    map.before_drop(place);
                     *place = M::object(turn as u64);
                     map.insert(place, turn as u64);
                     at = if at + 1 == share { 0 } else { at + 1 };
@@ -283,7 +282,7 @@ pub(crate) fn churn<M: Shared>(plan: Plan) -> Sample {
     })
 }
 
-/// Each thread interns words that are there, in one random order, beginning at another place.
+/// Each thread interns words that are present, in one random order, starting at another place.
 pub(crate) fn hit<I: SharedInterner>(plan: Plan) -> Sample {
     let mut known = Numbers::default().take(plan.size);
     let interner = I::with_capacity(plan.size);
@@ -314,7 +313,7 @@ pub(crate) fn hit<I: SharedInterner>(plan: Plan) -> Sample {
     })
 }
 
-/// Words that were never there come in, and go at once, beside some that stay.
+/// New words are inserted, and their handles dropped at once, beside some that stay.
 pub(crate) fn miss<I: SharedInterner>(plan: Plan) -> Sample {
     let mut numbers = Numbers::default();
     let interner = I::with_capacity(plan.size);

@@ -1,4 +1,4 @@
-//! Those whom we are measured against, behind the faces.
+//! The peers, behind the traits.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher};
@@ -27,7 +27,7 @@ pub(crate) type WeakTableByContent = WeakKeyHashMap<sync::Weak<u64>, u64, Random
 /// By content, without values.
 pub(crate) type WeakTableSet<T> = WeakHashSet<sync::Weak<T>, RandomState>;
 
-// All of them take strong pointers, so whoever keeps an object has to clone it.
+// All of them take strong pointers by value, so a caller that keeps an object has to clone it.
 
 impl<W> Collection for WeakTable<W>
 where
@@ -147,8 +147,8 @@ impl Interner for WeakTableSet<str> {
     }
 }
 
-/// `internment`, which has one table for each type in the whole program: it keeps the size that it has
-/// once grown to, so rows with few words come before those with many.
+/// `internment`, which has one table for each type in the whole program: it keeps the size it has once grown to,
+/// so rows with few words come before those with many.
 pub(crate) struct Internment;
 
 impl Interner for Internment {
@@ -162,7 +162,7 @@ impl Interner for Internment {
     }
 }
 
-/// A plain set, which keeps its words until it is told to forget them.
+/// A plain set, which keeps its words until they are removed explicitly.
 pub(crate) type PlainSet = HashSet<Arc<str>, RandomState>;
 
 impl Interner for PlainSet {
@@ -188,7 +188,7 @@ impl Interner for PlainSet {
     }
 }
 
-/// Weak values as one writes them by hand: a plain map, from which nobody removes the dead.
+/// Weak values as one writes them by hand: a plain map, whose dead entries are never removed.
 pub(crate) struct ByHand(HashMap<u64, sync::Weak<u64>, RandomState>);
 
 impl Collection for ByHand {
@@ -216,7 +216,7 @@ impl Map for ByHand {
     }
 }
 
-/// What a lookup by address costs at least: a plain map, with our hash, that knows of no deaths.
+/// The minimal cost of a lookup by address: a plain map, with our hash, without any notice of deaths.
 pub(crate) struct Floor(hashbrown::HashMap<usize, u64, ByAddr>);
 
 impl Collection for Floor {
@@ -242,7 +242,7 @@ impl Map for Floor {
     }
 }
 
-/// The hash of addresses, word for word that of the library.
+/// The hash of addresses, a verbatim copy of the library's.
 #[derive(Clone, Copy)]
 pub(crate) struct ByAddr;
 

@@ -1,4 +1,4 @@
-//! Counts of what is alive, kept by constructors and destructors, not by the maps that are on trial.
+//! Counts of live objects, maintained by constructors and destructors, not by the maps under test.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

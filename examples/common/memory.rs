@@ -1,20 +1,20 @@
-//! How many bytes the program holds: an allocator that keeps the books.
+//! How many bytes the program has allocated: an allocator that counts.
 
-#![allow(unsafe_code)] // an allocator cannot be had without
+#![allow(unsafe_code)] // an allocator cannot be written without
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-static HELD: AtomicUsize = AtomicUsize::new(0);
+static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 
 /// The bytes that are allocated and not freed.
-pub(crate) fn held() -> usize {
-    HELD.load(Relaxed)
+pub(crate) fn allocated() -> usize {
+    ALLOCATED.load(Relaxed)
 }
 
-fn book(freed: usize, made: usize) {
-    // Wraps where less is made than freed; the sum does not.
-    HELD.fetch_add(made.wrapping_sub(freed), Relaxed);
+fn count(freed: usize, allocated: usize) {
+    // Wraps where fewer bytes are allocated than freed; the sum does not.
+    ALLOCATED.fetch_add(allocated.wrapping_sub(freed), Relaxed);
 }
 
 struct Counting;
@@ -22,14 +22,13 @@ struct Counting;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-// SAFETY: everything is done by `System`; the books touch no allocation, allocate nothing, and do
-// not panic.
+// SAFETY: `System` does everything; the counting touches no allocation, allocates nothing, and does not panic.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise.
         let ptr = unsafe { System.alloc(layout) };
         if !ptr.is_null() {
-            book(0, layout.size());
+            count(0, layout.size());
         }
         ptr
     }
@@ -38,7 +37,7 @@ unsafe impl GlobalAlloc for Counting {
         // SAFETY: the caller's promise.
         let ptr = unsafe { System.alloc_zeroed(layout) };
         if !ptr.is_null() {
-            book(0, layout.size());
+            count(0, layout.size());
         }
         ptr
     }
@@ -47,7 +46,7 @@ unsafe impl GlobalAlloc for Counting {
         // SAFETY: the caller's promise.
         let ptr = unsafe { System.realloc(old, layout, size) };
         if !ptr.is_null() {
-            book(layout.size(), size);
+            count(layout.size(), size);
         }
         ptr
     }
@@ -55,6 +54,6 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         // SAFETY: the caller's promise.
         unsafe { System.dealloc(ptr, layout) };
-        book(layout.size(), 0);
+        count(layout.size(), 0);
     }
 }

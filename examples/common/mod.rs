@@ -1,7 +1,7 @@
-//! What the programs that read files share: arguments, files, the books on memory, the bar, the table.
+//! What the programs that read files share: arguments, files, memory accounting, the progress bar, the table.
 //! Each includes it with `#[path = "../common/mod.rs"]`.
 
-#![allow(dead_code)] // each program uses its own part
+#![allow(dead_code)] // each program uses a part of it
 
 pub(crate) mod alive;
 pub(crate) mod memory;

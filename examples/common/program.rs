@@ -1,4 +1,4 @@
-//! A program from its arguments to its exit status.
+//! A program, from its arguments to its exit status.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -14,24 +14,24 @@ const INCOMPLETE: u8 = 1;
 const MISUSED: u8 = 2;
 const NOT_ZERO: u8 = 3;
 
-/// What sets one program apart from the others.
+/// What distinguishes one program from the others.
 pub(crate) struct Program {
-    /// For its users: a few lines.
+    /// A short description for its users.
     pub(crate) what: &'static str,
-    /// Which files it takes from a directory.
+    /// Which files it reads from a directory.
     pub(crate) files: Extensions,
-    /// Does it all, and tells standard output about it. Fails where it cannot even start; with
-    /// `InvalidInput`, if it has been called wrongly.
+    /// Does all the work, and reports on standard output. Fails if it cannot start; with `InvalidInput` on wrong
+    /// usage.
     pub(crate) run: fn(&[PathBuf]) -> io::Result<Outcome>,
 }
 
-/// How a run went.
+/// The result of a run.
 pub(crate) struct Outcome {
-    /// Files that could not be read, or were not as they should be.
-    pub(crate) left_out: usize,
-    /// What was wrong with the counts.
+    /// Files that could not be read or parsed.
+    pub(crate) skipped: usize,
+    /// Counts that were wrong.
     pub(crate) faults: Vec<String>,
-    /// What became of the output.
+    /// Whether the output could be written.
     pub(crate) written: io::Result<()>,
 }
 
@@ -52,7 +52,7 @@ impl Program {
             },
             Request::Refused(option) => {
                 let option = Path::new(&option).display();
-                complain(&format!("unknown option {option}\n{}", self.usage()));
+                report_error(&format!("unknown option {option}\n{}", self.usage()));
                 MISUSED
             }
         };
@@ -66,26 +66,26 @@ impl Program {
 usage: {NAME} [PATH...]
 
 {what}
-PATH is a file of any name, or a directory, of which it takes all
+PATH is a file with any name, or a directory, of which it reads all
   {files}
-Without one it takes the sources of the weakly crate. After -- everything is a
-path.
+Without a PATH it reads the sources of the weakly crate. After -- every argument
+is a path.
 
-Exit status: 0 all well; 1 some input had to be left out, or output failed;
-2 wrong usage; 3 something was not counted right or outlived its time (a bug).
+Exit status: 0 success; 1 some input was skipped, or writing the output failed;
+2 wrong usage; 3 a count was wrong or something leaked (a bug).
 "
         )
     }
 
     fn run(&self, paths: &[PathBuf]) -> u8 {
         let sources = Sources::find(paths, self.files);
-        for complaint in &sources.complaints {
-            complain(complaint);
+        for error in &sources.errors {
+            report_error(error);
         }
         let outcome = match (self.run)(&sources.files) {
             Ok(outcome) => outcome,
             Err(why) => {
-                complain(&why.to_string());
+                report_error(&why.to_string());
                 return match why.kind() {
                     io::ErrorKind::InvalidInput => MISUSED,
                     _ => INCOMPLETE,
@@ -93,13 +93,13 @@ Exit status: 0 all well; 1 some input had to be left out, or output failed;
             }
         };
         for fault in &outcome.faults {
-            complain(fault);
+            report_error(fault);
         }
         let written = finish(outcome.written);
         if !outcome.faults.is_empty() {
             return NOT_ZERO;
         }
-        let complete = sources.complaints.is_empty() && outcome.left_out == 0;
+        let complete = sources.errors.is_empty() && outcome.skipped == 0;
         if complete && written.is_ok() {
             0
         } else {
@@ -130,27 +130,27 @@ impl Request {
     }
 }
 
-/// A reader who has seen enough (`| head`) is no failure.
+/// A closed pipe (`| head`) is no failure.
 fn finish(written: io::Result<()>) -> Result<(), ()> {
     match written.and_then(|()| io::stdout().flush()) {
         Err(why) if why.kind() != io::ErrorKind::BrokenPipe => {
-            complain(&format!("cannot write the output: {why}"));
+            report_error(&format!("cannot write the output: {why}"));
             Err(())
         }
         _ => Ok(()),
     }
 }
 
-/// Says it on standard error; if nobody listens there, there is nobody to tell.
-pub(crate) fn complain(what: &str) {
+/// Writes to standard error; if that fails, there is nowhere left to report it.
+pub(crate) fn report_error(what: &str) {
     let _ = writeln!(io::stderr(), "{NAME}: {what}");
 }
 
-/// Standard output, which may fail in the middle: the work goes on, the first failure is kept.
+/// Standard output, which may fail midway: the work continues, and the first failure is kept.
 pub(crate) struct Output(pub(crate) io::Result<()>);
 
 impl Output {
-    pub(crate) fn say(&mut self, what: fmt::Arguments<'_>) {
+    pub(crate) fn print(&mut self, what: fmt::Arguments<'_>) {
         if self.0.is_ok() {
             self.0 = io::stdout().write_fmt(what);
         }

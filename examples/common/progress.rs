@@ -1,4 +1,4 @@
-//! A progress bar: only on a terminal, only for what takes long, gone when it is done.
+//! A progress bar: only on a terminal, only for long phases, removed at the end.
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const PATIENCE: Duration = Duration::from_millis(300);
-/// How often it is drawn, in a second.
+/// Redraws per second.
 const HERTZ: u8 = 10;
 /// Narrower than most terminals.
 const LINE: &str = "{msg:>30!} [{bar:30}] {percent:>3} %";
 
-/// How far a phase has come. Removes its bar when dropped.
+/// The progress of a phase. Removes its bar when dropped.
 pub(crate) struct Progress {
     phase: &'static str,
     done: usize,
     total: usize,
-    /// When the bar appears; never where standard error is no terminal.
+    /// When the bar appears; `None` if standard error is not a terminal.
     due: Option<Instant>,
-    /// Made only then, so that its memory is not in the books of a run without it.
+    /// Created only then, so that a run without a bar does not account for its memory.
     bar: Option<ProgressBar>,
 }
 

@@ -1,4 +1,4 @@
-//! What the user reads: the table, and numbers as people write them.
+//! What the user reads: the table, and formatted numbers.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub(crate) trait Row<const N: usize> {
     fn cells(&self) -> [String; N];
 }
 
-/// Writes a table: the first column to the left, the numbers to the right.
+/// Prints a table: the first column left-aligned, the numbers right-aligned.
 pub(crate) fn table<const N: usize, R: Row<N>>(out: &mut Output, rows: &[R]) {
     let mut table = Table::new();
     table.load_preset(comfy_table::presets::NOTHING);
@@ -28,17 +28,17 @@ pub(crate) fn table<const N: usize, R: Row<N>>(out: &mut Output, rows: &[R]) {
         column.set_cell_alignment(alignment);
         column.set_padding(padding);
     }
-    out.say(format_args!("{table}\n"));
+    out.print(format_args!("{table}\n"));
 }
 
-/// Writes names, and what belongs to them, a line each.
+/// Prints names with their values, one per line.
 pub(crate) fn list(out: &mut Output, lines: impl IntoIterator<Item = (&'static str, String)>) {
     for (name, text) in lines {
-        out.say(format_args!("{name:<16}{text}\n"));
+        out.print(format_args!("{name:<16}{text}\n"));
     }
 }
 
-/// A number, or that there is none.
+/// A number, or a dash if there is none.
 pub(crate) fn or_dash(count: Option<usize>) -> String {
     count.map_or_else(|| "-".into(), number)
 }

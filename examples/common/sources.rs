@@ -1,4 +1,4 @@
-//! From arguments to texts: which files to read, and what stands in the way.
+//! From arguments to texts: which files to read, and which errors occur.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -21,11 +21,11 @@ impl fmt::Display for Extensions {
     }
 }
 
-/// The files to read, and complaints about what cannot be.
+/// The files to read, and errors about paths that cannot be read.
 pub(crate) struct Sources {
     /// In the order of the arguments, directories sorted; each file once.
     pub(crate) files: Vec<PathBuf>,
-    pub(crate) complaints: Vec<String>,
+    pub(crate) errors: Vec<String>,
     seen: HashSet<PathBuf>,
     wanted: Extensions,
 }
@@ -34,19 +34,19 @@ impl Sources {
     pub(crate) fn find(paths: &[PathBuf], wanted: Extensions) -> Self {
         let mut sources = Sources {
             files: Vec::new(),
-            complaints: Vec::new(),
+            errors: Vec::new(),
             seen: HashSet::new(),
             wanted,
         };
         for path in paths {
             if let Err(why) = sources.add(path) {
-                sources.complain(path, why);
+                sources.add_error(path, why);
             }
         }
         sources
     }
 
-    /// A path that was given: a file of any name, or a directory with such as are wanted in it.
+    /// Adds a path from the arguments: a file with any name, or a directory with wanted files in it.
     fn add(&mut self, path: &Path) -> io::Result<()> {
         let kind = fs::metadata(path)?.file_type();
         if kind.is_dir() {
@@ -63,7 +63,7 @@ impl Sources {
         Ok(())
     }
 
-    /// Takes the wanted files of a directory; whether there were any.
+    /// Adds the wanted files of a directory; returns whether there were any.
     fn walk(&mut self, directory: &Path) -> io::Result<bool> {
         let mut inside = fs::read_dir(directory)?
             .map(|entry| Ok(entry?.path()))
@@ -73,13 +73,13 @@ impl Sources {
         for path in inside {
             match self.walk_into(&path) {
                 Ok(found) => any |= found,
-                Err(why) => self.complain(&path, why),
+                Err(why) => self.add_error(&path, why),
             }
         }
         Ok(any)
     }
 
-    /// Follows a link to a file, but none to a directory: that might lead back here.
+    /// Follows a link to a file, but not to a directory: that might form a loop.
     fn walk_into(&mut self, path: &Path) -> io::Result<bool> {
         if fs::symlink_metadata(path)?.is_dir() {
             return self.walk(path);
@@ -99,22 +99,22 @@ impl Sources {
         Ok(())
     }
 
-    fn complain(&mut self, path: &Path, why: io::Error) {
-        self.complaints.push(format!("{}: {why}", path.display()));
+    fn add_error(&mut self, path: &Path, why: io::Error) {
+        self.errors.push(format!("{}: {why}", path.display()));
     }
 }
 
-/// The text of a file, or what is wrong with it, and where.
+/// The text of a file, or an error with its place.
 pub(crate) fn read(path: &Path) -> Result<String, String> {
     let name = name_of(path);
-    let said = |why: io::Error| format!("{name}: {why}");
+    let named = |why: io::Error| format!("{name}: {why}");
     let sized = |len: u64| match u32::try_from(len) {
         Ok(_) => Ok(()),
         Err(_) => Err(format!("{name}: more than 4 GiB")),
     };
-    // Asked before, so that nobody waits for it to be read, and after, for it may have grown.
-    sized(fs::metadata(path).map_err(said)?.len())?;
-    let bytes = fs::read(path).map_err(said)?;
+    // Checked before, to avoid reading it in vain, and after, because it may have grown.
+    sized(fs::metadata(path).map_err(named)?.len())?;
+    let bytes = fs::read(path).map_err(named)?;
     sized(bytes.len() as u64)?;
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let bad = error.utf8_error().valid_up_to();
@@ -124,14 +124,14 @@ pub(crate) fn read(path: &Path) -> Result<String, String> {
         let byte = error.as_bytes()[bad];
         format!("{name}:{line}:{column}: not UTF-8 (byte 0x{byte:02x})")
     })?;
-    // Editors do not count it as a column, the parser does not know it.
+    // Editors do not count a byte order mark as a column; the parser does not know it.
     if text.starts_with('\u{feff}') {
         text.remove(0);
     }
     Ok(text)
 }
 
-/// As seen from where the user is.
+/// Relative to the current directory.
 pub(crate) fn name_of(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let name = path.strip_prefix(&here).unwrap_or(path);

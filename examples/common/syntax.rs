@@ -1,32 +1,31 @@
-//! From text to `syn`'s trees, on any input. For those programs that parse:
-//! `#[path = "../common/syntax.rs"]`.
+//! From text to `syn`'s trees, for any input. For the programs that parse: `#[path = "../common/syntax.rs"]`.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 
-/// How deep brackets and prefixes may nest. The parser recurses, and a stack that overflows takes
-/// the whole process along. Real code stays below a hundred.
+/// How deep brackets and prefixes may nest. The parser recurses, and a stack overflow aborts the process. Real
+/// code stays below a hundred.
 const MAX_DEPTH: usize = 1_000;
 
-/// The stack on which [`parse`] is to be called: deep enough for [`MAX_DEPTH`], and for chains of ten
-/// thousand calls, operators or `else if`, which nest as deep but are not counted, without
-/// optimisation too. Only what is used of it becomes memory.
+/// The stack size for [`parse`]: enough for [`MAX_DEPTH`], and for chains of ten thousand calls, operators or
+/// `else if`, which nest as deep but are not counted, also without optimisation. Only the part that is used
+/// becomes resident memory.
 pub(crate) const STACK: usize = if cfg!(target_pointer_width = "64") {
     1 << 30
 } else {
     1 << 28
 };
 
-/// Parses the text of a file, and shows it: nothing of it stays.
+/// Parses the text of a file and passes it to `look`; nothing of it remains afterwards.
 ///
 /// # Errors
-/// Where, as people count, and why it is no Rust.
+/// Where (line and column from one) and why it is not valid Rust.
 pub(crate) fn parse<R>(
     name: &str,
     text: &str,
     look: impl FnOnce(&syn::File) -> R,
 ) -> Result<R, String> {
-    // The thread's table of spans keeps a copy of every text it has seen. Nobody uses its spans once
-    // the tree has been seen; without this it would only grow.
+    // The thread's table of spans keeps a copy of every text it has seen. The spans are unused once `look`
+    // returns; without this the table would only grow.
     struct Spans;
     impl Drop for Spans {
         fn drop(&mut self) {
@@ -40,11 +39,11 @@ pub(crate) fn parse<R>(
     };
     let tokens = without_shebang(text);
     let tokens = tokens.parse::<TokenStream>().map_err(|error| {
-        let why = "no token of Rust, or a bracket without its partner";
+        let why = "not a Rust token, or an unbalanced bracket";
         refuse(error.span(), why)
     })?;
     if let Some(span) = too_deep(tokens.clone()) {
-        return Err(refuse(span, "nested too deep"));
+        return Err(refuse(span, "nested too deeply"));
     }
     let refused = |error: syn::Error| refuse(error.span(), &error.to_string());
     Ok(look(&syn::parse2(tokens).map_err(refused)?))
@@ -53,7 +52,7 @@ pub(crate) fn parse<R>(
 /// Line and column, both from one.
 fn place(text: &str, span: Span) -> (usize, usize) {
     let (mut at, end) = (span.start(), span.end());
-    // What is missing at the end of the text has no span of its own.
+    // A token that is missing at the end of the text has no span of its own.
     if at == end && at == Span::call_site().start() {
         let last = text.rfind('\n').map_or(0, |at| at + 1);
         at.line = text.matches('\n').count() + 1;
@@ -62,7 +61,7 @@ fn place(text: &str, span: Span) -> (usize, usize) {
     (at.line, at.column + 1)
 }
 
-/// The text without a first line for the shell, but with its end, so that all lines keep their number.
+/// The text without a shebang line, but with that line's end, so that all lines keep their numbers.
 fn without_shebang(text: &str) -> &str {
     match text.strip_prefix("#!") {
         Some(rest) if !rest.trim_start().starts_with('[') => {
@@ -72,8 +71,7 @@ fn without_shebang(text: &str) -> &str {
     }
 }
 
-/// Where it nests deeper than the parser may go. Takes every sign for a prefix: it errs to the safe
-/// side.
+/// Where it nests deeper than the parser may go. Counts every punctuation as a prefix: it errs on the safe side.
 fn too_deep(tokens: TokenStream) -> Option<Span> {
     let mut open = vec![(0, tokens.into_iter())];
     let mut depth = 0;

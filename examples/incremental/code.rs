@@ -1,13 +1,13 @@
-//! What is analysed: functions, the names that they call each other by, and who has the name now.
+//! What is analysed: functions, the names by which they call each other, and the current function of each name.
 
 use std::slice;
 
 use weakly::Strong;
 
-use crate::circles::Circles;
 use crate::common::alive::{Alive, Counter};
+use crate::cycles::Cycles;
 
-/// The functions alive.
+/// The live functions.
 pub(crate) static FUNCTIONS: Counter = Counter::new();
 
 /// A name, as the number of its function in the order of the sources.
@@ -20,25 +20,25 @@ impl Name {
     }
 
     /// # Panics
-    /// If there are more than four thousand million functions.
+    /// If there are more than 2^32 functions.
     pub(crate) fn nth(index: usize) -> Self {
         Name(u32::try_from(index).expect("fewer functions"))
     }
 }
 
-/// What stands in a function, as far as anybody asks.
+/// The facts about a function's body that the analysis needs.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Body {
     /// In expressions.
     pub(crate) size: u32,
-    /// Whether it may panic by itself.
+    /// Whether it may panic itself.
     pub(crate) panics: bool,
-    /// Whom it calls, each once, in order. By name: a caller keeps nobody alive, so that a function that
-    /// is replaced dies, and with it what was known of it.
+    /// The functions it calls, each once, sorted. By name: a caller does not keep its callees alive, so that a
+    /// function that is replaced dies, and its results with it.
     pub(crate) calls: Box<[Name]>,
 }
 
-/// One version of a function: an edit makes another.
+/// One version of a function: each edit makes another.
 pub(crate) struct Function {
     pub(crate) name: Name,
     pub(crate) body: Body,
@@ -53,11 +53,11 @@ impl Function {
     }
 }
 
-/// All functions as they are now: the only one who keeps them.
+/// All current functions, and their only owner.
 pub(crate) struct Code {
     functions: Vec<Strong<Function>>,
-    circles: Circles,
-    /// All names, callees first, as it was in the beginning.
+    cycles: Cycles,
+    /// All names, callees first, in the original order.
     pub(crate) order: Box<[Name]>,
 }
 
@@ -67,12 +67,12 @@ impl Code {
             .enumerate()
             .map(|(index, body)| Function::new(Name::nth(index), body))
             .collect();
-        let mut circles = Circles::new(functions.len());
+        let mut cycles = Cycles::new(functions.len());
         let names: Vec<_> = functions.iter().map(|function| function.name).collect();
-        let order = circles.mend(&names, |name| &functions[name.index()].body.calls);
+        let order = cycles.update(&names, |name| &functions[name.index()].body.calls);
         Code {
             functions,
-            circles,
+            cycles,
             order: order.into(),
         }
     }
@@ -81,7 +81,7 @@ impl Code {
         &self.functions
     }
 
-    /// Who has the name now.
+    /// The current function of that name.
     pub(crate) fn function(&self, name: Name) -> &Strong<Function> {
         &self.functions[name.index()]
     }
@@ -90,22 +90,22 @@ impl Code {
         &self.function(name).body
     }
 
-    /// Those who call each other in a circle with this one, in order; if there are none, itself.
-    pub(crate) fn circle(&self, name: Name) -> &[Name] {
+    /// The functions in one cycle with this one, sorted; the function alone if it is in none.
+    pub(crate) fn cycle(&self, name: Name) -> &[Name] {
         let alone = slice::from_ref(&self.function(name).name);
-        self.circles.of(name).unwrap_or(alone)
+        self.cycles.of(name).unwrap_or(alone)
     }
 
-    /// Gives the name to another function. The old one dies here, if nobody is just looking at it.
+    /// Gives the name to another function. The old one dies here, unless another thread is just using it.
     pub(crate) fn replace(&mut self, name: Name, body: Body) {
         let same_calls = self.body(name).calls == body.calls;
         self.functions[name.index()] = Function::new(name, body);
         if !same_calls {
-            let roots = self.circle(name).to_vec();
+            let roots = self.cycle(name).to_vec();
             let Code {
-                functions, circles, ..
+                functions, cycles, ..
             } = self;
-            circles.mend(&roots, |name| &functions[name.index()].body.calls);
+            cycles.update(&roots, |name| &functions[name.index()].body.calls);
         }
     }
 }

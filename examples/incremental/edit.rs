@@ -1,11 +1,11 @@
-//! Edits: what is changed, at random, but always the same.
+//! Edits: random, but the same in every run.
 
 use crate::code::{Body, Code, Name};
 
-/// How far away new callees are, in the order of the sources: as in real code, most are neighbours.
+/// The maximum distance of new callees, in the order of the sources: as in real code, most are neighbours.
 const NEAR: usize = 16;
 
-/// Numbers that look random (splitmix64).
+/// Pseudorandom numbers (splitmix64).
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -13,19 +13,19 @@ impl Random {
         Random(0)
     }
 
-    /// A number less than this, which is not zero.
+    /// A number less than `end`, which is not zero.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        // (The modulus favours small ones by a millionth or so.)
+        // (The modulus is biased by a millionth or so.)
         ((mixed ^ (mixed >> 31)) % end as u64) as usize
     }
 }
 
-/// A function's body after an edit. It always differs: every edit changes the size; some, what may
-/// panic; some, who is called.
+/// A function's body after an edit. It always differs: every edit changes the size; some change whether it may
+/// panic; some, what it calls.
 pub(crate) fn edited(code: &Code, name: Name, random: &mut Random) -> Body {
     let mut body = code.body(name).clone();
     let size = body.size / 2 + random.below(body.size as usize + 2) as u32;
@@ -50,13 +50,13 @@ pub(crate) fn edited(code: &Code, name: Name, random: &mut Random) -> Body {
     body
 }
 
-/// Some function not far away.
+/// Some function nearby.
 fn near(code: &Code, name: Name, random: &mut Random) -> Name {
     let at = name.index() + random.below(2 * NEAR + 1);
     Name::nth(at.saturating_sub(NEAR).min(code.functions().len() - 1))
 }
 
-/// Pairs of which one might ask whether the first reaches the second: about half of them do.
+/// Pairs for the question whether the first reaches the second: it does in about half of them.
 pub(crate) fn pairs(code: &Code, most: usize, random: &mut Random) -> Vec<(Name, Name)> {
     let all = code.functions().len();
     let wanted = all.min(most);

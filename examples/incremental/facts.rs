@@ -1,12 +1,12 @@
-//! What is known of functions, for as long as it holds.
+//! Facts about functions, for as long as they are valid.
 //!
-//! What depends on what: the figures of a function on its own body and the figures of those whom it calls,
-//! and so on down. To name all functions below in [`depends_on`](weakly::memo::Computation::depends_on)
-//! would be right, and would cost, for each function, as much as all that it can reach. Instead each
-//! result is an object itself, which its memo alone keeps: a computation depends on the results that it has
-//! used. So when a function dies, its result goes, with it the results that used that, and so on up:
-//! [`Facts::bury`] follows that to the end. Until then who calls somebody who calls the dead would still
-//! find his result; so it is to be called before anybody asks again.
+//! What depends on what: a function's figures depend on its own body and on the figures of the functions it
+//! calls, and so on down. Naming all functions below in [`depends_on`](weakly::memo::Computation::depends_on)
+//! would be correct, but would cost, for each function, as much as all that it can reach. Instead each result is
+//! itself an object, which only its memo keeps alive, and a computation depends on the results it has used. When
+//! a function dies, its result goes, then the results that used it, and so on up: [`Facts::purge`] follows that
+//! to the end. Until then a caller of a caller of the dead function would still find its result; so call `purge`
+//! before the next question.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -17,30 +17,30 @@ use weakly::memo::{Computation, Memo, MemoKey, Statistics};
 use crate::code::{Code, Function, Name};
 use crate::common::alive::{Alive, Counter};
 
-/// What is known of one function.
+/// The figures of one function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Figures {
-    /// How deep calls may go; those inside a circle count once.
+    /// The longest chain of calls; calls inside a cycle count once.
     pub(crate) chain: u32,
-    /// Its size if whatever it calls stood in it, once for each caller; or more than can be counted.
+    /// Its size with all callees inlined, once for each caller; saturates.
     pub(crate) inlined: u64,
-    /// Whether it may panic, or something that it calls.
+    /// Whether it, or a function that it calls, may panic.
     pub(crate) panics: bool,
 }
 
-/// A result. It holds none of the objects from which it was computed, or they would keep each other.
+/// A result. It keeps none of its inputs alive: these would then keep each other alive.
 pub(crate) struct Fact<T> {
     pub(crate) value: T,
     /// For the count of live results.
     _alive: Alive,
 }
 
-/// A memo and what it has to account for.
+/// A memo with its accounts.
 pub(crate) struct Book<K: MemoKey, T> {
     memo: Memo<K, Strong<Fact<T>>>,
-    /// The results alive.
+    /// The live results.
     alive: &'static Counter,
-    /// How often it was asked.
+    /// How many questions it was asked.
     asked: AtomicUsize,
 }
 
@@ -49,7 +49,7 @@ static REACHES: Counter = Counter::new();
 
 pub(crate) struct Facts {
     pub(crate) figures: Book<Strong<Function>, Figures>,
-    /// Whether the first calls the second, or calls who does, and so on.
+    /// Whether the first calls the second, directly or not.
     pub(crate) reaches: Book<(Strong<Function>, Strong<Function>), bool>,
 }
 
@@ -67,27 +67,27 @@ impl Facts {
 
     fn figures_of(&self, code: &Code, name: Name) -> Strong<Fact<Figures>> {
         self.figures.ask(code.function(name), |cx| {
-            let circle = code.circle(name);
+            let cycle = code.cycle(name);
             let use_of = |other: Name| {
                 let used = self.figures_of(code, other);
                 cx.depends_on(&used);
                 used.value
             };
-            if circle[0] != name {
-                return use_of(circle[0]);
+            if cycle[0] != name {
+                return use_of(cycle[0]);
             }
             let mut all = Figures {
                 chain: 0,
                 inlined: 0,
                 panics: false,
             };
-            for &member in circle {
+            for &member in cycle {
                 let member = code.function(member);
                 cx.depends_on(member);
                 all.inlined = all.inlined.saturating_add(u64::from(member.body.size));
                 all.panics |= member.body.panics;
                 for &callee in &member.body.calls {
-                    if circle.binary_search(&callee).is_err() {
+                    if cycle.binary_search(&callee).is_err() {
                         let callee = use_of(callee);
                         all.chain = all.chain.max(callee.chain);
                         all.inlined = all.inlined.saturating_add(callee.inlined);
@@ -103,22 +103,22 @@ impl Facts {
     pub(crate) fn reaches(&self, code: &Code, from: Name, to: Name) -> bool {
         let key = (code.function(from), code.function(to));
         let answer = self.reaches.ask(key, |cx| {
-            // Dies with whatever can be reached from there, and that is all that we look at: one
-            // dependence for the whole way.
+            // The figures die with any function that can be reached from there, and the search visits only
+            // those: one dependency for the whole path.
             cx.depends_on(&self.figures_of(code, from));
             is_reached(code, from, to)
         });
         answer.value
     }
 
-    /// After deaths, and when nobody is asking: lets go of all that depended on the dead.
-    pub(crate) fn bury(&self) {
+    /// After deaths, while no thread asks: drops all results that depended on the dead.
+    pub(crate) fn purge(&self) {
         // In this order: answers depend on figures.
         self.figures.memo.purge();
         self.reaches.memo.purge();
     }
 
-    /// How many figures and answers went because something had died.
+    /// How many figures and answers were dropped because an input had died.
     pub(crate) fn invalidated(&self) -> [usize; 2] {
         let (figures, reaches) = (self.figures.statistics(), self.reaches.statistics());
         [figures.invalidated, reaches.invalidated]
@@ -130,13 +130,13 @@ impl Facts {
         [figures.misses, reaches.misses]
     }
 
-    /// Whether the memos' own accounts are true, after [`bury`](Self::bury), while nobody asks.
+    /// Checks the memos' own accounts, after [`purge`](Self::purge), while no thread asks.
     pub(crate) fn audit(&self) -> Result<(), String> {
         self.figures.audit("figures")?;
         self.reaches.audit("pairs")
     }
 
-    /// Whether there are so many figures and answers.
+    /// Checks the number of figures and answers.
     pub(crate) fn audit_len(&self, expected: [usize; 2]) -> Result<(), String> {
         let len = [self.figures.len(), self.reaches.len()];
         if len == expected {
@@ -192,16 +192,16 @@ impl<K: MemoKey, T> Book<K, T> {
         self.memo.statistics()
     }
 
-    /// Each question was a hit or a miss; each result is there or was invalidated; and there are as many as
-    /// are alive.
+    /// Each question was a hit or a miss; each result is present or was invalidated; and as many results as are
+    /// present are alive.
     fn audit(&self, what: &str) -> Result<(), String> {
-        let said = self.statistics();
+        let statistics = self.statistics();
         let Statistics {
             hits,
             misses,
             invalidated,
             discarded,
-        } = said;
+        } = statistics;
         let (len, alive) = (self.len(), self.alive.get());
         let asked = self.asked();
         let pending = self.memo.pending_dead();
@@ -212,7 +212,7 @@ impl<K: MemoKey, T> Book<K, T> {
             return Ok(());
         }
         Err(format!(
-            "{what}: asked {asked} times, {len} results, {alive} alive, {pending} pending, but {said:?}"
+            "{what}: asked {asked} times, {len} results, {alive} alive, {pending} pending, but {statistics:?}"
         ))
     }
 }

@@ -1,12 +1,12 @@
-//! Facts about functions that are kept while their functions are edited: an analyser that recomputes
-//! what an edit has touched, and nothing else, on all processors.
+//! Facts about functions, kept up to date while the functions are edited: an analyser that recomputes only
+//! what an edit affects, on all processors.
 //!
 //! `cargo run --release --example incremental -- [PATH…]`
 
-mod circles;
 mod code;
 #[path = "../common/mod.rs"]
 mod common;
+mod cycles;
 mod edit;
 mod facts;
 mod plain;
@@ -26,11 +26,11 @@ use common::sources::Extensions;
 
 const PROGRAM: Program = Program {
     what: "\
-Finds the functions in Rust sources, and who calls whom; computes facts about
-them that depend on all that they call; edits one function after the other, and
-shows how little is computed again. It compares all facts with those of a plain
-recomputation. INCREMENTAL_EDITS in the environment says how many edits to make,
-if not 1000.
+Finds the functions in Rust sources and the calls between them; computes facts
+that depend on all functions called; edits one function after another, and shows
+how little is recomputed. It compares all facts with a recomputation from
+scratch. The environment variable INCREMENTAL_EDITS sets the number of edits
+(default: 1000).
 ",
     files: Extensions(&["rs"]),
     run: session::run,

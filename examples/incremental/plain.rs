@@ -1,5 +1,4 @@
-//! The same facts once more, from scratch, with nothing kept and in other ways: what the memos are held
-//! against.
+//! The same facts, recomputed from scratch and with other algorithms: what the memos are compared with.
 
 use crate::code::{Code, Name};
 use crate::facts::{Facts, Figures};
@@ -36,40 +35,40 @@ impl Plain {
             .collect();
         let panics = reached(&self.callers, &panicking);
 
-        let (circle_of, circles) = self.circles();
-        let mut members = vec![Vec::new(); circles];
-        for (function, &circle) in circle_of.iter().enumerate() {
-            members[circle].push(function);
+        let (cycle_of, cycles) = self.cycles();
+        let mut members = vec![Vec::new(); cycles];
+        for (function, &cycle) in cycle_of.iter().enumerate() {
+            members[cycle].push(function);
         }
-        // The circles come callers first.
-        let mut chains = vec![0; circles];
-        let mut inlined = vec![0_u64; circles];
-        for circle in (0..circles).rev() {
+        // The cycles come callers first.
+        let mut chains = vec![0; cycles];
+        let mut inlined = vec![0_u64; cycles];
+        for cycle in (0..cycles).rev() {
             let mut deepest = 0;
-            for &member in &members[circle] {
+            for &member in &members[cycle] {
                 let size = u64::from(functions[member].body.size);
-                inlined[circle] = inlined[circle].saturating_add(size);
+                inlined[cycle] = inlined[cycle].saturating_add(size);
                 for &callee in &self.calls[member] {
-                    let other = circle_of[callee];
-                    if other != circle {
+                    let other = cycle_of[callee];
+                    if other != cycle {
                         deepest = deepest.max(chains[other]);
-                        inlined[circle] = inlined[circle].saturating_add(inlined[other]);
+                        inlined[cycle] = inlined[cycle].saturating_add(inlined[other]);
                     }
                 }
             }
-            chains[circle] = deepest + 1;
+            chains[cycle] = deepest + 1;
         }
         (0..functions.len())
             .map(|function| Figures {
-                chain: chains[circle_of[function]],
-                inlined: inlined[circle_of[function]],
+                chain: chains[cycle_of[function]],
+                inlined: inlined[cycle_of[function]],
                 panics: panics[function],
             })
             .collect()
     }
 
-    /// Which circle each function is in, and how many there are (Kosaraju's algorithm).
-    fn circles(&self) -> (Vec<usize>, usize) {
+    /// The cycle of each function, and the number of cycles (Kosaraju's algorithm).
+    fn cycles(&self) -> (Vec<usize>, usize) {
         let all = self.calls.len();
         let mut ended = Vec::with_capacity(all);
         let mut seen = vec![false; all];
@@ -93,28 +92,28 @@ impl Plain {
             }
         }
         let none = usize::MAX;
-        let mut circle_of = vec![none; all];
-        let mut circles = 0;
+        let mut cycle_of = vec![none; all];
+        let mut cycles = 0;
         for &root in ended.iter().rev() {
-            if circle_of[root] != none {
+            if cycle_of[root] != none {
                 continue;
             }
-            circle_of[root] = circles;
+            cycle_of[root] = cycles;
             let mut ahead = vec![root];
             while let Some(function) = ahead.pop() {
                 for &caller in &self.callers[function] {
-                    if circle_of[caller] == none {
-                        circle_of[caller] = circles;
+                    if cycle_of[caller] == none {
+                        cycle_of[caller] = cycles;
                         ahead.push(caller);
                     }
                 }
             }
-            circles += 1;
+            cycles += 1;
         }
-        (circle_of, circles)
+        (cycle_of, cycles)
     }
 
-    /// Itself, and all that call it, directly or not: whose facts depend on it.
+    /// The function itself and all that call it, directly or not: their facts depend on it.
     pub(crate) fn dependents(&self, name: Name) -> Vec<bool> {
         reached(&self.callers, &[name.index()])
     }
@@ -135,7 +134,7 @@ impl Plain {
                 return Err(format!("{title}: {is:?}, but expected {expected:?}"));
             }
         }
-        // Pairs of the same first come together.
+        // Pairs with the same first function are adjacent.
         let mut last = None;
         for &(from, to) in pairs {
             let (_, reached) = match last.take() {
@@ -155,7 +154,7 @@ impl Plain {
     }
 }
 
-/// What can be reached from these, themselves included.
+/// All that can be reached from these, themselves included.
 fn reached(ways: &[Vec<usize>], from: &[usize]) -> Vec<bool> {
     let mut reached = vec![false; ways.len()];
     let mut ahead = from.to_vec();

@@ -1,4 +1,4 @@
-//! The functions, what is known of them, and the edits.
+//! The functions, the facts about them, and the edits.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -19,11 +19,11 @@ const BETWEEN: usize = 8;
 const PAIRS: usize = 1_000;
 
 pub(crate) struct Project {
-    /// Who asks holds it to read from the question to the answer, so that all of an answer is about the
-    /// same code; who edits holds it to write until the results of the dead are buried.
+    /// A thread that asks keeps the read lock from the question to the answer, so that an answer is about one
+    /// version of the code; a thread that edits keeps the write lock until the results of the dead are purged.
     code: RwLock<Code>,
     pub(crate) facts: Facts,
-    /// In order.
+    /// Sorted.
     pub(crate) pairs: Vec<(Name, Name)>,
     originals: Vec<Body>,
     titles: Vec<String>,
@@ -59,7 +59,7 @@ impl Project {
     /// Asks one question.
     fn ask(&self, code: &Code, question: usize) {
         match question.checked_sub(self.originals.len()) {
-            // Callees first: then most of what a fact needs is there, and nobody recurses deep.
+            // Callees first: then most dependencies of a fact are present, and the recursion stays shallow.
             None => drop(self.facts.figures(code, code.order[question])),
             Some(pair) => {
                 let (from, to) = self.pairs[pair];
@@ -68,7 +68,7 @@ impl Project {
         }
     }
 
-    /// Asks for all facts, and audits the memos: there is one result for each.
+    /// Asks for all facts, and audits the memos: there must be one result for each.
     pub(crate) fn ask_for_all(&self, workers: &Workers) -> Result<(), Stop> {
         workers.share(self.questions(), PIECE, |piece| {
             let code = self.code();
@@ -80,7 +80,7 @@ impl Project {
         Ok(())
     }
 
-    /// That nothing but the functions that there are, and the results for them, is alive.
+    /// Checks that only the current functions, and the results for them, are alive.
     fn audit(&self) -> Result<(), String> {
         let (all, alive) = (self.originals.len(), FUNCTIONS.get());
         if alive != all {
@@ -89,7 +89,7 @@ impl Project {
         self.facts.audit()
     }
 
-    /// Edits some function, which is shown before that.
+    /// Edits a random function; calls `look` with it before.
     fn edit(&self, look: impl FnOnce(&Code, Name)) {
         let mut code = self.code.write().expect("no panic");
         let random = &mut self.random.lock().expect("no panic");
@@ -97,17 +97,16 @@ impl Project {
         look(&code, name);
         let body = edit::edited(&code, name, random);
         code.replace(name, body);
-        self.bury(code);
+        self.purge(code);
     }
 
-    /// Lets go of what depended on the dead, before anybody asks.
-    fn bury(&self, _nobody_asks: RwLockWriteGuard<'_, Code>) {
-        self.facts.bury();
+    /// Drops the results that depended on the dead, before the next question.
+    fn purge(&self, _exclusive: RwLockWriteGuard<'_, Code>) {
+        self.facts.purge();
     }
 
-    /// Edits some function and asks for all facts again; gives out how many have been computed. These must
-    /// be as many as have been invalidated, and, if that is to be `checked` too, those and only those that
-    /// depend on the function.
+    /// Edits some function and asks for all facts again; returns how many were computed. These must be as many
+    /// as were invalidated and, if `checked`, exactly those that depend on the function.
     pub(crate) fn edit_one(&self, workers: &Workers, checked: bool) -> Result<usize, Stop> {
         let (invalidated, computed) = (self.facts.invalidated(), self.facts.computed());
         let mut depend = None;
@@ -124,7 +123,7 @@ impl Project {
         if computed != invalidated || invalidated != expected {
             let title = &self.titles[edited.index()];
             return Err(Stop::Fault(format!(
-                "{title} was edited: {invalidated:?} figures and pairs went, {computed:?} were computed, \
+                "{title} was edited: {invalidated:?} figures and pairs were invalidated, {computed:?} were computed, \
                  but {expected:?} depend on it"
             )));
         }
@@ -143,8 +142,7 @@ impl Project {
         [figures, answers]
     }
 
-    /// All workers ask for all facts, round and round, and now and then edit a function, until there are no
-    /// `edits` left.
+    /// All workers ask for all facts, repeatedly, and edit a function now and then, until no `edits` are left.
     pub(crate) fn ask_and_edit(
         &self,
         workers: &Workers,
@@ -171,7 +169,7 @@ impl Project {
         })
     }
 
-    /// Takes back all edits; says how many functions that takes.
+    /// Undoes all edits; returns how many functions changed.
     pub(crate) fn undo(&self) -> usize {
         let mut code = self.code.write().expect("no panic");
         let mut undone = 0;
@@ -182,11 +180,11 @@ impl Project {
                 undone += 1;
             }
         }
-        self.bury(code);
+        self.purge(code);
         undone
     }
 
-    /// How many more calls there are than there were in the beginning.
+    /// How many more calls there are than at the start.
     pub(crate) fn more_calls(&self) -> isize {
         let calls = |body: &Body| body.calls.len() as isize;
         let before: isize = self.originals.iter().map(calls).sum();
@@ -195,12 +193,12 @@ impl Project {
         (now - before).max(0)
     }
 
-    /// The code, and what is known of it; the rest goes.
+    /// The code and the facts; the rest is dropped.
     pub(crate) fn into_parts(self) -> (RwLock<Code>, Facts) {
         (self.code, self.facts)
     }
 
-    /// Holds all facts against a recomputation.
+    /// Compares all facts with a recomputation.
     pub(crate) fn compare(&self) -> Result<(), String> {
         let code = self.code();
         let title = |name: Name| self.titles[name.index()].clone();

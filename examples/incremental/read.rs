@@ -18,7 +18,7 @@ const MACROS: [&str; 7] = [
 /// A function as it was found.
 pub(crate) struct Found {
     pub(crate) name: String,
-    /// The type or trait whose it is.
+    /// The type or trait that it belongs to.
     pub(crate) owner: Option<String>,
     pub(crate) size: u32,
     pub(crate) panics: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// For people.
+    /// For the user.
     pub(crate) fn title(&self, file: &str) -> String {
         match &self.owner {
             Some(owner) => format!("{owner}::{} in {file}", self.name),
@@ -35,22 +35,22 @@ impl Found {
     }
 }
 
-/// A call as it was written.
+/// A call as written.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Call {
-    pub(crate) of: Of,
+    pub(crate) qualifier: Qualifier,
     pub(crate) name: String,
 }
 
-/// Whose function it calls.
+/// What qualifies the name of the callee.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Of {
+pub(crate) enum Qualifier {
     /// `name(…)`, `module::name(…)`
-    Nobody,
+    None,
     /// `Type::name(…)`
     Type(String),
     /// `something.name(…)`
-    Somebody,
+    Receiver,
 }
 
 /// The functions of a file that have a body, in the order in which they end.
@@ -62,9 +62,9 @@ pub(crate) fn functions(file: &syn::File) -> Vec<Found> {
 
 #[derive(Default)]
 struct Reader {
-    /// Of the `impl` or `trait` around.
+    /// The type of the enclosing `impl`, or the enclosing `trait`.
     owner: Option<String>,
-    /// Functions that have not ended, each in the one before.
+    /// Functions that have not ended, each nested in the one before.
     open: Vec<Found>,
     done: Vec<Found>,
 }
@@ -88,9 +88,9 @@ impl Reader {
         self.owner = around;
     }
 
-    fn call(&mut self, of: Of, name: String) {
+    fn call(&mut self, qualifier: Qualifier, name: String) {
         if let Some(function) = self.open.last_mut() {
-            function.calls.push(Call { of, name });
+            function.calls.push(Call { qualifier, name });
         }
     }
 
@@ -104,15 +104,17 @@ impl Reader {
         let mut segments = path.segments.iter().rev();
         let Some(name) = segments.next() else { return };
         let of = match segments.next().map(|segment| segment.ident.to_string()) {
-            Some(own) if own == "Self" => self.owner.clone().map_or(Of::Nobody, Of::Type),
-            // Modules are written small.
-            Some(owner) if owner.starts_with(char::is_uppercase) => Of::Type(owner),
-            _ => Of::Nobody,
+            Some(own) if own == "Self" => {
+                self.owner.clone().map_or(Qualifier::None, Qualifier::Type)
+            }
+            // Names of modules begin with a lowercase letter.
+            Some(owner) if owner.starts_with(char::is_uppercase) => Qualifier::Type(owner),
+            _ => Qualifier::None,
         };
         self.call(of, name.ident.to_string());
     }
 
-    /// What is handed to a macro need not be Rust; but what looks like a call is taken for one.
+    /// A macro's input need not be Rust; but whatever looks like a call counts as one.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut before = None;
         let mut after_dot = false;
@@ -127,7 +129,11 @@ impl Reader {
                     after_dot = false;
                 }
                 TokenTree::Ident(name) => {
-                    let of = if after_dot { Of::Somebody } else { Of::Nobody };
+                    let of = if after_dot {
+                        Qualifier::Receiver
+                    } else {
+                        Qualifier::None
+                    };
                     before = Some((name.to_string(), of));
                     after_dot = false;
                 }
@@ -146,7 +152,7 @@ impl Reader {
 
 impl<'ast> Visit<'ast> for Reader {
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
-        // A function in a method is nobody's.
+        // A function in a method belongs to no type.
         self.owned(None, |reader| {
             reader.function(&item.sig.ident, |reader| visit::visit_item_fn(reader, item));
         });
@@ -202,7 +208,7 @@ impl<'ast> Visit<'ast> for Reader {
         if METHODS.contains(&name.as_str()) {
             self.may_panic();
         }
-        self.call(Of::Somebody, name);
+        self.call(Qualifier::Receiver, name);
         visit::visit_expr_method_call(self, call);
     }
 

@@ -19,8 +19,13 @@ pub(crate) struct Counts {
 impl Counts {
     pub(crate) fn of(facts: &Facts) -> Self {
         fn of<K: MemoKey, T>(book: &Book<K, T>) -> [usize; 4] {
-            let said = book.statistics();
-            [book.asked(), said.misses, said.invalidated, book.len()]
+            let statistics = book.statistics();
+            [
+                book.asked(),
+                statistics.misses,
+                statistics.invalidated,
+                book.len(),
+            ]
         }
         let (figures, reaches) = (of(&facts.figures), of(&facts.reaches));
         let [asked, computed, invalidated, results] =
@@ -33,7 +38,7 @@ impl Counts {
         }
     }
 
-    /// What has been counted since; the results that there are now.
+    /// What has been counted since `before`; the current number of results.
     pub(crate) fn since(self, before: Counts) -> Self {
         Counts {
             asked: self.asked - before.asked,
@@ -47,11 +52,11 @@ impl Counts {
 /// One line of the table: a phase, and the state after it.
 pub(crate) struct Row {
     pub(crate) phase: &'static str,
-    /// Without the time for checks.
+    /// Without the time of the checks.
     pub(crate) took: Duration,
     pub(crate) functions: usize,
     pub(crate) edits: Option<usize>,
-    /// None without memos.
+    /// `None` without memos.
     pub(crate) counts: Option<Counts>,
     pub(crate) bytes: isize,
 }
@@ -85,20 +90,20 @@ impl report::Row<9> for Row {
     }
 }
 
-/// What is summed up over the run.
+/// Sums over the run.
 #[derive(Default)]
 pub(crate) struct Totals {
     pub(crate) files: usize,
     pub(crate) functions: usize,
     pub(crate) calls: usize,
-    pub(crate) left_out: usize,
-    pub(crate) in_circles: usize,
+    pub(crate) skipped: usize,
+    pub(crate) in_cycles: usize,
     pub(crate) may_panic: usize,
     pub(crate) deepest: u32,
     pub(crate) pairs: usize,
     pub(crate) reaching: usize,
     pub(crate) threads: usize,
-    /// Edits after each of which all facts were asked for, and what was computed for them.
+    /// Edits after which all facts were asked for, and what was computed for them.
     pub(crate) edits: usize,
     pub(crate) computed: usize,
     pub(crate) most: usize,
@@ -109,11 +114,11 @@ pub(crate) struct Totals {
     pub(crate) checking: Duration,
 }
 
-/// Writes what the run comes to.
+/// Prints the summary of the run.
 pub(crate) fn totals(totals: &Totals, out: &mut Output) {
     let Totals {
         functions,
-        left_out,
+        skipped,
         pairs,
         edits,
         computed,
@@ -129,12 +134,12 @@ pub(crate) fn totals(totals: &Totals, out: &mut Output) {
         (
             "calls",
             format!(
-                "{} to one of them, {} to others, or to one of several",
+                "{} resolved, {} external or ambiguous",
                 number(totals.calls),
-                number(left_out)
+                number(skipped)
             ),
         ),
-        ("in circles", number(totals.in_circles)),
+        ("in cycles", number(totals.in_cycles)),
         ("may panic", number(totals.may_panic)),
         ("deepest chain", number(totals.deepest as usize)),
         (
@@ -154,12 +159,12 @@ pub(crate) fn totals(totals: &Totals, out: &mut Output) {
         (
             "checking",
             format!(
-                "{}, {} times all facts",
+                "{}, all facts compared {} times",
                 duration(totals.checking),
                 number(totals.compared)
             ),
         ),
     ];
-    out.say(format_args!("\n"));
+    out.print(format_args!("\n"));
     report::list(out, lines);
 }

@@ -1,44 +1,43 @@
-//! From names as they are written to functions. Nothing here knows types: a call that could be one of
-//! several functions is left out.
+//! From names as written to functions. Nothing here knows types: an ambiguous call is skipped.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::code::{Body, Name};
-use crate::read::{Call, Found, Of};
+use crate::read::{Call, Found, Qualifier};
 
-/// Whose, and how it is called.
-type Said<'f> = (Whose<'f>, &'f str);
+/// The owner, and the name.
+type QualifiedName<'f> = (Owner<'f>, &'f str);
 
 #[derive(PartialEq, Eq, Hash)]
-enum Whose<'f> {
-    Nobody,
+enum Owner<'f> {
+    None,
     Type(&'f str),
-    Somebody,
+    Receiver,
 }
 
-/// How the calls were understood.
+/// The result of resolving the calls.
 #[derive(Default)]
 pub(crate) struct Calls {
     pub(crate) resolved: usize,
-    /// Of functions that are not here, as far as one can see, or that could be several.
-    pub(crate) left_out: usize,
+    /// Calls of functions that are not here, as far as can be seen, or that are ambiguous.
+    pub(crate) skipped: usize,
 }
 
-/// What all functions say, in order, file by file. Their names do not change when they are edited, and
-/// none come or go; so nobody depends on there being no function of some name.
+/// The bodies of all functions, in order, file by file. Edits do not change names, and add or remove no
+/// function; so no fact depends on the absence of a name.
 pub(crate) fn resolve(files: &[Vec<Found>]) -> (Vec<Body>, Calls) {
-    let mut known: HashMap<Said<'_>, Vec<Name>> = HashMap::new();
+    let mut known: HashMap<QualifiedName<'_>, Vec<Name>> = HashMap::new();
     let mut count = 0;
     for found in files.iter().flatten() {
         let name = Name::nth(count);
         count += 1;
-        let mut is = |whose| known.entry((whose, &found.name)).or_default().push(name);
+        let mut is = |owner| known.entry((owner, &found.name)).or_default().push(name);
         match &found.owner {
-            None => is(Whose::Nobody),
+            None => is(Owner::None),
             Some(owner) => {
-                is(Whose::Type(owner));
-                is(Whose::Somebody);
+                is(Owner::Type(owner));
+                is(Owner::Receiver);
             }
         }
     }
@@ -50,7 +49,7 @@ pub(crate) fn resolve(files: &[Vec<Found>]) -> (Vec<Body>, Calls) {
             let of = |call| one_of(&known, call, &here);
             let mut named: Vec<Name> = found.calls.iter().filter_map(of).collect();
             calls.resolved += named.len();
-            calls.left_out += found.calls.len() - named.len();
+            calls.skipped += found.calls.len() - named.len();
             named.sort_unstable();
             named.dedup();
             bodies.push(Body {
@@ -64,13 +63,17 @@ pub(crate) fn resolve(files: &[Vec<Found>]) -> (Vec<Body>, Calls) {
 }
 
 /// The only one of that name in the file, or else the only one at all.
-fn one_of(known: &HashMap<Said<'_>, Vec<Name>>, call: &Call, here: &Range<usize>) -> Option<Name> {
-    let whose = match &call.of {
-        Of::Nobody => Whose::Nobody,
-        Of::Type(owner) => Whose::Type(owner),
-        Of::Somebody => Whose::Somebody,
+fn one_of(
+    known: &HashMap<QualifiedName<'_>, Vec<Name>>,
+    call: &Call,
+    here: &Range<usize>,
+) -> Option<Name> {
+    let owner = match &call.qualifier {
+        Qualifier::None => Owner::None,
+        Qualifier::Type(name) => Owner::Type(name),
+        Qualifier::Receiver => Owner::Receiver,
     };
-    let all = known.get(&(whose, call.name.as_str()))?;
+    let all = known.get(&(owner, call.name.as_str()))?;
     let before = |end: usize| all.partition_point(|name| name.index() < end);
     match (&all[before(here.start)..before(here.end)], &all[..]) {
         ([one], _) | ([], [one]) => Some(*one),

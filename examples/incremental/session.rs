@@ -1,4 +1,4 @@
-//! The run: compute all facts, edit and ask again, and check at each step what the memos say.
+//! The run: compute all facts, edit and ask again, and check the memos' accounts at each step.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::code::{FUNCTIONS, Name};
-use crate::common::program::{Outcome, Output, complain};
+use crate::common::program::{Outcome, Output, report_error};
 use crate::common::progress::Progress;
 use crate::common::report::{bytes, number, table};
 use crate::common::{memory, sources};
@@ -17,26 +17,26 @@ use crate::resolve::resolve;
 use crate::syntax;
 use crate::workers::Workers;
 
-/// Where it is said how many edits to make, and how many it is otherwise.
+/// The variable with the number of edits, and the default.
 const EDITS: &str = "INCREMENTAL_EDITS";
-const USUALLY: usize = 1_000;
+const DEFAULT: usize = 1_000;
 
 const ROUNDS: [&str; 4] = ["edits 1/4", "edits 2/4", "edits 3/4", "edits 4/4"];
 
-/// After every so many edits all is compared with a recomputation.
+/// After this share of the edits all facts are compared with a recomputation.
 const CHECKS: usize = 20;
 
-/// By which part memory may be more than it was, by how many bytes besides (tables grow and shrink in
-/// steps), and by how many for each call: its name, and what ties the caller's figures to the callee's.
+/// How much memory may grow: by this fraction, by this many bytes besides (tables grow and shrink in steps), and
+/// by this many for each added call: its name, and the watch of the caller's figures on the callee's.
 const SLACK: isize = 16;
 const LITTLE: isize = 16 << 10;
-const A_CALL: isize = 256;
+const PER_CALL: isize = 256;
 
 /// Why a run ends early.
 pub(crate) enum Stop {
-    /// The system does not give what it takes.
+    /// The system refuses a resource.
     Cannot(io::Error),
-    /// Something is not as it should be.
+    /// A count or a fact is wrong.
     Fault(String),
 }
 
@@ -56,17 +56,17 @@ struct Session {
     workers: Workers,
     rows: Vec<Row>,
     totals: Totals,
-    /// The bytes that were held before there was anything.
+    /// The bytes that were allocated at the start.
     base: usize,
 }
 
-/// Does it all, and tells standard output about it.
+/// Does all the work, and reports on standard output.
 ///
 /// # Errors
-/// If the number of edits is none, or there are no threads to be had.
+/// If the number of edits is invalid, or no thread can be started.
 pub(crate) fn run(files: &[PathBuf]) -> io::Result<Outcome> {
     let edits = edits()?;
-    // What the runtime allocates once for ever is not ours to account for: let it.
+    // The runtime allocates its output buffer once and for ever: have it do so before memory is counted.
     drop(io::stdout());
     let workers = Workers::new()?;
     let mut session = Session {
@@ -78,7 +78,7 @@ pub(crate) fn run(files: &[PathBuf]) -> io::Result<Outcome> {
         workers,
         base: 0,
     };
-    session.base = memory::held();
+    session.base = memory::allocated();
     let mut out = Output(Ok(()));
     let fault = match session.run(files, edits) {
         Ok(()) => None,
@@ -88,27 +88,27 @@ pub(crate) fn run(files: &[PathBuf]) -> io::Result<Outcome> {
     if fault.is_some() {
         table(&mut out, &session.rows);
     } else if session.totals.files == 0 {
-        complain("nothing to look at");
+        report_error("nothing to read");
     } else {
         table(&mut out, &session.rows);
         report::totals(&session.totals, &mut out);
         let end = "at the end: 0 functions, 0 results, 0 pending, 0 bytes (checked)";
-        out.say(format_args!("\n{end}\n"));
+        out.print(format_args!("\n{end}\n"));
     }
     Ok(Outcome {
-        left_out: files.len() - session.totals.files,
+        skipped: files.len() - session.totals.files,
         faults: fault.into_iter().collect(),
         written: out.0,
     })
 }
 
 fn edits() -> io::Result<usize> {
-    let Some(said) = std::env::var_os(EDITS) else {
-        return Ok(USUALLY);
+    let Some(value) = std::env::var_os(EDITS) else {
+        return Ok(DEFAULT);
     };
-    let number = said.to_str().and_then(|said| said.parse().ok());
+    let number = value.to_str().and_then(|value| value.parse().ok());
     number.ok_or_else(|| {
-        let why = format!("{EDITS}: {said:?} is no number of edits");
+        let why = format!("{EDITS}: {value:?} is not a number of edits");
         io::Error::new(io::ErrorKind::InvalidInput, why)
     })
 }
@@ -120,7 +120,7 @@ fn functions(file: &Path) -> Result<Vec<Found>, String> {
 
 impl Session {
     /// # Errors
-    /// At the first number that is not what it should be.
+    /// At the first wrong number.
     fn run(&mut self, files: &[PathBuf], edits: usize) -> Result<(), Stop> {
         let began = Instant::now();
         let Some(project) = self.read(files)? else {
@@ -131,12 +131,12 @@ impl Session {
         let edits = if project.is_empty() { 0 } else { edits };
         let first = self.bytes();
         self.edit(&project, edits, first)?;
-        self.edit_meanwhile(&project, edits.div_ceil(4))?;
+        self.edit_concurrently(&project, edits.div_ceil(4))?;
         self.undo(&project, first)?;
         self.end(project)
     }
 
-    /// Finds the functions; none if no file can be read.
+    /// Finds the functions; `None` if no file can be read.
     fn read(&mut self, files: &[PathBuf]) -> Result<Option<Project>, Stop> {
         let progress = Mutex::new(Progress::new("reading and parsing", files.len()));
         let found: Vec<_> = files.iter().map(|_| OnceLock::new()).collect();
@@ -151,7 +151,7 @@ impl Session {
         for (file, found) in files.iter().zip(found) {
             match found.into_inner().expect("each file's") {
                 Ok(found) => all.push((sources::name_of(file), found)),
-                Err(why) => complain(&why),
+                Err(why) => report_error(&why),
             }
         }
         self.totals.files = all.len();
@@ -164,7 +164,7 @@ impl Session {
             .collect();
         let found: Vec<_> = all.into_iter().map(|(_, found)| found).collect();
         let (bodies, calls) = resolve(&found);
-        (self.totals.calls, self.totals.left_out) = (calls.resolved, calls.left_out);
+        (self.totals.calls, self.totals.skipped) = (calls.resolved, calls.skipped);
         self.totals.functions = bodies.len();
         Ok(Some(Project::new(bodies, titles)))
     }
@@ -180,7 +180,7 @@ impl Session {
         totals.pairs = project.pairs.len();
         for function in code.functions() {
             let figures = project.facts.figures(code, function.name);
-            totals.in_circles += usize::from(code.circle(function.name).len() > 1);
+            totals.in_cycles += usize::from(code.cycle(function.name).len() > 1);
             totals.may_panic += usize::from(figures.panics);
             totals.deepest = totals.deepest.max(figures.chain);
         }
@@ -189,7 +189,7 @@ impl Session {
         Ok(())
     }
 
-    /// Edits one function after the other, and asks for all facts after each.
+    /// Edits one function after another, and asks for all facts after each.
     fn edit(&mut self, project: &Project, edits: usize, first: isize) -> Result<(), Stop> {
         let mut progress = Progress::new("editing", edits);
         let every = edits.div_ceil(CHECKS).max(1);
@@ -216,7 +216,7 @@ impl Session {
                 totals.edits += 1;
                 totals.computed += cost;
                 totals.most = totals.most.max(cost);
-                let bytes = memory::held().wrapping_sub(self.base) as isize;
+                let bytes = memory::allocated().wrapping_sub(self.base) as isize;
                 totals.peak = totals.peak.max(bytes);
                 progress.advance_with(1, || format!("{} facts computed", number(cost)));
             }
@@ -227,22 +227,22 @@ impl Session {
         Ok(())
     }
 
-    /// Edits while others ask.
-    fn edit_meanwhile(&mut self, project: &Project, edits: usize) -> Result<(), Stop> {
+    /// Edits while other threads ask.
+    fn edit_concurrently(&mut self, project: &Project, edits: usize) -> Result<(), Stop> {
         let began = Instant::now();
         let before = Counts::of(&project.facts);
-        let progress = Mutex::new(Progress::new("editing meanwhile", edits));
+        let progress = Mutex::new(Progress::new("editing concurrently", edits));
         project.ask_and_edit(&self.workers, edits, || {
             progress.lock().expect("no panic").advance(1);
         })?;
         drop(progress);
         project.ask_for_all(&self.workers)?;
         let counts = Counts::of(&project.facts).since(before);
-        self.row("edits meanwhile", began, Some(edits), Some(counts));
+        self.row("concurrent edits", began, Some(edits), Some(counts));
         self.compare(project)
     }
 
-    /// Takes all edits back: then everything is as it was, and so is memory.
+    /// Undoes all edits: then everything is as before, and so is memory.
     fn undo(&mut self, project: &Project, first: isize) -> Result<(), Stop> {
         let began = Instant::now();
         let before = Counts::of(&project.facts);
@@ -254,13 +254,13 @@ impl Session {
         self.check_flat(project, first)
     }
 
-    /// Lets all functions die, and then the memos.
+    /// Drops all functions, and then the memos.
     fn end(&mut self, project: Project) -> Result<(), Stop> {
         let began = Instant::now();
         let (code, facts) = project.into_parts();
         let before = Counts::of(&facts);
         drop(code);
-        facts.bury();
+        facts.purge();
         let counts = Counts::of(&facts).since(before);
         facts.audit()?;
         facts.audit_len([0, 0])?;
@@ -274,7 +274,7 @@ impl Session {
         }
     }
 
-    /// Holds all facts against a recomputation.
+    /// Compares all facts with a recomputation.
     fn compare(&mut self, project: &Project) -> Result<(), Stop> {
         let began = Instant::now();
         project.compare()?;
@@ -283,24 +283,23 @@ impl Session {
         Ok(())
     }
 
-    /// Edits leave nothing behind: there is no more than there was at `first`, but for what the calls take
-    /// that have been added.
+    /// Edits leave nothing behind: memory is not larger than at `first`, except for the calls that were added.
     fn check_flat(&self, project: &Project, first: isize) -> Result<(), Stop> {
         let now = self.bytes();
-        let most = first + first / SLACK + LITTLE + project.more_calls() * A_CALL;
+        let most = first + first / SLACK + LITTLE + project.more_calls() * PER_CALL;
         if now <= most {
             return Ok(());
         }
         let (now, first, most) = (bytes(now), bytes(first), bytes(most));
-        let fault = format!("memory grew from {first} to {now}, and {most} would be all right");
+        let fault = format!("memory grew from {first} to {now}, at most {most} is allowed");
         Err(Stop::Fault(fault))
     }
 
     fn bytes(&self) -> isize {
-        memory::held().wrapping_sub(self.base) as isize
+        memory::allocated().wrapping_sub(self.base) as isize
     }
 
-    /// Writes down how things stand after a phase.
+    /// Records the state after a phase.
     fn row(
         &mut self,
         phase: &'static str,

@@ -1,4 +1,4 @@
-//! Work that all processors share.
+//! Work shared by all processors.
 
 use std::io;
 use std::num::NonZero;
@@ -27,8 +27,8 @@ impl Workers {
         Ok(workers)
     }
 
-    /// What libraries allocate once for ever, for the first threads that use them, is not ours to account
-    /// for: let them.
+    /// Libraries allocate some memory once and for ever, for the first threads that use them: have them do so
+    /// before memory is counted.
     fn warm_up(&self) -> io::Result<()> {
         let all_here = Barrier::new(self.threads);
         let memo = Memo::<Strong<()>, ()>::new();
@@ -40,7 +40,7 @@ impl Workers {
         })
     }
 
-    /// Runs this on each thread, to the end, and with a stack on which one may recurse.
+    /// Runs `work` on each thread, to its end, on a stack large enough for recursion.
     pub(crate) fn each(&self, work: impl Fn() + Sync) -> io::Result<()> {
         let work = &work;
         thread::scope(|scope| {
@@ -50,7 +50,7 @@ impl Workers {
                 let no_thread = |why| io::Error::other(format!("cannot start a thread: {why}"));
                 started.push(worker.spawn_scoped(scope, work).map_err(no_thread)?);
             }
-            // One by one: so they are gone, with all that was theirs, and not only done.
+            // Joined one by one: then the threads are gone, with all their memory, and not only done.
             for worker in started {
                 worker.join().unwrap_or_else(|panic| resume_unwind(panic));
             }
@@ -58,7 +58,7 @@ impl Workers {
         })
     }
 
-    /// Does what there is to do for so many, from the first on, some at a time.
+    /// Runs work for the numbers up to the total, some at a time.
     pub(crate) fn share(
         &self,
         all: usize,

@@ -1,5 +1,5 @@
-//! What is on trial: one handle for each word, and for each file a table that owns the handles of its
-//! words. Neither collection keeps anything alive.
+//! What is under test: one handle for each word, and for each file a table that owns the handles of its words.
+//! Neither collection keeps anything alive.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,13 +9,13 @@ use weakly::{ByIdentity, DefaultHashBuilder, Interner, Strong, WeakValueMap};
 use crate::common::alive::{Alive, Counter};
 use crate::words::words;
 
-/// The tables alive.
+/// The live tables.
 pub(crate) static TABLES: Counter = Counter::new();
 
 /// Compared by address: equal words are the same object.
 pub(crate) type Word = ByIdentity<Strong<str>>;
 
-/// How often a file has which word.
+/// How often each word occurs in a file.
 pub(crate) struct Table {
     pub(crate) counts: HashMap<Word, u32, DefaultHashBuilder>,
     /// For the count of live tables.
@@ -24,9 +24,9 @@ pub(crate) struct Table {
 
 #[derive(Default)]
 pub(crate) struct Library {
-    /// Each word lives as long as some table has it.
+    /// Each word lives as long as some table contains it.
     pub(crate) words: Interner<Strong<str>>,
-    /// Each entry lives as long as somebody holds the table.
+    /// Each entry lives as long as its table has an owner.
     pub(crate) tables: WeakValueMap<PathBuf, Strong<Table>>,
     /// Words read.
     pub(crate) read: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// Makes the table of a file that has none. Who calls has to keep it.
+    /// Makes the table of a file that has none. The caller has to keep it alive.
     pub(crate) fn load(&mut self, path: PathBuf, text: &str) -> Strong<Table> {
         let Library {
             words: interner,
@@ -51,7 +51,7 @@ impl Library {
                 *counts.entry(word).or_insert(0) += 1;
                 *read += 1;
             }
-            // Nobody forgets anything meanwhile.
+            // No word dies meanwhile.
             *made += interner.len() - before;
             Strong::new(Table {
                 counts,
@@ -60,7 +60,7 @@ impl Library {
         })
     }
 
-    /// What all live tables have, word by word and file by file.
+    /// The number of entries in all live tables.
     pub(crate) fn entries(&self) -> usize {
         self.tables.values().map(|table| table.counts.len()).sum()
     }

@@ -1,4 +1,4 @@
-//! What the user reads in the end.
+//! What the user reads at the end.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use crate::common::program::Output;
 use crate::common::report::{self, bytes, duration, number, or_dash};
 use crate::library::Library;
 
-/// One line of the table: the state after a phase. `None` is what there is not, or not any more.
+/// One line of the table: the state after a phase. `None` for what does not exist, or no longer.
 pub(crate) struct Row {
     pub(crate) phase: &'static str,
-    /// Without the time for checks.
+    /// Without the time of the checks.
     pub(crate) took: Duration,
     pub(crate) files: Option<usize>,
     pub(crate) words: Option<usize>,
@@ -40,30 +40,30 @@ impl report::Row<8> for Row {
     }
 }
 
-/// What is summed up over the run.
+/// Sums over the run.
 #[derive(Default)]
 pub(crate) struct Totals {
     pub(crate) files: usize,
     pub(crate) bytes_read: usize,
     pub(crate) words_read: usize,
     pub(crate) distinct: usize,
-    /// The most bytes that the library and those who hold its tables had, seen after each file.
+    /// The most bytes of the library and the owners of its tables, measured after each file.
     pub(crate) peak: isize,
     /// The bytes of the same tables with a string for each entry.
     pub(crate) plain: isize,
     pub(crate) reading: Duration,
     pub(crate) interning: Duration,
-    pub(crate) forgetting: Duration,
+    pub(crate) dropping: Duration,
     pub(crate) checking: Duration,
 }
 
-/// Writes what the run comes to.
+/// Prints the summary of the run.
 pub(crate) fn totals(totals: &Totals, out: &mut Output) {
     let read = totals.words_read;
     let found = (read - totals.distinct) as f64 * 100.0 / read.max(1) as f64;
     let each = totals.interning.as_nanos() / read.max(1) as u128;
     let peak = bytes(totals.peak);
-    // As asked of the allocator, which adds some of its own to each of those strings.
+    // As requested from the allocator, which adds some overhead to each of those strings.
     let plain = bytes(totals.plain);
     let interning = duration(totals.interning);
     let lines = [
@@ -73,7 +73,7 @@ pub(crate) fn totals(totals: &Totals, out: &mut Output) {
         ("distinct words", number(totals.distinct)),
         (
             "hit rate",
-            format!("{found:.1} % of the words had a handle"),
+            format!("{found:.1} % of the words already had a handle"),
         ),
         ("peak memory", peak),
         (
@@ -82,17 +82,17 @@ pub(crate) fn totals(totals: &Totals, out: &mut Output) {
         ),
         ("reading", duration(totals.reading)),
         ("interning", format!("{interning}, {each} ns a word")),
-        ("forgetting", duration(totals.forgetting)),
+        ("dropping", duration(totals.dropping)),
         ("checking", duration(totals.checking)),
     ];
-    out.say(format_args!("\n"));
+    out.print(format_args!("\n"));
     report::list(out, lines);
 }
 
 /// How many words to show.
 const SHOWN: usize = 5;
 
-/// What the tables are good for: the most used words, added up by address.
+/// What the tables are for: the most used words, added up by address.
 pub(crate) fn most_used(library: &Library, out: &mut Output) {
     let mut uses = std::collections::HashMap::new();
     for table in library.tables.values() {
@@ -104,14 +104,14 @@ pub(crate) fn most_used(library: &Library, out: &mut Output) {
     }
     let mut uses: Vec<_> = uses.into_iter().collect();
     uses.sort_unstable_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
-    out.say(format_args!(
-        "most used of {} words\n",
+    out.print(format_args!(
+        "the most used of {} words\n",
         number(library.words.len())
     ));
     for (word, (total, files)) in uses.iter().take(SHOWN) {
         let (total, files) = (number(*total), number(*files));
         let word = &***word;
-        out.say(format_args!("  {total:>12}  {word} (in {files} files)\n"));
+        out.print(format_args!("  {total:>12}  {word} (in {files} files)\n"));
     }
-    out.say(format_args!("\n"));
+    out.print(format_args!("\n"));
 }

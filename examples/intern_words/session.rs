@@ -1,4 +1,4 @@
-//! The run: load, forget, and check at each step that the library says what the recomputation does.
+//! The run: load, drop, and check at each step that the library agrees with the recomputation.
 
 use std::io;
 use std::mem;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use weakly::Strong;
 
-use crate::common::program::{Outcome, Output, complain};
+use crate::common::program::{Outcome, Output, report_error};
 use crate::common::progress::Progress;
 use crate::common::report::{bytes, number, table};
 use crate::common::{memory, sources};
@@ -16,58 +16,58 @@ use crate::plain::{Plain, same};
 use crate::report::{self, Row, Totals};
 
 const LOADS: [&str; 4] = ["load 1/4", "load 2/4", "load 3/4", "load 4/4"];
-const FORGETS: [&str; 4] = ["forget 1/4", "forget 2/4", "forget 3/4", "forget 4/4"];
+const DROPS: [&str; 4] = ["drop 1/4", "drop 2/4", "drop 3/4", "drop 4/4"];
 
-/// The library's only user, and those who look on.
+/// The owners of the library's tables, and the observers.
 struct Session<'f> {
-    /// What keeps the tables.
-    held: Vec<(&'f Path, Strong<Table>)>,
+    /// The owners of the tables.
+    tables: Vec<(&'f Path, Strong<Table>)>,
     plain: Plain,
     rows: Vec<Row>,
     totals: Totals,
-    /// The bytes that were held before there was anything.
+    /// The bytes that were allocated at the start.
     base: usize,
 }
 
-/// Does it all, and tells standard output about it.
+/// Does all the work, and reports on standard output.
 pub(crate) fn run(files: &[PathBuf]) -> io::Result<Outcome> {
-    // What the runtime allocates once for ever is not ours to account for: let it.
+    // The runtime allocates its output buffer once and for ever: have it do so before memory is counted.
     drop(io::stdout());
     let mut session = Session {
-        held: Vec::new(),
+        tables: Vec::new(),
         plain: Plain::default(),
         rows: Vec::with_capacity(16),
         totals: Totals::default(),
         base: 0,
     };
-    session.base = memory::held();
+    session.base = memory::allocated();
     let mut out = Output(Ok(()));
     let outcome = session.run(files, &mut out);
-    let left_out = files.len() - session.totals.files;
+    let skipped = files.len() - session.totals.files;
     if outcome.is_err() {
         table(&mut out, &session.rows);
     } else if session.totals.files == 0 {
-        complain("nothing to look at");
+        report_error("nothing to read");
     } else {
         table(&mut out, &session.rows);
         report::totals(&session.totals, &mut out);
         let end = "at the end: 0 files, 0 words, 0 entries, 0 pending, 0 bytes (checked)";
-        out.say(format_args!("\n{end}\n"));
+        out.print(format_args!("\n{end}\n"));
     }
     Ok(Outcome {
-        left_out,
+        skipped,
         faults: outcome.err().into_iter().collect(),
         written: out.0,
     })
 }
 
-/// Cuts so many into steps, some of which may be empty.
+/// Divides a number into steps, some of which may be empty.
 fn steps<const N: usize>(n: usize, names: [&'static str; N]) -> [(&'static str, usize); N] {
     let until = |i: usize| i * n / N;
     std::array::from_fn(|i| (names[i], until(i + 1) - until(i)))
 }
 
-/// The time that something takes is added here.
+/// Adds the time of some work.
 fn timed<R>(sum: &mut Duration, work: impl FnOnce() -> R) -> R {
     let began = Instant::now();
     let result = work();
@@ -77,18 +77,18 @@ fn timed<R>(sum: &mut Duration, work: impl FnOnce() -> R) -> R {
 
 impl<'f> Session<'f> {
     /// # Errors
-    /// At the first number that is not what it should be.
+    /// At the first wrong number.
     fn run(&mut self, files: &'f [PathBuf], out: &mut Output) -> Result<(), String> {
         let mut library = Library::default();
         self.load(&mut library, files)?;
         if self.totals.files > 0 {
             report::most_used(&library, out);
-            self.forget(&mut library)?;
+            self.drop_files(&mut library)?;
         }
         self.plain = Plain::default();
         let mut took = Duration::ZERO;
         timed(&mut took, || drop(library));
-        self.totals.forgetting += took;
+        self.totals.dropping += took;
         self.row("drop both", took, None, None);
         self.check_end()
     }
@@ -103,7 +103,7 @@ impl<'f> Session<'f> {
                 match timed(&mut self.totals.reading, || sources::read(file)) {
                     Ok(text) => self.load_one(library, file, &text)?,
                     Err(why) => {
-                        progress.suspend(|| complain(&why));
+                        progress.suspend(|| report_error(&why));
                     }
                 }
                 self.totals.peak = self.totals.peak.max(self.bytes());
@@ -137,71 +137,71 @@ impl<'f> Session<'f> {
             self.plain.check_table(file, &table)?;
             self.plain.check_totals(library)
         })?;
-        self.held.push((file, table));
+        self.tables.push((file, table));
         self.totals.files += 1;
         self.totals.bytes_read += text.len();
         Ok(())
     }
 
-    /// Takes all files away again, one after the other.
-    fn forget(&mut self, library: &mut Library) -> Result<(), String> {
-        self.held.shrink_to_fit();
-        let mut progress = Progress::new("forgetting", self.held.len());
-        let mut ahead = mem::take(&mut self.held).into_iter();
-        for (phase, files) in steps(ahead.len(), FORGETS) {
+    /// Drops all files, one by one.
+    fn drop_files(&mut self, library: &mut Library) -> Result<(), String> {
+        self.tables.shrink_to_fit();
+        let mut progress = Progress::new("dropping", self.tables.len());
+        let mut ahead = mem::take(&mut self.tables).into_iter();
+        for (phase, files) in steps(ahead.len(), DROPS) {
             let mut took = Duration::ZERO;
             for (file, table) in ahead.by_ref().take(files) {
                 timed(&mut took, || drop(table));
                 timed(&mut self.totals.checking, || {
-                    self.plain.forget(file);
+                    self.plain.drop_file(file);
                     self.plain.check_totals(library)
                 })?;
                 progress.advance_with(1, || self.note(library));
             }
-            self.totals.forgetting += took;
+            self.totals.dropping += took;
             self.row(phase, took, Some(library), None);
             timed(&mut self.totals.checking, || self.plain.check_dead(library))?;
-            self.bury(library)?;
+            self.drain(library)?;
         }
         Ok(())
     }
 
-    /// Works off the notices: those of the tables hand the names of their files back.
-    fn bury(&mut self, library: &mut Library) -> Result<(), String> {
+    /// Drains the notices: those of the tables return the names of their files.
+    fn drain(&mut self, library: &mut Library) -> Result<(), String> {
         let mut took = Duration::ZERO;
         let pending = library.pending();
         let mut names: Vec<PathBuf> = timed(&mut took, || {
             library.words.purge();
             library.tables.drain_dead().collect()
         });
-        self.totals.forgetting += took;
-        // They come in no order.
+        self.totals.dropping += took;
+        // They come in no particular order.
         names.sort_unstable();
-        let mut expected: Vec<_> = self.plain.forgotten.iter().collect();
+        let mut expected: Vec<_> = self.plain.dropped.iter().collect();
         expected.sort_unstable();
         if !names.iter().eq(expected) {
-            return Err("the names that came back are not those of the forgotten files".into());
+            return Err("the names that were returned are not those of the dropped files".into());
         }
         drop(names);
         let drained = pending - library.pending();
         timed(&mut self.totals.checking, || {
-            let announced = self.plain.dead_words.len() + self.plain.forgotten.len();
-            same(format_args!("notices drained"), drained, announced)?;
+            let expected = self.plain.dead_words.len() + self.plain.dropped.len();
+            same(format_args!("notices drained"), drained, expected)?;
             self.plain.check_dead(library)?;
-            self.plain.bury();
+            self.plain.clear_dead();
             self.plain.check_all(library)
         })?;
         self.row("purge", took, Some(library), Some(drained));
         Ok(())
     }
 
-    /// The bytes that are there because of the library and of those who hold its tables.
+    /// The bytes of the library and of the owners of its tables.
     fn bytes(&self) -> isize {
-        let all = memory::held().wrapping_sub(self.base);
+        let all = memory::allocated().wrapping_sub(self.base);
         all.wrapping_sub(self.plain.bytes) as isize
     }
 
-    /// For those who watch the bar.
+    /// The message beside the progress bar.
     fn note(&self, library: &Library) -> String {
         format!(
             "{} words, {}",
@@ -210,7 +210,7 @@ impl<'f> Session<'f> {
         )
     }
 
-    /// Writes down how things stand after a phase.
+    /// Records the state after a phase.
     fn row(
         &mut self,
         phase: &'static str,
@@ -231,7 +231,7 @@ impl<'f> Session<'f> {
         });
     }
 
-    /// That nothing has stayed behind.
+    /// Checks that nothing is left.
     fn check_end(&self) -> Result<(), String> {
         for row in &self.rows {
             if row.phase == "purge" {

@@ -1,4 +1,4 @@
-//! What a word is.
+//! What counts as a word.
 
 /// The words of a text, identifiers among them: the longest runs of letters, digits and `_` that do not
 /// begin with one of `0` to `9`.
@@ -16,7 +16,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// How far it goes on from here with (or without) such as belong into words.
+/// The end of the longest run from here of characters that belong (or do not belong) to words.
 fn end_of(text: &str, mut at: usize, inside: bool) -> usize {
     while let Some(&byte) = text.as_bytes().get(at) {
         let (belongs, length) = if byte.is_ascii() {

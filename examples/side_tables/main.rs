@@ -1,5 +1,5 @@
-//! Side tables on real input: three passes attach private attributes to the nodes of syntax trees that
-//! they do not own; then the trees go, and the attributes with them.
+//! Side tables on real input: three passes attach private attributes to the nodes of syntax trees that they do
+//! not own; then the trees are dropped, and the attributes with them.
 //!
 //! `cargo run --release --example side_tables -- [PATH…]`
 
@@ -20,8 +20,8 @@ use common::sources::Extensions;
 
 const PROGRAM: Program = Program {
     what: "\
-Parses Rust sources into trees, hangs private attributes on their nodes from
-three independent passes, drops the trees, and shows the attributes going.
+Parses Rust sources into trees, attaches private attributes of three independent
+passes to their nodes, drops the trees, and shows how the attributes go with them.
 ",
     files: Extensions(&["rs"]),
     run: session::run,

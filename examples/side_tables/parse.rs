@@ -11,7 +11,7 @@ use crate::tree::{Kind, NODES, Node, Source, Tree};
 /// Parses a file.
 ///
 /// # Errors
-/// Where, and why, it is no Rust.
+/// Where and why it is not valid Rust.
 pub(crate) fn parse(source: Source) -> Result<Tree, String> {
     let tree = |file: &syn::File| Builder::tree(&source, file);
     let root = syntax::parse(&source.name, &source.text, tree)?;
@@ -21,11 +21,11 @@ pub(crate) fn parse(source: Source) -> Result<Tree, String> {
 /// Makes nodes while `syn` visits.
 struct Builder<'s> {
     source: &'s Source,
-    /// Columns count characters, nodes bytes; where that is the same, nobody needs to count.
+    /// Columns count characters, nodes count bytes; for ASCII both are the same, and need no conversion.
     ascii: bool,
-    /// Of the node that is being made.
+    /// The children of the node that is being made.
     parent: Weak<Node>,
-    /// Finished, and waiting for their parents to be.
+    /// Finished nodes, whose parents are not.
     done: Vec<Strong<Node>>,
 }
 
@@ -42,8 +42,8 @@ impl<'s> Builder<'s> {
         builder.done.pop().expect("the root, and only that")
     }
 
-    /// Makes a node around what `inside` makes. Born with `new_cyclic`, it is known to its children as
-    /// their parent before it exists, so that nothing needs to be mended afterwards.
+    /// Makes a node around what `inside` makes. `new_cyclic` gives its children a weak handle to it before it
+    /// exists, so that nothing has to be patched afterwards.
     fn node(&mut self, kind: Kind, range: std::ops::Range<u32>, inside: impl FnOnce(&mut Self)) {
         let node = Strong::new_cyclic(|this| {
             let parent = std::mem::replace(&mut self.parent, this.clone());
@@ -77,8 +77,8 @@ impl<'s> Builder<'s> {
     }
 }
 
-/// Makes a node for each of these pieces of syntax, of the kind that the function says; `None` makes
-/// none, but looks inside.
+/// Makes a node for each of these pieces of syntax, of the kind that the function returns; for `None` it makes
+/// no node, but visits the inside.
 macro_rules! nodes {
     ($($visit:ident($syntax:ty) => $kind:expr;)*) => {
         impl<'ast> Visit<'ast> for Builder<'_> {$(

@@ -1,17 +1,17 @@
-//! What the table says of a phase.
+//! The table's line for a phase.
 
 use std::time::Duration;
 
 use crate::common::report::{self, bytes, duration, number, or_dash};
 
-/// One line of the table: the state after a phase. `None` is what there is not, or not any more.
+/// One line of the table: the state after a phase. `None` for what does not exist, or no longer.
 pub(crate) struct Row {
     pub(crate) phase: &'static str,
     pub(crate) took: Duration,
     pub(crate) nodes: usize,
-    /// Entries that the maps of the passes admit to.
+    /// Entries that the maps of the passes report.
     pub(crate) entries: [Option<usize>; 3],
-    /// Attribute values that exist, by their own count.
+    /// Live attribute values, by their own count.
     pub(crate) values: usize,
     pub(crate) pending: usize,
     pub(crate) drained: Option<usize>,

@@ -1,4 +1,4 @@
-//! The run: build, look, forget, and check that nothing stays behind.
+//! The run: build, analyse, drop, and check that nothing is left.
 
 use std::io;
 use std::mem;
@@ -10,7 +10,7 @@ use std::time::Instant;
 use weakly::Strong;
 
 use crate::common::alive::Counter;
-use crate::common::program::{Outcome, Output, complain};
+use crate::common::program::{Outcome, Output, report_error};
 use crate::common::progress::Progress;
 use crate::common::report::{self, number};
 use crate::common::{memory, sources};
@@ -23,10 +23,10 @@ use crate::row::Row;
 use crate::syntax;
 use crate::tree::{NODES, Node, Source, Tree};
 
-/// The attribute values of all passes that exist.
+/// The live attribute values of all passes.
 static VALUES: [&Counter; 3] = [&spans::ALIVE, &complexity::ALIVE, &documentation::ALIVE];
 
-/// The trees, and what the passes have to say about them while their maps exist.
+/// The trees, and the results of the passes while their maps exist.
 #[derive(Default)]
 struct Session {
     trees: Vec<Tree>,
@@ -34,40 +34,40 @@ struct Session {
     complexity: Option<Complexity>,
     documentation: Option<Documentation>,
     rows: Vec<Row>,
-    /// The bytes that were held before there was anything.
+    /// The bytes that were allocated at the start.
     base: usize,
 }
 
-/// Does it all, and tells standard output about it.
+/// Does all the work, and reports on standard output.
 ///
 /// # Errors
-/// If there is no thread to be had with a stack that the parser can recurse on.
+/// If no thread can be started with a stack large enough for the parser.
 pub(crate) fn run(files: &[PathBuf]) -> io::Result<Outcome> {
-    // What the runtime allocates once for ever is not ours to account for: let it.
+    // The runtime allocates its output buffer once and for ever: have it do so before memory is counted.
     drop(io::stdout());
     drop(thread::spawn(|| ()).join());
     let mut session = Session {
         rows: Vec::with_capacity(16),
-        base: memory::held(),
+        base: memory::allocated(),
         ..Session::default()
     };
     let mut out = Output(Ok(()));
     let work = || session.run(files, &mut out);
-    let left_out = thread::scope(|scope| {
+    let skipped = thread::scope(|scope| {
         let worker = thread::Builder::new().stack_size(syntax::STACK);
         let no_thread = |why| io::Error::other(format!("cannot start a thread: {why}"));
         let worker = worker.spawn_scoped(scope, work).map_err(no_thread)?;
         io::Result::Ok(worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
     })?;
-    // The parser keeps tables for its thread, and now they are gone too.
+    // The parser has tables for its thread; now they are gone too.
     session.row("end the thread", Instant::now(), None);
     let mut faults = Vec::new();
-    if left_out < files.len() {
+    if skipped < files.len() {
         faults = session.faults();
         session.summary(&faults, &mut out);
     }
     Ok(Outcome {
-        left_out,
+        skipped,
         faults,
         written: out.0,
     })
@@ -75,18 +75,18 @@ pub(crate) fn run(files: &[PathBuf]) -> io::Result<Outcome> {
 
 impl Session {
     fn run(&mut self, files: &[PathBuf], out: &mut Output) -> usize {
-        let left_out = self.parse(files);
+        let skipped = self.parse(files);
         if self.trees.is_empty() {
-            complain("nothing to look at");
+            report_error("nothing to read");
         } else {
             self.look();
             self.findings(out);
-            self.forget();
+            self.drop_all();
         }
-        left_out
+        skipped
     }
 
-    /// Builds a tree for each file; returns how many could not be.
+    /// Builds a tree for each file; returns how many could not be parsed.
     fn parse(&mut self, files: &[PathBuf]) -> usize {
         let began = Instant::now();
         let mut progress = Progress::new("reading and parsing", files.len());
@@ -94,7 +94,7 @@ impl Session {
             match tree(file) {
                 Ok(tree) => self.trees.push(tree),
                 Err(why) => {
-                    progress.suspend(|| complain(&why));
+                    progress.suspend(|| report_error(&why));
                 }
             }
             progress.advance(1);
@@ -129,8 +129,8 @@ impl Session {
         }
     }
 
-    /// What the attributes are good for: they are asked for together here, by somebody who holds all
-    /// three maps. The functions' figures come out of the memo, which is asked a second time.
+    /// What the attributes are for: here the owner of all three maps looks them up together. The functions'
+    /// figures come from the memo, which is asked a second time.
     fn findings(&mut self, out: &mut Output) {
         let (Some(spans), Some(complexity), Some(documentation)) =
             (&self.spans, &mut self.complexity, &self.documentation)
@@ -157,7 +157,7 @@ impl Session {
         }
         let took = began.elapsed();
 
-        out.say(format_args!(
+        out.print(format_args!(
             "most complex of {} functions\n",
             number(functions)
         ));
@@ -165,11 +165,11 @@ impl Session {
             let path = tree.path_of(node);
             let place = spans.of(node).map(ToString::to_string);
             let place = place.unwrap_or_default();
-            out.say(format_args!("  {figure:>4}  {path}\n        {place}\n"));
+            out.print(format_args!("  {figure:>4}  {path}\n        {place}\n"));
         }
         let (documented, public) = (documentation.documented(), documentation.len());
         let percent = documented as f64 * 100.0 / public.max(1) as f64;
-        out.say(format_args!(
+        out.print(format_args!(
             "documented: {} of {} public items ({percent:.1} %)\n\
              memo: {} counts computed; asked again for each function: {} hits, {} computed, {took:.2?}\n\n",
             number(documented),
@@ -180,8 +180,8 @@ impl Session {
         ));
     }
 
-    /// Takes everything away again, step by step.
-    fn forget(&mut self) {
+    /// Drops everything, step by step.
+    fn drop_all(&mut self) {
         let began = Instant::now();
         let mut progress = Progress::new("dropping half of the trees", self.trees.len());
         let mut keep = true;
@@ -235,7 +235,7 @@ impl Session {
         ]
     }
 
-    /// Writes down how things stand after a phase.
+    /// Records the state after a phase.
     fn row(&mut self, phase: &'static str, began: Instant, drained: Option<usize>) {
         let took = began.elapsed();
         let mut pending = 0;
@@ -252,11 +252,11 @@ impl Session {
             values: values(),
             pending,
             drained,
-            bytes: memory::held().wrapping_sub(self.base) as isize,
+            bytes: memory::allocated().wrapping_sub(self.base) as isize,
         });
     }
 
-    /// Holds what the maps say against what constructors and destructors have counted.
+    /// Compares the maps' counts with those of constructors and destructors.
     fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for row in &self.rows {
@@ -304,7 +304,7 @@ impl Session {
         report::table(out, &self.rows);
         if faults.is_empty() {
             let end = "at the end: 0 nodes, 0 attributes, 0 pending, 0 bytes (checked)";
-            out.say(format_args!("\n{end}\n"));
+            out.print(format_args!("\n{end}\n"));
         }
     }
 }

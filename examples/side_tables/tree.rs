@@ -1,4 +1,4 @@
-//! The syntax tree: what the passes look at, and know nothing of each other's views on.
+//! The syntax tree that the passes analyse. They know nothing of each other's attributes.
 
 use std::mem;
 use std::ops::Range;
@@ -7,14 +7,13 @@ use weakly::{Strong, Weak};
 
 use crate::common::alive::{Alive, Counter};
 
-/// The nodes alive.
+/// The live nodes.
 pub(crate) static NODES: Counter = Counter::new();
 
-/// A piece of syntax: what it is, where it is, and its neighbours. No field for what a pass may want
-/// to remember of it.
+/// A piece of syntax: what it is, where it is, and its neighbours. It has no field for the data of any pass.
 pub(crate) struct Node {
     pub(crate) kind: Kind,
-    /// In the bytes of the source.
+    /// In bytes of the source.
     pub(crate) range: Range<u32>,
     /// Expired for the root.
     pub(crate) parent: Weak<Node>,
@@ -23,7 +22,7 @@ pub(crate) struct Node {
     pub(crate) _alive: Alive,
 }
 
-/// As fine as some pass needs it; what nobody asks for is named coarsely.
+/// As fine as some pass needs it; kinds that no pass asks for are coarse.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
@@ -39,7 +38,7 @@ pub(crate) enum Kind {
     Constant,
     /// `type`.
     Alias,
-    /// `use`, `mod` without a body, `macro_rules!` and what else documents nothing of its own.
+    /// `use`, `mod` without a body, `macro_rules!` and other items that need no documentation of their own.
     OtherItem,
     ForeignMod,
     // Parts of items.
@@ -88,7 +87,7 @@ impl Node {
 }
 
 impl Drop for Node {
-    /// Takes the tree down level by level: left to itself, it would go as deep as the tree.
+    /// Takes the tree apart level by level: the recursion of the default drop would be as deep as the tree.
     fn drop(&mut self) {
         let mut dying = mem::take(&mut self.children);
         while let Some(child) = dying.pop() {
@@ -99,7 +98,7 @@ impl Drop for Node {
     }
 }
 
-/// The text of a file, and where its lines begin.
+/// The text of a file, and the offsets of its lines.
 pub(crate) struct Source {
     pub(crate) name: String,
     pub(crate) text: String,
@@ -108,7 +107,7 @@ pub(crate) struct Source {
 
 impl Source {
     /// # Panics
-    /// If the text has more than 4 GiB: who reads files refuses those.
+    /// If the text has more than 4 GiB: the code that reads files refuses those.
     pub(crate) fn new(name: String, text: String) -> Self {
         let offset = |at: usize| u32::try_from(at).expect("a source of at most 4 GiB");
         let breaks = text.match_indices('\n').map(|(at, _)| offset(at + 1));
@@ -139,7 +138,7 @@ impl Tree {
         })
     }
 
-    /// The path of a node by names, found by way of the parents: `map::Entry::insert`.
+    /// The path of a node by names, following the parents: `map::Entry::insert`.
     pub(crate) fn path_of(&self, node: &Node) -> String {
         let mut names = Vec::new();
         let mut above = node.parent.upgrade();
@@ -152,7 +151,7 @@ impl Tree {
         names.join("::")
     }
 
-    /// Items have names; an `impl` goes by that of its type.
+    /// Items have names; an `impl` goes by the name of its type.
     fn name_of(&self, node: &Node) -> Option<&str> {
         let named = match node.kind {
             Kind::Fn | Kind::Mod | Kind::Trait => node.child(Kind::Name),

@@ -7,17 +7,17 @@ mod program;
 use program::{Run, example};
 
 #[test]
-fn it_finds_all_as_it_says() {
+fn it_reports_success() {
     let run = Run::of(&mut example("hash_cons"));
-    run.assert_well();
+    run.assert_succeeded();
     let depth = if cfg!(debug_assertions) {
         100_000
     } else {
         1_000_000
     };
-    let rest = "an object for each level, built twice, gone (checked)\n";
+    let rest = "one object for each level, built twice, dropped (checked)\n";
     let deep = format!("a term of depth {depth}: {rest}");
     let shared = format!("a term of {} leaves: {rest}", 1_u128 << 64);
-    let simplified = "the same with zeros: simplified once, remembered, gone (checked)\n";
+    let simplified = "the same with zeros: simplified once, memoised, dropped (checked)\n";
     assert_eq!(run.out, deep + &shared + simplified);
 }

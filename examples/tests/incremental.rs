@@ -6,7 +6,7 @@ mod program;
 
 use std::fmt::Write;
 
-use program::{Program, Run, Scratch, assert_told_and_the_rest_done, manners};
+use program::{Program, Run, Scratch, assert_error_and_the_rest_done, shared_tests};
 
 const INCREMENTAL: Program = Program {
     name: "incremental",
@@ -16,14 +16,14 @@ const INCREMENTAL: Program = Program {
     assert_ended_at_zero,
 };
 
-manners!(INCREMENTAL);
+shared_tests!(INCREMENTAL);
 
-/// What a row says of functions, edits, and what was asked, computed, invalidated, and is there.
+/// The numbers of a row: functions, edits, asked, computed, invalidated, results.
 type Row = [Option<usize>; 6];
 
 const QUARTERS: [&str; 4] = ["edits 1/4", "edits 2/4", "edits 3/4", "edits 4/4"];
 
-/// Whether all was computed, and came to zero in the end.
+/// Checks that all was computed, and that all counts were zero at the end.
 #[track_caller]
 fn assert_ended_at_zero(run: &Run) {
     let end = "at the end: 0 functions, 0 results, 0 pending, 0 bytes (checked)";
@@ -41,7 +41,7 @@ fn assert_ended_at_zero(run: &Run) {
 #[track_caller]
 fn run(scratch: &Scratch, edits: &str) -> Run {
     let run = Run::of(scratch.command().arg(".").env("INCREMENTAL_EDITS", edits));
-    run.assert_well();
+    run.assert_succeeded();
     assert_ended_at_zero(&run);
     run
 }
@@ -62,7 +62,7 @@ fn edits(run: &Run) -> [usize; 4] {
 #[test]
 fn the_crates_own_source_from_anywhere() {
     let run = Scratch::new(&INCREMENTAL, "own").run(&[]);
-    run.assert_well();
+    run.assert_succeeded();
     assert_ended_at_zero(&run);
 
     let [Some(functions), None, asked, computed, Some(0), results]: Row = run.row("all facts")
@@ -74,7 +74,8 @@ fn the_crates_own_source_from_anywhere() {
     assert!(results > Some(functions), "there are pairs");
     assert!(asked > results, "facts are asked for by others");
 
-    // All facts were asked for after each edit, few were computed, and for each that went one came.
+    // All facts were asked for after each edit, few were computed, and each that was invalidated was computed
+    // again.
     let results = results.unwrap_or(0);
     let [edits, asked, computed, invalidated] = edits(&run);
     assert_eq!(edits, 1_000);
@@ -82,7 +83,7 @@ fn the_crates_own_source_from_anywhere() {
     assert_eq!(computed, invalidated);
     assert!(computed >= edits, "an edit costs something");
     assert!(computed < edits * results / 20, "{computed} is not little");
-    let meanwhile: Row = run.row("edits meanwhile");
+    let meanwhile: Row = run.row("concurrent edits");
     assert_eq!(meanwhile[..2], [Some(functions), Some(250)]);
     assert_eq!(meanwhile[3], meanwhile[4]);
     assert_eq!(meanwhile[5], Some(results));
@@ -91,8 +92,8 @@ fn the_crates_own_source_from_anywhere() {
 #[test]
 fn calls_are_followed_to_where_they_lead() {
     let scratch = Scratch::new(&INCREMENTAL, "figures");
-    // From `a` three calls deep into the other file; two circles, one of which calls on; two of the
-    // name `new`, of which only one can be meant here; a call inside a macro.
+    // From `a` three calls deep into the other file; two cycles, one of which calls on; two functions named
+    // `new`, only one of which can be meant here; a call inside a macro.
     scratch.file(
         "a.rs",
         "fn a() { b(1) }
@@ -116,14 +117,14 @@ fn calls_are_followed_to_where_they_lead() {
         fn right() { left(); self::e() }",
     );
     let run = run(&scratch, "0");
-    run.assert_says("\nfunctions       14\n");
-    run.assert_says("\nin circles      4\n");
+    run.assert_prints("\nfunctions       14\n");
+    run.assert_prints("\nin cycles       4\n");
     // unwrap: d, c, b, a; assert: more, T::new.
-    run.assert_says("\nmay panic       6\n");
-    run.assert_says("\ndeepest chain   4\n");
+    run.assert_prints("\nmay panic       6\n");
+    run.assert_prints("\ndeepest chain   4\n");
     // a-b, b-new, b-c, c-d, even-odd, odd-even, again-again, new-more, left-right, right-left; not those of
     // Vec, Option, and e.
-    run.assert_says("\ncalls           10 to one of them, 4 to others, or to one of several\n");
+    run.assert_prints("\ncalls           10 resolved, 4 external or ambiguous\n");
     assert_eq!(edits(&run)[..2], [0, 0]);
 }
 
@@ -138,11 +139,11 @@ fn one_function_has_two_facts() {
         assert_eq!([computed, invalidated], [2 * edits; 2].map(Some));
         assert_eq!(results, Some(2));
     }
-    run.assert_says("\nan edit costs   2.0 of 2 facts (100.00 %), at most 2\n");
+    run.assert_prints("\nan edit costs   2.0 of 2 facts (100.00 %), at most 2\n");
 }
 
 #[test]
-fn whoever_computes_the_result_is_the_same() {
+fn the_result_does_not_depend_on_the_computing_thread() {
     let scratch = Scratch::new(&INCREMENTAL, "same");
     let mut text = String::new();
     for i in 0..200 {
@@ -172,9 +173,9 @@ fn a_long_chain() {
     }
     scratch.file("a.rs", &text);
     let run = run(&scratch, "8");
-    run.assert_says("\nmay panic       5,001\n");
-    run.assert_says("\ndeepest chain   5,001\n");
-    // Each edit takes all callers along, up to the top.
+    run.assert_prints("\nmay panic       5,001\n");
+    run.assert_prints("\ndeepest chain   5,001\n");
+    // Each edit invalidates all callers, up to the top.
     let [8, _, computed, invalidated] = edits(&run) else {
         panic!("{}", run.out);
     };
@@ -183,19 +184,19 @@ fn a_long_chain() {
 }
 
 #[test]
-fn a_large_circle() {
+fn a_large_cycle() {
     const LENGTH: usize = 500;
-    let scratch = Scratch::new(&INCREMENTAL, "circle");
+    let scratch = Scratch::new(&INCREMENTAL, "cycle");
     let mut text = String::new();
     for i in 0..LENGTH {
         writeln!(text, "fn f{i}() {{ f{}() }}", (i + 1) % LENGTH).expect("room");
     }
     scratch.file("a.rs", &text);
-    // Enough to break it, and to close others.
+    // Enough to break the cycle, and to form others.
     let run = run(&scratch, "40");
-    run.assert_says("\nin circles      500\n");
-    run.assert_says("\nmay panic       0\n");
-    run.assert_says("\ndeepest chain   1\n");
+    run.assert_prints("\nin cycles       500\n");
+    run.assert_prints("\nmay panic       0\n");
+    run.assert_prints("\ndeepest chain   1\n");
     let undone: Row = run.row("undo all edits");
     assert_eq!(undone[5], Some(2 * LENGTH));
 }
@@ -205,19 +206,20 @@ fn a_file_without_functions() {
     let scratch = Scratch::new(&INCREMENTAL, "none");
     scratch.file("a.rs", "struct S; trait T { fn without_body(); }");
     let run = run(&scratch, "10");
-    run.assert_says("\nfiles           1\nfunctions       0\n");
+    run.assert_prints("\nfiles           1\nfunctions       0\n");
     assert_eq!(edits(&run), [0; 4]);
 }
 
 #[test]
-fn no_number_of_edits() {
+fn an_invalid_number_of_edits() {
     let scratch = Scratch::new(&INCREMENTAL, "number");
     scratch.file("a.rs", program::TWO_WAYS);
     for wrong in ["", "many", "-1", "1e3"] {
         let mut command = scratch.command();
         let run = Run::of(command.arg("a.rs").env("INCREMENTAL_EDITS", wrong));
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""));
-        let message = format!("incremental: INCREMENTAL_EDITS: {wrong:?} is no number of edits\n");
+        let message =
+            format!("incremental: INCREMENTAL_EDITS: {wrong:?} is not a number of edits\n");
         assert_eq!(run.err, message);
     }
 }
@@ -225,12 +227,12 @@ fn no_number_of_edits() {
 #[test]
 fn files_that_do_not_parse() {
     let scratch = Scratch::new(&INCREMENTAL, "parse");
-    let told = |bad: &str, message: &str| {
-        assert_told_and_the_rest_done(&INCREMENTAL, &scratch, bad, message);
+    let assert_error = |bad: &str, message: &str| {
+        assert_error_and_the_rest_done(&INCREMENTAL, &scratch, bad, message);
     };
     scratch.file("syntax.rs", "#!/bin/sh\nfn a() {}\nfn 3() {}\n");
-    told("syntax.rs", "syntax.rs:3:4: expected identifier");
+    assert_error("syntax.rs", "syntax.rs:3:4: expected identifier");
     scratch.file("end.rs", "fn a() {}\nfn b()");
     let message = "end.rs:2:7: unexpected end of input, expected curly braces";
-    told("end.rs", message);
+    assert_error("end.rs", message);
 }

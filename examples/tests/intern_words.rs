@@ -4,7 +4,7 @@
 
 mod program;
 
-use program::{Program, Run, Scratch, manners};
+use program::{Program, Run, Scratch, shared_tests};
 
 const INTERN_WORDS: Program = Program {
     name: "intern_words",
@@ -14,12 +14,12 @@ const INTERN_WORDS: Program = Program {
     assert_ended_at_zero,
 };
 
-manners!(INTERN_WORDS);
+shared_tests!(INTERN_WORDS);
 
-/// What a row says of files, words, entries of tables, pending and drained notices.
+/// The numbers of a row: files, words, entries of tables, pending and drained notices.
 type Row = [Option<usize>; 5];
 
-/// Whether all was there at first, and came to zero in the end.
+/// Checks that all was loaded at first, and that all counts were zero at the end.
 #[track_caller]
 fn assert_ended_at_zero(run: &Run) {
     let end = "at the end: 0 files, 0 words, 0 entries, 0 pending, 0 bytes (checked)";
@@ -40,7 +40,7 @@ fn purges(run: &Run) -> [Row; 4] {
 #[test]
 fn the_crates_own_source_from_anywhere() {
     let run = Scratch::new(&INTERN_WORDS, "own").run(&[]);
-    run.assert_well();
+    run.assert_succeeded();
     assert_ended_at_zero(&run);
 
     let loaded: Row = run.row("load 4/4");
@@ -49,19 +49,23 @@ fn the_crates_own_source_from_anywhere() {
     };
     assert!(files > Some(30) && words > Some(1_000) && entries > Some(5_000));
 
-    // Each quarter takes some of everything, and each death is announced, and drained, once.
+    // Each quarter drops some of everything, and each death is notified, and drained, once.
     let mut before = [files, words, entries];
     let mut all = 0;
     for (i, purge) in purges(&run).into_iter().enumerate() {
-        let quarter: Row = run.row(&format!("forget {}/4", i + 1));
+        let quarter: Row = run.row(&format!("drop {}/4", i + 1));
         assert!((0..3).all(|column| quarter[column] < before[column]));
         let died = |column: usize| Some(before[column]? - quarter[column]?);
-        let announced = died(0).zip(died(1)).map(|(files, words)| files + words);
-        assert_eq!(quarter[3..], [announced, None]);
-        assert_eq!(purge[..3], quarter[..3], "a purge takes nothing that lives");
-        assert_eq!(purge[3..], [Some(0), announced]);
+        let notified = died(0).zip(died(1)).map(|(files, words)| files + words);
+        assert_eq!(quarter[3..], [notified, None]);
+        assert_eq!(
+            purge[..3],
+            quarter[..3],
+            "a purge removes nothing that is alive"
+        );
+        assert_eq!(purge[3..], [Some(0), notified]);
         before = [quarter[0], quarter[1], quarter[2]];
-        all += announced.unwrap_or(0);
+        all += notified.unwrap_or(0);
     }
     assert_eq!(
         Some(all),
@@ -70,7 +74,7 @@ fn the_crates_own_source_from_anywhere() {
 }
 
 #[test]
-fn words_go_with_the_last_file_that_has_them() {
+fn words_die_with_the_last_file_that_contains_them() {
     let scratch = Scratch::new(&INTERN_WORDS, "shared");
     // Numbers are not words; letters are those of all alphabets, and case matters.
     scratch.file(
@@ -81,7 +85,7 @@ fn words_go_with_the_last_file_that_has_them() {
     scratch.file("c.txt", "");
     scratch.file("d.txt", "\u{feff}four-two four's");
     let run = scratch.run(&["."]);
-    run.assert_well();
+    run.assert_succeeded();
     assert_ended_at_zero(&run);
 
     let loaded = |files, words, entries| [Some(files), Some(words), Some(entries), Some(0), None];
@@ -95,15 +99,15 @@ fn words_go_with_the_last_file_that_has_them() {
     let purges = purges(&run);
     for i in 0..4 {
         let [files, words, entries] = left[i].map(Some);
-        let quarter = run.row(&format!("forget {}/4", i + 1));
+        let quarter = run.row(&format!("drop {}/4", i + 1));
         assert_eq!(quarter, [files, words, entries, Some(died[i]), None]);
         assert_eq!(purges[i], [files, words, entries, Some(0), Some(died[i])]);
     }
 
-    run.assert_says("most used of 9 words\n             4  two (in 3 files)\n");
-    run.assert_says("\nwords read      14\n");
-    run.assert_says("\ndistinct words  9\n");
-    run.assert_says("\nhit rate        35.7 % ");
+    run.assert_prints("the most used of 9 words\n             4  two (in 3 files)\n");
+    run.assert_prints("\nwords read      14\n");
+    run.assert_prints("\ndistinct words  9\n");
+    run.assert_prints("\nhit rate        35.7 % ");
 }
 
 #[test]
@@ -111,8 +115,8 @@ fn a_quarter_may_be_empty() {
     let scratch = Scratch::new(&INTERN_WORDS, "few");
     scratch.file("a.md", "# One word, or more");
     let run = scratch.run(&["."]);
-    run.assert_well();
+    run.assert_succeeded();
     assert_ended_at_zero(&run);
-    assert_eq!(run.row::<2>("forget 3/4"), [Some(1), Some(4)]);
-    assert_eq!(run.row::<2>("forget 4/4"), [Some(0), Some(0)]);
+    assert_eq!(run.row::<2>("drop 3/4"), [Some(1), Some(4)]);
+    assert_eq!(run.row::<2>("drop 4/4"), [Some(0), Some(0)]);
 }

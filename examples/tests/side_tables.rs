@@ -4,7 +4,7 @@
 
 mod program;
 
-use program::{Program, Run, Scratch, assert_told_and_the_rest_done, manners};
+use program::{Program, Run, Scratch, assert_error_and_the_rest_done, shared_tests};
 
 const SIDE_TABLES: Program = Program {
     name: "side_tables",
@@ -14,12 +14,12 @@ const SIDE_TABLES: Program = Program {
     assert_ended_at_zero,
 };
 
-manners!(SIDE_TABLES);
+shared_tests!(SIDE_TABLES);
 
-/// What a row says of nodes, spans, branches, docs, values, pending, drained.
+/// The numbers of a row: nodes, spans, branches, docs, values, pending, drained.
 type Row = [Option<usize>; 7];
 
-/// Whether all trees were built, and all counts came to zero in the end.
+/// Checks that all trees were built, and that all counts were zero at the end.
 #[track_caller]
 fn assert_ended_at_zero(run: &Run) {
     let end = "at the end: 0 nodes, 0 attributes, 0 pending, 0 bytes (checked)";
@@ -31,7 +31,7 @@ fn assert_ended_at_zero(run: &Run) {
 #[test]
 fn the_crates_own_source_from_anywhere() {
     let run = Scratch::new(&SIDE_TABLES, "own").run(&[]);
-    run.assert_well();
+    run.assert_succeeded();
     assert_ended_at_zero(&run);
 
     // All nodes have spans and counts; each dead one's are gone or pending; a purge drains those.
@@ -75,7 +75,7 @@ fn the_crates_own_source_from_anywhere() {
 }
 
 #[test]
-fn figures_and_places() {
+fn figures_and_positions() {
     let scratch = Scratch::new(&SIDE_TABLES, "figures");
     let file = "
 mod inner {
@@ -96,34 +96,34 @@ pub enum Choice { /// Documented.
 ";
     scratch.file("figures.rs", file);
     let run = scratch.run(&["figures.rs"]);
-    run.assert_well();
+    run.assert_succeeded();
     assert_ended_at_zero(&run);
     // Two lazy operators, `while`, `?`, `for`, `let else`, two arms, a guard; and one.
     let worst = "     10  inner::super::Shape<T>::ways\n        figures.rs:4:9 (to 10:10)\n";
-    run.assert_says(&worst[1..]);
+    run.assert_prints(&worst[1..]);
     let line = "documented: 3 of 5 public items";
-    run.assert_says(line);
+    run.assert_prints(line);
     let line = "asked again for each function: 2 hits, 0 computed";
-    run.assert_says(line);
+    run.assert_prints(line);
 }
 
 #[test]
 fn files_that_do_not_parse() {
     let scratch = Scratch::new(&SIDE_TABLES, "parse");
-    let told = |bad: &str, message: &str| {
-        assert_told_and_the_rest_done(&SIDE_TABLES, &scratch, bad, message);
+    let assert_error = |bad: &str, message: &str| {
+        assert_error_and_the_rest_done(&SIDE_TABLES, &scratch, bad, message);
     };
     scratch.file("syntax.rs", "#!/bin/sh\nfn a() {}\nfn 3() {}\n");
     let message = "syntax.rs:3:4: expected identifier";
-    told("syntax.rs", message);
+    assert_error("syntax.rs", message);
     scratch.file("bracket.rs", "\u{feff}fn a() { (] }\n");
-    let message = "bracket.rs:1:11: no token of Rust, or a bracket without its partner";
-    told("bracket.rs", message);
+    let message = "bracket.rs:1:11: not a Rust token, or an unbalanced bracket";
+    assert_error("bracket.rs", message);
     scratch.file("end.rs", "fn a() {}\nfn b()");
     let message = "end.rs:2:7: unexpected end of input, expected curly braces";
-    told("end.rs", message);
+    assert_error("end.rs", message);
     let deep = format!("fn a() {{\n{}{} }}", "(".repeat(5_000), ")".repeat(5_000));
     scratch.file("deep.rs", deep);
-    let message = "deep.rs:2:1000: nested too deep";
-    told("deep.rs", message);
+    let message = "deep.rs:2:1000: nested too deeply";
+    assert_error("deep.rs", message);
 }

@@ -1,5 +1,5 @@
-//! The script of `tests/model.rs` for collections, from the fuzzer's bytes. The first byte chooses
-//! the collection and the kind of pointer.
+//! Runs the collection scripts of `tests/model.rs` on the fuzzer's bytes. The first byte chooses the
+//! collection and the kind of pointer.
 
 #![no_main]
 
@@ -22,8 +22,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&kind, script)) = bytes.split_first() else {
         return;
     };
-    // One kind that announces deaths and one that does not: their flavours share their source, and each
-    // kind of pointer costs minutes of compilation here.
+    // One kind of pointer that notifies and one that is swept: the two flavours of each share their source, and each
+    // further kind costs minutes of compilation here.
     match kind % 3 {
         0 => collection::<Atomic>(kind, script),
         1 => collection::<StdRc>(kind, script),
@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// What is forgotten would fill the memory of a long run.
+/// The operations of a script, without those that leak: these would fill the memory in a long run.
 fn ops(script: &[u8]) -> impl Iterator<Item = Op> {
     let steps: &[[u8; STEP]] = script.as_chunks().0;
     steps
@@ -45,7 +45,7 @@ fn collection<P: Pointers>(kind: u8, script: &[u8]) {
     P::on(model::pick(&Which::ALL, kind / 3), ops(script));
 }
 
-/// Hashes that collide, and pairs of different kinds.
+/// Colliding hashes, and pairs of different kinds of pointers.
 fn special(kind: u8, script: &[u8]) {
     let ops = ops(script);
     match kind / 3 % 6 {

@@ -1,5 +1,5 @@
-//! The script of `tests/model.rs` for pointers, from the fuzzer's bytes. The first byte chooses the
-//! flavour and the payload.
+//! Runs the pointer scripts of `tests/model.rs` on the fuzzer's bytes. The first byte chooses the flavour
+//! and the payload.
 
 #![no_main]
 

@@ -10,9 +10,9 @@ use crate::concurrent::{Keys, SharedRef, WeakMap};
 use crate::reference::Identify;
 use crate::table::Reclaim;
 
-/// What names an attribute of a namespace, and says of what type its values are: a type of yours, usually
-/// without content. So a misspelt attribute, or one of the wrong type, does not compile, and two that are
-/// declared in different places are never the same.
+/// Names an attribute of a namespace, and gives the type of its values: a type of yours, usually empty. So a
+/// misspelt attribute, or a value of the wrong type, does not compile, and two attributes that are declared in
+/// different places are never the same.
 ///
 /// ```
 /// # use core::ops::Range;
@@ -23,11 +23,11 @@ use crate::table::Reclaim;
 /// }
 /// ```
 pub trait AttributeKey: 'static {
-    /// What an object is given under this key.
+    /// The type of the attribute's values.
     type Value: Send + Sync + 'static;
 }
 
-/// Which attribute, where attributes are listed.
+/// Identifies an attribute where attributes are listed.
 #[derive(Clone, Copy)]
 pub struct AttributeId {
     id: TypeId,
@@ -35,7 +35,7 @@ pub struct AttributeId {
 }
 
 impl AttributeId {
-    /// That of a key.
+    /// The identifier of a key.
     #[must_use]
     pub fn of<A: AttributeKey>() -> Self {
         AttributeId {
@@ -71,17 +71,17 @@ impl fmt::Debug for AttributeId {
     }
 }
 
-/// A private namespace of many typed attributes of objects that one does not own: a pass, a plugin, a
-/// debugger has one, says in it what it likes about anybody's objects, and drops it when it is done. Two
-/// namespaces never meet, though they have the same keys.
+/// A private namespace of many typed attributes of objects that you do not own. A pass, a plugin or a debugger has
+/// one, sets attributes in it on any objects, and drops it when it is done. Two namespaces are independent, even
+/// if they have the same keys.
 ///
-/// Attributes are named by [types](AttributeKey). Shared between threads behind `&self`; reads are
-/// lock-free, as in a [`concurrent::WeakMap`](crate::concurrent::WeakMap), which this is: from objects to
-/// all that this namespace says of them. So an object costs one entry here, whatever the number of its
-/// attributes; a lookup is O(attributes of the object), and a change copies that list.
+/// Attributes are named by [types](AttributeKey). The namespace is shared between threads behind `&self`. It is a
+/// [`concurrent::WeakMap`](crate::concurrent::WeakMap) from each object to the set of its attributes here, so
+/// reads are lock-free. An object costs one entry, however many attributes it has; a lookup is O(attributes of the
+/// object), and a change copies their list.
 ///
-/// With its object go all its attributes, by the next change of the namespace, in the order in which they
-/// were set first. Dropping the namespace discards everything, in O(objects + attributes).
+/// All attributes of an object go with it: the next change of the namespace destroys them, in the order in which
+/// they were first set. Dropping the namespace destroys everything, in O(objects + attributes).
 ///
 /// ```
 /// use weakly::{AttributeId, AttributeKey, Attributes, Strong};
@@ -106,38 +106,38 @@ impl fmt::Debug for AttributeId {
 /// assert_eq!(yours.len(), 0);
 /// ```
 pub struct Attributes<K: SharedRef> {
-    objects: WeakMap<K, Bag>,
+    objects: WeakMap<K, AttributeSet>,
 }
 
-/// What one namespace says of one object. It does not change: another takes its place.
+/// The attributes of one object in one namespace. A set does not change: another one replaces it.
 #[derive(Clone, Default)]
-struct Bag(Arc<[Value]>);
+struct AttributeSet(Arc<[AttributeValue]>);
 
 #[derive(Clone)]
-struct Value {
+struct AttributeValue {
     id: AttributeId,
     value: Arc<dyn Any + Send + Sync>,
 }
 
-impl Bag {
+impl AttributeSet {
     fn find<A: AttributeKey>(&self) -> Option<&A::Value> {
         let id = AttributeId::of::<A>();
-        let said = self.0.iter().find(|said| said.id == id)?;
-        said.value.downcast_ref()
+        let attribute = self.0.iter().find(|attribute| attribute.id == id)?;
+        attribute.value.downcast_ref()
     }
 
-    /// With this attribute, in the place of the one that was there; none without any.
+    /// The set with this attribute added or replaced, or without it; `None` if that is empty.
     fn with<A: AttributeKey>(&self, value: Option<Arc<A::Value>>) -> Option<Self> {
         let id = AttributeId::of::<A>();
-        let mut all: Vec<Value> = self.0.to_vec();
-        let at = all.iter().position(|said| said.id == id);
+        let mut all: Vec<AttributeValue> = self.0.to_vec();
+        let at = all.iter().position(|attribute| attribute.id == id);
         match (at, value) {
             (Some(at), Some(value)) => all[at].value = value,
             (Some(at), None) => drop(all.remove(at)),
-            (None, Some(value)) => all.push(Value { id, value }),
+            (None, Some(value)) => all.push(AttributeValue { id, value }),
             (None, None) => {}
         }
-        (!all.is_empty()).then(|| Bag(all.into()))
+        (!all.is_empty()).then(|| AttributeSet(all.into()))
     }
 }
 
@@ -159,11 +159,11 @@ impl<K: SharedRef> Attributes<K> {
         look: impl FnOnce(&A::Value) -> R,
     ) -> Option<R> {
         self.objects
-            .with(object, |bag| bag.find::<A>().map(look))
+            .with(object, |set| set.find::<A>().map(look))
             .flatten()
     }
 
-    /// The value of an attribute of an object: a clone. Lock-free.
+    /// A clone of the value of an attribute of an object. Lock-free.
     #[inline]
     pub fn get<A: AttributeKey, Q: ?Sized + Identify<K>>(
         &self,
@@ -182,19 +182,19 @@ impl<K: SharedRef> Attributes<K> {
         self.with(object, key, |_| ()).is_some()
     }
 
-    /// Sets an attribute of an object; says whether it had none. O(attributes of the object).
+    /// Sets an attribute of an object; returns true if it had none. O(attributes of the object).
     pub fn set<A: AttributeKey>(&self, object: &K, _: A, value: A::Value) -> bool {
         let value = Arc::new(value);
         self.change::<A, _>(object, |old| (Some(Arc::clone(&value)), old.is_none()))
     }
 
-    /// Changes an attribute of an object, atomically: the closure is shown its value, if it has one, and says
-    /// what is to be; none takes the attribute away. It may be asked again when others change the attributes
-    /// of the same object. O(attributes of the object).
+    /// Changes an attribute of an object, atomically: the closure is shown its value, if any, and returns the new
+    /// one, `None` to remove it. It may be called again when other threads change attributes of the same object.
+    /// O(attributes of the object).
     ///
     /// # Panics
-    /// If the closure itself changes an attribute that this namespace has of this object, be it another one,
-    /// whenever it is asked: it would be asked again for ever.
+    /// If the closure itself changes an attribute of this object in this namespace, even another one, every time
+    /// it is called: it would be called again for ever.
     #[track_caller]
     pub fn update<A: AttributeKey>(
         &self,
@@ -205,13 +205,12 @@ impl<K: SharedRef> Attributes<K> {
         self.change::<A, _>(object, |old| (change(old).map(Arc::new), ()));
     }
 
-    /// Takes an attribute away from an object; says whether it had it. O(attributes of the object).
+    /// Removes an attribute of an object; returns whether the object had it. O(attributes of the object).
     pub fn remove<A: AttributeKey>(&self, object: &K, _: A) -> bool {
         self.change::<A, _>(object, |old| (None, old.is_some()))
     }
 
-    /// Takes an attribute away from an object, and gives out a clone of its value. O(attributes of the
-    /// object).
+    /// Removes an attribute of an object, and returns a clone of its value. O(attributes of the object).
     pub fn take<A: AttributeKey>(&self, object: &K, _: A) -> Option<A::Value>
     where
         A::Value: Clone,
@@ -226,65 +225,65 @@ impl<K: SharedRef> Attributes<K> {
         mut change: impl FnMut(Option<&A::Value>) -> (Option<Arc<A::Value>>, R),
     ) -> R {
         let mut answer = None;
-        self.objects.compute(object, |bag| {
-            let (value, said) = change(bag.and_then(Bag::find::<A>));
-            answer = Some(said);
-            match bag {
-                Some(bag) => bag.with::<A>(value),
-                None => Bag::default().with::<A>(value),
+        self.objects.compute(object, |set| {
+            let (value, returned) = change(set.and_then(AttributeSet::find::<A>));
+            answer = Some(returned);
+            match set {
+                Some(set) => set.with::<A>(value),
+                None => AttributeSet::default().with::<A>(value),
             }
         });
-        answer.expect("the closure has been asked")
+        answer.expect("`compute` calls the closure")
     }
 
-    /// The attributes that the object has here, in the order in which they were set first.
+    /// The attributes of the object, in the order in which they were first set.
     pub fn list<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Vec<AttributeId> {
-        let ids = |bag: &Bag| bag.0.iter().map(|said| said.id).collect();
+        let ids = |set: &AttributeSet| set.0.iter().map(|attribute| attribute.id).collect();
         self.objects.with(object, ids).unwrap_or_default()
     }
 
-    /// Takes all attributes away from an object; says whether it had any. O(1) and the attributes.
+    /// Removes all attributes of an object; returns whether it had any. O(1), plus the destruction of the
+    /// attributes.
     pub fn forget<Q: ?Sized + Identify<K>>(&self, object: &Q) -> bool {
         self.objects.remove_if(object, |_| true)
     }
 
-    /// The number of objects that have attributes here. See
-    /// [`WeakMap::len`](crate::concurrent::WeakMap::len).
+    /// The number of objects that have attributes here. See [`WeakMap::len`](crate::concurrent::WeakMap::len).
     #[must_use]
     pub fn len(&self) -> usize {
         self.objects.len()
     }
 
-    /// Whether no object has any.
+    /// Whether no object has attributes here.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The live objects that have attributes here now, as a snapshot that holds none of them. O(capacity).
+    /// The live objects that have attributes here, as a snapshot that keeps none of them alive. O(capacity).
     pub fn objects(&self) -> Keys<K> {
         self.objects.keys()
     }
 
-    /// The number of objects that have died with attributes here, which wait to be destroyed. O(1).
+    /// The number of dead objects whose attributes wait to be destroyed. O(1).
     #[must_use]
     pub fn pending_dead(&self) -> usize {
         self.objects.pending_dead()
     }
 
-    /// Takes all attributes away from all objects. O(capacity).
+    /// Removes all attributes of all objects. O(capacity).
     pub fn clear(&self) {
         self.objects.clear();
     }
 
-    /// When it destroys what the dead have left. See [`set_reclaim`](Self::set_reclaim).
+    /// When it destroys the attributes of dead objects. See [`set_reclaim`](Self::set_reclaim).
     #[must_use]
     pub fn reclaim(&self) -> Reclaim {
         self.objects.reclaim()
     }
 
-    /// Chooses when it destroys the attributes of objects that are dead.
-    /// See [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
+    /// Chooses when it destroys the attributes of dead objects. See
+    /// [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
     pub fn set_reclaim(&self, reclaim: Reclaim) {
         self.objects.set_reclaim(reclaim);
     }
@@ -295,8 +294,7 @@ impl<K: SharedRef> Attributes<K> {
         self.objects.shrink_to_fit();
     }
 
-    /// Destroys the attributes of all objects that are dead. See
-    /// [`WeakMap::purge`](crate::concurrent::WeakMap::purge).
+    /// Destroys the attributes of all dead objects. See [`WeakMap::purge`](crate::concurrent::WeakMap::purge).
     pub fn purge(&self) {
         self.objects.purge();
     }

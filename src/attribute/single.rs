@@ -1,4 +1,4 @@
-//! One private attribute of objects that one does not own.
+//! One private attribute of objects that you do not own.
 
 use core::fmt;
 
@@ -6,17 +6,18 @@ use crate::concurrent::{Keys, SharedRef, WeakMap};
 use crate::reference::Identify;
 use crate::table::Reclaim;
 
-/// One private attribute, of one type, of objects that one does not own: on any thread, and usable as a
-/// `static`. Nobody else sees it, and it goes with its object, or all at once ([`clear`](Self::clear), or
-/// the attribute's own end).
+/// One private attribute, of one type, of objects that you do not own: on any thread, and usable as a `static`. No
+/// other code sees it. It goes with its object, or all at once ([`clear`](Self::clear), or dropping the
+/// attribute).
 ///
-/// It is a [`concurrent::WeakMap`](crate::concurrent::WeakMap) and has its rules: reads are lock-free; values are given out as clones or shown to a closure; a dead object's
-/// value is destroyed by the next change of this attribute, on whatever thread that is. An object that never
-/// carried the attribute pays nothing for it, at no time.
+/// It is a [`concurrent::WeakMap`](crate::concurrent::WeakMap) and has its rules. Reads are lock-free. Values are
+/// returned as clones or shown to a closure. A dead object's value is destroyed by the next change of this
+/// attribute, on whatever thread that is. An object that has never had the attribute pays nothing for it, at no
+/// time.
 ///
-/// What reads takes the object by its pointer or by plain reference, so that it works inside the object's
-/// own methods, its destructor included. What writes takes the pointer: a dying object gets no attribute
-/// any more. A clone of an object's *value* is another object, and has none of its attributes.
+/// Methods that read take the object by its pointer or by plain reference, so they work inside the object's own
+/// methods, its destructor included. Methods that write take the pointer: a dying object gets no attribute any
+/// more. A clone of an object's *value* is another object, and has none of its attributes.
 ///
 /// ```
 /// use weakly::{Attribute, Strong};
@@ -67,20 +68,19 @@ impl<K: SharedRef, V> Attribute<K, V> {
         self.with(object, |_| ()).is_some()
     }
 
-    /// Sets the attribute; says whether the object had none. O(1) amortised.
+    /// Sets the attribute; returns true if the object had none. O(1) amortised.
     #[inline]
     pub fn set(&self, object: &K, value: V) -> bool {
         self.map.insert(object, value)
     }
 
-    /// Takes the attribute away; says whether the object had it. O(1). What is destroyed is destroyed as
-    /// soon as no thread looks at it.
+    /// Removes the attribute; returns whether the object had it. O(1). The value is destroyed as soon as no thread
+    /// looks at it.
     pub fn remove<Q: ?Sized + Identify<K>>(&self, object: &Q) -> bool {
         self.map.remove_if(object, |_| true)
     }
 
-    /// The number of objects that have it. See
-    /// [`WeakMap::len`](crate::concurrent::WeakMap::len).
+    /// The number of objects that have it. See [`WeakMap::len`](crate::concurrent::WeakMap::len).
     #[must_use]
     pub fn len(&self) -> usize {
         self.map.len()
@@ -92,30 +92,30 @@ impl<K: SharedRef, V> Attribute<K, V> {
         self.len() == 0
     }
 
-    /// The number of objects that have died with it, and whose values wait to be destroyed. O(1).
+    /// The number of dead objects whose values wait to be destroyed. O(1).
     #[must_use]
     pub fn pending_dead(&self) -> usize {
         self.map.pending_dead()
     }
 
-    /// The live objects that have it now, as a snapshot that holds none of them. O(capacity).
+    /// The live objects that have it, as a snapshot that keeps none of them alive. O(capacity).
     pub fn objects(&self) -> Keys<K> {
         self.map.keys()
     }
 
-    /// Takes the attribute away from all objects at once. O(capacity).
+    /// Removes the attribute from all objects at once. O(capacity).
     pub fn clear(&self) {
         self.map.clear();
     }
 
-    /// When it destroys what the dead have left. See [`set_reclaim`](Self::set_reclaim).
+    /// When it destroys the values of dead objects. See [`set_reclaim`](Self::set_reclaim).
     #[must_use]
     pub fn reclaim(&self) -> Reclaim {
         self.map.reclaim()
     }
 
-    /// Chooses when it destroys the values of objects that are dead.
-    /// See [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
+    /// Chooses when it destroys the values of dead objects. See
+    /// [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
     pub fn set_reclaim(&self, reclaim: Reclaim) {
         self.map.set_reclaim(reclaim);
     }
@@ -126,31 +126,29 @@ impl<K: SharedRef, V> Attribute<K, V> {
         self.map.shrink_to_fit();
     }
 
-    /// Destroys the values of all objects that are dead. See
-    /// [`WeakMap::purge`](crate::concurrent::WeakMap::purge).
+    /// Destroys the values of all dead objects. See [`WeakMap::purge`](crate::concurrent::WeakMap::purge).
     pub fn purge(&self) {
         self.map.purge();
     }
 }
 
 impl<K: SharedRef, V: Clone> Attribute<K, V> {
-    /// The value of an object. O(1), lock-free, and a clone.
+    /// A clone of the value of an object. O(1), lock-free.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Option<V> {
         self.with(object, V::clone)
     }
 
-    /// Takes the attribute away from an object, and gives out a clone of its value. O(1).
+    /// Removes the attribute of an object, and returns a clone of its value. O(1).
     pub fn take<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Option<V> {
         self.map.remove(object)
     }
 
-    /// Changes the value of an object, atomically. See
-    /// [`WeakMap::compute`](crate::concurrent::WeakMap::compute).
+    /// Changes the value of an object, atomically. See [`WeakMap::compute`](crate::concurrent::WeakMap::compute).
     ///
     /// # Panics
-    /// If the closure itself sets the attribute of this object whenever it is asked: it would be asked again for
-    /// ever.
+    /// If the closure itself sets the attribute of this object every time it is called: it would be called again
+    /// for ever.
     #[track_caller]
     pub fn update(&self, object: &K, change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
         self.map.compute(object, change)

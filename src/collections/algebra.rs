@@ -1,4 +1,4 @@
-//! Set algebra, once for all the sets: an element is asked of a set, and nothing else.
+//! Set algebra, shared by all the sets. It only asks whether an element is in a set.
 
 use core::fmt;
 use core::iter::{Chain, FusedIterator};
@@ -7,9 +7,9 @@ use super::iter::Keys;
 use crate::reference::Upgrade;
 use crate::table::Owned;
 
-/// A set: elements, and whether one is in it. Sealed.
+/// A set: its elements, and whether one is in it. Sealed.
 pub trait Set: Sized {
-    /// The side that holds an element.
+    /// The slot of an element.
     type Slot: Upgrade;
     #[doc(hidden)]
     fn elements(&self) -> Elements<'_, Self>;
@@ -19,20 +19,20 @@ pub trait Set: Sized {
     fn discard(&mut self, key: &Element<Self>) -> bool;
 }
 
-/// What a set gives out.
+/// What a set returns.
 pub(crate) type Element<S> = <<S as Set>::Slot as Upgrade>::Pointer;
 pub(crate) type Elements<'a, S> = Keys<'a, <S as Set>::Slot, Owned<()>>;
 
-/// The live elements of both sets.
+/// An iterator over the live elements of both sets.
 pub struct Intersection<'a, S: Set>(Elements<'a, S>, &'a S);
 
-/// The live elements of one set that are not in the other.
+/// An iterator over the live elements of one set that are not in the other.
 pub struct Difference<'a, S: Set>(Elements<'a, S>, &'a S);
 
-/// The live elements of either set.
+/// An iterator over the live elements of either set.
 pub struct Union<'a, S: Set>(Chain<Elements<'a, S>, Difference<'a, S>>);
 
-/// The live elements that are in one set only.
+/// An iterator over the live elements that are in exactly one of the sets.
 pub struct SymmetricDifference<'a, S: Set>(Chain<Difference<'a, S>, Difference<'a, S>>);
 
 pub(crate) fn intersection<'a, S: Set>(one: &'a S, other: &'a S) -> Intersection<'a, S> {
@@ -94,10 +94,10 @@ iterators! {
     SymmetricDifference(0) |this| this.0.next();
 }
 
-/// The methods of a set that only ask elements of sets.
+/// The methods of a set that only check the elements of sets.
 macro_rules! algebra {
     () => {
-        /// The live elements of either set. O(both capacities).
+        /// Iterates over the live elements of either set. O(both capacities).
         pub fn union<'a>(
             &'a self,
             other: &'a Self,
@@ -105,7 +105,7 @@ macro_rules! algebra {
             $crate::collections::algebra::union(self, other)
         }
 
-        /// The live elements of both sets. O(capacity).
+        /// Iterates over the live elements of both sets. O(capacity).
         pub fn intersection<'a>(
             &'a self,
             other: &'a Self,
@@ -113,7 +113,7 @@ macro_rules! algebra {
             $crate::collections::algebra::intersection(self, other)
         }
 
-        /// The live elements of this set that are not in the other. O(capacity).
+        /// Iterates over the live elements of this set that are not in the other. O(capacity).
         pub fn difference<'a>(
             &'a self,
             other: &'a Self,
@@ -121,7 +121,7 @@ macro_rules! algebra {
             $crate::collections::algebra::difference(self, other)
         }
 
-        /// The live elements that are in one set only. O(both capacities).
+        /// Iterates over the live elements that are in exactly one of the sets. O(both capacities).
         pub fn symmetric_difference<'a>(
             &'a self,
             other: &'a Self,
@@ -135,13 +135,13 @@ macro_rules! algebra {
             self.intersection(other).next().is_none()
         }
 
-        /// Whether all live elements are in the other set. O(capacity).
+        /// Whether the other set contains all live elements of this one. O(capacity).
         #[must_use]
         pub fn is_subset(&self, other: &Self) -> bool {
             self.difference(other).next().is_none()
         }
 
-        /// Whether all live elements of the other set are in this. O(capacity of the other).
+        /// Whether this set contains all live elements of the other. O(capacity of the other).
         #[must_use]
         pub fn is_superset(&self, other: &Self) -> bool {
             other.is_subset(self)
@@ -149,7 +149,7 @@ macro_rules! algebra {
     };
 }
 
-/// An operator of sets, and its form in place.
+/// An operator of sets, and its assigning form.
 macro_rules! operator {
     ([$($generics:tt)*] $set:ty, [$($clause:tt)*] $trait:ident::$method:ident,
      $assign:ident::$assign_method:ident, $algebra:ident, |$this:ident, $other:ident| $in_place:expr) => {
@@ -194,25 +194,25 @@ macro_rules! operators {
     };
 }
 
-/// The methods of a set that look nothing up.
+/// The methods of a set that need no lookup.
 macro_rules! set_methods {
     () => {
-        /// Removes some live element, and returns it. In a row, the calls visit each bucket once: O(1)
-        /// amortised over emptying the set.
+        /// Removes some live element, and returns it. Consecutive calls visit each bucket once: O(1) amortised
+        /// over emptying the set.
         pub fn pop(&mut self) -> Option<K> {
             self.store.pop().map(|(key, ())| key)
         }
 
-        /// Keeps the live elements for which `keep` is true. O(capacity).
+        /// Keeps only the live elements for which `keep` returns true. O(capacity).
         ///
         /// # Panics
-        /// If `keep` or a destructor does; what was not visited stays.
+        /// If `keep` or a destructor panics. Elements not visited yet stay.
         pub fn retain(&mut self, mut keep: impl FnMut(&K) -> bool) {
             self.extract_if(|key| !keep(key)).for_each(drop);
         }
 
-        /// Takes out the live elements for which `take` is true, one at a time as the iterator goes
-        /// on; those it has not come to stay. O(capacity).
+        /// Returns an iterator that removes and returns the live elements for which `take` returns true, one at
+        /// a time. Elements that it has not reached stay. O(capacity).
         pub fn extract_if(
             &mut self,
             mut take: impl FnMut(&K) -> bool,
@@ -222,18 +222,18 @@ macro_rules! set_methods {
                 .map(|(key, ())| key)
         }
 
-        /// Takes all live elements out. The set is empty, and without its memory, at once, even if
-        /// the iterator is forgotten. O(capacity).
+        /// Removes all live elements, and returns them as an iterator. The set is empty and without memory at
+        /// once, even if the iterator is forgotten. O(capacity).
         pub fn drain(&mut self) -> Drain<'_, K> {
             $crate::collections::iter::DrainKeys(self.store.drain())
         }
 
-        /// All live elements, as strong pointers, in no order. O(capacity).
+        /// Iterates over all live elements, as strong pointers, in arbitrary order. O(capacity).
         pub fn iter(&self) -> Iter<'_, K> {
             self.store.keys()
         }
 
-        /// All elements that are not dead by now, as weak handles, without an upgrade. O(capacity).
+        /// Iterates over all elements that have not expired, as weak handles, without upgrading. O(capacity).
         pub fn iter_weak(&self) -> IterWeak<'_, K> {
             self.store.weak_keys()
         }
@@ -247,7 +247,7 @@ macro_rules! set_names {
         pub type Iter<'a, K> = $crate::collections::iter::Keys<'a, $slot, Owned<()>>;
         /// See `iter_weak`.
         pub type IterWeak<'a, K> = $crate::collections::iter::WeakKeys<'a, $slot, Owned<()>>;
-        /// The live elements of a set, by value.
+        /// An iterator over the live elements of a set, by value.
         pub type IntoIter<K> = $crate::collections::iter::IntoKeys<$slot, Owned<()>>;
         /// See `drain`.
         pub type Drain<'a, K> = $crate::collections::iter::DrainKeys<'a, $slot, Owned<()>>;
@@ -263,7 +263,7 @@ macro_rules! set_names {
     };
 }
 
-/// The ways into a set's elements.
+/// The iteration and formatting traits of a set.
 macro_rules! set_traits {
     ([$($generics:tt)*] $set:ty) => {
         impl<$($generics)*> IntoIterator for $set {

@@ -1,105 +1,103 @@
-//! What is said, word for word, of every collection: about its size and memory, and how it is made from
-//! and turned into its entries. Macros, since these are inherent methods and foreign traits; each body
-//! is one call of [`Store`](crate::collections::store::Store).
+//! What every collection has, word for word: methods about size and memory, construction from entries and
+//! conversion into entries. These are macros, since they are inherent methods and foreign traits; each body is
+//! one call of [`Store`](crate::collections::store::Store).
 
-/// The methods about size and memory. An entry is dead when a side that is held weakly is.
+/// The methods about size and memory. An entry is dead when its weak key or its weak value is.
 macro_rules! housekeeping {
     () => {
-        /// How many entries fit without growing, those that are there included.
+        /// Returns how many entries fit without growing, including those that are stored now.
         #[must_use]
         #[inline]
         pub fn capacity(&self) -> usize {
             self.store.table.capacity()
         }
 
-        /// The number of entries. O(1) amortised: each notice that waits is counted once; but while one waits
-        /// whose entry has gone before it, or notices of both sides of entries do, O(notices that wait).
+        /// Returns the number of entries. O(1) amortised, since each pending notice is counted once. But it is
+        /// O(pending notices) while a notice is pending whose entry was removed before it came, or while
+        /// notices of both keys and values are pending.
         ///
-        /// For `Strong` and `local::Strong` it is exact: what has announced its death does not count,
-        /// and an entry both of whose sides have died counts once. (A key that is told apart by
-        /// identity still counts inside its own destructor: its entry can still be found by
-        /// reference.) For `Arc` and `Rc` it is an upper bound: the dead count until a sweep finds
-        /// them.
+        /// For `Strong` and `local::Strong` the number is exact: dead entries do not count, and an entry whose
+        /// key and value have both died counts once. (A key by identity still counts inside its own destructor,
+        /// since a reference to it still finds its entry.) For `Arc` and `Rc` it is an upper bound: the dead
+        /// count until a sweep finds them.
         #[must_use]
         #[inline]
         pub fn len(&self) -> usize {
             self.store.table.len()
         }
 
-        /// Whether [`len`](Self::len) is zero. For `Arc` and `Rc` this can be false when all are
-        /// dead; ask [`len_live`](Self::len_live), or [`purge`](Self::purge) first.
+        /// Whether [`len`](Self::len) is zero. For `Arc` and `Rc` this can be false although all entries are
+        /// dead. Use [`len_live`](Self::len_live), or [`purge`](Self::purge) first.
         #[must_use]
         #[inline]
         pub fn is_empty(&self) -> bool {
             self.len() == 0
         }
 
-        /// The number of live entries, by asking each. O(capacity).
+        /// Returns the number of live entries, by checking each. O(capacity).
         #[must_use]
         pub fn len_live(&self) -> usize {
             self.store.len_live()
         }
 
-        /// The number of entries that have announced their death and wait to be reclaimed, and of those
-        /// that have gone and of which something is kept until it is
-        /// [asked for](crate::Reclaim::OnRequest). It costs what [`len`](Self::len) does. For `Arc` and `Rc`, which announce nothing, only
-        /// the latter.
+        /// Returns the number of dead entries with a pending notice, plus those that have been removed but
+        /// whose contents are kept until [asked for](crate::Reclaim::OnRequest). Costs as much as
+        /// [`len`](Self::len). `Arc` and `Rc` send no notices: for them only the latter count.
         #[must_use]
         #[inline]
         pub fn pending_dead(&self) -> usize {
             self.store.table.pending()
         }
 
-        /// When this collection destroys what its dead entries own.
+        /// Returns when this collection destroys what its dead entries own.
         #[must_use]
         pub fn reclaim(&self) -> $crate::table::Reclaim {
             self.store.table.reclaim()
         }
 
-        /// Chooses when this collection destroys what its dead entries own. The default is
-        /// [`Reclaim::OnUse`](crate::Reclaim::OnUse). Clones of the collection have the same policy.
+        /// Sets when this collection destroys what its dead entries own. The default is
+        /// [`Reclaim::OnUse`](crate::Reclaim::OnUse). A clone of the collection has the same policy.
         ///
-        /// To go back from [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) destroys what has been kept:
-        /// O(what has been kept). (A collection that owns nothing of its entries has nothing to destroy:
-        /// there the policy makes no difference but to [`pending_dead`](Self::pending_dead).)
+        /// Going back from [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) destroys what has been kept, in
+        /// O(what has been kept). (A collection that owns nothing has nothing to destroy: there the policy only
+        /// affects [`pending_dead`](Self::pending_dead).)
         ///
         /// # Panics
-        /// If a destructor does; the policy is then as before, and the rest is still kept.
+        /// If a destructor panics. The policy then stays as it was, and the rest is still kept.
         pub fn set_reclaim(&mut self, reclaim: $crate::table::Reclaim) {
             self.store.table.set_reclaim(reclaim);
         }
 
-        /// Buries all the dead, destroying what their entries own, and those that die of that, and so
-        /// on until nobody is left. O(deaths) for `Strong` and `local::Strong`. What is
-        /// [kept](crate::Reclaim::OnRequest) of the dead goes too.
+        /// Removes all dead entries and destroys what they own, then the entries that die of that, until none
+        /// is left. Also destroys what is [kept](crate::Reclaim::OnRequest) of dead entries. O(deaths) for
+        /// `Strong` and `local::Strong`.
         ///
-        /// For `Arc` and `Rc` it goes round the table until a round finds nobody: O(capacity), but
-        /// where values own the next keys, each link that lies behind costs a round, which is
-        /// quadratic for a long chain.
+        /// For `Arc` and `Rc` it sweeps the table until a full sweep finds nothing. One sweep is O(capacity).
+        /// But where values own the next keys, each link that lies behind the sweep position costs another
+        /// sweep, which is quadratic for a long chain.
         ///
-        /// The memory of the table stays; [`shrink_to_fit`](Self::shrink_to_fit) gives it back.
+        /// The table keeps its memory; [`shrink_to_fit`](Self::shrink_to_fit) frees it.
         ///
         /// # Panics
-        /// If a destructor does; the rest of the dead are left to the next operation.
+        /// If a destructor panics. The next operation reclaims the rest of the dead.
         pub fn purge(&mut self) {
             self.store.table.purge();
         }
 
-        /// Makes room for `additional` more entries; if it has to grow, the dead go first (what they own is
-        /// [kept](crate::Reclaim::OnRequest) where it is asked for).
+        /// Reserves room for `additional` more entries. If the table has to grow, the dead are removed first
+        /// (what they own is [kept](crate::Reclaim::OnRequest) if the policy says so).
         ///
         /// # Panics
-        /// If the new size is more than an address space holds.
+        /// If the new size exceeds the address space.
         #[track_caller]
         pub fn reserve(&mut self, additional: usize) {
             self.store.reserve(additional);
         }
 
-        /// Makes room for `additional` more entries; if it has to grow, the dead go first.
+        /// Reserves room for `additional` more entries. If the table has to grow, the dead are removed first.
         ///
         /// # Errors
-        /// If the new size is more than an address space holds, or more than the allocator gives. The
-        /// entries are as before.
+        /// If the new size exceeds the address space, or the allocator fails. The entries are then unchanged.
         pub fn try_reserve(
             &mut self,
             additional: usize,
@@ -107,54 +105,54 @@ macro_rules! housekeeping {
             self.store.try_reserve(additional)
         }
 
-        /// Gives back memory that is not needed, after a [`purge`](Self::purge), or where what the dead
-        /// own is [kept](crate::Reclaim::OnRequest), after unlinking their entries. O(capacity).
+        /// Frees memory that is not needed, after removing the dead as [`purge`](Self::purge) does, or, where
+        /// what the dead own is [kept](crate::Reclaim::OnRequest), after unlinking their entries. O(capacity).
         pub fn shrink_to_fit(&mut self) {
             self.shrink_to(0);
         }
 
-        /// Gives back memory, but keeps room for `min_capacity` entries. The rest is as for
+        /// Frees memory that is not needed, but keeps room for `min_capacity` entries. Otherwise like
         /// [`shrink_to_fit`](Self::shrink_to_fit). O(capacity).
         pub fn shrink_to(&mut self, min_capacity: usize) {
             self.store.shrink_to(min_capacity);
         }
 
-        /// Removes all entries, dead or alive, with what is [kept](crate::Reclaim::OnRequest) of those that
-        /// have gone, and keeps the memory. O(capacity).
+        /// Removes all entries, live or dead, and what is [kept](crate::Reclaim::OnRequest) of those that have
+        /// died, and keeps the table's memory. O(capacity).
         ///
         /// # Panics
-        /// If a destructor of what the entries own does; the collection is empty then too, and the
-        /// rest may be leaked, or still be kept. (The same goes for dropping the collection.)
+        /// If a destructor of what the entries own panics. The collection is then empty as well; the rest may
+        /// be leaked, or still be kept. (The same holds for dropping the collection.)
         pub fn clear(&mut self) {
             self.store.table.clear();
         }
     };
 }
 
-/// What maps with owned values say alike of all their entries.
+/// The methods over all entries that maps with owned values share.
 macro_rules! owned_values {
     () => {
-        /// Removes some entry whose key lives, and returns it. In a row, the calls visit each bucket once:
-        /// O(1) amortised over emptying the map.
+        /// Removes some entry whose key is live, and returns it. Consecutive calls visit each bucket once: O(1)
+        /// amortised over emptying the map.
         pub fn pop(&mut self) -> Option<(K, V)> {
             self.store.pop()
         }
 
-        /// Keeps the live entries for which `keep` is true. O(capacity). Entries of dead keys are not
-        /// shown.
+        /// Keeps only the live entries for which `keep` returns true. Entries of dead keys are not shown.
+        /// O(capacity).
         ///
-        /// `keep` gets a strong pointer to each key: should it be the last when the call returns, the
-        /// key's destructor runs here.
+        /// `keep` gets a strong pointer to each key. If that is the last one when the call returns, the key's
+        /// destructor runs here.
         ///
         /// # Panics
-        /// If `keep` or a destructor does; what was not visited stays.
+        /// If `keep` or a destructor panics. Entries not visited yet stay.
         pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
             self.extract_if(|key, value| !keep(key, value))
                 .for_each(drop);
         }
 
-        /// Takes out the live entries for which `take` is true, one at a time as the iterator goes on;
-        /// those it has not come to stay. O(capacity). The rest is as for [`retain`](Self::retain).
+        /// Returns an iterator that removes and returns the live entries for which `take` returns true, one at
+        /// a time. Entries that it has not reached stay. O(capacity). Otherwise like [`retain`](Self::retain).
         pub fn extract_if<F>(&mut self, take: F) -> ExtractIf<'_, K, V, F>
         where
             F: FnMut(&K, &mut V) -> bool,
@@ -162,49 +160,51 @@ macro_rules! owned_values {
             self.store.extract_if(take)
         }
 
-        /// Takes all live entries out. The map is empty, and without its memory, at once, even if the
-        /// iterator is forgotten. O(capacity).
+        /// Removes all live entries, and returns them as an iterator. The map is empty and without memory at
+        /// once, even if the iterator is forgotten. O(capacity).
         pub fn drain(&mut self) -> Drain<'_, K, V> {
             self.store.drain()
         }
 
-        /// All live entries, keys as strong pointers, in no order. O(capacity).
+        /// Iterates over all live entries, keys as strong pointers, in arbitrary order. O(capacity).
         pub fn iter(&self) -> Iter<'_, K, V> {
             self.store.iter()
         }
 
-        /// All live entries, keys as strong pointers, in no order. O(capacity).
+        /// Iterates over all live entries, keys as strong pointers and values mutable, in arbitrary order.
+        /// O(capacity).
         pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
             self.store.iter_mut()
         }
 
-        /// All live keys, as strong pointers, in no order. O(capacity).
+        /// Iterates over all live keys, as strong pointers, in arbitrary order. O(capacity).
         pub fn keys(&self) -> Keys<'_, K, V> {
             self.store.keys()
         }
 
-        /// All keys as weak handles, in no order, without an upgrade: for a look that must not keep
-        /// anybody alive, not even for a moment. Handles that are expired by now are skipped. O(capacity).
+        /// Iterates over all keys as weak handles, in arbitrary order, without upgrading: use it where not even
+        /// for a moment an object may be kept alive. Skips handles that have expired. O(capacity).
         pub fn weak_keys(&self) -> WeakKeys<'_, K, V> {
             self.store.weak_keys()
         }
 
-        /// The values of all live keys, in no order. O(capacity); upgrades nobody.
+        /// Iterates over the values of all live keys, in arbitrary order, without upgrading. O(capacity).
         pub fn values(&self) -> Values<'_, K, V> {
             self.store.values()
         }
 
-        /// The values of all live keys, in no order. O(capacity); upgrades nobody.
+        /// Iterates over the values of all live keys, mutably, in arbitrary order, without upgrading.
+        /// O(capacity).
         pub fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
             self.store.values_mut()
         }
 
-        /// The keys of the map, as strong pointers.
+        /// Turns the map into an iterator over its live keys, as strong pointers.
         pub fn into_keys(self) -> IntoKeys<K, V> {
             self.store.into_keys()
         }
 
-        /// The values of the map's live keys.
+        /// Turns the map into an iterator over the values of its live keys.
         pub fn into_values(self) -> IntoValues<K, V> {
             self.store.into_values()
         }
@@ -217,8 +217,8 @@ macro_rules! filling {
         /// Sets the value of a key that has none. O(1) amortised.
         ///
         /// # Errors
-        /// If a live key that is the same for the map has a value, the error holds its entry and hands back
-        /// the new value.
+        /// If the same key, or one of equal content in a map by content, is live and has a value. The error
+        /// contains its entry and the new value.
         pub fn try_insert<'k>(
             &mut self,
             key: &'k K,
@@ -230,32 +230,34 @@ macro_rules! filling {
             }
         }
 
-        /// The value of a key, which becomes `value` if it has none. O(1) amortised.
+        /// Returns the value of a key, after inserting `value` if it has none. O(1) amortised.
         pub fn get_or_insert(&mut self, key: &K, value: V) -> &mut V {
             self.entry(key).or_insert(value)
         }
     };
 }
 
-/// The same, where the value is made, and may refer to its key.
+/// The same, where the value is computed, and may refer to its key.
 macro_rules! making {
     () => {
-        /// The value of a key, made by `make` if it has none. O(1) amortised, one lookup. `make` gets the
-        /// key as a weak handle, so that a value can refer to its key without keeping it alive.
+        /// Returns the value of a key, after inserting what `make` returns if it has none. O(1) amortised, one
+        /// lookup. `make` gets the key as a weak handle, so that a value can refer to its key without keeping
+        /// it alive.
         ///
         /// # Panics
-        /// If `make` does; the map is then as before.
+        /// If `make` panics. The map is then unchanged.
         pub fn get_or_insert_with(&mut self, key: &K, make: impl FnOnce(&K::Weak) -> V) -> &mut V {
             self.entry(key).or_insert_with_key(make)
         }
 
-        /// The value of a key, made by `make` if it has none. O(1) amortised, one lookup.
+        /// Returns the value of a key, after inserting what `make` returns if it has none. O(1) amortised, one
+        /// lookup.
         ///
         /// # Errors
-        /// That of `make`; the map is then as before.
+        /// The error of `make`. The map is then unchanged.
         ///
         /// # Panics
-        /// If `make` does; the map is then as before.
+        /// If `make` panics. The map is then unchanged.
         pub fn try_get_or_insert_with<E>(
             &mut self,
             key: &K,
@@ -266,29 +268,29 @@ macro_rules! making {
     };
 }
 
-/// What maps with weak values say alike of all their entries.
+/// The methods over all entries that maps with weak values share.
 macro_rules! weak_values {
     () => {
-        /// Removes some live entry, and returns it. In a row, the calls visit each bucket once: O(1)
-        /// amortised over emptying the map.
+        /// Removes some live entry, and returns it. Consecutive calls visit each bucket once: O(1) amortised
+        /// over emptying the map.
         pub fn pop(&mut self) -> Option<(K, V)> {
             self.store.pop()
         }
 
-        /// Keeps the live entries for which `keep` is true. O(capacity). Dead ones are not shown.
+        /// Keeps only the live entries for which `keep` returns true. Dead entries are not shown. O(capacity).
         ///
-        /// `keep` gets strong pointers: should one be the last when the call returns, its object's
-        /// destructor runs here.
+        /// `keep` gets strong pointers. If one is the last when the call returns, its object's destructor runs
+        /// here.
         ///
         /// # Panics
-        /// If `keep` or a destructor does; what was not visited stays.
+        /// If `keep` or a destructor panics. Entries not visited yet stay.
         pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
             self.extract_if(|key, value| !keep(key, value))
                 .for_each(drop);
         }
 
-        /// Takes out the live entries for which `take` is true, one at a time as the iterator goes on;
-        /// those it has not come to stay. O(capacity). The rest is as for [`retain`](Self::retain).
+        /// Returns an iterator that removes and returns the live entries for which `take` returns true, one at
+        /// a time. Entries that it has not reached stay. O(capacity). Otherwise like [`retain`](Self::retain).
         pub fn extract_if<F>(
             &mut self,
             mut take: F,
@@ -299,37 +301,37 @@ macro_rules! weak_values {
             self.store.extract_if(move |key, value| take(key, value))
         }
 
-        /// Takes all live entries out. The map is empty, and without its memory, at once, even if the
-        /// iterator is forgotten. O(capacity).
+        /// Removes all live entries, and returns them as an iterator. The map is empty and without memory at
+        /// once, even if the iterator is forgotten. O(capacity).
         pub fn drain(&mut self) -> Drain<'_, K, V> {
             self.store.drain()
         }
 
-        /// The values of all live entries, as strong pointers, in no order. O(capacity).
+        /// Iterates over the values of all live entries, as strong pointers, in arbitrary order. O(capacity).
         pub fn values(&self) -> Values<'_, K, V> {
             self.store.values()
         }
 
-        /// The values of all entries that are not dead by now, as weak handles, without an upgrade.
+        /// Iterates over the values of all entries that have not expired, as weak handles, without upgrading.
         /// O(capacity).
         pub fn weak_values(&self) -> WeakValues<'_, K, V> {
             self.store.weak_values()
         }
 
-        /// The keys of the map's live entries.
+        /// Turns the map into an iterator over the keys of its live entries.
         pub fn into_keys(self) -> IntoKeys<K, V> {
             self.store.into_keys()
         }
 
-        /// The values of the map's live entries, as strong pointers.
+        /// Turns the map into an iterator over the values of its live entries, as strong pointers.
         pub fn into_values(self) -> IntoValues<K, V> {
             self.store.into_values()
         }
     };
 }
 
-/// `Extend`, `FromIterator` and `From` of an array, from one kind of item. (The array's collection has the
-/// default hasher, as with std, for nothing else would say which.)
+/// `Extend`, `FromIterator` and `From` of an array, for one kind of item. (The collection of an array has the
+/// default hasher, as in std: nothing else would determine it.)
 macro_rules! collecting {
     ([$($generics:tt)*] $name:ty, from [$($from_generics:tt)*] $from:ty, where [$($clause:tt)*], [$($hasher:tt)*],
      $item:ty: |$this:ident, $pattern:pat_param| $insert:expr) => {
@@ -367,7 +369,7 @@ macro_rules! iterator_names {
         pub type Keys<'a, K, V> = $crate::collections::iter::Keys<'a, $key, $value>;
         /// See `values`.
         pub type Values<'a, K, V> = $crate::collections::iter::Values<'a, $key, $value>;
-        /// The live entries of a map, by value.
+        /// An iterator over the live entries of a map, by value.
         pub type IntoIter<K, V> = $crate::collections::iter::IntoIter<$key, $value>;
         /// See `into_keys`.
         pub type IntoKeys<K, V> = $crate::collections::iter::IntoKeys<$key, $value>;

@@ -1,4 +1,4 @@
-//! The map whose keys are weak, by content.
+//! The map with weak keys, keyed by content.
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
@@ -37,24 +37,22 @@ pub mod names {
 }
 use names::*;
 
-/// A hash map with weak keys, told apart by their content's `Eq + Hash`, and owned values: data about
-/// what is said, for as long as somebody says it.
+/// A hash map with weak keys, keyed by the `Eq + Hash` of their content, and owned values: data about a
+/// content, for as long as a key object with that content is live.
 ///
-/// An entry lives as long as the key object that it was made with. Any object that says the same finds
-/// it, and so does any [`Equivalent`] borrowed content: `&str` for `Strong<str>` or `Strong<String>`.
-/// But it is that one object's life that counts: [`insert`](Self::insert) with another object of the
-/// same content puts the new one in its place, so that the value lives as long as the key that it was
-/// last given with; [`entry`](Self::entry) leaves it.
+/// An entry lives as long as the key object that it was inserted with. Any object with equal content finds it,
+/// and so does any [`Equivalent`] borrowed content: `&str` for `Strong<str>` or `Strong<String>`. But only the
+/// life of that one object counts. [`insert`](Self::insert) with another object of equal content replaces the
+/// key, so that the value lives as long as the key that it was last given with; [`entry`](Self::entry) keeps
+/// the old key.
 ///
-/// The map keeps each key's hash. The content's `Hash` and `Eq` are called on live keys only, by
-/// lookups, which keep a strong pointer for that moment: it may turn out to be the last, and then the
-/// key dies in the lookup, when the table is not looked at any more. Inside a key's own destructor its content finds nothing. If a
-/// content's `Hash` or `Eq` change while it is in the map, or contradict each other, lookups may miss;
-/// nothing worse.
+/// The map stores each key's hash. Only lookups call the content's `Hash` and `Eq`, and only on live keys. A
+/// lookup keeps a strong pointer meanwhile. If that turns out to be the last, the key dies in the lookup, after
+/// the search of the table. Inside a key's own destructor its content finds nothing. If a content's `Hash` or
+/// `Eq` change while it is in the map, or contradict each other, lookups may miss; nothing worse happens.
 ///
-/// When a dead key's value is destroyed, and what `Arc` and `Rc` keys mean, is as for
-/// [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed), whose keys are told apart by
-/// identity.
+/// The section of [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed), the map keyed by identity,
+/// also holds here: when a dead key's value is destroyed, and how `Arc` and `Rc` keys differ.
 ///
 /// ```
 /// use weakly::{Strong, WeakHashMap};
@@ -72,16 +70,16 @@ pub struct WeakHashMap<K: StrongRef, V, S = DefaultHashBuilder> {
 }
 
 impl<K: StrongRef, V> WeakHashMap<K, V> {
-    /// An empty map. Allocates nothing before the first insert.
+    /// Creates an empty map. Allocates nothing before the first insert.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty map with room for `capacity` entries.
+    /// Creates an empty map with room for `capacity` entries.
     ///
     /// # Panics
-    /// If that is more than an address space holds.
+    /// If the size exceeds the address space.
     #[must_use]
     #[track_caller]
     pub fn with_capacity(capacity: usize) -> Self {
@@ -90,7 +88,7 @@ impl<K: StrongRef, V> WeakHashMap<K, V> {
 }
 
 impl<K: StrongRef, V, S> WeakHashMap<K, V, S> {
-    /// An empty map with a hasher of yours.
+    /// Creates an empty map that uses the given hasher.
     #[must_use]
     #[inline]
     pub const fn with_hasher(hasher: S) -> Self {
@@ -99,10 +97,10 @@ impl<K: StrongRef, V, S> WeakHashMap<K, V, S> {
         }
     }
 
-    /// An empty map with a hasher of yours and room for `capacity` entries.
+    /// Creates an empty map with room for `capacity` entries that uses the given hasher.
     ///
     /// # Panics
-    /// If that is more than an address space holds.
+    /// If the size exceeds the address space.
     #[must_use]
     #[track_caller]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
@@ -111,7 +109,7 @@ impl<K: StrongRef, V, S> WeakHashMap<K, V, S> {
         map
     }
 
-    /// The hasher.
+    /// Returns a reference to the hasher.
     #[must_use]
     #[inline]
     pub fn hasher(&self) -> &S {
@@ -120,7 +118,7 @@ impl<K: StrongRef, V, S> WeakHashMap<K, V, S> {
 
     housekeeping!();
 
-    /// Hands out the values of dead keys instead of destroying them. See
+    /// Removes dead keys, and returns their values instead of destroying them. See
     /// [`WeakMap::drain_dead`](crate::WeakMap::drain_dead).
     pub fn drain_dead(&mut self) -> DrainDead<'_, K, V> {
         self.store.drain_dead()
@@ -133,63 +131,63 @@ impl<K: Content, V, S: BuildHasher> WeakHashMap<K, V, S>
 where
     K::Target: Eq + Hash,
 {
-    /// Whether a live key says this. O(1).
+    /// Whether a live key has this content. O(1).
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> bool {
         self.get(key).is_some()
     }
 
-    /// The value of the live key that says this. O(1).
+    /// Returns the value of the live key with this content. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> Option<&V> {
         Some(self.get_key_value(key)?.1)
     }
 
-    /// The value of the live key that says this. O(1). Works off no notices: what you get is what is
-    /// there.
+    /// Returns the value of the live key with this content, mutably. O(1). Drains no notices, so it destroys no
+    /// other value.
     #[inline]
     pub fn get_mut<Q: ?Sized + Hash + Equivalent<K::Target>>(&mut self, key: &Q) -> Option<&mut V> {
-        let mut held = None;
-        let (hash, eq) = by_content(&self.store.hasher, key, &mut held);
+        let mut pinned = None;
+        let (hash, eq) = by_content(&self.store.hasher, key, &mut pinned);
         Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 
-    /// The live key that says this, as a strong pointer, and its value. O(1).
+    /// Returns the live key with this content, as a strong pointer, and its value. O(1).
     #[inline]
     pub fn get_key_value<Q: ?Sized + Hash + Equivalent<K::Target>>(
         &self,
         key: &Q,
     ) -> Option<(K, &V)> {
         let hash = HashValue::of(&self.store.hasher, key);
-        let (entry, held) = self.store.table.find_by_content(hash, key)?;
-        Some((held, &entry.value.0))
+        let (entry, pinned) = self.store.table.find_by_content(hash, key)?;
+        Some((pinned, &entry.value.0))
     }
 
-    /// The place of a key, to look at, fill or clear it with one lookup. O(1) amortised. A key object
-    /// that is there and says the same stays, unless a value is inserted over its own.
+    /// Returns the place of a key, to inspect, fill or clear it with one lookup. O(1) amortised. If the map has
+    /// a key object of equal content, it stays, unless a value is inserted over its own.
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
-        let mut held = None;
-        let lookup = by_content(&self.store.hasher, K::content(key), &mut held);
+        let mut pinned = None;
+        let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
         match self.store.place(lookup, |_| Some(())) {
             Place::Found(found, ()) => Entry::Occupied(OccupiedEntry { found, key }),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }
     }
 
-    /// Sets the value of a key, and returns the one that it, or a key that says the same, had. O(1)
-    /// amortised. From now on the entry lives as long as this key. It goes in by reference: the map
+    /// Sets the value of a key, and returns the old value of this key or of one with equal content. O(1)
+    /// amortised. From now on the entry lives as long as this key. The key is passed by reference: the map
     /// takes no strong pointer.
     #[inline]
     pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
-        self.store.table.look_ahead();
-        let mut held = None;
-        let lookup = by_content(&self.store.hasher, K::content(key), &mut held);
+        self.store.table.prefetch_notified();
+        let mut pinned = None;
+        let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
         let old = match self.store.find_place(lookup, |_| Some(())) {
-            Place::Found(mut found, ()) => Some(found.own(&key, value)),
+            Place::Found(mut found, ()) => Some(found.set_owned(&key, value)),
             Place::Vacant(vacant) => {
-                vacant.own(key, value);
+                vacant.set_owned(key, value);
                 None
             }
         };
@@ -200,22 +198,22 @@ where
     filling!();
     making!();
 
-    /// Removes the live key that says this, and returns its value. O(1).
+    /// Removes the live key with this content, and returns its value. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Hash + Equivalent<K::Target>>(&mut self, key: &Q) -> Option<V> {
         self.remove_entry(key).map(|(_, value)| value)
     }
 
-    /// Removes the live key that says this, and returns it, as a strong pointer, with its value. O(1).
+    /// Removes the live key with this content, and returns it, as a strong pointer, with its value. O(1).
     pub fn remove_entry<Q: ?Sized + Hash + Equivalent<K::Target>>(
         &mut self,
         key: &Q,
     ) -> Option<(K, V)> {
         self.store.table.tidy();
-        let mut held = None;
-        let lookup = by_content(&self.store.hasher, key, &mut held);
+        let mut pinned = None;
+        let lookup = by_content(&self.store.hasher, key, &mut pinned);
         let value = self.store.remove(lookup)?;
-        Some((held?, value))
+        Some((pinned?, value))
     }
 }
 
@@ -225,7 +223,7 @@ impl<K: StrongRef, V, S: Default> Default for WeakHashMap<K, V, S> {
     }
 }
 
-/// The same live keys with clones of the values; each map forgets by itself.
+/// Contains the same live keys, with clones of the values. Each map drops its entries on its own.
 impl<K: Content, V: Clone, S: Clone + BuildHasher> Clone for WeakHashMap<K, V, S>
 where
     K::Target: Eq + Hash,
@@ -238,7 +236,7 @@ where
     }
 }
 
-/// Live keys that say the same, with equal values.
+/// Compares the live keys by content, and their values.
 impl<K: Content, V: PartialEq, S: BuildHasher> PartialEq for WeakHashMap<K, V, S>
 where
     K::Target: Eq + Hash,
@@ -261,7 +259,7 @@ impl<K: StrongRef + fmt::Debug, V: fmt::Debug, S> fmt::Debug for WeakHashMap<K, 
 }
 
 /// # Panics
-/// If no live key says this.
+/// If no live key has this content.
 impl<K: Content, V, S: BuildHasher, Q> Index<&Q> for WeakHashMap<K, V, S>
 where
     K::Target: Eq + Hash,
@@ -275,7 +273,7 @@ where
     }
 }
 
-// The handles are dropped as they go in: those that nobody else holds leave nothing.
+// The handles are dropped after each insert: an entry whose handle was the last dies at once.
 collecting!([K: Content, V, S] WeakHashMap<K, V, S>, from [K: Content, V] WeakHashMap<K, V>,
     where [K::Target: Eq + Hash,], [S: BuildHasher,],
     (K, V): |map, (key, value)| map.insert(&key, value));

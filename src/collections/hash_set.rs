@@ -1,4 +1,4 @@
-//! The set of contents that live.
+//! The weak set, keyed by content.
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
@@ -22,11 +22,10 @@ pub mod names {
 }
 use names::*;
 
-/// A hash set of weak pointers, told apart by their content's `Eq + Hash`.
+/// A hash set of weak pointers, keyed by the `Eq + Hash` of their content.
 ///
-/// A [`WeakHashMap`](crate::WeakHashMap) without values: everything said there holds here. Elements
-/// vanish when they die. For "the one handle for this content", take an
-/// [`Interner`](crate::Interner).
+/// A [`WeakHashMap`](crate::WeakHashMap) without values: its documentation also holds here. Elements disappear
+/// when they die. For one canonical handle per content, use an [`Interner`](crate::Interner).
 ///
 /// ```
 /// use weakly::{Strong, WeakHashSet};
@@ -36,7 +35,7 @@ use names::*;
 /// assert!(words.insert(&one));
 /// assert!(!words.insert(&other));
 /// assert!(words.contains("same"));
-/// drop(one); // `other` was not taken in
+/// drop(one); // `other` was not added
 /// assert!(words.is_empty());
 /// ```
 pub struct WeakHashSet<K: StrongRef, S = DefaultHashBuilder> {
@@ -44,16 +43,16 @@ pub struct WeakHashSet<K: StrongRef, S = DefaultHashBuilder> {
 }
 
 impl<K: StrongRef> WeakHashSet<K> {
-    /// An empty set. Allocates nothing before the first insert.
+    /// Creates an empty set. Allocates nothing before the first insert.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty set with room for `capacity` elements.
+    /// Creates an empty set with room for `capacity` elements.
     ///
     /// # Panics
-    /// If that is more than an address space holds.
+    /// If the size exceeds the address space.
     #[must_use]
     #[track_caller]
     pub fn with_capacity(capacity: usize) -> Self {
@@ -62,7 +61,7 @@ impl<K: StrongRef> WeakHashSet<K> {
 }
 
 impl<K: StrongRef, S> WeakHashSet<K, S> {
-    /// An empty set with a hasher of yours.
+    /// Creates an empty set that uses the given hasher.
     #[must_use]
     #[inline]
     pub const fn with_hasher(hasher: S) -> Self {
@@ -71,10 +70,10 @@ impl<K: StrongRef, S> WeakHashSet<K, S> {
         }
     }
 
-    /// An empty set with a hasher of yours and room for `capacity` elements.
+    /// Creates an empty set with room for `capacity` elements that uses the given hasher.
     ///
     /// # Panics
-    /// If that is more than an address space holds.
+    /// If the size exceeds the address space.
     #[must_use]
     #[track_caller]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
@@ -83,7 +82,7 @@ impl<K: StrongRef, S> WeakHashSet<K, S> {
         set
     }
 
-    /// The hasher.
+    /// Returns a reference to the hasher.
     #[must_use]
     #[inline]
     pub fn hasher(&self) -> &S {
@@ -100,33 +99,33 @@ where
 {
     algebra!();
 
-    /// Whether a live element says this. O(1).
+    /// Whether a live element has this content. O(1).
     #[must_use]
     #[inline]
     pub fn contains<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> bool {
         self.get(content).is_some()
     }
 
-    /// The live element that says this, as a strong pointer. O(1).
+    /// Returns the live element with this content, as a strong pointer. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
         let hash = HashValue::of(&self.store.hasher, content);
-        let (_, held) = self.store.table.find_by_content(hash, content)?;
-        Some(held)
+        let (_, pinned) = self.store.table.find_by_content(hash, content)?;
+        Some(pinned)
     }
 
-    /// Adds an element, if no live one says the same; says whether it did. O(1) amortised. An element
-    /// that is there stays, and if it dies, the content goes with it: [`replace`](Self::replace) if
-    /// the life of this one is to count.
+    /// Adds an element, unless a live one has equal content. Returns whether it was added. O(1) amortised. If
+    /// there is such an element, it stays, and the content leaves the set when that element dies. Use
+    /// [`replace`](Self::replace) if the life of this one is to count.
     #[inline]
     pub fn insert(&mut self, key: &K) -> bool {
-        self.store.table.look_ahead();
-        let mut held = None;
-        let lookup = by_content(&self.store.hasher, K::content(key), &mut held);
+        self.store.table.prefetch_notified();
+        let mut pinned = None;
+        let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
         let is_new = match self.store.find_place(lookup, |_| Some(())) {
             Place::Found(..) => false,
             Place::Vacant(vacant) => {
-                vacant.own(key, ());
+                vacant.set_owned(key, ());
                 true
             }
         };
@@ -134,37 +133,37 @@ where
         is_new
     }
 
-    /// Adds an element in the place of the live one that says the same, which is returned. O(1)
+    /// Adds an element, and removes and returns the live one with equal content, if there is one. O(1)
     /// amortised.
     pub fn replace(&mut self, key: &K) -> Option<K> {
-        let mut held = None;
-        let lookup = by_content(&self.store.hasher, K::content(key), &mut held);
+        let mut pinned = None;
+        let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
         match self.store.place(lookup, |_| Some(())) {
             Place::Found(mut found, ()) => {
-                found.own(&key, ());
-                held
+                found.set_owned(&key, ());
+                pinned
             }
-            // One that says something else may be held, if the hashes are equal.
+            // If hashes are equal, an element of another content may be pinned.
             Place::Vacant(vacant) => {
-                vacant.own(key, ());
+                vacant.set_owned(key, ());
                 None
             }
         }
     }
 
-    /// Removes the live element that says this; says whether there was one. O(1).
+    /// Removes the live element with this content. Returns whether there was one. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Hash + Equivalent<K::Target>>(&mut self, content: &Q) -> bool {
         self.take(content).is_some()
     }
 
-    /// Removes the live element that says this, and returns it as a strong pointer. O(1).
+    /// Removes the live element with this content, and returns it as a strong pointer. O(1).
     pub fn take<Q: ?Sized + Hash + Equivalent<K::Target>>(&mut self, content: &Q) -> Option<K> {
         self.store.table.tidy();
-        let mut held = None;
-        let lookup = by_content(&self.store.hasher, content, &mut held);
+        let mut pinned = None;
+        let lookup = by_content(&self.store.hasher, content, &mut pinned);
         self.store.remove(lookup)?;
-        held
+        pinned
     }
 }
 
@@ -197,7 +196,7 @@ impl<K: StrongRef, S: Default> Default for WeakHashSet<K, S> {
     }
 }
 
-/// The same live elements.
+/// Contains the same live elements.
 impl<K: Content, S: Clone + BuildHasher> Clone for WeakHashSet<K, S>
 where
     K::Target: Eq + Hash,
@@ -210,7 +209,7 @@ where
     }
 }
 
-/// Live elements that say the same.
+/// Compares the live elements by content.
 impl<K: Content, S: BuildHasher> PartialEq for WeakHashSet<K, S>
 where
     K::Target: Eq + Hash,

@@ -12,20 +12,20 @@ use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{ByContent, Content, StrongRef};
 use crate::table::{Owned, Place};
 
-/// One live handle for each content: handles that are given out for equal contents point to the same
-/// object for as long as any of them lives, so comparing contents is comparing addresses. It keeps none
-/// of them: what nobody uses any more goes, at once.
+/// Interns contents: equal contents get the same handle. All handles returned for equal contents point to one
+/// object for as long as any of them is live, so comparing addresses compares contents. The interner keeps none
+/// of them alive: an object that is no longer used dies at once.
 ///
-/// Over every kind of pointer: `Interner<Strong<str>>`, `Interner<Rc<Term>>`. What is said about
-/// content, `Hash` and `Eq` of [`WeakHashMap`](crate::WeakHashMap) holds here. (For threads that
-/// intern together there is [`concurrent::Interner`](crate::concurrent::Interner).)
+/// It works with every kind of pointer: `Interner<Strong<str>>`, `Interner<Rc<Term>>`. The documentation of
+/// [`WeakHashMap`](crate::WeakHashMap) about content, `Hash` and `Eq` also holds here. (For threads that share
+/// an interner, use [`concurrent::Interner`](crate::concurrent::Interner).)
 ///
 /// ```
 /// use weakly::{Interner, Strong};
 ///
 /// let mut words = Interner::<Strong<str>>::new();
 /// let one = words.intern_ref("word"); // allocates
-/// let other = words.intern_ref("word"); // finds
+/// let other = words.intern_ref("word"); // finds it
 /// assert!(Strong::ptr_eq(&one, &other));
 /// drop((one, other));
 /// assert!(words.is_empty());
@@ -33,25 +33,25 @@ use crate::table::{Owned, Place};
 ///
 /// # Deep terms
 ///
-/// A term whose children are interned is interned in O(its own size), if its `Hash` and `Eq` compare
-/// the children by identity: wrap them in [`ByIdentity`](crate::ByIdentity). Its drop glue, however,
-/// recurses through the children; [`dismantle`](crate::dismantle) in the term's `Drop` does not. The
-/// example `hash_cons` builds and drops a term of depth a million.
+/// A term whose children are interned is interned in O(its own size), if its `Hash` and `Eq` compare the
+/// children by identity: wrap them in [`ByIdentity`](crate::ByIdentity). But its drop glue recurses through the
+/// children. To avoid this, call [`dismantle`](crate::dismantle) in the term's `Drop`. The example `hash_cons`
+/// builds and drops a term of depth one million.
 pub struct Interner<K: StrongRef, S = DefaultHashBuilder> {
     store: Store<ByContent<K>, Owned<()>, S>,
 }
 
 impl<K: StrongRef> Interner<K> {
-    /// An empty interner. Allocates nothing before the first handle.
+    /// Creates an empty interner. Allocates nothing before the first handle.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty interner with room for `capacity` contents.
+    /// Creates an empty interner with room for `capacity` contents.
     ///
     /// # Panics
-    /// If that is more than an address space holds.
+    /// If the size exceeds the address space.
     #[must_use]
     #[track_caller]
     pub fn with_capacity(capacity: usize) -> Self {
@@ -60,7 +60,7 @@ impl<K: StrongRef> Interner<K> {
 }
 
 impl<K: StrongRef, S> Interner<K, S> {
-    /// An empty interner with a hasher of yours.
+    /// Creates an empty interner that uses the given hasher.
     #[must_use]
     #[inline]
     pub const fn with_hasher(hasher: S) -> Self {
@@ -69,10 +69,10 @@ impl<K: StrongRef, S> Interner<K, S> {
         }
     }
 
-    /// An empty interner with a hasher of yours and room for `capacity` contents.
+    /// Creates an empty interner with room for `capacity` contents that uses the given hasher.
     ///
     /// # Panics
-    /// If that is more than an address space holds.
+    /// If the size exceeds the address space.
     #[must_use]
     #[track_caller]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
@@ -81,7 +81,7 @@ impl<K: StrongRef, S> Interner<K, S> {
         interner
     }
 
-    /// The hasher.
+    /// Returns a reference to the hasher.
     #[must_use]
     #[inline]
     pub fn hasher(&self) -> &S {
@@ -90,7 +90,7 @@ impl<K: StrongRef, S> Interner<K, S> {
 
     housekeeping!();
 
-    /// All live handles, in no order. O(capacity).
+    /// Iterates over all live handles, in arbitrary order. O(capacity).
     pub fn iter(&self) -> Keys<'_, ByContent<K>, Owned<()>> {
         self.store.keys()
     }
@@ -100,19 +100,20 @@ impl<K: Content, S: BuildHasher> Interner<K, S>
 where
     K::Target: Eq + Hash,
 {
-    /// The live handle for this content, if there is one. O(1).
+    /// Returns the live handle for this content, if there is one. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
         self.find(HashValue::of(&self.store.hasher, content), content)
     }
 
-    /// The one handle for this content: the live one, or else what the value becomes. O(1) amortised.
+    /// Returns the handle for this content: the live one, or else a new one converted from the value. O(1)
+    /// amortised.
     ///
-    /// The value is whatever borrows as the content and becomes a handle: the content itself, a handle
-    /// (which is then the one, if there is no other), a `String` for `Strong<str>`.
+    /// The value can be anything that borrows as the content and converts into a handle: the content itself, a
+    /// handle (which is then taken, if there is no other), a `String` for `Strong<str>`.
     ///
     /// # Panics
-    /// If the value becomes a handle to another content than it borrows as, as far as the hash shows.
+    /// If the value converts into a handle with other content than it borrows as, as far as the hash shows.
     #[inline]
     #[track_caller]
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&mut self, value: T) -> K {
@@ -127,10 +128,11 @@ where
         })
     }
 
-    /// The one handle for this content, which is not copied unless there is none. O(1) amortised.
+    /// Returns the handle for this content. The content is copied only if there is no live handle. O(1)
+    /// amortised.
     ///
     /// # Panics
-    /// If the content becomes a handle to another content.
+    /// If the content converts into a handle with other content.
     #[inline]
     #[track_caller]
     pub fn intern_ref<Q>(&mut self, content: &Q) -> K
@@ -151,11 +153,11 @@ where
     where
         Q: ?Sized + Hash + Equivalent<K::Target>,
     {
-        let (_, held) = self.store.table.find_by_content(hash, content)?;
-        Some(held)
+        let (_, pinned) = self.store.table.find_by_content(hash, content)?;
+        Some(pinned)
     }
 
-    /// Makes the handle that is missing, and asks whether it has the content. Out of line: a hit is short.
+    /// Creates the missing handle, and checks its content. Out of line, to keep the path of a hit short.
     #[inline(never)]
     #[track_caller]
     fn add<T: Into<K>>(
@@ -164,17 +166,18 @@ where
         content: T,
         agrees: impl FnOnce(&K, &S) -> bool,
     ) -> K {
-        self.store.table.look_ahead();
+        self.store.table.prefetch_notified();
         let key = content.into();
-        agree(agrees(&key, &self.store.hasher));
-        let mut held = None;
+        assert_same_content(agrees(&key, &self.store.hasher));
+        let mut pinned = None;
         let has_content =
-            |there: &ByContent<K>| there.has_content(hash, K::content(&key), &mut held);
+            |there: &ByContent<K>| there.has_content(hash, K::content(&key), &mut pinned);
         let there = match self.store.find_place((hash, has_content), |_| Some(())) {
-            // Making the handle took a while, and code of the user's: but not this interner.
-            Place::Found(..) => held,
+            // The conversion ran user code, but could not change this interner. Only an inconsistent `Eq`, or
+            // other content of equal hash, leads here.
+            Place::Found(..) => pinned,
             Place::Vacant(vacant) => {
-                vacant.own(&key, ());
+                vacant.set_owned(&key, ());
                 None
             }
         };
@@ -184,10 +187,10 @@ where
 }
 
 #[track_caller]
-pub(crate) fn agree(same: bool) {
+pub(crate) fn assert_same_content(same: bool) {
     assert!(
         same,
-        "the value became a handle to another content than it was looked up by"
+        "the value was converted into a handle with other content than it was looked up by"
     );
 }
 

@@ -1,9 +1,9 @@
-//! The iterators of all the collections, over the sides of their entries: [`Owned`] or weak. Take them
-//! by their names in the module of the collection, such as [`weak_map::Iter`](crate::weak_map::Iter).
+//! The iterators of all the collections, generic over the slots of their entries: [`Owned`] or weak. Use the
+//! names in the module of the collection, such as [`weak_map::Iter`](crate::weak_map::Iter).
 //!
-//! All skip the dead. What is held weakly they give out as strong pointers, each valid for as long as
-//! the caller keeps it; none keeps alive what it has not given out yet. The lower bound of their
-//! `size_hint` is zero: any number of what is left may be dead.
+//! All of them skip the dead. Weak keys and values come as strong pointers, which stay valid as long as the
+//! caller keeps them. An iterator does not keep alive what it has not returned yet. The lower bound of every
+//! `size_hint` is zero, since any of the remaining entries may be dead.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -21,7 +21,7 @@ fn at_most(hint: (usize, Option<usize>)) -> (usize, Option<usize>) {
     (0, hint.1)
 }
 
-/// The live entries of a collection.
+/// An iterator over the live entries of a collection.
 pub struct Iter<'a, K: Shown, V: Shown>(hash_table::Iter<'a, Entry<K, V>>);
 
 impl<'a, K: Shown, V: Shown> Iter<'a, K, V> {
@@ -51,7 +51,7 @@ impl<K: Shown, V: Shown> Clone for Iter<'_, K, V> {
     }
 }
 
-/// The live entries of a collection, values to be changed.
+/// An iterator over the live entries of a collection, values mutable.
 pub struct IterMut<'a, K: Shown, V: Shown>(hash_table::IterMut<'a, Entry<K, V>>);
 
 impl<'a, K: Shown, V: Shown> IterMut<'a, K, V> {
@@ -75,7 +75,7 @@ impl<'a, K: Shown, V: Shown> Iterator for IterMut<'a, K, V> {
     }
 }
 
-macro_rules! halves {
+macro_rules! slot_iterators {
     ($($(#[$doc:meta])* $name:ident($inner:ident) -> $item:ty: |$entry:ident| $show:expr $(, $bound:ident)?;)*) => {$(
         $(#[$doc])*
         pub struct $name<'a, K: Shown, V: Shown>(hash_table::$inner<'a, Entry<K, V>>);
@@ -94,22 +94,22 @@ macro_rules! halves {
     )*};
 }
 
-halves! {
-    /// The keys of the live entries.
+slot_iterators! {
+    /// An iterator over the keys of the live entries.
     Keys(Iter) -> K::Ref<'a>: |entry| {
         (!entry.value.is_expired()).then_some(())?;
         Some(entry.key.show(entry.key.pin()?))
     };
-    /// The values of the live entries.
+    /// An iterator over the values of the live entries.
     Values(Iter) -> V::Ref<'a>: |entry| {
         (!entry.key.is_expired()).then_some(())?;
         Some(entry.value.show(entry.value.pin()?))
     };
-    /// The values of the live entries, to be changed.
+    /// An iterator over the values of the live entries, mutably.
     ValuesMut(IterMut) -> V::Mut<'a>: |entry| {
         (!entry.key.is_expired()).then_some(())?;
-        let held = entry.value.pin()?;
-        Some(entry.value.show_mut(held))
+        let guard = entry.value.pin()?;
+        Some(entry.value.show_mut(guard))
     };
 }
 
@@ -143,8 +143,8 @@ impl<K: Shown, V: Shown> Clone for Values<'_, K, V> {
     }
 }
 
-/// The weak sides of the live entries, without an upgrade.
-macro_rules! weak_halves {
+/// The weak keys or values of the live entries, without upgrading.
+macro_rules! weak_slot_iterators {
     ($($(#[$doc:meta])* $name:ident<$weak:ident, $other:ident>, $field:ident;)*) => {$(
         $(#[$doc])*
         pub struct $name<'a, K: Shown, V: Shown>(hash_table::Iter<'a, Entry<K, V>>);
@@ -187,14 +187,14 @@ macro_rules! weak_halves {
     )*};
 }
 
-weak_halves! {
-    /// The keys of the live entries, as weak handles.
+weak_slot_iterators! {
+    /// An iterator over the keys of the live entries, as weak handles.
     WeakKeys<K, V>, key;
-    /// The values of the live entries, as weak handles.
+    /// An iterator over the values of the live entries, as weak handles.
     WeakValues<V, K>, value;
 }
 
-/// The live entries of a collection, by value.
+/// An iterator over the live entries of a collection, by value.
 pub struct IntoIter<K: Shown, V: Shown>(IntoEntries<K, V>);
 
 impl<K: Shown, V: Shown> IntoIter<K, V> {
@@ -207,8 +207,8 @@ impl<K: Shown, V: Shown> Iterator for IntoIter<K, V> {
     type Item = (K::Item, V::Item);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (held, entry) = self.0.next(|entry| entry.pin())?;
-        Some(entry.take(held))
+        let (guard, entry) = self.0.next(|entry| entry.pin())?;
+        Some(entry.take(guard))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -216,7 +216,7 @@ impl<K: Shown, V: Shown> Iterator for IntoIter<K, V> {
     }
 }
 
-/// The keys of the live entries, by value.
+/// An iterator over the keys of the live entries, by value.
 pub struct IntoKeys<K: Shown, V: Shown>(pub(crate) IntoIter<K, V>);
 
 impl<K: Shown, V: Shown> Iterator for IntoKeys<K, V> {
@@ -224,8 +224,8 @@ impl<K: Shown, V: Shown> Iterator for IntoKeys<K, V> {
 
     fn next(&mut self) -> Option<K::Item> {
         let live = |entry: &mut Entry<K, V>| (!entry.value.is_expired()).then(|| entry.key.pin());
-        let (held, entry) = self.0.0.next(|entry| live(entry)?)?;
-        Some(entry.key.take(held))
+        let (guard, entry) = self.0.0.next(|entry| live(entry)?)?;
+        Some(entry.key.take(guard))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -233,7 +233,7 @@ impl<K: Shown, V: Shown> Iterator for IntoKeys<K, V> {
     }
 }
 
-/// The values of the live entries, by value.
+/// An iterator over the values of the live entries, by value.
 pub struct IntoValues<K: Shown, V: Shown>(pub(crate) IntoIter<K, V>);
 
 impl<K: Shown, V: Shown> Iterator for IntoValues<K, V> {
@@ -241,8 +241,8 @@ impl<K: Shown, V: Shown> Iterator for IntoValues<K, V> {
 
     fn next(&mut self) -> Option<V::Item> {
         let live = |entry: &mut Entry<K, V>| (!entry.key.is_expired()).then(|| entry.value.pin());
-        let (held, entry) = self.0.0.next(|entry| live(entry)?)?;
-        Some(entry.value.take(held))
+        let (guard, entry) = self.0.0.next(|entry| live(entry)?)?;
+        Some(entry.value.take(guard))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -250,11 +250,11 @@ impl<K: Shown, V: Shown> Iterator for IntoValues<K, V> {
     }
 }
 
-/// The live entries of a collection, which is empty from now on. Entries that it has not given out are
-/// dropped with it.
+/// An iterator over the live entries of a collection that was emptied. Dropping the iterator drops the entries
+/// that it has not returned.
 pub struct Drain<'a, K: Shown, V: Shown> {
     entries: IntoIter<K, V>,
-    /// The signature of std's, so that a later version may give the collection its memory back.
+    /// The signature of std's `Drain`, so that a later version may return the memory to the collection.
     store: PhantomData<&'a mut Table<K, V>>,
 }
 
@@ -279,7 +279,7 @@ impl<K: Shown, V: Shown> Iterator for Drain<'_, K, V> {
     }
 }
 
-/// [`Drain`], keys only.
+/// Like [`Drain`], but returns keys only.
 pub struct DrainKeys<'a, K: Shown, V: Shown>(pub(crate) Drain<'a, K, V>);
 
 impl<K: Shown, V: Shown> Iterator for DrainKeys<'_, K, V> {
@@ -294,9 +294,9 @@ impl<K: Shown, V: Shown> Iterator for DrainKeys<'_, K, V> {
     }
 }
 
-/// What the dead leave: the values of dead keys, the keys of dead values.
+/// An iterator over what the dead leave: the values of dead keys, the keys of dead values.
 pub struct DrainDead<'a, K: Slot, V: Slot> {
-    /// None once it has said so: from then on nobody is handed out who dies later.
+    /// `None` once the iterator has returned `None`: it does not return entries that die later.
     table: Option<&'a mut Table<K, V>>,
     search: Search,
 }
@@ -344,7 +344,7 @@ impl<K: Slot, V: Slot> fmt::Debug for DrainDead<'_, K, V> {
     }
 }
 
-/// The live entries for which a predicate is true, one taken out at each step.
+/// An iterator over the live entries for which a predicate returns true, removing one at each step.
 #[must_use = "iterators are lazy: this takes out nothing unless it is used"]
 pub struct ExtractIf<'a, K: Shown, V: Shown, F> {
     table: &'a mut Table<K, V>,
@@ -369,12 +369,12 @@ where
     type Item = (K::Item, V::Item);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (held, entry) = self.table.take_next(&mut self.walk, |entry| {
+        let (guard, entry) = self.table.take_next(&mut self.walk, |entry| {
             let (key, mut value) = entry.pin()?;
             let wanted = (self.take)(entry.key.peek(&key), entry.value.peek_mut(&mut value));
             wanted.then_some((key, value))
         })?;
-        Some(entry.take(held))
+        Some(entry.take(guard))
     }
 }
 
@@ -389,7 +389,7 @@ impl<K: Shown, V: Shown, F> FusedIterator for ExtractIf<'_, K, V, F> where
 {
 }
 
-macro_rules! courtesies {
+macro_rules! fused_and_debug {
     ($($name:ident[$($life:lifetime)?])*) => {$(
         impl<K: Shown, V: Shown> FusedIterator for $name<$($life,)? K, V> {}
 
@@ -403,7 +403,7 @@ macro_rules! courtesies {
     )*};
 }
 
-courtesies! {
+fused_and_debug! {
     Iter['_] IterMut['_] Keys['_] Values['_] ValuesMut['_] Drain['_] DrainKeys['_]
     IntoIter[] IntoKeys[] IntoValues[]
 }

@@ -1,4 +1,4 @@
-//! The map whose keys are weak, by identity.
+//! The map with weak keys, keyed by identity.
 
 use core::fmt;
 use core::ops::Index;
@@ -36,44 +36,42 @@ pub mod names {
 }
 use names::*;
 
-/// A hash map with weak keys, told apart by identity, and owned values: a side table for objects
-/// that you do not own.
+/// A hash map with weak keys, keyed by identity, and owned values: a side table for objects that you do not
+/// own.
 ///
-/// An entry lives as long as its key. The map never holds a strong pointer, and the key needs no
-/// `Hash` and no `Eq`; two equal values in two objects are two keys. Keys are
-/// [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc),
-/// [`Rc`](alloc::rc::Rc), or a pointer of your own that implements [`StrongRef`]. Lookups take
-/// whatever [identifies](Identify) the key; they never upgrade, never write to the object, and
-/// register nothing.
+/// An entry lives as long as its key. The map keeps no strong pointer. The key needs no `Hash` and no `Eq`; two
+/// equal values in two objects are two keys. Keys are [`Strong`](crate::Strong),
+/// [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or your own
+/// pointers that implement [`StrongRef`]. Lookups take anything that [identifies](Identify) the key; they never
+/// upgrade, never write to the object, and register nothing.
 ///
 /// # When a dead key's value is destroyed
 ///
-/// From the key's death on, its entry is not found any more and (with `Strong` and `local::Strong`)
-/// does not count. Its **value** is destroyed on the map's thread, by the map's own next operations:
+/// From the key's death on, no lookup finds its entry, and (with `Strong` and `local::Strong`) `len` does not
+/// count it. The map's next operations destroy its **value**, on the map's thread:
 ///
-/// * each method that takes `&mut self` drains up to 16 notices of deaths, `insert` at its end and the
-///   others before anything else (`iter_mut`, `values_mut`, `get_mut` and `drain_dead` excepted: they give
-///   out what there is);
+/// * each method that takes `&mut self` drains up to 16 death notices, `insert` at its end and the others
+///   before anything else (but `iter_mut`, `values_mut` and `get_mut` drain none, and `drain_dead` returns the
+///   values instead);
 /// * [`purge`](Self::purge) drains all;
-/// * growing, shrinking, clearing and dropping the map do so too.
+/// * growing, shrinking, clearing and dropping the map also drain all.
 ///
-/// Where that is too early, because a value's destructor uses the map again, which is in a `RefCell`, or
-/// takes long: with [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) the values are kept until `purge`,
+/// This may be too early: because a value's destructor uses the same map, which is in a `RefCell`, or because
+/// it takes long. With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) the values are kept until `purge`,
 /// [`drain_dead`](Self::drain_dead), `clear` or the end of the map.
 ///
-/// Methods that take `&self` never destroy a value; they never run code of yours, except that
-/// iteration hands out strong keys, and if yours is the last when you drop it, its object dies there.
-/// So values need not be `Send` when keys are: keys die on any thread, values only ever with the map.
+/// Methods that take `&self` never destroy a value. They never run user code, with one exception: iterators
+/// return strong keys, and if yours is the last when you drop it, its object dies there. So values need not be
+/// `Send` when keys are: keys die on any thread, but values only on the map's.
 ///
-/// For `Arc` and `Rc`, which do not announce their deaths, each `&mut self` method instead looks at 16
-/// buckets in turn, growth and `purge` at all of them.
+/// `Arc` and `Rc` send no death notices. For them each `&mut self` method sweeps the next 16 buckets instead;
+/// growth and `purge` sweep all.
 ///
 /// # Values that own their key
 ///
-/// Such a key never dies while the map holds the value: the entry stays until it is removed or the
-/// map goes, which breaks the cycle. Values that need their key should hold a weak handle;
-/// [`get_or_insert_with`](Self::get_or_insert_with) and
-/// [`VacantEntry::insert_with_key`] pass one in.
+/// Such a key never dies while the map contains the value: the entry stays until it is removed or the map is
+/// dropped, which breaks the cycle. Values that need their key should have a weak handle to it;
+/// [`get_or_insert_with`](Self::get_or_insert_with) and [`VacantEntry::insert_with_key`] provide one.
 ///
 /// # Examples
 ///
@@ -92,7 +90,7 @@ pub struct WeakMap<K: WeakKey, V> {
 }
 
 impl<K: WeakKey, V> WeakMap<K, V> {
-    /// An empty map. Allocates nothing before the first insert.
+    /// Creates an empty map. Allocates nothing before the first insert.
     #[must_use]
     #[inline]
     pub const fn new() -> Self {
@@ -101,10 +99,10 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         }
     }
 
-    /// An empty map with room for `capacity` entries.
+    /// Creates an empty map with room for `capacity` entries.
     ///
     /// # Panics
-    /// If that is more than an address space holds.
+    /// If the size exceeds the address space.
     #[must_use]
     #[track_caller]
     pub fn with_capacity(capacity: usize) -> Self {
@@ -115,14 +113,14 @@ impl<K: WeakKey, V> WeakMap<K, V> {
 
     housekeeping!();
 
-    /// Hands out the values of dead keys instead of destroying them: all that are dead now and, while
-    /// the iterator runs, those that die. What it has not handed out when it is dropped stays.
-    /// Costs what [`purge`](Self::purge) does.
+    /// Removes dead keys, and returns their values instead of destroying them: those of all keys that are dead
+    /// now, and of those that die while the iterator runs. Values that it has not returned when it is dropped
+    /// stay in the map. Costs as much as [`purge`](Self::purge).
     ///
-    /// By default other operations destroy values of the dead too, so that only what they have left is
-    /// handed out. With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is all. For a map in a `RefCell`
-    /// or behind a lock whose values' destructors use the map again, this is the way: set that, and
-    /// whenever it suits, collect, give the map back, then drop.
+    /// By default, other operations also destroy values of dead keys, so only the remaining ones are returned.
+    /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) all are. Use that for a map in a `RefCell` or
+    /// behind a lock whose values' destructors use the same map: set the policy, collect the dead values when
+    /// it suits you, end the borrow, then drop them.
     ///
     /// ```
     /// use weakly::{Strong, WeakMap};
@@ -142,7 +140,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     /// textures.set_reclaim(Reclaim::OnRequest);
     /// textures.insert(&window, 17);
     /// drop(window);
-    /// textures.insert(&other, 18); // would else destroy the 17
+    /// textures.insert(&other, 18); // would otherwise destroy the 17
     /// assert_eq!(textures.len(), 1);
     /// assert!(textures.drain_dead().eq([17]));
     /// ```
@@ -157,24 +155,24 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         self.get(key).is_some()
     }
 
-    /// The value of a key. O(1); never touches the key's payload, and the words before it only if it is
-    /// larger than 256 bytes with them, or in other collections too.
+    /// Returns the value of a key. O(1). Never touches the key's payload. Touches the words before it only if
+    /// they and the payload are larger than 256 bytes together, or if the key is in other collections too.
     ///
-    /// An expired weak handle finds nothing. Inside the key's own destructor, a reference to it still
-    /// finds its entry.
+    /// An expired weak handle finds nothing. Inside the key's own destructor, a reference to it still finds its
+    /// entry.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<&V> {
         self.store.get(by_addr(key.addr()))
     }
 
-    /// The value of a key. O(1). Works off no notices: what you get is what is there.
+    /// Returns the value of a key, mutably. O(1). Drains no notices, so it destroys no other value.
     #[inline]
     pub fn get_mut<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<&mut V> {
         let (hash, eq) = by_addr(key.addr());
         Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 
-    /// The place of a key, to look at, fill or clear it with one lookup. O(1) amortised.
+    /// Returns the place of a key, to inspect, fill or clear it with one lookup. O(1) amortised.
     ///
     /// ```
     /// use weakly::{Strong, WeakMap};
@@ -193,15 +191,15 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         }
     }
 
-    /// Sets the value of a key, and returns the one it had. O(1) amortised. The collection takes no
-    /// strong pointer: the key goes in by reference.
+    /// Sets the value of a key, and returns the old one. O(1) amortised. The key is passed by reference: the
+    /// map takes no strong pointer.
     #[inline]
     pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
-        self.store.table.look_ahead();
+        self.store.table.prefetch_notified();
         let old = match self.store.find_place(by_addr(K::addr(key)), |_| Some(())) {
-            Place::Found(mut found, ()) => Some(found.own(&key, value)),
+            Place::Found(mut found, ()) => Some(found.set_owned(&key, value)),
             Place::Vacant(vacant) => {
-                vacant.own(key, value);
+                vacant.set_owned(key, value);
                 None
             }
         };
@@ -213,8 +211,8 @@ impl<K: WeakKey, V> WeakMap<K, V> {
 
     /// Removes a key, and returns its value. O(1).
     ///
-    /// (In the destructor of an `Arc`'s or `Rc`'s payload, where the key is dead already, the sweep that
-    /// comes first may have destroyed the value.)
+    /// (In the destructor of the payload of an `Arc` or `Rc`, the key is dead already, and the sweep at the
+    /// beginning may have destroyed the value.)
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
         self.store.table.tidy();
@@ -222,17 +220,17 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     }
 }
 
-/// What gives keys out, as strong or weak pointers, and what does so for all entries.
+/// Methods that return keys, as strong or weak pointers, and methods over all entries.
 impl<K: StrongRef, V> WeakMap<K, V> {
-    /// The key, as a strong pointer, and its value. O(1). `None` also in the key's destructor.
+    /// Returns the key, as a strong pointer, and its value. O(1). Returns `None` in the key's destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, &V)> {
         self.store.get_key_value(by_addr(key.addr()))
     }
 
     making!();
 
-    /// Removes a key, and returns it, as a strong pointer, with its value. O(1). In the key's own
-    /// destructor, where there is no strong pointer any more, the entry stays.
+    /// Removes a key, and returns it, as a strong pointer, with its value. O(1). In the key's own destructor
+    /// there is no strong pointer any more: the entry stays.
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
         self.store.table.tidy();
         self.store.remove_entry(by_addr(key.addr()))
@@ -247,7 +245,7 @@ impl<K: WeakKey, V> Default for WeakMap<K, V> {
     }
 }
 
-/// The same live keys with clones of the values; each map forgets by itself.
+/// Contains the same live keys, with clones of the values. Each map drops its entries on its own.
 impl<K: StrongRef, V: Clone> Clone for WeakMap<K, V> {
     fn clone(&self) -> Self {
         let mut copy = Self::with_capacity(self.len());
@@ -257,7 +255,7 @@ impl<K: StrongRef, V: Clone> Clone for WeakMap<K, V> {
     }
 }
 
-/// The same live keys, by identity, with equal values.
+/// Compares the live keys by identity, and their values.
 impl<K: StrongRef, V: PartialEq> PartialEq for WeakMap<K, V> {
     fn eq(&self, other: &Self) -> bool {
         let mut live = 0;
@@ -287,7 +285,7 @@ impl<K: WeakKey, V, Q: ?Sized + Identify<K>> Index<&Q> for WeakMap<K, V> {
     }
 }
 
-// The handles are dropped as they go in: those that nobody else holds leave nothing.
+// The handles are dropped after each insert: an entry whose handle was the last dies at once.
 collecting!([K: StrongRef, V] WeakMap<K, V>, from [K: StrongRef, V] WeakMap<K, V>, where [], [],
     (K, V): |map, (key, value)| map.insert(&key, value));
 collecting!(['a, K: StrongRef, V] WeakMap<K, V>, from ['a, K: StrongRef, V] WeakMap<K, V>, where [], [],

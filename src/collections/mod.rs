@@ -1,8 +1,8 @@
-//! The collections of one owner: thin faces of one [store](store::Store).
+//! The collections for one owner: thin faces of one [store](store::Store).
 //!
-//! The order of the files: `shown`, which says what the slots of an entry show to users; `iter`, `entry` and
-//! `store`, which work on any slots; `common` and `algebra`, the methods that several collections share; and then
-//! the collections, of which none uses another.
+//! The order of the files: `shown`, how the slots of an entry are shown to users; `iter`, `entry` and `store`,
+//! which work on any slots; `common` and `algebra`, the methods that several collections share; and then the
+//! collections, none of which uses another.
 
 pub(crate) mod algebra;
 pub(crate) mod common;

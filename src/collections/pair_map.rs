@@ -1,4 +1,4 @@
-//! The map both of whose sides are weak.
+//! The map with weak keys and weak values.
 
 use core::fmt;
 
@@ -32,14 +32,13 @@ pub mod names {
 }
 use names::*;
 
-/// A hash map with weak keys, told apart by identity, and weak values: relations between objects that
-/// you own neither of.
+/// A hash map with weak keys, keyed by identity, and weak values: a relation between objects none of which you
+/// own.
 ///
-/// An entry lives while both its key and its value do; the first of the two to die ends it, and a
-/// half-dead entry is never shown. The two may be of different kinds of pointer. What is said of
-/// [`WeakMap`](crate::WeakMap) about keys and lookups, and of [`WeakValueMap`](crate::WeakValueMap)
-/// about values, holds here. The map owns nothing of anybody's, so burying the dead runs no code of
-/// yours.
+/// An entry lives while both its key and its value are live. The first death of the two ends it; a half-dead
+/// entry is never shown. Key and value may be pointers of different kinds. The documentation of
+/// [`WeakMap`](crate::WeakMap) about keys and lookups, and that of [`WeakValueMap`](crate::WeakValueMap) about
+/// values, also holds here. The map owns no user data, so reclaiming dead entries runs no user code.
 ///
 /// ```
 /// use weakly::{Strong, WeakPairMap};
@@ -57,7 +56,7 @@ pub struct WeakPairMap<K: StrongRef, V: StrongRef> {
 }
 
 impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
-    /// An empty map. Allocates nothing before the first insert.
+    /// Creates an empty map. Allocates nothing before the first insert.
     #[must_use]
     #[inline]
     pub const fn new() -> Self {
@@ -66,10 +65,10 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
         }
     }
 
-    /// An empty map with room for `capacity` entries.
+    /// Creates an empty map with room for `capacity` entries.
     ///
     /// # Panics
-    /// If that is more than an address space holds.
+    /// If the size exceeds the address space.
     #[must_use]
     #[track_caller]
     pub fn with_capacity(capacity: usize) -> Self {
@@ -80,7 +79,8 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
 
     housekeeping!();
 
-    /// Whether the key has a live value. O(1). A moment's answer where other threads hold the value.
+    /// Whether the key has a live value. O(1). If other threads own the value, the answer may be outdated at
+    /// once.
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
@@ -89,34 +89,34 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
         entry.is_some_and(|entry| !entry.value.is_expired())
     }
 
-    /// The live value of a key, as a strong pointer. O(1). Inside the key's own destructor, a reference
+    /// Returns the live value of a key, as a strong pointer. O(1). Inside the key's own destructor, a reference
     /// to it still finds its value.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         self.store.get(by_addr(key.addr()))
     }
 
-    /// The key and its live value, as strong pointers. O(1). `None` also in the key's destructor.
+    /// Returns the key and its live value, as strong pointers. O(1). Returns `None` in the key's destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
         self.store.get_key_value(by_addr(key.addr()))
     }
 
-    /// The live value of a key that is known to have one. O(1).
+    /// Returns the live value of a key that is known to have one. O(1).
     ///
     /// # Panics
-    /// If it has none; the message is that of [`Expired`], which says what to look for.
+    /// If it has none. The message is that of [`Expired`], which explains what to look for.
     #[must_use]
     #[track_caller]
     pub fn expect<Q: ?Sized + Identify<K>>(&self, key: &Q) -> V {
-        // Not in a closure, which would be the caller that the panic names.
+        // Not in a closure: `#[track_caller]` would report the closure.
         let Some(value) = self.get(key) else {
             Expired::of::<V::Target>().panic()
         };
         value
     }
 
-    /// The place of a key, to look at, fill or clear it with one lookup. A dead value reads as vacant.
-    /// O(1) amortised.
+    /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value is dead has
+    /// a vacant entry. O(1) amortised.
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
         let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.pin();
@@ -126,11 +126,11 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
         }
     }
 
-    /// Sets the value of a key, and returns the live one that it had. O(1) amortised. The map takes no
-    /// strong pointer: both go in by reference.
+    /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. Both are passed by
+    /// reference: the map takes no strong pointer.
     #[inline]
     pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
-        self.store.table.look_ahead();
+        self.store.table.prefetch_notified();
         let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.pin();
         let old = match self.store.find_place(by_addr(K::addr(key)), live) {
             Place::Found(mut found, old) => {
@@ -149,7 +149,7 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     /// Sets the value of a key that has no live one. O(1) amortised.
     ///
     /// # Errors
-    /// If it has one, the error holds its entry.
+    /// If the key has a live value. The error contains its entry.
     pub fn try_insert<'k>(
         &mut self,
         key: &'k K,
@@ -164,28 +164,26 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
         }
     }
 
-    /// The live value of a key, or `value`, which then becomes its value. O(1) amortised.
+    /// Returns the live value of a key, or inserts and returns `value`. O(1) amortised.
     pub fn get_or_insert(&mut self, key: &K, value: V) -> V {
         self.entry(key).or_insert(value)
     }
 
-    /// The live value of a key, or the one that `make` makes, which then becomes its value. O(1)
-    /// amortised, one lookup.
+    /// Returns the live value of a key, or inserts and returns what `make` returns. O(1) amortised, one lookup.
     ///
     /// # Panics
-    /// If `make` does; the map is then as before.
+    /// If `make` panics. The map is then unchanged.
     pub fn get_or_insert_with(&mut self, key: &K, make: impl FnOnce(&K) -> V) -> V {
         self.entry(key).or_insert_with_key(|key| make(key))
     }
 
-    /// The live value of a key, or the one that `make` makes, which then becomes its value. O(1)
-    /// amortised, one lookup.
+    /// Returns the live value of a key, or inserts and returns what `make` returns. O(1) amortised, one lookup.
     ///
     /// # Errors
-    /// That of `make`; the map is then as before.
+    /// The error of `make`. The map is then unchanged.
     ///
     /// # Panics
-    /// If `make` does; the map is then as before.
+    /// If `make` panics. The map is then unchanged.
     pub fn try_get_or_insert_with<E>(
         &mut self,
         key: &K,
@@ -194,14 +192,14 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
         self.entry(key).or_try_insert_with_key(|key| make(key))
     }
 
-    /// Removes a key, and returns its value, if that lives. O(1).
+    /// Removes a key, and returns its value, if that is live. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
         self.store.table.tidy();
         self.store.remove(by_addr(key.addr()))
     }
 
-    /// Removes a key, and returns it with its value, if both live. O(1).
+    /// Removes a key, and returns it with its value, if both are live. O(1).
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
         self.store.table.tidy();
         self.store.remove_entry(by_addr(key.addr()))
@@ -209,17 +207,17 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
 
     weak_values!();
 
-    /// All live entries, as strong pointers, in no order. O(capacity).
+    /// Iterates over all live entries, as strong pointers, in arbitrary order. O(capacity).
     pub fn iter(&self) -> Iter<'_, K, V> {
         self.store.iter()
     }
 
-    /// The keys of all live entries, as strong pointers, in no order. O(capacity).
+    /// Iterates over the keys of all live entries, as strong pointers, in arbitrary order. O(capacity).
     pub fn keys(&self) -> Keys<'_, K, V> {
         self.store.keys()
     }
 
-    /// The keys of all entries that are not dead by now, as weak handles, without an upgrade.
+    /// Iterates over the keys of all entries that have not expired, as weak handles, without upgrading.
     /// O(capacity).
     pub fn weak_keys(&self) -> WeakKeys<'_, K, V> {
         self.store.weak_keys()
@@ -232,7 +230,7 @@ impl<K: StrongRef, V: StrongRef> Default for WeakPairMap<K, V> {
     }
 }
 
-/// The same live entries; each map forgets by itself.
+/// Contains the same live entries. Each map drops its entries on its own.
 impl<K: StrongRef, V: StrongRef> Clone for WeakPairMap<K, V> {
     fn clone(&self) -> Self {
         let mut copy = Self::with_capacity(self.len());
@@ -242,7 +240,7 @@ impl<K: StrongRef, V: StrongRef> Clone for WeakPairMap<K, V> {
     }
 }
 
-/// The same live keys, by identity, with equal values (as the pointers compare: by what they point to).
+/// Compares the live keys by identity, and the values as the pointers compare: by their targets.
 impl<K: StrongRef, V: StrongRef + PartialEq> PartialEq for WeakPairMap<K, V> {
     fn eq(&self, other: &Self) -> bool {
         let mut live = 0;
@@ -261,7 +259,7 @@ impl<K: StrongRef + fmt::Debug, V: StrongRef + fmt::Debug> fmt::Debug for WeakPa
     }
 }
 
-// The handles are dropped as they go in: those that nobody else holds leave nothing.
+// The handles are dropped after each insert: an entry with a handle that was the last dies at once.
 collecting!([K: StrongRef, V: StrongRef] WeakPairMap<K, V>,
     from [K: StrongRef, V: StrongRef] WeakPairMap<K, V>, where [], [],
     (K, V): |map, (key, value)| map.insert(&key, &value));

@@ -1,4 +1,4 @@
-//! The set of objects that it does not own.
+//! The weak set, keyed by identity.
 
 use core::fmt;
 
@@ -18,10 +18,11 @@ pub mod names {
 }
 use names::*;
 
-/// A hash set of weak pointers, told apart by identity: which objects have been seen, are dirty, are
+/// A hash set of weak pointers, keyed by identity: which objects have been visited, are dirty, or are
 /// subscribed.
 ///
-/// A [`WeakMap`](crate::WeakMap) without values: everything said there holds here. Elements vanish when they die.
+/// A [`WeakMap`](crate::WeakMap) without values: its documentation also holds here. Elements disappear when
+/// they die.
 ///
 /// ```
 /// use weakly::{Strong, WeakSet};
@@ -39,7 +40,7 @@ pub struct WeakSet<K: WeakKey> {
 }
 
 impl<K: WeakKey> WeakSet<K> {
-    /// An empty set. Allocates nothing before the first insert.
+    /// Creates an empty set. Allocates nothing before the first insert.
     #[must_use]
     #[inline]
     pub const fn new() -> Self {
@@ -48,10 +49,10 @@ impl<K: WeakKey> WeakSet<K> {
         }
     }
 
-    /// An empty set with room for `capacity` elements.
+    /// Creates an empty set with room for `capacity` elements.
     ///
     /// # Panics
-    /// If that is more than an address space holds.
+    /// If the size exceeds the address space.
     #[must_use]
     #[track_caller]
     pub fn with_capacity(capacity: usize) -> Self {
@@ -62,21 +63,21 @@ impl<K: WeakKey> WeakSet<K> {
 
     housekeeping!();
 
-    /// Whether the object is an element. O(1). See [`WeakMap::get`](crate::WeakMap::get).
+    /// Whether the set contains the object. O(1). See [`WeakMap::get`](crate::WeakMap::get).
     #[must_use]
     #[inline]
     pub fn contains<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         self.store.get(by_addr(key.addr())).is_some()
     }
 
-    /// Adds an object; says whether it is new. O(1) amortised.
+    /// Adds an object. Returns whether it was added. O(1) amortised.
     #[inline]
     pub fn insert(&mut self, key: &K) -> bool {
-        self.store.table.look_ahead();
+        self.store.table.prefetch_notified();
         let is_new = match self.store.find_place(by_addr(K::addr(key)), |_| Some(())) {
             Place::Found(..) => false,
             Place::Vacant(vacant) => {
-                vacant.own(key, ());
+                vacant.set_owned(key, ());
                 true
             }
         };
@@ -84,7 +85,7 @@ impl<K: WeakKey> WeakSet<K> {
         is_new
     }
 
-    /// Removes an object; says whether it was there. O(1).
+    /// Removes an object. Returns whether there was one. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> bool {
         self.store.table.tidy();
@@ -92,12 +93,12 @@ impl<K: WeakKey> WeakSet<K> {
     }
 }
 
-/// What gives elements out, as strong or weak pointers, and what does so for all of them.
+/// Methods that return elements, as strong or weak pointers, and methods over all of them.
 impl<K: StrongRef> WeakSet<K> {
     algebra!();
     set_methods!();
 
-    /// The element, as a strong pointer. O(1). `None` also in its own destructor.
+    /// Returns the element, as a strong pointer. O(1). Returns `None` in its own destructor.
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
         let (key, _) = self.store.get_key_value(by_addr(key.addr()))?;
         Some(key)
@@ -137,7 +138,7 @@ impl<K: WeakKey> Default for WeakSet<K> {
     }
 }
 
-/// The same live elements.
+/// Contains the same live elements.
 impl<K: StrongRef> Clone for WeakSet<K> {
     fn clone(&self) -> Self {
         let mut copy = Self::with_capacity(self.len());
@@ -147,7 +148,7 @@ impl<K: StrongRef> Clone for WeakSet<K> {
     }
 }
 
-/// The same live elements, by identity.
+/// Compares the live elements by identity.
 impl<K: StrongRef> PartialEq for WeakSet<K> {
     fn eq(&self, other: &Self) -> bool {
         self.len_live() == other.len_live() && self.is_subset(other)

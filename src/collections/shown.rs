@@ -1,5 +1,5 @@
-//! What the slots of an entry show to users: what a collection owns, by reference; what it holds weakly,
-//! as a strong pointer, if there still is one.
+//! How the slots of an entry are shown to users: what a collection owns, by reference; what it refers to
+//! weakly, as a strong pointer, if it is live.
 
 use core::hash::{BuildHasher, Hash};
 
@@ -9,33 +9,33 @@ use crate::table::{Entry, Owned, Slot};
 
 /// A slot that can be shown. Sealed.
 pub trait Shown: Slot {
-    /// What it is: the value that the collection owns, or the pointer that it has no share in.
+    /// What is shown: the value that the collection owns, or a strong pointer to the object it watches.
     type Item;
-    /// What keeps it there while it is looked at.
+    /// What keeps the item alive while it is shown.
     #[doc(hidden)]
     type Guard;
-    /// How it is given out.
+    /// The item as a lookup returns it.
     type Ref<'a>
     where
         Self: 'a;
-    /// How it is given out to be changed.
+    /// The item as a lookup returns it for changing.
     type Mut<'a>
     where
         Self: 'a;
 
-    /// None if it is dead.
+    /// Keeps the item alive, or returns `None` if it is dead.
     #[doc(hidden)]
     fn pin(&self) -> Option<Self::Guard>;
     #[doc(hidden)]
-    fn show(&self, held: Self::Guard) -> Self::Ref<'_>;
+    fn show(&self, guard: Self::Guard) -> Self::Ref<'_>;
     #[doc(hidden)]
-    fn show_mut(&mut self, held: Self::Guard) -> Self::Mut<'_>;
+    fn show_mut(&mut self, guard: Self::Guard) -> Self::Mut<'_>;
     #[doc(hidden)]
-    fn peek<'a>(&'a self, held: &'a Self::Guard) -> &'a Self::Item;
+    fn peek<'a>(&'a self, guard: &'a Self::Guard) -> &'a Self::Item;
     #[doc(hidden)]
-    fn peek_mut<'a>(&'a mut self, held: &'a mut Self::Guard) -> &'a mut Self::Item;
+    fn peek_mut<'a>(&'a mut self, guard: &'a mut Self::Guard) -> &'a mut Self::Item;
     #[doc(hidden)]
-    fn take(self, held: Self::Guard) -> Self::Item;
+    fn take(self, guard: Self::Guard) -> Self::Item;
 }
 
 impl<T> Shown for Owned<T> {
@@ -99,33 +99,33 @@ impl<W: Upgrade> Shown for W {
     }
 
     #[inline]
-    fn show(&self, held: W::Pointer) -> W::Pointer {
-        held
+    fn show(&self, guard: W::Pointer) -> W::Pointer {
+        guard
     }
 
     #[inline]
-    fn show_mut(&mut self, held: W::Pointer) -> W::Pointer {
-        held
+    fn show_mut(&mut self, guard: W::Pointer) -> W::Pointer {
+        guard
     }
 
     #[inline]
-    fn peek<'a>(&'a self, held: &'a W::Pointer) -> &'a W::Pointer {
-        held
+    fn peek<'a>(&'a self, guard: &'a W::Pointer) -> &'a W::Pointer {
+        guard
     }
 
     #[inline]
-    fn peek_mut<'a>(&'a mut self, held: &'a mut W::Pointer) -> &'a mut W::Pointer {
-        held
+    fn peek_mut<'a>(&'a mut self, guard: &'a mut W::Pointer) -> &'a mut W::Pointer {
+        guard
     }
 
     #[inline]
-    fn take(self, held: W::Pointer) -> W::Pointer {
-        held
+    fn take(self, guard: W::Pointer) -> W::Pointer {
+        guard
     }
 }
 
 impl<K: Slot, V: Slot> Entry<K, V> {
-    /// Whether one slot is dead, announced or not.
+    /// Whether one slot is dead, notified or not.
     #[inline]
     pub(crate) fn is_expired(&self) -> bool {
         self.key.is_expired() || self.value.is_expired()
@@ -141,7 +141,7 @@ impl<K: Slot, V: Slot> Entry<K, V> {
 }
 
 impl<K: Shown, V: Shown> Entry<K, V> {
-    /// Keeps both slots there; none if one is dead: a half-dead entry is never shown.
+    /// Pins both slots, or returns `None` if one is dead: a half-dead entry is never shown.
     #[inline]
     pub(crate) fn pin(&self) -> Option<(K::Guard, V::Guard)> {
         Some((self.key.pin()?, self.value.pin()?))
@@ -153,9 +153,9 @@ impl<K: Shown, V: Shown> Entry<K, V> {
     }
 }
 
-/// A key's slot, which knows its hash, or how to make it again with the collection's hasher.
+/// The slot of a key. It stores its hash, or can compute it again with the collection's hasher.
 pub(crate) trait Keyed<S>: Slot {
-    /// The hash by which its entry is found, now that the entry is to be moved.
+    /// The hash under which the entry is stored, for moving it.
     fn hash(&self, value: &impl Slot, hasher: &S) -> HashValue;
 }
 
@@ -166,8 +166,8 @@ impl<W: Watch, S> Keyed<S> for W {
     }
 }
 
-/// The key is not asked again where the value's notice has a hash: should the key say another by now, that
-/// notice would miss its entry.
+/// Where the value's notice carries a hash, that hash is taken, and the key's `Hash` is not called again: if it
+/// returned another hash by now, the notice would miss its entry.
 impl<K: Hash, S: BuildHasher> Keyed<S> for Owned<K> {
     #[inline]
     fn hash(&self, value: &impl Slot, hasher: &S) -> HashValue {
@@ -177,12 +177,12 @@ impl<K: Hash, S: BuildHasher> Keyed<S> for Owned<K> {
     }
 }
 
-/// A key as it is given to a collection: by reference if it will be held weakly, else by value.
+/// A key as it is passed to a collection: by reference if the collection refers to it weakly, else by value.
 pub trait Given<K: Slot> {
-    /// Becomes the key's slot of an entry.
+    /// Creates the key's slot of an entry.
     #[doc(hidden)]
     fn enter(self, hash: HashValue, queue: &mut K::Queue) -> K;
-    /// Takes the place of the key that is there, if that is held weakly.
+    /// Replaces the key of an entry, if the collection refers to it weakly.
     #[doc(hidden)]
     fn replace(&self, old: &mut K, hash: HashValue, queue: &mut K::Queue);
 }

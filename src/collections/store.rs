@@ -1,5 +1,5 @@
-//! A table with its hasher, and all that the collections have in common: the faces only say which sides
-//! they have, how their keys are looked up, and what their users are promised.
+//! A table with its hasher, and everything the collections have in common. The faces only choose the slots, the
+//! kind of lookup, and the promises of their documentation.
 
 use alloc::collections::TryReserveError;
 use core::hash::{BuildHasher, Hash};
@@ -29,13 +29,13 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
     }
 }
 
-/// What a lookup takes: a hash, and whether a key of that hash is the one. Lookups by identity.
+/// A lookup by identity: a hash, and whether a key of that hash is the right one.
 #[inline]
 pub(crate) fn by_addr<W: Watch>(addr: *const ()) -> (HashValue, impl Fn(&W) -> bool + Copy) {
     (HashValue::of_addr(addr), move |watch: &W| watch.is_at(addr))
 }
 
-/// Lookups of keys that the collection owns.
+/// A lookup by a key that the collection owns.
 #[inline]
 pub(crate) fn by_key<'q, K, Q, S>(
     hasher: &S,
@@ -50,12 +50,12 @@ where
     })
 }
 
-/// Lookups of weak keys by what they say; the key that is found is left in `held`.
+/// A lookup of weak keys by content. The key that is found is left in `pinned`.
 #[inline]
 pub(crate) fn by_content<'q, K, Q, S>(
     hasher: &S,
     content: &'q Q,
-    held: &'q mut Option<K>,
+    pinned: &'q mut Option<K>,
 ) -> (
     HashValue,
     impl FnMut(&ByContent<K>) -> bool + use<'q, K, Q, S>,
@@ -67,7 +67,7 @@ where
 {
     let hash = HashValue::of(hasher, content);
     (hash, move |slot: &ByContent<K>| {
-        slot.has_content(hash, content, held)
+        slot.has_content(hash, content, pinned)
     })
 }
 
@@ -89,28 +89,29 @@ impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
             .shrink_to(min_capacity, |entry| entry.hash(&self.hasher));
     }
 
-    /// The place of a key, for as long as the caller likes. What is dead goes before.
+    /// The place of a key, which the caller may keep while the store is borrowed. Reclaims some of the dead
+    /// first.
     #[inline]
     pub(crate) fn place<R>(
         &mut self,
         lookup: (HashValue, impl FnMut(&K) -> bool),
-        recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
+        pin: impl FnOnce(&Entry<K, V>) -> Option<R>,
     ) -> Place<'_, K, V, R> {
         self.table.tidy();
-        self.find_place(lookup, recognise)
+        self.find_place(lookup, pin)
     }
 
-    /// As [`place`](Self::place), without the dead going. An insert that is over at once lets them go after,
-    /// when the memory that it takes to find the first has had time to come: see
-    /// [`look_ahead`](Table::look_ahead).
+    /// As [`place`](Self::place), without reclaiming the dead. An insert that completes at once reclaims them
+    /// after it, when the memory for the first one has been prefetched: see
+    /// [`prefetch_notified`](Table::prefetch_notified).
     #[inline]
     pub(crate) fn find_place<R>(
         &mut self,
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
-        recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
+        pin: impl FnOnce(&Entry<K, V>) -> Option<R>,
     ) -> Place<'_, K, V, R> {
         self.table
-            .place(hash, eq, recognise, |entry| entry.hash(&self.hasher))
+            .place(hash, eq, pin, |entry| entry.hash(&self.hasher))
     }
 }
 
@@ -126,7 +127,7 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
 }
 
 impl<K: Slot, V: Shown, S> Store<K, V, S> {
-    /// The value that is found. The key is not asked whether it lives.
+    /// The value of the entry that is found. Does not check whether the key is live.
     #[inline]
     pub(crate) fn get(
         &self,
@@ -136,20 +137,20 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         Some(value.show(value.pin()?))
     }
 
-    /// Takes out the value that is found. The key is not asked whether it lives.
+    /// Removes the entry that is found, and returns its value. Does not check whether the key is live.
     #[inline]
     pub(crate) fn remove(
         &mut self,
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
     ) -> Option<V::Item> {
-        let hold = |entry: &Entry<K, V>| entry.value.pin();
-        let (held, entry) = self.table.remove_if(hash, eq, hold)?;
-        Some(entry.value.take(held))
+        let pin = |entry: &Entry<K, V>| entry.value.pin();
+        let (guard, entry) = self.table.remove_if(hash, eq, pin)?;
+        Some(entry.value.take(guard))
     }
 }
 
 impl<K: Shown, V: Shown, S> Store<K, V, S> {
-    /// The entry that is found, if both sides live.
+    /// The entry that is found, if both its key and its value are live.
     #[inline]
     pub(crate) fn get_key_value(
         &self,
@@ -160,19 +161,19 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
         Some((entry.key.show(key), entry.value.show(value)))
     }
 
-    /// Takes out the entry that is found, if both sides live.
+    /// Removes the entry that is found, if both its key and its value are live.
     pub(crate) fn remove_entry(
         &mut self,
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
     ) -> Option<(K::Item, V::Item)> {
-        let (held, entry) = self.table.remove_if(hash, eq, Entry::pin)?;
-        Some(entry.take(held))
+        let (guard, entry) = self.table.remove_if(hash, eq, Entry::pin)?;
+        Some(entry.take(guard))
     }
 
     pub(crate) fn pop(&mut self) -> Option<(K::Item, V::Item)> {
         self.table.tidy();
-        let (held, entry) = self.table.pop(|entry| entry.pin())?;
-        Some(entry.take(held))
+        let (guard, entry) = self.table.pop(|entry| entry.pin())?;
+        Some(entry.take(guard))
     }
 
     pub(crate) fn extract_if<F>(&mut self, take: F) -> ExtractIf<'_, K, V, F>
@@ -229,9 +230,9 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
 }
 
 impl<'a, K: Slot, T> Vacant<'a, K, Owned<T>> {
-    /// Fills the place with a key and an owned value.
+    /// Inserts a key and an owned value.
     #[inline]
-    pub(crate) fn own(self, key: impl Given<K>, value: T) -> Found<'a, K, Owned<T>> {
+    pub(crate) fn set_owned(self, key: impl Given<K>, value: T) -> Found<'a, K, Owned<T>> {
         self.fill(|watch| Entry {
             key: key.enter(watch.hash, watch.keys),
             value: Owned(value),
@@ -240,10 +241,10 @@ impl<'a, K: Slot, T> Vacant<'a, K, Owned<T>> {
 }
 
 impl<K: Slot, T> Found<'_, K, Owned<T>> {
-    /// Sets the value. Where another key may stand for this one, it goes: the entry is to live as long
-    /// as the key that its value was given with.
+    /// Sets the value. If another key may stand in for this one, this one replaces it: the entry lives as long
+    /// as the key that its value was last given with.
     #[inline]
-    pub(crate) fn own(&mut self, key: &impl Given<K>, value: T) -> T {
+    pub(crate) fn set_owned(&mut self, key: &impl Given<K>, value: T) -> T {
         let (entry, watch) = self.change();
         if K::BY_CONTENT {
             key.replace(&mut entry.key, watch.hash, watch.keys);
@@ -253,15 +254,15 @@ impl<K: Slot, T> Found<'_, K, Owned<T>> {
 }
 
 impl<'a, K: Slot, V: Watch> Vacant<'a, K, V> {
-    /// Fills the place with a key and a weak value.
+    /// Inserts a key and a weak value.
     #[inline]
     pub(crate) fn set_weak(self, key: impl Given<K>, value: &V::Key) -> Found<'a, K, V> {
-        /// The one side, should the other's pointer panic.
+        /// Deregisters the value if user code of the key's pointer panics.
         struct Undo<'d, V: Slot>(Option<V>, &'d mut V::Queue);
         impl<V: Slot> Drop for Undo<'_, V> {
             fn drop(&mut self) {
                 if let Some(value) = &mut self.0 {
-                    value.end(self.1);
+                    value.deregister(self.1);
                 }
             }
         }
@@ -272,14 +273,14 @@ impl<'a, K: Slot, V: Watch> Vacant<'a, K, V> {
             let value = undo.0.take();
             Entry {
                 key,
-                value: value.unwrap_or_else(|| unreachable!("it is still there")),
+                value: value.unwrap_or_else(|| unreachable!("the value is still there")),
             }
         })
     }
 }
 
 impl<K: Slot, V: Watch> Found<'_, K, V> {
-    /// Sets the value. A key of the same content takes the place of the one that is there.
+    /// Sets the value. A key of equal content replaces the one in the entry.
     #[inline]
     pub(crate) fn set_weak(&mut self, key: &impl Given<K>, value: &V::Key) {
         let (entry, watch) = self.change();

@@ -1,4 +1,4 @@
-//! A key that gives no pointer back: what is not about giving keys out takes it.
+//! A key that cannot be upgraded is accepted by everything that does not return keys.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -9,12 +9,12 @@ use crate::hash::HashValue;
 use crate::reference::{Watch, WeakKey};
 use crate::{WeakMap, WeakSet};
 
-/// It can be watched, and nothing else.
+/// A key that can be watched, and nothing else.
 struct Anchor(Arc<u8>);
 
 struct AnchorWatch(Weak<u8>);
 
-// SAFETY: an `Arc`'s address, which the weak pointer of the watch pins.
+// SAFETY: the address of an `Arc`'s payload, which the weak pointer of the watch pins.
 #[allow(unsafe_code)]
 unsafe impl WeakKey for Anchor {
     type Watch = AnchorWatch;
@@ -43,9 +43,9 @@ impl Watch for AnchorWatch {
         HashValue::of_addr(self.0.as_ptr().cast())
     }
 
-    fn keep(_: HashValue) {}
+    fn store_hash(_: HashValue) {}
 
-    fn kept(&self, (): ()) -> HashValue {
+    fn stored_hash(&self, (): ()) -> HashValue {
         self.hash()
     }
 
@@ -59,7 +59,7 @@ impl Watch for AnchorWatch {
 }
 
 #[test]
-fn a_map_takes_a_key_that_gives_nothing_back() {
+fn a_map_accepts_a_key_that_cannot_be_upgraded() {
     let (a, b) = (Anchor(Arc::new(1)), Anchor(Arc::new(1)));
     let mut map = WeakMap::new();
     assert_eq!(map.insert(&a, "a".to_owned()), None);
@@ -74,7 +74,7 @@ fn a_map_takes_a_key_that_gives_nothing_back() {
 }
 
 #[test]
-fn a_set_takes_a_key_that_gives_nothing_back() {
+fn a_set_accepts_a_key_that_cannot_be_upgraded() {
     let (a, b) = (Anchor(Arc::new(1)), Anchor(Arc::new(1)));
     let mut set = WeakSet::default();
     assert!(set.insert(&a) && !set.insert(&a) && set.insert(&b));

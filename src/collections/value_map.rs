@@ -1,4 +1,4 @@
-//! The map whose values are weak.
+//! The map with weak values.
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
@@ -36,27 +36,28 @@ pub mod names {
 }
 use names::*;
 
-/// A hash map with owned keys and weak values: "the one live object of this name, if there is one".
-/// For assets, connections, open documents, interned objects.
+/// A hash map with owned keys and weak values: the live object for a name, if there is one. Use it for assets,
+/// connections, open documents, interned objects.
 ///
-/// An entry lives as long as its value; the map keeps no value alive. So whoever inserts must keep the
-/// value, or hand it to somebody who does: [`insert`](Self::insert) takes it by reference, and what
-/// gives one out ([`get`](Self::get), [`get_or_insert_with`](Self::get_or_insert_with)) gives a strong
-/// pointer. The death of a value that has been replaced touches nothing.
+/// An entry lives as long as its value; the map keeps no value alive. So the caller that inserts a value must
+/// keep it alive, or pass it on to an owner: [`insert`](Self::insert) takes it by reference, and methods that
+/// return one ([`get`](Self::get), [`get_or_insert_with`](Self::get_or_insert_with)) return a strong pointer.
+/// The death of a value that has been replaced changes nothing.
 ///
-/// Values are [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong),
-/// [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or a pointer of your own ([`StrongRef`]). Keys are
-/// hashed as in std's map, and found by [`Equivalent`] ones (`&str` for `String`). If `Hash` or `Eq` of
-/// a key change while it is in the map, or contradict each other, lookups may miss; nothing worse.
+/// Values are [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc),
+/// [`Rc`](alloc::rc::Rc), or your own pointers ([`StrongRef`]). Keys are hashed as in std's map, and found by
+/// [`Equivalent`] ones (`&str` for `String`). If `Hash` or `Eq` of a key change while it is in the map, or
+/// contradict each other, lookups may miss; nothing worse happens.
 ///
 /// # When a dead value's key is destroyed
 ///
-/// From the value's death on, its entry is not found, and reads as vacant; with `Strong` and
-/// `local::Strong` it does not count either. Its **key**, which the map owns, is destroyed by the map's
-/// own next operations, as the values of a [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed)
-/// are: up to 16 at each `&mut self` method, all at [`purge`](Self::purge), at growth, and with the
-/// map; or only when [asked for](crate::Reclaim::OnRequest). Methods that take `&self` destroy no key; but the strong pointer that they make, or drop
-/// because the key did not fit, may turn out to be the last.
+/// From the value's death on, no lookup finds its entry, and the entry is vacant; with `Strong` and
+/// `local::Strong`, `len` does not count it either. The map owns its **key**, and the map's next operations
+/// destroy it, like the values of a [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed): up to 16
+/// in each `&mut self` method, all in [`purge`](Self::purge), at growth, and when the map is dropped; or only
+/// when [asked for](crate::Reclaim::OnRequest). Methods that take `&self` destroy no key. But they may create a
+/// strong pointer, and drop it if the key did not match: if that turns out to be the last, the value dies
+/// there.
 ///
 /// ```
 /// use weakly::{Strong, WeakValueMap};
@@ -75,7 +76,7 @@ pub struct WeakValueMap<K, V: StrongRef, S = DefaultHashBuilder> {
 }
 
 impl<K, V: StrongRef> WeakValueMap<K, V> {
-    /// An empty map. Allocates nothing before the first insert.
+    /// Creates an empty map. Allocates nothing before the first insert.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -83,10 +84,10 @@ impl<K, V: StrongRef> WeakValueMap<K, V> {
 }
 
 impl<K: Eq + Hash, V: StrongRef> WeakValueMap<K, V> {
-    /// An empty map with room for `capacity` entries.
+    /// Creates an empty map with room for `capacity` entries.
     ///
     /// # Panics
-    /// If that is more than an address space holds.
+    /// If the size exceeds the address space.
     #[must_use]
     #[track_caller]
     pub fn with_capacity(capacity: usize) -> Self {
@@ -95,7 +96,7 @@ impl<K: Eq + Hash, V: StrongRef> WeakValueMap<K, V> {
 }
 
 impl<K, V: StrongRef, S> WeakValueMap<K, V, S> {
-    /// An empty map with a hasher of yours.
+    /// Creates an empty map that uses the given hasher.
     #[must_use]
     #[inline]
     pub const fn with_hasher(hasher: S) -> Self {
@@ -104,7 +105,7 @@ impl<K, V: StrongRef, S> WeakValueMap<K, V, S> {
         }
     }
 
-    /// The hasher.
+    /// Returns a reference to the hasher.
     #[must_use]
     #[inline]
     pub fn hasher(&self) -> &S {
@@ -113,10 +114,10 @@ impl<K, V: StrongRef, S> WeakValueMap<K, V, S> {
 }
 
 impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
-    /// An empty map with a hasher of yours and room for `capacity` entries.
+    /// Creates an empty map with room for `capacity` entries that uses the given hasher.
     ///
     /// # Panics
-    /// If that is more than an address space holds.
+    /// If the size exceeds the address space.
     #[must_use]
     #[track_caller]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
@@ -127,10 +128,10 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     housekeeping!();
 
-    /// Hands out the keys of dead values instead of destroying them: all that are dead now and, while
-    /// the iterator runs, those that die. What it has not handed out when it is dropped stays.
-    /// Costs what [`purge`](Self::purge) does. That it is really all, and no other operation destroys some,
-    /// takes [`Reclaim::OnRequest`](crate::Reclaim::OnRequest).
+    /// Removes dead values, and returns their keys instead of destroying them: those of all values that are
+    /// dead now, and of those that die while the iterator runs. Keys that it has not returned when it is
+    /// dropped stay in the map. Costs as much as [`purge`](Self::purge). To get all keys, and have no other
+    /// operation destroy some, set [`Reclaim::OnRequest`](crate::Reclaim::OnRequest).
     ///
     /// ```
     /// use weakly::{Strong, WeakValueMap};
@@ -144,8 +145,8 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         self.store.drain_dead()
     }
 
-    /// Whether the key has a live value. O(1). A moment's answer where other threads hold the value: to
-    /// use it, [`get`](Self::get) it.
+    /// Whether the key has a live value. O(1). If other threads own the value, the answer may be outdated at
+    /// once: to use the value, call [`get`](Self::get).
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> bool {
@@ -154,33 +155,33 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         entry.is_some_and(|entry| !entry.value.is_expired())
     }
 
-    /// The live value of a key, as a strong pointer. O(1).
+    /// Returns the live value of a key, as a strong pointer. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<V> {
         self.store.get(by_key(&self.store.hasher, key))
     }
 
-    /// The key that is in the map, and its live value as a strong pointer. O(1).
+    /// Returns the stored key, and its live value as a strong pointer. O(1).
     pub fn get_key_value<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<(&K, V)> {
         self.store.get_key_value(by_key(&self.store.hasher, key))
     }
 
-    /// The live value of a key that is known to have one. O(1).
+    /// Returns the live value of a key that is known to have one. O(1).
     ///
     /// # Panics
-    /// If it has none; the message is that of [`Expired`], which says what to look for.
+    /// If it has none. The message is that of [`Expired`], which explains what to look for.
     #[must_use]
     #[track_caller]
     pub fn expect<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> V {
-        // Not in a closure, which would be the caller that the panic names.
+        // Not in a closure: `#[track_caller]` would report the closure.
         let Some(value) = self.get(key) else {
             Expired::of::<V::Target>().panic()
         };
         value
     }
 
-    /// The place of a key, to look at, fill or clear it with one lookup. A dead value reads as vacant.
-    /// O(1) amortised.
+    /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value is dead has
+    /// a vacant entry. O(1) amortised.
     ///
     /// ```
     /// use weakly::{Strong, WeakValueMap};
@@ -200,11 +201,11 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         }
     }
 
-    /// Sets the value of a key, and returns the live one that it had. O(1) amortised. The map takes no
-    /// strong pointer: keep the value, or the entry goes at once.
+    /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. The map takes no strong
+    /// pointer: keep the value alive, or the entry dies at once.
     #[inline]
     pub fn insert(&mut self, key: K, value: &V) -> Option<V> {
-        self.store.table.look_ahead();
+        self.store.table.prefetch_notified();
         let lookup = by_key(&self.store.hasher, &key);
         let old = match self.store.find_place(lookup, |entry| entry.value.pin()) {
             Place::Found(mut found, old) => {
@@ -223,7 +224,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// Sets the value of a key that has no live one. O(1) amortised.
     ///
     /// # Errors
-    /// If it has one, the error holds its entry.
+    /// If the key has a live value. The error contains its entry.
     pub fn try_insert(&mut self, key: K, value: &V) -> Result<(), OccupiedError<'_, K, V>> {
         match self.entry(key) {
             Entry::Occupied(entry) => Err(OccupiedError { entry }),
@@ -234,28 +235,26 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         }
     }
 
-    /// The live value of a key, or `value`, which then becomes its value. O(1) amortised.
+    /// Returns the live value of a key, or inserts and returns `value`. O(1) amortised.
     pub fn get_or_insert(&mut self, key: K, value: V) -> V {
         self.entry(key).or_insert(value)
     }
 
-    /// The live value of a key, or the one that `make` makes, which then becomes its value. O(1)
-    /// amortised, one lookup.
+    /// Returns the live value of a key, or inserts and returns what `make` returns. O(1) amortised, one lookup.
     ///
     /// # Panics
-    /// If `make` does; the map is then as before.
+    /// If `make` panics. The map is then unchanged.
     pub fn get_or_insert_with(&mut self, key: K, make: impl FnOnce(&K) -> V) -> V {
         self.entry(key).or_insert_with_key(make)
     }
 
-    /// The live value of a key, or the one that `make` makes, which then becomes its value. O(1)
-    /// amortised, one lookup.
+    /// Returns the live value of a key, or inserts and returns what `make` returns. O(1) amortised, one lookup.
     ///
     /// # Errors
-    /// That of `make`; the map is then as before.
+    /// The error of `make`. The map is then unchanged.
     ///
     /// # Panics
-    /// If `make` does; the map is then as before.
+    /// If `make` panics. The map is then unchanged.
     ///
     /// ```
     /// use weakly::{Strong, WeakValueMap};
@@ -275,13 +274,13 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         self.entry(key).or_try_insert_with_key(make)
     }
 
-    /// Removes a key, and returns its value, if that lives. O(1).
+    /// Removes a key, and returns its value, if that is live. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Hash + Equivalent<K>>(&mut self, key: &Q) -> Option<V> {
         self.remove_entry(key).map(|(_, value)| value)
     }
 
-    /// Removes a key, and returns it with its value, if that lives. O(1).
+    /// Removes a key, and returns it with its value, if that is live. O(1).
     pub fn remove_entry<Q: ?Sized + Hash + Equivalent<K>>(&mut self, key: &Q) -> Option<(K, V)> {
         self.store.table.tidy();
         let lookup = by_key(&self.store.hasher, key);
@@ -290,12 +289,12 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     weak_values!();
 
-    /// All live entries, values as strong pointers, in no order. O(capacity).
+    /// Iterates over all live entries, values as strong pointers, in arbitrary order. O(capacity).
     pub fn iter(&self) -> Iter<'_, K, V> {
         self.store.iter()
     }
 
-    /// The keys of all live values, in no order. O(capacity); upgrades nobody.
+    /// Iterates over the keys of all live values, in arbitrary order, without upgrading. O(capacity).
     pub fn keys(&self) -> Keys<'_, K, V> {
         self.store.keys()
     }
@@ -307,7 +306,7 @@ impl<K, V: StrongRef, S: Default> Default for WeakValueMap<K, V, S> {
     }
 }
 
-/// The same live values under clones of the keys; each map forgets by itself.
+/// Contains the same live values under clones of the keys. Each map drops its entries on its own.
 impl<K: Clone + Eq + Hash, V: StrongRef, S: Clone + BuildHasher> Clone for WeakValueMap<K, V, S> {
     fn clone(&self) -> Self {
         let mut copy = Self::with_capacity_and_hasher(self.len(), self.hasher().clone());
@@ -317,7 +316,7 @@ impl<K: Clone + Eq + Hash, V: StrongRef, S: Clone + BuildHasher> Clone for WeakV
     }
 }
 
-/// The same keys with equal live values (as the pointers compare: by what they point to).
+/// Compares the keys of live values, and the values as the pointers compare: by their targets.
 impl<K: Eq + Hash, V: StrongRef + PartialEq, S: BuildHasher> PartialEq for WeakValueMap<K, V, S> {
     fn eq(&self, other: &Self) -> bool {
         let mut live = 0;
@@ -336,7 +335,7 @@ impl<K: fmt::Debug, V: StrongRef + fmt::Debug, S> fmt::Debug for WeakValueMap<K,
     }
 }
 
-// The handles are dropped as they go in: those that nobody else holds leave nothing.
+// The handles are dropped after each insert: an entry whose handle was the last dies at once.
 collecting!([K, V: StrongRef, S] WeakValueMap<K, V, S>, from [K, V: StrongRef] WeakValueMap<K, V>,
     where [K: Eq + Hash,], [S: BuildHasher,],
     (K, V): |map, (key, value)| map.insert(key, &value));

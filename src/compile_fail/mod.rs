@@ -1,9 +1,9 @@
-//! What must not compile, each beside something that is nearly the same and does: so that an example
-//! does not fail for a reason of its own. What must compile on its own is in `tests/auto_traits.rs`.
+//! Code that must not compile. Each example stands beside one that is nearly the same and compiles, so that it
+//! does not fail for another reason. What must compile on its own is in `tests/auto_traits.rs`.
 
 mod shared;
 
-/// A map crosses threads if its values do; a map of one thread's handles never does.
+/// A map is `Send` if its values are; a map of `local` handles never is.
 ///
 /// ```
 /// # use weakly::{Strong, WeakMap};
@@ -21,8 +21,8 @@ mod shared;
 /// std::thread::spawn(move || drop(map));
 /// ```
 ///
-/// A map of pairs does if both sides do: the notices of one thread's handles go to a queue of that thread,
-/// whichever side they are on.
+/// A map of pairs is `Send` if both its keys and its values are: the notices of `local` handles go to a queue
+/// of their own thread, whether they are keys or values.
 ///
 /// ```
 /// # use weakly::{Strong, WeakPairMap, local};
@@ -40,7 +40,7 @@ mod shared;
 /// std::thread::spawn(move || drop(map));
 /// ```
 ///
-/// Threads that intern together need a lock.
+/// Threads that share an interner need a lock.
 ///
 /// ```
 /// # use weakly::{Interner, Strong};
@@ -62,7 +62,7 @@ mod shared;
 /// ```
 struct MapsAcrossThreads;
 
-/// A handle crosses threads if its payload can be shared.
+/// A handle is `Send` if its payload is `Send` and `Sync`.
 ///
 /// ```
 /// # use weakly::Strong;
@@ -86,7 +86,7 @@ struct MapsAcrossThreads;
 /// ```
 struct HandlesAcrossThreads;
 
-/// What a finalizer owns crosses threads with it, unless object and finalizer stay on one.
+/// What a finalizer owns must be `Send`, unless the object is `local`: then both stay on one thread.
 ///
 /// ```
 /// # use weakly::{Strong, local};
@@ -103,7 +103,7 @@ struct HandlesAcrossThreads;
 /// Strong::finalize(&Strong::new(1), move || drop(state));
 /// ```
 ///
-/// It may run at any time, so it borrows nothing.
+/// A finalizer may run at any time, so it borrows nothing.
 ///
 /// ```compile_fail,E0597
 /// # use weakly::Strong;
@@ -114,7 +114,7 @@ struct HandlesAcrossThreads;
 /// ```
 struct Finalizers;
 
-/// Two threads cannot change one map at once, nor drain it (item 71 of the behaviours).
+/// Two threads cannot change or drain one map at the same time (item 71 of the behaviours).
 ///
 /// ```
 /// # use weakly::{Strong, WeakMap};
@@ -151,7 +151,7 @@ struct TwoDrains;
 /// map.insert(&key, text.as_str());
 /// ```
 ///
-/// So must what an owned key borrows.
+/// What an owned key borrows must outlive the map as well.
 ///
 /// ```
 /// # use weakly::{Strong, WeakValueMap};
@@ -169,7 +169,7 @@ struct TwoDrains;
 /// ```
 struct BorrowedValues;
 
-/// So must what a payload borrows outlive the handle.
+/// What a payload borrows must outlive the handle.
 ///
 /// ```
 /// # use weakly::Strong;
@@ -185,7 +185,7 @@ struct BorrowedValues;
 /// ```
 struct BorrowedPayloads;
 
-/// What a lookup has found is borrowed from the map.
+/// The result of a lookup borrows from the map.
 ///
 /// ```
 /// # use weakly::{Strong, WeakMap};
@@ -212,7 +212,8 @@ struct BorrowedPayloads;
 /// assert_eq!(found, Some(&5));
 /// ```
 ///
-/// A weak value is not: it is the caller's own handle, whatever becomes of the map. But the key beside it is.
+/// A weak value does not: it is the caller's own handle, whatever happens to the map. But the key beside it
+/// does.
 ///
 /// ```
 /// # use weakly::{Strong, WeakValueMap};
@@ -231,7 +232,8 @@ struct BorrowedPayloads;
 /// assert_eq!(found, Some((&"five", value)));
 /// ```
 ///
-/// Nor does a value that is found by its key's content outlive the map by the key that was held for that.
+/// A value that was found by its key's content borrows from the map, although the key was upgraded for the
+/// lookup.
 ///
 /// ```compile_fail,E0502
 /// # use weakly::{Strong, WeakHashMap};
@@ -243,8 +245,8 @@ struct BorrowedPayloads;
 /// ```
 struct Lookups;
 
-/// While an iterator is open, the map does not change (items 89 to 91); nor while a closure makes a
-/// value for it (item 12).
+/// While an iterator is open, the map cannot be changed (items 89 to 91); nor while a closure computes a value
+/// for it (item 12).
 ///
 /// ```
 /// # use weakly::{Strong, WeakMap};
@@ -278,7 +280,7 @@ struct Lookups;
 /// map.get_or_insert_with(&key, |_| map.remove(&key).unwrap());
 /// ```
 ///
-/// Nor do the other collections, where what is being made is weak.
+/// The same holds for the other collections, where the computed value is weak.
 ///
 /// ```
 /// # use weakly::{Strong, WeakValueMap};
@@ -322,8 +324,8 @@ struct OpenIterators;
 /// ```
 struct Addresses;
 
-/// Only a strong handle is inserted: nothing on the stack, nothing that is never freed, no weak
-/// handle, and none of another kind (item 130).
+/// Only a strong handle of the key type can be inserted: no reference to the stack or to a static, no weak
+/// handle, and no other kind of pointer (item 130).
 ///
 /// ```
 /// # use weakly::{Strong, WeakSet};
@@ -350,7 +352,7 @@ struct Addresses;
 /// let mut set = WeakSet::<&'static i32>::new();
 /// ```
 ///
-/// The same goes for values that are held weakly.
+/// The same holds for weak values.
 ///
 /// ```
 /// # use weakly::{Strong, WeakValueMap};
@@ -368,7 +370,7 @@ struct Addresses;
 /// ```
 struct OnlyHandlesAreKeys;
 
-/// What is told apart by its content needs one that can be told apart.
+/// Collections keyed by content require `Eq` and `Hash` of the content.
 ///
 /// ```
 /// # use weakly::{Strong, WeakHashMap};
@@ -380,7 +382,7 @@ struct OnlyHandlesAreKeys;
 /// ```
 struct Contents;
 
-/// A reference that may be to a part of another object does not identify a key; see
+/// A reference that may point to a part of another object does not identify a key; see
 /// [`Identify`](crate::Identify).
 ///
 /// ```
@@ -395,7 +397,7 @@ struct Contents;
 /// ```
 struct PlainReferences;
 
-/// A set is not changed with itself (item 104 of the behaviours): a copy is.
+/// A set cannot be changed with itself as the operand (item 104 of the behaviours); with a copy it can.
 ///
 /// ```
 /// # use weakly::{Strong, WeakSet};

@@ -1,6 +1,6 @@
-//! Of what threads share.
+//! Collections that threads share.
 
-/// What is said under a key is of the key's type, and who asks gets that.
+/// The value of an attribute has the type that its key declares.
 ///
 /// ```
 /// # use weakly::{AttributeKey, Attributes, Strong};
@@ -25,7 +25,7 @@
 /// let depth: Option<String> = attributes.get(&node, Depth);
 /// ```
 ///
-/// What has not been declared a key is none.
+/// A type that is not declared as a key cannot be used as one.
 ///
 /// ```compile_fail,E0277
 /// # use weakly::{AttributeKey, Attributes, Strong};
@@ -34,7 +34,7 @@
 /// attributes.has(&node, Depth);
 /// ```
 ///
-/// Threads share a namespace, so a value can be shared too.
+/// Threads share a namespace, so its values must be `Sync`.
 ///
 /// ```
 /// # use weakly::AttributeKey;
@@ -48,7 +48,7 @@
 /// ```
 struct AttributeKeys;
 
-/// An attribute is of objects that live on any thread.
+/// The pointers to the objects of an attribute must be `Send` and `Sync`.
 ///
 /// ```
 /// # use weakly::{Attribute, Strong};
@@ -68,7 +68,7 @@ struct AttributeKeys;
 /// let attribute = Attribute::<Strong<std::cell::Cell<u32>>, String>::new();
 /// ```
 ///
-/// A static one is shared, and so are its values.
+/// A static attribute is shared, and so are its values.
 ///
 /// ```
 /// # use weakly::{Attribute, Strong};
@@ -81,7 +81,7 @@ struct AttributeKeys;
 /// static VISITS: Attribute<Strong<u32>, Cell<u32>> = Attribute::new();
 /// ```
 ///
-/// What writes takes the pointer, of which a dying object has none any more.
+/// Methods that write take the pointer, which a dying object no longer has.
 ///
 /// ```
 /// # use weakly::{Attribute, Strong};
@@ -105,7 +105,7 @@ struct AttributeKeys;
 /// ```
 struct AttributesAcrossThreads;
 
-/// A memo is keyed by pointers that threads share, and hands out clones.
+/// The keys of a memo are pointers that threads share, and its lookups return clones.
 ///
 /// ```
 /// # use weakly::{Memo, Strong};
@@ -121,7 +121,7 @@ struct AttributesAcrossThreads;
 /// let memo = Memo::<Strong<u32>, u32>::new();
 /// ```
 ///
-/// A computation is of one thread, and does not outlast itself.
+/// A computation's context stays on one thread, and does not outlive the computation.
 ///
 /// ```
 /// # use weakly::{Memo, Strong};
@@ -150,8 +150,8 @@ struct AttributesAcrossThreads;
 /// ```
 struct Memos;
 
-/// Both sides of a pair are pointers that threads share, and so are keys by content, which can be compared and
-/// hashed.
+/// Keys and values of a pair map are pointers that threads share. So are keys by content, which need `Eq` and
+/// `Hash` too.
 ///
 /// ```
 /// # use weakly::{Strong, concurrent::{WeakHashMap, WeakHashSet, WeakPairMap}};
@@ -180,7 +180,7 @@ struct Memos;
 /// let set = WeakHashSet::<Strong<f32>>::default();
 /// ```
 ///
-/// What is found is given out as a handle, or shown for the time of a closure.
+/// A lookup returns a handle, or passes a reference to a closure.
 ///
 /// ```
 /// # use weakly::{Strong, concurrent::WeakHashMap};

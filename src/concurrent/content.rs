@@ -1,5 +1,5 @@
-//! Keys by content: an entry is found by what its object says, for as long as that lives. What a map, a set
-//! and an interner of such keys have in common.
+//! Keys by content: an entry is found by the content of its object, as long as that lives. Shared by the map, the
+//! set and the interner of such keys.
 
 use core::cell::RefCell;
 use core::hash::Hash;
@@ -10,7 +10,7 @@ use super::watch::{SharedRef, SharedWatchFor, Unplaced, WatchesOne};
 use crate::hash::HashValue;
 use crate::reference::{Content, StrongRef, WeakRef};
 
-/// A content by which an entry is found, while its object lives.
+/// The content of an object, as long as that lives.
 pub(super) struct ContentKey<K: StrongRef>(K::Weak);
 
 impl<K: StrongRef> ContentKey<K> {
@@ -37,29 +37,29 @@ impl<K: Content<Target: Eq>> PartialEq for ContentKey<K> {
 
 impl<K: Content<Target: Eq>> Eq for ContentKey<K> {}
 
-/// A content that is looked for. The object that has it is kept until the table is not looked at any more.
+/// The content that a lookup looks for. The object that has it is kept alive until the table is not read any more.
 pub(super) struct Sought<'a, K, Q: ?Sized> {
     content: &'a Q,
-    held: RefCell<Option<K>>,
+    found: RefCell<Option<K>>,
 }
 
 impl<'a, K, Q: ?Sized> Sought<'a, K, Q> {
     #[inline]
     pub(super) fn new(content: &'a Q) -> Self {
-        let held = RefCell::new(None);
-        Sought { content, held }
+        let found = RefCell::new(None);
+        Sought { content, found }
     }
 }
 
 impl<K: Content, Q: ?Sized + Equivalent<K::Target>> Equivalent<ContentKey<K>> for Sought<'_, K, Q> {
-    fn equivalent(&self, said: &ContentKey<K>) -> bool {
-        let Some(key) = said.0.upgrade() else {
+    fn equivalent(&self, there: &ContentKey<K>) -> bool {
+        let Some(key) = there.0.upgrade() else {
             return false;
         };
         let same = self.content.equivalent(K::content(&key));
-        // No other: its life may be what somebody waits for.
+        // Keeps no other object: another thread may be waiting for its death.
         if same {
-            let before = self.held.replace(Some(key));
+            let before = self.found.replace(Some(key));
             drop(before);
         }
         same
@@ -67,7 +67,7 @@ impl<K: Content, Q: ?Sized + Equivalent<K::Target>> Equivalent<ContentKey<K>> fo
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ContentKey<K>, SharedWatchFor<K>, V> {
-    /// Shows the entry of a content to a closure, while its object is held; gives that out too.
+    /// Shows the entry of a content to a closure, while its object is kept alive; returns that too.
     #[inline]
     pub(super) fn look_up<Q, R>(
         &self,
@@ -80,11 +80,11 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ContentKey<K>, SharedWa
     {
         let sought = Sought::new(content);
         let seen = self.read(hash, &sought, |_, value| Some(look(value)))?;
-        Some((sought.held.into_inner()?, seen))
+        Some((sought.found.into_inner()?, seen))
     }
 
-    /// Removes the entry of a content, if `wanted`, and shows it, while its object is held; gives that out
-    /// too.
+    /// Removes the entry of a content, if `wanted`, and shows it to a closure, while its object is kept alive;
+    /// returns that too.
     pub(super) fn take<Q, R>(
         &self,
         hash: HashValue,
@@ -102,11 +102,11 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ContentKey<K>, SharedWa
             |_, value| wanted(value),
             |_, value| show(value),
         )?;
-        Some((sought.held.into_inner()?, seen))
+        Some((sought.found.into_inner()?, seen))
     }
 
-    /// What finds an entry that is about to be put in. The dead of its hash go first, if nobody tells of
-    /// them: they are equal to none, and would pile up until the next sweep.
+    /// The key for an entry that is about to be inserted. Dead entries of its hash are unlinked first, if they are
+    /// polled: they equal no key, and would pile up until the next sweep.
     #[inline]
     pub(super) fn admit(&self, hash: HashValue, key: &K) -> ContentKey<K> {
         self.sweep_hash(hash);
@@ -118,7 +118,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ContentKey<K>, SharedWa
         SharedWatchFor::<K>::new(key, hash, self.queue())
     }
 
-    /// Puts an entry in, in the place of the one of its content; `old` is shown that one.
+    /// Inserts an entry, or replaces the one with its content, which is shown to `old`.
     #[inline]
     pub(super) fn set<R>(
         &self,
@@ -127,15 +127,15 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ContentKey<K>, SharedWa
         value: V,
         old: impl FnOnce(&SharedWatchFor<K>, &V) -> R,
     ) -> Option<R> {
-        let said = self.admit(hash, key);
-        self.put(hash, said, self.watch(hash, key), value, old)
+        let by = self.admit(hash, key);
+        self.put(hash, by, self.watch(hash, key), value, old)
     }
 
-    /// Puts an entry in, unless there is one of its content, whose object is then given out.
+    /// Inserts an entry, unless there is one with its content, whose object is then returned.
     #[inline]
     pub(super) fn add(&self, hash: HashValue, key: &K, value: V) -> Option<K> {
-        let said = self.admit(hash, key);
-        self.put_unless(hash, said, self.watch(hash, key), value, |watch, _| {
+        let by = self.admit(hash, key);
+        self.put_unless(hash, by, self.watch(hash, key), value, |watch, _| {
             watch.upgrade()
         })
     }

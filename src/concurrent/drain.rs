@@ -1,4 +1,4 @@
-//! How the dead are reclaimed: by their notices, or where there are none, by asking.
+//! Reclamation of dead entries: by their notices or, for pointers that send none, by polling.
 
 use core::cell::Cell;
 
@@ -8,23 +8,24 @@ use super::table::Table;
 use super::watch::Watches;
 use crate::hash::HashValue;
 use crate::queue::Stripe;
+use crate::table::Reclaim;
 
-/// How deep drains may nest: a value that is destroyed by one may make another by what it does.
-const NESTED: usize = 16;
+/// How deep drains may nest: the destructor of what one drain reclaims may start another.
+const MAX_NESTED: usize = 16;
 
 std::thread_local! {
     static DRAINS: Cell<usize> = const { Cell::new(0) };
 }
 
 impl<K: Eq, T: Watches, V> Table<K, T, V> {
-    /// Works off some notices, if there are any, and looks for some of the dead of whom nobody tells.
+    /// Drains some notices, if there are any, and polls some of the entries that send none.
     #[inline]
     pub(crate) fn tidy(&self) {
         self.sweep_some();
         self.drain_some();
     }
 
-    /// Works off some notices, if there are any.
+    /// Drains some notices, if there are any.
     #[inline]
     pub(super) fn drain_some(&self) {
         if let Some(stripe) = self.queue().due() {
@@ -32,8 +33,8 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Looks at the next few entries of a sweep that goes round, if there are some whose death is not told, and
-    /// unlinks those that are stale.
+    /// Sweeps on: polls the next few entries, if there are some that have to be polled, and unlinks the stale
+    /// ones.
     #[inline]
     pub(super) fn sweep_some(&self) {
         if self.is_swept() {
@@ -43,7 +44,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
 
     #[inline(never)]
     fn sweep_next(&self) {
-        // Those it destroys may use the table, and so find more of them.
+        // The destructors it runs may use the table, and so sweep on.
         let Some(_depth) = Depth::enter() else { return };
         let pin = self.pin();
         pin.sweep(&self.position, |node| {
@@ -53,7 +54,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         });
     }
 
-    /// Looks at all entries, and unlinks those that are stale. Says how many.
+    /// Polls all entries, and unlinks the stale ones. Returns how many.
     fn sweep_all(&self, panics: &mut FirstPanic) -> usize {
         let Some(_depth) = Depth::enter() else {
             return 0;
@@ -67,7 +68,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         swept
     }
 
-    /// The same for the entries of one hash.
+    /// Polls the entries of one hash, and unlinks the stale ones.
     #[inline]
     pub(super) fn sweep_hash(&self, hash: HashValue) {
         if self.is_swept() {
@@ -78,8 +79,8 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Takes some notices and unlinks their entries, which are destroyed at the end. Says whether there
-    /// were any.
+    /// Takes some notices and unlinks their entries, which are destroyed at the end. Returns whether there were
+    /// any.
     #[cold]
     fn drain(&self, stripe: &Stripe, patient: bool) -> bool {
         let Some(_depth) = Depth::enter() else {
@@ -102,20 +103,19 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
                     self.count(&self.dead);
                     notice.complete();
                 }
-                None => self.queue().is_late(notice),
+                None => self.queue().complete_late(notice),
             }
         }
         any
     }
 
-    /// Works off all notices, and those that follow from them, and destroys what is kept of the dead. Inside
-    /// a destructor that a drain runs, it may leave some to that drain. Destructors that panic keep none from
-    /// being run.
+    /// Drains all notices, and those that follow from that, and destroys what is kept of dead entries. Inside a
+    /// destructor that a drain runs, it may leave some to that drain. All destructors run, even if some panic.
     pub(crate) fn purge(&self) {
         let mut panics = FirstPanic::default();
         loop {
             self.unlink_dead(&mut panics);
-            // Which may have killed others.
+            // That may have killed others.
             if !self.destroy_kept(&mut panics) {
                 break;
             }
@@ -139,35 +139,65 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         }
         let mut turn = 0;
         while let Some(stripe) = self.queue().due() {
-            if DRAINS.get() >= NESTED {
+            if DRAINS.get() >= MAX_NESTED {
                 return;
             }
-            // One that panics has taken some.
+            // A drain that panics has taken some.
             let mut drained = true;
             panics.catch(|| drained = self.drain(stripe, true));
-            // Another thread may have taken the last of them, and be about to bury them.
+            // Another thread may have taken the last of them, and be about to unlink their entries.
             if !drained {
                 crate::sync::relax(&mut turn);
             }
         }
     }
+
+    pub(crate) fn reclaim(&self) -> Reclaim {
+        if self.kept().is_on_request() {
+            Reclaim::OnRequest
+        } else {
+            Reclaim::OnUse
+        }
+    }
+
+    pub(crate) fn set_reclaim(&self, reclaim: Reclaim) {
+        self.kept().set_on_request(reclaim == Reclaim::OnRequest);
+        if reclaim == Reclaim::OnUse {
+            let mut panics = FirstPanic::default();
+            self.destroy_kept(&mut panics);
+            panics.resume();
+        }
+    }
+
+    /// Destroys what is kept, even if some destructors panic. Returns whether there was anything. Inside a
+    /// destructor that this runs, it may leave some to that outer call.
+    fn destroy_kept(&self, panics: &mut FirstPanic) -> bool {
+        let mut any = false;
+        if let Some(_depth) = Depth::enter() {
+            while let Some(left) = self.kept().take() {
+                any = true;
+                panics.catch(|| drop(left));
+            }
+        }
+        any
+    }
 }
 
-/// How deep this thread is in drains, until it is dropped.
+/// How deep this thread is in drains, until this is dropped.
 pub(super) struct Depth {
     before: usize,
 }
 
 impl Depth {
-    /// One drain more; none if there are too many.
+    /// Enters one more drain; `None` if they nest too deep.
     pub(super) fn enter() -> Option<Self> {
         let before = DRAINS.get();
-        (before < NESTED).then(|| Self::set(before, before + 1))
+        (before < MAX_NESTED).then(|| Self::set(before, before + 1))
     }
 
-    /// As deep as can be: nothing is drained.
+    /// As deep as possible: nothing is drained meanwhile.
     pub(super) fn full() -> Self {
-        Self::set(DRAINS.get(), NESTED)
+        Self::set(DRAINS.get(), MAX_NESTED)
     }
 
     fn set(before: usize, now: usize) -> Self {

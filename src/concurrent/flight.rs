@@ -1,23 +1,22 @@
-//! Single flight: of several threads that want the same thing made, one makes it and the others wait.
+//! Single flight: of several threads that want the same value made, one makes it and the others wait.
 //!
-//! Who would wait for itself is told so instead: a thread that asks for what it is making, and one that
-//! asks for what another is making which waits, perhaps through more threads, for the first.
+//! A thread that would wait for itself gets an error instead: one that asks for what it is making, and one that
+//! asks for what another thread is making that waits, perhaps through more threads, for the first.
 //!
-//! * **F1** A thread says what it waits for *before* it looks whether that closes a cycle. So of the
-//!   threads that close one, the last to say so sees it whole; perhaps another sees it too.
-//! * **F2** What a thread waits for is a flight, and not a thread: one that has landed holds nobody up,
-//!   though its waiters may not have woken yet, and its leader may wait for something else by now. So the
-//!   cycle that was seen is one if *afterwards* none of its flights has landed: then each leader was at
-//!   that flight all the time, and each, once it was seen to wait, waits still (or has been told).
+//! * **F1** A thread publishes what it waits for *before* it checks whether that closes a cycle. So of the threads
+//!   that close one, the last to publish sees it whole; perhaps another sees it too.
+//! * **F2** A thread waits for a flight, not for a thread. A flight that is complete delays no thread, though its
+//!   waiters may not have woken yet, and its leader may wait for something else by now. So the cycle that was seen
+//!   is a true one if *afterwards* none of its flights is complete: then each leader was at that flight all the
+//!   time, and each that was seen to wait still waits (or has got its error).
+//! * **F3** A flight on standby, whose value is not being made yet, delays no thread: before its leader waits for
+//!   anything, the flight is called off. It is complete then, and a thread that finds it removes it.
 //!
-//! * **F3** A flight that is up, while nothing is made yet, holds nobody up: before its thread waits for
-//!   anything, the flight is called off. It is landed then, and whoever finds it, takes it away.
+//! No lock is taken while another is locked, and none is locked while user code runs. All shared state is under
+//! locks: there is no load that could hide another one from loom (see `sync`).
 //!
-//! No lock is held while another is taken, nor while code of a user runs. All that is shared is under locks:
-//! there is no load that could hide another one from loom (see `sync`).
-//!
-//! (Detecting deadlocks by the circles of who waits for whom: R. C. Holt, "Some Deadlock Properties of
-//! Computer Systems", 1972.)
+//! (Detecting deadlocks by the cycles of the wait-for graph: R. C. Holt, "Some Deadlock Properties of Computer
+//! Systems", 1972.)
 
 use core::cell::RefCell;
 use core::mem::{self, ManuallyDrop};
@@ -26,62 +25,63 @@ use std::vec::Vec;
 
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, thread_local};
 
-/// Something that is being made by one thread.
+/// A value that one thread is making.
 pub(crate) struct Flight {
-    leader: Arc<Leader>,
-    /// Whether it counts among those of [`LATE`].
+    leader: Arc<ThreadState>,
+    /// Whether it counts among the flights of [`LATE`].
     late: bool,
-    landed: Mutex<bool>,
-    landing: Condvar,
+    complete: Mutex<bool>,
+    completion: Condvar,
 }
 
-/// A thread, as flights know it.
-struct Leader {
+/// The state of a thread, as flights know it.
+struct ThreadState {
     waits_for: Mutex<Option<Arc<Flight>>>,
 }
 
-/// To wait would be to wait for oneself.
+/// The thread would wait for itself.
 #[derive(Debug)]
 pub(crate) struct Cycle;
 
-/// Who it is, and how many flights it has.
-type Late = RefCell<Option<(Arc<Leader>, usize)>>;
+/// The thread, and how many flights it has.
+type Late = RefCell<Option<(Arc<ThreadState>, usize)>>;
 
 thread_local! {
-    static PILOT: Arc<Leader> = Leader::new();
-    /// This thread after its [`PILOT`] has gone, as long as it has flights. This, and the next, have no destructors,
-    /// so that they can be used in those of all others: they own nothing as soon as there are no flights.
+    static THIS_THREAD: Arc<ThreadState> = ThreadState::new();
+    /// This thread after its [`THIS_THREAD`] was destroyed, as long as it has flights. This, and the next, have no
+    /// destructors, so the destructors of other thread-locals can use them: they own nothing once there are no
+    /// flights.
     static LATE: ManuallyDrop<Late> = ManuallyDrop::default();
     /// The flights of this thread that can be called off (F3).
     static STANDING_BY: ManuallyDrop<RefCell<Vec<Arc<Flight>>>> = ManuallyDrop::default();
 }
 
-/// A flight that is up, while this thread has yet to do something else.
+/// A flight that is started while its thread has yet to do something else.
 pub(crate) struct Standby(Arc<Flight>);
 
-impl Leader {
+impl ThreadState {
     fn new() -> Arc<Self> {
-        Arc::new(Leader {
+        Arc::new(ThreadState {
             waits_for: Mutex::new(None),
         })
     }
 }
 
-/// This thread, who is to have so many more flights, and whether it is late.
-fn leader(flights: usize) -> (Arc<Leader>, bool) {
-    match PILOT.try_with(Arc::clone) {
+/// This thread, which is to have so many more flights, and whether it is late.
+fn this_thread(flights: usize) -> (Arc<ThreadState>, bool) {
+    match THIS_THREAD.try_with(Arc::clone) {
         Ok(leader) => (leader, false),
-        Err(_) => (late_pilot(flights), true),
+        Err(_) => (late_thread(flights), true),
     }
 }
 
 #[cold]
-fn late_pilot(flights: usize) -> Arc<Leader> {
+fn late_thread(flights: usize) -> Arc<ThreadState> {
     LATE.with(|late| {
         let mut late = late.borrow_mut();
-        let (leader, before) = late.take().unwrap_or_else(|| (Leader::new(), 0));
+        let (leader, before) = late.take().unwrap_or_else(|| (ThreadState::new(), 0));
         let count = before + flights;
-        // (Who has no flights is nobody whom others could wait for: no matter who that is.)
+        // (No thread can wait for one without flights, so it needs no lasting identity.)
         if count != 0 {
             *late = Some((Arc::clone(&leader), count));
         }
@@ -89,9 +89,9 @@ fn late_pilot(flights: usize) -> Arc<Leader> {
     })
 }
 
-/// A flight of a late leader is over.
+/// A flight of a late leader is complete.
 #[cold]
-fn late_landing() {
+fn late_completion() {
     LATE.with(|late| {
         let mut late = late.borrow_mut();
         *late = late
@@ -100,7 +100,7 @@ fn late_landing() {
     });
 }
 
-/// No code of a user runs under these locks, so a poisoned one is as good as another.
+/// No user code runs under these locks, so poisoning means nothing.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex
         .lock()
@@ -108,52 +108,54 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Flight {
-    /// A flight of this thread, which is to [`land`](Self::land) it whatever happens.
+    /// Starts a flight of this thread, which has to [`complete`](Self::complete) it whatever happens.
     pub(crate) fn start() -> Arc<Self> {
-        let (leader, late) = leader(1);
+        let (leader, late) = this_thread(1);
         Arc::new(Flight {
             leader,
             late,
-            landed: Mutex::new(false),
-            landing: Condvar::new(),
+            complete: Mutex::new(false),
+            completion: Condvar::new(),
         })
     }
 
-    /// Until the making [begins](Standby::begin), whatever this thread does can call the flight off.
+    /// Puts the flight on standby: until the making [begins](Standby::begin), whatever this thread does can call
+    /// it off.
     pub(crate) fn stand_by(this: &Arc<Self>) -> Standby {
         STANDING_BY.with(|flights| flights.borrow_mut().push(Arc::clone(this)));
         Standby(Arc::clone(this))
     }
 
-    /// It is over: the thing is there, or will not be. All who wait go on. By the thread that has started it.
+    /// Completes the flight, by the thread that has started it: the value is there, or will not be. All waiters go
+    /// on.
     pub(crate) fn complete(&self) {
-        let had_landed = mem::replace(&mut *lock(&self.landed), true);
-        self.landing.notify_all();
-        if self.late && !had_landed {
-            late_landing();
+        let was_complete = mem::replace(&mut *lock(&self.complete), true);
+        self.completion.notify_all();
+        if self.late && !was_complete {
+            late_completion();
         }
     }
 
     fn is_complete(&self) -> bool {
-        *lock(&self.landed)
+        *lock(&self.complete)
     }
 
-    /// Waits until it has landed.
+    /// Waits until the flight is complete.
     pub(crate) fn wait(this: &Arc<Self>) -> Result<(), Cycle> {
         // F3
         let called_off = STANDING_BY.with(|flights| flights.take());
         called_off.iter().for_each(|flight| flight.complete());
-        let (me, _) = leader(0);
+        let (me, _) = this_thread(0);
         // F1
         *lock(&me.waits_for) = Some(Arc::clone(this));
         let cycle = Self::leads_to(this, &me);
         if !cycle {
-            let mut landed = lock(&this.landed);
-            // Not `if`: a wait may end for no reason. (loom's never does.)
-            while !*landed {
-                landed = this
-                    .landing
-                    .wait(landed)
+            let mut complete = lock(&this.complete);
+            // A loop, since a wait may end spuriously. (loom's never does.)
+            while !*complete {
+                complete = this
+                    .completion
+                    .wait(complete)
                     .unwrap_or_else(|poisoned| poisoned.into_inner());
             }
         }
@@ -161,8 +163,8 @@ impl Flight {
         if cycle { Err(Cycle) } else { Ok(()) }
     }
 
-    /// Whether this flight will not land before `me` does.
-    fn leads_to(this: &Arc<Self>, me: &Arc<Leader>) -> bool {
+    /// Whether this flight cannot complete before one of `me` does.
+    fn leads_to(this: &Arc<Self>, me: &Arc<ThreadState>) -> bool {
         let mut way = vec![Arc::clone(this)];
         while let Some(last) = way.last() {
             if Arc::ptr_eq(&last.leader, me) {
@@ -171,7 +173,7 @@ impl Flight {
             }
             let next = lock(&last.leader.waits_for).clone();
             match next {
-                // (A cycle without us is not ours to see.)
+                // (A cycle without us is left to its own threads.)
                 Some(next) if !way.iter().any(|flight| Arc::ptr_eq(flight, &next)) => {
                     way.push(next)
                 }
@@ -183,7 +185,7 @@ impl Flight {
 }
 
 impl Standby {
-    /// Whether it has not been called off; then the making begins.
+    /// Begins the making. False if the flight has been called off.
     pub(crate) fn begin(self) -> bool {
         !self.0.is_complete()
     }
@@ -234,7 +236,7 @@ mod models {
     }
 
     #[test]
-    fn nobody_waits_for_itself() {
+    fn no_thread_waits_for_itself() {
         loom::model(|| {
             let flight = Flight::start();
             assert!(Flight::wait(&flight).is_err());
@@ -243,10 +245,10 @@ mod models {
         });
     }
 
-    /// Each of two threads makes something, and wants what the other makes: one is told, or both are, and
-    /// nobody waits for ever.
+    /// Each of two threads makes a value, and wants the other's: one of them or both get an error, and neither
+    /// waits for ever.
     #[test]
-    fn a_circle_of_two_is_seen() {
+    fn a_cycle_of_two_is_seen() {
         loom::model(|| {
             let mine = Flight::start();
             let theirs = Arc::new(Mutex::new(None::<Arc<Flight>>));
@@ -268,15 +270,15 @@ mod models {
             let they_waited = other.join().unwrap();
             assert!(
                 flight.is_none() || !(waited && they_waited),
-                "each has landed after the other"
+                "each has completed after the other"
             );
         });
     }
 
-    /// Two who want something of each other one after the other are not in a cycle, even if the first
-    /// has not woken when the second begins to wait.
+    /// Two threads that each want something of the other, one after the other, are not in a cycle, even if the
+    /// first has not woken when the second begins to wait.
     #[test]
-    fn what_has_landed_closes_no_circle() {
+    fn a_complete_flight_closes_no_cycle() {
         loom::model(|| {
             let first = Flight::start();
             let second = Arc::new(Mutex::new(None::<Arc<Flight>>));
@@ -285,7 +287,7 @@ mod models {
                 move || {
                     let flight = Flight::start();
                     *second.lock().unwrap() = Some(Arc::clone(&flight));
-                    // Waits for a flight that lands without us.
+                    // Waits for a flight that completes without us.
                     assert!(Flight::wait(&first).is_ok(), "no cycle");
                     flight.complete();
                 }
@@ -298,9 +300,9 @@ mod models {
         });
     }
 
-    /// F3: Who has a flight up, and makes nothing yet, waits for another, whose leader waits for the first.
+    /// F3: A thread with a flight on standby waits for another flight, whose leader waits for the first.
     #[test]
-    fn what_stands_by_holds_nobody_up() {
+    fn a_flight_on_standby_delays_no_thread() {
         loom::model(|| {
             let first = Flight::start();
             let standby = Flight::stand_by(&first);

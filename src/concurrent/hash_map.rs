@@ -1,4 +1,4 @@
-//! The map with weak keys, by content, that threads share.
+//! The shared map with weak keys, by content.
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
@@ -6,33 +6,33 @@ use equivalent::Equivalent;
 use std::vec::Vec;
 
 use super::content::ContentKey;
+use super::housekeeping::shared_housekeeping;
 use super::iter::{Iter, Keys};
-
-use super::shared_housekeeping;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::Content;
 
-/// A hash map with weak keys, told apart by their content's `Eq + Hash`, and owned values, that threads share
-/// behind `&self`: data about what is said, for as long as somebody says it. See
-/// [the module](crate::concurrent) for what all shared collections have in common, and
-/// [`weakly::WeakHashMap`](crate::WeakHashMap) for one of a single owner.
+/// A hash map with owned values and weak keys, keyed by content (`Eq + Hash`), shared between threads behind
+/// `&self`: data about a content, for as long as an object with it lives.
 ///
-/// Any object that says the same finds an entry, and so does any [`Equivalent`] borrowed content: `&str` for
-/// `Strong<str>`. But it is one object's life that counts: that of **the key that its value was given with**.
-/// Whatever sets a value ([`insert`](Self::insert), [`swap`](Self::swap), [`compute`](Self::compute)) puts that
-/// key in the place of one that says the same, whether that lives or is dead and not buried yet;
-/// [`get_or_insert_with`](Self::get_or_insert_with) leaves an entry that is there as it is, with its key.
-/// Of several keys that say the same and are put in at once, the last one's stays. A content whose key has died
-/// has no entry, even if other objects say the same.
+/// See [the module](crate::concurrent) for what all shared collections have in common, and
+/// [`weakly::WeakHashMap`](crate::WeakHashMap) for the map of a single owner.
 ///
-/// Reads are lock-free, but for the upgrade of the key, which is a read-modify-write on the object's own counts.
-/// `Hash` is called once for each operation, and `Eq` only on live contents, under no lock. The key is held while
-/// its content is compared, and while its value is looked at; it may turn out to be the last handle, and then the
-/// key dies there, at the end of the operation. Inside a key's own destructor its content finds nothing. If a
-/// content's `Hash` or `Eq` change while it is in the map, or contradict each other, lookups may miss; nothing
-/// worse.
+/// Any object with equal content finds an entry, and so does any [`Equivalent`] borrowed content: `&str` for
+/// `Strong<str>`. But the entry lives as long as one object: **the key that its value was set with**. Whatever
+/// sets a value ([`insert`](Self::insert), [`swap`](Self::swap), [`compute`](Self::compute)) replaces a key of
+/// equal content, whether that lives or is dead and not reclaimed yet;
+/// [`get_or_insert_with`](Self::get_or_insert_with) leaves an entry that is there as it is, with its key. Of
+/// several keys of equal content that are inserted at once, the last one stays. A content whose key has died has
+/// no entry, even if other objects with that content live.
+///
+/// Reads are lock-free, except that they upgrade the key, which is a read-modify-write on the object's own count.
+/// `Hash` is called once for each operation, and `Eq` only on live contents, under no lock. The key is kept alive
+/// while its content is compared and while its value is looked at. If that turns out to be the last strong
+/// pointer, the key dies there, at the end of the operation. Inside a key's own destructor its content finds
+/// nothing. If the `Hash` or `Eq` of a content change while it is in the map, or contradict each other, lookups
+/// may miss; nothing worse happens.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakHashMap};
@@ -70,13 +70,13 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> WeakHashMap<K, V> {
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K, V, S> {
-    /// An empty map with a hasher of yours.
+    /// An empty map with this hasher.
     #[must_use]
     pub fn with_hasher(hasher: S) -> Self {
         Self::with_capacity_and_hasher(0, hasher)
     }
 
-    /// An empty map with a hasher of yours and room for `capacity` entries.
+    /// An empty map with this hasher and room for `capacity` entries.
     #[must_use]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         let table = Table::with_capacity(capacity);
@@ -91,16 +91,16 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
 
     shared_housekeeping!();
 
-    /// Whether a live key says this. O(1), lock-free.
+    /// Whether a live key has this content. O(1), lock-free.
     #[inline]
     pub fn contains_key<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> bool {
         self.with(key, |_| ()).is_some()
     }
 
-    /// Shows the value of the live key that says this to a closure. O(1), lock-free.
+    /// Shows the value of the live key with this content to a closure. O(1), lock-free.
     ///
-    /// The closure may use the map, this entry too; what is removed while it runs is destroyed after it. The
-    /// key is held meanwhile.
+    /// The closure may use the map, this entry included; what is removed while it runs is destroyed afterwards.
+    /// The key is kept alive meanwhile.
     #[inline]
     pub fn with<Q: ?Sized + Hash + Equivalent<K::Target>, R>(
         &self,
@@ -108,11 +108,11 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
         look: impl FnOnce(&V) -> R,
     ) -> Option<R> {
         let hash = HashValue::of(&self.hasher, key);
-        self.table.look_up(hash, key, look).map(|(_, seen)| seen)
+        self.table.look_up(hash, key, look).map(without_key)
     }
 
-    /// Sets the value of a key; says whether none that says the same had one. O(1) amortised. The value that
-    /// there was is destroyed as if it were removed; from now on the entry lives as long as this key.
+    /// Sets the value of a key; returns true if no live key of equal content had one. O(1) amortised. The previous
+    /// value is destroyed as if it were removed; from now on the entry lives as long as this key.
     #[inline]
     pub fn insert(&self, key: &K, value: V) -> bool {
         self.put(key, value, |_| ()).is_none()
@@ -124,11 +124,11 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
         self.table.set(hash, key, value, |_, value| old(value))
     }
 
-    /// Removes the live key that says this if the closure, shown its value, says so; says whether it has.
-    /// O(1). The closure may be asked again when others change the entry.
+    /// Removes the live key with this content if the closure, shown its value, returns true; returns whether it
+    /// did. O(1). The closure may be called again when other threads change the entry.
     ///
     /// # Panics
-    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     pub fn remove_if<Q: ?Sized + Hash + Equivalent<K::Target>>(
         &self,
         key: &Q,
@@ -138,30 +138,30 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
         self.table.take(hash, key, wanted, |_| ()).is_some()
     }
 
-    /// Keeps the entries that the closure says yes to. O(capacity). Those that others put in meanwhile
-    /// may not be asked about.
+    /// Keeps the entries for which the closure returns true. O(capacity). The closure may not see those that other
+    /// threads insert meanwhile.
     ///
-    /// Each key is held while it is asked about; if nobody else holds it any more, it dies here.
+    /// Each key is kept alive while the closure sees it; if no other strong pointer is left then, it dies here.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.table
             .retain(|_, watch, value| watch.upgrade().is_none_or(|key| keep(&key, value)));
     }
 
-    /// The live keys that are there now, in no order, as a snapshot that holds none of them: those that
-    /// die before the iterator comes to them are left out. O(capacity).
+    /// The live keys, in no order, as a snapshot that keeps none of them alive: those that die before the iterator
+    /// reaches them are left out. O(capacity).
     pub fn keys(&self) -> Keys<K> {
         Keys(self.table.weak_keys())
     }
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHashMap<K, V, S> {
-    /// The value of the live key that says this. O(1), lock-free, and a clone.
+    /// A clone of the value of the live key with this content. O(1), lock-free.
     #[inline]
     pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> Option<V> {
         self.with(key, V::clone)
     }
 
-    /// The live key that says this, and its value. O(1), lock-free, and a clone.
+    /// The live key with this content, and a clone of its value. O(1), lock-free.
     pub fn get_key_value<Q: ?Sized + Hash + Equivalent<K::Target>>(
         &self,
         key: &Q,
@@ -170,22 +170,21 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
             .look_up(HashValue::of(&self.hasher, key), key, V::clone)
     }
 
-    /// Sets the value of a key, and gives out the one that it, or a key that says the same, had. O(1)
-    /// amortised. From now on the entry lives as long as this key.
+    /// Sets the value of a key, and returns a clone of the previous value of this content. O(1) amortised. From
+    /// now on the entry lives as long as this key.
     pub fn swap(&self, key: &K, value: V) -> Option<V> {
         self.put(key, value, V::clone)
     }
 
-    /// The value of the live key that says the same as this one; if there is none, the value of this key,
-    /// which is made. O(1) amortised.
+    /// The value of the live key whose content equals this one's; if there is none, a value is made for this key.
+    /// O(1) amortised.
     ///
-    /// Only one thread makes it, as for
-    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with), also if others ask by other objects
-    /// that say the same; the entry lives as long as the key of the one who has made it.
+    /// Only one thread makes it, as for [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with), even
+    /// if others ask with other objects of equal content. The entry lives as long as the key of the caller that
+    /// has made it.
     ///
     /// # Panics
-    /// If the closure asks for the value that it makes, or for one whose making waits for it, on whatever
-    /// thread.
+    /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
     ///
     /// ```
     /// use weakly::{Strong, concurrent::WeakHashMap};
@@ -202,42 +201,42 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce() -> V) -> V {
         let content = K::content(key);
         let hash = HashValue::of(&self.hasher, content);
-        if let Some((_, value)) = self.table.look_up(hash, content, V::clone) {
+        if let Some(value) = self.table.look_up(hash, content, V::clone).map(without_key) {
             return value;
         }
-        // Before anything is in flight: their destructors may ask for the same content.
+        // Before anything is in flight: the destructors of dead entries may ask for the same content.
         self.table.sweep_hash(hash);
         self.table
             .value_or_make(hash, &ContentKey::by(key), key, make)
     }
 
-    /// Changes the value of a key: the closure is shown the one that it, or a live key that says the same,
-    /// has, if any, and says what is to be; none removes it. Gives out the value that there is now, which
-    /// lives as long as this key. O(1) amortised. It is atomic, as [`WeakMap::compute`](super::WeakMap::compute)
-    /// is, and the closure may be asked again.
+    /// Changes the value of a key: the closure is shown the value of the live key of equal content, if any, and
+    /// returns the new one, `None` to remove it. Returns a clone of the new value, whose entry lives as long as
+    /// this key. O(1) amortised. This is atomic, as [`WeakMap::compute`](super::WeakMap::compute) is, and the
+    /// closure may be called again.
     ///
     /// # Panics
-    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
         let hash = HashValue::of(&self.hasher, K::content(key));
-        let said = self.table.admit(hash, key);
-        self.table.compute(hash, &said, |old| {
+        let by = self.table.admit(hash, key);
+        self.table.compute(hash, &by, |old| {
             let new = change(old.map(|(_, value)| value));
-            let tied = new
+            let entry = new
                 .clone()
                 .map(|value| (self.table.watch(hash, key), value));
-            (tied, new)
+            (entry, new)
         })
     }
 
-    /// Removes the live key that says this, and gives out a clone of its value. O(1). (The value itself is
+    /// Removes the live key with this content, and returns a clone of its value. O(1). (The value itself is
     /// destroyed when no thread looks at it any more, as for [`remove_if`](Self::remove_if).)
     pub fn remove<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> Option<V> {
-        self.remove_entry(key).map(|(_, value)| value)
+        self.remove_entry(key).map(without_key)
     }
 
-    /// Removes the live key that says this, and gives it out, with a clone of its value. O(1).
+    /// Removes the live key with this content, and returns it with a clone of its value. O(1).
     pub fn remove_entry<Q: ?Sized + Hash + Equivalent<K::Target>>(
         &self,
         key: &Q,
@@ -246,8 +245,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         self.table.take(hash, key, |_| true, V::clone)
     }
 
-    /// The live entries that are there now, in no order, as a snapshot that holds no key: those whose key
-    /// dies before the iterator comes to them are left out. O(capacity), and a clone of each value.
+    /// The live entries, in no order, as a snapshot that keeps no key alive: those whose key dies before the
+    /// iterator reaches them are left out. O(capacity), and a clone of each value.
     pub fn iter(&self) -> Iter<K, V> {
         let mut entries = Vec::new();
         self.table
@@ -311,4 +310,11 @@ where
         map.extend(entries);
         map
     }
+}
+
+/// The key, whose object may die by this, goes first (T5 of the table).
+#[inline]
+fn without_key<K, R>((key, result): (K, R)) -> R {
+    drop(key);
+    result
 }

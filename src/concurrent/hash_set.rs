@@ -1,21 +1,22 @@
-//! The set of contents that live, that threads share.
+//! The shared weak set, by content.
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
 use super::content::ContentKey;
+use super::housekeeping::shared_housekeeping;
 use super::iter::Keys;
-use super::shared_housekeeping;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::Content;
 
-/// A hash set of weak pointers, told apart by their content's `Eq + Hash`, that threads share behind `&self`.
-/// See [the module](crate::concurrent) and [`WeakHashMap`](super::WeakHashMap), which it is, with nothing to say,
-/// but for one thing: [`insert`](Self::insert) leaves a live element that says the same where it is. For "the
-/// one handle for this content", take an [`Interner`](super::Interner).
+/// A hash set of weak pointers, keyed by content (`Eq + Hash`), shared between threads behind `&self`.
+///
+/// See [the module](crate::concurrent) and [`WeakHashMap`](super::WeakHashMap): this is one without values, except
+/// that [`insert`](Self::insert) leaves a live element of equal content in place. For "the one pointer for this
+/// content", use an [`Interner`](super::Interner).
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakHashSet};
@@ -48,13 +49,13 @@ impl<K: Content<Target: Eq + Hash> + SharedRef> WeakHashSet<K> {
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S> {
-    /// An empty set with a hasher of yours.
+    /// An empty set with this hasher.
     #[must_use]
     pub fn with_hasher(hasher: S) -> Self {
         Self::with_capacity_and_hasher(0, hasher)
     }
 
-    /// An empty set with a hasher of yours and room for `capacity` elements.
+    /// An empty set with this hasher and room for `capacity` elements.
     #[must_use]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         let table = Table::with_capacity(capacity);
@@ -69,13 +70,13 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
 
     shared_housekeeping!();
 
-    /// Whether a live element says this. O(1), lock-free.
+    /// Whether a live element has this content. O(1), lock-free.
     #[inline]
     pub fn contains<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> bool {
         self.get(content).is_some()
     }
 
-    /// The live element that says this. O(1), lock-free.
+    /// The live element with this content. O(1), lock-free.
     #[inline]
     pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
         self.find(HashValue::of(&self.hasher, content), content)
@@ -88,28 +89,28 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
             .map(|(key, ())| key)
     }
 
-    /// Adds an element, if no live one says the same; says whether it did. O(1) amortised. An element that is
-    /// there stays, and if it dies, the content goes with it: [`replace`](Self::replace) if the life of this one
-    /// is to count. Of several threads that add the same content, one is told yes, as long as its element
-    /// lives.
+    /// Inserts an element, unless a live one has equal content; returns whether it did. O(1) amortised. An element
+    /// that is there stays, and if it dies, the content goes with it: use [`replace`](Self::replace) if the life
+    /// of the new one is to count. Of several threads that insert the same content, one gets true, as long as its
+    /// element lives.
     #[inline]
     pub fn insert(&self, key: &K) -> bool {
         let hash = HashValue::of(&self.hasher, K::content(key));
         self.find(hash, K::content(key)).is_none() && self.table.add(hash, key, ()).is_none()
     }
 
-    /// Adds an element in the place of the live one that says the same, which is given out. O(1) amortised.
+    /// Inserts an element, and returns the live one of equal content that it replaces. O(1) amortised.
     pub fn replace(&self, key: &K) -> Option<K> {
         let hash = HashValue::of(&self.hasher, K::content(key));
         self.table.set(hash, key, (), |watch, ()| watch.upgrade())?
     }
 
-    /// Removes the live element that says this; says whether there was one. O(1).
+    /// Removes the live element with this content; returns whether there was one. O(1).
     pub fn remove<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> bool {
         self.take(content).is_some()
     }
 
-    /// Removes the live element that says this, and gives it out. O(1).
+    /// Removes the live element with this content, and returns it. O(1).
     pub fn take<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
         let hash = HashValue::of(&self.hasher, content);
         self.table
@@ -117,14 +118,14 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
             .map(|(key, ())| key)
     }
 
-    /// Keeps the elements that the closure says yes to. O(capacity). See
+    /// Keeps the elements for which the closure returns true. O(capacity). See
     /// [`WeakHashMap::retain`](super::WeakHashMap::retain).
     pub fn retain(&self, mut keep: impl FnMut(&K) -> bool) {
         self.table
             .retain(|_, watch, ()| watch.upgrade().is_none_or(|key| keep(&key)));
     }
 
-    /// The live elements that are there now, in no order, as a snapshot that holds none of them. O(capacity).
+    /// The live elements, in no order, as a snapshot that keeps none of them alive. O(capacity).
     pub fn iter(&self) -> Keys<K> {
         Keys(self.table.weak_keys())
     }

@@ -1,5 +1,5 @@
-//! Who changes, inside a closure that is asked about an entry, that very entry: he would be asked again, and
-//! change it again, for ever. How often a closure is asked says nothing, for others may be at the same entry.
+//! Detection of a closure that changes the very entry it is asked about: it would be called again, and change it
+//! again, for ever. The number of calls proves nothing, since other threads may be changing the same entry.
 
 use core::cell::RefCell;
 use core::mem::{self, ManuallyDrop};
@@ -11,14 +11,14 @@ use crate::hash::HashValue;
 type Put = Vec<*const ()>;
 
 std::thread_local! {
-    /// Of each closure that this thread is in, the hash of its entry, and what has been put under that since.
-    /// It has no destructor, so it can be used in the destructors of all others; when the thread is in none it
+    /// For each closure that this thread is in, the hash of its entry, and what has been put under that hash
+    /// since. It has no destructor, so the destructors of other thread-locals can use it; outside of closures it
     /// owns nothing.
     static CLOSURES: ManuallyDrop<RefCell<Vec<(HashValue, Put)>>> =
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
-/// This thread has put a node into a table.
+/// Notes that this thread has put a node into a table.
 #[inline]
 pub(super) fn has_put(hash: HashValue, node: *const ()) {
     CLOSURES.with(|closures| {
@@ -31,7 +31,7 @@ pub(super) fn has_put(hash: HashValue, node: *const ()) {
 /// An operation that asks a closure about an entry, and pins all nodes meanwhile.
 pub(super) struct Asking {
     hash: HashValue,
-    /// None before it has asked.
+    /// `None` before the first call.
     put: Option<Put>,
 }
 
@@ -40,10 +40,10 @@ impl Asking {
         Asking { hash, put: None }
     }
 
-    /// Asks. (The first time, nothing is noted: usually that is the only one.)
+    /// Calls the closure. (The first time, nothing is noted: usually that is the only one.)
     ///
     /// # Panics
-    /// If what is there was put there the last time, by the closure.
+    /// If the closure's last call has put there what is there now.
     #[track_caller]
     pub(super) fn ask<R>(&mut self, there: Option<*const ()>, closure: impl FnOnce() -> R) -> R {
         let Some(put) = &mut self.put else {
@@ -52,7 +52,7 @@ impl Asking {
         };
         assert!(
             there.is_none_or(|there| !put.contains(&there)),
-            "the closure sets the entry that it is asked about: it would be asked again for ever"
+            "the closure sets the entry that it is asked about, so it would be called again for ever"
         );
         let inside = Inside::of(self.hash);
         let answer = closure();
@@ -61,7 +61,7 @@ impl Asking {
     }
 }
 
-/// A closure, until it is left, be it by a panic.
+/// A closure, until it returns or panics.
 struct Inside;
 
 impl Inside {

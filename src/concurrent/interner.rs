@@ -1,4 +1,4 @@
-//! One live handle for each content, for threads that intern together.
+//! The shared interner: one live object for each content.
 
 use core::borrow::Borrow;
 use core::fmt;
@@ -6,24 +6,24 @@ use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
 use super::content::ContentKey;
+use super::housekeeping::shared_housekeeping;
 use super::iter::Keys;
-use super::shared_housekeeping;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
-use crate::collections::interner::agree;
+use crate::collections::interner::assert_same_content;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::Content;
 
-/// One live handle for each content, for threads that intern together behind `&self`: handles that are
-/// given out for equal contents, on whatever threads, point to the same object for as long as any of them
-/// lives. What nobody uses any more goes. See [the module](crate::concurrent) for what all shared collections have in
-/// common, and [`weakly::Interner`](crate::Interner) for one of a single owner.
+/// Interning shared between threads behind `&self`: pointers that are returned for equal contents, on any thread,
+/// point to the same object, as long as any of them lives. Contents that are not used any more go.
 ///
-/// What is there is found without a lock, but for the upgrade of the handle. `Hash` is called once for
-/// each operation, and `Eq` only on live contents, under no lock; a handle that is
-/// held for that may turn out to be the last, and then its content is destroyed there. If two threads
-/// intern the same new content at once, both may make a handle, and one is dropped again: making is not
-/// worth waiting for here.
+/// See [the module](crate::concurrent) for what all shared collections have in common, and
+/// [`weakly::Interner`](crate::Interner) for the interner of a single owner.
+///
+/// A content that is there is found without a lock, except that its pointer is upgraded. `Hash` is called once for
+/// each operation, and `Eq` only on live contents, under no lock. If the upgraded pointer turns out to be the
+/// last, its content is destroyed there. If two threads intern the same new content at once, both may make an
+/// object, and one is dropped again: making is not worth waiting for here.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::Interner};
@@ -43,8 +43,8 @@ pub struct Interner<K: SharedRef, S = DefaultHashBuilder> {
 impl<K: Content<Target: Eq + Hash> + SharedRef> Interner<K> {
     /// An empty interner.
     ///
-    /// Not `const`: each interner has seeds of its own. For a `static`, give [`with_hasher`](Self::with_hasher) a
-    /// hasher that is made at compile time, or make it when it is first used, by
+    /// Not `const`: each interner has seeds of its own. For a `static`, pass [`with_hasher`](Self::with_hasher) a
+    /// hasher that is made at compile time, or make the interner on first use with
     /// [`LazyLock`](std::sync::LazyLock).
     #[must_use]
     pub fn new() -> Self {
@@ -59,8 +59,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef> Interner<K> {
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
-    /// An empty interner with a hasher of yours; for a `static` too, if that is made at compile time. Allocates
-    /// nothing before the first content comes in.
+    /// An empty interner with this hasher; for a `static` too, if the hasher is made at compile time. Allocates
+    /// nothing before the first content is interned.
     ///
     /// ```
     /// use std::hash::{BuildHasherDefault, DefaultHasher};
@@ -76,7 +76,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         Interner { table, hasher }
     }
 
-    /// An empty interner with a hasher of yours and room for `capacity` contents.
+    /// An empty interner with this hasher and room for `capacity` contents.
     #[must_use]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         let table = Table::with_capacity(capacity);
@@ -91,17 +91,17 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
 
     shared_housekeeping!();
 
-    /// The live handle for this content, if there is one. O(1), lock-free.
+    /// The live object with this content, if there is one. O(1), lock-free.
     #[inline]
     pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
         self.find(HashValue::of(&self.hasher, content), content)
     }
 
-    /// The one handle for this content: the live one, or else what the value becomes. O(1) amortised. See
-    /// [`weakly::Interner::intern`](crate::Interner::intern).
+    /// The one object with this content: the live one, or else the one that the value is converted into. O(1)
+    /// amortised. See [`weakly::Interner::intern`](crate::Interner::intern).
     ///
     /// # Panics
-    /// If the value becomes a handle to another content than it borrows as, as far as the hash shows.
+    /// If the content of the converted value is not the one that it borrowed as, as far as the hash shows.
     #[inline]
     #[track_caller]
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&self, value: T) -> K {
@@ -110,14 +110,14 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
             return there;
         }
         let key = value.into();
-        agree(HashValue::of(&self.hasher, K::content(&key)) == hash);
+        assert_same_content(HashValue::of(&self.hasher, K::content(&key)) == hash);
         self.add(hash, key)
     }
 
-    /// The one handle for this content, which is not copied unless there is none. O(1) amortised.
+    /// The one object with this content, which is copied only if there is none. O(1) amortised.
     ///
     /// # Panics
-    /// If the content becomes a handle to another content.
+    /// If the copy has another content.
     #[inline]
     #[track_caller]
     pub fn intern_ref<Q>(&self, content: &Q) -> K
@@ -130,11 +130,11 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
             return there;
         }
         let key = K::from(content);
-        agree(content.equivalent(K::content(&key)));
+        assert_same_content(content.equivalent(K::content(&key)));
         self.add(hash, key)
     }
 
-    /// All live handles that are there now, in no order, as a snapshot that holds none of them. O(capacity).
+    /// All live objects, in no order, as a snapshot that keeps none of them alive. O(capacity).
     pub fn iter(&self) -> Keys<K> {
         Keys(self.table.weak_keys())
     }

@@ -1,4 +1,4 @@
-//! Iteration over shared maps: over a snapshot, which keeps nobody alive.
+//! Iterators over snapshots of shared collections. A snapshot keeps no object alive.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -6,18 +6,18 @@ use std::vec;
 
 use crate::reference::{StrongRef, WeakRef};
 
-/// The entries that a map had when the iterator was made, without those whose key has died since, with
-/// copies of the values that they had then. See [`WeakMap::iter`](super::WeakMap::iter).
+/// The entries that a map had when the iterator was made, without those whose key has died since, with clones of
+/// the values they had then. See [`WeakMap::iter`](super::WeakMap::iter).
 pub struct Iter<K: StrongRef, V>(pub(super) vec::IntoIter<(K::Weak, V)>);
 
-/// The pointers that a collection had when the iterator was made, without those that have died since.
+/// The pointers that a collection had when the iterator was made, without those whose object has died since.
 pub struct Keys<K: StrongRef>(pub(super) vec::IntoIter<K::Weak>);
 
 /// The entries that a map had when the iterator was made, without those whose value has died since. See
 /// [`WeakValueMap::iter`](super::WeakValueMap::iter).
 pub struct ValueIter<K, V: StrongRef>(pub(super) vec::IntoIter<(K, V::Weak)>);
 
-/// The entries that a map had when the iterator was made, without those of which a side has died since. See
+/// The entries that a map had when the iterator was made, without those of which either side has died since. See
 /// [`WeakPairMap::iter`](super::WeakPairMap::iter).
 pub struct PairIter<K: StrongRef, V: StrongRef>(pub(super) vec::IntoIter<(K::Weak, V::Weak)>);
 

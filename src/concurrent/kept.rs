@@ -1,31 +1,26 @@
-//! What becomes of what a dead node owns: it is destroyed when nobody looks at it any more, or then kept until
-//! it is asked for.
+//! What a dead node owns, under either policy: it is destroyed when no thread looks at it any more, or kept from
+//! then on until it is asked for.
 //!
-//! Others may be looking at a node that has been unlinked, so nothing can be taken out of it before its
-//! end. Who unlinks it marks it; at its end, which the table's reclamation brings about and for which it has
-//! this at hand, what it owns is moved from there to where it is kept.
+//! Other threads may be looking at a node that has been unlinked, so nothing can be moved out of it before its
+//! end. The thread that unlinks it marks it. At its end, which the table's reclamation brings about, and to which
+//! it passes this list, what the node owns is moved to the list.
 
 use core::mem;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
 
-use super::drain::Depth;
-use super::node::Node;
 use super::raw::FirstPanic;
-use super::table::Table;
-use super::watch::Watches;
-use crate::table::Reclaim;
 
 /// The policy of a table, and what has been kept.
 pub(super) struct Kept<K, V> {
     /// Whether anything is to be kept. Written under the lock of the list.
     on_request: AtomicBool,
-    /// Whether keys are kept too: else they own nothing.
+    /// Whether keys are kept too: if not, they own nothing.
     with_keys: bool,
-    /// How long the list is.
+    /// The length of the list.
     len: AtomicUsize,
-    /// No code of users runs under its lock (T4).
+    /// T4: no user code runs under its lock.
     list: Mutex<Vec<(Option<K>, V)>>,
 }
 
@@ -45,6 +40,12 @@ impl<K, V> Kept<K, V> {
         self.on_request.load(Relaxed)
     }
 
+    pub(super) fn set_on_request(&self, on_request: bool) {
+        let list = self.list();
+        self.on_request.store(on_request, Relaxed);
+        drop(list);
+    }
+
     /// Relaxed: a count.
     pub(super) fn len(&self) -> usize {
         self.len.load(Relaxed)
@@ -54,12 +55,8 @@ impl<K, V> Kept<K, V> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps what a node leaves, or destroys it if the policy is another by now. (What was never tied to
-    /// anything owns nothing but its key, a copy.)
-    pub(super) fn put<T>(&self, node: Node<K, T, V>) {
-        let Node::Ready { key, value, .. } = node else {
-            return;
-        };
+    /// Keeps what a node leaves, or destroys it if the policy has changed since the node was marked.
+    pub(super) fn put(&self, key: K, value: V) {
         let key = self.with_keys.then_some(key);
         let mut list = self.list();
         if self.is_on_request() {
@@ -71,7 +68,7 @@ impl<K, V> Kept<K, V> {
         }
     }
 
-    fn take(&self) -> Option<(Option<K>, V)> {
+    pub(super) fn take(&self) -> Option<(Option<K>, V)> {
         if self.len() == 0 {
             return None;
         }
@@ -83,47 +80,12 @@ impl<K, V> Kept<K, V> {
 }
 
 impl<K, V> Drop for Kept<K, V> {
-    /// Destroys all that is still kept, also if some destructors panic.
+    /// Destroys all that is still kept, even if some destructors panic.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         for left in mem::take(&mut *self.list()) {
             panics.catch(|| drop(left));
         }
         panics.resume();
-    }
-}
-
-impl<K: Eq, T: Watches, V> Table<K, T, V> {
-    pub(crate) fn reclaim(&self) -> Reclaim {
-        if self.kept().is_on_request() {
-            Reclaim::OnRequest
-        } else {
-            Reclaim::OnUse
-        }
-    }
-
-    pub(crate) fn set_reclaim(&self, reclaim: Reclaim) {
-        let list = self.kept().list();
-        let on_request = reclaim == Reclaim::OnRequest;
-        self.kept().on_request.store(on_request, Relaxed);
-        drop(list);
-        if reclaim == Reclaim::OnUse {
-            let mut panics = FirstPanic::default();
-            self.destroy_kept(&mut panics);
-            panics.resume();
-        }
-    }
-
-    /// Destroys what is kept, also if some destructors panic. Says whether there was anything. Inside a
-    /// destructor that this runs, it may leave some to that.
-    pub(super) fn destroy_kept(&self, panics: &mut FirstPanic) -> bool {
-        let mut any = false;
-        if let Some(_depth) = Depth::enter() {
-            while let Some(left) = self.kept().take() {
-                any = true;
-                panics.catch(|| drop(left));
-            }
-        }
-        any
     }
 }

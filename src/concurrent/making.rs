@@ -1,4 +1,4 @@
-//! How a value that is not there is made, by one thread at a time for each key.
+//! How a missing value is made: by one thread at a time for each key.
 
 use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
@@ -13,23 +13,23 @@ use super::watch::{Unplaced, Watches, WatchesOne};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 
-/// What there is instead of what is wanted.
+/// What a lookup found instead of a value.
 pub(crate) enum Absent {
     InFlight(Arc<Flight>),
-    /// An entry that is stale, or of which nothing can be given out.
+    /// An entry that is stale, or for which `read` returns nothing.
     Useless,
     Nothing,
 }
 
-/// What comes of it.
+/// The outcome of waiting for a value.
 pub(crate) enum Wanted<R, L> {
-    /// It is there by now.
+    /// The value is there by now.
     There(R),
-    /// It is for the caller to make.
+    /// The caller is to make it.
     Ours(L),
 }
 
-/// What was made, unless it was asked for while it is being made.
+/// The value, or a panic if its making asked for it.
 #[inline]
 #[track_caller]
 pub(crate) fn made_by<K, V>(made: Result<V, Cycle>) -> V {
@@ -39,12 +39,12 @@ pub(crate) fn made_by<K, V>(made: Result<V, Cycle>) -> V {
     }
 }
 
-/// What is asked for while it is being made: a cycle.
+/// Panics: a value was asked for by its own making.
 #[track_caller]
 #[cold]
 pub(crate) fn cycle<K, V>() -> ! {
     panic!(
-        "a cycle: the value ({}) of a key ({}) needs itself to be made",
+        "a cycle: making the value ({}) of a key ({}) requires that value itself",
         core::any::type_name::<V>(),
         core::any::type_name::<K>()
     )
@@ -76,8 +76,9 @@ impl<Q: Eq + Clone, T: WatchesOne, V: Clone> Table<Q, T, V> {
 }
 
 impl<K: Eq, T: Watches, V> Table<K, T, V> {
-    /// What is there, or else what `make` makes, which only one thread does at a time. `read` says what to
-    /// give out, none if it is of no use; `finish`, which entry what was made gives, and what to give out.
+    /// The value that is there, or else what `make` returns, which only one thread runs at a time. `read` returns
+    /// the result for an entry, `None` if the entry is of no use; `finish` turns what was made into an entry and
+    /// the result.
     #[inline]
     pub(crate) fn get_or_make<'t, M, R>(
         &'t self,
@@ -132,7 +133,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// What is there now.
+    /// The value that is there now.
     #[inline]
     pub(crate) fn find<R>(
         &self,
@@ -151,19 +152,19 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
             },
         };
         drop(reader);
-        // (Who makes it changes the table, and sweeps then.)
+        // (A thread that goes on to make the value changes the table, and sweeps then.)
         if sweeps && found.is_ok() {
             self.sweep_some();
         }
         found
     }
 
-    /// Goes on from what was there until this thread has the value, or is to make it; then `begin` puts what
-    /// is needed for that where it stays meanwhile.
+    /// Goes on from what the lookup found until the value is there, or this thread is to make it. In that case
+    /// `begin` moves what is needed for that to where it stays meanwhile.
     ///
-    /// Computations may nest tens of thousands deep, so what is on the stack while one runs counts. Hence all
-    /// that comes before and after it is in functions that are never inlined, this among them: of their frames
-    /// nothing is left while code of a user runs. What is needed then is behind one pointer.
+    /// Computations may nest tens of thousands deep, so what is on the stack while one runs counts. Hence all that
+    /// comes before and after it is in functions that are never inlined, this one among them: nothing of their
+    /// frames is left while user code runs. What is needed then is behind one pointer.
     #[cold]
     #[inline(never)]
     pub(crate) fn lead<'t, R, L>(
@@ -180,7 +181,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         loop {
             if let Absent::InFlight(flight) = &absent {
                 Flight::wait(flight)?;
-                self.take_down(hash, flight);
+                self.unlink_flight(hash, flight);
             } else {
                 self.tidy();
                 if let Absent::Useless = absent {
@@ -197,8 +198,8 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Unlinks the entry of a key, if it is of no use. It is destroyed here, before anything is in flight,
-    /// for its destructor may ask for the same key (T4).
+    /// Unlinks the entry of a key, if it is of no use. It is destroyed here, before anything is in flight, since
+    /// its destructor may ask for the same key (T4).
     #[cold]
     fn clear_away<R>(&self, hash: HashValue, key: &K, read: impl Fn(&T, &V) -> Option<R>) {
         let pin = self.pin();
@@ -210,14 +211,15 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Announces that this thread makes the value of a key; none if there is one, or another does.
+    /// Puts a flight into the table: this thread makes the value of a key. `None` if there is a value, or another
+    /// flight.
     fn start_flight(&self, hash: HashValue, key: &K) -> Option<Leader<'_, K, T, V>>
     where
         K: Clone,
     {
-        /// Lands if it does not start.
-        struct Waiting(Option<Arc<Flight>>);
-        impl Drop for Waiting {
+        /// Completes the flight if it gets no leader.
+        struct Leaderless(Option<Arc<Flight>>);
+        impl Drop for Leaderless {
             fn drop(&mut self) {
                 if let Some(flight) = &self.0 {
                     flight.complete();
@@ -225,36 +227,36 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
             }
         }
         let flight = Flight::start();
-        let mut waiting = Waiting(Some(Arc::clone(&flight)));
+        let mut leaderless = Leaderless(Some(Arc::clone(&flight)));
         let mut node = self.nodes.entry(|| Node::InFlight {
             hash,
             key: key.clone(),
             flight: Arc::clone(&flight),
         });
         let pin = self.pin();
-        // Before it is there, or whoever removes it at once would count below zero.
+        // Counted before it is linked: a thread that removes it at once would count below zero otherwise.
         let counted = Counted::one(&self.in_flight);
         self.swap(&pin, &mut node, |now| now.is_none())?;
-        waiting.0 = None;
-        // It is counted off by whoever unlinks it.
+        leaderless.0 = None;
+        // The thread that unlinks it counts it off.
         mem::forget(counted);
         let mut leader = Leader {
             table: self,
             hash,
             flight,
-            owes: false,
-            announced: true,
+            uncounted: false,
+            linked: true,
         };
-        // Code of users runs from here on, and not before the flight has a leader, who lands if that panics. It
-        // may ask for this very key: nothing is being made yet.
+        // User code may run from here on, and not before the flight has a leader, which completes it on a panic.
+        // That code may ask for this very key: nothing is being made yet.
         let standby = Flight::stand_by(&leader.flight);
         drop(pin);
-        leader.owes = standby.begin();
-        leader.owes.then_some(leader)
+        leader.uncounted = standby.begin();
+        leader.uncounted.then_some(leader)
     }
 
-    /// Unlinks a flight that has landed. (It is there still if it was called off.)
-    fn take_down(&self, hash: HashValue, flight: &Arc<Flight>) {
+    /// Unlinks a flight that is complete. (It is still linked if it was called off.)
+    fn unlink_flight(&self, hash: HashValue, flight: &Arc<Flight>) {
         let pin = self.pin();
         let sought = |node: &Node<K, T, V>| node.is_led_by(flight);
         if let Some(node) = self.unlink_if(&pin, hash, sought, |_| true) {
@@ -263,23 +265,24 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     }
 }
 
-/// Who makes the value of a key. Lands in any case; if there is no value, what stands for it goes.
+/// The thread that makes the value of a key. However it ends, its flight is completed; if there is no value, the
+/// flight's node is unlinked.
 pub(crate) struct Leader<'a, K: Eq, T: Watches, V> {
     table: &'a Table<K, T, V>,
     hash: HashValue,
     flight: Arc<Flight>,
-    /// Whether a value was begun and what became of it is not yet counted.
-    owes: bool,
-    /// Whether what stands for the value may be in the table still.
-    announced: bool,
+    /// Whether the making has begun, and its outcome is not counted yet.
+    uncounted: bool,
+    /// Whether the flight's node may still be in the table.
+    linked: bool,
 }
 
 impl<'a, K: Eq, T: Watches, V> Leader<'a, K, T, V> {
-    /// The value is there. It is not kept if what stands for it has been removed or replaced meanwhile, nor
-    /// if an object has died that nobody held.
+    /// Publishes the value. It is not kept if the flight's node has been removed or replaced meanwhile, nor if an
+    /// object has died that the caller did not keep alive.
     pub(crate) fn finish<R>(self, made: impl FnOnce() -> (K, Unplaced<'a, T>, V, R)) -> R {
         let (key, watch, value, made) = made();
-        self.arrive(key, watch, value);
+        self.publish(key, watch, value);
         made
     }
 
@@ -293,23 +296,23 @@ impl<'a, K: Eq, T: Watches, V> Leader<'a, K, T, V> {
         (*self).finish(made)
     }
 
-    fn arrive(self, key: K, watch: Unplaced<'a, T>, value: V) {
+    fn publish(self, key: K, watch: Unplaced<'a, T>, value: V) {
         let table = self.table;
-        // Code of users runs when these two go, a value that is not kept and what `pin` destroys: last, when all
-        // have landed, and nothing is held any more (T4).
+        // User code may run when these two are dropped, a value that is not kept and what `pin` destroys: last,
+        // when the flight is complete and no guard is left (T4).
         let mut node = table.ready(self.hash, key, watch, value);
         let pin = table.pin();
         let mut leader = self;
         let has_died =
             |node: &Node<K, T, V>| node.ready().is_some_and(|(watch, _)| watch.has_died());
-        // As long as this is held, nobody takes what he finds to be fresh without asking (T1); so between
-        // the two looks below nobody is misled, and what has died before the first is not put in. (A purge
-        // waits for the end of it; one in a destructor that runs meanwhile must not.)
-        let is_held = node.ready().is_some_and(|(watch, _)| watch.is_held());
-        let held = (!is_held).then(|| (table.queue().keep_busy(), Depth::full()));
-        if held.is_some() && has_died(&node) {
+        // While the queue is busy, no lookup takes what it finds to be live without asking (T1). So between the
+        // two checks below no lookup is misled, and an entry whose object has died before the first is not
+        // inserted. (A purge waits until the queue is idle; one in a destructor that runs meanwhile must not.)
+        let kept_alive = node.ready().is_some_and(|(watch, _)| watch.kept_alive());
+        let busy = (!kept_alive).then(|| (table.queue().keep_busy(), Depth::full()));
+        if busy.is_some() && has_died(&node) {
             table.count(&table.dead);
-            leader.owes = false;
+            leader.uncounted = false;
             return;
         }
         let own =
@@ -317,14 +320,14 @@ impl<'a, K: Eq, T: Watches, V> Leader<'a, K, T, V> {
         let Some(put) = table.swap(&pin, &mut node, own) else {
             return;
         };
-        leader.announced = false;
-        leader.owes = false;
-        if held.is_some() && has_died(put.new) {
+        leader.linked = false;
+        leader.uncounted = false;
+        if busy.is_some() && has_died(put.new) {
             table.unlink(&pin, put.new);
         }
     }
 
-    /// Unlinks what stands for the value, if it is there still.
+    /// Unlinks the flight's node, if it is still linked.
     #[cold]
     fn withdraw(&self, pin: &Pin<'_, K, T, V>) {
         let own = |node: &Node<K, T, V>| node.is_led_by(&self.flight);
@@ -334,7 +337,7 @@ impl<'a, K: Eq, T: Watches, V> Leader<'a, K, T, V> {
     }
 }
 
-/// Counts one, and off again at its end.
+/// Counts one, and off again when dropped.
 struct Counted<'a>(&'a AtomicUsize);
 
 impl<'a> Counted<'a> {
@@ -352,12 +355,12 @@ impl Drop for Counted<'_> {
 
 impl<K: Eq, T: Watches, V> Drop for Leader<'_, K, T, V> {
     fn drop(&mut self) {
-        // Dropped when all is done: what it destroys may panic, or wait for those who wait for us.
-        let pin = self.announced.then(|| self.table.pin());
+        // Dropped last: what it destroys may panic, or wait for threads that wait for us.
+        let pin = self.linked.then(|| self.table.pin());
         if let Some(pin) = &pin {
             self.withdraw(pin);
         }
-        if self.owes {
+        if self.uncounted {
             self.table.count(&self.table.discarded);
         }
         self.flight.complete();

@@ -1,10 +1,10 @@
-//! The map with weak keys that threads share.
+//! The shared map with weak keys, by identity.
 
 use core::fmt;
 use std::vec::Vec;
 
+use super::housekeeping::shared_housekeeping;
 use super::iter::{Iter, Keys};
-use super::shared_housekeeping;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
 use crate::hash::HashValue;
@@ -29,20 +29,25 @@ impl Address {
     }
 }
 
-/// Whether a key has this address, after an entry was found by it. A weak pointer has none once its object
-/// is dead: so if it has one still, the object has lived all the time, and the entry is not one of another
-/// object that came after it.
+/// Whether a key has this address, after an entry was found by it. A weak pointer has no address once its object
+/// is dead. So if it still has one, the object has lived all the time, and the entry is not that of a later object
+/// at this address.
 #[inline]
-pub(super) fn has<K: StrongRef, Q: ?Sized + Identify<K>>(key: &Q, address: Address) -> bool {
+pub(super) fn has_address<K: StrongRef, Q: ?Sized + Identify<K>>(
+    key: &Q,
+    address: Address,
+) -> bool {
     Address::of(key.addr()).1 == address
 }
 
-/// A hash map with weak keys that threads share behind `&self`: private data about objects that one does
-/// not own. Reads are lock-free and do not slow each other. See [the module](crate::concurrent) for what all shared
-/// collections have in common, and [`weakly::WeakMap`](crate::WeakMap) for one of a single owner.
+/// A hash map with weak keys, by identity, shared between threads behind `&self`: private data about objects that
+/// you do not own. Reads are lock-free and do not slow each other.
 ///
-/// Values are given out as clones ([`get`](Self::get)), or shown to a closure ([`with`](Self::with)); a
-/// value that is not cheap to clone goes in an [`Arc`](std::sync::Arc).
+/// See [the module](crate::concurrent) for what all shared collections have in common, and
+/// [`weakly::WeakMap`](crate::WeakMap) for the map of a single owner.
+///
+/// Values are returned as clones ([`get`](Self::get)) or shown to a closure ([`with`](Self::with)). Put a value
+/// that is expensive to clone into an [`Arc`](std::sync::Arc).
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakMap};
@@ -65,7 +70,7 @@ pub struct WeakMap<K: SharedRef, V> {
 }
 
 impl<K: SharedRef, V> WeakMap<K, V> {
-    /// An empty map, also for a `static`. Allocates nothing before the first entry comes in.
+    /// An empty map, also for a `static`. Allocates nothing before the first insertion.
     ///
     /// ```
     /// use weakly::{Strong, concurrent::WeakMap};
@@ -99,7 +104,7 @@ impl<K: SharedRef, V> WeakMap<K, V> {
 
     /// Shows the value of a key to a closure. O(1), lock-free.
     ///
-    /// The closure may use the map, this entry too; what is removed while it runs is destroyed after it.
+    /// The closure may use the map, this entry included; what is removed while it runs is destroyed afterwards.
     #[inline]
     pub fn with<Q: ?Sized + Identify<K>, R>(
         &self,
@@ -108,12 +113,12 @@ impl<K: SharedRef, V> WeakMap<K, V> {
     ) -> Option<R> {
         let (hash, address) = Address::of(key.addr());
         self.table.read(hash, &address, |_, value| {
-            has::<K, Q>(key, address).then(|| look(value))
+            has_address::<K, Q>(key, address).then(|| look(value))
         })
     }
 
-    /// Sets the value of a key; says whether it had none. O(1) amortised. The value that it had is
-    /// destroyed as if it were removed.
+    /// Sets the value of a key; returns true if it had none. O(1) amortised. The previous value is destroyed as if
+    /// it were removed.
     #[inline]
     pub fn insert(&self, key: &K, value: V) -> bool {
         self.put(key, value, |_| ()).is_none()
@@ -127,11 +132,11 @@ impl<K: SharedRef, V> WeakMap<K, V> {
             .put(hash, address, watch, value, |_, value| old(value))
     }
 
-    /// Removes the entry of a key if the closure, shown the value, says so; says whether it has. O(1). The
-    /// closure may be asked again when others change the entry.
+    /// Removes the entry of a key if the closure, shown the value, returns true; returns whether it did. O(1). The
+    /// closure may be called again when other threads change the entry.
     ///
     /// # Panics
-    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     pub fn remove_if<Q: ?Sized + Identify<K>>(
         &self,
         key: &Q,
@@ -142,23 +147,23 @@ impl<K: SharedRef, V> WeakMap<K, V> {
             .remove(
                 hash,
                 &address,
-                |_, value| has::<K, Q>(key, address) && wanted(value),
+                |_, value| has_address::<K, Q>(key, address) && wanted(value),
                 |_, _| (),
             )
             .is_some()
     }
 
-    /// Keeps the entries that the closure says yes to. O(capacity). Those that others put in meanwhile
-    /// may not be asked about.
+    /// Keeps the entries for which the closure returns true. O(capacity). The closure may not see those that other
+    /// threads insert meanwhile.
     ///
-    /// Each key is held while it is asked about; if nobody else holds it any more, it dies here.
+    /// Each key is kept alive while the closure sees it; if no other strong pointer is left then, it dies here.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.table
             .retain(|_, watch, value| watch.upgrade().is_none_or(|key| keep(&key, value)));
     }
 
-    /// The live keys that are there now, in no order, as a snapshot that holds none of them: those that
-    /// die before the iterator comes to them are left out. O(capacity).
+    /// The live keys, in no order, as a snapshot that keeps none of them alive: those that die before the iterator
+    /// reaches them are left out. O(capacity).
     pub fn keys(&self) -> Keys<K> {
         let mut keys = Vec::new();
         self.table.each(|_, watch, _| keys.push(watch.downgrade()));
@@ -167,27 +172,26 @@ impl<K: SharedRef, V> WeakMap<K, V> {
 }
 
 impl<K: SharedRef, V: Clone> WeakMap<K, V> {
-    /// The value of a key. O(1), lock-free, and a clone.
+    /// A clone of the value of a key. O(1), lock-free.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         self.with(key, V::clone)
     }
 
-    /// Sets the value of a key, and gives out the one that it had. O(1) amortised.
+    /// Sets the value of a key, and returns a clone of the previous one. O(1) amortised.
     pub fn swap(&self, key: &K, value: V) -> Option<V> {
         self.put(key, value, V::clone)
     }
 
     /// The value of a key, which is made if there is none. O(1) amortised.
     ///
-    /// Only one thread makes it; others that ask for the same key wait, and get what was made. If making
-    /// it panics, nothing is kept, and one of those who wait makes it instead. If the key is removed while
-    /// its value is made, the value is not kept; if it is set, the value that was set stays, and what was
-    /// made goes to those alone who have made it.
+    /// Only one thread makes it; others that ask for the same key wait, and get the same value. If making it
+    /// panics, nothing is kept, and one of the waiting threads makes it instead. If the key is removed while its
+    /// value is made, the value is not kept. If the key is set meanwhile, the value that was set stays, and the
+    /// value that was made goes only to the caller that has made it.
     ///
     /// # Panics
-    /// If the closure asks for the value that it makes, or for one whose making waits for it, on whatever
-    /// thread.
+    /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
     ///
     /// ```
     /// use weakly::{Strong, concurrent::WeakMap};
@@ -204,38 +208,38 @@ impl<K: SharedRef, V: Clone> WeakMap<K, V> {
         self.table.value_or_make(hash, &address, key, make)
     }
 
-    /// Changes the value of a key: the closure is shown the one that there is, if any, and says what is to
-    /// be; none removes it. Gives out the value that there is now. O(1) amortised.
+    /// Changes the value of a key: the closure is shown the present value, if any, and returns the new one, `None`
+    /// to remove it. Returns a clone of the new value. O(1) amortised.
     ///
-    /// It is atomic: nobody changes the entry between what the closure is shown and what it says. When
-    /// somebody does, it is asked again.
+    /// This is atomic: no thread changes the entry between what the closure is shown and what it returns. When
+    /// another thread does, the closure is called again.
     ///
     /// # Panics
-    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         self.table.compute(hash, &address, |old| {
             let new = change(old.map(|(_, value)| value));
-            let tied = new.clone().map(|value| {
+            let entry = new.clone().map(|value| {
                 let watch = SharedWatchFor::<K>::new(key, hash, self.table.queue());
                 (watch, value)
             });
-            (tied, new)
+            (entry, new)
         })
     }
 
-    /// Removes the entry of a key, and gives out a clone of its value. O(1). (The value itself is destroyed
-    /// when no thread looks at it any more, as for [`remove_if`](Self::remove_if).)
+    /// Removes the entry of a key, and returns a clone of its value. O(1). (The value itself is destroyed when no
+    /// thread looks at it any more, as for [`remove_if`](Self::remove_if).)
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         let (hash, address) = Address::of(key.addr());
-        let wanted = |_: &_, _: &V| has::<K, Q>(key, address);
+        let wanted = |_: &_, _: &V| has_address::<K, Q>(key, address);
         self.table
             .remove(hash, &address, wanted, |_, value| value.clone())
     }
 
-    /// The live entries that are there now, in no order, as a snapshot that holds no key: those whose key
-    /// dies before the iterator comes to them are left out. O(capacity), and a clone of each value.
+    /// The live entries, in no order, as a snapshot that keeps no key alive: those whose key dies before the
+    /// iterator reaches them are left out. O(capacity), and a clone of each value.
     pub fn iter(&self) -> Iter<K, V> {
         let mut entries = Vec::new();
         self.table

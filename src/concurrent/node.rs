@@ -5,32 +5,32 @@ use core::sync::atomic::{AtomicBool, Ordering::*};
 use std::boxed::Box;
 use std::sync::Arc;
 
+use super::flight::Flight;
 use super::kept::Kept;
 use super::raw::Entry;
 use super::watch::{Deregister, Watches};
-use crate::concurrent::flight::Flight;
 use crate::hash::HashValue;
 use crate::queue::{HookId, SharedQueue};
 
-/// An entry. Once it is in the table it does not change, but for the end of its ties: to change a value is
-/// to put another entry in its place.
+/// An entry. Once it is in the table it does not change, except that its watches end. To change a value is to
+/// replace the entry.
 ///
-/// What a lookup reads comes first, so that it is on one cache line where it is small: what kind of entry it
-/// is and its hash, in one word, its key, and its value. (With `repr(u8)` the kinds are as two structs of C, which
+/// What a lookup reads comes first, so that it is on one cache line where it is small: the kind of entry and its
+/// hash in one word, its key, and its value. (With `repr(u8)` the variants are laid out as two C structs that
 /// begin with the same fields.)
 #[repr(u8)]
 pub(crate) enum Node<K, T, V> {
     Ready {
-        /// Whether what it owns is to be kept at its end. Set by who has unlinked it.
+        /// Whether what it owns is to be kept at its end. Set by the thread that has unlinked it.
         kept: AtomicBool,
-        /// Whether its tie [pins](Watches::pins) what it is found by.
+        /// Whether its watch [pins](Watches::pins) its key.
         pinned: bool,
         hash: HashValue,
         key: K,
         value: V,
         watch: T,
     },
-    /// Somebody is making the value. Not tied to anything: who makes it holds the inputs.
+    /// A thread is making the value. It watches nothing: that thread keeps the inputs alive.
     InFlight {
         hash: HashValue,
         key: K,
@@ -38,10 +38,10 @@ pub(crate) enum Node<K, T, V> {
     },
 }
 
-/// What is at hand at the end of a node: no node of its table outlives it.
-pub(crate) struct Around<K, V> {
+/// What a node needs at its end: no node of its table outlives it.
+pub(crate) struct NodeContext<K, V> {
     pub(super) queue: SharedQueue,
-    /// What the dead leave, if that is to be kept.
+    /// What dead entries leave, if that is to be kept.
     pub(super) kept: Kept<K, V>,
 }
 
@@ -62,7 +62,7 @@ impl<K, T, V> Node<K, T, V> {
 }
 
 impl<K, T: Deregister, V> Node<K, T, V> {
-    /// Its ties, which are with this queue, end.
+    /// Ends its watches, which are registered with this queue.
     #[inline]
     pub(super) fn deregister(&self, queue: &SharedQueue) {
         if let Node::Ready { watch, .. } = self {
@@ -84,13 +84,13 @@ impl<K, T: Watches, V> Node<K, T, V> {
         }
     }
 
-    /// Whether it can be stale when it is found, without that what is shown of it tells so.
+    /// Whether a lookup may find it stale, and what is shown of it would not tell.
     #[inline]
     pub(super) fn is_doubtful(&self) -> bool {
         matches!(self, Node::Ready { pinned: false, .. })
     }
 
-    /// What it says, if it is ready; it may be stale.
+    /// Its watch and its value, if it is ready; it may be stale.
     #[inline]
     pub(super) fn ready(&self) -> Option<(&T, &V)> {
         match self {
@@ -99,7 +99,7 @@ impl<K, T: Watches, V> Node<K, T, V> {
         }
     }
 
-    /// The same, unless it is stale.
+    /// Its watch and its value, if it is ready and not stale.
     #[inline]
     pub(super) fn live(&self) -> Option<(&T, &V)> {
         self.ready().filter(|(watch, _)| !watch.is_stale())
@@ -110,22 +110,22 @@ impl<K, T: Watches, V> Node<K, T, V> {
         self.ready().is_some_and(|(watch, _)| watch.is_stale())
     }
 
-    /// Whether two objects that it needs have announced their deaths.
+    /// Whether two objects that it needs have sent their notices.
     pub(super) fn is_notified_twice(&self) -> bool {
         self.ready()
             .is_some_and(|(watch, _)| watch.is_notified_twice())
     }
 
-    /// Whether an object that it needs is dead, even if its death is not yet announced.
+    /// Whether an object that it needs is dead, even if its death is not notified yet.
     #[inline]
     pub(super) fn is_dead(&self) -> bool {
         self.ready().is_some_and(|(watch, _)| watch.is_dead())
     }
 
-    /// It has been unlinked by the caller, and what it owns is to be kept when nobody looks at it any more.
+    /// Marks a node that the caller has unlinked: what it owns is to be kept when no thread looks at it any more.
     #[cold]
     pub(super) fn keep(&self) {
-        // Relaxed: read at its end, which comes after the caller has left (D1, D2 of the table).
+        // Relaxed: read at its end, which comes after the caller has left (D1, D2 of `raw`).
         if let Node::Ready { kept, .. } = self {
             kept.store(true, Relaxed);
         }
@@ -142,10 +142,24 @@ impl<K, T: Watches, V> Node<K, T, V> {
     }
 }
 
+/// A node that was found.
+pub(super) struct Found<'g, N> {
+    pub(super) node: &'g N,
+    /// Whether it may be stale.
+    pub(super) doubtful: bool,
+}
+
+impl<K, T: Watches, V> Found<'_, Node<K, T, V>> {
+    #[inline]
+    pub(super) fn is_stale(&self) -> bool {
+        self.doubtful && self.node.is_stale()
+    }
+}
+
 impl<K, T: Deregister, V> Entry for Node<K, T, V> {
-    /// What nobody can notice, memory and ties, may wait for the next thread that leaves.
+    /// What no user can notice (memory, watches) may wait for the next thread that leaves.
     const PROMPT: bool = mem::needs_drop::<(K, V)>();
-    type Context = Around<K, V>;
+    type Context = NodeContext<K, V>;
 
     #[inline]
     fn hash(&self) -> u64 {
@@ -153,12 +167,14 @@ impl<K, T: Deregister, V> Entry for Node<K, T, V> {
     }
 
     #[inline]
-    fn end(self: Box<Self>, around: &Around<K, V>) {
-        // It has ended if it was unlinked; not if it was never linked, or the table ends.
-        self.deregister(&around.queue);
+    fn end(self: Box<Self>, context: &NodeContext<K, V>) {
+        // If it was unlinked, its watches have ended; not if it was never linked, or if the table is dropped.
+        self.deregister(&context.queue);
         // Relaxed: see `keep`.
         if matches!(&*self, Node::Ready { kept, .. } if kept.load(Relaxed)) {
-            around.kept.put(*self);
+            if let Node::Ready { key, value, .. } = *self {
+                context.kept.put(key, value);
+            }
         }
     }
 }
@@ -172,7 +188,7 @@ mod tests {
 
     type Key = Strong<u64>;
 
-    /// N189: What an entry of a shared map takes, and what a lookup reads of it: five words, of which the first
+    /// N189: The size of an entry of a shared map, and what a lookup reads of it: five words, of which the first
     /// three, for a map with values of one word.
     #[test]
     fn a_node_is_small() {

@@ -1,13 +1,12 @@
-//! The map both of whose sides are weak, that threads share.
+//! The shared map with weak keys, by identity, and weak values.
 
 use core::fmt;
 use std::vec::Vec;
 
+use super::housekeeping::shared_housekeeping;
 use super::iter::PairIter;
-
 use super::making::made_by;
-use super::map::{Address, has};
-use super::shared_housekeeping;
+use super::map::{Address, has_address};
 use super::table::Table;
 use super::watch::{Pair, SharedRef, SharedWatchFor, Unplaced, WatchesOne};
 use crate::hash::HashValue;
@@ -15,14 +14,16 @@ use crate::reference::{Identify, WeakKey};
 
 type EntryWatches<K, V> = Pair<SharedWatchFor<K>, SharedWatchFor<V>>;
 
-/// A hash map with weak keys, told apart by identity, and weak values, that threads share behind `&self`:
-/// relations between objects that you own neither of. See [the module](crate::concurrent) for what all shared
-/// collections have in common, and [`weakly::WeakPairMap`](crate::WeakPairMap) for one of a single owner.
+/// A hash map with weak keys, by identity, and weak values, shared between threads behind `&self`: relations
+/// between objects of which you own neither.
 ///
-/// An entry lives while both its key and its value do; the first of the two to die ends it, on whatever thread,
-/// and a half-dead entry is never shown. The two may be of different kinds of pointer. Reads are lock-free, but
-/// for the upgrade of the value, which is a read-modify-write on the object's own counts. The map owns
-/// nothing of anybody's, so burying the dead runs no code of yours.
+/// See [the module](crate::concurrent) for what all shared collections have in common, and
+/// [`weakly::WeakPairMap`](crate::WeakPairMap) for the map of a single owner.
+///
+/// An entry lives while both its key and its value do. The first of the two to die ends it, on whatever thread,
+/// and a half-dead entry is never shown. The two may be of different kinds of pointer. Reads are lock-free, except
+/// that they upgrade the value, which is a read-modify-write on the object's own count. The map owns no objects,
+/// so reclaiming dead entries runs no code of yours.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakPairMap};
@@ -70,7 +71,9 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     ) -> Option<R> {
         let (hash, address) = Address::of(key.addr());
         self.table.read(hash, &address, |watches, ()| {
-            has::<K, Q>(key, address).then(|| look(watches)).flatten()
+            has_address::<K, Q>(key, address)
+                .then(|| look(watches))
+                .flatten()
         })
     }
 
@@ -81,8 +84,8 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
         self.look(key, live).is_some()
     }
 
-    /// The live value of a key. O(1), lock-free. Inside the key's own destructor, a reference to it still
-    /// finds its value.
+    /// The live value of a key. O(1), lock-free. Inside the key's own destructor, a reference to it still finds
+    /// its value.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         self.look(key, |watches| watches.1.upgrade())
@@ -93,14 +96,14 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
         self.look(key, both)
     }
 
-    /// Sets the value of a key; says whether it had no live one. O(1) amortised. The map takes no strong
-    /// pointer: both go in by reference.
+    /// Sets the value of a key; returns true if it had no live one. O(1) amortised. The map keeps no strong
+    /// pointer: both sides are passed by reference.
     #[inline]
     pub fn insert(&self, key: &K, value: &V) -> bool {
         self.swap(key, value).is_none()
     }
 
-    /// Sets the value of a key, and gives out the live one that it had. O(1) amortised.
+    /// Sets the value of a key, and returns its previous live value. O(1) amortised.
     pub fn swap(&self, key: &K, value: &V) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         let watches = self.watch(hash, key, value);
@@ -108,15 +111,13 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
         self.table.put(hash, address, watches, (), old)?
     }
 
-    /// The live value of a key, which is made if there is none. O(1) amortised. The value is not kept by
-    /// the map: whoever asks keeps it.
+    /// The live value of a key, which is made if there is none. O(1) amortised. The map does not keep the value
+    /// alive: the caller does.
     ///
-    /// Only one thread makes it, as for
-    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
+    /// Only one thread makes it, as for [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
     ///
     /// # Panics
-    /// If the closure asks for the value that it makes, or for one whose making waits for it, on whatever
-    /// thread.
+    /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
     #[inline]
     #[track_caller]
     pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce(&K) -> V) -> V {
@@ -131,35 +132,35 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
         made_by::<K, V>(made)
     }
 
-    /// Changes the value of a key: the closure is shown the live one, if there is one, and says what is to
-    /// be; none removes it. Gives that out. O(1) amortised. It is atomic, as
-    /// [`WeakMap::compute`](super::WeakMap::compute) is, and the closure may be asked again.
+    /// Changes the value of a key: the closure is shown the live value, if any, and returns the new one, `None` to
+    /// remove it. Returns what the closure returned. O(1) amortised. This is atomic, as
+    /// [`WeakMap::compute`](super::WeakMap::compute) is, and the closure may be called again.
     ///
     /// # Panics
-    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         self.table.compute(hash, &address, |old| {
             let new = change(old.and_then(|(watches, ())| watches.1.upgrade()));
-            let tied = new.as_ref().map(|value| (self.watch(hash, key, value), ()));
-            (tied, new)
+            let entry = new.as_ref().map(|value| (self.watch(hash, key, value), ()));
+            (entry, new)
         })
     }
 
-    /// Removes the entry of a key; gives out its value, if that lives. O(1).
+    /// Removes the entry of a key; returns its value, if that is alive. O(1).
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         let (hash, address) = Address::of(key.addr());
-        let wanted = |_: &_, &(): &()| has::<K, Q>(key, address);
+        let wanted = |_: &_, &(): &()| has_address::<K, Q>(key, address);
         self.table
             .remove(hash, &address, wanted, |watches, ()| watches.1.upgrade())?
     }
 
-    /// Removes the entry of a key if the closure, shown the live value, says so; gives that out. O(1). The
-    /// closure may be asked again when others change the entry.
+    /// Removes the entry of a key if the closure, shown the live value, returns true; returns the removed value.
+    /// O(1). The closure may be called again when other threads change the entry.
     ///
     /// # Panics
-    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     pub fn remove_if<Q: ?Sized + Identify<K>>(
         &self,
         key: &Q,
@@ -167,24 +168,25 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     ) -> Option<V> {
         let (hash, address) = Address::of(key.addr());
         let asked = |watches: &EntryWatches<K, V>, &(): &()| {
-            let value = has::<K, Q>(key, address).then(|| watches.1.upgrade());
+            let value = has_address::<K, Q>(key, address).then(|| watches.1.upgrade());
             value.flatten().is_some_and(|value| wanted(&value))
         };
         self.table
             .remove(hash, &address, asked, |watches, ()| watches.1.upgrade())?
     }
 
-    /// Keeps the entries that the closure says yes to, and those of the dead, which go by themselves.
-    /// O(capacity). Those that others put in meanwhile may not be asked about.
+    /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.
+    /// O(capacity). The closure may not see entries that other threads insert meanwhile.
     ///
-    /// Both objects are held while they are asked about; if nobody else holds one any more, it dies here.
+    /// Both objects are kept alive while the closure sees them; one that has no other strong pointer left then
+    /// dies here.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.table
             .retain(|_, watches, ()| both(watches).is_none_or(|(key, value)| keep(&key, &value)));
     }
 
-    /// The live entries that are there now, in no order, as a snapshot that holds neither side: those of
-    /// which a side dies before the iterator comes to them are left out. O(capacity).
+    /// The live entries, in no order, as a snapshot that keeps neither side alive: those of which a side dies
+    /// before the iterator reaches them are left out. O(capacity).
     pub fn iter(&self) -> PairIter<K, V> {
         let mut entries = Vec::new();
         self.table

@@ -1,4 +1,4 @@
-//! The weak set that threads share.
+//! The shared weak set, by identity.
 
 use core::fmt;
 
@@ -8,8 +8,9 @@ use super::watch::SharedRef;
 use crate::reference::Identify;
 use crate::table::Reclaim;
 
-/// A set of objects, by identity, that threads share behind `&self` and that keeps none of them. See
-/// [the module](crate::concurrent) and [`WeakMap`], which it is, with nothing to say.
+/// A set of objects, by identity, shared between threads behind `&self`. It keeps none of them alive.
+///
+/// See [the module](crate::concurrent) and [`WeakMap`]: this is one without values.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakSet};
@@ -26,7 +27,7 @@ pub struct WeakSet<K: SharedRef> {
 }
 
 impl<K: SharedRef> WeakSet<K> {
-    /// An empty set, also for a `static`. Allocates nothing before the first object comes in.
+    /// An empty set, also for a `static`. Allocates nothing before the first insertion.
     #[must_use]
     pub const fn new() -> Self {
         let map = WeakMap::new();
@@ -47,24 +48,24 @@ impl<K: SharedRef> WeakSet<K> {
         self.map.contains_key(key)
     }
 
-    /// Puts an object in; says whether it is new. O(1) amortised. Of several threads that put the same
-    /// object in, one is told yes.
+    /// Inserts an object; returns true if it was not in the set. O(1) amortised. Of several threads that insert
+    /// the same object, one gets true.
     #[inline]
     pub fn insert(&self, key: &K) -> bool {
         !self.contains(key) && self.map.insert(key, ())
     }
 
-    /// Takes an object out; says whether it was in. O(1).
+    /// Removes an object; returns whether it was in the set. O(1).
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         self.map.remove_if(key, |()| true)
     }
 
-    /// Keeps the objects that the closure says yes to. See [`WeakMap::retain`].
+    /// Keeps the objects for which the closure returns true. See [`WeakMap::retain`].
     pub fn retain(&self, mut keep: impl FnMut(&K) -> bool) {
         self.map.retain(|key, ()| keep(key));
     }
 
-    /// The live objects that are in the set now. See [`WeakMap::keys`].
+    /// The live objects of the set, as a snapshot. See [`WeakMap::keys`].
     pub fn iter(&self) -> Keys<K> {
         self.map.keys()
     }
@@ -81,31 +82,31 @@ impl<K: SharedRef> WeakSet<K> {
         self.map.is_empty()
     }
 
-    /// The number of live objects, by asking each. O(capacity).
+    /// The number of live objects, found by checking each. O(capacity).
     #[must_use]
     pub fn len_live(&self) -> usize {
         self.map.len_live()
     }
 
-    /// The number of objects that have announced their death and wait to be reclaimed. O(1).
+    /// The number of objects whose death is notified and that wait to be reclaimed. O(1).
     #[must_use]
     pub fn pending_dead(&self) -> usize {
         self.map.pending_dead()
     }
 
-    /// When it destroys what the dead have left. See [`set_reclaim`](Self::set_reclaim).
+    /// When it destroys what dead entries own. See [`set_reclaim`](Self::set_reclaim).
     #[must_use]
     pub fn reclaim(&self) -> Reclaim {
         self.map.reclaim()
     }
 
-    /// Chooses when it destroys what the dead have left: here nothing.
-    /// See [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
+    /// Chooses when it destroys what dead entries own: in a set, nothing. See
+    /// [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
     pub fn set_reclaim(&self, reclaim: Reclaim) {
         self.map.set_reclaim(reclaim);
     }
 
-    /// Buries all the dead. See [`WeakMap::purge`].
+    /// Reclaims all dead entries. See [`WeakMap::purge`].
     pub fn purge(&self) {
         self.map.purge();
     }
@@ -116,7 +117,7 @@ impl<K: SharedRef> WeakSet<K> {
         self.map.shrink_to_fit();
     }
 
-    /// Takes all objects out. See [`WeakMap::clear`].
+    /// Removes all objects. See [`WeakMap::clear`].
     pub fn clear(&self) {
         self.map.clear();
     }

@@ -1,4 +1,4 @@
-//! A counter that many threads count up at once.
+//! A counter that many threads increment at once.
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -8,11 +8,11 @@ const STRIPES: usize = 16;
 #[repr(align(128))]
 struct Stripe(AtomicUsize);
 
-/// Each thread counts in a stripe that few others use, so that those who count do not slow each other.
+/// Each thread counts in a stripe that few others use, so that they do not slow each other.
 pub(crate) struct Striped([Stripe; STRIPES]);
 
 std::thread_local! {
-    /// Where it is tells threads apart.
+    /// Its address identifies the thread.
     static HERE: u8 = const { 0 };
 }
 
@@ -24,7 +24,7 @@ impl Striped {
     #[inline]
     pub(crate) fn add(&self) {
         let here = HERE.with(|here| core::ptr::from_ref(here).addr() as u64);
-        // Threads' storage is some pages apart. Fibonacci hashing, as of addresses.
+        // The storage of threads is some pages apart. Fibonacci hashing, as for addresses.
         let stripe = (here >> 12).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60;
         self.0[stripe as usize % STRIPES].0.fetch_add(1, Relaxed);
     }

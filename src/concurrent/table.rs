@@ -1,11 +1,13 @@
-//! The table under the shared collections: that of [`raw`](super::raw), with a queue of deaths.
+//! The table under the shared collections: that of [`raw`](super::raw), with a queue of notices.
 //!
-//! * **T1** A node whose tie [pins](Watches::pins) what it is found by is not stale, or shows it. Of any other: whether
-//!   nothing is pending is asked *before* the look at the table that finds it (S2 of the queue); else the node is asked.
-//! * **T2** A node is ended by whoever has unlinked it, once: the table gives it to one.
+//! * **T1** A node whose watch [pins](Watches::pins) its key is live when a lookup finds it, or the lookup's upgrade
+//!   fails. For any other node, the lookup checks that no notice is pending *before* it reads the table (S2 of the
+//!   queue); if one is, it asks the node.
+//! * **T2** A node is ended once, by the thread that has unlinked it: the table hands it to one thread only.
 //! * **T3** A notice unlinks the node with its hook and no other.
-//! * **T4** Code of users never runs while something of ours is locked, nor between the taking of a
-//!   notice and its burial.
+//! * **T4** User code never runs under a lock of ours, nor between taking a notice and unlinking its entry.
+//! * **T5** Destructors of users run before a result is in its place: the compiler leaks what a function is about to
+//!   return if a local is dropped after that, and panics.
 
 use core::cell::Cell;
 use core::panic::{RefUnwindSafe, UnwindSafe};
@@ -16,20 +18,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::inside::{self, Asking};
 use super::kept::Kept;
-use super::node::{Around, Node};
+use super::node::{Found, Node, NodeContext};
 use super::raw::{FirstPanic, Put, RawTable, Reader, SweepPosition, Unlinked, Writer};
 use super::watch::{Deregister, Unplaced, Watches};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 
-/// Access to the nodes. What is unlinked with it is destroyed after it, when nobody looks at it any more.
+/// Access to the nodes. What is unlinked with it is destroyed after it, when no thread looks at it any more.
 pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
 
-/// An entry that is about to be put in.
+/// An entry that is about to be inserted.
 pub(super) type NewNode<'t, K, T, V> = Unlinked<'t, Node<K, T, V>>;
 
 pub(crate) struct Table<K, T: Deregister, V> {
-    /// With them the queue, and what is kept of the dead.
+    /// The nodes; their context has the queue, and what is kept of dead entries.
     pub(super) nodes: RawTable<Node<K, T, V>>,
     /// Nodes that stand for values being made.
     pub(super) in_flight: AtomicUsize,
@@ -37,34 +39,20 @@ pub(crate) struct Table<K, T: Deregister, V> {
     pub(super) dead: AtomicUsize,
     /// Entries that went although no object had died, and values that were made and not kept.
     pub(super) discarded: AtomicUsize,
-    /// Whether there have been entries that have to be asked whether they are dead, if the type does not say
-    /// (see [`is_swept`](Self::is_swept)).
+    /// Whether there have been entries that have to be polled, if the type does not tell (see
+    /// [`is_swept`](Self::is_swept)).
     swept: AtomicBool,
-    /// Where these are looked for next.
+    /// The sweep position.
     pub(super) position: SweepPosition,
 }
 
-/// A node that was put in, and what it has replaced, if anything, and whether that was stale.
+/// A node that was inserted, the node it has replaced, if any, and whether that was stale.
 pub(super) struct Swapped<'g, N> {
     pub(super) new: &'g N,
     pub(super) old: Option<(&'g N, bool)>,
 }
 
-/// A node that was found.
-pub(super) struct Found<'g, N> {
-    pub(super) node: &'g N,
-    /// Whether it may be stale.
-    doubtful: bool,
-}
-
-impl<K, T: Watches, V> Found<'_, Node<K, T, V>> {
-    #[inline]
-    pub(super) fn is_stale(&self) -> bool {
-        self.doubtful && self.node.is_stale()
-    }
-}
-
-// A table is whole between any two calls; what a panic can leave half done is a value.
+// A table is consistent between any two calls; a panic can leave only a value half changed.
 impl<K, T: Deregister, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
 impl<K, T: Deregister, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
 
@@ -82,7 +70,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     const fn with_kept(kept: Kept<K, V>) -> Self {
         let queue = SharedQueue::new();
         Table {
-            nodes: RawTable::new(Around { queue, kept }),
+            nodes: RawTable::new(NodeContext { queue, kept }),
             in_flight: AtomicUsize::new(0),
             dead: AtomicUsize::new(0),
             discarded: AtomicUsize::new(0),
@@ -95,7 +83,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         Self::new().with_room_for(capacity)
     }
 
-    /// With room for so many entries; of a table that has just been made.
+    /// Makes room for so many entries in a new table.
     pub(crate) fn with_room_for(self, capacity: usize) -> Self {
         self.nodes.make_room_for(capacity);
         self
@@ -116,44 +104,44 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         self.nodes.write()
     }
 
-    /// Whether there may be entries that have to be asked whether they are dead.
+    /// Whether there may be entries that have to be polled.
     #[inline]
     pub(super) fn is_swept(&self) -> bool {
-        // Relaxed: whoever misses it asks the next time.
+        // Relaxed: a thread that misses it sees it the next time.
         T::SWEPT.unwrap_or_else(|| self.swept.load(Relaxed))
     }
 
-    /// Entries that are there and not announced dead.
+    /// Entries whose death is not notified.
     pub(crate) fn len(&self) -> usize {
         self.entries().saturating_sub(self.notified())
     }
 
-    /// Entries that are there.
+    /// Entries in the table.
     pub(crate) fn entries(&self) -> usize {
         self.nodes
             .len()
             .saturating_sub(self.in_flight.load(Relaxed))
     }
 
-    /// Entries that are announced dead, and those of which something is kept.
+    /// Entries whose death is notified, and those of which something is kept.
     pub(crate) fn pending(&self) -> usize {
         self.notified() + self.kept().len()
     }
 
-    /// Entries that are announced dead.
+    /// Entries whose death is notified.
     fn notified(&self) -> usize {
         let notices = self.queue().notified();
         if !T::IS_PAIR || notices < 2 {
             return notices;
         }
-        // Each entry once: the second notice of one is a late one when the first has been worked off.
+        // Counts each entry once: after the first notice of an entry is drained, the second is a late one.
         let reader = self.nodes.read();
         let entries = reader.entries();
         let twice = entries.iter().filter(|node| node.is_notified_twice());
         notices.saturating_sub(twice.count())
     }
 
-    /// Counts an entry that has gone, where somebody asks for that.
+    /// Counts an entry that has gone, if this table counts them.
     #[inline]
     pub(super) fn count(&self, gone: &AtomicUsize) {
         if T::COUNTED {
@@ -162,7 +150,8 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// How many entries have gone because an object had died. Of a table whose ties are [counted](Watches::COUNTED).
+    /// How many entries have gone because an object had died. For a table whose watches are
+    /// [counted](Watches::COUNTED).
     pub(crate) fn dead(&self) -> usize {
         self.dead.load(Relaxed)
     }
@@ -172,10 +161,10 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         self.discarded.load(Relaxed)
     }
 
-    /// The node that is the `sought`.
+    /// Finds the node for which `sought` is true.
     ///
-    /// T1: one that may be stale is looked for again, when it is known whether anything is pending: most are not, and
-    /// who looks at them does not look at what every death changes.
+    /// T1: if that may be stale, it searches again after checking whether any notice is pending. Most nodes cannot
+    /// be stale, and their lookups do not read what every death changes.
     #[inline]
     pub(super) fn seek<'g>(
         &self,
@@ -195,8 +184,8 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         Some(Found { node, doubtful })
     }
 
-    /// Looks at the entry of a key. The closure runs while its destruction is put off, and under no lock. It says
-    /// what to give out, none if it is not the entry that was meant.
+    /// Shows the entry of a key to a closure, which runs under no lock and while the entry is pinned. The closure
+    /// returns the result, or `None` if this is not the entry that was meant.
     ///
     /// Each n-th call of a thread sweeps, where that may be of use.
     #[inline]
@@ -220,7 +209,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
             .and_then(|found| found.node.ready())
             .and_then(|(watch, value)| {
                 let found = read(watch, value);
-                // In the destructor of its object, which may look once more.
+                // Not in the destructor of its object, which may look it up once more.
                 sweeps = sweeps && !(found.is_some() && watch.is_stale());
                 found
             });
@@ -231,7 +220,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         found
     }
 
-    /// Looks at all entries that are not stale, in no order.
+    /// Visits all entries that are not stale, in no order.
     pub(crate) fn each(&self, mut look: impl FnMut(&K, &T, &V)) {
         if self.nodes.is_new() {
             return;
@@ -244,7 +233,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// An entry that is about to be put in.
+    /// An entry that is about to be inserted.
     #[inline]
     pub(super) fn ready(
         &self,
@@ -260,8 +249,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
             .entry(|| Node::new(hash, key, value, watch.into_inner()))
     }
 
-    /// Puts an entry in, in the place of the one with its key; `old` is shown that one, if it was not
-    /// stale.
+    /// Inserts an entry, or replaces the one with its key; `old` is shown the replaced one, unless it was stale.
     #[inline]
     pub(crate) fn put<R>(
         &self,
@@ -274,12 +262,18 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         self.tidy();
         let mut node = self.ready(hash, key, watch, value);
         let pin = self.pin();
-        let (there, stale) = self.swap(&pin, &mut node, |_| true)?.old?;
-        let (watch, value) = there.ready().filter(|_| !stale)?;
-        Some(old(watch, value))
+        let replaced = self.swap(&pin, &mut node, |_| true);
+        let old = replaced
+            .and_then(|swapped| swapped.old)
+            .filter(|(_, stale)| !stale)
+            .and_then(|(there, _)| there.ready())
+            .map(|(watch, value)| old(watch, value));
+        // T5
+        drop(pin);
+        old
     }
 
-    /// Puts an entry in, unless there is one that is of use, as `read` says. Gives that out.
+    /// Inserts an entry, unless there is one for which `read` returns a result, which is returned.
     pub(crate) fn put_unless<R>(
         &self,
         hash: HashValue,
@@ -300,11 +294,14 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
             drop(there.replace(of_use));
             free
         });
+        // T5
+        drop(pin);
+        drop(node);
         there.into_inner()
     }
 
-    /// Changes the entry of a key: `change` is shown what is there, and says what is to be. It may be asked
-    /// several times, when others change the same entry.
+    /// Changes the entry of a key: `change` is shown the present entry, and returns the new one. It may be called
+    /// again when other threads change the same entry.
     #[track_caller]
     pub(crate) fn compute<'t, R>(
         &'t self,
@@ -319,7 +316,8 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         let pin = self.pin();
         let mut asking = Asking::about(hash);
         loop {
-            // In the order in which `swap` asks, or an `Eq` that is not symmetric would never let it.
+            // Compares in the same order as `swap`: with an `Eq` that is not symmetric, `swap` would never succeed
+            // otherwise.
             let there = pin.get(hash.bits(), |node| *key == *node.key());
             let shown = there.and_then(Node::live);
             let address = there.map(|there| ptr::from_ref(there).cast());
@@ -338,12 +336,15 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
                 (None, None) => true,
             };
             if done {
+                // T5
+                drop(pin);
                 return answer;
             }
         }
     }
 
-    /// Puts a node in the place of what is there for its key, if that is `expected`. Else it stays with the caller.
+    /// Inserts a node, or replaces the one with its key, if what is there is `expected`. Otherwise the node stays
+    /// with the caller.
     #[inline]
     pub(super) fn swap<'g>(
         &self,
@@ -363,15 +364,15 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         Some(Swapped { new, old })
     }
 
-    /// T2: this node has been unlinked, by us. Says whether it was stale.
+    /// T2: ends a node that this thread has unlinked. Returns whether it was stale.
     pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
         let on_request = self.kept().is_on_request();
-        // Code of a user.
+        // User code.
         let asked = catch_unwind(AssertUnwindSafe(|| {
             let stale = node.is_stale();
             (stale, stale || on_request && node.is_dead())
         }));
-        // Who does not say may be dead.
+        // If that panicked, the entry may be dead.
         let (stale, dead) = *asked.as_ref().unwrap_or(&(false, true));
         if on_request && dead {
             node.keep();
@@ -387,15 +388,15 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         asked.map_or_else(|panic| resume_unwind(panic), |_| stale)
     }
 
-    /// Unlinks this very node, if it is still there.
+    /// Unlinks this very node, if it is still linked.
     pub(super) fn unlink(&self, pin: &Pin<'_, K, T, V>, node: &Node<K, T, V>) -> bool {
         self.unlink_if(pin, node.hash(), |now| ptr::eq(now, node), |_| true)
             .map(|node| self.end(node))
             .is_some()
     }
 
-    /// Unlinks the first node of a hash that is the one that is `sought`, if it is `wanted`, which is asked
-    /// once for each. T2: it is the caller's to end.
+    /// Unlinks the first node of a hash for which `sought` is true, if it is `wanted`, which is called once for
+    /// each node. T2: the caller has to end it.
     pub(super) fn unlink_if<'g>(
         &self,
         pin: &'g Pin<'_, K, T, V>,
@@ -441,7 +442,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
                     sweeps = T::SWEPT != Some(false) && (yes || !watch.is_stale());
                     yes
                 }
-                // Who makes it will keep it for himself.
+                // The thread that makes it then returns it without keeping it.
                 None => true,
             }
         });
@@ -450,14 +451,14 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
             node.ready().map(|(watch, value)| show(watch, value))
         });
         drop(pin);
-        // Afterwards: in the destructor of its object, the entry is one of the dead.
+        // Afterwards: in the destructor of its object, a sweep would take this very entry for dead.
         if sweeps {
             self.sweep_some();
         }
         removed
     }
 
-    /// Removes the entries that are not `wanted`; those that are stale go with their notices.
+    /// Removes the entries that are not `wanted`; stale entries go with their notices.
     pub(crate) fn retain(&self, mut wanted: impl FnMut(&K, &T, &V) -> bool) {
         self.tidy();
         if self.nodes.is_new() {
@@ -472,7 +473,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Removes all entries that are there, dead or alive; what is being made will not be kept.
+    /// Removes all entries, dead or alive. A value that is being made will not be kept.
     pub(crate) fn clear(&self) {
         if self.nodes.is_new() {
             return;

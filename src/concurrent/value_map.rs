@@ -1,24 +1,26 @@
-//! The map with weak values that threads share.
+//! The shared map with weak values.
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 use std::vec::Vec;
 
+use super::housekeeping::shared_housekeeping;
 use super::iter::ValueIter;
 use super::making::made_by;
-use super::shared_housekeeping;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 
-/// A hash map with owned keys and weak values that threads share behind `&self`: "the one live object of
-/// this name, if there is one". Reads are lock-free, but for the upgrade of the value, which is a
-/// read-modify-write on the object's own counts. See [the module](crate::concurrent) for what all shared collections
-/// have in common, and [`weakly::WeakValueMap`](crate::WeakValueMap) for one of a single owner.
+/// A hash map with owned keys and weak values, shared between threads behind `&self`: "the one live object of this
+/// name, if there is one". Reads are lock-free, except that they upgrade the value, which is a read-modify-write
+/// on the object's own count.
 ///
-/// A key whose value has died is destroyed as the values of a [`WeakMap`](super::WeakMap) are. `Hash` is
-/// called once for each operation, `Eq` under no lock.
+/// See [the module](crate::concurrent) for what all shared collections have in common, and
+/// [`weakly::WeakValueMap`](crate::WeakValueMap) for the map of a single owner.
+///
+/// A key whose value has died is destroyed as the values of a [`WeakMap`](super::WeakMap) are. `Hash` is called
+/// once for each operation, and `Eq` under no lock.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakValueMap};
@@ -40,9 +42,8 @@ pub struct WeakValueMap<K, V: SharedRef, S = DefaultHashBuilder> {
 impl<K: Eq + Hash, V: SharedRef> WeakValueMap<K, V> {
     /// An empty map.
     ///
-    /// Not `const`: each map has seeds of its own. For a `static`, give [`with_hasher`](Self::with_hasher) a
-    /// hasher that is made at compile time, or make it when it is first used, by
-    /// [`LazyLock`](std::sync::LazyLock).
+    /// Not `const`: each map has seeds of its own. For a `static`, pass [`with_hasher`](Self::with_hasher) a
+    /// hasher that is made at compile time, or make the map on first use with [`LazyLock`](std::sync::LazyLock).
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -56,8 +57,8 @@ impl<K: Eq + Hash, V: SharedRef> WeakValueMap<K, V> {
 }
 
 impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
-    /// An empty map with a hasher of yours; for a `static` too, if that is made at compile time. Allocates
-    /// nothing before the first entry comes in.
+    /// An empty map with this hasher; for a `static` too, if the hasher is made at compile time. Allocates nothing
+    /// before the first insertion.
     ///
     /// ```
     /// use std::hash::{BuildHasherDefault, DefaultHasher};
@@ -73,7 +74,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         WeakValueMap { table, hasher }
     }
 
-    /// An empty map with a hasher of yours and room for `capacity` entries.
+    /// An empty map with this hasher and room for `capacity` entries.
     #[must_use]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         let table = Table::with_owned_keys().with_room_for(capacity);
@@ -104,13 +105,13 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
             .is_some()
     }
 
-    /// Sets the value of a key, which the map does not keep alive; says whether it had no live one. O(1)
+    /// Sets the value of a key, which the map does not keep alive; returns true if it had no live one. O(1)
     /// amortised.
     pub fn insert(&self, key: K, value: &V) -> bool {
         self.swap(key, value).is_none()
     }
 
-    /// Sets the value of a key, and gives out the live one that it had. O(1) amortised.
+    /// Sets the value of a key, and returns its previous live value. O(1) amortised.
     pub fn swap(&self, key: K, value: &V) -> Option<V> {
         let hash = HashValue::of(&self.hasher, &key);
         let watch = SharedWatchFor::<V>::new(value, hash, self.table.queue());
@@ -118,16 +119,14 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
             .put(hash, key, watch, (), |watch, ()| watch.upgrade())?
     }
 
-    /// The live value of a key, which is made if there is none. O(1) amortised. The value is not kept by
-    /// the map: whoever asks keeps it.
+    /// The live value of a key, which is made if there is none. O(1) amortised. The map does not keep the value
+    /// alive: the caller does.
     ///
-    /// Only one thread makes it, as for
-    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with). The key is cloned: once to say
-    /// that its value is being made, once for its entry.
+    /// Only one thread makes it, as for [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with). The
+    /// key is cloned twice: for the marker that its value is being made, and for its entry.
     ///
     /// # Panics
-    /// If the closure asks for the value that it makes, or for one whose making waits for it, on whatever
-    /// thread.
+    /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
     #[track_caller]
     pub fn get_or_insert_with(&self, key: K, make: impl FnOnce(&K) -> V) -> V
     where
@@ -147,12 +146,12 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         made_by::<K, V>(made)
     }
 
-    /// Changes the value of a key: the closure is shown the live one, if there is one, and says what is to
-    /// be; none removes it. Gives that out. O(1) amortised. It is atomic, as
-    /// [`WeakMap::compute`](super::WeakMap::compute) is, and the closure may be asked again.
+    /// Changes the value of a key: the closure is shown the live value, if any, and returns the new one, `None` to
+    /// remove it. Returns what the closure returned. O(1) amortised. This is atomic, as
+    /// [`WeakMap::compute`](super::WeakMap::compute) is, and the closure may be called again.
     ///
     /// # Panics
-    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[track_caller]
     pub fn compute(&self, key: K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V>
     where
@@ -161,28 +160,28 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let hash = HashValue::of(&self.hasher, &key);
         self.table.compute(hash, &key, |old| {
             let new = change(old.and_then(|(watch, ())| watch.upgrade()));
-            let tied = new.as_ref().map(|value| {
+            let entry = new.as_ref().map(|value| {
                 (
                     SharedWatchFor::<V>::new(value, hash, self.table.queue()),
                     (),
                 )
             });
-            (tied, new)
+            (entry, new)
         })
     }
 
-    /// Removes the entry of a key; gives out its value, if that lives. O(1).
+    /// Removes the entry of a key; returns its value, if that is alive. O(1).
     pub fn remove<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<V> {
         let hash = HashValue::of(&self.hasher, key);
         self.table
             .remove(hash, key, |_, ()| true, |watch, ()| watch.upgrade())?
     }
 
-    /// Removes the entry of a key if the closure, shown the live value, says so; gives that out. O(1). The
-    /// closure may be asked again when others change the entry.
+    /// Removes the entry of a key if the closure, shown the live value, returns true; returns the removed value.
+    /// O(1). The closure may be called again when other threads change the entry.
     ///
     /// # Panics
-    /// If the closure itself sets this entry whenever it is asked: it would be asked again for ever.
+    /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     pub fn remove_if<Q: ?Sized + Hash + Equivalent<K>>(
         &self,
         key: &Q,
@@ -196,15 +195,15 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
             .remove(hash, key, asked, |watch, ()| watch.upgrade())?
     }
 
-    /// Keeps the entries that the closure says yes to, and those of the dead, which go by themselves.
-    /// O(capacity). Those that others put in meanwhile may not be asked about.
+    /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.
+    /// O(capacity). The closure may not see entries that other threads insert meanwhile.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.table
             .retain(|key, watch, ()| watch.upgrade().is_none_or(|value| keep(key, &value)));
     }
 
-    /// The live entries that are there now, in no order, as a snapshot that holds no value: those whose
-    /// value dies before the iterator comes to them are left out. O(capacity), and a clone of each key.
+    /// The live entries, in no order, as a snapshot that keeps no value alive: those whose value dies before the
+    /// iterator reaches them are left out. O(capacity), and a clone of each key.
     pub fn iter(&self) -> ValueIter<K, V>
     where
         K: Clone,

@@ -1,5 +1,5 @@
-//! How an entry of a shared map holds on to an object: what [`Watch`](crate::reference::Watch) is to the maps
-//! of one owner.
+//! How an entry of a shared collection watches objects: what [`Watch`](crate::reference::Watch) is for the
+//! collections of a single owner.
 
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -10,9 +10,9 @@ use crate::ptr::Atomic;
 use crate::queue::{HookId, SharedQueue, SharedWatch, SharedWatchOf};
 use crate::reference::{Notified, Notify, StrongRef, Swept, Upgrade, WeakKey, WeakRef};
 
-/// A pointer that shared collections can hold weakly: a [`StrongRef`] that, with its weak pointer, may be
-/// used on any thread. [`Strong`](crate::Strong), [`Arc`](std::sync::Arc), and your own around them.
-/// Implemented for all that qualify.
+/// A pointer to objects that shared collections can refer to weakly: a [`StrongRef`] that can be used on any
+/// thread, as can its weak pointer. [`Strong`](crate::Strong), [`Arc`](std::sync::Arc), and your own pointers
+/// around them. Implemented for all that qualify.
 pub trait SharedRef: StrongRef<Weak: Send + Sync, Watch: Sharing> + Send + Sync {}
 
 impl<K: StrongRef<Weak: Send + Sync, Watch: Sharing> + Send + Sync> SharedRef for K {}
@@ -23,7 +23,7 @@ pub trait Sharing: Upgrade {
     type SharedWatch: WatchesOne<Pointer = Self::Pointer>;
 }
 
-/// Whatever ties an entry to the lives of objects.
+/// The watches of an entry: on one object or several.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
@@ -32,67 +32,68 @@ pub trait Watches: Deregister + Send + Sync {
     /// Whether entries that go are counted: all threads that change the table share the count.
     #[doc(hidden)]
     const COUNTED: bool = false;
-    /// Whether its entry may be told of two deaths, and counts as one.
+    /// Whether an entry may get two notices, and counts as one.
     #[doc(hidden)]
     const IS_PAIR: bool = false;
-    /// Whether it has been.
+    /// Whether this entry has got two.
     #[doc(hidden)]
     fn is_notified_twice(&self) -> bool {
         false
     }
-    /// Whether there is somebody whose death is not told, so that it has to be asked for; none if that is not
-    /// said by the type.
+    /// Whether an object sends no notice of its death, so that it has to be polled; `None` if the type does not
+    /// tell.
     #[doc(hidden)]
     const SWEPT: Option<bool>;
-    /// Whether there is for this entry.
+    /// The same for this entry.
     #[doc(hidden)]
     fn is_swept(&self) -> bool;
-    /// Whether the entry is to go: an object has announced its death (or, if swept, is dead).
+    /// Whether the entry is to go: an object has sent its notice (or, if polled, is dead).
     #[doc(hidden)]
     fn is_stale(&self) -> bool;
-    /// Whether an object is dead, announced or not.
+    /// Whether an object is dead, notified or not.
     #[doc(hidden)]
     fn is_dead(&self) -> bool {
         self.is_stale()
     }
-    /// Whether what its entry is found by is the object, or is asked by an upgrade, for as long as the tie is
-    /// there: then what is found is not stale, or shows that itself. Nobody else can have the address of a
-    /// payload inside a block that the tie keeps, and who asks by it holds the object.
+    /// Whether, while the watch lasts, a lookup cannot take its entry for that of another object. Either the key
+    /// is the address of a payload in a block that the watch keeps allocated: no other object can get that
+    /// address, and a caller that has it keeps the object alive. Or the lookup compares through an upgrade. So
+    /// what it finds is not stale, or the upgrade fails.
     #[doc(hidden)]
     fn pins(&self) -> bool;
-    /// Whether whoever puts the entry in holds the objects, so that no death can be missed.
+    /// Whether the thread that inserts the entry keeps the objects alive, so that no death can be missed.
     #[doc(hidden)]
     #[inline]
-    fn is_held(&self) -> bool {
+    fn kept_alive(&self) -> bool {
         true
     }
-    /// Whether an object has announced its death; if not, its notice will come after this.
+    /// Whether an object has sent its notice; if not, its notice will come after this call.
     #[doc(hidden)]
     fn has_died(&self) -> bool {
         self.is_stale()
     }
     #[doc(hidden)]
     fn is_named_by(&self, hook: HookId) -> bool;
-    /// The entry was unlinked because of the notice of this hook, which is gone with it.
+    /// The entry was unlinked because of the notice of this hook, which is consumed.
     #[doc(hidden)]
     fn complete(&self, hook: HookId, queue: &SharedQueue);
 }
 
-/// What is registered with a queue. (Apart from [`Watches`], and whatever the objects are: that a collection may
-/// cross threads, which a type of objects that own it depends on, must not depend on that type again but by
-/// auto traits.)
+/// A registration with a queue. (A trait apart from [`Watches`], and independent of the objects' types: whether a
+/// collection may cross threads must not depend on a type of objects that own such a collection, except by auto
+/// traits, or the question would depend on itself.)
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
 pub trait Deregister {
-    /// The entry is unlinked: nobody is to be told of it any more. It may be ended again, and is to be ended
-    /// before it is dropped.
+    /// Ends the registration: the entry is unlinked, and no notice is wanted any more. May be called again, and
+    /// has to be called before the watch is dropped.
     #[doc(hidden)]
     fn end(&self, queue: &SharedQueue);
 }
 
-/// A tie to one object.
+/// A watch on one object.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
@@ -106,7 +107,7 @@ pub trait WatchesOne: Watches + Sized {
         hash: HashValue,
         queue: &'q SharedQueue,
     ) -> Unplaced<'q, Self>;
-    /// The same tie, of no type.
+    /// A type-erased watch on the same object.
     #[doc(hidden)]
     fn of_any<'q>(
         pointer: &Self::Pointer,
@@ -123,8 +124,8 @@ pub trait WatchesOne: Watches + Sized {
     fn downgrade(&self) -> <Self::Pointer as StrongRef>::Weak;
 }
 
-/// A tie that is in no entry yet. It knows its queue, as a tie in an entry does not: if it gets into none, it
-/// is ended.
+/// A watch that is in no entry yet. Unlike one in an entry it knows its queue: if it gets into no entry, it is
+/// ended.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
@@ -141,15 +142,15 @@ impl<'q, T: Deregister> Unplaced<'q, T> {
         Unplaced { watch, queue }
     }
 
-    /// The tie, which gets into an entry with the same queue, or into a tie of several.
+    /// The watch, which goes into an entry with the same queue, or into a watch on several objects.
     #[inline]
     pub(crate) fn into_inner(mut self) -> T {
-        self.watch.take().expect("it is there until now")
+        self.watch.take().expect("it is taken only here")
     }
 }
 
 impl<'q, A: Deregister, B: Deregister> Unplaced<'q, Pair<A, B>> {
-    /// Both, of one queue.
+    /// Joins two watches with the same queue.
     #[inline]
     pub(crate) fn pair(one: Unplaced<'q, A>, other: Unplaced<'q, B>) -> Self {
         let queue = one.queue;
@@ -162,7 +163,9 @@ impl<T: Deregister> Deref for Unplaced<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        self.watch.as_ref().expect("it is there until the end")
+        self.watch
+            .as_ref()
+            .expect("it is taken only by `into_inner`")
     }
 }
 
@@ -175,10 +178,10 @@ impl<T: Deregister> Drop for Unplaced<'_, T> {
     }
 }
 
-/// The tie of a pointer.
+/// The watch on a pointer's object.
 pub(crate) type SharedWatchFor<K> = <<K as WeakKey>::Watch as Sharing>::SharedWatch;
 
-/// To an object that announces its death.
+/// A watch on an object that sends a notice of its death.
 pub struct NotifiedWatch<K: Notify<Flavour = Atomic>>(
     SharedWatchOf<K::Pointee>,
     PhantomData<K::Weak>,
@@ -267,7 +270,7 @@ where
     }
 }
 
-/// To an object that does not: its weak pointer pins the address, and is asked now and then.
+/// A watch on an object that sends none: its weak pointer pins the address, and is polled.
 pub struct PolledWatch<K: StrongRef>(K::Weak);
 
 impl<K: StrongRef<Weak: Send + Sync>> Sharing for Swept<K>
@@ -339,7 +342,7 @@ impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
     }
 }
 
-/// To two objects: the entry goes with the first of them.
+/// A watch on two objects: the entry goes with the first to die.
 pub(crate) struct Pair<A, B>(pub(super) A, pub(super) B);
 
 impl<A: Watches, B: Watches> Watches for Pair<A, B> {
@@ -368,7 +371,7 @@ impl<A: Watches, B: Watches> Watches for Pair<A, B> {
         self.0.is_dead() || self.1.is_dead()
     }
 
-    /// It is found by the first; the second is upgraded.
+    /// The first is the key; the second is upgraded.
     #[inline]
     fn pins(&self) -> bool {
         self.0.pins()
@@ -379,7 +382,7 @@ impl<A: Watches, B: Watches> Watches for Pair<A, B> {
         self.0.is_named_by(hook) || self.1.is_named_by(hook)
     }
 
-    /// The other object need not tell any more; if it has, its notice comes late.
+    /// The other object's notice is not wanted any more; if it is under way, it comes late.
     fn complete(&self, hook: HookId, queue: &SharedQueue) {
         if self.0.is_named_by(hook) {
             self.0.complete(hook, queue);
@@ -398,11 +401,11 @@ impl<A: Deregister, B: Deregister> Deregister for Pair<A, B> {
     }
 }
 
-/// To an object of whatever type, for entries with several inputs.
+/// A watch on an object of any type, for entries with several inputs.
 pub enum AnyWatch {
-    /// To one that announces its death.
+    /// On an object that sends a notice of its death.
     NotifiedWatch(SharedWatch),
-    /// To one that is asked.
+    /// On an object that is polled.
     PolledWatch(Box<dyn Pins>),
 }
 
@@ -454,7 +457,7 @@ impl Deregister for AnyWatch {
     }
 }
 
-/// What a [`PolledWatch`] is asked, whatever it pins.
+/// A type-erased [`PolledWatch`].
 pub trait Pins: Send + Sync {
     #[doc(hidden)]
     fn is_dead(&self) -> bool;

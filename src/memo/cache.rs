@@ -13,24 +13,24 @@ use crate::concurrent::flight::Cycle;
 use crate::concurrent::{Absent, Striped, Table, Wanted, cycle};
 use crate::table::Reclaim;
 
-/// A cache of results computed from objects, which keeps neither the objects nor, once one of them is
-/// dead, the result. From one object, or a tuple of up to four; shared between threads behind `&self`.
+/// A cache of results computed from objects, shared between threads behind `&self`. The key is one pointer, or a
+/// tuple of up to four. The cache keeps neither the objects alive nor, once one of them is dead, the result.
 ///
-/// An entry dies with the first of its inputs, which are its key, by identity, and what the computation
-/// [depends on](Computation::depends_on) besides. An input is dead when its destructor has run (an `Arc`: when
-/// its last strong pointer has gone). From then on the entry is not found, and the result is destroyed as the
-/// values of a [`concurrent::WeakMap`](crate::concurrent::WeakMap) are.
+/// An entry dies with the first of its inputs: its key, by identity, and the objects that the computation [depends
+/// on](Computation::depends_on) besides. An input is dead when its destructor has run (for an `Arc`: when its last
+/// strong pointer has gone). From then on the entry is not found, and the result is destroyed as the values of a
+/// [`concurrent::WeakMap`](crate::concurrent::WeakMap) are.
 ///
-/// Each result is computed once: threads that ask for the same key wait for the one that computes it. If
-/// that panics or fails, nothing is cached, and one of those who wait computes it instead. A computation
-/// may ask for other keys; one that, on whatever threads, comes to need itself panics, instead of waiting
-/// for itself.
+/// Each result is computed once: threads that ask for the same key wait for the one that computes it. If that
+/// panics or fails, nothing is cached, and one of the waiting threads computes it instead. A computation may ask
+/// for other keys. One that comes to need its own result, through any threads, panics instead of waiting for
+/// itself.
 ///
-/// Computations nest as deep as the stack allows. With optimisation a level of a small one takes some 130
-/// bytes of it, closure and caller included: 50,000 levels fit on a stack of 8 MiB.
+/// Computations nest as deep as the stack allows. With optimisation, one level of a small computation takes some
+/// 130 bytes of it, closure and caller included: 50,000 levels fit on a stack of 8 MiB.
 ///
-/// A result that owns a strong pointer to an input keeps it alive, and with it the entry; let it hold a
-/// weak one. If the result may *be* an input, as that of a rewriting that changes nothing, ask by
+/// A result that owns a strong pointer to an input keeps it alive, and with it the entry; give it a weak one. If
+/// the result may *be* an input, as with a rewriting that changes nothing, ask with
 /// [`get_or_rewrite`](Self::get_or_rewrite): then the memo only remembers which input it is.
 ///
 /// ```
@@ -79,24 +79,23 @@ pub struct Memo<K: MemoKey, V> {
 enum Failed<E> {
     /// It is being computed by this thread, or by one that waits for it.
     Cycle,
-    /// The computation says so.
-    By(E),
+    /// The computation has failed.
+    Error(E),
 }
 
-/// What has happened to a [`Memo`] so far. Exact while nobody uses it; then each call that was answered is a
-/// hit or a miss (one that failed or panicked is a miss, unless it came to need itself), and
-/// `misses == len + invalidated + discarded`.
+/// What has happened to a [`Memo`] so far. Exact while no thread uses it. Then each call that has returned is a
+/// hit or a miss (one that failed or panicked is a miss, unless it came to need itself), and `misses == len +
+/// invalidated + discarded`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// Calls that found their result, or waited for another's.
+    /// Calls that found their result, or waited for another thread's.
     pub hits: usize,
     /// Computations that were begun.
     pub misses: usize,
-    /// Results that went because an input had died, those of inputs that died during the computation
-    /// included.
+    /// Results that went because an input had died, including inputs that died during the computation.
     pub invalidated: usize,
-    /// Computations that failed or panicked, and results that were removed by hand, before they were
-    /// there or after.
+    /// Computations that failed or panicked, and results that were removed by a call, before or after they were
+    /// there.
     pub discarded: usize,
 }
 
@@ -120,8 +119,8 @@ impl<K: MemoKey, V> Memo<K, V> {
         }
     }
 
-    /// The number of results that are kept; of those whose inputs have died, what is not yet
-    /// [buried](Self::purge) counts. O(threads).
+    /// The number of results that are kept, including those of dead inputs that are not yet
+    /// [reclaimed](Self::purge). O(threads).
     #[must_use]
     pub fn len(&self) -> usize {
         self.table.entries()
@@ -139,19 +138,19 @@ impl<K: MemoKey, V> Memo<K, V> {
         self.table.pending()
     }
 
-    /// When it destroys what the dead have left. See [`set_reclaim`](Self::set_reclaim).
+    /// When it destroys the results of dead inputs. See [`set_reclaim`](Self::set_reclaim).
     #[must_use]
     pub fn reclaim(&self) -> Reclaim {
         self.table.reclaim()
     }
 
-    /// Chooses when it destroys the results of inputs that are dead.
-    /// See [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
+    /// Chooses when it destroys the results of dead inputs. See
+    /// [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
     pub fn set_reclaim(&self, reclaim: Reclaim) {
         self.table.set_reclaim(reclaim);
     }
 
-    /// Destroys the results of all inputs that are dead, and so on until there are none. See
+    /// Destroys the results of all dead inputs, then those of inputs that die of that, until there are none. See
     /// [`concurrent::WeakMap::purge`](crate::concurrent::WeakMap::purge).
     pub fn purge(&self) {
         self.table.purge();
@@ -163,12 +162,12 @@ impl<K: MemoKey, V> Memo<K, V> {
         self.table.shrink_to_fit();
     }
 
-    /// Forgets all results. O(capacity). What is being computed is not kept.
+    /// Removes all results. O(capacity). A result that is being computed will not be kept.
     pub fn clear(&self) {
         self.table.clear();
     }
 
-    /// Forgets the result for a key; says whether there was one. O(1). If it is being computed, it is not
+    /// Removes the result for a key; returns whether there was one. O(1). If it is being computed, it will not be
     /// kept.
     pub fn remove(&self, key: K::Ref<'_>) -> bool {
         let (hash, addresses) = K::addresses(key);
@@ -207,9 +206,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         (!watches.is_found_dead()).then(|| value.clone())
     }
 
-    /// The result for a key, which is computed if there is none. O(inputs) and, if there is one, lock-free.
+    /// The result for a key, which is computed if there is none. O(inputs), and lock-free if there is one.
     ///
-    /// The closure is handed the [`Computation`], to say what the result depends on besides.
+    /// The closure is passed the [`Computation`], to declare what the result depends on besides.
     ///
     /// # Panics
     /// If the computation comes to need itself, on this thread or by waiting for others that wait for it.
@@ -230,7 +229,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// [`get_or_compute`](Self::get_or_compute).
     ///
     /// # Errors
-    /// What the closure says. Then nothing is kept, and who waits for this result computes it himself.
+    /// The error of the closure. Then nothing is kept, and a thread that waits for this result computes it itself.
     ///
     /// # Panics
     /// As [`get_or_compute`](Self::get_or_compute).
@@ -247,12 +246,12 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         };
         match self.compute(&key, absent, compute) {
             Ok(value) => Ok(value),
-            Err(Failed::By(error)) => Err(error),
+            Err(Failed::Error(error)) => Err(error),
             Err(Failed::Cycle) => cycle::<K, V>(),
         }
     }
 
-    /// Not inlined: a frame of the user's in which it were would be three times as large.
+    /// Not inlined: a user's frame that contained it would be three times as large.
     #[inline(never)]
     fn find(&self, &key: &K::Ref<'_>) -> Result<V, Absent> {
         let (hash, addresses) = K::addresses(key);
@@ -263,7 +262,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         found
     }
 
-    /// The only frame of ours that is on the stack while code of the user runs.
+    /// The only frame of ours on the stack while user code runs.
     #[cold]
     #[inline(never)]
     fn compute<E>(
@@ -275,14 +274,14 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         match self.begin(key, absent) {
             Ok(Wanted::Ours(begun)) => match compute(begun.computation()) {
                 Ok(value) => Ok(begun.finish(value)),
-                Err(error) => Err(Failed::By(error)),
+                Err(error) => Err(Failed::Error(error)),
             },
             Ok(Wanted::There(value)) => Ok(value),
             Err(Cycle) => Err(Failed::Cycle),
         }
     }
 
-    /// What is there by now, or a computation that this thread is to do.
+    /// The result, if it is there by now, or a computation for this thread to run.
     #[cold]
     #[inline(never)]
     fn begin(

@@ -16,24 +16,24 @@ use crate::queue::SharedQueue;
 pub struct Computation<'m> {
     queue: &'m SharedQueue,
     hash: HashValue,
-    /// To what it depends on besides its key.
+    /// The watches on what it depends on besides its key.
     watches: RefCell<Vec<Unplaced<'m, AnyWatch>>>,
     /// It belongs to the thread that computes.
     here: PhantomData<*mut ()>,
 }
 
 impl Computation<'_> {
-    /// Makes the result depend on one more object: it goes when that dies, at the latest. Nothing is
-    /// tracked by itself, as in compilers' caches: say what you have looked at. O(1).
+    /// Makes the result depend on one more object: the result goes when that dies, at the latest. O(1). Nothing is
+    /// tracked automatically; as in the caches of compilers, declare what you have read.
     ///
-    /// **Dependence is not transitive.** A result that was computed from another result depends on all that
-    /// the other depends on, and has to say so: else, when one of those dies, the other goes and this one
-    /// stays. The simplest way is to have the results be objects, `Memo<K, Strong<R>>`, and to depend on
-    /// those that were used: `cx.depends_on(&result)`. When one goes, and nobody holds it, it dies, and so
-    /// do those that depend on it, all at the next [`purge`](crate::Memo::purge) (of each memo that is involved, in
-    /// the order in which they depend). The example `incremental` does so.
+    /// **Dependence is not transitive.** A result that was computed from another result depends on all that the
+    /// other depends on, and has to declare that: otherwise, when one of those objects dies, the other result goes
+    /// and this one stays. The simplest way is to make the results objects, `Memo<K, Strong<R>>`, and to depend on
+    /// those that were used: `cx.depends_on(&result)`. When one of them goes, and nothing else keeps it alive, it
+    /// dies, and so do those that depend on it, all at the next [`purge`](crate::Memo::purge) (of each memo
+    /// involved, in the order in which they depend). The example `incremental` does so.
     ///
-    /// If it dies before the computation ends, the result is given out and not kept.
+    /// If the object dies before the computation ends, the result is returned and not kept.
     // Never inlined, for the sake of a deep recursion's frames.
     #[inline(never)]
     pub fn depends_on<P: SharedRef + 'static>(&self, object: &P) {
@@ -50,7 +50,7 @@ impl fmt::Debug for Computation<'_> {
     }
 }
 
-/// All that a computation needs, in one place on the heap. It lands when this is dropped.
+/// All that a computation needs, in one place on the heap. When it is dropped, its flight is complete.
 pub(super) struct Begun<'m, K: MemoKey, V> {
     computation: Computation<'m>,
     keys: Unplaced<'m, KeyWatches<K::EntryWatches>>,
@@ -86,7 +86,7 @@ impl<'m, K: MemoKey, V> Begun<'m, K, V> {
         &self.computation
     }
 
-    /// Keeps the result, and gives out a clone of it.
+    /// Keeps the result, and returns a clone of it.
     #[inline(never)]
     #[expect(
         clippy::boxed_local,

@@ -1,4 +1,4 @@
-//! What a memo is keyed by.
+//! The keys of a memo.
 
 use core::any::Any;
 
@@ -8,9 +8,9 @@ use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 use crate::reference::WeakKey;
 
-/// What a [`Memo`](crate::Memo) is keyed by: a pointer, or a tuple of up to four. Sealed.
+/// The key of a [`Memo`](crate::Memo): a pointer, or a tuple of up to four. Sealed.
 pub trait MemoKey: sealed::Sealed {
-    /// How it is given: the pointer, or the tuple of pointers, by reference.
+    /// How it is passed: the pointer, or the tuple of pointers, by reference.
     type Ref<'a>: Copy
     where
         Self: 'a;
@@ -26,7 +26,7 @@ pub trait MemoKey: sealed::Sealed {
         hash: HashValue,
         queue: &'q SharedQueue,
     ) -> Unplaced<'q, KeyWatches<Self::EntryWatches>>;
-    /// The pointers, each at its place, that are of this type.
+    /// The pointers that have this type, each at its place.
     #[doc(hidden)]
     fn inputs<R: 'static>(key: Self::Ref<'_>) -> [Option<&R>; 4];
 }

@@ -1,4 +1,4 @@
-//! Memoisation that never pins its inputs.
+//! Memoisation that never keeps its inputs alive.
 
 mod cache;
 mod computation;

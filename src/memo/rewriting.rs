@@ -5,12 +5,12 @@ use super::computation::Computation;
 use super::key::MemoKey;
 use crate::reference::{StrongRef, WeakKey};
 
-/// What a [`Memo`] remembers of a rewriting: which input is the result, or the result, if it is none of them.
-/// It is made by [`Memo::get_or_rewrite`] and the like, and by nothing else.
+/// What a [`Memo`] keeps of a rewriting: which input is the result, or the result, if it is none of them. Only
+/// [`Memo::get_or_rewrite`] and [`Memo::try_get_or_rewrite`] make it.
 ///
-/// A term that does not change is rewritten to itself. A memo that kept that result would keep its own key
-/// alive, and so the entry, for ever. Of such a result it keeps only that it is the same, and gives out
-/// a clone of the pointer with which it is asked. Any other result is owned by the entry, and goes with it.
+/// A term that does not change is rewritten to itself. A memo that kept that result would keep its own key alive,
+/// and so the entry, for ever. Of such a result it keeps only that it is the same, and returns a clone of the
+/// pointer with which it is asked. Any other result is owned by the entry, and goes with it.
 ///
 /// ```
 /// use weakly::{Memo, Rewritten, Strong, concurrent::Interner};
@@ -29,26 +29,26 @@ use crate::reference::{StrongRef, WeakKey};
 /// assert!(lower.is_empty() && words.is_empty());
 /// ```
 ///
-/// **What it does not see:** a result that *owns* an input (the derivative of `eˣ` has `eˣ` in it), or that
-/// leads back to it by further results (`a` becomes `b`, and `b` becomes `a`), keeps the input alive. There,
-/// let the entry hold a [`Weak`](crate::Weak) pointer to its result, and [depend](Computation::depends_on) on
-/// it: then it goes when nobody uses the result any more.
+/// **What it does not see:** a result that *owns* an input (the derivative of `eˣ` contains `eˣ`), or that leads
+/// back to it through further results (`a` becomes `b`, and `b` becomes `a`), keeps the input alive. In such a
+/// case, let the entry have a [`Weak`](crate::Weak) pointer to its result, and [depend](Computation::depends_on)
+/// on it: then it goes when the result is not used any more.
 ///
-/// It belongs to the key that it was made for: "the first input". What [`Memo::get`] gives out is not to be put
-/// into another memo by [`get_or_compute`](Memo::get_or_compute), where it would say that of another key, and where
-/// that has no such input, the methods that give out results panic.
+/// It belongs to the key that it was made for: "the first input". Do not put what [`Memo::get`] returns into
+/// another memo by [`get_or_compute`](Memo::get_or_compute). There it would stand for an input of another key; and
+/// if that key has no such input, the methods that return results panic.
 #[derive(Debug, Clone)]
-pub struct Rewritten<R>(Kept<R>);
+pub struct Rewritten<R>(Stored<R>);
 
 #[derive(Debug, Clone)]
-enum Kept<R> {
+enum Stored<R> {
     /// The input at this place of the key.
     Input(usize),
     Other(R),
 }
 
 impl<R: StrongRef + Clone + 'static> Rewritten<R> {
-    // Not inlined, nor is the other: they would be in the frames of a deep recursion.
+    // Neither this nor `of_key` is inlined: they would be in the frames of a deep recursion.
     #[inline(never)]
     fn of<K: MemoKey>(key: K::Ref<'_>, result: R) -> Self {
         let addr = WeakKey::addr(&result);
@@ -56,27 +56,27 @@ impl<R: StrongRef + Clone + 'static> Rewritten<R> {
         let input = inputs
             .iter()
             .position(|input| input.is_some_and(|input| WeakKey::addr(input) == addr));
-        Rewritten(input.map_or(Kept::Other(result), Kept::Input))
+        Rewritten(input.map_or(Stored::Other(result), Stored::Input))
     }
 
-    /// The result, for a key that is the same as when it was made.
+    /// The result, for the same key as when it was made.
     #[inline(never)]
     fn of_key<K: MemoKey>(self, key: K::Ref<'_>) -> R {
         match self.0 {
-            Kept::Input(place) => K::inputs::<R>(key)[place]
+            Stored::Input(place) => K::inputs::<R>(key)[place]
                 .cloned()
-                .expect("it was made for a key with such an input"),
-            Kept::Other(result) => result,
+                .expect("a `Rewritten` was used with a key other than its own"),
+            Stored::Other(result) => result,
         }
     }
 }
 
 /// Rewritings, whose result may be an input. See [`Rewritten`].
 impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
-    /// The result for a key, which is computed if there is none, and which may be one of the inputs: that
-    /// input is not kept alive by it. As [`get_or_compute`](Self::get_or_compute) in all else.
+    /// The result for a key, which is computed if there is none, and which may be one of the inputs: the memo does
+    /// not keep that input alive. Otherwise like [`get_or_compute`](Self::get_or_compute).
     ///
-    /// Whether it is an input is asked by identity, for inputs that have the type of the result.
+    /// A result is compared with the inputs of its own type, by identity.
     ///
     /// # Panics
     /// If the computation comes to need itself, on this thread or by waiting for others that wait for it.
@@ -92,7 +92,7 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
     ///     larger.get_or_rewrite((a, b), |_| if a.value > b.value { a.clone() } else { b.clone() })
     /// };
     /// assert!(Strong::ptr_eq(&larger_of(&one, &two), &two));
-    /// drop(two); // nobody else keeps it
+    /// drop(two); // the memo does not keep it alive
     /// larger.purge();
     /// assert!(larger.is_empty());
     /// ```
@@ -110,7 +110,7 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
     /// The same, unless computing it fails. See [`try_get_or_compute`](Self::try_get_or_compute).
     ///
     /// # Errors
-    /// What the closure says. Then nothing is kept, and who waits for this result computes it himself.
+    /// The error of the closure. Then nothing is kept, and a thread that waits for this result computes it itself.
     ///
     /// # Panics
     /// As [`get_or_rewrite`](Self::get_or_rewrite).

@@ -1,4 +1,4 @@
-//! How an entry of a memo holds on to its inputs.
+//! How an entry of a memo watches its inputs.
 
 use std::boxed::Box;
 use std::vec::Vec;
@@ -6,16 +6,16 @@ use std::vec::Vec;
 use crate::concurrent::{AnyWatch, Deregister, Unplaced, Watches};
 use crate::queue::{HookId, SharedQueue};
 
-/// The ties of an entry to all its inputs.
+/// The watches of an entry, on all its inputs.
 pub(super) struct EntryWatches<A> {
-    /// Those of the key, which who asks for it holds.
+    /// Those on the key, which the caller of a lookup keeps alive.
     keys: A,
     others: Box<[AnyWatch]>,
-    /// Whether one of the others does not tell of its death.
-    asked: bool,
+    /// Whether one of the others has to be polled.
+    polled: bool,
 }
 
-/// The ties of a key, before they are in an entry.
+/// The watches on a key, before they are in an entry.
 pub struct KeyWatches<A>(pub(super) A);
 
 impl<A: AsRef<[AnyWatch]>> Deregister for KeyWatches<A> {
@@ -36,20 +36,20 @@ impl<A: AsRef<[AnyWatch]> + Send + Sync> EntryWatches<A> {
         others: Vec<Unplaced<'q, AnyWatch>>,
         queue: &'q SharedQueue,
     ) -> Unplaced<'q, Self> {
-        let asked = others.iter().any(|watch| watch.is_swept());
+        let polled = others.iter().any(|watch| watch.is_swept());
         let others = others.into_iter().map(Unplaced::into_inner).collect();
         let watches = EntryWatches {
             keys: keys.into_inner().0,
             others,
-            asked,
+            polled,
         };
         Unplaced::new(watches, queue)
     }
 
-    /// Whether it has to be asked, even if nothing is pending, and is dead.
+    /// Whether the entry has to be polled even if no notice is pending, and is dead.
     #[inline]
     pub(super) fn is_found_dead(&self) -> bool {
-        self.asked && self.is_stale()
+        self.polled && self.is_stale()
     }
 }
 
@@ -65,14 +65,14 @@ impl<A: AsRef<[AnyWatch]> + Send + Sync> Watches for EntryWatches<A> {
         self.all().any(AnyWatch::is_stale)
     }
 
-    /// The key is held by who asks; the others are held by nobody.
+    /// The caller keeps the key alive, but nothing keeps the others alive.
     fn pins(&self) -> bool {
         self.others.is_empty() && self.keys.as_ref().iter().all(AnyWatch::pins)
     }
 
-    /// A computation does not hold what it depends on besides: a notice may come, and go, before there is
-    /// an entry to go.
-    fn is_held(&self) -> bool {
+    /// A computation does not keep alive what it depends on besides: a notice may be sent, and be drained, before
+    /// there is an entry to unlink.
+    fn kept_alive(&self) -> bool {
         self.others.is_empty()
     }
 

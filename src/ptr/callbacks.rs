@@ -1,6 +1,6 @@
-//! The finalizers of an object, as its record holds them: a list of nodes, each shared by the list and a token.
+//! The finalizers of an object, in its record: a list of nodes, each shared by the list and a token.
 //!
-//! The gate of the record decides who takes the callback, so it runs or is handed back exactly once.
+//! The gate of the record decides which thread takes the callback, so it runs or is returned exactly once.
 //!
 //! * **F1** `callback` and `links` are used under the gate while that is open, and by the dying thread once
 //!   it has taken the list. The callback is there exactly while the node is linked.
@@ -16,7 +16,7 @@ struct Links<F: Flavour> {
     next: *mut FinalizerNode<F>,
 }
 
-/// What list and token share.
+/// What the list and the token share.
 pub(super) struct FinalizerNode<F: Flavour> {
     links: UnsafeCell<Links<F>>,
     callback: UnsafeCell<Option<Box<F::Callback>>>,
@@ -26,7 +26,7 @@ pub(super) struct FinalizerNode<F: Flavour> {
 }
 
 impl<F: Flavour> FinalizerNode<F> {
-    /// A node in no list yet, of which the list and the token are the owners.
+    /// A node that is in no list yet, owned by the list and the token.
     pub(super) fn new(callback: Box<F::Callback>) -> Box<Self> {
         Box::new(FinalizerNode {
             links: UnsafeCell::new(Links {
@@ -40,9 +40,9 @@ impl<F: Flavour> FinalizerNode<F> {
     }
 
     /// # Safety
-    /// The caller is one of the owners, and gives that up.
+    /// The caller is one of the owners, and gives its ownership up.
     pub(super) unsafe fn release(node: NonNull<Self>) {
-        // SAFETY: an owner is left. Release and acquire: the other's uses happen before the end.
+        // SAFETY: an owner is left. Release and acquire: the other owner's uses happen before the end.
         unsafe {
             node.as_ref().live.check();
             if node.as_ref().owners.fetch_sub(1, Release) == 1 {
@@ -77,13 +77,13 @@ impl<F: Flavour> FinalizerNode<F> {
         unsafe { node.as_ref().links.with_mut(|links| f(&mut *links)) }
     }
 
-    /// Puts the node in front of a list.
+    /// Links the node at the front of a list.
     ///
     /// # Safety
-    /// F1: the node is new, and the caller has the gate of this list.
+    /// F1: the node is new, and the caller has the gate of this list's record.
     pub(super) unsafe fn link(node: NonNull<Self>, head: &mut *mut Self) {
         let next = core::mem::replace(head, node.as_ptr());
-        // SAFETY: F1, under the gate; what is in the list is not freed.
+        // SAFETY: F1, under the gate; a node in the list is not freed.
         unsafe {
             Self::links(node, |links| links.next = next);
             if let Some(next) = NonNull::new(next) {
@@ -92,12 +92,12 @@ impl<F: Flavour> FinalizerNode<F> {
         }
     }
 
-    /// Takes the node out of its list.
+    /// Unlinks the node from its list.
     ///
     /// # Safety
     /// F1: the node is in this list, and the caller has the gate.
     pub(super) unsafe fn unlink(node: NonNull<Self>, head: &mut *mut Self) {
-        // SAFETY: F1, under the gate; what is in the list is not freed.
+        // SAFETY: F1, under the gate; a node in the list is not freed.
         unsafe {
             let (prev, next) = Self::links(node, |links| (links.prev, links.next));
             match NonNull::new(prev) {
@@ -111,10 +111,10 @@ impl<F: Flavour> FinalizerNode<F> {
     }
 }
 
-/// Runs a list of finalizers, each also if those before it panicked.
+/// Runs a list of finalizers. If one panics, the others run all the same.
 ///
 /// # Safety
-/// The list is the caller's: that of an object whose gate it has closed.
+/// The caller owns the list: that of an object whose gate it has closed.
 pub(super) unsafe fn run<F: Flavour>(list: *mut FinalizerNode<F>) {
     struct Rest<F: Flavour>(*mut FinalizerNode<F>);
     impl<F: Flavour> Rest<F> {
@@ -133,7 +133,7 @@ pub(super) unsafe fn run<F: Flavour>(list: *mut FinalizerNode<F>) {
     }
     impl<F: Flavour> Drop for Rest<F> {
         fn drop(&mut self) {
-            // Something is left only after a panic. (A second one, while it unwinds, aborts.)
+            // Something is left only after a panic. (A second panic while it unwinds aborts.)
             self.run();
         }
     }

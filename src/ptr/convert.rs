@@ -1,4 +1,4 @@
-//! Handles from what people have: values, boxes, strings, vectors; and the way to `dyn Trait`.
+//! Strong pointers from values, boxes, strings and vectors; and the way to `dyn Trait`.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -16,8 +16,8 @@ impl<T, F: Flavour> From<T> for Strong<T, F> {
     }
 }
 
-/// Moves the value, sized or not, out of its box. This is one way to `Strong<dyn Trait>`; for the
-/// other, without a second allocation, see [`unsize!`](crate::unsize).
+/// Moves the value, sized or not, out of its box. O(size of the value). This is one way to
+/// `Strong<dyn Trait>`; for the other, without a second allocation, see [`unsize!`](crate::unsize).
 impl<T: ?Sized, F: Flavour> From<Box<T>> for Strong<T, F> {
     fn from(value: Box<T>) -> Self {
         let layout = Layout::for_value(&*value);
@@ -37,8 +37,8 @@ impl<T: ?Sized, F: Flavour> From<Box<T>> for Strong<T, F> {
 impl<T, F: Flavour> From<Vec<T>> for Strong<[T], F> {
     fn from(mut values: Vec<T>) -> Self {
         let len = values.len();
-        // SAFETY: `len` elements move to memory of their layout; the vector forgets them, and frees
-        // its own.
+        // SAFETY: `len` elements move to memory of their layout; the vector forgets them and frees its
+        // buffer.
         unsafe {
             let layout = Layout::for_value(&*values);
             let payload = memory::allocate::<F>(layout, 1, state::NONE).cast::<T>();
@@ -64,7 +64,7 @@ impl<T, const N: usize, F: Flavour> From<[T; N]> for Strong<[T], F> {
 impl<F: Flavour> From<&str> for Strong<str, F> {
     fn from(text: &str) -> Self {
         let bytes = text.as_bytes();
-        // SAFETY: the bytes of a string are a string.
+        // SAFETY: the copied bytes of a string are valid UTF-8.
         unsafe {
             let payload = memory::allocate::<F>(Layout::for_value(bytes), 1, state::NONE);
             payload.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len());
@@ -98,10 +98,10 @@ impl<T, F: Flavour> Default for Strong<[T], F> {
     }
 }
 
-/// Turns a handle of a sized type into one of an unsized type that the compiler can coerce it to:
-/// `unsize!(handle => dyn Trait)`, `unsize!(handle => [u8])`. Costs nothing; identity, counts and
-/// attributes stay the same. (On stable Rust only the standard library's pointers coerce by
-/// themselves. A closure instead of a macro would let safe code return any pointer at all.)
+/// Converts a pointer to a sized type into one to an unsized type that the compiler can coerce it to:
+/// `unsize!(strong => dyn Trait)`, `unsize!(strong => [u8])`. It costs nothing; identity, counts and
+/// attributes stay the same. (On stable Rust only the standard library's pointers coerce implicitly. A
+/// closure instead of a macro would let safe code return any pointer.)
 ///
 /// ```
 /// use std::fmt::Display;
@@ -113,7 +113,7 @@ impl<T, F: Flavour> Default for Strong<[T], F> {
 /// assert_eq!(Strong::strong_count(&number), 2);
 /// ```
 ///
-/// Only what the compiler itself coerces:
+/// It accepts only what the compiler coerces:
 ///
 /// ```compile_fail
 /// # use weakly::{Strong, unsize};
@@ -121,10 +121,10 @@ impl<T, F: Flavour> Default for Strong<[T], F> {
 /// ```
 #[macro_export]
 macro_rules! unsize {
-    ($handle:expr => $target:ty) => {
-        match $handle {
+    ($strong:expr => $target:ty) => {
+        match $strong {
             // SAFETY: the closure's only expression is a coercion of its argument.
-            handle => unsafe { $crate::__unsize(handle, |raw| -> *const $target { raw }) },
+            strong => unsafe { $crate::__unsize(strong, |raw| -> *const $target { raw }) },
         }
     };
 }
@@ -133,9 +133,9 @@ macro_rules! unsize {
 /// `coerce` returns its argument, unsized by the compiler.
 #[doc(hidden)]
 pub unsafe fn __unsize<T: ?Sized, U: ?Sized, F: Flavour>(
-    handle: Strong<T, F>,
+    strong: Strong<T, F>,
     coerce: fn(*const T) -> *const U,
 ) -> Strong<U, F> {
     // SAFETY: the caller's promise.
-    unsafe { Strong::from_raw(coerce(Strong::into_raw(handle))) }
+    unsafe { Strong::from_raw(coerce(Strong::into_raw(strong))) }
 }

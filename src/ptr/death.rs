@@ -1,4 +1,4 @@
-//! What comes after the payload's destructor: notices, finalizers, and the end of the memory.
+//! Everything after the payload's destructor: the notices, the finalizers, and the end of the memory.
 
 use core::alloc::Layout;
 use core::mem::ManuallyDrop;
@@ -13,10 +13,10 @@ use super::stack::StackRef;
 use super::state::{self, State};
 use crate::sync::{self, Ordering::*};
 
-/// How many notices a death pushes before it lets others through the gate.
+/// How many notices a death pushes before it lets other threads through the gate.
 const BATCH: usize = if cfg!(weakly_loom) { 1 } else { 64 };
 
-/// The end of a dead object that nobody holds on to weakly, done by its destructor.
+/// The end of a dead object that nothing weak refers to, done by this guard's destructor.
 pub(super) struct Free<F: Flavour> {
     pub(super) block: Block<F>,
     pub(super) payload: NonNull<u8>,
@@ -27,12 +27,12 @@ impl<F: Flavour> Drop for Free<F> {
     // Inline: with the layout known, this is one `free`.
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: the last handle has gone, and so has the payload; nobody else has a share (B1).
+        // SAFETY: the last strong pointer and the payload are gone; no other share is left (B1).
         unsafe { self.block.free_all(self.payload, self.layout) };
     }
 }
 
-/// The end of any other dead object, or of one that was never born, done by its destructor.
+/// The end of any other dead object, or of one whose maker panicked, done by this guard's destructor.
 pub(super) struct Reclaim<F: Flavour> {
     pub(super) block: Block<F>,
     pub(super) payload: NonNull<u8>,
@@ -40,8 +40,8 @@ pub(super) struct Reclaim<F: Flavour> {
 }
 
 impl<F: Flavour> Reclaim<F> {
-    /// The end of an object whose destructor has not panicked. The same as to drop this; but where the layout
-    /// is known and there is one entry, which is the rule, it is short.
+    /// Ends an object whose destructor has not panicked. The same as dropping the guard; but short in the
+    /// common case, where the layout is known and there is one entry.
     #[inline(always)]
     pub(super) fn run(self) {
         let this = ManuallyDrop::new(self);
@@ -56,24 +56,24 @@ impl<F: Flavour> Reclaim<F> {
         this.end(now);
     }
 
-    /// Marks the block as dead, and looks at its state.
+    /// Marks the block as dead, and loads its state.
     #[inline(always)]
     fn begin(&self) -> *mut () {
         // SAFETY: B2: we took the count to zero (or it never left it), and the payload is gone. Written
-        // before the transitions below publish that the block may be freed by others.
+        // before the transitions below publish that others may free the block.
         unsafe { self.block.set_dead(self.layout) };
-        self.block.header().state.first_look(state::guess())
+        self.block.header().state.first_load(state::guess())
     }
 
-    /// Notifies the one entry that there is. If there is another state by now, that is the error.
+    /// Notifies the one entry that there is. The error is the state, if it has changed.
     #[inline(always)]
     fn notify(&self, stack: StackRef<F>, now: *mut ()) -> Result<(), *mut ()> {
         let state = &self.block.header().state;
-        // Release: the entry's owner finds the whole death done. Acquire on failure: the entry has been
-        // removed, or a weak handle been made of it.
+        // Release: the entry's owner sees the whole death done. Acquire on failure: the entry has been
+        // removed, or a weak pointer been made of it.
         state.compare_exchange(now, state::dead(state::NONE), Release, Acquire)?;
-        // SAFETY: N1, the registration's notice. The payload's address may come back only after that: it is
-        // in `self`, as nothing of the block may be used any more.
+        // SAFETY: N1, the registration's notice. The memory of a payload apart is freed only after the push;
+        // where it is comes from `self`, as the block may not be used any more.
         unsafe {
             stack.push(Node::of_block(self.block));
             self.free_payload();
@@ -90,7 +90,7 @@ impl<F: Flavour> Reclaim<F> {
                     Ok(()) => return,
                     Err(other) => now = other,
                 },
-                // SAFETY: B1, R1: the object's share, with which everything ends that it owned.
+                // SAFETY: B1, R1: the object's share, which is the last thing it gives up.
                 State::Record(record) => return unsafe { self.reclaim_with(record) },
                 State::Weak(_) => unsafe {
                     // SAFETY: likewise.
@@ -98,8 +98,8 @@ impl<F: Flavour> Reclaim<F> {
                     return self.block.release_weak();
                 },
                 State::None => {
-                    // It may be that the last entry has just been removed.
-                    // SAFETY: B1: nobody holds on, and nobody can any more.
+                    // The last entry may just have been removed.
+                    // SAFETY: B1: no share is left, and none can come.
                     return unsafe { self.block.free_all(self.payload, self.layout) };
                 }
                 State::Dead | State::Locked => unreachable!("an object dies once"),
@@ -130,7 +130,7 @@ impl<F: Flavour> Reclaim<F> {
     /// Called once, by the dying thread; the record is the object's.
     #[inline(never)]
     unsafe fn reclaim_with(&self, record: RecordRef<F>) {
-        /// The last step, also if a finalizer panics.
+        /// The last step, even if a finalizer panics.
         struct Last<'a, F: Flavour>(&'a Reclaim<F>, RecordRef<F>);
         impl<F: Flavour> Drop for Last<'_, F> {
             fn drop(&mut self) {
@@ -145,15 +145,15 @@ impl<F: Flavour> Reclaim<F> {
         let _last = Last(self, record);
         // SAFETY: the caller's promise.
         let finalizers = unsafe { record.notify_all() };
-        // SAFETY: they are ours.
+        // SAFETY: the list is ours.
         unsafe { callbacks::run(finalizers) };
     }
 }
 
 impl<F: Flavour> RecordRef<F> {
-    /// The object is dead: pushes all notices, and closes the gate. At most [`BATCH`] at a time, so that an
-    /// object that is registered a million times keeps nobody waiting for long. What is left is the list of
-    /// the finalizers, newest first, which is the caller's.
+    /// Pushes all notices of the dead object, and closes the gate. Pushes at most [`BATCH`] at a time, so
+    /// that an object with a million registrations keeps no thread waiting for long. Returns the list of
+    /// finalizers, newest first, which the caller owns.
     ///
     /// # Safety
     /// Called once, by the dying thread.
@@ -165,11 +165,11 @@ impl<F: Flavour> RecordRef<F> {
         let finalizers = gate.finalizers(|head| core::mem::replace(head, ptr::null_mut()));
         loop {
             for _ in 0..BATCH {
-                // SAFETY: N1, H1, R3: registered until here. Under the gate: whoever finds a registration
-                // fired may go, for its stack stays until the notice has come. The first is the last, since
-                // its link is the list's head until then.
+                // SAFETY: N1, H1, R3: registered until here. Under the gate: a thread that finds a
+                // registration fired may go on, for its stack stays until the notice has come. The first hook
+                // comes last, since its link is the head of the list until then.
                 unsafe {
-                    if let Some(hook) = first.behind() {
+                    if let Some(hook) = first.next() {
                         hook.unlink();
                         hook.target().push(Node::of_hook(hook));
                         continue;

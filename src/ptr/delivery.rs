@@ -1,5 +1,5 @@
-//! The delivery of notices: pushed by the dying, taken and finished by the owner of the stack, and what becomes of
-//! those that come after its end. The invariants, N1 to N3, are in `stack`.
+//! The delivery of notices: the dying thread pushes them, the owner of the stack takes and finishes them, and
+//! notices that come after the owner's end finish themselves. The invariants, N1 to N3, are in `stack`.
 
 use core::ptr::{self, NonNull};
 
@@ -9,31 +9,31 @@ use super::stack::{LoneHook, StackRef};
 use super::state;
 use crate::sync::{self, Ordering::*};
 
-/// The top of a stack whose owner has gone: no notice has this address.
+/// The top of a stack whose owner is gone: no notice has this address.
 const CLOSED: usize = 2;
 
 impl<F: Flavour> StackRef<F> {
     /// Pushes a notice.
     ///
     /// # Safety
-    /// N1: it stands for a registration with this stack, and is pushed once. (N2, N3: neither stack nor
+    /// N1: the notice is of a registration with this stack, and is pushed once. (N2, N3: neither stack nor
     /// notice may be used after this.)
     #[inline]
     pub(super) unsafe fn push(self, node: Node<F>) {
         let stack = self.get();
         if stack.is_counted {
-            // Counted before it is linked: whoever finds it finds it counted. Relaxed: a count.
+            // Counted before it is linked: a thread that finds it finds it counted. Relaxed: a count.
             stack.pushed.fetch_add(1, Relaxed);
         }
-        let mut top = stack.top.first_look(ptr::null_mut());
+        let mut top = stack.top.first_load(ptr::null_mut());
         loop {
             if top.addr() == CLOSED {
                 // SAFETY: the caller's promise.
                 return unsafe { self.push_closed(node) };
             }
             match node.get() {
-                // Release: the entry's owner may find it before it is pushed, and mark it as late; what the
-                // death has done to the block was released by its step to `DEAD`, which this overwrites.
+                // Release: the entry's owner may find it before it is pushed, and mark it as late; the death's
+                // step to `DEAD` released what it did to the block, and this store overwrites that step.
                 Some(Notice::Block(block)) => {
                     block.header().state.store(state::dead(top), Release);
                 }
@@ -41,9 +41,9 @@ impl<F: Flavour> StackRef<F> {
                 Some(Notice::Hook(hook)) => hook.link().store(top, Relaxed),
                 None => return,
             }
-            // Release: pairs with the swap in `take`: the owner finds the notice as we have left it, and
-            // the death up to here before it. Acquire on failure: if the owner has gone, it may have marked
-            // as late what we end.
+            // Release: pairs with the swap in `take`: the owner sees the notice as we left it, and the
+            // death up to here before it. Acquire on failure: an owner that is gone may have marked as late
+            // the notice that we finish.
             match stack
                 .top
                 .compare_exchange(top, node.as_ptr(), Release, Acquire)
@@ -54,46 +54,46 @@ impl<F: Flavour> StackRef<F> {
         }
     }
 
-    /// Ends a notice that nobody waits for any more.
+    /// Finishes a notice whose stack has no owner any more.
     ///
     /// # Safety
     /// As for [`push`](Self::push), and the stack is closed.
     #[cold]
     #[inline(never)]
     unsafe fn push_closed(self, node: Node<F>) {
-        // SAFETY: N3 without an owner: it is ours to end.
+        // SAFETY: N3 without an owner: it is ours to finish.
         unsafe {
             match node.get().and_then(|notice| notice.end()) {
                 Some(hook) if self.get().is_counted => LoneHook::free(hook),
-                // The slab goes with the stack, and is not a pusher's.
+                // The slab is freed with the stack; a pusher may not touch it.
                 Some(hook) => hook.retire(),
                 None => {}
             }
-            self.arrive();
+            self.finish_inflight();
         }
     }
 
-    /// One that was to come after the end has come.
+    /// Counts off one of the notices that were to come after the owner's end.
     ///
     /// # Safety
     /// N2, once for each notice that finds the stack closed.
-    unsafe fn arrive(self) {
-        // Release: our uses of the stack happen before its end. Acquire: so do all others'.
+    unsafe fn finish_inflight(self) {
+        // Release: our uses of the stack happen before its end. Acquire: so do all other threads'.
         if self.get().inflight.fetch_sub(1, AcqRel) == 1 {
             // SAFETY: N2.
             unsafe { self.free() };
         }
     }
 
-    /// The newest notice. A moment's answer, but what is there stays while the caller keeps the owner from
-    /// draining it. Acquire: the release of each push, so that the notices can be read.
+    /// The newest notice. A snapshot; but the notices stay while the caller keeps the owner from draining
+    /// them. Acquire: the release of each push, so that the notices can be read.
     #[inline]
     pub(crate) fn top(self) -> Node<F> {
         Node::from_ptr(self.get().top.load(Acquire))
     }
 
-    /// Whether there is no notice. Relaxed is enough for what this is to prove: a death that happens before
-    /// this call has pushed before.
+    /// Whether there is no notice. Relaxed is enough: a death that happens before this call has pushed
+    /// before it.
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
         self.get().top.load(Relaxed).is_null()
@@ -106,7 +106,7 @@ impl<F: Flavour> StackRef<F> {
         Node::from_ptr(self.get().top.swap(ptr::null_mut(), Acquire))
     }
 
-    /// How many have ever been pushed, or are on their way, of a stack that counts them. Relaxed: a death
+    /// How many notices have been pushed, or are on their way, if the stack counts them. Relaxed: a death
     /// that happens before this call has counted its push.
     #[cfg(feature = "std")]
     #[inline]
@@ -114,20 +114,20 @@ impl<F: Flavour> StackRef<F> {
         self.get().pushed.load(Relaxed)
     }
 
-    /// Counts one more, as if it had been pushed. Relaxed: a count.
+    /// Counts one more, as if a notice had been pushed. Relaxed: a count.
     #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn count(self) {
         self.get().pushed.fetch_add(1, Relaxed);
     }
 
-    /// The owner ends: `owed` registrations have neither been ended nor brought their notice. What is on the
-    /// stack is dropped, what is still to come drops itself, and the last frees the stack. Waits for
-    /// no one.
+    /// Ends the owner: `owed` registrations have neither ended nor brought their notice. Finishes the notices
+    /// on the stack; a notice that comes later finishes itself, and the last one frees the stack. Waits for
+    /// no thread.
     ///
     /// # Safety
     /// The caller is the owner, and does not use the stack after this; no entry is left that a notice may
-    /// stand for, but those that were leaked.
+    /// be of, but for leaked ones.
     pub(crate) unsafe fn close(self, owed: usize) {
         let stack = self.get();
         // Acquire: as in `take`. Release: what the owner did to the slab happens before the end.
@@ -138,7 +138,7 @@ impl<F: Flavour> StackRef<F> {
             unsafe { self.finish(notice) };
             owed -= 1;
         }
-        // AcqRel: as in `arrive`.
+        // AcqRel: as in `finish_inflight`.
         if owed == 0 || stack.inflight.fetch_add(owed, AcqRel).wrapping_add(owed) == 0 {
             // SAFETY: N2.
             unsafe { self.free() };
@@ -146,10 +146,10 @@ impl<F: Flavour> StackRef<F> {
     }
 
     /// # Safety
-    /// N2: nobody uses the stack any more.
+    /// N2: no thread uses the stack any more.
     unsafe fn free(self) {
         let stack = self.get();
-        // SAFETY: the owner has gone, and all its hooks have brought their notices.
+        // SAFETY: the owner is gone, and all its hooks have brought their notices.
         unsafe {
             stack.slab.with_mut(|slab| (*slab).free());
             stack.live.end();
@@ -157,10 +157,10 @@ impl<F: Flavour> StackRef<F> {
         }
     }
 
-    /// Ends a notice: its block is freed, or its hook taken back.
+    /// Finishes a notice: frees its block, or takes its hook back.
     ///
     /// # Safety
-    /// N3: the caller is the owner, the notice has been taken out, and no entry is left that stands for it.
+    /// N3: the caller is the owner, has taken the notice out, and its entry is gone.
     #[inline(always)]
     pub(crate) unsafe fn finish(self, notice: Notice<F>) {
         // SAFETY: the caller's promise.

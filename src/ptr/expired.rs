@@ -1,4 +1,4 @@
-//! The error of a weak handle that has nobody behind it any more.
+//! The error of a weak pointer whose object is dead.
 
 use core::any::type_name;
 use core::error::Error;
@@ -8,14 +8,14 @@ use super::flavour::Flavour;
 use super::strong::Strong;
 use super::weak::Weak;
 
-/// A weak handle's object is dead. The message names the type, and says what to look for.
+/// The object of a weak pointer is dead. The message names the type, and what to look for.
 ///
 /// ```
 /// use weakly::{Strong, Weak};
 ///
 /// #[derive(Debug)]
 /// struct Window;
-/// let weak = Strong::downgrade(&Strong::new(Window)); // nobody keeps it
+/// let weak = Strong::downgrade(&Strong::new(Window)); // nothing keeps it alive
 /// let expired = weak.try_upgrade().unwrap_err();
 /// assert!(expired.to_string().contains("Window"));
 /// ```
@@ -31,7 +31,7 @@ impl Expired {
         }
     }
 
-    /// The type of the object, as [`core::any::type_name`] has it.
+    /// The type of the object, as [`core::any::type_name`] names it.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         self.type_name
@@ -48,9 +48,9 @@ impl fmt::Display for Expired {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "no live `{0}`: its last strong pointer is gone, or there never was one. Weak handles and \
-             weak collections keep nothing alive: find out who should have kept a strong pointer to \
-             this `{0}` until now, and when it was dropped",
+            "no live `{0}`: its last strong pointer is gone, or there never was one. Weak pointers and \
+             weak collections keep nothing alive: find the code that should have kept a strong pointer to \
+             this `{0}` until now, and where it dropped it",
             self.type_name
         )
     }
@@ -66,11 +66,11 @@ impl fmt::Debug for Expired {
 impl Error for Expired {}
 
 impl<T: ?Sized, F: Flavour> Weak<T, F> {
-    /// A strong handle, or an error that explains itself. On success it costs what
+    /// Upgrades to a strong pointer, or returns an error that explains itself. On success it costs what
     /// [`upgrade`](Self::upgrade) does.
     ///
     /// # Errors
-    /// If the object is dead, in its destructor, or never was.
+    /// If the object is dead, in its destructor, or never existed.
     #[inline]
     pub fn try_upgrade(&self) -> Result<Strong<T, F>, Expired> {
         self.upgrade().ok_or_else(Expired::of::<T>)

@@ -1,6 +1,6 @@
-//! Finalizers: code that runs when an object has died.
+//! Finalizers: callbacks that run when an object has died.
 //!
-//! A finalizer is a node in the second list of the object's record: see `callbacks`, also for the invariant F1.
+//! A finalizer is a node in the second list of the object's record. See `callbacks`, also for the invariant F1.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -11,19 +11,18 @@ use super::flavour::{Atomic, Flavour, Local};
 use super::record::{Gate, RecordRef};
 use super::strong::Strong;
 
-/// The token of a [finalizer](Strong::finalize): may call it off, or bring it forward.
+/// The token of a [finalizer](Strong::finalize): cancels it, or runs it early.
 ///
-/// Use it by its two names, [`Finalizer`](crate::Finalizer) and
-/// [`local::Finalizer`](crate::local::Finalizer). Dropping the token changes nothing: the finalizer
-/// stays registered. Once the object's death has begun, the finalizer belongs to the dying thread,
-/// and every method here finds it gone, even if its turn has not come yet.
+/// Use it as [`Finalizer`](crate::Finalizer) or [`local::Finalizer`](crate::local::Finalizer). Dropping the
+/// token changes nothing: the finalizer stays registered. Once the object's death has begun, the finalizer
+/// belongs to the dying thread, and every method here reports it as gone, even if it has not run yet.
 pub struct FinalizerToken<F: Flavour> {
     node: NonNull<FinalizerNode<F>>,
     /// Owns a reference, as a bystander.
     record: RecordRef<F>,
 }
 
-// SAFETY: the callback is `Send`, and is taken by one thread only (F1).
+// SAFETY: the callback is `Send`, and one thread takes it (F1).
 unsafe impl Send for FinalizerToken<Atomic> {}
 // SAFETY: likewise.
 unsafe impl Sync for FinalizerToken<Atomic> {}
@@ -33,12 +32,12 @@ fn register<T: ?Sized, F: Flavour>(
     callback: Box<F::Callback>,
 ) -> FinalizerToken<F> {
     let node = FinalizerNode::new(callback);
-    // SAFETY: the object lives.
+    // SAFETY: the caller's strong pointer keeps the object alive.
     let record = unsafe { strong.block().record() };
     // SAFETY: a box is not null.
     let node = unsafe { NonNull::new_unchecked(Box::into_raw(node)) };
     let Some(gate) = record.lock() else {
-        unreachable!("it lives")
+        unreachable!("the object is alive")
     };
     // First the reference, then the bystander: both under the gate, which keeps `get_mut` out.
     record.add_ref();
@@ -51,16 +50,17 @@ fn register<T: ?Sized, F: Flavour>(
 
 impl<T: ?Sized> Strong<T, Atomic> {
     /// Registers `f` to run once, when the object has died: after its destructor, when every weak
-    /// handle is expired and the collections have their notices, on the thread that dropped the last handle.
-    /// The finalizers of one object run newest first. O(1), two allocations (three for the first); the
-    /// state that `f` captured is freed right after it has run.
+    /// pointer is expired and the collections have their notices, on the thread that dropped the last strong
+    /// pointer. The finalizers of one object run newest first. O(1), two allocations (three for the object's
+    /// first). What `f` captured is freed right after it has run.
     ///
-    /// `f` must not own a handle to this very object: it would never die. (As in JavaScript's
-    /// `FinalizationRegistry` and Java's `Cleaner`; a weak handle is of no use either, it is expired.)
+    /// `f` must not own a strong pointer to the same object: the object would never die. (As with
+    /// JavaScript's `FinalizationRegistry` and Java's `Cleaner`. A weak pointer is of no use either: it is
+    /// expired by then.)
     ///
     /// # Panics
-    /// A panic in `f` does not keep the other finalizers from running; it then goes on to whoever
-    /// dropped the last handle. (A second panic while the first unwinds aborts the process, as with
+    /// If `f` panics, the other finalizers still run; then the panic propagates to the caller that dropped
+    /// the last strong pointer. (A second panic while the first unwinds aborts the process, as with
     /// every destructor in Rust.)
     ///
     /// ```
@@ -80,7 +80,7 @@ impl<T: ?Sized> Strong<T, Atomic> {
 }
 
 impl<T: ?Sized> Strong<T, Local> {
-    /// Registers `f` to run once, when the object has died; as
+    /// Registers `f` to run once, when the object has died. As
     /// [`Strong::finalize`](Strong::finalize), for one thread: `f` need not be `Send`.
     pub fn finalize(this: &Self, f: impl FnOnce() + 'static) -> FinalizerToken<Local> {
         register(this, Box::new(f))
@@ -88,21 +88,21 @@ impl<T: ?Sized> Strong<T, Local> {
 }
 
 impl<F: Flavour> FinalizerToken<F> {
-    /// Calls the finalizer off and hands it back, if it is still pending. O(1).
+    /// Cancels the finalizer and returns it, if it is still pending. O(1).
     ///
     /// ```
     /// use weakly::Strong;
     ///
     /// let object = Strong::new(1);
-    /// let token = Strong::finalize(&object, || unreachable!("called off"));
+    /// let token = Strong::finalize(&object, || unreachable!("cancelled"));
     /// assert!(token.detach().is_some());
     /// assert!(token.detach().is_none());
     /// drop(object);
     /// ```
     pub fn detach(&self) -> Option<Box<F::Callback>> {
         let gate = self.record.lock().filter(Gate::is_open)?;
-        // SAFETY: our share of the node; F1, under the gate; while the callback is there, the node is
-        // linked; and then the list's share goes with it.
+        // SAFETY: our share of the node; F1, under the gate. While the callback is there, the node is
+        // linked; with the callback goes the list's share.
         unsafe {
             let callback = self.node.as_ref().take()?;
             gate.finalizers(|head| FinalizerNode::unlink(self.node, head));
@@ -112,7 +112,7 @@ impl<F: Flavour> FinalizerToken<F> {
         }
     }
 
-    /// Runs the finalizer now, if it is still pending; says whether it did. It does not run again.
+    /// Runs the finalizer now, if it is still pending. Returns whether it was; it does not run again.
     pub fn run_now(&self) -> bool {
         let callback = self.detach();
         let pending = callback.is_some();
@@ -120,7 +120,7 @@ impl<F: Flavour> FinalizerToken<F> {
         pending
     }
 
-    /// Whether the finalizer waits for the object's death. A moment's answer.
+    /// Whether the finalizer is still to run at the object's death. A snapshot.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         let Some(_gate) = self.record.lock().filter(Gate::is_open) else {
@@ -133,7 +133,7 @@ impl<F: Flavour> FinalizerToken<F> {
 
 impl<F: Flavour> Drop for FinalizerToken<F> {
     fn drop(&mut self) {
-        // First out of the bystanders, then the reference: see `RecordRef::is_unwatched`.
+        // First off the bystanders, then the reference: see `RecordRef::is_unwatched`.
         if let Some(gate) = self.record.lock() {
             gate.bystanders(|bystanders| *bystanders -= 1);
         }

@@ -1,7 +1,7 @@
-//! Thread-safe or not: the two flavours of one pointer.
+//! Thread-safe or not: the two flavours of each pointer.
 //!
 //! The protocol is written once, over [`Counter`] and [`Link`]. [`Atomic`] maps them to atomics, [`Local`]
-//! to plain cells, which compile to plain increments; there the orderings are ignored, and a
+//! to plain cells, which compile to plain increments. In cells the orderings are ignored, and a
 //! compare-exchange fails only if the protocol itself has changed the word.
 
 use core::cell::Cell;
@@ -12,16 +12,16 @@ use crate::sync::{self, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// Whether a pointer may cross threads: [`Atomic`] or [`Local`]. Sealed.
 pub trait Flavour: sealed::Sealed + Sized + fmt::Debug + 'static {
-    /// Half a word: a count of handles, a hash, a gate.
+    /// Half a word: a count of strong pointers, a hash, a gate.
     #[doc(hidden)]
     type Half: Counter<u32>;
-    /// A counter of a whole word.
+    /// A counter of one word.
     #[doc(hidden)]
     type Word: Counter<usize>;
     /// A tagged pointer.
     #[doc(hidden)]
     type Link: Link;
-    /// What a finalizer is.
+    /// The type of a finalizer.
     #[doc(hidden)]
     type Callback: ?Sized;
     /// Calls it.
@@ -39,7 +39,7 @@ impl sealed::Sealed for Local {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Atomic(());
 
-/// The flavour of one thread: [`local::Strong`](crate::local::Strong), [`local::Weak`](crate::local::Weak).
+/// The single-threaded flavour: [`local::Strong`](crate::local::Strong), [`local::Weak`](crate::local::Weak).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Local(PhantomData<*mut ()>);
 
@@ -65,7 +65,7 @@ impl Flavour for Local {
     }
 }
 
-/// The operations that the protocols use on a counter.
+/// The operations that the protocol uses on a counter.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
@@ -83,11 +83,11 @@ pub trait Counter<N> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<N, N>;
-    /// What a loop of compare-exchanges takes for the value at first; see [`sync::first_load`].
-    fn first_look(&self, guess: N) -> N;
+    /// The load before a loop of compare-exchanges, relaxed; see [`sync::first_load`].
+    fn first_load(&self, guess: N) -> N;
 }
 
-/// The operations that the protocols use on a tagged pointer.
+/// The operations that the protocol uses on a tagged pointer.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
@@ -104,8 +104,8 @@ pub trait Link {
         success: Ordering,
         failure: Ordering,
     ) -> Result<*mut (), *mut ()>;
-    /// As [`Counter::first_look`]; the load is an acquire.
-    fn first_look(&self, guess: *mut ()) -> *mut ();
+    /// As [`Counter::first_load`], but an acquire.
+    fn first_load(&self, guess: *mut ()) -> *mut ();
 }
 
 macro_rules! counters {
@@ -142,7 +142,7 @@ macro_rules! counters {
                 <$atomic>::compare_exchange(self, old, new, success, failure)
             }
             #[inline(always)]
-            fn first_look(&self, guess: $number) -> $number {
+            fn first_load(&self, guess: $number) -> $number {
                 // Relaxed: the compare-exchange decides.
                 sync::first_load(guess, || <$atomic>::load(self, Ordering::Relaxed))
             }
@@ -183,7 +183,7 @@ macro_rules! counters {
                 }
             }
             #[inline(always)]
-            fn first_look(&self, _: $number) -> $number {
+            fn first_load(&self, _: $number) -> $number {
                 self.get()
             }
         }
@@ -223,7 +223,7 @@ impl Link for AtomicPtr<()> {
         AtomicPtr::compare_exchange(self, old, new, success, failure)
     }
     #[inline(always)]
-    fn first_look(&self, guess: *mut ()) -> *mut () {
+    fn first_load(&self, guess: *mut ()) -> *mut () {
         sync::first_load(guess, || AtomicPtr::load(self, Ordering::Acquire))
     }
 }
@@ -259,7 +259,7 @@ impl Link for Cell<*mut ()> {
         }
     }
     #[inline(always)]
-    fn first_look(&self, _: *mut ()) -> *mut () {
+    fn first_load(&self, _: *mut ()) -> *mut () {
         self.get()
     }
 }
@@ -276,10 +276,10 @@ pub(super) fn abort() -> ! {
         struct Twice;
         impl Drop for Twice {
             fn drop(&mut self) {
-                panic!("too many handles");
+                panic!("too many pointers to one object");
             }
         }
         let _twice = Twice;
-        panic!("too many handles");
+        panic!("too many pointers to one object");
     }
 }

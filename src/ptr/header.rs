@@ -1,5 +1,5 @@
-//! The block of an object: where header and payload lie, and what the header says. How a block is allocated and
-//! freed is in `memory`.
+//! The block of an object: where header and payload lie, and what the header means. `memory` allocates and
+//! frees blocks.
 //!
 //! ```text
 //! inline: the whole block is at most INLINE bytes          apart
@@ -12,21 +12,23 @@
 //! ```
 //!
 //! Whether a payload is inline follows from its size and alignment alone, so an unsizing coercion does not
-//! change it. Whoever holds on weakly keeps the block, never a payload apart.
+//! change it. Weak pointers and entries keep the block, never a payload apart.
 //!
 //! Invariants:
 //!
-//! * **B1** A block is freed by whoever takes the last of: the object (until the end of its death), what
-//!   `state` counts or names, and what the record counts. See [`state`](super::state).
-//! * **B2** `count` is the number of strong handles while the object lives, zero while it dies (or is not
-//!   born yet), and then [`DEAD`] with the layout of the block. Nobody writes it between the step to zero
-//!   and the one to `DEAD`, which is the dying thread's.
-//! * **B3** `hash` is the hash under which the one collection that the block itself stands for (`THIN`, or
-//!   the first hook of the record) has its entry. It is written by a strong handle that has `state` locked,
-//!   or holds the gate of the record. Its lowest bit says that the payload is apart, and never changes.
-//! * **B4** The words after the header are the payload's while the object lives. Apart, the first is the
-//!   payload's address, marked in its lowest bit when the object has died; the second, as the first of an
-//!   inline block, is the depth of a notice once the payload is gone (see [`notice`](super::notice)).
+//! * **B1** A block is freed by the thread that drops the last share: the object's (until the end of its
+//!   death), those that `state` counts or names, and those that the record counts. See
+//!   [`state`](super::state).
+//! * **B2** `count` is the number of strong pointers while the object lives, zero while it dies (or is not
+//!   constructed yet), and then [`DEAD`] with the layout of the block. Between the step to zero and the one
+//!   to `DEAD`, which is the dying thread's, no thread writes it.
+//! * **B3** `hash` is the hash under which one collection has its entry: the one whose registration is the
+//!   block itself (`THIN`, or the first hook of the record). A strong pointer writes it while it has `state`
+//!   locked or the gate of the record. Its lowest bit marks a payload apart, and never changes.
+//! * **B4** The words after the header are the payload's while the object lives. If the payload is apart, the
+//!   first word is its address, marked in the lowest bit when the object has died, and the second is the
+//!   depth of a notice. In an inline block the first word is that depth once the payload is gone (see
+//!   [`notice`](super::notice)).
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
@@ -37,20 +39,20 @@ use super::flavour::{Counter, Flavour, Link, abort};
 use crate::sync::UnsafeCell;
 use crate::sync::{Live, Ordering::*};
 
-/// A block of at most this many bytes has its payload inside. Measured: apart, up to several hundred bytes,
+/// A block of at most this many bytes has its payload inline. Measured: apart, up to several hundred bytes,
 /// costs new + drop 1.2 to 1.4 of `Arc`'s; inline, a dead object keeps this much at most.
 pub(crate) const INLINE: usize = 256;
 
-/// The flag of a dead object's `count`; below it, the layout of the block.
+/// The flag of a dead object's `count`; the bits below it are the layout of the block.
 pub(super) const DEAD: u32 = 1 << 31;
-/// The flag in `hash`.
+/// The flag in `hash` of a payload apart.
 pub(super) const APART: u32 = 1;
-/// The mark of the address of a payload apart that has died.
+/// The mark of the address of a payload apart whose object has died.
 const GONE: usize = 1;
 
-/// The largest number of handles; an upgrade past it aborts. (A clone does at twice as many, where the
-/// sign tells it without another instruction: no number of threads gets from one to the other.)
-pub(crate) const MAX_HANDLES: u32 = 1 << 30;
+/// The largest number of strong pointers; an upgrade past it aborts. (A clone aborts at twice as many, where
+/// the sign bit shows it without another instruction: no number of threads gets from one to the other.)
+pub(crate) const MAX_STRONG: u32 = 1 << 30;
 
 // Aligned for the tags in pointers to it.
 #[repr(C, align(8))]
@@ -58,10 +60,10 @@ pub(crate) struct Header<F: Flavour> {
     pub(super) count: F::Half,
     hash: F::Half,
     pub(super) state: F::Link,
-    /// loom's atomics cannot lie in raw memory.
+    /// The words after the header: loom's atomics cannot lie in raw memory.
     #[cfg(weakly_loom)]
     tail: (F::Link, F::Word, UnsafeCell<()>),
-    /// Of a payload apart.
+    /// The mark of a payload apart.
     #[cfg(weakly_loom)]
     pub(super) apart: Option<Live>,
     pub(super) live: Live,
@@ -71,7 +73,7 @@ pub(crate) struct Header<F: Flavour> {
 const _: () = assert!(
     size_of::<Header<super::flavour::Local>>() == 16
         && size_of::<Header<super::flavour::Atomic>>() == 16,
-    "is_apart knows it"
+    "is_apart knows the size of a header"
 );
 
 /// A pointer to a block that is not freed.
@@ -93,7 +95,7 @@ impl<F: Flavour> PartialEq for Block<F> {
     }
 }
 
-/// Rounds up to an alignment. (Not `next_multiple_of`, which divides where it is not a constant.)
+/// Rounds up to an alignment. (Not `next_multiple_of`, which divides if the alignment is not a constant.)
 #[inline(always)]
 pub(super) const fn round_up(size: usize, align: usize) -> usize {
     (size + align - 1) & !(align - 1)
@@ -147,7 +149,7 @@ impl<F: Flavour> Block<F> {
     /// not freed.
     #[inline(always)]
     pub(super) unsafe fn of(payload: NonNull<u8>, layout: Layout) -> Self {
-        // SAFETY: the picture above.
+        // SAFETY: the layouts in the module's picture.
         let header = unsafe {
             if is_apart(layout) {
                 payload.cast::<NonNull<Header<F>>>().sub(1).read()
@@ -168,10 +170,10 @@ impl<F: Flavour> Block<F> {
         Block(unsafe { place.cast::<Header<F>>().sub(1) }, PhantomData)
     }
 
-    /// Where an inline payload is, and one apart would be: what weak handles and entries keep.
+    /// Where an inline payload is, or would be: the address that weak pointers and entries keep.
     #[inline(always)]
     pub(crate) fn place(self) -> NonNull<u8> {
-        // SAFETY: there is a word after the header at least.
+        // SAFETY: at least one word follows the header.
         unsafe { self.0.add(1).cast() }
     }
 
@@ -189,7 +191,7 @@ impl<F: Flavour> Block<F> {
     }
 
     /// The header. The caller has a share in the block (B1), or is about to give its share up by the one
-    /// access that follows: a header is made of cells, so a reference to it does not promise that it
+    /// access that follows: a header consists of cells, so a reference to it does not promise that it
     /// outlives that access.
     #[inline(always)]
     pub(super) fn header<'a>(self) -> &'a Header<F> {
@@ -199,37 +201,37 @@ impl<F: Flavour> Block<F> {
         header
     }
 
-    /// The number of strong handles; none if the object is dead, dying or not yet born.
+    /// The number of strong pointers; zero if the object is dead, dying or not yet constructed.
     #[inline(always)]
     pub(crate) fn strong_count(self) -> u32 {
-        // Relaxed: nothing is read on the strength of it.
+        // Relaxed: nothing is read because of it.
         let count = self.header().count.load(Relaxed);
         if count & DEAD == 0 { count } else { 0 }
     }
 
-    /// Whether no upgrade can succeed: dead, dying or (in `new_cyclic`) not yet born.
+    /// Whether no upgrade can succeed: dead, dying or (in `new_cyclic`) not yet constructed.
     #[inline(always)]
     pub(crate) fn is_expired(self) -> bool {
         self.strong_count() == 0
     }
 
-    /// Whether the object's destructor has run, as far as the caller knows: if that happens before this call,
-    /// it has.
+    /// Whether the object's destructor has run. True if its end happens before this call; otherwise a
+    /// snapshot.
     #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn is_dead(self) -> bool {
-        // Relaxed: nothing is read on the strength of it, and `DEAD` is final.
+        // Relaxed: nothing is read because of it, and `DEAD` is final.
         self.header().count.load(Relaxed) & DEAD != 0
     }
 
-    /// Counts one more strong handle, while there is one. O(1).
+    /// Counts one more strong pointer, unless there is none. O(1).
     #[inline(always)]
     pub(crate) fn upgrade(self) -> bool {
         let count = &self.header().count;
-        let mut now = count.first_look(1);
+        let mut now = count.first_load(1);
         loop {
-            // Never from zero, which is final for all that were born; nor from `DEAD`.
-            if now.wrapping_sub(1) >= MAX_HANDLES {
+            // Never from zero, which is final for every constructed object; nor from `DEAD`.
+            if now.wrapping_sub(1) >= MAX_STRONG {
                 if now == 0 || now & DEAD != 0 {
                     return false;
                 }
@@ -243,20 +245,20 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// The hash of B3, in its short form.
+    /// The hash (B3), in its short form.
     #[inline(always)]
     pub(crate) fn hash(self) -> u32 {
-        // Relaxed: written before the registration that the caller knows of, and not changed until it ends.
+        // Relaxed: written before the registration that the caller knows of, and constant until that ends.
         self.header().hash.load(Relaxed) & !APART
     }
 
     /// # Safety
-    /// B3: the caller has `state` locked, or the gate of the record.
+    /// B3: the caller has `state` locked, or has the gate of the record.
     #[inline(always)]
     pub(super) unsafe fn set_hash(self, hash: u32) {
         debug_assert_eq!(hash & APART, 0);
         let place = &self.header().hash;
-        // Relaxed: whoever reads it has synchronised with the registration.
+        // Relaxed: every reader has synchronised with the registration.
         place.store(hash | place.load(Relaxed) & APART, Relaxed);
     }
 
@@ -266,7 +268,7 @@ impl<F: Flavour> Block<F> {
         self.header().hash.load(Relaxed) & APART != 0
     }
 
-    /// The payload: where it is, or was.
+    /// The address of the payload, also when the payload is gone.
     #[inline(always)]
     pub(crate) fn payload(self) -> NonNull<u8> {
         self.payload_if_apart().unwrap_or(self.place())
@@ -280,16 +282,16 @@ impl<F: Flavour> Block<F> {
 
     #[inline]
     fn payload_apart(self) -> NonNull<u8> {
-        // Relaxed: written before the block was published; the mark says nothing of what is there.
+        // Relaxed: written before the block was published; the mark does not matter here.
         let payload = self.payload_word().load(Relaxed);
         let payload = payload.map_addr(|addr| addr & !GONE);
         // SAFETY: the address of a payload is not null.
         unsafe { NonNull::new_unchecked(payload.cast()) }
     }
 
-    /// Whether the object of this block has its payload at `addr`, or had it there and nobody else can
-    /// have it yet. So nothing else is ever taken for it: an inline payload's address is not used again
-    /// while there is a block, and one apart is marked before it is freed.
+    /// Whether the object of this block has its payload at `addr`, or had it there and no other object can be
+    /// there yet. So no other object is ever mistaken for it: an inline payload's address is not reused while
+    /// the block exists, and the address of one apart is marked before it is freed.
     #[inline(always)]
     pub(crate) fn is_at(self, addr: *const ()) -> bool {
         self.place().as_ptr().addr() == addr.addr() || self.is_apart_at(addr)
@@ -297,8 +299,8 @@ impl<F: Flavour> Block<F> {
 
     #[inline(always)]
     fn is_apart_at(self, addr: *const ()) -> bool {
-        // Relaxed: if an object that came later is at this address, whoever asks has synchronised with its
-        // making, and that with the free which the mark precedes.
+        // Relaxed: if a later object is at this address, the caller has synchronised with its construction,
+        // and that with the free, which comes after the mark.
         self.is_apart() && self.payload_word().load(Relaxed).addr() == addr.addr()
     }
 
@@ -315,7 +317,7 @@ impl<F: Flavour> Block<F> {
     }
 
     /// # Safety
-    /// The payload is apart, and the block fresh.
+    /// The payload is apart, and the block is new.
     #[inline(always)]
     pub(super) unsafe fn init_payload(self, payload: *mut u8) {
         #[cfg(not(weakly_loom))]
@@ -330,19 +332,19 @@ impl<F: Flavour> Block<F> {
         self.payload_word().store(payload.cast(), Relaxed);
     }
 
-    /// Marks the address of a payload apart: it is no object's any more (B4).
+    /// Marks the address of a payload apart: it is no longer the object's (B4).
     #[inline(always)]
     pub(super) fn mark_gone(self) {
         let word = self.payload_word();
         let marked = word.load(Relaxed).map_addr(|addr| addr | GONE);
-        // Relaxed: the mark precedes the free.
+        // Relaxed: the mark comes before the free.
         word.store(marked, Relaxed);
     }
 
     #[cfg(not(weakly_loom))]
     #[inline(always)]
     fn depth_ptr(self) -> NonNull<F::Word> {
-        // SAFETY: B4, there are two words behind the header if the payload is apart, else one.
+        // SAFETY: B4, two words follow the header if the payload is apart, else one.
         unsafe {
             self.0
                 .add(1)
@@ -351,7 +353,7 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// What of a notice's depth is known; zero if nothing is.
+    /// The known depth of a notice; zero if it is not known.
     ///
     /// # Safety
     /// B4: the block is a notice.
@@ -374,7 +376,7 @@ impl<F: Flavour> Block<F> {
     #[inline(always)]
     pub(super) unsafe fn init_depth(self) {
         #[cfg(not(weakly_loom))]
-        // SAFETY: B4; nobody else knows the word.
+        // SAFETY: B4; no other thread knows the word.
         unsafe {
             self.depth_ptr().write(F::Word::new(0));
         }
@@ -382,16 +384,16 @@ impl<F: Flavour> Block<F> {
         self.header().tail.2.with_mut(|_| ());
     }
 
-    /// Whether the block could be another's by now: asked by a model that plays the other.
+    /// Whether the block may be another object's by now. For models that play the other.
     #[cfg(all(test, weakly_loom))]
-    pub(crate) fn has_gone(self) -> bool {
+    pub(crate) fn is_freed(self) -> bool {
         // SAFETY: under loom the memory stays.
         unsafe { self.0.as_ref() }.live.has_ended()
     }
 
-    /// The same of its payload, which is apart.
+    /// Whether the memory of the payload, which is apart, may be another object's by now.
     #[cfg(all(test, weakly_loom))]
-    pub(crate) fn has_lost_payload(self) -> bool {
+    pub(crate) fn payload_is_freed(self) -> bool {
         // SAFETY: as there.
         unsafe { self.0.as_ref() }
             .apart
@@ -400,14 +402,14 @@ impl<F: Flavour> Block<F> {
     }
 }
 
-/// `ptr` with another address: the metadata of a pointer without a stable way to take it apart.
+/// `ptr` with another address. This is how to keep the metadata on stable Rust.
 #[inline(always)]
 pub(crate) fn with_address<T: ?Sized>(ptr: NonNull<T>, address: NonNull<u8>) -> NonNull<T> {
     let mut new = ptr.as_ptr();
     // SAFETY: a pointer to `T: ?Sized` begins with its data address, as std relied on before it had
-    // `with_metadata_of`, which is not stable yet; the assertion holds us to it.
+    // `with_metadata_of`, which is not stable yet; the assertion below checks it.
     unsafe { (&raw mut new).cast::<*mut u8>().write(address.as_ptr()) };
     assert!(core::ptr::addr_eq(new, address.as_ptr()));
-    // SAFETY: not null, as it is `address`.
+    // SAFETY: `address` is not null.
     unsafe { NonNull::new_unchecked(new) }
 }

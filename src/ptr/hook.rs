@@ -2,13 +2,14 @@
 //!
 //! Invariants:
 //!
-//! * **H1** A hook is made, and taken back, by the collection that registers with it; between the two it is
-//!   linked in the list of a record, or it has been fired: pushed, or about to be, as a notice. Which of
-//!   the two is decided under the gate of the record.
+//! * **H1** The collection that registers with a hook makes it and takes it back. In between the hook is
+//!   linked in the list of a record, or it is fired: pushed as a notice, or about to be. The gate of the
+//!   record decides which.
 //! * **H2** `block`, `hash` and `offset` are written before the hook is linked, and do not change until it
 //!   is taken back. `offset` bytes before the hook is its target: the stack that it registers with.
-//! * **H3** While linked, `prev` and `next` are the neighbours in the list, and belong to the holder of the
-//!   gate. Once fired, `prev` is null or the depth of the notice, marked, and `next` the notice below.
+//! * **H3** While the hook is linked, `prev` and `next` are its neighbours in the list, and belong to the
+//!   thread that has the gate. Once it is fired, `prev` is null or the marked depth of the notice, and `next`
+//!   is the notice below.
 
 use core::ptr::{self, NonNull};
 
@@ -16,7 +17,7 @@ use super::flavour::{Flavour, Link};
 use super::header::Block;
 use crate::sync::{Live, Ordering::*};
 
-/// A place in the list of a record; at the death of the object, the notice of it.
+/// A node in the list of a record; at the death of the object, its notice.
 #[repr(C, align(8))]
 pub(crate) struct Hook<F: Flavour> {
     prev: F::Link,
@@ -27,8 +28,8 @@ pub(crate) struct Hook<F: Flavour> {
     live: Live,
 }
 
-/// A pointer to a hook, with the provenance of what it lies in, from its target on: a chunk of
-/// hooks or a record.
+/// A pointer to a hook, with the provenance of the allocation from the hook's target on: a chunk of hooks, or
+/// a record.
 pub(crate) struct HookRef<F: Flavour>(NonNull<Hook<F>>);
 
 impl<F: Flavour> Clone for HookRef<F> {
@@ -51,7 +52,7 @@ impl<F: Flavour> PartialEq for HookRef<F> {
 const DEPTH: usize = 1;
 
 impl<F: Flavour> Hook<F> {
-    /// A hook that is `offset` bytes behind its target.
+    /// A hook `offset` bytes after its target.
     pub(super) fn new(block: Block<F>, offset: usize) -> Self {
         Hook {
             prev: F::Link::new(ptr::null_mut()),
@@ -78,8 +79,7 @@ impl<F: Flavour> HookRef<F> {
         self.0.cast()
     }
 
-    /// The hook. The caller's collection has not taken it back (H1), nor does another thread while this
-    /// reference is in use.
+    /// The hook. H1: the collection does not take it back while this reference is in use.
     #[inline(always)]
     fn get<'a>(self) -> &'a Hook<F> {
         // SAFETY: H1.
@@ -95,14 +95,14 @@ impl<F: Flavour> HookRef<F> {
         unsafe { Block::from_ptr(self.get().block.as_ptr()) }
     }
 
-    /// The hash of the entry, in its short form; of a hook in a chunk.
+    /// The hash of the entry, in its short form; for every hook but a record's first.
     #[inline(always)]
     pub(crate) fn hash(self) -> u32 {
         self.get().hash
     }
 
     /// # Safety
-    /// H1: the hook is the caller's, and not linked.
+    /// H1: the hook is the caller's, and is not linked.
     #[inline]
     pub(super) unsafe fn set(self, block: Block<F>, hash: u32) {
         // SAFETY: the caller's promise. (Field by field: no reference to the hook exists.)
@@ -113,10 +113,10 @@ impl<F: Flavour> HookRef<F> {
         }
     }
 
-    /// Puts the hook, or a list's first, behind `before`. H3: the caller holds the gate.
+    /// Links the hook after `before`, which is in a list or the first of one. H3: the caller has the gate.
     #[inline]
-    pub(super) fn link_behind(self, before: HookRef<F>) {
-        // Relaxed, all of it: the gate orders.
+    pub(super) fn link_after(self, before: HookRef<F>) {
+        // All relaxed: the gate orders them.
         let next = before.get().next.load(Relaxed);
         self.get().next.store(next, Relaxed);
         self.get().prev.store(before.0.as_ptr().cast(), Relaxed);
@@ -126,7 +126,7 @@ impl<F: Flavour> HookRef<F> {
         }
     }
 
-    /// Takes the hook out of its list; it then counts as fired. H3: the caller holds the gate.
+    /// Unlinks the hook; it then counts as fired. H3: the caller has the gate.
     #[inline]
     pub(super) fn unlink(self) {
         let hook = self.get();
@@ -141,9 +141,9 @@ impl<F: Flavour> HookRef<F> {
         hook.prev.store(ptr::null_mut(), Relaxed);
     }
 
-    /// The hook behind this one in a list. H3: the caller holds the gate.
+    /// The next hook in a list. H3: the caller has the gate.
     #[inline]
-    pub(super) fn behind(self) -> Option<HookRef<F>> {
+    pub(super) fn next(self) -> Option<HookRef<F>> {
         Self::in_list(self.get().next.load(Relaxed))
     }
 
@@ -152,8 +152,8 @@ impl<F: Flavour> HookRef<F> {
         NonNull::new(hook).map(|hook| HookRef(hook.cast()))
     }
 
-    /// Whether the hook, which is not the first of its list, has been fired. The caller holds the gate, or
-    /// has found it closed.
+    /// Whether the hook, which is not the first of its list, is fired. The caller has the gate, or has found
+    /// it closed.
     #[inline]
     pub(super) fn is_fired(self) -> bool {
         let prev = self.get().prev.load(Relaxed);
@@ -166,7 +166,7 @@ impl<F: Flavour> HookRef<F> {
         &self.get().next
     }
 
-    /// The depth of the notice, and what else is noted with it; zero if nothing is.
+    /// The depth of the notice and its flags; zero if nothing is known.
     #[inline]
     pub(super) fn depth(self) -> usize {
         let prev = self.get().prev.load(Relaxed).addr();
@@ -180,26 +180,27 @@ impl<F: Flavour> HookRef<F> {
         self.get().prev.store(marked, Relaxed);
     }
 
-    /// The hook is not used any more, unless it is [`set`](Self::set) again.
+    /// Marks the hook as unused, until it is [`set`](Self::set) again.
     #[inline(always)]
     pub(super) fn retire(self) {
         self.get().live.end();
     }
 
-    /// Takes the hook back: it is in a list of such, in front of `next`. Only [`reuse`](Self::reuse) is left.
+    /// Takes the hook back into a list of unused hooks, in front of `next`. Only [`reuse`](Self::reuse) may
+    /// follow.
     ///
     /// # Safety
-    /// H1: the hook is the caller's and not linked, and nobody else uses it any more.
+    /// H1: the hook is the caller's and is not linked, and no thread uses it any more.
     #[inline(always)]
     pub(super) unsafe fn put_back(self, next: Option<HookRef<F>>) {
         let next = next.map_or(ptr::null_mut(), |next| next.0.as_ptr());
-        // Relaxed: ours alone.
+        // Relaxed: no other thread uses it.
         self.get().next.store(next.cast(), Relaxed);
         self.get().prev.store(ptr::null_mut(), Relaxed);
         self.retire();
     }
 
-    /// The hook is used again, with another block and hash; returns the next that was put back.
+    /// Uses the hook again, with another block and hash; returns the next of the unused hooks.
     ///
     /// # Safety
     /// H1: the hook is the caller's, and was [put back](Self::put_back) last.
@@ -208,14 +209,14 @@ impl<F: Flavour> HookRef<F> {
         // SAFETY: H1.
         unsafe {
             self.0.as_ref().live.begin();
-            // Relaxed: ours alone.
+            // Relaxed: no other thread uses it.
             let next = Self::in_list(self.get().next.load(Relaxed));
             self.set(block, hash);
             next
         }
     }
 
-    /// Where the target is (H2).
+    /// The address of the target (H2).
     #[inline(always)]
     pub(super) fn target_place(self) -> NonNull<()> {
         let offset = self.get().offset as usize;

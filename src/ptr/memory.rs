@@ -1,5 +1,5 @@
-//! The memory of a block and of a payload apart: layouts, allocation, and how a block is freed without its
-//! type. The picture is in [`header`](super::header).
+//! The memory of blocks and of payloads apart: layouts, allocation, and how a block is freed without its type.
+//! The picture is in [`header`](super::header).
 
 use alloc::alloc::{alloc, dealloc, handle_alloc_error};
 use core::alloc::Layout;
@@ -9,7 +9,7 @@ use super::flavour::{Counter, Flavour};
 use super::header::{APART, Block, DEAD, Header, is_apart, round_up};
 use crate::sync::Ordering::*;
 
-/// In a dead object's `count`: where the alignment is, above the size.
+/// The shift of the alignment in a dead object's `count`; the size is below it.
 const ALIGN_AT: u32 = 16;
 
 /// Where the payload of an inline block begins; the header is right before it.
@@ -25,20 +25,20 @@ const fn offset<F: Flavour>(align: usize) -> usize {
     )
 }
 
-/// The layout of an inline block. The payload has a word at least, for a notice's depth, which also keeps
-/// an object without a size from having the address of its neighbour.
+/// The layout of an inline block. The payload has at least one word, for a notice's depth. That word also
+/// gives each zero-sized object an address of its own.
 #[inline(always)]
 fn inline_layout<F: Flavour>(payload: Layout) -> Layout {
     let align = payload.align().max(align_of::<Header<F>>());
     let size = offset::<F>(payload.align()) + payload.size().max(size_of::<usize>());
-    // SAFETY: not apart, so it is far below `isize::MAX`; the alignment is one of two that are valid.
+    // SAFETY: not apart, so it is far below `isize::MAX`; either alignment is valid.
     unsafe { Layout::from_size_align_unchecked(size, align) }
 }
 
 /// The layout of the block of a payload apart.
 #[inline(always)]
 fn outer_layout<F: Flavour>() -> Layout {
-    // SAFETY: two words after a header, which is a multiple of its alignment.
+    // SAFETY: a header is a multiple of its alignment; two words follow.
     unsafe {
         Layout::from_size_align_unchecked(
             size_of::<Header<F>>() + 2 * size_of::<usize>(),
@@ -47,7 +47,7 @@ fn outer_layout<F: Flavour>() -> Layout {
     }
 }
 
-/// The layout of a payload apart with the pointer to its block, and where the payload lies in it.
+/// The layout of a payload apart, with the pointer to its block before it, and the payload's offset.
 #[inline(always)]
 #[track_caller]
 fn apart_layout(payload: Layout) -> (Layout, usize) {
@@ -62,7 +62,7 @@ fn apart_layout(payload: Layout) -> (Layout, usize) {
     }
 }
 
-/// Memory of this layout, which has a size.
+/// Allocates this layout, whose size is not zero.
 #[inline(always)]
 fn memory(layout: Layout) -> NonNull<u8> {
     // SAFETY: the size is not zero.
@@ -72,10 +72,10 @@ fn memory(layout: Layout) -> NonNull<u8> {
     }
 }
 
-/// Memory for a payload, with a header before it that counts `count` handles and is in `state`.
+/// Memory for a payload, and before it a header that counts `count` strong pointers and is in `state`.
 ///
 /// # Panics
-/// If the layout is larger than `isize::MAX` bytes.
+/// If the size exceeds `isize::MAX` bytes.
 #[inline]
 #[track_caller]
 pub(super) fn allocate<F: Flavour>(payload: Layout, count: u32, state: *mut ()) -> NonNull<u8> {
@@ -96,18 +96,18 @@ pub(super) fn allocate<F: Flavour>(payload: Layout, count: u32, state: *mut ()) 
 
 #[track_caller]
 fn allocate_apart<F: Flavour>(payload: Layout, count: u32, state: *mut ()) -> NonNull<u8> {
-    /// The first of the two, should the second fail and the failure unwind.
+    /// Frees the first allocation, if the second fails and the failure unwinds.
     struct Undo(NonNull<u8>, Layout);
     impl Drop for Undo {
         fn drop(&mut self) {
-            // SAFETY: allocated with this layout, and nobody else knows it.
+            // SAFETY: allocated with this layout, and no other thread knows it.
             unsafe { dealloc(self.0.as_ptr(), self.1) };
         }
     }
     let (layout, offset) = apart_layout(payload);
     let undo = Undo(memory(layout), layout);
     let block = memory(outer_layout::<F>()).cast::<Header<F>>();
-    // SAFETY: fresh memory of these layouts. Before the payload there is room for a pointer.
+    // SAFETY: new memory of these layouts. Before the payload there is room for a pointer.
     unsafe {
         let payload = undo.0.add(offset);
         payload.cast::<NonNull<Header<F>>>().sub(1).write(block);
@@ -121,8 +121,8 @@ fn allocate_apart<F: Flavour>(payload: Layout, count: u32, state: *mut ()) -> No
 }
 
 impl<F: Flavour> Block<F> {
-    /// The payload is gone: from now on the block can be freed without its type, and the address of a
-    /// payload apart is no one's.
+    /// Marks the object as dead: its payload is gone, the block can be freed without its type, and the address
+    /// of a payload apart is no longer the object's.
     ///
     /// # Safety
     /// B2: called once, by the dying thread; `payload` is the layout of its payload.
@@ -137,14 +137,14 @@ impl<F: Flavour> Block<F> {
             inline_layout::<F>(payload)
         };
         let layout = block.size() as u32 | block.align().trailing_zeros() << ALIGN_AT;
-        // Relaxed: whoever frees the block has synchronised with this thread by what it gave up last.
+        // Relaxed: the thread that frees the block has synchronised with what this thread gave up last.
         self.header().count.store(DEAD | layout, Relaxed);
     }
 
     /// Frees the block of a dead object.
     ///
     /// # Safety
-    /// B1: the caller's was the last share, and all others' uses happen before.
+    /// B1: the caller's was the last share, and all other threads' uses happen before.
     #[inline]
     pub(super) unsafe fn free(self) {
         let code = self.header().count.load(Relaxed);
@@ -171,7 +171,7 @@ impl<F: Flavour> Block<F> {
     /// Frees a payload apart.
     ///
     /// # Safety
-    /// It is gone, and nobody uses its memory any more.
+    /// The payload is gone, and no thread uses its memory any more.
     #[inline]
     pub(super) unsafe fn free_apart(payload: NonNull<u8>, layout: Layout) {
         #[cfg(weakly_loom)]
@@ -182,15 +182,15 @@ impl<F: Flavour> Block<F> {
         }
         let (layout, offset) = apart_layout(layout);
         if !cfg!(weakly_loom) {
-            // SAFETY: it was allocated so.
+            // SAFETY: allocated with this layout.
             unsafe { dealloc(payload.sub(offset).as_ptr(), layout) };
         }
     }
 
-    /// Frees a block on which nobody holds weakly, and its payload if that is apart.
+    /// Frees a block to which nothing weak refers, and its payload if that is apart.
     ///
     /// # Safety
-    /// Nobody uses them any more; `payload` comes from [`allocate`] with this layout.
+    /// No thread uses them any more; `payload` comes from [`allocate`] with this layout.
     #[inline(always)]
     pub(super) unsafe fn free_all(self, payload: NonNull<u8>, layout: Layout) {
         self.header().live.end();

@@ -1,25 +1,25 @@
-//! The pointer: strong and weak handles, the block of an object, and what becomes known of its death.
+//! The pointers: strong and weak, the block of an object, and the notices of its death.
 //!
-//! A file uses only files above it in this table. The protocol is in the chapter `design`; each invariant is in
-//! the file that it belongs to.
+//! A file uses only files above it in this table. The protocol is in docs/DESIGN.md; each invariant is in the
+//! file that it belongs to.
 //!
 //! | file | what it is | invariants |
 //! |---|---|---|
 //! | `flavour` | atomics or plain cells | |
 //! | `header` | a block: counts, hash, state, and where the payload is | B1 to B4 |
-//! | `memory` | blocks and payloads allocated and freed | |
+//! | `memory` | allocates and frees blocks and payloads | |
 //! | `callbacks` | the list of an object's finalizers | F1 |
 //! | `hook` | the registration of a further entry | H1 to H3 |
 //! | `stack` | where a collection's notices go, and the memory of its hooks | N1 to N3 |
-//! | `record` | what an object has that is held weakly in more ways than one | R1 to R4 |
-//! | `state` | the word that says which of these there are | |
-//! | `share` | weak handles come and go | |
-//! | `register` | entries register and deregister | |
+//! | `record` | the record of an object, for all that two words cannot say | R1 to R4 |
+//! | `state` | the state word, which names what is weak | |
+//! | `share` | makes, counts and drops weak pointers | |
+//! | `register` | registers and deregisters entries | |
 //! | `notice` | a block or hook as the notice of a death | |
-//! | `delivery` | notices are pushed, taken and finished | |
-//! | `death` | all that follows the payload's destructor | |
-//! | `strong`, `weak` | the two handles | |
-//! | `convert`, `traits`, `finalize`, `expired` | what they can do besides | |
+//! | `delivery` | pushes, takes and finishes notices | |
+//! | `death` | everything after the payload's destructor | |
+//! | `strong`, `weak` | the two pointers | |
+//! | `convert`, `traits`, `finalize`, `expired` | their further methods and traits | |
 
 mod callbacks;
 mod convert;

@@ -1,4 +1,4 @@
-//! What a notice is: a block or a hook, linked to the notice below it; and its depth, by which a collection knows
+//! A notice: a block or a hook, linked to the notice below it; and its depth, from which a collection computes
 //! how many are pending.
 
 use core::marker::PhantomData;
@@ -14,7 +14,7 @@ use crate::sync::Ordering::*;
 /// The mark of a hook in a [`Node`].
 const HOOK: usize = 1;
 
-/// A notice, or none: a pointer to a block, or to a hook, marked.
+/// A notice or none: a pointer to a block, or a marked pointer to a hook.
 pub(crate) struct Node<F: Flavour>(*mut (), PhantomData<F>);
 
 impl<F: Flavour> Clone for Node<F> {
@@ -26,9 +26,9 @@ impl<F: Flavour> Clone for Node<F> {
 
 impl<F: Flavour> Copy for Node<F> {}
 
-/// What a notice is.
+/// What a notice consists of.
 pub(crate) enum Notice<F: Flavour> {
-    /// The block of an object that was registered with this collection only.
+    /// The block of an object whose only registration was with this collection.
     Block(Block<F>),
     /// A hook.
     Hook(HookRef<F>),
@@ -75,7 +75,7 @@ impl<F: Flavour> Node<F> {
     #[inline(always)]
     pub(crate) fn get(self) -> Option<Notice<F>> {
         let node = NonNull::new(self.0)?;
-        // SAFETY: the pointers of which nodes are made, unmarked.
+        // SAFETY: nodes are made of these pointers; the mark is removed.
         Some(unsafe {
             if node.addr().get() & HOOK == 0 {
                 Notice::Block(Block::from_ptr(node.as_ptr()))
@@ -106,8 +106,8 @@ impl<F: Flavour> Notice<F> {
         }
     }
 
-    /// The notice below. The notice has been pushed, and the caller is the owner, or keeps it from being
-    /// worked off.
+    /// The notice below. The notice has been pushed, and the caller is the owner, or keeps the owner from
+    /// draining it.
     #[inline(always)]
     pub(crate) fn below(self) -> Node<F> {
         match self {
@@ -137,10 +137,10 @@ impl<F: Flavour> Notice<F> {
         }
     }
 
-    /// Ends the notice; what is left is the memory of its hook, if that is a further one.
+    /// Ends the notice. Returns its hook if that is a further one, whose memory is still to be freed.
     ///
     /// # Safety
-    /// N3: the notice is the caller's, and no entry is left that stands for it.
+    /// N3: the notice is the caller's, and its entry is gone.
     #[inline]
     pub(super) unsafe fn end(self) -> Option<HookRef<F>> {
         // SAFETY: the caller's promise.
@@ -162,10 +162,10 @@ impl<F: Flavour> Notice<F> {
 }
 
 impl<F: Flavour> Block<F> {
-    /// The notice that stands for a registration that the block stands for, if the object may have died.
+    /// The notice of the registration that is the block itself, if the object may have died.
     ///
     /// # Safety
-    /// The registration is the caller's, and its notice, if any, has not been finished.
+    /// The registration is the caller's, and its notice, if any, is not finished.
     pub(crate) unsafe fn notice(self) -> Option<Notice<F>> {
         match State::<F>::decode(self.header().state.load(Acquire)) {
             State::Dead => Some(Notice::Block(self)),
@@ -175,18 +175,18 @@ impl<F: Flavour> Block<F> {
     }
 }
 
-/// A flag beside a depth: the notice is in a batch that the owner has taken out; see [`number`].
+/// A flag beside a depth: the owner has taken the notice out, in a batch; see [`number`].
 const TAKEN: usize = 1 << (usize::BITS - 3);
-/// A flag beside a depth: the entry has gone before its notice.
+/// A flag beside a depth: the entry was gone before its notice came.
 const LATE: usize = 1 << (usize::BITS - 4);
 const FLAGS: usize = TAKEN | LATE;
 
-/// How many notices there are from this one down; of a stack or a batch that is not worked off meanwhile.
-/// What has been counted once is not counted again: O(notices pushed since the last call).
+/// How many notices there are from this one down, in a stack or a batch that is not drained meanwhile. O(notices
+/// pushed since the last call): what was counted once is not counted again.
 ///
-/// A depth is written by whoever counts, and is the same for all who do: threads that read the same
-/// collection may count at the same time. So with a depth goes always the mark of what has been `taken` out of
-/// the stack: another may just be [numbering](number) it.
+/// Threads that read the same collection may count at the same time: each writes depths, and all write the
+/// same. So a depth always comes with the mark of what has been `taken` out of the stack: another thread may
+/// be [numbering](number) it.
 pub(crate) fn depth<F: Flavour>(top: Node<F>, taken: bool) -> usize {
     let mark = if taken { TAKEN } else { 0 };
     let mut above = 0;
@@ -207,7 +207,7 @@ pub(crate) fn depth<F: Flavour>(top: Node<F>, taken: bool) -> usize {
     above
 }
 
-/// As [`depth`], and leaves each notice with its own; marked, if they have been `taken` out of the stack.
+/// As [`depth`], and notes in each notice its own; with a mark, if the notices were `taken` out of the stack.
 /// O(notices).
 pub(crate) fn number<F: Flavour>(top: Node<F>, taken: bool) -> usize {
     let total = depth(top, taken);
@@ -230,7 +230,7 @@ impl<F: Flavour> IntoIterator for Node<F> {
     }
 }
 
-/// Notices, from the top down. Each is given out when the one below is known, as it may be finished then.
+/// Notices, from the top down. It reads the link of a notice before it yields it, as that may be finished then.
 pub(crate) struct Notices<F: Flavour>(Node<F>);
 
 impl<F: Flavour> Iterator for Notices<F> {
@@ -249,21 +249,21 @@ impl<F: Flavour> Notice<F> {
         self.depth() & !FLAGS
     }
 
-    /// Notes a depth, and what else is known.
+    /// Notes a depth, or a flag; keeps the flags that are there.
     #[inline]
     fn note(self, known: usize) {
         self.set_depth(known | self.depth() & FLAGS);
     }
 
-    /// Whether the notice has been [numbered](number), and is not above the `top` of its stack: it has come
-    /// before the caller looked.
+    /// Whether the notice was [numbered](number), and is not above the `top` of its stack: it came before the
+    /// caller looked.
     pub(crate) fn is_within(self, top: usize) -> bool {
         let known = self.known_depth();
         self.depth() & TAKEN != 0 || (known != 0 && known <= top)
     }
 
-    /// The entry has gone: nothing is to be looked for when this notice comes. The caller is the owner of
-    /// the collection, and has found the registration fired.
+    /// Marks the notice as late: its entry is gone, and the drain skips it. The caller is the owner of the
+    /// collection, and has found the registration fired.
     #[inline]
     pub(crate) fn mark_late(self) {
         self.note(LATE);
@@ -274,7 +274,7 @@ impl<F: Flavour> Notice<F> {
         self.depth() & LATE != 0
     }
 
-    /// Passes what is known of the depth on to the next, now that this one is taken out of a batch.
+    /// Passes the known depth on to the next notice, now that this one is taken out of a batch.
     #[inline]
     pub(crate) fn pass_on_depth(self) {
         let known = self.known_depth();

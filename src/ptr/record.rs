@@ -1,19 +1,18 @@
-//! The record of an object on which more holds weakly than a few weak handles or one entry.
+//! The record of an object: for more weak pointers, entries and finalizers than the state word can name.
 //!
 //! Invariants:
 //!
-//! * **R1** `refs` counts who may use record and block: the object until the end of its death, every weak
-//!   handle, every registered hook until it is unregistered or its notice is finished, every finalizer
-//!   token, and what else a shared collection asks for. Whoever takes it to zero frees both. A record is
-//!   never taken away from a block.
+//! * **R1** `refs` counts those that may use record and block: the object until the end of its death, every
+//!   weak pointer, every registered hook until it is unregistered or its notice is finished, every finalizer
+//!   token, and further references of shared collections. The thread that takes it to zero frees both. A
+//!   block never loses its record.
 //! * **R2** `target`, `bystanders`, `finalizers`, and the links of the hooks in the list are used only by
-//!   the holder of the gate; once it is [`CLOSED`], only by the thread that closed it. No code of a user
-//!   runs under it.
-//! * **R3** `first` stands for the registration that the block itself stands for, and is the head of the
-//!   list: it is registered while `target` is not null, until the gate is closed. Its hash is the header's
-//!   (B3).
-//! * **R4** The gate is [`DYING`] from the beginning of the notices, and `CLOSED` when all are pushed. No
-//!   hook comes meanwhile: to register takes a strong handle.
+//!   the thread that has the gate; once the gate is [`CLOSED`], only by the thread that closed it. No code of
+//!   a user runs under it.
+//! * **R3** `first` is the hook of the registration that is the block itself, and the head of the list. It is
+//!   registered while `target` is not null, until the gate is closed. Its hash is the header's (B3).
+//! * **R4** The gate is [`DYING`] from the first notice on, and `CLOSED` when all are pushed. No hook comes
+//!   meanwhile: to register takes a strong pointer.
 
 use alloc::boxed::Box;
 use core::mem::{ManuallyDrop, offset_of};
@@ -26,27 +25,27 @@ use super::hook::{Hook, HookRef};
 use super::stack::{StackRef, Target};
 use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
-/// The lists may be entered.
+/// A thread may take the gate.
 const OPEN: u32 = 0;
-/// A thread is in the lists, for pointer surgery or some pushes.
+/// A thread has the gate, to change the lists or to push some notices.
 const LOCKED: u32 = 1;
 /// A flag: the object has died, and its notices are being pushed.
 const DYING: u32 = 2;
 /// The object is dead, and all its notices are pushed. Final.
 const CLOSED: u32 = 4;
 
-/// The flag in `refs` by which `get_mut` keeps new weak handles waiting. No count reaches it.
-const ASKED: usize = 1 << (usize::BITS - 1);
-/// Past this many references the process is aborted.
+/// The flag in `refs` by which `get_mut` makes new weak pointers wait while it checks. No count reaches it.
+const CHECKING: usize = 1 << (usize::BITS - 1);
+/// Past this many references the process aborts.
 pub(super) const MAX_REFS: usize = usize::MAX >> 2;
 
-/// See the module's chapter.
+/// See the module documentation.
 #[repr(C, align(8))]
 pub(crate) struct Record<F: Flavour> {
     target: Target<F>,
     refs: F::Word,
     gate: F::Half,
-    /// Those of `refs` that can never bring back a strong handle: tokens of finalizers.
+    /// The part of `refs` that can never be upgraded: tokens of finalizers.
     bystanders: UnsafeCell<u32>,
     /// Newest first.
     finalizers: UnsafeCell<*mut FinalizerNode<F>>,
@@ -72,28 +71,28 @@ impl<F: Flavour> PartialEq for RecordRef<F> {
     }
 }
 
-/// The gate, while it is held. R2.
+/// A guard of the gate. R2.
 pub(super) struct Gate<F: Flavour> {
     record: RecordRef<F>,
-    /// What it was, and will be again.
+    /// The phase before, to which the gate returns.
     phase: u32,
 }
 
 impl<F: Flavour> Drop for Gate<F> {
     #[inline]
     fn drop(&mut self) {
-        // Release: our surgery is visible to whoever takes the gate next.
+        // Release: our changes are visible to the next thread that takes the gate.
         self.record.get().gate.store(self.phase, Release);
     }
 }
 
 impl<F: Flavour> Gate<F> {
-    /// Whether the notices of the object's death have not begun.
+    /// Whether the death has not begun to push notices.
     pub(super) fn is_open(&self) -> bool {
         self.phase == OPEN
     }
 
-    /// R4: the notices have begun. The caller is the dying thread.
+    /// R4: the death begins to push notices. The caller is the dying thread.
     pub(super) fn set_dying(&mut self) {
         self.phase = DYING;
     }
@@ -105,7 +104,7 @@ impl<F: Flavour> Gate<F> {
 
     /// Runs `f` with the head of the list of finalizers.
     pub(super) fn finalizers<R>(&self, f: impl FnOnce(&mut *mut FinalizerNode<F>) -> R) -> R {
-        // SAFETY: R2, we hold the gate.
+        // SAFETY: R2, we have the gate.
         self.record
             .get()
             .finalizers
@@ -114,15 +113,15 @@ impl<F: Flavour> Gate<F> {
 
     /// The stack of the first registration, if it is registered (R3).
     pub(super) fn target(&self) -> Option<StackRef<F>> {
-        // SAFETY: R2, we hold the gate.
+        // SAFETY: R2, we have the gate.
         let target = self.record.get().target.with(|target| unsafe { *target });
-        // SAFETY: R3, what is not null is the stack of a collection.
+        // SAFETY: R3, a target that is not null is the stack of a collection.
         (!target.is_null()).then(|| unsafe { StackRef::from_ptr(target) })
     }
 
     pub(super) fn set_target(&self, target: Option<StackRef<F>>) {
         let target = target.map_or(ptr::null_mut(), StackRef::as_ptr);
-        // SAFETY: R2, we hold the gate.
+        // SAFETY: R2, we have the gate.
         self.record
             .get()
             .target
@@ -130,7 +129,7 @@ impl<F: Flavour> Gate<F> {
     }
 
     pub(super) fn bystanders<R>(&self, f: impl FnOnce(&mut u32) -> R) -> R {
-        // SAFETY: R2, we hold the gate.
+        // SAFETY: R2, we have the gate.
         self.record
             .get()
             .bystanders
@@ -138,11 +137,11 @@ impl<F: Flavour> Gate<F> {
     }
 }
 
-/// A record that nobody knows yet. Dropped unless it is [published](Fresh::publish).
-// (Not a box: once `state` has the pointer, to move a box would be to claim that nobody else uses it.)
-pub(super) struct Fresh<F: Flavour>(RecordRef<F>);
+/// A record that no other thread knows yet. Freed on drop, unless it is [published](NewRecord::publish).
+// (Not a box: once `state` has the pointer, to move a box would be to claim that no other thread uses it.)
+pub(super) struct NewRecord<F: Flavour>(RecordRef<F>);
 
-impl<F: Flavour> Fresh<F> {
+impl<F: Flavour> NewRecord<F> {
     pub(super) fn new(block: Block<F>) -> Self {
         let record = Box::new(Record {
             target: UnsafeCell::new(ptr::null_mut()),
@@ -154,35 +153,35 @@ impl<F: Flavour> Fresh<F> {
             live: Live::new(),
         });
         // SAFETY: a box is not null.
-        Fresh(RecordRef(unsafe {
+        NewRecord(RecordRef(unsafe {
             NonNull::new_unchecked(Box::into_raw(record))
         }))
     }
 
-    /// What the record is to say when it is published.
+    /// Sets the count and the first registration with which the record is published.
     pub(super) fn set(&mut self, refs: usize, target: Option<StackRef<F>>) {
         let record = self.0.get();
-        // Relaxed: the publication.
+        // Relaxed: the publication releases it.
         record.refs.store(refs, Relaxed);
         let target = target.map_or(ptr::null_mut(), StackRef::as_ptr);
-        // SAFETY: nobody else knows the record.
+        // SAFETY: no other thread knows the record.
         record.target.with_mut(|place| unsafe { *place = target });
     }
 
-    /// The record, for `state` to name.
+    /// The record, for `state` to point to.
     pub(super) fn record(&self) -> RecordRef<F> {
         self.0
     }
 
-    /// `state` names the record now.
+    /// `state` points to the record now.
     pub(super) fn publish(self) -> RecordRef<F> {
         ManuallyDrop::new(self).0
     }
 }
 
-impl<F: Flavour> Drop for Fresh<F> {
+impl<F: Flavour> Drop for NewRecord<F> {
     fn drop(&mut self) {
-        // SAFETY: made from a box, and nobody else knows it.
+        // SAFETY: made from a box, and no other thread knows it.
         drop(unsafe { Box::from_raw(self.0.0.as_ptr()) });
     }
 }
@@ -204,7 +203,7 @@ impl<F: Flavour> RecordRef<F> {
     }
 
     /// The record. R1: the caller has a reference, or is about to give it up by the one access that
-    /// follows. (Of this reference only fields that are cells are used after that.)
+    /// follows. (After that, only fields that are cells are used through this reference.)
     #[inline(always)]
     fn get<'a>(self) -> &'a Record<F> {
         // SAFETY: R1.
@@ -215,7 +214,7 @@ impl<F: Flavour> RecordRef<F> {
 
     #[inline]
     pub(super) fn first(self) -> HookRef<F> {
-        // SAFETY: a place in the record, with its provenance.
+        // SAFETY: a field of the record, with the record's provenance.
         unsafe {
             let first = &raw mut (*self.0.as_ptr()).first;
             HookRef::from_ptr(NonNull::new_unchecked(first.cast()))
@@ -228,39 +227,39 @@ impl<F: Flavour> RecordRef<F> {
         self.first().block()
     }
 
-    /// One more reference, by a caller who has one.
+    /// Adds a reference, for a caller that has one.
     #[inline]
     pub(crate) fn add_ref(self) {
         // Relaxed: the caller's reference.
-        if self.get().refs.fetch_add(1, Relaxed) & !ASKED > MAX_REFS {
+        if self.get().refs.fetch_add(1, Relaxed) & !CHECKING > MAX_REFS {
             abort();
         }
     }
 
-    /// One more reference, on the strength of a strong handle alone: it waits for `get_mut`, which may be
-    /// looking whether there is one.
+    /// Adds a reference for a caller that has only a strong pointer. Waits for `get_mut`, which may be checking
+    /// that there is none.
     #[inline]
     pub(super) fn add_ref_by_strong(self) {
-        // Relaxed, also below: `get_mut` acquires the drop of our handle, if it sees it. What we do before
-        // that drop then happens before the end of its look, so we cannot have seen that end.
+        // Relaxed, also below: `get_mut` acquires the drop of our strong pointer, if it sees it. What we do
+        // before that drop then happens before the end of its check, so we cannot have seen that end.
         let before = self.get().refs.fetch_add(1, Relaxed);
-        if before & !ASKED > MAX_REFS {
+        if before & !CHECKING > MAX_REFS {
             abort();
         }
-        let (mut asked, mut turn) = (before, 0);
-        while asked & ASKED != 0 {
+        let (mut refs, mut turn) = (before, 0);
+        while refs & CHECKING != 0 {
             sync::relax(&mut turn);
-            asked = self.get().refs.load(Relaxed);
+            refs = self.get().refs.load(Relaxed);
         }
     }
 
-    /// Gives a reference back, and frees record and block with the last.
+    /// Gives a reference up; the last frees record and block.
     ///
     /// # Safety
     /// R1: the caller owns a reference, and gives it up.
     #[inline]
     pub(crate) unsafe fn release(self) {
-        // Release: our uses happen before the end. Acquire: so do all others'.
+        // Release: our uses happen before the end. Acquire: so do all other threads'.
         if self.get().refs.fetch_sub(1, Release) == 1 {
             self.get().refs.load(Acquire);
             let block = self.block();
@@ -274,13 +273,13 @@ impl<F: Flavour> RecordRef<F> {
         }
     }
 
-    /// Takes the gate; none if the object is dead and all its notices are pushed.
+    /// Takes the gate. None if the object is dead and all its notices are pushed.
     #[inline]
     pub(super) fn lock(self) -> Option<Gate<F>> {
         let gate = &self.get().gate;
         let (mut phase, mut turn) = (OPEN, 0);
         loop {
-            // Acquire: the release of whoever left the gate, open, dying or closed.
+            // Acquire: the release of the thread that left the gate open, dying or closed.
             match gate.compare_exchange(phase, phase | LOCKED, Acquire, Acquire) {
                 Ok(_) => {
                     return Some(Gate {
@@ -299,45 +298,45 @@ impl<F: Flavour> RecordRef<F> {
     #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn is_closed(self) -> bool {
-        // Acquire: the release of the close, so that the death happens before what the caller concludes.
+        // Acquire: the release of the close, so that the death happens before what the caller does next.
         self.get().gate.load(Acquire) == CLOSED
     }
 
-    /// Whether notices of the object's death have been pushed; if not, all are still to come.
+    /// Whether the death has begun to push notices. If not, all are still to come.
     #[cfg(feature = "std")]
     pub(crate) fn is_dying(self) -> bool {
         self.lock().is_none_or(|gate| !gate.is_open())
     }
 
-    /// Whether nobody holds on weakly in a way that could bring back a strong handle, and `alone` says that
-    /// the caller's is the only one, while no weak handle can come.
+    /// Whether nothing weak could be upgraded, and `alone` returns true: that the caller's strong pointer is
+    /// the only one. No weak pointer can come while `alone` runs.
     pub(super) fn is_unwatched(self, alone: impl FnOnce() -> bool) -> bool {
         let Some(gate) = self.lock() else {
             return false;
         };
         let unwatched = 1 + gate.bystanders(|bystanders| *bystanders as usize);
         let refs = &self.get().refs;
-        // A token takes itself out of the bystanders before it gives its reference back, so an equality
-        // proves that there is no other reference. Acquire: what those did who gave theirs back.
+        // A token takes itself out of the bystanders before it gives its reference up, so an equality
+        // proves that there is no other reference. Acquire: what the former references' owners did.
         if refs
-            .compare_exchange(unwatched, unwatched | ASKED, Acquire, Relaxed)
+            .compare_exchange(unwatched, unwatched | CHECKING, Acquire, Relaxed)
             .is_err()
         {
             return false;
         }
         let alone = alone();
         // Not a store: downgrades wait, counted. Relaxed: see `add_ref_by_strong`.
-        refs.fetch_sub(ASKED, Relaxed);
+        refs.fetch_sub(CHECKING, Relaxed);
         alone
     }
 
-    /// How many hold on weakly. A moment's answer.
+    /// The number of weak pointers and entries. A snapshot.
     pub(super) fn weak_count(self) -> usize {
-        let refs = self.get().refs.load(Relaxed) & !ASKED;
+        let refs = self.get().refs.load(Relaxed) & !CHECKING;
         let bystanders = self
             .lock()
             .map_or(0, |gate| gate.bystanders(|bystanders| *bystanders as usize));
-        // Saturating: the two looks are not one.
+        // Saturating: the two loads are not one snapshot.
         refs.saturating_sub(1 + bystanders)
     }
 

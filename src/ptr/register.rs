@@ -1,5 +1,5 @@
-//! Registrations: how an entry comes to be notified of an object's death, by the block, by its record's first
-//! hook, or by a further hook; and how it ends that.
+//! Registrations: how an entry registers for the notice of an object's death (with the block, with its record's
+//! first hook, or with a further hook), and how it deregisters.
 
 #[cfg(feature = "std")]
 use core::ptr::NonNull;
@@ -14,32 +14,32 @@ use super::stack::StackRef;
 use super::state::{NONE, State, guess, locked, weak};
 use crate::sync::Ordering::*;
 
-/// How an entry is registered. See [`Block::register`].
+/// What an entry is registered with. See [`Block::register`].
 pub(crate) enum Registration<F: Flavour> {
-    /// The block stands for the entry.
+    /// The block itself.
     Block,
-    /// This hook does.
+    /// A hook.
     Hook(HookRef<F>),
 }
 
 impl<F: Flavour> Block<F> {
-    /// Registers an entry with this hash: the object's death will push a notice. O(1); allocates if there
-    /// are weak handles, other registrations or finalizers already.
+    /// Registers an entry with this hash: the object's death pushes a notice. O(1); allocates if there
+    /// are weak pointers, other registrations or finalizers already.
     ///
     /// # Safety
-    /// The caller has a strong handle, and is the owner of the stack (or, of one that counts, anybody).
+    /// The caller has a strong pointer, and is the owner of the stack. (A stack that counts needs no owner.)
     #[inline]
     pub(crate) unsafe fn register(self, stack: StackRef<F>, hash: u32) -> Registration<F> {
         let state = &self.header().state;
-        let mut now = state.first_look(NONE);
+        let mut now = state.first_load(NONE);
         while now == NONE || now == weak(1) {
-            // Acquire: the weak handle that has gone, or the entry whose hash is overwritten.
+            // Acquire: a weak pointer that is gone, or an entry that is gone and whose hash is overwritten.
             match state.compare_exchange(now, locked(), Acquire, Acquire) {
                 Ok(_) => {
-                    // SAFETY: B3, it is locked.
+                    // SAFETY: B3, the state is locked.
                     unsafe { self.set_hash(hash) };
-                    // Release: passes on what has been acquired, as a store does not by itself. (Whoever
-                    // uses the stack knows us by our handle.)
+                    // Release: passes on what the lock acquired, as a store does not by itself. (The thread
+                    // that reaches the stack through it has synchronised with our strong pointer's drop.)
                     state.store(State::Thin(stack).encode(), Release);
                     return Registration::Block;
                 }
@@ -50,7 +50,7 @@ impl<F: Flavour> Block<F> {
         unsafe { self.register_further(now, stack, hash) }
     }
 
-    /// As [`register`](Self::register), where it is not the first of all.
+    /// As [`register`](Self::register), if the block may not be the registration.
     #[cold]
     #[inline(never)]
     unsafe fn register_further(
@@ -71,8 +71,8 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Registers an entry of a collection that threads share: with a hook, also if it is the first, and with
-    /// one reference more for the entry.
+    /// Registers an entry of a collection that threads share: always with a hook, and with one more reference
+    /// for the entry.
     ///
     /// # Safety
     /// As for [`register`](Self::register).
@@ -81,28 +81,28 @@ impl<F: Flavour> Block<F> {
         // SAFETY: the caller's promise.
         unsafe {
             let record = self.record();
-            // First what may allocate, and fail.
+            // First the step that may allocate, and fail.
             let hook = match record.register(stack, hash) {
                 Registered::First => record.first(),
                 Registered::Further(hook) => hook,
             };
-            // The registration has a reference.
+            // The entry's reference; the registration has its own.
             record.add_ref();
             hook
         }
     }
 
-    /// Ends the registration that the block stands for. False if the object's death was faster: then its
+    /// Ends the registration that is the block itself. False if the object's death came first: then the
     /// notice has come, or will come. O(1).
     ///
     /// # Safety
-    /// The registration is the caller's; it is not ended twice.
+    /// The registration is the caller's, and is ended once.
     #[inline]
     pub(crate) unsafe fn unregister(self, stack: StackRef<F>) -> bool {
-        let mut now = self.header().state.first_look(State::Thin(stack).encode());
+        let mut now = self.header().state.first_load(State::Thin(stack).encode());
         loop {
             match State::<F>::decode(now) {
-                State::Thin(_) => match self.swing(now, NONE) {
+                State::Thin(_) => match self.transition(now, NONE) {
                     Ok(_) => return true,
                     Err(other) => now = other,
                 },
@@ -110,16 +110,16 @@ impl<F: Flavour> Block<F> {
                 State::Record(record) => return unsafe { record.unregister_first() },
                 State::Dead => return false,
                 State::None | State::Weak(_) | State::Locked => {
-                    unreachable!("it is registered")
+                    unreachable!("the entry is registered")
                 }
             }
         }
     }
 
-    /// Ends the registration of a further hook. As [`unregister`](Self::unregister).
+    /// Ends the registration with a further hook. As [`unregister`](Self::unregister).
     ///
     /// # Safety
-    /// As there; `stack` is that of the registration, and the caller its owner.
+    /// As there; `stack` is the registration's, and the caller its owner.
     #[inline]
     pub(crate) unsafe fn unregister_hook(hook: HookRef<F>, stack: StackRef<F>) -> bool {
         // SAFETY: the caller's promise.
@@ -132,20 +132,20 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Makes one more weak handle on the strength of a registration that the block stands for. False if
-    /// the object is dead and the block its notice: nothing is left to hold on to.
+    /// Makes one more weak pointer for the owner of a registration that is the block itself. False if the
+    /// object is dead and the block its notice: there is nothing left to share.
     ///
     /// # Safety
     /// The registration does not end meanwhile.
     pub(crate) unsafe fn downgrade_registered(self) -> bool {
-        let mut fresh = None;
-        let mut now = self.header().state.first_look(guess());
+        let mut new = None;
+        let mut now = self.header().state.first_load(guess());
         loop {
             let state = State::decode(now);
             now = match state {
                 State::Thin(_) => {
-                    self.prepare(&state, 1, &mut fresh);
-                    match self.inflate(now, &mut fresh) {
+                    self.prepare(&state, 1, &mut new);
+                    match self.inflate(now, &mut new) {
                         Ok(_) => return true,
                         Err(other) => other,
                     }
@@ -156,24 +156,24 @@ impl<F: Flavour> Block<F> {
                 }
                 State::Dead => return false,
                 State::None | State::Weak(_) | State::Locked => {
-                    unreachable!("it is registered")
+                    unreachable!("the entry is registered")
                 }
             };
         }
     }
 }
 
-/// What stands for a registration.
+/// What a record registers an entry with.
 enum Registered<F: Flavour> {
-    /// The block, and here its record's first hook.
+    /// The record's first hook, for the block.
     First,
-    /// A hook.
+    /// Another hook.
     Further(HookRef<F>),
 }
 
 impl<F: Flavour> RecordRef<F> {
-    /// Registers with a stack; the hook is the record's first if that is not taken. The caller holds a
-    /// strong handle, so the object lives; the registration has a reference of its own. O(1).
+    /// Registers with a stack, by the record's first hook if that is unused. The caller has a strong pointer,
+    /// so the object is alive; the registration gets a reference of its own. O(1).
     ///
     /// # Safety
     /// As for [`StackRef::hook`].
@@ -182,17 +182,17 @@ impl<F: Flavour> RecordRef<F> {
         let mut spare = None;
         loop {
             let Some(gate) = self.lock() else {
-                unreachable!("it lives")
+                unreachable!("the object is alive")
             };
             if gate.target().is_none() {
                 gate.set_target(Some(stack));
                 // R2: the gate keeps `get_mut` out.
                 self.add_ref();
-                // SAFETY: B3, we hold the gate.
+                // SAFETY: B3, we have the gate.
                 unsafe { block.set_hash(hash) };
                 drop(gate);
                 if let Some(hook) = spare {
-                    // SAFETY: it was not used.
+                    // SAFETY: the hook was not used.
                     unsafe { stack.give_back(hook) };
                 }
                 return Registered::First;
@@ -200,7 +200,7 @@ impl<F: Flavour> RecordRef<F> {
             // SAFETY: the caller's promise.
             if let Some(hook) = spare.or_else(|| unsafe { stack.spare_hook(block, hash) }) {
                 self.add_ref();
-                hook.link_behind(self.first());
+                hook.link_after(self.first());
                 return Registered::Further(hook);
             }
             // Not under the gate, since it allocates.
@@ -210,10 +210,10 @@ impl<F: Flavour> RecordRef<F> {
         }
     }
 
-    /// Ends the registration that the block stands for, unless its notice has been or is just being pushed.
+    /// Ends the registration that is the block itself, unless its notice has been or is being pushed.
     ///
     /// # Safety
-    /// R3: it is the caller's.
+    /// R3: the registration is the caller's.
     #[inline]
     unsafe fn unregister_first(self) -> bool {
         match self.lock() {
@@ -226,8 +226,8 @@ impl<F: Flavour> RecordRef<F> {
         true
     }
 
-    /// Ends a registration with a further hook, unless its notice has been or is just being pushed. The hook
-    /// is then the caller's.
+    /// Ends a registration with a further hook, unless its notice has been or is being pushed. The hook is
+    /// then the caller's.
     ///
     /// # Safety
     /// H1: the registration is the caller's.
@@ -242,20 +242,19 @@ impl<F: Flavour> RecordRef<F> {
         true
     }
 
-    /// Ends a registration of whatever kind, unless the notices of the object's death have begun: then
-    /// its own has come or will come. The hook is taken back, and the stack returned: it stays as long as its
-    /// collection.
+    /// Ends a registration of either kind, unless the death has begun to push notices: then this one's notice
+    /// has come or will come. Takes the hook back. Returns the stack, which lives as long as its collection.
     ///
-    /// (Another thread may have drained the notice, and freed the hook, before the gate is closed: so
-    /// whether it has been fired cannot be read from it, once the gate is not open.)
+    /// (Another thread may have drained the notice, and freed the hook, before the gate is closed. So once
+    /// the gate is not open, the hook may not be read to learn whether it is fired.)
     ///
     /// # Safety
-    /// The registration, one with a stack that counts, is the caller's; it is not ended twice. The caller
-    /// has a reference besides.
+    /// The registration, one with a stack that counts, is the caller's, and is ended once. The caller has a
+    /// reference besides.
     #[cfg(feature = "std")]
     pub(crate) unsafe fn unregister_shared(self, hook: NonNull<()>) -> Option<StackRef<F>> {
         let gate = self.lock().filter(Gate::is_open)?;
-        // SAFETY: H1: the gate is open, so it has not been fired.
+        // SAFETY: H1: the gate is open, so the hook is not fired.
         unsafe {
             let hook = HookRef::from_ptr(hook);
             let stack = hook.target();

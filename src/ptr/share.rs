@@ -1,5 +1,5 @@
-//! The shares of weak handles in a block: how they are made, counted and given up; and whether a strong handle is
-//! unique.
+//! The shares of weak pointers in a block: how they are made, counted and given up; and whether a strong pointer
+//! is unique.
 
 use super::flavour::{Counter, Flavour, Link, abort};
 use super::header::Block;
@@ -7,23 +7,23 @@ use super::state::{MAX_WEAK, NONE, State, locked, weak};
 use crate::sync::Ordering::*;
 
 impl<F: Flavour> Block<F> {
-    /// One more weak handle, made by a strong one. O(1).
+    /// Counts one more weak pointer, made from a strong one. O(1).
     ///
     /// # Safety
-    /// The caller has a strong handle.
+    /// The caller has a strong pointer.
     #[inline]
     pub(super) unsafe fn downgrade(self) {
-        let mut fresh = None;
+        let mut new = None;
         let mut turn = 0;
-        let mut now = self.header().state.first_look(NONE);
+        let mut now = self.header().state.first_load(NONE);
         loop {
             let state = State::decode(now);
             let done = match state {
-                State::None => self.swing(now, weak(2)).map(drop),
-                State::Weak(n) if n < MAX_WEAK => self.swing(now, weak(n + 1)).map(drop),
+                State::None => self.transition(now, weak(2)).map(drop),
+                State::Weak(n) if n < MAX_WEAK => self.transition(now, weak(n + 1)).map(drop),
                 State::Thin(_) => {
-                    self.prepare(&state, 1, &mut fresh);
-                    self.inflate(now, &mut fresh).map(drop)
+                    self.prepare(&state, 1, &mut new);
+                    self.inflate(now, &mut new).map(drop)
                 }
                 State::Record(record) => {
                     record.add_ref_by_strong();
@@ -39,18 +39,18 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// One more weak handle, made by another.
+    /// Counts one more weak pointer, made from another.
     ///
     /// # Safety
-    /// The caller has a weak handle: so the state is `WEAK` or `RECORD`, and stays one of them.
+    /// The caller has a weak pointer; so the state is `WEAK` or `RECORD`, and stays so.
     #[inline]
     pub(super) unsafe fn clone_weak(self) {
-        let mut now = self.header().state.first_look(weak(2));
+        let mut now = self.header().state.first_load(weak(2));
         loop {
             match State::<F>::decode(now) {
                 State::Record(record) => return record.add_ref(),
                 State::Weak(n) if n < MAX_WEAK => {
-                    // Relaxed: the caller's handle. Acquire on failure: a record.
+                    // Relaxed: the caller's weak pointer. Acquire on failure: a record.
                     match self
                         .header()
                         .state
@@ -65,22 +65,22 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Gives up the share of a weak handle, or of an object at the end of its death.
+    /// Gives up the share of a weak pointer, or of an object at the end of its death.
     ///
     /// # Safety
     /// B1: the caller owns that share, and gives it up. The state is `WEAK` or `RECORD`.
     #[inline]
     pub(super) unsafe fn release_weak(self) {
-        let mut now = self.header().state.first_look(weak(2));
+        let mut now = self.header().state.first_load(weak(2));
         loop {
             match State::<F>::decode(now) {
                 // SAFETY: R1, the caller's promise.
                 State::Record(record) => return unsafe { record.release() },
-                // The object has given its share up, and nobody has one left to make another of. (Found with
-                // an acquire: all others' uses happen before the end.)
-                // SAFETY: B1, the caller's was the last.
+                // The object has given its share up, and no other share is left from which one could be made.
+                // (Loaded with acquire: all other threads' uses happen before the end.)
+                // SAFETY: B1, the caller's share is the last.
                 State::Weak(1) => return unsafe { self.free() },
-                // Release: pairs with the acquire of the last.
+                // Release: pairs with the acquire of the last share's owner.
                 State::Weak(n) => {
                     match self
                         .header()
@@ -91,28 +91,28 @@ impl<F: Flavour> Block<F> {
                         Err(other) => now = other,
                     }
                 }
-                _ => unreachable!("a weak handle has a share"),
+                _ => unreachable!("a weak pointer has a share"),
             }
         }
     }
 
-    /// Whether nobody but the caller, who has a strong handle, has any, weak or strong, nor an entry.
+    /// Whether the caller's strong pointer is the only pointer, weak or strong, and there is no entry.
     pub(super) fn is_unique(self) -> bool {
-        // Acquire: the release of every other handle's drop, so that their uses of the object happen before
-        // what the caller does to it.
+        // Acquire: the release of every other strong pointer's drop, so that their uses of the object happen
+        // before the caller's.
         let alone = || self.header().count.load(Acquire) == 1;
         let state = &self.header().state;
-        let mut now = state.first_look(NONE);
+        let mut now = state.first_load(NONE);
         loop {
             match State::<F>::decode(now) {
                 State::None | State::Weak(1) => {
-                    // Acquire: weak handles that have gone.
+                    // Acquire: weak pointers that are gone.
                     match state.compare_exchange(now, locked(), Acquire, Acquire) {
                         Ok(_) => {
-                            // No weak handle can come while it is locked; so a count of one stays. (A
-                            // handle whose drop we see cannot have waited for the store below.)
+                            // No weak pointer can come while it is locked, so a count of one stays. (A
+                            // strong pointer whose drop we see cannot have waited for the store below.)
                             let alone = alone();
-                            // Release: passes on what has been acquired, as a store does not by itself.
+                            // Release: passes on what the lock acquired, as a store does not by itself.
                             state.store(now, Release);
                             return alone;
                         }
@@ -120,13 +120,13 @@ impl<F: Flavour> Block<F> {
                     }
                 }
                 State::Record(record) => return record.is_unwatched(alone),
-                // (Locked: by another strong handle.)
+                // (Locked: by another strong pointer.)
                 State::Weak(_) | State::Thin(_) | State::Locked | State::Dead => return false,
             }
         }
     }
 
-    /// How many hold on weakly: handles and entries. A moment's answer.
+    /// The number of weak pointers and entries. A snapshot.
     pub(super) fn weak_count(self) -> usize {
         match State::<F>::decode(self.header().state.load(Acquire)) {
             State::None | State::Dead | State::Locked => 0,

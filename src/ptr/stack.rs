@@ -1,26 +1,26 @@
-//! Notices of deaths on their way to a collection: a stack of what is there anyway, blocks and hooks.
+//! Notices of deaths on their way to a collection: an intrusive stack of blocks and hooks.
 //!
 //! Any thread pushes: one compare-exchange, no allocation, no wait. The owner takes the whole stack by one
-//! swap and drains it at leisure: since no one else pops, no address can come back under a pusher's
-//! compare-exchange with another meaning, and the usual trouble of these stacks (ABA) does not arise.
-//! (R. K. Treiber, "Systems Programming: Coping with Parallelism", 1986.) Notices of one batch come newest
-//! first; no order is promised.
+//! swap and drains it later. No other thread pops, so no address can come back with another meaning under a
+//! pusher's compare-exchange: there is no ABA. (R. K. Treiber, "Systems Programming: Coping with Parallelism",
+//! 1986.) The notices of one batch come newest first; no order is promised.
 //!
 //! `SegQueue` of crossbeam was here before: two read-modify-writes to push, two and a full fence to pop,
-//! and a block to allocate for 31 deaths. At churn with 10^3 live keys it cost a twelfth more.
+//! and an allocation for every 31 deaths. At churn with 10^3 live keys it cost a twelfth more.
 //!
 //! Invariants:
 //!
-//! * **N1** Each registration with a stack is ended by its owner, or brings one notice. The owner knows how
-//!   many are neither ([`close`](StackRef::close)).
-//! * **N2** A pusher's last access to the stack is the compare-exchange that links its notice, or, if it
-//!   finds it closed, the one that counts it off `inflight`. Whoever brings `inflight` to zero after the
-//!   owner has added what was still to come frees the stack. So the end of a collection waits for no one.
-//! * **N3** Once pushed, a notice belongs to the owner: a block to be freed, a hook with its reference to
+//! * **N1** The owner ends each registration with a stack, or the registration brings one notice. The owner
+//!   knows how many have done neither ([`close`](StackRef::close)).
+//! * **N2** A pusher's last access to the stack is the compare-exchange that links its notice or, if the stack
+//!   is closed, the one that counts the notice off `inflight`. The thread that brings `inflight` to zero, after
+//!   the owner has added what was still to come, frees the stack. So the end of a collection waits for no
+//!   thread.
+//! * **N3** Once pushed, a notice belongs to the owner: a block to be freed, or a hook with its reference to
 //!   the record.
 //!
-//! Here is what a stack is made of, and the memory of the hooks that register with it; how notices come and
-//! go is in `delivery`.
+//! This file defines the stack and the memory of the hooks that register with it; `delivery` pushes and takes
+//! notices.
 
 use alloc::boxed::Box;
 use core::mem::offset_of;
@@ -40,16 +40,16 @@ pub(super) type Target<F> = UnsafeCell<*mut NoticeStack<F>>;
 pub(crate) struct NoticeStack<F: Flavour> {
     /// The newest notice.
     pub(super) top: F::Link,
-    /// After the owner's end: how many notices are still to come, less those that have.
+    /// After the owner's end: how many notices are still to come, less those that have come.
     pub(super) inflight: F::Word,
-    /// How many have been, or are just being, pushed, if anybody wants to know.
+    /// How many notices have been, or are being, pushed; if `is_counted`.
     pub(super) pushed: F::Word,
-    /// For an owner that consists of many threads: registrations that have neither been ended nor brought a
-    /// notice that was taken out.
+    /// For a stack that many threads own: registrations that have neither ended nor brought a notice that was
+    /// taken out.
     #[cfg(feature = "std")]
     pub(crate) registered: F::Word,
     pub(super) is_counted: bool,
-    /// The owner's.
+    /// For the owner only.
     pub(super) slab: UnsafeCell<Slab<F>>,
     pub(super) live: Live,
 }
@@ -73,7 +73,7 @@ impl<F: Flavour> PartialEq for StackRef<F> {
 }
 
 impl<F: Flavour> StackRef<F> {
-    /// A stack, which counts what is pushed if that is wanted.
+    /// A new stack. `is_counted`: many threads own it, and it counts its notices.
     pub(crate) fn new(is_counted: bool) -> Self {
         let stack = Box::new(NoticeStack {
             top: F::Link::new(ptr::null_mut()),
@@ -110,17 +110,17 @@ impl<F: Flavour> StackRef<F> {
         stack
     }
 
-    /// A hook for a further registration with this stack, if there is one that needs no allocation.
+    /// A hook for a further registration with this stack, if there is one without an allocation.
     ///
     /// # Safety
-    /// The caller is the owner; or, of a stack that counts, anybody.
+    /// The caller is the owner. (A stack that counts needs no owner.)
     #[inline]
     pub(super) unsafe fn spare_hook(self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
         let stack = self.get();
         if stack.is_counted {
             return None;
         }
-        // SAFETY: the owner's.
+        // SAFETY: the caller is the owner.
         let slab = |slab: *mut Slab<F>| unsafe { (*slab).spare(block, hash) };
         stack.slab.with_mut(slab)
     }
@@ -145,10 +145,10 @@ impl<F: Flavour> StackRef<F> {
         }
     }
 
-    /// Takes back what [`hook`](Self::hook) has made.
+    /// Takes a hook from [`hook`](Self::hook) back.
     ///
     /// # Safety
-    /// As for `hook`; and nobody uses the hook any more.
+    /// As for `hook`; and no thread uses the hook any more.
     #[inline]
     pub(super) unsafe fn give_back(self, hook: HookRef<F>) {
         let stack = self.get();
@@ -164,10 +164,10 @@ impl<F: Flavour> StackRef<F> {
 }
 
 impl<F: Flavour> HookRef<F> {
-    /// The stack of the collection that has registered with this hook, which is not a record's first.
+    /// The stack of the collection that registered with this hook, which is not a record's first.
     ///
     /// # Safety
-    /// The caller holds the gate, or owns the hook (H1).
+    /// The caller has the gate, or owns the hook (H1).
     #[inline]
     pub(super) unsafe fn target(self) -> StackRef<F> {
         // SAFETY: H2; a chunk or a lone hook is made with its target.
@@ -191,13 +191,13 @@ struct Chunk<F: Flavour> {
 /// The largest chunk: hooks in a page.
 const CHUNK: usize = 4096 / size_of::<Hook<Local>>() - 1;
 
-/// The memory of one collection's hooks: chunks that double in size, and a list of hooks taken back. It is
-/// given back when the collection has ended and its last notice has come.
+/// The memory of one collection's hooks: chunks that double in size, and a list of hooks taken back. Freed
+/// when the collection has ended and its last notice has come.
 pub(super) struct Slab<F: Flavour> {
     chunks: Option<NonNull<Chunk<F>>>,
     free: Option<HookRef<F>>,
-    /// Hooks of the newest chunk that were never used.
-    fresh: usize,
+    /// The number of hooks of the newest chunk that were never used.
+    unused: usize,
 }
 
 impl<F: Flavour> Slab<F> {
@@ -205,24 +205,24 @@ impl<F: Flavour> Slab<F> {
         Slab {
             chunks: None,
             free: None,
-            fresh: 0,
+            unused: 0,
         }
     }
 
-    /// A hook for this block and hash, if there is one that needs no allocation. O(1).
+    /// A hook for this block and hash, if there is one without an allocation. O(1).
     #[inline]
     pub(super) fn spare(&mut self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
         if let Some(hook) = self.free {
-            // SAFETY: H1, what is in the list is ours.
+            // SAFETY: H1, a hook in the list is ours.
             self.free = unsafe { hook.reuse(block, hash) };
             return Some(hook);
         }
-        let chunk = self.chunks.filter(|_| self.fresh > 0)?;
-        // SAFETY: `fresh` hooks at the end of the chunk have never been used. The pointer keeps the
+        let chunk = self.chunks.filter(|_| self.unused > 0)?;
+        // SAFETY: `unused` hooks at the end of the chunk have never been used. The pointer keeps the
         // provenance of the chunk.
         unsafe {
-            let index = chunk.as_ref().len - self.fresh;
-            self.fresh -= 1;
+            let index = chunk.as_ref().len - self.unused;
+            self.unused -= 1;
             let hook = Chunk::hook(chunk, index);
             let offset = hook.addr().get() - chunk.addr().get();
             hook.write(Hook::new(block, offset));
@@ -232,7 +232,7 @@ impl<F: Flavour> Slab<F> {
         }
     }
 
-    /// Makes room for more hooks, of which there are none: a chunk of twice as many as the last.
+    /// Allocates a chunk for twice as many hooks as the last; no spare hook is left.
     ///
     /// # Safety
     /// `target` is the stack that owns this slab.
@@ -242,13 +242,13 @@ impl<F: Flavour> Slab<F> {
             (unsafe { newest.as_ref() }.len * 2 + 1).min(CHUNK)
         });
         self.chunks = Some(Chunk::new(target, self.chunks, len));
-        self.fresh = len;
+        self.unused = len;
     }
 
     /// Takes a hook back.
     ///
     /// # Safety
-    /// It comes from this slab, it is not linked, and nobody uses it any more.
+    /// The hook comes from this slab, is not linked, and no thread uses it any more.
     #[inline]
     pub(super) unsafe fn give_back(&mut self, hook: HookRef<F>) {
         // SAFETY: the caller's promise.
@@ -263,7 +263,7 @@ impl<F: Flavour> Slab<F> {
     pub(super) unsafe fn free(&mut self) {
         self.free = None;
         while let Some(chunk) = self.chunks {
-            // SAFETY: it was allocated with this layout; hooks have no destructor.
+            // SAFETY: allocated with this layout; hooks have no destructor.
             unsafe {
                 let layout = Chunk::<F>::layout(chunk.as_ref().len);
                 self.chunks = chunk.as_ref().next;
@@ -289,7 +289,7 @@ impl<F: Flavour> Chunk<F> {
         else {
             alloc::alloc::handle_alloc_error(layout)
         };
-        // SAFETY: fresh memory of this layout.
+        // SAFETY: new memory of this layout.
         unsafe {
             chunk.write(Chunk {
                 target: UnsafeCell::new(target),
@@ -314,7 +314,7 @@ impl<F: Flavour> Chunk<F> {
     }
 }
 
-/// A hook of its own, for collections that threads share: they make and free hooks on any thread.
+/// A hook in an allocation of its own, for collections that threads share: any thread makes and frees them.
 #[repr(C, align(8))]
 pub(super) struct LoneHook<F: Flavour> {
     target: Target<F>,
@@ -328,7 +328,7 @@ impl<F: Flavour> LoneHook<F> {
             target: UnsafeCell::new(target),
             hook: Hook::new(block, offset),
         }));
-        // SAFETY: a box is not null; a pointer made from the box's keeps its provenance.
+        // SAFETY: a box is not null; a pointer derived from the box's keeps its provenance.
         unsafe {
             let hook = &raw mut (*lone).hook;
             let hook = HookRef::from_ptr(NonNull::new_unchecked(hook.cast()));
@@ -338,7 +338,7 @@ impl<F: Flavour> LoneHook<F> {
     }
 
     /// # Safety
-    /// The hook comes from `boxed`, is not linked, and nobody uses it any more.
+    /// The hook comes from `boxed`, is not linked, and no thread uses it any more.
     pub(super) unsafe fn free(hook: HookRef<F>) {
         hook.retire();
         // SAFETY: the caller's promise.

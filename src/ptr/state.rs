@@ -1,27 +1,29 @@
-//! The second word of a block: what holds on weakly, and how a record takes its place.
+//! The state: the second word of a block. It names what is weak, and a record takes its place.
 //!
 //! | value | meaning |
 //! |---|---|
-//! | `NONE` | nobody |
-//! | `WEAK(n)` | weak handles only: n, the living object being one of them |
-//! | `THIN(stack)` | one entry of one collection, and nothing else: the block itself will be the notice, its hash is beside the count |
+//! | `NONE` | nothing weak |
+//! | `WEAK(n)` | weak pointers only: n shares, one of them the living object's |
+//! | `THIN(stack)` | one entry of one collection, and nothing else: the block will be the notice (B3) |
 //! | `RECORD(record)` | anything more; it stays until the block ends |
-//! | `DEAD(below)` | it was `THIN`, and the object has died: the block belongs to the notice, this is the link to the one below |
-//! | `LOCKED` | for some instructions of a strong handle: `get_mut` is looking, or a hash is being written. A death never meets it |
+//! | `DEAD(below)` | it was `THIN`, the object has died: the block is a notice, and this its link |
+//! | `LOCKED` | for a few instructions of a strong pointer, to check or to write the hash |
 //!
-//! The tag is in the lowest three bits; all that is pointed to is aligned to eight bytes. The table of all
-//! transitions, with their orderings, is in docs/DESIGN.md.
+//! A death never finds `LOCKED`: only a strong pointer locks.
+//!
+//! The tag is in the lowest three bits; everything that is pointed to is aligned to eight bytes. The table of
+//! all transitions, with their orderings, is in docs/DESIGN.md.
 //!
 //! Each loop over a state, here and in `share`, `register` and `death`, begins with
-//! [`first_look`](super::flavour::Link::first_look), and goes on with what a failed compare-exchange has found;
-//! Acquire, also on failure, since what is found may point to a record.
+//! [`first_load`](super::flavour::Link::first_load), and goes on with the value that a failed compare-exchange
+//! returns. Acquire, also on failure, since that value may point to a record.
 
 use core::ptr;
 
 use super::flavour::{Flavour, Link, abort};
 use super::header::Block;
 use super::hook::HookRef;
-use super::record::{Fresh, RecordRef};
+use super::record::{NewRecord, RecordRef};
 use super::stack::{NoticeStack, StackRef};
 use crate::sync::{self, Ordering::*};
 
@@ -29,14 +31,14 @@ const TAG: usize = 0b111;
 const WEAK: usize = 1;
 const THIN: usize = 2;
 const RECORD: usize = 3;
-/// With the mark of a hook in the lowest bit, 4 or 5.
+/// 4, or 5 with the mark of a hook in the lowest bit.
 const DEAD: usize = 4;
 const LOCKED: usize = 6;
 
-/// The state of an object that nobody holds on to weakly.
+/// The state of an object to which nothing weak refers.
 pub(super) const NONE: *mut () = ptr::null_mut();
 
-/// Past this many weak handles without a record the process is aborted.
+/// Past this many weak pointers without a record the process aborts.
 pub(super) const MAX_WEAK: usize = usize::MAX >> 4;
 
 pub(super) enum State<F: Flavour> {
@@ -54,20 +56,20 @@ pub(super) fn weak(n: usize) -> *mut () {
     ptr::without_provenance_mut(n << 3 | WEAK)
 }
 
-/// `DEAD`, above this node of a stack.
+/// `DEAD`, with this link to the node below.
 #[inline(always)]
 pub(super) fn dead(below: *mut ()) -> *mut () {
     below.map_addr(|addr| addr | DEAD)
 }
 
-/// The link of a block that is `DEAD`.
+/// The link in a state that is `DEAD`.
 #[inline(always)]
 pub(super) fn below(state: *mut ()) -> *mut () {
     state.map_addr(|addr| addr & !DEAD)
 }
 
-/// What a loop takes for the state at first, under loom, if nothing else is likely: as it is never right, a
-/// compare-exchange finds out.
+/// Under loom, the first value of a loop, if no state is likely: it is never right, so a compare-exchange finds
+/// the state.
 #[inline(always)]
 pub(super) fn guess() -> *mut () {
     ptr::without_provenance_mut(1 << 3 | THIN)
@@ -82,7 +84,7 @@ impl<F: Flavour> State<F> {
     #[inline(always)]
     pub(super) fn decode(state: *mut ()) -> Self {
         let pointer = state.map_addr(|addr| addr & !TAG);
-        // SAFETY: the tag says what the rest was made of.
+        // SAFETY: the tag tells what the pointer was made from.
         unsafe {
             match state.addr() & TAG {
                 0 => State::None,
@@ -110,29 +112,29 @@ impl<F: Flavour> State<F> {
 
 impl<F: Flavour> Block<F> {
     #[inline(always)]
-    pub(super) fn swing(self, from: *mut (), to: *mut ()) -> Result<*mut (), *mut ()> {
-        // Release: the record, for whoever finds it; what an owner did to the block, for who frees it. Not an
-        // acquire: nobody looks at what he has replaced. (And all that was released before is released by
-        // this, too, as a read-modify-write.)
+    pub(super) fn transition(self, from: *mut (), to: *mut ()) -> Result<*mut (), *mut ()> {
+        // Release: the record, for the threads that load it; what an owner did to the block, for the thread
+        // that frees it. Not an acquire: no thread reads through the value it replaces. (As a
+        // read-modify-write it also passes on all that was released before.)
         self.header()
             .state
             .compare_exchange(from, to, Release, Acquire)
     }
 
-    /// Publishes a record, which has been set to take this state's place.
+    /// Publishes a record, which [`prepare`](Self::prepare) has set for this state.
     #[inline]
     pub(super) fn inflate(
         self,
         from: *mut (),
-        fresh: &mut Option<Fresh<F>>,
+        new: &mut Option<NewRecord<F>>,
     ) -> Result<RecordRef<F>, *mut ()> {
-        let Some(record) = fresh.take() else {
-            unreachable!("it has been set")
+        let Some(record) = new.take() else {
+            unreachable!("the record has been prepared")
         };
-        match self.swing(from, State::Record(record.record()).encode()) {
+        match self.transition(from, State::Record(record.record()).encode()) {
             Ok(_) => Ok(record.publish()),
             Err(now) => {
-                *fresh = Some(record);
+                *new = Some(record);
                 Err(now)
             }
         }
@@ -140,23 +142,22 @@ impl<F: Flavour> Block<F> {
 
     /// Sets the record that is to take the place of `NONE`, `WEAK` or `THIN`, with `more` references for the
     /// caller.
-    pub(super) fn prepare(self, state: &State<F>, more: usize, fresh: &mut Option<Fresh<F>>) {
+    pub(super) fn prepare(self, state: &State<F>, more: usize, new: &mut Option<NewRecord<F>>) {
         let (refs, target) = match state {
             State::Weak(n) => (*n, None),
-            // The object's, and the entry's.
+            // The object's and the entry's.
             State::Thin(stack) => (2, Some(*stack)),
             _ => (1, None),
         };
-        fresh
-            .get_or_insert_with(|| Fresh::new(self))
+        new.get_or_insert_with(|| NewRecord::new(self))
             .set(refs + more, target);
     }
 
-    /// Waits for a moment while the state is locked.
+    /// One turn of a wait while the state is locked.
     #[cold]
     pub(super) fn wait(self, turn: &mut u32) -> *mut () {
         sync::relax(turn);
-        // Acquire: whoever has unlocked it.
+        // Acquire: the release of the thread that unlocked it.
         self.header().state.load(Acquire)
     }
 
@@ -166,31 +167,31 @@ impl<F: Flavour> Block<F> {
     /// The caller has a reference of its own to the record.
     #[inline]
     pub(crate) unsafe fn known_record(self) -> RecordRef<F> {
-        // Relaxed: whoever has a reference has synchronised with the making of the record.
+        // Relaxed: a thread with a reference has synchronised with the publication of the record.
         match State::decode(self.header().state.load(Relaxed)) {
             State::Record(record) => record,
-            _ => unreachable!("a record is never taken away"),
+            _ => unreachable!("a block never loses its record"),
         }
     }
 
     /// The record, made if there is none.
     ///
     /// # Safety
-    /// The caller has a strong handle.
+    /// The caller has a strong pointer.
     pub(super) unsafe fn record(self) -> RecordRef<F> {
         // SAFETY: the caller's promise; with `always` there is one.
         unsafe {
-            self.record_from(self.header().state.first_look(NONE), true)
+            self.record_from(self.header().state.first_load(NONE), true)
                 .unwrap_unchecked()
         }
     }
 
-    /// The record, made if there is something for it to say, or `always`. The state was `now`.
+    /// The record, made if the state needs one, or `always`. The state was `now`.
     ///
     /// # Safety
-    /// The caller has a strong handle.
+    /// The caller has a strong pointer.
     pub(super) unsafe fn record_from(self, mut now: *mut (), always: bool) -> Option<RecordRef<F>> {
-        let mut fresh = None;
+        let mut new = None;
         let mut turn = 0;
         loop {
             let state = State::decode(now);
@@ -200,8 +201,8 @@ impl<F: Flavour> Block<F> {
                 State::Locked => Err(self.wait(&mut turn)),
                 State::Dead => abort(),
                 State::None | State::Weak(_) | State::Thin(_) => {
-                    self.prepare(&state, 0, &mut fresh);
-                    self.inflate(now, &mut fresh)
+                    self.prepare(&state, 0, &mut new);
+                    self.inflate(now, &mut new)
                 }
             };
             match done {
@@ -219,11 +220,11 @@ impl<F: Flavour> RecordRef<F> {
     /// R1: the hook is registered, or fired and not finished.
     #[inline]
     pub(crate) unsafe fn of_hook(hook: HookRef<F>) -> Self {
-        // SAFETY: whoever knows a hook knows of its record, in which it has a reference.
+        // SAFETY: the hook has a reference to its record.
         unsafe { hook.block().known_record() }
     }
 
-    /// Whether a hook lies in the record of its object.
+    /// Whether a hook is the first of its record.
     #[inline]
     pub(crate) fn is_first(hook: HookRef<F>) -> bool {
         // SAFETY: a hook that is registered, or fired and not finished, has a reference.

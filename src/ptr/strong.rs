@@ -1,4 +1,4 @@
-//! The strong handle, and the beginning of a death.
+//! The strong pointer, and the beginning of a death.
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
@@ -14,34 +14,33 @@ use super::memory;
 use super::state;
 use crate::sync::Ordering::*;
 
-/// A strong handle: shared ownership of a value that tells its watchers of its death.
+/// A strong pointer: shared ownership of a value whose death is reported to weak collections and finalizers.
 ///
-/// Use it by its two names, [`Strong`](crate::Strong) (thread-safe, the counterpart of
-/// [`Arc`](std::sync::Arc)) and [`local::Strong`](crate::local::Strong) (one thread, the counterpart
-/// of [`Rc`](std::rc::Rc)). The interface is that of `Arc`: associated functions, so that they never
-/// hide a method of `T`.
+/// Use it as [`Strong`](crate::Strong) (thread-safe, the counterpart of [`Arc`](std::sync::Arc)) or
+/// [`local::Strong`](crate::local::Strong) (one thread, the counterpart of [`Rc`](std::rc::Rc)). The
+/// interface is that of `Arc`: associated functions, so that they never hide a method of `T`.
 ///
-/// A handle is one word (two for an unsized payload). The object has a header of two words; weak handles,
-/// and the first entry that holds it in a collection of one owner, need no more. More than that takes a
-/// record of 64 bytes, and 32 for each further entry.
+/// A strong pointer is one word (two for an unsized payload). The object has a header of two words; weak
+/// pointers, and the first entry for the object in a collection of one owner, need no more. Anything more
+/// takes a record of 64 bytes, and 32 bytes for each further entry.
 ///
-/// Nothing weak keeps a payload. An object of more than 256 bytes with its header has its payload apart, by
-/// an allocation and 24 bytes more, and its memory is freed at the death. A smaller one waits, as with
-/// `Arc`, for those who hold on weakly.
+/// Nothing weak keeps a payload alive. An object of more than 256 bytes, with its header, has its payload
+/// apart: that costs an allocation and 24 bytes more, and the payload's memory is freed at the death. The
+/// memory of a smaller object is freed, as with `Arc`, when no weak pointer and no entry is left.
 ///
 /// # What happens at the death
 ///
-/// When the last strong handle goes:
+/// When the last strong pointer is dropped:
 ///
-/// 1. every [`Weak`](crate::Weak) reads expired, every upgrade fails;
+/// 1. every [`Weak`](crate::Weak) is expired, every upgrade fails;
 /// 2. the payload's destructor runs; maps still find the object by reference (`map.get(&*self)`);
-/// 3. the maps that hold it get a notice, then its [finalizers](Strong::finalize) run, newest first;
-/// 4. its memory is freed, but for 256 bytes at most (and its record), which wait for those who still hold
-///    on weakly.
+/// 3. each map with an entry for it gets a notice, then its [finalizers](Strong::finalize) run, newest first;
+/// 4. its memory is freed, except for 256 bytes at most (and its record), which are freed when no weak
+///    pointer and no entry is left.
 ///
-/// 3 and 4 also happen if the destructor or a finalizer panics; the panic goes on to whoever dropped
-/// the handle. (A second panic while the first unwinds aborts the process, as with every destructor
-/// in Rust.) A death costs O(entries that hold the object), never O(size of a map).
+/// Steps 3 and 4 also happen if the destructor or a finalizer panics; then the panic propagates to the caller
+/// that dropped the pointer. (A second panic while the first unwinds aborts the process, as with every
+/// destructor in Rust.) A death costs O(entries for the object), never O(size of a map).
 ///
 /// ```
 /// use weakly::Strong;
@@ -58,14 +57,14 @@ pub struct Strong<T: ?Sized, F: Flavour> {
     owns: PhantomData<(F, T)>,
 }
 
-// SAFETY: as for `Arc`: a handle gives `&T` on any thread (`Sync`), and the last may drop the payload
+// SAFETY: as for `Arc`: a strong pointer gives `&T` on any thread (`Sync`), and the last may drop the payload
 // on any thread (`Send`). The counts are atomics.
 unsafe impl<T: ?Sized + Send + Sync> Send for Strong<T, Atomic> {}
 // SAFETY: likewise; a `&Strong` can be cloned.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Strong<T, Atomic> {}
 
 impl<T, F: Flavour> Strong<T, F> {
-    /// Makes an object and its first handle. One allocation.
+    /// Makes an object and its first strong pointer. One allocation.
     ///
     /// ```
     /// let five = weakly::Strong::new(5);
@@ -75,26 +74,26 @@ impl<T, F: Flavour> Strong<T, F> {
     #[inline]
     pub fn new(value: T) -> Self {
         let ptr = memory::allocate::<F>(Layout::new::<T>(), 1, state::NONE).cast::<T>();
-        // SAFETY: fresh memory of this layout.
+        // SAFETY: new memory of this layout.
         unsafe { ptr.write(value) };
-        // SAFETY: it holds a value, and is counted once.
+        // SAFETY: the memory is initialised, and the pointer counted once.
         unsafe { Self::from_counted(ptr) }
     }
 
-    /// Makes an object that cannot be moved.
+    /// Makes an object that cannot be moved. One allocation.
     #[must_use]
     pub fn pin(value: T) -> Pin<Self> {
-        // SAFETY: the payload of a handle never moves while the handle exists (`make_mut` and
-        // `try_unwrap` cannot be reached through a `Pin` of a payload that is not `Unpin`).
+        // SAFETY: the payload never moves while a strong pointer exists (`make_mut` and `try_unwrap` cannot
+        // be reached through a `Pin` of a payload that is not `Unpin`).
         unsafe { Pin::new_unchecked(Self::new(value)) }
     }
 
-    /// Takes the value out, if this is the only strong handle. The object is dead afterwards: weak
-    /// handles are expired, maps have been told, finalizers have run; only the payload's destructor
-    /// has not.
+    /// Takes the value out, if this is the only strong pointer. The object is dead afterwards: weak
+    /// pointers are expired, maps have their notices, finalizers have run; only the payload's destructor
+    /// has not. Costs what a death costs.
     ///
     /// # Errors
-    /// The handle itself, if there are others or an upgrade is under way.
+    /// The strong pointer itself, if there are others or an upgrade is under way.
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
         if this.claim() {
             // SAFETY: claimed.
@@ -104,13 +103,13 @@ impl<T, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// Gives up the handle; takes the value out if it was the last. Of the calls on all the handles
-    /// of an object, exactly one gets the value (if no weak handle is upgraded meanwhile).
-    #[must_use = "this drops the value, if the handle was the last"]
+    /// Drops the strong pointer; takes the value out if it was the last. If this is called on all strong
+    /// pointers to an object, exactly one call gets the value (unless a weak pointer is upgraded meanwhile).
+    #[must_use = "this drops the value, if the pointer was the last"]
     pub fn into_inner(this: Self) -> Option<T> {
-        // Not `claim` first: of two that both find the other there, neither would get the value.
-        if this.leave() {
-            // SAFETY: the last handle.
+        // Not `claim` first: of two calls that both find the other's pointer, neither would get the value.
+        if this.release() {
+            // SAFETY: it was the last strong pointer.
             Some(unsafe { this.take() })
         } else {
             mem::forget(this);
@@ -118,7 +117,7 @@ impl<T, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// The value, if this is the only strong handle, else a clone of it.
+    /// The value, if this is the only strong pointer; otherwise a clone of it.
     #[must_use]
     pub fn unwrap_or_clone(this: Self) -> T
     where
@@ -130,10 +129,10 @@ impl<T, F: Flavour> Strong<T, F> {
     /// Moves the payload out of a dead object, and reclaims the rest.
     ///
     /// # Safety
-    /// `claim` or `leave` has returned true.
+    /// `claim` or `release` has returned true.
     unsafe fn take(self) -> T {
         let this = ManuallyDrop::new(self);
-        // SAFETY: the object is ours alone, and the payload is not used after this.
+        // SAFETY: no other pointer reaches the payload, and it is not used after this.
         let value = unsafe { this.ptr.read() };
         // SAFETY: dead, and the payload is gone.
         drop(unsafe { this.reclaim() });
@@ -142,29 +141,29 @@ impl<T, F: Flavour> Strong<T, F> {
 
     /// Mutable access to the value, in a new object if this one is shared.
     ///
-    /// * The only handle, nobody watches: in place.
-    /// * The only strong handle, but somebody watches: the value **moves to a new object**, and the
-    ///   old one dies: weak handles expire, and **the attributes that maps hold for it are left
-    ///   behind**. Ask [`get_mut`](Self::get_mut) first if that matters.
-    /// * Otherwise: in a clone.
+    /// * No other pointer and no entry: in place.
+    /// * The only strong pointer, but there are weak pointers or entries: the value **moves to a new
+    ///   object**, and the old one dies. Weak pointers expire, and **the attributes that maps keep for it are
+    ///   left behind**. Call [`get_mut`](Self::get_mut) first if that matters.
+    /// * Otherwise: in a clone, in a new object.
     pub fn make_mut(this: &mut Self) -> &mut T
     where
         T: Clone,
     {
         if !this.is_unique() {
-            // Before anything is given up: it may fail, and the failure unwind.
-            let fresh = Strong::<MaybeUninit<T>, F>::new(MaybeUninit::uninit());
+            // Allocated before anything is given up: that may fail, and the failure unwind.
+            let memory = Strong::<MaybeUninit<T>, F>::new(MaybeUninit::uninit());
             let claimed = this.claim();
             // SAFETY: if claimed, the payload is ours to move. The memory is that of a `T`. Finalizers may
             // panic, so the reclamation is last, when `this` is whole.
             unsafe {
-                let new = fresh.ptr.cast::<T>();
+                let new = memory.ptr.cast::<T>();
                 new.write(if claimed {
                     this.ptr.read()
                 } else {
                     T::clone(this)
                 });
-                mem::forget(fresh);
+                mem::forget(memory);
                 let old = ManuallyDrop::new(mem::replace(this, Self::from_counted(new)));
                 match claimed {
                     true => drop(old.reclaim()),
@@ -178,22 +177,21 @@ impl<T, F: Flavour> Strong<T, F> {
 }
 
 impl<T: ?Sized, F: Flavour> Strong<T, F> {
-    /// The number of strong handles. A moment's answer, if other threads have some.
+    /// The number of strong pointers. A snapshot, if other threads have some.
     #[must_use]
     #[inline]
     pub fn strong_count(this: &Self) -> usize {
         this.block().strong_count() as usize
     }
 
-    /// How many hold on weakly: weak handles, and entries of collections (an entry of a collection
-    /// that threads share counts twice). Finalizers and their tokens do not count. A moment's answer, if
-    /// other threads are at it.
+    /// The number of weak pointers and of entries in collections (an entry of a collection that threads share
+    /// counts twice). Finalizers and their tokens do not count. A snapshot, if other threads change it.
     #[must_use]
     pub fn weak_count(this: &Self) -> usize {
         this.block().weak_count()
     }
 
-    /// Whether both handles are to the same object. Compares data addresses, never vtables.
+    /// Whether both point to the same object. Compares data addresses, never vtables.
     #[must_use]
     #[inline]
     pub fn ptr_eq(this: &Self, other: &Self) -> bool {
@@ -207,18 +205,18 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         this.ptr.as_ptr()
     }
 
-    /// Gives up the handle without giving up its count: a pointer for [`from_raw`](Self::from_raw).
-    #[must_use = "the handle is leaked unless it is made again"]
+    /// Gives up the pointer but not its count: a raw pointer for [`from_raw`](Self::from_raw).
+    #[must_use = "the object is leaked unless `from_raw` takes the pointer back"]
     #[inline]
     pub fn into_raw(this: Self) -> *const T {
         ManuallyDrop::new(this).ptr.as_ptr()
     }
 
-    /// Makes a handle from a pointer.
+    /// Makes a strong pointer from a raw one.
     ///
     /// # Safety
-    /// `ptr` is from [`into_raw`](Self::into_raw) of a handle of the same flavour, unchanged but for
-    /// unsizing coercions of the compiler, and each such pointer makes one handle.
+    /// `ptr` is from [`into_raw`](Self::into_raw) of a strong pointer of the same flavour, unchanged but for
+    /// unsizing coercions of the compiler, and is used for one call.
     #[must_use]
     #[inline]
     pub unsafe fn from_raw(ptr: *const T) -> Self {
@@ -226,21 +224,21 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         unsafe { Self::from_counted(NonNull::new_unchecked(ptr.cast_mut())) }
     }
 
-    /// Mutable access, if nobody else can have any: this is the only strong handle, and there is no
-    /// weak handle and no entry of a collection (they could be upgraded). Finalizers and their tokens
-    /// do not hinder. Unlike with `Arc`, one *past* downgrade does not count, nor does one that
-    /// failed.
+    /// Mutable access, if no other pointer can give any: this is the only strong pointer, and there is no
+    /// weak pointer and no entry of a collection (they could be upgraded). Finalizers and their tokens
+    /// do not count. Unlike with `Arc`, a concurrent downgrade that is over, or one that failed, does not make
+    /// it fail.
     #[must_use]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         if !this.is_unique() {
             return None;
         }
-        // SAFETY: unique, and `this` is borrowed, so nobody can make another handle meanwhile.
+        // SAFETY: unique, and `this` is borrowed, so no other pointer can be made meanwhile.
         Some(unsafe { this.ptr.as_mut() })
     }
 
     /// # Safety
-    /// `ptr` is the payload of a live object that has counted this handle.
+    /// `ptr` is the payload of a live object that has counted this pointer.
     #[inline]
     pub(crate) unsafe fn from_counted(ptr: NonNull<T>) -> Self {
         Strong {
@@ -251,17 +249,17 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
 
     #[inline(always)]
     fn layout(&self) -> Layout {
-        // SAFETY: the payload lives, or is at least still there. (Constant if its type is sized.)
+        // SAFETY: the payload is alive, or at least still there. (A constant if its type is sized.)
         Layout::for_value(unsafe { self.ptr.as_ref() })
     }
 
     #[inline(always)]
     pub(crate) fn block(&self) -> Block<F> {
-        // SAFETY: we are a strong handle.
+        // SAFETY: a strong pointer keeps the block.
         unsafe { Block::of(self.ptr.cast(), self.layout()) }
     }
 
-    /// What weak handles and entries keep: the place of an inline payload in the block, with our metadata.
+    /// What weak pointers and entries keep: the place of an inline payload in the block, with our metadata.
     #[inline(always)]
     pub(crate) fn place(&self) -> NonNull<T> {
         if is_apart(self.layout()) {
@@ -271,10 +269,10 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// Makes a handle from what [`place`](Self::place) has returned.
+    /// Makes a strong pointer from what [`place`](Self::place) has returned.
     ///
     /// # Safety
-    /// `block` is that of the place, lives, and has counted this handle.
+    /// `block` is that of the place, its object is alive, and has counted this pointer.
     #[inline(always)]
     pub(crate) unsafe fn from_place(place: NonNull<T>, block: Block<F>) -> Self {
         let ptr = match block.payload_if_apart() {
@@ -285,39 +283,39 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         unsafe { Self::from_counted(ptr) }
     }
 
-    /// Ends the object if this is its only strong handle: true means that no other handle exists or
-    /// can come to be.
+    /// Ends the object if this is its only strong pointer. True means that no other exists or can come to
+    /// exist.
     #[inline]
     fn claim(&self) -> bool {
-        // Acquire: the release of every other handle's drop, so that their uses of the object happen
-        // before what we do to it.
+        // Acquire: the release of every other strong pointer's drop, so that their uses of the object happen
+        // before ours.
         let count = &self.block().header().count;
         count.compare_exchange(1, 0, Acquire, Relaxed).is_ok()
     }
 
-    /// Whether nobody else can reach the payload.
+    /// Whether no other pointer can reach the payload.
     fn is_unique(&self) -> bool {
         self.block().is_unique()
     }
 
-    /// Gives up this handle's count: true means that the object has ended.
+    /// Gives up this pointer's count. True means that it was the last.
     #[inline(always)]
-    fn leave(&self) -> bool {
+    fn release(&self) -> bool {
         let count = &self.block().header().count;
-        // Release: our uses of the object happen before its end. (The result has no other use, so that this
+        // Release: our uses of the object happen before its end. (The result has no other use, so this
         // compiles to a decrement and a branch on the flags.)
         if count.fetch_sub(1, Release) != 1 {
             return false;
         }
-        // Acquire: the releases of all the other handles; what they did to `state` is visible too.
+        // Acquire: the releases of all other strong pointers; what they did to `state` is visible too.
         count.load(Acquire);
         true
     }
 
-    /// What comes after the payload's destructor.
+    /// The guard that does everything after the payload's destructor.
     ///
     /// # Safety
-    /// `claim` or `leave` has returned true. The payload is dropped or moved before this is.
+    /// `claim` or `release` has returned true. The payload is dropped or moved before the guard is dropped.
     #[inline(always)]
     unsafe fn reclaim(&self) -> Reclaim<F> {
         Reclaim {
@@ -328,12 +326,11 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     }
 
     /// # Safety
-    /// `leave` has returned true; the handle is not used afterwards.
+    /// `release` has returned true; the pointer is not used afterwards.
     #[inline(always)]
     unsafe fn die(&self) {
         let (block, layout) = (self.block(), self.layout());
-        // Acquire: who holds on weakly. Nobody is final: with the strong handles the last have gone who
-        // could change that.
+        // Acquire: what is weak. `NONE` is final: only a strong pointer could change it, and the last is gone.
         if block.header().state.load(Acquire) != state::NONE {
             // SAFETY: the caller's promise.
             return unsafe { self.die_watched() };
@@ -362,13 +359,13 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
 }
 
 impl<T: ?Sized, F: Flavour> Clone for Strong<T, F> {
-    /// One more handle to the same object. O(1).
+    /// Makes one more strong pointer to the same object. O(1).
     ///
     /// # Panics
-    /// Aborts the process past 2^30 handles or so: only forgotten ones get there.
+    /// Aborts the process at about 2^31 strong pointers: only leaked ones get there.
     #[inline]
     fn clone(&self) -> Self {
-        // Relaxed: the new handle is made from an existing one. (The sign of the new count is the one test
+        // Relaxed: the new pointer is made from an existing one. (The sign of the new count is the one test
         // for which this compiles to an increment and a branch on the flags.)
         let before = self.block().header().count.fetch_add(1, Relaxed);
         if (before.wrapping_add(1) as i32) < 0 {
@@ -380,12 +377,12 @@ impl<T: ?Sized, F: Flavour> Clone for Strong<T, F> {
 }
 
 impl<T: ?Sized, F: Flavour> Drop for Strong<T, F> {
-    /// O(1); the last handle pays for the death: the payload's destructor, O(entries that hold it),
-    /// and the finalizers.
+    /// O(1). The drop of the last strong pointer pays for the death: the payload's destructor, O(entries for
+    /// the object), and the finalizers.
     #[inline]
     fn drop(&mut self) {
-        if self.leave() {
-            // SAFETY: just so.
+        if self.release() {
+            // SAFETY: `release` has returned true.
             unsafe { self.die() };
         }
     }
@@ -396,7 +393,7 @@ impl<T: ?Sized, F: Flavour> Deref for Strong<T, F> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: we keep it alive.
+        // SAFETY: a strong pointer keeps the payload alive.
         unsafe { self.ptr.as_ref() }
     }
 }

@@ -1,4 +1,4 @@
-//! What only this room can see: the header, the layout, and the counts.
+//! Tests of what only this room can see: the header, the layout and the counts.
 
 use std::boxed::Box;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::vec::Vec;
 use std::{env, format, process};
 
 use super::flavour::{Counter, Flavour, Link};
-use super::header::{Header, INLINE, MAX_HANDLES, is_apart};
+use super::header::{Header, INLINE, MAX_STRONG, is_apart};
 use super::hook::Hook;
 use super::record::{MAX_REFS, Record};
 use super::state::{self, State};
@@ -22,7 +22,7 @@ fn the_header_is_two_words_of_64_bits() {
     assert_eq!(size_of::<Option<Weak<u8>>>(), size_of::<usize>());
 }
 
-/// 189: what the README says of the size of a record, and of a hook.
+/// 189: what the README states as the size of a record and of a hook.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn records_and_hooks_are_small() {
@@ -31,7 +31,7 @@ fn records_and_hooks_are_small() {
 }
 
 #[test]
-fn the_payload_is_aligned_and_its_header_or_the_way_to_it_right_before_it() {
+fn the_payload_is_aligned_and_follows_its_header_or_a_pointer_to_it() {
     #[repr(align(256))]
     struct Wide(u8);
     fn check<T>(value: T) {
@@ -56,25 +56,25 @@ fn the_payload_is_aligned_and_its_header_or_the_way_to_it_right_before_it() {
     check(Wide(4));
 }
 
-/// 24: an object without a size has an address that is nobody else's.
+/// 24: a zero-sized object has an address of its own.
 #[test]
-fn objects_without_size_have_addresses_of_their_own() {
+fn zero_sized_objects_have_addresses_of_their_own() {
     let many: Vec<_> = (0..100).map(|_| Strong::new(())).collect();
     let mut addresses: Vec<_> = many.iter().map(|one| Strong::as_ptr(one).addr()).collect();
     addresses.sort_unstable();
     addresses.dedup();
     assert_eq!(addresses.len(), many.len());
-    let nobody: Strong<dyn Send> = (Box::new(()) as Box<dyn Send>).into();
-    assert!(!addresses.contains(&Strong::as_ptr(&nobody).cast::<()>().addr()));
+    let of_a_box: Strong<dyn Send> = (Box::new(()) as Box<dyn Send>).into();
+    assert!(!addresses.contains(&Strong::as_ptr(&of_a_box).cast::<()>().addr()));
 }
 
 fn state_of<T: ?Sized, F: Flavour>(strong: &ptr::Strong<T, F>) -> State<F> {
     State::decode(strong.block().header().state.load(Relaxed))
 }
 
-/// 189: nothing is allocated for weak handles, nor for the first entry of all.
+/// 189: weak pointers alone, or a first entry alone, allocate nothing.
 #[test]
-fn a_record_is_made_for_the_second_kind_of_holder_only() {
+fn a_record_is_made_for_a_weak_pointer_beside_an_entry_only() {
     let strong = Strong::new(1);
     drop(strong.clone());
     assert!(matches!(state_of(&strong), State::None));
@@ -93,7 +93,7 @@ fn a_record_is_made_for_the_second_kind_of_holder_only() {
     assert!(matches!(state_of(&strong), State::Record(_)));
 }
 
-/// Runs this very test again in another process, where `overflow` must not return.
+/// Runs the same test again in another process, where `overflow` must not return.
 fn aborts(test: &str, overflow: impl FnOnce()) {
     const CHILD: &str = "WEAKLY_TEST_OVERFLOW";
     if env::var_os(CHILD).is_some() {
@@ -105,7 +105,7 @@ fn aborts(test: &str, overflow: impl FnOnce()) {
         .env(CHILD, "1")
         .output()
         .unwrap();
-    // Neither the exit above (0) nor a failed test (101): killed, or aborted.
+    // Neither the exit above (0) nor a failed test (101): killed or aborted.
     assert!(
         !matches!(child.status.code(), Some(0 | 101)),
         "{:?}",
@@ -122,11 +122,7 @@ fn overflow_strong<F: Flavour>() {
 fn overflow_upgrade<F: Flavour>() {
     let strong = ptr::Strong::<u8, F>::new(1);
     let weak = ptr::Strong::downgrade(&strong);
-    strong
-        .block()
-        .header()
-        .count
-        .store(MAX_HANDLES + 1, Relaxed);
+    strong.block().header().count.store(MAX_STRONG + 1, Relaxed);
     core::mem::forget(weak.upgrade());
 }
 
@@ -144,7 +140,7 @@ fn overflow_weak<F: Flavour>() {
 fn overflow_record<F: Flavour>() {
     let strong = ptr::Strong::<u8, F>::new(1);
     let weak = ptr::Strong::downgrade(&strong);
-    // SAFETY: a strong handle.
+    // SAFETY: a strong pointer.
     unsafe { strong.block().record().set_refs(MAX_REFS + 1) };
     core::mem::forget(weak.clone());
 }
@@ -152,17 +148,17 @@ fn overflow_record<F: Flavour>() {
 /// 125: a count that overflows ends the process.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
-fn too_many_strong_handles_abort() {
-    aborts("too_many_strong_handles_abort", || {
+fn too_many_strong_pointers_abort() {
+    aborts("too_many_strong_pointers_abort", || {
         overflow_strong::<Atomic>();
     });
 }
 
-/// 125, in the flavour of one thread.
+/// 125, in the single-threaded flavour.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
-fn too_many_local_handles_abort() {
-    aborts("too_many_local_handles_abort", overflow_strong::<Local>);
+fn too_many_local_pointers_abort() {
+    aborts("too_many_local_pointers_abort", overflow_strong::<Local>);
 }
 
 /// 125, by upgrading.
@@ -172,14 +168,14 @@ fn too_many_upgrades_abort() {
     aborts("too_many_upgrades_abort", overflow_upgrade::<Atomic>);
 }
 
-/// 125, for those who hold on weakly.
+/// 125, for weak pointers.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
-fn too_many_weak_handles_abort() {
-    aborts("too_many_weak_handles_abort", overflow_weak::<Atomic>);
+fn too_many_weak_pointers_abort() {
+    aborts("too_many_weak_pointers_abort", overflow_weak::<Atomic>);
 }
 
-/// 125, for those who hold on weakly to an object with a record.
+/// 125, for weak pointers to an object with a record.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn too_many_references_to_a_record_abort() {
@@ -189,10 +185,10 @@ fn too_many_references_to_a_record_abort() {
     );
 }
 
-/// 125: 2^32 weak handles are nothing special where a word has 64 bits.
+/// 125: 2^32 weak pointers are possible where a word has 64 bits.
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn four_billion_weak_handles_are_possible() {
+fn four_billion_weak_pointers_are_possible() {
     let strong = local::Strong::new(1);
     let weak = local::Strong::downgrade(&strong);
     let state = &strong.block().header().state;
@@ -204,9 +200,9 @@ fn four_billion_weak_handles_are_possible() {
     assert_eq!(local::Strong::weak_count(&strong), 1);
 }
 
-/// 30, 31: all handles that never had an object are the same, and nobody's.
+/// 30, 31: all weak pointers that never had an object are equal, and equal to no other.
 #[test]
-fn handles_without_an_object() {
+fn weak_pointers_without_an_object() {
     let none = Weak::<u8>::new();
     assert!(none == Weak::default());
     assert!(none.is_expired() && none.upgrade().is_none());

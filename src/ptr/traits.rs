@@ -1,4 +1,4 @@
-//! The standard traits of [`Strong`], as `Arc` has them: by the payload.
+//! The standard traits of [`Strong`], through the payload, as for `Arc`.
 
 use core::borrow::Borrow;
 use core::cmp::Ordering;
@@ -35,7 +35,7 @@ impl<T: ?Sized + Error, F: Flavour> Error for Strong<T, F> {
     }
 }
 
-/// By payload. (Collections tell handles apart by identity; so does [`Strong::ptr_eq`].)
+/// Compares payloads. (Collections are keyed by identity, as is [`Strong::ptr_eq`].)
 impl<T: ?Sized + PartialEq, F: Flavour> PartialEq for Strong<T, F> {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
@@ -80,11 +80,11 @@ impl<T: Default, F: Flavour> Default for Strong<T, F> {
     }
 }
 
-// As for `Arc`: a panic can leave a shared payload broken only if the payload allows it.
+// As for `Arc`: after a panic a shared payload can be broken only if its type allows it.
 impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for Strong<T, F> {}
 impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for Strong<T, F> {}
 impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for Weak<T, F> {}
 impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for Weak<T, F> {}
 
-// The payload stays where it is when its handle moves.
+// The payload does not move when its pointer does.
 impl<T: ?Sized, F: Flavour> Unpin for Strong<T, F> {}

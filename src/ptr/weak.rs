@@ -1,4 +1,4 @@
-//! The weak handle, and how a strong one makes it.
+//! The weak pointer, and how it is made from a strong one.
 
 use core::alloc::Layout;
 use core::fmt;
@@ -15,54 +15,54 @@ use super::state;
 use super::strong::Strong;
 use crate::sync::Ordering::*;
 
-/// A weak handle: says whether its object lives, and makes a strong handle while it does.
+/// A weak pointer: keeps no object alive, and upgrades to a strong pointer while the object is alive.
 ///
-/// Use it by its two names, [`Weak`](crate::Weak) and [`local::Weak`](crate::local::Weak).
+/// Use it as [`Weak`](crate::Weak) or [`local::Weak`](crate::local::Weak).
 ///
-/// It keeps no payload, and of a dead object's memory at most 256 bytes: a larger payload is freed at the
-/// death. Two weak handles are equal, and hash equal, exactly if they were made from the same object,
-/// whatever its value; this stays so after the death, and no object that comes later at the same address is
-/// ever equal to it (as with the owner-based comparison of C++26; `std::sync::Weak` offers none). All
-/// [`new`](Weak::new) handles, which never had an object, are equal.
+/// Of a dead object's memory it keeps at most 256 bytes: a larger payload is freed at the death. Two weak
+/// pointers are equal, and hash equal, exactly if they were made from the same object, whatever its value.
+/// This stays so after the death, and no later object at the same address is ever equal to it (as with the
+/// owner-based comparison of C++26; `std::sync::Weak` offers none). All pointers from
+/// [`new`](Weak::new), which never had an object, are equal.
 pub struct Weak<T: ?Sized, F: Flavour> {
-    /// The place of an inline payload in the block, of which this handle has a share; or [`NOWHERE`], with
+    /// The place of an inline payload in the block, of which this pointer has a share; or [`NOWHERE`], with
     /// the metadata of the type.
     place: NonNull<T>,
-    like: PhantomData<F>,
+    marker: PhantomData<F>,
 }
 
-/// The address of a handle that never had an object: no block is there.
+/// The address of a weak pointer that never had an object: no block is there.
 const NOWHERE: NonNull<u8> = match NonNull::new(ptr::without_provenance_mut(usize::MAX)) {
     Some(nowhere) => nowhere,
     None => unreachable!(),
 };
 
-// SAFETY: as for `std::sync::Weak`: it can become a strong handle, and header and record are made of
+// SAFETY: as for `std::sync::Weak`: it can be upgraded to a strong pointer, and header and record consist of
 // atomics and of what the gate protects.
 unsafe impl<T: ?Sized + Send + Sync> Send for Weak<T, Atomic> {}
 // SAFETY: likewise.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Weak<T, Atomic> {}
 
 impl<T, F: Flavour> Weak<T, F> {
-    /// A handle that never had an object: always expired, no allocation.
+    /// A weak pointer that never had an object: always expired, no allocation.
     #[must_use]
     #[inline]
     pub const fn new() -> Self {
         Weak {
             place: NOWHERE.cast(),
-            like: PhantomData,
+            marker: PhantomData,
         }
     }
 }
 
 impl<T: ?Sized, F: Flavour> Weak<T, F> {
     /// # Safety
-    /// `place` is that of a block, of which one weak share is this handle's.
+    /// `place` is that of a block, in which this pointer has a weak share.
     #[inline]
     pub(crate) unsafe fn from_counted(place: NonNull<T>) -> Self {
         Weak {
             place,
-            like: PhantomData,
+            marker: PhantomData,
         }
     }
 
@@ -72,10 +72,10 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
         (self.place.cast() != NOWHERE).then(|| unsafe { Block::of_place(self.place.cast()) })
     }
 
-    /// A strong handle, while the object lives. O(1). Never brings back a dead object.
+    /// Upgrades to a strong pointer, while the object is alive. O(1). Never revives a dead object.
     ///
     /// # Panics
-    /// Aborts the process past 2^30 strong handles: only forgotten ones get there.
+    /// Aborts the process past 2^30 strong pointers: only leaked ones get there.
     #[must_use]
     #[inline]
     pub fn upgrade(&self) -> Option<Strong<T, F>> {
@@ -86,23 +86,23 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
             .then(|| unsafe { Strong::from_place(self.place, block) })
     }
 
-    /// Whether no upgrade can succeed any more: the object is dead or in its destructor. (Also
-    /// before its birth, in `new_cyclic`.) False is a moment's answer.
+    /// Whether no upgrade can succeed any more: the object is dead or in its destructor. (Also before it is
+    /// constructed, in `new_cyclic`.) `false` is a snapshot.
     #[must_use]
     #[inline]
     pub fn is_expired(&self) -> bool {
         self.block().is_none_or(Block::is_expired)
     }
 
-    /// The number of strong handles; none once the object is dead. A moment's answer.
+    /// The number of strong pointers; zero once the object is dead. A snapshot.
     #[must_use]
     pub fn strong_count(&self) -> usize {
         self.block()
             .map_or(0, |block| block.strong_count() as usize)
     }
 
-    /// How many hold on weakly, this handle included: as [`Strong::weak_count`](Strong::weak_count).
-    /// Zero once the object is dead, as in `std`.
+    /// The number of weak pointers, this one included, and of entries: as
+    /// [`Strong::weak_count`](Strong::weak_count). Zero once the object is dead, as in `std`.
     #[must_use]
     pub fn weak_count(&self) -> usize {
         match self.block() {
@@ -111,15 +111,15 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
         }
     }
 
-    /// Whether both were made from the same object. Same as `==`.
+    /// Whether both were made from the same object. The same as `==`.
     #[must_use]
     #[inline]
     pub fn ptr_eq(&self, other: &Self) -> bool {
         self == other
     }
 
-    /// The address of the payload. Dangling once the object is dead; then another may be there, if this one
-    /// was larger than 256 bytes with its header.
+    /// The address of the payload. Dangling once the object is dead; then another object may be there, if this
+    /// one was larger than 256 bytes with its header.
     #[must_use]
     #[inline]
     pub fn as_ptr(&self) -> *const T {
@@ -131,10 +131,10 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
 }
 
 impl<T, F: Flavour> Strong<T, F> {
-    /// Makes an object that holds a weak handle to itself. The handle is expired until `f` returns.
+    /// Makes an object that contains a weak pointer to itself. The pointer is expired until `f` returns.
     ///
     /// # Panics
-    /// If `f` does; the weak handle then stays expired for ever.
+    /// If `f` panics; the weak pointer then stays expired for ever.
     ///
     /// ```
     /// use weakly::{Strong, Weak};
@@ -149,36 +149,36 @@ impl<T, F: Flavour> Strong<T, F> {
     #[must_use]
     pub fn new_cyclic(f: impl FnOnce(&Weak<T, F>) -> T) -> Self {
         let layout = Layout::new::<T>();
-        // One share is the object's, one that of the handle below.
+        // One share is the object's, the other that of the weak pointer below.
         let ptr = memory::allocate::<F>(layout, 0, state::weak(2)).cast::<T>();
         // SAFETY: just allocated.
         let block = unsafe { Block::<F>::of(ptr.cast(), layout) };
         // SAFETY: the second share.
         let weak = unsafe { Weak::from_counted(with_address(ptr, block.place()).cast()) };
         // If `f` panics: no destructor, but everything after it.
-        let stillborn = Reclaim::<F> {
+        let on_panic = Reclaim::<F> {
             block,
             payload: ptr.cast(),
             layout,
         };
         let value = f(&weak);
-        mem::forget(stillborn);
+        mem::forget(on_panic);
         // SAFETY: memory of this layout, not written before.
         unsafe { ptr.write(value) };
-        // Release: whoever upgrades from now on (acquire) sees the payload.
+        // Release: an upgrade from now on (acquire) sees the payload.
         block.header().count.store(1, Release);
-        // SAFETY: it holds a value, and is counted once.
+        // SAFETY: the memory is initialised, and the pointer counted once.
         unsafe { Self::from_counted(ptr) }
     }
 }
 
 impl<T: ?Sized, F: Flavour> Strong<T, F> {
-    /// A weak handle to the same object. O(1); allocates only if the object has entries in collections
-    /// and no weak handle yet.
+    /// A weak pointer to the same object. O(1); allocates only if the object has entries in collections and
+    /// no weak pointer yet.
     #[must_use]
     #[inline]
     pub fn downgrade(this: &Self) -> Weak<T, F> {
-        // SAFETY: we are a strong handle; the share that is made is the weak one's.
+        // SAFETY: a strong pointer; the share that is made is the weak pointer's.
         unsafe {
             this.block().downgrade();
             Weak::from_counted(this.place())
@@ -190,7 +190,7 @@ impl<T: ?Sized, F: Flavour> Clone for Weak<T, F> {
     /// O(1).
     ///
     /// # Panics
-    /// Aborts the process past `isize::MAX` holders of one object.
+    /// Aborts the process past `isize::MAX` weak pointers and entries of one object.
     #[inline]
     fn clone(&self) -> Self {
         if let Some(block) = self.block() {
@@ -218,7 +218,7 @@ impl<T, F: Flavour> Default for Weak<T, F> {
     }
 }
 
-/// By identity: the block of an object is never another's while a weak handle has a share of it.
+/// By identity: the block of an object is not another's while a weak pointer has a share in it.
 impl<T: ?Sized, F: Flavour> PartialEq for Weak<T, F> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {

@@ -1,12 +1,12 @@
-//! Queues of notices: how the deaths of its objects become known to a collection, which one owner has or
-//! which threads share.
+//! Queues of notices: a collection receives the deaths of its objects through one. There is a queue for one owner,
+//! and one for collections that threads share.
 
 #[cfg(all(test, weakly_loom))]
 mod models;
 mod notice_queue;
 mod owner;
 #[cfg(feature = "std")]
-#[cfg_attr(weakly_loom, allow(dead_code, unreachable_pub))]
+#[cfg_attr(weakly_loom, allow(dead_code, unreachable_pub, unused_imports))]
 mod shared;
 
 pub(crate) use notice_queue::NoticeQueue;

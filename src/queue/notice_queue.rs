@@ -1,4 +1,4 @@
-//! What a table asks of a queue of notices, whichever it has.
+//! What a table needs of its queue of notices, whatever the queue.
 
 use core::convert::Infallible;
 
@@ -6,42 +6,42 @@ use super::owner::{DeadNotice, DeadQueue, Seen};
 use crate::hash::HashValue;
 use crate::ptr::Flavour;
 
-/// Where the notices of deaths come in.
+/// Receives the notices of deaths.
 pub trait NoticeQueue: Sized {
     /// A notice of a death.
     type Notice: Copy;
-    /// How far the notices reached at some time.
+    /// How far the notices reached at the time of a [`look`](Self::look).
     type Seen;
 
-    /// For an empty table.
+    /// The queue of an empty table.
     const NONE: Self;
 
     /// Whether no notice has come.
     fn is_idle(&self) -> bool;
 
-    /// How many entries have a notice.
+    /// The number of entries with a notice pending.
     fn pending(&self) -> usize;
 
-    /// The notices that have an entry.
+    /// The notices whose entries are still there.
     fn iter(&self) -> impl Iterator<Item = Self::Notice>;
 
-    /// Marks what has come; and how many of those have an entry.
+    /// Marks the notices that have come. Returns also how many of them have an entry.
     fn look(&self) -> (usize, Self::Seen);
 
-    /// The hash of the entry of the next notice, if that is at hand.
+    /// The hash of the entry of the next notice, if there is one.
     fn peek(&mut self) -> Option<HashValue>;
 
-    /// The next notice.
+    /// Takes the next notice out.
     fn next(&mut self) -> Option<Self::Notice>;
 
-    /// The hash of the entry.
+    /// The hash of the entry of a notice.
     fn hash(notice: &Self::Notice) -> HashValue;
 
-    /// The entry of a notice is unlinked.
+    /// Finishes a notice whose entry is unlinked.
     fn finish(&mut self, notice: Self::Notice);
 }
 
-/// Nobody announces anything.
+/// The queue of a table that gets no notices.
 impl NoticeQueue for () {
     type Notice = Infallible;
     type Seen = ();

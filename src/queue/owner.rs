@@ -1,16 +1,16 @@
-//! The notices of a collection: how the deaths of its objects become known to it.
+//! The notices of a collection with one owner.
 //!
-//! A [`Registered`] is an entry's registration with an object. At the death of the object a notice is pushed,
-//! which leads to the entry by a hash and by the registration that it stands for; an entry that has gone
-//! meanwhile has marked its notice as late. So a late notice never removes a newer entry.
+//! A [`Registered`] is an entry's registration with an object. At the death of the object a notice is pushed.
+//! The notice carries the entry's hash, and its address names the registration. When an entry goes before its
+//! notice, it marks the notice as late. So a late notice never removes a newer entry.
 //!
 //! Invariants:
 //!
-//! * **Q1** A watch and its queue have the same owner, who alone uses the fields of the queue. Deaths, on
-//!   whatever thread, use the stack behind it and nothing else.
-//! * **Q2** `registered` counts the registrations that have neither been ended nor brought a notice that was
-//!   taken out. The stack is freed when the queue is dropped and all these have brought their notices.
-//! * **Q3** A watch that has not ended has a share in its block (B1), by the registration that it stands for.
+//! * **Q1** A watch and its queue have the same owner, and only the owner uses the fields of the queue. A
+//!   death, on whatever thread, uses the stack behind the queue and nothing else.
+//! * **Q2** `registered` counts the registrations that have neither ended nor brought a notice that was taken
+//!   out. The stack is freed when the queue is dropped and all these have brought their notices.
+//! * **Q3** A watch that has not ended has a share in its block (B1), the registration's.
 
 use core::marker::PhantomData;
 use core::panic::{RefUnwindSafe, UnwindSafe};
@@ -22,8 +22,8 @@ use crate::ptr::{
     depth, number, with_address,
 };
 
-/// The owner's end of a stack of notices. Made at the first registration, so that an empty collection
-/// allocates nothing.
+/// The owner's end of a stack of notices. The stack is allocated at the first registration, so an empty
+/// collection allocates nothing.
 pub struct DeadQueue<F: Flavour> {
     stack: Option<StackRef<F>>,
     /// What is left of the batch that was taken last.
@@ -34,15 +34,15 @@ pub struct DeadQueue<F: Flavour> {
 }
 
 // SAFETY: Q1; the stack is made for many threads. Whether a *collection* may cross threads follows from its
-// keys and values, not from here.
+// keys and values, not from its queue.
 unsafe impl Send for DeadQueue<Atomic> {}
-// SAFETY: likewise; by reference, what is written is atomics.
+// SAFETY: likewise; what is written through a shared reference is atomic.
 unsafe impl Sync for DeadQueue<Atomic> {}
 
 /// A notice that has been taken out, to be [finished](DeadQueue::finish).
 pub struct DeadNotice<F: Flavour> {
     notice: Notice<F>,
-    /// What the entry's watch keeps.
+    /// The same address as in the entry's watch.
     at: NonNull<u8>,
 }
 
@@ -54,25 +54,24 @@ pub struct Seen {
 
 /// An entry's registration with an object: one word, and the metadata of an unsized type.
 pub(crate) struct Registered<T: ?Sized, F: Flavour> {
-    /// The place of an inline payload in the block, if the block stands for the entry; else the hook that
-    /// does, marked by [`HOOK`]. Marked by [`APART`] too, where the payload is apart: so a lookup does not
-    /// have to ask the block. None once it has ended.
+    /// The place of an inline payload in the block, if the registration is the block; else its hook, marked by
+    /// [`HOOK`]. Also marked by [`APART`] if the payload is apart, so that a lookup does not have to read
+    /// the block. None once the registration has ended.
     at: Option<NonNull<T>>,
-    /// It can be upgraded, like a weak handle.
-    like: PhantomData<Weak<T, F>>,
+    /// It can be upgraded, like a weak pointer.
+    marker: PhantomData<Weak<T, F>>,
 }
 
 const HOOK: usize = 1;
 const APART: usize = 2;
 const MARKS: usize = HOOK | APART;
 
-// SAFETY: what a watch can do is what a weak handle can do, and to end a registration, which is made for any
-// thread.
+// SAFETY: a watch can do what a weak pointer can do, and end a registration, which is made for any thread.
 unsafe impl<T: ?Sized + Send + Sync> Send for Registered<T, Atomic> {}
 // SAFETY: likewise.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Registered<T, Atomic> {}
 
-// A queue and a watch are whole between any two calls; what a panic can leave half done is the payload.
+// A queue and a watch are consistent between any two calls; a panic can only leave a payload half changed.
 impl<F: Flavour> UnwindSafe for DeadQueue<F> {}
 impl<F: Flavour> RefUnwindSafe for DeadQueue<F> {}
 impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for Registered<T, F> {}
@@ -98,8 +97,8 @@ impl<F: Flavour> DeadQueue<F> {
         self.stack.map_or(Node::NONE, StackRef::top)
     }
 
-    /// Entries whose object has announced its death. O(notices that have come since the last call); with
-    /// late ones among them, O(notices).
+    /// The number of entries with a notice pending. O(notices that came since the last call); O(notices) if
+    /// there are late ones.
     pub(crate) fn pending(&self) -> usize {
         if self.is_idle() {
             0
@@ -118,7 +117,7 @@ impl<F: Flavour> DeadQueue<F> {
             .map(DeadNotice::new)
     }
 
-    /// Marks all notices that have come, so that [`Registered::is_seen`] tells them. O(notices).
+    /// Marks all notices that have come, for [`Registered::is_seen`]. O(notices).
     pub(crate) fn look(&self) -> Seen {
         number(self.batch, true);
         let top = self.top();
@@ -130,14 +129,14 @@ impl<F: Flavour> DeadQueue<F> {
         }
     }
 
-    /// The hash of the next notice: its block is read here, its entry is not.
+    /// The hash of the next notice. Reads its block, not its entry.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<HashValue> {
         self.fetch();
         Some(HashValue::of_short(self.batch.get()?.hash()))
     }
 
-    /// Takes the next batch, if there is none and notices have come. One load if not.
+    /// Takes the next batch, if there is none and notices have come. Otherwise one load.
     #[inline]
     fn fetch(&mut self) {
         if self.batch.is_none() {
@@ -170,17 +169,17 @@ impl<F: Flavour> DeadQueue<F> {
         Some(DeadNotice::new(notice))
     }
 
-    /// Ends a notice whose entry has been unlinked: frees the block of the dead object, unless others hold
-    /// on to it.
+    /// Finishes a notice whose entry has been unlinked: frees the block of the dead object, unless other
+    /// shares are left.
     #[inline]
     pub(crate) fn finish(&mut self, notice: DeadNotice<F>) {
         if let Some(stack) = self.stack {
-            // SAFETY: N3, Q1: we are the owner, it has been taken out, and its entry is unlinked.
+            // SAFETY: N3, Q1: we are the owner, the notice has been taken out, and its entry is unlinked.
             unsafe { stack.finish(notice.notice) };
         }
     }
 
-    /// Registers an entry with an object: its death will bring a notice with this hash. O(1).
+    /// Registers an entry with an object: its death brings a notice with this hash. O(1).
     #[inline]
     pub(crate) fn watch<T: ?Sized>(
         &mut self,
@@ -188,7 +187,7 @@ impl<F: Flavour> DeadQueue<F> {
         hash: HashValue,
     ) -> Registered<T, F> {
         let stack = *self.stack.get_or_insert_with(|| StackRef::new(false));
-        // SAFETY: a strong handle; Q1.
+        // SAFETY: a strong pointer; Q1.
         let registration = unsafe { strong.block().register(stack, hash.short()) };
         self.registered += 1;
         let hook = match registration {
@@ -197,18 +196,18 @@ impl<F: Flavour> DeadQueue<F> {
         };
         Registered {
             at: Some(with_address(strong.place(), mark(strong.block(), hook))),
-            like: PhantomData,
+            marker: PhantomData,
         }
     }
 
-    /// Ends a registration, if it has not ended. O(1).
+    /// Ends a registration, unless it has ended. O(1).
     #[inline]
     pub(crate) fn end<T: ?Sized>(&mut self, watch: &mut Registered<T, F>) {
         let (Some(at), Some(stack)) = (watch.at.take(), self.stack) else {
             return;
         };
         let at = at.cast();
-        // SAFETY: Q1, Q3: it is registered with this queue, whose owner is the watch's.
+        // SAFETY: Q1, Q3: the watch is registered with this queue, and has the same owner.
         let ended = unsafe {
             match unmark(at) {
                 (_, Some(hook)) => Block::unregister_hook(hook, stack),
@@ -218,14 +217,14 @@ impl<F: Flavour> DeadQueue<F> {
         if ended {
             self.registered -= 1;
         } else {
-            self.miss(at);
+            self.mark_late(at);
         }
     }
 
-    /// The object of a registration has died first.
+    /// Marks the notice of a registration whose object died first.
     #[cold]
-    fn miss(&mut self, at: NonNull<u8>) {
-        // SAFETY: Q3: until its notice is finished.
+    fn mark_late(&mut self, at: NonNull<u8>) {
+        // SAFETY: Q3, until its notice is finished.
         if let Some(notice) = unsafe { fired::<F>(at) } {
             notice.mark_late();
             self.late += 1;
@@ -239,13 +238,13 @@ impl<F: Flavour> Drop for DeadQueue<F> {
             self.finish(notice);
         }
         if let Some(stack) = self.stack {
-            // SAFETY: Q2; the entries have gone, or were leaked with their watches.
+            // SAFETY: Q2; the entries are gone, or were leaked with their watches.
             unsafe { stack.close(self.registered) };
         }
     }
 }
 
-/// What a watch keeps of a registration.
+/// The address that a watch keeps: of the block or the hook, with the marks.
 #[inline(always)]
 fn mark<F: Flavour>(block: Block<F>, hook: Option<HookRef<F>>) -> NonNull<u8> {
     let (at, mark) = match hook {
@@ -253,14 +252,14 @@ fn mark<F: Flavour>(block: Block<F>, hook: Option<HookRef<F>>) -> NonNull<u8> {
         None => (block.place(), 0),
     };
     let mark = if block.is_apart() { mark | APART } else { mark };
-    // SAFETY: marks do not make it null: block and hook are aligned to eight bytes.
+    // SAFETY: not null: block and hook are aligned to eight bytes, and the marks only add to that.
     unsafe { NonNull::new_unchecked(at.as_ptr().map_addr(|addr| addr | mark)) }
 }
 
-/// The block, and the hook that stands for the entry, if that is not the block.
+/// The block, and the hook if the registration is not the block.
 ///
 /// # Safety
-/// `at` is what a watch keeps that has not ended, or whose notice has not been finished.
+/// `at` is from a watch that has not ended, or whose notice is not finished.
 #[inline(always)]
 unsafe fn unmark<F: Flavour>(at: NonNull<u8>) -> (Block<F>, Option<HookRef<F>>) {
     // SAFETY: what `mark` was given; Q3.
@@ -274,10 +273,10 @@ unsafe fn unmark<F: Flavour>(at: NonNull<u8>) -> (Block<F>, Option<HookRef<F>>) 
     }
 }
 
-/// The notice that stands for a watch, if its object has died.
+/// The notice of a watch, if its object has died.
 ///
 /// # Safety
-/// `at` is what a watch keeps whose notice, if any, has not been finished.
+/// `at` is from a watch whose notice, if any, is not finished.
 unsafe fn fired<F: Flavour>(at: NonNull<u8>) -> Option<Notice<F>> {
     // SAFETY: the caller's promise.
     unsafe {
@@ -316,14 +315,14 @@ impl<F: Flavour> DeadNotice<F> {
 }
 
 impl Seen {
-    /// How many notices there were that were not late.
+    /// How many of the notices were not late.
     pub(crate) fn total(&self) -> usize {
         self.total
     }
 }
 
 impl<T: ?Sized, F: Flavour> Registered<T, F> {
-    /// The block, and the hook that stands for the entry, if that is not the block.
+    /// The block, and the hook if the registration is not the block.
     #[inline(always)]
     fn parts(&self) -> Option<(Block<F>, Option<HookRef<F>>)> {
         // SAFETY: Q3.
@@ -354,14 +353,14 @@ impl<T: ?Sized, F: Flavour> Registered<T, F> {
     /// Whether the object is at this address; see [`Block::is_at`].
     #[inline(always)]
     pub(crate) fn is_at(&self, addr: *const ()) -> bool {
-        // For most the first comparison is the whole of it. (Inlined with all that follows: a call would
-        // make every lookup save registers.)
+        // In most cases the first comparison is enough. (All the rest is inlined too: a call would make every
+        // lookup save registers.)
         let at = self.at.map_or(0, |at| at.addr().get());
         at == addr.addr()
             || (at & MARKS != 0 && self.block().is_some_and(|block| block.is_at(addr)))
     }
 
-    /// The hash that was given to [`DeadQueue::watch`]; none once it has ended.
+    /// The hash that was given to [`DeadQueue::watch`]; none once the registration has ended.
     #[inline]
     pub(crate) fn hash(&self) -> Option<HashValue> {
         let (block, hook) = self.parts()?;
@@ -370,7 +369,7 @@ impl<T: ?Sized, F: Flavour> Registered<T, F> {
         ))
     }
 
-    /// Whether this is a registration with this very object.
+    /// Whether this is a registration with this object.
     #[inline]
     pub(crate) fn is_on(&self, strong: &Strong<T, F>) -> bool {
         self.block().is_some_and(|block| block == strong.block())
@@ -403,10 +402,10 @@ impl<T: ?Sized, F: Flavour> Registered<T, F> {
             .then(|| unsafe { Strong::from_place(place, block) })
     }
 
-    /// A weak handle; none if nothing is left to hold on to.
+    /// A weak pointer; none if the object is dead and its block only a notice.
     pub(crate) fn downgrade(&self) -> Option<Weak<T, F>> {
         let (block, place) = self.place()?;
-        // SAFETY: Q3, and `&self` keeps it; the share that is made is the handle's.
+        // SAFETY: Q3, and `&self` keeps the registration; the share that is made is the weak pointer's.
         unsafe {
             match self.parts()?.1 {
                 Some(hook) => RecordRef::of_hook(hook).add_ref(),
@@ -417,13 +416,13 @@ impl<T: ?Sized, F: Flavour> Registered<T, F> {
         }
     }
 
-    /// Whether this is the registration that the notice stands for.
+    /// Whether the notice is of this registration.
     #[inline(always)]
     pub(crate) fn is_named_by(&self, notice: &DeadNotice<F>) -> bool {
         self.at.map(NonNull::cast) == Some(notice.at)
     }
 
-    /// Whether the notice of this registration had come when the queue was [looked](DeadQueue::look) at.
+    /// Whether the notice of this registration had come when the owner [looked](DeadQueue::look) at the queue.
     pub(crate) fn is_seen(&self, seen: &Seen) -> bool {
         // SAFETY: Q3.
         let notice = self.at.and_then(|at| unsafe { fired::<F>(at.cast()) });

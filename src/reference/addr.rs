@@ -6,11 +6,11 @@ use core::marker::PhantomData;
 use super::identify::Identify;
 use super::strong::{StrongRef, WeakRef};
 
-/// The address of a target: identifies a key where a plain reference is not taken. See [`Identify`].
+/// The address of a target. It identifies a key where a plain reference is not accepted. See [`Identify`].
 pub struct Addr<'a, T: ?Sized>(*const (), PhantomData<&'a T>);
 
 impl<'a, T: ?Sized> Addr<'a, T> {
-    /// The address of a value that is the target of a key, and not merely a part of one.
+    /// Creates the address of a value that is the target of a key, and not merely a part of one.
     #[must_use]
     #[inline]
     pub fn of(target: &'a T) -> Self {
@@ -39,7 +39,7 @@ impl<T: ?Sized, K: StrongRef<Target = T>> Identify<K> for Addr<'_, T> {
     }
 }
 
-/// The address of a sized target, once the compiler has seen that it has a size.
+/// Returns the address of a target that has a size. A zero-sized type fails to compile.
 #[inline]
 pub(super) fn addr_of_sized<T>(target: &T) -> *const () {
     const {
@@ -51,7 +51,8 @@ pub(super) fn addr_of_sized<T>(target: &T) -> *const () {
     core::ptr::from_ref(target).cast()
 }
 
-/// The address of an expired handle's target may be another's: it finds nothing.
+/// Returns the address of a live target, or null. The address of an expired handle's target may have been
+/// reused for another object.
 #[inline]
 pub(super) fn addr_if_live<W: WeakRef>(weak: &W) -> *const () {
     if weak.is_expired() {

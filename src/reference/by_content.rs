@@ -1,4 +1,4 @@
-//! Keys that are told apart by their content.
+//! Weak keys that are keyed by content.
 
 use core::hash::Hash;
 use core::ops::Deref;
@@ -9,10 +9,10 @@ use super::strong::{StrongRef, Upgrade};
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
 
-/// A [`StrongRef`] whose target can be read: what keys by content need. Every one that implements
-/// [`Deref`] is.
+/// A [`StrongRef`] whose target can be read, as keys by content require. Implemented for every one that
+/// implements [`Deref`].
 pub trait Content: StrongRef {
-    /// The target.
+    /// Returns the target.
     fn content(this: &Self) -> &Self::Target;
 }
 
@@ -26,18 +26,25 @@ where
     }
 }
 
-/// A weak key that is told apart by its content. The hash stays when the content has gone.
+/// A weak key, keyed by content. The hash is stored, since it is needed after the content has been dropped.
 pub struct ByContent<K: StrongRef> {
     watch: K::Watch,
     hash: <K::Watch as Watch>::Hash,
 }
 
 impl<K: StrongRef> ByContent<K> {
-    /// Whether the key lives and has this content. If so, it is left in `held`; the caller drops it when
-    /// the table is not looked at any more, for it may be the last handle by then. (One that has the same
-    /// hash and another content goes with the next of that kind.) A dead key is never asked.
+    /// Whether the key is live and has this content. Never compares the content of a dead key.
+    ///
+    /// If it returns true, the key is left in `pinned`. The caller drops it only when it no longer borrows the
+    /// table: by then it may be the last handle, whose drop runs user code. (A key with the same hash and
+    /// another content is also left there, and dropped when the next one replaces it.)
     #[inline]
-    pub(crate) fn has_content<Q>(&self, hash: HashValue, content: &Q, held: &mut Option<K>) -> bool
+    pub(crate) fn has_content<Q>(
+        &self,
+        hash: HashValue,
+        content: &Q,
+        pinned: &mut Option<K>,
+    ) -> bool
     where
         K: Content,
         Q: ?Sized + Hash + Equivalent<K::Target>,
@@ -45,8 +52,9 @@ impl<K: StrongRef> ByContent<K> {
         if self.hash() != hash {
             return false;
         }
-        *held = self.upgrade();
-        held.as_ref()
+        *pinned = self.upgrade();
+        pinned
+            .as_ref()
             .is_some_and(|key| content.equivalent(K::content(key)))
     }
 }
@@ -63,7 +71,7 @@ impl<K: StrongRef> Watch for ByContent<K> {
     fn watch(key: &K, hash: HashValue, queue: &mut Self::Queue) -> Self {
         ByContent {
             watch: K::Watch::watch(key, hash, queue),
-            hash: K::Watch::keep(hash),
+            hash: K::Watch::store_hash(hash),
         }
     }
 
@@ -73,13 +81,13 @@ impl<K: StrongRef> Watch for ByContent<K> {
     }
 
     #[inline]
-    fn end(&mut self, queue: &mut Self::Queue) {
-        self.watch.end(queue);
+    fn deregister(&mut self, queue: &mut Self::Queue) {
+        self.watch.deregister(queue);
     }
 
     #[inline]
     fn hash(&self) -> HashValue {
-        self.watch.kept(self.hash)
+        self.watch.stored_hash(self.hash)
     }
 
     #[inline]
@@ -87,9 +95,9 @@ impl<K: StrongRef> Watch for ByContent<K> {
         Some(self.hash())
     }
 
-    fn keep(_: HashValue) {}
+    fn store_hash(_: HashValue) {}
 
-    fn kept(&self, (): ()) -> HashValue {
+    fn stored_hash(&self, (): ()) -> HashValue {
         self.hash()
     }
 

@@ -2,13 +2,13 @@
 
 use super::key::WeakKey;
 
-/// What identifies a key of type `K` in a lookup: a strong pointer, a weak pointer (an expired one
-/// finds nothing), a plain reference to the target, or an [`Addr`](crate::Addr).
+/// Identifies a key of type `K` in a lookup: a strong pointer, a weak pointer (an expired one finds nothing), a
+/// plain reference to the target, or an [`Addr`](crate::Addr).
 ///
-/// Plain references are taken for sized targets that have a size. Two different objects can share a
-/// thin address when one is a field of the other, or when one has no size; therefore `&str`,
-/// `&dyn Trait` and references to zero-sized values are not taken as they are. Where you know that
-/// the reference is to the key itself, say so with [`Addr::of`](crate::Addr::of).
+/// A plain reference is accepted only if its target is sized and not zero-sized. Two different objects can
+/// share a thin address when one is a field of the other, or when one is zero-sized. So `&str`, `&dyn Trait`
+/// and references to zero-sized values are rejected. Where you know that the reference is to the key itself,
+/// use [`Addr::of`](crate::Addr::of).
 ///
 /// ```
 /// use weakly::{Addr, Strong, WeakMap};
@@ -29,7 +29,7 @@ use super::key::WeakKey;
 /// # assert_eq!(plain.name, "a");
 /// ```
 ///
-/// A zero-sized target is refused when the program is compiled:
+/// A zero-sized target is rejected at compile time:
 ///
 /// ```compile_fail
 /// # use weakly::{Strong, WeakMap};
@@ -37,7 +37,9 @@ use super::key::WeakKey;
 /// map.get(&());
 /// ```
 pub trait Identify<K: WeakKey> {
-    /// The address of the key; null if it cannot be in any map.
+    /// Returns the address of the key, or null if it cannot be in any map. The address is that of a live object, or of
+    /// one whose destructor is running: one remembered from before may find the entry of a dead object that is not yet
+    /// reclaimed, or that of another object.
     fn addr(&self) -> *const ();
 }
 

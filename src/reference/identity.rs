@@ -1,4 +1,4 @@
-//! For payloads that contain handles: equality by identity, and an end without recursion.
+//! Helpers for payloads that contain handles: equality by identity, and drop without recursion.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -7,9 +7,9 @@ use core::ops::Deref;
 
 use super::key::WeakKey;
 
-/// A strong pointer that is equal, and hashes equal, to pointers to the same object only: for the
-/// children of an interned term. Where equal children are the same object, comparing their addresses
-/// is comparing them, however deep they are.
+/// A strong pointer that compares and hashes by identity: it equals only pointers to the same object. Use it
+/// for the children of an interned term. Where equal children are the same object, comparing their addresses
+/// compares the children, however deep they are.
 ///
 /// ```
 /// use weakly::{ByIdentity, Interner, Strong};
@@ -64,13 +64,14 @@ impl<K: fmt::Debug> fmt::Debug for ByIdentity<K> {
     }
 }
 
-/// Drops handles, and all that only they keep alive, without recursion: a term of depth a million dies
-/// on a stack of a few frames. For the `Drop` of payloads that own handles of their own kind, whose
-/// drop glue would recurse.
+/// Drops handles, and everything that only they keep alive, without recursion: a term of depth one million is
+/// dropped on a stack of a few frames. Use it in the `Drop` of a payload that owns handles of its own kind,
+/// whose drop glue would recurse.
 ///
-/// `into_inner` is the pointer's own (`Strong::into_inner`, `Arc::into_inner`, …): of handles on
-/// several threads at once exactly one gets the payload. `children` moves the handles out of a payload
-/// that nobody holds any more. O(payloads that die); memory for the handles that wait.
+/// Pass the pointer's own `into_inner` (`Strong::into_inner`, `Arc::into_inner`, …): if several threads drop
+/// the last handles at once, exactly one of them gets the payload. `children` moves the handles out of a
+/// payload that no handle keeps alive any more. O(payloads dropped); allocates memory for the handles that
+/// wait.
 ///
 /// ```
 /// use weakly::{Strong, dismantle};
@@ -100,7 +101,7 @@ pub fn dismantle<K, T, Children>(
     while let Some(handle) = waiting.pop() {
         if let Some(mut payload) = into_inner(handle) {
             waiting.extend(children(&mut payload));
-            // Its own `Drop` finds nobody left, and does not come here again.
+            // The payload's own `Drop` finds no children left, and does not recurse.
         }
     }
 }

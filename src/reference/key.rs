@@ -1,46 +1,46 @@
 //! What a collection needs in order to watch a key.
 //!
-//! [`WeakKey`] and [`Watch`] name each other, and therefore share this file: a key says how collections learn
-//! of its death, and a watch says whose death that is. They are one contract. The other files of the room
-//! go on from here: [`strong`](super::strong) has what can give a strong pointer back besides, and each kind
-//! of watch has a file.
+//! [`WeakKey`] and [`Watch`] refer to each other, so they share this file: a key names the kind of watch by
+//! which collections learn of its death, and a watch names the kind of key it watches. They are one contract.
+//! The other files of the room build on it: [`strong`](super::strong) adds what can return a strong pointer,
+//! and each kind of watch has its own file.
 
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
 
-/// An object that collections can watch, and tell from all others by its address, without keeping it alive:
-/// what a key by identity has to be. Every [`StrongRef`](crate::StrongRef) is one, which can give a strong
-/// pointer back besides.
+/// An object that collections can watch, and identify by its address, without keeping it alive. A key by
+/// identity needs no more. A [`StrongRef`](crate::StrongRef) is a `WeakKey` that can also return a strong
+/// pointer.
 ///
 /// # Safety
-/// * [`addr`](Self::addr) is the same for all pointers to an object, strong or weak, does not change while
+/// * [`addr`](Self::addr) is the same for all pointers to an object, strong or weak. It does not change while
 ///   any of them exists, and differs from that of every other live object of this type.
-/// * With [`Swept`](crate::Swept): while a weak pointer exists, the address is not used for another object,
+/// * With [`Swept`](crate::Swept): while a weak pointer exists, the address is not reused for another object,
 ///   even when the object is dead (the weak pointer pins the allocation).
 /// * With [`Notified`](crate::Notified): `addr` is that of the handle behind [`Notify`](crate::Notify).
 pub unsafe trait WeakKey: Sized {
     /// How collections learn of a death: [`Notified`](crate::Notified) or [`Swept`](crate::Swept).
     type Watch: Watch<Key = Self>;
-    /// The address of the object: data only, never a vtable.
+    /// Returns the address of the object: that of its data, never of a vtable.
     fn addr(this: &Self) -> *const ();
 }
 
-/// How an entry of a collection watches an object, and learns that it is dead: [`Notified`](crate::Notified)
-/// or [`Swept`](crate::Swept). Sealed.
+/// How an entry of a collection watches an object and learns that it is dead: [`Notified`](crate::Notified) or
+/// [`Swept`](crate::Swept). Sealed.
 pub trait Watch: Sized {
-    /// What is watched.
+    /// The object that is watched.
     type Key: WeakKey;
-    /// Where the notices of deaths come in; one for all the entries of a collection.
+    /// Where death notices arrive; one for all the entries of a collection.
     #[doc(hidden)]
     type Queue: NoticeQueue;
-    /// What an entry keyed by content keeps of its hash beside this.
+    /// The part of the hash that an entry keyed by content stores beside the watch.
     #[doc(hidden)]
     type Hash: Copy;
 
-    /// Whether nobody tells of deaths, so that the watches have to be asked one by one.
+    /// Whether no notices come, so that the watches have to be polled one by one.
     #[doc(hidden)]
     const SWEPT: bool = false;
-    /// Whether what fits a key may be another object, which dies on its own.
+    /// Whether a lookup may match another object than the one it was given, which dies on its own.
     #[doc(hidden)]
     const BY_CONTENT: bool = false;
 
@@ -49,38 +49,38 @@ pub trait Watch: Sized {
     /// Watches another object instead, unless it is the same.
     #[doc(hidden)]
     fn rewatch(&mut self, key: &Self::Key, hash: HashValue, queue: &mut Self::Queue);
-    /// There is to be no notice of this watch any more.
+    /// Deregisters: no notice of this watch comes any more.
     #[doc(hidden)]
     #[inline]
-    fn end(&mut self, _: &mut Self::Queue) {}
+    fn deregister(&mut self, _: &mut Self::Queue) {}
 
-    /// The hash under which its entry stands, if it is the entry's key.
+    /// The hash under which the entry is stored, if this watch is its key.
     #[doc(hidden)]
     fn hash(&self) -> HashValue;
-    /// The hash that the notice of a death will have, if there will be one.
+    /// The hash that the death notice will carry, if there will be one.
     #[doc(hidden)]
     #[inline]
     fn hash_of_notice(&self) -> Option<HashValue> {
         None
     }
     #[doc(hidden)]
-    fn keep(hash: HashValue) -> Self::Hash;
-    /// The hash that this was made with.
+    fn store_hash(hash: HashValue) -> Self::Hash;
+    /// The hash that the watch was made with.
     #[doc(hidden)]
-    fn kept(&self, hash: Self::Hash) -> HashValue;
+    fn stored_hash(&self, hash: Self::Hash) -> HashValue;
 
-    /// Whether the object is at this address, or was and no other can be.
+    /// Whether the object is, or was, at this address, and no other object can be.
     #[doc(hidden)]
     fn is_at(&self, addr: *const ()) -> bool;
     #[doc(hidden)]
     fn is_expired(&self) -> bool;
-    /// Whether the notice is that of this watch.
+    /// Whether the notice belongs to this watch.
     #[doc(hidden)]
     #[inline]
     fn is_named_by(&self, _: &<Self::Queue as NoticeQueue>::Notice) -> bool {
         false
     }
-    /// Whether the notice of this watch had come when the queue was [looked](NoticeQueue::look) at.
+    /// Whether the notice of this watch had arrived when [`look`](NoticeQueue::look) was called.
     #[doc(hidden)]
     #[inline]
     fn is_seen(&self, _: &<Self::Queue as NoticeQueue>::Seen) -> bool {

@@ -1,14 +1,14 @@
-//! What can be held weakly, what identifies it, and how its death becomes known.
+//! What can be watched, what identifies it, and how its death becomes known.
 //!
 //! * [`WeakKey`] is what a collection needs in order to watch a key: an address, and the type of a [`Watch`],
-//!   which learns of the death of an object: [`Notified`], if the object announces it, [`Swept`], if it has
-//!   to be asked. With [`ByContent`] around it, the key is told apart by its content instead of its address.
-//! * [`StrongRef`] is what can give a strong pointer back besides, as an [`Upgrade`] does: ours, the standard
-//!   library's, and the user's own.
-//! * [`Identify`] is what a lookup takes for a key.
+//!   which learns of the death of an object: [`Notified`], if a notice arrives, or [`Swept`], if the watch has
+//!   to be polled. [`ByContent`] around a watch keys the entry by content instead of address.
+//! * [`StrongRef`] adds what is needed to return a strong pointer, as an [`Upgrade`] does. Implemented for our
+//!   pointers and the standard library's; users can implement it for theirs.
+//! * [`Identify`] is what a lookup takes as a key.
 //!
-//! The order of the files: `key`, `identify`, `strong`, then `addr`, `notified`, `swept`, `by_content`, and
-//! at the end the pointers.
+//! The order of the files: `key`, `identify`, `strong`, then `addr`, `notified`, `swept`, `by_content`, and at
+//! the end the pointers.
 
 mod addr;
 mod by_content;

@@ -1,4 +1,4 @@
-//! Pointers that announce the deaths of their objects.
+//! Pointers that notify collections of the deaths of their objects.
 
 use core::marker::PhantomData;
 
@@ -8,18 +8,18 @@ use crate::hash::HashValue;
 use crate::ptr::{Flavour, Strong, Weak};
 use crate::queue::{DeadNotice, DeadQueue, Registered, Seen};
 
-/// A [`StrongRef`] that wraps a [`Strong`](crate::Strong) or a [`local::Strong`](crate::local::Strong),
-/// and passes its notices on.
+/// A [`StrongRef`] that wraps a [`Strong`](crate::Strong) or a [`local::Strong`](crate::local::Strong), and
+/// notifies collections through it.
 ///
 /// # Safety
-/// `handle` always returns the handle of the same object for one pointer and its clones, and its
-/// address is what [`WeakKey::addr`](crate::WeakKey::addr) says.
+/// `handle` always returns a handle to the same object for a pointer and its clones, and the address of that
+/// object is what [`WeakKey::addr`](crate::WeakKey::addr) returns.
 pub unsafe trait Notify: StrongRef {
-    /// What the wrapped handle points to.
+    /// The target of the wrapped handle.
     type Pointee: ?Sized;
-    /// Its flavour.
+    /// The flavour of the wrapped handle.
     type Flavour: Flavour;
-    /// The wrapped handle.
+    /// Returns the wrapped handle.
     fn handle(this: &Self) -> &Strong<Self::Pointee, Self::Flavour>;
     /// Wraps a handle.
     fn from_handle(handle: Strong<Self::Pointee, Self::Flavour>) -> Self;
@@ -27,18 +27,19 @@ pub unsafe trait Notify: StrongRef {
     fn from_weak(weak: Weak<Self::Pointee, Self::Flavour>) -> Self::Weak;
 }
 
-/// For pointers that announce their deaths: a death is known at once, and costs what the dead cost.
+/// The watch of pointers that notify: a collection learns of a death at once, and pays only for the deaths that
+/// happen.
 pub struct Notified<K: Notify> {
     watch: Registered<K::Pointee, K::Flavour>,
-    /// It makes pointers on any thread that it gets to: whether it may get there is for them to say, and
-    /// not for the handles that they wrap.
+    /// The watch creates pointers of type `K` on any thread that it is sent to. So the auto traits of `K::Weak`
+    /// decide whether it may be sent there, and not those of the wrapped handles.
     like: PhantomData<K::Weak>,
 }
 
 impl<K: Notify> Watch for Notified<K> {
     type Key = K;
     type Queue = DeadQueue<K::Flavour>;
-    /// It is in the block of the object, beside the count.
+    /// The hash is in the block of the object, beside the count.
     type Hash = ();
 
     #[inline]
@@ -51,7 +52,7 @@ impl<K: Notify> Watch for Notified<K> {
 
     #[inline]
     fn rewatch(&mut self, key: &K, hash: HashValue, queue: &mut Self::Queue) {
-        // Code of the user's: before anything is ended.
+        // User code: it runs before anything is deregistered.
         let handle = K::handle(key);
         if !self.watch.is_on(handle) {
             // The new one first: it may allocate, and that may fail.
@@ -61,7 +62,7 @@ impl<K: Notify> Watch for Notified<K> {
     }
 
     #[inline]
-    fn end(&mut self, queue: &mut Self::Queue) {
+    fn deregister(&mut self, queue: &mut Self::Queue) {
         queue.end(&mut self.watch);
     }
 
@@ -76,10 +77,10 @@ impl<K: Notify> Watch for Notified<K> {
     }
 
     #[inline]
-    fn keep(_: HashValue) {}
+    fn store_hash(_: HashValue) {}
 
     #[inline]
-    fn kept(&self, (): ()) -> HashValue {
+    fn stored_hash(&self, (): ()) -> HashValue {
         self.watch.hash().unwrap_or(HashValue::NONE)
     }
 

@@ -7,8 +7,8 @@ use super::notified::{Notified, Notify};
 use super::strong::{StrongRef, WeakRef};
 use crate::ptr::{Flavour, Strong, Weak};
 
-// SAFETY: the address of the payload is that of the object, which does not move; a block, of which a watch
-// has a share, is never another object's.
+// SAFETY: the address of the payload is that of the object, which does not move. A watch keeps the block
+// allocated, so no other object gets its address.
 unsafe impl<T: ?Sized, F: Flavour> WeakKey for Strong<T, F> {
     type Watch = Notified<Self>;
 

@@ -10,7 +10,7 @@ use super::swept::Swept;
 
 macro_rules! std_pointers {
     ($($strong:path, $weak:path);*) => {$(
-        // SAFETY: the address of the payload does not move, and a weak pointer pins the allocation.
+        // SAFETY: the payload does not move, and a weak pointer pins the allocation.
         unsafe impl<T: ?Sized> WeakKey for $strong {
             type Watch = Swept<Self>;
 

@@ -1,23 +1,25 @@
-//! What can give a strong pointer back: [`StrongRef`], its weak pointer, and what a watch of one can do more
-//! than others. These three name each other as [`WeakKey`] and [`Watch`] do.
+//! What can return a strong pointer: [`StrongRef`], its weak pointer, and [`Upgrade`], what a watch of one can
+//! do beyond other watches. The three refer to each other, as [`WeakKey`] and [`Watch`] do, so they share this
+//! file.
 
 use super::identify::Identify;
 use super::key::{Watch, WeakKey};
 
-/// A strong pointer whose target can be held weakly, as a key or a value: [`Strong`](crate::Strong),
-/// [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or your own.
+/// A strong pointer whose target collections can refer to weakly, as a key or a value:
+/// [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc),
+/// [`Rc`](alloc::rc::Rc), or your own.
 ///
 /// A pointer of your own is one of two kinds:
 ///
-/// * It wraps one of this crate's: choose `type Watch = Notified<Self>` and implement [`Notify`](crate::Notify), and
-///   its deaths are announced as those of the wrapped pointer are.
-/// * It counts by itself, like `Arc`: choose `type Watch = Swept<Self>`. Collections then look for the
-///   dead a few entries at a time.
+/// * It wraps one of this crate's: choose `type Watch = Notified<Self>` and implement
+///   [`Notify`](crate::Notify). Collections are then notified of deaths through the wrapped pointer.
+/// * It counts on its own, like `Arc`: choose `type Watch = Swept<Self>`. Collections then find the dead by
+///   sweeping a few entries at a time.
 ///
-/// A collection of such pointers crosses threads as their [`Weak`](Self::Weak) does.
+/// A collection of such pointers is `Send` and `Sync` as their [`Weak`](Self::Weak) is.
 ///
 /// # Safety
-/// What [`WeakKey`] asks for, of the pointer, its clones and its weak pointers.
+/// The requirements of [`WeakKey`] hold for the pointer, its clones and its weak pointers.
 ///
 /// ```
 /// use weakly::{Identify, Notified, Notify, Strong, StrongRef, Weak, WeakKey, WeakMap, WeakRef};
@@ -28,7 +30,7 @@ use super::key::{Watch, WeakKey};
 /// #[derive(Clone)]
 /// struct WeakNode(Weak<String>);
 ///
-/// // SAFETY: all questions are passed on to `Strong`.
+/// // SAFETY: all calls are forwarded to `Strong`.
 /// unsafe impl WeakKey for Node {
 ///     type Watch = Notified<Self>;
 ///     fn addr(this: &Self) -> *const () { WeakKey::addr(&this.0) }
@@ -45,7 +47,7 @@ use super::key::{Watch, WeakKey};
 ///     fn upgrade(&self) -> Option<Node> { self.0.upgrade().map(Node) }
 ///     fn addr(&self) -> *const () { WeakRef::addr(&self.0) }
 /// }
-/// // SAFETY: `handle` is the one that `addr` speaks of.
+/// // SAFETY: `handle` is the one whose address `addr` returns.
 /// unsafe impl Notify for Node {
 ///     type Pointee = String;
 ///     type Flavour = weakly::Atomic;
@@ -65,35 +67,35 @@ use super::key::{Watch, WeakKey};
 /// assert_eq!(titles.len(), 0);
 /// ```
 pub unsafe trait StrongRef: WeakKey<Watch: Upgrade<Pointer = Self>> {
-    /// What it points to.
+    /// The target type.
     type Target: ?Sized;
-    /// Its weak pointer.
+    /// The weak pointer type.
     type Weak: WeakRef<Strong = Self> + Identify<Self>;
-    /// A weak pointer to the same target.
+    /// Creates a weak pointer to the same target.
     fn downgrade(this: &Self) -> Self::Weak;
 }
 
 /// The weak pointer of a [`StrongRef`].
 ///
 /// # Safety
-/// See [`StrongRef`]. A dead target is never brought back.
+/// See [`StrongRef`]. Once dead, a target stays dead.
 pub unsafe trait WeakRef: Clone {
-    /// Its strong pointer.
+    /// The strong pointer type.
     type Strong: StrongRef<Weak = Self>;
-    /// A strong pointer, while the target lives.
+    /// Returns a strong pointer if the target is live.
     fn upgrade(&self) -> Option<Self::Strong>;
-    /// The address of the target, dead or alive.
+    /// Returns the address of the target, live or dead.
     fn addr(&self) -> *const ();
     /// Whether the target is dead: no upgrade can succeed any more.
     ///
-    /// The default asks by upgrading; if the upgraded pointer turns out to be the last, the target
-    /// dies here. Better ask a count.
+    /// The default tries to upgrade. If the upgraded pointer turns out to be the last, the target dies here.
+    /// Read a count instead if the pointer has one.
     fn is_expired(&self) -> bool {
         self.upgrade().is_none()
     }
 }
 
-/// A watch of an object that still has pointers while it lives. Sealed.
+/// A watch that can return a pointer to the object while it is live. Sealed.
 pub trait Upgrade: Watch<Key = <Self as Upgrade>::Pointer> {
     /// The pointer to the object.
     type Pointer: StrongRef;

@@ -1,15 +1,15 @@
-//! Pointers that do not announce the deaths of their objects.
+//! Pointers that do not notify collections of the deaths of their objects.
 
 use super::key::Watch;
 use super::strong::{StrongRef, Upgrade, WeakRef};
 use crate::hash::HashValue;
 
-/// For pointers that do not announce their deaths: their collections look at a few entries at each
-/// change, and at all before they grow. A dead entry is never shown, but until it is found its value
-/// stays, and it counts.
+/// The watch of pointers that do not notify. Each change to the collection polls a few entries, and a full
+/// sweep precedes growth. A dead entry is never shown, but until a sweep finds it, its value is kept and it
+/// counts.
 pub struct Swept<K: StrongRef>(K::Weak);
 
-/// Its queue is always idle: an entry pins its allocation, so nobody else can have its address.
+/// Its queue is always idle. An entry pins its allocation, so no other object can get its address.
 impl<K: StrongRef> Watch for Swept<K> {
     type Key = K;
     type Queue = ();
@@ -33,16 +33,16 @@ impl<K: StrongRef> Watch for Swept<K> {
     }
 
     #[inline]
-    fn keep(hash: HashValue) -> HashValue {
+    fn store_hash(hash: HashValue) -> HashValue {
         hash
     }
 
     #[inline]
-    fn kept(&self, hash: HashValue) -> HashValue {
+    fn stored_hash(&self, hash: HashValue) -> HashValue {
         hash
     }
 
-    /// The address is pinned, so it is proof enough.
+    /// The address is pinned, so comparing it is enough.
     #[inline]
     fn is_at(&self, addr: *const ()) -> bool {
         WeakRef::addr(&self.0) == addr

@@ -10,7 +10,7 @@ use crate::hash::HashValue;
 use crate::reference::{ByContent, Content, Upgrade, Watch};
 
 impl<K: Content, V: Slot> Table<ByContent<K>, V> {
-    /// The entry whose key lives and has this content, and that key.
+    /// The entry whose key is live and has this content, and that key.
     #[inline]
     pub(crate) fn find_by_content<Q>(
         &self,
@@ -20,20 +20,20 @@ impl<K: Content, V: Slot> Table<ByContent<K>, V> {
     where
         Q: ?Sized + Hash + Equivalent<K::Target>,
     {
-        // Almost always the first of this hash is the one. To compare contents inside the loop would be a
-        // call there, for which each lookup saves its registers.
+        // Almost always the first entry of this hash is the right one. Comparing contents inside the loop would
+        // be a call there, for which every lookup would have to save its registers.
         let entry = self.find(hash, |key| key.hash() == hash)?;
         match entry.key.upgrade() {
-            Some(held) if content.equivalent(K::content(&held)) => Some((entry, held)),
-            other => self.find_behind(hash, content, other),
+            Some(pinned) if content.equivalent(K::content(&pinned)) => Some((entry, pinned)),
+            other => self.find_slow(hash, content, other),
         }
     }
 
-    /// The same, if the first of this hash is another or dead. The `other` is dropped when the table is not
-    /// looked at.
+    /// The slow path: the first entry of this hash has another content or is dead. `other` is dropped first,
+    /// while the table is not borrowed for a search.
     #[cold]
     #[inline(never)]
-    fn find_behind<Q>(
+    fn find_slow<Q>(
         &self,
         hash: HashValue,
         content: &Q,
@@ -43,8 +43,8 @@ impl<K: Content, V: Slot> Table<ByContent<K>, V> {
         Q: ?Sized + Hash + Equivalent<K::Target>,
     {
         drop(other);
-        let mut held = None;
-        let entry = self.find(hash, |key| key.has_content(hash, content, &mut held))?;
-        Some((entry, held?))
+        let mut pinned = None;
+        let entry = self.find(hash, |key| key.has_content(hash, content, &mut pinned))?;
+        Some((entry, pinned?))
     }
 }

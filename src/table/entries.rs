@@ -1,4 +1,4 @@
-//! The entries of a table: what is stored, found and taken out.
+//! The table itself: how entries are stored, found and removed.
 
 use core::ptr;
 use hashbrown::{HashTable, hash_table};
@@ -11,20 +11,20 @@ use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
 use crate::sync;
 
-/// Buckets of a table that is larger than the caches next to a processor: its lookups wait for memory.
+/// A table with this many buckets does not fit into a core's own caches: its lookups wait for memory.
 const LARGE: usize = 1 << 14;
 
-/// Entries, and how their deaths become known.
+/// Entries, and the queues by which the table learns of their deaths.
 pub(crate) struct Table<K: Slot, V: Slot> {
-    // Before the deaths: an entry's watch ends before its queue does.
+    // Before the queues: an entry's watch is dropped before its queue is.
     pub(super) entries: HashTable<Entry<K, V>>,
     pub(super) keys: K::Queue,
     pub(super) values: V::Queue,
-    /// What the dead leave goes here, and nowhere else.
+    /// Takes what dead entries leave; nothing else does.
     pub(super) kept: Kept<Remains<K, V>>,
-    /// The bucket at which the next sweep and the next `pop` begin.
-    pub(super) hand: usize,
-    /// Where the buckets end and their tags begin, when an entry was last put in: a hint for
+    /// The bucket at which the next sweep or `pop` begins.
+    pub(super) sweep_position: usize,
+    /// The address where the buckets end and their tags begin, as of the last insert: a hint for
     /// [`prefetch`](Self::prefetch).
     pub(super) tags: usize,
 }
@@ -36,20 +36,20 @@ impl<K: Slot, V: Slot> Table<K, V> {
             keys: K::Queue::NONE,
             values: V::Queue::NONE,
             kept: Kept::new(),
-            hand: 0,
+            sweep_position: 0,
             tags: 0,
         }
     }
 
-    /// Lets the processor fetch the lines in which an entry of this hash is likely to be. A hint: `tags` may
-    /// be that of a table that has been replaced, and hashbrown may lay its table out in another way.
+    /// Prefetches the cache lines in which an entry of this hash is likely to be. Only a hint: `tags` may
+    /// belong to a table that has been replaced, and hashbrown may change its layout.
     #[inline(always)]
     pub(super) fn prefetch(&self, hash: HashValue) {
         let bucket = self.prefetch_home(hash);
         sync::prefetch(ptr::without_provenance(self.tags.wrapping_add(bucket)));
     }
 
-    /// The same without its tag: the place where it is unless others have it.
+    /// Prefetches the entry without its tag, at its home bucket, where it is unless that was occupied.
     #[inline(always)]
     fn prefetch_home(&self, hash: HashValue) -> usize {
         let bucket = hash.get() as usize & self.entries.num_buckets().wrapping_sub(1);
@@ -81,7 +81,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
     ) -> Option<&Entry<K, V>> {
-        // The tags and the entries of a large table are on two cold lines: not one after the other.
+        // In a large table the tags and the entries are on two cold lines: load them together, not one after
+        // the other.
         if self.entries.num_buckets() >= LARGE {
             self.prefetch_home(hash);
         }
@@ -97,7 +98,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.entries.find_mut(hash.get(), |entry| eq(&entry.key))
     }
 
-    /// Takes an entry out if `wanted` has something to say of it.
+    /// Removes an entry if `wanted` returns something for it.
     #[inline]
     pub(crate) fn remove_if<R>(
         &mut self,
@@ -109,11 +110,11 @@ impl<K: Slot, V: Slot> Table<K, V> {
         let entry = found.ok()?;
         let answer = wanted(entry.get())?;
         let mut entry = entry.remove().0;
-        entry.end(&mut self.keys, &mut self.values);
+        entry.deregister(&mut self.keys, &mut self.values);
         Some((answer, entry))
     }
 
-    /// Takes out the entry of a bucket, if there is one and `take` can use it.
+    /// Removes the entry of a bucket, if there is one and `take` returns something for it.
     pub(super) fn take_at<R>(
         &mut self,
         bucket: usize,
@@ -122,17 +123,17 @@ impl<K: Slot, V: Slot> Table<K, V> {
         let mut entry = self.entries.get_bucket_entry(bucket).ok()?;
         let taken = take(entry.get_mut())?;
         let mut entry = entry.remove().0;
-        entry.end(&mut self.keys, &mut self.values);
+        entry.deregister(&mut self.keys, &mut self.values);
         Some((taken, entry))
     }
 
-    /// All entries, the dead ones too.
+    /// All entries, the dead ones included.
     #[inline]
     pub(crate) fn iter(&self) -> hash_table::Iter<'_, Entry<K, V>> {
         self.entries.iter()
     }
 
-    /// All entries, the dead ones too.
+    /// All entries, the dead ones included.
     #[inline]
     pub(crate) fn iter_mut(&mut self) -> hash_table::IterMut<'_, Entry<K, V>> {
         self.entries.iter_mut()

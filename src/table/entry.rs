@@ -1,4 +1,4 @@
-//! An entry, and what it leaves.
+//! An entry, and what it leaves when it is dead.
 
 use super::slot::Slot;
 
@@ -8,7 +8,7 @@ pub(crate) struct Entry<K, V> {
     pub(crate) value: V,
 }
 
-/// What a dead entry leaves: what the collection owns of it.
+/// What a dead entry leaves: the slots that the collection owns.
 pub(crate) type Remains<K, V> = (<K as Slot>::Remains, <V as Slot>::Remains);
 
 impl<K: Slot, V: Slot> Entry<K, V> {
@@ -17,14 +17,15 @@ impl<K: Slot, V: Slot> Entry<K, V> {
         self.key.is_stale() || self.value.is_stale()
     }
 
-    /// It is unlinked, or about to be dropped: there is to be no notice of it any more.
+    /// Deregisters both slots: the entry is unlinked, or about to be dropped, and no notice of it may come any
+    /// more.
     #[inline]
-    pub(crate) fn end(&mut self, keys: &mut K::Queue, values: &mut V::Queue) {
-        self.key.end(keys);
-        self.value.end(values);
+    pub(crate) fn deregister(&mut self, keys: &mut K::Queue, values: &mut V::Queue) {
+        self.key.deregister(keys);
+        self.value.deregister(values);
     }
 
-    /// It is unlinked, dead, and has ended.
+    /// Turns an entry into what it leaves. It is unlinked, dead and deregistered.
     pub(super) fn into_remains(self) -> Remains<K, V> {
         (self.key.into_remains(), self.value.into_remains())
     }

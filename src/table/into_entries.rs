@@ -1,12 +1,12 @@
-//! Entries by value: the table goes along, so that a forgotten iterator leaks all of it, and leaves no
-//! registration without its queue.
+//! Iteration by value. The iterator owns the table: if it is forgotten, all of the table leaks, and no
+//! registration outlives its queue.
 
 use super::entries::Table;
 use super::entry::Entry;
 use super::slot::Slot;
 use super::sweep::Walk;
 
-/// All entries of a table, the dead ones too.
+/// All entries of a table by value, the dead ones included.
 pub(crate) struct IntoEntries<K: Slot, V: Slot> {
     table: Table<K, V>,
     walk: Walk,
@@ -20,7 +20,8 @@ impl<K: Slot, V: Slot> IntoEntries<K, V> {
         }
     }
 
-    /// Takes out the next entry that `take` can use; those that it cannot go.
+    /// Removes the next entry for which `take` returns something. Those that it skips are
+    /// dropped with the table.
     pub(crate) fn next<R>(
         &mut self,
         take: impl FnMut(&mut Entry<K, V>) -> Option<R>,

@@ -1,4 +1,4 @@
-//! What becomes of what a dead entry owns: it is destroyed at once, or kept until it is asked for.
+//! What a dead entry leaves: destroyed at once, or kept until it is asked for.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,7 @@ use super::reclaim::Reclaim;
 
 /// The policy, and what has been kept.
 pub(crate) struct Kept<R>(
-    /// None if nothing is to be kept.
+    /// `None` if nothing is kept.
     Option<Vec<R>>,
 );
 
@@ -22,8 +22,8 @@ impl<R> Kept<R> {
         }
     }
 
-    /// If nothing is to be kept any more, what is kept goes. Should a destructor panic, the policy is as
-    /// before.
+    /// Sets the policy. If nothing is to be kept any more, destroys what is kept. If a destructor panics, the
+    /// policy stays as it was.
     pub(super) fn set_policy(&mut self, policy: Reclaim) {
         match policy {
             Reclaim::OnRequest => _ = self.0.get_or_insert_with(Vec::new),
@@ -34,8 +34,8 @@ impl<R> Kept<R> {
         }
     }
 
-    /// What an entry has left that is unlinked because it is dead. The caller's table is whole: this may
-    /// run a destructor.
+    /// Takes what an entry leaves that was unlinked because it is dead. The caller's table is consistent: this
+    /// may run a destructor.
     #[inline]
     pub(super) fn reclaim(&mut self, remains: R) {
         match &mut self.0 {
@@ -44,13 +44,13 @@ impl<R> Kept<R> {
         }
     }
 
-    /// Gives out one of what is kept.
+    /// Takes one of those that are kept.
     #[inline]
     pub(super) fn take(&mut self) -> Option<R> {
         self.0.as_mut()?.pop()
     }
 
-    /// Destroys what is kept. One by one: should a destructor panic, the rest is still kept.
+    /// Destroys what is kept, one by one: if a destructor panics, the rest is still kept.
     pub(super) fn clear(&mut self) {
         while self.take().is_some() {}
     }

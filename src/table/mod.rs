@@ -1,15 +1,17 @@
 //! The one table behind all the collections: entries whose slots may die.
 //!
-//! It knows no hasher and no pointer: hashes come in as [`HashValue`](crate::hash::HashValue), what they hold as [`Slot`]s. The one that it
-//! is given to move an entry must lead where the entry's notice will look ([`Slot::hash_of_notice`]):
-//! a notice that misses its entry is taken for a late one, and frees a hook that is still in use. It never
-//! runs code of a user while an entry is half in: an entry is unlinked first, and what is left of it
-//! is dropped when the table is whole again. A value's destructor that kills the next key only makes
-//! the next notice; it is the loops here that go on, not the stack.
+//! The table knows no hasher and no pointer: hashes come in as [`HashValue`](crate::hash::HashValue), keys and
+//! values as [`Slot`]s. The hash by which it moves an entry must be the one that the entry's notice will carry
+//! ([`Slot::hash_of_notice`]): a notice that misses its entry is taken for a late one, and frees a hook that is
+//! still in use.
+//!
+//! The table never runs user code while an entry is half inserted or half removed: it unlinks an entry first,
+//! and drops what is left of it when the table is consistent again. If a value's destructor kills the next key,
+//! that only creates the next notice: the loops here handle it, without recursion.
 
 //!
-//! The order of the files: `slot`, `entry`; `reclaim`, `kept`; `entries`, which has the table itself; `notices` and
-//! `sweep`, by which the dead are found; `upkeep`; and on top of it the ways in and out: `place`, `by_content`,
+//! The order of the files: `slot`, `entry`; `reclaim`, `kept`; `entries`, which has the table itself; `notices`
+//! and `sweep`, which find the dead; `upkeep`; and on top of these the ways in and out: `place`, `by_content`,
 //! `into_entries`.
 
 mod by_content;

@@ -1,4 +1,4 @@
-//! The entries that are announced dead: how many they are, and how they go.
+//! Entries with a pending death notice: counting and unlinking them.
 
 use hashbrown::HashTable;
 
@@ -7,19 +7,19 @@ use super::entry::{Entry, Remains};
 use super::slot::{NoticeOf, Slot};
 use crate::queue::NoticeQueue;
 
-/// How many notices an operation drains: more than one, so that the dead never accumulate under a
-/// caller who only inserts; few, so that no caller pays for everybody's dead.
+/// How many notices one operation drains: more than one, so that the dead never accumulate under a caller that
+/// only inserts; few, so that no call pays for all the dead.
 const NOTICES: usize = 16;
 
 impl<K: Slot, V: Slot> Table<K, V> {
-    /// Entries that are not announced dead.
+    /// The number of entries without a pending notice.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.entries.len().saturating_sub(self.notified())
     }
 
-    /// Entries that are announced dead. O(notices that have come since the last call), or O(notices) if both
-    /// sides have some.
+    /// The number of entries with a pending notice. O(notices that have come since the last call), or
+    /// O(notices) if both keys and values have some.
     #[inline]
     pub(crate) fn notified(&self) -> usize {
         if self.keys.is_idle() {
@@ -31,15 +31,15 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.notified_by_both()
     }
 
-    /// An entry both of whose sides have a notice counts once.
+    /// Counts an entry once whose key and value both have a notice.
     #[cold]
     fn notified_by_both(&self) -> usize {
-        let (mut announced, seen) = self.values.look();
+        let (mut notified, seen) = self.values.look();
         for notice in self.keys.iter() {
             let entry = self.find_named(&notice);
-            announced += usize::from(entry.is_none_or(|entry| !entry.value.is_seen(&seen)));
+            notified += usize::from(entry.is_none_or(|entry| !entry.value.is_seen(&seen)));
         }
-        announced
+        notified
     }
 
     fn find_named(&self, notice: &NoticeOf<K>) -> Option<&Entry<K, V>> {
@@ -48,7 +48,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             .find(hash, |entry| entry.key.is_named_by(notice))
     }
 
-    /// Entries that are announced dead, and those of which something is kept.
+    /// The number of entries with a pending notice, and of those of which something is kept.
     #[inline]
     pub(crate) fn pending(&self) -> usize {
         self.notified() + self.kept.len()
@@ -59,8 +59,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.keys.is_idle() && self.values.is_idle()
     }
 
-    /// The beginning of an operation that changes the table only if it does not find something: it buries
-    /// a few of those who have announced their death, and searches for none.
+    /// Reclaims a few entries with pending notices, without a sweep. For the beginning of an operation that
+    /// changes the table only if it finds nothing.
     #[inline]
     pub(crate) fn reclaim_some_notified(&mut self) {
         if !self.is_idle() {
@@ -68,10 +68,10 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    /// The beginning of an insert that ends with [`tend`](Self::tidy): the entry of the first notice is
-    /// fetched while the insert does its own work.
+    /// Prefetches the entry of the first notice. For the beginning of an insert that ends with
+    /// [`tidy`](Self::tidy): the entry arrives while the insert does its own work.
     #[inline]
-    pub(crate) fn look_ahead(&mut self) {
+    pub(crate) fn prefetch_notified(&mut self) {
         if let Some(hash) = self.keys.peek() {
             self.prefetch(hash);
         }
@@ -93,14 +93,14 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    /// Buries all entries that are announced dead.
+    /// Reclaims all entries with pending notices.
     pub(super) fn reclaim_notified(&mut self) {
         while !self.is_idle() {
             self.reclaim_some();
         }
     }
 
-    /// Unlinks the next entry that is announced dead, and returns what it leaves.
+    /// Unlinks the next entry with a pending notice, and returns what it leaves.
     #[inline(always)]
     pub(super) fn unlink_notified(&mut self) -> Option<Remains<K, V>> {
         let Table {
@@ -111,17 +111,17 @@ impl<K: Slot, V: Slot> Table<K, V> {
         } = self;
         let named = |entry: &Entry<K, V>, notice: &_| entry.key.is_named_by(notice);
         if let Some(mut entry) = unlink_next(keys, entries, named) {
-            entry.value.end(values);
+            entry.value.deregister(values);
             return Some(entry.into_remains());
         }
         let named = |entry: &Entry<K, V>, notice: &_| entry.value.is_named_by(notice);
         let mut entry = unlink_next(values, entries, named)?;
-        entry.key.end(keys);
+        entry.key.deregister(keys);
         Some(entry.into_remains())
     }
 }
 
-/// Unlinks the entry of the next notice. `named` says which it is.
+/// Unlinks the entry of the next notice. `named` returns whether an entry is the notice's.
 #[inline(always)]
 fn unlink_next<D: NoticeQueue, E>(
     deaths: &mut D,
@@ -130,10 +130,10 @@ fn unlink_next<D: NoticeQueue, E>(
 ) -> Option<E> {
     while let Some(notice) = deaths.next() {
         let found = entries.find_entry(D::hash(&notice).get(), |entry| named(entry, &notice));
-        // (Not found is only what was leaked.)
+        // (Only a leaked entry is not found.)
         let entry = found.ok().map(|entry| entry.remove().0);
-        // Before anything else that the entry owns is destroyed: the block's memory is warm, and will be
-        // wanted.
+        // Before anything else that the entry owns is destroyed: the block's memory is in the cache, and will
+        // be reused.
         deaths.finish(notice);
         if entry.is_some() {
             return entry;

@@ -1,4 +1,4 @@
-//! A place in the table: where an entry is, or where it would go.
+//! A place in the table: where an entry is, or where it would be inserted.
 
 use hashbrown::hash_table;
 
@@ -7,7 +7,7 @@ use super::entry::Entry;
 use super::slot::Slot;
 use crate::hash::HashValue;
 
-/// Where a key is, or would go.
+/// Where a key is, or would be inserted.
 pub(crate) enum Place<'a, K: Slot, V: Slot, R> {
     Found(Found<'a, K, V>, R),
     Vacant(Vacant<'a, K, V>),
@@ -19,13 +19,13 @@ pub(crate) struct Found<'a, K: Slot, V: Slot> {
     registrar: Registrar<'a, K, V>,
 }
 
-/// A place for an entry.
+/// A free place for an entry.
 pub(crate) struct Vacant<'a, K: Slot, V: Slot> {
     place: hash_table::VacantEntry<'a, Entry<K, V>>,
     registrar: Registrar<'a, K, V>,
 }
 
-/// What it takes to watch for the deaths of an entry's sides.
+/// What is needed to register the slots of an entry.
 pub(crate) struct Registrar<'a, K: Slot, V: Slot> {
     pub(crate) hash: HashValue,
     pub(crate) keys: &'a mut K::Queue,
@@ -34,15 +34,15 @@ pub(crate) struct Registrar<'a, K: Slot, V: Slot> {
 }
 
 impl<K: Slot, V: Slot> Table<K, V> {
-    /// The place of a key, with room for it. `eq` says whether an entry is the key's; `recognise`, whether
-    /// it is alive. One that is not has a value that has died. It goes now, its place is taken over, and
-    /// its notice will be late. The caller lets the dead go before or after ([`tend`](Self::tidy)).
+    /// Finds the place of a key, with room for it. `eq` returns whether an entry is the key's, `pin`
+    /// whether it is live. If it is not, its value has died: the entry is removed now, its place is reused, and
+    /// its notice will be late. The caller reclaims the dead before or after ([`tidy`](Self::tidy)).
     #[inline]
     pub(crate) fn place<R>(
         &mut self,
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
-        recognise: impl FnOnce(&Entry<K, V>) -> Option<R>,
+        pin: impl FnOnce(&Entry<K, V>) -> Option<R>,
         hasher: impl Fn(&Entry<K, V>) -> HashValue,
     ) -> Place<'_, K, V, R> {
         if self.is_short_of(1) {
@@ -61,12 +61,12 @@ impl<K: Slot, V: Slot> Table<K, V> {
             tags: &mut self.tags,
         };
         let place = match place {
-            hash_table::Entry::Occupied(entry) => match recognise(entry.get()) {
-                Some(recognised) => return Place::Found(Found { entry, registrar }, recognised),
+            hash_table::Entry::Occupied(entry) => match pin(entry.get()) {
+                Some(pinned) => return Place::Found(Found { entry, registrar }, pinned),
                 None => {
                     let (mut dead, place) = entry.remove();
-                    dead.end(registrar.keys, registrar.values);
-                    // The table is whole: what the dead one leaves may be dropped here.
+                    dead.deregister(registrar.keys, registrar.values);
+                    // The table is consistent: what the dead entry leaves may be dropped here.
                     self.kept.reclaim(dead.into_remains());
                     place
                 }
@@ -78,7 +78,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
 }
 
 impl<'a, K: Slot, V: Slot> Vacant<'a, K, V> {
-    /// Fills the place.
+    /// Inserts an entry.
     #[inline]
     pub(crate) fn fill(
         mut self,
@@ -107,7 +107,7 @@ impl<'a, K: Slot, V: Slot> Found<'a, K, V> {
         self.entry.get_mut()
     }
 
-    /// The entry, and what it takes to change its sides.
+    /// The entry, and what is needed to change its slots.
     #[inline]
     pub(crate) fn change(&mut self) -> (&mut Entry<K, V>, &mut Registrar<'a, K, V>) {
         (self.entry.get_mut(), &mut self.registrar)
@@ -121,7 +121,7 @@ impl<'a, K: Slot, V: Slot> Found<'a, K, V> {
     #[inline]
     pub(crate) fn remove(self) -> Entry<K, V> {
         let mut entry = self.entry.remove().0;
-        entry.end(self.registrar.keys, self.registrar.values);
+        entry.deregister(self.registrar.keys, self.registrar.values);
         entry
     }
 }

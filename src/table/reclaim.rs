@@ -1,14 +1,14 @@
 //! When a collection destroys what its dead entries own.
 
-/// When a collection destroys what its dead entries own: the values of dead keys, the keys of dead values.
-/// Set it with the collection's `set_reclaim`. It says nothing about when an entry is dead: from the death
-/// on it is not found, and with [`Strong`](crate::Strong) not counted, under either policy.
+/// When a collection destroys what its dead entries own: the values of dead keys, the keys of dead values. Set
+/// it with the collection's `set_reclaim`. The policy does not change when an entry is dead: from the moment of
+/// the death no lookup finds it, and, with [`Strong`](crate::Strong), `len` does not count it.
 ///
-/// [`OnRequest`](Self::OnRequest) is for collections that are in a [`RefCell`](core::cell::RefCell) or
-/// behind a lock, and own things whose destructors use the same collection. With
-/// [`OnUse`](Self::OnUse) an `insert` may destroy one of them while the collection is borrowed for the
-/// insert, and the destructor finds it borrowed. On request no destructor runs while it is borrowed, if
-/// what the dead leave is taken out first and dropped when the borrow has ended:
+/// Use [`OnRequest`](Self::OnRequest) for collections that are in a [`RefCell`](core::cell::RefCell) or behind
+/// a lock, and own things whose destructors use the same collection. With [`OnUse`](Self::OnUse) an `insert`
+/// may destroy such a thing while the collection is borrowed for the insert, and the destructor finds it
+/// borrowed. On request, no destructor runs while the collection is borrowed, if you take out what the dead
+/// leave and drop it after the borrow has ended:
 ///
 /// ```
 /// use std::cell::RefCell;
@@ -45,15 +45,15 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Reclaim {
-    /// Operations that may change the collection destroy it, a few entries at a time. (With `Arc`, which tells
-    /// nobody, reads of collections that threads share do so too, now and then.)
+    /// Operations that may change the collection destroy it, a few entries at a time. (For `Arc`, which sends
+    /// no notices, reads of collections that threads share occasionally do so too.)
     #[default]
     OnUse,
-    /// Only `purge`, `drain_dead` (which hands it out), `clear` and the end of the collection do.
-    /// Other operations keep it. (The end: dropping it, or turning it into an iterator. To go back to
+    /// Only `purge`, `drain_dead` (which returns it), `clear` and the end of the collection destroy it. Other
+    /// operations keep it. (The end: dropping the collection, or turning it into an iterator. Going back to
     /// [`OnUse`](Self::OnUse) ends the policy, and destroys what has been kept.)
     ///
-    /// The entries themselves go as ever, so that the table does not grow for the sake of the dead; but
-    /// what they own takes memory until it is asked for. To keep it is O(1) amortised; `pending_dead` counts it.
+    /// The entries themselves are still removed, so the table does not grow because of the dead. But what they
+    /// own takes memory until it is asked for. Keeping it is O(1) amortised; `pending_dead` counts it.
     OnRequest,
 }

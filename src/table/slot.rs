@@ -1,66 +1,67 @@
-//! The slots of an entry, and how the table learns of their death.
+//! The slots of an entry, and how the table learns of their deaths.
 
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
 use crate::reference::Watch;
 
-/// One side of an entry: what the collection [owns](Owned), or watches. What has a default is for what never
-/// dies.
+/// One side of an entry, the key or the value: something that the collection [owns](Owned), or a watch. The
+/// defaults are for slots that never die.
 pub trait Slot: Sized {
-    /// What the table keeps to learn of deaths; one for all the entries of a table.
+    /// The queue where death notices arrive; one for all the entries of a table.
     type Queue: NoticeQueue;
 
-    /// What it leaves when its entry is dead: what the collection owns, if it does.
+    /// What the slot leaves when its entry is dead: what the collection owns, or nothing.
     type Remains;
 
-    /// Whether nobody tells the table of deaths, so that it has to ask the slots one by one.
+    /// Whether no notices come, so that the table has to poll the slots one by one.
     const SWEPT: bool = false;
 
-    /// Whether a slot that fits a key may be another object's, which dies on its own.
+    /// Whether a lookup may match another object than the one it was given, which dies on its own.
     const BY_CONTENT: bool = false;
 
-    /// The hash that the notice of this slot's death will name, if there will be one. The entry is to
-    /// stay where that hash leads, whatever the other side says by then.
+    /// The hash that the death notice of this slot will carry, if there will be one. The entry has to stay
+    /// where that hash leads, whatever hash the other slot gives later.
     #[inline]
     fn hash_of_notice(&self) -> Option<HashValue> {
         None
     }
 
-    /// Whether its object is dead, announced or not.
+    /// Whether the object is dead, notified or not.
     #[inline]
     fn is_expired(&self) -> bool {
         false
     }
 
-    /// Whether the entry is to go, of a slot that is swept: its object is dead.
+    /// Whether a sweep should reclaim the entry: the slot is swept, and its object is dead.
     #[inline]
     fn is_stale(&self) -> bool {
         Self::SWEPT && self.is_expired()
     }
 
-    /// The entry is unlinked, or about to be dropped: there is to be no notice of this side any more.
+    /// Deregisters: the entry is unlinked, or about to be dropped, and no notice of this slot may come any
+    /// more.
     #[inline]
-    fn end(&mut self, _: &mut Self::Queue) {}
+    fn deregister(&mut self, _: &mut Self::Queue) {}
 
-    /// Whether the notice is that of this slot.
+    /// Whether the notice belongs to this slot.
     #[inline]
     fn is_named_by(&self, _: &NoticeOf<Self>) -> bool {
         false
     }
 
-    /// Whether the notice of this slot had come when the table [looked](NoticeQueue::look).
+    /// Whether the notice of this slot had arrived when the table called [`look`](NoticeQueue::look).
     #[inline]
     fn is_seen(&self, _: &<Self::Queue as NoticeQueue>::Seen) -> bool {
         false
     }
 
-    /// The slot is unlinked, since its entry is dead, and has ended.
+    /// Turns the slot into what it leaves. It is unlinked, since its entry is dead, and deregistered.
     fn into_remains(self) -> Self::Remains;
 }
 
 pub(super) type NoticeOf<S> = <<S as Slot>::Queue as NoticeQueue>::Notice;
 
-/// A side of an entry that the collection owns.
+/// A slot that the collection owns.
 pub struct Owned<T>(pub(crate) T);
 
 /// It never dies.
@@ -93,8 +94,8 @@ impl<W: Watch> Slot for W {
     }
 
     #[inline]
-    fn end(&mut self, queue: &mut Self::Queue) {
-        Watch::end(self, queue);
+    fn deregister(&mut self, queue: &mut Self::Queue) {
+        Watch::deregister(self, queue);
     }
 
     #[inline(always)]

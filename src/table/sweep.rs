@@ -1,36 +1,37 @@
-//! Finding the dead among sides that do not tell, a few buckets at a time; and any entry at all.
+//! Sweeping for the dead among slots that send no notices, a few buckets at a time; and removing arbitrary
+//! entries.
 
 use super::entries::Table;
 use super::entry::{Entry, Remains};
 use super::slot::Slot;
 
-/// How many buckets an operation looks at. The hand goes round a table of n buckets in n / 16
-/// operations, so the dead are at most a sixteenth of the inserts of a round behind.
+/// How many buckets one operation sweeps. A sweep passes over a table of n buckets in n / 16 operations, so at
+/// most n / 16 inserts go by before it finds a dead entry.
 const BUCKETS: usize = 16;
 
-/// A walk over all buckets, once.
+/// A single pass over all buckets.
 pub(crate) struct Walk(usize);
 
-/// A search for the dead that ends when a whole round over the table has found nobody: a death that
-/// another one caused may lie behind us.
+/// A search for the dead. It ends when a whole pass over the table has found none: a death that another death
+/// caused may lie behind the current position.
 pub(crate) struct Search {
     bucket: usize,
-    in_vain: usize,
+    since_found: usize,
 }
 
 impl<K: Slot, V: Slot> Table<K, V> {
-    /// Whether the dead have to be looked for.
+    /// Whether the table has to sweep for the dead.
     pub(super) const SWEPT: bool = K::SWEPT || V::SWEPT;
 
-    /// Looks at the next few buckets.
+    /// Sweeps the next few buckets.
     pub(super) fn sweep_some(&mut self) {
         for _ in 0..BUCKETS.min(self.entries.num_buckets()) {
-            let bucket = self.turn();
+            let bucket = self.advance();
             self.reclaim_dead_at(bucket);
         }
     }
 
-    /// Looks at all the buckets, once.
+    /// Sweeps all the buckets, once.
     pub(super) fn sweep_once(&mut self) {
         for bucket in 0..self.entries.num_buckets() {
             self.reclaim_dead_at(bucket);
@@ -39,12 +40,12 @@ impl<K: Slot, V: Slot> Table<K, V> {
 
     /// Unlinks the next dead entry that a search finds.
     pub(super) fn search_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
-        while Self::SWEPT && search.in_vain < self.entries.num_buckets() {
+        while Self::SWEPT && search.since_found < self.entries.num_buckets() {
             let found = self.unlink_dead_at(search.bucket);
             search.bucket = (search.bucket + 1) % self.entries.num_buckets();
-            search.in_vain += 1;
+            search.since_found += 1;
             if found.is_some() {
-                search.in_vain = 0;
+                search.since_found = 0;
                 return found;
             }
         }
@@ -63,7 +64,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         Some(entry.into_remains())
     }
 
-    /// Takes out the next entry of a walk that `take` can use.
+    /// Removes the next entry of a pass for which `take` returns something.
     pub(crate) fn take_next<R>(
         &mut self,
         walk: &mut Walk,
@@ -79,14 +80,14 @@ impl<K: Slot, V: Slot> Table<K, V> {
         None
     }
 
-    /// Takes any entry out that `take` can use. Calls in a row visit every bucket once: they go on
-    /// where the last one stopped.
+    /// Removes some entry for which `take` returns something. Consecutive calls visit every bucket once: each
+    /// continues where the last one stopped.
     pub(crate) fn pop<R>(
         &mut self,
         mut take: impl FnMut(&mut Entry<K, V>) -> Option<R>,
     ) -> Option<(R, Entry<K, V>)> {
         for _ in 0..self.entries.num_buckets() {
-            let bucket = self.turn();
+            let bucket = self.advance();
             let taken = self.take_at(bucket, &mut take);
             if taken.is_some() {
                 return taken;
@@ -95,15 +96,15 @@ impl<K: Slot, V: Slot> Table<K, V> {
         None
     }
 
-    /// The bucket under the hand; the hand moves on.
-    fn turn(&mut self) -> usize {
-        let bucket = self.hand;
-        self.hand = if bucket + 1 < self.entries.num_buckets() {
+    /// Returns the sweep position, and advances it.
+    fn advance(&mut self) -> usize {
+        let bucket = self.sweep_position;
+        self.sweep_position = if bucket + 1 < self.entries.num_buckets() {
             bucket + 1
         } else {
             0
         };
-        // After the table has shrunk, the hand may be outside for a moment: nobody is there.
+        // After the table has shrunk, the position may be out of range once: there is no entry then.
         bucket
     }
 }
@@ -118,7 +119,7 @@ impl Search {
     pub(crate) const fn new() -> Self {
         Search {
             bucket: 0,
-            in_vain: 0,
+            since_found: 0,
         }
     }
 }

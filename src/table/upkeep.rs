@@ -1,4 +1,4 @@
-//! What keeps a table in order: the dead go, and it grows, shrinks and ends.
+//! Maintenance of a table: reclaiming the dead, growing, shrinking and clearing.
 
 use alloc::collections::TryReserveError;
 use core::mem;
@@ -11,7 +11,7 @@ use super::sweep::Search;
 use crate::hash::HashValue;
 
 impl<K: Slot, V: Slot> Table<K, V> {
-    /// The beginning of every operation that may change the table: buries a few of the dead.
+    /// Reclaims a few of the dead. Every operation that may change the table does this.
     #[inline]
     pub(crate) fn tidy(&mut self) {
         self.reclaim_some_notified();
@@ -20,7 +20,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    /// Buries all the dead; and those whom that kills, if what they leave is not kept.
+    /// Reclaims all the dead, and the entries that die of that, unless what the dead leave is kept.
     fn reclaim_all(&mut self) {
         let mut search = Search::new();
         while let Some(remains) = self.unlink_dead(&mut search) {
@@ -28,24 +28,24 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    /// Unlinks the next dead entry: those who announce their death first, then those for whom one has
-    /// to search. None if nobody is dead.
+    /// Unlinks the next dead entry: first those with pending notices, then those that a search finds. `None` if
+    /// none is dead.
     fn unlink_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
         self.unlink_notified().or_else(|| self.search_dead(search))
     }
 
-    /// Destroys what all the dead leave or have left, and those whom that kills.
+    /// Destroys what dead entries leave or have left, and reclaims the entries that die of that.
     pub(crate) fn purge(&mut self) {
         let mut search = Search::new();
         while self.take_dead(&mut search).is_some() {}
     }
 
-    /// Gives out what some dead entry leaves or has left. None if nobody is dead.
+    /// Returns what some dead entry leaves or has left. `None` if none is dead.
     pub(crate) fn take_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
         self.kept.take().or_else(|| self.unlink_dead(search))
     }
 
-    /// Makes room for `additional` entries, and if it has to grow for that, buries the dead first.
+    /// Makes room for `additional` entries. If the table has to grow, reclaims the dead first.
     pub(crate) fn reserve(
         &mut self,
         additional: usize,
@@ -65,17 +65,17 @@ impl<K: Slot, V: Slot> Table<K, V> {
     ) -> Result<(), TryReserveError> {
         if self.is_short_of(additional) {
             self.reclaim_all();
-            // `alloc` keeps its error's constructors to itself: ask a collection of its own.
+            // `alloc` does not let others construct its error: take it from a collection of `alloc`'s.
             self.entries
                 .try_reserve(additional, |entry| hasher(entry).get())
-                .map_err(|_| refusal())?;
+                .map_err(|_| capacity_error())?;
         }
         Ok(())
     }
 
-    /// The beginning of an insert: room for one more. When the table is full, the dead go first, and
-    /// it grows only if that has not freed a quarter of it: so a table whose keys come and go does not
-    /// grow, and the look at all the entries is paid for by the inserts since the last.
+    /// Makes room for one more entry, at the beginning of an insert. A full table reclaims its dead first, and
+    /// grows only if that has not freed a quarter of it. So a table whose keys come and go does not grow, and
+    /// the inserts since the last full sweep pay for this one.
     #[inline]
     pub(crate) fn make_room(&mut self, hasher: impl Fn(&Entry<K, V>) -> HashValue) {
         if self.is_short_of(1) {
@@ -91,8 +91,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
         let len = self.entries.len();
         if len > self.capacity() / 4 * 3 || self.is_short_of(1) {
-            // One more than it can hold: the table behind takes its next size, or, if only the marks of
-            // removed entries fill it, cleans itself up in place.
+            // One more than the table can hold: hashbrown then takes its next size, or, if only the tombstones
+            // of removed entries fill the table, rehashes in place.
             let additional = (self.capacity() + 1).saturating_sub(len).max(1);
             self.entries
                 .reserve(additional, |entry| hasher(entry).get());
@@ -108,18 +108,18 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.kept.shrink_to_fit();
         self.entries
             .shrink_to(min_capacity, |entry| hasher(entry).get());
-        self.hand = 0;
+        self.sweep_position = 0;
     }
 
-    /// Drops all entries, and what the dead have left, and keeps the table's memory.
+    /// Drops all entries and what the dead have left, and keeps the table's memory.
     pub(crate) fn clear(&mut self) {
-        self.end_all();
+        self.deregister_all();
         self.entries.clear();
         self.kept.clear();
     }
 
-    /// Takes all entries out; this one is empty then, and without its memory. Where the dead are to
-    /// leave something until it is asked for, they leave it here.
+    /// Moves all entries out, and leaves this table empty and without memory. If the dead leave something
+    /// until it is asked for, that stays with this table.
     pub(crate) fn take_entries(&mut self) -> Self {
         if self.reclaim() == Reclaim::OnRequest {
             self.reclaim_all();
@@ -129,12 +129,12 @@ impl<K: Slot, V: Slot> Table<K, V> {
         mem::replace(self, empty)
     }
 
-    /// Nobody is to tell this table anything any more: all its entries are about to be dropped. Before
-    /// the first value is, since its destructor may panic and leave the others leaked, but not
-    /// watching; or kill a key of this table, whose notice would be of no use.
-    fn end_all(&mut self) {
+    /// Deregisters all entries: they are about to be dropped. This comes before the first value is dropped. Its
+    /// destructor may panic, and then the other entries leak, but do not watch any more; or it may kill a key
+    /// of this table, whose notice would be useless.
+    fn deregister_all(&mut self) {
         for entry in self.entries.iter_mut() {
-            entry.end(&mut self.keys, &mut self.values);
+            entry.deregister(&mut self.keys, &mut self.values);
         }
         // What is left in the queues has lost its entry.
         self.reclaim_notified();
@@ -143,12 +143,12 @@ impl<K: Slot, V: Slot> Table<K, V> {
 
 impl<K: Slot, V: Slot> Drop for Table<K, V> {
     fn drop(&mut self) {
-        self.end_all();
+        self.deregister_all();
     }
 }
 
-/// The error of a reserve that failed.
-fn refusal() -> TryReserveError {
+/// The error of a `try_reserve` that failed.
+fn capacity_error() -> TryReserveError {
     alloc::vec::Vec::<u8>::new()
         .try_reserve(usize::MAX)
         .expect_err("no vector is that large")

@@ -1,5 +1,4 @@
-//! Very many objects, and values that own the next object: nothing recurses, and each value is destroyed
-//! once.
+//! Very many objects, and values that own the next object: nothing recurses, and each value is dropped once.
 
 use weakly::{Attribute, AttributeKey, Attributes, Strong};
 
@@ -7,7 +6,7 @@ use crate::common::{on_a_stack_of, scaled};
 use crate::for_each_pointer;
 use crate::tools::{Count, Pointer, Witness, objects};
 
-/// A tenth without optimisation, where a million steps take their time.
+/// A tenth without optimisation, where a million steps take long.
 const MANY: usize = scaled(
     if cfg!(debug_assertions) {
         10_000
@@ -17,16 +16,16 @@ const MANY: usize = scaled(
     50,
 );
 
-/// A chain of pointers that do not tell takes a round of asking for each of its links.
+/// Without notices, a chain takes one sweep for each of its links.
 fn many<P: Pointer>(linked: bool) -> usize {
-    if linked && !P::TELLS {
+    if linked && !P::NOTIFIES {
         scaled(1_000, 50)
     } else {
         MANY
     }
 }
 
-/// The next object, and what counts the value's end.
+/// The next object, and a witness of the value's drop.
 struct Next<P>(#[allow(dead_code)] Option<P>, #[allow(dead_code)] Witness);
 
 struct Link<P>(std::marker::PhantomData<P>);
@@ -39,23 +38,23 @@ fn link<P>() -> Link<P> {
     Link(std::marker::PhantomData)
 }
 
-/// What says of objects which is next.
-trait Says<P>: Sized + Send + 'static {
+/// Attributes that store the next object of each object.
+trait Links<P>: Sized + Send + 'static {
     fn none() -> Self;
-    fn say(&self, of: &P, next: Next<P>);
+    fn set_next(&self, of: &P, next: Next<P>);
     fn purge(&self);
     fn clear(&self);
     fn len(&self) -> usize;
 }
 
-macro_rules! says {
-    ($type:ty, $self:ident, $of:ident, $next:ident => $say:expr) => {
-        impl<P: Pointer> Says<P> for $type {
+macro_rules! links {
+    ($type:ty, $self:ident, $of:ident, $next:ident => $set_next:expr) => {
+        impl<P: Pointer> Links<P> for $type {
             fn none() -> Self {
                 <$type>::new()
             }
-            fn say(&$self, $of: &P, $next: Next<P>) {
-                $say;
+            fn set_next(&$self, $of: &P, $next: Next<P>) {
+                $set_next;
             }
             fn purge(&self) {
                 self.purge();
@@ -70,49 +69,49 @@ macro_rules! says {
     };
 }
 
-says!(Attribute<P, Next<P>>, self, of, next => self.set(of, next));
-says!(Attributes<P>, self, of, next => self.set(of, link(), next));
+links!(Attribute<P, Next<P>>, self, of, next => self.set(of, next));
+links!(Attributes<P>, self, of, next => self.set(of, link(), next));
 
-/// Ends what is said of many objects, of which each owns the next if they are `linked`.
-fn ends<P: Pointer, S: Says<P>>(linked: bool, end: fn(&S, Vec<P>)) {
+/// Ends attributes of many objects, each of which owns the next if they are `linked`.
+fn ends<P: Pointer, S: Links<P>>(linked: bool, end: fn(&S, Vec<P>)) {
     let destroyed = Count::default();
     let many = many::<P>(linked);
-    let (says, all) = (S::none(), objects::<P>(many));
+    let (links, all) = (S::none(), objects::<P>(many));
     for (at, object) in all.iter().enumerate() {
         let next = all.get(at + 1).filter(|_| linked).cloned();
-        says.say(object, Next(next, destroyed.witness()));
+        links.set_next(object, Next(next, destroyed.witness()));
     }
-    assert_eq!((says.len(), destroyed.get()), (many, 0));
-    // On a stack that bears no recursion.
+    assert_eq!((links.len(), destroyed.get()), (many, 0));
+    // On a stack too small for recursion.
     let run = move || {
-        end(&says, all);
-        drop(says);
+        end(&links, all);
+        drop(links);
     };
     on_a_stack_of(64 * 1024 * scaled(1, 8), run);
     assert_eq!(destroyed.get(), many);
 }
 
-fn all_ends<P: Pointer, S: Says<P>>() {
+fn all_ends<P: Pointer, S: Links<P>>() {
     let ways: [fn(&S, Vec<P>); 4] = [
         // All at the end of the attribute.
         |_, all| drop(all),
-        // First the deaths, then what follows from them.
-        |says, all| {
+        // First the deaths, then their consequences.
+        |links, all| {
             drop(all);
-            says.purge();
-            assert_eq!(says.len(), 0);
+            links.purge();
+            assert_eq!(links.len(), 0);
         },
         // All at once, while the objects live.
-        |says, all| {
-            says.clear();
-            assert_eq!(says.len(), 0);
+        |links, all| {
+            links.clear();
+            assert_eq!(links.len(), 0);
             drop(all);
         },
-        // All at once, though they are kept by what is said of others only.
-        |says, all| {
+        // All at once, while only the values of other objects keep them alive.
+        |links, all| {
             drop(all);
-            says.clear();
-            assert_eq!(says.len(), 0);
+            links.clear();
+            assert_eq!(links.len(), 0);
         },
     ];
     for linked in [false, true] {
@@ -134,9 +133,9 @@ fn of_a_namespace<P: Pointer>() {
 
 for_each_pointer!(of_one_attribute, of_a_namespace);
 
-/// 168: The deaths are found by changes, a few at a time.
+/// 168: Changes find the deaths, a few at a time.
 #[test]
-fn a_chain_is_worked_off_by_changes() {
+fn a_chain_is_drained_by_changes() {
     let (attribute, destroyed) = (Attribute::new(), Count::default());
     let all = objects::<Strong<usize>>(scaled(1_000, 20));
     for (at, object) in all.iter().enumerate() {
@@ -150,7 +149,7 @@ fn a_chain_is_worked_off_by_changes() {
     while destroyed.get() < count {
         let before = destroyed.get();
         attribute.set(&other, Next(None, Witness::idle()));
-        assert!(destroyed.get() > before, "each change does some");
+        assert!(destroyed.get() > before, "each change drains some");
         turns += 1;
     }
     assert!(turns > 1);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use weakly::{AttributeId, AttributeKey, Attributes, Identify, Reclaim, Strong};
 
-use crate::common::{explode, panics};
+use crate::common::{panics, quiet_panic};
 use crate::for_each_pointer;
 use crate::tools::{Count, Pointer, Witness, objects};
 
@@ -22,21 +22,21 @@ macro_rules! keys {
 
 keys!(Depth: usize, Label: String, First: Witness, Second: Witness, Third: Witness);
 
-/// One of the same name, declared elsewhere.
+/// A key of the same name, declared elsewhere.
 mod elsewhere {
     keys!(Depth: usize);
 }
 
 for_each_pointer!(
     they_are_set_and_read,
-    any_way_to_name_the_object,
-    two_namespaces_never_meet,
+    any_pointer_to_the_object,
+    namespaces_are_independent,
     keys_of_one_name_are_two,
-    the_list_is_in_order_of_the_first_setting,
+    the_list_is_in_order_of_first_setting,
     the_end_of_a_namespace_leaves_others_alone,
     attributes_go_with_the_object_in_order,
     attributes_of_the_dead_are_kept_on_request,
-    what_is_replaced_or_taken_is_destroyed,
+    a_replaced_or_removed_value_is_dropped,
     an_update_concerns_one_attribute,
     a_panic_changes_nothing,
     clear_and_forget_discard_all,
@@ -62,7 +62,7 @@ fn they_are_set_and_read<P: Pointer>() {
 }
 
 /// 166: By its pointer, weakly, or by reference.
-fn any_way_to_name_the_object<P: Pointer>()
+fn any_pointer_to_the_object<P: Pointer>()
 where
     usize: Identify<P>,
 {
@@ -86,7 +86,7 @@ where
 }
 
 /// 166: With the same keys, on the same objects.
-fn two_namespaces_never_meet<P: Pointer>() {
+fn namespaces_are_independent<P: Pointer>() {
     let [mine, yours] = [(); 2].map(|()| Attributes::<P>::new());
     let all = objects::<P>(10);
     for object in &all {
@@ -104,7 +104,7 @@ fn two_namespaces_never_meet<P: Pointer>() {
     assert_eq!((mine.len(), yours.len()), (0, 10));
 }
 
-/// 166: Two libraries may say `Depth` in one namespace, and mean two things.
+/// 166: Two libraries may declare `Depth` for one namespace, and mean different attributes.
 fn keys_of_one_name_are_two<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::new(), P::from(1));
     attributes.set(&object, Depth, 1);
@@ -121,8 +121,8 @@ fn keys_of_one_name_are_two<P: Pointer>() {
     assert!(attributes.remove(&object, Depth) && attributes.has(&object, elsewhere::Depth));
 }
 
-/// 169: A later value takes the place of the first; what is taken away and set again comes last.
-fn the_list_is_in_order_of_the_first_setting<P: Pointer>() {
+/// 169: A later value takes the place of the first; an attribute that is removed and set again comes last.
+fn the_list_is_in_order_of_first_setting<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::new(), P::from(1));
     let [depth, label] = [AttributeId::of::<Depth>(), AttributeId::of::<Label>()];
     attributes.set(&object, Depth, 1);
@@ -136,7 +136,7 @@ fn the_list_is_in_order_of_the_first_setting<P: Pointer>() {
     assert_eq!(attributes.list(&object), [label, depth]);
 }
 
-/// 167: Everything it says goes, and nothing else.
+/// 167: All its attributes are dropped, and nothing else.
 fn the_end_of_a_namespace_leaves_others_alone<P: Pointer>() {
     let (gone, kept) = (Count::default(), Count::default());
     let all = objects::<P>(100);
@@ -159,13 +159,13 @@ fn the_end_of_a_namespace_leaves_others_alone<P: Pointer>() {
     assert_eq!((gone.get(), kept.get(), yours.len()), (200, 200, 0));
 }
 
-/// What tells, in its end, which it was.
-fn telling(log: &Arc<Mutex<Vec<usize>>>, number: usize) -> Witness {
+/// Records its number when it is dropped.
+fn recording(log: &Arc<Mutex<Vec<usize>>>, number: usize) -> Witness {
     let log = Arc::clone(log);
     Witness::new(move || log.lock().unwrap().push(number))
 }
 
-/// 169: In the order in which they were set first; by whatever way they go together.
+/// 169: In the order in which they were first set; whatever drops them together.
 fn attributes_go_with_the_object_in_order<P: Pointer>() {
     type Ends<P> = fn(Attributes<P>, P);
     let ends: [Ends<P>; 4] = [
@@ -180,17 +180,22 @@ fn attributes_go_with_the_object_in_order<P: Pointer>() {
     for end in ends {
         let log = Arc::default();
         let (attributes, object) = (Attributes::<P>::new(), P::from(1));
-        attributes.set(&object, Second, telling(&log, 0));
-        attributes.set(&object, First, telling(&log, 2));
-        attributes.set(&object, Third, telling(&log, 3));
-        attributes.set(&object, Second, telling(&log, 1));
-        assert_eq!(*log.lock().unwrap(), [0], "what was replaced goes at once");
+        attributes.set(&object, Second, recording(&log, 0));
+        attributes.set(&object, First, recording(&log, 2));
+        attributes.set(&object, Third, recording(&log, 3));
+        attributes.set(&object, Second, recording(&log, 1));
+        assert_eq!(
+            *log.lock().unwrap(),
+            [0],
+            "a replaced value is dropped at once"
+        );
         end(attributes, object);
         assert_eq!(*log.lock().unwrap(), [0, 1, 2, 3]);
     }
 }
 
-/// 185: Until they are asked for; one that is replaced or taken from a live object goes at once.
+/// 185: Until they are requested; an attribute that is replaced or removed from a live object is dropped at
+/// once.
 fn attributes_of_the_dead_are_kept_on_request<P: Pointer>() {
     let (space, destroyed) = (Attributes::<P>::new(), Count::default());
     space.set_reclaim(Reclaim::OnRequest);
@@ -209,8 +214,8 @@ fn attributes_of_the_dead_are_kept_on_request<P: Pointer>() {
     assert_eq!((destroyed.get(), space.pending_dead()), (202, 0));
 }
 
-/// 166: At once, and none of the others with it.
-fn what_is_replaced_or_taken_is_destroyed<P: Pointer>() {
+/// 166: At once, and no other attribute with it.
+fn a_replaced_or_removed_value_is_dropped<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::new(), P::from(1));
     let (first, second) = (Count::default(), Count::default());
     attributes.set(&object, Second, second.witness());
@@ -230,12 +235,12 @@ fn what_is_replaced_or_taken_is_destroyed<P: Pointer>() {
     assert_eq!((first.get(), second.get(), attributes.len()), (4, 0, 1));
     attributes.with(&object, Second, |_| {
         assert!(attributes.remove(&object, Second) && attributes.is_empty());
-        assert_eq!(second.get(), 0, "somebody looks at it");
+        assert_eq!(second.get(), 0, "it is being read");
     });
     assert_eq!(second.get(), 1);
 }
 
-/// 166: The others are as they were.
+/// 166: The others stay as they were.
 fn an_update_concerns_one_attribute<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::new(), P::from(1));
     attributes.update(&object, Depth, |old| old.map(|old| old + 1));
@@ -254,18 +259,24 @@ fn an_update_concerns_one_attribute<P: Pointer>() {
 /// 175: Of a closure.
 fn a_panic_changes_nothing<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::new(), P::from(1));
-    assert!(panics(|| attributes.update(&object, Depth, |_| explode())));
+    assert!(panics(
+        || attributes.update(&object, Depth, |_| quiet_panic())
+    ));
     assert!(attributes.is_empty());
     attributes.set(&object, Depth, 1);
-    assert!(panics(|| attributes.update(&object, Depth, |_| explode())));
-    assert!(panics(|| _ = attributes.with(&object, Depth, |_| explode())));
+    assert!(panics(
+        || attributes.update(&object, Depth, |_| quiet_panic())
+    ));
+    assert!(panics(
+        || _ = attributes.with(&object, Depth, |_| quiet_panic())
+    ));
     assert_eq!(
         (attributes.get(&object, Depth), attributes.len()),
         (Some(1), 1)
     );
 }
 
-/// 167: And the namespace can be used on.
+/// 167: And the namespace stays usable.
 fn clear_and_forget_discard_all<P: Pointer>() {
     let (attributes, destroyed) = (Attributes::<P>::new(), Count::default());
     let mut all = objects::<P>(100);
@@ -296,9 +307,9 @@ fn a_clone_of_the_value_has_none<P: Pointer>() {
     assert!(attributes.list(&clone).is_empty());
 }
 
-/// 166: Who never carried one has no record, and sends no notice.
+/// 166: An object that never had an attribute has no record, and sends no notice.
 #[test]
-fn who_never_carried_one_pays_nothing() {
+fn an_object_without_attributes_pays_nothing() {
     let (attributes, object) = (Attributes::<Strong<usize>>::new(), Strong::new(1));
     assert!(attributes.get(&object, Depth).is_none() && attributes.list(&*object).is_empty());
     assert!(!attributes.remove(&object, Depth) && attributes.take(&object, Label).is_none());
@@ -317,7 +328,7 @@ fn who_never_carried_one_pays_nothing() {
     assert_eq!(Strong::weak_count(&object), 0);
 }
 
-/// A key's type may be said without a value of it.
+/// A key's type can be named without a value of it.
 #[test]
 fn ids_are_those_of_types() {
     fn name<A: AttributeKey>(_: A) -> &'static str {

@@ -1,31 +1,31 @@
-//! Destructors of attributes that use the attribute, or the namespace, of which they go.
+//! Destructors of attributes that use their own attribute or namespace.
 
 use std::sync::Arc;
 
 use weakly::{Attribute, Attributes, Strong, Weak};
 
-use crate::common::{explode, panics};
+use crate::common::{panics, quiet_panic};
 use crate::for_each_pointer;
 use crate::keys;
 use crate::tools::{Count, Pointer, Witness, objects};
 
-keys!(Said: Witness, Other: Witness, Number: usize);
+keys!(First: Witness, Other: Witness, Number: usize);
 
 for_each_pointer!(
     a_destructor_sets_what_is_being_replaced,
     a_destructor_uses_the_namespace,
-    a_destructor_asks_for_what_is_being_made_anew,
+    a_destructor_asks_for_the_value_being_computed,
 );
 
-/// 170: While the object lives it can be set again: the last one stays, and goes with the object.
+/// 170: While the object lives it can be set again: the last value stays, and is dropped with the object.
 fn a_destructor_sets_what_is_being_replaced<P: Pointer>() {
     let attributes = Arc::new(Attributes::<P>::new());
     let (object, destroyed) = (P::from(1), Count::default());
     type Act<P> = fn(&Attributes<P>, &P);
     let acts: [Act<P>; 4] = [
-        |attributes, object| assert!(attributes.remove(object, Said)),
+        |attributes, object| assert!(attributes.remove(object, First)),
         |attributes, object| assert!(attributes.forget(object)),
-        |attributes, object| assert!(!attributes.set(object, Said, Witness::idle())),
+        |attributes, object| assert!(!attributes.set(object, First, Witness::idle())),
         |attributes, _| attributes.clear(),
     ];
     for (turn, act) in acts.into_iter().enumerate() {
@@ -33,13 +33,13 @@ fn a_destructor_sets_what_is_being_replaced<P: Pointer>() {
             let (all, weak) = (Arc::downgrade(&attributes), P::downgrade(&object));
             let destroyed = destroyed.clone();
             move || {
-                let all = all.upgrade().expect("it is used");
+                let all = all.upgrade().expect("it is in use");
                 let object = weakly::WeakRef::upgrade(&weak).expect("it lives");
                 all.set(&object, Other, destroyed.witness());
                 all.set(&object, Number, turn);
             }
         };
-        attributes.set(&object, Said, Witness::new(sets));
+        attributes.set(&object, First, Witness::new(sets));
         act(&attributes, &object);
         assert_eq!(attributes.get(&object, Number), Some(turn));
         assert!(attributes.has(&object, Other));
@@ -50,7 +50,8 @@ fn a_destructor_sets_what_is_being_replaced<P: Pointer>() {
     assert_eq!((destroyed.get(), attributes.len()), (4, 0));
 }
 
-/// 170: As it goes with its object: everything can be done to the others, and is as if done afterwards.
+/// 170: While it is dropped with its object, the other attributes can be used freely; the effect is as if it
+/// came afterwards.
 fn a_destructor_uses_the_namespace<P: Pointer>() {
     type Act<P> = fn(&Attributes<P>, &P);
     let acts: [(Act<P>, usize); 6] = [
@@ -78,10 +79,10 @@ fn a_destructor_uses_the_namespace<P: Pointer>() {
             let end = move || {
                 destroyed.add();
                 if at == 20 {
-                    act(&weak.upgrade().expect("it is used"), &other);
+                    act(&weak.upgrade().expect("it is in use"), &other);
                 }
             };
-            attributes.set(object, Said, Witness::new(end));
+            attributes.set(object, First, Witness::new(end));
         }
         drop(all);
         attributes.purge();
@@ -90,9 +91,9 @@ fn a_destructor_uses_the_namespace<P: Pointer>() {
     }
 }
 
-/// 174: What is there, and dead, is destroyed before the new one is being made: so its destructor can make
-/// it. (That of a `Strong` is not found, and goes before.)
-fn a_destructor_asks_for_what_is_being_made_anew<P: Pointer>() {
+/// 174: A dead value that is present is dropped before the new one is computed: so its destructor can compute
+/// it. (That of a `Strong` is not found, and is dropped before.)
+fn a_destructor_asks_for_the_value_being_computed<P: Pointer>() {
     let attribute = Arc::new(Attribute::<P, Witness>::new());
     let made = Count::default();
     for number in 0..100 {
@@ -131,7 +132,7 @@ fn destructors_on_several_threads() {
                             all.update(&target, Number, |old| Some(old.map_or(1, |old| old + 1)));
                         }
                     };
-                    attributes.set(&object, Said, Witness::new(end));
+                    attributes.set(&object, First, Witness::new(end));
                 }
             });
         }
@@ -145,12 +146,11 @@ fn destructors_on_several_threads() {
     assert_eq!(attributes.len(), 1);
 }
 
-/// 65: A destructor that panics: the panic comes out of the change that ran it, and the attribute can be
-/// used on.
+/// 65: A destructor that panics: the panic surfaces in the change that ran it, and the attribute stays usable.
 #[test]
 fn a_destructor_panics() {
     let (attribute, object) = (Attribute::<Strong<usize>, _>::new(), Strong::new(1));
-    let bomb = || Witness::new(|| explode());
+    let bomb = || Witness::new(|| quiet_panic());
     attribute.set(&object, bomb());
     assert!(panics(|| _ = attribute.set(&object, bomb())));
     assert!(panics(|| _ = attribute.remove(&object)));

@@ -1,4 +1,4 @@
-//! One attribute.
+//! Single attributes.
 
 use weakly::{Attribute, Identify, Reclaim, Strong};
 
@@ -9,20 +9,20 @@ use crate::tools::{Count, Pointer, message, objects};
 
 for_each_pointer!(
     it_is_set_and_read,
-    any_way_to_name_the_object,
-    two_attributes_never_meet,
+    any_pointer_to_the_object,
+    attributes_are_independent,
     its_end_leaves_others_alone,
-    it_goes_with_the_object,
+    it_is_dropped_with_the_object,
     the_values_of_the_dead_are_kept_on_request,
-    what_is_replaced_or_removed_is_destroyed,
+    a_replaced_or_removed_value_is_dropped,
     clear_discards_all,
-    an_update_says_what_is_to_be,
-    it_is_made_once,
+    an_update_returns_the_new_value,
+    it_is_computed_once,
     a_clone_of_the_value_has_none,
     its_objects_are_a_snapshot,
 );
 
-/// 166: With all that says something of it.
+/// 166: With every method that sets or reads it.
 fn it_is_set_and_read<P: Pointer>() {
     let attribute = Attribute::<P, String>::default();
     let [one, other] = [1, 2].map(P::from);
@@ -41,7 +41,7 @@ fn it_is_set_and_read<P: Pointer>() {
     assert_eq!(format!("{attribute:?}"), "{}");
 }
 
-/// Reads and removes by whatever names it.
+/// Reads and removes by any pointer to it.
 fn by<P: Pointer, Q: ?Sized + Identify<P>>(object: &P, name: &Q) {
     let attribute = Attribute::<P, usize>::new();
     for _ in 0..2 {
@@ -60,7 +60,7 @@ fn by<P: Pointer, Q: ?Sized + Identify<P>>(object: &P, name: &Q) {
 }
 
 /// 166: By its pointer, by a clone of that, weakly, or by reference.
-fn any_way_to_name_the_object<P: Pointer>()
+fn any_pointer_to_the_object<P: Pointer>()
 where
     usize: Identify<P>,
 {
@@ -79,7 +79,7 @@ where
 }
 
 /// 166: Though they are of the same type, on the same objects.
-fn two_attributes_never_meet<P: Pointer>() {
+fn attributes_are_independent<P: Pointer>() {
     let [mine, yours] = [(); 2].map(|()| Attribute::<P, usize>::new());
     let all = objects::<P>(10);
     for object in &all {
@@ -99,7 +99,7 @@ fn two_attributes_never_meet<P: Pointer>() {
     assert_eq!((mine.len(), yours.len()), (0, 5));
 }
 
-/// 167: All its values go, and what others say of the same objects stays.
+/// 167: All its values are dropped; other attributes of the same objects stay.
 fn its_end_leaves_others_alone<P: Pointer>() {
     let (gone, kept) = (Count::default(), Count::default());
     let all = objects::<P>(100);
@@ -118,8 +118,8 @@ fn its_end_leaves_others_alone<P: Pointer>() {
     assert_eq!((gone.get(), kept.get()), (100, 100));
 }
 
-/// 166: It is not found any more at once, and destroyed by the next change.
-fn it_goes_with_the_object<P: Pointer>() {
+/// 166: It is not found any more at once, and dropped by the next change.
+fn it_is_dropped_with_the_object<P: Pointer>() {
     let (attribute, destroyed) = (Attribute::<P, _>::new(), Count::default());
     let [one, other] = [1, 2].map(P::from);
     attribute.set(&one, destroyed.witness());
@@ -129,19 +129,19 @@ fn it_goes_with_the_object<P: Pointer>() {
         0,
         "a death runs no code of the attribute's"
     );
-    assert_eq!(attribute.pending_dead(), usize::from(P::TELLS));
-    assert_eq!(attribute.len(), usize::from(!P::TELLS));
+    assert_eq!(attribute.pending_dead(), usize::from(P::NOTIFIES));
+    assert_eq!(attribute.len(), usize::from(!P::NOTIFIES));
     assert_eq!(attribute.objects().count(), 0);
-    if P::TELLS {
+    if P::NOTIFIES {
         attribute.set(&other, destroyed.witness());
         assert_eq!(destroyed.get(), 1);
     }
     attribute.purge();
     assert_eq!((destroyed.get(), attribute.pending_dead()), (1, 0));
-    assert_eq!(attribute.len(), usize::from(P::TELLS));
+    assert_eq!(attribute.len(), usize::from(P::NOTIFIES));
 }
 
-/// 185: Until they are asked for, whatever else is done.
+/// 185: Until they are requested, whatever else is done.
 fn the_values_of_the_dead_are_kept_on_request<P: Pointer>() {
     let (attribute, destroyed) = (Attribute::<P, _>::new(), Count::default());
     assert_eq!(attribute.reclaim(), Reclaim::OnUse);
@@ -153,7 +153,7 @@ fn the_values_of_the_dead_are_kept_on_request<P: Pointer>() {
             attribute.set(&object, destroyed.witness());
         }
         assert_eq!((destroyed.get(), attribute.objects().count()), (before, 0));
-        assert!(!P::TELLS || (attribute.len(), attribute.pending_dead()) == (0, 100));
+        assert!(!P::NOTIFIES || (attribute.len(), attribute.pending_dead()) == (0, 100));
         asks(&attribute);
         assert_eq!(
             (destroyed.get(), attribute.pending_dead()),
@@ -166,8 +166,8 @@ fn the_values_of_the_dead_are_kept_on_request<P: Pointer>() {
     assert_eq!(destroyed.get(), 201, "it was not a dead one's");
 }
 
-/// 166: At once, if nobody looks at it.
-fn what_is_replaced_or_removed_is_destroyed<P: Pointer>() {
+/// 166: At once, if no thread reads it.
+fn a_replaced_or_removed_value_is_dropped<P: Pointer>() {
     let (attribute, destroyed) = (Attribute::<P, _>::new(), Count::default());
     let object = P::from(1);
     attribute.set(&object, destroyed.witness());
@@ -181,7 +181,7 @@ fn what_is_replaced_or_removed_is_destroyed<P: Pointer>() {
     attribute.set(&object, destroyed.witness());
     attribute.with(&object, |_| {
         assert!(attribute.remove(&object) && !attribute.has(&object));
-        assert_eq!(destroyed.get(), 3, "somebody looks at it");
+        assert_eq!(destroyed.get(), 3, "it is being read");
     });
     assert_eq!(destroyed.get(), 4);
     attribute.update(&object, |_| Some(destroyed.witness()));
@@ -192,7 +192,7 @@ fn what_is_replaced_or_removed_is_destroyed<P: Pointer>() {
     assert_eq!((destroyed.get(), attribute.pending_dead()), (5, 0));
 }
 
-/// 167: And the attribute can be used on.
+/// 167: And the attribute stays usable.
 fn clear_discards_all<P: Pointer>() {
     let (attribute, destroyed) = (Attribute::<P, _>::new(), Count::default());
     attribute.clear();
@@ -201,7 +201,7 @@ fn clear_discards_all<P: Pointer>() {
         for object in &all {
             assert!(attribute.set(object, destroyed.witness()));
         }
-        // Of the dead too.
+        // Those of the dead too.
         all.truncate(50);
         attribute.clear();
         assert_eq!((attribute.len(), attribute.pending_dead()), (0, 0));
@@ -210,8 +210,8 @@ fn clear_discards_all<P: Pointer>() {
     }
 }
 
-/// 166: None takes it away; none of none changes nothing.
-fn an_update_says_what_is_to_be<P: Pointer>() {
+/// 166: `None` removes it; `None` for none changes nothing.
+fn an_update_returns_the_new_value<P: Pointer>() {
     let (attribute, object) = (Attribute::<P, usize>::new(), P::from(1));
     assert_eq!(
         attribute.update(&object, |old| old.map(|old| old + 1)),
@@ -223,7 +223,7 @@ fn an_update_says_what_is_to_be<P: Pointer>() {
         assert_eq!(attribute.update(&object, next), Some(turn));
     }
     assert!(panics(
-        || _ = attribute.update(&object, |_| crate::common::explode())
+        || _ = attribute.update(&object, |_| crate::common::quiet_panic())
     ));
     assert_eq!(attribute.get(&object), Some(3));
     assert_eq!(
@@ -233,22 +233,22 @@ fn an_update_says_what_is_to_be<P: Pointer>() {
     assert!(attribute.is_empty());
 }
 
-/// 174: While it is made, to want it is an error; a panic leaves nothing.
-fn it_is_made_once<P: Pointer>() {
+/// 174: While it is computed, needing it is an error; a panic leaves nothing.
+fn it_is_computed_once<P: Pointer>() {
     let (attribute, object) = (Attribute::<P, usize>::new(), P::from(1));
     assert!(panics(
-        || _ = attribute.get_or_init(&object, || crate::common::explode())
+        || _ = attribute.get_or_init(&object, || crate::common::quiet_panic())
     ));
-    let circle = message(|| {
+    let cycle = message(|| {
         attribute.get_or_init(&object, || {
             attribute.get_or_init(&object, || unreachable!())
         });
     });
-    assert!(circle.is_some_and(|circle| circle.contains("circle")));
+    assert!(cycle.is_some_and(|cycle| cycle.contains("cycle")));
     assert!(!attribute.has(&object));
     assert_eq!(attribute.get_or_init(&object, || 7), 7);
     assert_eq!(attribute.get_or_init(&object, || unreachable!()), 7);
-    // What is set while it is made stays.
+    // A value set meanwhile stays.
     let other = P::from(2);
     let made = attribute.get_or_init(&other, || {
         attribute.set(&other, 1);
@@ -272,7 +272,7 @@ fn a_clone_of_the_value_has_none<P: Pointer>() {
     assert_eq!(attribute.get(&clone), Some(8));
 }
 
-/// 166: That holds none of them.
+/// 166: The snapshot keeps none of them alive.
 fn its_objects_are_a_snapshot<P: Pointer>() {
     let attribute = Attribute::<P, ()>::new();
     assert_eq!(attribute.objects().count(), 0);
@@ -289,7 +289,7 @@ fn its_objects_are_a_snapshot<P: Pointer>() {
     assert!(left.into_iter().eq(0..4));
 }
 
-/// 171: An unsharing of the value moves it to a new object, which has no attributes.
+/// 171: Unsharing the value moves it to a new object, which has no attributes.
 #[test]
 fn make_mut_leaves_attributes_behind() {
     let attribute = Attribute::<Strong<usize>, usize>::new();
@@ -301,13 +301,13 @@ fn make_mut_leaves_attributes_behind() {
     assert!(attribute.is_empty());
 }
 
-/// 166: An object that never carried the attribute has no record of it: whatever is asked, and whatever
-/// becomes of others.
+/// 166: An object that never had the attribute has no record of it, whatever is read, and whatever happens to
+/// others.
 #[test]
-fn who_never_carried_it_pays_nothing() {
+fn an_object_without_it_pays_nothing() {
     let attribute = Attribute::<Strong<usize>, usize>::new();
     let (object, other) = (Strong::new(1), Strong::new(2));
-    // (What the threads' part of the table needs, and the first entry.)
+    // (The first entry, and what the table allocates for each thread.)
     attribute.set(&other, 1);
     attribute.get_or_init(&Strong::new(3), || 3);
     attribute.purge();
@@ -328,12 +328,12 @@ fn who_never_carried_it_pays_nothing() {
     assert_eq!((allocations(), bytes()), before);
     assert_eq!(Strong::weak_count(&object), 0);
     assert!(panics(
-        || _ = attribute.get_or_init(&object, || crate::common::explode())
+        || _ = attribute.get_or_init(&object, || crate::common::quiet_panic())
     ));
     assert_eq!(Strong::weak_count(&object), 0);
     drop(object);
-    assert_eq!(attribute.pending_dead(), 0, "its death tells nobody");
-    // Who does carry it is seen to.
+    assert_eq!(attribute.pending_dead(), 0, "its death sends no notice");
+    // An object with the attribute sends a notice.
     let carries = Strong::new(4);
     attribute.set(&carries, 4);
     assert_ne!(Strong::weak_count(&carries), 0);
@@ -343,7 +343,7 @@ fn who_never_carried_it_pays_nothing() {
 
 /// 166: Nor does an attribute that was never set.
 #[test]
-fn what_was_never_set_allocates_nothing() {
+fn an_unset_attribute_allocates_nothing() {
     let object = Strong::new(1);
     let before = allocations();
     assert_ne!(before, 0, "they are counted");

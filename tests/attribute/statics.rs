@@ -1,4 +1,4 @@
-//! An attribute as a static, which the objects' own methods read, and their destructors.
+//! A static attribute, which the objects' own methods and destructors read.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -8,18 +8,18 @@ use weakly::{Attribute, Strong};
 
 use crate::common::scaled;
 
-/// Says what its attribute is, and in its end once more.
+/// Reports its attribute, once more when it is dropped.
 struct Node {
-    last_words: Mutex<Sender<Option<String>>>,
+    report: Mutex<Sender<Option<String>>>,
 }
 
 static NOTES: Attribute<Strong<Node>, String> = Attribute::new();
 static ARC_NOTES: Attribute<Arc<Node>, String> = Attribute::new();
 
 impl Node {
-    fn new(last_words: &Sender<Option<String>>) -> Self {
-        let last_words = Mutex::new(last_words.clone());
-        Node { last_words }
+    fn new(report: &Sender<Option<String>>) -> Self {
+        let report = Mutex::new(report.clone());
+        Node { report }
     }
 
     fn note(&self) -> Option<String> {
@@ -31,16 +31,16 @@ impl Drop for Node {
     fn drop(&mut self) {
         let note = self.note();
         assert_eq!(NOTES.has(self) || ARC_NOTES.has(self), note.is_some());
-        // It may be taken away for the last time.
+        // It may be removed for the last time.
         let taken = NOTES.take(self).or_else(|| ARC_NOTES.take(self));
         assert_eq!((&taken, self.note()), (&note, None));
-        self.last_words.lock().unwrap().send(note).unwrap();
+        self.report.lock().unwrap().send(note).unwrap();
     }
 }
 
 macro_rules! of {
     ($name:ident: $pointer:ident, $notes:ident) => {
-        /// 47: By reference, in methods and in the destructor, here and on another thread.
+        /// 47: By reference, in methods and in the destructor, on this thread and another.
         #[test]
         fn $name() {
             let (words, last) = channel();
@@ -67,9 +67,9 @@ macro_rules! of {
 of!(strong: Strong, NOTES);
 of!(arc: Arc, ARC_NOTES);
 
-/// 47: While many others die, and set, and purge.
+/// 47: While many others die, are set, and are purged.
 #[test]
-fn last_words_among_many() {
+fn destructors_among_many() {
     let threads = scaled(4, 2);
     thread::scope(|scope| {
         for thread in 0..threads {

@@ -19,12 +19,12 @@ const STEPS: usize = scaled(2_000, 30);
 for_each_pointer!(
     no_update_is_lost,
     no_update_of_a_namespace_is_lost,
-    one_thread_makes_it,
-    clear_against_those_who_set,
-    clear_of_a_namespace_against_those_who_set,
+    one_thread_computes_it,
+    clear_against_setters,
+    clear_of_a_namespace_against_setters,
 );
 
-/// Runs it on all threads at once, with their numbers.
+/// Runs a closure on all threads at once, with their numbers.
 fn on_threads(run: impl Fn(usize) + Sync) {
     let barrier = Barrier::new(THREADS);
     thread::scope(|scope| {
@@ -65,7 +65,7 @@ fn no_update_of_a_namespace_is_lost<P: Pointer>() {
             attributes.update(&object, Common, next);
             if thread == 0 {
                 let new = attributes.set(&object, Mine, step);
-                assert!(new, "nobody else sets this one");
+                assert!(new, "no other thread sets this one");
                 assert_eq!(attributes.take(&object, Mine), Some(step));
             }
         }
@@ -74,8 +74,8 @@ fn no_update_of_a_namespace_is_lost<P: Pointer>() {
     assert_eq!((attributes.len(), attributes.list(&object).len()), (1, 1));
 }
 
-/// 158: And all get that.
-fn one_thread_makes_it<P: Pointer>() {
+/// 158: And all get its value.
+fn one_thread_computes_it<P: Pointer>() {
     for _ in 0..scaled(200, 2) {
         let (attribute, made) = (Attribute::<P, usize>::new(), Count::default());
         let all = objects::<P>(4);
@@ -93,8 +93,8 @@ fn one_thread_makes_it<P: Pointer>() {
     }
 }
 
-/// 167: What is set before it begins is gone; in the end each value has been destroyed once.
-fn clear_against_those_who_set<P: Pointer>() {
+/// 167: A value that was set before `clear` is gone; in the end each value has been dropped once.
+fn clear_against_setters<P: Pointer>() {
     let (attribute, destroyed) = (Attribute::<P, Witness>::new(), Count::default());
     let common = objects::<P>(8);
     let stop = AtomicBool::new(false);
@@ -122,7 +122,7 @@ fn clear_against_those_who_set<P: Pointer>() {
 }
 
 /// 167: Likewise.
-fn clear_of_a_namespace_against_those_who_set<P: Pointer>() {
+fn clear_of_a_namespace_against_setters<P: Pointer>() {
     let (attributes, destroyed) = (Attributes::<P>::new(), Count::default());
     let common = objects::<P>(8);
     on_threads(|thread| {
@@ -134,9 +134,9 @@ fn clear_of_a_namespace_against_those_who_set<P: Pointer>() {
             if step % 16 == thread {
                 attributes.clear();
             }
-            // What is said of one object is said whole, or not at all.
-            let said = attributes.list(&own).len();
-            assert!(said <= 2 && attributes.list(&common[step % 8]).len() <= 1);
+            // The attributes of one object are listed completely, or not at all.
+            let listed = attributes.list(&own).len();
+            assert!(listed <= 2 && attributes.list(&common[step % 8]).len() <= 1);
         }
     });
     attributes.clear();
@@ -145,7 +145,7 @@ fn clear_of_a_namespace_against_those_who_set<P: Pointer>() {
     assert_eq!(destroyed.get(), 2 * THREADS * STEPS);
 }
 
-/// A static one, from all threads, on objects that come and go.
+/// A static attribute, used by all threads, on objects that come and go.
 #[test]
 fn a_static_one() {
     static ORDER: Attribute<Strong<usize>, usize> = Attribute::new();

@@ -88,7 +88,7 @@ fn try_insert_refuses_a_present_key<C: Mapping>() {
 
 for_each_kind!(try_insert_hands_back_the_rejected_value);
 
-/// A4: Where the map would have owned the rejected value, it hands it back.
+/// A4: Where the map would have owned the rejected value, it returns it.
 fn try_insert_hands_back_the_rejected_value<P: Kind>() {
     let key = new::<P, _>(1);
     let mut map = Map::<P, _>::new();
@@ -134,7 +134,7 @@ fn remove_leaves_other_entries<C: Mapping>() {
     }
 }
 
-/// A8: `get_or_insert` returns the value that is there, and does not replace it.
+/// A8: `get_or_insert` returns the existing value, and does not replace it.
 fn get_or_insert_keeps_the_existing_value<C: Mapping>() {
     let [key, first, second] = [1, 10, 20].map(new::<C::Kind, _>);
     let mut map = C::default();
@@ -176,7 +176,7 @@ fn the_closure_gets_a_weak_handle_to_the_key<P: Kind>() {
     assert!(map.contains_key(&key));
 }
 
-/// A11: A closure that panics or fails leaves the map as it was, and usable.
+/// A11: A closure that panics or fails leaves the map unchanged and usable.
 fn a_panicking_closure_leaves_the_map_as_it_was<C: Mapping>() {
     let keys = keys::<C::Kind>(2);
     let mut map = C::map([(&keys[0], &keys[0])]);
@@ -196,8 +196,8 @@ fn a_panicking_closure_leaves_the_map_as_it_was<C: Mapping>() {
     assert_eq!((map.get(&keys[0]), map.get(&keys[1])), (Some(0), Some(1)));
 }
 
-/// A12: The closure cannot insert the same key: the map is borrowed, which a `RefCell` notices at run
-/// time (without one, the compiler does). What the closure returns is inserted.
+/// A12: The closure cannot insert the same key: the map is borrowed, which a `RefCell` detects at run time
+/// (without one, the compiler does). The closure's result is inserted.
 fn a_closure_cannot_reach_the_map_it_fills<C: Mapping>() {
     let [key, outer] = [1, 10].map(new::<C::Kind, _>);
     let map = RefCell::new(C::default());
@@ -209,7 +209,7 @@ fn a_closure_cannot_reach_the_map_it_fills<C: Mapping>() {
     assert_eq!(map.borrow().len(), 1);
 }
 
-/// A13: The closure may drop the last strong handle of another key: both effects are seen.
+/// A13: The closure may drop the last strong handle of another key: both effects are visible.
 fn a_closure_may_kill_another_key<P: Kind>() {
     let [key, other] = [1, 2].map(new::<P, _>);
     let dead = downgrade(&other);
@@ -246,8 +246,8 @@ impl Shape for Square {
     }
 }
 
-/// What item 24 asks of a map whose keys have no size of their own.
-fn tells_apart<K>(mut keys: Vec<K>)
+/// The requirements of item 24 on a map whose keys have no size of their own.
+fn distinguishes<K>(mut keys: Vec<K>)
 where
     K: StrongRef + Clone,
 {
@@ -265,20 +265,20 @@ where
     assert!(keys.iter().zip(0..).all(|(key, n)| map[key] == n));
 }
 
-for_each_kind!(objects_without_size_are_told_apart);
+for_each_kind!(objects_of_size_zero_are_distinct);
 
-/// A24: Objects of no size are told apart, like any others.
-fn objects_without_size_are_told_apart<P: Kind>() {
-    tells_apart::<P::Strong<()>>((0..50).map(|_| ().into()).collect());
+/// A24: Objects of size zero are distinct, like any others.
+fn objects_of_size_zero_are_distinct<P: Kind>() {
+    distinguishes::<P::Strong<()>>((0..50).map(|_| ().into()).collect());
 }
 
-for_each_flavour!(unsized_keys_are_told_apart);
+for_each_flavour!(unsized_keys_are_distinct);
 
 /// A24: Slices, strings and trait objects are keys; identity is the address, never the vtable.
-fn unsized_keys_are_told_apart<F: crate::common::Own>() {
+fn unsized_keys_are_distinct<F: crate::common::Own>() {
     use weakly::ptr;
-    tells_apart::<ptr::Strong<[u8], F>>(vec![[].into(), [].into(), [1, 2].into(), [1, 2].into()]);
-    tells_apart::<ptr::Strong<str, F>>(vec!["".into(), "".into(), "same".into(), "same".into()]);
+    distinguishes::<ptr::Strong<[u8], F>>(vec![[].into(), [].into(), [1, 2].into(), [1, 2].into()]);
+    distinguishes::<ptr::Strong<str, F>>(vec!["".into(), "".into(), "same".into(), "same".into()]);
 
     let point = ptr::Strong::<_, F>::new(Point);
     let square = ptr::Strong::<_, F>::new(Square(2.0));
@@ -293,15 +293,15 @@ fn unsized_keys_are_told_apart<F: crate::common::Own>() {
     assert_eq!(map.get(&same), Some(&"square"));
     assert_eq!(map.get(&Addr::<dyn Shape>::of(&*square)), Some(&"square"));
     drop((square, same));
-    tells_apart(shapes);
+    distinguishes(shapes);
 }
 
 /// A24: So are those of the standard library's pointers.
 #[test]
-fn unsized_std_keys_are_told_apart() {
-    tells_apart::<Rc<str>>(vec!["".into(), "".into(), "same".into(), "same".into()]);
-    tells_apart::<Arc<[u8]>>(vec![[].into(), [1].into(), [1].into()]);
-    tells_apart::<Rc<dyn Shape>>(vec![Rc::new(Point), Rc::new(Point), Rc::new(Square(1.0))]);
+fn unsized_std_keys_are_distinct() {
+    distinguishes::<Rc<str>>(vec!["".into(), "".into(), "same".into(), "same".into()]);
+    distinguishes::<Arc<[u8]>>(vec![[].into(), [1].into(), [1].into()]);
+    distinguishes::<Rc<dyn Shape>>(vec![Rc::new(Point), Rc::new(Point), Rc::new(Square(1.0))]);
 }
 
 /// A24: The key's type names the pointer: the same payload can be a key of every kind.

@@ -1,4 +1,4 @@
-//! A. Map basics, of all the entries at once (items 14–23, 25).
+//! A. Map basics, over all entries (items 14–23, 25).
 
 use weakly::WeakMap;
 
@@ -43,7 +43,7 @@ fn pop_returns_every_live_entry_once<C: Changing>() {
     assert_eq!(counter.get(), C::owned(100));
 }
 
-/// A15: `clear` empties, destroys what is owned of each entry once, and there can be more.
+/// A15: `clear` removes all entries, drops what they own once, and the collection can be filled again.
 fn clear_destroys_each_once<C: Collection>() {
     let counter = Counter::default();
     let mut lives = keys::<C::Kind>(10);
@@ -54,9 +54,9 @@ fn clear_destroys_each_once<C: Collection>() {
     let left = (all.len(), all.pending_dead(), counter.get());
     assert_eq!(left, (0, 0, C::owned(10)));
     assert_eq!(all.capacity() > 0, capacity > 0);
-    assert!(!all.holds(&lives[0]));
+    assert!(!all.contains(&lives[0]));
     for life in &lives {
-        assert_eq!(C::Kind::counts(life), (1, 0), "nobody watches it any more");
+        assert_eq!(C::Kind::counts(life), (1, 0), "it has no watches any more");
         all.enter(life, &counted(&counter));
     }
     assert_eq!(all.len(), 8);
@@ -64,8 +64,7 @@ fn clear_destroys_each_once<C: Collection>() {
     assert_eq!(counter.get(), C::owned(18));
 }
 
-/// A16: `extend` takes what an iterator gives, what another collection has, and what a copy of this one
-/// has.
+/// A16: `extend` takes the items of an iterator, of another collection, and of a copy of itself.
 fn extend_takes_from_iterators_collections_and_itself<C: Changing>() {
     let lives = keys::<C::Kind>(6);
     let mut all = C::of(&lives[..2], &quietly());
@@ -75,10 +74,10 @@ fn extend_takes_from_iterators_collections_and_itself<C: Changing>() {
     assert_eq!(all.numbers(), [0, 1, 2, 3, 4, 5]);
     all.extend_from(all.clone());
     assert_eq!((all.numbers(), all.len()), (vec![0, 1, 2, 3, 4, 5], 6));
-    assert!(lives.iter().all(|life| all.holds(life)));
+    assert!(lives.iter().all(|life| all.contains(life)));
 }
 
-/// A17: If the iterator panics half-way, what it gave before stays.
+/// A17: If the iterator panics midway, the items before that stay.
 fn an_iterator_that_panics_half_way_loses_nothing<C: Changing>() {
     let lives = keys::<C::Kind>(5);
     let mut all = C::default();
@@ -91,8 +90,8 @@ fn an_iterator_that_panics_half_way_loses_nothing<C: Changing>() {
     assert_eq!(all.len(), 4);
 }
 
-/// A18: Collections are equal if they have the same live entries: the same by identity, or by content;
-/// the dead do not matter.
+/// A18: Collections are equal if they have the same live entries: by identity, or by content; the dead do not
+/// count.
 fn collections_are_equal_by_identity_or_content<C: Changing>() {
     let lives = keys::<C::Kind>(3);
     let twins = keys::<C::Kind>(3);
@@ -124,7 +123,7 @@ fn maps_are_equal_if_their_values_are<C: Mapping>() {
     assert!(map == changed && changed == map);
 }
 
-/// A19: A copy has the same live entries, goes its own way, and keeps nothing alive.
+/// A19: A copy has the same live entries, is independent of the original, and keeps nothing alive.
 fn a_copy_is_independent_and_keeps_nothing<C: Changing>() {
     let (mut all, mut lives) = numbered::<C>(4);
     lives.remove(1);
@@ -139,7 +138,7 @@ fn a_copy_is_independent_and_keeps_nothing<C: Changing>() {
     assert_eq!((copy.numbers(), all.numbers()), (vec![3], vec![0]));
 }
 
-/// A19: The values of a copy are the same, and changed alone.
+/// A19: The values of a copy are the same, and change independently.
 fn a_copy_has_the_same_values_and_changes_alone<C: Mapping>() {
     let [key, value, other] = [1, 10, 20].map(new::<C::Kind, _>);
     let map = C::map([(&key, &value)]);
@@ -157,7 +156,7 @@ fn a_copy_clones_the_values_and_shares_the_keys<P: Kind>() {
     assert_eq!((&*map[&key], &*copy[&key]), (&[1, 2][..], &[1][..]));
 }
 
-/// A21: Many go in, and all come out again, each with its value.
+/// A21: Many entries are inserted, and all are yielded again, each with its value.
 fn many_in_and_all_out_again<C: Mapping>() {
     let keys = keys::<C::Kind>(scaled(10_000, 40));
     let mut map = C::map(keys.iter().zip(keys.iter().rev()));
@@ -169,13 +168,13 @@ fn many_in_and_all_out_again<C: Mapping>() {
     assert!(keys.iter().all(|key| C::Kind::counts(key) == (1, 0)));
 }
 
-/// A22: The same goes in and out a million times: the table does not grow, nor does the object's list of
-/// watchers.
+/// A22: The same entry is inserted and removed a million times: neither the table grows, nor the object's list
+/// of watches.
 fn the_same_in_and_out_a_million_times<C: Changing>() {
     let life = new::<C::Kind, _>(1);
     let ends: Ends = quietly();
     let mut all = C::of([&life], &ends);
-    // Once, for the record that a weak handle beside an entry makes, which stays.
+    // Once, for the record that a weak handle beside an entry takes, which stays.
     assert!(all.drop_out(&life));
     all.enter(&life, &ends);
     let (capacity, bytes) = (all.capacity(), crate::heap::bytes());
@@ -204,7 +203,7 @@ fn a_union_loses_what_dies<C: Changing>() {
     assert_eq!((union.len(), b.numbers().len()), (2, 0));
 }
 
-/// A25: Ten thousand keys in a thousand maps: an entry goes from each in constant time. (That takes a
+/// A25: Ten thousand keys in a thousand maps: removing an entry from each takes constant time. (That takes a
 /// gigabyte and, without optimisation, half a minute; so a debug build has a tenth of the keys.)
 fn many_keys_in_many_maps<P: Kind>() {
     let objects = if cfg!(debug_assertions) {
@@ -229,7 +228,7 @@ fn many_keys_in_many_maps<P: Kind>() {
     assert!(maps.iter().all(|map| map.is_empty()));
 }
 
-/// A25: (One key in many maps, and a map dropped among them, is the same question from the other side.)
+/// A25: (One key in many maps, one of which is dropped, is the same question from the other side.)
 #[test]
 fn one_key_outlives_a_thousand_maps() {
     let key = weakly::Strong::new(1);

@@ -33,7 +33,7 @@ fn equal_values_are_two_keys<P: Kind>() {
 
 for_each_flavour!(a_trait_object_and_its_concrete_handle_are_one_key);
 
-/// B27: A key is found through any handle to the allocation, whatever it has been coerced to.
+/// B27: A key is found through any handle to the allocation, whatever type it was coerced to.
 fn a_trait_object_and_its_concrete_handle_are_one_key<F: Own>() {
     let number = ptr::Strong::<i32, F>::new(5);
     let shown = unsize!(number.clone() => dyn Display);
@@ -47,7 +47,7 @@ fn a_trait_object_and_its_concrete_handle_are_one_key<F: Own>() {
     assert_eq!(map.get(&ptr::Strong::downgrade(&shown)), Some(&"five"));
 }
 
-/// B27: A plain reference to the payload will do for every kind.
+/// B27: A plain reference to the payload works for every kind.
 #[test]
 fn a_plain_reference_finds_the_key() {
     fn check<K: StrongRef<Target = i32>>(key: &K, payload: &i32, other: &i32)
@@ -70,12 +70,13 @@ fn a_plain_reference_finds_the_key() {
     check(&d, &d, &a);
 }
 
-/// A size that nothing else here has, so that the allocator soon gives the same place again; and so large
-/// that a payload of ours is apart. (An inline one's address does not come back while there is an entry.)
+/// A size that nothing else here has, so that the allocator soon returns the same address again; and large
+/// enough that a payload of ours has an allocation of its own. (The address of an inline payload is not reused
+/// while there is an entry.)
 type Payload = [u64; 121];
 
-/// Lets a key of `map` die until a new object gets its address, while its notice is pending, behind
-/// more others than an operation works off.
+/// Drops keys of `map` until a new object gets the address of a dead one, while that one's notice is pending,
+/// behind more notices than one operation drains.
 fn recycled<P: Kind, V>(
     map: &mut WeakMap<P::Strong<Payload>, V>,
     mut value: impl FnMut() -> V,
@@ -93,8 +94,8 @@ fn recycled<P: Kind, V>(
     })
 }
 
-/// B28: A new object at a dead key's address is not found, whether or not the notice was worked off.
-/// (The entries of the standard library's pointers hold on to the address: it does not come back.)
+/// B28: A new object at a dead key's address is not found, whether or not the notice was drained. (The entries
+/// of the standard library's pointers keep the address occupied: it is not reused.)
 fn a_new_object_at_an_old_address_is_not_found<P: Kind>() {
     let mut map = WeakMap::<P::Strong<Payload>, _>::new();
     let found = recycled::<P, _>(&mut map, || "old");
@@ -111,22 +112,22 @@ fn a_new_object_at_an_old_address_is_not_found<P: Kind>() {
     }
 }
 
-/// B28: It can become a key itself: the old value is destroyed, and the late notice harms nobody.
+/// B28: It can become a key itself: the old value is dropped, and the late notice affects no other entry.
 fn a_new_key_takes_over_the_place_of_a_dead_one<P: Kind>() {
-    let (old, fresh) = (Counter::default(), Counter::default());
+    let (old, live) = (Counter::default(), Counter::default());
     let mut map = WeakMap::<P::Strong<Payload>, _>::new();
     let Some(new) = recycled::<P, _>(&mut map, || old.witness()) else {
         return assert!(!P::NOTIFIES);
     };
     let dead = map.pending_dead() + old.get();
-    assert!(map.insert(&new, fresh.witness()).is_none());
+    assert!(map.insert(&new, live.witness()).is_none());
     assert_eq!(map.len(), 1);
     map.purge();
-    assert_eq!((old.get(), fresh.get(), map.len()), (dead, 0, 1));
+    assert_eq!((old.get(), live.get(), map.len()), (dead, 0, 1));
     assert!(map.contains_key(&new));
 }
 
-/// B29: An entry is found where it was put, also after others died and the table grew around it.
+/// B29: An entry is found after others died and the table grew.
 fn entries_stay_found_while_keys_die_and_the_table_grows<P: Kind>() {
     let counter = Counter::default();
     let (mut live, mut dead) = (Vec::new(), 0);
@@ -144,7 +145,7 @@ fn entries_stay_found_while_keys_die_and_the_table_grows<P: Kind>() {
     assert_eq!((map.len(), counter.get()), (live.len(), dead));
 }
 
-/// B30: A dead entry equals nothing: not another dead one, not one of a new key.
+/// B30: A dead entry equals nothing: neither another dead one, nor one of a new key.
 fn dead_entries_equal_nothing<P: Kind>() {
     let live = new::<P, _>(1);
     let [a, b] = [1, 1].map(|n| Map::<P, _>::from([(&live, 0), (&new::<P, _>(n), 1)]));
@@ -156,7 +157,7 @@ fn dead_entries_equal_nothing<P: Kind>() {
     assert!(a != empty);
 }
 
-/// B31: An expired weak handle finds nothing, in any map, before and after the values have gone.
+/// B31: An expired weak handle finds nothing, in any map, before and after the values are dropped.
 fn an_expired_weak_handle_finds_nothing<P: Kind>() {
     let key = new::<P, _>(1);
     let dead = downgrade(&key);
@@ -203,14 +204,14 @@ fn a_lookup_leaves_no_trace<P: Kind>() {
     assert_eq!((P::counts(&key), P::counts(&absent)), ((1, 1), (1, 0)));
 }
 
-/// B34: An object that was never a key is not found, and its death is no work for any map.
+/// B34: An object that was never a key is not found, and its death costs no map anything.
 fn an_object_that_was_never_a_key_is_no_work<P: Kind>() {
-    let (key, stranger) = (new::<P, _>(1), new::<P, _>(1));
+    let (key, absent) = (new::<P, _>(1), new::<P, _>(1));
     let mut map = Map::<P, _>::from([(&key, 1)]);
-    assert_eq!(map.get(&stranger), None);
-    assert_eq!(map.remove(&stranger), None);
+    assert_eq!(map.get(&absent), None);
+    assert_eq!(map.remove(&absent), None);
     let before = heap::allocations();
-    drop(stranger);
+    drop(absent);
     assert_eq!(heap::allocations(), before);
     assert_eq!((map.pending_dead(), map.len()), (0, 1));
     let keys = keys::<P>(10);

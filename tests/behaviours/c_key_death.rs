@@ -1,5 +1,5 @@
-//! C. The death of what an entry lives by, and what becomes of the entry and of what the collection
-//! owns of it (items 35–46, 54–57).
+//! C. The death of an entry's life, and what happens to the entry and to what the collection owns of it (items
+//! 35–46, 54–57).
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -20,33 +20,33 @@ for_each_collection!(
     one_of_several_handles_changes_nothing,
     weak_handles_do_not_keep_the_entry,
     a_temporary_life_leaves_nothing,
-    the_dead_are_buried_by_the_next_addition_or_by_housekeeping,
+    the_dead_are_reclaimed_by_the_next_addition_or_by_housekeeping,
     reading_destroys_nothing,
-    purge_buries_all_the_dead,
+    purge_reclaims_all_the_dead,
     a_late_notice_spares_the_new_entry,
     a_table_of_the_dead_does_not_grow,
     short_lived_entries_take_no_more_and_no_more_memory,
 );
 
 for_each_changing!(
-    the_dead_are_buried_by_the_next_removal,
+    the_dead_are_reclaimed_by_the_next_removal,
     looking_to_change_destroys_nothing,
     a_removed_life_may_end_later,
     a_life_removed_and_entered_again_goes_once,
 );
 
-for_each_map!(the_dead_are_buried_by_the_next_entry);
+for_each_map!(the_dead_are_reclaimed_by_the_next_entry);
 
 for_each_owning!(
-    the_dead_are_buried_when_they_are_asked_for,
-    what_is_removed_or_replaced_is_destroyed_at_once,
+    the_dead_are_reclaimed_when_they_are_requested,
+    a_removed_or_replaced_value_is_dropped_at_once,
     every_collection_forgets_the_dead,
     entries_may_die_while_the_table_grows,
 );
 
 for_each_kind!(a_key_that_cannot_be_upgraded_is_absent);
 
-/// C35: When the last strong handle goes, the entry is not found any more, at once.
+/// C35: When the last strong handle is dropped, the entry is not found any more, at once.
 fn a_dead_entry_is_gone_at_once<C: Collection>() {
     let (all, mut lives) = numbered::<C>(2);
     let dead = ghost::<C::Kind>(&lives[1]);
@@ -54,8 +54,8 @@ fn a_dead_entry_is_gone_at_once<C: Collection>() {
     lives.pop();
     assert!(!all.has(&dead));
     assert_eq!((all.numbers(), all.len_live()), (vec![0], 1));
-    assert_eq!(all.len(), 2 - C::announced(1));
-    assert!(all.holds(&lives[0]));
+    assert_eq!(all.len(), 2 - C::notified(1));
+    assert!(all.contains(&lives[0]));
 }
 
 /// C36: As long as one strong handle is left, nothing changes.
@@ -67,10 +67,10 @@ fn one_of_several_handles_changes_nothing<C: Collection>() {
         (all.numbers(), all.len(), all.pending_dead()),
         (vec![0], 1, 0)
     );
-    assert!(all.holds(&lives[0]));
+    assert!(all.contains(&lives[0]));
 }
 
-/// C37: Weak handles, however many, do not keep the entry.
+/// C37: Weak handles, however many, do not keep the entry alive.
 fn weak_handles_do_not_keep_the_entry<C: Collection>() {
     let life = new::<C::Kind, _>(1);
     let counter = Counter::default();
@@ -91,19 +91,19 @@ fn a_temporary_life_leaves_nothing<C: Collection>() {
     assert!(all.is_empty());
 }
 
-/// A change, with an object of the number 1, as the dead one's, and one of another.
+/// An operation that changes the collection, with an object numbered 1, like the dead one, and another.
 type Change<C> = fn(&mut C, &Key<<C as Collection>::Kind>, &Key<<C as Collection>::Kind>);
 
-/// C39: What a collection owns of an entry is destroyed once, not before the entry dies, and at the
-/// latest by each of these.
-fn buries_the_dead<C: Collection>(changes: &[(&str, Change<C>)]) {
+/// C39: What a collection owns of an entry is dropped once, not before the entry dies, and at the latest by each
+/// of these operations.
+fn reclaims_the_dead<C: Collection>(changes: &[(&str, Change<C>)]) {
     for (name, change) in changes {
         let counter = Counter::default();
         let [life, twin, other] = [1, 1, 2].map(new::<C::Kind, _>);
         let mut all = C::of([&life], &counted(&counter));
         assert_eq!(counter.get(), 0, "{name}: before the death");
         drop(life);
-        assert_eq!(all.pending_dead(), C::announced(1), "{name}: after it");
+        assert_eq!(all.pending_dead(), C::notified(1), "{name}: after it");
         change(&mut all, &twin, &other);
         assert_eq!(counter.get(), C::owned(1), "{name}: after the change");
         assert_eq!(all.pending_dead(), 0, "{name}");
@@ -113,9 +113,9 @@ fn buries_the_dead<C: Collection>(changes: &[(&str, Change<C>)]) {
     }
 }
 
-/// C39: By what every collection has.
-fn the_dead_are_buried_by_the_next_addition_or_by_housekeeping<C: Collection>() {
-    buries_the_dead::<C>(&[
+/// C39: By operations of every collection.
+fn the_dead_are_reclaimed_by_the_next_addition_or_by_housekeeping<C: Collection>() {
+    reclaims_the_dead::<C>(&[
         ("purge", |all, _, _| all.purge()),
         ("insert", |all, _, other| all.enter(other, &quietly())),
         ("insert of the same", |all, twin, _| {
@@ -130,9 +130,9 @@ fn the_dead_are_buried_by_the_next_addition_or_by_housekeeping<C: Collection>() 
     ]);
 }
 
-/// C39: By removals, which need not find anything.
-fn the_dead_are_buried_by_the_next_removal<C: Changing>() {
-    buries_the_dead::<C>(&[
+/// C39: By removals, whether or not they find anything.
+fn the_dead_are_reclaimed_by_the_next_removal<C: Changing>() {
+    reclaims_the_dead::<C>(&[
         ("remove", |all, _, other| assert!(!all.drop_out(other))),
         ("remove of the same", |all, twin, _| {
             assert!(!all.drop_out(twin))
@@ -147,21 +147,21 @@ fn the_dead_are_buried_by_the_next_removal<C: Changing>() {
     ]);
 }
 
-/// C39: By a look at the place of another key.
-fn the_dead_are_buried_by_the_next_entry<C: Mapping>() {
-    buries_the_dead::<C>(&[("entry", |all, _, other| {
+/// C39: By a lookup of another key's entry.
+fn the_dead_are_reclaimed_by_the_next_entry<C: Mapping>() {
+    reclaims_the_dead::<C>(&[("entry", |all, _, other| {
         assert_eq!(all.entry_look(other), None);
     })]);
 }
 
-/// C39: By asking for them.
-fn the_dead_are_buried_when_they_are_asked_for<C: Owning>() {
-    buries_the_dead::<C>(&[("drain_dead", |all, _, _| {
+/// C39: By requesting them.
+fn the_dead_are_reclaimed_when_they_are_requested<C: Owning>() {
+    reclaims_the_dead::<C>(&[("drain_dead", |all, _, _| {
         assert_eq!(all.drain_dead().next().map(|dead| dead.number), Some(1));
     })]);
 }
 
-/// C39: Methods that take `&self` destroy nothing.
+/// C39: Methods that take `&self` drop nothing.
 fn reading_destroys_nothing<C: Collection>() {
     let counter = Counter::default();
     let mut lives = keys::<C::Kind>(2);
@@ -170,15 +170,15 @@ fn reading_destroys_nothing<C: Collection>() {
     lives.pop();
     let pending = all.pending_dead();
     for _ in 0..100 {
-        assert!(all.holds(&lives[0]) && !all.has(&dead));
+        assert!(all.contains(&lives[0]) && !all.has(&dead));
         assert_eq!((all.iter().count(), all.len_live()), (1, 1));
         assert_eq!(all.len(), all.len());
     }
     assert_eq!((counter.get(), all.pending_dead()), (0, pending));
-    assert_eq!(pending, C::announced(1));
+    assert_eq!(pending, C::notified(1));
 }
 
-/// C39: Nor do methods that only give out what is there, to be changed.
+/// C39: Nor do methods that only give mutable access.
 fn looking_to_change_destroys_nothing<C: Changing>() {
     let counter = Counter::default();
     let mut lives = keys::<C::Kind>(2);
@@ -191,8 +191,8 @@ fn looking_to_change_destroys_nothing<C: Changing>() {
     assert_eq!((counter.get(), all.pending_dead()), (0, pending));
 }
 
-/// C40: After `purge`, all that was owned of the dead is destroyed, and nothing else.
-fn purge_buries_all_the_dead<C: Collection>() {
+/// C40: After `purge`, everything that dead entries owned is dropped, and nothing else.
+fn purge_reclaims_all_the_dead<C: Collection>() {
     let counter = Counter::default();
     let mut lives = keys::<C::Kind>(scaled(1_000, 100));
     let mut all = C::of(&lives, &counted(&counter));
@@ -201,11 +201,11 @@ fn purge_buries_all_the_dead<C: Collection>() {
     all.purge();
     assert_eq!(counter.get(), C::owned(entries - lives.len()));
     assert_eq!(all.len(), lives.len());
-    assert!(lives.iter().all(|life| all.holds(life)));
+    assert!(lives.iter().all(|life| all.contains(life)));
 }
 
-/// C41: What is removed or replaced is handed back, and destroyed when the caller drops it.
-fn what_is_removed_or_replaced_is_destroyed_at_once<C: Owning>() {
+/// C41: A removed or replaced value is returned, and dropped when the caller drops it.
+fn a_removed_or_replaced_value_is_dropped_at_once<C: Owning>() {
     let counter = Counter::default();
     let ends = counted(&counter);
     let life = new::<C::Kind, _>(1);
@@ -219,8 +219,8 @@ fn what_is_removed_or_replaced_is_destroyed_at_once<C: Owning>() {
     assert_eq!(counter.get(), 3);
 }
 
-/// C42: What is in several collections is forgotten by each; while one destroys what it owned, the dead
-/// are dead for all.
+/// C42: An object in several collections disappears from each; while one drops what it owned, the object is dead
+/// for all.
 fn every_collection_forgets_the_dead<C: Owning + 'static>() {
     let life = new::<C::Kind, _>(1);
     let dead = Rc::new(ghost::<C::Kind>(&life));
@@ -243,7 +243,7 @@ fn every_collection_forgets_the_dead<C: Owning + 'static>() {
     assert_eq!(*seen.borrow(), expected);
 }
 
-/// C43: What was removed dies later: the collection does not notice.
+/// C43: The object of a removed entry dies later: the collection is not affected.
 fn a_removed_life_may_end_later<C: Changing>() {
     let (mut all, mut lives) = numbered::<C>(2);
     assert!(all.drop_out(&lives[1]));
@@ -253,7 +253,7 @@ fn a_removed_life_may_end_later<C: Changing>() {
     assert_eq!((all.len(), all.numbers()), (1, vec![0]));
 }
 
-/// C44: What was removed and entered again dies: its entry goes exactly once.
+/// C44: An object that was removed and inserted again dies: its entry ends exactly once.
 fn a_life_removed_and_entered_again_goes_once<C: Changing>() {
     let counter = Counter::default();
     let ends = counted(&counter);
@@ -265,7 +265,7 @@ fn a_life_removed_and_entered_again_goes_once<C: Changing>() {
     }
     assert_eq!(counter.get(), C::owned(2));
     drop(life);
-    assert_eq!(all.pending_dead(), C::announced(1));
+    assert_eq!(all.pending_dead(), C::notified(1));
     all.purge();
     assert_eq!(
         (counter.get(), all.len(), all.pending_dead()),
@@ -274,8 +274,8 @@ fn a_life_removed_and_entered_again_goes_once<C: Changing>() {
     assert_eq!(all.numbers(), [2]);
 }
 
-/// C45: New entries in the places of dead ones, whose notices come late, stay: also those that are told
-/// apart by what they say, and say the same.
+/// C45: New entries in the places of dead ones, whose notices arrive late, stay: also in collections keyed by
+/// content, with equal content.
 fn a_late_notice_spares_the_new_entry<C: Collection>() {
     let mut all = C::with_capacity(200);
     for life in &keys::<C::Kind>(100) {
@@ -291,18 +291,18 @@ fn a_late_notice_spares_the_new_entry<C: Collection>() {
     assert!(!C::NOTIFIES || all.len() == 100);
     all.purge();
     assert_eq!((all.len(), all.pending_dead()), (100, 0));
-    assert!(lives.iter().all(|life| all.holds(life)));
+    assert!(lives.iter().all(|life| all.contains(life)));
 }
 
-/// C54: Entries that die while the table grows, because growing destroys what owns their lives, are
-/// neither lost nor met twice.
+/// C54: Entries that die while the table grows, because growing drops what owns their lives, are neither lost
+/// nor visited twice.
 fn entries_may_die_while_the_table_grows<C: Owning>() {
     let counter = Counter::default();
     let ends = counted(&counter);
     let kept = keys::<C::Kind>(scaled(500, 60));
     let mut all = C::default();
     for life in &kept {
-        // One dies at once and takes two others with it, when what is owned of it goes.
+        // One dies at once, and two others with it, when what it owns is dropped.
         let number = 10_000 + 3 * **life;
         let [dead, first, second] = [0, 1, 2].map(|n| new::<C::Kind, _>(number + n));
         all.enter(&first, &ends);
@@ -315,13 +315,13 @@ fn entries_may_die_while_the_table_grows<C: Owning>() {
         all.enter(&dead, &last);
         all.enter(life, &counted(&counter));
     }
-    assert!(kept.iter().all(|life| all.holds(life)));
+    assert!(kept.iter().all(|life| all.contains(life)));
     all.purge();
     assert_eq!((all.len(), all.len_live()), (kept.len(), kept.len()));
     assert_eq!(counter.get(), 3 * kept.len());
 }
 
-/// C55: A key whose entry is found, but which can no longer be upgraded, is treated as absent.
+/// C55: A key whose entry is found, but which can no longer be upgraded, counts as absent.
 fn a_key_that_cannot_be_upgraded_is_absent<P: Kind>() {
     struct Dying<P: Kind>(Rc<RefCell<WeakMap<P::Strong<Dying<P>>, i32>>>);
     impl<P: Kind> Drop for Dying<P> {
@@ -343,7 +343,7 @@ fn a_key_that_cannot_be_upgraded_is_absent<P: Kind>() {
     assert!(map.borrow().is_empty());
 }
 
-/// C56: When all are dead, an addition to the full table makes it no larger.
+/// C56: When all are dead, an insertion into the full table does not make it larger.
 fn a_table_of_the_dead_does_not_grow<C: Collection>() {
     let mut all = C::with_capacity(100);
     let capacity = all.capacity();
@@ -366,7 +366,7 @@ fn short_lived_entries_take_no_more_and_no_more_memory<C: Collection>() {
     let mut alive = VecDeque::new();
     let (mut most, mut capacity) = (0, 0);
     for n in 0..scaled(C::OFTEN, 300) {
-        let life = new::<C::Kind, _>(n % 128); // so that the test itself keeps no more than that
+        let life = new::<C::Kind, _>(n % 128); // so that the test itself keeps no more than that alive
         all.enter(&life, &ends);
         alive.push_back(life);
         if alive.len() > 100 {
@@ -377,7 +377,7 @@ fn short_lived_entries_take_no_more_and_no_more_memory<C: Collection>() {
     }
     assert!(capacity < 500, "{capacity} places for a hundred entries");
     assert!(most < 100_000, "{most} bytes for a hundred entries");
-    assert!(alive.iter().all(|life| all.holds(life)));
+    assert!(alive.iter().all(|life| all.contains(life)));
     drop((all, alive, ends));
     assert_eq!(heap::bytes(), start);
 }

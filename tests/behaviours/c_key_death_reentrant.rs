@@ -1,4 +1,4 @@
-//! C. Destructors that look at, change or end the maps they are in (items 47–53).
+//! C. Destructors that read, change or drop the maps they are in (items 47–53).
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ for_each_kind!(
     a_destructor_cannot_insert_its_object,
     a_weak_handle_made_in_the_destructor_is_dead,
     a_destructor_may_remove_its_own_entry,
-    an_object_may_hold_a_weak_handle_to_itself,
+    an_object_may_own_a_weak_handle_to_itself,
     a_value_that_owned_its_key_is_dropped_without_a_notice,
 );
 
@@ -26,7 +26,7 @@ for_each_owning!(
 
 type Weak<P, T> = <<P as Kind>::Strong<T> as StrongRef>::Weak;
 
-/// An object with a map of its own kind, a weak handle to itself, and something to do at its end.
+/// An object with a map of its own kind, a weak handle to itself, and an action for its drop.
 struct Owner<P: Kind> {
     map: Rc<RefCell<WeakMap<P::Strong<Owner<P>>, Witness>>>,
     me: OnceCell<Weak<P, Owner<P>>>,
@@ -41,7 +41,7 @@ impl<P: Kind> Drop for Owner<P> {
     }
 }
 
-/// Makes an owner with an attribute, drops it, and sees that map and memory are as before.
+/// Makes an owner with an attribute, drops it, and checks that map and memory are as before.
 fn live_and_die<P: Kind>(last_deed: fn(&Owner<P>)) {
     let (map, done) = (Rc::default(), Rc::default());
     let counter = Counter::default();
@@ -89,9 +89,8 @@ fn a_weak_handle_made_in_the_destructor_is_dead<P: Kind>() {
     });
 }
 
-/// C50: A destructor may remove its own entry: the value is destroyed then, and only then. (A map of
-/// the standard library's pointers may have swept it away already, as the first thing that `remove`
-/// does.)
+/// C50: A destructor may remove its own entry: the value is dropped then, and only then. (A map of the standard
+/// library's pointers may have swept it already, at the start of `remove`.)
 fn a_destructor_may_remove_its_own_entry<P: Kind>() {
     live_and_die::<P>(|owner| {
         let mut map = owner.map.borrow_mut();
@@ -101,8 +100,8 @@ fn a_destructor_may_remove_its_own_entry<P: Kind>() {
     });
 }
 
-/// C51: An object with a weak handle to itself leaves no memory behind.
-fn an_object_may_hold_a_weak_handle_to_itself<P: Kind>() {
+/// C51: An object with a weak handle to itself leaks no memory.
+fn an_object_may_own_a_weak_handle_to_itself<P: Kind>() {
     struct Narcissus<P: Kind>(OnceCell<Weak<P, Narcissus<P>>>);
     let start = heap::bytes();
     let object = new::<P, _>(Narcissus::<P>(OnceCell::new()));
@@ -112,8 +111,8 @@ fn an_object_may_hold_a_weak_handle_to_itself<P: Kind>() {
     assert_eq!(heap::bytes(), start);
 }
 
-/// C52: A removed value that owns the only strong handle to its key is dropped: the map has forgotten
-/// both, and hears nothing.
+/// C52: A removed value that owns the only strong handle to its key is dropped: the map contains neither any
+/// more, and gets no notice.
 fn a_value_that_owned_its_key_is_dropped_without_a_notice<P: Kind>() {
     struct Cycle<P: Kind>(#[allow(dead_code)] P::Strong<OnceCell<Weak<P, u8>>>);
     let mut map = WeakMap::new();
@@ -127,8 +126,8 @@ fn a_value_that_owned_its_key_is_dropped_without_a_notice<P: Kind>() {
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
 }
 
-/// C53: In a chain of a hundred thousand entries, each owning the life of the next, dropping the head
-/// frees all, on a small stack. (Shorter for the standard library's pointers: see
+/// C53: In a chain of a hundred thousand entries, each owning the life of the next, dropping the head frees all,
+/// on a small stack. (Shorter for the standard library's pointers: see
 /// [`a_purge_that_sweeps_a_chain_takes_a_round_for_a_link_at_the_worst`].)
 fn a_long_chain_of_entries_owning_lives_is_purged_without_recursion<C: Owning>() {
     let n = if C::NOTIFIES { 100_000 } else { 4_000 };
@@ -141,8 +140,8 @@ fn a_long_chain_of_entries_owning_lives_is_purged_without_recursion<C: Owning>()
     assert_eq!((all.len(), dead.get()), (0, n));
 }
 
-/// C53: The same when the collection goes first: what it owns goes with it, and one by one takes the
-/// lives.
+/// C53: The same when the collection is dropped first: what it owns is dropped with it, and ends the lives one
+/// by one.
 fn a_long_chain_dies_with_its_collection_without_recursion<C: Owning>() {
     let n = scaled(100_000, 300);
     let dead = Counter::default();
@@ -156,7 +155,7 @@ thread_local! {
     static QUESTIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// What counts how often its maps ask whether one is dead.
+/// Counts how often its maps ask whether one is dead.
 type Link = Lease<usize>;
 
 impl Asked for usize {
@@ -165,8 +164,8 @@ impl Asked for usize {
     }
 }
 
-/// C53: A purge that has to look for the dead goes round until it finds nobody: a round for each link
-/// of a chain at the worst, as documented, and never more.
+/// C53: A purge that has to sweep repeats until it finds no dead entry: in the worst case a round for each link
+/// of a chain, as documented, and never more.
 #[test]
 fn a_purge_that_sweeps_a_chain_takes_a_round_for_a_link_at_the_worst() {
     let n = 1_000;
@@ -181,7 +180,7 @@ fn a_purge_that_sweeps_a_chain_takes_a_round_for_a_link_at_the_worst() {
     map.purge();
     assert_eq!(map.len(), 0);
     assert!(QUESTIONS.get() <= n * (n + 1) / 2 + n);
-    // Without a chain, two rounds: one that finds them all, and one that finds nobody more.
+    // Without a chain, two rounds: one that finds them all, and one that finds no more.
     let keys: Vec<_> = (0..n).map(Link::from).collect();
     map.extend(keys.iter().map(|key| (key, None)));
     drop(keys);

@@ -1,11 +1,10 @@
 //! D. The queue of dead entries, on one thread (items 58–69, 75).
 //!
-//! The collections of the standard library's pointers have no queue: for them the same questions are
-//! about the sweep, where that makes sense.
+//! The collections of the standard library's pointers have no queue: for them the same questions concern the
+//! sweep, where that makes sense.
 //!
-//! 63, 64: a collection that works off its dead is borrowed, so the destructors that run then cannot
-//! reach it, by the rules of the language. Who wants that takes what it owned out with `drain_dead`
-//! first.
+//! 63, 64: a collection that drains is borrowed, so the borrow checker keeps the destructors that run then from
+//! using it. Code that needs that first takes what the dead own with `drain_dead`.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -44,28 +43,24 @@ for_each_owning!(
     a_drain_may_cause_deaths_in_its_own_collection,
 );
 
-/// D58: A death is one notice for each entry, even if both its sides die of it, and none for what was
-/// removed.
+/// D58: A death is one notice for each entry, even if both its sides die of it, and none for a removed one.
 fn a_death_is_one_notice_for_each_entry<C: Changing>() {
     let (a, mut lives) = numbered::<C>(3);
     let mut b = a.clone();
     b.drop_out(&lives[2]);
     b.enter(&lives[1], &quietly());
     lives.pop();
-    assert_eq!((a.pending_dead(), b.pending_dead()), (C::announced(1), 0));
+    assert_eq!((a.pending_dead(), b.pending_dead()), (C::notified(1), 0));
     lives.pop();
     assert_eq!(
         (a.pending_dead(), b.pending_dead()),
-        (C::announced(2), C::announced(1))
+        (C::notified(2), C::notified(1))
     );
     assert_eq!((a.len_live(), b.len_live()), (1, 1));
-    assert_eq!(
-        (a.len(), b.len()),
-        (3 - C::announced(2), 2 - C::announced(1))
-    );
+    assert_eq!((a.len(), b.len()), (3 - C::notified(2), 2 - C::notified(1)));
 }
 
-/// D59: Whatever the order in which lives end, and in which that is noticed, the rest is the same.
+/// D59: Whatever the order in which lives end, and in which that is noticed, the result is the same.
 fn lives_may_end_in_any_order<C: Collection>() {
     type Order<C> = fn(&mut Vec<Key<<C as Collection>::Kind>>) -> Key<<C as Collection>::Kind>;
     let orders: [Order<C>; 3] = [
@@ -83,12 +78,13 @@ fn lives_may_end_in_any_order<C: Collection>() {
         }
         all.purge();
         assert_eq!((all.len(), counter.get()), (5, C::owned(20)));
-        assert!(kept.iter().all(|life| all.holds(life)));
+        assert!(kept.iter().all(|life| all.contains(life)));
     }
 }
 
-/// D60: With nothing pending, an operation costs the same in a map of any size (for pointers without
-/// notices: but for `purge`, which has to look). A mistake here makes ten thousand million steps, for a [`WeakMap`](weakly::WeakMap).
+/// D60: With no notice pending, an operation costs the same in a map of any size (for pointers without notices:
+/// except `purge`, which has to sweep). A mistake here takes ten thousand million steps, for a
+/// [`WeakMap`](weakly::WeakMap).
 fn nothing_pending_is_no_work<C: Mapping>() {
     let n = scaled(C::OFTEN / 10, 100);
     let lives = keys::<C::Kind>(n);
@@ -104,7 +100,7 @@ fn nothing_pending_is_no_work<C: Mapping>() {
     assert_eq!(map.len(), n);
 }
 
-/// D61: An operation works off 16 notices; the rest stay for the next.
+/// D61: An operation drains 16 notices; the rest stay for the next.
 fn an_operation_works_off_some_notices_but_not_all<C: Collection>() {
     if !C::NOTIFIES {
         return;
@@ -121,7 +117,7 @@ fn an_operation_works_off_some_notices_but_not_all<C: Collection>() {
     assert_eq!((all.len(), counter.get()), (1, C::owned(43)));
 }
 
-/// D62: Reads drain nothing: with `&self`, a collection destroys nothing that it owns.
+/// D62: Reads drain nothing: with `&self`, a collection drops nothing that it owns.
 fn reads_drain_nothing<C: Collection>() {
     let counter = Counter::default();
     let life = new::<C::Kind, _>(1);
@@ -131,12 +127,12 @@ fn reads_drain_nothing<C: Collection>() {
     for _ in 0..100 {
         assert!(!all.has(&dead));
         assert!(all.iter().next().is_none());
-        assert_eq!((all.len(), all.len_live()), (1 - C::announced(1), 0));
+        assert_eq!((all.len(), all.len_live()), (1 - C::notified(1), 0));
     }
-    assert_eq!((all.pending_dead(), counter.get()), (C::announced(1), 0));
+    assert_eq!((all.pending_dead(), counter.get()), (C::notified(1), 0));
 }
 
-/// D63: While a collection destroys what it owns it is borrowed; nobody sees it in between.
+/// D63: While a collection drops what it owns it is borrowed; no other code sees an intermediate state.
 fn a_destructor_finds_the_collection_borrowed<C: Owning + 'static>() {
     let all = Rc::new(RefCell::new(C::default()));
     let borrowed = Rc::new(Cell::new(0));
@@ -154,7 +150,7 @@ fn a_destructor_finds_the_collection_borrowed<C: Owning + 'static>() {
     assert_eq!(borrowed.get(), 3);
 }
 
-/// D64: What was taken out by `drain_dead` may do with the collection what it likes, and end it.
+/// D64: A value from `drain_dead` may use the collection freely, and drop it.
 fn a_destructor_may_do_anything_after_drain_dead<C: Owning + 'static>() {
     let counter = Counter::default();
     let kept = new::<C::Kind, _>(100);
@@ -172,8 +168,8 @@ fn a_destructor_may_do_anything_after_drain_dead<C: Owning + 'static>() {
             1 => assert_eq!(all.iter().count(), all.len_live()),
             2 => all.purge(),
             3 => drop(all.drop_out(&kept_too)),
-            4 => drop(all.holds(&kept_too)),
-            _ => drop(owner_too.take()), // the collection goes with this borrow
+            4 => drop(all.contains(&kept_too)),
+            _ => drop(owner_too.take()), // the collection is dropped with this borrow
         }
     });
     for life in &keys::<C::Kind>(6) {
@@ -192,7 +188,7 @@ fn a_destructor_may_do_anything_after_drain_dead<C: Owning + 'static>() {
     assert_eq!((counter.get(), C::Kind::counts(&kept)), (6, (1, 0)));
 }
 
-/// D64: `drain_dead` also hands out what was owned of those that die while it runs, as documented.
+/// D64: `drain_dead` also yields what the entries own that die while it runs, as documented.
 fn drain_dead_hands_out_those_that_die_meanwhile<C: Owning>() {
     let (mut all, head) = chain::<C>(20, &quietly());
     drop(head);
@@ -200,8 +196,7 @@ fn drain_dead_hands_out_those_that_die_meanwhile<C: Owning>() {
     assert_eq!((all.len(), all.pending_dead()), (0, 0));
 }
 
-/// D64: `drain_dead` hands out what was owned of each dead entry once, and then stays at its end, as it
-/// promises.
+/// D64: `drain_dead` yields what each dead entry owned once, and then stays at its end (it is fused).
 fn drain_dead_stays_finished<C: Owning>() {
     let (mut all, mut lives) = numbered::<C>(3);
     lives.pop();
@@ -211,8 +206,7 @@ fn drain_dead_stays_finished<C: Owning>() {
     assert_eq!(dead.next(), None, "a `FusedIterator` goes on after its end");
 }
 
-/// D65: If a destructor panics during a drain, the other notices are not lost, and the collection can be
-/// used.
+/// D65: If a destructor panics during a drain, the other notices are not lost, and the collection stays usable.
 fn a_panicking_destructor_leaves_the_rest_to_be_drained<C: Owning>() {
     let changes: [fn(&mut C); 5] = [
         |all| all.purge(),
@@ -234,7 +228,7 @@ fn a_panicking_destructor_leaves_the_rest_to_be_drained<C: Owning>() {
             all.enter(life, &ends);
         }
         assert!(panics(|| change(&mut all)));
-        assert!(all.holds(&kept));
+        assert!(all.contains(&kept));
         all.purge();
         let left = (counter.get(), all.len(), all.pending_dead());
         assert_eq!(left, (4, 1, 0));
@@ -243,11 +237,11 @@ fn a_panicking_destructor_leaves_the_rest_to_be_drained<C: Owning>() {
     }
 }
 
-/// D65: If a destructor panics in `clear`, the collection is empty, and stays so when the lives end of
-/// what it had.
+/// D65: If a destructor panics in `clear`, the collection is empty, and stays empty when the lives of its
+/// entries end.
 fn a_clear_that_panics_leaves_an_empty_collection<C: Owning>() {
     if cfg!(miri) {
-        return; // hashbrown leaks what comes after the one that panicked, and Miri would report that
+        return; // hashbrown leaks the entries after the one that panicked, and Miri would report that
     }
     let lives = keys::<C::Kind>(10);
     let ends: Ends = Rc::new(|number| assert_ne!(number, 5, "a bad one"));
@@ -262,7 +256,7 @@ fn a_clear_that_panics_leaves_an_empty_collection<C: Owning>() {
     assert_eq!(all.len(), 1);
 }
 
-/// D66: A drain that destroys what owns lives of this collection and of another: each goes once.
+/// D66: A drain that drops owners of lives of this collection and of another: each is dropped once.
 fn a_drain_may_cause_deaths_in_its_own_collection<C: Owning + 'static>() {
     let counter = Counter::default();
     let inner = Rc::new(RefCell::new(C::default()));
@@ -275,7 +269,7 @@ fn a_drain_may_cause_deaths_in_its_own_collection<C: Owning + 'static>() {
         })
     };
     for n in 0..scaled(50, 10) {
-        // The end of `first` ends `life` in `inner`, purges that, and thereby ends `second`.
+        // Dropping `first` ends `life` in `inner`, purges that, and thereby drops `second`.
         let [first, second, life] = [0, 1, 2].map(|i| new::<C::Kind, _>(3 * n + i));
         outer.enter(&second, &counted(Box::new(|| ())));
         let second = Cell::new(Some(second));
@@ -293,8 +287,8 @@ fn a_drain_may_cause_deaths_in_its_own_collection<C: Owning + 'static>() {
     assert_eq!((outer.len(), inner.borrow().len()), (0, 0));
 }
 
-/// D67: A collection may go while notices are pending: what it owns is destroyed once, and no memory is
-/// left.
+/// D67: A collection may be dropped while notices are pending: what it owns is dropped once, and no memory
+/// leaks.
 fn a_collection_may_be_dropped_with_notices_pending<C: Collection>() {
     let start = heap::bytes();
     let counter = Counter::default();
@@ -307,7 +301,7 @@ fn a_collection_may_be_dropped_with_notices_pending<C: Collection>() {
     assert_eq!(heap::bytes(), start);
 }
 
-/// D68: A life that outlasts its collection ends without disturbing anybody.
+/// D68: A life that outlives its collection ends without any effect.
 fn a_life_may_outlast_its_collection<C: Changing>() {
     let start = heap::bytes();
     let (survivor, mut lives) = numbered::<C>(3);
@@ -322,7 +316,7 @@ fn a_life_may_outlast_its_collection<C: Changing>() {
     assert_eq!(heap::bytes(), start);
 }
 
-/// D69: There are never more notices than entries; those of removed entries take no memory for long.
+/// D69: There are never more notices than entries; notices of removed entries are freed soon.
 fn late_notices_do_not_accumulate<C: Collection>() {
     let mut all = C::default();
     let mut most = 0;
@@ -332,7 +326,7 @@ fn late_notices_do_not_accumulate<C: Collection>() {
         lives.iter().for_each(|life| all.enter(life, &quietly()));
         drop(lives);
         assert_eq!(all.len() + all.pending_dead(), 50);
-        assert_eq!(all.pending_dead(), C::announced(50));
+        assert_eq!(all.pending_dead(), C::notified(50));
         all.purge();
         assert_eq!((all.len(), all.pending_dead()), (0, 0));
         most = most.max(heap::bytes() - start);
@@ -347,7 +341,7 @@ fn a_death_allocates_nothing<C: Collection>() {
     let before = heap::allocations();
     drop(lives);
     assert_eq!(heap::allocations(), before);
-    assert_eq!(all.pending_dead(), C::announced(n));
+    assert_eq!(all.pending_dead(), C::notified(n));
 }
 
 /// D75: Each collection has its own queue: a drain of one leaves the notices of the others.
@@ -356,5 +350,5 @@ fn collections_do_not_touch_each_others_queues<C: Changing>() {
     let b = a.clone();
     drop(lives);
     a.purge();
-    assert_eq!((a.pending_dead(), b.pending_dead()), (0, C::announced(5)));
+    assert_eq!((a.pending_dead(), b.pending_dead()), (0, C::notified(5)));
 }

@@ -1,9 +1,7 @@
-//! D. The queue of dead entries, with deaths on other threads (items 70, 73, 74), and what remains
-//! there of C (55).
+//! D. The queue of dead entries, with deaths on other threads (items 70, 73, 74), and the rest of C (55).
 //!
-//! 70 (a push while a drain runs) and 55 are models under loom, beside the code that they are about;
-//! here they run on real threads. 71 (two threads drain at once) does not compile: to drain takes
-//! `&mut` (see `src/compile_fail.rs`).
+//! 70 (a push while a drain runs) and 55 are loom models, beside the code that they check; here they run on real
+//! threads. 71 (two threads drain at once) does not compile: draining takes `&mut` (see `src/compile_fail`).
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -22,13 +20,13 @@ for_each_shared!(
     a_life_may_end_while_its_thread_exits,
 );
 
-/// D70: Deaths on other threads while the collection drains: what is owned of each entry is destroyed
-/// once, on the collection's own thread, and none is forgotten.
+/// D70: Deaths on other threads while the collection drains: what each entry owns is dropped once, on the
+/// collection's own thread, and none is lost.
 fn deaths_during_a_drain_are_seen_by_this_one_or_the_next<C: Collection>()
 where
     Key<C::Kind>: Send,
 {
-    let counter = Counter::default(); // not `Send`: the compiler sees that what is owned stays here
+    let counter = Counter::default(); // not `Send`: the compiler checks that owned values stay here
     let entries = if C::OFTEN < 1_000_000 { 4_000 } else { 20_000 };
     let mut lives = keys::<C::Kind>(scaled(entries, 60));
     let mut all = C::of(&lives, &counted(&counter));
@@ -57,7 +55,7 @@ where
     assert_eq!(left, (C::owned(entries), 0, 0));
 }
 
-/// C55: A lookup during the death of its key gets a strong handle that works, or nothing.
+/// C55: A lookup during the death of its key gets a working strong handle, or nothing.
 #[test]
 fn a_lookup_racing_a_death_gets_a_live_key_or_none() {
     for _ in 0..scaled(2_000, 20) {
@@ -75,7 +73,7 @@ fn a_lookup_racing_a_death_gets_a_live_key_or_none() {
     }
 }
 
-/// D73: What dies with its thread, in the destructor of a thread-local variable, is announced.
+/// D73: An object that dies with its thread, in the destructor of a thread-local, sends its notice.
 fn a_life_may_end_while_its_thread_exits<C: Collection>()
 where
     Key<C::Kind>: Send,
@@ -87,13 +85,13 @@ where
     thread::spawn(move || HELD.set(Some(Box::new(lives))))
         .join()
         .unwrap();
-    assert_eq!((all.len_live(), all.pending_dead()), (0, C::announced(100)));
-    assert_eq!(all.len(), 100 - C::announced(100));
+    assert_eq!((all.len_live(), all.pending_dead()), (0, C::notified(100)));
+    assert_eq!(all.len(), 100 - C::notified(100));
     all.purge();
     assert_eq!((all.len(), all.pending_dead()), (0, 0));
 }
 
-/// D73: So may a map, with the keys alive elsewhere.
+/// D73: A map may die so too, with its keys alive elsewhere.
 #[test]
 fn a_map_may_die_while_its_thread_exits() {
     thread_local! {
@@ -108,7 +106,7 @@ fn a_map_may_die_while_its_thread_exits() {
     assert_eq!(Strong::weak_count(&key), 0);
 }
 
-/// D74: A death while this very thread holds the lock of the map does not wait for it.
+/// D74: A death while this very thread has locked the map does not wait for the lock.
 #[test]
 fn a_death_under_the_lock_of_the_map_does_not_wait() {
     let map = Mutex::new(WeakMap::new());
@@ -132,7 +130,7 @@ fn a_death_elsewhere_does_not_wait_for_the_lock_of_the_map() {
     assert_eq!((locked.len(), locked.pending_dead()), (0, 1));
 }
 
-/// D74: Finalizers run on the thread of the death, also if another thread is in the map.
+/// D74: Finalizers run on the thread of the death, even if another thread is inside the map.
 #[test]
 fn finalizers_run_on_the_dying_thread() {
     let runs = Arc::new(AtomicUsize::new(0));

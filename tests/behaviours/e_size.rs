@@ -6,7 +6,7 @@ use crate::common::{Counter, Key, keys, new};
 use crate::{for_each_changing, for_each_collection};
 
 for_each_collection!(
-    len_is_never_less_than_what_lives,
+    len_is_never_less_than_len_live,
     len_live_is_exact,
     after_a_purge_all_counts_agree,
     deaths_never_increase_len,
@@ -19,16 +19,16 @@ for_each_collection!(
 
 for_each_changing!(len_is_right_through_every_change_with_a_death_outstanding);
 
-/// A collection of `n` entries of which every other one is dead.
+/// A collection of `n` entries, every other one of which is dead.
 fn half_dead<C: Collection>(n: usize) -> (C, Vec<Key<C::Kind>>) {
     let (all, mut lives) = numbered::<C>(n);
     lives.retain(|life| **life % 2 == 0);
     (all, lives)
 }
 
-/// E76: `len` is never less than the number of live entries; with announced deaths, it is that number,
-/// and all others are pending.
-fn len_is_never_less_than_what_lives<C: Collection>() {
+/// E76: `len` is never less than the number of live entries; with death notices, it is that number, and all
+/// others are pending.
+fn len_is_never_less_than_len_live<C: Collection>() {
     let (mut all, mut lives) = half_dead::<C>(60);
     while let Some(life) = lives.pop() {
         assert_eq!(all.len_live(), lives.len() + 1);
@@ -41,7 +41,7 @@ fn len_is_never_less_than_what_lives<C: Collection>() {
     assert_eq!(all.len_live(), 0);
 }
 
-/// E77: `len_live` is exact at the call, with and without dead entries.
+/// E77: `len_live` is exact at the time of the call, with and without dead entries.
 fn len_live_is_exact<C: Collection>() {
     let (all, mut lives) = half_dead::<C>(60);
     assert_eq!(all.len_live(), 30);
@@ -49,7 +49,7 @@ fn len_live_is_exact<C: Collection>() {
     assert_eq!(all.len_live(), 3);
 }
 
-/// E78: After a purge, `len`, `len_live` and what an iterator shows are the same.
+/// E78: After a purge, `len`, `len_live` and the number of items of an iterator are the same.
 fn after_a_purge_all_counts_agree<C: Collection>() {
     let (mut all, lives) = half_dead::<C>(60);
     all.purge();
@@ -58,8 +58,8 @@ fn after_a_purge_all_counts_agree<C: Collection>() {
     assert_eq!(all.pending_dead(), 0);
 }
 
-/// E79: When only deaths happen, `len` never grows, and never falls below zero: an entry counts as long
-/// as it lives, then it is pending, once, even if both its sides have died.
+/// E79: With deaths only, `len` never grows, and never falls below zero: an entry counts as long as it lives,
+/// then it is pending, once, even if both its sides have died.
 fn deaths_never_increase_len<C: Collection>() {
     let (all, mut lives) = half_dead::<C>(60);
     let mut before = all.len();
@@ -68,7 +68,7 @@ fn deaths_never_increase_len<C: Collection>() {
         before = all.len();
         assert_eq!(all.pending_dead() + before, 60);
     }
-    assert_eq!(before, 60 - C::announced(60));
+    assert_eq!(before, 60 - C::notified(60));
 }
 
 /// E80: While an iterator is open and all lives end, at most the current one is left.
@@ -84,13 +84,14 @@ fn an_open_iterator_keeps_no_more_than_the_current_life<C: Collection>() {
     assert_eq!(all.len_live(), 0);
 }
 
-/// E81: `len` is right after an entry was added, made anew, or met dead, with one death outstanding.
+/// E81: `len` is right after an insertion, a replacement, or an insertion over a dead entry, with one death
+/// outstanding.
 fn len_is_right_when_more_enter_with_a_death_outstanding<C: Collection>() {
     type Change<C> = fn(&mut C, &[Key<<C as Collection>::Kind>]);
     let changes: [(Change<C>, usize); 5] = [
         (|all, _| all.enter(&new::<C::Kind, _>(9), &quietly()), 3), // dead by now
         (|all, lives| all.enter(&lives[0], &quietly()), 3),
-        (|all, _| all.enter(&new::<C::Kind, _>(3), &quietly()), 3), // says what the dead one said
+        (|all, _| all.enter(&new::<C::Kind, _>(3), &quietly()), 3), // with the content of the dead one
         (|all, _| all.reserve(1_000), 3),
         (|all, _| all.clear(), 0),
     ];
@@ -106,7 +107,7 @@ fn len_is_right_when_more_enter_with_a_death_outstanding<C: Collection>() {
         drop(lives);
         assert_eq!(
             (all.len(), all.pending_dead()),
-            (len - C::announced(len), C::announced(len))
+            (len - C::notified(len), C::notified(len))
         );
     }
 }
@@ -148,12 +149,12 @@ fn is_empty_agrees_with_len<C: Collection>() {
     assert!(!all.is_empty());
     lives.clear();
     assert_eq!(all.is_empty(), C::NOTIFIES);
-    assert_eq!((all.len_live(), all.len()), (0, 3 - C::announced(3)));
+    assert_eq!((all.len_live(), all.len()), (0, 3 - C::notified(3)));
     all.purge();
     assert!(all.is_empty());
 }
 
-/// E83: Shrinking destroys the dead first, and then gives back the room that they took.
+/// E83: Shrinking first reclaims the dead, and then returns their memory.
 fn shrinking_drops_the_dead_first<C: Collection>() {
     let counter = Counter::default();
     let mut lives = keys::<C::Kind>(200);
@@ -165,10 +166,10 @@ fn shrinking_drops_the_dead_first<C: Collection>() {
     assert!((50..200).contains(&all.capacity()));
     all.shrink_to_fit();
     assert!((10..50).contains(&all.capacity()));
-    assert!(lives.iter().all(|life| all.holds(life)));
+    assert!(lives.iter().all(|life| all.contains(life)));
 }
 
-/// E83: So does making room, if it takes more memory; nobody gets more than an address space holds.
+/// E83: So does reserving, if it needs more memory; more than the address space cannot be reserved.
 fn reserving_drops_the_dead_first<C: Collection>() {
     let mut all = C::with_capacity(100);
     let capacity = all.capacity();

@@ -1,8 +1,8 @@
 //! F. Iteration (items 84–98).
 //!
-//! 89, 90, 91: an insert, a removal or a `clear` during iteration does not compile (see
-//! `src/compile_fail.rs`); removal during iteration is `retain` and `extract_if`, of which each
-//! entry is shown once. 99: no order is promised.
+//! 89, 90, 91: an insert, a removal or a `clear` during iteration does not compile (see `src/compile_fail`); to
+//! remove during iteration there are `retain` and `extract_if`, which show each entry once. 99: no order is
+//! promised.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ for_each_changing!(
     no_iterator_yields_the_dead,
     an_entry_removed_by_retain_is_not_shown_again,
     retain_may_end_other_lives,
-    weak_iterators_upgrade_nobody,
+    weak_iterators_upgrade_nothing,
     an_iterator_may_be_left_half_way,
     drain_yields_all_live_entries_and_empties_the_collection,
 );
@@ -33,7 +33,7 @@ for_each_kind!(
     the_iterators_of_maps_may_be_left_half_way_too,
 );
 
-/// What each of the iterators shows, in order.
+/// The items of each of the iterators, in order.
 fn every_view<C: Changing>(all: C) -> Vec<Vec<usize>> {
     let mut views = vec![
         all.numbers(),
@@ -59,7 +59,7 @@ fn every_iterator_visits_every_live_entry_once<C: Changing>() {
     }
 }
 
-/// F85: No iterator yields a dead entry, nor what is owned of one.
+/// F85: No iterator yields a dead entry, nor what it owned.
 fn no_iterator_yields_the_dead<C: Changing>() {
     let (mut all, mut lives) = numbered::<C>(50);
     lives.retain(|life| **life % 5 == 0);
@@ -74,13 +74,13 @@ fn no_iterator_yields_the_dead<C: Changing>() {
     }
 }
 
-/// F86: A handle that an iterator has yielded is strong: it stays valid while the loop holds it.
+/// F86: A handle that an iterator has yielded is strong: it stays valid while the loop keeps it.
 fn a_yielded_handle_is_strong<C: Collection>() {
     let (all, mut lives) = numbered::<C>(5);
     for life in all.iter() {
         lives.retain(|other| **other != *life);
         assert_eq!(C::Kind::counts(&life).0, 1);
-        assert!(all.holds(&life));
+        assert!(all.contains(&life));
     }
     assert_eq!((lives.len(), all.len_live()), (0, 0));
 }
@@ -98,7 +98,7 @@ fn lives_not_yet_yielded_are_not_kept<C: Collection>() {
     assert!(!weak.iter().any(is_alive));
 }
 
-/// F88: What dies after the iterator was made is skipped.
+/// F88: An entry that dies after the iterator was made is skipped.
 fn lives_that_end_during_iteration_are_skipped<C: Collection>() {
     let (all, mut lives) = numbered::<C>(20);
     let (mut iter, mut seen) = (all.iter(), BTreeSet::new());
@@ -131,7 +131,7 @@ fn an_entry_removed_by_retain_is_not_shown_again<C: Changing>() {
     );
 }
 
-/// F92: A loop may drop the handle that it was given, though it is the last.
+/// F92: A loop may drop the handle it was given, even if it is the last.
 fn a_loop_may_drop_the_handle_it_was_given<C: Collection>() {
     let (mut all, mut lives) = numbered::<C>(10);
     let mut loops = 0;
@@ -147,8 +147,8 @@ fn a_loop_may_drop_the_handle_it_was_given<C: Collection>() {
     assert_eq!((loops, all.len()), (10, 0));
 }
 
-/// F93: The predicate of `retain` may end other lives: what is owned of each is destroyed once, and the
-/// dead are not shown.
+/// F93: The predicate of `retain` may end other lives: what each owns is dropped once, and the dead are not
+/// shown.
 fn retain_may_end_other_lives<C: Changing>() {
     let counter = Counter::default();
     let mut lives = keys::<C::Kind>(20);
@@ -167,7 +167,7 @@ fn retain_may_end_other_lives<C: Changing>() {
     assert_eq!((all.len(), counter.get()), (kept, C::owned(20 - kept)));
 }
 
-/// F94: Two iterators at once show the same, and neither disturbs the other.
+/// F94: Two iterators at once show the same items, and neither affects the other.
 fn two_iterators_show_the_same<C: Collection>() {
     let (all, mut lives) = numbered::<C>(20);
     lives.truncate(15);
@@ -180,8 +180,8 @@ fn two_iterators_show_the_same<C: Collection>() {
     assert_eq!(rest, sorted(copy.map(|life| *life)));
 }
 
-/// F95: What is held weakly can be walked as weak handles: nobody is upgraded.
-fn weak_iterators_upgrade_nobody<C: Changing>() {
+/// F95: Weak sides can be iterated as weak handles: nothing is upgraded.
+fn weak_iterators_upgrade_nothing<C: Changing>() {
     let (all, mut lives) = numbered::<C>(10);
     let dead = lives.split_off(5);
     let mut weak = Vec::new();
@@ -199,7 +199,7 @@ fn weak_iterators_upgrade_nobody<C: Changing>() {
     assert_eq!(weak.iter().filter(|weak| is_alive(*weak)).count(), 5);
 }
 
-/// F96: Every iterator may be left half-way: the collection is whole. A `drain` takes all with it.
+/// F96: Every iterator may be dropped midway: the collection stays whole. A `drain` removes all entries.
 fn an_iterator_may_be_left_half_way<C: Changing>() {
     let (mut all, lives) = numbered::<C>(10);
     assert!(all.iter().nth(3).is_some());
@@ -212,7 +212,7 @@ fn an_iterator_may_be_left_half_way<C: Changing>() {
     assert!(again.clone().into_iter().nth(1).is_some());
     drop(again.extract_if(|_| true));
     again.purge();
-    assert!(lives.iter().all(|life| again.holds(life)));
+    assert!(lives.iter().all(|life| again.contains(life)));
     drop(all);
     assert!(
         lives
@@ -221,7 +221,7 @@ fn an_iterator_may_be_left_half_way<C: Changing>() {
     );
 }
 
-/// F96: The iterators that only maps have: what `iter_mut` and `drain_dead` have not come to stays.
+/// F96: The iterators that only maps have: entries that `iter_mut` and `drain_dead` have not reached stay.
 fn the_iterators_of_maps_may_be_left_half_way_too<P: Kind>() {
     let mut keys: Vec<_> = (0..10).map(|n| new::<P, _>(n)).collect();
     let mut map: weakly::WeakMap<_, usize> = keys.iter().zip(0..).collect();
@@ -235,8 +235,8 @@ fn the_iterators_of_maps_may_be_left_half_way_too<P: Kind>() {
     assert!(keys.iter().all(|key| P::counts(key) == (1, 1)));
 }
 
-/// F97: The memory of objects that die while an iterator is open: this crate's own is freed at once
-/// (the standard library's when the entry goes), the values after the iterator.
+/// F97: The memory of objects that die while an iterator is open: this crate's own is freed at once (the
+/// standard library's with the entry), the values after the iterator.
 fn memory_of_the_dead_does_not_wait_for_the_iterator<P: Kind>() {
     let counter = Counter::default();
     let keys: Vec<_> = (0..100).map(|_| new::<P, _>([0u8; 1_000])).collect();
@@ -254,8 +254,7 @@ fn memory_of_the_dead_does_not_wait_for_the_iterator<P: Kind>() {
     assert!(before - heap::bytes() > 90_000);
 }
 
-/// F98: `drain` yields all live entries, destroys what is owned of the dead, and the collection is empty
-/// at once.
+/// F98: `drain` yields all live entries, drops what the dead own, and the collection is empty at once.
 fn drain_yields_all_live_entries_and_empties_the_collection<C: Changing>() {
     let counter = Counter::default();
     let mut lives = keys::<C::Kind>(10);
@@ -264,9 +263,9 @@ fn drain_yields_all_live_entries_and_empties_the_collection<C: Changing>() {
     let drained = sorted(all.drain().map(|life| *life));
     assert_eq!(drained, [0, 1, 2, 3, 4, 5, 6]);
     assert_eq!((all.len(), all.pending_dead()), (0, 0));
-    // What was owned of the live went with what it was yielded with.
+    // What the live entries owned was dropped with the yielded items.
     assert_eq!(counter.get(), C::owned(10));
     all.extend(&lives, &counted(&counter));
     assert_eq!((counter.get(), all.len()), (C::owned(10), 7));
-    assert!(lives.iter().all(|life| all.holds(life)));
+    assert!(lives.iter().all(|life| all.contains(life)));
 }

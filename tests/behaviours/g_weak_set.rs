@@ -1,7 +1,7 @@
 //! G. The weak sets (items 100–109): by identity, and by content.
 //!
-//! 101: there is no silent `discard`; `remove` says whether the element was there. 104: a set in
-//! place with itself (`a |= &a`) does not compile; a copy stands in for it.
+//! 101: there is no silent `discard`; `remove` returns whether the element was there. 104: an operation of a set
+//! with itself in place (`a |= &a`) does not compile; here a copy takes its place.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -13,10 +13,10 @@ use crate::common::{Key, Kind, downgrade, is_alive, keys, new};
 use crate::{for_each_kind, for_each_set, heap};
 
 for_each_set!(
-    insert_says_whether_the_element_is_new,
-    remove_says_whether_the_element_was_there,
+    insert_returns_whether_the_element_is_new,
+    remove_returns_whether_the_element_was_there,
     a_temporary_element_is_gone_at_once,
-    algebra_leaves_its_inputs_and_loses_what_dies,
+    algebra_leaves_its_inputs_and_loses_the_dead,
     algebra_in_place,
     subset_superset_disjoint,
     sets_are_equal_by_their_live_members,
@@ -102,21 +102,21 @@ fn set<C: Collection>(lives: &[Key<C::Kind>]) -> C {
     C::of(lives, &quietly())
 }
 
-/// G100: Insert is idempotent, and says whether the element is new: by identity, or by what it says.
-fn insert_says_whether_the_element_is_new<C: Algebra>() {
+/// G100: Insert is idempotent, and returns whether the element is new: by identity, or by content.
+fn insert_returns_whether_the_element_is_new<C: Algebra>() {
     let [a, b] = [1, 1].map(new::<C::Kind, _>);
     let mut set = C::default();
     assert!(set.insert(&a));
     assert!(!set.insert(&a.clone()));
     assert_eq!(set.insert(&b), !C::BY_CONTENT);
     assert_eq!(set.len(), 2 - usize::from(C::BY_CONTENT));
-    assert!(set.holds(&a));
+    assert!(set.contains(&a));
     assert_eq!(C::Kind::counts(&a), (1, 1));
     assert_eq!(C::Kind::counts(&b).1, usize::from(!C::BY_CONTENT));
 }
 
-/// G101: Remove says whether the element was there; `take` hands it out.
-fn remove_says_whether_the_element_was_there<C: Algebra>() {
+/// G101: Remove returns whether the element was there; `take` returns the element.
+fn remove_returns_whether_the_element_was_there<C: Algebra>() {
     let [a, b] = [1, 2].map(new::<C::Kind, _>);
     let mut set = set::<C>(std::slice::from_ref(&a));
     assert!(!set.drop_out(&b));
@@ -137,9 +137,9 @@ fn a_temporary_element_is_gone_at_once<C: Algebra>() {
     assert!(set.is_empty());
 }
 
-/// G103: Union, intersection, difference and symmetric difference leave their inputs as they are; the
-/// results lose elements as these die.
-fn algebra_leaves_its_inputs_and_loses_what_dies<C: Algebra>() {
+/// G103: Union, intersection, difference and symmetric difference leave their inputs unchanged; the results lose
+/// elements as these die.
+fn algebra_leaves_its_inputs_and_loses_the_dead<C: Algebra>() {
     let mut lives = keys::<C::Kind>(6);
     let (a, b) = (set::<C>(&lives[..4]), set::<C>(&lives[2..]));
     let expected = [&[0, 1, 2, 3, 4, 5][..], &[2, 3], &[0, 1], &[0, 1, 4, 5]];
@@ -187,7 +187,7 @@ fn subset_superset_disjoint<C: Algebra>() {
     assert!(all.is_subset(&empty) && all.is_disjoint(&all));
 }
 
-/// G106: Sets are equal if their live members are the same objects, or say the same.
+/// G106: Sets are equal if their live elements are the same objects, or have equal contents.
 fn sets_are_equal_by_their_live_members<C: Algebra>() {
     let (mut lives, mut twins) = (keys::<C::Kind>(3), keys::<C::Kind>(3));
     let (all, some, others) = (set::<C>(&lives), set::<C>(&lives[..2]), set::<C>(&twins));
@@ -201,7 +201,7 @@ fn sets_are_equal_by_their_live_members<C: Algebra>() {
     assert_eq!(all == others, C::BY_CONTENT);
 }
 
-/// G107: `pop` hands out each live element once, until the set is empty.
+/// G107: `pop` returns each live element once, until the set is empty.
 fn pop_until_empty<C: Algebra>() {
     let (mut set, mut lives) = numbered::<C>(20);
     lives.truncate(15);
@@ -211,7 +211,7 @@ fn pop_until_empty<C: Algebra>() {
     assert_eq!(set.len_live(), 0);
 }
 
-/// G108: Elements may die, and be removed, while the set is walked.
+/// G108: Elements may die, and be removed, during an iteration over the set.
 fn elements_may_die_while_the_set_is_iterated<C: Algebra>() {
     let (mut set, mut lives) = numbered::<C>(20);
     let mut seen = Vec::new();
@@ -229,8 +229,8 @@ fn elements_may_die_while_the_set_is_iterated<C: Algebra>() {
     assert!(set.is_empty());
 }
 
-/// G109: Elements that own the set they are in: once the last handle from outside goes, all is freed,
-/// and freed once.
+/// G109: Elements that own the set they are in: once the last outside handle is dropped, everything is freed,
+/// once.
 fn elements_that_own_their_set_are_freed_once<P: Kind>() {
     struct Member<P: Kind>(OnceCell<Rc<WeakSet<P::Strong<Member<P>>>>>);
     let start = heap::bytes();

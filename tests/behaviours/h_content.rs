@@ -1,5 +1,5 @@
-//! H. Keys that are told apart by what they say (item 117; 27, 29, 30, 31 and 41 for contents): which object
-//! stays, what may be asked of whom, and hashers.
+//! H. Keys by content (item 117; 27, 29, 30, 31 and 41 for contents): which object stays, when user code is
+//! called, and hashers.
 
 use std::cell::RefCell;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher, RandomState};
@@ -21,8 +21,8 @@ for_each_kind!(
     a_key_that_dies_behind_its_entry_is_replaced,
     nothing_is_asked_of_the_dead,
     a_lookup_keeps_its_key_no_longer_than_it_takes,
-    keys_are_found_by_what_is_equivalent,
-    colliding_contents_are_told_apart,
+    keys_are_found_by_equivalent_contents,
+    colliding_contents_are_distinguished,
 );
 
 type Text<P> = <P as Kind>::Strong<String>;
@@ -35,9 +35,8 @@ fn is<P: Kind>(one: &Text<P>, other: &Text<P>) -> bool {
     WeakKey::addr(one) == WeakKey::addr(other)
 }
 
-/// H117: `insert` with another object of the same content puts that in the place of the first, and the
-/// value lives as long as it; `entry` and what is built on it leave the first, unless they insert over
-/// its value.
+/// H117: `insert` with another object of equal content replaces the first key with it, and the value lives as
+/// long as it; `entry` and what is built on it leave the first, unless they insert over its value.
 fn insert_replaces_the_key_object_and_entry_does_not<P: Kind>() {
     type Map<P> = WeakHashMap<Text<P>, i32>;
     type Way<P> = fn(&mut Map<P>, &Text<P>);
@@ -90,8 +89,7 @@ fn insert_replaces_the_key_object_and_entry_does_not<P: Kind>() {
     }
 }
 
-/// H117: In a set, `insert` leaves the element that says the same, and `replace` puts the new one in its
-/// place.
+/// H117: In a set, `insert` leaves the element of equal content, and `replace` replaces it with the new one.
 fn a_set_keeps_its_element_and_replace_does_not<P: Kind>() {
     let [first, second] = ["same"; 2].map(text::<P>);
     let mut set = WeakHashSet::from([&first]);
@@ -112,8 +110,8 @@ fn a_set_keeps_its_element_and_replace_does_not<P: Kind>() {
     assert_eq!((set.len(), set.pending_dead()), (1, 0));
 }
 
-/// H117, C46: A key object that was replaced dies late, with its notice behind others, or early: the
-/// entry of the new one stays, with its value.
+/// H117, C46: A key object that was replaced dies late, with its notice behind others, or early: the entry of
+/// the new one stays, with its value.
 fn a_replaced_key_object_may_die_later<P: Kind>() {
     let counter = Counter::default();
     let [first, second] = ["same"; 2].map(text::<P>);
@@ -132,8 +130,8 @@ fn a_replaced_key_object_may_die_later<P: Kind>() {
     assert!(map.contains_key("same"));
 }
 
-/// H117, C55: The key object of an occupied entry may die while the entry is held, for the lookup lets go
-/// of it: what is then inserted belongs to the given one.
+/// H117, C55: The key object of an occupied entry may die while the entry is open, since the lookup drops its
+/// handle: a value inserted then belongs to the given key.
 fn a_key_that_dies_behind_its_entry_is_replaced<P: Kind>() {
     let [first, second] = ["same"; 2].map(text::<P>);
     let mut map = WeakHashMap::from([(&first, 1)]);
@@ -154,12 +152,12 @@ fn a_key_that_dies_behind_its_entry_is_replaced<P: Kind>() {
 }
 
 thread_local! {
-    /// Contents that were asked for their hash or their equality.
+    /// Contents whose `hash` or `eq` was called.
     static ASKED: RefCell<Vec<(u32, &'static str)>> = const { RefCell::new(Vec::new()) };
     static DEAD: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A content that records what it is asked. The hashes of all are equal, so that all are compared.
+/// A content that records these calls. All have the same hash, so that all are compared.
 struct Asked(u32, u8);
 
 impl Asked {
@@ -195,8 +193,8 @@ impl Drop for Asked {
     }
 }
 
-/// H117, B29, B30: A dead key's content is never asked for its hash or equality: not by lookups that meet
-/// its entry, not by growth, not by a purge. And nobody's is, but by lookups.
+/// H117, B29, B30: A dead key's content is never hashed or compared: not by lookups that meet its entry, not by
+/// growth, not by a purge. And no content is, except by lookups.
 fn nothing_is_asked_of_the_dead<P: Kind>() {
     DEAD.take();
     ASKED.take();
@@ -238,7 +236,7 @@ fn nothing_is_asked_of_the_dead<P: Kind>() {
     assert!(copy == map);
 }
 
-/// H117: A lookup holds on to the key that it compares, and to none longer than it takes.
+/// H117: A lookup keeps the key that it compares alive, and none longer than necessary.
 fn a_lookup_keeps_its_key_no_longer_than_it_takes<P: Kind>() {
     let key = text::<P>("key");
     let weak = P::Strong::downgrade(&key);
@@ -249,11 +247,11 @@ fn a_lookup_keeps_its_key_no_longer_than_it_takes<P: Kind>() {
     let value = map.get_mut("key").unwrap();
     drop(key);
     assert!(!is_alive(&weak));
-    *value += 1; // it is there until the map is changed
+    *value += 1; // it is there until the map changes
     assert_eq!(map.get("key"), None);
 }
 
-/// A name, in any case.
+/// A case-insensitive name.
 struct AnyCase<'a>(&'a str);
 
 impl Hash for AnyCase<'_> {
@@ -268,8 +266,8 @@ impl Equivalent<String> for AnyCase<'_> {
     }
 }
 
-/// H117, B27: Keys are found by whatever is [`Equivalent`] to what they say: borrowed, or the user's own.
-fn keys_are_found_by_what_is_equivalent<P: Kind>() {
+/// H117, B27: Keys are found by anything [`Equivalent`] to their content: borrowed, or a type of the user's.
+fn keys_are_found_by_equivalent_contents<P: Kind>() {
     let key = text::<P>("key");
     let mut map = WeakHashMap::from([(&key, 1)]);
     let mut set = WeakHashSet::from([&key]);
@@ -314,9 +312,9 @@ impl BuildHasher for Fixed {
     }
 }
 
-/// H117: Under a hasher that makes all collide, contents are told apart, the dead among them are passed
-/// over, and each notice finds its own entry.
-fn colliding_contents_are_told_apart<P: Kind>() {
+/// H117: Under a hasher that makes all hashes collide, contents are distinguished, the dead among them are
+/// skipped, and each notice finds its own entry.
+fn colliding_contents_are_distinguished<P: Kind>() {
     type Colliding = BuildHasherDefault<Same>;
     let mut keys: Vec<_> = (0..30).map(|n: i32| text::<P>(&n.to_string())).collect();
     let mut map = WeakHashMap::<Text<P>, usize, Colliding>::default();
@@ -349,8 +347,7 @@ fn colliding_contents_are_told_apart<P: Kind>() {
     assert_eq!([map.len(), set.len(), values.len(), words.len()], [10; 4]);
 }
 
-/// H117: A hasher of the user's own decides, is kept by a copy, and may be a constant's: such a map is
-/// made at compile time.
+/// H117: A user's hasher is used, is kept by a copy, and may be a constant: such a map is made at compile time.
 #[test]
 fn hashers_may_be_chosen() {
     static WORDS: Mutex<Interner<Strong<str>, Fixed>> = Mutex::new(Interner::with_hasher(Fixed));
@@ -381,7 +378,7 @@ fn hashers_may_be_chosen() {
     assert_eq!(numbers.hasher().hash_one(5), state.hash_one(5));
 }
 
-/// H117: The default hasher is seeded anew for each collection; a copy has its original's.
+/// H117: The default hasher has a new seed for each collection; a copy has its original's.
 #[test]
 fn default_hashers_differ_and_their_copies_do_not() {
     let (a, b) = (

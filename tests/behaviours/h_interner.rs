@@ -1,4 +1,4 @@
-//! H. The interner (item 117), identity for what contains handles, and the end of deep terms.
+//! H. The interner (item 117), identity for types that contain handles, and the drop of deep terms.
 
 use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
@@ -45,7 +45,7 @@ fn equal_contents_are_one_object_while_one_lives<P: Kind>() {
     assert_eq!((words.len(), words.pending_dead()), (2, 0));
 }
 
-/// A content that looks itself up as it goes.
+/// A content that looks itself up in its destructor.
 struct Dying<P: Kind> {
     name: u8,
     words: Rc<RefCell<Interner<P::Strong<Dying<P>>>>>,
@@ -66,7 +66,7 @@ impl<P: Kind> Hash for Dying<P> {
     }
 }
 
-/// As its content says.
+/// By its content.
 impl<P: Kind> Borrow<u8> for Dying<P> {
     fn borrow(&self) -> &u8 {
         &self.name
@@ -81,7 +81,7 @@ impl<P: Kind> Drop for Dying<P> {
     }
 }
 
-/// H117: An object that is found, but in its destructor by now, is not given out: it reads as absent.
+/// H117: An object that is found while it is in its destructor is not returned: it counts as absent.
 fn a_found_content_that_is_dying_is_made_anew<P: Kind>() {
     let words: Rc<RefCell<Interner<P::Strong<Dying<P>>>>> = Rc::default();
     let found = Rc::new(Cell::new(None));
@@ -100,7 +100,7 @@ fn a_found_content_that_is_dying_is_made_anew<P: Kind>() {
     assert_eq!((anew.name, RefCell::borrow(&words).len_live()), (1, 1));
 }
 
-/// H117: A handle is the one for its content, if there is no other; if there is, that.
+/// H117: A handle becomes the one for its content, if there is no other; if there is, that one is returned.
 fn a_handle_is_interned_as_it_is<P: Kind>() {
     let [one, other] = [7, 7].map(new::<P, usize>);
     let mut numbers = Interner::<P::Strong<usize>>::new();
@@ -114,7 +114,7 @@ fn a_handle_is_interned_as_it_is<P: Kind>() {
     assert_eq!(numbers.len_live(), 1);
 }
 
-/// H117: `get` finds what lives, by any equivalent content, and makes nothing.
+/// H117: `get` finds live objects, by any equivalent content, and makes nothing.
 fn get_finds_and_makes_nothing<P: Kind>() {
     let mut words = Interner::<P::Strong<String>>::new();
     assert!(words.get("word").is_none());
@@ -131,8 +131,8 @@ fn get_finds_and_makes_nothing<P: Kind>() {
 /// A term with a child.
 type Term<P> = (u8, ByIdentity<<P as Kind>::Strong<usize>>);
 
-/// H117: [`ByIdentity`] is equal, and hashes equal, for one object only, whatever that says; where
-/// children are interned, terms are.
+/// H117: [`ByIdentity`] is equal, and hashes equal, for one object only, whatever its content; where children
+/// are interned, so are terms.
 fn children_are_compared_by_identity<P: Kind>() {
     let [one, twin] = [7, 7].map(new::<P, usize>);
     let [a, b, c] = [&one, &one, &twin].map(|key| ByIdentity(key.clone()));
@@ -144,7 +144,7 @@ fn children_are_compared_by_identity<P: Kind>() {
     assert_eq!((terms.len(), **x.1 + **z.1), (2, 14));
 }
 
-/// H117: What an interner shows of itself: each live handle once, and its hasher; it has no more memory
+/// H117: The interner's iterator shows each live handle once; its hasher is accessible; it has no more memory
 /// than it needs.
 fn an_interner_shows_its_live_handles<P: Kind>() {
     let state = std::hash::RandomState::new();
@@ -197,8 +197,8 @@ where
     assert_eq!(K::content(&again), "word");
 }
 
-/// H117: `intern_ref` takes memory on a miss only: for the object, and once, for who watches it. A
-/// `String` becomes a `Strong<str>`.
+/// H117: `intern_ref` allocates on a miss only: for the object, and once for its watch. A `String` becomes a
+/// `Strong<str>`.
 #[test]
 fn borrowed_contents_are_copied_on_a_miss_only() {
     check_texts::<Strong<str>>();
@@ -223,10 +223,10 @@ impl From<Shout> for Strong<str> {
     }
 }
 
-/// H117: A value that becomes a handle to another content than it borrows as is refused, and leaves
-/// nothing; one that does not, is not.
+/// H117: A value that becomes a handle to another content than the one it borrows as is refused, and leaves
+/// nothing; a consistent one is not.
 #[test]
-fn a_value_must_become_what_it_says() {
+fn a_value_must_become_what_it_borrows_as() {
     let mut words = Interner::<Strong<str>>::new();
     assert!(panics(|| _ = words.intern(Shout("quiet"))));
     assert_eq!((words.len(), words.pending_dead()), (0, 0));
@@ -240,7 +240,7 @@ fn a_value_must_become_what_it_says() {
     );
 }
 
-/// H113, H117: While another thread lets handles die, whoever interns gets a live one, and there are
+/// H113, H117: While another thread lets handles die, every interning thread gets a live one, and there are
 /// never two for one content.
 #[test]
 fn handles_that_die_elsewhere_are_made_again() {
@@ -295,10 +295,9 @@ macro_rules! lists {
                 assert_eq!(dead.get(), n);
             }
 
-            /// H117, C53: Or is dismantled from outside; what somebody else holds stays, with all that
-            /// it owns.
+            /// H117, C53: Or is dismantled from outside; a part with another owner stays, with all that it owns.
             #[test]
-            fn is_dismantled_but_for_what_is_held() {
+            fn is_dismantled_except_for_shared_parts() {
                 let dead = Counter::default();
                 let (n, below) = (scaled(100_000, 200), 50);
                 let kept = list(below, &dead);

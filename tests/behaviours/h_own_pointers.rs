@@ -1,5 +1,4 @@
-//! H. Pointers of the user's own, as keys by identity and by content, as values, and interned (items
-//! 110, 114, 117).
+//! H. Users' own pointers, as keys by identity and by content, as values, and interned (items 110, 114, 117).
 
 use std::rc::Rc;
 
@@ -18,7 +17,7 @@ macro_rules! own_pointers {
         #[derive(Clone)]
         struct $weak($inner_weak);
 
-        // SAFETY: all is passed on to the wrapped pointer.
+        // SAFETY: everything is passed on to the wrapped pointer.
         #[allow(unsafe_code)]
         unsafe impl WeakKey for $strong {
             type Watch = $watch<Self>;
@@ -78,7 +77,7 @@ own_pointers! {
 
 macro_rules! announcing {
     ($($strong:ident, $weak:ident, $flavour:ident;)*) => {$(
-        // SAFETY: the handle is the one that `addr` speaks of.
+        // SAFETY: the handle is the one whose address `addr` returns.
         #[allow(unsafe_code)]
         unsafe impl Notify for $strong {
             type Pointee = str;
@@ -144,8 +143,8 @@ where
     check(true);
 }
 
-/// H110, H114, H117: A pointer of the user's own is a value, a key by content, an element, and interned, and
-/// is exact if what it wraps is.
+/// H110, H114, H117: A user's own pointer is a value, a key by content, an element, and interned, and counts
+/// exactly if the wrapped pointer does.
 #[test]
 fn pointers_of_ones_own_will_do_everywhere() {
     check_own_pointer::<Name>(true);

@@ -39,8 +39,8 @@ where
     });
 }
 
-/// H114, H118: An entry of a pair map lives as long as both its sides, in whatever order they die, of
-/// whatever kinds of pointer; other entries are not affected; it counts once.
+/// H114, H118: An entry of a pair map lives as long as both its sides, in whatever order they die, of whatever
+/// kinds of pointer; other entries are not affected; it counts once.
 fn a_pair_lives_as_long_as_both<P: Kind>() {
     check_pairs::<Key<P>, Key<P>>(P::NOTIFIES);
     check_pairs::<Key<P>, Strong<usize>>(P::NOTIFIES);
@@ -94,7 +94,7 @@ fn a_half_dead_pair_is_never_shown<P: Kind>() {
     }
 }
 
-/// H115, H118: The sides of a pair die on two threads at once: the entry is counted, and buried, once.
+/// H115, H118: The sides of a pair die on two threads at once: the entry is counted, and reclaimed, once.
 #[test]
 fn both_sides_of_a_pair_may_die_at_once_on_two_threads() {
     for _ in 0..scaled(300, 10) {

@@ -1,7 +1,7 @@
-//! H. Weak values, under owned keys and weak ones (items 110–113, 116; 46 and 55 for values), and what a maker may do
-//! (9–12) where a value may be dead.
+//! H. Weak values, under owned keys and weak ones (items 110–113, 116; 46 and 55 for values), and what a closure
+//! that makes a value may do (9–12) where a value may be dead.
 //!
-//! The rest of what these maps do, they do as all collections, in A to F.
+//! The other behaviours of these maps are those of all collections, in A to F.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,23 +16,23 @@ use crate::{for_each_kind, for_each_of};
 
 for_each_of!([weak_value_map: ValueMaps, weak_pair_map: PairsByKey]
     a_dead_value_is_as_if_never_inserted
-    what_a_lookup_returns_keeps_the_value
+    a_returned_handle_keeps_the_value_alive
     the_death_of_a_replaced_value_removes_nothing
     a_value_that_dies_while_it_is_replaced_removes_nothing
-    what_is_made_for_a_dead_value_counts_once
+    a_value_made_for_a_dead_one_counts_once
     a_maker_that_fails_leaves_no_trace
     a_maker_may_end_the_values_of_others
     try_insert_over_a_dead_value_inserts
 );
 
 for_each_kind!(
-    the_key_of_a_dead_value_is_destroyed_when_it_is_buried,
+    the_key_of_a_dead_value_is_dropped_when_it_is_reclaimed,
     a_key_object_stays_and_another_of_the_same_content_goes,
     a_dying_value_is_not_found_in_its_own_destructor,
     an_occupied_entry_keeps_its_value,
 );
 
-/// H110: When a value dies, its key reads as one that was never inserted, by every way of asking.
+/// H110: When a value dies, its key reads as one that was never inserted, by every method.
 fn a_dead_value_is_as_if_never_inserted<C: Mapping>() {
     let keys = keys::<C::Kind>(4);
     let values = [10, 11].map(new::<C::Kind, _>);
@@ -54,8 +54,8 @@ fn a_dead_value_is_as_if_never_inserted<C: Mapping>() {
     assert_eq!((map.len(), map.get(&keys[0])), (1, Some(10)));
 }
 
-/// H111: What a lookup returns is strong, and keeps the value for as long as it is held.
-fn what_a_lookup_returns_keeps_the_value<C: Lookup>() {
+/// H111: A lookup returns a strong pointer, which keeps the value alive.
+fn a_returned_handle_keeps_the_value_alive<C: Lookup>() {
     let key = new::<C::Kind, _>(1);
     let value = new::<C::Kind, _>(10);
     let mut map = C::map([(&key, &value)]);
@@ -69,7 +69,7 @@ fn what_a_lookup_returns_keeps_the_value<C: Lookup>() {
     assert_eq!(map.get(&key), None);
 }
 
-/// The lookups that give out a strong pointer.
+/// The lookups that return a strong pointer.
 trait Lookup: Mapping {
     fn strong(&self, key: &Key<Self::Kind>) -> Option<Key<Self::Kind>>;
     fn expected(&self, key: &Key<Self::Kind>) -> Key<Self::Kind>;
@@ -99,8 +99,8 @@ where
     }
 }
 
-/// H112, C46: The death of a value that was replaced never removes its replacement: not by `insert`, not
-/// by an entry, not if it was removed first.
+/// H112, C46: The death of a value that was replaced never removes its replacement: not by `insert`, not by an
+/// entry, not if it was removed first.
 fn the_death_of_a_replaced_value_removes_nothing<C: Mapping>() {
     type Replace<C> = fn(&mut C, &Key<<C as Collection>::Kind>, &Key<<C as Collection>::Kind>);
     let ways: [Replace<C>; 3] = [
@@ -124,22 +124,22 @@ fn the_death_of_a_replaced_value_removes_nothing<C: Mapping>() {
         assert_eq!((map.get(&key), map.len()), (Some(20), 1));
         drop(new);
         assert_eq!((map.get(&key), map.len_live()), (None, 0));
-        assert_eq!(map.pending_dead(), C::announced(1));
+        assert_eq!(map.pending_dead(), C::notified(1));
         map.purge();
         assert_eq!((map.len(), map.pending_dead()), (0, 0));
     }
 }
 
-/// H112, C46: Nor if the old value dies first, and its notice waits behind others until the replacement
-/// has come.
+/// H112, C46: Nor if the old value dies first, and its notice waits behind others until the replacement is
+/// there.
 fn a_value_that_dies_while_it_is_replaced_removes_nothing<C: Mapping>() {
     let [key, old, new] = [100, 10, 20].map(new::<C::Kind, _>);
     let (others, values) = (keys::<C::Kind>(40), keys::<C::Kind>(40));
     let mut map = C::map(others.iter().zip(&values));
     map.insert(&key, &old);
-    drop(old); // the first to die, and the last to be buried
+    drop(old); // the first to die, and the last to be reclaimed
     drop(values);
-    assert_eq!(map.pending_dead(), C::announced(41));
+    assert_eq!(map.pending_dead(), C::notified(41));
     assert_eq!(map.insert(&key, &new), None);
     if C::NOTIFIES {
         assert_eq!((map.len(), map.pending_dead() > 16), (1, true));
@@ -150,11 +150,11 @@ fn a_value_that_dies_while_it_is_replaced_removes_nothing<C: Mapping>() {
         (Some(20), 1, 0)
     );
     drop(new);
-    assert_eq!((map.get(&key), map.len()), (None, 1 - C::announced(1)));
+    assert_eq!((map.get(&key), map.len()), (None, 1 - C::notified(1)));
 }
 
-/// H116: What is made for a key whose value died is made as for an absent one, and counts once.
-fn what_is_made_for_a_dead_value_counts_once<C: Mapping>() {
+/// H116: A value made for a key whose value died is made as for an absent one, and counts once.
+fn a_value_made_for_a_dead_one_counts_once<C: Mapping>() {
     type Make<C> =
         fn(&mut C, &Key<<C as Collection>::Kind>, &Key<<C as Collection>::Kind>) -> usize;
     let ways: [Make<C>; 5] = [
@@ -184,7 +184,7 @@ fn what_is_made_for_a_dead_value_counts_once<C: Mapping>() {
     }
 }
 
-/// H116, A11: A maker that fails or panics leaves no trace, be the key new or its value dead.
+/// H116, A11: A closure that fails or panics leaves no trace, whether the key is new or its value dead.
 fn a_maker_that_fails_leaves_no_trace<C: Mapping>() {
     let [key, other, value] = [1, 2, 10].map(new::<C::Kind, _>);
     let mut map = C::map([(&other, &value)]);
@@ -207,7 +207,7 @@ fn a_maker_that_fails_leaves_no_trace<C: Mapping>() {
     assert_eq!(map.len(), 2);
 }
 
-/// H116, A13: A maker may end the values of other keys: all effects are seen.
+/// H116, A13: A closure may end the values of other keys: all effects are visible.
 fn a_maker_may_end_the_values_of_others<C: Mapping>() {
     let (keys, value) = (keys::<C::Kind>(30), new::<C::Kind, _>(100));
     let values = crate::common::keys::<C::Kind>(29);
@@ -222,21 +222,21 @@ fn a_maker_may_end_the_values_of_others<C: Mapping>() {
     assert_eq!((map.len(), map.get(&keys[29])), (1, Some(100)));
 }
 
-/// H116: `try_insert` refuses to replace a live value, and not a dead one.
+/// H116: `try_insert` refuses to replace a live value, but not a dead one.
 fn try_insert_over_a_dead_value_inserts<C: Mapping>() {
     let [key, old, new] = [1, 10, 20].map(new::<C::Kind, _>);
     let mut map = C::map([(&key, &old)]);
     let (present, message) = map.try_insert(&key, &new).unwrap_err();
     assert_eq!(present, 10);
-    assert!(message.contains("has a value already"));
+    assert!(message.contains("already has a value"));
     drop(old);
     assert_eq!(map.try_insert(&key, &new), Ok(()));
     assert_eq!((map.get(&key), map.len()), (Some(20), 1));
 }
 
-/// H110, C39: The key of a dead value is destroyed when the entry is buried; not by the death, not by a
-/// lookup. If a value is entered in the place of a dead one, the old key goes, and the new one stays.
-fn the_key_of_a_dead_value_is_destroyed_when_it_is_buried<P: Kind>() {
+/// H110, C39: The key of a dead value is dropped when the entry is reclaimed; not by the death, not by a lookup.
+/// If a value is inserted in the place of a dead one, the old key is dropped, and the new one stays.
+fn the_key_of_a_dead_value_is_dropped_when_it_is_reclaimed<P: Kind>() {
     let [old, new] = [Counter::default(), Counter::default()];
     let value = new_value::<P>();
     let mut map = WeakValueMap::<Owned, Key<P>>::new();
@@ -247,12 +247,12 @@ fn the_key_of_a_dead_value_is_destroyed_when_it_is_buried<P: Kind>() {
     let value = new_value::<P>();
     map.insert(Owned::new(1, &counted(&new)), &value);
     assert_eq!((old.get(), new.get()), (1, 0));
-    let (key, held) = map.get_key_value(&1).unwrap();
+    let (key, found) = map.get_key_value(&1).unwrap();
     assert_eq!(
-        (key.number, P::Strong::addr(&held)),
+        (key.number, P::Strong::addr(&found)),
         (1, P::Strong::addr(&value))
     );
-    drop(held);
+    drop(found);
     drop(value);
     drop(map);
     assert_eq!((old.get(), new.get()), (1, 1));
@@ -262,8 +262,7 @@ fn new_value<P: Kind>() -> Key<P> {
     new::<P, _>(7)
 }
 
-/// H112, A3: As in std's map: an equal key that comes with a new value is dropped, the one that is there
-/// stays.
+/// H112, A3: As in std's map: an equal key that comes with a new value is dropped, the existing one stays.
 fn a_key_object_stays_and_another_of_the_same_content_goes<P: Kind>() {
     let [first, second] = [Counter::default(), Counter::default()];
     let [one, other] = [new_value::<P>(), new_value::<P>()];
@@ -285,7 +284,7 @@ fn a_key_object_stays_and_another_of_the_same_content_goes<P: Kind>() {
     assert_eq!((second.get(), map.len()), (2, 0));
 }
 
-/// C55, C47: In its own destructor a value is found no more: there is no strong pointer to give out.
+/// C55, C47: In its own destructor a value is not found any more: there is no strong pointer to return.
 fn a_dying_value_is_not_found_in_its_own_destructor<P: Kind>() {
     type Shared<P> = Rc<RefCell<WeakValueMap<u8, <P as Kind>::Strong<Dying<P>>>>>;
     struct Dying<P: Kind>(Shared<P>);
@@ -309,7 +308,7 @@ fn a_dying_value_is_not_found_in_its_own_destructor<P: Kind>() {
     assert_eq!((map.borrow().len(), map.borrow().pending_dead()), (0, 0));
 }
 
-/// H111: An occupied entry keeps its value for as long as it is held, and gives it out.
+/// H111: An occupied entry keeps its value alive while it is open, and returns it.
 fn an_occupied_entry_keeps_its_value<P: Kind>() {
     let [key, value, other] = [1, 10, 20].map(new::<P, _>);
     let weak = downgrade(&value);
@@ -326,8 +325,8 @@ fn an_occupied_entry_keeps_its_value<P: Kind>() {
     assert_eq!(map.len(), 1);
 }
 
-/// H113: While another thread lets values die, whoever gets or makes a value gets a live one, the one of
-/// that key; removals and replacements meet no other's.
+/// H113: While another thread lets values die, every lookup and insertion gets a live value of its key; removals
+/// and replacements affect no other.
 #[test]
 fn values_that_die_elsewhere_are_made_again() {
     let rounds = scaled(300, 5);
@@ -344,13 +343,13 @@ fn values_that_die_elsewhere_are_made_again() {
             for key in 0..20 {
                 let value = map.get_or_insert_with(key, |key| Strong::new(*key));
                 assert_eq!(*value, key);
-                let again = map.get(&key).expect("it is held");
+                let again = map.get(&key).expect("it is kept alive");
                 assert!(Strong::ptr_eq(&again, &value));
                 match (key + round) % 4 {
                     0 => assert_eq!(map.remove(&key).as_deref(), Some(&key)),
                     1 => {
                         let new = Strong::new(key);
-                        let old = map.insert(key, &new).expect("it is held");
+                        let old = map.insert(key, &new).expect("it is kept alive");
                         assert!(Strong::ptr_eq(&old, &value));
                         send.send(new).unwrap();
                     }
@@ -369,8 +368,8 @@ fn values_that_die_elsewhere_are_made_again() {
     assert_eq!(map.pending_dead(), 0);
 }
 
-/// H110: A value that nobody keeps leaves nothing, also where it is given by value; one that is handed
-/// out lives as long as it is kept.
+/// H110: A value without an owner leaves nothing, also where it is passed by value; one that is returned lives
+/// as long as it is kept.
 #[test]
 fn a_value_given_by_value_is_dropped_as_it_goes_in() {
     let mut map: WeakValueMap<_, _> = [("a", Strong::new(1)), ("b", Strong::new(2))].into();

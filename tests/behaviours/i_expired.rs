@@ -1,5 +1,4 @@
-//! I. What is said of an object that is gone (item 121): `try_upgrade`, and `expect` of the maps whose
-//! values are weak.
+//! I. Messages about an expired object (item 121): `try_upgrade`, and `expect` of the maps with weak values.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -12,15 +11,15 @@ use weakly::{Expired, WeakPairMap, WeakValueMap, ptr};
 use crate::common::{Kind, Own, new};
 use crate::{for_each_flavour, for_each_kind};
 
-for_each_flavour!(try_upgrade_gives_the_object_or_says_what_is_gone);
-for_each_kind!(expect_gives_the_value_or_says_what_is_gone_and_where);
+for_each_flavour!(try_upgrade_gives_the_object_or_names_its_type);
+for_each_kind!(expect_gives_the_value_or_names_its_type_and_the_caller);
 
-/// Whom the message is about.
+/// The type that the message names.
 struct Window;
 
-/// I121: `try_upgrade` gives a handle while the object lives; then, in its destructor, and of a handle
-/// that never had one, an error that names the type.
-fn try_upgrade_gives_the_object_or_says_what_is_gone<F: Own>() {
+/// I121: `try_upgrade` returns a handle while the object lives; then, in its destructor, and for a handle that
+/// never had one, an error that names the type.
+fn try_upgrade_gives_the_object_or_names_its_type<F: Own>() {
     let window = ptr::Strong::<_, F>::new(Window);
     let weak = ptr::Strong::downgrade(&window);
     let upgraded = weak.try_upgrade().unwrap();
@@ -49,7 +48,7 @@ fn try_upgrade_gives_the_object_or_says_what_is_gone<F: Own>() {
     assert_eq!(other.type_name(), "str");
 }
 
-/// I121: In its destructor an object is gone, too.
+/// I121: In its destructor an object is expired, too.
 #[test]
 fn a_dying_object_is_expired() {
     struct Dying(std::cell::OnceCell<weakly::local::Weak<Dying>>);
@@ -65,22 +64,25 @@ fn a_dying_object_is_expired() {
     drop(object);
 }
 
-/// What a panic of this thread said, and where it said it was.
+/// The message of this thread's last panic, and its location.
 fn panic_of(f: impl FnOnce()) -> (String, String, u32) {
-    static SAID: OnceLock<Mutex<HashMap<ThreadId, (String, u32)>>> = OnceLock::new();
-    let said = SAID.get_or_init(|| {
+    static MESSAGES: OnceLock<Mutex<HashMap<ThreadId, (String, u32)>>> = OnceLock::new();
+    let messages = MESSAGES.get_or_init(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if let (Some(said), Some(place)) = (SAID.get(), info.location()) {
+            if let (Some(messages), Some(place)) = (MESSAGES.get(), info.location()) {
                 let place = (place.file().to_owned(), place.line());
-                said.lock().unwrap().insert(thread::current().id(), place);
+                messages
+                    .lock()
+                    .unwrap()
+                    .insert(thread::current().id(), place);
             }
             before(info);
         }));
         Mutex::default()
     });
     let payload = panic::catch_unwind(AssertUnwindSafe(f)).unwrap_err();
-    let (file, line) = said
+    let (file, line) = messages
         .lock()
         .unwrap()
         .remove(&thread::current().id())
@@ -97,9 +99,9 @@ fn line() -> u32 {
     Location::caller().line()
 }
 
-/// H110, I121: `expect` gives the value; if it is gone, it panics in its caller's line, with the message
+/// H110, I121: `expect` returns the value; if it is gone, it panics with its caller's location and the message
 /// of the error, about the value's type.
-fn expect_gives_the_value_or_says_what_is_gone_and_where<P: Kind>() {
+fn expect_gives_the_value_or_names_its_type_and_the_caller<P: Kind>() {
     let [key, value] = [1, 10].map(new::<P, u16>);
     let values = WeakValueMap::from([("name", &value)]);
     let pairs = WeakPairMap::from([(&key, &value)]);
@@ -113,8 +115,8 @@ fn expect_gives_the_value_or_says_what_is_gone_and_where<P: Kind>() {
         .try_upgrade()
         .err()
         .map(|expired: Expired| expired.to_string());
-    for (n, (said, file, at)) in (1..).zip([dead, absent, of_pairs]) {
-        assert_eq!(Some(&said), message.as_ref());
+    for (n, (messages, file, at)) in (1..).zip([dead, absent, of_pairs]) {
+        assert_eq!(Some(&messages), message.as_ref());
         assert_eq!((file.as_str(), at), (file!(), here + n));
     }
 }

@@ -1,9 +1,9 @@
 //! I. Pointers (items 120–130), for both flavours of this crate's own.
 //!
-//! 123 (an upgrade against the last drop) is a model under loom, beside the code; here it runs on
-//! real threads. 125 (overflow of a count) takes 2^63 handles, or a look inside: it is tested in the
-//! crate. 130 (objects on the stack or in a `static` as keys) does not compile: only a strong handle
-//! goes in (see `src/compile_fail.rs`); looking one up is harmless.
+//! 123 (an upgrade races with the last drop) is a loom model, beside the code; here it runs on real threads. 125
+//! (overflow of a count) takes 2^63 handles, or access to the internals: it is a unit test. 130 (objects on the
+//! stack or in a `static` as keys) does not compile: only a strong handle can be inserted (see
+//! `src/compile_fail`); looking one up is harmless.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -25,13 +25,13 @@ for_each_flavour!(
     a_handle_without_an_object_is_expired,
     coercion_keeps_identity_and_counts,
     a_weak_handle_of_a_dying_object_is_dead,
-    get_mut_refuses_while_somebody_watches,
+    get_mut_refuses_while_it_is_watched,
     try_unwrap_ends_the_object_for_its_watchers,
     make_mut_leaves_watchers_behind,
     an_object_that_is_no_key_is_only_not_found,
 );
 
-/// I120: The counts after make, clone, move, drop, downgrade, upgrade, into_raw and from_raw.
+/// I120: The counts after new, clone, move, drop, downgrade, upgrade, into_raw and from_raw.
 fn counts_follow_the_handles<F: Own>() {
     let counts = |handle: &ptr::Strong<i32, F>| {
         (
@@ -67,8 +67,7 @@ fn counts_follow_the_handles<F: Own>() {
     assert_eq!(counts(&a), (1, 0));
 }
 
-/// I121: An upgrade gives a strong handle while the object lives, and none after; nothing brings it
-/// back.
+/// I121: An upgrade gives a strong handle while the object lives, and none afterwards; nothing revives it.
 fn a_dead_object_is_never_brought_back<F: Own>() {
     let object = ptr::Strong::<i32, F>::new(5);
     let weak = ptr::Strong::downgrade(&object);
@@ -84,8 +83,8 @@ fn a_dead_object_is_never_brought_back<F: Own>() {
     assert!(weak.clone().upgrade().is_none());
 }
 
-/// I122: The payload is dropped, and its memory, which is large, freed, at the last strong handle, whoever
-/// watches; block and record go with the last who does; without any, all goes at once.
+/// I122: The payload is dropped, and its memory, which is large, freed, with the last strong handle, whatever
+/// watches it; block and record are freed with the last watch; without any, all is freed at once.
 fn memory_is_freed_at_the_last_strong_handle<F: Own>() {
     let counter = Counter::default();
     let base = heap::bytes();
@@ -102,7 +101,7 @@ fn memory_is_freed_at_the_last_strong_handle<F: Own>() {
     assert_eq!(heap::bytes(), base);
 }
 
-/// I123: An upgrade against the last drop on another thread: a handle that works, or none.
+/// I123: An upgrade races with the last drop on another thread: a working handle, or none.
 #[test]
 fn an_upgrade_racing_the_last_drop_gets_a_valid_handle_or_none() {
     for _ in 0..scaled(2_000, 20) {
@@ -152,7 +151,7 @@ fn handles_compare_by_payload_and_weak_ones_by_identity<F: Own>() {
     assert_eq!(HashSet::from([weak.clone(), weak, other]).len(), 2);
 }
 
-/// I126: A weak handle that never had an object is expired, finds nothing, and equals its like.
+/// I126: A weak handle that never had an object is expired, finds nothing, and equals others like it.
 fn a_handle_without_an_object_is_expired<F: Own>() {
     let none = ptr::Weak::<i32, F>::new();
     let object = ptr::Strong::<i32, F>::new(5);
@@ -162,8 +161,7 @@ fn a_handle_without_an_object_is_expired<F: Own>() {
     assert_eq!(WeakMap::from([(&object, 1)]).get(&none), None);
 }
 
-/// I127: A coerced handle is to the same object: same address, same counts, same weak handles, same
-/// destructor.
+/// I127: A coerced handle is to the same object: same address, same counts, same weak handles, same destructor.
 fn coercion_keeps_identity_and_counts<F: Own>() {
     let counter = Counter::default();
     drop(unsize!(ptr::Strong::<_, F>::new([counter.witness()]) => [Witness]));
@@ -188,7 +186,7 @@ fn coercion_keeps_identity_and_counts<F: Own>() {
     assert!(weak.is_expired());
 }
 
-/// I128: A weak handle that is formed when the object is dying is dead.
+/// I128: A weak handle that is made while the object is dying is dead.
 fn a_weak_handle_of_a_dying_object_is_dead<F: Own>() {
     struct Dying<F: Own>(ptr::Weak<Dying<F>, F>, Rc<OnceCell<bool>>);
     impl<F: Own> Drop for Dying<F> {
@@ -209,8 +207,8 @@ fn a_weak_handle_of_a_dying_object_is_dead<F: Own>() {
     assert_eq!(dead.get(), Some(&true));
 }
 
-/// I129: `get_mut` refuses while there is another handle, a weak one, or an entry; and not after.
-fn get_mut_refuses_while_somebody_watches<F: Own>() {
+/// I129: `get_mut` refuses while there is another handle, a weak one, or an entry; and not afterwards.
+fn get_mut_refuses_while_it_is_watched<F: Own>() {
     let mut object = ptr::Strong::<i32, F>::new(5);
     *ptr::Strong::get_mut(&mut object).unwrap() += 1;
     let weak = ptr::Strong::downgrade(&object);
@@ -226,7 +224,7 @@ fn get_mut_refuses_while_somebody_watches<F: Own>() {
     assert_eq!(*object, 7);
 }
 
-/// I129: `try_unwrap` gives the value of the only strong handle; for its watchers the object dies.
+/// I129: `try_unwrap` returns the value of the only strong handle; for its watches the object dies.
 fn try_unwrap_ends_the_object_for_its_watchers<F: Own>() {
     let object = ptr::Strong::<_, F>::new(String::from("payload"));
     let weak = ptr::Strong::downgrade(&object);
@@ -252,7 +250,7 @@ fn try_unwrap_ends_the_object_for_its_watchers<F: Own>() {
     );
 }
 
-/// I129: `make_mut` of a watched object moves the value out: weak handles and attributes are left.
+/// I129: `make_mut` of a watched object moves the value out: weak handles and attributes stay behind.
 fn make_mut_leaves_watchers_behind<F: Own>() {
     let mut object = ptr::Strong::<i32, F>::new(5);
     let addr = ptr::Strong::as_ptr(&object);
@@ -270,14 +268,14 @@ fn make_mut_leaves_watchers_behind<F: Own>() {
     assert_eq!((*object, *shared), (8, 7));
 }
 
-/// I130: Looking up an object that lies elsewhere than behind a handle finds nothing.
+/// I130: Looking up an object that is not behind a handle finds nothing.
 fn an_object_that_is_no_key_is_only_not_found<F: Own>() {
     static NEVER_FREED: i32 = 5;
     let object = ptr::Strong::<i32, F>::new(5);
     let mut map = WeakMap::from([(&object, ())]);
-    for stranger in [&5, &NEVER_FREED, &*Box::new(5)] {
-        assert!(!map.contains_key(&weakly::Addr::of(stranger)));
-        assert_eq!(map.remove(&weakly::Addr::of(stranger)), None);
+    for absent in [&5, &NEVER_FREED, &*Box::new(5)] {
+        assert!(!map.contains_key(&weakly::Addr::of(absent)));
+        assert_eq!(map.remove(&weakly::Addr::of(absent)), None);
     }
     assert!(map.contains_key(&weakly::Addr::of(&*object)));
 }

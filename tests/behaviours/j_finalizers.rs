@@ -1,7 +1,7 @@
 //! J. Callbacks and finalizers (items 131–143), for both flavours.
 //!
-//! The callbacks are finalizers. A weak handle has none of its own, so 143 is here about a token
-//! that dies with its object: like every dropped token it changes nothing.
+//! The callbacks are finalizers. A weak handle has none of its own, so here 143 is about a token that dies with
+//! its object: like every dropped token it has no effect.
 
 use std::cell::OnceCell;
 use std::panic::resume_unwind;
@@ -20,7 +20,7 @@ for_each_flavour!(
     finalizers_run_newest_first,
     a_panicking_finalizer_does_not_stop_the_others,
     finalizers_run_also_if_the_destructor_panics,
-    a_finalizer_may_make_and_drop_what_it_likes,
+    a_finalizer_may_make_and_drop_anything,
     detach_calls_off_and_finds_nothing_after_death,
     run_now_runs_at_most_once,
     dropping_the_token_changes_nothing,
@@ -31,7 +31,7 @@ for_each_flavour!(
     registering_and_calling_off_leaves_no_memory,
 );
 
-/// Notes its name in the log when it is dropped.
+/// Logs its name when it is dropped.
 struct Noisy(Log, &'static str);
 
 impl Drop for Noisy {
@@ -40,7 +40,7 @@ impl Drop for Noisy {
     }
 }
 
-/// An object that logs its own end, and the log.
+/// An object that logs its drop, and the log.
 fn logged<F: Own>() -> (ptr::Strong<Noisy, F>, Log) {
     let log = Log::default();
     (ptr::Strong::new(Noisy(log.clone(), "destructor")), log)
@@ -56,7 +56,7 @@ fn note<F: Own, T>(
     F::finalize(object, move || log.note(event))
 }
 
-/// J131: When a finalizer runs, the payload is destroyed, and no weak handle and no map find the object.
+/// J131: When a finalizer runs, the payload is dropped, and no weak handle and no map find the object.
 fn a_finalizer_runs_after_the_destructor_and_the_notices<F: Own>() {
     let (object, log) = logged::<F>();
     note(&object, &log, "finalizer");
@@ -64,7 +64,7 @@ fn a_finalizer_runs_after_the_destructor_and_the_notices<F: Own>() {
     assert_eq!(log.take(), ["destructor", "finalizer"]);
 }
 
-/// J131: The same, seen from inside: weak handles of either flavour are dead.
+/// J131: The same, from inside: weak handles of either flavour are dead.
 #[test]
 fn weak_handles_and_entries_are_dead_before_any_finalizer_runs() {
     let object = Strong::new(1);
@@ -109,7 +109,7 @@ fn a_finalizer_runs_once<F: Own>() {
     assert_eq!(log.take(), [""; 0]);
 }
 
-/// J132: Whichever way the object ends: into_inner, try_unwrap, make_mut, or its birth that fails.
+/// J132: However the object ends: into_inner, try_unwrap, make_mut, or a failed construction.
 fn finalizers_run_at_every_way_to_the_end<F: Own>() {
     let ends: [fn(ptr::Strong<i32, F>); 4] = [
         drop,
@@ -138,8 +138,8 @@ fn finalizers_run_newest_first<F: Own>() {
     assert_eq!(log.take(), ["destructor", "third", "second", "first"]);
 }
 
-/// J134: A finalizer that panics does not stop the others; the panic comes out once, where the last
-/// handle was dropped.
+/// J134: A finalizer that panics does not stop the others; the panic surfaces once, where the last handle was
+/// dropped.
 fn a_panicking_finalizer_does_not_stop_the_others<F: Own>() {
     let (object, log) = logged::<F>();
     let weak = ptr::Strong::downgrade(&object);
@@ -151,12 +151,12 @@ fn a_panicking_finalizer_does_not_stop_the_others<F: Own>() {
     assert!(weak.is_expired());
 }
 
-/// J134: They run as well when the payload's destructor panics, and its memory is freed.
+/// J134: They also run if the payload's destructor panics, and its memory is freed.
 fn finalizers_run_also_if_the_destructor_panics<F: Own>() {
     struct Bad(#[expect(dead_code)] [u8; 4096]);
     impl Drop for Bad {
         fn drop(&mut self) {
-            // Without a message: the harness would keep it, and we count bytes.
+            // Without a message: the harness would keep it, and this test counts bytes.
             resume_unwind(Box::new("bad destructor"));
         }
     }
@@ -172,7 +172,7 @@ fn finalizers_run_also_if_the_destructor_panics<F: Own>() {
 }
 
 /// J135: A finalizer may make and drop objects, weak handles, maps and finalizers.
-fn a_finalizer_may_make_and_drop_what_it_likes<F: Own>() {
+fn a_finalizer_may_make_and_drop_anything<F: Own>() {
     let (object, log) = logged::<F>();
     let inner = log.clone();
     F::finalize(&object, move || {
@@ -189,8 +189,7 @@ fn a_finalizer_may_make_and_drop_what_it_likes<F: Own>() {
     assert_eq!(log.take(), ["destructor", "inner", "outer"]);
 }
 
-/// J136: `detach` before the death calls the finalizer off, once; after the death there is nothing to
-/// call off.
+/// J136: `detach` before the death cancels the finalizer, once; after the death there is nothing to cancel.
 fn detach_calls_off_and_finds_nothing_after_death<F: Own>() {
     let (object, log) = logged::<F>();
     let (called_off, late) = (
@@ -204,7 +203,7 @@ fn detach_calls_off_and_finds_nothing_after_death<F: Own>() {
     assert!(late.detach().is_none() && !late.is_pending());
 }
 
-/// J136: What `detach` hands back can be run by whoever has it.
+/// J136: The closure that `detach` returns can be run by its owner.
 #[test]
 fn a_detached_finalizer_can_still_be_run() {
     let (object, log) = logged::<weakly::Atomic>();
@@ -226,7 +225,7 @@ fn run_now_runs_at_most_once<F: Own>() {
     assert_eq!(log.take(), ["destructor"]);
 }
 
-/// J138: To drop the token is not to call off: the finalizer stays registered.
+/// J138: Dropping the token does not cancel it: the finalizer stays registered.
 fn dropping_the_token_changes_nothing<F: Own>() {
     let (object, log) = logged::<F>();
     drop(note(&object, &log, "run"));
@@ -234,8 +233,8 @@ fn dropping_the_token_changes_nothing<F: Own>() {
     assert_eq!(log.take(), ["destructor", "run"]);
 }
 
-/// J139: What a finalizer has captured is freed right after it has run, before the next; and that of
-/// one that was called off, with it.
+/// J139: A finalizer's captures are freed right after it has run, before the next runs; those of a cancelled
+/// one, with it.
 fn captured_state_is_freed_right_after_the_run<F: Own>() {
     let (object, log) = logged::<F>();
     let tokens = [("old ran", "old freed"), ("new ran", "new freed")].map(|(ran, freed)| {
@@ -253,7 +252,7 @@ fn captured_state_is_freed_right_after_the_run<F: Own>() {
     assert!(tokens.iter().all(|token| !token.is_pending()));
 }
 
-/// J140: A token is for its own registration, and for nothing else of the object.
+/// J140: A token belongs to its own registration, and to nothing else of the object.
 fn a_token_is_for_its_own_registration_only<F: Own>() {
     let (object, log) = logged::<F>();
     let (first, second) = (note(&object, &log, "first"), note(&object, &log, "second"));
@@ -263,8 +262,7 @@ fn a_token_is_for_its_own_registration_only<F: Own>() {
     assert_eq!(log.take(), ["destructor", "first"]);
 }
 
-/// J141: A finalizer that owns its own target keeps it alive, as documented; calling it off breaks the
-/// circle.
+/// J141: A finalizer that owns its own target keeps it alive, as documented; cancelling it breaks the cycle.
 #[test]
 fn a_finalizer_that_owns_its_target_keeps_it_alive() {
     let (object, log) = logged::<weakly::Atomic>();
@@ -277,7 +275,7 @@ fn a_finalizer_that_owns_its_target_keeps_it_alive() {
     assert_eq!(log.take(), ["destructor"]);
 }
 
-/// J142: A finalizer that is registered by a running finalizer, on another object, runs at its end.
+/// J142: A finalizer that a running finalizer registers on another object runs at that object's end.
 fn a_finalizer_may_register_another<F: Own>() {
     let log = Log::default();
     let object = ptr::Strong::<i32, F>::new(1);
@@ -302,7 +300,7 @@ fn a_token_that_dies_with_its_object_changes_nothing<F: Own>() {
     assert_eq!(heap::bytes(), start);
 }
 
-/// J139: Finalizers that were registered and called off, or only registered, leave no memory behind.
+/// J139: Finalizers that were registered and cancelled, or only registered, leak no memory.
 fn registering_and_calling_off_leaves_no_memory<F: Own>() {
     let (object, log) = logged::<F>();
     let kept = note(&object, &log, "kept");

@@ -1,12 +1,12 @@
-//! What a weak collection must do, item by item: each test's comment begins with the number of the
-//! behaviour that it shows. Collected from the tests and the bug trackers of the weak collections of
-//! CPython, PyTorch, the JVM, .NET, PHP, Swift and others.
+//! What a weak collection must do, item by item: each test's comment begins with the number of the behaviour it
+//! shows. Collected from the tests and the bug trackers of the weak collections of CPython, PyTorch, the JVM,
+//! .NET, PHP, Swift and others.
 //!
 //! Cycles (144–156), concurrent maps (119, 157–165) and attributes (166–177) have their tests with the
-//! collections that they are about.
+//! collections they are about.
 //!
-//! Most behaviours are those of every collection: they are written over the traits in `collections`, and
-//! run for each collection with each kind of pointer.
+//! Most behaviours are those of every collection: they are written over the traits in `collections`, and run for
+//! each collection with each kind of pointer.
 
 // Generic tests have long types, and an equality is asserted both ways on purpose.
 #![allow(clippy::type_complexity, clippy::nonminimal_bool, clippy::eq_op)]

@@ -1,5 +1,5 @@
-//! Memory (item 189): what an object takes beside itself while it is watched, and what is left of it when it
-//! is dead and others still hold on weakly. Counted by the allocator, for both flavours.
+//! Memory (item 189): what an object takes besides itself while it is watched, and what remains when it is dead
+//! and weak handles or entries are left. Counted by the allocator, for both flavours.
 
 use weakly::{
     Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap, ptr,
@@ -14,17 +14,17 @@ for_each_flavour!(
     a_second_entry_takes_a_record_and_others_a_hook,
     so_do_many_entries_of_one_collection,
     a_weak_handle_beside_an_entry_takes_a_record,
-    a_dead_payload_is_freed_while_others_hold_on,
+    a_dead_payload_is_freed_while_weak_handles_remain,
     a_dead_object_keeps_a_small_block_at_most,
 );
 
-/// So many that the last chunk of hooks, which may be used in part, makes no difference: its memory is less
-/// than a byte for each. (Under Miri, so many that all chunks are full.)
+/// So many that the last chunk of hooks, which may be partly used, makes no difference: its memory is less than
+/// a byte for each. (Under Miri, so many that all chunks are full.)
 const MANY: usize = scaled(6_000, 246);
 const MAPS: usize = scaled(10, 4);
 const RECORD: isize = 64;
 const HOOK: isize = 32;
-/// Of a dead object's memory.
+/// What may remain of a dead object's memory.
 const BLOCK: isize = 256;
 
 type Key<F> = ptr::Strong<usize, F>;
@@ -33,7 +33,7 @@ fn objects<F: Own>() -> Vec<Key<F>> {
     (0..MANY).map(Key::new).collect()
 }
 
-/// How many bytes more there are after this.
+/// How many bytes more are allocated afterwards.
 fn taken(f: impl FnOnce()) -> isize {
     let before = heap::bytes();
     f();
@@ -56,7 +56,7 @@ fn weak_handles_take_nothing<F: Own>() {
 /// 189: Nor does an object's first entry, in whatever collection, once that has its table and its queue. An
 /// interner makes the objects itself, and they take what objects take.
 fn the_first_entry_takes_nothing<F: Own>() {
-    /// What all these take in a collection that has room, and has had an entry.
+    /// What all these take in a collection that has capacity, and has had an entry.
     fn first<F: Own, C>(mut all: C, enter: impl Fn(&mut C, &Key<F>)) -> isize {
         let objects = objects::<F>();
         let warm = Key::new(MANY);
@@ -140,8 +140,8 @@ fn a_weak_handle_beside_an_entry_takes_a_record<F: Own>() {
     drop((set, weak));
 }
 
-/// 189: Nothing weak keeps a large payload; what is left goes with the last who holds on.
-fn a_dead_payload_is_freed_while_others_hold_on<F: Own>() {
+/// 189: Nothing weak keeps a large payload; the rest is freed with the last weak handle or entry.
+fn a_dead_payload_is_freed_while_weak_handles_remain<F: Own>() {
     let mut map = WeakMap::with_capacity(2);
     map.insert(&ptr::Strong::<_, F>::new([0; 4096]), ());
     map.purge();
@@ -167,7 +167,7 @@ fn a_dead_payload_is_freed_while_others_hold_on<F: Own>() {
     assert_eq!(left(), 0);
 }
 
-/// 189: Of a dead object of whatever size at most 256 bytes wait for the last weak handle.
+/// 189: Of a dead object of whatever size at most 256 bytes remain until the last weak handle is gone.
 fn a_dead_object_keeps_a_small_block_at_most<F: Own>() {
     let sizes = [0, 1, 8, 100, 239, 240, 241, 248, 256, 257, 1_000, 4_096];
     for size in sizes {
@@ -185,8 +185,8 @@ fn a_dead_object_keeps_a_small_block_at_most<F: Own>() {
     }
 }
 
-/// 189: Those that threads share take nothing while they are empty, as long as nothing was in them, and give back what
-/// they took for many when few are left.
+/// 189: Collections that threads share take nothing before their first entry, and return most of their memory
+/// when few entries are left.
 #[test]
 fn shared_collections_give_memory_back() {
     use weakly::{Strong, concurrent};

@@ -1,14 +1,14 @@
-//! N185: When what dead entries own is destroyed.
+//! N185: When what dead entries own is dropped.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::collections::*;
-use crate::common::{Counter, Key, explode, forget, keys, new, panics, scaled};
+use crate::common::{Counter, Key, forget, keys, new, panics, quiet_panic, scaled};
 use crate::{for_each_changing, for_each_collection, for_each_owning};
 use weakly::Reclaim::{OnRequest, OnUse};
 
-/// More than an operation buries.
+/// More than one operation reclaims.
 const MANY: usize = scaled(100, 40);
 
 /// A collection that keeps what the dead own, with the entries `0..n`, and their lives.
@@ -20,7 +20,7 @@ fn on_request<C: Collection>(n: usize, ends: &Ends) -> (C, Vec<Key<C::Kind>>) {
     (all, lives)
 }
 
-/// On use, if nobody says otherwise; a copy is like the original.
+/// `OnUse` by default; a copy has its original's policy.
 fn a_copy_has_the_same_policy<C: Changing>() {
     let (mut all, lives) = numbered::<C>(2);
     assert_eq!((all.reclaim(), all.clone().reclaim()), (OnUse, OnUse));
@@ -43,11 +43,11 @@ fn the_dead_are_dead_under_either_policy<C: Collection>() {
         let live: Vec<_> = (0..MANY / 2).collect();
         assert_eq!((all.numbers(), all.len_live()), (live, MANY / 2));
         assert!(!C::NOTIFIES || all.len() == MANY / 2);
-        assert!(lives.iter().all(|life| all.holds(life)));
+        assert!(lives.iter().all(|life| all.contains(life)));
         assert!(!ghosts.iter().any(|dead| all.has(dead)));
         assert!(!C::NOTIFIES || all.pending_dead() == MANY - MANY / 2);
         match round {
-            // An operation that buries a few, and one that buries all.
+            // An operation that reclaims a few, and one that reclaims all.
             0 => lives.iter().for_each(|life| all.enter(life, &quietly())),
             1 => all.shrink_to_fit(),
             _ => all.purge(),
@@ -62,7 +62,7 @@ fn the_dead_are_dead_under_either_policy<C: Collection>() {
     }
 }
 
-/// Lives come and go, and nobody asks: the entries do not accumulate, only what they own.
+/// Lives come and go without any request: entries do not accumulate, only what they own does.
 fn the_table_does_not_grow_for_the_dead<C: Collection>() {
     let counter = Counter::default();
     let (mut all, _) = on_request::<C>(0, &quietly());
@@ -76,27 +76,27 @@ fn the_table_does_not_grow_for_the_dead<C: Collection>() {
     assert_eq!((counter.get(), all.len()), (C::owned(many), 0));
 }
 
-/// One name over and over: the dead of that name do not pile up in the way of the next.
+/// One name over and over: the dead of that name do not accumulate and slow down the next.
 fn the_dead_of_one_name_do_not_pile_up<C: Collection>() {
     let (mut all, _) = on_request::<C>(0, &quietly());
     let many = scaled(2_000, 200);
     for _ in 0..many {
         let life = new::<C::Kind, _>(7);
         all.enter(&life, &quietly());
-        assert!(all.holds(&life));
+        assert!(all.contains(&life));
         assert!(all.capacity() <= 56, "{} of {}", all.len(), all.capacity());
     }
     all.shrink_to_fit();
     assert_eq!((all.len(), all.capacity()), (0, 0));
 }
 
-/// Everything that may bury some, or all, but what is meant to destroy.
+/// Everything that may reclaim some, or all, except the operations that are meant to drop.
 fn no_other_operation_destroys<C: Owning>() {
     let counter = Counter::default();
     let ends = counted(&counter);
     let (mut all, lives) = on_request::<C>(MANY, &ends);
     drop(lives);
-    // In the places of the dead, most of whom are still there: at their addresses, with their names.
+    // In the places of the dead, most of which are still there: at their addresses, with their names.
     let mut lives = keys::<C::Kind>(MANY);
     lives.iter().for_each(|life| all.enter(life, &ends));
     assert_eq!(counter.get(), 0, "replaced");
@@ -114,7 +114,7 @@ fn no_other_operation_destroys<C: Owning>() {
 
     let mut removed = 0;
     let mut step = |change: &mut dyn FnMut(&mut C), goes: usize| {
-        lives.retain(|life| all.holds(life));
+        lives.retain(|life| all.contains(life));
         lives.pop();
         change(&mut all);
         removed += goes;
@@ -136,7 +136,7 @@ fn no_other_operation_destroys<C: Owning>() {
     );
 }
 
-/// What has been kept by an operation, what has not been looked at yet, and what dies meanwhile.
+/// What an operation has kept, what no operation has found yet, and what dies meanwhile.
 fn drain_dead_hands_out_all<C: Owning>() {
     let counter = Counter::default();
     let (mut all, mut lives) = on_request::<C>(3 * MANY, &counted(&counter));
@@ -154,7 +154,7 @@ fn drain_dead_hands_out_all<C: Owning>() {
     assert_eq!(counter.get(), 3 * MANY - 1);
 }
 
-/// What it has not handed out stays, also if it is forgotten.
+/// What it has not yielded stays, even if it is forgotten.
 fn drain_dead_may_stop_or_be_forgotten<C: Owning>() {
     let counter = Counter::default();
     let (mut all, lives) = on_request::<C>(3 * MANY, &counted(&counter));
@@ -169,8 +169,8 @@ fn drain_dead_may_stop_or_be_forgotten<C: Owning>() {
     assert_eq!(counter.get(), 3 * MANY);
 }
 
-/// `clear`, the end of the collection, by drop or as an iterator, and the end of the policy.
-fn what_ends_it_destroys_what_is_kept<C: Owning>() {
+/// `clear`, the end of the collection (by drop or as an iterator), and the end of the policy.
+fn its_end_drops_what_is_kept<C: Owning>() {
     let ways: [fn(C); 6] = [
         drop,
         |mut all| {
@@ -188,10 +188,10 @@ fn what_ends_it_destroys_what_is_kept<C: Owning>() {
             all.clear();
         },
         |mut all| {
-            all.set_reclaim(OnRequest); // again: nothing
+            all.set_reclaim(OnRequest); // again: no effect
             assert_eq!(all.pending_dead(), 2 * MANY);
             all.set_reclaim(OnUse);
-            assert_eq!(all.pending_dead(), C::announced(MANY));
+            assert_eq!(all.pending_dead(), C::notified(MANY));
         },
     ];
     for end in ways {
@@ -201,7 +201,7 @@ fn what_ends_it_destroys_what_is_kept<C: Owning>() {
         all.shrink_to_fit();
         lives.truncate(MANY);
         if !C::NOTIFIES {
-            all.shrink_to_fit(); // nobody else would know
+            all.shrink_to_fit(); // else some are not found
         }
         assert_eq!((counter.get(), all.pending_dead()), (0, 2 * MANY));
         end(all);
@@ -209,7 +209,7 @@ fn what_ends_it_destroys_what_is_kept<C: Owning>() {
     }
 }
 
-/// What was kept is destroyed when the policy ends; from then on any operation destroys.
+/// What was kept is dropped when the policy ends; from then on any operation drops.
 fn on_use_again<C: Owning>() {
     let counter = Counter::default();
     let ends = counted(&counter);
@@ -224,7 +224,7 @@ fn on_use_again<C: Owning>() {
     assert_eq!(counter.get(), 2);
 }
 
-/// A destructor uses the collection that is in a `RefCell`, and is never run while that is borrowed.
+/// A destructor uses the collection, which is in a `RefCell`, and never runs while that is borrowed.
 fn a_destructor_may_use_its_collection_in_a_ref_cell<C: Owning + 'static>() {
     let shared = Rc::new(RefCell::new(C::default()));
     let runs = Rc::new(Cell::new(0));
@@ -236,11 +236,11 @@ fn a_destructor_may_use_its_collection_in_a_ref_cell<C: Owning + 'static>() {
         late.set(late.get() + 1);
         let life = new::<C::Kind, _>(late.get());
         all.enter(&life, &quietly());
-        assert!(all.holds(&life));
+        assert!(all.contains(&life));
         count.set(count.get() + 1);
     });
 
-    // As it is on use.
+    // As under `OnUse`.
     let lives = keys::<C::Kind>(2);
     shared.borrow_mut().enter(&lives[0], &uses);
     drop(lives);
@@ -260,7 +260,7 @@ fn a_destructor_may_use_its_collection_in_a_ref_cell<C: Owning + 'static>() {
     assert_eq!(shared.borrow_mut().drain_dead().count(), MANY);
 }
 
-/// An entry that owns the life of the next, and so on: one purge, and no deep recursion.
+/// Entries each of which owns the life of the next: one purge, and no deep recursion.
 fn a_chain_goes_with_one_purge<C: Owning>() {
     let counter = Counter::default();
     let many = scaled(400, 40);
@@ -272,7 +272,7 @@ fn a_chain_goes_with_one_purge<C: Owning>() {
     assert_eq!(
         (counter.get(), all.len()),
         (0, many - 1),
-        "nobody else has died of it"
+        "no other has died of it"
     );
     all.purge();
     assert_eq!((counter.get(), all.len(), all.pending_dead()), (many, 0, 0));
@@ -288,7 +288,7 @@ fn a_chain_goes_with_one_purge<C: Owning>() {
     assert_eq!(counter.get(), 2 * many);
 }
 
-/// A destructor that panics costs no other its destruction, and leaves the policy as it was.
+/// A destructor that panics prevents no other drop, and leaves the policy unchanged.
 fn destructors_may_panic<C: Owning>() {
     let ways: [fn(&mut C); 3] = [C::purge, |all| all.set_reclaim(OnUse), C::clear];
     for way in ways {
@@ -298,7 +298,7 @@ fn destructors_may_panic<C: Owning>() {
         let bomb: Ends = Rc::new(move |number| {
             ends(number);
             if burns.take() {
-                explode();
+                quiet_panic();
             }
         });
         let (mut all, lives) = on_request::<C>(MANY, &bomb);
@@ -322,7 +322,7 @@ fn destructors_may_panic<C: Owning>() {
     let bomb: Ends = Rc::new(move |number| {
         ends(number);
         if fuse.take() {
-            explode();
+            quiet_panic();
         }
     });
     let (mut all, lives) = on_request::<C>(MANY, &bomb);
@@ -344,7 +344,7 @@ for_each_owning!(
     no_other_operation_destroys,
     drain_dead_hands_out_all,
     drain_dead_may_stop_or_be_forgotten,
-    what_ends_it_destroys_what_is_kept,
+    its_end_drops_what_is_kept,
     on_use_again,
     a_destructor_may_use_its_collection_in_a_ref_cell,
     a_chain_goes_with_one_purge,

@@ -1,5 +1,5 @@
-//! An allocator that is watched, for the programs that count what is allocated, or let an allocation fail.
-//! A program declares it: `#[global_allocator] static HEAP: Heap<Counting> = Heap(Counting);`
+//! A watched allocator, for the programs that count allocations, or let one fail. A program declares it:
+//! `#[global_allocator] static HEAP: Heap<Counting> = Heap(Counting);`
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 
 /// Watches each allocation. It must not unwind.
 pub trait Watcher: Sync {
-    /// Before an allocation; false if it is to fail.
+    /// Called before an allocation; returns false if it is to fail.
     fn allocates(&self, layout: Layout) -> bool;
-    /// Before memory is freed.
+    /// Called before memory is freed.
     fn frees(&self, _: Layout) {}
 }
 
@@ -34,7 +34,7 @@ unsafe impl<W: Watcher> GlobalAlloc for Heap<W> {
     }
 }
 
-/// Counts, for each thread by itself, so that tests in parallel do not disturb each other, and for all.
+/// Counts, for each thread separately, so that tests in parallel do not affect each other, and for all.
 pub struct Counting;
 
 thread_local! {

@@ -1,4 +1,4 @@
-//! A pointer that is found by sweeping, and tells of each time it is asked whether its object is dead.
+//! A pointer that is found by sweeping, and reports each time it is asked whether its object is dead.
 
 #![allow(unsafe_code)]
 
@@ -10,7 +10,7 @@ use weakly::{Identify, StrongRef, Swept, WeakKey, WeakRef};
 
 /// What a lease may point to.
 pub trait Asked: 'static {
-    /// Somebody asks whether this is dead, which it may be.
+    /// Called when a collection asks whether this is dead, which it may be.
     fn asked(this: *const Self);
 }
 
@@ -49,7 +49,7 @@ impl<K> Borrow<K> for Lease<K> {
     }
 }
 
-// SAFETY: all is passed on to `Arc`, which pins its address.
+// SAFETY: everything is passed on to `Arc`, which pins its address.
 unsafe impl<K: Asked> WeakKey for Lease<K> {
     type Watch = Swept<Self>;
 

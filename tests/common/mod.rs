@@ -1,7 +1,7 @@
 //! What the test programs share: the four kinds of pointer, objects that count their deaths, and
 //! sizes that Miri can bear.
 
-#![allow(dead_code, unreachable_pub)] // each test program uses its own part
+#![allow(dead_code, unreachable_pub)] // each test program uses a part of it
 
 pub mod heap;
 pub mod lease;
@@ -29,9 +29,9 @@ use weakly::{
 pub trait Kind: 'static {
     /// The strong pointer.
     type Strong<T: 'static>: StrongRef<Target = T> + Clone + Deref<Target = T> + Borrow<T> + From<T>;
-    /// Whether deaths are announced (exact `len`) or found by sweeping.
+    /// Whether deaths are notified (exact `len`) or found by sweeping.
     const NOTIFIES: bool;
-    /// How many strong and how many weak holders an object has.
+    /// How many strong handles and how many weak ones (with entries) an object has.
     fn counts<T: 'static>(strong: &Self::Strong<T>) -> (usize, usize);
 }
 
@@ -98,10 +98,10 @@ macro_rules! for_each_kind {
     )*};
 }
 
-/// A flavour of this crate's own pointers: tests of what the standard library's cannot do are generic
-/// over it, and run for both by [`for_each_flavour!`].
+/// A flavour of this crate's own pointers: tests of features that the standard library's pointers lack are
+/// generic over it, and run for both by [`for_each_flavour!`].
 pub trait Own: Flavour {
-    /// `Strong::finalize`, with what both flavours accept.
+    /// `Strong::finalize`, with the bounds that both flavours accept.
     fn finalize<T: ?Sized>(
         object: &ptr::Strong<T, Self>,
         f: impl FnOnce() + Send + 'static,
@@ -164,7 +164,7 @@ impl Counter {
         self.0.get()
     }
 
-    /// A value whose drop counts.
+    /// A value that counts when it is dropped.
     pub fn witness(&self) -> Witness {
         Witness(self.0.clone())
     }
@@ -179,12 +179,12 @@ impl Drop for Witness {
     }
 }
 
-/// Counts, on whatever thread.
+/// Counts, on any thread.
 #[derive(Clone, Default)]
 pub struct Count(Arc<AtomicUsize>);
 
 impl Count {
-    /// Counts one more, and says how many there are.
+    /// Counts one more, and returns the count.
     pub fn add(&self) -> usize {
         self.0.fetch_add(1, SeqCst) + 1
     }
@@ -194,7 +194,7 @@ impl Count {
     }
 }
 
-/// A value whose drop does something.
+/// A value that runs a closure when it is dropped.
 pub struct OnDrop(Box<dyn FnMut()>);
 
 impl OnDrop {
@@ -209,7 +209,7 @@ impl Drop for OnDrop {
     }
 }
 
-/// What happened, in order; may be told from any thread.
+/// Events, in order; may be noted on any thread.
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Vec<&'static str>>>);
 
@@ -224,47 +224,47 @@ impl Log {
     }
 }
 
-/// `mem::forget`, but into a hoard that can be reached, so that a search for leaks finds only others.
+/// `mem::forget`, but into a global list that is reachable, so that leak checkers report only other leaks.
 pub fn forget<T>(value: T) {
-    static HOARD: Mutex<Vec<AtomicPtr<()>>> = Mutex::new(Vec::new());
+    static FORGOTTEN: Mutex<Vec<AtomicPtr<()>>> = Mutex::new(Vec::new());
     let memory = Box::into_raw(Box::new(value)).cast();
-    HOARD.lock().unwrap().push(AtomicPtr::new(memory));
+    FORGOTTEN.lock().unwrap().push(AtomicPtr::new(memory));
 }
 
-/// Runs something that may panic; says whether it did.
+/// Runs something that may panic; returns whether it did.
 pub fn panics(f: impl FnOnce()) -> bool {
     catch_unwind(AssertUnwindSafe(f)).is_err()
 }
 
-/// A panic without the noise.
-pub fn explode() -> ! {
+/// A panic without a message on standard error.
+pub fn quiet_panic() -> ! {
     resume_unwind(Box::new("hostile"))
 }
 
-/// `full`, or `small` where every step is interpreted.
+/// `full`, or `small` under Miri, where every step is interpreted.
 pub const fn scaled(full: usize, small: usize) -> usize {
     if cfg!(miri) { small } else { full }
 }
 
-/// Runs something on a stack of so many bytes.
+/// Runs something on a stack of `size` bytes.
 pub fn on_a_stack_of<R: Send + 'static>(size: usize, f: impl FnOnce() -> R + Send + 'static) -> R {
     let thread = std::thread::Builder::new().stack_size(size);
     thread.spawn(f).unwrap().join().unwrap()
 }
 
-/// Runs something that may never end; if it does not within some time, the whole program fails, before it
-/// has eaten all memory.
+/// Runs something that may never end; if it exceeds a time limit, the whole program fails, before it has used up
+/// all memory.
 pub fn in_time<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
     let name = std::thread::current().name().unwrap_or("?").to_owned();
     let (done, is_done) = channel::<()>();
     let body = std::thread::spawn(move || {
-        // Told at its end, also if that is a panic.
+        // Sent at its end, even if that is a panic.
         let _done = done;
         f()
     });
     let limit = Duration::from_secs(scaled(20, 1_000_000) as u64);
     if is_done.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-        // Not `eprintln`, which would be shown at the end of the test.
+        // Not `eprintln`, whose output would be shown only at the end of the test.
         _ = writeln!(std::io::stderr(), "{name} does not end");
         std::process::exit(101);
     }

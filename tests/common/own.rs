@@ -1,5 +1,5 @@
-//! A pointer of a user's own, as the documentation of `StrongRef` has it: it wraps one of this crate's, may
-//! be marked as one that stays on its thread, and panics where it can.
+//! A user's own pointer, as the documentation of `StrongRef` describes it: it wraps one of this crate's, may be
+//! marked as staying on its thread, and panics where it can.
 
 #![allow(unsafe_code)]
 
@@ -8,19 +8,19 @@ use std::marker::PhantomData;
 
 use weakly::{Atomic, Identify, Notified, Notify, Strong, StrongRef, Weak, WeakKey, WeakRef};
 
-use super::explode;
+use super::quiet_panic;
 
-/// `Mark` says whether it may cross threads.
+/// `Mark` decides whether it may cross threads.
 pub struct Own<Mark>(Strong<usize>, PhantomData<Mark>);
 pub struct WeakOwn<Mark>(Weak<usize>, PhantomData<Mark>);
 
 thread_local! {
-    static PATIENCE: Cell<Option<u32>> = const { Cell::new(None) };
+    static REQUESTS_LEFT: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-/// How many questions for a handle are left before one panics, if one is to.
-pub fn set_patience(patience: Option<u32>) {
-    PATIENCE.set(patience);
+/// How many requests for a handle are left before one panics, if one is to.
+pub fn set_requests_left(requests: Option<u32>) {
+    REQUESTS_LEFT.set(requests);
 }
 
 impl<Mark> Own<Mark> {
@@ -35,7 +35,7 @@ impl<Mark> Clone for WeakOwn<Mark> {
     }
 }
 
-// SAFETY: all is passed on.
+// SAFETY: everything is passed on.
 unsafe impl<Mark> WeakKey for Own<Mark> {
     type Watch = Notified<Self>;
     fn addr(this: &Self) -> *const () {
@@ -66,15 +66,15 @@ unsafe impl<Mark> WeakRef for WeakOwn<Mark> {
     }
 }
 
-// SAFETY: the one handle that there is, if any.
+// SAFETY: the only handle there is, if any.
 unsafe impl<Mark> Notify for Own<Mark> {
     type Pointee = usize;
     type Flavour = Atomic;
 
     fn handle(this: &Self) -> &Strong<usize> {
-        match PATIENCE.take() {
-            Some(0) => explode(),
-            patience => PATIENCE.set(patience.map(|left| left - 1)),
+        match REQUESTS_LEFT.take() {
+            Some(0) => quiet_panic(),
+            requests => REQUESTS_LEFT.set(requests.map(|left| left - 1)),
         }
         &this.0
     }

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What happens when something that a collection owns is destroyed: it is told the number.
+/// Called with the number when something that a collection owns is dropped.
 pub trait Ends: Clone {
     fn end(&self, number: usize);
 }
@@ -22,7 +22,7 @@ impl<F: Fn(usize) + ?Sized> Ends for Arc<F> {
     }
 }
 
-/// It is told apart by its number.
+/// Equal by its number.
 #[derive(Clone)]
 pub struct Owned<E: Ends> {
     pub number: usize,

@@ -1,7 +1,7 @@
 //! Pairs whose sides die.
 
-/// Ends 3 keys and 4 values in several orders. There is a map of each key to each value, one value a map;
-/// `look` sees each map after each death, with the sides that are left, and `end` each in the end.
+/// Drops 3 keys and 4 values in several orders. There is a map of each key to each value, one value for each
+/// map; `look` gets each map after each death, with the sides that are left, and `end` each map at the end.
 pub fn end_in_any_order<K, V, M>(look: impl Fn(&M, &[Option<K>], &Option<V>), end: impl Fn(M))
 where
     K: From<usize>,

@@ -1,4 +1,4 @@
-//! What the shared collections do on one thread.
+//! The shared collections on one thread.
 
 use crate::common::scaled;
 use crate::faces::*;
@@ -6,33 +6,33 @@ use crate::{for_each_changing, for_each_collection, for_each_owning};
 use weakly::StrongRef;
 
 for_each_collection!(
-    an_empty_one_has_nothing,
-    what_is_entered_is_there_and_only_that,
-    entering_again_changes_nothing_but_what_is_owned,
+    an_empty_collection_contains_nothing,
+    inserted_entries_are_found_and_no_others,
+    inserting_again_changes_only_what_is_owned,
     dead_entries_are_not_found,
     one_of_several_handles_ends_nothing,
     a_table_of_dead_entries_is_purged,
-    operations_work_off_notices,
+    operations_drain_notices,
     iteration_shows_each_once,
-    an_iterator_keeps_nobody_alive,
+    an_iterator_keeps_nothing_alive,
     clear_removes_all,
-    what_outlives_its_collection_dies_quietly,
-    an_entry_holds_no_handle,
+    an_object_that_outlives_its_collection_may_die,
+    an_entry_owns_no_handle,
 );
 
 for_each_changing!(
-    a_removed_entry_is_not_there,
-    removal_on_condition,
-    retain_asks_about_each_that_lives,
-    an_entry_that_is_taken_out_and_put_in_again_dies_once,
+    a_removed_entry_is_not_found,
+    conditional_removal,
+    retain_calls_the_closure_for_each_live_entry,
+    an_entry_that_is_removed_and_inserted_again_dies_once,
 );
 
-for_each_owning!(what_is_replaced_is_destroyed_at_once);
+for_each_owning!(a_replaced_value_is_dropped_at_once);
 
 const MANY: usize = scaled(1_000, 40);
 
-/// A1: Nothing is in an empty one, whatever room it has.
-fn an_empty_one_has_nothing<C: Collection>() {
+/// A1: An empty collection contains nothing, whatever its capacity.
+fn an_empty_collection_contains_nothing<C: Collection>() {
     for capacity in [0, 1, 100] {
         let all = C::with_capacity(capacity);
         let life = Life::<C::Kind>::from(1);
@@ -44,8 +44,8 @@ fn an_empty_one_has_nothing<C: Collection>() {
     }
 }
 
-/// A2, E76: What is entered is found, by its own life, and counted.
-fn what_is_entered_is_there_and_only_that<C: Collection>() {
+/// A2, E76: An inserted entry is found by its own life, and counted.
+fn inserted_entries_are_found_and_no_others<C: Collection>() {
     let lives = lives::<C::Kind>(MANY);
     let all = C::default();
     for (n, life) in lives.iter().enumerate() {
@@ -59,8 +59,8 @@ fn what_is_entered_is_there_and_only_that<C: Collection>() {
     assert!(!all.is_empty());
 }
 
-/// A3, G100: Once more is not twice; what was owned of it is destroyed.
-fn entering_again_changes_nothing_but_what_is_owned<C: Collection>() {
+/// A3, G100: Inserting again adds no entry; what the new one owned is dropped.
+fn inserting_again_changes_only_what_is_owned<C: Collection>() {
     let count = Count::default();
     let life = Life::<C::Kind>::from(1);
     let all = C::of([&life], &count.ends());
@@ -71,14 +71,14 @@ fn entering_again_changes_nothing_but_what_is_owned<C: Collection>() {
     assert!(all.has(&life));
 }
 
-/// C35, E78: From the last handle's end on an entry is not found, drained or not; nor does it count, where
-/// deaths are announced.
+/// C35, E78: Once the last handle is gone, an entry is not found, drained or not; nor does it count, where
+/// deaths are notified.
 fn dead_entries_are_not_found<C: Collection>() {
     let mut lives = lives::<C::Kind>(MANY);
     let all = C::of(&lives, &quietly());
     let ghosts = ghosts::<C::Kind>(lives.split_off(MANY / 2));
-    let announced = C::announced(MANY / 2);
-    assert_eq!(all.counts(), (MANY - announced, MANY / 2, announced));
+    let notified = C::notified(MANY / 2);
+    assert_eq!(all.counts(), (MANY - notified, MANY / 2, notified));
     for _drained in [false, true] {
         for (number, weak) in &ghosts {
             assert!(!all.has_dead(*number, weak));
@@ -99,7 +99,7 @@ fn one_of_several_handles_ends_nothing<C: Collection>() {
     assert_eq!(all.counts(), (1, 1, 0));
 }
 
-/// C40: `purge` destroys all that the dead leave, once, and nothing else.
+/// C40: `purge` drops what the dead own, once, and nothing else.
 fn a_table_of_dead_entries_is_purged<C: Collection>() {
     let count = Count::default();
     let mut lives = lives::<C::Kind>(MANY);
@@ -112,9 +112,8 @@ fn a_table_of_dead_entries_is_purged<C: Collection>() {
     }
 }
 
-/// D60, D61: An operation that changes the collection works off notices, some at a time; one that looks at
-/// it works off none.
-fn operations_work_off_notices<C: Collection>() {
+/// D60, D61: An operation that changes the collection drains some notices; one that only reads drains none.
+fn operations_drain_notices<C: Collection>() {
     if !C::NOTIFIES {
         return arcs_are_swept_as_the_collection_grows::<C>();
     }
@@ -137,7 +136,7 @@ fn operations_work_off_notices<C: Collection>() {
     assert_eq!(all.counts(), (50, 50, 0));
 }
 
-/// C57: What is not announced is found by sweeps, each when there are as many new entries as there were.
+/// C57: Without notices the dead are found by sweeps, each after as many new entries as there were.
 fn arcs_are_swept_as_the_collection_grows<C: Collection>() {
     let count = Count::default();
     let all = C::default();
@@ -155,11 +154,11 @@ fn iteration_shows_each_once<C: Collection>() {
     lives.retain(|life| **life % 3 == 0);
     let shown: Vec<_> = (0..MANY).filter(|n| n % 3 == 0).collect();
     assert_eq!(all.numbers(), shown);
-    assert_eq!(all.numbers(), shown, "two show the same");
+    assert_eq!(all.numbers(), shown, "both show the same");
 }
 
-/// F87, F88: What dies before its turn is left out; what is entered later may be.
-fn an_iterator_keeps_nobody_alive<C: Collection>() {
+/// F87, F88: An entry that dies before its turn is skipped; one that is inserted later may be shown.
+fn an_iterator_keeps_nothing_alive<C: Collection>() {
     let mut lives = lives::<C::Kind>(MANY);
     let all = C::of(&lives, &quietly());
     let mut iter = all.iter();
@@ -172,7 +171,7 @@ fn an_iterator_keeps_nobody_alive<C: Collection>() {
     assert!(all.has(&first) && all.has(&late));
 }
 
-/// A12: All go at once, the dead too.
+/// A12: All entries go at once, the dead too.
 fn clear_removes_all<C: Collection>() {
     let count = Count::default();
     let mut lives = lives::<C::Kind>(MANY);
@@ -183,11 +182,11 @@ fn clear_removes_all<C: Collection>() {
     assert_eq!(count.get(), C::owned(MANY));
     assert!(lives.iter().all(|life| !all.has(life)));
     drop(lives);
-    assert_eq!(all.counts(), (0, 0, 0), "nobody is told any more");
+    assert_eq!(all.counts(), (0, 0, 0), "no notice is delivered any more");
 }
 
-/// D67, D68: Objects outlive collections, and collections notices.
-fn what_outlives_its_collection_dies_quietly<C: Collection>() {
+/// D67, D68: Objects outlive collections, and collections outlive notices.
+fn an_object_that_outlives_its_collection_may_die<C: Collection>() {
     let count = Count::default();
     let mut lives = lives::<C::Kind>(MANY);
     let all = C::of(&lives, &count.ends());
@@ -198,8 +197,8 @@ fn what_outlives_its_collection_dies_quietly<C: Collection>() {
     assert_eq!(count.get(), C::owned(MANY));
 }
 
-/// B37: A collection has nothing of an object but what the object's end takes away.
-fn an_entry_holds_no_handle<C: Collection>() {
+/// B37: A collection keeps nothing of an object that its end does not free.
+fn an_entry_owns_no_handle<C: Collection>() {
     let life = Life::<C::Kind>::from(1);
     let weak = Life::<C::Kind>::downgrade(&life);
     let all = C::of([&life], &quietly());
@@ -209,25 +208,25 @@ fn an_entry_holds_no_handle<C: Collection>() {
     assert_eq!(all.len_live(), 0);
 }
 
-/// A7, C43: What was removed is gone; its death is nobody's business.
-fn a_removed_entry_is_not_there<C: Changing>() {
+/// A7, C43: A removed entry is gone; its death has no effect.
+fn a_removed_entry_is_not_found<C: Changing>() {
     let count = Count::default();
     let lives = lives::<C::Kind>(4);
     let all = C::of(&lives, &count.ends());
     assert!(all.leave(&lives[1]));
-    assert_eq!(count.get(), C::owned(1), "nobody is looking");
+    assert_eq!(count.get(), C::owned(1), "no thread reads");
     assert!(!all.leave(&lives[1]) && !all.has(&lives[1]));
     assert_eq!(all.numbers(), [0, 2, 3]);
-    let stranger = Life::<C::Kind>::from(9);
-    assert!(!all.leave(&stranger));
+    let absent = Life::<C::Kind>::from(9);
+    assert!(!all.leave(&absent));
     drop(lives);
-    assert_eq!(all.counts(), (3 - C::announced(3), 0, C::announced(3)));
+    assert_eq!(all.counts(), (3 - C::notified(3), 0, C::notified(3)));
     all.purge();
     assert_eq!(count.get(), C::owned(4));
 }
 
 /// A8
-fn removal_on_condition<C: Changing>() {
+fn conditional_removal<C: Changing>() {
     let lives = lives::<C::Kind>(2);
     let all = C::of(&lives[..1], &quietly());
     assert!(!all.leave_if(&lives[0], || false));
@@ -237,8 +236,8 @@ fn removal_on_condition<C: Changing>() {
     assert!(all.is_empty());
 }
 
-/// F93: The dead are not asked about; what goes is destroyed.
-fn retain_asks_about_each_that_lives<C: Changing>() {
+/// F93: The closure is not called for the dead; what is removed is dropped.
+fn retain_calls_the_closure_for_each_live_entry<C: Changing>() {
     let count = Count::default();
     let mut lives = lives::<C::Kind>(MANY);
     let all = C::of(&lives, &count.ends());
@@ -258,8 +257,8 @@ fn retain_asks_about_each_that_lives<C: Changing>() {
     }
 }
 
-/// C44: Also when its first notice would come late.
-fn an_entry_that_is_taken_out_and_put_in_again_dies_once<C: Changing>() {
+/// C44: Even though its first notice might arrive late.
+fn an_entry_that_is_removed_and_inserted_again_dies_once<C: Changing>() {
     let count = Count::default();
     let life = Life::<C::Kind>::from(1);
     let all = C::of([&life], &count.ends());
@@ -270,13 +269,13 @@ fn an_entry_that_is_taken_out_and_put_in_again_dies_once<C: Changing>() {
     }
     drop(life);
     assert_eq!(all.len_live(), 0);
-    assert_eq!(all.pending_dead(), C::announced(1));
+    assert_eq!(all.pending_dead(), C::notified(1));
     all.purge();
     assert_eq!((all.counts(), count.get()), ((0, 0, 0), C::owned(4)));
 }
 
-/// C41: As nobody is looking, what is replaced goes before the call returns.
-fn what_is_replaced_is_destroyed_at_once<C: Changing>() {
+/// C41: While no other thread reads, a replaced value is dropped before the call returns.
+fn a_replaced_value_is_dropped_at_once<C: Changing>() {
     let (old, new) = (Count::default(), Count::default());
     let life = Life::<C::Kind>::from(1);
     let all = C::of([&life], &old.ends());

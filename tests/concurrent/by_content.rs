@@ -1,4 +1,4 @@
-//! What is the own of a map and a set by content: several objects say the same, and one of them counts.
+//! A map and a set keyed by content: several objects have equal content, and one of them has the entry.
 
 use std::cell::Cell;
 use std::collections::hash_map::RandomState;
@@ -17,21 +17,21 @@ use crate::for_each_pointer;
 for_each_pointer!(
     values_are_shown_cloned_swapped_and_removed,
     a_value_lives_as_long_as_the_key_it_was_given_with,
-    a_value_that_is_there_keeps_its_key,
-    a_dead_key_is_as_none,
+    an_existing_value_keeps_its_key,
+    a_dead_key_counts_as_absent,
     an_element_stays_unless_it_is_replaced,
     a_content_is_hashed_once,
-    a_lookup_may_hold_the_last_handle,
+    a_lookup_may_own_the_last_handle,
     compute_is_atomic_for_equal_contents,
-    small_one_thread_is_told_that_a_content_is_new,
+    small_one_thread_inserts_a_new_content,
     small_threads_use_the_same_contents,
-    collections_are_made_of_iterators,
+    collections_are_built_from_iterators,
     what_debug_shows,
 );
 
 type Map<P> = WeakHashMap<Life<P>, usize>;
 
-/// Two objects that say the same.
+/// Two objects with equal content.
 fn twins<P: Kind>() -> [Life<P>; 2] {
     [1, 1].map(Into::into)
 }
@@ -51,7 +51,7 @@ fn values_are_shown_cloned_swapped_and_removed<P: Kind>() {
     let map = WeakHashMap::new();
     assert!(map.insert(&a, "one"));
     assert_eq!((map.get(&1), map.get(&2)), (Some("one"), None));
-    assert_eq!(map.get(&*other_a), Some("one"), "who says the same");
+    assert_eq!(map.get(&*other_a), Some("one"), "by equal content");
     assert_eq!(map.with(&1, |value| value.len()), Some(3));
     assert_eq!(map.with(&2, |_| unreachable!()), None::<()>);
     assert!(!map.insert(&a, "uno"));
@@ -65,7 +65,7 @@ fn values_are_shown_cloned_swapped_and_removed<P: Kind>() {
     assert!(map.is_empty());
 }
 
-/// H109: Whatever sets it; the key that was there before counts no more.
+/// H109: Whatever sets it; the key that was there before does not count any more.
 fn a_value_lives_as_long_as_the_key_it_was_given_with<P: Kind>() {
     for set in ways::<P>() {
         let ([first, second], map) = (twins::<P>(), Map::<P>::new());
@@ -87,7 +87,7 @@ fn a_value_lives_as_long_as_the_key_it_was_given_with<P: Kind>() {
 }
 
 /// H109
-fn a_value_that_is_there_keeps_its_key<P: Kind>() {
+fn an_existing_value_keeps_its_key<P: Kind>() {
     let ([first, second], map) = (twins::<P>(), Map::<P>::new());
     assert_eq!(map.get_or_insert_with(&first, || 1), 1);
     assert_eq!(map.get_or_insert_with(&second, || panic!("it is there")), 1);
@@ -98,9 +98,9 @@ fn a_value_that_is_there_keeps_its_key<P: Kind>() {
     assert_eq!((map.len(), map.get(&1)), (1, Some(2)));
 }
 
-/// H109, C44: An equal key comes where a dead one is not buried yet: as if that had not been there; its late
-/// notice is not that of the next.
-fn a_dead_key_is_as_none<P: Kind>() {
+/// H109, C44: An equal key is inserted where a dead one is not reclaimed yet: as if the dead one had not been
+/// there; its late notice does not affect the new entry.
+fn a_dead_key_counts_as_absent<P: Kind>() {
     type Again<P> = fn(&WeakHashMap<Life<P>, Arc<Owned>>, &Life<P>, Arc<Owned>);
     let again: [Again<P>; 4] = [
         |map, key, new| assert!(map.insert(key, new)),
@@ -146,12 +146,12 @@ fn an_element_stays_unless_it_is_replaced<P: Kind>() {
     drop(second);
     assert!(set.get(&1).is_none() && set.take(&1).is_none() && set.iter().next().is_none());
     let third = Life::<P>::from(1);
-    assert!(set.insert(&third), "the dead one is as none");
+    assert!(set.insert(&third), "the dead one counts as absent");
     set.purge();
     assert_eq!((set.len(), set.contains(&1)), (1, true));
 }
 
-/// H109: By each operation, with the hasher that was given.
+/// H109: In each operation, with the given hasher.
 fn a_content_is_hashed_once<P: Kind>() {
     struct Asked(usize, Count);
     impl PartialEq for Asked {
@@ -204,8 +204,8 @@ fn a_content_is_hashed_once<P: Kind>() {
     assert_eq!(set.hasher().1.get(), hasher.1.get());
 }
 
-/// C39: The key lives while its value is looked at, and dies when the lookup is over.
-fn a_lookup_may_hold_the_last_handle<P: Kind>() {
+/// C39: The key lives while its value is read, and dies when the lookup is over.
+fn a_lookup_may_own_the_last_handle<P: Kind>() {
     let map = WeakHashMap::<Life<P>, Arc<Owned>>::new();
     let looks: [&dyn Fn(&dyn Fn()); 2] = [
         &|during| assert!(map.with(&1, |_| during()).is_some()),
@@ -224,7 +224,7 @@ fn a_lookup_may_hold_the_last_handle<P: Kind>() {
         look(&|| {
             drop(last.lock().unwrap().take());
             map.purge();
-            assert_eq!((map.len_live(), count.get()), (1, 0), "it is held");
+            assert_eq!((map.len_live(), count.get()), (1, 0), "it is kept alive");
         });
         assert_eq!((map.len_live(), map.get(&1).is_some()), (0, false));
         map.purge();
@@ -232,7 +232,7 @@ fn a_lookup_may_hold_the_last_handle<P: Kind>() {
     }
 }
 
-/// L157: Nobody's addition is lost, whichever object it comes by.
+/// L157: No addition is lost, whichever object it is made through.
 fn compute_is_atomic_for_equal_contents<P: Kind>() {
     let (threads, times) = (4, scaled(1_000, 8));
     let map = Map::<P>::new();
@@ -254,12 +254,12 @@ fn compute_is_atomic_for_equal_contents<P: Kind>() {
     assert_eq!(map.len_live(), 0);
 }
 
-/// H109, L157: Of those who add the same content, each by an object that it keeps, one is told yes, and its
-/// element is there.
-fn small_one_thread_is_told_that_a_content_is_new<P: Kind>() {
+/// H109, L157: Of the threads that insert the same content, each through an object that it keeps alive, one gets
+/// `true`, and its element is in the set.
+fn small_one_thread_inserts_a_new_content<P: Kind>() {
     let (threads, words) = (scaled(4, 3), scaled(500, 6));
     let (set, barrier) = (WeakHashSet::new(), Barrier::new(threads));
-    let told: Vec<Vec<(Life<P>, bool)>> = thread::scope(|scope| {
+    let inserted: Vec<Vec<(Life<P>, bool)>> = thread::scope(|scope| {
         let add = || {
             barrier.wait();
             let add = |key: Life<P>| {
@@ -273,20 +273,20 @@ fn small_one_thread_is_told_that_a_content_is_new<P: Kind>() {
     });
     assert_eq!((set.len(), set.len_live()), (words, words));
     for word in 0..words {
-        let of_word = told.iter().map(|theirs| &theirs[word]);
+        let of_word = inserted.iter().map(|theirs| &theirs[word]);
         let new: Vec<_> = of_word.filter(|(_, is_new)| *is_new).collect();
         assert_eq!(new.len(), 1);
         let there = set.get(&word).expect("it is there");
         assert!(is_same::<P>(&there, &new[0].0));
     }
-    drop(told);
+    drop(inserted);
     set.purge();
     assert!(set.is_empty());
 }
 
-/// H109, L157, L161: Objects of few contents come and go on all threads. What is found by a content belongs to
-/// it, and was given by one that says so; where there is one that stays, something is found; all is destroyed
-/// once.
+/// H109, L157, L161: Objects with few contents come and go on all threads. What is found by a content belongs to
+/// it, and was inserted through an object with that content; where one of these stays alive, something is found;
+/// everything is dropped once.
 fn small_threads_use_the_same_contents<P: Kind>() {
     let (threads, turns, contents) = (scaled(4, 3), scaled(3_000, 10), 3);
     let map = WeakHashMap::<Life<P>, Arc<Owned>>::new();
@@ -329,7 +329,7 @@ fn small_threads_use_the_same_contents<P: Kind>() {
                             *key == content && value.number == content
                         })
                     );
-                    // Nobody else has this content, so it is there for as long as its key.
+                    // No other thread uses this content, so it is present for as long as its key.
                     let own = Life::<P>::from(contents + thread);
                     map.insert(&own, new(*own));
                     assert_eq!(map.with(&*own, |value| value.number), Some(*own));
@@ -344,7 +344,7 @@ fn small_threads_use_the_same_contents<P: Kind>() {
 }
 
 /// A17
-fn collections_are_made_of_iterators<P: Kind>() {
+fn collections_are_built_from_iterators<P: Kind>() {
     let lives = lives::<P>(6);
     let mut map: WeakHashMap<_, usize> = lives[..3].iter().map(|life| (life, **life * 2)).collect();
     map.extend(lives[3..].iter().map(|life| (life, **life * 2)));
@@ -355,7 +355,7 @@ fn collections_are_made_of_iterators<P: Kind>() {
     assert_eq!((&set).into_iter().map(|life| *life).sum::<usize>(), 15);
 }
 
-/// A18: What lives.
+/// A18: The live entries.
 fn what_debug_shows<P: Kind>()
 where
     Life<P>: std::fmt::Debug,
@@ -367,9 +367,9 @@ where
     assert_eq!(format!("{map:?} {set:?}"), r#"{0: "value"} {0}"#);
 }
 
-/// H109: Borrowed contents find what owned ones say.
+/// H109: Borrowed contents find equal owned ones.
 #[test]
-fn lookups_take_whatever_is_equal() {
+fn lookups_take_any_equal_key() {
     let word: Strong<str> = "word".into();
     let map = WeakHashMap::new();
     map.insert(&word, 1);
@@ -383,7 +383,7 @@ fn lookups_take_whatever_is_equal() {
     );
 }
 
-/// C47: Inside a key's own destructor its content finds nothing, and something else may be said of it.
+/// C47: Inside a key's own destructor its content finds nothing, and may be inserted with another object.
 #[test]
 fn a_dying_key_is_not_found_by_its_content() {
     struct Dying(usize, Arc<Facts>, Option<Strong<Dying>>);
@@ -404,7 +404,7 @@ fn a_dying_key_is_not_found_by_its_content() {
             assert_eq!(self.1.get(&*self), None);
             if let Some(next) = &self.2 {
                 assert!(self.1.insert(next, 2));
-                assert_eq!(self.1.get(&*self), Some(2), "that of the next");
+                assert_eq!(self.1.get(&*self), Some(2), "the entry of the next key");
             }
         }
     }
@@ -419,8 +419,8 @@ fn a_dying_key_is_not_found_by_its_content() {
     assert!(map.is_empty());
 }
 
-/// T4, K174: What is unlinked to make room is destroyed before anything is in flight: its destructor may ask for
-/// the same content.
+/// T4, K174: A value that is unlinked to make room is dropped before anything is in flight: its destructor may
+/// ask for the same content.
 #[test]
 fn a_destructor_may_ask_for_the_content_that_makes_room() {
     struct Asks(Arc<WeakHashMap<Arc<usize>, Option<Arc<Asks>>>>, Count);
@@ -441,18 +441,18 @@ fn a_destructor_may_ask_for_the_content_that_makes_room() {
 }
 
 thread_local! {
-    /// How many comparisons on this thread are left before something is done, once.
+    /// How many comparisons on this thread are left before the action, which runs once.
     static NEXT: Cell<Option<(usize, fn())>> = const { Cell::new(None) };
-    static WORDS: (WeakHashSet<Strong<Poor>>, [Strong<Poor>; 3]) = (
+    static WORDS: (WeakHashSet<Strong<Colliding>>, [Strong<Colliding>; 3]) = (
         WeakHashSet::new(),
-        [0, 1, 1].map(|n| Strong::new(Poor(n))),
+        [0, 1, 1].map(|n| Strong::new(Colliding(n))),
     );
 }
 
 /// All have the same hash.
-struct Poor(usize);
+struct Colliding(usize);
 
-impl PartialEq for Poor {
+impl PartialEq for Colliding {
     fn eq(&self, other: &Self) -> bool {
         match NEXT.take() {
             Some((0, act)) => act(),
@@ -462,15 +462,15 @@ impl PartialEq for Poor {
     }
 }
 
-impl Eq for Poor {}
+impl Eq for Colliding {}
 
-impl Hash for Poor {
+impl Hash for Colliding {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// H109, L157: The same content comes in by another object between the look and the insertion.
+/// H109, L157: The same content is inserted through another object between the lookup and the insertion.
 #[test]
-fn one_of_two_is_told_that_a_content_is_new() {
+fn one_of_two_inserts_a_new_content() {
     let nested = || WORDS.with(|(set, words)| assert!(set.insert(&words[1])));
     WORDS.with(|(set, words)| {
         let mut came_in_between = 0;

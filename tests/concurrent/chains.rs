@@ -8,18 +8,18 @@ use crate::for_each_owning;
 
 for_each_owning!(
     a_chain_is_purged,
-    a_chain_goes_with_its_first_removal_and_what_follows,
-    a_chain_goes_with_its_collection,
+    a_chain_is_dropped_by_its_first_removal_and_later_operations,
+    a_chain_is_dropped_with_its_collection,
     a_chain_is_cleared,
 );
 
 const LONG: usize = scaled(100_000, 40);
-/// Also more than a stack of that size can hold frames.
+/// Still more frames than a stack of that size can contain.
 const SHORTER: usize = scaled(10_000, 20);
 
-/// Entries of which each owns the life of the next; and the life of the first.
+/// A chain of entries, each of which owns the life of the next; and the life of the first.
 fn chain<C: Collection>(links: usize, count: &Count) -> (C, Life<C::Kind>, usize) {
-    // (A purge looks at all for each that goes.)
+    // (A purge visits all entries for each that dies.)
     let links = if C::NOTIFIES { links } else { links.min(500) };
     let all = C::with_capacity(links);
     let mut head = None;
@@ -39,7 +39,7 @@ fn on_a_small_stack(f: fn()) {
     on_a_stack_of(256 << 10, f);
 }
 
-/// C53: All of it.
+/// C53: The whole chain.
 fn a_chain_is_purged<C: Changing>() {
     on_a_small_stack(|| {
         let count = Count::default();
@@ -51,24 +51,24 @@ fn a_chain_is_purged<C: Changing>() {
     });
 }
 
-/// C53: Each operation takes some of it.
-fn a_chain_goes_with_its_first_removal_and_what_follows<C: Changing>() {
+/// C53: Each operation drains a part of it.
+fn a_chain_is_dropped_by_its_first_removal_and_later_operations<C: Changing>() {
     on_a_small_stack(|| {
         let count = Count::default();
         let (all, head, links) = chain::<C>(SHORTER, &count);
         assert!(all.leave(&head));
         drop(head);
-        let stranger = Life::<C::Kind>::from(links);
+        let absent = Life::<C::Kind>::from(links);
         for _ in 0..links {
-            all.leave(&stranger);
+            all.leave(&absent);
         }
         if C::NOTIFIES {
             assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
         } else {
-            // One at least for each round.
+            // At least one for each round.
             assert!(count.get() > 2, "{}", count.get());
             for _ in 0..links * links / 4 {
-                all.leave(&stranger);
+                all.leave(&absent);
             }
             assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
         }
@@ -76,7 +76,7 @@ fn a_chain_goes_with_its_first_removal_and_what_follows<C: Changing>() {
 }
 
 /// C53, M168
-fn a_chain_goes_with_its_collection<C: Changing>() {
+fn a_chain_is_dropped_with_its_collection<C: Changing>() {
     on_a_small_stack(|| {
         let count = Count::default();
         let (all, head, links) = chain::<C>(SHORTER, &count);

@@ -1,4 +1,4 @@
-//! What is only one collection's own: values, `compute`, interning, and the traits of `std`.
+//! What single collections add: values, `compute`, interning, and the traits of `std`.
 
 use std::sync::Barrier;
 use std::thread;
@@ -6,23 +6,23 @@ use std::thread;
 use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
 use weakly::{StrongRef, WeakKey};
 
-use crate::common::{explode, panics, scaled};
+use crate::common::{panics, quiet_panic, scaled};
 use crate::faces::{Count, Kind, Life, is_same, lives};
 use crate::for_each_pointer;
 
 for_each_pointer!(
     values_are_shown_cloned_and_swapped,
-    lookups_take_whatever_names_the_key,
-    a_value_is_computed_from_what_is_there,
+    lookups_take_any_pointer_to_the_key,
+    a_value_is_computed_from_the_current_one,
     compute_is_atomic,
     a_computation_that_panics_changes_nothing,
     a_weak_value_is_swapped_and_removed,
     a_weak_value_is_computed,
-    a_dead_value_is_as_none,
+    a_dead_value_counts_as_absent,
     equal_contents_have_one_handle,
     an_interner_asks_for_the_content_once,
     threads_intern_the_same,
-    collections_are_made_of_iterators,
+    collections_are_built_from_iterators,
     what_debug_shows,
 );
 
@@ -44,7 +44,7 @@ fn values_are_shown_cloned_and_swapped<P: Kind>() {
 }
 
 /// B25, B26: The strong pointer, a weak one, a plain reference.
-fn lookups_take_whatever_names_the_key<P: Kind>() {
+fn lookups_take_any_pointer_to_the_key<P: Kind>() {
     let [a, b]: [Life<P>; 2] = [1, 1].map(Into::into);
     let map = WeakMap::new();
     map.insert(&a, 7);
@@ -52,13 +52,13 @@ fn lookups_take_whatever_names_the_key<P: Kind>() {
     assert_eq!(map.get(&weak), Some(7));
     assert_eq!(map.get(&weakly::Addr::of(plain)), Some(7));
     assert!(map.contains_key(&a.clone()));
-    assert!(!map.contains_key(&b), "equal, and another");
+    assert!(!map.contains_key(&b), "equal, but another object");
     drop(a);
     assert_eq!(map.get(&weak), None);
 }
 
 /// K172
-fn a_value_is_computed_from_what_is_there<P: Kind>() {
+fn a_value_is_computed_from_the_current_one<P: Kind>() {
     let (key, map) = (Life::<P>::from(1), WeakMap::new());
     let next = |old: Option<&usize>| Some(old.map_or(0, |old| old + 1));
     assert_eq!(map.compute(&key, next), Some(0));
@@ -69,7 +69,7 @@ fn a_value_is_computed_from_what_is_there<P: Kind>() {
     assert!(map.is_empty());
 }
 
-/// L157: Nobody's addition is lost.
+/// L157: No addition is lost.
 fn compute_is_atomic<P: Kind>() {
     let (threads, times) = (4, scaled(2_000, 10));
     let (keys, map) = (lives::<P>(2), WeakMap::new());
@@ -91,13 +91,13 @@ fn compute_is_atomic<P: Kind>() {
 /// K175
 fn a_computation_that_panics_changes_nothing<P: Kind>() {
     let (key, map) = (Life::<P>::from(1), WeakMap::new());
-    assert!(panics(|| _ = map.compute(&key, |_| explode())));
+    assert!(panics(|| _ = map.compute(&key, |_| quiet_panic())));
     assert!(map.is_empty());
     map.insert(&key, 1);
-    assert!(panics(|| _ = map.compute(&key, |_| explode())));
-    assert!(panics(|| _ = map.remove_if(&key, |_| explode())));
-    assert!(panics(|| _ = map.with(&key, |_| explode())));
-    assert!(panics(|| map.retain(|_, _| explode())));
+    assert!(panics(|| _ = map.compute(&key, |_| quiet_panic())));
+    assert!(panics(|| _ = map.remove_if(&key, |_| quiet_panic())));
+    assert!(panics(|| _ = map.with(&key, |_| quiet_panic())));
+    assert!(panics(|| map.retain(|_, _| quiet_panic())));
     assert_eq!((map.get(&key), map.len()), (Some(1), 1));
     drop(key);
     map.purge();
@@ -134,8 +134,8 @@ fn a_weak_value_is_computed<P: Kind>() {
     assert!(map.compute("key", |_| None).is_none() && map.is_empty());
 }
 
-/// H110, H112: As if it had not been there; its late notice is not that of the next.
-fn a_dead_value_is_as_none<P: Kind>() {
+/// H110, H112: As if it had not been there; its late notice does not affect the next.
+fn a_dead_value_counts_as_absent<P: Kind>() {
     let map = WeakValueMap::new();
     let counted = |map: &WeakValueMap<_, Life<P>>| (map.len(), map.len_live());
     type Again<P> = fn(&WeakValueMap<&'static str, Life<P>>, &Life<P>);
@@ -180,10 +180,10 @@ fn equal_contents_have_one_handle<P: Kind>() {
     drop(one);
     assert!(all.get(&1).is_none());
     assert_eq!(*all.intern(1), 1);
-    assert_eq!(all.len_live(), 1, "what nobody keeps is gone");
+    assert_eq!(all.len_live(), 1, "a handle without an owner is gone");
 }
 
-/// H117: Nothing is made where something is.
+/// H117: If the content is present, no object is made.
 fn an_interner_asks_for_the_content_once<P: Kind>() {
     struct Asked(usize, Count);
     impl PartialEq for Asked {
@@ -206,7 +206,7 @@ fn an_interner_asks_for_the_content_once<P: Kind>() {
     assert!(P::Strong::addr(&kept) == P::Strong::addr(&again));
 }
 
-/// H117, L157: All threads get the same handle while one of them holds it.
+/// H117, L157: All threads get the same handle while one of them keeps it alive.
 fn threads_intern_the_same<P: Kind>() {
     let (threads, words) = (4, scaled(500, 8));
     let all = Interner::<Life<P>>::new();
@@ -229,7 +229,7 @@ fn threads_intern_the_same<P: Kind>() {
 }
 
 /// A17
-fn collections_are_made_of_iterators<P: Kind>() {
+fn collections_are_built_from_iterators<P: Kind>() {
     let lives = lives::<P>(6);
     let mut map: WeakMap<_, usize> = lives[..3].iter().map(|life| (life, **life * 2)).collect();
     map.extend(lives[3..].iter().map(|life| (life, **life * 2)));
@@ -244,7 +244,7 @@ fn collections_are_made_of_iterators<P: Kind>() {
     assert!((&values).into_iter().all(|(key, value)| key == *value));
 }
 
-/// A18: What lives.
+/// A18: The live entries.
 fn what_debug_shows<P: Kind>()
 where
     Life<P>: std::fmt::Debug,

@@ -14,26 +14,26 @@ use crate::faces::{Kind, Life, is_same, lives};
 
 const TURNS: usize = scaled(5_000, 6);
 const MANY: usize = scaled(2_000, 10);
-/// How many that were sent to die may still be alive: in the channel, in the hands of who kills, and in
-/// those of who waits to send.
+/// The most objects that were sent to die and may still be alive: those in the channel, the one being dropped,
+/// and the one waiting to be sent.
 const ROOM: usize = 8;
 
-/// An entry is named by a number, and lives as long as its object, which says the number.
+/// Its entries are identified by a number, and live as long as their objects, which contain the number.
 trait Dict: Sync + Sized {
     type Kind: Kind;
     /// What an entry owns.
     type Owned: Clone;
-    /// As `dict[…] = …` does it.
+    /// As `dict[…] = …`.
     fn set(&self, object: &Life<Self::Kind>);
     fn pop(&self, object: &Life<Self::Kind>) -> bool;
-    /// What it holds for what the test asks for; what is made if there is none.
+    /// Returns the entry that the test asks for; makes one if there is none.
     fn set_default(&self, kept: &Life<Self::Kind>, make: impl Fn() -> Life<Self::Kind>) -> usize;
     fn has(&self, object: &Life<Self::Kind>) -> bool;
     fn len(&self) -> usize;
     fn purge(&self);
     fn entries(&self) -> impl Iterator<Item = (Life<Self::Kind>, Self::Owned)>;
     fn is_of(owned: &Self::Owned, object: &Life<Self::Kind>) -> bool;
-    /// With other objects for all that it owns.
+    /// With new objects for all that it owns.
     fn deep_copy(entries: impl Iterator<Item = (Life<Self::Kind>, Self::Owned)>) -> Self;
     fn copy(entries: impl Iterator<Item = (Life<Self::Kind>, Self::Owned)>) -> Self;
 
@@ -77,7 +77,7 @@ impl<P: Kind> Dict for Keys<P> {
             .is_some_and(|value| *value == **object)
     }
     fn set_default(&self, kept: &Life<P>, make: impl Fn() -> Life<P>) -> usize {
-        // The object asked for is another each time, of an address that was another's.
+        // The object asked for is a new one each time, at an address that another one had.
         let object = make();
         let default = |key: &Life<P>| *self.0.get_or_insert_with(key, || Arc::new(**key));
         assert_eq!((default(kept), default(&object)), (**kept, *object));
@@ -158,7 +158,7 @@ for_each_dict!(
     small_deep_copy,
 );
 
-/// Runs `turn` many times; what it gives out dies on another thread.
+/// Runs `turn` many times; the objects that it returns die on another thread.
 fn while_they_die<P: Kind>(mut turn: impl FnMut(usize) -> Life<P>) {
     thread::scope(|scope| {
         let (send, dying) = sync_channel(ROOM);
@@ -169,8 +169,8 @@ fn while_they_die<P: Kind>(mut turn: impl FnMut(usize) -> Life<P>) {
     });
 }
 
-/// Runs `look` again and again while three of four objects of a dictionary die, in no order, on another
-/// thread; then once more. It is given the others.
+/// Runs `look` repeatedly while three of four objects of a dictionary die, in no particular order, on another
+/// thread; then once more. It gets the objects that stay.
 fn while_most_die<D: Dict>(look: impl Fn(&D, &[Life<D::Kind>])) {
     let objects = lives::<D::Kind>(MANY);
     let dict = D::of(&objects);
@@ -178,7 +178,7 @@ fn while_most_die<D: Dict>(look: impl Fn(&D, &[Life<D::Kind>])) {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
-            // A stride that is prime to their number comes to each.
+            // A stride that is coprime to their number reaches each.
             let (mut at, stride) = (0, 7);
             while !go.is_empty() {
                 at = (at + stride) % go.len();
@@ -195,7 +195,7 @@ fn while_most_die<D: Dict>(look: impl Fn(&D, &[Life<D::Kind>])) {
     assert_eq!(dict.len(), stay.len());
 }
 
-/// What stays is in it, and what is in it is whole.
+/// The objects that stay are present, and all entries are complete.
 fn check<D: Dict>(dict: &D, stay: &[Life<D::Kind>]) {
     assert!(stay.iter().all(|object| dict.has(object)));
     let mut shown = 0;
@@ -206,12 +206,12 @@ fn check<D: Dict>(dict: &D, stay: &[Life<D::Kind>]) {
     assert_eq!(shown, stay.len());
 }
 
-/// Iteration shows those that live throughout, and nothing torn.
+/// Iteration shows those that live throughout, and no torn entry.
 fn small_iterate<D: Dict>() {
     while_most_die::<D>(check);
 }
 
-/// What was set just now is there, whatever becomes of those before it.
+/// An entry that was just set is present, whatever happens to earlier ones.
 fn small_set<D: Dict>() {
     let dict = D::of(&[]);
     while_they_die::<D::Kind>(|n| {
@@ -228,7 +228,7 @@ fn small_set<D: Dict>() {
     assert_eq!(dict.len(), 0);
 }
 
-/// What was set just now can be taken out.
+/// An entry that was just set can be removed.
 fn small_pop<D: Dict>() {
     let dict = D::of(&[]);
     while_they_die::<D::Kind>(|n| {
@@ -241,7 +241,7 @@ fn small_pop<D: Dict>() {
     assert_eq!(dict.len(), 0);
 }
 
-/// There is always something, and it lives.
+/// There is always an entry, and it is alive.
 fn small_set_default<D: Dict>() {
     let kept = Life::<D::Kind>::from(TURNS);
     let dict = D::of(std::slice::from_ref(&kept));
@@ -256,12 +256,12 @@ fn small_set_default<D: Dict>() {
     assert_eq!(dict.len(), 1);
 }
 
-/// A copy has what stays, and has as long as that.
+/// A copy contains the objects that stay, and keeps them as long.
 fn small_copy<D: Dict>() {
     while_most_die::<D>(|dict, stay| check(&D::copy(dict.entries()), stay));
 }
 
-/// Also with everything that it owns made anew.
+/// The same with new clones of all that it owns.
 fn small_deep_copy<D: Dict>() {
     while_most_die::<D>(|dict, stay| check(&D::deep_copy(dict.entries()), stay));
 }

@@ -1,4 +1,4 @@
-//! When, how often and where what a collection owns is destroyed, and who finds it until then.
+//! When, how often and where a collection drops what it owns, and which lookups find it until then.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -12,25 +12,25 @@ use crate::faces::*;
 use crate::{for_each_changing, for_each_collection, for_each_owning, for_each_pointer};
 
 for_each_owning!(
-    what_is_removed_is_destroyed_by_the_remover,
-    small_what_is_looked_at_is_destroyed_by_who_looks,
-    small_what_is_drained_while_somebody_looks_is_destroyed_after_that,
-    a_look_inside_a_look_is_one_look,
+    a_removed_entry_is_dropped_by_the_remover,
+    small_an_entry_being_read_is_dropped_by_its_reader,
+    small_an_entry_drained_during_a_read_is_dropped_after_it,
+    nested_reads_count_as_one,
 );
 
-for_each_changing!(what_is_removed_while_it_is_looked_at_is_not_found);
+for_each_changing!(an_entry_removed_while_it_is_read_is_not_found);
 
 for_each_collection!(growth_loses_nothing);
 
 for_each_pointer!(
     the_object_finds_its_own_entry_in_its_destructor,
     a_new_object_does_not_inherit,
-    small_nor_while_others_drain,
+    small_nor_while_other_threads_drain,
     an_element_of_a_set_is_new_where_a_dead_one_was,
 );
 
-/// Tells the threads that destroy.
-fn witnessed() -> (Ends, Arc<Mutex<Vec<ThreadId>>>) {
+/// Records the threads that drop.
+fn recorded_threads() -> (Ends, Arc<Mutex<Vec<ThreadId>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let ends = {
         let seen = seen.clone();
@@ -39,9 +39,9 @@ fn witnessed() -> (Ends, Arc<Mutex<Vec<ThreadId>>>) {
     (ends, seen)
 }
 
-/// C41: Nobody looks: each is destroyed before the call is over, by the thread that makes it.
-fn what_is_removed_is_destroyed_by_the_remover<C: Changing>() {
-    let (ends, seen) = witnessed();
+/// C41: No thread reads: each is dropped before the call returns, by the thread that makes it.
+fn a_removed_entry_is_dropped_by_the_remover<C: Changing>() {
+    let (ends, seen) = recorded_threads();
     let lives = lives::<C::Kind>(40);
     let all = C::of(&lives, &ends);
     for (n, life) in lives.iter().enumerate() {
@@ -55,9 +55,9 @@ fn what_is_removed_is_destroyed_by_the_remover<C: Changing>() {
     }
 }
 
-/// Lets another thread look at the entry of `life`, and acts while it does; what of `number` was seen
-/// before it left and after, and the thread.
-fn while_another_looks<C: Changing>(
+/// Lets another thread read the entry of `life`, and acts meanwhile; returns what was dropped of `number` before
+/// it left and after, and the thread.
+fn while_another_reads<C: Changing>(
     all: &C,
     life: &Life<C::Kind>,
     act: impl FnOnce(),
@@ -83,22 +83,22 @@ fn while_another_looks<C: Changing>(
     })
 }
 
-/// C39, L160: Who looks at an entry that is removed meanwhile destroys it.
-fn small_what_is_looked_at_is_destroyed_by_who_looks<C: Changing>() {
-    let (ends, seen) = witnessed();
+/// C39, L160: A thread that reads an entry while it is removed drops it.
+fn small_an_entry_being_read_is_dropped_by_its_reader<C: Changing>() {
+    let (ends, seen) = recorded_threads();
     let lives = lives::<C::Kind>(2);
     let all = C::of(&lives, &ends);
     let count = || seen.lock().unwrap().len();
     let act = || assert!(all.leave(&lives[0]) && !all.has(&lives[0]));
-    let (before, after, reader) = while_another_looks(&all, &lives[0], act, count);
+    let (before, after, reader) = while_another_reads(&all, &lives[0], act, count);
     assert_eq!((before, after), (0, 1));
     assert_eq!(*seen.lock().unwrap(), [reader]);
     assert_eq!(all.counts(), (1, 1, 0));
 }
 
-/// C39, L160: So does who looks at another entry when the dead are buried.
-fn small_what_is_drained_while_somebody_looks_is_destroyed_after_that<C: Changing>() {
-    let (ends, seen) = witnessed();
+/// C39, L160: So does a thread that reads another entry while the dead are reclaimed.
+fn small_an_entry_drained_during_a_read_is_dropped_after_it<C: Changing>() {
+    let (ends, seen) = recorded_threads();
     let mut lives = lives::<C::Kind>(24);
     let all = C::of(&lives, &ends);
     let looked_at = lives.pop().unwrap();
@@ -108,13 +108,13 @@ fn small_what_is_drained_while_somebody_looks_is_destroyed_after_that<C: Changin
         all.purge();
         assert_eq!(all.counts(), (1, 1, 0));
     };
-    let (before, after, reader) = while_another_looks(&all, &looked_at, act, count);
+    let (before, after, reader) = while_another_reads(&all, &looked_at, act, count);
     assert_eq!((before, after), (0, 23));
     assert!(seen.lock().unwrap().iter().all(|id| *id == reader));
 }
 
-/// C39: What a thread removes while it looks is destroyed when it does not any more.
-fn a_look_inside_a_look_is_one_look<C: Changing>() {
+/// C39: A value that a thread removes while it reads is dropped when it stops reading.
+fn nested_reads_count_as_one<C: Changing>() {
     let count = Count::default();
     let mut lives = lives::<C::Kind>(3);
     let all = C::of(&lives, &count.ends());
@@ -130,11 +130,11 @@ fn a_look_inside_a_look_is_one_look<C: Changing>() {
 }
 
 /// L157
-fn what_is_removed_while_it_is_looked_at_is_not_found<C: Changing>() {
+fn an_entry_removed_while_it_is_read_is_not_found<C: Changing>() {
     let life = Life::<C::Kind>::from(1);
     let all = C::of([&life], &quietly());
     let went = all.leave_if(&life, || {
-        // Asked again, it is not there; what was put in meanwhile is.
+        // A second lookup does not find it; entries inserted meanwhile are found.
         all.leave(&life);
         assert!(!all.has(&life));
         true
@@ -145,7 +145,7 @@ fn what_is_removed_while_it_is_looked_at_is_not_found<C: Changing>() {
     assert_eq!(all.counts(), (1, 1, 0));
 }
 
-/// C54: Nothing is lost when the table grows, nor destroyed early or twice.
+/// C54: Growth loses nothing, and drops nothing early or twice.
 fn growth_loses_nothing<C: Collection>() {
     let count = Count::default();
     let all = C::default();
@@ -163,7 +163,7 @@ fn growth_loses_nothing<C: Collection>() {
     assert_eq!(count.get(), C::owned(scaled(5_000, 100) - live.len()));
 }
 
-/// C47: A plain reference finds the entry until the destructor is over; the collection may be used by it.
+/// C47: A plain reference finds the entry until the destructor is over; the destructor may use the collection.
 fn the_object_finds_its_own_entry_in_its_destructor<P: Kind>() {
     struct Object<P: Kind> {
         map: Arc<OnceMap<P>>,
@@ -186,17 +186,17 @@ fn the_object_finds_its_own_entry_in_its_destructor<P: Kind>() {
         let (map, found) = (map.clone(), found.clone());
         P::Strong::from(Object { map, found })
     };
-    let (one, stranger) = (object(), object());
+    let (one, absent) = (object(), object());
     map.0.insert(&one, 7);
-    drop((one, stranger));
+    drop((one, absent));
     assert_eq!(*found.lock().unwrap(), [Some(7), None]);
     map.0.purge();
     assert!(map.0.is_empty());
 }
 
-/// B28: A new object at a dead one's address finds nothing of it, nor does the dead one's notice find what
-/// the new one has put in. (`Arc`s that are in a map keep their addresses, and so do objects of ours whose
-/// payload is not so large that it is apart.)
+/// B28: A new object at a dead one's address finds nothing of it, nor does the dead one's notice affect the new
+/// one's entry. (An `Arc` that is in a map keeps its address occupied, and so does an object of ours unless its
+/// payload is large enough to have its own allocation.)
 fn a_new_object_does_not_inherit<P: Kind>() {
     type Large<P> = <P as Kind>::Strong<[usize; 61]>;
     let map = WeakMap::<Large<P>, usize>::new();
@@ -215,15 +215,15 @@ fn a_new_object_does_not_inherit<P: Kind>() {
         }
         assert_eq!(map.get(&key), Some(n));
     }
-    // Not every allocator gives addresses out again: those of interpreters and sanitizers do not.
+    // Not every allocator reuses addresses: those of interpreters and sanitizers do not.
     let boxed = || std::ptr::from_ref(&*Box::new([7_usize; 61])).addr();
     let expected = P::NOTIFIES && (0..100).any(|_| boxed() == boxed());
     assert!(recycled == 0 || P::NOTIFIES, "{recycled}");
     assert!(recycled > 0 || !expected);
 }
 
-/// B28, L161: Whoever else drains the same queue.
-fn small_nor_while_others_drain<P: Kind>() {
+/// B28, L161: Whichever other thread drains the same queue.
+fn small_nor_while_other_threads_drain<P: Kind>() {
     let map = WeakMap::<Life<P>, (usize, usize)>::new();
     let over = Over::default();
     let churn = |thread: usize| {

@@ -1,4 +1,4 @@
-//! One object with many entries, which others end while it is dying.
+//! One object with many entries, which others replace while it is dying.
 
 use std::thread;
 
@@ -6,8 +6,8 @@ use crate::common::scaled;
 use weakly::Strong;
 use weakly::concurrent::WeakValueMap;
 
-/// 184: A death lets others in after each 64 notices: they drain what has come, and replace entries whose
-/// notices they may just have drained.
+/// 184: A death releases the lock after each 64 notices: other threads drain what has arrived, and replace
+/// entries whose notices they may just have drained.
 #[test]
 fn small_entries_are_replaced_while_their_object_is_dying() {
     const KEYS: usize = scaled(2_000, 150);
@@ -19,7 +19,7 @@ fn small_entries_are_replaced_while_their_object_is_dying() {
         }
         thread::scope(|scope| {
             scope.spawn(move || drop(old));
-            // The newest is told first.
+            // The newest entry is notified first.
             scope.spawn(|| {
                 for n in (0..KEYS).rev() {
                     map.insert(n, &new);

@@ -1,5 +1,5 @@
-//! Contents of equal hash by the thousand, and one content that comes and goes: neither hangs, and the dead
-//! do not pile up.
+//! Thousands of contents with equal hash, and one content that comes and goes: neither hangs, and the dead do
+//! not accumulate.
 
 use std::borrow::Borrow;
 use std::hash::{Hash, Hasher};
@@ -20,32 +20,32 @@ const THREADS: usize = 4;
 
 /// All have the same hash.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Poor(usize);
+struct Colliding(usize);
 
-impl Hash for Poor {
+impl Hash for Colliding {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
 /// A collection that is keyed by content.
 trait Contents: Default + Send + Sync + 'static {
-    type Pointer: Send + Sync + Clone + Borrow<Poor>;
+    type Pointer: Send + Sync + Clone + Borrow<Colliding>;
 
-    /// The one live object of this content, which is made if there is none.
-    fn ask(&self, content: Poor) -> Self::Pointer;
-    fn get(&self, content: &Poor) -> Option<Self::Pointer>;
+    /// The one live object of this content; made if there is none.
+    fn ask(&self, content: Colliding) -> Self::Pointer;
+    fn get(&self, content: &Colliding) -> Option<Self::Pointer>;
     /// `(len, len_live, pending_dead)`
     fn counts(&self) -> (usize, usize, usize);
     fn purge(&self);
 }
 
-struct Names<P: Kind>(Interner<P::Strong<Poor>>);
-struct Values<P: Kind>(WeakValueMap<Poor, P::Strong<Poor>>);
-/// The same, set and not asked for.
-struct SetValues<P: Kind>(WeakValueMap<Poor, P::Strong<Poor>>);
-struct Facts<P: Kind>(WeakHashMap<P::Strong<Poor>, ()>);
-struct SetFacts<P: Kind>(WeakHashMap<P::Strong<Poor>, ()>);
-struct ComputedFacts<P: Kind>(WeakHashMap<P::Strong<Poor>, ()>);
-struct Words<P: Kind>(WeakHashSet<P::Strong<Poor>>);
+struct Names<P: Kind>(Interner<P::Strong<Colliding>>);
+struct Values<P: Kind>(WeakValueMap<Colliding, P::Strong<Colliding>>);
+/// The same, with `insert` instead of `get_or_insert_with`.
+struct SetValues<P: Kind>(WeakValueMap<Colliding, P::Strong<Colliding>>);
+struct Facts<P: Kind>(WeakHashMap<P::Strong<Colliding>, ()>);
+struct SetFacts<P: Kind>(WeakHashMap<P::Strong<Colliding>, ()>);
+struct ComputedFacts<P: Kind>(WeakHashMap<P::Strong<Colliding>, ()>);
+struct Words<P: Kind>(WeakHashSet<P::Strong<Colliding>>);
 
 macro_rules! contents {
     ($($name:ident: |$this:ident, $content:ident| $ask:expr, $get:expr;)*) => {$(
@@ -56,13 +56,13 @@ macro_rules! contents {
         }
 
         impl<P: Kind> Contents for $name<P> {
-            type Pointer = P::Strong<Poor>;
+            type Pointer = P::Strong<Colliding>;
 
-            fn ask(&self, $content: Poor) -> P::Strong<Poor> {
+            fn ask(&self, $content: Colliding) -> P::Strong<Colliding> {
                 let $this = &self.0;
                 $ask
             }
-            fn get(&self, $content: &Poor) -> Option<P::Strong<Poor>> {
+            fn get(&self, $content: &Colliding) -> Option<P::Strong<Colliding>> {
                 let $this = &self.0;
                 $get
             }
@@ -85,7 +85,7 @@ contents! {
         map.insert(content, &value);
         value
     }), map.get(content);
-    // The same content by other objects, of which one has the entry.
+    // The same content in other objects, of which one has the entry.
     Facts: |map, content| {
         let key = content.into();
         map.get_or_insert_with(&key, || ());
@@ -140,25 +140,28 @@ for_each_contents!(
 
 for_each_pointer!(objects_come_and_go);
 
-/// E79: Slower, but it ends, and finds each.
+/// E79: Slower, but it terminates, and finds each.
 fn thousands_of_equal_hashes<C: Contents>() {
     in_time(|| {
         let all = C::default();
-        let objects: Vec<_> = (0..MANY).map(|n| all.ask(Poor(n))).collect();
+        let objects: Vec<_> = (0..MANY).map(|n| all.ask(Colliding(n))).collect();
         assert_eq!(all.counts(), (MANY, MANY, 0));
         for n in (0..MANY).step_by(7) {
-            assert_eq!(all.get(&Poor(n)).map(|found| found.borrow().0), Some(n));
+            assert_eq!(
+                all.get(&Colliding(n)).map(|found| found.borrow().0),
+                Some(n)
+            );
         }
-        assert!(all.get(&Poor(MANY)).is_none());
+        assert!(all.get(&Colliding(MANY)).is_none());
         drop(objects);
         all.purge();
         assert_eq!(all.counts(), (0, 0, 0));
-        let object = all.ask(Poor(1));
+        let object = all.ask(Colliding(1));
         assert_eq!((all.counts(), object.borrow().0), ((1, 1, 0), 1));
     });
 }
 
-/// L157: Four threads want the same, each in an order of its own.
+/// L157: Four threads ask for the same contents, each in another order.
 fn small_threads_meet_at_equal_hashes<C: Contents>() {
     in_time(|| {
         let many = scaled(1_000, 6);
@@ -170,7 +173,9 @@ fn small_threads_meet_at_equal_hashes<C: Contents>() {
                     scope.spawn(move || {
                         barrier.wait();
                         let own = thread * many / THREADS;
-                        (0..many).map(|n| all.ask(Poor((n + own) % many))).collect()
+                        (0..many)
+                            .map(|n| all.ask(Colliding((n + own) % many)))
+                            .collect()
                     })
                 })
                 .collect();
@@ -178,7 +183,10 @@ fn small_threads_meet_at_equal_hashes<C: Contents>() {
         });
         assert_eq!(all.counts(), (many, many, 0));
         for n in 0..many {
-            assert!(all.get(&Poor(n)).is_some_and(|found| found.borrow().0 == n));
+            assert!(
+                all.get(&Colliding(n))
+                    .is_some_and(|found| found.borrow().0 == n)
+            );
         }
         drop(objects);
         all.purge();
@@ -186,20 +194,20 @@ fn small_threads_meet_at_equal_hashes<C: Contents>() {
     });
 }
 
-/// How many are dead, and not yet gone.
+/// How many are dead and not yet reclaimed.
 fn dead<C: Contents>(all: &C) -> usize {
     let (len, live, pending) = all.counts();
     len.saturating_sub(live) + pending
 }
 
-/// H117: Each time somebody has died, he makes room for the next.
+/// H117: Each dead object makes room for the next.
 fn one_content_comes_and_goes<C: Contents>() {
     in_time(|| {
         for others in [0, 20, scaled(100, 21)] {
             let all = C::default();
-            let kept: Vec<_> = (1..=others).map(|n| all.ask(Poor(n))).collect();
+            let kept: Vec<_> = (1..=others).map(|n| all.ask(Colliding(n))).collect();
             for _ in 0..MANY {
-                assert_eq!(all.ask(Poor(0)).borrow().0, 0);
+                assert_eq!(all.ask(Colliding(0)).borrow().0, 0);
                 assert!(dead(&all) <= 1, "{:?}", all.counts());
             }
             assert_eq!(all.counts().1, kept.len());
@@ -211,28 +219,28 @@ fn one_content_comes_and_goes<C: Contents>() {
 fn small_one_content_comes_and_goes_on_threads<C: Contents>() {
     in_time(|| {
         let (all, barrier) = (C::default(), Barrier::new(THREADS));
-        let kept: Vec<_> = (1..=scaled(20, 2)).map(|n| all.ask(Poor(n))).collect();
+        let kept: Vec<_> = (1..=scaled(20, 2)).map(|n| all.ask(Colliding(n))).collect();
         thread::scope(|scope| {
             for _ in 0..THREADS {
                 scope.spawn(|| {
                     barrier.wait();
                     for _ in 0..scaled(1_000, 4) {
-                        assert_eq!(all.ask(Poor(0)).borrow().0, 0);
+                        assert_eq!(all.ask(Colliding(0)).borrow().0, 0);
                     }
                 });
             }
         });
-        // What the last few have left.
-        drop(all.ask(Poor(0)));
+        // Those of the last few operations.
+        drop(all.ask(Colliding(0)));
         assert!(dead(&all) <= 2 * THREADS, "{:?}", all.counts());
         all.purge();
         assert_eq!(all.counts(), (kept.len(), kept.len(), 0));
     });
 }
 
-/// L157: Whatever `Eq` says, if it always says the same.
+/// L157: Whatever `Eq` returns, as long as it is consistent.
 #[test]
-fn an_equality_that_is_none_hangs_nobody() {
+fn an_invalid_equality_does_not_hang() {
     macro_rules! keys {
         ($($name:ident: $eq:expr;)*) => {$(
             #[derive(Clone)]
@@ -280,7 +288,7 @@ fn an_equality_that_is_none_hangs_nobody() {
     }
 }
 
-/// The issue's own words: nobody's hasher is poor.
+/// The case of the issue, with a good hasher.
 #[test]
 fn a_word_is_interned_again_and_again() {
     in_time(|| {
@@ -301,8 +309,8 @@ impl AttributeKey for Note {
     type Value = usize;
 }
 
-/// D55: What is keyed by identity, on one thread and on four: where deaths are announced the next change
-/// sees to them, else there are never more dead than living, and some.
+/// D55: Keyed by identity, on one thread and on four: where deaths are notified, the next change reclaims them;
+/// else there are never more dead than live ones, plus a few.
 fn objects_come_and_go<P: Kind>()
 where
     Life<P>: SharedRef,
@@ -381,7 +389,7 @@ where
                     });
                 }
             });
-            // Those that have come during the last sweep count for the next.
+            // Objects that arrived during the last sweep count for the next.
             for n in 0..MANY {
                 let life = Life::<P>::from(n);
                 for act in acts {
@@ -389,7 +397,7 @@ where
                 }
             }
             let most = all.most();
-            // One turn takes 16, and a sweep is due when 16 have come.
+            // One turn takes 16, and a sweep is due after 16 insertions.
             assert!(most <= 32, "{most}");
         }
     });

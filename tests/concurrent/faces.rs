@@ -1,7 +1,7 @@
-//! The shared collections with one face, so that a behaviour is written once.
+//! One face for the shared collections, so that a behaviour is written once.
 //!
-//! An entry is named by a number, and lives as long as its *life*: the one object that the test keeps,
-//! whose payload is the number. What a collection owns of an entry, the value of a weak key or the key of
+//! An entry is identified by a number, and lives as long as its *life*: the one object that the test keeps
+//! alive, whose payload is the number. What a collection owns of an entry, the value of a weak key or the key of
 //! a weak value, is an [`Owned`].
 
 use std::borrow::Borrow;
@@ -22,7 +22,7 @@ pub(crate) trait Kind: 'static {
         + Deref<Target = T>
         + Borrow<T>
         + From<T>;
-    /// Whether deaths are announced (exact `len`) or found by sweeping.
+    /// Whether deaths are notified (exact `len`) or found by sweeping.
     const NOTIFIES: bool;
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn lives<P: Kind>(n: usize) -> Vec<Life<P>> {
     (0..n).map(Into::into).collect()
 }
 
-/// Ends lives; what their entries could still be looked up by, number and weak handle.
+/// Drops lives; returns what their entries could still be looked up by, number and weak handle.
 pub(crate) fn ghosts<P: Kind>(lives: Vec<Life<P>>) -> Vec<(usize, WeakLife<P>)> {
     let ghost = |life: Life<P>| (*life, Life::<P>::downgrade(&life));
     lives.into_iter().map(ghost).collect()
@@ -60,7 +60,7 @@ pub(crate) fn is_same<P: Kind>(one: &Life<P>, other: &Life<P>) -> bool {
     Life::<P>::addr(one) == Life::<P>::addr(other)
 }
 
-/// What happens when something that a collection owns is destroyed: it is told the number.
+/// Called with the number when something that a collection owns is dropped.
 pub(crate) type Ends = Arc<dyn Fn(usize) + Send + Sync>;
 
 /// Nothing happens.
@@ -69,14 +69,14 @@ pub(crate) fn quietly() -> Ends {
 }
 
 impl Count {
-    /// What is destroyed is counted.
+    /// Counts the drops.
     pub(crate) fn ends(&self) -> Ends {
         let this = self.clone();
         Arc::new(move |_| _ = this.add())
     }
 }
 
-/// Tells others that it is over, also if who is to tell them panics: a test that fails does not hang.
+/// Signals the end of a test to other threads, also if it panics: a failing test does not hang.
 #[derive(Default)]
 pub(crate) struct Over(AtomicBool);
 
@@ -85,7 +85,7 @@ impl Over {
         self.0.load(Relaxed)
     }
 
-    /// When this is dropped, it is over.
+    /// Signals the end when this is dropped.
     pub(crate) fn at_the_end(&self) -> impl Drop {
         struct End<'a>(&'a AtomicBool);
         impl Drop for End<'_> {
@@ -100,21 +100,21 @@ impl Over {
 /// What a collection owns of an entry.
 pub(crate) type Owned = owned::Owned<Ends>;
 
-/// A collection of entries that die.
+/// A collection of weak entries.
 pub(crate) trait Collection: Default + Send + Sync + 'static {
     type Kind: Kind;
-    /// Whether deaths are announced.
+    /// Whether deaths are notified.
     const NOTIFIES: bool = Self::Kind::NOTIFIES;
     /// Whether it owns something of each entry.
     const OWNS: bool = false;
 
     fn with_capacity(capacity: usize) -> Self;
-    /// Enters what lives as long as `life`; says whether it was not there.
+    /// Inserts an entry that lives as long as `life`; returns whether it was not there.
     fn enter(&self, life: &Life<Self::Kind>, ends: &Ends) -> bool;
     fn has(&self, life: &Life<Self::Kind>) -> bool;
-    /// Whether there is an entry for what lives no more.
+    /// Whether there is an entry for a dead object.
     fn has_dead(&self, number: usize, weak: &WeakLife<Self::Kind>) -> bool;
-    /// The lives of the entries, as a snapshot that holds none.
+    /// The lives of the entries, as a snapshot that keeps none alive.
     fn iter(&self) -> impl Iterator<Item = Life<Self::Kind>> + Send + 'static;
     fn len(&self) -> usize;
     fn is_empty(&self) -> bool;
@@ -141,25 +141,25 @@ pub(crate) trait Collection: Default + Send + Sync + 'static {
         numbers
     }
 
-    /// `(len, len_live, pending_dead)`, of which the first and the last are by notices.
+    /// `(len, len_live, pending_dead)`, of which the first and the last depend on notices.
     fn counts(&self) -> (usize, usize, usize) {
         (self.len(), self.len_live(), self.pending_dead())
     }
 
-    /// `n` where it owns something of each entry, else nothing.
+    /// `n` if it owns something of each entry, else 0.
     fn owned(n: usize) -> usize {
         if Self::OWNS { n } else { 0 }
     }
 
-    /// `n` where deaths are announced, else nothing.
-    fn announced(n: usize) -> usize {
+    /// `n` if deaths are notified, else 0.
+    fn notified(n: usize) -> usize {
         if Self::NOTIFIES { n } else { 0 }
     }
 }
 
-/// One from which entries can be taken.
+/// A collection from which entries can be removed.
 pub(crate) trait Changing: Collection {
-    /// Removes an entry; says whether it was there.
+    /// Removes an entry; returns whether it was there.
     fn leave(&self, life: &Life<Self::Kind>) -> bool;
     /// The same if `wanted`, which runs inside the table.
     fn leave_if(&self, life: &Life<Self::Kind>, wanted: impl FnMut() -> bool) -> bool;
@@ -172,13 +172,13 @@ pub(crate) struct ValueMaps<P: Kind>(pub(crate) WeakValueMap<Arc<Owned>, Life<P>
 pub(crate) struct Interners<P: Kind>(pub(crate) Interner<Life<P>>);
 
 impl<P: Kind> ValueMaps<P> {
-    /// What finds the entry of a number.
+    /// The key that finds the entry of a number.
     fn name(number: usize) -> Arc<Owned> {
         Arc::new(Owned::new(number, &quietly()))
     }
 }
 
-/// What all have by the same name.
+/// The methods with the same names.
 macro_rules! housekeeping {
     ($inner:ident $(, $kept:expr)?) => {
         type Kind = P;
@@ -213,7 +213,7 @@ macro_rules! housekeeping {
     };
 }
 
-/// What a removal gives.
+/// The result of a removal.
 trait Removed {
     fn is_one(&self) -> bool;
 }
@@ -230,7 +230,8 @@ impl<T> Removed for Option<T> {
     }
 }
 
-/// How entries are taken from a map: `$name` is how it takes the key of a life, `$number` that of an entry.
+/// How entries are removed from a map: `$name` is the expression for the key of a life, `$number` that for the
+/// number of an entry.
 macro_rules! map_changes {
     (|$this:ident, $life:ident| $name:expr, |$key:ident, $value:pat_param| $number:expr) => {
         fn leave(&self, $life: &Life<P>) -> bool {
@@ -254,7 +255,7 @@ macro_rules! set_changes {
             self.0.remove($name)
         }
         fn leave_if(&self, life: &Life<P>, mut wanted: impl FnMut() -> bool) -> bool {
-            // It has no such method, but shows the elements inside the table.
+            // A set has no such method, but calls the elements' code inside the table.
             let mut removed = false;
             self.0.retain(|each| {
                 let takes = is_same::<P>(each, life) && wanted();
@@ -434,7 +435,7 @@ macro_rules! for_each_changing {
     };
 }
 
-/// For functions over [`Changing`], about what is owned.
+/// For functions over [`Changing`], about owned values.
 #[macro_export]
 macro_rules! for_each_owning {
     ($($test:ident),* $(,)?) => {

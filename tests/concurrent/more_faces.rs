@@ -1,4 +1,4 @@
-//! The faces of what is keyed by content, and of pairs.
+//! The faces of collections keyed by content, and of pairs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -10,9 +10,9 @@ use super::{Changing, Collection, Ends, Kind, Life, Owned, Removed, WeakLife, ag
 
 pub(crate) struct HashMaps<P: Kind>(WeakHashMap<Life<P>, Arc<Owned>>);
 pub(crate) struct HashSets<P: Kind>(WeakHashSet<Life<P>>);
-/// Pairs that live as long as their keys: all have the value that is kept here.
+/// Pairs that live as long as their keys: all have the value that is stored here.
 pub(crate) struct PairsByKey<P: Kind>(WeakPairMap<Life<P>, Life<P>>, Life<P>);
-/// Pairs that live as long as their values: the key of each number is kept here.
+/// Pairs that live as long as their values: the key of each number is stored here.
 pub(crate) struct PairsByValue<P: Kind>(
     WeakPairMap<Life<P>, Life<P>>,
     Mutex<HashMap<usize, Life<P>>>,
@@ -21,7 +21,7 @@ pub(crate) struct PairsByValue<P: Kind>(
 defaults!(HashMaps HashSets PairsByKey PairsByValue);
 
 impl<P: Kind> PairsByValue<P> {
-    /// What finds the entry of a number.
+    /// The key that finds the entry of a number.
     fn key(&self, number: usize) -> Life<P> {
         let mut keys = self.1.lock().unwrap();
         keys.entry(number).or_insert_with(|| number.into()).clone()

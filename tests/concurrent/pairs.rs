@@ -1,4 +1,4 @@
-//! What is the own of a map of pairs: an entry goes with the first of its two sides, and counts once.
+//! What a map of pairs adds: an entry ends with the first of its two sides, and counts once.
 
 use std::cell::Cell;
 use std::sync::{Arc, Barrier, Mutex};
@@ -41,12 +41,12 @@ for_each_two!(
     values_are_swapped_removed_and_computed,
     a_pair_lives_as_long_as_both,
     a_half_dead_pair_is_never_shown,
-    a_half_dead_pair_is_as_none,
-    what_has_gone_is_told_nothing_more,
+    a_half_dead_pair_counts_as_absent,
+    an_ended_pair_gets_no_further_notice,
     a_side_may_be_in_many_pairs,
     small_both_sides_die_at_once,
     small_threads_use_the_same_pairs,
-    collections_are_made_of_iterators,
+    collections_are_built_from_iterators,
 );
 
 type Pairs<K, V> = WeakPairMap<Life<K>, Life<V>>;
@@ -65,10 +65,10 @@ fn values_are_swapped_removed_and_computed<K: Kind, V: Kind>() {
         |got: Option<Life<V>>, value: &Life<V>| got.is_some_and(|got| is_same::<V>(&got, value));
     assert!(map.insert(&key, &a) && !map.insert(&key, &b));
     assert!(gives(map.swap(&key, &a), &b) && gives(map.get(&key), &a));
-    assert!(map.get(&other).is_none(), "equal, and another");
+    assert!(map.get(&other).is_none(), "equal, but another object");
     assert!(gives(map.get(&Addr::of(&*key)), &a));
     let weak = Life::<K>::downgrade(&key);
-    let (found, value) = map.get_key_value(&weak).expect("it is there");
+    let (found, value) = map.get_key_value(&weak).expect("it is present");
     assert!(is_same::<K>(&found, &key) && is_same::<V>(&value, &a));
     drop((found, value));
     assert!(map.remove_if(&key, |value| **value == 2).is_none());
@@ -83,7 +83,7 @@ fn values_are_swapped_removed_and_computed<K: Kind, V: Kind>() {
     assert!(map.compute(&key, |_| None).is_none() && map.is_empty());
     assert!(gives(Some(map.get_or_insert_with(&key, |_| a.clone())), &a));
     assert!(gives(
-        Some(map.get_or_insert_with(&key, |_| panic!("it is there"))),
+        Some(map.get_or_insert_with(&key, |_| panic!("it is present"))),
         &a
     ));
     map.retain(|key, value| **key != **value);
@@ -100,16 +100,16 @@ fn a_pair_lives_as_long_as_both<K: Kind, V: Kind>() {
             live += usize::from(value.is_some());
         }
         assert_eq!((map.len_live(), map.iter().count()), (live, live));
-        // What nobody tells of counts until a purge.
+        // An entry whose death is not notified counts until a purge.
         let untold_keys = keys.iter().filter(|key| key.is_some() || !K::NOTIFIES);
-        let untold = if value.is_some() || !V::NOTIFIES {
+        let not_notified = if value.is_some() || !V::NOTIFIES {
             untold_keys.count()
         } else {
             0
         };
         assert_eq!(
             (map.len(), map.pending_dead()),
-            (untold, 3 - untold),
+            (not_notified, 3 - not_notified),
             "once"
         );
     };
@@ -148,12 +148,17 @@ fn a_half_dead_pair_is_never_shown<K: Kind, V: Kind>() {
         map.purge();
         assert_eq!(counts::<K, V>(&map), (0, 0, 0));
         drop(sides);
-        assert_eq!(counts::<K, V>(&map), (0, 0, 0), "nobody is told any more");
+        assert_eq!(
+            counts::<K, V>(&map),
+            (0, 0, 0),
+            "no notice is delivered any more"
+        );
     }
 }
 
-/// H110, H112: A key whose value is dead, buried or not, gets another: the late notice is not that of the next.
-fn a_half_dead_pair_is_as_none<K: Kind, V: Kind>() {
+/// H110, H112: A key whose value is dead, reclaimed or not, gets another: the late notice does not affect the
+/// new entry.
+fn a_half_dead_pair_counts_as_absent<K: Kind, V: Kind>() {
     type Again<K, V> = fn(&Pairs<K, V>, &Life<K>, &Life<V>);
     let again: [Again<K, V>; 4] = [
         |map, key, next| assert!(map.insert(key, next)),
@@ -179,9 +184,9 @@ fn a_half_dead_pair_is_as_none<K: Kind, V: Kind>() {
     }
 }
 
-/// C43, H118: What was removed, or went with the death of one side, is told nothing more, also while somebody
-/// looks at it.
-fn what_has_gone_is_told_nothing_more<K: Kind, V: Kind>() {
+/// C43, H118: An entry that was removed, or ended with the death of one side, gets no further notice, even while
+/// a thread reads it.
+fn an_ended_pair_gets_no_further_notice<K: Kind, V: Kind>() {
     for (is_removed, the_key_is_first) in
         [(true, true), (true, false), (false, true), (false, false)]
     {
@@ -197,7 +202,7 @@ fn what_has_gone_is_told_nothing_more<K: Kind, V: Kind>() {
                 drop(gone.1.take())
             }
         };
-        // What is unlinked inside is still looked at.
+        // An entry that is unlinked inside the closure is still being read.
         map.retain(|key, _| {
             if **key == 1 {
                 if is_removed {
@@ -219,8 +224,8 @@ fn what_has_gone_is_told_nothing_more<K: Kind, V: Kind>() {
     }
 }
 
-/// 184, H118: More than are told at a time. With it they all go; those that were removed, or whose other side has
-/// died before, have gone already.
+/// 184, H118: More than one batch of notices. All end with it; entries that were removed, or whose other side
+/// has died before, are gone already.
 fn a_side_may_be_in_many_pairs<K: Kind, V: Kind>() {
     let many = scaled(500, 70);
     let (mut keys, value) = (lives::<K>(many), Life::<V>::from(1));
@@ -236,7 +241,7 @@ fn a_side_may_be_in_many_pairs<K: Kind, V: Kind>() {
     drop(value);
     assert_eq!(map.len_live(), 1);
     if K::NOTIFIES && V::NOTIFIES {
-        // What died before is announced by both sides.
+        // Entries that ended before get a notice from both sides.
         assert_eq!((map.len(), map.pending_dead()), (1, many - many / 5));
     }
     map.purge();
@@ -245,8 +250,8 @@ fn a_side_may_be_in_many_pairs<K: Kind, V: Kind>() {
     assert_eq!(counts::<K, V>(&map), (1, 1, 0));
 }
 
-/// H115, H118, L161: The sides die on two threads, and two more bury and replace: each entry goes once, and nobody
-/// else's.
+/// H115, H118, L161: The sides die on two threads, and two more reclaim and replace: each entry ends once, and
+/// no other entry is affected.
 fn small_both_sides_die_at_once<K: Kind, V: Kind>() {
     for _ in 0..scaled(60, 2) {
         let many = scaled(40, 5);
@@ -292,8 +297,8 @@ fn small_both_sides_die_at_once<K: Kind, V: Kind>() {
     }
 }
 
-/// L157, L161: Threads change the same pairs, and let their values die. What is found belongs to its key; who has
-/// a key of its own finds what it has set.
+/// L157, L161: Threads change the same pairs, and let their values die. What is found belongs to its key; a
+/// thread with a key of its own finds what it has set.
 fn small_threads_use_the_same_pairs<K: Kind, V: Kind>() {
     let (threads, turns) = (scaled(4, 3), scaled(2_000, 10));
     let (keys, map) = (lives::<K>(2), Pairs::<K, V>::new());
@@ -340,7 +345,7 @@ fn small_threads_use_the_same_pairs<K: Kind, V: Kind>() {
 }
 
 /// A17, A18
-fn collections_are_made_of_iterators<K: Kind, V: Kind>() {
+fn collections_are_built_from_iterators<K: Kind, V: Kind>() {
     let (keys, mut values) = (lives::<K>(6), lives::<V>(6));
     let mut map: Pairs<K, V> = keys[..3].iter().zip(&values).collect();
     map.extend(keys.iter().zip(&values).skip(2));
@@ -352,7 +357,7 @@ fn collections_are_made_of_iterators<K: Kind, V: Kind>() {
     assert_eq!(format!("{:?}", map.iter()), "Snapshot { left: 1 }");
 }
 
-/// A18: What lives.
+/// A18: The live entries.
 #[test]
 fn debug_shows_the_live_pairs() {
     let (keys, mut values) = (lives::<Ours>(2), lives::<Std>(2));
@@ -361,7 +366,7 @@ fn debug_shows_the_live_pairs() {
     assert_eq!(format!("{map:?}"), "{0: 0}");
 }
 
-/// H118: One object on both sides, which tells of its death twice.
+/// H118: One object on both sides, which notifies the entry twice.
 #[test]
 fn an_object_may_be_its_own_value() {
     let mut all = lives::<Ours>(5);
@@ -393,7 +398,7 @@ fn a_key_finds_its_value_in_its_destructor() {
     assert!(map.is_empty());
 }
 
-/// C47: The value is dead for the map when its destructor runs, though it has not told of it.
+/// C47: For the map the value is dead when its destructor runs, although its notice is not delivered yet.
 #[test]
 fn a_value_is_not_found_in_its_destructor() {
     struct Dying(Arc<Menus>, Strong<u32>);
@@ -411,16 +416,16 @@ fn a_value_is_not_found_in_its_destructor() {
     assert!(map.is_empty());
 }
 
-/// H119, D65: A pointer of one's own that panics when it is to give its handle, on either side: nothing is left of
-/// the pair, nor of the registration that was there already.
+/// H119, D65: A user's pointer that panics when asked for its handle, on either side: nothing is left of the
+/// pair, nor of the registration that was already made.
 #[test]
 fn a_panic_between_the_registrations_leaves_nothing() {
     for patience in 0..3 {
         let map = WeakPairMap::new();
         let (key, value) = (Own::<()>::new(1), Own::<()>::new(2));
-        own::set_patience(Some(patience));
+        own::set_requests_left(Some(patience));
         let panicked = panics(|| _ = map.insert(&key, &value));
-        own::set_patience(None);
+        own::set_requests_left(None);
         assert_eq!(panicked, patience < 2);
         assert_eq!(map.len(), usize::from(!panicked));
         assert_eq!(map.contains_key(&key), !panicked);

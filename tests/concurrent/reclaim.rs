@@ -1,4 +1,4 @@
-//! N185: When what dead entries own is destroyed.
+//! N185: When what dead entries own is dropped.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::channel;
@@ -9,27 +9,27 @@ use weakly::Reclaim::{OnRequest, OnUse};
 use weakly::Strong;
 use weakly::concurrent::WeakValueMap;
 
-use crate::common::{explode, panics, scaled};
+use crate::common::{panics, quiet_panic, scaled};
 use crate::faces::*;
 use crate::{for_each_collection, for_each_owning};
 
 for_each_collection!(the_dead_are_dead_under_either_policy);
 
 for_each_owning!(
-    no_other_operation_destroys,
-    what_ends_it_destroys_what_is_kept,
-    small_what_somebody_looks_at_is_kept_when_he_leaves,
-    what_somebody_looks_at_goes_when_the_policy_does,
-    small_threads_destroy_nothing_but_on_request,
+    no_other_operation_drops,
+    its_end_drops_what_is_kept,
+    small_entries_unlinked_during_a_read_are_kept_after_it,
+    entries_unlinked_during_a_read_are_dropped_when_the_policy_ends,
+    small_threads_drop_only_on_request,
     a_destructor_may_purge,
     destructors_may_panic,
     all_destructors_may_panic_at_the_end,
 );
 
-/// More than are reclaimed in one turn.
+/// More than one turn reclaims.
 const MANY: usize = scaled(100, 40);
 
-/// A collection that keeps what the dead own, with the entries `0..n`, and their lives.
+/// A collection that reclaims on request, with the entries `0..n`, and their lives.
 fn on_request<C: Collection>(n: usize, ends: &Ends) -> (C, Vec<Life<C::Kind>>) {
     let lives = lives::<C::Kind>(n);
     let all = C::default();
@@ -53,24 +53,24 @@ fn the_dead_are_dead_under_either_policy<C: Collection>() {
                 .any(|(number, weak)| all.has_dead(*number, weak))
         );
         assert_eq!(all.len_live(), MANY / 2);
-        let announced = (all.len(), all.pending_dead());
-        assert!(!C::NOTIFIES || announced == (MANY / 2, MANY - MANY / 2));
+        let notified = (all.len(), all.pending_dead());
+        assert!(!C::NOTIFIES || notified == (MANY / 2, MANY - MANY / 2));
     };
     check();
-    // Buries some.
+    // Reclaims some.
     all.enter(&lives[0], &quietly());
     check();
     all.purge();
     assert_eq!(all.counts(), (MANY / 2, MANY / 2, 0));
 }
 
-/// Everything that may unlink dead entries, but what is meant to destroy what they own.
-fn no_other_operation_destroys<C: Changing>() {
+/// Everything that may unlink dead entries, except the operations that drop what they own.
+fn no_other_operation_drops<C: Changing>() {
     let count = Count::default();
     let ends = count.ends();
     let (all, dead) = on_request::<C>(MANY, &ends);
     drop(dead);
-    // In the places of the dead, most of whom are still there; and more.
+    // In the places of the dead, most of which are still there; and more.
     let mut lives = lives::<C::Kind>(10 * MANY);
     lives
         .iter()
@@ -98,7 +98,7 @@ fn no_other_operation_destroys<C: Changing>() {
 }
 
 /// `purge`, `clear`, the end of the collection, and the end of the policy.
-fn what_ends_it_destroys_what_is_kept<C: Changing>() {
+fn its_end_drops_what_is_kept<C: Changing>() {
     let ways: [fn(C); 4] = [
         drop,
         |all| all.purge(),
@@ -107,11 +107,11 @@ fn what_ends_it_destroys_what_is_kept<C: Changing>() {
             assert_eq!((all.reclaim(), all.counts()), (OnRequest, (0, 0, 0)));
         },
         |all| {
-            all.set_reclaim(OnRequest); // again: nothing
+            all.set_reclaim(OnRequest); // again: no effect
             assert_ne!(all.pending_dead(), 0);
             all.set_reclaim(OnUse);
             assert_eq!(all.reclaim(), OnUse);
-            assert!(all.pending_dead() <= C::announced(MANY - 15));
+            assert!(all.pending_dead() <= C::notified(MANY - 15));
         },
     ];
     for end in ways {
@@ -128,9 +128,9 @@ fn what_ends_it_destroys_what_is_kept<C: Changing>() {
     }
 }
 
-/// Lets a thread look at one of 24 entries, the others of which die and are unlinked meanwhile, and does
-/// something else before it leaves. Who has destroyed what when it has left.
-fn while_somebody_looks<C: Changing>(
+/// Lets a thread read one of 24 entries, the others of which die and are unlinked meanwhile, and does something
+/// else before it leaves. Returns which thread has dropped what by then.
+fn while_a_thread_reads<C: Changing>(
     act: impl FnOnce(&C),
 ) -> (C, Vec<ThreadId>, impl Fn() -> usize) {
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -166,26 +166,26 @@ fn while_somebody_looks<C: Changing>(
     (all, destroyed, move || seen.lock().unwrap().len())
 }
 
-/// What is unlinked while somebody looks at another entry is neither destroyed by him, nor by a purge that
-/// comes before he has left.
-fn small_what_somebody_looks_at_is_kept_when_he_leaves<C: Changing>() {
-    let (all, destroyed, seen) = while_somebody_looks::<C>(|_| ());
+/// An entry that is unlinked while a thread reads another is neither dropped by that thread, nor by a purge
+/// before it has left.
+fn small_entries_unlinked_during_a_read_are_kept_after_it<C: Changing>() {
+    let (all, destroyed, seen) = while_a_thread_reads::<C>(|_| ());
     assert_eq!(destroyed, []);
-    assert_eq!(all.pending_dead(), 23 + C::announced(1));
+    assert_eq!(all.pending_dead(), 23 + C::notified(1));
     all.purge();
     assert_eq!(seen(), 24);
 }
 
-/// Unless nothing is to be kept any more.
-fn what_somebody_looks_at_goes_when_the_policy_does<C: Changing>() {
-    let (all, destroyed, seen) = while_somebody_looks::<C>(|all| all.set_reclaim(OnUse));
+/// Unless the policy ends.
+fn entries_unlinked_during_a_read_are_dropped_when_the_policy_ends<C: Changing>() {
+    let (all, destroyed, seen) = while_a_thread_reads::<C>(|all| all.set_reclaim(OnUse));
     assert_eq!(destroyed.len(), 23);
     all.purge();
     assert_eq!(seen(), 24);
 }
 
-/// Threads enter, replace and kill at once: nothing is destroyed before it is asked for, and everything once.
-fn small_threads_destroy_nothing_but_on_request<C: Changing>() {
+/// Threads insert, replace and kill at once: nothing is dropped before it is requested, and everything once.
+fn small_threads_drop_only_on_request<C: Changing>() {
     let rounds = scaled(200, 6);
     let count = Count::default();
     let ends = count.ends();
@@ -195,7 +195,7 @@ fn small_threads_destroy_nothing_but_on_request<C: Changing>() {
             let (all, ends, count) = (&all, &ends, &count);
             scope.spawn(move || {
                 for round in 0..rounds {
-                    // Names of this thread's own: nobody replaces what lives.
+                    // Names of this thread's own: no other thread replaces live ones.
                     let life = (thread + 4 * (round % 8)).into();
                     assert!(all.enter(&life, ends));
                     assert!(all.has(&life));
@@ -208,14 +208,14 @@ fn small_threads_destroy_nothing_but_on_request<C: Changing>() {
     assert_eq!((all.len_live(), count.get()), (0, 0));
     all.purge();
     assert_eq!(all.counts(), (0, 0, 0));
-    // With more threads inside than are provided for, some may have to wait for the end of the collection.
+    // With more threads inside than slots, some may have to wait for the end of the collection.
     drop(all);
     assert_eq!(count.get(), 4 * rounds);
 }
 
-/// What is kept may purge by itself, and own the life of another: no deep recursion, and all goes.
+/// What is kept may purge by itself, and own the life of another: no deep recursion, and everything is dropped.
 fn a_destructor_may_purge<C: Changing>() {
-    // For `Arc` each purge looks at all.
+    // For `Arc` each purge visits all.
     let many = scaled(if C::NOTIFIES { 20_000 } else { 400 }, 60);
     let count = Count::default();
     let shared = Arc::new(C::default());
@@ -242,7 +242,7 @@ fn a_destructor_may_purge<C: Changing>() {
     assert_eq!((shared.counts(), count.get()), ((0, 0, 0), many));
 }
 
-/// A destructor that panics costs no other its destruction.
+/// A destructor that panics prevents no other drop.
 fn destructors_may_panic<C: Changing>() {
     let ways: [fn(&C); 3] = [C::purge, C::clear, |all| all.set_reclaim(OnUse)];
     for way in ways {
@@ -252,7 +252,7 @@ fn destructors_may_panic<C: Changing>() {
         let bomb: Ends = Arc::new(move |_| {
             counts.add();
             if burns.swap(false, SeqCst) {
-                explode();
+                quiet_panic();
             }
         });
         let (all, lives) = on_request::<C>(16, &bomb);
@@ -270,13 +270,13 @@ fn destructors_may_panic<C: Changing>() {
     }
 }
 
-/// Several panics at the end of the collection are one, and all is destroyed.
+/// Several panics at the end of the collection become one, and everything is dropped.
 fn all_destructors_may_panic_at_the_end<C: Changing>() {
     let count = Count::default();
     let counts = count.clone();
     let bomb: Ends = Arc::new(move |_| {
         counts.add();
-        explode();
+        quiet_panic();
     });
     let (all, lives) = on_request::<C>(16, &bomb);
     drop(lives);
@@ -287,15 +287,15 @@ fn all_destructors_may_panic_at_the_end<C: Changing>() {
     assert_eq!(count.get(), 16);
 }
 
-/// So many that those are swept that nobody tells of.
+/// So many that entries without notices are swept.
 fn lives_come_and_go<C: Collection>(all: &C) {
     (100..200).for_each(|number| _ = all.enter(&number.into(), &quietly()));
 }
 
-/// The value is dead for the map when its destructor runs, and its death is not announced yet: the key is
-/// kept that a new entry replaces there.
+/// The value is dead for the map when its destructor runs, and its death is not notified yet: the key that a new
+/// entry replaces there is kept.
 #[test]
-fn what_is_replaced_in_the_destructor_is_kept() {
+fn a_key_replaced_in_the_destructor_is_kept() {
     struct Dying(
         Arc<WeakValueMap<Name, Strong<Dying>>>,
         Mutex<Vec<Strong<Dying>>>,

@@ -1,4 +1,4 @@
-//! Destructors and closures that use the very collection that runs them, and those that panic.
+//! Destructors and closures that use the collection that runs them, and those that panic.
 
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,22 +9,22 @@ use std::thread;
 use weakly::concurrent::{WeakMap, WeakValueMap};
 use weakly::{Attribute, AttributeKey, Attributes};
 
-use crate::common::{explode, in_time, panics, scaled};
+use crate::common::{in_time, panics, quiet_panic, scaled};
 use crate::faces::*;
 use crate::{for_each_owning, for_each_pointer};
 
 for_each_owning!(
     destructors_may_use_the_collection,
-    deaths_inside_a_drain_are_worked_off,
+    deaths_inside_a_drain_are_drained,
     a_destructor_that_panics_leaves_the_collection_usable,
-    the_loop_of_retain_may_change_all,
+    the_closure_of_retain_may_change_everything,
 );
 
 for_each_pointer!(
-    what_is_shown_may_be_replaced_meanwhile,
-    who_is_asked_about_an_entry_must_not_set_it,
-    who_is_asked_about_an_entry_may_do_the_rest,
-    a_value_may_hold_the_map,
+    a_value_may_be_replaced_while_it_is_read,
+    a_closure_must_not_set_the_entry_it_is_called_for,
+    a_closure_may_do_anything_else,
+    a_value_may_own_the_map,
 );
 
 /// What a destructor does to its collection.
@@ -66,7 +66,8 @@ fn causes<C: Changing>() -> [Cause<C>; 5] {
     ]
 }
 
-/// D64: Whatever makes it run, and whatever it does: each is destroyed once, and what is left can be used.
+/// D64: Whatever makes it run, and whatever it does: each value is dropped once, and the collection stays
+/// usable.
 fn destructors_may_use_the_collection<C: Changing>() {
     for cause in causes::<C>() {
         for act in acts::<C>() {
@@ -96,9 +97,9 @@ fn destructors_may_use_the_collection<C: Changing>() {
     }
 }
 
-/// D66: A destructor kills the next, and buries it itself, deeper than drains may nest: who began works
-/// off what is left.
-fn deaths_inside_a_drain_are_worked_off<C: Changing>() {
+/// D66: Each destructor kills the next object, and reclaims it itself, deeper than drains may nest: the
+/// outermost drain finishes the rest.
+fn deaths_inside_a_drain_are_drained<C: Changing>() {
     let links = scaled(200, 30);
     let (count, deepest) = (Count::default(), Arc::new(AtomicUsize::new(0)));
     let all = Arc::new(C::default());
@@ -127,8 +128,8 @@ fn deaths_inside_a_drain_are_worked_off<C: Changing>() {
     }
 }
 
-/// D65: The panic comes out of what has caused the destruction; nothing is destroyed twice, and the
-/// collection counts right, and goes on.
+/// D65: The panic surfaces in the operation that has caused the drop; nothing is dropped twice, the collection's
+/// counts are right, and it stays usable.
 fn a_destructor_that_panics_leaves_the_collection_usable<C: Changing>() {
     for cause in causes::<C>() {
         for culprit in [0, 7, 19] {
@@ -139,7 +140,7 @@ fn a_destructor_that_panics_leaves_the_collection_usable<C: Changing>() {
                 Arc::new(move |number| {
                     ended[number].fetch_add(1, SeqCst);
                     if number == culprit {
-                        explode();
+                        quiet_panic();
                     }
                 })
             };
@@ -170,13 +171,13 @@ fn a_destructor_that_panics_leaves_the_collection_usable<C: Changing>() {
 }
 
 /// F93
-fn the_loop_of_retain_may_change_all<C: Changing>() {
+fn the_closure_of_retain_may_change_everything<C: Changing>() {
     let count = Count::default();
     let lives = Mutex::new(lives::<C::Kind>(30));
     let all = C::of(&*lives.lock().unwrap(), &count.ends());
     let late = Life::<C::Kind>::from(100);
     all.retain(|_| {
-        // Somebody dies, somebody is taken out, somebody comes in.
+        // One entry dies, one is removed, one is inserted.
         let gone = lives.lock().unwrap().pop();
         drop(gone);
         let taken = lives.lock().unwrap().pop();
@@ -191,8 +192,8 @@ fn the_loop_of_retain_may_change_all<C: Changing>() {
     assert_eq!(count.get(), 30 - left.len());
 }
 
-/// D63: The closure sees what it has been shown to the end, whatever it does to the entry.
-fn what_is_shown_may_be_replaced_meanwhile<P: Kind>() {
+/// D63: The closure can use the value to its end, whatever it does to the entry.
+fn a_value_may_be_replaced_while_it_is_read<P: Kind>() {
     let count = Count::default();
     let map = WeakMap::new();
     let key = Life::<P>::from(1);
@@ -207,7 +208,7 @@ fn what_is_shown_may_be_replaced_meanwhile<P: Kind>() {
         shown.number
     });
     assert_eq!((number, count.get()), (Some(1), 2));
-    // Even if the key dies of it.
+    // Even if the key dies with it.
     let last = Mutex::new(Some(Life::<P>::from(2)));
     let key = last.lock().unwrap().clone().unwrap();
     map.insert(&key, value(3));
@@ -221,8 +222,8 @@ fn what_is_shown_may_be_replaced_meanwhile<P: Kind>() {
     assert_eq!((number, count.get(), map.len()), (Some(3), 3, 0));
 }
 
-/// L157: He would be asked for ever. What he has set is there, and he may catch it.
-fn who_is_asked_about_an_entry_must_not_set_it<P: Kind>() {
+/// L157: It would be called forever. The value it has set is there, and the caller may catch the panic.
+fn a_closure_must_not_set_the_entry_it_is_called_for<P: Kind>() {
     in_time(|| {
         struct Depth;
         impl AttributeKey for Depth {
@@ -245,13 +246,13 @@ fn who_is_asked_about_an_entry_must_not_set_it<P: Kind>() {
         ];
         let mut turns = 0;
         let message = |f: &mut dyn FnMut()| {
-            let panic = catch_unwind(AssertUnwindSafe(f)).expect_err("it is told");
-            *panic.downcast::<&str>().expect("it is told in words")
+            let panic = catch_unwind(AssertUnwindSafe(f)).expect_err("it panics");
+            *panic.downcast::<&str>().expect("a message")
         };
         for again in again {
             for answer in [Some(1), None] {
                 map.insert(&key, 3);
-                let told = message(&mut || {
+                let message_text = message(&mut || {
                     map.compute(&key, |_| {
                         turns += 1;
                         again();
@@ -259,8 +260,8 @@ fn who_is_asked_about_an_entry_must_not_set_it<P: Kind>() {
                     });
                 });
                 assert!(
-                    told.contains("sets the entry that it is asked about"),
-                    "{told}"
+                    message_text.contains("sets the entry that it is asked about"),
+                    "{message_text}"
                 );
                 assert!(map.get(&key).is_some_and(|value| value >= 5));
             }
@@ -300,25 +301,26 @@ fn who_is_asked_about_an_entry_must_not_set_it<P: Kind>() {
     });
 }
 
-/// L157: Other entries, be they of equal hash, and to take this one out; and others may contend for it.
-fn who_is_asked_about_an_entry_may_do_the_rest<P: Kind>() {
+/// L157: It may set other entries, even of equal hash, and remove this one; and other threads may contend for
+/// it.
+fn a_closure_may_do_anything_else<P: Kind>() {
     #[derive(Clone, PartialEq, Eq)]
-    struct Poor(usize);
-    impl Hash for Poor {
+    struct Colliding(usize);
+    impl Hash for Colliding {
         fn hash<H: Hasher>(&self, _: &mut H) {}
     }
     in_time(|| {
         let lives = lives::<P>(4);
         let map = WeakValueMap::new();
         for turn in 0..3 {
-            let got = map.compute(Poor(0), |_| {
-                map.insert(Poor(1), &lives[1]);
-                map.compute(Poor(2), |_| Some(lives[2].clone()));
-                map.remove(&Poor(turn));
+            let got = map.compute(Colliding(0), |_| {
+                map.insert(Colliding(1), &lives[1]);
+                map.compute(Colliding(2), |_| Some(lives[2].clone()));
+                map.remove(&Colliding(turn));
                 Some(lives[0].clone())
             });
             assert!(got.is_some_and(|got| is_same::<P>(&got, &lives[0])));
-            assert!(map.get(&Poor(0)).is_some());
+            assert!(map.get(&Colliding(0)).is_some());
         }
         let (counts, key) = (WeakMap::new(), &lives[3]);
         let (threads, each) = (4, scaled(200, 5));
@@ -338,10 +340,10 @@ fn who_is_asked_about_an_entry_may_do_the_rest<P: Kind>() {
     });
 }
 
-/// D64, K147: What is destroyed last holds the map, and lets it go.
-fn a_value_may_hold_the_map<P: Kind>() {
-    struct Holder<P: Kind>(Mutex<Option<Arc<WeakMap<Life<P>, Holder<P>>>>>, Count);
-    impl<P: Kind> Drop for Holder<P> {
+/// D64, K147: The value that is dropped last owns the map, and drops it.
+fn a_value_may_own_the_map<P: Kind>() {
+    struct Owner<P: Kind>(Mutex<Option<Arc<WeakMap<Life<P>, Owner<P>>>>>, Count);
+    impl<P: Kind> Drop for Owner<P> {
         fn drop(&mut self) {
             self.1.add();
             drop(self.0.lock().unwrap().take());
@@ -349,10 +351,10 @@ fn a_value_may_hold_the_map<P: Kind>() {
     }
     let count = Count::default();
     let keys = lives::<P>(20);
-    let map = Arc::new(WeakMap::<_, Holder<P>>::new());
+    let map = Arc::new(WeakMap::<_, Owner<P>>::new());
     for key in &keys {
-        let holder = Holder(Mutex::new(Some(map.clone())), count.clone());
-        map.insert(key, holder);
+        let owner = Owner(Mutex::new(Some(map.clone())), count.clone());
+        map.insert(key, owner);
     }
     assert_eq!(Arc::strong_count(&map), 21);
     drop(keys);

@@ -1,4 +1,4 @@
-//! Collections as statics, and ties that get into no entry.
+//! Collections as statics, and watches whose values get into no entry.
 
 use std::cell::Cell;
 use std::hash::{BuildHasherDefault, DefaultHasher};
@@ -8,7 +8,7 @@ use std::thread;
 use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
 use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
 
-use crate::common::{explode, panics, scaled};
+use crate::common::{panics, quiet_panic, scaled};
 
 type Hasher = BuildHasherDefault<DefaultHasher>;
 
@@ -19,7 +19,7 @@ static VALUES: WeakValueMap<usize, Strong<usize>, Hasher> =
     WeakValueMap::with_hasher(Hasher::new());
 static NAMES: Interner<Strong<usize>, Hasher> = Interner::with_hasher(Hasher::new());
 static MEMO: Memo<Strong<usize>, usize> = Memo::new();
-static SAID: Attributes<Strong<usize>> = Attributes::new();
+static ATTRIBUTES: Attributes<Strong<usize>> = Attributes::new();
 
 struct Twice;
 
@@ -27,10 +27,10 @@ impl AttributeKey for Twice {
     type Value = usize;
 }
 
-/// L187: All are empty at first, may be asked and purged before anything is in them, are begun by several threads
-/// at once, and are empty again in the end.
+/// L187: All are empty at first, may be queried and purged before anything is in them, are first used by several
+/// threads at once, and are empty again in the end.
 #[test]
-fn begun_by_several_threads() {
+fn first_used_by_several_threads() {
     fn are_empty() -> bool {
         let lens = [
             MAP.len(),
@@ -39,7 +39,7 @@ fn begun_by_several_threads() {
             VALUES.len(),
             NAMES.len(),
             MEMO.len(),
-            SAID.len(),
+            ATTRIBUTES.len(),
         ];
         lens == [0; 7]
     }
@@ -50,7 +50,7 @@ fn begun_by_several_threads() {
         VALUES.purge();
         NAMES.purge();
         MEMO.purge();
-        SAID.purge();
+        ATTRIBUTES.purge();
     }
     let absent = Strong::new(0);
     assert!(are_empty());
@@ -61,7 +61,7 @@ fn begun_by_several_threads() {
     assert!(!SET.remove(&absent) && VALUES.get(&0).is_none() && NAMES.get(&0).is_none());
     MEMO.set_reclaim(Reclaim::OnRequest);
     MEMO.set_reclaim(Reclaim::OnUse);
-    SAID.clear();
+    ATTRIBUTES.clear();
     purge();
     thread::scope(|scope| {
         for thread in 0..scaled(4, 2) {
@@ -78,7 +78,7 @@ fn begun_by_several_threads() {
                     let value = VALUES.get_or_insert_with(number, |number| Strong::new(*number));
                     let name = NAMES.intern(number);
                     assert_eq!(MEMO.get_or_compute(&key, |_| 2 * number), 2 * number);
-                    assert!(SAID.set(&key, Twice, 2 * number));
+                    assert!(ATTRIBUTES.set(&key, Twice, 2 * number));
                     assert_eq!(
                         (MAP.get(&key), ARC_MAP.get(&arc)),
                         (Some(number), Some(number))
@@ -86,7 +86,7 @@ fn begun_by_several_threads() {
                     assert!(SET.contains(&key));
                     assert_eq!((*value, *name), (number, number));
                     assert_eq!(
-                        (MEMO.get(&key), SAID.get(&key, Twice)),
+                        (MEMO.get(&key), ATTRIBUTES.get(&key, Twice)),
                         (Some(2 * number), Some(2 * number))
                     );
                 }
@@ -102,16 +102,16 @@ fn begun_by_several_threads() {
     );
 }
 
-/// L158, Q2: A registration whose value gets into no entry, because something panics or another is faster, is
-/// ended: the object's death brings no notice that nobody owes.
+/// L158, Q2: A watch whose value gets into no entry, because something panics or another thread is faster, is
+/// deregistered: the object's death sends no notice for it.
 #[test]
-fn what_gets_into_no_entry_is_not_registered() {
+fn a_value_that_gets_into_no_entry_is_not_registered() {
     #[derive(Debug)]
     struct Value(bool);
     impl Clone for Value {
         fn clone(&self) -> Self {
             if self.0 {
-                explode();
+                quiet_panic();
             }
             Value(false)
         }
@@ -119,10 +119,10 @@ fn what_gets_into_no_entry_is_not_registered() {
     let map = WeakMap::new();
     let key = Strong::new(1);
     let other = Strong::new(2);
-    // The tie is made before the clone that is given out.
+    // The watch is made before the clone that is returned.
     assert!(panics(|| _ = map.get_or_insert_with(&key, || Value(true))));
     assert!(panics(|| _ = map.compute(&key, |_| Some(Value(true)))));
-    // Asked again, as the first time another sets it.
+    // Called again, since the first time another value is set.
     let asked = Cell::new(0);
     map.compute(&key, |_| {
         asked.set(asked.get() + 1);
@@ -136,7 +136,7 @@ fn what_gets_into_no_entry_is_not_registered() {
     let memo = Memo::<Strong<i32>, Value>::new();
     assert!(panics(|| _ = memo.get_or_compute(&key, |cx| {
         cx.depends_on(&other);
-        explode()
+        quiet_panic()
     })));
     let failed = memo.try_get_or_compute(&key, |cx| {
         cx.depends_on(&other);

@@ -1,4 +1,4 @@
-//! L. Deaths of what one thread has put in, which another drains.
+//! L. Deaths of objects that one thread has inserted and another drains.
 
 use std::sync::Arc;
 use std::thread;
@@ -8,8 +8,8 @@ use weakly::concurrent::WeakMap;
 
 type Map = WeakMap<Strong<usize>, Arc<()>>;
 
-/// What another thread has put into the map, each with a clone of a token.
-fn put_in_elsewhere(map: &Map, token: &Arc<()>, number: usize) -> Vec<Strong<usize>> {
+/// Objects that another thread has inserted into the map, each with a clone of a token.
+fn insert_elsewhere(map: &Map, token: &Arc<()>, number: usize) -> Vec<Strong<usize>> {
     let put_in = || {
         let objects: Vec<_> = (0..number).map(Strong::new).collect();
         for object in &objects {
@@ -20,23 +20,27 @@ fn put_in_elsewhere(map: &Map, token: &Arc<()>, number: usize) -> Vec<Strong<usi
     thread::scope(|scope| scope.spawn(put_in).join().unwrap())
 }
 
-/// L159: Who has nothing of its own to drain drains what others have put in, at its next operation.
+/// L159: A thread that has no notices of its own to drain drains those of others, at its next operation.
 #[test]
-fn small_a_thread_drains_what_another_has_put_in() {
+fn small_a_thread_drains_what_another_has_inserted() {
     let (map, token) = (Map::new(), Arc::new(()));
-    drop(put_in_elsewhere(&map, &token, 10));
+    drop(insert_elsewhere(&map, &token, 10));
     assert_eq!((map.len(), map.pending_dead()), (0, 10));
-    assert_eq!(Arc::strong_count(&token), 11, "nobody has changed the map");
+    assert_eq!(
+        Arc::strong_count(&token),
+        11,
+        "the map has not been changed"
+    );
     map.remove(&Strong::new(0));
     assert_eq!(Arc::strong_count(&token), 1);
     assert_eq!(map.pending_dead(), 0);
 }
 
-/// L159: Who always has something of its own drains that of each other all the same.
+/// L159: A thread that always has notices of its own still drains those of every other thread.
 #[test]
 fn small_a_thread_with_deaths_of_its_own_drains_those_of_others() {
     let (map, token) = (Map::new(), Arc::new(()));
-    let others: Vec<_> = (0..3).map(|_| put_in_elsewhere(&map, &token, 5)).collect();
+    let others: Vec<_> = (0..3).map(|_| insert_elsewhere(&map, &token, 5)).collect();
     drop(others);
     let own = Arc::new(());
     for number in 0..16 * 8 {
@@ -44,7 +48,7 @@ fn small_a_thread_with_deaths_of_its_own_drains_those_of_others() {
         map.insert(&object, own.clone());
     }
     assert_eq!(Arc::strong_count(&token), 1);
-    // One is still to be drained, or several, if its turn came to others.
+    // One notice is not yet drained, or several, if its turn went to others.
     assert!(Arc::strong_count(&own) <= 4);
     map.purge();
     assert_eq!((Arc::strong_count(&own), map.pending_dead()), (1, 0));

@@ -1,5 +1,5 @@
-//! How the dead of whom nobody tells are found: by a sweep that goes round, a few entries at a time, with
-//! each change, and with each 32nd read of a thread.
+//! How the dead without notices are found: by an incremental sweep, a few entries at a time, with each change,
+//! and with each 32nd read of a thread.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -21,18 +21,18 @@ for_each_collection!(
     misses_find_the_dead,
     small_readers_find_each_of_the_dead_once,
     the_dead_are_a_third_of_the_living_at_most,
-    nor_are_they_more_by_many_threads,
-    what_reads_find_is_kept_on_request,
+    nor_more_with_many_threads,
+    entries_found_by_reads_are_kept_on_request,
 );
 
 for_each_changing!(removals_find_the_dead);
 
 const MANY: usize = scaled(2_000, 60);
-/// Changes that make a round over so many, and reads.
+/// As many changes as a sweep over so many entries takes, and as many reads.
 const ROUND: usize = MANY / 4 + 2;
 const READS: usize = 32 * ROUND;
 
-/// One whose entries have died, but for one.
+/// A collection whose entries have all died, except one.
 fn dying<C: Collection>(ends: &Ends) -> (C, Life<C::Kind>) {
     let mut lives = lives::<C::Kind>(MANY);
     let all = C::of(&lives, ends);
@@ -41,20 +41,21 @@ fn dying<C: Collection>(ends: &Ends) -> (C, Life<C::Kind>) {
     (all, left)
 }
 
-/// 187: What is not told is found by a round of changes, though as many go as come, and one by one.
+/// 187: Entries without notices are found by a sweep of changes, even if as many are removed as are inserted,
+/// and one by one.
 fn removals_find_the_dead<C: Changing>() {
     let count = Count::default();
     let (all, left) = dying::<C>(&count.ends());
-    let stranger = Life::<C::Kind>::from(MANY);
+    let absent = Life::<C::Kind>::from(MANY);
     for _ in 0..ROUND {
-        assert!(!all.leave(&stranger));
+        assert!(!all.leave(&absent));
     }
     assert_eq!(all.counts(), (1, 1, 0));
     assert_eq!(count.get(), C::owned(MANY - 1));
     assert!(all.has(&left));
 }
 
-/// 187, C57: By fewer than there are.
+/// 187, C57: With fewer changes than there are entries.
 fn insertions_find_the_dead<C: Collection>() {
     let count = Count::default();
     let (all, left) = dying::<C>(&count.ends());
@@ -67,16 +68,16 @@ fn insertions_find_the_dead<C: Collection>() {
     assert!(all.has(&left));
 }
 
-/// One that is only read: reads destroy nothing that is told.
+/// A collection that is only read: reads drop no entry that is notified.
 fn reads_find_the_dead<C: Collection>(read: impl Fn(&C, &Life<C::Kind>)) {
     let count = Count::default();
     let (all, left) = dying::<C>(&count.ends());
     for _ in 0..READS {
         read(&all, &left);
     }
-    let announced = C::announced(MANY - 1);
-    assert_eq!(all.counts(), (1, 1, announced));
-    assert_eq!(count.get(), C::owned(MANY - 1 - announced));
+    let notified = C::notified(MANY - 1);
+    assert_eq!(all.counts(), (1, 1, notified));
+    assert_eq!(count.get(), C::owned(MANY - 1 - notified));
 }
 
 /// 187, D61
@@ -86,12 +87,12 @@ fn hits_find_the_dead<C: Collection>() {
 
 /// 187, D61
 fn misses_find_the_dead<C: Collection>() {
-    let stranger = Life::<C::Kind>::from(MANY);
-    reads_find_the_dead::<C>(|all, _| assert!(!all.has(&stranger)));
+    let absent = Life::<C::Kind>::from(MANY);
+    reads_find_the_dead::<C>(|all, _| assert!(!all.has(&absent)));
 }
 
-/// 187: Readers on several threads, each of which counts by itself: together they go round, and each of the dead is
-/// destroyed once, by one of them.
+/// 187: Readers on several threads, each with its own count: together they sweep the table, and each of the dead
+/// is dropped once, by one of them.
 fn small_readers_find_each_of_the_dead_once<C: Collection>() {
     const THREADS: usize = 3;
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -111,18 +112,18 @@ fn small_readers_find_each_of_the_dead_once<C: Collection>() {
             });
         }
     });
-    let announced = C::announced(MANY - 1);
-    assert_eq!(all.counts(), (1, 1, announced));
+    let notified = C::notified(MANY - 1);
+    assert_eq!(all.counts(), (1, 1, notified));
     let seen = seen.lock().unwrap();
     let numbers: HashSet<_> = seen.iter().map(|(number, _)| *number).collect();
     assert_eq!(
         (numbers.len(), seen.len()),
-        (seen.len(), C::owned(MANY - 1 - announced))
+        (seen.len(), C::owned(MANY - 1 - notified))
     );
     assert!(seen.iter().all(|(_, id)| *id != thread::current().id()));
 }
 
-/// 187, C57: When one goes for each that comes, there are a third as many dead as living, at most.
+/// 187, C57: When one entry dies for each that is inserted, at most a third as many are dead as alive.
 fn the_dead_are_a_third_of_the_living_at_most<C: Collection>() {
     for living in [1, 30, scaled(1_000, 40)] {
         let all = C::default();
@@ -142,7 +143,7 @@ fn the_dead_are_a_third_of_the_living_at_most<C: Collection>() {
 }
 
 /// 187, L159: On several threads each does its share.
-fn nor_are_they_more_by_many_threads<C: Collection>() {
+fn nor_more_with_many_threads<C: Collection>() {
     const THREADS: usize = 4;
     let all = C::default();
     let living = scaled(250, 20);
@@ -159,7 +160,7 @@ fn nor_are_they_more_by_many_threads<C: Collection>() {
                     all.enter(&life, &quietly());
                     lives.push_back(life);
                     if n % 8 == 0 && !C::NOTIFIES {
-                        // (Of what changes while it is counted, too much may be seen, though hardly each time.)
+                        // (A count during changes may be too high, though hardly each time.)
                         let len = (0..10).map(|_| all.len()).min().unwrap_or(0);
                         let most = THREADS * (living + living / 3 + 8);
                         assert!(len <= most, "{len} of {most}");
@@ -172,8 +173,8 @@ fn nor_are_they_more_by_many_threads<C: Collection>() {
     assert_eq!(all.counts(), (0, 0, 0));
 }
 
-/// 187, 185: On request nothing is destroyed by who reads, but kept.
-fn what_reads_find_is_kept_on_request<C: Collection>() {
+/// 187, 185: On request a read drops nothing, and keeps what it finds.
+fn entries_found_by_reads_are_kept_on_request<C: Collection>() {
     let count = Count::default();
     let (all, left) = dying::<C>(&count.ends());
     all.set_reclaim(Reclaim::OnRequest);
@@ -188,11 +189,11 @@ fn what_reads_find_is_kept_on_request<C: Collection>() {
 }
 
 thread_local! {
-    /// Which objects this thread has asked whether they are dead.
+    /// The objects that this thread has asked whether they are dead.
     static ASKED: RefCell<HashSet<*const Key>> = RefCell::default();
 }
 
-/// How many objects were asked by what this does.
+/// How many objects are asked during `act`.
 fn asked(act: impl FnOnce()) -> usize {
     ASKED.take();
     act();
@@ -212,7 +213,7 @@ impl Hash for Key {
     }
 }
 
-/// Does not spread what it is given.
+/// Passes its input on as the hash.
 #[derive(Default)]
 struct Plain(u64);
 
@@ -228,7 +229,7 @@ impl Hasher for Plain {
     }
 }
 
-/// A pointer to one.
+/// A pointer to a key.
 type Lease = lease::Lease<Key>;
 
 impl Asked for Key {
@@ -237,13 +238,13 @@ impl Asked for Key {
     }
 }
 
-/// The most entries that a sweep looks at in one operation.
+/// The most entries that a sweep visits in one operation.
 const MOST: usize = 24;
 
-/// 187: No operation looks at more entries than the documentation says (and at its own), whatever comes before
-/// it: so nobody pays for all.
+/// 187: No operation visits more entries than documented (and its own), whatever comes before it: so no
+/// operation pays for all.
 #[test]
-fn nobody_looks_at_all() {
+fn no_operation_visits_all() {
     let many = scaled(10_000, 100);
     let lease = |number| {
         Lease::from(Key {
@@ -291,7 +292,7 @@ impl Key {
 
 /// 187, 178: Also where thousands have the same hash, and the operation another.
 #[test]
-fn nobody_looks_at_all_of_equal_hash() {
+fn no_operation_visits_all_of_equal_hash() {
     type Values = WeakValueMap<Key, Lease, BuildHasherDefault<Plain>>;
     type Names = Interner<Lease, BuildHasherDefault<Plain>>;
     let many = scaled(600, 60);
@@ -304,7 +305,7 @@ fn nobody_looks_at_all_of_equal_hash() {
     }
     drop(leases);
     let other = Lease::from(Key { hash: 3, number: 0 });
-    // They may have filled as many arrays as if they had hashes of their own.
+    // They may have filled as many arrays as with distinct hashes.
     for _ in 0..many {
         let now = asked(|| _ = values.insert((*other).clone(), &other));
         assert!(now <= MOST + 1, "{now}");
@@ -314,14 +315,14 @@ fn nobody_looks_at_all_of_equal_hash() {
             let number = 1;
             names.intern(Lease::from(Key { hash: 3, number }));
         });
-        // It looks for it first, which is a read.
+        // It starts with a lookup, which is a read.
         assert!(now <= 2 * MOST + 2, "{now}");
     }
     assert_eq!(values.len(), 1);
     assert!(names.len() <= 2, "{}", names.len());
 }
 
-/// A value whose destructor does something.
+/// A value whose destructor runs a closure.
 struct End(Box<dyn FnMut() + Send + Sync>);
 
 impl Drop for End {
@@ -330,8 +331,8 @@ impl Drop for End {
     }
 }
 
-/// 187, C53, D65: A destructor that a read runs reads in its turn, so often that it finds others of the dead, and
-/// changes the map: that ends, on a small stack, and nobody is left.
+/// 187, C53, D65: A destructor that a read runs reads in its turn, so often that it finds others of the dead,
+/// and changes the map: this terminates, on a small stack, and no dead entry is left.
 #[test]
 fn a_destructor_that_a_read_runs_reads() {
     const DEAD: usize = scaled(5_000, 40);
@@ -346,7 +347,7 @@ fn a_destructor_that_a_read_runs_reads() {
                 for _ in 0..64 {
                     assert!(map.contains_key(&left));
                 }
-                map.remove_if(&Arc::new(0), |_| unreachable!("it is a stranger"));
+                map.remove_if(&Arc::new(0), |_| unreachable!("it is absent"));
             }))
         };
         map.insert(&left, End(Box::new(|| ())));
@@ -361,7 +362,7 @@ fn a_destructor_that_a_read_runs_reads() {
     on_a_stack_of(512 << 10, test);
 }
 
-/// C53: Destructors that purge, each of which ends the key of the next.
+/// C53: Destructors that purge, each of which kills the key of the next.
 #[test]
 fn destructors_that_purge_nest_no_deeper_than_others() {
     const LINKS: usize = scaled(2_000, 40);
@@ -389,10 +390,10 @@ fn destructors_that_purge_nest_no_deeper_than_others() {
     on_a_stack_of(512 << 10, test);
 }
 
-/// C47: Inside the destructor of an `Arc`'s payload its entry is one of the dead; as long as nothing else is looked
-/// for, it is found as often as it is asked for, and can be taken away in the end.
+/// C47: Inside the destructor of an `Arc`'s payload its entry counts as dead; as long as nothing else is looked
+/// up, it is found as often as it is asked for, and can be removed at the end.
 #[test]
-fn the_last_words_of_an_arc_may_be_long() {
+fn the_destructor_of_an_arc_may_take_long() {
     struct Node(Arc<Mutex<Vec<usize>>>);
     static NOTES: LazyLock<WeakMap<Arc<Node>, usize>> = LazyLock::new(WeakMap::new);
     impl Drop for Node {
@@ -400,22 +401,22 @@ fn the_last_words_of_an_arc_may_be_long() {
             let own = Addr::of(&*self);
             let found = (0..200).filter_map(|_| NOTES.get(&own)).count();
             let stays = (0..20).filter(|_| !NOTES.remove_if(&own, |_| false));
-            let said = [found, stays.count()];
-            self.0.lock().unwrap().extend(said);
+            let results = [found, stays.count()];
+            self.0.lock().unwrap().extend(results);
             self.0.lock().unwrap().extend(NOTES.remove(&own));
             assert!(!NOTES.contains_key(&own));
         }
     }
-    let said = Arc::default();
-    let node = Arc::new(Node(Arc::clone(&said)));
+    let results = Arc::default();
+    let node = Arc::new(Node(Arc::clone(&results)));
     NOTES.insert(&node, 7);
     drop(node);
-    assert_eq!(*said.lock().unwrap(), [200, 20, 7]);
+    assert_eq!(*results.lock().unwrap(), [200, 20, 7]);
 }
 
-/// 187: Where all is told of, reads and changes ask nobody.
+/// 187: Where all deaths are notified, reads and changes ask no pointer.
 #[test]
-fn nobody_asks_who_tells() {
+fn pointers_that_notify_are_not_asked() {
     let map = WeakMap::<Strong<usize>, Count>::new();
     let keys: Vec<_> = (0..MANY).map(Strong::new).collect();
     keys.iter()

@@ -1,4 +1,4 @@
-//! Shared collections in the destructors of thread-locals, which run when a thread is at its very end.
+//! Shared collections in the destructors of thread-locals, which run at the end of a thread.
 
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
@@ -28,8 +28,8 @@ thread_local! {
     static LAST: RefCell<AtTheEnd> = const { RefCell::new(AtTheEnd(None)) };
 }
 
-/// Runs on a thread of its own: first `before`, and `last` when all thread-locals but this one have been
-/// destroyed, among them those that `before` has made use of.
+/// Runs on a new thread: first `before`, and `last` when all other thread-locals have been destroyed, among them
+/// those that `before` has used.
 fn at_the_end<R: Send + 'static>(
     before: impl FnOnce() + Send + 'static,
     last: impl FnOnce() -> R + Send + 'static,
@@ -38,11 +38,13 @@ fn at_the_end<R: Send + 'static>(
     let thread = thread::spawn(move || {
         // Destroyed in the reverse order of their first use.
         LAST.with_borrow_mut(|own| {
-            own.0 = Some(Box::new(move || sender.send(last()).expect("they wait")));
+            own.0 = Some(Box::new(move || {
+                sender.send(last()).expect("the receiver waits")
+            }));
         });
         before();
     });
-    thread.join().expect("it ends well");
+    thread.join().expect("no panic");
     receiver.recv().expect("it was run")
 }
 
@@ -64,7 +66,7 @@ fn small_a_map_in_the_destructor_of_a_thread_local() {
                 map.insert(&key, "late".into());
                 let other = Strong::new(2);
                 let made = map.get_or_insert_with(&other, || {
-                    map.with(&key, String::clone).expect("it is there")
+                    map.with(&key, String::clone).expect("it is present")
                 });
                 drop(other);
                 map.purge();
@@ -103,9 +105,9 @@ fn small_a_memo_in_the_destructor_of_a_thread_local() {
     assert_eq!(made, 23);
 }
 
-/// All shared types in their last use on a thread, whose own thread-locals have gone; each in a static.
+/// All shared types, used last on a thread whose thread-locals are gone; each in a static.
 #[test]
-fn small_all_of_them_at_the_end() {
+fn small_all_shared_types_at_the_end() {
     struct Depth;
     impl AttributeKey for Depth {
         type Value = usize;
@@ -119,7 +121,7 @@ fn small_all_of_them_at_the_end() {
     static NOTE: Attribute<Strong<usize>, String> = Attribute::new();
     static NOTES: Lazy<Attributes<Strong<usize>>> = Lazy::new(Attributes::new);
     static MEMO: Lazy<Memo<(Strong<usize>, Arc<usize>), usize>> = Lazy::new(Memo::new);
-    /// Uses all that each has.
+    /// Uses every operation of each.
     fn use_all() {
         let (key, arc) = (Strong::new(1), Arc::new(2));
         let text = || String::from("text");
@@ -177,7 +179,7 @@ fn small_all_of_them_at_the_end() {
     assert_eq!(at_the_end(|| (), late), 0);
 }
 
-/// Makes use of all thread-locals that the shared types have, so that they have gone at the end.
+/// Uses all thread-locals of the shared types, so that they are gone at the end.
 fn early() {
     let map = WeakMap::<Strong<usize>, usize>::new();
     let key = Strong::new(1);
@@ -192,27 +194,28 @@ fn early() {
     assert_eq!(map.remove(&key), Some(3));
 }
 
-/// 174: What needs itself is told so at the end of a thread too, and does not wait for itself for ever.
+/// 174: A computation that needs itself is an error at the end of a thread too, and does not wait for itself
+/// forever.
 #[test]
 fn small_a_cycle_at_the_end() {
-    let told = in_time(|| {
+    let panicked = in_time(|| {
         at_the_end(early, || {
             let memo = Memo::<Strong<usize>, usize>::new();
             let inputs = [1, 2].map(Strong::new);
-            let told = panics(|| {
+            let panicked = panics(|| {
                 memo.get_or_compute(&inputs[0], |_| {
                     memo.get_or_compute(&inputs[1], |_| {
                         memo.get_or_compute(&inputs[0], |_| unreachable!("it is being made"))
                     })
                 });
             });
-            (told, memo.get_or_compute(&inputs[0], |_| 7), memo.len())
+            (panicked, memo.get_or_compute(&inputs[0], |_| 7), memo.len())
         })
     });
-    assert_eq!(told, (true, 7, 1));
+    assert_eq!(panicked, (true, 7, 1));
 }
 
-/// 174: Nor does one of which the other half is made by another thread.
+/// 174: So is a cycle of which the other half is computed by another thread.
 #[test]
 fn small_a_cycle_with_a_thread_at_its_end() {
     let made = in_time(|| {
@@ -234,23 +237,26 @@ fn small_a_cycle_with_a_thread_at_its_end() {
                 })
             })
         };
-        let told = panics(|| {
+        let panicked = panics(|| {
             memo.get_or_compute(&mine, |_| {
                 has_begun.recv().unwrap();
                 asks.send(()).unwrap();
                 memo.get_or_compute(&theirs, |_| 2)
             });
         });
-        let they_told = other.join().unwrap();
-        (told || they_told, memo.get_or_compute(&mine, |_| 3) > 0)
+        let they_panicked = other.join().unwrap();
+        (
+            panicked || they_panicked,
+            memo.get_or_compute(&mine, |_| 3) > 0,
+        )
     });
     assert_eq!(made, (true, true));
 }
 
-/// A closure that changes the very entry it is asked about is found out.
+/// A closure that changes the entry it is called for is detected.
 #[test]
-fn small_a_closure_that_asks_for_ever_at_the_end() {
-    let told = in_time(|| {
+fn small_a_closure_that_retries_forever_at_the_end() {
+    let panicked = in_time(|| {
         at_the_end(early, || {
             let map = WeakMap::<Strong<usize>, usize>::new();
             let key = Strong::new(1);
@@ -263,14 +269,14 @@ fn small_a_closure_that_asks_for_ever_at_the_end() {
             })
         })
     });
-    assert!(told);
+    assert!(panicked);
 }
 
-/// A key, all of one hash, of which a comparison lets another thread remove one.
+/// A key; all have the same hash. A comparison lets another thread remove one.
 #[derive(Clone)]
-struct Touchy(
+struct Compared(
     usize,
-    #[allow(dead_code)] // for its end
+    #[allow(dead_code)] // for its drop
     Option<Arc<End>>,
 );
 
@@ -282,56 +288,57 @@ impl Drop for End {
     }
 }
 
-static TOUCHY: LazyLock<WeakValueMap<Touchy, Strong<usize>>> = LazyLock::new(WeakValueMap::new);
+static COMPARED: LazyLock<WeakValueMap<Compared, Strong<usize>>> = LazyLock::new(WeakValueMap::new);
 /// How many comparisons are left before that.
-static PATIENCE: AtomicUsize = AtomicUsize::new(usize::MAX);
+static COMPARISONS_LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-impl PartialEq for Touchy {
+impl PartialEq for Compared {
     fn eq(&self, other: &Self) -> bool {
-        if PATIENCE.fetch_sub(1, Relaxed) == 0 {
-            let remove = || drop(TOUCHY.remove(&Touchy(9, None)));
+        if COMPARISONS_LEFT.fetch_sub(1, Relaxed) == 0 {
+            let remove = || drop(COMPARED.remove(&Compared(9, None)));
             thread::spawn(remove).join().unwrap();
         }
         self.0 == other.0
     }
 }
 
-impl Eq for Touchy {}
+impl Eq for Compared {}
 
-impl Hash for Touchy {
+impl Hash for Compared {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// 186: A destructor that runs when something is about to be made may ask for that: it is no cycle.
+/// 186: A destructor that runs when a value is about to be computed may ask for that value: it is no cycle.
 #[test]
-fn small_what_stands_by_at_the_end() {
+fn small_a_waiting_destructor_at_the_end() {
     let results = in_time(|| {
         (0..scaled(16, 8))
             .map(|patience| {
-                let told = Arc::new(AtomicUsize::new(0));
+                let panicked = Arc::new(AtomicUsize::new(0));
                 let value = Strong::new(1);
                 let end = {
-                    let told = told.clone();
+                    let panicked = panicked.clone();
                     move || {
-                        let asks =
-                            || drop(TOUCHY.get_or_insert_with(Touchy(5, None), |_| Strong::new(7)));
-                        told.fetch_add(usize::from(panics(asks)), Relaxed);
+                        let asks = || {
+                            drop(COMPARED.get_or_insert_with(Compared(5, None), |_| Strong::new(7)))
+                        };
+                        panicked.fetch_add(usize::from(panics(asks)), Relaxed);
                     }
                 };
                 for number in [0, 1, 2] {
-                    TOUCHY.insert(Touchy(number, None), &value);
+                    COMPARED.insert(Compared(number, None), &value);
                 }
-                TOUCHY.insert(Touchy(9, Some(Arc::new(End(Box::new(end))))), &value);
+                COMPARED.insert(Compared(9, Some(Arc::new(End(Box::new(end))))), &value);
                 at_the_end(early, move || {
-                    PATIENCE.store(patience, Relaxed);
-                    let made = TOUCHY.get_or_insert_with(Touchy(5, None), |_| Strong::new(5));
-                    PATIENCE.store(usize::MAX, Relaxed);
+                    COMPARISONS_LEFT.store(patience, Relaxed);
+                    let made = COMPARED.get_or_insert_with(Compared(5, None), |_| Strong::new(5));
+                    COMPARISONS_LEFT.store(usize::MAX, Relaxed);
                     assert_eq!(*made, 5);
                 });
-                TOUCHY.clear();
-                told.load(Relaxed)
+                COMPARED.clear();
+                panicked.load(Relaxed)
             })
             .sum::<usize>()
     });
-    assert_eq!(results, 0, "told of a cycle");
+    assert_eq!(results, 0, "an error about a cycle");
 }

@@ -1,4 +1,4 @@
-//! L. Many threads, the same collection.
+//! L. Many threads, one collection.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
@@ -13,13 +13,13 @@ use crate::faces::*;
 use crate::{for_each_changing, for_each_collection, for_each_pointer};
 
 for_each_collection!(
-    small_a_key_may_die_where_nobody_knows_the_collection,
+    small_a_key_may_die_on_a_thread_without_the_collection,
     objects_die_elsewhere_while_many_come,
-    small_the_collection_goes_while_its_objects_die,
+    small_a_collection_is_dropped_while_its_objects_die,
     objects_may_die_while_their_thread_exits,
-    a_collection_may_be_seen_last_by_a_thread_that_exits,
+    a_collection_may_be_used_last_by_an_exiting_thread,
     threads_come_and_go,
-    iteration_against_deaths_and_newcomers,
+    iteration_against_deaths_and_insertions,
     collections_do_not_wait_for_each_other,
 );
 
@@ -35,7 +35,7 @@ for_each_pointer!(
 
 const MANY: usize = scaled(2_000, 12);
 
-/// L157: Different entries are nobody else's business.
+/// L157: Each thread changes entries of its own.
 fn threads_change_entries_of_their_own<C: Changing>() {
     let count = Count::default();
     let all = C::default();
@@ -62,8 +62,8 @@ fn threads_change_entries_of_their_own<C: Changing>() {
     assert_eq!(count.get(), C::owned(4 * MANY));
 }
 
-/// L157: Of those who take out the same, one has it; what was put in more often than it was taken out is
-/// there.
+/// L157: Of the threads that remove the same entry, one gets it; an entry that was inserted more often than it
+/// was removed is there.
 fn small_threads_change_the_same_entries<C: Changing>() {
     let (threads, turns) = (scaled(4, 2), scaled(2_000, 8));
     let count = Count::default();
@@ -88,15 +88,15 @@ fn small_threads_change_the_same_entries<C: Changing>() {
             });
         }
     });
-    // Each has taken out after it has put in.
+    // Each has removed after it has inserted.
     assert_eq!(all.counts(), (0, 0, 0));
     assert_eq!(entered.load(Relaxed), left.load(Relaxed));
-    // Whoever was inside has left. (Sets may not have taken what was there.)
+    // No thread is inside any more. (A set may have kept an element that was there.)
     assert_eq!(count.get(), C::owned(threads * turns));
 }
 
-/// L160: The death is told, and what the entry owns is destroyed where the collection is used.
-fn small_a_key_may_die_where_nobody_knows_the_collection<C: Collection>() {
+/// L160: The death is notified, and what the entry owns is dropped where the collection is used.
+fn small_a_key_may_die_on_a_thread_without_the_collection<C: Collection>() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let ends: Ends = {
         let seen = seen.clone();
@@ -106,13 +106,14 @@ fn small_a_key_may_die_where_nobody_knows_the_collection<C: Collection>() {
     let all = C::of(&lives, &ends);
     thread::spawn(move || drop(lives)).join().unwrap();
     assert!(seen.lock().unwrap().is_empty());
-    assert_eq!(all.counts(), (4 - C::announced(4), 0, C::announced(4)));
+    assert_eq!(all.counts(), (4 - C::notified(4), 0, C::notified(4)));
     all.purge();
     let here = thread::current().id();
     assert_eq!(*seen.lock().unwrap(), vec![here; C::owned(4)]);
 }
 
-/// L159, C57: What comes goes, on other threads; room does not grow, and all is destroyed once.
+/// L159, C57: Objects die on other threads while more are inserted; the capacity does not grow, and everything
+/// is dropped once.
 fn objects_die_elsewhere_while_many_come<C: Collection>() {
     let count = Count::default();
     let all = C::default();
@@ -127,7 +128,7 @@ fn objects_die_elsewhere_while_many_come<C: Collection>() {
                 all.enter(life, &count.ends());
             }
             assert!(lives.iter().all(|life| all.has(life)));
-            // Seven rounds may be alive, and dead as many as that, not yet worked off or swept.
+            // Seven rounds may be alive, and as many dead, not yet drained or swept.
             assert!(all.len() <= 7 * each * 4, "{}", all.len());
             send.send(lives).unwrap();
         }
@@ -137,7 +138,7 @@ fn objects_die_elsewhere_while_many_come<C: Collection>() {
     assert_eq!(count.get(), C::owned(rounds * each));
 }
 
-/// L161: A lookup finds what belongs to the key, or nothing once that is dead.
+/// L161: A lookup finds the value of its key, or nothing once the key is dead.
 fn small_a_lookup_against_a_death_finds_its_value_or_none<P: Kind>() {
     for n in 0..scaled(400, 3) {
         let map = WeakMap::<Life<P>, usize>::new();
@@ -158,8 +159,8 @@ fn small_a_lookup_against_a_death_finds_its_value_or_none<P: Kind>() {
     }
 }
 
-/// L162: An iterator shows what lives throughout, and nobody twice.
-fn iteration_against_deaths_and_newcomers<C: Collection>() {
+/// L162: An iterator shows every entry that lives throughout, and none twice.
+fn iteration_against_deaths_and_insertions<C: Collection>() {
     let all = C::default();
     let steady = lives::<C::Kind>(scaled(50, 4));
     for life in &steady {
@@ -194,9 +195,9 @@ fn iteration_against_deaths_and_newcomers<C: Collection>() {
     assert_eq!(all.counts(), (steady.len(), steady.len(), 0));
 }
 
-/// L163: The end of a collection against the deaths of its objects, on two threads, and what it owns is
-/// destroyed once.
-fn small_the_collection_goes_while_its_objects_die<C: Collection>() {
+/// L163: The end of a collection races with the deaths of its objects, on two threads; what it owns is dropped
+/// once.
+fn small_a_collection_is_dropped_while_its_objects_die<C: Collection>() {
     for _ in 0..scaled(100, 2) {
         let count = Count::default();
         let mut some = lives::<C::Kind>(8);
@@ -219,28 +220,28 @@ fn small_the_collection_goes_while_its_objects_die<C: Collection>() {
 }
 
 thread_local! {
-    static HELD: RefCell<Option<Box<dyn std::any::Any>>> = const { RefCell::new(None) };
+    static KEPT: RefCell<Option<Box<dyn std::any::Any>>> = const { RefCell::new(None) };
 }
 
-/// D73, L165: A handle in a thread-local variable, which goes when its thread does.
+/// D73, L165: A handle in a thread-local, which is dropped at the end of its thread.
 fn objects_may_die_while_their_thread_exits<C: Collection>() {
     let count = Count::default();
     let lives = lives::<C::Kind>(20);
     let all = C::of(&lives, &count.ends());
-    thread::spawn(move || HELD.set(Some(Box::new(lives))))
+    thread::spawn(move || KEPT.set(Some(Box::new(lives))))
         .join()
         .unwrap();
-    assert_eq!((all.len_live(), all.pending_dead()), (0, C::announced(20)));
+    assert_eq!((all.len_live(), all.pending_dead()), (0, C::notified(20)));
     all.purge();
     assert_eq!((all.counts(), count.get()), ((0, 0, 0), C::owned(20)));
 }
 
 /// Uses a collection when it is dropped.
-struct Farewell<C: Collection>(Arc<C>, Vec<Life<C::Kind>>, Count);
+struct UsesOnDrop<C: Collection>(Arc<C>, Vec<Life<C::Kind>>, Count);
 
-impl<C: Collection> Drop for Farewell<C> {
+impl<C: Collection> Drop for UsesOnDrop<C> {
     fn drop(&mut self) {
-        let Farewell(all, lives, count) = self;
+        let UsesOnDrop(all, lives, count) = self;
         for life in lives.drain(..) {
             all.enter(&life, &count.ends());
             assert!(all.has(&life));
@@ -250,19 +251,19 @@ impl<C: Collection> Drop for Farewell<C> {
     }
 }
 
-/// L165: A thread uses a collection when its thread-local variables go; whichever of ours are gone by then.
-fn a_collection_may_be_seen_last_by_a_thread_that_exits<C: Collection>() {
+/// L165: A thread uses a collection while its thread-locals are destroyed; whichever of ours are gone by then.
+fn a_collection_may_be_used_last_by_an_exiting_thread<C: Collection>() {
     for used_before in [false, true] {
         let count = Count::default();
         let all = Arc::new(C::default());
-        let farewell = Farewell(all.clone(), lives::<C::Kind>(20), count.clone());
+        let uses_on_drop = UsesOnDrop(all.clone(), lives::<C::Kind>(20), count.clone());
         thread::spawn(move || {
-            // Before or after what the collection itself keeps for a thread.
+            // Before or after the collection's own thread-locals.
             if used_before {
-                farewell.0.enter(&farewell.1[0], &quietly());
-                farewell.0.purge();
+                uses_on_drop.0.enter(&uses_on_drop.1[0], &quietly());
+                uses_on_drop.0.purge();
             }
-            HELD.set(Some(Box::new(farewell)));
+            KEPT.set(Some(Box::new(uses_on_drop)));
         })
         .join()
         .unwrap();
@@ -271,7 +272,7 @@ fn a_collection_may_be_seen_last_by_a_thread_that_exits<C: Collection>() {
     }
 }
 
-/// L165: What threads leave behind that are gone, others find.
+/// L165: Other threads find what a thread that has ended leaves behind.
 fn threads_come_and_go<C: Collection>() {
     let count = Count::default();
     let all = C::default();
@@ -296,7 +297,7 @@ fn threads_come_and_go<C: Collection>() {
     assert_eq!(count.get(), C::owned(lives.len()));
 }
 
-/// D71, L159: Two drain while a third kills: what is owned of each goes once.
+/// D71, L159: Two threads drain while a third kills: what each entry owns is dropped once.
 fn small_two_drain_what_a_third_lets_die<P: Kind>() {
     let count = Count::default();
     let map = WeakMap::<Life<P>, Owned>::new();
@@ -322,7 +323,7 @@ fn small_two_drain_what_a_third_lets_die<P: Kind>() {
     assert_eq!((map.len(), map.pending_dead(), count.get()), (0, 0, MANY));
 }
 
-/// L164: Somebody who stays inside one holds up nobody in another, nor what is owned there.
+/// L164: A thread that stays inside one collection delays no thread in another, nor the drops there.
 fn collections_do_not_wait_for_each_other<C: Collection>() {
     let count = Count::default();
     let (one, other) = (WeakMap::new(), C::default());

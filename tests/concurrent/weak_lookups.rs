@@ -1,5 +1,5 @@
-//! Lookups by what does not hold its object: another object, which came to its address meanwhile, and its
-//! entry, are never taken for it.
+//! Lookups by keys that do not keep the object alive: they never find another object that came to its address
+//! meanwhile, nor that object's entry.
 
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex};
@@ -9,14 +9,15 @@ use weakly::{Attribute, AttributeKey, Attributes, Identify, Strong, Weak};
 
 use crate::common::scaled;
 
-/// Its payload is apart, so that its address is free at its death, whoever holds on weakly.
+/// Its payload has an allocation of its own, so that its address is free at its death, whatever weak handles
+/// remain.
 type Large = [usize; 64];
 type Object = Strong<Large>;
 
 /// The last pointer to an object.
 type Last = Mutex<Option<Object>>;
 
-/// Drops the last pointer to an object, and makes another at its address, if that can be had.
+/// Drops the last pointer to an object, and makes another at its address, if possible.
 fn replace(last: &Last) -> Option<Object> {
     let old = last.lock().unwrap().take()?;
     let address = Strong::as_ptr(&old);
@@ -38,7 +39,7 @@ impl AttributeKey for Note {
     type Value = u32;
 }
 
-/// Everything that is looked up by identity.
+/// Everything that looks up by identity.
 struct All {
     map: WeakMap<Object, u32>,
     set: WeakSet<Object>,
@@ -79,7 +80,7 @@ impl All {
     }
 }
 
-/// A question by a weak key; whether it found something.
+/// A lookup by a weak key; returns whether it found something.
 type Ask<Q> = fn(&All, &Q) -> bool;
 
 fn questions<Q: Identify<Object>>() -> [Ask<Q>; 20] {
@@ -107,7 +108,7 @@ fn questions<Q: Identify<Object>>() -> [Ask<Q>; 20] {
     ]
 }
 
-/// Does something when it is asked for its address the `n`th time, afterwards.
+/// Runs an action after it was asked for its address for the `n`th time.
 struct Late {
     weak: Weak<Large>,
     left: AtomicUsize,
@@ -124,8 +125,8 @@ impl Identify<Object> for Late {
     }
 }
 
-/// B29: The object dies, and another comes to its address and gets an entry, while it is looked for: as if
-/// another thread did that, at the very moment after the address was read.
+/// B29: The object dies, and another comes to its address and gets an entry, during the lookup: as if another
+/// thread did that, right after the address was read.
 #[test]
 fn another_object_comes_during_a_lookup() {
     let mut same_address = 0;

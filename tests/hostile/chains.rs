@@ -15,34 +15,34 @@ fn on_a_small_stack(f: fn()) {
     on_a_stack_of(512 << 10, f);
 }
 
-/// Somebody who is named by a number.
-struct Somebody {
+/// An object identified by a number.
+struct Linked {
     number: usize,
     _witness: Witness,
 }
 
-impl PartialEq for Somebody {
+impl PartialEq for Linked {
     fn eq(&self, other: &Self) -> bool {
         self.number == other.number
     }
 }
 
-impl Eq for Somebody {}
+impl Eq for Linked {}
 
-impl Hash for Somebody {
+impl Hash for Linked {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.number.hash(state);
     }
 }
 
-type Link<P> = <P as Kind>::Strong<Somebody>;
+type Link<P> = <P as Kind>::Strong<Linked>;
 
-/// A collection whose entry for one owns the next.
+/// A collection in which the entry of one object owns the next.
 trait Chain<P: Kind>: Default {
     const LINKS: usize;
     fn link(&mut self, from: &Link<P>, to: Option<Link<P>>);
-    /// Something that finds nobody, and buries some of the dead.
-    fn look_for(&mut self, stranger: &Link<P>);
+    /// A lookup that finds nothing, and reclaims some of the dead.
+    fn look_up(&mut self, absent: &Link<P>);
     /// `(len, len_live, pending_dead)`
     fn counts(&self) -> (usize, usize, usize);
     fn purge(&mut self);
@@ -54,7 +54,7 @@ trait Chain<P: Kind>: Default {
 type Map<P> = WeakMap<Link<P>, Option<Link<P>>>;
 /// As the key of a weak value.
 type Values<P> = WeakValueMap<Owner<P>, Link<P>>;
-/// As the value of a weak key that is told apart by what it says.
+/// As the value of a weak key by content.
 type HashMap<P> = WeakHashMap<Link<P>, Option<Link<P>>>;
 
 /// A key that owns.
@@ -86,7 +86,7 @@ macro_rules! chains {
                 let $this = self;
                 $link;
             }
-            fn look_for(&mut self, $from: &Link<P>) {
+            fn look_up(&mut self, $from: &Link<P>) {
                 let $this = self;
                 $look;
             }
@@ -116,16 +116,16 @@ chains! {
 
 fn chain<P: Kind, C: Chain<P>>(links: usize, deaths: &Counter) -> (C, Link<P>) {
     let mut map = C::default();
-    let somebody = |number| {
-        new::<P, _>(Somebody {
+    let linked = |number| {
+        new::<P, _>(Linked {
             number,
             _witness: deaths.witness(),
         })
     };
-    let mut head = somebody(0);
+    let mut head = linked(0);
     map.link(&head, None);
     for number in 1..links {
-        let next = somebody(number);
+        let next = linked(number);
         map.link(&next, Some(head));
         head = next;
     }
@@ -135,8 +135,8 @@ fn chain<P: Kind, C: Chain<P>>(links: usize, deaths: &Counter) -> (C, Link<P>) {
 
 fn purged<P: Kind, C: Chain<P>>() {
     on_a_small_stack(|| {
-        // Without notices, each round of a purge finds those links that lie ahead of it: in a random
-        // order that is O(links * capacity).
+        // Without notices, each round of a purge finds only those links that lie ahead of it: in a random order
+        // that is O(links * capacity).
         let links = if P::NOTIFIES {
             C::LINKS
         } else {
@@ -152,26 +152,26 @@ fn purged<P: Kind, C: Chain<P>>() {
 }
 
 /// By the map's other operations, sixteen at a time.
-fn tended<P: Kind, C: Chain<P>>() {
+fn tidied<P: Kind, C: Chain<P>>() {
     on_a_small_stack(|| {
         let links = if P::NOTIFIES { scaled(20_000, 24) } else { 24 };
         let deaths = Counter::default();
         let (mut map, head) = chain::<P, C>(links, &deaths);
-        let stranger = new::<P, _>(Somebody {
+        let absent = new::<P, _>(Linked {
             number: links,
             _witness: Counter::default().witness(),
         });
         drop(head);
         while map.counts().1 > 0 {
             let before = deaths.get();
-            map.look_for(&stranger);
-            let buried = deaths.get() - before;
-            assert!(buried <= 16, "{buried} at once");
+            map.look_up(&absent);
+            let reclaimed = deaths.get() - before;
+            assert!(reclaimed <= 16, "{reclaimed} at once");
             if P::NOTIFIES && map.counts().0 > 1_000 {
-                assert_eq!(buried, 16);
+                assert_eq!(reclaimed, 16);
                 // `len_live` is O(capacity).
                 for _ in 0..links / 100 {
-                    map.look_for(&stranger);
+                    map.look_up(&absent);
                 }
             }
         }
@@ -218,8 +218,8 @@ macro_rules! for_each_chain {
             fn purged<P: Kind>() {
                 super::purged::<P, $chain<P>>();
             }
-            fn tended<P: Kind>() {
-                super::tended::<P, $chain<P>>();
+            fn tidied<P: Kind>() {
+                super::tidied::<P, $chain<P>>();
             }
             fn with_the_map<P: Kind>() {
                 super::with_the_map::<P, $chain<P>>();
@@ -227,7 +227,7 @@ macro_rules! for_each_chain {
             fn cleared<P: Kind>() {
                 super::cleared::<P, $chain<P>>();
             }
-            for_each_kind!(purged, tended, with_the_map, cleared);
+            for_each_kind!(purged, tidied, with_the_map, cleared);
         }
     )*};
 }
@@ -238,8 +238,8 @@ for_each_chain! {
     values: Values;
 }
 
-/// A finalizer that owns the next object runs that one's finalizers inside its own call, as the
-/// destructor of a list's head runs the next one's: this chain is as deep as it is long.
+/// A finalizer that owns the next object runs that one's finalizers inside its own call, as the destructor of a
+/// list's head runs the next one's: this chain nests as deep as it is long.
 #[test]
 fn of_finalizers() {
     let links = scaled(500, 50);

@@ -1,27 +1,27 @@
-//! Contents that say of themselves what they like: `Hash` and `Eq` that change, lie, panic or kill.
+//! Contents with arbitrary `Hash` and `Eq`: they change, lie, panic or kill.
 
 use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use crate::common::{Kind, downgrade, explode, is_alive, new, panics, scaled};
+use crate::common::{Kind, downgrade, is_alive, new, panics, quiet_panic, scaled};
 use crate::faces::{Face, Object};
 use crate::for_each_face;
 
 const MANY: usize = scaled(200, 5);
 
-/// How contents answer, and what they do besides: it can be changed while they are in a collection.
+/// How contents answer, and what they do besides: can be changed while they are in a collection.
 #[derive(Default)]
 pub(crate) struct Mood {
     /// Mixed into every hash.
     salt: Cell<usize>,
-    /// The state of the dice, if who is equal is up to them.
+    /// The state of the dice, if equality is random.
     dice: Cell<Option<u64>>,
-    /// How many answers are left before one panics, if one is to.
+    /// How many calls are left before one panics, if one is to.
     patience: Cell<Option<u32>>,
-    /// Done by the next question whether two are equal.
+    /// Run by the next comparison.
     on_eq: RefCell<Option<Box<dyn FnOnce()>>>,
-    /// Done by the next destructor.
+    /// Run by the next destructor.
     on_drop: RefCell<Option<Box<dyn FnOnce()>>>,
 }
 
@@ -40,7 +40,7 @@ impl Mood {
         match self.patience.get() {
             Some(0) => {
                 self.patience.take();
-                explode();
+                quiet_panic();
             }
             Some(left) => self.patience.set(Some(left - 1)),
             None => {}
@@ -55,7 +55,7 @@ fn act(place: &RefCell<Option<Box<dyn FnOnce()>>>) {
     }
 }
 
-/// A number in a mood.
+/// A number with a mood.
 #[derive(Clone)]
 pub(crate) struct Moody {
     number: usize,
@@ -66,7 +66,7 @@ impl Hash for Moody {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.mood.wear();
         let hash = self.number ^ self.mood.salt.get();
-        // When they lie, of few hashes, so that the wrong ones meet.
+        // When they lie, use few hashes, so that unequal ones collide.
         let few = if self.mood.dice.get().is_some() {
             8
         } else {
@@ -105,7 +105,7 @@ fn moody<P: Kind>(mood: &Rc<Mood>, numbers: std::ops::Range<usize>) -> Vec<Objec
     numbers.map(object).collect()
 }
 
-/// It counts right and takes new entries, now that everybody is honest and all the objects are dead.
+/// Its counts are right and it takes new entries, now that all answers are honest and all the objects are dead.
 fn assert_usable<P: Kind, F: Face<P, Moody>>(face: &mut F) {
     assert_eq!(face.rest(), (0, 0, 0));
     let objects = moody::<P>(&Rc::default(), 0..MANY);
@@ -118,7 +118,7 @@ fn assert_usable<P: Kind, F: Face<P, Moody>>(face: &mut F) {
     assert_eq!(face.rest(), (0, 0, 0));
 }
 
-/// Whatever it says by now, its notice finds its entry: growth moves the entries about.
+/// Whatever its hash is by now, its notice finds its entry: growth moves the entries.
 fn hash_that_changes<P: Kind, F: Face<P, Moody>>() {
     let mood = Rc::<Mood>::default();
     let objects = moody::<P>(&mood, 0..MANY);
@@ -136,8 +136,8 @@ fn hash_that_changes<P: Kind, F: Face<P, Moody>>() {
     assert_usable(&mut face);
 }
 
-/// Both at random, while objects come and go. (But one and the same hash for as long as an operation
-/// lasts: an interner finds that out, and panics.)
+/// Both at random, while objects come and go. (But the hash stays the same during an operation: an interner
+/// detects a change, and panics.)
 fn hash_and_eq_that_lie<P: Kind, F: Face<P, Moody>>() {
     for seed in 0..scaled(16, 1) as u64 {
         let mood = Rc::<Mood>::default();
@@ -164,7 +164,7 @@ fn hash_and_eq_that_lie<P: Kind, F: Face<P, Moody>>() {
     }
 }
 
-/// Wherever the panic comes, the collection is as it was, but for what it has buried.
+/// Wherever the panic comes, the collection is unchanged, except for the dead it has reclaimed.
 fn hash_and_eq_that_panic<P: Kind, F: Face<P, Moody>>() {
     type Act<P, F> = fn(&mut F, &[Object<P, Moody>]);
     let acts: [Act<P, F>; 5] = [
@@ -194,9 +194,9 @@ fn hash_and_eq_that_panic<P: Kind, F: Face<P, Moody>>() {
     assert!(caught >= scaled(4, 2));
 }
 
-/// `Eq` drops the last handles of everybody, that of the object which it looks at too: this one dies when
-/// the lookup is over, or in it. Its destructor then does something. Gives back the collection, and
-/// whether anything panicked.
+/// `Eq` drops the last handles of all objects, including the one it compares: that one dies at the end of the
+/// lookup, or during it. Its destructor then runs an action. Returns the collection, and whether anything
+/// panicked.
 fn killed_by_eq<P: Kind, F: Face<P, Moody>>(
     lookup: Lookup<P, F>,
     end: impl Fn() + 'static,
@@ -211,7 +211,7 @@ fn killed_by_eq<P: Kind, F: Face<P, Moody>>(
     let kill = killed.clone();
     *same.mood.on_eq.borrow_mut() = Some(Box::new(move || drop(kill.take())));
     let panicked = panics(|| lookup(&mut face, &same));
-    assert!(killed.take().is_none(), "nobody was asked");
+    assert!(killed.take().is_none(), "nothing was compared");
     assert!(!weak.iter().any(is_alive));
     drop(same);
     assert_eq!(face.len_live(), 0);
@@ -236,10 +236,10 @@ fn eq_that_kills<P: Kind, F: Face<P, Moody>>() {
     }
 }
 
-/// The handle that a lookup holds turns out to be the last, and the destructor panics.
+/// The handle that a lookup owns turns out to be the last, and the destructor panics.
 fn death_at_the_end_of_a_lookup_panics<P: Kind, F: Face<P, Moody>>() {
     for lookup in lookups::<P, F>() {
-        let (mut face, panicked) = killed_by_eq(lookup, || explode());
+        let (mut face, panicked) = killed_by_eq(lookup, || quiet_panic());
         assert!(panicked);
         assert_usable(&mut face);
     }

@@ -1,5 +1,5 @@
-//! Contents of equal hash by the thousand, and one content that comes and goes: slower, but it ends, and the
-//! dead do not pile up.
+//! Thousands of contents with equal hash, and one content that comes and goes: slower, but it terminates, and
+//! the dead do not accumulate.
 
 use std::hash::{Hash, Hasher};
 
@@ -11,20 +11,21 @@ const MANY: usize = scaled(1_000, 30);
 
 /// All have the same hash.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Poor(usize);
+pub(crate) struct Colliding(usize);
 
-impl Hash for Poor {
+impl Hash for Colliding {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-for_each_face!(by_content<super::Poor>: thousands_of_equal_hashes);
-for_each_face!(all<super::Poor>: one_content_comes_and_goes);
+for_each_face!(by_content<super::Colliding>: thousands_of_equal_hashes);
+for_each_face!(all<super::Colliding>: one_content_comes_and_goes);
 
-/// E79: Each is found, and goes.
-fn thousands_of_equal_hashes<P: Kind, F: Face<P, Poor> + 'static>() {
+/// E79: Each is found, and removed.
+fn thousands_of_equal_hashes<P: Kind, F: Face<P, Colliding> + 'static>() {
     in_time(|| {
         let mut face = F::default();
-        let objects: Vec<Object<P, Poor>> = (0..MANY).map(|n| new::<P, _>(Poor(n))).collect();
+        let objects: Vec<Object<P, Colliding>> =
+            (0..MANY).map(|n| new::<P, _>(Colliding(n))).collect();
         for object in &objects {
             assert!(face.add(object));
         }
@@ -35,17 +36,18 @@ fn thousands_of_equal_hashes<P: Kind, F: Face<P, Poor> + 'static>() {
     });
 }
 
-/// H117: Who has died makes room for the next of the same content, or for any.
-fn one_content_comes_and_goes<P: Kind, F: Face<P, Poor> + 'static>() {
+/// H117: A dead object makes room for the next of the same content, or for any.
+fn one_content_comes_and_goes<P: Kind, F: Face<P, Colliding> + 'static>() {
     in_time(|| {
         for others in [0, 20] {
             let mut face = F::default();
-            let kept: Vec<Object<P, Poor>> = (1..=others).map(|n| new::<P, _>(Poor(n))).collect();
+            let kept: Vec<Object<P, Colliding>> =
+                (1..=others).map(|n| new::<P, _>(Colliding(n))).collect();
             for object in &kept {
                 face.add(object);
             }
             for _ in 0..MANY {
-                let object = new::<P, _>(Poor(0));
+                let object = new::<P, _>(Colliding(0));
                 assert!(face.add(&object));
                 drop(object);
                 let dead = face.len().saturating_sub(face.len_live()) + face.pending_dead();

@@ -1,4 +1,4 @@
-//! The collections as hostile tests see them: entries that hang on objects. A test is written once, over
+//! The collections as hostile tests see them: entries that live as long as objects. A test is written once, over
 //! `F: Face<P, T>`, and run for each collection over each kind of pointer by [`for_each_face!`].
 
 use std::hash::Hash;
@@ -9,19 +9,19 @@ use weakly::{
     WeakValueMap, local,
 };
 
-/// What an object may say.
-pub(crate) trait Says: Clone + Eq + Hash + 'static {}
+/// The content of an object.
+pub(crate) trait Content: Clone + Eq + Hash + 'static {}
 
-impl<T: Clone + Eq + Hash + 'static> Says for T {}
+impl<T: Clone + Eq + Hash + 'static> Content for T {}
 
 pub(crate) type Object<P, T> = <P as Kind>::Strong<T>;
 
 /// A collection whose entries live as long as objects.
-pub(crate) trait Face<P: Kind, T: Says>: Default {
-    /// Adds an entry that lives as long as this object; says whether it is new.
+pub(crate) trait Face<P: Kind, T: Content>: Default {
+    /// Adds an entry that lives as long as this object; returns whether it is new.
     fn add(&mut self, object: &Object<P, T>) -> bool;
     fn has(&self, object: &Object<P, T>) -> bool;
-    /// Says whether it was there.
+    /// Returns whether it was there.
     fn remove(&mut self, object: &Object<P, T>) -> bool;
     fn len(&self) -> usize;
     fn len_live(&self) -> usize;
@@ -31,7 +31,7 @@ pub(crate) trait Face<P: Kind, T: Says>: Default {
     fn reserve(&mut self, additional: usize);
     fn shrink_to_fit(&mut self);
 
-    /// A collection of entries that hang on these.
+    /// A collection with an entry for each of these.
     fn of<'a>(objects: impl IntoIterator<Item = &'a Object<P, T>>) -> Self {
         let mut face = Self::default();
         for object in objects {
@@ -40,7 +40,7 @@ pub(crate) trait Face<P: Kind, T: Says>: Default {
         face
     }
 
-    /// Buries the dead, and says what is left: `(len, len_live, pending_dead)`.
+    /// Reclaims the dead, and returns what is left: `(len, len_live, pending_dead)`.
     fn rest(&mut self) -> (usize, usize, usize) {
         self.purge();
         (self.len(), self.len_live(), self.pending_dead())
@@ -56,19 +56,19 @@ pub(crate) type HashMap<P, T> = WeakHashMap<Object<P, T>, Box<u8>>;
 pub(crate) type HashSet<P, T> = WeakHashSet<Object<P, T>>;
 pub(crate) type Names<P, T> = Interner<Object<P, T>>;
 
-/// Objects as the keys of pairs whose value, of another kind, lives on.
-pub(crate) struct PairKeys<P: Kind, T: Says> {
+/// Objects as the keys of pairs whose value, of another kind, stays alive.
+pub(crate) struct PairKeys<P: Kind, T: Content> {
     map: WeakPairMap<Object<P, T>, local::Strong<u8>>,
     value: local::Strong<u8>,
 }
 
-/// Objects as the values of pairs whose keys, of another kind, live on.
-pub(crate) struct PairValues<P: Kind, T: Says> {
+/// Objects as the values of pairs whose keys, of another kind, stay alive.
+pub(crate) struct PairValues<P: Kind, T: Content> {
     map: WeakPairMap<Strong<u8>, Object<P, T>>,
     keys: Vec<Strong<u8>>,
 }
 
-/// All the maps of pairs, as they are.
+/// All the maps of pairs.
 pub(crate) trait AsMap {
     type Map;
     fn as_map(&mut self) -> &mut Self::Map;
@@ -82,16 +82,16 @@ impl<K: StrongRef, V: StrongRef> AsMap for WeakPairMap<K, V> {
     }
 }
 
-macro_rules! holders {
+macro_rules! owners {
     ($($name:ident: $key:ty, $value:ty, $partner:ident = $new:expr;)*) => {$(
-        impl<P: Kind, T: Says> Default for $name<P, T> {
+        impl<P: Kind, T: Content> Default for $name<P, T> {
             fn default() -> Self {
                 let map = WeakPairMap::new();
                 $name { map, $partner: $new }
             }
         }
 
-        impl<P: Kind, T: Says> AsMap for $name<P, T> {
+        impl<P: Kind, T: Content> AsMap for $name<P, T> {
             type Map = WeakPairMap<$key, $value>;
 
             fn as_map(&mut self) -> &mut Self::Map {
@@ -101,13 +101,16 @@ macro_rules! holders {
     )*};
 }
 
-holders! {
+owners! {
     PairKeys: Object<P, T>, local::Strong<u8>, value = 0.into();
     PairValues: Strong<u8>, Object<P, T>, keys = Vec::new();
 }
 
 /// The key of the pair in which this object is the value.
-fn key_of<P: Kind, T: Says>(face: &PairValues<P, T>, object: &Object<P, T>) -> Option<Strong<u8>> {
+fn key_of<P: Kind, T: Content>(
+    face: &PairValues<P, T>,
+    object: &Object<P, T>,
+) -> Option<Strong<u8>> {
     let addr = <Object<P, T> as WeakKey>::addr;
     let mut pairs = face.map.iter();
     let found = pairs.find(|(_, value)| addr(value) == addr(object));
@@ -116,7 +119,7 @@ fn key_of<P: Kind, T: Says>(face: &PairValues<P, T>, object: &Object<P, T>) -> O
 
 macro_rules! faces {
     ($($face:ident: |$this:ident, $object:ident| $place:expr, $add:expr, $has:expr, $remove:expr;)*) => {$(
-        impl<P: Kind, T: Says> Face<P, T> for $face<P, T> {
+        impl<P: Kind, T: Content> Face<P, T> for $face<P, T> {
             fn add(&mut self, $object: &Object<P, T>) -> bool {
                 let $this = self;
                 $add
@@ -196,25 +199,25 @@ faces! {
             <Object<P, T> as WeakKey>::addr(&one) == <Object<P, T> as WeakKey>::addr(object)
         },
         names.get(&**object).is_some(),
-        // An interner has no such thing: nobody is found any more when nobody is there.
+        // An interner has no `remove`: an object is not found any more once it is dead.
         { let there = names.get(&**object).is_some(); names.clear(); there };
 }
 
-/// Makes a `#[test]` for each collection and each kind of pointer from functions that are generic over
-/// them: `for_each_face!(all<usize>: drain);` gives `drain::map::atomic`, … `by_content` are those that
-/// call `Hash` and `Eq` of what objects say. (A path to a type of the test's own begins at `super`.)
+/// Makes a `#[test]` for each collection and each kind of pointer from functions that are generic over them:
+/// `for_each_face!(all<usize>: drain);` gives `drain::map::atomic`, … `by_content` are those that call `Hash`
+/// and `Eq` of the contents. (A path to a type of the test's own begins at `super`.)
 #[macro_export]
 macro_rules! for_each_face {
-    (all<$says:ty>: $($test:ident),* $(,)?) => {$(
+    (all<$content:ty>: $($test:ident),* $(,)?) => {$(
         mod $test {
-            $crate::face_tests!($test<$says>: map: Map, set: Set, values: Values, pairs: Pairs,
+            $crate::face_tests!($test<$content>: map: Map, set: Set, values: Values, pairs: Pairs,
                 pair_keys: PairKeys, pair_values: PairValues, hash_map: HashMap, hash_set: HashSet,
                 names: Names);
         }
     )*};
-    (by_content<$says:ty>: $($test:ident),* $(,)?) => {$(
+    (by_content<$content:ty>: $($test:ident),* $(,)?) => {$(
         mod $test {
-            $crate::face_tests!($test<$says>: values: Values, hash_map: HashMap, hash_set: HashSet,
+            $crate::face_tests!($test<$content>: values: Values, hash_map: HashMap, hash_set: HashSet,
                 names: Names);
         }
     )*};
@@ -223,9 +226,9 @@ macro_rules! for_each_face {
 /// The tests of one function; see [`for_each_face!`].
 #[macro_export]
 macro_rules! face_tests {
-    ($test:ident<$says:ty>: $($name:ident: $face:ident),*) => {
+    ($test:ident<$content:ty>: $($name:ident: $face:ident),*) => {
         $(fn $name<P: $crate::common::Kind>() {
-            super::$test::<P, $crate::faces::$face<P, $says>>();
+            super::$test::<P, $crate::faces::$face<P, $content>>();
         })*
         $crate::for_each_kind!($($name),*);
     };

@@ -8,13 +8,13 @@ use crate::for_each_kind;
 use weakly::{WeakMap, WeakSet, weak_map};
 
 const MANY: usize = scaled(100, 20);
-/// For what is done in many ways.
+/// For tests of many operations.
 const FEW: usize = scaled(16, 4);
 
 type Map<P> = WeakMap<<P as Kind>::Strong<usize>, Witness>;
 
-/// A map, half of whose keys are dead, is given to `hostile`; then all the keys die, and the map must
-/// count right and be usable.
+/// Passes a map, half of whose keys are dead, to `hostile`; then all the keys die, and the map's counts must be
+/// right and it must be usable.
 fn survives<P: Kind>(hostile: impl FnOnce(&mut Map<P>)) {
     let counter = Counter::default();
     let mut keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
@@ -92,7 +92,7 @@ fn entries<P: Kind>() {
     });
 }
 
-/// The map itself is lost too.
+/// The map itself is leaked too.
 fn into_iter<P: Kind>() {
     let counter = Counter::default();
     let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
@@ -118,10 +118,10 @@ for_each_kind!(
     into_iter
 );
 
-/// Opens something on a collection and forgets it; and how many objects that keeps alive.
+/// How many objects it keeps alive, and a function that opens a guard or an iterator and forgets it.
 type Way<F> = (usize, fn(&mut F));
 
-/// All that can be opened on a collection.
+/// All guards and iterators of a collection.
 trait Openings<P: Kind>: Face<P, usize> + 'static {
     const WAYS: &'static [Way<Self>];
 }
@@ -134,7 +134,7 @@ macro_rules! openings {
     )*};
 }
 
-/// An iterator that has been asked once.
+/// An iterator after its first item.
 fn begun<I: Iterator>(mut iter: I) -> I {
     iter.next();
     iter
@@ -151,7 +151,7 @@ openings! {
         0: forget(begun(take(map).into_keys())),
         0: forget(begun(take(map).into_values())),
         0: forget(take(map)),
-        // A vacant place; one of a live value, which it holds; and one that a dead value has left.
+        // A vacant entry; one of a live value, which it keeps alive; and one that a dead value has left.
         0: forget(map.entry(999)),
         1: forget(map.entry(0)),
         1: forget(map.try_insert(0, &new::<P, _>(7))),
@@ -172,7 +172,7 @@ openings! {
         0: forget(map.entry(&new::<P, _>(0))),
         0: forget(map.entry(&new::<P, _>(FEW - 1))),
         0: forget(map.try_insert(&new::<P, _>(0), Box::new(1))),
-        // Its key, which is not that of the entry that was there, takes over and dies.
+        // Its key, which is not that of the existing entry, takes over and dies.
         0: forget(map.entry(&new::<P, _>(0)).insert_entry(Box::new(1))),
     }
     HashSet: |set| {
@@ -199,7 +199,7 @@ macro_rules! openings_of_pairs {
             forget((begun(map.iter()), begun(map.keys()), begun(map.values())));
             forget((begun(map.weak_keys()), begun(map.weak_values())));
         },
-        // The place of a live value, which it holds.
+        // The entry of a live value, which it keeps alive.
         $kept: {
             let map = map.as_map();
             let key = map.keys().next().unwrap();
@@ -215,7 +215,7 @@ macro_rules! openings_of_pairs {
 
 openings_of_pairs!(Pairs: 1, PairKeys: 0, PairValues: 1);
 
-/// Half of the objects are dead when something is opened and forgotten; then the others die.
+/// Half of the objects are dead when a guard is opened and forgotten; then the others die.
 fn whatever_is_open<P: Kind, F: Openings<P>>() {
     for (kept, open) in F::WAYS {
         let mut objects: Vec<_> = (0..FEW).map(new::<P, usize>).collect();

@@ -1,4 +1,4 @@
-//! What makes objects for a collection: closures, and conversions that an interner calls.
+//! Code that makes objects for a collection: closures, and conversions that an interner calls.
 
 use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
@@ -6,7 +6,7 @@ use std::ptr;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::common::{Key, Kind, explode, keys, new, panics, scaled};
+use crate::common::{Key, Kind, keys, new, panics, quiet_panic, scaled};
 use crate::for_each_kind;
 use weakly::{Interner, Strong, WeakPairMap, WeakValueMap, local};
 
@@ -18,23 +18,25 @@ fn makers_that_panic<P: Kind>() {
     let mut values: WeakValueMap<usize, Key<P>> =
         objects.iter().map(|object| (**object, object)).collect();
     assert!(panics(|| drop(
-        values.get_or_insert_with(MANY, |_| explode())
+        values.get_or_insert_with(MANY, |_| quiet_panic())
     )));
     assert!(panics(|| drop(
-        values.entry(MANY).or_insert_with(|| explode())
+        values.entry(MANY).or_insert_with(|| quiet_panic())
     )));
-    assert!(panics(|| drop(values.entry(0).and_modify(|_| explode()))));
     assert!(panics(|| drop(
-        values.try_get_or_insert_with(MANY, |_| -> Result<_, ()> { explode() })
+        values.entry(0).and_modify(|_| quiet_panic())
+    )));
+    assert!(panics(|| drop(
+        values.try_get_or_insert_with(MANY, |_| -> Result<_, ()> { quiet_panic() })
     )));
     assert_eq!((values.len(), values.len_live()), (MANY, MANY));
     assert!(!values.contains_key(&MANY));
     let mut pairs: WeakPairMap<_, _> = objects.iter().zip(&objects).collect();
     assert!(panics(|| drop(
-        pairs.get_or_insert_with(&key, |_| explode())
+        pairs.get_or_insert_with(&key, |_| quiet_panic())
     )));
     assert!(panics(|| drop(
-        pairs.entry(&key).or_insert_with(|| explode())
+        pairs.entry(&key).or_insert_with(|| quiet_panic())
     )));
     assert_eq!((pairs.len(), pairs.len_live()), (MANY, MANY));
     assert!(!pairs.contains_key(&key));
@@ -44,7 +46,7 @@ fn makers_that_panic<P: Kind>() {
     assert_eq!((values.len(), pairs.len()), (0, 0));
 }
 
-/// While a place is open, all the others die; and what is made is somebody who is there already.
+/// While an entry is open, all other objects die; and the closure returns an object that is already in the map.
 fn makers_that_kill<P: Kind>() {
     let objects = RefCell::new(keys::<P>(MANY));
     let mut values: WeakValueMap<usize, Key<P>> = objects
@@ -69,27 +71,27 @@ fn makers_that_kill<P: Kind>() {
     values.purge();
     pairs.purge();
     assert_eq!((values.len(), pairs.len()), (0, 0));
-    // A value that nobody keeps: it dies on its way out.
+    // A value without an owner: it dies when it is returned.
     drop(values.get_or_insert_with(5, |_| new::<P, _>(5)));
     assert!(values.get(&5).is_none());
 }
 
-/// What an interner is told.
+/// The content that an interner is asked for.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Word(usize);
 
-/// Says one thing, then another, and becomes a third.
+/// Borrows as one content, then as another, and becomes a third.
 struct Liar {
-    says: [Word; 2],
+    borrows: [Word; 2],
     asked: Cell<usize>,
-    /// It panics if none.
+    /// It panics if `None`.
     becomes: Option<Word>,
 }
 
 impl Liar {
     fn new(first: usize, then: usize, becomes: Option<usize>) -> Self {
         Liar {
-            says: [Word(first), Word(then)],
+            borrows: [Word(first), Word(then)],
             asked: Cell::new(0),
             becomes: becomes.map(Word),
         }
@@ -98,16 +100,16 @@ impl Liar {
 
 impl Borrow<Word> for Liar {
     fn borrow(&self) -> &Word {
-        &self.says[self.asked.replace(1)]
+        &self.borrows[self.asked.replace(1)]
     }
 }
 
-/// A word of 1000 and more is read wrong; one of 2000 and more not at all.
+/// A word of 1000 and more becomes a wrong one; one of 2000 and more panics.
 macro_rules! readers {
     ($($strong:ty),*) => {$(
         impl From<Liar> for $strong {
             fn from(liar: Liar) -> Self {
-                <$strong>::new(liar.becomes.unwrap_or_else(|| explode()))
+                <$strong>::new(liar.becomes.unwrap_or_else(|| quiet_panic()))
             }
         }
 
@@ -116,7 +118,7 @@ macro_rules! readers {
                 match word.0 {
                     0..1000 => <$strong>::new(word.clone()),
                     1000..2000 => <$strong>::new(Word(word.0 + 1)),
-                    _ => explode(),
+                    _ => quiet_panic(),
                 }
             }
         }
@@ -125,7 +127,7 @@ macro_rules! readers {
 
 readers!(Strong<Word>, local::Strong<Word>, Arc<Word>, Rc<Word>);
 
-/// They get a panic, or what they have become; the interner keeps one handle for each content.
+/// The caller gets a panic, or the object made; the interner keeps one handle for each content.
 fn conversions_that_lie<P: Kind>()
 where
     P::Strong<Word>: From<Liar> + for<'a> From<&'a Word>,
@@ -141,7 +143,7 @@ where
     assert!(panics(|| drop(names.intern_ref(&Word(1000)))));
     assert!(panics(|| drop(names.intern_ref(&Word(2000)))));
     assert_eq!((names.len(), names.len_live()), (MANY, MANY));
-    // It has become somebody who is there, behind the interner's back.
+    // It has become an object that exists already, behind the interner's back.
     let same = names.intern(Liar::new(0, 1, Some(0)));
     assert!(ptr::eq(&*same, &*words[0]));
     let other = names.intern(Liar::new(1000, 0, Some(1000)));

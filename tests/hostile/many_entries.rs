@@ -1,4 +1,5 @@
-//! One object with very many entries: its death keeps nobody waiting, and its collections end in linear time.
+//! One object with very many entries: its death blocks no thread for long, and its collections end in linear
+//! time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
@@ -7,7 +8,7 @@ use std::thread;
 use crate::common::scaled;
 use weakly::{Strong, WeakMap, WeakValueMap};
 
-/// If one of these took as long as all of them, a test would take hours.
+/// If the time were quadratic, a test would take hours.
 const MANY: usize = scaled(
     if cfg!(debug_assertions) {
         200_000
@@ -17,10 +18,10 @@ const MANY: usize = scaled(
     400,
 );
 
-/// 184: The object is the value of very many keys. While its notices are pushed, another thread asks after
-/// its finalizer: it gets an answer in between, again and again, and not one in the end.
+/// 184: The object is the value of very many keys. While its notices are pushed, another thread queries its
+/// finalizer: it gets an answer in between, repeatedly, and not only at the end.
 #[test]
-fn a_death_with_very_many_entries_lets_others_in() {
+fn a_death_with_very_many_entries_releases_its_lock() {
     let object = Strong::new(0);
     let mut map: WeakValueMap<usize, Strong<i32>> = (0..MANY).map(|n| (n, &object)).collect();
     assert_eq!(Strong::weak_count(&object), MANY);
@@ -35,19 +36,19 @@ fn a_death_with_very_many_entries_lets_others_in() {
             if over.load(Acquire) {
                 break;
             }
-            // The death has begun, and its finalizers have not: it is busy with the notices.
+            // The death has begun, and its finalizers have not: it is pushing the notices.
             answers += usize::from(!pending);
         }
     });
-    // (It lets others in after each 64. Under Miri hardly any thread is ever let in.)
+    // (The death releases the lock after each 64. Under Miri hardly any thread ever gets it.)
     assert!(cfg!(miri) || answers >= 100, "{answers} answers");
     assert_eq!((map.len(), map.pending_dead()), (0, MANY));
-    // Late notices: all of them are on their way when the map ends.
+    // Late notices: all of them are queued when the map ends.
     map.clear();
     assert_eq!(map.pending_dead(), 0);
 }
 
-/// 184: A map that ends while the object lives takes its entries out of the object's list, one by one.
+/// 184: A map that ends while the object lives removes its entries from the object's list, one by one.
 #[test]
 fn the_end_of_a_map_with_very_many_entries_of_one_object_is_linear() {
     let object = Strong::new(0);
@@ -58,7 +59,8 @@ fn the_end_of_a_map_with_very_many_entries_of_one_object_is_linear() {
     assert_eq!(weak.weak_count(), 1);
 }
 
-/// 184: So do very many maps with one entry each, in whatever order they end, before its death or after.
+/// 184: So do very many maps with one entry each, in whatever order they end, before the object's death or
+/// after.
 #[test]
 fn the_end_of_very_many_maps_over_one_object_is_linear() {
     let object = Strong::new(0);

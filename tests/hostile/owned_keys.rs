@@ -1,17 +1,17 @@
-//! Destructors of the keys that a map of weak values owns: they run when the dead are buried.
+//! Destructors of the keys that a map of weak values owns: they run when the dead are reclaimed.
 
 use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use crate::common::{Counter, Key, Kind, Witness, explode, keys, new, panics, scaled};
+use crate::common::{Counter, Key, Kind, Witness, keys, new, panics, quiet_panic, scaled};
 use crate::for_each_kind;
 use weakly::{WeakValueMap, weak_value_map};
 
-/// More than are buried at once.
+/// More than one operation reclaims.
 const MANY: usize = scaled(100, 20);
 
-/// A key whose end does something.
+/// A key whose drop runs an action.
 struct Name {
     number: usize,
     end: Rc<dyn Fn()>,
@@ -40,7 +40,7 @@ impl Drop for Name {
 
 type Map<P> = WeakValueMap<Name, Key<P>>;
 
-/// Makes names, and counts their ends.
+/// Makes names, and counts their drops.
 struct Names {
     end: Rc<dyn Fn()>,
     ended: Counter,
@@ -69,19 +69,19 @@ impl Names {
     }
 }
 
-/// Names the next of which to end panics, once the fuse burns.
+/// Names of which the next to be dropped panics, once the fuse burns.
 fn bombs() -> (Names, Rc<Cell<bool>>) {
     let fuse = Rc::new(Cell::new(false));
     let burning = fuse.clone();
     let names = Names::new(move || {
         if burning.take() {
-            explode();
+            quiet_panic();
         }
     });
     (names, fuse)
 }
 
-/// The map counts right and takes new entries.
+/// The map's counts are right and it takes new entries.
 fn assert_usable<P: Kind>(map: &mut Map<P>, live: usize) {
     let (names, values) = (Names::new(|| ()), keys::<P>(MANY));
     map.purge();
@@ -108,7 +108,7 @@ fn panic_in_purge<P: Kind>() {
     assert_usable::<P>(&mut map, 0);
 }
 
-/// The dead value's key is dropped when its place is taken, or in the burials before.
+/// The dead value's key is dropped when its entry is replaced, or by the drain before.
 fn panic_in_insert<P: Kind>() {
     let (names, fuse) = bombs();
     let (mut map, values) = names.map::<P>();
@@ -127,7 +127,7 @@ fn panic_in_insert<P: Kind>() {
     assert_usable::<P>(&mut map, MANY);
 }
 
-/// A live value's key stays when the value is replaced: it is the new one that goes.
+/// A live value's key stays when the value is replaced: the new key is dropped.
 fn panic_of_a_key_that_is_not_needed<P: Kind>() {
     let (names, fuse) = bombs();
     let (mut map, values) = names.map::<P>();
@@ -158,7 +158,7 @@ fn panic_in_removal<P: Kind>() {
     assert_eq!(map.len(), MANY - 4);
     let weak_value_map::Entry::Occupied(entry) = map.entry(names.name(**values.last().unwrap()))
     else {
-        // It is one of those that have gone.
+        // It is one of those that are gone.
         return assert_usable::<P>(&mut map, MANY - 4);
     };
     fuse.set(true);
@@ -166,7 +166,7 @@ fn panic_in_removal<P: Kind>() {
     assert_usable::<P>(&mut map, MANY - 5);
 }
 
-/// What was not handed out stays, and is buried later.
+/// What was not yielded stays, and is reclaimed later.
 fn panic_in_drain_dead<P: Kind>() {
     let (names, fuse) = bombs();
     let (mut map, values) = names.map::<P>();
@@ -216,7 +216,7 @@ fn a_key_kills_other_values<P: Kind>() {
     map.purge();
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
     assert_eq!(names.ended.get(), MANY);
-    // And when they all go at once.
+    // And when they are all dropped at once.
     let (mut map, objects) = names.map::<P>();
     values.replace(objects);
     map.clear();
@@ -224,7 +224,7 @@ fn a_key_kills_other_values<P: Kind>() {
     assert_usable::<P>(&mut map, 0);
 }
 
-/// A key's end uses its own map, where that is not under way; and another, always.
+/// A key's drop uses its own map, if that is not borrowed; and another, always.
 fn a_key_uses_maps<P: Kind>() {
     type Shared<P> = Rc<RefCell<Map<P>>>;
     let [own, other]: [Shared<P>; 2] = Default::default();
@@ -234,7 +234,7 @@ fn a_key_uses_maps<P: Kind>() {
         let harmless = Names::new(|| ());
         for (n, place) in places.iter().enumerate() {
             let Ok(mut map) = place.try_borrow_mut() else {
-                continue; // it is this map that buries
+                continue; // this map itself reclaims
             };
             let mut times = count.get();
             times[n] += 1;
@@ -251,7 +251,7 @@ fn a_key_uses_maps<P: Kind>() {
         own.borrow_mut().insert(names.name(**value), value);
     }
     drop(values);
-    // Half of them end while nobody uses the map that they were in.
+    // Half of them are dropped while the map that they were in is not borrowed.
     let mut handed_out: Vec<_> = own.borrow_mut().drain_dead().take(MANY / 2).collect();
     while let Some(name) = handed_out.pop() {
         drop(name);
@@ -264,7 +264,7 @@ fn a_key_uses_maps<P: Kind>() {
     assert_usable::<P>(&mut other.borrow_mut(), 0);
 }
 
-/// The last handle to the map is in one of its own keys: it goes with the death, and the map with it.
+/// The last handle to the map is in one of its own keys: the death drops it, and the map with it.
 fn a_key_owns_its_map<P: Kind>() {
     let place = Rc::new(RefCell::new(None));
     let owner = place.clone();

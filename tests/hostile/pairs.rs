@@ -1,19 +1,19 @@
-//! Entries whose both sides are held weakly: each side's death, by itself, with the other's, and in the
-//! middle of what is done to the entry.
+//! Entries with two weak sides: each side's death, alone, together with the other's, and in the middle of an
+//! operation on the entry.
 
 use std::cell::{Cell, RefCell};
 use std::mem::take;
 use std::rc::Rc;
 
 use crate::common::own::{self, Own};
-use crate::common::{self, Kind, OnDrop, explode, new, panics, scaled};
+use crate::common::{self, Kind, OnDrop, new, panics, quiet_panic, scaled};
 use crate::for_each_kind;
 use weakly::WeakPairMap;
 
 const MANY: usize = scaled(40, 4);
 
-/// A pointer that panics while it is put in another's place: the entry is as it was, or as it would have
-/// been, but counted once whoever dies.
+/// A pointer that panics while it replaces another: the entry is as it was, or as it would have been, but
+/// counted once, whichever side dies.
 #[test]
 fn pointers_that_panic() {
     let mut caught = 0;
@@ -22,9 +22,9 @@ fn pointers_that_panic() {
             let [key, old, new] = [1, 2, 3].map(Own::<()>::new);
             let mut map = WeakPairMap::new();
             map.insert(&key, &old);
-            own::set_patience(Some(patience));
+            own::set_requests_left(Some(patience));
             caught += usize::from(panics(|| drop(map.insert(&key, &new))));
-            own::set_patience(None);
+            own::set_requests_left(None);
             assert_eq!((map.len(), map.len_live(), map.pending_dead()), (1, 1, 0));
             let (first, second) = match value_dies_first {
                 true => ([Some(old), Some(new)], Some(key)),
@@ -41,7 +41,7 @@ fn pointers_that_panic() {
     assert!(caught >= 2, "{caught}");
 }
 
-/// An object that does something when it dies.
+/// An object that runs an action when it dies.
 type Object<P> = <P as Kind>::Strong<OnDrop>;
 type Pairs<P, Q> = WeakPairMap<Object<P>, Object<Q>>;
 
@@ -55,7 +55,7 @@ fn pairs<P: Kind, Q: Kind>(keys: &[Object<P>], values: &[Object<Q>]) -> Pairs<P,
     keys.iter().zip(values).collect()
 }
 
-/// It counts right and takes new entries.
+/// Its counts are right and it takes new entries.
 fn assert_usable<P: Kind, Q: Kind>(map: &mut Pairs<P, Q>, live: usize) {
     map.purge();
     assert_eq!(
@@ -73,8 +73,7 @@ fn assert_usable<P: Kind, Q: Kind>(map: &mut Pairs<P, Q>, live: usize) {
     );
 }
 
-/// Keys, values or both die between two steps of an iterator that takes entries out: it shows no half of
-/// a pair.
+/// Keys, values or both die between two steps of a draining iterator: it shows no half of a pair.
 fn both_sides_die_inside_a_drain<P: Kind, Q: Kind>() {
     type Step<'a> = &'a mut dyn FnMut();
     type Drainer<P, Q> = fn(&mut Pairs<P, Q>, Step<'_>) -> usize;
@@ -103,7 +102,7 @@ fn both_sides_die_inside_a_drain<P: Kind, Q: Kind>() {
     }
 }
 
-/// The same while nothing is taken out: each pair is whole when it is shown.
+/// The same with an iterator that removes nothing: each pair is whole when it is shown.
 fn both_sides_die_under_an_iterator<P: Kind, Q: Kind>() {
     let (keys, values) = (objects::<P>(|| ()), objects::<Q>(|| ()));
     let mut map = pairs::<P, Q>(&keys, &values);
@@ -120,8 +119,8 @@ fn both_sides_die_under_an_iterator<P: Kind, Q: Kind>() {
     assert_usable::<P, Q>(&mut map, 0);
 }
 
-/// A key's destructor drops its value, or the other way round: the death of the one is announced in the
-/// middle of the other's.
+/// A key's destructor drops its value, or the other way round: the notice of one death comes in the middle of
+/// the other death.
 fn one_owns_the_other<P: Kind, Q: Kind>() {
     let leaves = objects::<Q>(|| ());
     let owners: Vec<_> = leaves
@@ -149,14 +148,14 @@ fn one_owns_the_other<P: Kind, Q: Kind>() {
     assert_usable::<Q, P>(&mut back, 0);
 }
 
-/// One side lives on; then it panics too. The entry dies once.
+/// One side stays alive; then it panics too. The entry dies once.
 fn half_dead_with_destructors_that_panic<P: Kind, Q: Kind>() {
     for values_first in [false, true] {
         let fuse = Rc::new(Cell::new(false));
         let burning = fuse.clone();
         let end = move || {
             if burning.take() {
-                explode();
+                quiet_panic();
             }
         };
         let (mut keys, mut values) = (objects::<P>(end.clone()), objects::<Q>(end));

@@ -1,16 +1,18 @@
-//! Panics in the code of users.
+//! Panics in user code.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::common::{Counter, Kind, Witness, downgrade, explode, is_alive, new, panics, scaled};
+use crate::common::{
+    Counter, Kind, Witness, downgrade, is_alive, new, panics, quiet_panic, scaled,
+};
 use crate::for_each_kind;
 use weakly::{Strong, WeakMap, local};
 
-/// More than are buried at once.
+/// More than one operation reclaims.
 const MANY: usize = scaled(100, 20);
 
-/// Panics when it is dropped while its fuse burns, which that puts out.
+/// Panics when it is dropped while its fuse burns, which extinguishes it.
 struct Bomb {
     fuse: Rc<Cell<bool>>,
     _witness: Witness,
@@ -19,7 +21,7 @@ struct Bomb {
 impl Drop for Bomb {
     fn drop(&mut self) {
         if self.fuse.take() {
-            explode();
+            quiet_panic();
         }
     }
 }
@@ -53,7 +55,7 @@ fn map_of<P: Kind>(bombs: &Bombs) -> (Map<P>, Vec<P::Strong<usize>>) {
     (map, keys)
 }
 
-/// The map counts right and takes new entries.
+/// The map's counts are right and it takes new entries.
 fn assert_usable<P: Kind>(map: &mut Map<P>, live: usize) {
     let bombs = Bombs::new();
     map.purge();
@@ -90,7 +92,7 @@ fn value_in_insert<P: Kind>() {
     let bombs = Bombs::new();
     let (mut map, keys) = map_of::<P>(&bombs);
     drop(keys);
-    // At the addresses of the dead, many of whom are not yet buried when these come.
+    // At the addresses of the dead, many of which are not yet reclaimed when these are inserted.
     let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
     let mut caught = 0;
     for key in &keys {
@@ -142,7 +144,7 @@ fn value_in_clear<P: Kind>() {
     assert_usable::<P>(&mut map, 0);
 }
 
-fn value_in_the_maps_end<P: Kind>() {
+fn value_in_the_drop_of_the_map<P: Kind>() {
     if cfg!(miri) {
         return; // as above
     }
@@ -155,7 +157,7 @@ fn value_in_the_maps_end<P: Kind>() {
 
 type BombMap<P> = WeakMap<<P as Kind>::Strong<Bomb>, usize>;
 
-/// The death goes on.
+/// The death completes.
 fn payload_in_its_death<P: Kind>() {
     let bombs = Bombs::new();
     let key = new::<P, Bomb>(bombs.bomb());
@@ -189,12 +191,18 @@ fn makers<P: Kind>() {
     let bombs = Bombs::new();
     let (mut map, keys) = map_of::<P>(&bombs);
     let key = new::<P, usize>(0);
-    assert!(panics(|| _ = map.entry(&key).or_insert_with(|| explode())));
     assert!(panics(
-        || _ = map.entry(&key).or_insert_with_key(|_| explode())
+        || _ = map.entry(&key).or_insert_with(|| quiet_panic())
     ));
-    assert!(panics(|| _ = map.get_or_insert_with(&key, |_| explode())));
-    assert!(panics(|| _ = map.entry(&keys[0]).and_modify(|_| explode())));
+    assert!(panics(
+        || _ = map.entry(&key).or_insert_with_key(|_| quiet_panic())
+    ));
+    assert!(panics(
+        || _ = map.get_or_insert_with(&key, |_| quiet_panic())
+    ));
+    assert!(panics(
+        || _ = map.entry(&keys[0]).and_modify(|_| quiet_panic())
+    ));
     assert!(!map.contains_key(&key));
     assert_usable::<P>(&mut map, MANY);
 }
@@ -205,10 +213,10 @@ fn predicates<P: Kind>() {
     let mut calls = 0;
     assert!(panics(|| map.retain(|_, _| {
         calls += 1;
-        if calls > 5 { explode() } else { false }
+        if calls > 5 { quiet_panic() } else { false }
     })));
     assert_eq!((map.len(), bombs.dropped.get()), (MANY - 5, 5));
-    assert!(panics(|| _ = map.extract_if(|_, _| explode()).count()));
+    assert!(panics(|| _ = map.extract_if(|_, _| quiet_panic()).count()));
     assert_usable::<P>(&mut map, MANY - 5);
     drop(keys);
 }
@@ -219,7 +227,7 @@ fn iterator_fed_to_extend<P: Kind>() {
     let mut map = Map::<P>::new();
     let entries = keys.iter().map(|key| {
         if **key == MANY / 2 {
-            explode();
+            quiet_panic();
         }
         (key, bombs.bomb())
     });
@@ -231,7 +239,7 @@ fn clone_of_a_value<P: Kind>() {
     struct Sheep;
     impl Clone for Sheep {
         fn clone(&self) -> Self {
-            explode()
+            quiet_panic()
         }
     }
     let key = new::<P, usize>(0);
@@ -246,7 +254,7 @@ for_each_kind!(
     value_replaced_or_removed,
     value_in_drain,
     value_in_clear,
-    value_in_the_maps_end,
+    value_in_the_drop_of_the_map,
     payload_in_its_death,
     payload_in_retain,
     makers,
@@ -255,7 +263,7 @@ for_each_kind!(
     clone_of_a_value,
 );
 
-/// The others run, the map is told, and the panic goes on.
+/// The others run, the map gets its notice, and the panic propagates.
 #[test]
 fn finalizer() {
     let ran = Rc::new(Cell::new(0));
@@ -266,7 +274,7 @@ fn finalizer() {
         local::Strong::finalize(&key, move || {
             ran.set(ran.get() + 1);
             if number == 4 {
-                explode();
+                quiet_panic();
             }
         });
     }
@@ -277,37 +285,37 @@ fn finalizer() {
     map.purge();
 }
 
-/// Brought forward, it is the caller's panic, and the token is spent.
+/// With `run_now`, the panic is the caller's, and the token is used up.
 #[test]
 fn finalizer_run_now() {
     let key = Strong::new(1);
-    let token = Strong::finalize(&key, || explode());
+    let token = Strong::finalize(&key, || quiet_panic());
     assert!(panics(|| _ = token.run_now()));
     assert!(!token.run_now() && !token.is_pending());
 }
 
 #[test]
-fn birth() {
+fn construction() {
     let mut kept = None;
-    let born = panics(|| {
+    let panicked = panics(|| {
         let _ = Strong::<i32>::new_cyclic(|me| {
             kept = Some(me.clone());
-            explode()
+            quiet_panic()
         });
     });
-    assert!(born && kept.unwrap().upgrade().is_none());
+    assert!(panicked && kept.unwrap().upgrade().is_none());
 }
 
-/// A second panic while the first unwinds ends the process, as with every destructor. This test runs
-/// itself again, in a process of its own.
+/// A second panic while the first unwinds aborts the process, as with every destructor. This test runs itself
+/// again, in a process of its own.
 #[test]
 #[cfg_attr(miri, ignore = "no processes")]
 fn two_finalizers_abort() {
     const CHILD: &str = "WEAKLY_TEST_TWO_FINALIZERS";
     if std::env::var_os(CHILD).is_some() {
         let key = Strong::new(1);
-        Strong::finalize(&key, || explode());
-        Strong::finalize(&key, || explode());
+        Strong::finalize(&key, || quiet_panic());
+        Strong::finalize(&key, || quiet_panic());
         assert!(panics(|| drop(key)));
         return; // not reached
     }
@@ -317,5 +325,5 @@ fn two_finalizers_abort() {
         .output()
         .unwrap();
     assert!(!child.status.success());
-    assert_ne!(child.status.code(), Some(101), "it is not a failed test");
+    assert_ne!(child.status.code(), Some(101), "not a failed test");
 }

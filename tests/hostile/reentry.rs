@@ -1,4 +1,4 @@
-//! The code of users that is called by a collection, or by a death, and uses collections itself.
+//! User code that a collection or a death calls, and that uses collections itself.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -12,7 +12,7 @@ const MANY: usize = scaled(60, 18);
 type Map<P> = WeakMap<<P as Kind>::Strong<Owner<P>>, usize>;
 type Shared<P> = Rc<RefCell<Option<Map<P>>>>;
 
-/// An object that does something to the map in which it is, when it dies.
+/// An object whose drop runs an action on the map that contains it.
 struct Owner<P: Kind> {
     map: Shared<P>,
     act: fn(&Owner<P>, &Shared<P>),
@@ -24,7 +24,7 @@ impl<P: Kind> Drop for Owner<P> {
     }
 }
 
-/// Fills a map with objects that `act` at their death, drops them, and hands over what is left.
+/// Fills a map with objects that `act` at their death, drops them, and returns what is left.
 fn dying<P: Kind>(act: fn(&Owner<P>, &Shared<P>)) -> Shared<P> {
     let map: Shared<P> = Rc::new(RefCell::new(Some(Map::<P>::new())));
     let owner = |_| {
@@ -90,7 +90,7 @@ fn destructor_changes_the_map<P: Kind>() {
 fn destructor_empties_the_map<P: Kind>() {
     dying::<P>(|_, map| map.borrow_mut().as_mut().unwrap().clear());
     dying::<P>(|_, map| {
-        // The keys that this hands out must not be the last.
+        // The keys that this returns must not be the last handles.
         let entries: Vec<_> = map.borrow_mut().as_mut().unwrap().drain().collect();
         drop(entries);
     });
@@ -101,7 +101,7 @@ fn destructor_drops_the_map<P: Kind>() {
     assert!(map.borrow().is_none());
 }
 
-/// The object owns the map in which it is, alone.
+/// The object is the only owner of the map that contains it.
 fn object_owns_its_map<P: Kind>() {
     fn quiet<P: Kind>(_: &Owner<P>, _: &Shared<P>) {}
     let act = quiet::<P>;
@@ -115,7 +115,7 @@ fn object_owns_its_map<P: Kind>() {
 
 fn closures_drop_keys<P: Kind>() {
     let counter = Counter::default();
-    let fresh = || {
+    let filled = || {
         let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
         let map: WeakMap<_, _> = keys.iter().map(|key| (key, counter.witness())).collect();
         (map, RefCell::new(keys))
@@ -125,14 +125,14 @@ fn closures_drop_keys<P: Kind>() {
         map.purge();
         assert_eq!((map.len(), map.pending_dead()), (left, 0));
     };
-    let (mut map, keys) = fresh();
+    let (mut map, keys) = filled();
     map.retain(|_, _| {
         keys.borrow_mut().clear();
         true
     });
     end(map, 0);
 
-    let (mut map, keys) = fresh();
+    let (mut map, keys) = filled();
     let out = map.extract_if(|key, _| {
         keys.borrow_mut().retain(|other| **other == **key);
         true
@@ -140,7 +140,7 @@ fn closures_drop_keys<P: Kind>() {
     assert_eq!(out.count(), 1);
     end(map, 0);
 
-    let (mut map, keys) = fresh();
+    let (mut map, keys) = filled();
     let key = new::<P, usize>(MANY);
     map.get_or_insert_with(&key, |_| {
         keys.take();
@@ -152,7 +152,7 @@ fn closures_drop_keys<P: Kind>() {
     }
     end(map, 1);
 
-    let (map, keys) = fresh();
+    let (map, keys) = filled();
     for (key, _) in &map {
         keys.borrow_mut().retain(|other| **other != *key);
     }
@@ -251,7 +251,7 @@ fn finalizer_registers_on_others() {
     assert_eq!(ran.get(), 1);
 }
 
-/// Once the death has begun, the sibling is its own: it cannot be called off, and runs.
+/// Once the death has begun, the sibling cannot be cancelled, and runs.
 #[test]
 fn finalizer_detaches_its_sibling() {
     let ran = Rc::new(Cell::new(0));
@@ -269,7 +269,7 @@ fn finalizer_detaches_its_sibling() {
     assert_eq!(ran.get(), 1);
 }
 
-/// It owns its own token, and the map in which its object is.
+/// It owns its own token, and the map that contains its object.
 #[test]
 fn finalizer_owns_all() {
     let object = local::Strong::new(1);
@@ -285,7 +285,7 @@ fn finalizer_owns_all() {
     assert!(value.upgrade().is_none() && token.take().is_none());
 }
 
-/// A called-off finalizer that owns the last handle of its own object.
+/// A cancelled finalizer that owns the last handle of its own object.
 #[test]
 fn finalizer_owns_its_object() {
     let object = local::Strong::new(1);

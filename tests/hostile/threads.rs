@@ -29,13 +29,13 @@ where
         while !done.load(Relaxed) {
             let mine = &mine[turn % mine.len()];
             assert!(face.has(mine));
-            // Each is a moment's answer: they need not agree.
+            // Each count is exact only for a moment: they need not agree.
             for count in [face.len(), face.len_live()] {
                 assert!((4..=MANY + 4).contains(&count), "{count}");
             }
             match turn % 4 {
                 0 => face.purge(),
-                // It is there, and stays the only one, as is seen in the end.
+                // It is there, and stays the only one, as the end shows.
                 1 => _ = face.add(mine),
                 2 => face.reserve(MANY),
                 _ => face.shrink_to_fit(),
@@ -76,8 +76,8 @@ elsewhere!(
     names: Names
 );
 
-/// The keys die on one thread and the values on another, while entries are removed, replaced and drained:
-/// each is counted once, and what follows finds no trace of it.
+/// The keys die on one thread and the values on another, while entries are removed, replaced and drained: each
+/// is counted once, and later operations find no trace of it.
 #[test]
 fn both_sides_of_pairs_die_elsewhere() {
     type Acts = fn(&mut WeakPairMap<Strong<usize>, Strong<usize>>, &[Strong<usize>; 2]);
@@ -110,7 +110,7 @@ fn both_sides_of_pairs_die_elsewhere() {
     }
 }
 
-/// The map goes while both sides of its entries die.
+/// The map is dropped while both sides of its entries die.
 #[test]
 fn the_end_of_a_map_of_pairs_against_deaths() {
     for _ in 0..scaled(50, 4) {

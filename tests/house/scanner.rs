@@ -1,10 +1,10 @@
-//! Which files a source file names, as far as its tokens show: its `use` trees, and its paths that begin with
-//! `crate`, `super`, `self` or a module of its own. What is compiled for tests or documentation alone is left
-//! out.
+//! Which files a source file refers to, as far as its tokens show: its `use` trees, and its paths that begin
+//! with `crate`, `super`, `self` or one of its own modules. Code that is compiled only for tests or
+//! documentation is left out.
 
 use std::collections::BTreeMap;
 
-/// A path as it is written, from the modules in which it stands.
+/// A path as written, with the modules that contain it.
 pub(crate) struct Named {
     pub(crate) line: usize,
     /// The modules inside the file, outermost first.
@@ -88,7 +88,7 @@ fn raw_string(rest: &str) -> Option<usize> {
     rest[hashes..].starts_with('"').then_some(hashes)
 }
 
-/// The length of a character literal, or that of the mark of a lifetime.
+/// The length of a character literal, or that of a lifetime's quote.
 fn char_or_lifetime(rest: &str) -> usize {
     let mut chars = rest.char_indices().skip(1);
     match chars.next() {
@@ -152,8 +152,8 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// Skips an attribute, and what stands behind it if that is never compiled but for tests, or is a macro of
-    /// the users', in whose place it names what they can name.
+    /// Skips an attribute, and the item after it if that is compiled only for tests, or is an exported macro,
+    /// which may name anything that its users can name.
     fn attribute(&mut self) {
         self.at += 1;
         if self.peek(0) == "!" {
@@ -176,7 +176,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// How far it is behind the bracket that closes the group that we are in.
+    /// The distance to the bracket that closes the current group.
     fn length_of_group(&self) -> usize {
         let mut depth = 1;
         for (length, token) in self.tokens[self.at..].iter().enumerate() {
@@ -192,7 +192,7 @@ impl Scan<'_, '_> {
         self.tokens.len() - self.at
     }
 
-    /// What is known of a `cfg`'s predicate in a build that is neither for tests nor for documentation.
+    /// The value of a `cfg` predicate in a build that is neither for tests nor for documentation, if known.
     fn predicate(&mut self) -> Option<bool> {
         let name = self.peek(0).to_owned();
         self.at += 1;
@@ -222,7 +222,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// To behind the next `;` or group in braces.
+    /// To behind the next `;` or braced group.
     fn skip_item(&mut self) {
         while self.at < self.tokens.len() {
             let text = self.peek(0).to_owned();
@@ -315,7 +315,7 @@ impl Scan<'_, '_> {
     }
 }
 
-/// The modules that are files, by their paths from the root.
+/// The modules that have files, by their paths from the root.
 pub(crate) type Modules = BTreeMap<Vec<String>, String>;
 
 /// The module of a file of `src`, from the root.
@@ -328,8 +328,7 @@ pub(crate) fn module_of(file: &str) -> Vec<String> {
     path
 }
 
-/// The file that a path in a file leads to; none if it leads out of the crate, or to a name that has been
-/// imported.
+/// The file that a path in a file refers to; `None` if it leads out of the crate, or to an imported name.
 pub(crate) fn resolve<'m>(modules: &'m Modules, file: &str, named: &Named) -> Option<&'m str> {
     let mut at = module_of(file);
     at.extend(named.inside.iter().cloned());
@@ -338,7 +337,7 @@ pub(crate) fn resolve<'m>(modules: &'m Modules, file: &str, named: &Named) -> Op
         "crate" => at.clear(),
         "self" | "super" => {}
         first => {
-            // Only what is a module of this one: the rest are crates, types and names from a `use`.
+            // Only if it is a module of this one: the rest are crates, types and names from a `use`.
             at.push(first.to_owned());
             let is_child = modules.contains_key(&at);
             at.pop();

@@ -1,4 +1,4 @@
-//! What a result depends on besides its inputs: it is never given out after one of them has died.
+//! What a result depends on besides its inputs: it is never returned after one of them has died.
 
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::sync::mpsc::channel;
@@ -21,10 +21,10 @@ for_each_pointer!(
     many_dependencies,
 );
 
-/// The keys are such as tell, so that what does not is the dependency.
+/// The keys notify, so that only the dependency may not.
 type Memos<V> = Memo<Strong<usize>, V>;
 
-/// 172: At its death, and not before; and it is computed anew.
+/// 172: At its death, and not before; then the result is computed anew.
 fn a_dependency_ends_the_result<P: Pointer>() {
     let (memo, results) = (Memos::new(), Count::default());
     let (input, dependency) = (Strong::new(1), P::from(2));
@@ -35,7 +35,10 @@ fn a_dependency_ends_the_result<P: Pointer>() {
     }));
     assert!(memo.get(&input).is_some());
     drop(dependency);
-    assert!(weakly::WeakRef::upgrade(&weak).is_none(), "it is not kept");
+    assert!(
+        weakly::WeakRef::upgrade(&weak).is_none(),
+        "it is not kept alive"
+    );
     assert!(memo.get(&input).is_none(), "at once");
     assert!(!memo.remove(&input), "there is none");
     drop(memo.get_or_compute(&input, |_| results.witness()));
@@ -45,7 +48,7 @@ fn a_dependency_ends_the_result<P: Pointer>() {
     assert_eq!((statistics.invalidated, statistics.discarded), (1, 0));
 }
 
-/// 172: The result is given out, and not kept. (One that dies before it can be named cannot be named.)
+/// 172: The result is returned, and not stored. (A dependency that dies before `depends_on` cannot be named.)
 fn a_dependency_dies_after_it_is_named<P: Pointer>() {
     let (memo, input, results) = (Memos::new(), Strong::new(1), Count::default());
     for purged in [false, true] {
@@ -54,7 +57,7 @@ fn a_dependency_dies_after_it_is_named<P: Pointer>() {
             cx.depends_on(&dependency);
             drop(dependency);
             if purged {
-                // Its notice is gone before there is a result to go.
+                // Its notice arrives before there is a result to drop.
                 memo.purge();
             }
             results.witness()
@@ -72,7 +75,7 @@ fn a_dependency_dies_after_it_is_named<P: Pointer>() {
     assert!(memo.get(&input).is_some(), "the key is as before");
 }
 
-/// 172: And those who wait for the result, which is of no use any more, compute it anew.
+/// 172: The waiters cannot use this result, and compute it anew.
 fn a_dependency_dies_elsewhere_meanwhile<P: Pointer>() {
     let (memo, input) = (Memos::<usize>::new(), Strong::new(1));
     let (hand, other) = channel::<P>();
@@ -105,7 +108,7 @@ fn a_dependency_dies_elsewhere_meanwhile<P: Pointer>() {
     assert_eq!(memo.statistics().invalidated, 1);
 }
 
-/// 172: Which changes nothing.
+/// 172: Naming it changes nothing.
 fn a_dependency_is_an_input_too<P: Pointer>() {
     let (memo, results) = (Memo::<(P, Strong<usize>), _>::new(), Count::default());
     let (first, second) = (P::from(1), Strong::new(2));
@@ -124,8 +127,8 @@ fn a_dependency_is_an_input_too<P: Pointer>() {
     assert_eq!((memo.pending_dead(), memo.statistics().invalidated), (0, 1));
 }
 
-/// 172: While another thread drops what the result depends on, from the middle of the computation to some
-/// time after it. Once that is known to be dead, nobody gets the result, and it goes.
+/// 172: Another thread drops a dependency, between the middle of the computation and some time after it. Once it
+/// is known to be dead, no caller gets the result, and the result is dropped.
 fn a_dependency_dies_at_the_publication<P: Pointer>() {
     let (memo, input) = (Memos::<usize>::new(), Strong::new(1));
     let (hand, other) = channel::<(P, usize)>();
@@ -138,7 +141,7 @@ fn a_dependency_dies_at_the_publication<P: Pointer>() {
                     std::hint::spin_loop();
                 }
                 drop(dependency);
-                // Its notice may be worked off before the entry is there.
+                // Its notice may be drained before the entry exists.
                 memo.purge();
                 done.send(()).unwrap();
             }
@@ -165,7 +168,7 @@ fn a_dependency_dies_at_the_publication<P: Pointer>() {
     );
 }
 
-/// 172: Nor by those who ask while it dies: who has seen it dead is not given the result.
+/// 172: Nor for callers that ask while it dies: a caller that has seen it dead does not get the result.
 fn a_hit_is_never_of_a_dead_dependency<P: Pointer>() {
     let (memo, input) = (Memos::<usize>::new(), Strong::new(1));
     let readers = 2;

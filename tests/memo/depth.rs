@@ -6,10 +6,10 @@ use std::thread;
 use weakly::concurrent::{WeakMap, WeakValueMap};
 use weakly::{Attribute, Memo, Rewritten, Strong};
 
-use crate::common::{explode, panics};
+use crate::common::{panics, quiet_panic};
 
 const STACK: usize = 8 << 20;
-/// Without optimisation a level takes some six times as much.
+/// Without optimisation a level takes about six times as much.
 const LEVELS: usize = if cfg!(debug_assertions) {
     5_000
 } else {
@@ -23,14 +23,14 @@ struct Function {
 
 type Callee = Strong<Function>;
 
-/// Where the stack is now.
+/// The current position of the stack.
 #[inline(never)]
 fn here() -> usize {
     let local = 0_u8;
     std::hint::black_box(&raw const local).addr()
 }
 
-/// So many functions, each of which calls the one before.
+/// A chain of functions, each of which calls the one before.
 fn functions(levels: usize) -> Vec<Callee> {
     let mut all: Vec<Callee> = Vec::new();
     for size in 0..levels {
@@ -40,8 +40,8 @@ fn functions(levels: usize) -> Vec<Callee> {
     all
 }
 
-/// Computes something of the last of many functions, on a stack of 8 MiB: once with few, to see how much a
-/// level takes, and then with as many as are promised. (A stack that overflows would end the process.)
+/// Computes something for the last of many functions, on a stack of 8 MiB: once with few, to measure how much a
+/// level takes, then with as many as are promised. (A stack overflow would end the process.)
 fn nested(compute: impl Fn(&Callee, &AtomicUsize) -> usize + Send + Sync) {
     nested_to(LEVELS, compute);
 }
@@ -54,7 +54,7 @@ fn nested_to(all_levels: usize, compute: impl Fn(&Callee, &AtomicUsize) -> usize
             compute(&all[levels - 1], &bottom),
             levels * (levels - 1) / 2
         );
-        // From the caller to the callee, or their end would nest as deep.
+        // From the caller to the callee, or their drops would nest as deep.
         while all.pop().is_some() {}
         (top - bottom.into_inner()) / levels
     };
@@ -85,7 +85,7 @@ fn of_one_input() {
     nested(|last, bottom| size(&Memo::new(), last, bottom));
 }
 
-/// 172: With results on which the next depend, as `depends_on` advises.
+/// 172: Results that are objects, on which the next ones depend, as `depends_on` advises.
 #[test]
 fn of_results_that_are_objects() {
     type Sizes = Memo<Callee, Strong<usize>>;
@@ -103,7 +103,7 @@ fn of_results_that_are_objects() {
     nested(|last, bottom| *size(&Memo::new(), last, bottom));
 }
 
-/// 172: A tuple takes the stack of its pointers besides, and no more.
+/// 172: A tuple takes the stack for its pointers besides, and no more.
 #[test]
 fn of_several_inputs() {
     type Pairs = Memo<(Callee, Strong<str>), usize>;
@@ -133,7 +133,7 @@ fn of_several_inputs() {
     nested(|last, bottom| of_four(&Memo::new(), last, &name, bottom));
 }
 
-/// 173: Of terms, from the innermost on, whose results are themselves.
+/// 173: Of terms, from the innermost outwards, which are their own results.
 #[test]
 fn of_rewritings() {
     type Rewritings = Memo<Callee, Rewritten<Callee>>;
@@ -154,7 +154,7 @@ fn of_rewritings() {
     });
 }
 
-/// 175: A failure at the bottom goes all the way up, as a value or as a panic, and nothing is kept of it.
+/// 175: A failure at the bottom propagates all the way up, as a value or as a panic, and no result is stored.
 #[test]
 fn of_failures() {
     type Sizes = Memo<Callee, usize>;
@@ -170,7 +170,7 @@ fn of_failures() {
     fn panic(sizes: &Sizes, function: &Callee) -> usize {
         sizes.get_or_compute(function, |_| match &function.callee {
             Some(callee) => function.size + panic(sizes, callee),
-            None => explode(),
+            None => quiet_panic(),
         })
     }
     let sum = |last: &Callee| last.size * (last.size + 1) / 2;
@@ -189,7 +189,7 @@ fn of_failures() {
     });
 }
 
-/// The maps make their values likewise; half as deep will do.
+/// The maps compute their values likewise; half the depth is enough here.
 #[test]
 fn of_values_in_maps() {
     type Sizes = WeakMap<Callee, usize>;

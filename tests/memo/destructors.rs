@@ -1,4 +1,4 @@
-//! Destructors of results that use the memo which destroys them, and such as panic.
+//! Destructors of results that use the memo that drops them, and destructors that panic.
 
 use std::sync::{Arc, Barrier, Mutex, OnceLock, Weak, mpsc};
 use std::thread;
@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use weakly::{Memo, Reclaim, Strong};
 
-use crate::common::{explode, panics};
+use crate::common::{panics, quiet_panic};
 use crate::tools::{Count, Witness};
 
 type Shared<V> = Arc<Memo<Strong<usize>, V>>;
 
-/// A result whose first clone, which is the memo's, does something in its end.
+/// A result whose first clone, which is the memo's, runs an action when it is dropped.
 #[derive(Default)]
 struct Kept(Mutex<Option<Witness>>);
 
@@ -27,9 +27,9 @@ impl Clone for Kept {
     }
 }
 
-/// A memo of one result, kept in it alone, that depends on an `Arc` (so that its death has to be asked
-/// for), and does this in its end.
-fn holding(
+/// A memo with one result, stored only there, that depends on an `Arc` (so that its death must be polled), and
+/// runs an action when it is dropped.
+fn memo_with(
     input: &Strong<usize>,
     end: impl FnOnce(&Memo<Strong<usize>, Witness>, &Strong<usize>) + Send + Sync + 'static,
 ) -> (Shared<Witness>, Arc<str>) {
@@ -48,13 +48,13 @@ fn holding(
     (memo, dependency)
 }
 
-/// 174: The result that goes since a new one is wanted asks for the same, which it does not need to be
-/// made: no circle.
+/// 174: A stale result, which is dropped because a new one is needed, asks for the same key. The new computation
+/// does not depend on that: no cycle.
 #[test]
 fn a_stale_result_asks_for_its_own_key() {
     let input = Strong::new(1);
     let computed = Count::default();
-    let (memo, dependency) = holding(&input, {
+    let (memo, dependency) = memo_with(&input, {
         let computed = computed.clone();
         move |memo, key| {
             drop(memo.get_or_compute(key, |_| {
@@ -77,14 +77,14 @@ fn a_stale_result_asks_for_its_own_key() {
     );
 }
 
-/// 175: It panics instead: who asked gets the panic, and who asks again an answer.
+/// 175: It panics instead: the caller gets the panic, and the next caller a result.
 #[test]
 fn a_stale_result_panics() {
     let input = Strong::new(1);
-    let (memo, dependency) = holding(&input, |_, _| explode());
+    let (memo, dependency) = memo_with(&input, |_, _| quiet_panic());
     drop(dependency);
     assert!(panics(|| {
-        memo.get_or_compute(&input, |_| unreachable!("it has not come to that"));
+        memo.get_or_compute(&input, |_| unreachable!("the panic comes first"));
     }));
     let statistics = memo.statistics();
     assert_eq!(
@@ -99,8 +99,8 @@ fn a_stale_result_panics() {
     assert_eq!((memo.len(), memo.statistics().misses), (1, 2));
 }
 
-/// 174: The memo's copy of a result that is not kept, since something has died meanwhile, asks for the
-/// same: the computation is over by then.
+/// 174: The memo's copy of a result that is not stored, because a dependency has died meanwhile, asks for the
+/// same key: the computation is over by then.
 #[test]
 fn a_result_that_is_not_kept_asks_for_its_own_key() {
     let (memo, input) = (Shared::<Kept>::default(), Strong::new(1));
@@ -110,7 +110,7 @@ fn a_result_that_is_not_kept_asks_for_its_own_key() {
         cx.depends_on(&dependency);
         let (memo, input, again) = (Arc::downgrade(&memo), input.clone(), again.clone());
         Kept::new(Witness::new(move || {
-            let memo = memo.upgrade().expect("it is in use");
+            let memo = memo.upgrade().expect("the memo is in use");
             drop(memo.get_or_compute(&input, |_| {
                 again.add();
                 Kept::default()
@@ -141,8 +141,8 @@ impl Clone for Slow {
     }
 }
 
-/// 175: When very many threads are inside, what one removes is destroyed by the last of them who leaves. If its
-/// destructor panics, that comes out there, and what the others do after that is as it ever was.
+/// 175: While very many threads are inside, a removed result is dropped by the last of them that leaves. If its
+/// destructor panics, the panic surfaces there, and later operations of the others are unaffected.
 #[test]
 fn a_destructor_panics_when_the_last_reader_leaves() {
     const READERS: usize = 20;
@@ -158,7 +158,7 @@ fn a_destructor_panics_when_the_last_reader_leaves() {
         let end = end.clone();
         slow(Kept::new(Witness::new(move || {
             end.add();
-            explode()
+            quiet_panic()
         })))
     }));
     let barriers = [(); 2].map(|()| Barrier::new(READERS + 1));
@@ -174,7 +174,7 @@ fn a_destructor_panics_when_the_last_reader_leaves() {
         }
         come.wait();
         assert!(memo.remove(&removed));
-        assert_eq!(end.get(), 0, "they are inside");
+        assert_eq!(end.get(), 0, "they have pinned it");
         go.wait();
     });
     assert_eq!((end.get(), panicked.get()), (1, 1));
@@ -182,7 +182,7 @@ fn a_destructor_panics_when_the_last_reader_leaves() {
         let mut waiter = None;
         let failed = memo.try_get_or_compute(&wanted, |_| {
             waiter = Some(scope.spawn(|| memo.get_or_compute(&wanted, |_| slow(Kept::default()))));
-            // (Perhaps it waits for us by now: it goes on in any case.)
+            // (Perhaps it waits for this thread by now: it continues in any case.)
             thread::yield_now();
             Err(())
         });
@@ -194,8 +194,8 @@ fn a_destructor_panics_when_the_last_reader_leaves() {
     assert_eq!((statistics.misses, statistics.discarded), (4, 2));
 }
 
-/// 185: Results of dead inputs stay until they are asked for, also those that are met by who wants a new
-/// one; the statistics say what they say otherwise.
+/// 185: Results of dead inputs stay until they are requested, also those found by a caller that needs a new one;
+/// the statistics are the same as without.
 #[test]
 fn results_of_the_dead_are_kept_on_request() {
     let (memo, destroyed) = (Memo::<Strong<usize>, Kept>::new(), Count::default());
@@ -208,7 +208,7 @@ fn results_of_the_dead_are_kept_on_request() {
     }
     let input = Strong::new(0);
     for _ in 0..3 {
-        let dependency: Arc<str> = "asked for its death".into();
+        let dependency: Arc<str> = "polled for its death".into();
         memo.get_or_compute(&input, |cx| {
             cx.depends_on(&dependency);
             Kept::new(destroyed.witness())
@@ -236,10 +236,10 @@ fn results_of_the_dead_are_kept_on_request() {
     assert_eq!(destroyed.get(), 105);
 }
 
-/// 174: A result that was removed while it was made is destroyed when its making is over, and holds nothing up: not
-/// a purge by another thread, for which the destructor waits.
+/// 174: A result that was removed during its computation is dropped when the computation is over, and blocks
+/// nothing: not a purge by another thread, for which the destructor waits.
 #[test]
-fn a_removed_result_is_destroyed_when_nothing_is_held() {
+fn a_removed_result_is_dropped_without_any_lock() {
     let memo = Shared::<Kept>::default();
     let (input, dependency) = (Strong::new(1), Strong::new(2));
     let (purged, was_purged) = mpsc::channel();

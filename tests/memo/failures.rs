@@ -1,4 +1,4 @@
-//! Computations that panic, fail, or are called off: nothing is kept, and nobody waits for ever.
+//! Computations that panic, fail, or are cancelled: no result is stored, and no thread waits forever.
 
 use std::sync::Barrier;
 use std::sync::mpsc::channel;
@@ -6,25 +6,25 @@ use std::thread;
 
 use weakly::Memo;
 
-use crate::common::{explode, panics, scaled};
+use crate::common::{panics, quiet_panic, scaled};
 use crate::for_each_pointer;
 use crate::tools::{Count, Pointer};
 
 for_each_pointer!(
     nothing_is_kept_of_a_panic,
     nothing_is_kept_of_a_failure,
-    who_waits_for_a_failure_tries_himself,
+    a_thread_that_waits_for_a_failure_tries_itself,
     many_wait_for_one_that_panics,
-    what_is_removed_meanwhile_is_not_kept,
-    who_waits_for_what_was_removed_computes_it,
-    what_another_is_keeping_stays,
+    a_result_removed_meanwhile_is_not_stored,
+    a_thread_that_waits_for_a_removed_result_computes_it,
+    a_result_of_another_thread_stays,
 );
 
 /// 175: The next call computes.
 fn nothing_is_kept_of_a_panic<P: Pointer>() {
     let (memo, input) = (Memo::<P, usize>::new(), P::from(1));
     for turn in 1..4 {
-        assert!(panics(|| _ = memo.get_or_compute(&input, |_| explode())));
+        assert!(panics(|| _ = memo.get_or_compute(&input, |_| quiet_panic())));
         assert_eq!((memo.get(&input), memo.len()), (None, 0));
         let statistics = memo.statistics();
         assert_eq!((statistics.misses, statistics.discarded), (turn, turn));
@@ -33,7 +33,7 @@ fn nothing_is_kept_of_a_panic<P: Pointer>() {
     assert_eq!((memo.len(), memo.statistics().misses), (1, 4));
 }
 
-/// 175: What it depends on is forgotten too.
+/// 175: Its dependencies are deregistered too.
 fn nothing_is_kept_of_a_failure<P: Pointer>() {
     let (memo, input, dependency) = (Memo::<P, usize>::new(), P::from(1), P::from(2));
     let failed = memo.try_get_or_compute(&input, |cx| {
@@ -51,8 +51,8 @@ fn nothing_is_kept_of_a_failure<P: Pointer>() {
     assert_eq!((statistics.invalidated, statistics.discarded), (0, 1));
 }
 
-/// 175: Each for himself, until one succeeds.
-fn who_waits_for_a_failure_tries_himself<P: Pointer>() {
+/// 175: Each caller by itself, until one succeeds.
+fn a_thread_that_waits_for_a_failure_tries_itself<P: Pointer>() {
     let threads = scaled(6, 3);
     for _ in 0..scaled(100, 2) {
         let (memo, input) = (Memo::<P, usize>::new(), P::from(1));
@@ -72,7 +72,7 @@ fn who_waits_for_a_failure_tries_himself<P: Pointer>() {
             askers.into_iter().map(|it| it.join().unwrap()).collect()
         });
         got.sort_unstable_by_key(|got| got.map_or_else(|turn| turn, |_| usize::MAX));
-        // Each has tried once and told his own error.
+        // Each has tried once and got its own error.
         let errors = (1..threads).map(Err);
         assert!(got.into_iter().eq(errors.chain([Ok(7)])));
         assert_eq!((memo.get(&input), tried.get()), (Some(7), threads));
@@ -84,7 +84,7 @@ fn who_waits_for_a_failure_tries_himself<P: Pointer>() {
     }
 }
 
-/// 175: Over and over, while many wait.
+/// 175: Repeatedly, while many wait.
 fn many_wait_for_one_that_panics<P: Pointer>() {
     let threads = scaled(6, 3);
     let failures = scaled(300, 5);
@@ -98,7 +98,11 @@ fn many_wait_for_one_that_panics<P: Pointer>() {
                 got = Some(memo.get_or_compute(&input, |_| {
                     let turn = tried.add();
                     thread::yield_now();
-                    if turn <= failures { explode() } else { turn }
+                    if turn <= failures {
+                        quiet_panic()
+                    } else {
+                        turn
+                    }
                 }));
             }) {
                 assert_eq!(got, Some(failures + 1));
@@ -123,19 +127,19 @@ fn many_wait_for_one_that_panics<P: Pointer>() {
     assert_eq!(statistics.hits, threads - 1);
 }
 
-type CallOff<P> = fn(&Memo<P, usize>, &P);
+type Cancel<P> = fn(&Memo<P, usize>, &P);
 
-/// Both ways to call a computation off.
-fn calls<P: Pointer>() -> [CallOff<P>; 2] {
+/// Both ways to cancel a computation.
+fn cancels<P: Pointer>() -> [Cancel<P>; 2] {
     [
-        |memo, input| assert!(!memo.remove(input), "it is not there yet"),
+        |memo, input| assert!(!memo.remove(input), "it is not present yet"),
         |memo, _| memo.clear(),
     ]
 }
 
 /// 176: By this thread or another.
-fn what_is_removed_meanwhile_is_not_kept<P: Pointer>() {
-    for (elsewhere, call_off) in calls::<P>()
+fn a_result_removed_meanwhile_is_not_stored<P: Pointer>() {
+    for (elsewhere, call_off) in cancels::<P>()
         .into_iter()
         .flat_map(|it| [(false, it), (true, it)])
     {
@@ -156,9 +160,9 @@ fn what_is_removed_meanwhile_is_not_kept<P: Pointer>() {
     }
 }
 
-/// 176: Those who have begun to wait do not get it either.
-fn who_waits_for_what_was_removed_computes_it<P: Pointer>() {
-    for call_off in calls::<P>() {
+/// 176: Callers that have begun to wait do not get it either.
+fn a_thread_that_waits_for_a_removed_result_computes_it<P: Pointer>() {
+    for call_off in cancels::<P>() {
         let (memo, input) = (Memo::<P, usize>::new(), P::from(1));
         thread::scope(|scope| {
             let mut waiter = None;
@@ -175,13 +179,13 @@ fn who_waits_for_what_was_removed_computes_it<P: Pointer>() {
     }
 }
 
-/// 176: What was called off, and has been computed anew by another, does not take that one's place.
-fn what_another_is_keeping_stays<P: Pointer>() {
-    for call_off in calls::<P>() {
+/// 176: A computation that was cancelled does not replace the result that another thread has computed since.
+fn a_result_of_another_thread_stays<P: Pointer>() {
+    for call_off in cancels::<P>() {
         let (memo, input) = (Memo::<P, usize>::new(), P::from(1));
         let result = memo.get_or_compute(&input, |_| {
             call_off(&memo, &input);
-            // It is wanted again, and nobody is about to compute it.
+            // It is requested again, and no thread is computing it.
             thread::scope(|scope| {
                 let other = scope.spawn(|| memo.get_or_compute(&input, |_| 8));
                 assert_eq!(other.join().unwrap(), 8);
@@ -195,9 +199,9 @@ fn what_another_is_keeping_stays<P: Pointer>() {
     }
 }
 
-/// 175: A computation that panics while others have been told of circles, or wait in turn for what waits.
+/// 175: A computation panics while other threads have got errors about cycles, or wait in turn for its waiters.
 #[test]
-fn a_panic_at_the_end_of_a_line() {
+fn a_panic_at_the_end_of_a_chain_of_waiters() {
     let memo = Memo::<weakly::Strong<usize>, usize>::new();
     let inputs: Vec<_> = (0..4).map(weakly::Strong::new).collect();
     let (begun, begins) = channel();
@@ -211,7 +215,7 @@ fn a_panic_at_the_end_of_a_line() {
                     memo.get_or_compute(&inputs[0], |_| {
                         begun.send(()).unwrap();
                         go.recv().unwrap();
-                        explode()
+                        quiet_panic()
                     });
                 })
             }
@@ -230,7 +234,7 @@ fn a_panic_at_the_end_of_a_line() {
         }
         ready.send(()).unwrap();
         assert!(last.join().unwrap());
-        // (Who waited for the last computes it instead.)
+        // (The thread that waited for the last computes it instead.)
         for (one, wanted) in line.into_iter().zip(11..) {
             assert_eq!(one.join().unwrap(), wanted);
         }

@@ -1,4 +1,4 @@
-//! What a result is computed from: once for each live tuple, whose objects it does not keep.
+//! Results are computed once for each live tuple of inputs, which they do not keep alive.
 
 use std::any::Any;
 use std::sync::{Arc, Barrier};
@@ -22,7 +22,7 @@ for_each_pointer!(
     a_new_object_has_no_result,
 );
 
-/// 172: And again when it has been removed or all have been.
+/// 172: And again after it, or all results, have been removed.
 fn it_is_computed_once<P: Pointer>() {
     let (memo, [one, other]) = (Memo::<P, usize>::new(), [1, 2].map(P::from));
     let computed = Count::default();
@@ -45,7 +45,7 @@ fn it_is_computed_once<P: Pointer>() {
     assert_eq!(computed.get(), 5);
 }
 
-/// 172: Its result goes with it, by the next change at the latest; a purge at once.
+/// 172: The result is dropped with its input: by the next change at the latest, by a purge at once.
 fn the_input_is_not_kept<P: Pointer>() {
     let (memo, results) = (Memo::<P, _>::new(), Count::default());
     let input = P::from(1);
@@ -54,7 +54,7 @@ fn the_input_is_not_kept<P: Pointer>() {
     drop(input);
     assert!(weakly::WeakRef::upgrade(&weak).is_none());
     assert_eq!(results.get(), 0);
-    assert_eq!(memo.pending_dead(), usize::from(P::TELLS));
+    assert_eq!(memo.pending_dead(), usize::from(P::NOTIFIES));
     memo.purge();
     assert_eq!((results.get(), memo.len(), memo.pending_dead()), (1, 0, 0));
 
@@ -63,12 +63,12 @@ fn the_input_is_not_kept<P: Pointer>() {
     drop(input);
     let other = P::from(3);
     drop(memo.get_or_compute(&other, |_| results.witness()));
-    if P::TELLS {
-        assert_eq!((results.get(), memo.len()), (2, 1), "the next change");
+    if P::NOTIFIES {
+        assert_eq!((results.get(), memo.len()), (2, 1), "by the next change");
     }
 }
 
-/// Each place of a key of this size, with what kills the object there.
+/// For each position in a key of this size, an action that kills the object there.
 fn places<const N: usize, P: Pointer, K: MemoKey + 'static>(
     key: impl for<'a> Fn(&'a [P; N]) -> K::Ref<'a>,
 ) {
@@ -108,7 +108,7 @@ fn each_input_of_a_tuple_ends_it<P: Pointer>() {
     places::<4, P, (P, P, P, P)>(|[a, b, c, d]| (a, b, c, d));
 }
 
-/// 172: Pointers that tell and such that do not, in one tuple.
+/// 172: Pointers that notify and pointers that do not, in one tuple.
 #[test]
 fn pointers_of_several_kinds() {
     type Key = (Strong<usize>, Arc<str>, Strong<str>, Arc<usize>);
@@ -119,9 +119,9 @@ fn pointers_of_several_kinds() {
         let mut c = Some(Strong::<str>::from("c"));
         let mut d = Some(Arc::new(1));
         let key = || Some((a.as_ref()?, b.as_ref()?, c.as_ref()?, d.as_ref()?));
-        let all = key().expect("all are there");
+        let all = key().expect("all are present");
         drop(memo.get_or_compute(all, |_| results.witness()));
-        drop(memo.get_or_compute(all, |_| unreachable!("it is there")));
+        drop(memo.get_or_compute(all, |_| unreachable!("it is present")));
         match place {
             0 => a = None,
             1 => b = None,
@@ -148,7 +148,7 @@ fn a_purge_follows_deaths_of_both_kinds() {
     let mut others: Vec<Box<dyn Any>> = Vec::new();
     for number in 1..scaled(1_000, 20) {
         let next = (Strong::new(number), Arc::new(number));
-        // A result owns one input of the next, in turns; the other one lives on.
+        // Each result owns one input of the next, in turns; the other one stays alive.
         let (owns, other): (_, Box<dyn Any>) = match number % 2 {
             0 => (Owns(Some(next.1.clone()), None), Box::new(next.0.clone())),
             _ => (Owns(None, Some(next.0.clone())), Box::new(next.1.clone())),
@@ -180,7 +180,7 @@ fn the_order_of_inputs_matters<P: Pointer>() {
     assert_eq!((memo.len(), memo.get((&b, &b))), (0, None));
 }
 
-/// 172: Its one death is counted once.
+/// 172: Its death is counted once.
 fn one_object_may_be_several_inputs<P: Pointer>() {
     let (memo, results) = (Memo::<(P, P, P, P), _>::new(), Count::default());
     let [a, b] = [1, 2].map(P::from);
@@ -198,7 +198,7 @@ fn one_object_may_be_several_inputs<P: Pointer>() {
     assert!(memo.get((&b, &b, &b, &b)).is_some());
 }
 
-/// 176: And all get what it makes.
+/// 176: And all get its result.
 fn of_many_threads_one_computes<P: Pointer>() {
     let threads = scaled(8, 3);
     for _ in 0..scaled(200, 2) {
@@ -223,7 +223,7 @@ fn of_many_threads_one_computes<P: Pointer>() {
     }
 }
 
-/// 173: As the documentation says: until it is removed, or the memo goes.
+/// 173: As documented: until it is removed, or the memo is dropped.
 fn a_result_that_owns_its_input_keeps_it<P: Pointer>() {
     let memo = Memo::<P, P>::new();
     let [one, other] = [1, 2].map(P::from);
@@ -241,7 +241,7 @@ fn a_result_that_owns_its_input_keeps_it<P: Pointer>() {
     assert!(!lives(1));
 }
 
-/// 172: Also one at the address of a dead one whose result is not buried yet.
+/// 172: Even at the address of a dead one whose result is not reclaimed yet.
 fn a_new_object_has_no_result<P: Pointer>() {
     let memo = Memo::<P, usize>::new();
     for number in 0..scaled(10_000, 50) {
@@ -255,7 +255,7 @@ fn a_new_object_has_no_result<P: Pointer>() {
             let computed = memo.get_or_compute(input, |_| round * 1_000 + **input);
             assert_eq!(computed, round * 1_000 + **input);
         }
-        // The next have the same addresses, as a rule.
+        // The next ones have the same addresses, as a rule.
         some.clear();
         some = objects(scaled(100, 10));
     }

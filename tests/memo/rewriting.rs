@@ -1,4 +1,4 @@
-//! Rewritings: results that may be an input, and that do not keep it alive then.
+//! Rewritings: results that may be one of their inputs, which they then do not keep alive.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -10,21 +10,21 @@ use crate::for_each_pointer;
 use crate::tools::{Count, Pointer, objects};
 
 for_each_pointer!(
-    what_does_not_change_is_not_kept,
-    any_other_result_is_kept,
+    an_unchanged_input_is_not_kept_alive,
+    any_other_result_is_kept_alive,
     an_equal_object_is_another,
     any_input_of_a_tuple_may_be_the_result,
     nothing_is_kept_of_a_failed_rewriting,
-    all_who_wait_get_the_same,
-    to_need_oneself_is_an_error_here_too,
+    all_waiters_get_the_same,
+    needing_itself_is_an_error_here_too,
 );
 
 fn same<P: StrongRef>(one: &P, other: &P) -> bool {
     P::addr(one) == P::addr(other)
 }
 
-/// 173: Its entry goes with it.
-fn what_does_not_change_is_not_kept<P: Pointer>() {
+/// 173: Its entry is dropped with it.
+fn an_unchanged_input_is_not_kept_alive<P: Pointer>() {
     let (memo, rewritten) = (Memo::<P, Rewritten<P>>::new(), Count::default());
     let all = objects::<P>(scaled(100, 5));
     let weak: Vec<_> = all.iter().map(P::downgrade).collect();
@@ -35,7 +35,7 @@ fn what_does_not_change_is_not_kept<P: Pointer>() {
                 object.clone()
             });
             assert!(same(&result, object));
-            let known = memo.get_rewritten(object).expect("it is known");
+            let known = memo.get_rewritten(object).expect("a result");
             assert!(same(&known, object));
         }
     }
@@ -50,14 +50,14 @@ fn what_does_not_change_is_not_kept<P: Pointer>() {
 }
 
 /// 173: It is owned by the entry, and dies with the key.
-fn any_other_result_is_kept<P: Pointer>() {
+fn any_other_result_is_kept_alive<P: Pointer>() {
     let memo = Memo::<P, Rewritten<P>>::new();
     let input = P::from(1);
     assert!(memo.get_rewritten(&input).is_none());
     let result = memo.get_or_rewrite(&input, |_| P::from(2));
     let weak = P::downgrade(&result);
     drop(result);
-    let again = memo.get_or_rewrite(&input, |_| unreachable!("it is there"));
+    let again = memo.get_or_rewrite(&input, |_| unreachable!("it is present"));
     assert!(same(&again, &weak.upgrade().expect("the entry owns it")));
     drop(again);
     drop(input);
@@ -65,7 +65,7 @@ fn any_other_result_is_kept<P: Pointer>() {
     assert!(memo.is_empty() && weak.upgrade().is_none());
 }
 
-/// 173: Inputs are told apart by identity.
+/// 173: Inputs are compared by identity.
 fn an_equal_object_is_another<P: Pointer>() {
     let memo = Memo::<P, Rewritten<P>>::new();
     let (input, equal) = (P::from(1), P::from(1));
@@ -97,7 +97,7 @@ fn any_input_of_a_tuple_may_be_the_result<P: Pointer>() {
     }
 }
 
-/// 173: An input of another type is none that could be the result.
+/// 173: An input of another type cannot be the result.
 #[test]
 fn inputs_of_several_types() {
     let memo = Memo::<(Strong<str>, Arc<usize>, Strong<usize>), Rewritten<Strong<usize>>>::new();
@@ -129,8 +129,8 @@ fn nothing_is_kept_of_a_failed_rewriting<P: Pointer>() {
     assert_eq!((statistics.discarded, memo.len()), (1, 1));
 }
 
-/// 176: Each gets a clone of what it asks with, or of what was made once.
-fn all_who_wait_get_the_same<P: Pointer>() {
+/// 176: Each gets a clone of its own input, or of the one result.
+fn all_waiters_get_the_same<P: Pointer>() {
     let threads = scaled(4, 2);
     for round in 0..scaled(100, 4) {
         let (memo, input, other) = (Memo::<P, Rewritten<P>>::new(), P::from(1), P::from(2));
@@ -153,7 +153,7 @@ fn all_who_wait_get_the_same<P: Pointer>() {
 }
 
 /// 174
-fn to_need_oneself_is_an_error_here_too<P: Pointer>() {
+fn needing_itself_is_an_error_here_too<P: Pointer>() {
     let (memo, input) = (Memo::<P, Rewritten<P>>::new(), P::from(1));
     let ask = || memo.get_or_rewrite(&input, |_| memo.get_or_rewrite(&input, |_| unreachable!()));
     assert!(panics(|| drop(ask())));
@@ -163,9 +163,9 @@ fn to_need_oneself_is_an_error_here_too<P: Pointer>() {
     ));
 }
 
-/// 172, 173: What a rewriting has looked at ends it, also if the result is the input.
+/// 172, 173: The dependencies of a rewriting end it, even if the result is the input.
 #[test]
-fn a_rewriting_depends_on_what_it_says() {
+fn a_rewriting_depends_on_its_dependencies() {
     let memo = Memo::<Strong<usize>, Rewritten<Strong<usize>>>::new();
     let (input, rules) = (Strong::new(1), Strong::new("rules"));
     drop(memo.get_or_rewrite(&input, |cx| {
@@ -177,10 +177,10 @@ fn a_rewriting_depends_on_what_it_says() {
     assert!(memo.get_rewritten(&input).is_none());
 }
 
-/// 173: A result that has its input inside is held weakly, as the documentation says: it lives while it is
-/// used, and so does its entry.
+/// 173: The entry keeps a result that contains its input only weakly, as documented: the result lives while it
+/// is used, and so does its entry.
 #[test]
-fn a_result_that_owns_its_input_is_held_weakly() {
+fn a_result_that_owns_its_input_is_weak() {
     struct Term(Option<Strong<Term>>);
     let memo = Memo::<Strong<Term>, weakly::Weak<Term>>::new();
     let made = Count::default();
@@ -192,7 +192,7 @@ fn a_result_that_owns_its_input_is_held_weakly() {
             cx.depends_on(result);
             Strong::downgrade(result)
         });
-        weak.upgrade().expect("nobody else drops it here")
+        weak.upgrade().expect("this test drops it")
     };
     let term = Strong::new(Term(None));
     let weak = Strong::downgrade(&term);
@@ -206,7 +206,7 @@ fn a_result_that_owns_its_input_is_held_weakly() {
     assert_eq!(made.get(), 1);
     drop(one);
     drop(derive(&term));
-    assert_eq!(made.get(), 2, "nobody used it");
+    assert_eq!(made.get(), 2, "it was not in use");
     drop(term);
     assert!(weak.upgrade().is_none());
     memo.purge();

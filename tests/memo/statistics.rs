@@ -6,21 +6,21 @@ use proptest::prelude::*;
 use weakly::Memo;
 use weakly::memo::Statistics;
 
-use crate::common::{explode, panics, scaled};
+use crate::common::{panics, quiet_panic, scaled};
 use crate::for_each_pointer;
 use crate::tools::{Count, Pointer, Witness, objects};
 
 const OBJECTS: usize = 6;
 
-/// Something that is done with a memo of pairs. Objects are named by their places.
+/// An operation on a memo of pairs. Objects are identified by their places.
 #[derive(Debug, Clone)]
 enum Op {
-    /// Asks for a pair's result, which depends on another object besides, if it is to be computed. That one
-    /// may die meanwhile, and the computation may come to nothing.
+    /// Asks for a pair's result, which, if it is computed, depends on another object besides. That object may
+    /// die meanwhile, and the computation may fail.
     Ask([usize; 2], Option<(usize, bool)>, End),
     Get([usize; 2]),
     Remove([usize; 2]),
-    /// Another object takes the place of this one.
+    /// A new object replaces the one in this place.
     Kill(usize),
     Clear,
     Purge,
@@ -31,7 +31,7 @@ enum End {
     Well,
     Fails,
     Panics,
-    /// The result is removed before it is there.
+    /// The result is removed before it is stored.
     Removed,
 }
 
@@ -55,10 +55,10 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op, 1..scaled(120, 20))
 }
 
-/// A kept result: the objects that end it, by number, and its own.
+/// A stored result: the numbers of the objects that end it, and its own.
 type Kept = ([usize; 2], Vec<usize>, usize);
 
-/// What a memo should say.
+/// The expected statistics.
 #[derive(Default)]
 struct Model {
     kept: Vec<Kept>,
@@ -89,10 +89,10 @@ impl Model {
     }
 }
 
-/// The result of a computation: its number, and what tells its end.
+/// The result of a computation: its number, and a witness of its drop.
 type Made = (usize, Witness);
 
-/// A memo, its model, and the objects, each with the number that tells it from all that were.
+/// A memo, its model, and the objects, each with a number that no other has had.
 struct World<P: Pointer> {
     memo: Memo<(P, P), Made>,
     places: Vec<(P, usize)>,
@@ -148,7 +148,7 @@ impl<P: Pointer> World<P> {
                 match end {
                     End::Well => {}
                     End::Fails => return Err(()),
-                    End::Panics => explode(),
+                    End::Panics => quiet_panic(),
                     End::Removed => assert!(!self.memo.remove(self.key(at))),
                 }
                 Ok((number, self.destroyed.witness()))
@@ -222,7 +222,7 @@ impl<P: Pointer> World<P> {
     }
 }
 
-/// What the documentation says of them.
+/// The equations of the documentation.
 #[track_caller]
 fn add_up(statistics: Statistics, len: usize) {
     let gone = statistics.invalidated + statistics.discarded;
@@ -249,16 +249,16 @@ fn agrees_with_the_model<P: Pointer>() {
 
 for_each_pointer!(agrees_with_the_model, threads_leave_sums_that_agree);
 
-/// 177: When all are done. Objects die, results fail and are removed, on all threads at once.
+/// 177: After all threads have finished. Objects die, results fail and are removed, on all threads at once.
 fn threads_leave_sums_that_agree<P: Pointer>() {
     let threads = scaled(4, 2);
     let (memo, destroyed) = (Memo::<P, (usize, Witness)>::new(), Count::default());
-    let (calls, computed, circles) = (Count::default(), Count::default(), Count::default());
+    let (calls, computed, cycles) = (Count::default(), Count::default(), Count::default());
     let common = objects::<P>(scaled(16, 4));
     thread::scope(|scope| {
         for thread in 0..threads {
             let (memo, common, destroyed) = (&memo, &common, &destroyed);
-            let (calls, computed, circles) = (&calls, &computed, &circles);
+            let (calls, computed, cycles) = (&calls, &computed, &cycles);
             scope.spawn(move || {
                 let mut state = thread as u64;
                 let mut own = objects::<P>(16);
@@ -288,7 +288,7 @@ fn threads_leave_sums_that_agree<P: Pointer>() {
                                     cx.depends_on(&other);
                                     cx.depends_on(&own[step % 16]);
                                     match kind {
-                                        4 => explode(),
+                                        4 => quiet_panic(),
                                         5 => Err(()),
                                         6 | 7 => Ok((step, destroyed.witness())),
                                         _ => {
@@ -301,7 +301,7 @@ fn threads_leave_sums_that_agree<P: Pointer>() {
                                 });
                             });
                             if failed && !begun {
-                                circles.add();
+                                cycles.add();
                             }
                         }
                     }
@@ -312,7 +312,7 @@ fn threads_leave_sums_that_agree<P: Pointer>() {
     drop(common);
     memo.purge();
     let statistics = memo.statistics();
-    assert_eq!((memo.pending_dead(), circles.get()), (0, 0));
+    assert_eq!((memo.pending_dead(), cycles.get()), (0, 0));
     assert_eq!(statistics.hits + statistics.misses, calls.get());
     assert_eq!(statistics.misses, computed.get());
     add_up(statistics, memo.len());

@@ -1,4 +1,4 @@
-//! Results of inputs whose deaths nobody tells, as `Arc`s': found while the memo only hits, or hardly misses.
+//! Results of inputs without death notices, such as `Arc`s: found while the memo only hits, or hardly misses.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use crate::common::scaled;
 use crate::tools::{Count, Pointer, Witness, objects};
 
 const DEAD: usize = scaled(10_000, 60);
-/// Changes that make a round over so many, and reads.
+/// As many changes as a sweep over so many results takes, and as many reads.
 const ROUND: usize = DEAD / 4 + 2;
 const READS: usize = 32 * ROUND;
 
-/// A memo with a result for each of many inputs, of which the last alone is left.
+/// A memo with a result for each of many inputs, of which only the last is alive.
 fn dying<P: Pointer>() -> (Memo<P, Witness>, P, Count) {
     let (memo, destroyed) = (Memo::<P, Witness>::new(), Count::default());
     let mut inputs = objects::<P>(DEAD + 1);
@@ -29,7 +29,7 @@ fn dead_results_do_not_outlive_hits_and_misses() {
     let (memo, left, destroyed) = dying::<Arc<usize>>();
     let new: Vec<_> = (0..scaled(100, 4)).map(Arc::new).collect();
     for hit in 0..scaled(100_000, READS) {
-        memo.get_or_compute(&left, |_| unreachable!("it is there"));
+        memo.get_or_compute(&left, |_| unreachable!("it is present"));
         if hit % 1_000 == 0 {
             if let Some(new) = new.get(hit / 1_000) {
                 memo.get_or_compute(new, |_| Witness::idle());
@@ -48,7 +48,7 @@ fn hits_find_dead_results() {
         let (memo, left, destroyed) = dying::<Arc<usize>>();
         for _ in 0..READS {
             if asks {
-                memo.get_or_compute(&left, |_| unreachable!("it is there"));
+                memo.get_or_compute(&left, |_| unreachable!("it is present"));
             } else {
                 assert!(memo.get(&left).is_some());
             }
@@ -57,7 +57,7 @@ fn hits_find_dead_results() {
     }
 }
 
-/// 187: Misses alone, though nothing comes of them; and removals.
+/// 187: Misses alone, though they store nothing; and removals.
 #[test]
 fn changes_find_dead_results() {
     let other = Arc::new(0);
@@ -80,22 +80,22 @@ fn changes_find_dead_results() {
     }
 }
 
-/// 187: Of several inputs one that tells, and one that does not; and one that is depended on besides.
+/// 187: Of several inputs one that notifies and one that does not; or one of them as a dependency.
 #[test]
-fn one_silent_input_is_enough() {
-    let told = Strong::new(0);
+fn one_input_without_notices_is_enough() {
+    let notifying = Strong::new(0);
     let (memo, destroyed) = (
         Memo::<(Strong<usize>, Arc<usize>), _>::new(),
         Count::default(),
     );
     let mut silent = objects::<Arc<usize>>(DEAD + 1);
     for silent in &silent {
-        memo.get_or_compute((&told, silent), |_| destroyed.witness());
+        memo.get_or_compute((&notifying, silent), |_| destroyed.witness());
     }
     let left = silent.pop().unwrap();
     drop(silent);
     for _ in 0..READS {
-        assert!(memo.get((&told, &left)).is_some());
+        assert!(memo.get((&notifying, &left)).is_some());
     }
     assert_eq!((memo.len(), destroyed.get()), (1, DEAD));
 
@@ -118,7 +118,7 @@ fn one_silent_input_is_enough() {
 
 /// 187, 185: On request they are kept.
 #[test]
-fn what_hits_find_is_kept_on_request() {
+fn results_found_by_hits_are_kept_on_request() {
     let (memo, left, destroyed) = dying::<Arc<usize>>();
     memo.set_reclaim(Reclaim::OnRequest);
     for _ in 0..READS {
@@ -132,12 +132,12 @@ fn what_hits_find_is_kept_on_request() {
     assert_eq!((memo.pending_dead(), destroyed.get()), (0, DEAD));
 }
 
-/// D61: Where all inputs tell, hits destroy nothing.
+/// D61: Where all inputs notify, hits drop nothing.
 #[test]
-fn hits_destroy_nothing_that_is_told() {
+fn hits_drop_nothing_that_is_notified() {
     let (memo, left, destroyed) = dying::<Strong<usize>>();
     for _ in 0..READS {
-        memo.get_or_compute(&left, |_| unreachable!("it is there"));
+        memo.get_or_compute(&left, |_| unreachable!("it is present"));
     }
     assert_eq!((memo.pending_dead(), destroyed.get()), (DEAD, 0));
 }

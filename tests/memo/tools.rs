@@ -1,7 +1,7 @@
 //! What the tests of attributes and memos share: objects, counters for many threads, and values whose
-//! destructors do something.
+//! destructors run an action.
 
-#![allow(dead_code, unreachable_pub)] // each test program uses its own part
+#![allow(dead_code, unreachable_pub)] // each test program uses a part of it
 
 use std::fmt;
 use std::ops::Deref;
@@ -12,20 +12,20 @@ use weakly::concurrent::SharedRef;
 
 pub use crate::common::Count;
 
-/// A pointer that shared collections take, to any number.
+/// A pointer to a number that shared collections take.
 pub trait Pointer:
     SharedRef<Target = usize> + Clone + From<usize> + Deref<Target = usize> + fmt::Debug + 'static
 {
-    /// Whether deaths are announced.
-    const TELLS: bool;
+    /// Whether deaths are notified.
+    const NOTIFIES: bool;
 }
 
 impl Pointer for Strong<usize> {
-    const TELLS: bool = true;
+    const NOTIFIES: bool = true;
 }
 
 impl Pointer for Arc<usize> {
-    const TELLS: bool = false;
+    const NOTIFIES: bool = false;
 }
 
 /// The objects `0..n`.
@@ -51,14 +51,14 @@ macro_rules! for_each_pointer {
 }
 
 impl Count {
-    /// A value whose end counts; its clones are the same value.
+    /// A value whose drop counts; its clones are the same value.
     pub fn witness(&self) -> Witness {
         let count = self.clone();
         Witness::new(move || _ = count.add())
     }
 }
 
-/// A value whose end does something, once: with the last of its clones.
+/// A value that runs an action once: when the last of its clones is dropped.
 #[derive(Clone)]
 pub struct Witness(#[allow(dead_code)] Arc<End>);
 
@@ -69,7 +69,7 @@ impl Witness {
         Witness(Arc::new(End(Some(Box::new(end)))))
     }
 
-    /// One whose end does nothing.
+    /// A witness that does nothing.
     pub fn idle() -> Self {
         Self::new(|| ())
     }

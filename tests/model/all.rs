@@ -1,11 +1,11 @@
-//! All the collections, for those who do one thing to each.
+//! All the collections, for jobs that run on each.
 
 use std::borrow::Borrow;
 
 use super::op::Op;
 use super::script;
 use super::subject::Subject;
-use super::world::{Item, Key, Says, Value};
+use super::world::{Content, Item, Key, Value};
 use crate::common::Kind;
 use weakly::{
     Identify, Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
@@ -34,7 +34,7 @@ impl Which {
     ];
 }
 
-/// What is done to a collection.
+/// What to do with a collection.
 pub trait Job {
     fn run<P: Kind, V: Kind, S: Subject<P, V>>(self);
 }
@@ -53,7 +53,7 @@ pub trait Pointers: Kind {
 impl<P: Kind> Pointers for P
 where
     Item: Identify<Key<P>>,
-    Key<P>: PartialEq + Borrow<Item> + for<'a> From<&'a Says>,
+    Key<P>: PartialEq + Borrow<Item> + for<'a> From<&'a Content>,
 {
     fn on(which: Which, job: impl Job) {
         match which {

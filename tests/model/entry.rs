@@ -1,13 +1,13 @@
-//! What the models know of a collection: a list.
+//! The models' view of a collection: a list.
 
 use super::world::{Item, Value};
 use std::ops::Deref;
 use weakly::StrongRef;
 
-/// What the model knows of an entry.
+/// The model of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    /// What it is found by: the number of an object, or a content.
+    /// Its key: the number of an object, or a content.
     pub key: usize,
     /// The object that is its key, where that is weak.
     pub weak_key: Option<usize>,
@@ -18,7 +18,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The objects that it needs.
+    /// The objects that keep it alive.
     pub fn weak(&self) -> impl Iterator<Item = usize> {
         self.weak_key.into_iter().chain(self.weak_value)
     }
@@ -39,7 +39,7 @@ macro_rules! owned {
             }
 
             fn content(&self) -> usize {
-                self.says.content
+                self.content.number
             }
 
             fn is_owned(&self) -> bool {
@@ -57,7 +57,7 @@ impl<K: StrongRef + Deref<Target = Item>> Part for K {
     }
 
     fn content(&self) -> usize {
-        self.says.content
+        self.content.number
     }
 
     fn is_owned(&self) -> bool {
@@ -89,16 +89,16 @@ impl Entry {
     }
 }
 
-/// The model of a collection: all entries; those of the dead too, until what they own has been destroyed.
+/// The model of a collection: all entries, including those of the dead until what they own has been dropped.
 #[derive(Default)]
 pub struct Model {
     pub entries: Vec<Entry>,
-    /// How many dead entries that own nothing may wait to be buried.
+    /// How many dead entries that own nothing may still be unreclaimed.
     pub ghosts: usize,
 }
 
 impl Model {
-    /// The dead that own nothing leave the list: nobody hears when they are buried.
+    /// Removes the dead that own nothing: their reclamation is not observable.
     pub fn forget_dead(&mut self, is_dead: impl Fn(&Entry) -> bool) {
         let before = self.entries.len();
         self.entries
@@ -112,7 +112,7 @@ impl Model {
         Some(self.entries.swap_remove(place))
     }
 
-    /// Everything goes; returns what was owned.
+    /// Removes everything; returns what was owned.
     pub fn clear(&mut self) -> Vec<usize> {
         self.ghosts = 0;
         let owned = self.entries.drain(..).filter_map(|entry| entry.owned);

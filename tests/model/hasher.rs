@@ -9,7 +9,7 @@ pub trait Hashing: BuildHasher + Default + Clone + 'static {}
 
 impl Hashing for DefaultHashBuilder {}
 
-/// A hasher that knows `N` hashes, and no other: contents collide, up to the last bit.
+/// A hasher with `N` hashes: contents collide, up to the last bit.
 #[derive(Clone, Default)]
 pub struct Few<const N: u64>(u64);
 

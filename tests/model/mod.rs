@@ -1,7 +1,7 @@
 //! The scripts: operations in lock-step with naive models. Shared by the property tests and the
 //! fuzzers, which both make scripts from bytes.
 
-#![allow(dead_code, unreachable_pub)] // each program uses its own part
+#![allow(dead_code, unreachable_pub)] // each program uses a part of it
 
 pub mod all;
 pub mod entry;

@@ -4,20 +4,20 @@ use super::routes::{Change, Insert, Keep, Remove, Take};
 use super::{STEP, pick};
 use weakly::Reclaim;
 
-/// An operation. Numbers are reduced to what there is. Where values are weak too, the places from 128
-/// on are those of their owners.
+/// An operation. Numbers are reduced to the existing ones. Where values are weak too, the places from 128 on are
+/// those of their owners.
 #[derive(Clone, Copy, Debug)]
 pub enum Op {
-    /// Lets go of what is in the place, and makes a new object there, as like as not at the address
-    /// of one that has just died. It may own another object.
+    /// Drops the object in the place, and makes a new one there, likely at the address of one that has just
+    /// died. It may own another object.
     NewOwner {
         slot: u8,
-        says: u8,
+        content: u8,
         heir: Option<u8>,
     },
     CloneOwner(u8),
     DropOwner(u8),
-    /// Drops so many owners in a row; of keys and of values, if both.
+    /// Drops that many owners in a row; of keys and of values, if both exist.
     DropOwners {
         slot: u8,
         count: u8,
@@ -29,15 +29,15 @@ pub enum Op {
     Watch(u8),
     /// Makes an owner from it.
     Upgrade(u8),
-    /// What the collection will own may own another object.
+    /// The value that the collection will own may own another object.
     Insert {
         key: u8,
         how: Insert,
         value: u8,
         heir: Option<u8>,
     },
-    /// The objects of all places, with the values of the places that are `step` ahead; what the
-    /// collection will own may own the objects there.
+    /// The objects of all places, with the values of the places `step` ahead; what the collection will own may
+    /// own the objects there.
     InsertAll {
         how: Insert,
         step: u8,
@@ -45,7 +45,7 @@ pub enum Op {
     },
     Remove(u8, Remove),
     Change(u8, Change),
-    /// Keeps the keys whose number has not this rest modulo four.
+    /// Keeps the keys whose number modulo four is not this.
     Keep(Keep, u8),
     Pop,
     Purge,
@@ -56,10 +56,10 @@ pub enum Op {
     Take(Take),
     /// The second collection becomes a copy of the first.
     Copy,
-    /// The first gets all that is in the second.
+    /// The first gets all entries of the second.
     Absorb,
     Swap,
-    /// Of both collections: whether what the dead own is kept until it is asked for.
+    /// Of both collections: whether what the dead own is kept until it is requested.
     SetReclaim(Reclaim),
 }
 
@@ -68,7 +68,7 @@ impl Op {
         match op % 40 {
             0..3 => Op::NewOwner {
                 slot: a,
-                says: b,
+                content: b,
                 heir: (c >= 192).then_some(c),
             },
             3 => Op::CloneOwner(a),
@@ -110,7 +110,7 @@ impl Op {
         }
     }
 
-    /// Whether it leaves the collections alone.
+    /// Whether it does not touch the collections.
     pub fn is_about_owners(self) -> bool {
         matches!(
             self,
@@ -124,7 +124,7 @@ impl Op {
         )
     }
 
-    /// Whether it is meant to destroy what the dead own, wherever that is kept; or ends a collection.
+    /// Whether it is meant to drop what the dead own, wherever that is kept; or ends a collection.
     pub fn reclaims(self) -> bool {
         matches!(
             self,
@@ -135,12 +135,12 @@ impl Op {
                 | Op::Copy
                 | Op::Absorb
                 | Op::SetReclaim(_)
-                // What dies in the hands of an iterator goes with that.
+                // Entries that die while an iterator is open are dropped with it.
                 | Op::Keep(Keep::Drain | Keep::Forget | Keep::IntoIter, _)
         )
     }
 
-    /// Whether memory is lost for good.
+    /// Whether memory is leaked for good.
     pub fn leaks(self) -> bool {
         matches!(self, Op::Keep(Keep::Forget, _))
     }

@@ -1,4 +1,4 @@
-//! What the objects of the pointer scripts are, and what they write down.
+//! The objects of the pointer scripts, and what they log.
 
 use std::mem::take;
 use std::sync::{Arc, Mutex};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::pointer::What;
 use weakly::{Atomic, FinalizerToken, Flavour, Local, ptr, unsize};
 
-/// What happened: deaths of payloads, and calls of finalizers, by number.
+/// Events: deaths of payloads, and calls of finalizers, by number.
 #[derive(Clone, Debug, Default)]
 pub struct Log(Arc<Mutex<Vec<Event>>>);
 
@@ -27,7 +27,7 @@ impl Log {
     }
 }
 
-/// A flavour in a script: `finalize` is two functions of one name.
+/// A flavour in a script: `finalize` has two signatures.
 pub trait Tested: Flavour {
     fn finalize<T: ?Sized>(
         this: &ptr::Strong<T, Self>,
@@ -56,9 +56,9 @@ impl Tested for Local {
 /// A payload in a script.
 pub trait Payload<F: Flavour> {
     type Target: ?Sized;
-    /// Whether it writes down its death.
+    /// Whether it logs its death.
     const LOGS: bool;
-    /// Whether `apart` is there.
+    /// Whether `apart` is supported.
     const SIZED: bool = false;
 
     fn make(number: usize, log: &Log) -> ptr::Strong<Self::Target, F>;
@@ -66,7 +66,7 @@ pub trait Payload<F: Flavour> {
         Self::make(number, log)
     }
     fn number(target: &Self::Target) -> usize;
-    /// Does what only sized payloads can, and returns what is left of the handle.
+    /// Runs the operations that only sized payloads have, and returns the handle if one is left.
     fn apart(
         handle: ptr::Strong<Self::Target, F>,
         _: What,
@@ -75,7 +75,7 @@ pub trait Payload<F: Flavour> {
     }
 }
 
-/// A payload that is what it is.
+/// A sized payload.
 pub struct Probe<F: Flavour> {
     number: usize,
     log: Log,
@@ -99,7 +99,7 @@ impl<F: Flavour> Drop for Probe<F> {
     fn drop(&mut self) {
         assert!(
             self.me.upgrade().is_none(),
-            "nobody is born or brought back here"
+            "nothing is made or revived here"
         );
         self.log.note(Event::Died);
     }
@@ -147,7 +147,7 @@ impl<F: Flavour> Payload<F> for Probe<F> {
 /// A payload behind a trait.
 pub enum Dyn {}
 
-/// What is known of it.
+/// Its methods.
 pub trait Numbered {
     fn number(&self) -> usize;
 }

@@ -1,5 +1,4 @@
-//! Scripts for the pointer: handles of every kind come and go in any order, against a model that
-//! counts them.
+//! Scripts for the pointers: handles of every kind come and go in any order, against a model that counts them.
 
 use std::marker::PhantomData;
 use std::mem::take;
@@ -15,7 +14,7 @@ pub struct Op {
     what: What,
 }
 
-/// What it does.
+/// The action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     New,
@@ -85,7 +84,7 @@ struct Finalizer<F: Flavour> {
     token: Option<FinalizerToken<F>>,
 }
 
-/// A place, and the model of its object: that there is exactly what is in the lists.
+/// A place, and the model of its object: exactly the handles in these lists exist.
 struct Place<T: ?Sized, F: Flavour> {
     number: usize,
     /// Weak handles of a `Probe` inside itself.
@@ -156,7 +155,7 @@ impl<P: Payload<F>, F: Tested> World<P, F> {
         let weak = place.weaks.len() + place.inner_weaks;
         let alive = strong > 0;
         match what {
-            // What needs no owner.
+            // Operations that need no owner.
             CloneWeak => place.weaks.extend(place.weaks.last().cloned()),
             DropWeak => drop(place.weaks.pop()),
             Upgrade => {
@@ -248,7 +247,7 @@ impl<P: Payload<F>, F: Tested> World<P, F> {
         place.spent.push(token);
     }
 
-    /// What takes a sized payload out of its object, or gives up in the attempt.
+    /// Moves a sized payload out of its object, or fails to.
     fn apart(&mut self, at: usize, handle: ptr::Strong<P::Target, F>, what: What) {
         let place = &mut self.places[at];
         let last = place.handles.len() + place.raws.len() == 0;
@@ -276,7 +275,7 @@ impl<P: Payload<F>, F: Tested> World<P, F> {
             }
             (_, rest) => assert!(rest.is_none()),
         }
-        // Finalizers run when the object ends, before the payload that was taken out.
+        // Finalizers run when the object ends, before the payload that was moved out is dropped.
         if last {
             self.finalized(at);
         }

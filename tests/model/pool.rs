@@ -4,11 +4,10 @@ use super::world::{Heir, Key, Truth};
 use crate::common::{Kind, downgrade, scaled};
 use weakly::{StrongRef, WeakRef};
 
-/// Places for owners: several times what one operation buries.
+/// Places for owners: several times what one operation reclaims.
 pub const SLOTS: usize = scaled(64, 20);
 
-/// How many contents there are: so few that many an object says what another says; still more than one
-/// operation buries.
+/// The number of contents: so few that many objects have equal content; still more than one operation reclaims.
 pub const CONTENTS: usize = scaled(40, 12);
 
 /// A weak handle, and its object.
@@ -35,8 +34,8 @@ impl<P: Kind> Pool<P> {
         &mut self.0[number % SLOTS]
     }
 
-    /// One more handle to the object there, which nobody counts: it must go before the next `settle`
-    /// that could otherwise see a death.
+    /// One more handle to the object there, which the truth does not count: it must be dropped before the next
+    /// `settle` that could otherwise see a death.
     pub fn owner(&self, number: usize) -> Option<Key<P>> {
         self.0[number % SLOTS].owners.last().cloned()
     }
@@ -50,7 +49,7 @@ impl<P: Kind> Pool<P> {
         self.0.iter().filter_map(|slot| slot.weak.as_ref())
     }
 
-    /// Puts a handle there that the truth knows of.
+    /// Puts a handle there that the truth counts.
     pub fn put(&mut self, number: usize, owner: Key<P>) {
         self.slot(number).owners.push(owner);
     }
@@ -94,7 +93,7 @@ impl<P: Kind> Pool<P> {
             Some(owner) => {
                 assert_eq!(owner.id, *object);
                 truth.own(*object);
-                // To the place of its fellows, or to one where it can be alone.
+                // To the place of its siblings, or to an empty one.
                 if slot.owners.last().is_none_or(|old| old.id == owner.id) {
                     slot.owners.push(owner);
                 } else {

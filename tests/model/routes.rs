@@ -1,8 +1,8 @@
-//! All the ways to do one thing to a collection.
+//! All the methods that do the same to a collection.
 
 #![allow(clippy::enum_variant_names)] // they are the names of methods
 
-/// The ways in.
+/// The ways to insert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Insert {
     Insert,
@@ -18,7 +18,7 @@ pub enum Insert {
     ByVariant,
     AndModify,
     TryGetOrInsertWith,
-    /// The same, and nothing comes of it.
+    /// The same, without inserting anything.
     Fail,
 }
 
@@ -41,7 +41,7 @@ impl Insert {
     ];
 }
 
-/// What becomes of a live entry when its key is inserted once more.
+/// What happens to a live entry when its key is inserted again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     Stays,
@@ -51,7 +51,7 @@ pub enum Over {
     Moves,
 }
 
-/// The ways out, for one key.
+/// The ways to remove one key.
 #[derive(Clone, Copy, Debug)]
 pub enum Remove {
     Value(By),
@@ -73,8 +73,7 @@ impl Remove {
     ];
 }
 
-/// What a key is looked up by. Where keys are told apart by content, that is always borrowed, from
-/// something or other.
+/// What a key is looked up by. A key by content is always looked up by something borrowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     Strong,
@@ -111,7 +110,7 @@ impl Find {
     }
 }
 
-/// The ways to look at all entries. A collection that lacks one only iterates.
+/// The ways to visit all entries. A collection that lacks one only iterates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     Iter,
@@ -135,15 +134,15 @@ impl List {
     ];
 }
 
-/// The ways to keep some entries only.
+/// The ways to keep only some entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     Retain,
     ExtractIf,
-    /// The iterator is dropped at the first that goes.
+    /// The iterator is dropped at the first removed entry.
     ExtractOne,
     Drain,
-    /// The iterator is forgotten at the first that goes.
+    /// The iterator is forgotten at the first removed entry.
     Forget,
     IntoIter,
 }

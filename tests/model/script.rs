@@ -1,5 +1,5 @@
-//! Scripts for collections: owners come and go among the operations of two collections, and after each
-//! operation everything is compared with the model.
+//! Scripts for collections: owners come and go among the operations of two collections, and after each operation
+//! everything is compared with the model.
 
 use std::mem::take;
 
@@ -61,16 +61,20 @@ macro_rules! in_place {
 pub(super) use in_place;
 
 impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
-    /// Whether all deaths are announced.
+    /// Whether all deaths are notified.
     pub(super) const NOTIFIES: bool =
         (P::NOTIFIES || !S::WEAK_KEYS) && (V::NOTIFIES || !S::WEAK_VALUES);
 
     pub(super) fn apply(&mut self, op: Op) {
         self.truth.keeps = self.keeps() && !op.reclaims();
         match op {
-            Op::NewOwner { slot, says, heir } => {
+            Op::NewOwner {
+                slot,
+                content,
+                heir,
+            } => {
                 let heir = heir.and_then(|heir| self.heir(heir));
-                self.new_owner(slot, usize::from(says) % CONTENTS, heir);
+                self.new_owner(slot, usize::from(content) % CONTENTS, heir);
             }
             Op::CloneOwner(slot) => in_place!(self, slot, |pool| {
                 pool.clone_owner(slot.into(), &mut self.truth);
@@ -121,7 +125,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
                 assert_eq!(self.subject.len(), self.subject.len_live());
             }
             Op::DrainDead(limit) => {
-                // Often all, by accident of the limit.
+                // Often all, because of the limit.
                 let count = self.subject.drain_dead(usize::from(limit));
                 self.settle(None);
                 if Self::NOTIFIES && count < usize::from(limit) {
@@ -191,7 +195,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
     /// What a key is found by.
     pub(super) fn key_of(key: &Key<P>) -> usize {
         if S::BY_CONTENT {
-            key.says.content
+            key.content.number
         } else {
             key.id
         }
@@ -213,7 +217,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         self.truth.settle(models, doomed.into_iter().collect());
     }
 
-    /// One more handle, which counts when it is in its owner's hands.
+    /// One more handle, which counts once its owner has it.
     fn heir(&self, slot: u8) -> Option<Box<dyn Heir>> {
         if S::WEAK_VALUES {
             Some(self.values.owner(slot.into())?.again())
@@ -229,15 +233,15 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         self.settle(None);
     }
 
-    fn new_owner(&mut self, slot: u8, says: usize, heir: Option<Box<dyn Heir>>) {
-        // It counts from now on, for it may be what lies there.
+    fn new_owner(&mut self, slot: u8, content: usize, heir: Option<Box<dyn Heir>>) {
+        // It counts from now on, because it may be the object in this place.
         let heir_id = heir.as_ref().map(|heir| heir.id());
         heir_id.into_iter().for_each(|heir| self.truth.own(heir));
         while in_place!(self, slot, |pool| pool.owner(slot.into()).is_some()) {
             self.drop_owner(slot);
         }
         in_place!(self, slot, |pool| {
-            pool.put_new(slot.into(), says, heir, &mut self.truth);
+            pool.put_new(slot.into(), content, heir, &mut self.truth);
         });
         heir_id.into_iter().for_each(|heir| self.truth.disown(heir));
     }
@@ -249,7 +253,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         Some(self.model.entries.swap_remove(place))
     }
 
-    /// Keeps alive what an entry needs: what an operation buries first may be its last owner.
+    /// Keeps alive what an entry needs: what an operation reclaims first may be its last owner.
     fn pin(&self, entry: &Entry) -> Option<Pin<P, V>> {
         let id = |pin: &Pin<P, V>| match pin {
             (Some(key), _) => key.id,
@@ -259,12 +263,12 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         pins.find(|pin| entry.weak().any(|object| object == id(pin)))
     }
 
-    /// What becomes of an entry when its key is inserted once more, and what of the owned goes.
+    /// The entry after its key is inserted again, and the owned value or key that is dropped.
     fn over(how: Insert, was: Entry, new: Entry) -> (Entry, Option<usize>) {
         let owned_key = !S::WEAK_KEYS;
         match S::over(how) {
             Over::Stays => (was, new.owned),
-            // The key that is there stays, and the other goes.
+            // The existing key stays, and the other is dropped.
             _ if owned_key => {
                 let weak_value = new.weak_value;
                 (Entry { weak_value, ..was }, new.owned)
@@ -285,7 +289,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         if value.is_none() && S::WEAK_VALUES {
             return;
         }
-        let content = (!S::WEAK_KEYS).then_some(key.says.content);
+        let content = (!S::WEAK_KEYS).then_some(key.content.number);
         let owned = S::OWNS.then(|| Value::new(&self.truth.ledger, content, heir));
         let mut new = Entry {
             key: Self::key_of(&key),
@@ -296,12 +300,14 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         let was = self.take_from_model(new.key);
         let weak = value.as_ref();
         let pin = was.and_then(|was| self.pin(&was));
-        let told = self.subject.insert(how, &key, New { owned, weak });
-        if let Some(handle) = &told.handle {
+        let inserted = self.subject.insert(how, &key, New { owned, weak });
+        if let Some(handle) = &inserted.handle {
             new.weak_key = Some(handle.id);
             assert!(was.is_none_or(|was| was.weak_key == new.weak_key));
         }
-        let handle = told.handle.filter(|handle| self.truth.is_born(handle.id));
+        let handle = inserted
+            .handle
+            .filter(|handle| self.truth.is_new(handle.id));
         let (now, out) = match was {
             Some(was) => {
                 let (now, out) = Self::over(how, was, new);
@@ -310,8 +316,8 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             None if S::fills(how) => (Some(new), None),
             None => (None, new.owned),
         };
-        assert_eq!(told.new.unwrap_or(was.is_none()), was.is_none());
-        if let Some(value) = told.value {
+        assert_eq!(inserted.new.unwrap_or(was.is_none()), was.is_none());
+        if let Some(value) = inserted.value {
             assert_eq!(Some(value), Self::value_of(&now.expect("it has a value")));
         }
         self.model.entries.extend(now);
@@ -338,7 +344,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         let old = entry.owned.replace(value.id).expect("it has a value");
         self.model.entries.push(entry);
         self.subject.change(how, &key, old, value);
-        // The old value may have killed somebody, but nobody has been buried.
+        // The old value may have killed an object, but nothing has been reclaimed.
         assert!(self.subject.pending_dead() >= dead);
         self.settle([old]);
     }
@@ -347,7 +353,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         let before = self.live(&self.model);
         let wanted = |key: usize| key % 4 != rest;
         let seen = self.subject.keep(how, wanted);
-        self.subject.set_reclaim(self.reclaim); // it may be another
+        self.subject.set_reclaim(self.reclaim); // it may be another collection
         assert!(seen.iter().all(|entry| before.contains(entry)));
         let mut doomed = Vec::new();
         for entry in seen.iter().filter(|entry| !wanted(entry.key)) {
@@ -362,7 +368,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         unique.sort_unstable();
         unique.dedup();
         assert_eq!(unique.len(), seen.len(), "an entry was visited twice");
-        // Who died of it may have been seen or not.
+        // Entries that died because of it may have been seen or not.
         let missed = |entry: &Entry| self.truth.is_live(entry) && !seen.contains(entry);
         assert!(
             stopped || !before.iter().any(missed),
@@ -370,7 +376,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         );
     }
 
-    /// All but one entry are in an iterator that is forgotten.
+    /// All entries but one are in an iterator that is forgotten.
     fn forget(&mut self) {
         let before = self.live(&self.model);
         let (mut kept, ghosts) = (Vec::new(), self.model.ghosts);
@@ -382,7 +388,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         assert!(seen.len() <= 1 && seen.iter().all(|entry| before.contains(entry)));
         self.model.entries.retain(|entry| !seen.contains(entry));
         self.settle(seen.iter().filter_map(|entry| entry.owned));
-        // The dead that it passed over may have owned who was left.
+        // The dead that it skipped may have owned the entry that was left.
         let missed = |entry: &Entry| self.truth.is_live(entry);
         assert!(seen.len() == 1 || !before.iter().any(missed));
         self.model.entries.retain(|entry| !kept.contains(entry));
@@ -406,7 +412,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
     }
 
     fn take(&mut self, how: Take) {
-        let told = |entry: &Entry| match how {
+        let returned = |entry: &Entry| match how {
             Take::IntoKeys => entry.key,
             _ => Self::value_of(entry).unwrap_or(entry.key),
         };
@@ -416,10 +422,11 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         self.subject.set_reclaim(self.reclaim);
         self.settle(doomed);
         if let Some(mut got) = got {
-            // Who died of it may have been told or not.
-            let missed = |entry: &Entry| self.truth.is_live(entry) && !got.contains(&told(entry));
+            // Entries that died because of it may have been returned or not.
+            let missed =
+                |entry: &Entry| self.truth.is_live(entry) && !got.contains(&returned(entry));
             assert!(!before.iter().any(missed));
-            let mut all: Vec<_> = before.iter().map(told).collect();
+            let mut all: Vec<_> = before.iter().map(returned).collect();
             for number in got.drain(..) {
                 let place = all.iter().position(|&other| other == number);
                 all.swap_remove(place.expect("it was there, and once"));
@@ -451,7 +458,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         for theirs in self.live(&self.other_model) {
             match expected.iter_mut().find(|ours| ours.key == theirs.key) {
                 Some(ours) => {
-                    // Theirs stand for their copies.
+                    // The clones of the second's values stand for their originals.
                     let (now, out) = Self::over(Insert::ExtendOwned, *ours, theirs);
                     doomed.extend(out.filter(|_| out == ours.owned));
                     *ours = now;

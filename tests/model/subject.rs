@@ -1,4 +1,4 @@
-//! What a script can do to a collection. What is said of values says nothing of sets.
+//! What a script can do to a collection. The methods about values do not apply to sets.
 
 use super::entry::Entry;
 use super::routes::{Change, Find, Insert, Keep, List, Over, Remove, Take};
@@ -13,12 +13,12 @@ pub trait Shape {
     const WEAK_VALUES: bool = false;
     /// Whether an entry owns something: its key, or its value.
     const OWNS: bool;
-    /// Whether entries can be taken out, and changed.
+    /// Whether entries can be removed, and changed.
     const OPEN: bool = true;
 }
 
-/// A collection in a script; `P` and `V` are the kinds of its keys and of its values. (What is owned is
-/// of no kind, and has that of the other.)
+/// A collection in a script; `P` and `V` are the kinds of its keys and of its values. (An owned side has no kind
+/// of its own, and takes that of the other.)
 pub trait Subject<P: Kind, V: Kind = P>: Shape + Default {
     fn over(how: Insert) -> Over {
         match how {
@@ -37,26 +37,26 @@ pub trait Subject<P: Kind, V: Kind = P>: Shape + Default {
         how != Insert::Fail
     }
 
-    fn insert(&mut self, how: Insert, key: &Key<P>, new: New<'_, Key<V>>) -> Told<Key<P>>;
-    /// Says whether the key was there, and which value it had.
+    fn insert(&mut self, how: Insert, key: &Key<P>, new: New<'_, Key<V>>) -> Inserted<Key<P>>;
+    /// Returns whether the key was there, and which value it had.
     fn remove(&mut self, how: Remove, key: &Key<P>) -> Option<Option<usize>>;
     fn find(&self, how: Find, key: &Key<P>) -> Option<Found>;
-    /// By an expired handle or another, where keys are told apart by identity.
+    /// By an expired handle or another, where keys are by identity.
     fn find_weak(&self, _: &<Key<P> as StrongRef>::Weak) -> Option<bool> {
         None
     }
-    /// The key that is found by borrowed content, where keys are told apart so.
+    /// The key that is found by borrowed content, where keys are by content.
     fn find_content(&self, _: usize) -> Option<Entry> {
         None
     }
     fn list(&mut self, how: List) -> Vec<Entry>;
-    /// Returns what it has seen.
+    /// Returns the entries it has seen.
     fn keep(&mut self, how: Keep, wanted: impl Fn(usize) -> bool) -> Vec<Entry>;
     fn change(&mut self, _: Change, _: &Key<P>, _old: usize, _: Value) {
         unreachable!("only of owned values")
     }
     fn pop(&mut self) -> Option<Entry>;
-    /// Drops up to `limit` of what the dead leave; says how many. If they leave nothing, all go.
+    /// Drops up to `limit` of what the dead own; returns how many. If they own nothing, drains all.
     fn drain_dead(&mut self, _limit: usize) -> usize {
         let dead = self.pending_dead();
         self.purge();
@@ -70,7 +70,7 @@ pub trait Subject<P: Kind, V: Kind = P>: Shape + Default {
     fn algebra(&self, _: &Self) -> Option<[Vec<usize>; 4]> {
         None
     }
-    /// What keeps all live entries alive.
+    /// Handles that keep all live entries alive.
     fn pins(&self) -> Vec<Pin<P, V>>;
     /// The keys, or the numbers of the values.
     fn end(self, how: Take) -> Option<Vec<usize>>;
@@ -90,39 +90,39 @@ pub trait Subject<P: Kind, V: Kind = P>: Shape + Default {
 /// Strong handles of an entry's weak sides.
 pub type Pin<P, V> = (Option<Key<P>>, Option<Key<V>>);
 
-/// What goes in with a key: what is to be owned, and what is not.
+/// What is inserted with a key: the value to own, and the one not to own.
 pub struct New<'a, V> {
     pub owned: Option<Value>,
     pub weak: Option<&'a V>,
 }
 
-/// What an insert tells, as far as the route does.
-pub struct Told<K> {
+/// What an insert returns, as far as the route does.
+pub struct Inserted<K> {
     /// Whether the key is new.
     pub new: Option<bool>,
     /// The number of the value that the key has now.
     pub value: Option<usize>,
-    /// The handle that is to be used.
+    /// The handle to use.
     pub handle: Option<K>,
 }
 
-impl<K> Told<K> {
+impl<K> Inserted<K> {
     pub fn new(new: bool) -> Self {
-        Told {
+        Inserted {
             new: Some(new),
-            ..Told::nothing()
+            ..Inserted::nothing()
         }
     }
 
     pub fn value(value: usize) -> Self {
-        Told {
+        Inserted {
             value: Some(value),
-            ..Told::nothing()
+            ..Inserted::nothing()
         }
     }
 
     pub fn nothing() -> Self {
-        Told {
+        Inserted {
             new: None,
             value: None,
             handle: None,
@@ -130,7 +130,7 @@ impl<K> Told<K> {
     }
 }
 
-/// What a lookup tells, as far as the route does.
+/// What a lookup returns, as far as the route does.
 #[derive(Default)]
 pub struct Found {
     pub value: Option<usize>,

@@ -1,4 +1,4 @@
-//! What a script looks at after each operation: everything.
+//! What a script checks after each operation: everything.
 
 use super::entry::Entry;
 use super::op::Op;
@@ -10,16 +10,16 @@ use crate::common::Kind;
 use weakly::Reclaim;
 
 impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
-    /// Entries by the objects that they need and what their values say, in an order of their own.
+    /// Entries by the objects that keep them alive and the contents of their values, sorted.
     pub(super) fn sides(&self, entries: &[Entry]) -> Vec<(Entry, Option<usize>)> {
         let side = |entry: &Entry| {
-            let said = self.said(entry);
+            let value_content = self.value_content(entry);
             (
                 Entry {
                     owned: None,
                     ..*entry
                 },
-                said,
+                value_content,
             )
         };
         let mut sides: Vec<_> = entries.iter().map(side).collect();
@@ -27,8 +27,8 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         sides
     }
 
-    /// What a value says, if there is one.
-    fn said(&self, entry: &Entry) -> Option<usize> {
+    /// The content of an entry's value, if there is one.
+    fn value_content(&self, entry: &Entry) -> Option<usize> {
         let value = Self::value_of(entry)?;
         Some(if S::WEAK_VALUES {
             self.truth.content_of_object(value)
@@ -42,7 +42,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         assert!(self.model.entries.iter().all(live), "a dead entry is left");
     }
 
-    /// Looks at everything, by routes that change from turn to turn.
+    /// Checks everything, by routes that change from turn to turn.
     pub(super) fn verify(&mut self, untouched: bool) {
         self.turn += 1;
         for _ in 0..2 {
@@ -50,7 +50,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             self.apply(Op::Swap);
         }
         let [ours, theirs] = [&self.model, &self.other_model].map(|model| {
-            let contents = |entry: &Entry| (entry.key, self.said(entry));
+            let contents = |entry: &Entry| (entry.key, self.value_content(entry));
             let mut contents: Vec<_> = self.live(model).iter().map(contents).collect();
             contents.sort_unstable();
             contents
@@ -76,7 +76,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
                 assert_eq!(answer, keys.collect::<Vec<_>>());
             }
         }
-        assert!(self.truth.is_quiet(), "a look destroyed something");
+        assert!(self.truth.is_quiet(), "a read dropped something");
     }
 
     fn verify_subject(&mut self, untouched: bool) {
@@ -113,7 +113,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
 
     fn verify_counts(&mut self, live: &[Entry], untouched: bool) {
         let live = live.len();
-        // Either what the dead own is there to tell of them, or nobody knows when they are buried.
+        // Either what the dead own shows them, or their reclamation is not observable.
         let dead = self.model.entries.len() - live;
         let ghosts = self.model.ghosts;
         let (len, pending) = (self.subject.len(), self.subject.pending_dead());
@@ -129,11 +129,11 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         if Self::NOTIFIES {
             assert_eq!(len, live);
         }
-        let announced = P::NOTIFIES && S::WEAK_KEYS || V::NOTIFIES && S::WEAK_VALUES;
-        assert!(announced || pending == 0 || self.reclaim == Reclaim::OnRequest);
+        let notified = P::NOTIFIES && S::WEAK_KEYS || V::NOTIFIES && S::WEAK_VALUES;
+        assert!(notified || pending == 0 || self.reclaim == Reclaim::OnRequest);
     }
 
-    /// All owners go; then the collections.
+    /// All owners are dropped; then the collections.
     pub(super) fn finish(mut self) {
         self.keys.drop_weaks();
         self.values.drop_weaks();

@@ -1,4 +1,4 @@
-//! Ground truth: objects and owned things that write down their own ends, and a count of who owns whom.
+//! Ground truth: objects and owned values that log their own drops, and a count of the owners of each.
 
 use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
@@ -31,7 +31,7 @@ enum Event {
     Died(usize),
 }
 
-/// Where constructors and destructors write.
+/// Where constructors and destructors log.
 #[derive(Default)]
 pub struct Ledger {
     events: RefCell<Vec<Event>>,
@@ -45,7 +45,7 @@ impl Ledger {
     }
 }
 
-/// An object that something else owns, and which dies with it if nobody else owns it.
+/// An object that something else owns, and which dies with it unless it has another owner.
 pub trait Heir {
     fn id(&self) -> usize;
     fn again(&self) -> Box<dyn Heir>;
@@ -61,58 +61,61 @@ impl<K: Deref<Target = Item> + Clone + 'static> Heir for K {
     }
 }
 
-/// A content, which is a small number, and who is told of what has it. Equal by content.
+/// A content, which is a small number, and the ledger of its objects. Equal by content.
 #[derive(Clone)]
-pub struct Says {
-    pub content: usize,
+pub struct Content {
+    pub number: usize,
     ledger: Rc<Ledger>,
 }
 
-impl Says {
-    /// For a lookup: nobody is told.
-    pub fn unheard(content: usize) -> Self {
-        Says {
-            content,
+impl Content {
+    /// For a lookup: without a log.
+    pub fn unlogged(number: usize) -> Self {
+        Content {
+            number,
             ledger: Rc::default(),
         }
     }
 }
 
-/// The payload of an object: told apart by its number, or by what it says.
+/// The payload of an object: keyed by its number, or by its content.
 pub struct Item {
     pub id: usize,
-    pub says: Says,
+    pub content: Content,
     heir: Option<Box<dyn Heir>>,
 }
 
 impl Item {
-    pub fn new(says: Says, heir: Option<Box<dyn Heir>>) -> Self {
-        let id = says.ledger.objects.replace(says.ledger.objects.get() + 1);
-        says.ledger.note(Event::Born {
+    pub fn new(content: Content, heir: Option<Box<dyn Heir>>) -> Self {
+        let id = content
+            .ledger
+            .objects
+            .replace(content.ledger.objects.get() + 1);
+        content.ledger.note(Event::Born {
             object: id,
-            content: says.content,
+            content: content.number,
             heir: heir.as_ref().map(|heir| heir.id()),
         });
-        Item { id, says, heir }
+        Item { id, content, heir }
     }
 }
 
 impl Drop for Item {
     fn drop(&mut self) {
         // First this, then the heir.
-        self.says.ledger.note(Event::Died(self.id));
+        self.content.ledger.note(Event::Died(self.id));
     }
 }
 
-/// What a collection owns: a value, or a key. Clones have a number of their own, and say the same.
+/// What a collection owns: a value, or a key. Clones have a number of their own, and the same content.
 pub struct Value {
     pub id: usize,
-    pub says: Says,
+    pub content: Content,
     heir: Option<Box<dyn Heir>>,
 }
 
 impl Value {
-    /// It says its number, if nothing else.
+    /// Its content is its number, unless given.
     pub fn new(ledger: &Rc<Ledger>, content: Option<usize>, heir: Option<Box<dyn Heir>>) -> Self {
         let id = ledger.values.replace(ledger.values.get() + 1);
         let content = content.unwrap_or(id);
@@ -122,12 +125,15 @@ impl Value {
             heir: heir.as_ref().map(|heir| heir.id()),
         });
         let ledger = ledger.clone();
-        let says = Says { content, ledger };
-        Value { id, says, heir }
+        let content = Content {
+            number: content,
+            ledger,
+        };
+        Value { id, content, heir }
     }
 
-    /// For a lookup: nobody is told.
-    pub fn unheard(content: usize) -> Self {
+    /// For a lookup: without a log.
+    pub fn unlogged(content: usize) -> Self {
         Value::new(&Rc::default(), Some(content), None)
     }
 }
@@ -135,17 +141,17 @@ impl Value {
 impl Clone for Value {
     fn clone(&self) -> Self {
         let heir = self.heir.as_ref().map(|heir| heir.again());
-        Value::new(&self.says.ledger, Some(self.says.content), heir)
+        Value::new(&self.content.ledger, Some(self.content.number), heir)
     }
 }
 
 impl Drop for Value {
     fn drop(&mut self) {
-        self.says.ledger.note(Event::Destroyed(self.id));
+        self.content.ledger.note(Event::Destroyed(self.id));
     }
 }
 
-macro_rules! told_apart_by_content {
+macro_rules! equal_by_content {
     ($($type:ty: |$this:ident| $content:expr;)*) => {$(
         impl PartialEq for $type {
             fn eq(&self, other: &Self) -> bool {
@@ -172,35 +178,35 @@ macro_rules! told_apart_by_content {
     )*};
 }
 
-told_apart_by_content! {
-    Says: |this| this.content;
-    Item: |this| this.says.content;
-    Value: |this| this.says.content;
+equal_by_content! {
+    Content: |this| this.number;
+    Item: |this| this.content.number;
+    Value: |this| this.content.number;
 }
 
-impl Borrow<Says> for Item {
-    fn borrow(&self) -> &Says {
-        &self.says
+impl Borrow<Content> for Item {
+    fn borrow(&self) -> &Content {
+        &self.content
     }
 }
 
-impl Borrow<Says> for Value {
-    fn borrow(&self) -> &Says {
-        &self.says
+impl Borrow<Content> for Value {
+    fn borrow(&self) -> &Content {
+        &self.content
     }
 }
 
-macro_rules! born_of_what_it_says {
+macro_rules! from_content {
     ($($pointer:ty),*) => {$(
-        impl From<&Says> for $pointer {
-            fn from(says: &Says) -> Self {
-                Item::new(says.clone(), None).into()
+        impl From<&Content> for $pointer {
+            fn from(content: &Content) -> Self {
+                Item::new(content.clone(), None).into()
             }
         }
     )*};
 }
 
-born_of_what_it_says!(Strong<Item>, local::Strong<Item>, Arc<Item>, Rc<Item>);
+from_content!(Strong<Item>, local::Strong<Item>, Arc<Item>, Rc<Item>);
 
 struct Object {
     content: usize,
@@ -217,14 +223,13 @@ struct Fate {
     lost: bool,
 }
 
-/// Who lives: an object, while somebody owns it; what a collection owns, until it says that it is
-/// destroyed.
+/// What is alive: an object, while it has an owner; an owned value, until its drop is logged.
 #[derive(Default)]
 pub struct Truth {
     pub ledger: Rc<Ledger>,
     objects: Vec<Object>,
     values: Vec<Fate>,
-    /// Those whose owners have changed since the last look.
+    /// Those whose owners have changed since the last check.
     changed: Vec<usize>,
     /// Whether what dead entries own is kept now.
     pub keeps: bool,
@@ -233,18 +238,18 @@ pub struct Truth {
 impl Truth {
     /// A new object, owned by the caller.
     pub fn object<P: Kind>(&mut self, content: usize, heir: Option<Box<dyn Heir>>) -> Key<P> {
-        let object = new::<P, Item>(Item::new(self.says(content), heir));
-        assert!(self.is_born(object.id));
+        let object = new::<P, Item>(Item::new(self.new_content(content), heir));
+        assert!(self.is_new(object.id));
         object
     }
 
-    pub fn says(&self, content: usize) -> Says {
+    pub fn new_content(&self, number: usize) -> Content {
         let ledger = self.ledger.clone();
-        Says { content, ledger }
+        Content { number, ledger }
     }
 
     /// Whether an object is new. If so, the caller owns it from now on.
-    pub fn is_born(&mut self, object: usize) -> bool {
+    pub fn is_new(&mut self, object: usize) -> bool {
         let known = self.objects.len();
         let mut events = self.ledger.events.borrow_mut();
         let mut heirs = Vec::new();
@@ -305,7 +310,7 @@ impl Truth {
         self.values[value].content
     }
 
-    /// Will never be destroyed.
+    /// It will never be dropped.
     pub fn lose(&mut self, value: usize) {
         self.values[value].lost = true;
     }
@@ -315,8 +320,8 @@ impl Truth {
         self.ledger.events.borrow().is_empty()
     }
 
-    /// Works off the events. The owned in `doomed` must have been destroyed by now; else only those of
-    /// dead entries may have been, and they leave the model.
+    /// Processes the events. The owned values in `doomed` must have been dropped by now; besides these, only
+    /// values of dead entries may have been, and these leave the model.
     pub fn settle(&mut self, mut models: [&mut Model; 2], mut doomed: Vec<usize>) {
         let known = self.values.len();
         for event in self.ledger.events.take() {
@@ -346,7 +351,7 @@ impl Truth {
                     let heir = fate.heir;
                     match doomed.iter().position(|&other| other == value) {
                         Some(place) => _ = doomed.swap_remove(place),
-                        None => self.bury(value, value >= known, &mut models),
+                        None => self.reclaim(value, value >= known, &mut models),
                     }
                     if let Some(heir) = heir {
                         self.disown(heir);
@@ -380,20 +385,20 @@ impl Truth {
         }
     }
 
-    /// Something owned has gone that nobody removed: its entry must be dead. (Or it is younger than
-    /// the last look, and never was in an entry.)
-    fn bury(&self, value: usize, young: bool, models: &mut [&mut Model; 2]) {
+    /// An owned value was dropped that no operation removed: its entry must be dead. (Or it is younger than the
+    /// last check, and never was in an entry.)
+    fn reclaim(&self, value: usize, young: bool, models: &mut [&mut Model; 2]) {
         for model in models {
             if let Some(entry) = model.take_owner_of(value) {
                 assert!(!self.is_live(&entry), "{entry:?} lives, and is gone");
-                assert!(!self.keeps, "nobody has asked for what {entry:?} owns");
+                assert!(!self.keeps, "nothing has requested what {entry:?} owns");
                 return;
             }
         }
         assert!(young, "value {value} was destroyed outside of a collection");
     }
 
-    /// At the very end: nothing is left, but what was lost, and what that owns.
+    /// At the very end: nothing is left, except what was leaked, and what that owns.
     pub fn finish(&mut self) {
         assert!(self.is_quiet());
         for (value, fate) in self.values.iter().enumerate() {

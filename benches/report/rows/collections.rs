@@ -1,5 +1,5 @@
-//! Of collections that one thread owns. Rows about the same two herds measure the same two: lookups before
-//! what changes the tables.
+//! Rows of collections with one owner. Rows about the same two herds measure the same two: lookups before the
+//! operations that change the tables.
 
 use std::array;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(super) fn all() -> Vec<Row> {
         rows.push(get("get, hit", "weak-table", herds).goal(goal));
     }
     let [few, _, most] = &both;
-    // Before weak-table has had to grow, by which it takes longer.
+    // Before weak-table has grown, which makes it slower.
     rows.push(purge(most).goal(0.02));
     rows.extend(churn("churn", &both, [0.8, 0.7, 0.7]));
     rows.push(slowest_insert(most).goal(0.01));
@@ -101,7 +101,7 @@ where
     row.size(size).rounds(rounds(size))
 }
 
-/// A new object comes in, and the oldest dies.
+/// A new object is inserted, and the oldest dies.
 fn churn<A, B>(name: &'static str, herds: &BySize<A, B>, goals: [f64; 3]) -> [Row; 3]
 where
     A: Collection<Object: Object<Payload = u64>>,
@@ -125,7 +125,7 @@ where
     }))
 }
 
-/// What the dead cost until somebody cleans up.
+/// The cost of the dead until they are purged.
 fn purge(herds: &Herds<Ours, Theirs>) -> Row {
     let (herds, size) = (herds.clone(), herds.size());
     let row = Row::new("purge after 1,000 deaths", "weak-table", move |scale| {
@@ -136,7 +136,7 @@ fn purge(herds: &Herds<Ours, Theirs>) -> Row {
     row.size(size).rounds(15)
 }
 
-/// What an insert costs at worst. Each sample has one sweep of weak-table's.
+/// The worst case of an insert. Each sample has one sweep of weak-table's.
 fn slowest_insert(herds: &Herds<Ours, Theirs>) -> Row {
     let (herds, size) = (herds.clone(), herds.size());
     let name = "slowest insert of a churn, reserved";
@@ -151,8 +151,8 @@ fn slowest_insert(herds: &Herds<Ours, Theirs>) -> Row {
     row.size(size).rounds(3).at_once()
 }
 
-/// A removal, and an insert of what has been removed. The last row of its herds: its objects have had weak
-/// handles then.
+/// A removal, and an insert of the removed object. The last row of its herds: its objects have weak handles
+/// afterwards.
 fn put_back(herds: &Herds<Ours, Theirs>) -> Row {
     let (herds, size) = (herds.clone(), herds.size());
     let row = Row::new(

@@ -1,4 +1,4 @@
-//! Of interners.
+//! Rows of interners.
 
 use super::{MANY, Pace, SIZES, Words, rounds};
 use crate::duel::Row;
@@ -33,7 +33,7 @@ pub(super) fn all() -> Vec<Row> {
     rows
 }
 
-/// A word that is there.
+/// A word that is present.
 fn hit<B: Interner>(peer: &'static str, lexicons: &Lexicons<B>) -> Row {
     let (lexicons, size) = (lexicons.clone(), lexicons.size());
     let row = Row::new("Interner: hit", peer, move |scale| {
@@ -47,7 +47,7 @@ fn hit<B: Interner>(peer: &'static str, lexicons: &Lexicons<B>) -> Row {
     row.size(size).rounds(rounds(size))
 }
 
-/// A word that is not there, and goes at once; so many in a sample of ours, and of theirs.
+/// A word that is not present, and is dropped at once; that many in a sample of ours, and of theirs.
 fn miss<B: Interner>(
     peer: &'static str,
     lexicons: &Lexicons<B>,

@@ -1,4 +1,4 @@
-//! Of memory. These count what they ask the allocator for, so one round says all.
+//! Rows of memory. These count the bytes requested from the allocator, so one round is enough.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use weakly::Strong;
 
 use super::{ByContent, K5, Ours, OursLocal, Pairs, SetByContent, Theirs, TheirsLocal, Values};
 use crate::duel::{Row, Sample, Unit};
-use crate::footprint::{entries, held_for_the_dead, largest, weak_handles};
+use crate::footprint::{entries, kept_by_the_dead, largest, weak_handles};
 use crate::memory::Bulky;
 use crate::theirs::{WeakTableByContent, WeakTableOfPairs, WeakTableOfValues, WeakTableSet};
 
-/// Objects in a sample: so many that what a collection has once does not count.
+/// Objects in a sample: so many that what a collection allocates once does not count.
 const OBJECTS: usize = 10_000;
-/// Of how many further entries one is the mean.
+/// The number of further entries of which one is the mean.
 const FURTHER: usize = 8;
 
 pub(super) fn all() -> [Row; 5] {
@@ -27,8 +27,8 @@ pub(super) fn all() -> [Row; 5] {
             K5,
             |objects| {
                 [
-                    held_for_the_dead::<Ours<Bulky>>(objects),
-                    held_for_the_dead::<Theirs<Bulky>>(objects),
+                    kept_by_the_dead::<Ours<Bulky>>(objects),
+                    kept_by_the_dead::<Theirs<Bulky>>(objects),
                 ]
             },
         )
@@ -69,7 +69,7 @@ pub(super) fn all() -> [Row; 5] {
     ]
 }
 
-/// Entries in that collection, of those that one thread owns, in which they cost most.
+/// Entries in the collection of one owner in which they cost most.
 fn in_any(objects: usize, already: usize, more: usize) -> [Sample; 2] {
     macro_rules! largest_of {
         ($($collection:ty),*) => {

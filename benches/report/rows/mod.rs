@@ -15,8 +15,8 @@ use weakly::{
 use crate::duel::Row;
 use crate::theirs::WeakTable;
 
-/// Operations in a sample, where one takes nanoseconds: so few that most samples lie between two
-/// turns of the scheduler, which come every few milliseconds when neighbours are at work.
+/// Operations in a sample, where one takes nanoseconds: so few that most samples fit between two turns of the
+/// scheduler, which come every few milliseconds when other processes run.
 const MANY: usize = 1 << 14;
 const K3: usize = 1_000;
 const K5: usize = 100_000;
@@ -52,11 +52,11 @@ fn rounds(size: usize) -> usize {
     }
 }
 
-/// How a row goes on for so long that `weak-table`'s sweeps have their share in each round, and no longer.
+/// How long a row runs, so that `weak-table`'s sweeps have their share in each round.
 #[derive(Clone, Copy)]
 struct Pace {
     size: usize,
-    /// Inserts in a sample of ours, which has nothing that comes only now and then.
+    /// Inserts in a sample of ours, which has no periodic work.
     ours: usize,
     /// In a sample of theirs.
     theirs: usize,
@@ -68,7 +68,7 @@ impl Pace {
         let (ours, turns) = match size {
             K6 => (1 << 16, 8),
             K5 => (1 << 15, 4),
-            // Has several sweeps in any sample.
+            // Several sweeps in any sample.
             _ => (MANY, 1),
         };
         let theirs = match turns {
@@ -83,8 +83,8 @@ impl Pace {
         }
     }
 
-    /// How many inserts are between two of its sweeps, or some hundredths fewer: a table is swept when seven
-    /// eighths of its buckets are taken, and grows, in its first samples, until what lives and a third
+    /// The number of inserts between two of its sweeps, or some hundredths fewer: a table is swept when seven
+    /// eighths of its buckets are taken, and grows, in its first samples, until the live entries and a third
     /// more would fill it by half.
     fn sweep(size: usize) -> usize {
         let buckets = (size * 4 / 3 * 16 / 7).next_power_of_two();

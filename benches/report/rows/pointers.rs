@@ -1,4 +1,4 @@
-//! Of pointers.
+//! Rows of pointers.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::duel::Row;
 use crate::peers::Pointer;
 use crate::pointers::{clone_drop, contended, new_drop, upgrade_drop};
 
-/// With its header, larger than a block that has its payload inside.
+/// With its header, larger than a block with an inline payload.
 type Apart = [u64; 64];
 
 pub(super) fn all() -> Vec<Row> {
@@ -50,7 +50,7 @@ pub(super) fn all() -> Vec<Row> {
     rows
 }
 
-/// What both kinds of pointers have in common.
+/// The rows of both kinds of pointers.
 fn alike<A, B>(names: [&'static str; 4], peer: &'static str, goals: [f64; 5]) -> [Row; 5]
 where
     A: Pointer<Target = u64>,
@@ -86,7 +86,7 @@ where
     ]
 }
 
-/// A payload that does not lie in its block.
+/// A payload with an allocation of its own.
 fn apart() -> [Row; 2] {
     const PAYLOAD: Apart = [7; 64];
     [

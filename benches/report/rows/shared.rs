@@ -1,4 +1,4 @@
-//! Of collections that threads share.
+//! Rows of collections that threads share.
 
 use weakly::{Attribute, Memo, Strong, concurrent};
 
@@ -9,9 +9,9 @@ use crate::shared::{
 };
 use crate::teams::{Clock, Plan, churn, get, hit, miss, mixed};
 
-/// Lookups of each thread in a sample: enough that to begin together does not count.
+/// Lookups of each thread in a sample: so many that the start does not count.
 const TOGETHER: usize = 1 << 16;
-/// The same of births and deaths, which take longer.
+/// The same of insertions and deaths, which take longer.
 const TURNOVER: usize = 1 << 15;
 
 const GET: &str = "shared: get";
@@ -30,9 +30,8 @@ type Words = concurrent::Interner<Strong<str>>;
 /// Makes a side.
 type Side = fn(Plan) -> Sample;
 
-/// Collections that threads share. The times are those that a processor gives to one operation of one thread,
-/// but where it says "wall"; and where a side is "in total", the wall's time for an operation of all its threads
-/// together.
+/// Collections that threads share. The times are the processor time of one operation of one thread, unless the
+/// row says "wall"; "in total" is the elapsed time divided by the operations of all threads together.
 pub(super) fn all() -> Vec<Row> {
     let mut rows = lookups();
     rows.extend(changes());
@@ -60,7 +59,7 @@ fn lookups() -> Vec<Row> {
         let waited = wall(GET, "dashmap", 2, size, [get::<Map>, get::<DashMap>]);
         rows.extend([
             row(GET, "dashmap", 1, size, [get::<Map>, get::<DashMap>]),
-            // Where the threads are after the same lock.
+            // Where the threads contend for the same lock.
             if size == 1 { waited.goal(0.25) } else { waited },
             in_total(GET, size, get::<Map>).goal(0.556),
             against_one(GET, size, get::<Map>).goal(1.06),
@@ -120,7 +119,7 @@ fn attributes_and_memos() -> Vec<Row> {
         rows.push(row("Memo: hit", "moka", threads, K3, sides).goal(0.2));
     }
     for threads in [1, 2] {
-        // Each input is new, and takes its result with it when it dies.
+        // Each input is new, and its result is dropped when it dies.
         let sides: [Side; 2] = [churn::<Cache>, churn::<Moka>];
         rows.push(row(MEMO_MISS, "moka", threads, K3, sides).goal(0.7));
     }
@@ -144,7 +143,7 @@ fn interners() -> Vec<Row> {
     rows
 }
 
-/// By the processor's time.
+/// By processor time.
 fn row(
     operation: &str,
     peer: &'static str,
@@ -157,7 +156,7 @@ fn row(
     contest(operation, peer, size, Clock::Processor, sides)
 }
 
-/// By the time that passes meanwhile.
+/// By elapsed time.
 fn wall(
     operation: &str,
     peer: &'static str,
@@ -170,14 +169,14 @@ fn wall(
     contest(operation, peer, size, Clock::Wall, sides)
 }
 
-/// What two threads get done, against one.
+/// The throughput of two threads, against one.
 fn in_total(operation: &str, size: usize, side: Side) -> Row {
     let operation = format!("{} in total", name(operation, 2));
     let sides = [(2, side), (1, side)];
     contest(operation, "1 thread", size, Clock::WallInTotal, sides)
 }
 
-/// What an operation costs a processor while another thread does the same, against that of a thread alone.
+/// The processor time of an operation while another thread does the same, against that of a thread alone.
 fn against_one(operation: &str, size: usize, side: Side) -> Row {
     let sides = [(2, side), (1, side)];
     contest(
@@ -220,7 +219,7 @@ fn contest(
     });
     let row = row.size(size);
     match (size, changes) {
-        // A table that is rebuilt after so many changes as it has objects has that in each round.
+        // A table that is rebuilt after as many changes as it has objects does that in each round.
         (K5, true) => row.rounds(7).turns(8),
         (K5, false) | (_, true) => row.rounds(31),
         _ => row.rounds(75),

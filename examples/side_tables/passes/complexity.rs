@@ -1,8 +1,8 @@
-//! How many ways lead through a function: McCabe's cyclomatic complexity, branches plus one.
+//! How many paths lead through a function: McCabe's cyclomatic complexity, branches plus one.
 //!
-//! Branches are `if`, `while`, `for`, `let else`, `?`, `&&`, `||`, guards, and each arm of a `match`
-//! after the first. A closure's count for the function around it; a function inside a function
-//! counts for itself. What a macro's invocation hides, nobody sees.
+//! Branches are `if`, `while`, `for`, `let else`, `?`, `&&`, `||`, guards, and each arm of a `match` after the
+//! first. A closure's branches count for the enclosing function; a nested function counts for itself. Branches
+//! inside a macro invocation are not counted.
 
 use weakly::Strong;
 
@@ -10,16 +10,16 @@ use super::{Attribute, Pass};
 use crate::common::alive::Counter;
 use crate::tree::{Kind, Node, Tree};
 
-/// The memoised counts alive.
+/// The live memoised counts.
 pub(crate) static ALIVE: Counter = Counter::new();
 
-/// Every node gets the number of branches in its subtree. It is computed once, and dies with the node:
-/// a memo that pins nothing.
+/// Every node gets the number of branches in its subtree. It is computed once, and dies with the node: a memo
+/// that keeps nothing alive.
 pub(crate) struct Complexity {
     branches: Attribute<u32>,
-    /// How often the memo knew.
+    /// How often the memo had the count.
     pub(crate) hits: usize,
-    /// How often it had to be computed.
+    /// How often the count was computed.
     pub(crate) computed: usize,
 }
 
@@ -32,7 +32,7 @@ impl Complexity {
         }
     }
 
-    /// The figure of a function that has a body; `None` for anything else.
+    /// The complexity of a function that has a body; `None` for anything else.
     pub(crate) fn of(&mut self, node: &Strong<Node>) -> Option<u32> {
         let is_function = node.kind == Kind::Fn && node.has(Kind::Block);
         is_function.then(|| self.branches(node) + 1)

@@ -1,13 +1,13 @@
-//! How much of what is public is documented.
+//! How much of the public API is documented.
 //!
-//! Public is what says `pub`, or belongs to a public enum or trait, and is neither hidden nor inside
-//! something private. A file does not know how it is included, so each counts as a public module.
+//! An item is public if it is declared `pub`, or belongs to a public enum or trait, and is neither hidden nor
+//! inside something private. A file does not know how it is included, so each counts as a public module.
 
 use super::{Attribute, Pass};
 use crate::common::alive::Counter;
 use crate::tree::{Kind, Node, Tree};
 
-/// The verdicts alive.
+/// The live verdicts.
 pub(crate) static ALIVE: Counter = Counter::new();
 
 /// Every public item gets its verdict: documented or not.
@@ -28,7 +28,7 @@ impl Documentation {
     }
 }
 
-/// Whether the item can be seen from outside of its file.
+/// Whether the item is visible outside of its file.
 fn is_public(node: &Node) -> bool {
     if node.has(Kind::Hidden) {
         return false;
@@ -37,7 +37,7 @@ fn is_public(node: &Node) -> bool {
         return true; // the file
     };
     match parent.kind {
-        // What belongs to these is as public as they are, and an `impl` as what it is in.
+        // The members of these are as public as they are; an `impl` is as public as its module.
         Kind::Enum | Kind::Variant | Kind::Trait => is_public(&parent),
         _ if matches!(node.kind, Kind::Impl | Kind::ForeignMod) => is_public(&parent),
         Kind::File | Kind::Mod | Kind::Struct | Kind::Union | Kind::Impl | Kind::ForeignMod => {
@@ -47,7 +47,7 @@ fn is_public(node: &Node) -> bool {
     }
 }
 
-/// Whether it is of a kind that wants documentation. Fields without a name are told by their type.
+/// Whether it is of a kind that needs documentation. Fields without a name are recognised by their type.
 fn wants_documentation(node: &Node) -> bool {
     match node.kind {
         Kind::Fn | Kind::Mod | Kind::Struct | Kind::Union | Kind::Enum | Kind::Trait => true,

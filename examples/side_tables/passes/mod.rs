@@ -1,5 +1,5 @@
-//! Three passes over trees that they do not own. Each keeps what it finds in a map of its own; none
-//! knows of the others.
+//! Three passes over trees that they do not own. Each stores its results in a map of its own; none knows of the
+//! others.
 
 pub(crate) mod complexity;
 pub(crate) mod documentation;
@@ -10,20 +10,20 @@ use weakly::{Strong, WeakMap};
 use crate::common::alive::{Alive, Counter};
 use crate::tree::{Node, Tree};
 
-/// What the program needs to know of a pass: nothing of what it finds.
+/// What the program needs to know of a pass: nothing of its results.
 pub(crate) trait Pass {
     /// Attaches the pass's attributes to the nodes of a tree.
     fn look_at(&mut self, tree: &Tree);
-    /// Destroys the attributes of dead nodes.
+    /// Drops the attributes of dead nodes.
     fn purge(&mut self);
     /// The nodes that have an attribute.
     fn len(&self) -> usize;
-    /// The attributes whose node is dead, and that wait for a purge.
+    /// The attributes whose node is dead and that are not yet purged.
     fn pending(&self) -> usize;
 }
 
-/// One private attribute of nodes. The values count themselves, so that it is not the map's word
-/// alone that they are gone.
+/// One private attribute of nodes. The values count themselves, so that the map's own count is not the only
+/// evidence that they are gone.
 struct Attribute<V> {
     map: WeakMap<Strong<Node>, (V, Alive)>,
     counter: &'static Counter,

@@ -1,4 +1,4 @@
-//! Where each node is, as people and editors say it.
+//! Where each node is, as line and column.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::{Attribute, Pass};
 use crate::common::alive::Counter;
 use crate::tree::{Node, Source, Tree};
 
-/// The spans alive.
+/// The live spans.
 pub(crate) static ALIVE: Counter = Counter::new();
 
 /// A place in a file: from here to there, exclusive.
@@ -78,7 +78,7 @@ fn position(source: &Source, offset: u32) -> Position {
 }
 
 impl fmt::Display for Place {
-    /// As editors take it, the range of lines behind: `src/lib.rs:12:5 (to 40:6)`.
+    /// The format of editors, with the end behind it: `src/lib.rs:12:5 (to 40:6)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Place { file, from, to } = self;
         let Position { line, column } = from;

@@ -1,32 +1,31 @@
-//! Runs an example as its users do, and the manners that are the same for all that read files. A test
-//! program takes this in with `#[path]`, describes its example as a [`Program`], and asks for
-//! [`manners!`].
+//! Runs an example as its users do, with the tests that are the same for all examples that read files. A test
+//! program includes this with `#[path]`, describes its example as a [`Program`], and calls [`shared_tests!`].
 
-// Each test program uses its own part.
+// Each test program uses a part of it.
 #![allow(dead_code, unreachable_pub, unused_imports, unused_macros)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// What the tests know of an example.
+/// What the tests know about an example.
 pub struct Program {
     pub name: &'static str,
-    /// The files that it takes from a directory.
+    /// The files that it reads from a directory.
     pub files: &'static str,
-    /// What it prints when it has worked on so many of [`TWO_WAYS`].
+    /// What it prints after reading that many copies of [`TWO_WAYS`].
     pub done: fn(usize) -> String,
-    /// How many of them, in each of four files, keep it busy for longer than a bar waits.
+    /// How many copies, in each of four files, keep it busy for longer than the bar's delay.
     pub long: usize,
     /// Asserts that all counts came to zero in the end.
     pub assert_ended_at_zero: fn(&Run),
 }
 
-/// A file that every example takes.
+/// A file that every example accepts.
 pub const TWO_WAYS: &str = "pub fn two_ways(way: bool) -> u8 { if way { 1 } else { 2 } }\n";
 
-/// `cargo test` builds the examples, next to the directory of the tests. (`cargo test --test` does not,
-/// and would run an old one: `cargo build --examples` first.)
+/// `cargo test` builds the examples, next to the directory of the tests. (`cargo test --test` does not, and
+/// would run an old one: run `cargo build --examples` first.)
 pub fn example(name: &str) -> Command {
     let mut path = std::env::current_exe().expect("the path of this test");
     path.pop(); // the name
@@ -41,7 +40,7 @@ pub fn example(name: &str) -> Command {
     Command::new(path)
 }
 
-/// A directory of one test's own, and the example that runs in it.
+/// A directory for one test, and the example that runs in it.
 pub struct Scratch {
     program: &'static str,
     path: PathBuf,
@@ -67,7 +66,7 @@ impl Scratch {
         path
     }
 
-    /// Runs the example in this directory, so that it names files as here.
+    /// Runs the example in this directory, so that it prints relative names.
     pub fn run(&self, arguments: &[&str]) -> Run {
         Run::of(self.command().args(arguments))
     }
@@ -85,7 +84,7 @@ impl Drop for Scratch {
     }
 }
 
-/// What came of it.
+/// The result of a run.
 pub struct Run {
     pub code: Option<i32>,
     pub out: String,
@@ -106,7 +105,7 @@ impl Run {
         }
     }
 
-    /// The numbers of the first row of this phase, after its time. `None` for what there is not.
+    /// The numbers of the first row of this phase, without its time. `None` where there is no number.
     #[track_caller]
     pub fn row<const N: usize>(&self, phase: &str) -> [Option<usize>; N] {
         self.rows(phase)[0]
@@ -125,21 +124,21 @@ impl Run {
         rows
     }
 
-    /// Whether it had nothing to complain about.
+    /// Asserts that it succeeded without any error message.
     #[track_caller]
-    pub fn assert_well(&self) {
+    pub fn assert_succeeded(&self) {
         assert_eq!((self.code, self.err.as_str()), (Some(0), ""));
     }
 
     #[track_caller]
-    pub fn assert_says(&self, what: &str) {
+    pub fn assert_prints(&self, what: &str) {
         assert!(self.out.contains(what), "no {what:?} in\n{}", self.out);
     }
 }
 
 /// Runs on one bad input between two good ones.
 #[track_caller]
-pub fn assert_told_and_the_rest_done(
+pub fn assert_error_and_the_rest_done(
     program: &Program,
     scratch: &Scratch,
     bad: &str,
@@ -150,28 +149,28 @@ pub fn assert_told_and_the_rest_done(
     let run = scratch.run(&["a.rs", bad, "z.rs"]);
     assert_eq!(run.code, Some(1), "{}", run.out);
     assert_eq!(run.err, format!("{}: {message}\n", program.name));
-    run.assert_says(&(program.done)(2));
+    run.assert_prints(&(program.done)(2));
     (program.assert_ended_at_zero)(&run);
 }
 
-/// Makes a `#[test]` of each of the manners below.
-macro_rules! manners {
+/// Makes a `#[test]` of each of the shared tests below.
+macro_rules! shared_tests {
     ($program:expr) => {
-        manners! {
+        shared_tests! {
             $program;
             a_path_that_does_not_exist
             a_directory_without_such_files
             a_file_that_is_not_utf8
-            directories_are_searched_and_named_files_taken_as_they_are
-            nothing_to_look_at
+            directories_are_searched_and_named_files_read_whatever_their_names
+            nothing_to_read
             options
-            no_bar_where_nobody_looks
-            a_reader_who_has_seen_enough
+            no_bar_without_a_terminal
+            a_closed_pipe
         }
         #[cfg(unix)]
-        manners! { $program; a_link_to_nowhere what_may_never_end }
-        #[cfg(target_os = "linux")] // elsewhere the file may take its size, and there may be no such device
-        manners! { $program; a_huge_file a_full_disk }
+        shared_tests! { $program; a_link_to_nowhere an_endless_device }
+        #[cfg(target_os = "linux")] // elsewhere the file may take its size on disk, and there may be no such device
+        shared_tests! { $program; a_huge_file a_full_disk }
     };
     ($program:expr; $($test:ident)*) => {$(
         #[test]
@@ -180,33 +179,33 @@ macro_rules! manners {
         }
     )*};
 }
-pub(crate) use manners;
+pub(crate) use shared_tests;
 
 pub fn a_path_that_does_not_exist(program: &Program) {
     let scratch = Scratch::new(program, "missing");
     let why = fs::metadata(scratch.path("none.rs")).expect_err("there is none");
-    assert_told_and_the_rest_done(program, &scratch, "none.rs", &format!("none.rs: {why}"));
+    assert_error_and_the_rest_done(program, &scratch, "none.rs", &format!("none.rs: {why}"));
 }
 
 pub fn a_directory_without_such_files(program: &Program) {
     let scratch = Scratch::new(program, "empty");
     scratch.file("empty/sub/text.dat", "not Rust");
     let message = format!("empty: no file named {} in this directory", program.files);
-    assert_told_and_the_rest_done(program, &scratch, "empty", &message);
+    assert_error_and_the_rest_done(program, &scratch, "empty", &message);
 }
 
 pub fn a_file_that_is_not_utf8(program: &Program) {
     let scratch = Scratch::new(program, "utf8");
     scratch.file("bad.rs", b"fn a() {}\n// \xc3\xa4\xff\nfn b() {}\n");
     let message = "bad.rs:2:5: not UTF-8 (byte 0xff)";
-    assert_told_and_the_rest_done(program, &scratch, "bad.rs", message);
+    assert_error_and_the_rest_done(program, &scratch, "bad.rs", message);
 }
 
 pub fn a_huge_file(program: &Program) {
     let scratch = Scratch::new(program, "huge");
     let huge = fs::File::create(scratch.path("huge.rs")).expect("a file");
     huge.set_len(1 << 32).expect("a file with a hole");
-    assert_told_and_the_rest_done(program, &scratch, "huge.rs", "huge.rs: more than 4 GiB");
+    assert_error_and_the_rest_done(program, &scratch, "huge.rs", "huge.rs: more than 4 GiB");
 }
 
 #[cfg(unix)]
@@ -219,18 +218,18 @@ pub fn a_link_to_nowhere(program: &Program) {
     assert_eq!(run.code, Some(1), "{}", run.out);
     let message = format!("{}: tree/link.rs: {why}\n", program.name);
     assert_eq!(run.err, message);
-    run.assert_says(&(program.done)(1));
+    run.assert_prints(&(program.done)(1));
     (program.assert_ended_at_zero)(&run);
 }
 
 #[cfg(unix)]
-pub fn what_may_never_end(program: &Program) {
+pub fn an_endless_device(program: &Program) {
     let scratch = Scratch::new(program, "device");
     let message = "/dev/zero: neither a file nor a directory";
-    assert_told_and_the_rest_done(program, &scratch, "/dev/zero", message);
+    assert_error_and_the_rest_done(program, &scratch, "/dev/zero", message);
 }
 
-pub fn directories_are_searched_and_named_files_taken_as_they_are(program: &Program) {
+pub fn directories_are_searched_and_named_files_read_whatever_their_names(program: &Program) {
     let scratch = Scratch::new(program, "walk");
     scratch.file("tree/b/c.rs", TWO_WAYS);
     scratch.file("tree/a.rs", TWO_WAYS);
@@ -241,19 +240,19 @@ pub fn directories_are_searched_and_named_files_taken_as_they_are(program: &Prog
     std::os::unix::fs::symlink("..", scratch.path("tree/b/loop")).expect("a link");
     // The second mention of a file is not a second file.
     let run = scratch.run(&["tree", "named.dat", "tree/a.rs", "--", "-dash"]);
-    run.assert_well();
-    run.assert_says(&(program.done)(4));
+    run.assert_succeeded();
+    run.assert_prints(&(program.done)(4));
     (program.assert_ended_at_zero)(&run);
 }
 
-pub fn nothing_to_look_at(program: &Program) {
+pub fn nothing_to_read(program: &Program) {
     let scratch = Scratch::new(program, "nothing");
     fs::create_dir(scratch.path("empty")).expect("a directory");
     let run = scratch.run(&["empty"]);
     assert_eq!((run.code, run.out.as_str()), (Some(1), ""));
     let Program { name, files, .. } = program;
     let message = format!(
-        "{name}: empty: no file named {files} in this directory\n{name}: nothing to look at\n"
+        "{name}: empty: no file named {files} in this directory\n{name}: nothing to read\n"
     );
     assert_eq!(run.err, message);
 }
@@ -269,13 +268,13 @@ pub fn options(program: &Program) {
         assert!(run.err.starts_with(&message), "{}", run.err);
     }
     let run = scratch.run(&["--help"]);
-    run.assert_well();
+    run.assert_succeeded();
     let usage = format!("usage: {name} ");
     assert!(run.out.starts_with(&usage), "{}", run.out);
-    run.assert_says(program.files);
+    run.assert_prints(program.files);
 }
 
-pub fn no_bar_where_nobody_looks(program: &Program) {
+pub fn no_bar_without_a_terminal(program: &Program) {
     // Long enough for a bar, if this were a terminal.
     let scratch = Scratch::new(program, "bar");
     let long = TWO_WAYS.repeat(program.long);
@@ -283,11 +282,11 @@ pub fn no_bar_where_nobody_looks(program: &Program) {
         scratch.file(&format!("{i}.rs"), &long);
     }
     let run = scratch.run(&["."]);
-    run.assert_well();
+    run.assert_succeeded();
     assert!(!run.out.contains('\r'));
 }
 
-pub fn a_reader_who_has_seen_enough(program: &Program) {
+pub fn a_closed_pipe(program: &Program) {
     let mut command = example(program.name);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the example runs");

@@ -1,8 +1,8 @@
-//! The entry interface, as std and hashbrown have it: once for collections that own their values, once
-//! for those that hold them weakly. Take the types by their names in the module of the collection, such
-//! as [`weak_map::Entry`](crate::weak_map::Entry).
+//! The entry interface, as in std and hashbrown: once for collections that own their values, once for those
+//! that refer to them weakly. Use the names in the module of the collection, such as
+//! [`weak_map::Entry`](crate::weak_map::Entry).
 //!
-//! `G` is a key as it was given: by reference if it is held weakly, else by value.
+//! `G` is a key as the caller passed it: by reference if the collection refers to it weakly, else by value.
 
 mod owned;
 mod text;

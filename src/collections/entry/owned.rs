@@ -8,11 +8,11 @@ use super::text;
 use crate::reference::{StrongRef, Upgrade};
 use crate::table::{Found, Owned, Slot, Vacant};
 
-/// The place of a key.
+/// The place of a key in a map: occupied or vacant.
 pub enum Entry<'a, G: Given<K>, K: Slot, V> {
     /// The key has a value.
     Occupied(OccupiedEntry<'a, G, K, V>),
-    /// It has none.
+    /// The key has no value.
     Vacant(VacantEntry<'a, G, K, V>),
 }
 
@@ -28,7 +28,7 @@ pub struct VacantEntry<'a, G: Given<K>, K: Slot, V> {
     pub(crate) key: G,
 }
 
-/// The error of `try_insert`: the key has a value already.
+/// The error of `try_insert`: the key already has a value.
 pub struct OccupiedError<'a, G: Given<K>, K: Slot, V> {
     /// The key's entry.
     pub entry: OccupiedEntry<'a, G, K, V>,
@@ -37,7 +37,7 @@ pub struct OccupiedError<'a, G: Given<K>, K: Slot, V> {
 }
 
 impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
-    /// The key, as it was given.
+    /// Returns the key, as it was passed.
     #[must_use]
     pub fn key(&self) -> &G {
         match self {
@@ -46,16 +46,16 @@ impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
         }
     }
 
-    /// The value, which becomes `default` if there is none.
+    /// Returns the value, after inserting `default` if there is none.
     #[inline]
     pub fn or_insert(self, default: V) -> &'a mut V {
         self.or_insert_with(|| default)
     }
 
-    /// The value, made by `make` if there is none.
+    /// Returns the value, after inserting what `make` returns if there is none.
     ///
     /// # Panics
-    /// If `make` does; the map is then as before.
+    /// If `make` panics. The map is then unchanged.
     #[inline]
     pub fn or_insert_with(self, make: impl FnOnce() -> V) -> &'a mut V {
         match self {
@@ -64,7 +64,7 @@ impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
         }
     }
 
-    /// The value, which becomes the default if there is none.
+    /// Returns the value, after inserting the default if there is none.
     #[inline]
     pub fn or_default(self) -> &'a mut V
     where
@@ -73,7 +73,7 @@ impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
         self.or_insert_with(V::default)
     }
 
-    /// Changes the value, if there is one.
+    /// Applies `change` to the value, if there is one.
     #[inline]
     #[must_use]
     pub fn and_modify(mut self, change: impl FnOnce(&mut V)) -> Self {
@@ -83,7 +83,7 @@ impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
         self
     }
 
-    /// Sets the value, and returns its entry.
+    /// Sets the value, and returns the occupied entry.
     pub fn insert_entry(self, value: V) -> OccupiedEntry<'a, G, K, V>
     where
         G: Copy,
@@ -99,10 +99,10 @@ impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
 }
 
 impl<'a, K: Upgrade, V> Entry<'a, &K::Pointer, K, V> {
-    /// The value, made by `make` if there is none, from the key as a weak handle.
+    /// Returns the value, after inserting what `make` returns for a weak handle to the key, if there is none.
     ///
     /// # Errors
-    /// That of `make`; the map is then as before.
+    /// The error of `make`. The map is then unchanged.
     #[inline]
     pub fn or_try_insert_with_key<E>(
         self,
@@ -117,11 +117,11 @@ impl<'a, K: Upgrade, V> Entry<'a, &K::Pointer, K, V> {
         }
     }
 
-    /// The value, made by `make` if there is none. `make` gets the key as a weak handle, so that the
-    /// value can refer to it without keeping it alive.
+    /// Returns the value, after inserting what `make` returns if there is none. `make` gets the key as a weak
+    /// handle, so that the value can refer to it without keeping it alive.
     ///
     /// # Panics
-    /// If `make` does; the map is then as before.
+    /// If `make` panics. The map is then unchanged.
     #[inline]
     pub fn or_insert_with_key(
         self,
@@ -135,38 +135,38 @@ impl<'a, K: Upgrade, V> Entry<'a, &K::Pointer, K, V> {
 }
 
 impl<'a, G: Given<K>, K: Slot, V> OccupiedEntry<'a, G, K, V> {
-    /// The key, as it was given.
+    /// Returns the key, as it was passed.
     #[must_use]
     pub fn key(&self) -> &G {
         &self.key
     }
 
-    /// The value.
+    /// Returns a reference to the value.
     #[must_use]
     #[inline]
     pub fn get(&self) -> &V {
         &self.found.get().value.0
     }
 
-    /// The value.
+    /// Returns a mutable reference to the value.
     #[must_use]
     #[inline]
     pub fn get_mut(&mut self) -> &mut V {
         &mut self.found.get_mut().value.0
     }
 
-    /// The value, for as long as the map is borrowed.
+    /// Returns a mutable reference to the value, for as long as the map is borrowed.
     #[must_use]
     #[inline]
     pub fn into_mut(self) -> &'a mut V {
         &mut self.found.into_mut().value.0
     }
 
-    /// Sets the value, and returns the old one. Where keys are told apart by content, the given key
-    /// takes the place of the one that was there.
+    /// Sets the value, and returns the old one. In a map keyed by content, the passed key replaces the one that
+    /// was there.
     #[inline]
     pub fn insert(&mut self, value: V) -> V {
-        self.found.own(&self.key, value)
+        self.found.set_owned(&self.key, value)
     }
 
     /// Removes the entry, and returns its value.
@@ -175,49 +175,49 @@ impl<'a, G: Given<K>, K: Slot, V> OccupiedEntry<'a, G, K, V> {
         self.found.remove().value.0
     }
 
-    /// Removes the entry, and returns the key, as it was given, and the value.
+    /// Removes the entry, and returns the key, as it was passed, and the value.
     pub fn remove_entry(self) -> (G, V) {
         (self.key, self.found.remove().value.0)
     }
 }
 
 impl<'a, G: Given<K>, K: Slot, V> VacantEntry<'a, G, K, V> {
-    /// The key, as it was given.
+    /// Returns the key, as it was passed.
     #[must_use]
     pub fn key(&self) -> &G {
         &self.key
     }
 
-    /// The key, as it was given.
+    /// Returns the key, as it was passed, and drops the entry.
     #[must_use]
     pub fn into_key(self) -> G {
         self.key
     }
 
-    /// Inserts a value.
+    /// Inserts a value, and returns a reference to it.
     #[inline]
     pub fn insert(self, value: V) -> &'a mut V {
-        &mut self.vacant.own(self.key, value).into_mut().value.0
+        &mut self.vacant.set_owned(self.key, value).into_mut().value.0
     }
 
-    /// Inserts a value, and returns its entry.
+    /// Inserts a value, and returns the occupied entry.
     #[inline]
     pub fn insert_entry(self, value: V) -> OccupiedEntry<'a, G, K, V>
     where
         G: Copy,
     {
         OccupiedEntry {
-            found: self.vacant.own(self.key, value),
+            found: self.vacant.set_owned(self.key, value),
             key: self.key,
         }
     }
 }
 
 impl<'a, K: Upgrade, V> VacantEntry<'a, &K::Pointer, K, V> {
-    /// Inserts the value that `make` makes from a weak handle to the key.
+    /// Inserts the value that `make` returns for a weak handle to the key.
     ///
     /// # Panics
-    /// If `make` does; the map is then as before.
+    /// If `make` panics. The map is then unchanged.
     pub fn insert_with_key(
         self,
         make: impl FnOnce(&<K::Pointer as StrongRef>::Weak) -> V,

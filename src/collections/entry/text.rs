@@ -1,8 +1,8 @@
-//! What an entry and its error say of themselves.
+//! The texts of both kinds of entries and of their errors.
 
 use core::fmt;
 
-/// What an entry shows of itself.
+/// The `Debug` output of an occupied entry.
 pub(super) fn show(
     f: &mut fmt::Formatter<'_>,
     key: &dyn fmt::Debug,
@@ -14,5 +14,5 @@ pub(super) fn show(
         .finish()
 }
 
-/// What the error of an insert says.
-pub(super) const OCCUPIED: &str = "the key has a value already, and the new one was not inserted";
+/// The `Display` output of the error of `try_insert`.
+pub(super) const OCCUPIED: &str = "the key already has a value; the new one was not inserted";

@@ -1,4 +1,4 @@
-//! Entries whose values are held weakly. A value that is dead is none: its place is vacant.
+//! Entries whose values the collection refers to weakly. A key whose value is dead has a vacant entry.
 
 use core::error::Error;
 use core::fmt;
@@ -8,15 +8,15 @@ use super::text;
 use crate::reference::StrongRef;
 use crate::table::{Found, Slot, Vacant};
 
-/// The place of a key.
+/// The place of a key in a map: occupied or vacant.
 pub enum Entry<'a, G: Given<K>, K: Slot, V: StrongRef> {
     /// The key has a live value.
     Occupied(OccupiedEntry<'a, G, K, V>),
-    /// It has none.
+    /// The key has no live value.
     Vacant(VacantEntry<'a, G, K, V>),
 }
 
-/// The place of a key that has a live value; it lives at least as long as this.
+/// The place of a key that has a live value. The entry keeps the value alive.
 pub struct OccupiedEntry<'a, G: Given<K>, K: Slot, V: StrongRef> {
     pub(crate) found: Found<'a, K, V::Watch>,
     pub(crate) key: G,
@@ -29,14 +29,14 @@ pub struct VacantEntry<'a, G: Given<K>, K: Slot, V: StrongRef> {
     pub(crate) key: G,
 }
 
-/// The error of `try_insert`: the key has a live value already.
+/// The error of `try_insert`: the key already has a live value.
 pub struct OccupiedError<'a, G: Given<K>, K: Slot, V: StrongRef> {
     /// The key's entry.
     pub entry: OccupiedEntry<'a, G, K, V>,
 }
 
 impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
-    /// The key, as it was given.
+    /// Returns the key, as it was passed.
     #[must_use]
     pub fn key(&self) -> &G {
         match self {
@@ -45,25 +45,25 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
         }
     }
 
-    /// The live value, or `default`, which then becomes the key's value.
+    /// Returns the live value, or inserts and returns `default`.
     #[inline]
     pub fn or_insert(self, default: V) -> V {
         self.or_insert_with(|| default)
     }
 
-    /// The live value, or the one that `make` makes, which then becomes the key's value.
+    /// Returns the live value, or inserts and returns what `make` returns.
     ///
     /// # Panics
-    /// If `make` does; the map is then as before.
+    /// If `make` panics. The map is then unchanged.
     #[inline]
     pub fn or_insert_with(self, make: impl FnOnce() -> V) -> V {
         self.or_insert_with_key(|_| make())
     }
 
-    /// The live value, or the one that `make` makes from the key, which then becomes the key's value.
+    /// Returns the live value, or inserts and returns what `make` returns for the key.
     ///
     /// # Panics
-    /// If `make` does; the map is then as before.
+    /// If `make` panics. The map is then unchanged.
     #[inline]
     pub fn or_insert_with_key(self, make: impl FnOnce(&G) -> V) -> V {
         match self {
@@ -76,10 +76,10 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
         }
     }
 
-    /// The live value, or the one that `make` makes from the key, which then becomes the key's value.
+    /// Returns the live value, or inserts and returns what `make` returns for the key.
     ///
     /// # Errors
-    /// That of `make`; the map is then as before.
+    /// The error of `make`. The map is then unchanged.
     #[inline]
     pub fn or_try_insert_with_key<E>(self, make: impl FnOnce(&G) -> Result<V, E>) -> Result<V, E> {
         match self {
@@ -92,7 +92,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
         }
     }
 
-    /// The live value, or the pointer type's default, which then becomes the key's value.
+    /// Returns the live value, or inserts and returns the default of the pointer type.
     #[inline]
     pub fn or_default(self) -> V
     where
@@ -101,7 +101,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
         self.or_insert_with(Default::default)
     }
 
-    /// Does something with the live value, if there is one.
+    /// Calls `change` with the live value, if there is one.
     #[inline]
     #[must_use]
     pub fn and_modify(self, change: impl FnOnce(&V)) -> Self {
@@ -113,20 +113,20 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
 }
 
 impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
-    /// The key, as it was given.
+    /// Returns the key, as it was passed.
     #[must_use]
     pub fn key(&self) -> &G {
         &self.key
     }
 
-    /// The value.
+    /// Returns the value.
     #[must_use]
     #[inline]
     pub fn get(&self) -> &V {
         &self.value
     }
 
-    /// The value, for as long as you like.
+    /// Returns the value, independent of the borrow of the map.
     #[must_use]
     #[inline]
     pub fn into_value(self) -> V {
@@ -147,7 +147,7 @@ impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
         self.value
     }
 
-    /// Removes the entry, and returns the key, as it was given, and the value.
+    /// Removes the entry, and returns the key, as it was passed, and the value.
     pub fn remove_entry(self) -> (G, V) {
         drop(self.found.remove());
         (self.key, self.value)
@@ -155,19 +155,19 @@ impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
 }
 
 impl<G: Given<K>, K: Slot, V: StrongRef> VacantEntry<'_, G, K, V> {
-    /// The key, as it was given.
+    /// Returns the key, as it was passed.
     #[must_use]
     pub fn key(&self) -> &G {
         &self.key
     }
 
-    /// The key, as it was given.
+    /// Returns the key, as it was passed, and drops the entry.
     #[must_use]
     pub fn into_key(self) -> G {
         self.key
     }
 
-    /// Sets the key's value. The map takes no strong pointer: somebody else has to keep it.
+    /// Sets the key's value. The map takes no strong pointer: the caller has to keep the value alive.
     #[inline]
     pub fn insert(self, value: &V) {
         self.vacant.set_weak(self.key, value);

@@ -1,31 +1,31 @@
-//! An array of buckets, and how its entries move into one twice or half as long.
+//! An array of buckets, and the move of its entries into one twice or half as long.
 
 use core::ops::ControlFlow::{self, Continue};
 use core::ptr;
 use std::boxed::Box;
 
-use super::Entry;
 use super::bucket::{Bucket, Locked, Meta, SLOTS};
+use super::entry::Entry;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicPtr, AtomicUsize, Live, first_load};
 
 /// Buckets of the first array.
-pub(super) const FEWEST: usize = if cfg!(weakly_loom) { 1 } else { 4 };
-/// Entries for each bucket, on average, at which an array is too short.
-const FULL: usize = if SLOTS == 6 { 4 } else { SLOTS - 1 };
+pub(super) const MIN_LEN: usize = if cfg!(weakly_loom) { 1 } else { 4 };
+/// The average number of entries per bucket above which an array is too short.
+const MAX_LOAD: usize = if SLOTS == 6 { 4 } else { SLOTS - 1 };
 /// The most buckets that one operation moves, besides its own.
 const SHARE: usize = if cfg!(weakly_loom) { 1 } else { 32 };
 
 pub(super) struct Array<N> {
     /// A power of two.
     buckets: Box<[Bucket<N>]>,
-    /// Where the entries are moving to, if they are.
+    /// The array to which the entries are moving, or null.
     next: AtomicPtr<Array<N>>,
-    /// Whether somebody makes `next`, or has made it.
+    /// Whether a thread is allocating `next`, or has done so.
     moving: AtomicUsize,
-    /// The next group that is to be moved, modulo their number.
+    /// The next group to be moved, modulo the number of groups.
     cursor: AtomicUsize,
-    /// How many have been moved.
+    /// How many groups have been moved.
     moved: AtomicUsize,
     live: Live,
 }
@@ -43,10 +43,10 @@ impl<N> Array<N> {
         }
     }
 
-    /// How many buckets these entries want.
+    /// How many buckets so many entries want.
     pub(super) fn len_for(entries: usize) -> usize {
-        let buckets = entries.div_ceil(FULL).next_power_of_two();
-        buckets.max(FEWEST)
+        let buckets = entries.div_ceil(MAX_LOAD).next_power_of_two();
+        buckets.max(MIN_LEN)
     }
 
     #[inline]
@@ -56,7 +56,7 @@ impl<N> Array<N> {
     }
 
     pub(super) fn is_full_with(&self, entries: usize) -> bool {
-        entries > self.len() * FULL
+        entries > self.len() * MAX_LOAD
     }
 
     #[inline]
@@ -74,27 +74,27 @@ impl<N> Array<N> {
         &self.buckets[index]
     }
 
-    /// Where the entries of this array move to, if they do.
+    /// The array to which the entries of this one are moving, if they are.
     #[inline]
     pub(super) fn next(&self) -> Option<&Self> {
-        // SAFETY: it is retired later than this one, so it lasts as long as anybody looks at this one (R3).
+        // SAFETY: R3: it is retired later than this array, so it lasts as long as any thread looks at this one.
         unsafe { self.next_ptr().as_ref() }
     }
 
     #[inline]
     pub(super) fn next_ptr(&self) -> *mut Self {
-        // Acquire: the array is made.
+        // Acquire: with `begin_move`: the array is initialised.
         self.next.load(Acquire)
     }
 
-    /// Makes the array to which the entries are to move, twice or half as long, unless somebody else does, for
-    /// whom nobody waits.
+    /// Allocates the array to which the entries are to move, twice or half as long, unless another thread does.
+    /// Does not wait for that thread.
     #[cold]
     fn begin_move(&self, len: usize) {
-        // Relaxed: who comes first. What is made is published below.
+        // Relaxed: it only decides which thread is first. The array is published below.
         if self.moving.swap(1, Relaxed) == 0 {
             let next = Box::into_raw(Box::new(Array::new(len)));
-            // Release: the array is made.
+            // Release: with `next_ptr`: the array is initialised.
             self.next.store(next, Release);
         }
     }
@@ -107,16 +107,16 @@ impl<N> Array<N> {
         self.begin_move(self.len() / 2);
     }
 
-    /// How many groups of buckets move together: those whose entries come into the same bucket.
+    /// How many groups of buckets move together. The buckets of a group share their entries' destination.
     #[inline]
     fn groups(&self, next: &Self) -> usize {
         self.len().min(next.len())
     }
 
-    /// Ends an array that nobody looks at any more. Its entries are others' to end.
+    /// Frees an array that no thread looks at any more. Its entries are not ended.
     ///
     /// # Safety
-    /// It comes from `Box::into_raw`, and nobody uses it any more.
+    /// It comes from `Box::into_raw`, and no thread uses it any more.
     pub(super) unsafe fn destroy(this: *mut Self) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -127,29 +127,31 @@ impl<N> Array<N> {
 }
 
 impl<N: Entry> Array<N> {
-    /// Moves the group of the home bucket of a hash, and a share of the others. True for the one who moves the last.
+    /// Moves the group of a hash's home bucket, and a share of the others. Returns true in the thread that moves
+    /// the last.
     #[cold]
     #[inline(never)]
     pub(super) fn help(&self, next: &Self, hash: u64) -> bool {
-        // Acquire: who goes on to the next array finds there what others have put in. (A model found that, when
-        // it was Relaxed: an empty bucket, filled with entries of tag zero, could be taken for empty.)
+        // Acquire: with the AcqRel below: a thread that goes on to the next array finds there what others have
+        // moved. (A model found that. With Relaxed, an empty bucket could be used that others had filled with
+        // entries of tag zero.)
         let groups = self.groups(next);
         if self.moved.load(Acquire) == groups {
             return false;
         }
         let mut moved = usize::from(self.move_group(next, self.index(hash) & (groups - 1)));
-        // Relaxed: it only shares the work out. It goes round, so that nobody waits for a thread that has
-        // taken a share and lost its processor.
+        // Relaxed: it only distributes the work. It goes round, so that no thread waits for one that has claimed a
+        // share and lost its processor.
         let from = self.cursor.fetch_add(SHARE, Relaxed);
         for at in 0..SHARE.min(groups) {
             let group = from.wrapping_add(at) & (groups - 1);
             moved += usize::from(self.move_group(next, group));
         }
-        // AcqRel: the last one has what all others have put into the next array.
+        // AcqRel: with itself: the last thread acquires what all others have put into the next array.
         moved != 0 && self.moved.fetch_add(moved, AcqRel) + moved == groups
     }
 
-    /// Moves a bucket, or two that become one, unless it has been done. When this returns, they have moved.
+    /// Moves a bucket, or two that become one, unless that has been done. When this returns, they have moved.
     fn move_group(&self, next: &Self, index: usize) -> bool {
         let bucket = &self.buckets[index];
         let Some(locked) = bucket.lock(first_load(Meta::EMPTY, || bucket.meta())) else {
@@ -163,22 +165,22 @@ impl<N: Entry> Array<N> {
         true
     }
 
-    /// Moves two buckets into one, of which the lower is locked.
+    /// Moves two buckets, of which the lower is locked, into one.
     ///
-    /// Whoever moves them locks the lower first; so nobody waits in a circle, as others hold one lock. The
-    /// higher says that it has moved before the lower does: so whoever finds the lower moved goes on in the
-    /// next array for both (R4).
+    /// Every mover locks the lower bucket first, and other threads lock only one: so there is no cycle of waits.
+    /// The higher is marked as moved before the lower: so a thread that finds the lower moved goes on in the next
+    /// array for both (R4).
     fn join(&self, next: &Self, index: usize, low: Locked<'_, N>) {
         let bucket = &self.buckets[index + next.len()];
         let Some(high) = bucket.lock(first_load(Meta::EMPTY, || bucket.meta())) else {
-            unreachable!("it moves with the lower one")
+            unreachable!("it has moved, but the lower bucket of its group has not")
         };
-        // Nobody but us finds this until a lock says that its bucket has moved: all that belongs there comes
-        // from these two.
+        // No other thread finds this bucket before an unlock marks its source as moved. All that belongs here
+        // comes from these two.
         let mut to = next.buckets[index].fill();
         let buckets = low.home().chain().chain(high.home().chain());
         for node in buckets.flat_map(Bucket::entries) {
-            // SAFETY: it is in the table, and nobody unlinks it: we have both locks.
+            // SAFETY: it is in the table, and no thread unlinks it: we have both locks.
             to.add(node, unsafe { &*node }.hash());
         }
         high.moved();
@@ -187,13 +189,13 @@ impl<N: Entry> Array<N> {
 
     /// Moves the entries of a locked bucket into two.
     fn split(&self, next: &Self, index: usize, locked: Locked<'_, N>) {
-        // Nobody but us finds these until the lock says that this bucket has moved: all that belongs there
-        // comes from here.
+        // No other thread finds these buckets before the unlock marks their source as moved. All that belongs here
+        // comes from that.
         let low = &next.buckets[index];
         let high = &next.buckets[index + self.len()];
         let (mut to_low, mut to_high) = (low.fill(), high.fill());
         for node in locked.home().chain().flat_map(Bucket::entries) {
-            // SAFETY: it is in the table, and nobody unlinks it: we have its lock.
+            // SAFETY: it is in the table, and no thread unlinks it: we have its lock.
             let hash = unsafe { &*node }.hash();
             let to = if hash as usize & self.len() == 0 {
                 &mut to_low
@@ -205,11 +207,11 @@ impl<N: Entry> Array<N> {
         locked.moved();
     }
 
-    /// Shows all entries that belong to a bucket, wherever they are by now.
+    /// Visits all entries that belong to a bucket, wherever they are by now.
     pub(super) fn each(&self, index: usize, look: &mut impl FnMut(*mut N)) {
         _ = self.chain(index, &mut |bucket, part| {
             for node in bucket.entries() {
-                // SAFETY: as whoever calls this, who may look at what is linked.
+                // SAFETY: the caller may look at what is linked.
                 if part.has(unsafe { &*node }.hash()) {
                     look(node);
                 }
@@ -218,8 +220,8 @@ impl<N: Entry> Array<N> {
         });
     }
 
-    /// Shows the buckets, one after the other, in which is what belongs to a bucket, wherever that is by now, and
-    /// which part of each. (If two have become one, there are the other's entries too.)
+    /// Visits the buckets in which the entries of a bucket are by now, one after the other, and passes which part
+    /// of each that is. (If two buckets have become one, it has the other's entries too.)
     pub(super) fn chain(
         &self,
         index: usize,
@@ -230,8 +232,8 @@ impl<N: Entry> Array<N> {
     }
 
     /// However often the arrays have grown and shrunk since, a part is found in one bucket of an array that is not
-    /// longer than that by which it was divided; so the work is that of the longest, and the recursion as deep
-    /// as that has more bits.
+    /// longer than the one by which it was divided. So the work is that of the longest array, and the recursion is
+    /// as deep as that array has more bits.
     fn chain_of(
         &self,
         part: Part,
@@ -248,12 +250,14 @@ impl<N: Entry> Array<N> {
             if !bucket.meta().has_moved() {
                 return bucket.chain().try_for_each(|bucket| look(bucket, part));
             }
-            array = array.next().expect("it has moved there");
+            array = array
+                .next()
+                .expect("a bucket has moved, but there is no next array");
         }
     }
 }
 
-/// The entries of a bucket of an array of this length.
+/// The entries of one bucket of an array of this length.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     index: usize,

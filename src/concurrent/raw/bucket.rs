@@ -1,11 +1,11 @@
-//! A bucket: one cache line of entries, and those that follow it if there are more.
+//! A bucket: one cache line of entries, and the buckets chained behind it if there are more.
 //!
-//! * **B1** The *home* bucket of a hash, and the chain behind it, are changed by the thread that has locked
-//!   the home bucket. The lock is held for some instructions: no code of users runs under it.
-//! * **B2** A slot of which the tag is zero, or another's, may hold anything: readers look at the entry. A
-//!   slot with an entry has that entry's tag from before the bucket is unlocked to when the entry is unlinked.
-//! * **B3** A bucket that has moved is never locked again: nothing of its chain changes any more, and what
-//!   became of its entries is in the next array.
+//! * **B1** The *home* bucket of a hash, and the chain behind it, are changed only by the thread that has locked
+//!   the home bucket. The lock is held for a few instructions: no user code runs under it.
+//! * **B2** A slot whose tag is zero, or another entry's, may hold anything: readers check the entry. A slot with
+//!   an entry has that entry's tag from before the bucket is unlocked until the entry is unlinked.
+//! * **B3** A bucket that has moved is never locked again: nothing of its chain changes any more, and later
+//!   changes of its entries are in the next array.
 
 use core::ptr;
 use std::boxed::Box;
@@ -13,7 +13,7 @@ use std::boxed::Box;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicPtr, AtomicUsize, relax};
 
-/// Entries of a bucket. With the word of tags and the link they are a cache line.
+/// Entries of a bucket. With the word of tags and the link they fill a cache line.
 pub(super) const SLOTS: usize = if cfg!(weakly_loom) {
     2
 } else if cfg!(target_pointer_width = "64") {
@@ -22,21 +22,21 @@ pub(super) const SLOTS: usize = if cfg!(weakly_loom) {
     3
 };
 
-/// Somebody changes the chain. The tags are in the low bytes; this and `MOVED` are in the highest.
+/// A thread is changing the chain. The tags are in the low bytes; this bit and `MOVED` are in the highest.
 const LOCKED: usize = 1 << (usize::BITS - 1);
 /// The chain has moved into the next array.
 const MOVED: usize = 1 << (usize::BITS - 2);
 const TAGS: usize = (1 << (8 * SLOTS)) - 1;
-/// One in each byte of a tag.
+/// The lowest bit of each tag's byte.
 const ONES: usize = (usize::MAX / 255) & TAGS;
 const HIGHEST: usize = ONES << 7;
 
-/// What a home bucket says in one word: the tags, a byte of each entry's hash, and who may change it.
+/// The word of a bucket: the tags, a byte of each entry's hash, and for a home bucket its lock.
 #[derive(Clone, Copy)]
 pub(super) struct Meta(usize);
 
 impl Meta {
-    /// Without entries.
+    /// A bucket without entries.
     pub(super) const EMPTY: Self = Meta(0);
 
     #[inline]
@@ -47,7 +47,7 @@ impl Meta {
     /// The slots that may hold an entry of this hash: all that do, and perhaps some more.
     #[inline]
     pub(super) fn candidates(self, hash: u64) -> Candidates {
-        // The bytes that are zero in `other` (and, by the borrow, perhaps ones above them).
+        // Finds the bytes of `other` that are zero (and, by the borrow, perhaps some above them).
         let other = (self.0 & TAGS) ^ (ONES * tag(hash));
         Candidates(other.wrapping_sub(ONES) & !other & HIGHEST)
     }
@@ -59,8 +59,8 @@ impl Meta {
     }
 }
 
-/// A byte of the hash. The lowest bits choose the bucket; where users hash small numbers to themselves, the
-/// highest say nothing, hence the multiplication. (The models choose their tags.)
+/// A byte of the hash. The lowest bits choose the bucket. A user's hasher may hash small numbers to themselves;
+/// then the highest bits are all zero, hence the multiplication. (The models choose their tags.)
 #[inline]
 fn tag(hash: u64) -> usize {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -68,7 +68,7 @@ fn tag(hash: u64) -> usize {
     (hash.wrapping_mul(factor) >> 56) as usize
 }
 
-/// Numbers of slots.
+/// Slot numbers, lowest first.
 pub(super) struct Candidates(usize);
 
 impl Iterator for Candidates {
@@ -89,7 +89,7 @@ impl Iterator for Candidates {
 pub(super) struct Bucket<N> {
     meta: AtomicUsize,
     slots: [AtomicPtr<N>; SLOTS],
-    /// The chain goes on here. Once there, it stays.
+    /// The next bucket of the chain, or null. Once set, it stays.
     next: AtomicPtr<Bucket<N>>,
 }
 
@@ -104,26 +104,27 @@ impl<N> Bucket<N> {
 
     #[inline]
     pub(super) fn meta(&self) -> Meta {
-        // Acquire: whoever unlocked it has stored the entries before (B2), or all of them in the next array,
-        // if it has moved (B3).
+        // Acquire: with the unlock, before which the entries were stored (B2), or all of them in the next array if
+        // it has moved (B3).
         Meta(self.meta.load(Acquire))
     }
 
-    /// What is in a slot, or null.
+    /// The entry in a slot, or null.
     #[inline]
     pub(super) fn slot(&self, slot: usize) -> *mut N {
-        // Acquire: the entry is made. (Its slot may be an earlier one's, whose tag was seen.)
+        // Acquire: with the store of the slot: the entry is initialised. (The tag that was seen may be an earlier
+        // entry's.)
         self.slots[slot].load(Acquire)
     }
 
     #[inline]
     pub(super) fn next(&self) -> Option<&Self> {
-        // Acquire: the bucket is made.
-        // SAFETY: it lasts as long as this one: both go with their array.
+        // Acquire: with `add`: the bucket is initialised. SAFETY: it lasts as long as this one: both go with their
+        // array.
         unsafe { self.next.load(Acquire).as_ref() }
     }
 
-    /// This bucket and those that follow.
+    /// This bucket and those chained behind it.
     #[inline]
     pub(super) fn chain(&self) -> impl Iterator<Item = &Self> {
         core::iter::successors(Some(self), |bucket| bucket.next())
@@ -136,7 +137,7 @@ impl<N> Bucket<N> {
         slots.filter(|node| !node.is_null())
     }
 
-    /// Locks the home bucket, of which `seen` was seen, unless it has moved.
+    /// Locks the home bucket, unless it has moved. `seen`: what the caller has read of it.
     #[inline]
     pub(super) fn lock(&self, seen: Meta) -> Option<Locked<'_, N>> {
         let mut seen = seen.0;
@@ -146,8 +147,8 @@ impl<N> Bucket<N> {
                 return None;
             }
             let free = seen & !LOCKED;
-            // Acquire: what whoever had the lock before has done. On failure: what has moved into the next
-            // array, where whoever finds that goes on. (Relaxed, an entry was lost in a model.)
+            // Acquire: with the last unlock: what was done under the lock before. On failure: what has moved into
+            // the next array, where the caller goes on. (With Relaxed, an entry was lost in a model.)
             match self
                 .meta
                 .compare_exchange(free, free | LOCKED, Acquire, Acquire)
@@ -167,7 +168,7 @@ impl<N> Bucket<N> {
         }
     }
 
-    /// Puts entries into a chain that nobody else can find yet, behind what is there.
+    /// Appends entries to a chain that no other thread can find yet.
     pub(super) fn fill(&self) -> Fill<'_, N> {
         Fill {
             bucket: self,
@@ -178,10 +179,10 @@ impl<N> Bucket<N> {
 
 impl<N> Drop for Bucket<N> {
     fn drop(&mut self) {
-        // Relaxed: nobody else is there. One after the other, as there may be many.
+        // Relaxed: no other thread is there. A loop and no recursion, as the chain may be long.
         let mut next = self.next.load(Relaxed);
         while !next.is_null() {
-            // SAFETY: made by `Box`, and owned by the bucket that leads to it.
+            // SAFETY: made by `Box`, and owned by the bucket that links to it.
             let mut bucket = unsafe { Box::from_raw(next) };
             next =
                 core::mem::replace(&mut bucket.next, AtomicPtr::new(ptr::null_mut())).load(Relaxed);
@@ -192,7 +193,7 @@ impl<N> Drop for Bucket<N> {
 /// A home bucket that this thread has locked, until this is dropped.
 pub(super) struct Locked<'a, N> {
     home: &'a Bucket<N>,
-    /// What it will say then.
+    /// The word that is stored on unlock.
     meta: Meta,
 }
 
@@ -214,21 +215,23 @@ impl<'a, N> Locked<'a, N> {
     /// Sets a slot of this chain.
     #[inline]
     fn set(&mut self, bucket: &Bucket<N>, slot: usize, node: *mut N, tag: usize) {
-        // Release: the entry is made. (A reader may have seen an earlier entry's tag, the same.)
+        // Release: with `slot`: the entry is initialised. (A reader may have seen an equal tag of an earlier
+        // entry.)
         bucket.slots[slot].store(node, Release);
         let meta = self.tags(bucket).with_tag(slot, tag);
         if ptr::eq(bucket, self.home) {
             self.meta = meta;
         } else {
-            // Relaxed: who sees the tag and not the entry looks before this; who comes after the lock sees both.
+            // Relaxed: a reader that sees the tag and not the entry reads before this; one that comes after the
+            // unlock sees both.
             bucket.meta.store(meta.0, Relaxed);
         }
     }
 
-    /// Puts an entry in the place of that in a slot, which has the same hash.
+    /// Replaces the entry in a slot by one with the same hash.
     #[inline]
     pub(super) fn replace(&self, bucket: &Bucket<N>, slot: usize, node: *mut N) {
-        // Release: the entry is made.
+        // Release: with `slot`: the entry is initialised.
         bucket.slots[slot].store(node, Release);
     }
 
@@ -237,7 +240,8 @@ impl<'a, N> Locked<'a, N> {
         self.set(bucket, slot, ptr::null_mut(), 0);
     }
 
-    /// Puts an entry into a free slot, if there is one, or into a new bucket at the end.
+    /// Puts an entry into a free slot, if there is one, otherwise into the spare bucket, which it appends. False
+    /// if that is needed and not there.
     #[inline]
     pub(super) fn add(
         &mut self,
@@ -260,12 +264,12 @@ impl<'a, N> Locked<'a, N> {
             return false;
         };
         spare.fill().add(node, hash);
-        // Release: the bucket is made.
+        // Release: with `next`: the bucket is initialised.
         bucket.next.store(Box::into_raw(spare), Release);
         true
     }
 
-    /// Its entries are in the next array now.
+    /// Unlocks the bucket and marks it as moved: its entries are in the next array now.
     pub(super) fn moved(mut self) {
         self.meta.0 |= MOVED;
     }
@@ -274,12 +278,12 @@ impl<'a, N> Locked<'a, N> {
 impl<N> Drop for Locked<'_, N> {
     #[inline]
     fn drop(&mut self) {
-        // Release: all that was done under the lock.
+        // Release: with `meta` and `lock`: all that was done under the lock.
         self.home.meta.store(self.meta.0, Release);
     }
 }
 
-/// Where the next entry comes.
+/// The place of the next entry.
 pub(super) struct Fill<'a, N> {
     bucket: &'a Bucket<N>,
     slot: usize,
@@ -289,7 +293,7 @@ impl<N> Fill<'_, N> {
     pub(super) fn add(&mut self, node: *mut N, hash: u64) {
         if self.slot == SLOTS {
             let next = Box::into_raw(Box::new(Bucket::new()));
-            // Relaxed, here and below: whoever lets others find the chain says so by a Release.
+            // Relaxed, here and below: whatever lets other threads find the chain is a Release.
             self.bucket.next.store(next, Relaxed);
             // SAFETY: made just now; it goes with its array, which is there.
             self.bucket = unsafe { &*next };

@@ -1,125 +1,70 @@
-//! Which threads are inside a table, and when what they have unlinked is destroyed.
+//! Reclamation: which threads are inside a table, and when what they have unlinked is destroyed.
 //!
-//! Each thread has a *seat* at each table that it uses, on cache lines of its own. Who enters writes the
-//! current *era* into the seat; who leaves wipes it.
+//! Each thread has a *seat* at each table that it uses, on cache lines of its own. A thread that enters writes the
+//! current *era* into its seat; when it leaves, it wipes the seat.
 //!
-//! * **D1** Who enters writes the seat, and then looks at the table; who has unlinked something then looks
-//!   at the seats. There is a StoreLoad barrier in each ([`store_load`]). So whom the unlinker does not see
-//!   inside, does not find what was unlinked.
-//! * **D2** If nobody is inside, what was unlinked is destroyed at once. Else the era ends. Who writes a later
-//!   one has seen that end, and hence the unlinking. So only seats with that era or an earlier one hold it up.
-//!   The unlinker looks a few times more, for most who are inside leave at once. If that does not help, what was
-//!   unlinked goes to *limbo* with the number of an era that ends then.
-//! * **D3** Who leaves wipes the seat, and then looks whether there is something in limbo that was put there
-//!   while it was inside; who puts something there says so, and then looks at the seats. There is a StoreLoad
-//!   barrier in each. So what is in limbo is destroyed by the last who leaves of those who hold it up: one of
-//!   the two sees the other, and of several who leave at once the last under the lock sees all seats wiped.
-//!   (Where nothing has a destructor, a reader leaves without the barrier: memory may wait until the next
-//!   who leaves.)
-//! * **D4** The plain fields of a seat are used by the one thread that has its number. A number goes from
-//!   thread to thread by a lock.
-//! * **D5** Destructors run outside: the seat is wiped before, no lock is held.
+//! * **D1** A thread enters by writing its seat, and then reads the table. A thread that has unlinked something
+//!   then reads the seats. A StoreLoad barrier stands between the two steps of each ([`store_load`]). So a thread
+//!   that the unlinker does not see inside does not find what was unlinked.
+//! * **D2** If no thread is inside, what was unlinked is destroyed at once. Otherwise the era ends. A thread that
+//!   writes a later era has seen that end, and hence the unlinking. So only seats with that era or an earlier one
+//!   delay it. The unlinker looks a few times more, since most threads inside leave at once. If that does not
+//!   help, what was unlinked goes to *limbo*, with the number of an era that ends then.
+//! * **D3** A thread leaves by wiping its seat, and then checks whether something was put into limbo while it was
+//!   inside. A thread that puts something there publishes that, and then reads the seats. A StoreLoad barrier
+//!   stands between the two steps of each. So what is in limbo is destroyed by the last of the threads that delay
+//!   it: one of the two sees the other, and of several that leave at once the last under the lock sees all seats
+//!   wiped. (Where nothing has a destructor, a reader leaves without the barrier: memory may wait until the next
+//!   thread leaves.)
+//! * **D4** The plain fields of a seat are used by the one thread that has its number. A number passes from thread
+//!   to thread through a lock.
+//! * **D5** Destructors run outside: the seat is wiped before, and no lock is taken.
 //!
-//! (Eras: P. Ramalhete and A. Correia, "Brief Announcement: Hazard Eras", 2017; of which this keeps one for
-//! each thread. The last one out destroys: R. Nikolaev and B. Ravindran, "Hyaline", 2019.)
+//! (Eras: P. Ramalhete and A. Correia, "Brief Announcement: Hazard Eras", 2017; of which this keeps one for each
+//! thread. The last one out destroys: R. Nikolaev and B. Ravindran, "Hyaline", 2019.)
 
 use core::cell::Cell;
 use core::hint;
 use core::marker::PhantomData;
-use core::ptr;
-use std::boxed::Box;
 use std::collections::VecDeque;
 use std::vec::Vec;
 
 use super::retired::{FirstPanic, Retired};
+use super::seats::{OUTSIDE, Seat, Seats, UNUSED};
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicPtr, AtomicUsize, Mutex, MutexGuard, const_fn, first_load, store_load};
+use crate::sync::{AtomicUsize, Mutex, MutexGuard, const_fn, first_load, store_load};
 use crate::thread::ThreadNumber;
 
-/// Not inside.
-const OUT: usize = usize::MAX;
-/// From this on no era ends: what is retired waits for a moment when nobody is inside. (It is far below [`OUT`], for
-/// several threads may end one at once.) A processor of 64 bits does not live to see it; one of 32 bits may, after two
-/// billion ends.
-const LAST_ERA: usize = OUT / 2;
-/// How often who has unlinked something looks whether those inside have left, before it goes to limbo. Measured:
-/// readers are inside for 20 ns, a look takes about as long; limbo costs both sides a lock and five cache misses.
+/// From here on no era ends: what is retired waits for a moment when no thread is inside. (It is far below
+/// [`OUTSIDE`], since several threads may end an era at once.) A 64-bit processor never gets here; a 32-bit one may,
+/// after two billion ends.
+const LAST_ERA: usize = OUTSIDE / 2;
+/// How often a thread that has unlinked something checks whether those inside have left, before it goes to limbo.
+/// Measured: a reader is inside for 20 ns, and a check takes about as long; limbo costs both sides a lock and five
+/// cache misses.
 #[cfg(not(weakly_loom))]
 const LOOKS: usize = 8;
 #[cfg(weakly_loom)]
 const LOOKS: usize = 1;
-/// The depth of a seat that nobody has used.
-const UNUSED: usize = usize::MAX;
-/// Of so many reads of a thread one is to do something more.
+/// Every so many reads of a thread, one does extra work.
 const NTH: usize = 32;
 
-/// Seats of the first bench; each further bench has twice as many as the one before.
-#[cfg(not(weakly_loom))]
-const FIRST: usize = 8;
-#[cfg(weakly_loom)]
-const FIRST: usize = 3;
-/// More threads than a process can have.
-#[cfg(not(weakly_loom))]
-const BENCHES: usize = 26;
-#[cfg(weakly_loom)]
-const BENCHES: usize = 1;
-
-/// On two cache lines of its own: processors fetch them in pairs.
-#[repr(align(128))]
-struct Seat {
-    /// The era in which its thread has entered, or [`OUT`].
-    since: AtomicUsize,
-    /// How many guards of its thread there are (D4), or [`UNUSED`].
-    depth: Cell<usize>,
-    /// What its threads have put in, less what they have taken out, modulo 2^n. Written by one thread (D4),
-    /// read by all.
-    entries: AtomicUsize,
-    /// How often its threads have read, modulo 2^n, where that is counted (D4).
-    reads: Cell<usize>,
-}
-
-// SAFETY: D4 for `depth` and `reads`; the rest are atomics.
-unsafe impl Sync for Seat {}
-
-impl Seat {
-    fn new() -> Self {
-        Seat {
-            since: AtomicUsize::new(OUT),
-            depth: Cell::new(UNUSED),
-            entries: AtomicUsize::new(0),
-            reads: Cell::new(0),
-        }
-    }
-}
-
-/// The seats at a table, its limbo, and what is at hand when something is destroyed.
+/// The seats at a table, its limbo, and the context of its destructors.
 pub(super) struct Domain<C> {
     era: AtomicUsize,
-    /// The era of the last that was put into limbo, plus one; zero if limbo is empty. Written under the lock.
+    /// The era of the newest object in limbo, plus one; zero if limbo is empty. Written under the lock.
     newest: AtomicUsize,
-    /// No seat of this number, or a higher one, has been used.
-    top: AtomicUsize,
-    benches: [AtomicPtr<Seat>; BENCHES],
+    seats: Seats,
     /// In the order of their eras.
-    limbo: Apart<Mutex<Limbo<C>>>,
+    limbo: CachePadded<Mutex<Limbo<C>>>,
     context: C,
 }
 
-/// On cache lines of its own: those who enter read what else there is.
+/// On cache lines of its own: threads that enter read the other fields.
 #[repr(align(128))]
-struct Apart<T>(T);
+struct CachePadded<T>(T);
 
 type Limbo<C> = VecDeque<(usize, Retired<C>)>;
-
-/// Which bench a seat is on, and where.
-#[inline]
-const fn locate(number: usize) -> (usize, usize) {
-    if number < FIRST {
-        return (0, number);
-    }
-    let bench = (number / FIRST + 1).ilog2() as usize;
-    (bench, number - FIRST * ((1 << bench) - 1))
-}
 
 impl<C> Domain<C> {
     const_fn! {
@@ -127,12 +72,8 @@ impl<C> Domain<C> {
             Domain {
                 era: AtomicUsize::new(0),
                 newest: AtomicUsize::new(0),
-                top: AtomicUsize::new(0),
-                #[cfg(not(weakly_loom))]
-                benches: [const { AtomicPtr::new(ptr::null_mut()) }; BENCHES],
-                #[cfg(weakly_loom)]
-                benches: [AtomicPtr::new(ptr::null_mut())],
-                limbo: Apart(Mutex::new(VecDeque::new())),
+                seats: Seats::new(),
+                limbo: CachePadded(Mutex::new(VecDeque::new())),
                 context,
             }
         }
@@ -143,41 +84,11 @@ impl<C> Domain<C> {
         &self.context
     }
 
-    #[inline]
-    fn seat(&self, number: usize) -> &Seat {
-        let (bench, at) = locate(number);
-        // Acquire: the seats that another thread may have made (`add_bench`).
-        let seats = self.benches[bench].load(Acquire);
-        if seats.is_null() {
-            return self.add_bench(bench, at);
-        }
-        // SAFETY: a bench has as many seats (`locate`), and lasts as long as the domain.
-        unsafe { &*seats.add(at) }
-    }
-
-    #[cold]
-    fn add_bench(&self, bench: usize, at: usize) -> &Seat {
-        let seats: Box<[Seat]> = (0..FIRST << bench).map(|_| Seat::new()).collect();
-        let new = Box::into_raw(seats).cast::<Seat>();
-        // Release: who loads it finds the seats made. Acquire on failure: likewise, those of the winner.
-        let seats =
-            match self.benches[bench].compare_exchange(ptr::null_mut(), new, Release, Acquire) {
-                Ok(_) => new,
-                Err(there) => {
-                    // SAFETY: made here, as many, and seen by nobody.
-                    unsafe { free_bench(new, bench) };
-                    there
-                }
-            };
-        // SAFETY: as in `seat`.
-        unsafe { &*seats.add(at) }
-    }
-
-    /// Enters. `prompt`: what is destroyed by the last who leaves is destroyed there and then (D3).
+    /// Enters. With `prompt`, the last thread to leave destroys what is retired then and there (D3).
     #[inline(always)]
     pub(super) fn enter(&self, prompt: bool) -> Inside<'_, C> {
         let number = ThreadNumber::current();
-        let seat = self.seat(number.get());
+        let seat = self.seats.get(number.get());
         let depth = seat.depth.get();
         let since = if depth == 0 {
             seat.depth.set(1);
@@ -197,79 +108,60 @@ impl<C> Domain<C> {
     /// D1: the seat first, then the table.
     #[inline]
     fn sit_down(&self, seat: &Seat) -> usize {
-        // Acquire: whoever has ended the era before this had unlinked what it put into limbo (D2). (By the
-        // language, the fence that follows would do.)
+        // Acquire: with `end_era`. The thread that ended the era before this one had unlinked what it put into
+        // limbo (D2). (By the memory model, the fence that follows would suffice.)
         let since = self.era.load(Acquire);
         store_load(&seat.since, since);
         since
     }
 
-    /// Inside already; or never before.
+    /// The thread is inside already, or has never been.
     #[cold]
     #[inline(never)]
     fn enter_again(&self, seat: &Seat, depth: usize, number: usize) -> usize {
         if depth != UNUSED {
             seat.depth.set(depth + 1);
-            return OUT;
+            return OUTSIDE;
         }
         seat.depth.set(1);
-        // Relaxed: the barrier that follows is what makes `oldest` see it, as it sees the seat.
-        self.top.fetch_max(number + 1, Relaxed);
+        self.seats.include(number);
         self.sit_down(seat)
     }
 
-    /// Shows all seats that have been used.
-    #[inline]
-    fn each_seat(&self, mut look: impl FnMut(&Seat)) {
-        // Relaxed: after the barrier of the caller, if it matters (D1).
-        let mut left = self.top.load(Relaxed);
-        for (bench, seats) in self.benches.iter().enumerate() {
-            if left == 0 {
-                return;
-            }
-            let used = left.min(FIRST << bench);
-            left -= used;
-            // Acquire: as in `seat`.
-            let seats = seats.load(Acquire);
-            // A bench of which no seat has been used may not be there.
-            if !seats.is_null() {
-                // SAFETY: a bench has as many seats, and lasts as long as the domain.
-                (0..used).for_each(|at| look(unsafe { &*seats.add(at) }));
-            }
-        }
-    }
-
-    /// The oldest era in which somebody who is inside has entered, or [`OUT`].
+    /// The oldest era in which a thread that is still inside has entered, or [`OUTSIDE`].
     #[inline]
     fn oldest(&self) -> usize {
-        let mut oldest = OUT;
-        // Acquire: who has wiped a seat has looked at everything it was to look at.
-        self.each_seat(|seat| oldest = oldest.min(seat.since.load(Acquire)));
+        let mut oldest = OUTSIDE;
+        // Acquire: with `leave`. A thread that has wiped its seat has finished all its reads.
+        self.seats
+            .each(|seat| oldest = oldest.min(seat.since.load(Acquire)));
         oldest
     }
 
-    /// The sum of what threads have counted.
+    /// The sum of the threads' counts.
     pub(super) fn entries(&self) -> usize {
         let mut sum = 0_usize;
-        self.each_seat(|seat| sum = sum.wrapping_add(seat.entries.load(Relaxed)));
-        // What one thread has put in, and another has taken out, may be seen half.
+        self.seats
+            .each(|seat| sum = sum.wrapping_add(seat.entries.load(Relaxed)));
+        // Of an entry inserted by one thread and removed by another, the sum may include only the removal.
         usize::try_from(sum as isize).unwrap_or(0)
     }
 
-    /// D2: ends the era, and gives out its number.
+    /// D2: ends the era, and returns its number.
     #[inline]
     fn end_era(&self) -> usize {
         // Relaxed: a bound that is far away.
         if first_load(0, || self.era.load(Relaxed)) >= LAST_ERA {
-            return OUT - 1;
+            return OUTSIDE - 1;
         }
-        // Release: who enters in the next era, or a later one, does not find what we have unlinked. (That others end
-        // eras in between does no harm: what they do to the number goes on from ours.)
+        // Release: with `sit_down`. A thread that enters in a later era does not find what we have unlinked.
+        // (Other threads may end eras in between: their changes of the number continue the release sequence of
+        // ours.)
         self.era.fetch_add(1, Release)
     }
 
-    /// Somebody is inside who may look at what this thread, which is not, has unlinked. Whether all of them leave
-    /// within some looks.
+    /// Another thread is inside, and may look at what this one, which is not inside, has unlinked. Returns whether
+    /// all such threads leave within a few looks.
     #[cold]
     #[inline(never)]
     fn leave_soon(&self) -> bool {
@@ -281,17 +173,17 @@ impl<C> Domain<C> {
     }
 
     fn limbo(&self) -> MutexGuard<'_, Limbo<C>> {
-        // No code of a user runs under it, so a poisoned one is as good as another.
+        // No user code runs under this lock, so poisoning means nothing.
         let limbo = self.limbo.0.lock();
         limbo.unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Somebody is inside who may look at these.
+    /// Puts into limbo what a thread inside may still look at.
     #[cold]
     #[inline(never)]
     fn to_limbo(&self, all: impl Iterator<Item = Retired<C>>) {
         let mut limbo = self.limbo();
-        // Under the lock, so that they are in the order of their eras.
+        // Under the lock, so that limbo is in the order of eras.
         let era = self.end_era();
         limbo.extend(all.map(|retired| (era, retired)));
         // D3
@@ -299,7 +191,7 @@ impl<C> Domain<C> {
         self.destroy_some(limbo);
     }
 
-    /// Destroys what is in limbo and held up by nobody.
+    /// Destroys what is in limbo and no longer delayed by any thread.
     #[cold]
     #[inline(never)]
     fn destroy_unseen(&self) {
@@ -316,68 +208,47 @@ impl<C> Domain<C> {
         let first = unseen();
         let more: Vec<_> = core::iter::from_fn(unseen).collect();
         if limbo.is_empty() {
-            // Relaxed: who finds the old value looks in vain.
+            // Relaxed: a thread that reads the old value looks in vain.
             self.newest.store(0, Relaxed);
         }
         drop(limbo);
         self.destroy(first.into_iter().chain(more).map(|(_, retired)| retired));
     }
 
-    /// Destroys what is in limbo: nobody is inside any more, and nobody will be.
+    /// Destroys what is in limbo: no thread is inside, and none will be.
     pub(super) fn end(&mut self, panics: &mut FirstPanic) {
         let limbo = core::mem::take(&mut *self.limbo());
         for (_, retired) in limbo {
-            // SAFETY: D1, and nobody is inside.
+            // SAFETY: D1, and no thread is inside.
             panics.catch(|| unsafe { retired.destroy(&self.context) });
         }
     }
 
-    /// Destroys all, also if some destructors panic.
+    /// Destroys all of them, even if some destructors panic.
     fn destroy(&self, all: impl IntoIterator<Item = Retired<C>>) {
         let mut panics = FirstPanic::default();
         for retired in all {
-            // SAFETY: D1, D2: whoever is inside does not find it, nor did before it was unlinked.
+            // SAFETY: D1, D2: a thread inside does not find it, and has not found it before it was unlinked.
             panics.catch(|| unsafe { retired.destroy(&self.context) });
         }
         panics.resume();
     }
 }
 
-impl<C> Drop for Domain<C> {
-    fn drop(&mut self) {
-        for bench in 0..BENCHES {
-            // Relaxed: nobody else is there.
-            let seats = self.benches[bench].load(Relaxed);
-            if !seats.is_null() {
-                // SAFETY: made by `add_bench`, and nobody sits there.
-                unsafe { free_bench(seats, bench) };
-            }
-        }
-    }
-}
-
-/// # Safety
-/// The seats were made by `add_bench` for this bench, and nobody uses them.
-unsafe fn free_bench(seats: *mut Seat, bench: usize) {
-    let seats = ptr::slice_from_raw_parts_mut(seats, FIRST << bench);
-    // SAFETY: the caller's promise.
-    drop(unsafe { Box::from_raw(seats) });
-}
-
-/// Of a thread that is inside.
+/// A thread that is inside.
 pub(super) struct Inside<'d, C> {
     domain: &'d Domain<C>,
     seat: &'d Seat,
-    /// The era in which this has entered; [`OUT`] if its thread was inside before.
+    /// The era in which this guard entered; [`OUTSIDE`] if its thread was inside before.
     since: usize,
     prompt: bool,
-    /// Given back at the end, if it is borrowed: after everything else.
+    /// Dropped after everything else: a borrowed number goes back then.
     #[allow(dead_code)]
     number: ThreadNumber,
 }
 
 impl<C> Inside<'_, C> {
-    /// One entry more, or one less.
+    /// Counts entries inserted or, if negative, removed.
     #[inline]
     pub(super) fn count(&self, by: isize) {
         let entries = &self.seat.entries;
@@ -396,17 +267,17 @@ impl<C> Inside<'_, C> {
         }
         if barrier || self.prompt {
             // D3; and D1, for what this thread has unlinked.
-            store_load(&self.seat.since, OUT);
+            store_load(&self.seat.since, OUTSIDE);
         } else {
-            // Release: `oldest`.
-            self.seat.since.store(OUT, Release);
+            // Release: with `oldest`.
+            self.seat.since.store(OUTSIDE, Release);
         }
     }
 
     /// D3, after `leave`.
     #[inline]
     fn look_back(&self) {
-        if self.since == OUT {
+        if self.since == OUTSIDE {
             return;
         }
         // Relaxed: after the barrier in `leave`. What it stands for is read under the lock.
@@ -417,7 +288,7 @@ impl<C> Inside<'_, C> {
     }
 }
 
-/// Who is inside to look.
+/// A guard of a thread that is inside to read.
 pub(super) struct Reading<'d, C>(Inside<'d, C>);
 
 impl<'d, C> Reading<'d, C> {
@@ -428,7 +299,7 @@ impl<'d, C> Reading<'d, C> {
 }
 
 impl<C> Reading<'_, C> {
-    /// Counts this read, and says whether it is the n-th.
+    /// Counts this read, and returns whether it is the n-th.
     #[inline]
     pub(super) fn is_nth(&self) -> bool {
         let reads = &self.0.seat.reads;
@@ -446,7 +317,7 @@ impl<C> Drop for Reading<'_, C> {
     }
 }
 
-/// Who is inside to change something. What it has unlinked is retired when it has left.
+/// A guard of a thread that is inside to write. What it has unlinked is retired when it has left.
 pub(super) struct Writing<'d, C> {
     inside: Inside<'d, C>,
     first: Cell<Option<Retired<C>>>,
@@ -470,7 +341,7 @@ impl<'d, C> Writing<'d, C> {
         self.inside.count(by);
     }
 
-    /// Something has been unlinked, by this thread and no other.
+    /// Takes what this thread, and no other, has unlinked.
     #[inline]
     pub(super) fn retire(&self, retired: Retired<C>) {
         match self.first.take() {
@@ -488,7 +359,7 @@ impl<'d, C> Writing<'d, C> {
 impl<C> Drop for Writing<'_, C> {
     #[inline]
     fn drop(&mut self) {
-        /// Also if what is destroyed panics.
+        /// Looks back even if a destructor panics.
         struct Rest<'a, 'd, C>(&'a Inside<'d, C>);
         impl<C> Drop for Rest<'_, '_, C> {
             #[inline]
@@ -504,10 +375,10 @@ impl<C> Drop for Writing<'_, C> {
         let all = core::iter::once(first).chain(self.more.take());
         let domain = self.inside.domain;
         let out = self.inside.seat.depth.get() == 0;
-        if domain.oldest() == OUT || out && domain.leave_soon() {
+        if domain.oldest() == OUTSIDE || out && domain.leave_soon() {
             domain.destroy(all);
         } else {
-            // That looks at the seats too, after this thread has left.
+            // `to_limbo` reads the seats too, after this thread has left.
             core::mem::forget(rest);
             domain.to_limbo(all);
         }

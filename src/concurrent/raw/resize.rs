@@ -1,20 +1,20 @@
-//! When an array is too short, or too long.
+//! What happens when an array is too short, or too long.
 
 use core::ptr;
 use std::boxed::Box;
 
-use super::Entry;
 use super::array::Array;
 use super::bucket::Bucket;
+use super::entry::Entry;
 use super::table::Writer;
 
 impl<N: Entry> Writer<'_, N> {
-    /// A chain is full: the array is to grow, or if that is not what it needs, the chain.
+    /// Makes room when a chain is full: grows the array, or extends the chain if growth is not what it needs.
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&self, array: &Array<N>, spare: &mut Option<Box<Bucket<N>>>) {
         let first = self.table.array(&self.inside);
-        // One array after the other (R3).
+        // R3: one array after the other.
         if first.is_some_and(|first| ptr::eq(first, array)) && array.is_full_with(self.table.len())
         {
             array.grow();
@@ -24,17 +24,18 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// Gives memory back: halves the array as long as it is longer than its entries want it. What others put
-    /// in meanwhile may make it longer again. O(capacity).
+    /// Gives memory back: halves the array while it is longer than its entries want. If other threads insert
+    /// meanwhile, it may be longer again. O(capacity).
     pub(in super::super) fn shrink_to_fit(&self) {
         let mut last = ptr::null();
         while let Some(array) = self.table.array(&self.inside) {
             if ptr::eq(array, last) {
-                // Another thread has moved the last of it, and is about to unlink it: likewise.
+                // Another thread has moved the last group, and is about to unlink the array: likewise, do not
+                // wait.
                 return;
             }
             last = array;
-            // A move that is under way is finished first: one array after the other (R3).
+            // R3: a move that is under way is finished first.
             if array.next().is_none() {
                 if array.len() <= Array::<N>::len_for(self.table.len()) {
                     return;
@@ -42,7 +43,7 @@ impl<N: Entry> Writer<'_, N> {
                 array.shrink();
             }
             if array.next().is_none() {
-                // Another thread is about to make it: nobody waits for that.
+                // Another thread is about to allocate it: do not wait.
                 return;
             }
             for hash in 0..array.len() as u64 {
@@ -58,7 +59,7 @@ impl<N: Entry> Writer<'_, N> {
         self.table.array(&self.inside).map_or(0, Array::len)
     }
 
-    /// Though there may be too many entries.
+    /// Begins to shrink even if there are too many entries.
     pub(super) fn begin_to_shrink(&self) {
         self.table.array(&self.inside).unwrap().shrink();
     }

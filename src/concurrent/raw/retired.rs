@@ -1,4 +1,4 @@
-//! What is unlinked, until it is destroyed; and destructors that panic.
+//! Retired objects, and panics of destructors.
 
 use core::any::Any;
 use core::mem;
@@ -7,19 +7,19 @@ use std::boxed::Box;
 use std::panic;
 use std::thread;
 
-/// Something that nobody can find any more, though some may still look at it.
+/// An unlinked object: no thread can find it any more, though some may still look at it.
 pub(super) struct Retired<C> {
     object: *mut (),
     destroy: unsafe fn(*mut (), &C),
 }
 
-// SAFETY: `retire` asks that it may be destroyed on any thread that uses the table.
+// SAFETY: `new` demands that it may be destroyed on any thread that uses the table.
 unsafe impl<C> Send for Retired<C> {}
 
 impl<C> Retired<C> {
     /// # Safety
-    /// Once nobody looks at the object any more, `destroy` may be called for it, once, on whatever thread
-    /// uses or ends the table.
+    /// Once no thread looks at the object any more, `destroy` may be called for it, once, on any thread that uses
+    /// or drops the table.
     #[inline]
     pub(super) unsafe fn new<T>(object: *mut T, destroy: unsafe fn(*mut (), &C)) -> Self {
         let object = object.cast();
@@ -27,20 +27,20 @@ impl<C> Retired<C> {
     }
 
     /// # Safety
-    /// Nobody looks at the object any more.
+    /// No thread looks at the object any more.
     #[inline]
     pub(super) unsafe fn destroy(self, context: &C) {
-        // SAFETY: promised to `new` and here, and `self` is gone with it.
+        // SAFETY: promised to `new` and here; and `self` is consumed, so this happens once.
         unsafe { (self.destroy)(self.object, context) }
     }
 }
 
-/// The first panic of several destructors, none of which keeps the next from being run.
+/// The first panic of several destructors. A panic keeps none of the others from running.
 #[derive(Default)]
 pub(in super::super) struct FirstPanic(Option<Box<dyn Any + Send>>);
 
 impl FirstPanic {
-    /// Runs it, and keeps what it panics with, if it is the first.
+    /// Runs a closure, and keeps its panic's payload if it is the first.
     #[inline]
     pub(in super::super) fn catch(&mut self, run: impl FnOnce()) {
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(run)) {
@@ -52,7 +52,7 @@ impl FirstPanic {
         }
     }
 
-    /// Panics as the first did, unless this thread panics already.
+    /// Resumes the first panic, unless this thread is already panicking.
     #[inline]
     pub(in super::super) fn resume(self) {
         if let Some(payload) = self.0 {
@@ -65,7 +65,7 @@ impl FirstPanic {
     }
 }
 
-/// Ends a panic of which nobody hears. Its payload's destructor may panic too; the payload of that is leaked.
+/// Drops the payload of a panic that is not resumed. If that panics too, the second payload is leaked.
 #[cold]
 fn swallow(payload: Box<dyn Any + Send>) {
     if let Err(again) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {

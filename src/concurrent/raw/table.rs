@@ -1,4 +1,4 @@
-//! The table: what readers and writers do.
+//! The table: the operations of readers and writers.
 
 use core::marker::PhantomData;
 use core::mem;
@@ -7,10 +7,10 @@ use core::ptr;
 use std::boxed::Box;
 use std::vec::Vec;
 
-use super::Entry;
-use super::array::{Array, FEWEST};
+use super::array::{Array, MIN_LEN};
 use super::bucket::{Bucket, Locked, Meta};
 use super::domain::{Domain, Reading, Writing};
+use super::entry::Entry;
 use super::retired::{FirstPanic, Retired};
 use crate::sync::AtomicPtr;
 use crate::sync::Ordering::*;
@@ -23,9 +23,9 @@ pub(in super::super) struct RawTable<N: Entry> {
     owns: PhantomData<N>,
 }
 
-// SAFETY: who has the table has its entries, and what is at hand for their ends.
+// SAFETY: the owner of the table owns its entries, and the context of their ends.
 unsafe impl<N: Entry<Context: Send> + Send> Send for RawTable<N> {}
-// SAFETY: threads look at entries at the same time, and destroy what others have put in.
+// SAFETY: threads read entries at the same time, and destroy those that others have inserted.
 unsafe impl<N: Entry<Context: Send + Sync> + Send + Sync> Sync for RawTable<N> {}
 
 impl<N: Entry> RawTable<N> {
@@ -39,21 +39,21 @@ impl<N: Entry> RawTable<N> {
         }
     }
 
-    /// Makes room for so many entries, if there has been no entry yet.
+    /// Makes room for so many entries, if the table has never had any.
     pub(in super::super) fn make_room_for(&self, capacity: usize) {
         if capacity != 0 {
             self.begin(Array::<N>::len_for(capacity));
         }
     }
 
-    /// What is at hand for the ends of the entries: dropped after the last of them.
+    /// The context of the entries' ends: dropped after the last entry.
     #[inline]
     pub(in super::super) fn context(&self) -> &N::Context {
         self.domain.context()
     }
 
-    /// An entry that is about to be put in. Ended as one of the table, if it is not. Its memory is there before it
-    /// is made: until then what it is made of ends by itself, should there be no memory.
+    /// An entry that is about to be inserted. If it is not inserted, it is ended as one of the table. Its memory
+    /// is allocated before it is made: if that fails, nothing has been made.
     #[inline]
     pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'_, N> {
         let mut place = Box::new_uninit();
@@ -66,33 +66,33 @@ impl<N: Entry> RawTable<N> {
         }
     }
 
-    /// The first array, if there is none.
+    /// Publishes the first array, unless there is one.
     #[cold]
     fn begin(&self, len: usize) {
         let new = Box::into_raw(Box::new(Array::new(len)));
-        // Release: the array is made.
+        // Release: with `array`: the array is initialised.
         let begun = self
             .current
             .compare_exchange(ptr::null_mut(), new, Release, Relaxed);
         if begun.is_err() {
-            // SAFETY: made here, and seen by nobody.
+            // SAFETY: made here, and no other thread has seen it.
             unsafe { Array::destroy(new) };
         }
     }
 
-    /// The number of entries. Exact while nobody changes it.
+    /// The number of entries. Exact while no thread changes the table.
     pub(in super::super) fn len(&self) -> usize {
         self.domain.entries()
     }
 
-    /// Whether nothing was ever in it: then there is nothing to enter for.
+    /// Whether the table has never had an entry: then there is no need to enter.
     #[inline]
     pub(in super::super) fn is_new(&self) -> bool {
-        // Relaxed: nothing is read through it, and an entry that was put in before this call has been seen to.
+        // Relaxed: nothing is read through it, and an insertion that happens before this call is visible.
         self.current.load(Relaxed).is_null()
     }
 
-    /// Enters, to look.
+    /// Enters to read.
     #[inline]
     pub(in super::super) fn read(&self) -> Reader<'_, N> {
         Reader {
@@ -101,7 +101,7 @@ impl<N: Entry> RawTable<N> {
         }
     }
 
-    /// Enters, to change something. What is unlinked is destroyed after leaving, by the last who may look at it.
+    /// Enters to write. What is unlinked is destroyed after leaving, by the last thread that may look at it.
     #[inline]
     pub(in super::super) fn write(&self) -> Writer<'_, N> {
         Writer {
@@ -110,35 +110,35 @@ impl<N: Entry> RawTable<N> {
         }
     }
 
-    /// The first array. For those who are inside (R3), which the lifetime is to show.
+    /// The first array. For threads that are inside (R3); the lifetime is to show that.
     #[inline]
     pub(super) fn array<'g, G>(&self, _inside: &'g G) -> Option<&'g Array<N>> {
-        // Acquire: the array is made, and has what the last who helped to move found moved.
+        // Acquire: with `begin` and `array_for`: the array is initialised, and has all that was moved into it.
         // SAFETY: R3.
         unsafe { self.current.load(Acquire).as_ref() }
     }
 }
 
 impl<N: Entry> Drop for RawTable<N> {
-    /// Destroys all, also if some destructors panic.
+    /// Destroys everything, even if some destructors panic.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         self.domain.end(&mut panics);
-        // Relaxed: nobody else is there.
+        // Relaxed: no other thread is there.
         let current = self.current.load(Relaxed);
-        // SAFETY: nobody is inside.
+        // SAFETY: no thread is inside.
         if let Some(array) = unsafe { current.as_ref() } {
-            // All are found before the first is destroyed: to find them is to look at their hashes.
+            // All are collected before the first is destroyed, since collecting reads their hashes.
             let mut all = Vec::new();
             for index in 0..array.len() {
                 array.each(index, &mut |node| all.push(node));
             }
             for node in all {
-                // SAFETY: R1: linked in one place, and nobody unlinks it.
+                // SAFETY: R1: linked in one place, and no thread unlinks it.
                 panics.catch(|| unsafe { destroy::<N>(node.cast(), self.domain.context()) });
             }
             let next = array.next_ptr();
-            // SAFETY: made by `Box`, and nobody is inside.
+            // SAFETY: made by `Box`, and no thread is inside.
             unsafe {
                 Array::destroy(current);
                 if !next.is_null() {
@@ -151,11 +151,11 @@ impl<N: Entry> Drop for RawTable<N> {
 }
 
 /// # Safety
-/// A pointer to an `N` from `Box::into_raw`, which nobody looks at any more.
+/// A pointer to an `N` from `Box::into_raw`, at which no thread looks any more.
 unsafe fn destroy<N: Entry>(node: *mut (), context: &N::Context) {
     let node: *mut N = node.cast();
-    // SAFETY: the caller's promise. (Under loom the memory is kept, so that late accesses can be seen; the
-    // entries of the models have no ends of their own.)
+    // SAFETY: the caller's promise. (Under loom the memory is kept, so that late accesses are detected; the
+    // entries of the models do nothing at their end.)
     unsafe {
         #[cfg(not(weakly_loom))]
         Box::from_raw(node).end(context);
@@ -168,32 +168,32 @@ unsafe fn destroy<N: Entry>(node: *mut (), context: &N::Context) {
 }
 
 /// # Safety
-/// A pointer to an array from `Box::into_raw`, which nobody looks at any more.
+/// A pointer to an array from `Box::into_raw`, at which no thread looks any more.
 unsafe fn destroy_array<N: Entry>(array: *mut (), _: &N::Context) {
     // SAFETY: the caller's promise.
     unsafe { Array::destroy(array.cast::<Array<N>>()) };
 }
 
-/// A thread that looks at a table. What it is shown lasts as long as this.
+/// A guard for reading a table. The entries it returns last as long as the guard.
 pub(in super::super) struct Reader<'t, N: Entry> {
     table: &'t RawTable<N>,
     inside: Reading<'t, N::Context>,
 }
 
-/// A thread that changes a table. What it is shown, unlinked or not, lasts as long as this.
+/// A guard for changing a table. The entries it returns, unlinked or not, last as long as the guard.
 pub(in super::super) struct Writer<'t, N: Entry> {
     pub(super) table: &'t RawTable<N>,
     pub(super) inside: Writing<'t, N::Context>,
 }
 
-/// An entry that is not in the table yet; or, when it is, nothing.
+/// An entry that is not in the table yet; null once it is.
 pub(in super::super) struct Unlinked<'t, N: Entry> {
     node: *mut N,
     context: &'t N::Context,
 }
 
 impl<N: Entry> Unlinked<'_, N> {
-    /// It is about to be in the table.
+    /// Gives up the entry, which is about to be linked.
     #[inline]
     fn link(&mut self) -> *mut N {
         mem::replace(&mut self.node, ptr::null_mut())
@@ -205,8 +205,8 @@ impl<N: Entry> Deref for Unlinked<'_, N> {
 
     #[inline]
     fn deref(&self) -> &N {
-        debug_assert!(!self.node.is_null(), "it is in the table");
-        // SAFETY: it is ours until it is linked, which whoever does that knows.
+        debug_assert!(!self.node.is_null(), "the entry has been linked");
+        // SAFETY: it is ours until it is linked, after which the caller does not use it.
         unsafe { &*self.node }
     }
 }
@@ -214,20 +214,20 @@ impl<N: Entry> Deref for Unlinked<'_, N> {
 impl<N: Entry> Drop for Unlinked<'_, N> {
     fn drop(&mut self) {
         if !self.node.is_null() {
-            // SAFETY: from `Box::into_raw`, and nobody else has seen it.
+            // SAFETY: from `Box::into_raw`, and no other thread has seen it.
             unsafe { Box::from_raw(self.node) }.end(self.context);
         }
     }
 }
 
-/// What came of an attempt to put an entry in.
+/// The outcome of an attempt to insert an entry.
 pub(in super::super) enum Put<'g, N> {
     Added(&'g N),
     Replaced { old: &'g N, new: &'g N },
     Refused,
 }
 
-/// The entry with this hash that is the `same`, in an array and those that follow.
+/// Finds the entry with this hash for which `same` is true, in an array and those that follow.
 #[inline]
 fn find<N: Entry>(mut array: &Array<N>, hash: u64, mut same: impl FnMut(&N) -> bool) -> Option<&N> {
     let mut bucket = array.home(hash);
@@ -239,7 +239,7 @@ fn find<N: Entry>(mut array: &Array<N>, hash: u64, mut same: impl FnMut(&N) -> b
     }
     loop {
         for slot in meta.candidates(hash) {
-            // SAFETY: it was linked when we looked, and is not destroyed while we are inside (R3, R4).
+            // SAFETY: R3, R4: it was linked when we looked, and is not destroyed while we are inside.
             if let Some(node) = unsafe { bucket.slot(slot).as_ref() } {
                 if node.hash() == hash && same(node) {
                     return Some(node);
@@ -251,7 +251,7 @@ fn find<N: Entry>(mut array: &Array<N>, hash: u64, mut same: impl FnMut(&N) -> b
     }
 }
 
-/// All entries, as they are found now. (Code that adds entries while it is shown some would otherwise be shown
+/// All entries that are there now. (A snapshot: code that adds entries while it visits them would otherwise visit
 /// those too, and so on.)
 fn entries<N: Entry>(array: Option<&Array<N>>) -> Vec<&N> {
     let mut all = Vec::new();
@@ -266,18 +266,18 @@ fn entries<N: Entry>(array: Option<&Array<N>>) -> Vec<&N> {
 }
 
 impl<N: Entry> Reader<'_, N> {
-    /// The entry with this hash that is the `same`. Lock-free.
+    /// The entry with this hash for which `same` is true. Lock-free.
     #[inline]
     pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
         find(self.table.array(&self.inside)?, hash, same)
     }
 
-    /// All entries that are there now. What is there all the time is among them once.
+    /// All entries that are there now. An entry that is there all the time is among them once.
     pub(in super::super) fn entries(&self) -> Vec<&N> {
         entries(self.table.array(&self.inside))
     }
 
-    /// Counts this read, and says whether it is one of those of this thread of which each is to do some more.
+    /// Counts this read, and returns whether it is the n-th, which does extra work.
     #[inline]
     pub(in super::super) fn is_nth(&self) -> bool {
         self.inside.is_nth()
@@ -298,22 +298,22 @@ impl<'g, N> Place<'g, N> {
         unsafe { &*self.node }
     }
 
-    /// Under the lock: whether it is still there.
+    /// Under the lock: whether the entry is still there.
     #[inline]
     fn is_linked(&self) -> bool {
         ptr::eq(self.bucket.slot(self.slot), self.node)
     }
 }
 
-/// What was found.
+/// The outcome of a search.
 enum Found<'g, N> {
     There(Place<'g, N>),
-    /// All entries with this hash that are not the same, in their order.
+    /// All entries with this hash, of which none is the same, in their order.
     Others(Vec<*mut N>),
     Moved,
 }
 
-/// What a home bucket, and those that follow, say of this hash.
+/// Searches a home bucket, and those chained behind it.
 #[inline]
 fn search<'g, N: Entry>(
     home: &'g Bucket<N>,
@@ -347,7 +347,7 @@ fn search<'g, N: Entry>(
     }
 }
 
-/// Whether all entries with this hash are among these, in their order (R2).
+/// Whether all entries with this hash are among `others`, in their order (R2).
 fn are_all<N: Entry>(locked: &Locked<'_, N>, hash: u64, others: &[*mut N]) -> bool {
     let mut others = others.iter();
     locked.home().chain().all(|bucket| {
@@ -361,13 +361,13 @@ fn are_all<N: Entry>(locked: &Locked<'_, N>, hash: u64, others: &[*mut N]) -> bo
 }
 
 impl<N: Entry> Writer<'_, N> {
-    /// The entry with this hash that is the `same`. Lock-free.
+    /// The entry with this hash for which `same` is true. Lock-free.
     #[inline]
     pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
         find(self.table.array(&self.inside)?, hash, same)
     }
 
-    /// All entries that are there now. What is there all the time is among them once.
+    /// All entries that are there now. An entry that is there all the time is among them once.
     pub(in super::super) fn entries(&self) -> Vec<&N> {
         entries(self.table.array(&self.inside))
     }
@@ -378,15 +378,15 @@ impl<N: Entry> Writer<'_, N> {
         self.table.array(&self.inside)
     }
 
-    /// The array in which the home bucket of this hash is to be changed: if it is moving, it has been moved.
+    /// The array in which the home bucket of this hash may be changed. If the bucket was to move, it has moved.
     #[inline]
     pub(super) fn array_for(&self, hash: u64) -> Option<&Array<N>> {
         let mut array = self.table.array(&self.inside)?;
         while let Some(next) = array.next() {
             if array.help(next, hash) {
-                // Release: with the array goes all that has been put into it.
+                // Release: with `array`: all that was moved into the next array.
                 let old = self.table.current.swap(array.next_ptr(), Release);
-                // SAFETY: R3: unlinked by us, who alone moved the last bucket.
+                // SAFETY: R3: unlinked by this thread, the only one that moved the last bucket.
                 self.inside
                     .retire(unsafe { Retired::new(old, destroy_array::<N>) });
             }
@@ -399,14 +399,14 @@ impl<N: Entry> Writer<'_, N> {
     /// This thread has unlinked it.
     #[inline]
     unsafe fn retire(&self, node: *mut N) {
-        // SAFETY: R3, and `Sync` of the table asks `Send`.
+        // SAFETY: R3, and `Sync` of the table demands `Send`.
         self.inside
             .retire(unsafe { Retired::new(node, destroy::<N>) });
     }
 
-    /// Puts an entry in, in the place of the one with its hash that is the `same`, if what is there is
-    /// `expected`. Both may be asked again when others change the same. If it is not put in, be it by a panic of
-    /// these, it stays with the caller, whose it is to say when it may be destroyed.
+    /// Inserts an entry, or replaces the one with its hash for which `same` is true, if what is there is
+    /// `expected`. Both closures may be called again when other threads change the same entry. If the entry is not
+    /// inserted, be it by a panic of the closures, it stays with the caller, who decides when it is destroyed.
     #[inline]
     pub(in super::super) fn put<'g>(
         &'g self,
@@ -418,7 +418,7 @@ impl<N: Entry> Writer<'_, N> {
         let mut spare = None;
         loop {
             let Some(array) = self.array_for(hash) else {
-                self.table.begin(FEWEST);
+                self.table.begin(MIN_LEN);
                 continue;
             };
             let home = array.home(hash);
@@ -463,8 +463,8 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// Unlinks the entry with this hash that is the `same`, if it is `wanted`. Both may be asked again when others
-    /// change the same.
+    /// Unlinks the entry with this hash for which `same` is true, if it is `wanted`. Both closures may be called
+    /// again when other threads change the same entry.
     #[inline]
     pub(in super::super) fn remove_if(
         &self,

@@ -1,12 +1,12 @@
-//! loom models of the pointer: every interleaving, and every value that a load may return in the C11 model,
-//! of a few handles, entries and finalizers in two or three threads. And what all models need.
+//! loom models of the pointers: every interleaving, and every value that a load may return in the C11 model, of
+//! a few pointers, entries and finalizers on two or three threads. And the set-up of all models.
 //!
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 //!
-//! Each is the code that ships; each has been seen red by a mutation of it. A record, hook, block, payload or
-//! stack that is used in any way that is not ordered before its end fails the model, and so does a leaked one.
+//! Each model runs the code that ships, and was seen red by a mutation of it. A record, hook, block, payload or
+//! stack with a use that is not ordered before its end fails the model, and so does a leaked one.
 
-mod handles;
+mod pointers;
 mod records;
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -22,14 +22,14 @@ use crate::{Strong, Weak};
 
 const ALIVE: usize = 7;
 
-/// A payload whose every use loom orders against its destruction.
+/// A payload; loom orders every use of it against its destruction.
 pub(crate) struct Payload {
     value: UnsafeCell<usize>,
-    /// (Of `std`: what only the model counts is no business of loom's.)
+    /// (From `std`: loom need not order what only the model counts.)
     drops: Arc<AtomicUsize>,
 }
 
-// SAFETY: loom checks what it is for.
+// SAFETY: loom checks every access.
 unsafe impl Send for Payload {}
 // SAFETY: likewise.
 unsafe impl Sync for Payload {}
@@ -65,13 +65,13 @@ impl Drop for Payload {
     }
 }
 
-/// A payload that is not in the block of its object.
+/// A payload apart from the block of its object.
 pub(crate) struct Large {
     payload: Payload,
     _size: [u8; super::header::INLINE],
 }
 
-/// What a model may have for its payload.
+/// A payload of a model.
 pub(crate) trait Thing: 'static {
     fn payload(&self) -> &Payload;
 }
@@ -108,7 +108,7 @@ impl Maker {
     }
 }
 
-/// Runs `model` in every interleaving. When all threads are done, so many objects must have been dropped.
+/// Runs `model` in every interleaving. When all threads are done, `deaths` payloads must have been dropped.
 pub(crate) fn check(deaths: usize, model: impl Fn(&Maker) + Send + Sync + 'static) {
     loom::model(move || {
         let maker = Maker(Arc::new(AtomicUsize::new(0)));
@@ -117,7 +117,7 @@ pub(crate) fn check(deaths: usize, model: impl Fn(&Maker) + Send + Sync + 'stati
     });
 }
 
-/// A model of one object that two handles hold.
+/// A model of one object with two strong pointers.
 fn check_shared(model: impl Fn(Strong<Payload>, Strong<Payload>) + Send + Sync + 'static) {
     check(1, move |maker| {
         let a = maker.object();
@@ -126,7 +126,7 @@ fn check_shared(model: impl Fn(Strong<Payload>, Strong<Payload>) + Send + Sync +
     });
 }
 
-/// A model of one object, and a weak handle to it.
+/// A model of one object and a weak pointer to it.
 fn check_weak(model: impl Fn(Strong<Payload>, Weak<Payload>) + Send + Sync + 'static) {
     check(1, move |maker| {
         let a = maker.object();
@@ -135,7 +135,7 @@ fn check_weak(model: impl Fn(Strong<Payload>, Weak<Payload>) + Send + Sync + 'st
     });
 }
 
-/// Runs the two concurrently, and waits for both.
+/// Runs the two concurrently, and joins them.
 pub(crate) fn both<A: 'static, B>(
     other: impl FnOnce() -> A + 'static,
     here: impl FnOnce() -> B,
@@ -145,7 +145,7 @@ pub(crate) fn both<A: 'static, B>(
     (other.join().unwrap(), here)
 }
 
-/// Runs the three concurrently, and waits for all.
+/// Runs the three concurrently, and joins them.
 pub(crate) fn all_three<A: 'static, B: 'static, C>(
     one: impl FnOnce() -> A + 'static,
     two: impl FnOnce() -> B + 'static,
@@ -157,40 +157,40 @@ pub(crate) fn all_three<A: 'static, B: 'static, C>(
     (one.join().unwrap(), two.join().unwrap(), here)
 }
 
-/// A last use, and the end.
+/// A last use, then the drop.
 fn read_and_drop(a: Strong<Payload>) {
     a.read();
     drop(a);
 }
 
-/// A weak handle outlives the one that it was made of.
+/// The weak pointer outlives the strong one it was made from.
 pub(crate) fn downgrade_and_drop(a: Strong<Payload>) {
     let weak = Strong::downgrade(&a);
     drop(a);
     peek(&weak);
 }
 
-/// A weak handle outlives the one that it was cloned of.
+/// The weak pointer outlives the one it was cloned from.
 pub(crate) fn clone_and_drop(weak: Weak<Payload>) {
     let again = weak.clone();
     drop(weak);
     peek(&again);
 }
 
-/// A write, if it is the only handle.
+/// Writes, if this is the only pointer.
 pub(crate) fn write_if_alone(a: &mut Strong<Payload>) -> bool {
     let payload = Strong::get_mut(a);
     payload.map(Payload::write).is_some()
 }
 
-/// Reads through an upgraded handle; says whether there was one.
+/// Reads through an upgraded pointer; false if the upgrade failed.
 pub(crate) fn peek<T: Thing>(weak: &Weak<T>) -> bool {
     weak.upgrade()
         .map(|strong| strong.payload().read())
         .is_some()
 }
 
-/// A map with one owner, as its queue sees it: entries in a row, each with another hash.
+/// A map with one owner, as its queue sees it: a row of entries, each with another hash.
 pub(crate) struct Map<T: Thing = Payload> {
     pub(crate) queue: DeadQueue<Atomic>,
     pub(crate) entries: Vec<Option<Registered<T, Atomic>>>,
@@ -235,7 +235,7 @@ impl<T: Thing> Map<T> {
         self.entries[index].as_ref().unwrap()
     }
 
-    /// False if the entry has gone with its notice.
+    /// False if the entry is gone with its notice.
     pub(crate) fn remove(&mut self, index: usize) -> bool {
         match self.entries[index].take() {
             Some(mut watch) => {
@@ -265,7 +265,7 @@ impl<T: Thing> Map<T> {
         true
     }
 
-    /// Works off what has come; says how many entries went.
+    /// Drains the notices that have come; returns how many entries went.
     pub(crate) fn drain(&mut self) -> usize {
         let mut count = 0;
         while self.drain_one() {
@@ -274,7 +274,7 @@ impl<T: Thing> Map<T> {
         count
     }
 
-    /// Reads through an upgraded entry; says whether it could.
+    /// Reads through an upgraded entry; false if the upgrade failed.
     pub(crate) fn peek(&self, index: usize) -> bool {
         let strong = self.entry(index).upgrade();
         strong.map(|strong| strong.payload().read()).is_some()

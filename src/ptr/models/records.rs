@@ -1,17 +1,17 @@
-//! Records: how they come, and handles, finalizers and `get_mut` beside them.
+//! Records: how they are made, and pointers, finalizers and `get_mut` beside them.
 
-use super::handles::{
+use super::pointers::{
     get_mut_against_downgrade, get_mut_against_upgrade_and_downgrade, get_mut_against_upgrade_of,
 };
 use super::*;
 use crate::FinalizerToken;
 
-/// With a finalizer, an object has a record.
+/// Adds a finalizer, and so a record.
 fn finalized(a: &Strong<Payload>) -> FinalizerToken<Atomic> {
     Strong::finalize(a, || {})
 }
 
-/// A record, and nothing else.
+/// Adds a record, and nothing else.
 fn record(a: &Strong<Payload>) {
     drop(finalized(a));
 }
@@ -32,7 +32,7 @@ fn two_inflate_nothing() {
     });
 }
 
-/// Who waits while the state is locked may find a record that somebody else has made.
+/// A thread that waits while the state is locked may then find a record that another thread has made.
 #[test]
 fn a_locked_state_becomes_a_record() {
     check(1, |maker| {
@@ -47,7 +47,7 @@ fn a_locked_state_becomes_a_record() {
 }
 
 #[test]
-fn inflation_against_who_counts() {
+fn inflation_against_a_weak_count() {
     check_shared(|a, b| {
         both(
             move || drop(finalized(&b)),
@@ -98,7 +98,7 @@ fn inflation_against_weak_drop_and_death() {
 }
 
 #[test]
-fn weak_handles_of_a_record_against_death() {
+fn weak_pointers_of_a_record_against_death() {
     check_weak(|a, weak| {
         drop(finalized(&a));
         both(move || clone_and_drop(weak), || drop(a));
@@ -111,7 +111,7 @@ fn get_mut_on_a_record_against_downgrade() {
 }
 
 #[test]
-fn get_mut_on_a_record_against_an_upgraded_handle_that_downgrades_again() {
+fn get_mut_on_a_record_against_an_upgraded_pointer_that_downgrades_again() {
     get_mut_against_upgrade_and_downgrade(record);
 }
 
@@ -137,7 +137,7 @@ fn get_mut_against_inflation() {
 }
 
 #[test]
-fn get_mut_does_not_mind_finalizers() {
+fn get_mut_ignores_finalizers() {
     check(1, |maker| {
         let mut a = maker.object();
         let token = finalized(&a);
@@ -153,8 +153,8 @@ fn get_mut_does_not_mind_finalizers() {
     });
 }
 
-/// A token takes two steps to go; who looks at one before and at the other after must not conclude
-/// that the weak handle is a bystander.
+/// A token is dropped in two steps. A check that sees one count before and the other after must not take the weak
+/// pointer for a bystander.
 #[test]
 fn get_mut_is_not_fooled_by_a_token_that_goes() {
     check(1, |maker| {
@@ -166,7 +166,7 @@ fn get_mut_is_not_fooled_by_a_token_that_goes() {
     });
 }
 
-/// Nor by one that comes.
+/// The same with a token that is made.
 #[test]
 fn get_mut_is_not_fooled_by_a_token_that_comes() {
     check(1, |maker| {
@@ -195,7 +195,7 @@ fn counting(a: &Strong<Payload>, runs: &Arc<AtomicUsize>) -> FinalizerToken<Atom
 }
 
 #[test]
-fn a_finalizer_runs_once_or_is_handed_back() {
+fn a_finalizer_runs_once_or_is_returned() {
     check(1, |maker| {
         let a = maker.object();
         let runs = Arc::new(AtomicUsize::new(0));
@@ -207,7 +207,7 @@ fn a_finalizer_runs_once_or_is_handed_back() {
 }
 
 #[test]
-fn a_finalizer_is_brought_forward_once() {
+fn a_finalizer_is_run_early_once() {
     check(1, |maker| {
         let a = maker.object();
         let runs = Arc::new(AtomicUsize::new(0));
@@ -218,7 +218,7 @@ fn a_finalizer_is_brought_forward_once() {
     });
 }
 
-/// Out of the middle of the list, while another comes.
+/// One is taken from the middle of the list, while another is added.
 #[test]
 fn finalizers_come_and_go() {
     check(1, |maker| {

@@ -1,4 +1,4 @@
-//! Notices, and what may be made of an entry while its object dies.
+//! Notices, and what may be made from an entry while its object dies.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn two_deaths_into_one_queue() {
     });
 }
 
-/// Nothing pending proves that no entry is stale: who gets the memory of a dead object finds its notice.
+/// Nothing pending proves that no entry is stale: when its memory is reused, the notice has come.
 #[test]
 fn the_notice_comes_before_the_memory_goes() {
     check_entry(THIN_AND_RECORD, |a, mut map| {
@@ -24,7 +24,7 @@ fn the_notice_comes_before_the_memory_goes() {
             move || drop(a),
             || {
                 let addr = map.entry(0).addr();
-                assert!(!block.has_gone(), "the entry keeps it");
+                assert!(!block.is_freed(), "the entry keeps it");
                 assert!(map.entry(0).is_at(addr));
                 if !map.queue.is_idle() {
                     assert_eq!(map.drain(), 1);
@@ -34,8 +34,8 @@ fn the_notice_comes_before_the_memory_goes() {
     });
 }
 
-/// The memory of a payload apart may be used again as soon as it is freed: by then its notice is there, and
-/// the entry is not at that address.
+/// The memory of a payload apart may be reused as soon as it is freed: by then its notice is there, and the entry
+/// is not at that address.
 #[test]
 fn the_notice_comes_before_a_payload_apart_goes() {
     for has_record in [false, true] {
@@ -50,7 +50,7 @@ fn the_notice_comes_before_a_payload_apart_goes() {
             both(
                 move || drop(a),
                 || {
-                    if block.has_lost_payload() {
+                    if block.payload_is_freed() {
                         assert!(!map.queue.is_idle());
                         assert!(!map.entry(0).is_at(addr));
                         assert_eq!(map.drain(), 1);
@@ -64,7 +64,7 @@ fn the_notice_comes_before_a_payload_apart_goes() {
 }
 
 #[test]
-fn a_payload_apart_against_weak_handles() {
+fn a_payload_apart_against_weak_pointers() {
     check(1, |maker| {
         let a = maker.large();
         let weak: Weak<Large> = Strong::downgrade(&a);
@@ -87,14 +87,14 @@ fn death_against_the_upgrade_of_an_entry() {
     });
 }
 
-/// As `weak_keys` makes a handle: on the strength of the entry.
+/// As `weak_keys` makes a weak pointer: from the entry alone.
 #[test]
 fn death_against_the_downgrade_of_an_entry() {
     check_entry(THIN_AND_RECORD, |a, mut map| {
         both(
             move || drop(a),
             || {
-                // None if the block is a notice already: then it has come, or is coming.
+                // None if the block is already a notice: it has come, or is coming.
                 let weak = map.entry(0).downgrade();
                 if let Some(weak) = &weak {
                     peek(weak);
@@ -111,7 +111,7 @@ fn death_against_the_downgrade_of_an_entry() {
 fn two_downgrades_of_an_entry_against_its_death() {
     check(1, |maker| {
         let a = maker.object();
-        // Readers of one map, on two threads.
+        // Two threads read one map.
         let map = loom::sync::Arc::new(Map::of(&[&a]));
         let its = map.clone();
         all_three(
@@ -123,7 +123,7 @@ fn two_downgrades_of_an_entry_against_its_death() {
 }
 
 #[test]
-fn the_downgrade_of_an_entry_against_that_of_a_handle() {
+fn the_downgrade_of_an_entry_against_a_downgrade() {
     check_entry(NOTHING, |a, mut map| {
         let (its, mine) = both(
             move || Strong::downgrade(&a),
@@ -168,7 +168,7 @@ fn a_map_against_weak_clone_and_drop() {
     });
 }
 
-/// `get_mut` beside an entry that comes, is upgraded, and goes.
+/// `get_mut` beside an entry that is registered, upgraded and removed.
 #[test]
 fn get_mut_against_a_registration() {
     check_each(
@@ -191,7 +191,7 @@ fn get_mut_against_a_registration() {
     );
 }
 
-/// The entry is there, and goes.
+/// The entry is there and goes.
 #[test]
 fn get_mut_against_a_deregistration() {
     check_entry(THIN_AND_RECORD, |mut a, map| {

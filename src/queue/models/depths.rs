@@ -1,8 +1,8 @@
-//! How many notices are there, and which are late.
+//! The number of notices, and late ones.
 
 use super::*;
 
-/// What is counted while notices come is right, once and again.
+/// A count while notices come is right, and so is the next.
 #[test]
 fn counting_against_two_deaths() {
     check_two_entries(|a, b, mut map| {
@@ -11,7 +11,7 @@ fn counting_against_two_deaths() {
         let first = map.queue.pending();
         let second = map.queue.pending();
         assert!(first <= second && second <= 2);
-        // Notices below, in the batch, and above it.
+        // Notices below it, in the batch, and above it.
         if map.drain_one() {
             assert!(map.queue.pending() <= 1);
         }
@@ -22,7 +22,7 @@ fn counting_against_two_deaths() {
     });
 }
 
-/// Several threads that read one collection may count at the same time.
+/// Threads that read one collection may count at the same time.
 #[test]
 fn two_count_at_once() {
     check(2, |maker| {
@@ -38,7 +38,7 @@ fn two_count_at_once() {
     });
 }
 
-/// Who has looked knows of each entry whether it was counted.
+/// After a look, each entry tells whether it was counted.
 #[test]
 fn looking_against_two_deaths() {
     check_two_entries(|a, b, mut map| {
@@ -53,13 +53,13 @@ fn looking_against_two_deaths() {
         assert_eq!(marked(&map), seen.total());
         one.join().unwrap();
         two.join().unwrap();
-        // What has come later does not count.
+        // A later notice does not count.
         assert_eq!(marked(&map), seen.total());
         assert_eq!(early + map.drain(), 2);
     });
 }
 
-/// One thread counts while another looks: what is left of a batch stays marked for who has looked.
+/// One thread counts while another looks: the rest of a batch stays marked for the look.
 #[test]
 fn counting_while_another_looks() {
     check(2, |maker| {
@@ -83,8 +83,8 @@ fn counting_while_another_looks() {
     });
 }
 
-/// An entry with two objects, as a map of pairs has it: a registration with each. Whichever is first, the
-/// entry goes once, and the other's notice, if it has come or is coming, is late.
+/// An entry with two objects, as in a map of pairs: a registration with each. Whichever dies first, the entry goes
+/// once, and the other's notice, if it has come or is coming, is late.
 #[test]
 fn both_objects_of_an_entry_die() {
     for has_record in [false, true] {
@@ -123,9 +123,9 @@ fn both_objects_of_an_entry_die() {
     }
 }
 
-/// An entry is replaced while its object dies: the notice that may come is not the new entry's.
+/// An entry is replaced while its object dies: the notice that may come is not for the new entry.
 #[test]
-fn a_late_notice_is_not_the_next_entry_s() {
+fn a_late_notice_is_not_for_the_next_entry() {
     check_each(THIN_AND_RECORD, 2, |maker, beside| {
         let (old, _kept) = object(maker, beside);
         let new = maker.object();
@@ -147,7 +147,7 @@ fn a_late_notice_is_not_the_next_entry_s() {
     });
 }
 
-/// Who asks for the notice of an entry may find a record that somebody else has made.
+/// A thread that looks for the notice of an entry may find a record that another thread has made.
 #[test]
 fn looking_against_an_inflation() {
     check_entry(NOTHING, |a, map| {
@@ -161,7 +161,7 @@ fn looking_against_an_inflation() {
     });
 }
 
-/// Whatever is counted after it.
+/// Counts and looks afterwards keep the mark.
 #[test]
 fn what_is_late_stays_late() {
     for (is_counted, is_looked_at) in [(true, false), (false, true)] {

@@ -1,4 +1,4 @@
-//! The end of a registration, and of a map.
+//! The end of a registration and of a map.
 
 use super::*;
 
@@ -6,7 +6,7 @@ use super::*;
 fn death_against_deregistration() {
     check_entry(THIN_AND_RECORD, |a, mut map| {
         both(move || drop(a), || map.remove(0));
-        // What has come is late; what has been removed does not come.
+        // A notice that has come is late; after a removal none comes.
         assert_eq!(map.queue.pending(), 0);
         assert!(!map.drain_one());
         assert!(map.queue.is_idle());
@@ -23,7 +23,7 @@ fn death_against_the_drop_of_the_map() {
     );
 }
 
-/// Removed, drained, dropped, one after the other.
+/// Remove, drain and drop, one after the other.
 #[test]
 fn death_against_all_that_a_map_does() {
     check_entry(THIN_AND_RECORD, |a, mut map| {
@@ -38,7 +38,7 @@ fn death_against_all_that_a_map_does() {
     });
 }
 
-/// Two deaths against the drop of the map: one of a block, the other of a hook.
+/// The notices are a block and a hook.
 #[test]
 fn two_deaths_against_the_drop_of_the_map() {
     check_two_entries(|a, b, map| {
@@ -46,7 +46,7 @@ fn two_deaths_against_the_drop_of_the_map() {
     });
 }
 
-/// Entries were leaked, with an iterator perhaps: their deaths come after the map.
+/// The entries were leaked, perhaps with an iterator: their deaths come after the map.
 #[test]
 fn deaths_of_leaked_entries() {
     check_each(THIN_AND_RECORD, 2, |maker, beside| {
@@ -58,7 +58,7 @@ fn deaths_of_leaked_entries() {
     });
 }
 
-/// Also one of a further hook: its memory goes with the queue.
+/// The same with a further hook: its memory is freed with the queue.
 #[test]
 fn deaths_of_leaked_hooks() {
     check(1, |maker| {
@@ -142,7 +142,7 @@ fn two_inflations_against_deregistration() {
     });
 }
 
-/// Another map makes the record, while the first entry goes; then the death, while the second map ends.
+/// Another map makes the record while the first entry goes; then the object dies while the second map ends.
 #[test]
 fn a_second_map_against_the_end_of_the_first() {
     check(1, |maker| {
@@ -192,7 +192,7 @@ fn two_maps_at_once() {
     );
 }
 
-/// The state is `THIN` again, with another map and hash, while somebody is about to make a record of what it
+/// The state is `THIN` again, with another map and hash, while another thread is about to make a record of what it
 /// was.
 #[test]
 fn a_registration_in_place_of_another_against_inflation() {
@@ -213,7 +213,7 @@ fn a_registration_in_place_of_another_against_inflation() {
     });
 }
 
-/// The payload's destructor ends the map whose only entry is the object itself, while another map ends.
+/// The payload's destructor ends the map whose only entry is for the object itself, while another map ends.
 #[test]
 fn a_destructor_ends_the_map_of_its_object() {
     use crate::ptr::models::Thing;
@@ -222,7 +222,7 @@ fn a_destructor_ends_the_map_of_its_object() {
     struct Owner(Arc<Mutex<Option<Map<Owner>>>>);
     impl Thing for Owner {
         fn payload(&self) -> &Payload {
-            unreachable!("nobody asks")
+            unreachable!("the model does not read it")
         }
     }
     impl Drop for Owner {
@@ -244,7 +244,7 @@ fn a_destructor_ends_the_map_of_its_object() {
     }
 }
 
-/// Many registrations of one object: the death lets others through between its notices.
+/// Many registrations of one object: the death lets other threads through the gate between its notices.
 #[test]
 fn a_long_death_against_deregistrations() {
     check(1, |maker| {
@@ -255,7 +255,7 @@ fn a_long_death_against_deregistrations() {
             move || drop(a),
             || {
                 map.remove(1);
-                // (The second finds the death as it is by then.)
+                // (The second removal finds the death at a later step.)
                 map.remove(0);
                 if token.detach().is_none() {
                     assert!(!token.is_pending());
@@ -287,7 +287,7 @@ fn a_long_death_against_a_token_that_goes() {
     });
 }
 
-/// A hook that was given back serves another object, while the first dies.
+/// A hook that was taken back serves another object while the first one dies.
 #[test]
 fn a_hook_is_used_again() {
     check(2, |maker| {

@@ -1,5 +1,5 @@
-//! loom models of the queue of one owner: registrations and their ends, against deaths, inflations and weak
-//! handles on other threads. The owner's own table is used by nobody else, so a row of watches stands for it.
+//! loom models of the queue with one owner: registrations and their ends, against deaths, inflations and weak
+//! pointers on other threads. Only the owner uses its table, so a row of watches stands for it.
 //!
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 
@@ -15,19 +15,19 @@ use crate::ptr::models::{
 };
 use crate::{Strong, Weak};
 
-/// What else there is of an object when a model begins.
+/// What else refers to an object when a model begins.
 #[derive(Clone, Copy)]
 enum Beside {
     Nothing,
-    /// A weak handle has been, and gone.
+    /// A weak pointer that is gone.
     PastWeak,
-    /// There is a weak handle.
+    /// A weak pointer.
     Weak,
-    /// There is a record, and nothing else.
+    /// A record, and nothing else.
     Record,
 }
 
-/// Keeps it there.
+/// Keeps it alive.
 struct Kept(#[allow(dead_code)] Option<Weak<Payload>>);
 
 impl Beside {
@@ -46,7 +46,7 @@ impl Beside {
         })
     }
 }
-
+/// An object, and what is beside it.
 /// An object with something beside it.
 fn object(maker: &Maker, beside: Beside) -> (Strong<Payload>, Kept) {
     let a = maker.object();
@@ -54,7 +54,7 @@ fn object(maker: &Maker, beside: Beside) -> (Strong<Payload>, Kept) {
     (a, kept)
 }
 
-/// Runs a model with each.
+/// Runs a model with each of `besides`.
 fn check_each(
     besides: &'static [Beside],
     deaths: usize,
@@ -65,7 +65,7 @@ fn check_each(
     }
 }
 
-/// A model of one object, with each beside it, and a map that has it.
+/// A model of one object, with each of `besides`, and a map with an entry for it.
 fn check_entry(
     besides: &'static [Beside],
     model: impl Fn(Strong<Payload>, Map) + Send + Sync + Copy + 'static,
@@ -77,8 +77,7 @@ fn check_entry(
     });
 }
 
-/// A model of two objects, of which the first's notice is its block, the second's a hook, and a map that has
-/// both.
+/// A model of a map with two entries: for the first the notice is the block, for the second a hook.
 fn check_two_entries(
     model: impl Fn(Strong<Payload>, Strong<Payload>, Map) + Send + Sync + 'static,
 ) {

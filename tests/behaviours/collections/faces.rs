@@ -1,4 +1,4 @@
-//! Each collection, as a [`Collection`] of entries that are named by numbers.
+//! Each collection, as a [`Collection`] of entries identified by numbers.
 
 use weakly::{
     Interner, Reclaim, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakRef, WeakSet,
@@ -7,13 +7,13 @@ use weakly::{
 
 use super::*;
 
-/// Wraps a collection, with the other sides of its entries. `$others` says how many it keeps.
+/// Wraps a collection, with the other sides of its entries. `$others` is how many it keeps.
 macro_rules! wrappers {
     ($($(#[$doc:meta])* $name:ident($inner:ty);)*) => {$(
         $(#[$doc])*
         pub(crate) struct $name<P: Kind> {
             pub(crate) inner: $inner,
-            #[allow(dead_code)] // where there is nothing to be kept
+            #[allow(dead_code)] // where there is nothing to keep
             others: Others<P>,
         }
 
@@ -39,7 +39,7 @@ wrappers! {
     PairsByKey(WeakPairMap<Key<P>, Key<P>>);
     /// Weak keys and values, of which the values die.
     PairsByValue(WeakPairMap<Key<P>, Key<P>>);
-    /// Weak keys and values, both the same object: an entry dies twice.
+    /// Weak keys and values, both the same object: an entry gets two notices.
     PairsTwice(WeakPairMap<Key<P>, Key<P>>);
     /// Weak keys by content, owned values.
     HashMaps(WeakHashMap<Key<P>, Owned>);
@@ -126,8 +126,8 @@ macro_rules! housekeeping {
     };
 }
 
-/// What maps and sets call alike, where `$life` is the life in an item, `$number` its number by
-/// reference.
+/// The methods with the same names in maps and sets, where `$life` is the life in an item, `$number` its number
+/// by reference.
 macro_rules! taking {
     (|$item:pat_param| $life:expr, |$($shown:pat_param),*| $number:expr) => {
         fn pop(&mut self) -> Option<Key<P>> {
@@ -144,7 +144,7 @@ macro_rules! taking {
             self.inner.drain().map(|$item| $life)
         }
         fn into_iter(self) -> impl Iterator<Item = Key<P>> {
-            let others = self.others; // which are to live as long as the iterator
+            let others = self.others; // which must live as long as the iterator
             self.inner.into_iter().map(move |$item| {
                 let _ = &others;
                 $life
@@ -377,7 +377,7 @@ macro_rules! pairs {
                 self.inner.$weak()
             }
             fn views(self) -> Vec<Vec<usize>> {
-                // Of both sides, where the life's number is, and where it may be.
+                // Of both sides: where the life's number is, and where it may be.
                 let number = |$item: (Key<P>, Key<P>)| *$its;
                 let inner = &self.inner;
                 let other_views = [
@@ -440,7 +440,7 @@ pairs!(
     // Each has its own key for a number.
     |one, other| other.iter().for_each(|life| one.enter(&life, &quietly()))
 );
-// An entry of which both sides die at once.
+// An entry whose sides both die at once.
 pairs!(
     PairsTwice,
     false,
@@ -452,73 +452,4 @@ pairs!(
     |one, other| one.inner.extend(other.inner)
 );
 
-// === Sets ===
-
-macro_rules! sets {
-    ($name:ident($inner:ident), $by_content:expr, |$ghost:ident| $name_of:expr) => {
-        impl<P: Kind> Collection for $name<P> {
-            const BY_CONTENT: bool = $by_content;
-            housekeeping!($inner);
-
-            fn enter(&mut self, life: &Key<P>, _: &Ends) {
-                self.inner.insert(life);
-            }
-            fn has(&self, $ghost: &Ghost<P>) -> bool {
-                let found = self.inner.get($name_of);
-                assert_eq!(self.inner.contains($name_of), found.is_some());
-                found.is_some()
-            }
-            fn iter(&self) -> impl Iterator<Item = Key<P>> + Clone {
-                self.inner.iter()
-            }
-        }
-
-        impl<P: Kind> Changing for $name<P>
-        where
-            Key<P>: PartialEq,
-        {
-            taking!(|life| life, |life| **life);
-
-            fn leave(&mut self, $ghost: &Ghost<P>) -> bool {
-                self.inner.remove($name_of)
-            }
-            fn extend_from(&mut self, other: Self) {
-                self.inner.extend(other.inner);
-            }
-            fn extend<'a>(&mut self, lives: impl IntoIterator<Item = &'a Key<P>>, _: &Ends) {
-                self.inner.extend(lives);
-            }
-            fn weak(&self) -> impl Iterator<Item = <Key<P> as StrongRef>::Weak> {
-                self.inner.iter_weak()
-            }
-            fn views(self) -> Vec<Vec<usize>> {
-                let number = |life: Key<P>| *life;
-                vec![
-                    sorted((&self.inner).into_iter().map(number)),
-                    sorted(self.inner.iter_weak().map(payload)),
-                    sorted(self.inner.clone().extract_if(|_| true).map(number)),
-                    sorted(self.inner.clone().drain().map(number)),
-                    sorted(self.inner.into_iter().map(number)),
-                ]
-            }
-        }
-    };
-}
-
-sets!(Sets(WeakSet), false, |ghost| &ghost.weak);
-sets!(HashSets(WeakHashSet), true, |ghost| &ghost.number);
-
-/// (It has no entry in the place of another: the one that is there stays.)
-impl<P: Kind> Collection for Interners<P> {
-    housekeeping!(Interner);
-
-    fn enter(&mut self, life: &Key<P>, _: &Ends) {
-        self.inner.intern(life.clone());
-    }
-    fn has(&self, ghost: &Ghost<P>) -> bool {
-        self.inner.get(&ghost.number).is_some()
-    }
-    fn iter(&self) -> impl Iterator<Item = Key<P>> + Clone {
-        self.inner.iter()
-    }
-}
+mod sets;

@@ -1,4 +1,4 @@
-//! The maps, as maps from numbers to numbers: keys and values are objects that the test keeps.
+//! The maps, as maps from numbers to numbers: keys and values are objects that the test keeps alive.
 
 use std::ops::Deref;
 
@@ -7,13 +7,13 @@ use weakly::{StrongRef, weak_hash_map, weak_map, weak_pair_map, weak_value_map};
 use super::*;
 
 /// A map. A key is given by its object, whatever the map makes of it; a value is given by an object, and
-/// taken by its number.
+/// returned as its number.
 pub(crate) trait Mapping: Changing {
     fn insert(&mut self, key: &Key<Self::Kind>, value: &Key<Self::Kind>) -> Option<usize>;
     fn get(&self, key: &Key<Self::Kind>) -> Option<usize>;
     fn get_key_value(&self, key: &Key<Self::Kind>) -> Option<(usize, usize)>;
     fn contains_key(&self, key: &Key<Self::Kind>) -> bool;
-    /// If there is a value, its number, and what the error says.
+    /// The number of the value if there is one, or the text of the error.
     fn try_insert(
         &mut self,
         key: &Key<Self::Kind>,
@@ -42,7 +42,7 @@ pub(crate) trait Mapping: Changing {
     fn entry_look(&mut self, key: &Key<Self::Kind>) -> Option<usize>;
     /// Inserts by the entry, occupied or vacant.
     fn entry_insert(&mut self, key: &Key<Self::Kind>, value: &Key<Self::Kind>) -> Option<usize>;
-    /// Removes by the entry, if it is occupied; the number of the key, as it was given, and the value's.
+    /// Removes by the entry, if it is occupied; returns the number of the given key, and the value's.
     fn entry_remove(&mut self, key: &Key<Self::Kind>) -> Option<(usize, usize)>;
     /// The value that `and_modify` shows.
     fn entry_modify(&mut self, key: &Key<Self::Kind>) -> Option<usize>;
@@ -76,8 +76,8 @@ impl<K: StrongRef + Deref<Target = usize>> Numbered for K {
     }
 }
 
-/// `$key` is how a map takes a key that it keeps, `$name` one that it looks up; `$value` is how it takes
-/// a value by name, `$made` one that it is given.
+/// `$key` is the expression for a key that the map keeps, `$name` for one that it looks up; `$value` is that for
+/// a value by name, `$made` for one that it is given.
 macro_rules! mappings {
     ($($name:ident, $entries:ident, |$k:ident| $key:expr, $by:expr, |$v:ident| $value:expr, $made:expr;)*) => {$(
         impl<P: Kind> Mapping for $name<P>

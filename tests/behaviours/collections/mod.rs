@@ -1,10 +1,10 @@
-//! What the collections have in common, so that a behaviour is written once and runs for each of them,
-//! over each kind of pointer.
+//! What the collections have in common, so that a behaviour is written once and runs for each of them, with each
+//! kind of pointer.
 //!
-//! An entry is named by a number, and lives as long as its *life*: the one object that the test keeps,
-//! whose payload is the number. That is the key of a [`WeakMap`](weakly::WeakMap), the value of a
-//! [`WeakValueMap`](weakly::WeakValueMap), either side of a [`WeakPairMap`](weakly::WeakPairMap). What
-//! else an entry takes, the wrappers in [`faces`] keep, or let the collection own.
+//! An entry is identified by a number, and lives as long as its *life*: the one object that the test keeps
+//! alive, whose payload is the number. That is the key of a [`WeakMap`](weakly::WeakMap), the value of a
+//! [`WeakValueMap`](weakly::WeakValueMap), either side of a [`WeakPairMap`](weakly::WeakPairMap). Whatever else
+//! an entry needs, the wrappers in [`faces`] keep alive, or the collection owns.
 
 mod faces;
 mod mapping;
@@ -20,7 +20,7 @@ use crate::common::owned;
 use crate::common::{Counter, Key, Kind, downgrade, keys, new};
 use weakly::{Reclaim, StrongRef};
 
-/// What happens when something that a collection owns is destroyed: it is told the number.
+/// Called with the number when something that a collection owns is dropped.
 pub(crate) type Ends = Rc<dyn Fn(usize)>;
 
 /// Nothing happens.
@@ -37,7 +37,7 @@ pub(crate) fn counted(counter: &Counter) -> Ends {
 /// What a collection owns of an entry.
 pub(crate) type Owned = owned::Owned<Ends>;
 
-/// What an entry can still be looked up by when its life is over.
+/// What an entry can still be looked up by after its life.
 pub(crate) struct Ghost<P: Kind> {
     pub(crate) number: usize,
     pub(crate) weak: <Key<P> as StrongRef>::Weak,
@@ -50,27 +50,27 @@ pub(crate) fn ghost<P: Kind>(life: &Key<P>) -> Ghost<P> {
     }
 }
 
-/// Sides of entries that are not their lives, and which the test keeps.
+/// Sides of entries that are not their lives, and which the test keeps alive.
 pub(crate) type Others<P> = BTreeMap<usize, Key<P>>;
 
-/// A collection of entries that die.
+/// A collection of weak entries.
 pub(crate) trait Collection: Default {
     type Kind: Kind;
-    /// Whether deaths are announced.
+    /// Whether deaths are notified.
     const NOTIFIES: bool = Self::Kind::NOTIFIES;
     /// Whether it owns something of each entry.
     const OWNS: bool = false;
-    /// Whether entries are told apart by number, and not by the object that is their life.
+    /// Whether entries are keyed by number, and not by the object that is their life.
     const BY_CONTENT: bool = true;
-    /// How often it watches a life.
+    /// How many watches it has on a life.
     const WATCHES: usize = 1;
-    /// Whether each has keys of its own, made by the wrapper: no two that were made apart are equal.
+    /// Whether each has keys of its own, made by the wrapper: no two that were made separately are equal.
     const LONE: bool = false;
-    /// How often is a million times, for one of the collections over a table that all of them share.
+    /// How often "a million times" is, for one of the collections over the table that all of them share.
     const OFTEN: usize = 20_000;
 
     fn with_capacity(capacity: usize) -> Self;
-    /// Enters what lives as long as `life`, in the place of what is there of the same name.
+    /// Inserts an entry that lives as long as `life`, replacing an existing one of the same name.
     fn enter(&mut self, life: &Key<Self::Kind>, ends: &Ends);
     fn has(&self, ghost: &Ghost<Self::Kind>) -> bool;
     /// The lives of the entries.
@@ -98,7 +98,7 @@ pub(crate) trait Collection: Default {
         all
     }
 
-    fn holds(&self, life: &Key<Self::Kind>) -> bool {
+    fn contains(&self, life: &Key<Self::Kind>) -> bool {
         self.has(&ghost::<Self::Kind>(life))
     }
 
@@ -112,15 +112,15 @@ pub(crate) trait Collection: Default {
         if Self::OWNS { n } else { 0 }
     }
 
-    /// `n` where deaths are announced, else nothing.
-    fn announced(n: usize) -> usize {
+    /// `n` where deaths are notified, else nothing.
+    fn notified(n: usize) -> usize {
         if Self::NOTIFIES { n } else { 0 }
     }
 }
 
-/// One from which entries can be taken.
+/// A collection from which entries can be removed.
 pub(crate) trait Changing: Collection + Clone + PartialEq {
-    /// Removes an entry; says whether it was there.
+    /// Removes an entry; returns whether it was there.
     fn leave(&mut self, ghost: &Ghost<Self::Kind>) -> bool;
     fn pop(&mut self) -> Option<Key<Self::Kind>>;
     fn retain(&mut self, keep: impl FnMut(usize) -> bool);
@@ -139,8 +139,7 @@ pub(crate) trait Changing: Collection + Clone + PartialEq {
     /// The lives, or all the weak sides, as weak handles.
     fn weak(&self) -> impl Iterator<Item = <Key<Self::Kind> as StrongRef>::Weak>;
 
-    /// The numbers that are shown by each of its ways to change a value in place, of which the last looks
-    /// up one.
+    /// The numbers that are shown by each of its ways to change a value in place, the last of which is a lookup.
     fn look_to_change(&mut self, _: &Key<Self::Kind>) -> Vec<Vec<usize>> {
         Vec::new()
     }
@@ -150,7 +149,7 @@ pub(crate) trait Changing: Collection + Clone + PartialEq {
     }
 }
 
-/// One that owns something of each entry, and hands it out when the entry is dead.
+/// A collection that owns something of each entry, and returns it when the entry is dead.
 pub(crate) trait Owning: Changing {
     fn drain_dead(&mut self) -> impl std::iter::FusedIterator<Item = Owned>;
 }
@@ -168,7 +167,7 @@ pub(crate) fn numbered<C: Collection>(n: usize) -> (C, Vec<Key<C::Kind>>) {
     (C::of(&lives, &quietly()), lives)
 }
 
-/// Entries of which each owns the life of the next, and the life of the first.
+/// A chain of entries, each of which owns the life of the next, and the life of the first.
 pub(crate) fn chain<C: Owning>(n: usize, ends: &Ends) -> (C, Key<C::Kind>) {
     let mut all = C::default();
     let mut head = None;

@@ -1,4 +1,4 @@
-//! What all maps have: lookups, removals, and all that goes over all the entries.
+//! The methods of all maps: lookups, removals, and those over all the entries.
 
 /// The entry of two sides.
 macro_rules! entry {
@@ -7,7 +7,7 @@ macro_rules! entry {
     };
 }
 
-/// `$by` is the kind of lookup, `$Entry` the type of the entry interface; `$given` makes of a key what
+/// `$by` is the kind of lookup, `$Entry` the type of the entry interface; `$given` turns a key into the argument
 /// that takes; `$index` is the lookup that panics.
 macro_rules! map {
     ($by:ident, $Entry:ident, |$key:ident| $given:expr, |$map:ident, $query:ident| $index:expr) => {
@@ -16,7 +16,7 @@ macro_rules! map {
                 Remove::Value(by) => $by!(by, key, |query| self.remove(query))?.id,
                 Remove::Entry(by) => {
                     let (found, value) = $by!(by, key, |query| self.remove_entry(query))?;
-                    assert!(found.says == key.says);
+                    assert!(found.content == key.content);
                     value.id
                 }
                 Remove::Occupied | Remove::OccupiedEntry => {
@@ -26,7 +26,7 @@ macro_rules! map {
                         ($Entry::Occupied(entry), Remove::Occupied) => entry.remove().id,
                         ($Entry::Occupied(entry), _) => {
                             let (given, value) = entry.remove_entry();
-                            assert!(given.says == key.says);
+                            assert!(given.content == key.content);
                             value.id
                         }
                     }

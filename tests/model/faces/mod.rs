@@ -1,5 +1,5 @@
-//! The collections as subjects of a script, by every route there is. They have the same methods, but no
-//! trait in common: the macros are one trait's worth of routes, for whoever has these methods.
+//! The collections as subjects of a script, by every route there is. They have the same methods, but no trait in
+//! common: each macro implements one trait's worth of routes, for any type that has these methods.
 
 mod maps;
 mod owned;
@@ -35,7 +35,7 @@ macro_rules! by_content {
     ($by:expr, $key:expr, |$query:ident| $look:expr) => {
         by_content!(@or $by, $key, $key => &Item, |$query| $look)
     };
-    // With what is looked for where it is neither of these.
+    // With the key itself where it is neither of these.
     (@or $by:expr, $key:expr, $object:expr => $type:ty, |$query:ident| $look:expr) => {
         match $by {
             By::Strong | By::Addr => {
@@ -43,11 +43,11 @@ macro_rules! by_content {
                 $look
             }
             By::Weak => {
-                let $query = &$key.says;
+                let $query = &$key.content;
                 $look
             }
             By::Plain => {
-                let $query = &$key.says.content;
+                let $query = &$key.content.number;
                 $look
             }
         }
@@ -57,11 +57,11 @@ macro_rules! by_content {
 /// Looks an owned key up.
 macro_rules! by_owned {
     ($by:expr, $key:expr, |$query:ident| $look:expr) => {
-        by_content!(@or $by, $key, &Value::unheard($key.says.content) => &Value, |$query| $look)
+        by_content!(@or $by, $key, &Value::unlogged($key.content.number) => &Value, |$query| $look)
     };
 }
 
-/// What every collection says of its size and memory.
+/// The methods of every collection about its size and memory.
 macro_rules! housekeeping {
     () => {
         fn len(&self) -> usize {

@@ -5,7 +5,7 @@ use std::mem::take;
 use super::super::entry::Entry;
 use super::super::hasher::Hashing;
 use super::super::routes::{By, Change, Find, Insert, Keep, List, Remove, Take};
-use super::super::subject::{Found, New, Pin, Shape, Subject, Told};
+use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, Value};
 use super::maps::{entry, map};
 use super::{by_content, by_identity, copies, housekeeping};
@@ -15,14 +15,14 @@ use weakly::{Addr, Identify, StrongRef, WeakHashMap, WeakKey, WeakMap, WeakRef};
 
 macro_rules! owned_values {
     (|$key:ident| $query:expr) => {
-        fn insert(&mut self, how: Insert, key: &Key<P>, new: New<'_, Key<P>>) -> Told<Key<P>> {
+        fn insert(&mut self, how: Insert, key: &Key<P>, new: New<'_, Key<P>>) -> Inserted<Key<P>> {
             let value = new.owned.expect("a map takes a value");
             let id = value.id;
             let is_key = |weak: &<Key<P> as StrongRef>::Weak| {
                 assert_eq!(WeakRef::addr(weak), WeakKey::addr(key));
             };
             let now = match how {
-                Insert::Insert => return Told::new(self.insert(key, value).is_none()),
+                Insert::Insert => return Inserted::new(self.insert(key, value).is_none()),
                 Insert::OrInsert => self.entry(key).or_insert(value).id,
                 Insert::OrInsertWith => self.entry(key).or_insert_with(|| value).id,
                 Insert::OrInsertWithKey => {
@@ -40,7 +40,7 @@ macro_rules! owned_values {
                 Insert::TryInsert => match self.try_insert(key, value) {
                     Ok(value) => {
                         assert_eq!(value.id, id);
-                        return Told::new(true);
+                        return Inserted::new(true);
                     }
                     Err(error) => {
                         assert_eq!(error.value.id, id);
@@ -66,16 +66,16 @@ macro_rules! owned_values {
                     Ok(value) => value.id,
                     Err(value) => {
                         assert_eq!(value.id, id);
-                        return Told::new(true);
+                        return Inserted::new(true);
                     }
                 },
                 Insert::ExtendOwned => {
                     self.extend([(key.clone(), value)]);
-                    return Told::nothing();
+                    return Inserted::nothing();
                 }
                 Insert::ExtendBorrowed => {
                     self.extend([(key, value)]);
-                    return Told::nothing();
+                    return Inserted::nothing();
                 }
                 Insert::ByVariant => match self.entry(key) {
                     Place::Occupied(mut entry) => {
@@ -85,7 +85,7 @@ macro_rules! owned_values {
                     Place::Vacant(entry) => {
                         let value = entry.insert_with_key(|_| value);
                         assert_eq!(value.id, id);
-                        return Told::new(true);
+                        return Inserted::new(true);
                     }
                 },
                 Insert::AndModify => {
@@ -96,7 +96,7 @@ macro_rules! owned_values {
                     entry.or_insert_with(|| value.take().unwrap()).id
                 }
             };
-            Told::value(now)
+            Inserted::value(now)
         }
 
         fn list(&mut self, how: List) -> Vec<Entry> {
@@ -176,6 +176,6 @@ impl<P: Kind, S: Hashing> Subject<P> for WeakHashMap<Key<P>, Value, S> {
         Some(entry!(&key, value))
     }
 
-    owned_values!(|key| &key.says);
+    owned_values!(|key| &key.content);
     map!(by_content, Place, |key| key, |map, query| map[query]);
 }

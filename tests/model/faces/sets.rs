@@ -6,8 +6,8 @@ use std::mem::take;
 use super::super::entry::Entry;
 use super::super::hasher::Hashing;
 use super::super::routes::{By, Find, Insert, Keep, List, Over, Remove, Take};
-use super::super::subject::{Found, New, Pin, Shape, Subject, Told};
-use super::super::world::{Item, Key, Says};
+use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
+use super::super::world::{Content, Item, Key};
 use super::{by_content, by_identity, copies, housekeeping};
 use crate::common::{Kind, downgrade, forget};
 use weakly::{Addr, Identify, Interner, StrongRef, WeakHashSet, WeakRef, WeakSet};
@@ -29,7 +29,7 @@ macro_rules! set {
             let removed = match how {
                 Remove::Value(by) => $by!(by, key, |query| self.remove(query)),
                 Remove::Entry(by) => match $by!(by, key, |query| self.take(query)) {
-                    Some(found) => found.says == key.says,
+                    Some(found) => found.content == key.content,
                     None => false,
                 },
                 Remove::Occupied | Remove::OccupiedEntry => {
@@ -132,14 +132,14 @@ where
         Over::Stays
     }
 
-    fn insert(&mut self, how: Insert, key: &Key<P>, _: New<'_, Key<P>>) -> Told<Key<P>> {
+    fn insert(&mut self, how: Insert, key: &Key<P>, _: New<'_, Key<P>>) -> Inserted<Key<P>> {
         match how {
             Insert::ExtendOwned => self.extend([key.clone()]),
             Insert::ExtendBorrowed => self.extend([key]),
             Insert::OrInsert => *self |= &WeakSet::from([key]),
-            _ => return Told::new(self.insert(key)),
+            _ => return Inserted::new(self.insert(key)),
         }
-        Told::nothing()
+        Inserted::nothing()
     }
 
     fn find_weak(&self, key: &<Key<P> as StrongRef>::Weak) -> Option<bool> {
@@ -162,21 +162,21 @@ impl<P: Kind, S: Hashing> Subject<P> for WeakHashSet<Key<P>, S> {
         }
     }
 
-    fn insert(&mut self, how: Insert, key: &Key<P>, _: New<'_, Key<P>>) -> Told<Key<P>> {
+    fn insert(&mut self, how: Insert, key: &Key<P>, _: New<'_, Key<P>>) -> Inserted<Key<P>> {
         match how {
             Insert::ExtendOwned => self.extend([key.clone()]),
             Insert::ExtendBorrowed => self.extend([key]),
             Insert::OrInsert => *self |= &Self::from_iter([key]),
             Insert::InsertEntry | Insert::ByVariant => match self.replace(key) {
                 Some(old) => {
-                    assert!(old.says == key.says);
-                    return Told::new(false);
+                    assert!(old.content == key.content);
+                    return Inserted::new(false);
                 }
-                None => return Told::new(true),
+                None => return Inserted::new(true),
             },
-            _ => return Told::new(self.insert(key)),
+            _ => return Inserted::new(self.insert(key)),
         }
-        Told::nothing()
+        Inserted::nothing()
     }
 
     fn find_content(&self, content: usize) -> Option<Entry> {
@@ -195,7 +195,7 @@ impl<K: StrongRef, S> Shape for Interner<K, S> {
 /// What it gives out is put into the owners' places: so its handles come and go as those of the others.
 impl<P: Kind, S: Hashing> Subject<P> for Interner<Key<P>, S>
 where
-    Key<P>: Borrow<Item> + for<'a> From<&'a Says>,
+    Key<P>: Borrow<Item> + for<'a> From<&'a Content>,
 {
     fn over(_: Insert) -> Over {
         Over::Stays
@@ -205,18 +205,18 @@ where
         true
     }
 
-    fn insert(&mut self, how: Insert, key: &Key<P>, _: New<'_, Key<P>>) -> Told<Key<P>> {
+    fn insert(&mut self, how: Insert, key: &Key<P>, _: New<'_, Key<P>>) -> Inserted<Key<P>> {
         let one = match how {
             Insert::Insert | Insert::OrInsert | Insert::ExtendOwned => self.intern(key.clone()),
             Insert::TryInsert | Insert::GetOrInsert | Insert::InsertEntry => {
-                self.intern(Item::new(key.says.clone(), None))
+                self.intern(Item::new(key.content.clone(), None))
             }
-            _ => self.intern_ref(&key.says),
+            _ => self.intern_ref(&key.content),
         };
-        assert!(one.says == key.says);
-        Told {
+        assert!(one.content == key.content);
+        Inserted {
             handle: Some(one),
-            ..Told::nothing()
+            ..Inserted::nothing()
         }
     }
 
@@ -258,7 +258,7 @@ where
     }
 
     fn equals(&self, other: &Self) -> bool {
-        let there = |key: Key<P>| other.get(&key.says).is_some();
+        let there = |key: Key<P>| other.get(&key.content).is_some();
         self.iter().all(there) && self.len_live() == other.len_live()
     }
 

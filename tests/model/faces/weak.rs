@@ -5,7 +5,7 @@ use std::mem::take;
 use super::super::entry::Entry;
 use super::super::hasher::Hashing;
 use super::super::routes::{By, Find, Insert, Keep, List, Remove, Take};
-use super::super::subject::{Found, New, Pin, Shape, Subject, Told};
+use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, Value};
 use super::maps::{entry, map};
 use super::{by_content, by_identity, by_owned, copies, housekeeping};
@@ -22,38 +22,38 @@ macro_rules! weak_values {
             how: Insert,
             $key: &Key<P>,
             new: New<'_, Key<$values>>,
-        ) -> Told<Key<P>> {
+        ) -> Inserted<Key<P>> {
             let value = new.weak.expect("a map takes a value");
-            let says = $key.says.content;
+            let content = $key.content.number;
             let $owned = new.owned;
             let key = $given;
             let now = match how {
                 Insert::Insert => {
                     return match self.insert(key, value) {
-                        Some(_) => Told::value(value.id),
-                        None => Told::new(true),
+                        Some(_) => Inserted::value(value.id),
+                        None => Inserted::new(true),
                     };
                 }
                 Insert::OrInsert => self.entry(key).or_insert(value.clone()),
                 Insert::OrInsertWith => self.entry(key).or_insert_with(|| value.clone()),
                 Insert::OrInsertWithKey => self.entry(key).or_insert_with_key(|key| {
-                    assert_eq!(key.says.content, says);
+                    assert_eq!(key.content.number, content);
                     value.clone()
                 }),
                 Insert::InsertEntry => match self.try_insert(key, value) {
-                    Ok(()) => return Told::new(true),
+                    Ok(()) => return Inserted::new(true),
                     Err(error) => {
                         error.entry.insert(value);
-                        return Told::new(false);
+                        return Inserted::new(false);
                     }
                 },
                 Insert::TryInsert => match self.try_insert(key, value) {
-                    Ok(()) => return Told::new(true),
+                    Ok(()) => return Inserted::new(true),
                     Err(error) => error.entry.get().clone(),
                 },
                 Insert::GetOrInsert => self.get_or_insert(key, value.clone()),
                 Insert::GetOrInsertWith => self.get_or_insert_with(key, |key| {
-                    assert_eq!(key.says.content, says);
+                    assert_eq!(key.content.number, content);
                     value.clone()
                 }),
                 Insert::TryGetOrInsertWith => {
@@ -62,26 +62,26 @@ macro_rules! weak_values {
                 }
                 Insert::Fail => match self.try_get_or_insert_with(key, |_| Err(())) {
                     Ok(value) => value,
-                    Err(()) => return Told::new(true),
+                    Err(()) => return Inserted::new(true),
                 },
                 Insert::ExtendOwned => {
                     let $pair = key;
                     self.extend([($kept, value.clone())]);
-                    return Told::nothing();
+                    return Inserted::nothing();
                 }
                 Insert::ExtendBorrowed => {
                     self.extend([(key, value)]);
-                    return Told::nothing();
+                    return Inserted::nothing();
                 }
                 Insert::ByVariant => match self.entry(key) {
                     Place::Occupied(entry) => {
                         let old = entry.get().id;
                         assert_eq!(entry.insert(value).id, old);
-                        return Told::new(false);
+                        return Inserted::new(false);
                     }
                     Place::Vacant(entry) => {
                         entry.insert(value);
-                        return Told::new(true);
+                        return Inserted::new(true);
                     }
                 },
                 Insert::AndModify => {
@@ -89,13 +89,13 @@ macro_rules! weak_values {
                     let entry = self.entry(key).and_modify(|value| seen = Some(value.id));
                     let now = entry.or_insert_with(|| value.clone());
                     assert!(seen.is_none_or(|seen| seen == now.id));
-                    return Told {
+                    return Inserted {
                         new: Some(seen.is_none()),
-                        ..Told::value(now.id)
+                        ..Inserted::value(now.id)
                     };
                 }
             };
-            Told::value(now.id)
+            Inserted::value(now.id)
         }
 
         fn list(&mut self, how: List) -> Vec<Entry> {
@@ -161,7 +161,7 @@ where
     map!(
         by_owned,
         Place,
-        |key| Value::unheard(key.says.content),
+        |key| Value::unlogged(key.content.number),
         |map, query| map.expect(query)
     );
 }

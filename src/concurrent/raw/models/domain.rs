@@ -1,4 +1,4 @@
-//! The reclamation, with one word instead of a table.
+//! Models of the reclamation, with one word instead of a table.
 
 use core::ptr;
 use loom::sync::Arc;
@@ -10,7 +10,7 @@ use super::super::retired::Retired;
 use super::spawn;
 use crate::sync::Live;
 
-/// Things to be looked at, one of which can be found.
+/// Things to look at, of which one can be found at a time.
 struct World<const PROMPT: bool> {
     domain: Domain<()>,
     found: AtomicUsize,
@@ -39,10 +39,10 @@ impl<const PROMPT: bool> World<PROMPT> {
         self.things[self.found.load(Acquire)].live.check();
     }
 
-    /// As a writer: what has been found is retired.
+    /// A writer: retires the thing that was found.
     fn replace(&self, new: usize) {
         let inside = Writing::new(&self.domain, PROMPT);
-        // Relaxed on the loading side: a lock stands between two writers of a table.
+        // Relaxed on the loading side: in a table, a lock orders two writers.
         let old = self.found.swap(new, AcqRel);
         self.things[old].live.check();
         let old = ptr::from_ref(&self.things[old]).cast_mut();
@@ -79,7 +79,7 @@ unsafe fn end(thing: *mut (), _: &()) {
     thing.ends.fetch_add(1, Relaxed);
 }
 
-/// D1, D2: nobody looks at what has ended. D3: when all have left, all that was retired has ended.
+/// D1, D2: no thread looks at a thing that has ended. D3: when all have left, all that was retired has ended.
 #[test]
 fn reader_and_writer() {
     model::<true>(|world| {
@@ -107,7 +107,7 @@ fn reader_and_two_writes() {
 #[test]
 fn reader_and_two_writers() {
     let mut builder = loom::model::Builder::new();
-    // Three took minutes.
+    // With three it took minutes.
     builder.preemption_bound = Some(2);
     builder.check(|| {
         let world = World::<true>::new();
@@ -120,7 +120,7 @@ fn reader_and_two_writers() {
     });
 }
 
-/// Two readers leave at once: the last of them finds what the writer has left.
+/// Two readers leave at once: the last of them finds what the writer has retired.
 #[test]
 fn two_readers_and_a_writer() {
     model::<true>(|world| {
@@ -133,7 +133,7 @@ fn two_readers_and_a_writer() {
     });
 }
 
-/// Who is inside twice holds up what it found until it has left twice.
+/// A thread that is inside twice delays what it found until it has left twice.
 #[test]
 fn nested() {
     model::<true>(|world| {
@@ -149,7 +149,7 @@ fn nested() {
     });
 }
 
-/// Who enters in the next era does not find what was put into limbo in the last.
+/// A thread that enters in the next era does not find what was put into limbo in the last.
 #[test]
 fn nested_and_a_reader() {
     model::<true>(|world| {
@@ -163,7 +163,7 @@ fn nested_and_a_reader() {
     });
 }
 
-/// Without destructors, readers leave without a barrier: what they leave behind goes with the next.
+/// Without destructors, readers leave without a barrier: what they leave behind goes with the next thread.
 #[test]
 fn without_destructors() {
     model::<false>(|world| {

@@ -1,10 +1,10 @@
-//! The table becomes shorter: two buckets move into one.
+//! Models of shrinking: two buckets move into one.
 
 use super::table::{Table, with};
 use super::*;
 use loom::sync::Arc;
 
-/// Two buckets, which want to be one.
+/// A table of two buckets whose entries fit into one.
 fn long(keys: &[u64]) -> Arc<Table> {
     let table = Table::with_capacity(2, keys);
     assert_eq!(table.buckets(), 2);
@@ -17,7 +17,7 @@ fn check(model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
-/// A reader finds what is there, of either bucket.
+/// A reader finds the entries of either bucket.
 #[test]
 fn and_a_reader() {
     for key in [0, 1] {
@@ -33,7 +33,7 @@ fn and_a_reader() {
     }
 }
 
-/// What is taken out meanwhile does not come back, and whoever comes after that does not find it.
+/// What is removed meanwhile does not come back, and a lookup that begins after that does not find it.
 #[test]
 fn and_unlink() {
     for key in [0, 1] {
@@ -51,7 +51,7 @@ fn and_unlink() {
     }
 }
 
-/// What is put in meanwhile is found at once, and not lost.
+/// What is inserted meanwhile is found at once, and not lost.
 #[test]
 fn and_an_insert() {
     for key in [0, 1] {
@@ -66,7 +66,7 @@ fn and_an_insert() {
     }
 }
 
-/// What is replaced meanwhile is there once, and the new one is found at once.
+/// What is replaced meanwhile is there once, and the new entry is found at once.
 #[test]
 fn and_replace() {
     for key in [0, 1] {
@@ -85,12 +85,12 @@ fn and_replace() {
     }
 }
 
-/// All entries are met once, whichever of the two buckets has moved.
+/// An iteration visits each entry once, whichever of the two buckets has moved.
 #[test]
 fn and_an_iteration() {
     check(|| {
         let table = long(&[0, 1]);
-        // There are too many for one bucket: so it is told to.
+        // There are too many for one bucket, so the shrinking is forced.
         let other = with(&table, 1, Table::shrink_by_force);
         let reader = table.raw.read();
         let mut found: Vec<_> = reader.entries().iter().map(|node| node.hash()).collect();
@@ -101,7 +101,7 @@ fn and_an_iteration() {
     });
 }
 
-/// Two shrink at once, and one puts more in, for which it is to grow again.
+/// Two threads shrink at once, and one inserts more, for which the table has to grow again.
 #[test]
 fn by_two_and_growth() {
     check(|| {
@@ -117,9 +117,9 @@ fn by_two_and_growth() {
     });
 }
 
-/// A table that has not finished to shrink ends.
+/// A table is dropped before it has finished shrinking.
 #[test]
-fn and_the_end() {
+fn and_drop() {
     check(|| {
         let table = long(&[0, 1]);
         table.begin_to_shrink();

@@ -1,4 +1,4 @@
-//! The table.
+//! Models of the table.
 
 use core::sync::atomic::Ordering::Relaxed;
 use loom::sync::Arc;
@@ -11,7 +11,7 @@ use crate::sync::{Live, UnsafeCell};
 
 pub(super) struct Node {
     hash: u64,
-    /// Written after it was made, so that loom sees a look that is not ordered after that.
+    /// Written after it was made, so that loom detects a look that is not ordered after that.
     value: UnsafeCell<u64>,
     live: Live,
     ends: std::sync::Arc<core::sync::atomic::AtomicUsize>,
@@ -68,7 +68,7 @@ impl Table {
             live: Live::new(),
             ends: std::sync::Arc::clone(&self.ends),
         });
-        // SAFETY: nobody else has seen it.
+        // SAFETY: no other thread has seen it.
         node.value.with_mut(|own| unsafe { *own = value });
         node
     }
@@ -146,7 +146,7 @@ pub(super) fn with<T: 'static>(
     spawn(number, move || run(&table))
 }
 
-/// Runs `model` with a table of so many places that has these keys.
+/// Runs `model` with a table that has these keys, and was made with this capacity.
 fn model(
     capacity: usize,
     keys: &'static [u64],
@@ -155,7 +155,7 @@ fn model(
     loom::model(move || model(Table::with_capacity(capacity, keys)));
 }
 
-/// Two threads put the same key in: one adds, one replaces.
+/// Two threads insert the same key: one adds, one replaces.
 #[test]
 fn claim() {
     model(0, &[], |table| {
@@ -171,7 +171,7 @@ fn claim() {
     });
 }
 
-/// Of two who put in what is not there, one does, also of two in the same bucket.
+/// Of two threads that insert what is not there, one does, also with two keys in the same bucket.
 #[test]
 fn claim_if_new() {
     model(0, &[], |table| {
@@ -187,7 +187,7 @@ fn claim_if_new() {
     });
 }
 
-/// A reader of a key that is replaced always finds it, and never goes back.
+/// A reader of a key that is replaced always finds it, and never goes back in time.
 #[test]
 fn replace() {
     model(0, &[0], |table| {
@@ -200,7 +200,7 @@ fn replace() {
     });
 }
 
-/// Two replace the same: the one replaces what the other has put in.
+/// Two threads replace the same entry: one of them replaces the other's.
 #[test]
 fn replace_by_two() {
     model(0, &[0], |table| {
@@ -215,7 +215,7 @@ fn replace_by_two() {
     });
 }
 
-/// Two take the same out: one has it.
+/// Two threads remove the same entry: one gets it.
 #[test]
 fn unlink() {
     model(0, &[0], |table| {
@@ -229,9 +229,9 @@ fn unlink() {
     });
 }
 
-/// A slot is taken again, by an entry of another tag: who looks for the old one, or a neighbour, is not misled.
+/// A slot is reused by an entry with another tag: a lookup of the old one, or of a neighbour, is not misled.
 #[test]
-fn slot_taken_again() {
+fn slot_reuse() {
     const OTHER: u64 = 1 << 56;
     model(0, &[0, 1 << 57], |table| {
         let other = with(&table, 1, |table| {
@@ -247,10 +247,10 @@ fn slot_taken_again() {
     });
 }
 
-/// A chain becomes longer, by two at once: what is there is found, and what comes in.
+/// Two threads make a chain longer at once: what was there is found, and what is inserted.
 #[test]
 fn chain() {
-    // Four buckets: the third in the same one makes a chain.
+    // Four buckets: the third entry in the same bucket makes a chain.
     model(4, &[0, 4], |table| {
         let other = with(&table, 1, |table| {
             assert_eq!(table.insert(8, 1), None);
@@ -264,9 +264,9 @@ fn chain() {
     });
 }
 
-/// In the second bucket of a chain a slot is taken again.
+/// A slot in the second bucket of a chain is reused.
 #[test]
-fn chain_taken_again() {
+fn slot_reuse_in_a_chain() {
     const OTHER: u64 = 12 | 1 << 56;
     model(4, &[0, 4, 8], |table| {
         let other = with(&table, 1, |table| {
@@ -324,8 +324,8 @@ fn growth_and_a_reader() {
     });
 }
 
-/// A sweep of a table in the middle of a move, while one goes from the next array, and others move there: what it
-/// shows is made and not destroyed (R4), and what stays is shown.
+/// A sweep of a table in the middle of a move, while one entry is removed from the next array, and others move
+/// there. R4: what it visits is initialised and not destroyed, and it visits what stays.
 #[test]
 fn growth_and_a_sweep() {
     model(4, &[0, 4, 1, 2, 3], |table| {
@@ -338,14 +338,14 @@ fn growth_and_a_sweep() {
             assert_eq!(node.value(), 0);
             shown += usize::from([1, 4, 8].contains(&node.hash));
         });
-        // That of the first two buckets.
+        // Those of the first two buckets.
         assert_eq!(shown, 3);
         assert_eq!(other.join().unwrap(), Some(0));
         assert_eq!((table.raw.len(), table.ends()), (5, 1));
     });
 }
 
-/// Two grow at once, by what they put in; nothing is lost.
+/// Two threads grow the table at once, by what they insert; nothing is lost.
 #[test]
 fn growth_by_two() {
     model(0, &[0, 1], |table| {
@@ -357,7 +357,7 @@ fn growth_by_two() {
     });
 }
 
-/// What is taken out while the table grows does not come back with the next array.
+/// What is removed while the table grows does not come back with the next array.
 #[test]
 fn growth_and_unlink() {
     model(0, &[0, 1], |table| {
@@ -373,7 +373,7 @@ fn growth_and_unlink() {
     });
 }
 
-/// What is replaced while the table grows is not there twice, and the new one is found at once.
+/// What is replaced while the table grows is not there twice, and the new entry is found at once.
 #[test]
 fn growth_and_replace() {
     model(0, &[0, 1], |table| {
@@ -390,8 +390,8 @@ fn growth_and_replace() {
     });
 }
 
-/// There are so many entries that the next array is too short as soon as it is there: it does not grow before
-/// the first has moved.
+/// There are so many entries that the next array is too short as soon as it is there: it does not grow before the
+/// first has moved.
 #[test]
 fn one_growth_after_the_other() {
     let mut builder = loom::model::Builder::new();
@@ -411,9 +411,9 @@ fn one_growth_after_the_other() {
     });
 }
 
-/// A table that has not finished to grow ends.
+/// A table is dropped before it has finished growing.
 #[test]
-fn end_while_it_grows() {
+fn drop_while_it_grows() {
     model(0, &[0, 2, 4], |table| {
         let other = with(&table, 1, |table| {
             table.insert(1, 0);

@@ -1,4 +1,4 @@
-//! What is in a table, by one thread.
+//! The contents of a table, with one thread.
 
 use core::cell::Cell;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::vec::Vec;
 use super::super::array::Array;
 use super::*;
 
-/// Random operations, against the map of the standard library.
+/// Random operations, compared with the map of the standard library.
 fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
     let table = RawTable::<Node>::new(());
     let mut truth = HashMap::new();
@@ -81,7 +81,7 @@ fn as_a_map_of_poor_hashes() {
     model(|key| key, 60, STEPS / 4);
 }
 
-/// Thousands of equal hashes are found, one by one, and the array does not grow and grow because of them.
+/// Thousands of equal hashes are found, one by one, and the array does not grow on and on because of them.
 #[test]
 fn thousands_of_equal_hashes() {
     let many = if cfg!(miri) { 40 } else { 2000 };
@@ -100,7 +100,7 @@ fn thousands_of_equal_hashes() {
     assert_eq!(table.len(), 0);
 }
 
-/// Comparisons are asked of entries of the same hash only.
+/// Comparisons see only entries of the same hash.
 #[test]
 fn comparisons_see_equal_hashes_only() {
     let table = RawTable::<Node>::new(());
@@ -119,7 +119,7 @@ fn comparisons_see_equal_hashes_only() {
     assert_eq!(asked.get(), 1);
 }
 
-/// A comparison that panics leaves the table as it was, and what was to be put in is destroyed.
+/// A comparison that panics leaves the table as it was, and the entry that was to be inserted is destroyed.
 #[test]
 fn comparisons_that_panic() {
     let table = RawTable::<Node>::new(());
@@ -145,7 +145,7 @@ fn comparisons_that_panic() {
     assert_eq!(table.take(1, 1), Some(11));
 }
 
-/// A comparison may change the table, the same entry and the same bucket too: then it is asked again.
+/// A comparison may change the table, even the same entry and the same bucket: then it is called again.
 #[test]
 fn comparisons_that_change_the_table() {
     let table = RawTable::<Node>::new(());
@@ -157,7 +157,7 @@ fn comparisons_that_change_the_table() {
         |node, there| {
             asked.set(asked.get() + 1);
             if asked.get() == 1 {
-                // The same key comes in by another way.
+                // The same key is inserted by another call.
                 table.insert(Node::new(1, 2, 19));
                 // And so many others that the array grows.
                 for key in 3..100 {
@@ -173,7 +173,7 @@ fn comparisons_that_change_the_table() {
         _ => panic!("the other one was not seen"),
     }
     assert_eq!(table.len(), 99);
-    // Removed from under the condition, and put back: that is another entry.
+    // Removed under the condition's feet, and put back: that is another entry.
     let asked = Cell::new(0);
     let removed = writer.remove_if(
         1,
@@ -207,7 +207,7 @@ fn entries_while_it_grows() {
     }
 }
 
-/// What is shown lasts as long as the guard, also if it is unlinked and the array goes.
+/// An entry lasts as long as the guard that returned it, even if it is unlinked and its array goes.
 #[test]
 fn what_is_shown_lasts() {
     let many = if cfg!(miri) { 50 } else { 1000 };
@@ -231,7 +231,7 @@ fn what_is_shown_lasts() {
     );
 }
 
-/// An array that is too long becomes as short as a new one would be; all that is there stays.
+/// An array that is too long becomes as short as a new one would be; all entries stay.
 #[test]
 fn shrinks() {
     let table = RawTable::<Node>::new(());
@@ -268,8 +268,8 @@ fn shrinks() {
     );
 }
 
-/// A scan that is held up while the array is exchanged, for longer ones and shorter ones, many times: it shows each
-/// entry once, and does not go both ways at each growth.
+/// A scan during which the array is replaced many times, by longer ones and shorter ones: it visits each entry
+/// once, and does not branch both ways at each growth.
 #[test]
 fn a_scan_while_arrays_grow_and_shrink() {
     let (rounds, others) = if cfg!(miri) { (4, 40) } else { (40, 100) };
@@ -293,7 +293,7 @@ fn a_scan_while_arrays_grow_and_shrink() {
     for index in 0..first.len() {
         first.each(index, &mut |node| {
             assert!(shown.len() < 100, "entries come again and again");
-            // SAFETY: it is linked, and nobody changes the table.
+            // SAFETY: it is linked, and no thread changes the table.
             shown.push(unsafe { &*node }.key);
         });
     }

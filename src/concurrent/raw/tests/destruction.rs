@@ -13,7 +13,7 @@ fn ends() -> Arc<AtomicUsize> {
     Arc::default()
 }
 
-/// Nobody else is inside: at once.
+/// No other thread is inside: at once.
 #[test]
 fn at_once() {
     let ends = ends();
@@ -44,17 +44,17 @@ fn when_the_outer_leaves() {
     assert_eq!(ends.load(Relaxed), 1);
 }
 
-/// A thread that is inside the table until it is told to leave.
+/// A thread that is inside the table until it receives the message to leave.
 fn guest<'s>(
     scope: &'s thread::Scope<'s, '_>,
     table: &'s RawTable<Node>,
 ) -> impl FnOnce() + use<'s> {
     let (entered, is_inside) = mpsc::channel();
-    let (leave, told) = mpsc::channel::<()>();
+    let (leave, signal) = mpsc::channel::<()>();
     let thread = scope.spawn(move || {
         let reader = table.read();
         entered.send(()).expect("they wait");
-        told.recv().expect("they tell");
+        signal.recv().expect("the signal comes");
         drop(reader);
     });
     is_inside.recv().expect("it enters");
@@ -64,10 +64,10 @@ fn guest<'s>(
     }
 }
 
-/// Others are inside: when the last of those leaves who were there, on that thread. Who comes later does not
-/// hold it up.
+/// Other threads are inside: when the last of those leaves that were there, on that thread. A thread that comes
+/// later does not delay it.
 #[test]
-fn by_the_last_who_leaves() {
+fn by_the_last_that_leaves() {
     let ends = ends();
     let table = RawTable::<Node>::new(());
     table.insert(Node::counted(1, 1, &ends));
@@ -79,7 +79,7 @@ fn by_the_last_who_leaves() {
         assert_eq!(ends.load(Relaxed), 0);
         second();
         assert_eq!(ends.load(Relaxed), 0);
-        // Who leaves in between does not destroy what it does not own.
+        // A thread that comes and leaves in between does not destroy it.
         assert_eq!(table.value(1, 1), None);
         assert_eq!(ends.load(Relaxed), 0);
         first();
@@ -89,9 +89,9 @@ fn by_the_last_who_leaves() {
     assert_eq!(ends.load(Relaxed), 1);
 }
 
-/// Without destructors of users memory may wait until the next who leaves, and no longer.
+/// Without users' destructors, memory may wait until the next thread leaves, and no longer.
 #[test]
-fn by_the_next_who_leaves() {
+fn by_the_next_that_leaves() {
     let ends = ends();
     let table = RawTable::<Node<false>>::new(());
     table.insert(Node::counted(1, 1, &ends));
@@ -138,7 +138,7 @@ fn panicked_with(run: impl FnOnce()) -> u64 {
     *payload.downcast().expect("a key")
 }
 
-/// A destructor that panics costs no other its destruction; the first panic arrives.
+/// All destructors run, even if one panics; the first panic is resumed.
 #[test]
 fn destructors_that_panic() {
     let ends = ends();
@@ -164,7 +164,7 @@ fn destructors_that_panic() {
     assert_eq!(panicked_with(|| drop(outer)), 0);
     assert_eq!(ends.swap(0, Relaxed), 10, "from limbo");
 
-    // Two panics at once would end the process.
+    // Two panics at once would abort the process.
     fill();
     let payload = catch_unwind(AssertUnwindSafe(|| {
         let _writer = table.write();
@@ -211,12 +211,12 @@ fn destructors_that_use_the_table() {
     assert_eq!(table.len(), 0);
 }
 
-/// Each entry is ended once, with what the table has at hand for that: whether it was never put in, is replaced,
-/// removed while somebody looks, or goes with the table.
+/// Each entry is ended once, with the context of the table: whether it was never inserted, is replaced, is removed
+/// while a thread looks at it, or goes with the table.
 #[test]
 fn ends_have_the_context() {
-    struct Deregister(u64);
-    impl Entry for Deregister {
+    struct Recorded(u64);
+    impl Entry for Recorded {
         const PROMPT: bool = true;
         type Context = Arc<Mutex<Vec<u64>>>;
 
@@ -230,12 +230,12 @@ fn ends_have_the_context() {
     }
     let ended = Arc::new(Mutex::new(Vec::new()));
     let now = || core::mem::take(&mut *ended.lock().unwrap());
-    let table = RawTable::<Deregister>::new(Arc::clone(&ended));
+    let table = RawTable::<Recorded>::new(Arc::clone(&ended));
     let put = |number, same, expected| {
-        let mut entry = table.entry(|| Deregister(number));
+        let mut entry = table.entry(|| Recorded(number));
         _ = table.write().put(&mut entry, |_, _| same, |_| expected);
     };
-    drop(table.entry(|| Deregister(0)));
+    drop(table.entry(|| Recorded(0)));
     put(1, false, false);
     assert_eq!(now(), [0, 1], "never in");
     put(2, false, true);
@@ -252,7 +252,7 @@ fn ends_have_the_context() {
     assert_eq!(Arc::strong_count(&ended), 1);
 }
 
-/// The destructors of thread-locals may use a table, after those of ours too.
+/// The destructors of thread-locals may use a table, even those that run after ours.
 #[test]
 fn in_the_destructor_of_a_thread_local() {
     static TABLE: RawTable<Node> = RawTable::new(());
@@ -272,7 +272,8 @@ fn in_the_destructor_of_a_thread_local() {
     }
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        // Before this thread has a number: so its destructor comes after that which gives it back.
+        // Initialised before this thread has a number, so its destructor runs after the one that gives the number
+        // back.
         LAST.set(Some(Last(sender)));
         TABLE.insert(Node::new(1, 1, 10));
     })
@@ -280,7 +281,7 @@ fn in_the_destructor_of_a_thread_local() {
     .expect("it ends well");
     assert_eq!(receiver.recv(), Ok(Some(10)));
     assert_eq!(TABLE.len(), 0);
-    // A thread that has none until then.
+    // A thread that has no number until then.
     let (sender, receiver) = mpsc::channel();
     TABLE.insert(Node::new(1, 1, 10));
     thread::spawn(move || LAST.set(Some(Last(sender))))

@@ -44,7 +44,7 @@ impl<const PROMPT: bool> Drop for Node<PROMPT> {
             ends.fetch_add(1, Relaxed);
         }
         if self.panics {
-            // Without the hook, which is slow under Miri.
+            // Without the panic hook, which is slow under Miri.
             std::panic::resume_unwind(Box::new(self.key));
         }
     }
@@ -59,7 +59,7 @@ impl<const PROMPT: bool> Entry for Node<PROMPT> {
     }
 }
 
-/// What the tests do with a table: as a map would.
+/// The operations of a map.
 impl<const PROMPT: bool> RawTable<Node<PROMPT>> {
     fn value(&self, hash: u64, key: u64) -> Option<u64> {
         let reader = self.read();
@@ -68,7 +68,7 @@ impl<const PROMPT: bool> RawTable<Node<PROMPT>> {
             .map(|node| node.value)
     }
 
-    /// The value that was replaced.
+    /// Returns the value that was replaced.
     fn insert(&self, node: Box<Node<PROMPT>>) -> Option<u64> {
         match self
             .write()
@@ -80,7 +80,7 @@ impl<const PROMPT: bool> RawTable<Node<PROMPT>> {
         }
     }
 
-    /// The value that was removed.
+    /// Returns the value that was removed.
     fn take(&self, hash: u64, key: u64) -> Option<u64> {
         let writer = self.write();
         let node = writer.remove_if(hash, |node| node.key == key, |_| true);

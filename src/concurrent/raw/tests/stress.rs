@@ -1,4 +1,4 @@
-//! Many threads at once, with ground truth.
+//! Many threads at once, compared with the ground truth.
 
 use std::collections::HashMap;
 use std::thread;
@@ -14,8 +14,8 @@ fn steps() -> u64 {
         .unwrap_or(if cfg!(miri) { 40 } else { 5_000 })
 }
 
-/// Each thread has keys that it alone changes, and knows what they are; others read them, and both take turns
-/// at common keys. Each entry carries its key in its value, so a wrong one is seen, and counts its end.
+/// Each thread has keys that it alone changes, and knows what they are; others read them, and all take turns at
+/// common keys. Each entry has its key in its value, so a wrong one is detected, and counts its end.
 fn stress<const PROMPT: bool>(hash: impl Fn(u64) -> u64 + Sync, keys: u64) {
     let ends = Arc::new(AtomicUsize::new(0));
     let made = AtomicUsize::new(0);
@@ -49,7 +49,7 @@ fn stress<const PROMPT: bool>(hash: impl Fn(u64) -> u64 + Sync, keys: u64) {
                             let key = own(n);
                             assert_eq!(table.value(hash(key), key), truth.get(&key).copied());
                         }
-                        // Anybody's.
+                        // A key of any thread.
                         7 => {
                             let key = n * (THREADS + 1) + random.below(THREADS + 1);
                             let value = table.value(hash(key), key);
@@ -86,7 +86,7 @@ fn stress<const PROMPT: bool>(hash: impl Fn(u64) -> u64 + Sync, keys: u64) {
     });
     let there = table.read().entries().len();
     assert_eq!(there, table.len());
-    // Nobody is inside.
+    // No thread is inside.
     assert_eq!(made.load(Relaxed) - ends.load(Relaxed), there);
     drop(table);
     assert_eq!(made.load(Relaxed), ends.load(Relaxed));

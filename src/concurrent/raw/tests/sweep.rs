@@ -1,4 +1,4 @@
-//! The sweep that goes round: what it shows, and how much at a time.
+//! The sweep: what it visits, and how much at a time.
 
 use core::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -9,11 +9,11 @@ use super::super::bucket::SLOTS;
 use super::super::sweep::SweepPosition;
 use super::*;
 
-/// The most that is shown at a time.
+/// The most entries visited at a time.
 const MOST: usize = 4 * SLOTS;
 
-/// In so many steps a sweep goes round so many entries, of which few have neighbours: a quarter of them, where
-/// a bucket has six slots.
+/// The steps in which a sweep goes round so many entries, of which few have neighbours: a quarter of them, where a
+/// bucket has six slots.
 const fn round(entries: usize) -> usize {
     3 * entries / (2 * SLOTS) + 2
 }
@@ -23,7 +23,7 @@ const fn round_of_equals(entries: usize) -> usize {
     round(entries) + entries / MOST
 }
 
-/// Sweeps so many times. What was shown, and how often what was shown most often.
+/// Sweeps so many times. Returns what was visited, and the number of visits of what was visited most often.
 fn shown(table: &RawTable<Node>, position: &SweepPosition, times: usize) -> (HashSet<u64>, usize) {
     let mut times_shown = HashMap::new();
     for _ in 0..times {
@@ -46,7 +46,7 @@ fn filled(entries: u64, hash: impl Fn(u64) -> u64) -> RawTable<Node> {
     table
 }
 
-/// A round shows each entry once, in a quarter as many steps as there are entries, and goes on from the
+/// A round visits each entry once, in a quarter as many steps as there are entries, and goes on from the
 /// beginning.
 #[test]
 fn a_round_shows_each_once() {
@@ -55,7 +55,7 @@ fn a_round_shows_each_once() {
         let position = SweepPosition::new();
         let mut steps = 0;
         let mut all = HashSet::new();
-        // It may not begin at the first bucket: the position went nowhere before.
+        // It may not begin at the first bucket: the position was advanced while the table was empty.
         while all.len() < entries as usize {
             let (now, most) = shown(&table, &position, 1);
             assert!(most <= 1 && now.is_disjoint(&all), "once in a round");
@@ -68,7 +68,7 @@ fn a_round_shows_each_once() {
     }
 }
 
-/// What has thousands of neighbours is shown too, a bounded number at a time.
+/// Entries with thousands of neighbours are visited too, a bounded number at a time.
 #[test]
 fn equal_hashes_are_shown_in_pages() {
     let entries = if cfg!(miri) { 60 } else { 1_000 };
@@ -78,7 +78,7 @@ fn equal_hashes_are_shown_in_pages() {
     let (all, most) = shown(&table, &position, round);
     assert_eq!(all.len(), entries as usize);
     assert!(most <= 2, "{most}");
-    // Some of them go, and the others are shown none the less.
+    // Some of them are removed, and the others are visited none the less.
     for key in (0..entries).filter(|key| key % 3 != 0) {
         table.take(5, key);
     }
@@ -86,9 +86,9 @@ fn equal_hashes_are_shown_in_pages() {
     assert_eq!(all.len(), entries.div_ceil(3) as usize);
 }
 
-/// Who removes all that it is shown leaves nothing after a round, also of one hash.
+/// A sweep that removes all that it visits leaves nothing after a round, even with one hash.
 #[test]
-fn what_is_removed_meanwhile_hides_nobody() {
+fn what_is_removed_meanwhile_hides_no_other() {
     let entries = if cfg!(miri) { 60 } else { 800 };
     for hash in [spread, |_| 3] {
         let table = filled(entries, hash);
@@ -103,7 +103,7 @@ fn what_is_removed_meanwhile_hides_nobody() {
     }
 }
 
-/// While entries move to another array, and after that: each is shown within one round and a half.
+/// While entries move to another array, and after that: each is visited within one round and a half.
 #[test]
 fn it_follows_what_moves() {
     let entries = if cfg!(miri) { 100 } else { 1_200_u64 };
@@ -123,7 +123,7 @@ fn it_follows_what_moves() {
     }
 }
 
-/// Of a table whose entries are in two arrays nobody is left out.
+/// A table whose entries are in two arrays: none is left out.
 #[test]
 fn in_the_middle_of_a_move() {
     let buckets = if cfg!(miri) { 64 } else { 256 };
@@ -136,7 +136,7 @@ fn in_the_middle_of_a_move() {
         let array = writer.array().expect("it has entries");
         if array.next().is_some() {
             moving += 1;
-            // (Some have an entry more than a page: the more, the fewer slots a bucket has.)
+            // (Some buckets have an entry more than a page: the more, the fewer slots a bucket has.)
             let longer = if SLOTS == 6 { 16 } else { 4 };
             let round = array.len() / 2 + array.len() / longer;
             let (all, most) = shown(&table, &SweepPosition::new(), round);
@@ -147,7 +147,7 @@ fn in_the_middle_of_a_move() {
     assert_ne!(moving, 0);
 }
 
-/// Threads at the same time share a round out among them.
+/// Threads that sweep at the same time share a round.
 #[test]
 fn threads_share_a_round() {
     let entries = if cfg!(miri) { 100 } else { 4_000 };

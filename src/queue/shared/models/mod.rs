@@ -1,10 +1,10 @@
 //! loom models of the queue that any thread may drain. The table of the shared collections does not run
-//! under loom: a place for one entry stands for it, with the weakest orderings that there are, so that
-//! what is shown here needs nothing of the table but that it gives an entry to one.
+//! under loom: places for single entries stand for it, with the weakest orderings possible. So the models need
+//! nothing of the table but that it gives each entry to one thread.
 //!
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 
-mod begin;
+mod allocate;
 mod stripes;
 mod unowned;
 
@@ -12,9 +12,12 @@ use core::ops::Deref;
 use loom::sync::Arc;
 use loom::thread;
 
-use super::*;
+use super::stripe::{SharedNotice, Taken};
+use super::{SharedQueue, SharedWatch, SharedWatchOf, Stripe};
 use crate::Strong;
+use crate::hash::HashValue;
 use crate::ptr::models::{Large, Maker, Payload, Thing, check};
+use crate::sync::{AtomicUsize, Ordering::*, UnsafeCell};
 
 /// An entry, and whether it is in the table.
 struct Entry<T: Thing = Payload> {
@@ -51,7 +54,7 @@ impl<T: Thing> Entry<T> {
         self.linked.load(Relaxed) == 1
     }
 
-    /// Takes it out; true for one.
+    /// Takes it out; true for one thread.
     fn unlink(&self) -> bool {
         self.linked.compare_exchange(1, 0, Relaxed, Relaxed).is_ok()
     }
@@ -66,12 +69,12 @@ impl<T: Thing> Entry<T> {
     }
 }
 
-/// One turn of this thread with its own stripe.
+/// One call of `take` on this thread's own stripe.
 fn take(queue: &SharedQueue, patient: bool) -> Taken<'_> {
     queue.own_or_new().take(patient)
 }
 
-/// A map with so many places.
+/// A map with `N` places.
 struct Map<const N: usize, T: Thing = Payload> {
     entries: [Entry<T>; N],
     queue: SharedQueue,
@@ -84,17 +87,17 @@ impl<const N: usize, T: Thing> Map<N, T> {
         Arc::new(Map { entries, queue })
     }
 
-    /// One turn with this thread's own stripe, as the table does it. Says how many entries it has unlinked.
+    /// One call of `take` on this thread's own stripe, as in the table. Returns how many entries it unlinked.
     fn drain(&self, patient: bool) -> usize {
-        self.turn(take(&self.queue, patient))
+        self.reclaim(take(&self.queue, patient))
     }
 
-    fn turn(&self, taken: Taken<'_>) -> usize {
+    fn reclaim(&self, taken: Taken<'_>) -> usize {
         let mut reclaimed = 0;
         for notice in taken {
             assert_eq!(notice.hash().short(), HASH);
             let hook = notice.hook();
-            // (Whether it is linked is not asked first: see `sync` for what that would hide.)
+            // (It does not load `linked` first: see `sync` for what that would hide.)
             let named = |entry: &&Entry<T>| entry.watch().is_named_by(hook) && entry.unlink();
             match self.entries.iter().find(named) {
                 Some(entry) => {
@@ -102,13 +105,13 @@ impl<const N: usize, T: Thing> Map<N, T> {
                     reclaimed += 1;
                     notice.complete();
                 }
-                None => self.queue.is_late(notice),
+                None => self.queue.complete_late(notice),
             }
         }
         reclaimed
     }
 
-    /// Nothing is left, and nothing is counted that is not there.
+    /// Whether nothing is left, and all counts agree with that.
     fn is_spent(&self) -> bool {
         let registered = |stripe: &Stripe| stripe.stack.get().registered.load(Relaxed);
         self.queue.is_idle()
@@ -117,7 +120,7 @@ impl<const N: usize, T: Thing> Map<N, T> {
     }
 }
 
-/// As a table ends those that are there at its end (S4).
+/// As a table ends the entries that it has at its end (S4).
 impl<const N: usize, T: Thing> Drop for Map<N, T> {
     fn drop(&mut self) {
         for entry in &self.entries {
@@ -126,7 +129,7 @@ impl<const N: usize, T: Thing> Drop for Map<N, T> {
     }
 }
 
-/// One place.
+/// A map with one place.
 impl<T: Thing> Deref for Map<1, T> {
     type Target = Entry<T>;
 
@@ -135,7 +138,7 @@ impl<T: Thing> Deref for Map<1, T> {
     }
 }
 
-/// A model of one object, and a map that has it in each of its places.
+/// A model of one object, and a map with it in each place.
 fn check_map<const N: usize>(model: impl Fn(Strong<Payload>, Arc<Map<N>>) + Send + Sync + 'static) {
     check(1, move |maker| {
         let key = maker.object();
@@ -144,7 +147,7 @@ fn check_map<const N: usize>(model: impl Fn(Strong<Payload>, Arc<Map<N>>) + Send
     });
 }
 
-/// A model of a map with two objects, of which the first has died.
+/// A model of a map with two objects, the first of which is dead.
 fn check_late(model: impl Fn(Strong<Payload>, Arc<Map<2>>) + Send + Sync + 'static) {
     check(2, move |maker| {
         let [early, late] = [maker.object(), maker.object()];
@@ -154,7 +157,7 @@ fn check_late(model: impl Fn(Strong<Payload>, Arc<Map<2>>) + Send + Sync + 'stat
     });
 }
 
-/// Another thread that uses the map.
+/// Runs `act` with the map on another thread.
 fn with<const N: usize, T: Thing, R: 'static>(
     map: &Arc<Map<N, T>>,
     act: impl FnOnce(&Map<N, T>) -> R + 'static,
@@ -184,7 +187,7 @@ fn two_drainers_against_a_death() {
     });
 }
 
-/// Two notices that are there already go to two drainers, one of which waits for its turn.
+/// Two notices that are there already go to two drainers, one of which waits for the lock.
 #[test]
 fn two_drainers_take_turns() {
     check(2, |maker| {
@@ -198,8 +201,8 @@ fn two_drainers_take_turns() {
     });
 }
 
-/// S2: Who gets the memory of a dead key, asks whether the queue is idle, and then looks, finds no entry
-/// of the dead; or the queue was not idle, and then the entry says itself that it is stale.
+/// S2: a thread that reuses the memory of a dead key checks whether the queue is idle, and then looks: it finds no
+/// entry for the dead key; or the queue was not idle, and then the entry itself shows that it is stale.
 #[test]
 fn the_next_at_an_address_does_not_find_the_dead() {
     check(1, |maker| {
@@ -208,7 +211,7 @@ fn the_next_at_an_address_does_not_find_the_dead() {
         let (block, addr) = (key.block(), Strong::as_ptr(&key).cast());
         let death = thread::spawn(move || drop(key));
         let drainer = drainer(&map, false);
-        if block.has_lost_payload() {
+        if block.payload_is_freed() {
             let idle = map.queue.is_idle();
             if map.is_linked() {
                 assert!(!idle, "found");
@@ -223,9 +226,9 @@ fn the_next_at_an_address_does_not_find_the_dead() {
     });
 }
 
-/// S2: Who was told by an entry that its object is dead is not contradicted by a queue that is idle afterwards.
+/// S2: after an entry has shown that its object is dead, an idle queue does not contradict it.
 #[test]
-fn what_is_announced_stays_so() {
+fn what_is_notified_stays_so() {
     check_late(|late, map| {
         let death = thread::spawn(move || drop(late));
         if map.entries[1].watch().is_notified() {
@@ -239,9 +242,9 @@ fn what_is_announced_stays_so() {
     });
 }
 
-/// S2: The burial of a death that comes later does not stand for that of an earlier one.
+/// S2: the reclamation of a later death does not stand for that of an earlier one.
 #[test]
-fn a_later_burial_does_not_stand_for_an_earlier_death() {
+fn a_later_reclamation_does_not_stand_for_an_earlier_death() {
     check_late(|late, map| {
         let other = with(&map, |map| {
             drop(late);
@@ -254,10 +257,10 @@ fn a_later_burial_does_not_stand_for_an_earlier_death() {
     });
 }
 
-/// S2: Nor does that of a later death which another thread announces, and a third works off first: a notice
-/// is counted before it is there.
+/// S2: nor if another thread pushes the later death's notice, and a third drains it first: a notice is counted
+/// before it is there.
 #[test]
-fn a_burial_comes_after_its_push() {
+fn a_reclamation_comes_after_its_push() {
     check_late(|late, map| {
         let death = thread::spawn(move || drop(late));
         let drainer = drainer(&map, true);
@@ -270,23 +273,23 @@ fn a_burial_comes_after_its_push() {
 }
 
 #[test]
-fn the_end_of_a_tie_against_a_death_and_a_drainer() {
+fn the_end_of_a_watch_against_a_death_and_a_drainer() {
     check_map::<1>(|key, map| {
         let death = thread::spawn(move || drop(key));
         let drainer = drainer(&map, false);
         let removed = map.remove(&map.queue);
         death.join().unwrap();
         let reclaimed = drainer.join().unwrap() + map.drain(true);
-        assert_eq!(usize::from(removed) + reclaimed, 1, "one has it");
+        assert_eq!(usize::from(removed) + reclaimed, 1, "one thread has it");
         assert_eq!(map.queue.notified(), 0);
         assert!(map.is_spent());
     });
 }
 
-/// The same with two registrations of one object, as two entries with one value have them: the notice of one
-/// may be worked off, and its hook freed, before the death has told the other.
+/// The same with two registrations of one object, as of two entries with one value: the notice of one may be
+/// drained, and its hook freed, before the death has pushed the other.
 #[test]
-fn the_end_of_a_tie_between_two_notices() {
+fn the_end_of_a_watch_between_two_notices() {
     check_map::<2>(|key, map| {
         let death = thread::spawn(move || drop(key));
         let drainer = drainer(&map, false);
@@ -301,9 +304,9 @@ fn the_end_of_a_tie_between_two_notices() {
     });
 }
 
-/// Whether its notice has been pushed is asked while another thread works it off.
+/// A watch is asked whether its notice has been pushed while another thread drains it.
 #[test]
-fn a_tie_is_asked_between_two_notices() {
+fn a_watch_is_asked_between_two_notices() {
     check_map::<2>(|key, map| {
         let death = thread::spawn(move || drop(key));
         let drainer = drainer(&map, false);
@@ -319,25 +322,25 @@ fn a_tie_is_asked_between_two_notices() {
     });
 }
 
-/// S3: A tie ends once, whoever ends it; of a first hook, and of a further one.
+/// S3: a registration ends once, whichever thread ends it; by a first hook and by a further one.
 #[test]
-fn two_end_a_tie_at_once() {
+fn two_threads_end_a_watch() {
     for index in [0, 1] {
         check_map::<2>(move |key, map| {
             map.entries[1 - index].watch().end(&map.queue);
             let other = with(&map, move |map| map.entries[index].watch().end(&map.queue));
             map.entries[index].watch().end(&map.queue);
             other.join().unwrap();
-            assert_eq!(Strong::weak_count(&key), 2, "the ties' own references");
+            assert_eq!(Strong::weak_count(&key), 2, "the watches' own references");
             drop(key);
-            assert!(map.is_spent(), "nobody is told");
+            assert!(map.is_spent(), "no notice comes");
         });
     }
 }
 
-/// S3: The same if one of them has its notice.
+/// S3: the same if one of them has the notice.
 #[test]
-fn a_tie_is_settled_while_another_ends_it() {
+fn a_watch_is_completed_while_another_thread_ends_it() {
     check_map::<1>(|key, map| {
         drop(key);
         let other = with(&map, |map| map.watch().end(&map.queue));
@@ -351,9 +354,9 @@ fn a_tie_is_settled_while_another_ends_it() {
     });
 }
 
-/// S3: A tie whose notice has been worked off owes none.
+/// S3: a watch whose notice has been drained expects no late one.
 #[test]
-fn a_settled_tie_is_no_orphan() {
+fn a_completed_watch_is_not_late() {
     check(1, |maker| {
         let key = maker.object();
         let queue = SharedQueue::new();
@@ -370,9 +373,9 @@ fn a_settled_tie_is_no_orphan() {
     });
 }
 
-/// S3: Who has found an entry may ask it, and upgrade it, while it is reclaimed.
+/// S3: a thread that has found an entry may ask and upgrade it while it is reclaimed.
 #[test]
-fn a_reader_against_a_death_and_its_burial() {
+fn a_reader_against_a_death_and_its_reclamation() {
     check_map::<1>(|key, map| {
         let other = with(&map, |map| {
             drop(key);
@@ -384,14 +387,14 @@ fn a_reader_against_a_death_and_its_burial() {
             assert!(!map.watch().is_notified() || map.watch().is_expired());
             map.watch.downgrade().upgrade().map(read);
         }
-        // Our handle may have been the last.
+        // Our strong pointer may have been the last.
         let reclaimed = other.join().unwrap() + map.drain(true);
         assert_eq!(reclaimed, 1);
         assert!(map.is_spent());
     });
 }
 
-/// A map is dropped while its key dies; it has the key once, or twice.
+/// A map is dropped while its key dies; the key is in it once, or twice.
 #[test]
 fn a_death_against_the_drop_of_the_queue() {
     fn check<const N: usize>() {
@@ -405,31 +408,31 @@ fn a_death_against_the_drop_of_the_queue() {
     check::<2>();
 }
 
-/// The same when it is another who has removed the entry.
+/// The same after another thread has removed the entry.
 #[test]
-fn a_death_against_the_drop_of_a_queue_that_another_has_used() {
+fn a_death_against_the_drop_of_a_queue_that_another_thread_has_used() {
     check_map::<1>(|key, map| {
         let death = thread::spawn(move || drop(key));
         let other = with(&map, |map| {
             map.remove(&map.queue);
             map.drain(false);
         });
-        // Whoever comes last drops the queue.
+        // The last thread drops the queue.
         drop(map);
         death.join().unwrap();
         other.join().unwrap();
     });
 }
 
-/// S4: The deaths of ties that were leaked come after the queue, whose stack waits for them.
+/// S4: the deaths of leaked watches come after the queue, whose stack waits for them.
 #[test]
-fn deaths_of_leaked_ties_against_the_drop_of_the_queue() {
+fn deaths_of_leaked_watches_against_the_drop_of_the_queue() {
     check(1, |maker| {
         let key = maker.object();
         let queue = SharedQueue::new();
         for _ in 0..2 {
             let watch = SharedWatch::new(&key, HashValue::of_short(HASH), &queue);
-            // (All that it owns is its reference.)
+            // (It owns nothing but its reference.)
             watch.complete();
             core::mem::drop(watch);
         }
@@ -439,7 +442,7 @@ fn deaths_of_leaked_ties_against_the_drop_of_the_queue() {
     });
 }
 
-/// A shared map and one with a single owner have one object.
+/// A shared map and one with a single owner watch one object.
 #[test]
 fn a_shared_map_beside_another() {
     use crate::ptr::models::Map as Single;

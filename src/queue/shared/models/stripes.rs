@@ -1,21 +1,21 @@
-//! S2 with two stripes: what is registered with one is held, drained and asked for by threads of the other.
+//! S2 with two stripes: threads of one keep busy, drain and check what is registered with the other.
 
-use super::unowned::put_in_what_may_have_died;
+use super::unowned::insert_what_may_have_died;
 use super::*;
 use crate::thread::ThreadNumber;
 
-/// Takes all that is due, as a purge does.
+/// Takes everything that is due, as a purge does.
 fn drain_all<const N: usize>(map: &Map<N>) -> usize {
     let mut reclaimed = 0;
     while let Some(stripe) = map.queue.due() {
-        reclaimed += map.turn(stripe.take(true));
+        reclaimed += map.reclaim(stripe.take(true));
     }
     reclaimed
 }
 
-/// A burial on one stripe does not stand for a death on the other.
+/// A reclamation on one stripe does not stand for a death on the other.
 #[test]
-fn a_burial_on_one_stripe_is_none_on_the_other() {
+fn a_reclamation_on_one_stripe_is_none_on_the_other() {
     for number in [0, 1] {
         check(2, move |maker| {
             let [early, late] = [maker.object(), maker.object()];
@@ -42,9 +42,10 @@ fn a_burial_on_one_stripe_is_none_on_the_other() {
     }
 }
 
-/// Who holds one stripe while it puts in what is registered with the other is seen by whoever has seen the death.
+/// A thread keeps one stripe busy while it inserts an entry that is registered with the other; a thread that has
+/// seen the death sees that.
 #[test]
-fn a_hold_of_one_stripe_and_a_notice_on_the_other() {
+fn one_stripe_is_kept_busy_and_a_notice_comes_on_the_other() {
     for number in [0, 1] {
         check(1, move |maker| {
             let object = maker.object();
@@ -56,7 +57,7 @@ fn a_hold_of_one_stripe_and_a_notice_on_the_other() {
                 let map = map.clone();
                 move || {
                     ThreadNumber::set(1 - number);
-                    put_in_what_may_have_died(&map, &map.entries[0]);
+                    insert_what_may_have_died(&map, &map.entries[0]);
                 }
             });
             drop(object);
@@ -64,7 +65,7 @@ fn a_hold_of_one_stripe_and_a_notice_on_the_other() {
             let idle = map.queue.is_idle();
             let entry = &map.entries[0];
             if entry.is_linked() {
-                assert!(!idle, "a dead one's entry seems fresh");
+                assert!(!idle, "the entry of a dead object seems live");
                 assert!(entry.watch().is_notified());
             }
             other.join().unwrap();

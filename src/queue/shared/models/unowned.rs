@@ -1,11 +1,11 @@
-//! Entries that depend on objects which nobody holds while they are put in, as those of a memo.
+//! Entries for objects that nothing keeps alive while they are inserted, as those of a memo.
 
 use super::*;
 
-/// An entry that is linked when its object may have died already: if its tie says after that that nothing
-/// was announced, whoever gets the notice finds the entry.
+/// An entry is linked when its object may be dead already: if its watch then sees no notice, the thread that takes
+/// the notice finds the entry.
 #[test]
-fn a_notice_that_is_still_to_come_finds_what_is_linked_before() {
+fn a_notice_that_is_still_to_come_finds_an_entry_linked_before() {
     check(1, |maker| {
         let key = maker.object();
         let queue = SharedQueue::new();
@@ -16,9 +16,9 @@ fn a_notice_that_is_still_to_come_finds_what_is_linked_before() {
             map.drain(true)
         });
         map.link();
-        let announced = map.watch().was_notified();
+        let notified = map.watch().was_notified();
         let found = other.join().unwrap() == 1;
-        assert!(found || announced, "it has come before");
+        assert!(found || notified, "the notice came before the entry");
         if !found {
             assert!(map.remove(&map.queue));
         }
@@ -26,42 +26,43 @@ fn a_notice_that_is_still_to_come_finds_what_is_linked_before() {
     });
 }
 
-/// An entry is put in that depends on an object which nobody holds: as a memo puts in what it has computed.
-pub(super) fn put_in_what_may_have_died<const N: usize>(map: &Map<N>, entry: &Entry) {
-    let held = map.queue.keep_busy();
+/// Inserts an entry for an object that nothing keeps alive, as a memo inserts a result.
+pub(super) fn insert_what_may_have_died<const N: usize>(map: &Map<N>, entry: &Entry) {
+    let busy = map.queue.keep_busy();
     if !entry.watch().was_notified() {
         entry.link();
         if entry.watch().was_notified() {
             entry.remove(&map.queue);
         }
     }
-    drop(held);
+    drop(busy);
 }
 
-/// S2, and [`SharedQueue::keep_busy`]: Who looks after the death, and finds nothing pending, does not find an entry
-/// that has been put in meanwhile; who finds something pending is told by the entry. In the end it is gone.
+/// S2, and [`SharedQueue::keep_busy`]: a thread that looks after the death and finds nothing pending does not find
+/// an entry that was inserted meanwhile; if it finds something pending, it can ask the entry. In the end the entry
+/// is gone.
 fn an_entry_that_depends_on_what_dies(maker: &Maker, is_further: bool) {
     let object = maker.object();
     let queue = SharedQueue::new();
-    let other_tie =
+    let other_watch =
         is_further.then(|| SharedWatch::new(&object, HashValue::of_short(HASH), &queue));
     let entries = [Entry::new(&object, &queue)];
     let map = Arc::new(Map { entries, queue });
-    let other = with(&map, |map| put_in_what_may_have_died(map, &map.entries[0]));
+    let other = with(&map, |map| insert_what_may_have_died(map, &map.entries[0]));
     drop(object);
     map.drain(true);
     let idle = map.queue.is_idle();
     let entry = &map.entries[0];
     if entry.is_linked() {
-        assert!(!idle, "a dead one's entry seems fresh");
+        assert!(!idle, "the entry of a dead object seems live");
         assert!(entry.watch().is_notified());
     }
     other.join().unwrap();
-    if let Some(watch) = other_tie {
+    if let Some(watch) = other_watch {
         watch.end(&map.queue);
     }
     map.drain(true);
-    assert!(!entry.is_linked(), "nobody takes it out any more");
+    assert!(!entry.is_linked(), "no notice will unlink it any more");
     assert!(map.queue.is_idle());
 }
 

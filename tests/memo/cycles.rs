@@ -1,4 +1,4 @@
-//! Computations that ask for others, and such as come to need themselves.
+//! Computations that ask for others, and computations that need their own result.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Barrier, Mutex};
@@ -12,23 +12,23 @@ use crate::for_each_pointer;
 use crate::tools::{Count, Pointer, message, objects};
 
 for_each_pointer!(
-    to_need_oneself_is_an_error,
-    a_caught_circle_spoils_nothing,
-    other_keys_may_be_asked_for,
-    a_circle_over_threads_is_an_error,
-    a_circle_of_three_is_an_error,
-    those_who_only_meet_are_in_no_circle,
+    needing_itself_is_an_error,
+    a_caught_cycle_leaves_no_trace,
+    other_keys_may_be_computed,
+    a_cycle_over_threads_is_an_error,
+    a_cycle_of_three_is_an_error,
+    threads_that_only_meet_form_no_cycle,
 );
 
-/// 174: A panic that names both types; the key can be used afterwards, here and elsewhere.
-fn to_need_oneself_is_an_error<P: Pointer>() {
+/// 174: A panic that names both types; the key can be used afterwards, on this thread and others.
+fn needing_itself_is_an_error<P: Pointer>() {
     let (memo, input) = (Memo::<P, String>::new(), P::from(1));
-    let circle = message(|| {
+    let cycle = message(|| {
         memo.get_or_compute(&input, |_| memo.get_or_compute(&input, |_| unreachable!()));
     });
-    let circle = circle.expect("it panics");
+    let cycle = cycle.expect("it panics");
     for name in [std::any::type_name::<P>(), "alloc::string::String"] {
-        assert!(circle.contains(name), "{circle}");
+        assert!(cycle.contains(name), "{cycle}");
     }
     let through_failure = panics(|| {
         _ = memo.try_get_or_compute(&input, |_| {
@@ -47,16 +47,16 @@ fn to_need_oneself_is_an_error<P: Pointer>() {
     assert_eq!(memo.get_or_compute(&input, |_| unreachable!()), "elsewhere");
 }
 
-/// 174: The panic says where in the caller's code the result was asked for.
+/// 174: The panic's location is the place in the caller's code that asked for the result.
 #[test]
-fn the_place_of_a_circle_is_the_callers() {
+fn the_location_of_a_cycle_is_the_callers() {
     let file = Arc::new(Mutex::new(String::new()));
     let before = panic::take_hook();
-    let (told, here) = (Arc::clone(&file), thread::current().id());
+    let (seen, here) = (Arc::clone(&file), thread::current().id());
     panic::set_hook(Box::new(move |info| {
         if thread::current().id() == here {
             let place = info.location().expect("there always is one");
-            *told.lock().unwrap() = place.file().into();
+            *seen.lock().unwrap() = place.file().into();
         } else {
             before(info);
         }
@@ -65,7 +65,7 @@ fn the_place_of_a_circle_is_the_callers() {
     let sizes = Memo::<Strong<usize>, usize>::new();
     let terms = Memo::<Strong<usize>, Rewritten<Strong<usize>>>::new();
     let depths = WeakMap::<Strong<usize>, usize>::new();
-    let circles: [&dyn Fn(); 4] = [
+    let cycles: [&dyn Fn(); 4] = [
         &|| _ = sizes.get_or_compute(&object, |_| sizes.get_or_compute(&object, |_| 1)),
         &|| {
             let inner = || sizes.try_get_or_compute(&object, |_| Ok::<_, ()>(1));
@@ -77,16 +77,16 @@ fn the_place_of_a_circle_is_the_callers() {
         },
         &|| _ = depths.get_or_insert_with(&object, || depths.get_or_insert_with(&object, || 1)),
     ];
-    for circle in circles {
-        let caught = panic::catch_unwind(AssertUnwindSafe(circle));
+    for cycle in cycles {
+        let caught = panic::catch_unwind(AssertUnwindSafe(cycle));
         assert!(caught.is_err());
         let file = std::mem::take(&mut *file.lock().unwrap());
-        assert!(file.ends_with("circles.rs"), "{file}");
+        assert!(file.ends_with("cycles.rs"), "{file}");
     }
 }
 
-/// 174: The outer computation may go on without.
-fn a_caught_circle_spoils_nothing<P: Pointer>() {
+/// 174: The outer computation may continue without the result.
+fn a_caught_cycle_leaves_no_trace<P: Pointer>() {
     let (memo, input) = (Memo::<P, usize>::new(), P::from(1));
     let result = memo.get_or_compute(&input, |_| {
         for _ in 0..3 {
@@ -100,8 +100,8 @@ fn a_caught_circle_spoils_nothing<P: Pointer>() {
     assert_eq!((statistics.misses, statistics.discarded), (1, 0));
 }
 
-/// 174: As deep as the stack allows, and each is computed once.
-fn other_keys_may_be_asked_for<P: Pointer>() {
+/// 174: As deep as the stack allows; each is computed once.
+fn other_keys_may_be_computed<P: Pointer>() {
     fn count<P: Pointer>(memo: &Memo<P, usize>, all: &[P]) -> usize {
         let Some((first, rest)) = all.split_first() else {
             return 0;
@@ -119,31 +119,33 @@ fn other_keys_may_be_asked_for<P: Pointer>() {
     assert_eq!(count(&memo, &all), depth);
     assert_eq!((memo.len(), memo.statistics().misses), (depth, depth));
     assert_eq!(memo.statistics().hits, depth - 1);
-    // What depends on the last goes, and it alone: the next before it was not asked to say more.
+    // The results that depend on the last input are dropped, and no others: the one before it declared no
+    // dependency.
     all.pop();
     memo.purge();
     assert_eq!(memo.len(), depth - 2);
 }
 
-/// Threads, each of which computes one key and, when all have begun, wants that of the next. At least one
-/// is told that this is a circle; nobody waits for ever, and all keys can be used again.
-fn circle_of<P: Pointer>(threads: usize, wants: impl Fn(usize) -> usize + Sync) -> usize {
+/// Threads, each of which computes one key and, once all have begun, needs that of the next. At least one gets
+/// an error; no thread waits forever, and all keys can be used again. Returns how many got one.
+fn cycle_of<P: Pointer>(threads: usize, wants: impl Fn(usize) -> usize + Sync) -> usize {
     let (memo, inputs) = (Memo::<P, usize>::new(), objects::<P>(threads));
     let barrier = Barrier::new(threads);
-    let told = Count::default();
+    let refused = Count::default();
     thread::scope(|scope| {
         for at in 0..threads {
-            let (memo, inputs, barrier, told, wants) = (&memo, &inputs, &barrier, &told, &wants);
+            let (memo, inputs, barrier, refused, wants) =
+                (&memo, &inputs, &barrier, &refused, &wants);
             scope.spawn(move || {
-                let circle = message(|| {
+                let cycle = message(|| {
                     memo.get_or_compute(&inputs[at], |_| {
                         barrier.wait();
                         memo.get_or_compute(&inputs[wants(at)], |_| 0) + 1
                     });
                 });
-                if let Some(circle) = circle {
-                    assert!(circle.contains("circle"), "{circle}");
-                    told.add();
+                if let Some(cycle) = cycle {
+                    assert!(cycle.contains("cycle"), "{cycle}");
+                    refused.add();
                 }
             });
         }
@@ -154,28 +156,28 @@ fn circle_of<P: Pointer>(threads: usize, wants: impl Fn(usize) -> usize + Sync) 
     assert_eq!(memo.len(), threads);
     let statistics = memo.statistics();
     assert_eq!(statistics.misses, threads + statistics.discarded);
-    told.get()
+    refused.get()
 }
 
-/// 174: One thread is told, or both.
-fn a_circle_over_threads_is_an_error<P: Pointer>() {
+/// 174: One thread gets an error, or both.
+fn a_cycle_over_threads_is_an_error<P: Pointer>() {
     for _ in 0..scaled(200, 3) {
-        assert_ne!(circle_of::<P>(2, |at| 1 - at), 0);
+        assert_ne!(cycle_of::<P>(2, |at| 1 - at), 0);
     }
 }
 
-/// 174: Likewise; and one that leads into a circle, without being part of it, is told nothing.
-fn a_circle_of_three_is_an_error<P: Pointer>() {
+/// 174: Likewise; a thread that waits for a cycle without being part of it gets no error.
+fn a_cycle_of_three_is_an_error<P: Pointer>() {
     for _ in 0..scaled(200, 3) {
-        assert_ne!(circle_of::<P>(3, |at| (at + 1) % 3), 0);
-        // 3 waits for 0, which is in a circle with 1 and 2.
-        let told = circle_of::<P>(4, |at| if at == 3 { 0 } else { (at + 1) % 3 });
-        assert!((1..=3).contains(&told), "{told}");
+        assert_ne!(cycle_of::<P>(3, |at| (at + 1) % 3), 0);
+        // 3 waits for 0, which is in a cycle with 1 and 2.
+        let refused = cycle_of::<P>(4, |at| if at == 3 { 0 } else { (at + 1) % 3 });
+        assert!((1..=3).contains(&refused), "{refused}");
     }
 }
 
-/// 174: Threads that want several things in different orders, and one thing at a time.
-fn those_who_only_meet_are_in_no_circle<P: Pointer>() {
+/// 174: Threads that need several results in different orders, but one at a time.
+fn threads_that_only_meet_form_no_cycle<P: Pointer>() {
     let threads = scaled(4, 2);
     let keys = scaled(16, 4);
     for _ in 0..scaled(100, 2) {
@@ -191,7 +193,7 @@ fn those_who_only_meet_are_in_no_circle<P: Pointer>() {
                         } else {
                             keys - 1 - step
                         };
-                        // Each needs the one above: no circle, whoever begins.
+                        // Each needs the one above: no cycle, whichever begins.
                         let got = memo.get_or_compute(&inputs[at], |_| {
                             computed.add();
                             thread::yield_now();
@@ -214,7 +216,7 @@ fn those_who_only_meet_are_in_no_circle<P: Pointer>() {
 
 /// 174: Over several collections, of several kinds.
 #[test]
-fn a_circle_over_collections_is_an_error() {
+fn a_cycle_over_collections_is_an_error() {
     let object = Strong::new(1);
     let sizes = Memo::<Strong<usize>, usize>::new();
     let depths = WeakMap::<Strong<usize>, usize>::new();
@@ -231,8 +233,8 @@ fn a_circle_over_collections_is_an_error() {
         2 => names.get_or_init(&object, || 2),
         _ => sizes.get_or_compute(&object, |_| 3),
     };
-    let circle = message(|| _ = ask(0)).expect("it panics");
-    assert!(circle.contains("circle"), "{circle}");
+    let cycle = message(|| _ = ask(0)).expect("it panics");
+    assert!(cycle.contains("cycle"), "{cycle}");
     assert!(sizes.is_empty() && depths.is_empty() && names.is_empty());
     assert_eq!([ask(1), ask(2), ask(3)], [1, 2, 3]);
 
@@ -240,15 +242,15 @@ fn a_circle_over_collections_is_an_error() {
     let (one, other) = (Memo::<Strong<usize>, usize>::new(), WeakMap::new());
     for _ in 0..scaled(100, 3) {
         let barrier = Barrier::new(2);
-        let told = Count::default();
-        let tell = |run: &dyn Fn()| {
+        let refused = Count::default();
+        let count = |run: &dyn Fn()| {
             if panics(run) {
-                told.add();
+                refused.add();
             }
         };
         thread::scope(|scope| {
             scope.spawn(|| {
-                tell(&|| {
+                count(&|| {
                     one.get_or_compute(&object, |_| {
                         barrier.wait();
                         other.get_or_insert_with(&object, || 1)
@@ -256,7 +258,7 @@ fn a_circle_over_collections_is_an_error() {
                 });
             });
             scope.spawn(|| {
-                tell(&|| {
+                count(&|| {
                     other.get_or_insert_with(&object, || {
                         barrier.wait();
                         one.get_or_compute(&object, |_| 1)
@@ -264,7 +266,7 @@ fn a_circle_over_collections_is_an_error() {
                 });
             });
         });
-        assert_ne!(told.get(), 0);
+        assert_ne!(refused.get(), 0);
         one.clear();
         other.clear();
     }

@@ -1,4 +1,4 @@
-//! S5: the stack of a queue is made when something is registered, or the queue is held.
+//! S5: a stripe is allocated when something is registered with it, or it is kept busy.
 
 use super::*;
 
@@ -6,12 +6,13 @@ fn watch(key: &Strong<Payload>, queue: &SharedQueue) -> SharedWatch<Payload> {
     SharedWatch::new(key, HashValue::of_short(HASH), queue)
 }
 
-/// Works off what is there.
+/// Drains what is there.
 fn drain(queue: &SharedQueue) -> usize {
     take(queue, true).map(SharedNotice::complete).count()
 }
 
-/// Two register at once with an empty queue, and a third asks whether it is idle: all have the same stack.
+/// Two threads register at once with an empty queue, and a third asks whether it is idle: all use the same
+/// stripe.
 #[test]
 fn two_registrations() {
     check(2, |maker| {
@@ -35,9 +36,9 @@ fn two_registrations() {
     });
 }
 
-/// An empty queue is held while another thread registers with it.
+/// An empty queue is kept busy while another thread registers with it.
 #[test]
-fn a_hold_and_a_registration() {
+fn an_empty_queue_is_kept_busy_against_a_registration() {
     check(1, |maker| {
         let key = maker.object();
         let queue = Arc::new(SharedQueue::new());
@@ -50,18 +51,18 @@ fn a_hold_and_a_registration() {
                 assert!(!queue.is_idle());
             }
         });
-        let held = queue.keep_busy();
+        let busy = queue.keep_busy();
         assert!(!queue.is_idle());
-        drop(held);
+        drop(busy);
         other.join().unwrap();
         assert_eq!(drain(&queue), 1);
         assert!(queue.is_idle());
     });
 }
 
-/// Who has seen a death, and finds the queue idle, does not find an entry of the dead, though that was the
-/// first, and nobody held the object when it was put in. (The entry is found as in the table, where it is
-/// linked by a release.)
+/// A thread that has seen a death and finds the queue idle does not find an entry for the dead object, though that
+/// entry was the first, and nothing kept the object alive when it was inserted. (The entry is found as in the
+/// table, where a release links it.)
 #[test]
 fn a_death_of_the_first() {
     struct World {
@@ -70,7 +71,7 @@ fn a_death_of_the_first() {
         linked: AtomicUsize,
         died: AtomicUsize,
     }
-    // SAFETY: what is in the cell is written before it is linked.
+    // SAFETY: the cell is written before it is linked.
     unsafe impl Sync for World {}
 
     check(1, |maker| {
@@ -87,10 +88,10 @@ fn a_death_of_the_first() {
                 let entry = Entry::new(&key, &world.queue);
                 drop(key);
                 world.died.store(1, Release);
-                let held = world.queue.keep_busy();
+                let busy = world.queue.keep_busy();
                 let mut linked = false;
                 if !entry.watch().was_notified() {
-                    // SAFETY: nobody looks before it is linked.
+                    // SAFETY: no thread reads it before it is linked.
                     world
                         .entry
                         .with_mut(|place| unsafe { *place = Some(entry) });
@@ -99,28 +100,28 @@ fn a_death_of_the_first() {
                 } else {
                     entry.watch().end(&world.queue);
                 }
-                drop(held);
+                drop(busy);
                 linked
             }
         });
         drop(key);
         if world.died.load(Acquire) == 1 {
-            // It is dead: we have seen both handles go.
+            // It is dead: we have seen both strong pointers go.
             let idle = world.queue.is_idle();
             if world.linked.load(Acquire) == 1 {
-                assert!(!idle, "a dead one's entry seems fresh");
+                assert!(!idle, "the entry of a dead object seems live");
                 // SAFETY: written before it was linked.
                 let entry = world.entry.with(|entry| unsafe { (*entry).as_ref() });
                 assert!(entry.unwrap().watch().is_notified());
             }
         }
         if other.join().unwrap() {
-            // SAFETY: nobody else is there.
+            // SAFETY: no other thread is left.
             let entry = world.entry.with_mut(|entry| unsafe { (*entry).take() });
             entry.unwrap().watch().end(&world.queue);
         }
         for notice in take(&world.queue, true) {
-            world.queue.is_late(notice);
+            world.queue.complete_late(notice);
         }
         assert!(world.queue.is_idle());
     });

@@ -1,5 +1,5 @@
-//! Destructors that panic, all of them: each is run none the less, before the panic of the first reaches who made
-//! the operation.
+//! Destructors that all panic: each still runs, before the panic of the first reaches the caller of the
+//! operation.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
@@ -11,25 +11,25 @@ use crate::faces::*;
 use crate::{for_each_changing, for_each_owning};
 
 for_each_owning!(
-    all_that_purge_destroys,
-    all_that_clear_destroys,
-    all_that_retain_destroys,
-    all_that_the_end_destroys,
+    all_that_purge_drops,
+    all_that_clear_drops,
+    all_that_retain_drops,
+    all_that_dropping_the_collection_drops,
     all_that_one_operation_drains,
-    what_is_replaced_and_removed_and_nothing_else,
+    replaced_and_removed_values_and_nothing_else,
     all_that_is_kept_on_request,
-    all_that_clear_destroys_and_what_was_kept,
+    all_that_clear_drops_and_what_was_kept,
 );
 
 for_each_changing!(small_collections_are_usable_after_that);
 
-/// More than a drain takes at a time.
+/// More than one drain takes.
 const MANY: usize = scaled(100, 24);
 
-/// The numbers of those that have been destroyed, in order.
+/// The numbers of the values that were dropped, in order.
 type Destroyed = Arc<Mutex<Vec<usize>>>;
 
-/// Destructors all of which panic, with their number.
+/// Destructors that all panic, after recording their number.
 fn bombs() -> (Ends, Destroyed) {
     let destroyed = Destroyed::default();
     let ends = {
@@ -42,11 +42,15 @@ fn bombs() -> (Ends, Destroyed) {
     (ends, destroyed)
 }
 
-/// Runs what destroys some; how many. The panic is that of the first.
-fn exploding(destroyed: &Destroyed, act: impl FnOnce()) -> usize {
+/// Runs an operation that drops values; returns how many. The panic is that of the first.
+fn panicking(destroyed: &Destroyed, act: impl FnOnce()) -> usize {
     let panic = catch_unwind(AssertUnwindSafe(act)).expect_err("they all panic");
     let destroyed = std::mem::take(&mut *destroyed.lock().unwrap());
-    assert_eq!(panic.downcast_ref(), destroyed.first(), "the first goes on");
+    assert_eq!(
+        panic.downcast_ref(),
+        destroyed.first(),
+        "the panic of the first propagates"
+    );
     destroyed.len()
 }
 
@@ -57,60 +61,61 @@ fn filled<C: Changing>() -> (C, Vec<Life<C::Kind>>, Destroyed) {
 }
 
 /// 182
-fn all_that_purge_destroys<C: Changing>() {
+fn all_that_purge_drops<C: Changing>() {
     let (all, lives, destroyed) = filled::<C>();
     drop(lives);
-    assert_eq!(exploding(&destroyed, || all.purge()), MANY);
+    assert_eq!(panicking(&destroyed, || all.purge()), MANY);
     assert_eq!(all.counts(), (0, 0, 0));
 }
 
 /// 182
-fn all_that_clear_destroys<C: Changing>() {
+fn all_that_clear_drops<C: Changing>() {
     let (all, mut lives, destroyed) = filled::<C>();
     lives.truncate(MANY / 2);
-    assert_eq!(exploding(&destroyed, || all.clear()), MANY);
+    assert_eq!(panicking(&destroyed, || all.clear()), MANY);
     assert_eq!(all.counts(), (0, 0, 0));
 }
 
 /// 182, 185
-fn all_that_clear_destroys_and_what_was_kept<C: Changing>() {
+fn all_that_clear_drops_and_what_was_kept<C: Changing>() {
     let (all, mut lives, destroyed) = filled::<C>();
     all.set_reclaim(Reclaim::OnRequest);
     lives.truncate(MANY / 2);
-    // Some are kept, and some are not found yet.
+    // Some are kept for later, and some are not found yet.
     for life in &lives {
         assert!(!all.leave_if(life, || false));
     }
-    assert_eq!(exploding(&destroyed, || all.clear()), MANY);
+    assert_eq!(panicking(&destroyed, || all.clear()), MANY);
     assert_eq!(all.counts(), (0, 0, 0));
 }
 
 /// 182
-fn all_that_retain_destroys<C: Changing>() {
+fn all_that_retain_drops<C: Changing>() {
     let (all, lives, destroyed) = filled::<C>();
     let odd = |number| number % 2 == 1;
-    assert_eq!(exploding(&destroyed, || all.retain(odd)), MANY / 2);
+    assert_eq!(panicking(&destroyed, || all.retain(odd)), MANY / 2);
     assert_eq!(all.counts(), (MANY / 2, MANY / 2, 0));
-    assert_eq!(exploding(&destroyed, || drop((all, lives))), MANY / 2);
+    assert_eq!(panicking(&destroyed, || drop((all, lives))), MANY / 2);
 }
 
 /// 182
-fn all_that_the_end_destroys<C: Changing>() {
+fn all_that_dropping_the_collection_drops<C: Changing>() {
     let (all, mut lives, destroyed) = filled::<C>();
     lives.truncate(MANY / 2);
-    assert_eq!(exploding(&destroyed, || drop(all)), MANY);
+    assert_eq!(panicking(&destroyed, || drop(all)), MANY);
 }
 
-/// 182: Of those that die each operation takes some: they all go, and no more than a step is taken.
+/// 182: Each operation drains a bounded number of the dead: in the end all are gone, and no operation drains
+/// more than its bound.
 fn all_that_one_operation_drains<C: Changing>() {
     let (all, mut lives, destroyed) = filled::<C>();
-    let (left, stranger) = (lives.pop().unwrap(), MANY.into());
+    let (left, absent) = (lives.pop().unwrap(), MANY.into());
     drop(lives);
     let mut gone = 0;
     while gone < MANY - 1 {
         let before = all.len() + all.pending_dead();
-        let step = || _ = all.leave(&stranger);
-        // (A sweep may find nobody.)
+        let step = || _ = all.leave(&absent);
+        // (A sweep may find none.)
         let panic = catch_unwind(AssertUnwindSafe(step)).err();
         let now = std::mem::take(&mut *destroyed.lock().unwrap());
         assert_eq!(panic.as_ref().and_then(|it| it.downcast_ref()), now.first());
@@ -120,17 +125,17 @@ fn all_that_one_operation_drains<C: Changing>() {
     }
     assert_eq!(all.counts(), (1, 1, 0));
     assert!(all.has(&left));
-    assert_eq!(exploding(&destroyed, || drop(all)), 1);
+    assert_eq!(panicking(&destroyed, || drop(all)), 1);
 }
 
 /// 182
-fn what_is_replaced_and_removed_and_nothing_else<C: Changing>() {
+fn replaced_and_removed_values_and_nothing_else<C: Changing>() {
     let (all, lives, destroyed) = filled::<C>();
     let (ends, _) = bombs();
-    assert_eq!(exploding(&destroyed, || _ = all.enter(&lives[1], &ends)), 1);
-    assert_eq!(exploding(&destroyed, || _ = all.leave(&lives[2])), 1);
+    assert_eq!(panicking(&destroyed, || _ = all.enter(&lives[1], &ends)), 1);
+    assert_eq!(panicking(&destroyed, || _ = all.leave(&lives[2])), 1);
     let removed = || _ = all.leave_if(&lives[3], || true);
-    assert_eq!(exploding(&destroyed, removed), 1);
+    assert_eq!(panicking(&destroyed, removed), 1);
     assert_eq!(all.counts(), (MANY - 2, MANY - 2, 0));
     assert!(all.has(&lives[1]) && !all.has(&lives[2]) && all.has(&lives[4]));
     _ = catch_unwind(AssertUnwindSafe(|| drop(all)));
@@ -148,21 +153,21 @@ fn all_that_is_kept_on_request<C: Changing>() {
         let (mut all, lives, destroyed) = filled::<C>();
         all.set_reclaim(Reclaim::OnRequest);
         drop(lives);
-        let stranger = MANY.into();
+        let absent = MANY.into();
         for _ in 0..MANY {
-            all.leave(&stranger);
+            all.leave(&absent);
         }
         assert_eq!(
             (all.len(), all.pending_dead()),
             (0, MANY),
             "kept, by way {number}"
         );
-        assert_eq!(exploding(&destroyed, || way(&mut all)), MANY);
+        assert_eq!(panicking(&destroyed, || way(&mut all)), MANY);
         assert_eq!(all.counts(), (0, 0, 0));
     }
 }
 
-/// 182, D65: A collection of what owns nothing is as good as before too.
+/// 182, D65: A collection without values is usable afterwards as well.
 fn small_collections_are_usable_after_that<C: Changing>() {
     let (all, lives, _) = filled::<C>();
     drop(lives);
@@ -182,7 +187,7 @@ fn lives_of<C: Collection>(all: &C) -> Vec<Life<C::Kind>> {
     lives
 }
 
-/// What panics with its number when it is destroyed; its clones do not.
+/// Panics with its number when it is dropped; its clones do not.
 struct Bomb(Option<(usize, Ends)>);
 
 impl Clone for Bomb {
@@ -199,7 +204,7 @@ impl Drop for Bomb {
     }
 }
 
-/// 182: What is made of the maps does as they do.
+/// 182: The types built on the maps behave alike.
 #[test]
 fn attributes_and_memos() {
     let (ends, destroyed) = bombs();
@@ -211,8 +216,8 @@ fn attributes_and_memos() {
         .for_each(|key| _ = attribute.set(key, bomb(**key)));
     let left = keys[0].clone();
     drop(keys);
-    assert_eq!(exploding(&destroyed, || attribute.purge()), MANY - 1);
-    assert_eq!(exploding(&destroyed, || drop(attribute)), 1);
+    assert_eq!(panicking(&destroyed, || attribute.purge()), MANY - 1);
+    assert_eq!(panicking(&destroyed, || drop(attribute)), 1);
 
     struct Key;
     impl weakly::AttributeKey for Key {
@@ -223,7 +228,7 @@ fn attributes_and_memos() {
     keys.iter()
         .for_each(|key| _ = attributes.set(key, Key, bomb(**key)));
     drop(keys);
-    assert_eq!(exploding(&destroyed, || attributes.clear()), MANY);
+    assert_eq!(panicking(&destroyed, || attributes.clear()), MANY);
 
     // The memo's own clone is the one that panics.
     struct Armed(Mutex<Bomb>);
@@ -239,7 +244,7 @@ fn attributes_and_memos() {
         memo.get_or_compute(key, |_| Armed(Mutex::new(bomb(**key))));
     }
     drop(keys);
-    assert_eq!(exploding(&destroyed, || memo.purge()), MANY);
+    assert_eq!(panicking(&destroyed, || memo.purge()), MANY);
     assert_eq!((memo.len(), memo.statistics().invalidated), (0, MANY));
     drop(left);
 }

@@ -1,4 +1,4 @@
-//! Handles, without entries and records: `NONE` and `WEAK`.
+//! Pointers without entries and records: `NONE` and `WEAK`.
 
 use super::*;
 
@@ -35,7 +35,7 @@ fn two_first_downgrades() {
     });
 }
 
-/// The last of them frees the block, whoever that is.
+/// The last of them frees the block, whichever it is.
 #[test]
 fn weak_drops_against_death() {
     check_weak(|a, weak| {
@@ -75,7 +75,7 @@ fn upgraders_against_the_last_drop() {
 }
 
 #[test]
-fn an_upgraded_handle_outlives_the_first() {
+fn an_upgraded_pointer_outlives_the_first() {
     check_weak(|a, weak| {
         let again = weak.clone();
         both(
@@ -84,7 +84,7 @@ fn an_upgraded_handle_outlives_the_first() {
                     let more = strong.clone();
                     drop(strong);
                     more.read();
-                    // We hold a handle, so nobody can find it dead.
+                    // We have a strong pointer, so no thread can find the object dead.
                     assert!(again.upgrade().is_some());
                 }
             },
@@ -110,7 +110,7 @@ fn dead_is_final() {
     });
 }
 
-/// Nobody holds on weakly but in between: there is nothing but the count to order the uses of the other.
+/// Without weak pointers only the count orders the uses through the other strong pointer.
 #[test]
 fn get_mut_against_the_drop_of_a_clone() {
     check_shared(|mut a, b| {
@@ -119,7 +119,7 @@ fn get_mut_against_the_drop_of_a_clone() {
     });
 }
 
-/// What there is of an object before a model begins.
+/// What is done to the object before a model begins.
 type Prepare = fn(&Strong<Payload>);
 
 fn nothing(_: &Strong<Payload>) {}
@@ -138,7 +138,7 @@ pub(super) fn get_mut_against_downgrade(prepare: Prepare) {
             },
             || write_if_alone(&mut a),
         );
-        // One past downgrade must not disable it for ever.
+        // One past downgrade must not block it for ever.
         assert!(write_if_alone(&mut a));
     });
 }
@@ -156,7 +156,7 @@ pub(super) fn get_mut_against_upgrade_of(prepare: Prepare) {
         both(
             move || {
                 peek(&weak);
-                // The weak handle goes here: from now on nothing stands against `get_mut`.
+                // The weak pointer is dropped here: from now on nothing keeps `get_mut` from success.
             },
             || write_if_alone(&mut a),
         );
@@ -179,21 +179,21 @@ pub(super) fn get_mut_against_upgrade_and_downgrade(prepare: Prepare) {
                 let strong = weak.upgrade().unwrap();
                 drop(weak);
                 strong.read();
-                // The new weak handle comes when the old one has gone, and outlives the strong one.
+                // The new weak pointer is made after the old one is gone, and outlives the strong one.
                 Strong::downgrade(&strong)
             },
             || write_if_alone(&mut a),
         );
         assert!(
             !alone,
-            "a weak handle, or one that will make one, was always there"
+            "there was always a weak pointer, or a strong one that makes one"
         );
         assert!(peek(&weak));
     });
 }
 
 #[test]
-fn get_mut_against_an_upgraded_handle_that_downgrades_again() {
+fn get_mut_against_an_upgraded_pointer_that_downgrades_again() {
     get_mut_against_upgrade_and_downgrade(nothing);
 }
 
@@ -283,7 +283,7 @@ fn make_mut_against_upgrade() {
         both(
             move || peek(&weak),
             || {
-                // (As `make_mut`, which would clone: the object dies if it is ours alone.)
+                // (As in `make_mut`, which would clone: the object dies if no other pointer has it.)
                 match Strong::try_unwrap(core::mem::replace(&mut a, maker.object())) {
                     Ok(mut payload) => payload.write(),
                     Err(shared) => shared.read(),
@@ -294,27 +294,27 @@ fn make_mut_against_upgrade() {
     });
 }
 
-/// Born or not, the weak handle that was made before finds the whole payload or none.
-fn cyclic(is_born: bool) {
-    check(usize::from(is_born), move |maker| {
+/// Constructed or not: a weak pointer made before finds the whole payload or none.
+fn cyclic(succeeds: bool) {
+    check(usize::from(succeeds), move |maker| {
         let mut other = None;
         let make = std::panic::AssertUnwindSafe(|| {
             Strong::new_cyclic(|me| {
                 let me = me.clone();
                 other = Some(thread::spawn(move || peek(&me)));
-                if !is_born {
+                if !succeeds {
                     std::panic::resume_unwind(std::boxed::Box::new(()));
                 }
                 maker.payload()
             })
         });
         let strong = std::panic::catch_unwind(make).ok();
-        assert_eq!(strong.is_some(), is_born);
+        assert_eq!(strong.is_some(), succeeds);
         if let Some(strong) = strong {
             strong.read();
         }
         let found = other.unwrap().join().unwrap();
-        assert!(is_born || !found);
+        assert!(succeeds || !found);
     });
 }
 
@@ -324,6 +324,6 @@ fn a_cyclic_object_is_published_whole() {
 }
 
 #[test]
-fn a_stillborn_object_never_appears() {
+fn an_object_whose_constructor_panics_never_appears() {
     cyclic(false);
 }

@@ -1,4 +1,4 @@
-//! `get_or_insert_with`: of those who ask at once, one makes it.
+//! `get_or_insert_with`: of the threads that ask at the same time, one computes the value.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::channel;
@@ -8,15 +8,15 @@ use std::thread;
 use weakly::Strong;
 use weakly::concurrent::WeakMap;
 
-use crate::common::{explode, panics, scaled};
+use crate::common::{panics, quiet_panic, scaled};
 use crate::faces::Count;
-use crate::makings::{Making, is_same};
+use crate::get_or_insert::{GetOrInsert, is_same};
 
-macro_rules! for_each_making {
+macro_rules! for_each_map {
     (@one $test:ident $($name:ident: $map:ident),*) => {$(
         mod $name {
-            use $crate::flights as tests;
-            use $crate::makings::$map;
+            use $crate::single_flight as tests;
+            use $crate::get_or_insert::$map;
             use $crate::faces::{Ours, Std};
             #[test]
             fn strong() {
@@ -30,43 +30,43 @@ macro_rules! for_each_making {
     )*};
     ($($test:ident),* $(,)?) => {$(
         mod $test {
-            for_each_making!(@one $test weak_map: Maps, weak_value_map: Values,
+            for_each_map!(@one $test weak_map: Maps, weak_value_map: Values,
                 weak_hash_map: HashMaps, weak_pair_map: Pairs);
         }
     )*};
 }
 
-for_each_making!(
-    a_value_is_made_once,
-    small_all_get_what_one_makes,
+for_each_map!(
+    a_value_is_computed_once,
+    small_all_get_the_value_that_one_computes,
     small_a_panic_lets_another_try,
     all_may_panic_but_the_last,
-    to_ask_for_what_one_makes_is_an_error,
-    other_keys_may_be_asked_for_meanwhile,
-    small_a_circle_over_threads_is_an_error,
-    a_circle_of_three_is_an_error,
-    what_is_removed_in_flight_is_not_kept,
-    what_is_set_in_flight_stays,
-    waiters_get_what_was_set_in_flight,
-    waiters_make_it_again_when_it_was_removed,
-    what_is_in_flight_is_not_there_yet,
-    the_count_is_right_while_one_flies,
+    to_ask_for_a_value_while_computing_it_is_an_error,
+    other_keys_may_be_used_meanwhile,
+    small_a_cycle_over_threads_is_an_error,
+    a_cycle_of_three_is_an_error,
+    an_entry_removed_in_flight_is_not_inserted,
+    a_value_set_in_flight_stays,
+    waiters_get_the_value_set_in_flight,
+    waiters_compute_again_after_a_removal,
+    an_entry_in_flight_is_not_found,
+    the_count_is_right_while_one_is_in_flight,
 );
 
-/// L158: And is there afterwards.
-fn a_value_is_made_once<M: Making>() {
+/// L158: And it is present afterwards.
+fn a_value_is_computed_once<M: GetOrInsert>() {
     let map = M::new();
     let made = map.ask(1, || 7);
     assert_eq!((*made, map.len()), (7, 1));
-    let again = map.ask(1, || panic!("it is there"));
+    let again = map.ask(1, || panic!("it is present"));
     assert!(is_same::<M>(&made, &again));
     assert!(map.get(1).is_some_and(|got| is_same::<M>(&made, &got)));
     assert!(map.remove(1));
     assert_eq!(*map.ask(1, || 8), 8);
 }
 
-/// L158: Of many threads that ask at once, one makes it, and all get that.
-fn small_all_get_what_one_makes<M: Making>() {
+/// L158: Of many threads that ask at the same time, one computes the value, and all get it.
+fn small_all_get_the_value_that_one_computes<M: GetOrInsert>() {
     let threads = scaled(8, 3);
     for _ in 0..scaled(50, 1) {
         let (map, made, barrier) = (M::new(), Count::default(), Barrier::new(threads));
@@ -87,8 +87,8 @@ fn small_all_get_what_one_makes<M: Making>() {
     }
 }
 
-/// K175: Nothing is kept of an attempt that panics, and who waits tries again.
-fn small_a_panic_lets_another_try<M: Making>() {
+/// K175: Nothing is left of an attempt that panics; the next waiter tries again.
+fn small_a_panic_lets_another_try<M: GetOrInsert>() {
     let map = M::new();
     let (started, starts) = channel();
     thread::scope(|scope| {
@@ -96,9 +96,9 @@ fn small_a_panic_lets_another_try<M: Making>() {
             panics(|| {
                 map.ask(1, || {
                     started.send(()).unwrap();
-                    // (Perhaps the other waits by now: it is told in any case.)
+                    // (Perhaps the other thread waits by now: it is woken in any case.)
                     thread::yield_now();
-                    explode()
+                    quiet_panic()
                 });
             })
         });
@@ -109,8 +109,8 @@ fn small_a_panic_lets_another_try<M: Making>() {
     });
 }
 
-/// K175: However many fail.
-fn all_may_panic_but_the_last<M: Making>() {
+/// K175: However many attempts fail.
+fn all_may_panic_but_the_last<M: GetOrInsert>() {
     let threads = scaled(8, 3);
     for _ in 0..scaled(50, 1) {
         let (map, tries, barrier) = (M::new(), Count::default(), Barrier::new(threads));
@@ -121,7 +121,11 @@ fn all_may_panic_but_the_last<M: Making>() {
                 panics(|| {
                     got = Some(map.ask(1, || {
                         tries.add();
-                        if tries.get() < threads { explode() } else { 7 }
+                        if tries.get() < threads {
+                            quiet_panic()
+                        } else {
+                            7
+                        }
                     }));
                 });
                 got
@@ -134,8 +138,8 @@ fn all_may_panic_but_the_last<M: Making>() {
     }
 }
 
-/// K174: It would wait for itself. The map is as if nothing had been asked.
-fn to_ask_for_what_one_makes_is_an_error<M: Making>() {
+/// K174: The call would wait for itself. Afterwards the map is as before.
+fn to_ask_for_a_value_while_computing_it_is_an_error<M: GetOrInsert>() {
     let map = M::new();
     assert!(panics(|| drop(map.ask(1, || *map.ask(1, || 2)))));
     assert_eq!(map.len(), 0);
@@ -143,7 +147,7 @@ fn to_ask_for_what_one_makes_is_an_error<M: Making>() {
     assert!(panics(|| drop(map.ask(1, through_another))));
     assert_eq!(map.len(), 0);
     let first = map.ask(1, || 7);
-    // Who catches it may go on.
+    // A caller that catches the panic may continue.
     let value = map.ask(2, || {
         assert!(panics(|| drop(map.ask(2, || 4))));
         8
@@ -151,9 +155,9 @@ fn to_ask_for_what_one_makes_is_an_error<M: Making>() {
     assert_eq!((*first, *value, map.len()), (7, 8, 2));
 }
 
-/// K174: Other values may be made meanwhile, and looked at.
-fn other_keys_may_be_asked_for_meanwhile<M: Making>() {
-    fn sum<M: Making>(map: &M, n: usize, kept: &mut Vec<M::Value>) -> usize {
+/// K174: Meanwhile other values may be computed and looked up.
+fn other_keys_may_be_used_meanwhile<M: GetOrInsert>() {
+    fn sum<M: GetOrInsert>(map: &M, n: usize, kept: &mut Vec<M::Value>) -> usize {
         let mut inner = Vec::new();
         let value = map.ask(n, || match n {
             0 => 0,
@@ -169,21 +173,21 @@ fn other_keys_may_be_asked_for_meanwhile<M: Making>() {
     assert!((0..8).all(|n| map.get(n).is_some_and(|sum| *sum == n * (n + 1) / 2)));
 }
 
-/// K174: Two threads, each of which wants what the other makes: one at least is told, the other need not
-/// be, and nobody waits for ever.
-fn small_a_circle_over_threads_is_an_error<M: Making>() {
-    circles::<M>(2, scaled(50, 1));
+/// K174: Two threads, each of which needs the value that the other computes: at least one gets an error, the
+/// other may not, and no thread waits forever.
+fn small_a_cycle_over_threads_is_an_error<M: GetOrInsert>() {
+    cycles::<M>(2, scaled(50, 1));
 }
 
 /// K174
-fn a_circle_of_three_is_an_error<M: Making>() {
-    circles::<M>(3, scaled(50, 1));
+fn a_cycle_of_three_is_an_error<M: GetOrInsert>() {
+    cycles::<M>(3, scaled(50, 1));
 }
 
-fn circles<M: Making>(threads: usize, rounds: usize) {
+fn cycles<M: GetOrInsert>(threads: usize, rounds: usize) {
     for _ in 0..rounds {
         let (map, barrier) = (M::new(), Barrier::new(threads));
-        let told: Vec<bool> = thread::scope(|scope| {
+        let refused: Vec<bool> = thread::scope(|scope| {
             let askers: Vec<_> = (0..threads)
                 .map(|mine| {
                     let (map, barrier) = (&map, &barrier);
@@ -191,7 +195,7 @@ fn circles<M: Making>(threads: usize, rounds: usize) {
                         panics(|| {
                             map.ask(mine, || {
                                 barrier.wait();
-                                // If the other has been told before we ask, this makes it.
+                                // If the other got its error before this call, this call computes the value.
                                 1 + *map.ask((mine + 1) % threads, || 10)
                             });
                         })
@@ -200,15 +204,15 @@ fn circles<M: Making>(threads: usize, rounds: usize) {
                 .collect();
             askers.into_iter().map(|it| it.join().unwrap()).collect()
         });
-        assert!(told.contains(&true), "each waited for the other");
+        assert!(refused.contains(&true), "each waited for the other");
         for key in 0..threads {
             assert!(*map.ask(key, || 7) >= 7, "nothing is left in flight");
         }
     }
 }
 
-/// L158: Who makes it gets it, and it is not there.
-fn what_is_removed_in_flight_is_not_kept<M: Making>() {
+/// L158: The caller gets the value; the map does not contain it.
+fn an_entry_removed_in_flight_is_not_inserted<M: GetOrInsert>() {
     let map = M::new();
     for remove in [|map: &M| assert!(!map.remove(1)), |map: &M| map.clear()] {
         let value = map.ask(1, || {
@@ -219,7 +223,7 @@ fn what_is_removed_in_flight_is_not_kept<M: Making>() {
         assert!(map.get(1).is_none());
         assert_eq!(map.len(), 0);
     }
-    // To look through is not to remove.
+    // `retain` does not remove an entry that is in flight.
     let value = map.ask(1, || {
         map.retain(false);
         8
@@ -227,8 +231,8 @@ fn what_is_removed_in_flight_is_not_kept<M: Making>() {
     assert!(map.get(1).is_some_and(|got| is_same::<M>(&got, &value)));
 }
 
-/// L158: What was set stays, and who has made another keeps that for himself.
-fn what_is_set_in_flight_stays<M: Making>() {
+/// L158: The value that was set stays; the caller that computed another keeps that for itself.
+fn a_value_set_in_flight_stays<M: GetOrInsert>() {
     let (map, set) = (M::new(), M::value(3));
     let made = map.ask(1, || {
         assert!(map.set(1, &set), "there was none");
@@ -241,9 +245,9 @@ fn what_is_set_in_flight_stays<M: Making>() {
     assert_eq!(map.len(), 1);
 }
 
-/// A flight on another thread, during which `meanwhile` happens when somebody may be waiting; what the
-/// waiter gets, who makes 8.
-fn wait_through<M: Making>(map: &M, meanwhile: impl FnOnce() + Send) -> M::Value {
+/// Computes a value on another thread, and calls `meanwhile` while a waiter may be waiting; returns what the
+/// waiter gets, which would compute 8.
+fn wait_through<M: GetOrInsert>(map: &M, meanwhile: impl FnOnce() + Send) -> M::Value {
     let (started, starts) = channel();
     let (asking, asks) = channel();
     thread::scope(|scope| {
@@ -264,7 +268,7 @@ fn wait_through<M: Making>(map: &M, meanwhile: impl FnOnce() + Send) -> M::Value
 }
 
 /// L158
-fn waiters_get_what_was_set_in_flight<M: Making>() {
+fn waiters_get_the_value_set_in_flight<M: GetOrInsert>() {
     for _ in 0..scaled(50, 2) {
         let (map, set) = (M::new(), M::value(3));
         let got = wait_through(&map, || _ = map.set(1, &set));
@@ -272,8 +276,8 @@ fn waiters_get_what_was_set_in_flight<M: Making>() {
     }
 }
 
-/// L158: They ask anew.
-fn waiters_make_it_again_when_it_was_removed<M: Making>() {
+/// L158: Waiters ask again.
+fn waiters_compute_again_after_a_removal<M: GetOrInsert>() {
     for _ in 0..scaled(50, 2) {
         let map = M::new();
         let got = wait_through(&map, || _ = map.remove(1));
@@ -283,8 +287,8 @@ fn waiters_make_it_again_when_it_was_removed<M: Making>() {
     }
 }
 
-/// L158: It is not found, nor counted, before it is made.
-fn what_is_in_flight_is_not_there_yet<M: Making>() {
+/// L158: It is neither found nor counted before it is computed.
+fn an_entry_in_flight_is_not_found<M: GetOrInsert>() {
     let map = M::new();
     let value = map.ask(1, || {
         assert!(map.get(1).is_none());
@@ -294,8 +298,9 @@ fn what_is_in_flight_is_not_there_yet<M: Making>() {
     assert_eq!((*value, map.len()), (7, 1));
 }
 
-/// E81: What flies does not count, nor does it count off what is there when it was taken out of the map.
-fn the_count_is_right_while_one_flies<M: Making>() {
+/// E81: An entry in flight does not count, nor does its completion change the count if it was removed from the
+/// map meanwhile.
+fn the_count_is_right_while_one_is_in_flight<M: GetOrInsert>() {
     let (map, other) = (M::new(), M::value(2));
     map.set(0, &other);
     let take_out: [fn(&M); 2] = [|map| _ = map.remove(1), |map| _ = map.set(1, &M::value(3))];
@@ -303,7 +308,7 @@ fn the_count_is_right_while_one_flies<M: Making>() {
         let value = map.ask(1, || {
             assert_eq!(map.len(), 1);
             take_out(&map);
-            // (A weak value that nobody keeps is gone at once.)
+            // (A weak value without an owner is gone at once.)
             let set = usize::from(map.get(1).is_some());
             if set == 0 {
                 map.remove(1);
@@ -317,16 +322,16 @@ fn the_count_is_right_while_one_flies<M: Making>() {
     }
 }
 
-/// D65, L158: If the destructor of what is not kept panics, that comes out of the call that has made it, and not of
-/// one that follows.
+/// D65, L158: If the destructor of a value that is not inserted panics, the panic comes from the call that has
+/// computed it, not from a later one.
 #[test]
-fn small_the_panic_of_what_is_not_kept_comes_out_at_once() {
+fn small_the_panic_of_a_discarded_value_surfaces_at_once() {
     #[derive(Clone)]
     struct Bomb(Arc<AtomicBool>);
     impl Drop for Bomb {
         fn drop(&mut self) {
             if self.0.swap(false, SeqCst) {
-                explode();
+                quiet_panic();
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Code of users that runs while a shared collection looks for something (`Eq` of keys and of contents, and
+//! User code that runs inside an operation of a shared collection (`Eq` of keys and of contents, and
 //! `is_expired` of pointers): it panics, uses the collection, or lets another thread use it.
 
 use std::cell::RefCell;
@@ -13,48 +13,48 @@ use weakly::concurrent::{
 use weakly::{Reclaim, Strong, StrongRef};
 
 use crate::common::lease::{self, Asked};
-use crate::common::{explode, in_time, panics, scaled};
+use crate::common::{in_time, panics, quiet_panic, scaled};
 use crate::faces::{Count, Ends, Owned};
 
-type Plan = Vec<(usize, Box<dyn FnOnce()>)>;
+type Actions = Vec<(usize, Box<dyn FnOnce()>)>;
 
 thread_local! {
-    /// What is done at which of the next questions on this thread.
-    static PLAN: RefCell<Plan> = const { RefCell::new(Vec::new()) };
+    /// The actions of this thread, each with the number of callbacks that come before it.
+    static ACTIONS: RefCell<Actions> = const { RefCell::new(Vec::new()) };
 }
 
-/// Does something at one of the next questions.
-fn plan(after: usize, act: impl FnOnce() + 'static) {
-    PLAN.with_borrow_mut(|plan| plan.push((after, Box::new(act))));
+/// Runs `act` in one of the next callbacks.
+fn schedule(after: usize, act: impl FnOnce() + 'static) {
+    ACTIONS.with_borrow_mut(|actions| actions.push((after, Box::new(act))));
 }
 
-/// Forgets what was not done.
-fn forget_plan() {
-    PLAN.take();
+/// Drops the actions that did not run.
+fn clear_actions() {
+    ACTIONS.take();
 }
 
-/// A question. (While something is done, further ones are not counted.)
-fn asked() {
-    let (due, mut rest): (Plan, Plan) = PLAN.take().into_iter().partition(|it| it.0 == 0);
+/// A callback. (While an action runs, further ones are not counted.)
+fn callback() {
+    let (due, mut rest): (Actions, Actions) = ACTIONS.take().into_iter().partition(|it| it.0 == 0);
     for (_, act) in due {
         act();
     }
     rest.iter_mut().for_each(|(after, _)| *after -= 1);
-    PLAN.set(rest);
+    ACTIONS.set(rest);
 }
 
-/// A key, all of one hash, which is touchy about being compared. Its end may be told.
+/// A key; all have the same hash. Its comparison is a callback. May report its drop.
 #[derive(Clone)]
 struct Key(
     usize,
-    #[allow(dead_code)] // for its end
+    #[allow(dead_code)] // for its drop
     Option<Arc<Owned>>,
 );
 
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
         let equal = self.0 == other.0;
-        asked();
+        callback();
         equal
     }
 }
@@ -65,23 +65,23 @@ impl Hash for Key {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// A pointer that is found by sweeping, and is touchy about being asked whether it is dead.
+/// A pointer that is found by sweeping. The question whether it is dead is a callback.
 type Lease = lease::Lease<Key>;
 
 impl Asked for Key {
     fn asked(_: *const Self) {
-        asked();
+        callback();
     }
 }
 
-/// A collection that asks such questions.
+/// A collection that runs such callbacks.
 trait Subject: Default + Send + Sync + 'static {
     type Object: From<Key> + Deref<Target = Key> + Clone + 'static;
 
-    /// All that may ask something.
+    /// All operations that may run one.
     fn acts() -> Vec<fn(&Self, &Self::Object)>;
     fn enter(&self, object: &Self::Object);
-    /// Takes an entry out, if there is a way.
+    /// Removes an entry, if the collection has a method for that.
     fn leave(&self, object: &Self::Object);
     fn has(&self, object: &Self::Object) -> bool;
     fn counts(&self) -> (usize, usize, usize);
@@ -225,8 +225,8 @@ macro_rules! for_each_subject {
 
 for_each_subject!(a_panic_inside_leaves_nothing_half_done);
 
-/// D65: At each question something is removed, and at each later one, or at the same, there is a panic:
-/// what was to be put in is there, or is not, and nothing else is left of it.
+/// D65: In each callback an entry is removed, and in each later one, or in the same, there is a panic: the new
+/// entry is present, or it is not, and nothing else is left of it.
 fn a_panic_inside_leaves_nothing_half_done<S: Subject>() {
     for act in S::acts() {
         for change in 0..scaled(6, 2) {
@@ -238,11 +238,11 @@ fn a_panic_inside_leaves_nothing_half_done<S: Subject>() {
                 let (removed, new) = (objects[0].clone(), object::<S>(0));
                 {
                     let all = all.clone();
-                    plan(change, move || all.leave(&removed));
+                    schedule(change, move || all.leave(&removed));
                 }
-                plan(panic, || explode());
+                schedule(panic, || quiet_panic());
                 panics(|| act(&all, &new));
-                forget_plan();
+                clear_actions();
                 assert!(all.counts().0 <= 5);
                 drop((objects, new));
                 all.purge();
@@ -256,9 +256,10 @@ fn a_panic_inside_leaves_nothing_half_done<S: Subject>() {
     }
 }
 
-/// N185, D65: What is unlinked when its pointer will not say whether it is dead may be dead: on request it is kept.
+/// N185, D65: An entry is unlinked while its pointer panics instead of answering whether it is dead: since it
+/// may be dead, it is kept on request.
 #[test]
-fn what_will_not_say_whether_it_is_dead_is_kept() {
+fn a_value_whose_is_expired_panics_is_kept() {
     let mut kept = 0;
     for at in 0..scaled(12, 4) {
         let all = SweptValues::default();
@@ -268,65 +269,65 @@ fn what_will_not_say_whether_it_is_dead_is_kept() {
         let value = object::<SweptValues>(1);
         all.0.insert(Key(1, Some(owned)), &value);
         drop(value);
-        plan(at, || explode());
+        schedule(at, || quiet_panic());
         let panicked = panics(|| all.enter(&object::<SweptValues>(1)));
-        forget_plan();
-        assert_eq!(ended.get(), 0, "at question {at}");
+        clear_actions();
+        assert_eq!(ended.get(), 0, "at callback {at}");
         kept += usize::from(panicked && all.0.pending_dead() == 1);
         all.purge();
         assert_eq!((all.counts(), ended.get()), ((0, 0, 0), 1));
     }
-    assert_ne!(kept, 0, "the question was asked");
+    assert_ne!(kept, 0, "the callback ran");
 }
 
-/// K175: Whatever panics, nobody waits for ever: neither on the thread that has seen the panic nor on
-/// another; and the dead are looked for as before.
+/// K175: Whatever panics, no thread waits forever: neither the one that has seen the panic nor another; and
+/// sweeps find the dead as before.
 #[test]
-fn a_panic_of_a_pointer_lands_the_flight() {
+fn a_panic_of_a_pointer_completes_the_flight() {
     in_time(|| {
         let few = scaled(40, 20);
         for after in 0..scaled(20, 4) {
             let (map, values) = (SweptMaps::default().0, SweptValues::default().0);
             let keys: Vec<Lease> = (0..few).map(object::<SweptMaps>).collect();
-            let mut told = 0;
+            let mut panicked = 0;
             for key in &keys {
-                plan(after, || explode());
-                told += usize::from(panics(|| _ = map.get_or_insert_with(key, || 1)));
-                forget_plan();
+                schedule(after, || quiet_panic());
+                panicked += usize::from(panics(|| _ = map.get_or_insert_with(key, || 1)));
+                clear_actions();
                 let asked = thread::scope(|scope| {
                     let ask = || map.get_or_insert_with(key, || 2);
                     scope.spawn(ask).join().unwrap()
                 });
                 assert!((1..=2).contains(&asked));
                 let make = |_: &Key| key.clone();
-                plan(after, || explode());
-                told += usize::from(panics(|| {
+                schedule(after, || quiet_panic());
+                panicked += usize::from(panics(|| {
                     values.get_or_insert_with((**key).clone(), make);
                 }));
-                forget_plan();
+                clear_actions();
                 let asked = thread::scope(|scope| {
                     let ask = || values.get_or_insert_with((**key).clone(), make);
                     scope.spawn(ask).join().unwrap()
                 });
                 assert!(asked.0 == key.0);
             }
-            assert!(told > 0, "nothing has panicked at {after}");
+            assert!(panicked > 0, "no panic at {after}");
             assert_eq!((map.len(), values.len()), (few, few));
             drop(keys);
             for number in 0..4 * few {
                 map.insert(&object::<SweptMaps>(number), 3);
                 values.insert(Key(number, None), &object::<SweptMaps>(number));
             }
-            // As many as there were may come before a sweep.
+            // As many as there were may be added before a sweep.
             assert!(map.len() <= 2 * few + 1, "{}", map.len());
         }
     });
 }
 
-/// K174: While one is about to make something, another thread removes an entry, which is destroyed on the
-/// former's thread; its destructor asks for what is about to be made. That is no circle.
+/// K174: While one thread is about to compute a value, another removes an entry, which is destroyed on the first
+/// thread; its destructor asks for the value that is about to be computed. That is no cycle.
 #[test]
-fn small_a_destructor_may_ask_for_what_is_not_yet_begun() {
+fn small_a_destructor_may_ask_for_a_value_not_yet_begun() {
     in_time(|| {
         let mut asked_first = 0;
         for at in 0..scaled(24, 10) {
@@ -336,15 +337,14 @@ fn small_a_destructor_may_ask_for_what_is_not_yet_begun() {
                 map.get_or_insert_with(Key(5, None), make)
             };
             let objects: Vec<_> = (0..3).map(new).collect();
-            let (ended, was_told) = (Count::default(), Count::default());
+            let (ended, refused) = (Count::default(), Count::default());
             let ends: Ends = {
-                let (map, ended, was_told) =
-                    (Arc::downgrade(&map), ended.clone(), was_told.clone());
+                let (map, ended, refused) = (Arc::downgrade(&map), ended.clone(), refused.clone());
                 Arc::new(move |_| {
                     ended.add();
-                    let map = map.upgrade().expect("it is there");
+                    let map = map.upgrade().expect("the map is alive");
                     if panics(|| _ = ask(&map, |_| Strong::new(Key(7, None)))) {
-                        was_told.add();
+                        refused.add();
                     }
                 })
             };
@@ -355,15 +355,15 @@ fn small_a_destructor_may_ask_for_what_is_not_yet_begun() {
             map.insert(Key(9, Some(owned)), &objects[0]);
             {
                 let map = map.clone();
-                plan(at, move || {
+                schedule(at, move || {
                     let remove = move || assert!(map.remove(&Key(9, None)).is_some());
                     thread::spawn(remove).join().unwrap();
                 });
             }
             let value = ask(&map, |key| Strong::new(key.clone()));
-            forget_plan();
+            clear_actions();
             asked_first += usize::from(value.0 == 7);
-            assert_eq!(was_told.get(), 0, "at question {at}");
+            assert_eq!(refused.get(), 0, "at callback {at}");
             assert!(
                 map.get(&Key(5, None))
                     .is_some_and(|got| Strong::ptr_eq(&got, &value))
@@ -372,7 +372,7 @@ fn small_a_destructor_may_ask_for_what_is_not_yet_begun() {
             assert_eq!(ended.get(), 1);
             assert!(map.is_empty());
         }
-        // (The value of the destructor dies with it, and is not what the other gets.)
+        // (The destructor's own value dies with it, and is not what the other call returns.)
         assert_eq!(asked_first, 0);
     });
 }

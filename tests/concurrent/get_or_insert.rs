@@ -1,4 +1,4 @@
-//! The maps that make a value for a key, with one face.
+//! One face for the maps that compute a value for a key.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
@@ -7,14 +7,14 @@ use weakly::concurrent::{WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
 
 use crate::faces::{Kind, Life, lives};
 
-/// A map that makes values for the keys 0 to 7.
-pub(crate) trait Making: Sync {
+/// A map that computes values for the keys 0 to 7.
+pub(crate) trait GetOrInsert: Sync {
     type Value: Deref<Target = usize> + Clone + Send + Sync;
 
     fn new() -> Self;
     fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Self::Value;
     fn get(&self, key: usize) -> Option<Self::Value>;
-    /// Sets it; says whether there was none.
+    /// Sets it; returns whether there was none.
     fn set(&self, key: usize, value: &Self::Value) -> bool;
     fn remove(&self, key: usize) -> bool;
     fn clear(&self);
@@ -23,11 +23,11 @@ pub(crate) trait Making: Sync {
     fn value(number: usize) -> Self::Value;
 }
 
-pub(crate) fn is_same<M: Making>(one: &M::Value, other: &M::Value) -> bool {
+pub(crate) fn is_same<M: GetOrInsert>(one: &M::Value, other: &M::Value) -> bool {
     std::ptr::eq(&raw const **one, &raw const **other)
 }
 
-/// What all have by the same name, and how a value is made.
+/// The methods with the same names, and how a value is made.
 macro_rules! alike {
     ($value:ty) => {
         type Value = $value;
@@ -47,13 +47,13 @@ macro_rules! alike {
     };
 }
 
-/// By weak keys.
+/// Weak keys, by identity.
 pub(crate) struct Maps<P: Kind> {
     map: WeakMap<Life<P>, Arc<usize>>,
     keys: Vec<Life<P>>,
 }
 
-impl<P: Kind> Making for Maps<P> {
+impl<P: Kind> GetOrInsert for Maps<P> {
     alike!(Arc<usize>);
 
     fn new() -> Self {
@@ -76,12 +76,12 @@ impl<P: Kind> Making for Maps<P> {
     }
 }
 
-/// Weak values, which the test keeps.
+/// Weak values, which the test keeps alive.
 pub(crate) struct Values<P: Kind> {
     map: WeakValueMap<usize, Life<P>>,
 }
 
-impl<P: Kind> Making for Values<P> {
+impl<P: Kind> GetOrInsert for Values<P> {
     alike!(Life<P>);
 
     fn new() -> Self {
@@ -105,7 +105,7 @@ impl<P: Kind> Making for Values<P> {
     }
 }
 
-/// By weak keys of equal content, another object each time.
+/// Weak keys by content; lookups use another object each time.
 pub(crate) struct HashMaps<P: Kind> {
     map: WeakHashMap<Life<P>, Arc<usize>>,
     keys: [Mutex<Vec<Life<P>>>; 8],
@@ -119,7 +119,7 @@ impl<P: Kind> HashMaps<P> {
     }
 }
 
-impl<P: Kind> Making for HashMaps<P> {
+impl<P: Kind> GetOrInsert for HashMaps<P> {
     alike!(Arc<usize>);
 
     fn new() -> Self {
@@ -148,7 +148,7 @@ pub(crate) struct Pairs<P: Kind> {
     keys: Vec<Life<P>>,
 }
 
-impl<P: Kind> Making for Pairs<P> {
+impl<P: Kind> GetOrInsert for Pairs<P> {
     alike!(Life<P>);
 
     fn new() -> Self {

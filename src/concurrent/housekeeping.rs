@@ -1,0 +1,112 @@
+//! The methods that all shared collections have, word for word.
+
+/// The methods about size and dead entries, as every shared collection has them.
+macro_rules! shared_housekeeping {
+    () => {
+        /// The number of entries. O(threads); for pairs O(capacity), while several deaths wait to be reclaimed.
+        ///
+        /// Exact while no thread changes the collection. Entries whose death is notified, and values that are
+        /// still being made, do not count. For `Arc` it is an upper bound: dead entries count until a sweep finds
+        /// them.
+        #[must_use]
+        pub fn len(&self) -> usize {
+            self.table.len()
+        }
+
+        /// Whether [`len`](Self::len) is zero.
+        #[must_use]
+        pub fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+
+        /// The number of live entries, found by checking each. O(capacity).
+        #[must_use]
+        pub fn len_live(&self) -> usize {
+            let mut live = 0;
+            self.table.each(|_, watch, _| {
+                live += usize::from(!$crate::concurrent::watch::Watches::is_dead(watch))
+            });
+            live
+        }
+
+        /// The number of entries whose death is notified and that wait to be reclaimed, plus those that are gone
+        /// but of which something is kept until it is [asked for](crate::Reclaim::OnRequest). O(1); for pairs
+        /// O(capacity), while several wait. For `Arc`, which sends no notices, only the latter.
+        #[must_use]
+        pub fn pending_dead(&self) -> usize {
+            self.table.pending()
+        }
+
+        /// When this collection destroys what its dead entries own.
+        #[must_use]
+        pub fn reclaim(&self) -> $crate::table::Reclaim {
+            self.table.reclaim()
+        }
+
+        /// Chooses when this collection destroys what its dead entries own. The default is
+        /// [`Reclaim::OnUse`](crate::Reclaim::OnUse).
+        ///
+        /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is kept until [`purge`](Self::purge),
+        /// [`clear`](Self::clear), or the drop of the collection. An entry that other threads are looking at when
+        /// it is unlinked is kept when the last of them leaves; a `purge` before that misses it. Switching back
+        /// destroys what has been kept. (Entries that die while another thread changes the policy may be treated
+        /// either way. A collection that owns nothing in its entries has nothing to destroy.)
+        ///
+        /// # Panics
+        /// If a destructor panics, after all of them have run.
+        pub fn set_reclaim(&self, reclaim: $crate::table::Reclaim) {
+            self.table.set_reclaim(reclaim);
+        }
+
+        /// Reclaims all dead entries and destroys what they own, then those that die of that, and so on until none
+        /// is left. O(deaths) for `Strong`, O(capacity) for each round for `Arc`. What is
+        /// [kept](crate::Reclaim::OnRequest) of dead entries goes too.
+        ///
+        /// It waits only for another thread that is draining notices, and only until that has unlinked the entries
+        /// of its batch. Nested 16 deep on this thread (a purge in a destructor that a purge runs, and so on, in
+        /// any collections) it does nothing, because the stack is finite; purge once more afterwards.
+        ///
+        /// # Panics
+        /// If a destructor panics, after all of them have run.
+        pub fn purge(&self) {
+            self.table.purge();
+        }
+
+        /// Gives back memory that is not needed, after unlinking the dead as [`purge`](Self::purge) does; what is
+        /// [kept](crate::Reclaim::OnRequest) of them stays. O(capacity).
+        ///
+        /// Other threads may use the collection meanwhile, and help; a thread waits only at a bucket, for a few
+        /// instructions. If the table has to grow, or another thread shrinks it at this moment, it may stay longer
+        /// than it needs to be. The memory itself is freed when no thread looks at it any more.
+        ///
+        /// # Panics
+        /// If a destructor panics.
+        ///
+        /// ```
+        /// use weakly::{Strong, concurrent::WeakSet};
+        ///
+        /// let seen = WeakSet::with_capacity(10_000);
+        /// let object = Strong::new(1);
+        /// seen.insert(&object);
+        /// seen.shrink_to_fit();
+        /// assert!(seen.contains(&object));
+        /// ```
+        pub fn shrink_to_fit(&self) {
+            self.table.shrink_to_fit();
+        }
+
+        /// Removes all entries, dead or alive, and what is [kept](crate::Reclaim::OnRequest) of those that are
+        /// gone. O(capacity).
+        ///
+        /// What other threads insert meanwhile may stay. A value that is being made meanwhile goes to the callers
+        /// that wait for it, and is not kept.
+        ///
+        /// # Panics
+        /// If a destructor panics, after all of them have run.
+        pub fn clear(&self) {
+            self.table.clear();
+        }
+    };
+}
+
+pub(super) use shared_housekeeping;

@@ -1,0 +1,166 @@
+//! The seats at a table: one for each thread number that uses it.
+//!
+//! Seats are allocated in *benches*, each twice as long as the one before, when a thread with such a number first
+//! comes. They never move, so a seat is found by its number alone, without a lock.
+
+use core::cell::Cell;
+use core::ptr;
+use std::boxed::Box;
+
+use crate::sync::Ordering::*;
+use crate::sync::{AtomicPtr, AtomicUsize, const_fn};
+
+/// The era of a seat whose thread is not inside.
+pub(super) const OUTSIDE: usize = usize::MAX;
+/// The depth of a seat that no thread has used.
+pub(super) const UNUSED: usize = usize::MAX;
+
+/// Seats of the first bench; each further bench has twice as many as the one before.
+#[cfg(not(weakly_loom))]
+const FIRST_BENCH: usize = 8;
+#[cfg(weakly_loom)]
+const FIRST_BENCH: usize = 3;
+/// Enough for more threads than a process can have.
+#[cfg(not(weakly_loom))]
+const BENCHES: usize = 26;
+#[cfg(weakly_loom)]
+const BENCHES: usize = 1;
+
+/// On two cache lines of its own: processors fetch them in pairs.
+#[repr(align(128))]
+pub(super) struct Seat {
+    /// The era in which its thread has entered, or [`OUTSIDE`].
+    pub(super) since: AtomicUsize,
+    /// How many guards its thread has (D4), or [`UNUSED`].
+    pub(super) depth: Cell<usize>,
+    /// Entries inserted by its threads, less those they have removed, modulo 2^n. Written by one thread (D4), read
+    /// by all.
+    pub(super) entries: AtomicUsize,
+    /// How often its threads have read, modulo 2^n, where that is counted (D4).
+    pub(super) reads: Cell<usize>,
+}
+
+// SAFETY: D4 for `depth` and `reads`; the rest are atomics.
+unsafe impl Sync for Seat {}
+
+impl Seat {
+    fn new() -> Self {
+        Seat {
+            since: AtomicUsize::new(OUTSIDE),
+            depth: Cell::new(UNUSED),
+            entries: AtomicUsize::new(0),
+            reads: Cell::new(0),
+        }
+    }
+}
+
+/// All seats at a table.
+pub(super) struct Seats {
+    /// No seat with this number or a higher one has been used.
+    top: AtomicUsize,
+    benches: [AtomicPtr<Seat>; BENCHES],
+}
+
+/// The bench of a seat, and its place there.
+#[inline]
+const fn locate(number: usize) -> (usize, usize) {
+    if number < FIRST_BENCH {
+        return (0, number);
+    }
+    let bench = (number / FIRST_BENCH + 1).ilog2() as usize;
+    (bench, number - FIRST_BENCH * ((1 << bench) - 1))
+}
+
+impl Seats {
+    const_fn! {
+        pub(super) fn new() -> Seats {
+            Seats {
+                top: AtomicUsize::new(0),
+                #[cfg(not(weakly_loom))]
+                benches: [const { AtomicPtr::new(ptr::null_mut()) }; BENCHES],
+                #[cfg(weakly_loom)]
+                benches: [AtomicPtr::new(ptr::null_mut())],
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, number: usize) -> &Seat {
+        let (bench, at) = locate(number);
+        // Acquire: with `add_bench`, perhaps of another thread: the seats are initialised.
+        let seats = self.benches[bench].load(Acquire);
+        if seats.is_null() {
+            return self.add_bench(bench, at);
+        }
+        // SAFETY: a bench has as many seats (`locate`), and lasts as long as this.
+        unsafe { &*seats.add(at) }
+    }
+
+    #[cold]
+    fn add_bench(&self, bench: usize, at: usize) -> &Seat {
+        let seats: Box<[Seat]> = (0..FIRST_BENCH << bench).map(|_| Seat::new()).collect();
+        let new = Box::into_raw(seats).cast::<Seat>();
+        // Release: with the loads in `get` and `each`: the seats are initialised. Acquire on failure: likewise for
+        // the winner's.
+        let seats =
+            match self.benches[bench].compare_exchange(ptr::null_mut(), new, Release, Acquire) {
+                Ok(_) => new,
+                Err(there) => {
+                    // SAFETY: made here, with as many seats, and no other thread has seen it.
+                    unsafe { free_bench(new, bench) };
+                    there
+                }
+            };
+        // SAFETY: as in `get`.
+        unsafe { &*seats.add(at) }
+    }
+
+    /// A thread with this number sits down for the first time: [`each`](Self::each) visits its seat from now on.
+    #[inline]
+    pub(super) fn include(&self, number: usize) {
+        // Relaxed: the caller's barrier, which follows, makes `Domain::oldest` see it, as it sees the seat.
+        self.top.fetch_max(number + 1, Relaxed);
+    }
+
+    /// Visits all seats that have been used.
+    #[inline]
+    pub(super) fn each(&self, mut look: impl FnMut(&Seat)) {
+        // Relaxed: after the caller's barrier, if it matters (D1).
+        let mut left = self.top.load(Relaxed);
+        for (bench, seats) in self.benches.iter().enumerate() {
+            if left == 0 {
+                return;
+            }
+            let used = left.min(FIRST_BENCH << bench);
+            left -= used;
+            // Acquire: as in `get`.
+            let seats = seats.load(Acquire);
+            // A bench of which no seat has been used may not be there.
+            if !seats.is_null() {
+                // SAFETY: a bench has as many seats, and lasts as long as this.
+                (0..used).for_each(|at| look(unsafe { &*seats.add(at) }));
+            }
+        }
+    }
+}
+
+impl Drop for Seats {
+    fn drop(&mut self) {
+        for bench in 0..BENCHES {
+            // Relaxed: no other thread is there.
+            let seats = self.benches[bench].load(Relaxed);
+            if !seats.is_null() {
+                // SAFETY: made by `add_bench`, and no thread sits there.
+                unsafe { free_bench(seats, bench) };
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `add_bench` made the seats for this bench, and no thread uses them.
+unsafe fn free_bench(seats: *mut Seat, bench: usize) {
+    let seats = ptr::slice_from_raw_parts_mut(seats, FIRST_BENCH << bench);
+    // SAFETY: the caller's promise.
+    drop(unsafe { Box::from_raw(seats) });
+}
