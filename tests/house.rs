@@ -229,7 +229,7 @@ fn a_later_room_is_found_wherever_it_is_named() {
         "use crate::queue::Queue;",
         "pub(crate) use crate::{hash::Hash, queue::{shared, Queue as Q}};",
         "use super::super::queue::*;",
-        "fn f() -> crate::queue::Queue<'static> { todo!() }",
+        "fn f() -> crate::queue::Queue<'static> { loop {} }",
         "fn f() { let a = ['a', '\\'', '\"']; super::super::queue::shared::f() }",
         "macro_rules! m { () => { $crate::queue::Queue::new() }; }",
         "mod names { use super::super::super::queue::Queue; }",
