@@ -19,9 +19,9 @@
 //! * **B1** A block is freed by the thread that drops the last share: the object's (until the end of its
 //!   death), those that `state` counts or names, and those that the record counts. See
 //!   [`state`](super::state).
-//! * **B2** `count` is the number of strong pointers while the object lives, zero while it dies (or is not
-//!   constructed yet), and then [`DEAD`] with the layout of the block. Between the step to zero and the one
-//!   to `DEAD`, which is the dying thread's, no thread writes it.
+//! * **B2** `count` is the number of strong pointers while the object lives (with [`MARK`], while a thread checks
+//!   it), zero while it dies (or is not constructed yet), and then [`DEAD`] with the layout of the block. Between
+//!   the step to zero and the one to `DEAD`, which is the dying thread's, no thread writes it.
 //! * **B3** `hash` is the hash under which one collection has its entry: the one whose registration is the
 //!   block itself (`THIN`, or the first hook of the record). A strong pointer writes it while it has `state`
 //!   locked or the gate of the record. Its lowest bit marks a payload apart, and never changes.
@@ -45,6 +45,9 @@ pub(crate) const INLINE: usize = 256;
 
 /// The flag of a dead object's `count`; the bits below it are the layout of the block.
 pub(super) const DEAD: u32 = 1 << 31;
+/// The mark of a live object's `count`: see [`mark`](super::mark). The layout of a dead one never reaches the lower
+/// of the two bits.
+pub(super) const MARK: u32 = 0b11 << 30;
 /// The flag in `hash` of a payload apart.
 pub(super) const APART: u32 = 1;
 /// The mark of the address of a payload apart whose object has died.
@@ -93,6 +96,12 @@ impl<F: Flavour> PartialEq for Block<F> {
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0
     }
+}
+
+/// Whether a count has the mark.
+#[inline(always)]
+pub(super) const fn is_marked(count: u32) -> bool {
+    count & MARK == MARK
 }
 
 /// Rounds up to an alignment. (Not `next_multiple_of`, which divides if the alignment is not a constant.)
@@ -206,7 +215,13 @@ impl<F: Flavour> Block<F> {
     pub(crate) fn strong_count(self) -> u32 {
         // Relaxed: nothing is read because of it.
         let count = self.header().count.load(Relaxed);
-        if count & DEAD == 0 { count } else { 0 }
+        if count & DEAD == 0 {
+            count
+        } else if is_marked(count) {
+            count & !MARK
+        } else {
+            0
+        }
     }
 
     /// Whether no upgrade can succeed: dead, dying or (in `new_cyclic`) not yet constructed.
@@ -221,7 +236,7 @@ impl<F: Flavour> Block<F> {
     #[inline(always)]
     pub(crate) fn is_dead(self) -> bool {
         // Relaxed: nothing is read because of it, and `DEAD` is final.
-        self.header().count.load(Relaxed) & DEAD != 0
+        self.header().count.load(Relaxed) & MARK == DEAD
     }
 
     /// Counts one more strong pointer, unless there is none. O(1).
@@ -230,15 +245,20 @@ impl<F: Flavour> Block<F> {
         let count = &self.header().count;
         let mut now = count.first_load(1);
         loop {
-            // Never from zero, which is final for every constructed object; nor from `DEAD`.
+            // Never from zero, which is final for every constructed object; nor from `DEAD`. A mark goes (P1 of
+            // `mark`).
+            let mut next = now.wrapping_add(1);
             if now.wrapping_sub(1) >= MAX_STRONG {
-                if now == 0 || now & DEAD != 0 {
-                    return false;
+                if !is_marked(now) {
+                    if now == 0 || now & DEAD != 0 {
+                        return false;
+                    }
+                    abort();
                 }
-                abort();
+                next &= !MARK;
             }
             // Acquire: the release by which `new_cyclic` publishes the payload.
-            match count.compare_exchange(now, now + 1, Acquire, Relaxed) {
+            match count.compare_exchange(now, next, Acquire, Relaxed) {
                 Ok(_) => return true,
                 Err(other) => now = other,
             }

@@ -13,6 +13,7 @@
 //! | `stack` | where a collection's notices go, and the memory of its hooks | N1 to N3 |
 //! | `record` | the record of an object, for all that two words cannot say | R1 to R4 |
 //! | `state` | the state word, which names what is weak | |
+//! | `mark` | whether strong pointers were made meanwhile | P1 |
 //! | `share` | makes, counts and drops weak pointers | |
 //! | `register` | registers and deregisters entries | |
 //! | `notice` | a block or hook as the notice of a death | |
@@ -30,6 +31,7 @@ mod finalize;
 mod flavour;
 mod header;
 mod hook;
+mod mark;
 mod memory;
 #[cfg(all(test, weakly_loom))]
 pub(crate) mod models;

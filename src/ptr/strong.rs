@@ -8,7 +8,7 @@ use core::pin::Pin;
 use core::ptr::{self, NonNull};
 
 use super::death::{Free, Reclaim};
-use super::flavour::{Atomic, Counter, Flavour, Link, abort};
+use super::flavour::{Atomic, Counter, Flavour, Link};
 use super::header::{Block, is_apart, with_address};
 use super::memory;
 use super::state;
@@ -369,7 +369,7 @@ impl<T: ?Sized, F: Flavour> Clone for Strong<T, F> {
         // for which this compiles to an increment and a branch on the flags.)
         let before = self.block().header().count.fetch_add(1, Relaxed);
         if (before.wrapping_add(1) as i32) < 0 {
-            abort();
+            self.block().cloned_marked(before);
         }
         // SAFETY: counted.
         unsafe { Self::from_counted(self.ptr) }

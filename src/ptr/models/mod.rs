@@ -6,6 +6,7 @@
 //! Each model runs the code that ships, and was seen red by a mutation of it. A record, hook, block, payload or
 //! stack with a use that is not ordered before its end fails the model, and so does a leaked one.
 
+mod marks;
 mod pointers;
 mod records;
 

@@ -1,0 +1,119 @@
+//! The check of counts by marks: a thread that always has a pointer to one of two objects is not overlooked.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+use super::*;
+use crate::ptr::Block;
+
+/// An object that leads to another.
+struct Linked {
+    next: OnceLock<Strong<Linked>>,
+}
+
+/// Two objects that lead to each other.
+fn ring() -> (Strong<Linked>, Strong<Linked>) {
+    let object = || {
+        Strong::new(Linked {
+            next: OnceLock::new(),
+        })
+    };
+    let (a, b) = (object(), object());
+    assert!(a.next.set(b.clone()).is_ok());
+    assert!(b.next.set(a.clone()).is_ok());
+    (a, b)
+}
+
+/// Whether nothing but the ring and the caller has a pointer to either object.
+fn only_the_ring(a: &Strong<Linked>, b: &Strong<Linked>) -> bool {
+    let blocks: [Block<Atomic>; 2] = [a.block(), b.block()];
+    // One in the ring, and the caller's.
+    let marked = blocks.map(Block::mark);
+    let counted = blocks.map(|block| block.count_marked() == 2);
+    let unmarked = blocks.map(|block| block.unmark() == Some(2));
+    [marked, counted, unmarked] == [[true; 2]; 3]
+}
+
+/// Takes the ring apart: loom reports a leak otherwise.
+fn dismantle(a: Strong<Linked>, b: Strong<Linked>) {
+    // SAFETY: no other thread has a pointer any more, and no reference into either object is left.
+    unsafe {
+        for object in [&a, &b] {
+            let next = core::ptr::from_ref(&object.next).cast_mut();
+            drop((*next).take());
+        }
+    }
+}
+
+fn next(object: &Strong<Linked>) -> &Strong<Linked> {
+    object.next.get().unwrap()
+}
+
+/// A wanderer has a pointer at every moment until its end. The check does not say otherwise before that.
+fn not_overlooked(wander: impl Fn(Strong<Linked>, &dyn Fn()) + Send + Sync + Copy + 'static) {
+    loom::model(move || {
+        let (a, b) = ring();
+        // (From `std`: loom need not order what only the model reads.)
+        let ended = Arc::new(AtomicBool::new(false));
+        let (start, end) = (a.clone(), Arc::clone(&ended));
+        let ((), alone) = both(
+            move || wander(start, &move || end.store(true, SeqCst)),
+            || (only_the_ring(&a, &b), ended.load(SeqCst)),
+        );
+        assert!(!alone.0 || alone.1, "a thread was overlooked");
+        assert!(
+            only_the_ring(&a, &b),
+            "the marks are gone, the counts right"
+        );
+        dismantle(a, b);
+    });
+}
+
+#[test]
+fn a_thread_that_passes_from_object_to_object() {
+    not_overlooked(|a, end| {
+        let b = next(&a).clone();
+        drop(a);
+        let again = next(&b).clone();
+        drop(b);
+        end();
+        drop(again);
+    });
+}
+
+#[test]
+fn a_thread_that_passes_on_by_upgrades() {
+    not_overlooked(|a, end| {
+        let (weak_a, weak_b) = (Strong::downgrade(&a), Strong::downgrade(next(&a)));
+        let b = weak_b.upgrade().unwrap();
+        drop(a);
+        let a = weak_a.upgrade().unwrap();
+        drop(b);
+        end();
+        drop(a);
+        drop((weak_a, weak_b));
+    });
+}
+
+/// A pointer that is made while the object is marked, and stays, is counted right and works.
+#[test]
+fn a_clone_and_an_upgrade_under_the_mark() {
+    check_shared(|a, b| {
+        let weak = Strong::downgrade(&a);
+        both(
+            move || {
+                let c = b.clone();
+                let d = weak.upgrade().unwrap();
+                assert!(!weak.is_expired() && weak.strong_count() >= 3);
+                drop(b);
+                c.read();
+                drop((c, d));
+            },
+            || {
+                assert!(a.block().mark());
+                a.block().unmark();
+            },
+        );
+        assert_eq!(Strong::strong_count(&a), 1);
+    });
+}
