@@ -262,7 +262,7 @@ pub fn in_time<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
         let _done = done;
         f()
     });
-    let limit = Duration::from_secs(scaled(20, 1_000_000) as u64);
+    let limit = Duration::from_secs(scaled(60, 1_000_000) as u64);
     if is_done.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
         // Not `eprintln`, whose output would be shown only at the end of the test.
         _ = writeln!(std::io::stderr(), "{name} does not end");
