@@ -28,6 +28,8 @@ mod reference;
 
 mod table;
 
+mod cycles;
+
 mod collections;
 
 #[cfg_attr(weakly_loom, allow(dead_code))]
@@ -69,6 +71,7 @@ pub use collections::pair_map::{WeakPairMap, names as weak_pair_map};
 pub use collections::set::{WeakSet, names as weak_set};
 pub use collections::value_map::{WeakValueMap, names as weak_value_map};
 pub use collections::{entry, iter};
+pub use cycles::{Cycles, Cyclic, Trace, Tracer};
 pub use hash::{DefaultHashBuilder, DefaultHasher};
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use memo::{Memo, Rewritten};

@@ -14,7 +14,7 @@ use std::path::Path;
 use scanner::{Modules, module_of, paths, resolve};
 
 /// The rooms, each of which may use only earlier ones.
-const ROOMS: [&str; 13] = [
+const ROOMS: [&str; 14] = [
     "sync",
     "thread",
     "hash",
@@ -22,6 +22,7 @@ const ROOMS: [&str; 13] = [
     "queue",
     "reference",
     "table",
+    "cycles",
     "collections",
     "reference_queue",
     "concurrent",

@@ -1,8 +1,10 @@
 //! One private attribute of objects that you do not own.
 
 use core::fmt;
+use std::boxed::Box;
 
 use crate::concurrent::{Keys, SharedRef, WeakMap};
+use crate::cycles::{Cycles, Cyclic, Member, Trace};
 use crate::reference::Identify;
 use crate::table::Reclaim;
 
@@ -163,6 +165,23 @@ impl<K: SharedRef, V: Clone> Attribute<K, V> {
     #[track_caller]
     pub fn get_or_init(&self, object: &K, make: impl FnOnce() -> V) -> V {
         self.map.get_or_insert_with(object, make)
+    }
+}
+
+impl<K: SharedRef, V: Trace> Attribute<K, V> {
+    /// Removes the attribute from objects that only such attributes keep alive. See
+    /// [`WeakMap::purge_cycles`](crate::concurrent::WeakMap::purge_cycles).
+    pub fn purge_cycles(&self) -> usize {
+        Cycles::new().with(self).purge()
+    }
+}
+
+impl<K: SharedRef, V: Trace> Cyclic for &Attribute<K, V> {
+    fn member<'m>(self) -> Box<dyn Member + 'm>
+    where
+        Self: 'm,
+    {
+        self.map.member()
     }
 }
 

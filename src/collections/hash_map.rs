@@ -66,7 +66,7 @@ use names::*;
 /// assert_eq!(uses.get("word"), None);
 /// ```
 pub struct WeakHashMap<K: StrongRef, V, S = DefaultHashBuilder> {
-    store: Store<ByContent<K>, Owned<V>, S>,
+    pub(super) store: Store<ByContent<K>, Owned<V>, S>,
 }
 
 impl<K: StrongRef, V> WeakHashMap<K, V> {

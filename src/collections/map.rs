@@ -86,7 +86,7 @@ use names::*;
 /// assert!(spans.is_empty());
 /// ```
 pub struct WeakMap<K: WeakKey, V> {
-    store: Store<K::Watch, Owned<V>>,
+    pub(super) store: Store<K::Watch, Owned<V>>,
 }
 
 impl<K: WeakKey, V> WeakMap<K, V> {

@@ -72,7 +72,7 @@ use names::*;
 /// assert!(textures.is_empty());
 /// ```
 pub struct WeakValueMap<K, V: StrongRef, S = DefaultHashBuilder> {
-    store: Store<Owned<K>, V::Watch, S>,
+    pub(super) store: Store<Owned<K>, V::Watch, S>,
 }
 
 impl<K, V: StrongRef> WeakValueMap<K, V> {

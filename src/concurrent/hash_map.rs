@@ -51,7 +51,7 @@ use crate::reference::Content;
 /// assert_eq!(uses.get("word"), None);
 /// ```
 pub struct WeakHashMap<K: SharedRef, V, S = DefaultHashBuilder> {
-    table: Table<ContentKey<K>, SharedWatchFor<K>, V>,
+    pub(super) table: Table<ContentKey<K>, SharedWatchFor<K>, V>,
     hasher: S,
 }
 

@@ -66,7 +66,7 @@ pub(super) fn has_address<K: StrongRef, Q: ?Sized + Identify<K>>(
 /// assert!(visits.is_empty());
 /// ```
 pub struct WeakMap<K: SharedRef, V> {
-    table: Table<Address, SharedWatchFor<K>, V>,
+    pub(super) table: Table<Address, SharedWatchFor<K>, V>,
 }
 
 impl<K: SharedRef, V> WeakMap<K, V> {

@@ -1,6 +1,7 @@
 #![doc = include_str!("../../docs/CONCURRENT.md")]
 
 mod content;
+mod cyclic;
 mod drain;
 pub(crate) mod flight;
 mod hash_map;
@@ -32,6 +33,7 @@ pub use set::WeakSet;
 pub use value_map::WeakValueMap;
 pub use watch::{SharedRef, Sharing};
 
+pub(crate) use cyclic::MemberOf;
 pub(crate) use making::{Absent, Leader, Wanted, cycle};
 pub(crate) use map::Address;
 pub(crate) use striped::Striped;

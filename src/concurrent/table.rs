@@ -104,6 +104,11 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         self.nodes.write()
     }
 
+    /// Whether there never was an entry.
+    pub(super) fn is_new(&self) -> bool {
+        self.nodes.is_new()
+    }
+
     /// Whether there may be entries that have to be polled.
     #[inline]
     pub(super) fn is_swept(&self) -> bool {

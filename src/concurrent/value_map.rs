@@ -35,7 +35,7 @@ use crate::hash::{DefaultHashBuilder, HashValue};
 /// assert!(assets.get("wood").is_none()); // and gone with its last user
 /// ```
 pub struct WeakValueMap<K, V: SharedRef, S = DefaultHashBuilder> {
-    table: Table<K, SharedWatchFor<V>, ()>,
+    pub(super) table: Table<K, SharedWatchFor<V>, ()>,
     hasher: S,
 }
 

@@ -74,6 +74,9 @@ pub trait Watches: Deregister + Send + Sync {
     }
     #[doc(hidden)]
     fn is_named_by(&self, hook: HookId) -> bool;
+    /// Passes on the addresses of all objects.
+    #[doc(hidden)]
+    fn objects(&self, each: &mut dyn FnMut(*const ()));
     /// The entry was unlinked because of the notice of this hook, which is consumed.
     #[doc(hidden)]
     fn complete(&self, hook: HookId, queue: &SharedQueue);
@@ -229,6 +232,10 @@ where
     fn complete(&self, _: HookId, _: &SharedQueue) {
         self.0.watch().complete();
     }
+
+    fn objects(&self, each: &mut dyn FnMut(*const ())) {
+        each(self.0.watch().addr());
+    }
 }
 
 impl<K: Notify<Flavour = Atomic>> Deregister for NotifiedWatch<K> {
@@ -305,6 +312,10 @@ impl<K: StrongRef<Weak: Send + Sync>> Watches for PolledWatch<K> {
     }
 
     fn complete(&self, _: HookId, _: &SharedQueue) {}
+
+    fn objects(&self, each: &mut dyn FnMut(*const ())) {
+        each(WeakRef::addr(&self.0));
+    }
 }
 
 impl<K: StrongRef> Deregister for PolledWatch<K> {
@@ -392,6 +403,11 @@ impl<A: Watches, B: Watches> Watches for Pair<A, B> {
             self.1.complete(hook, queue);
         }
     }
+
+    fn objects(&self, each: &mut dyn FnMut(*const ())) {
+        self.0.objects(each);
+        self.1.objects(each);
+    }
 }
 
 impl<A: Deregister, B: Deregister> Deregister for Pair<A, B> {
@@ -447,6 +463,13 @@ impl Watches for AnyWatch {
             other => other.end(queue),
         }
     }
+
+    fn objects(&self, each: &mut dyn FnMut(*const ())) {
+        each(match self {
+            AnyWatch::NotifiedWatch(watch) => watch.addr(),
+            AnyWatch::PolledWatch(object) => object.addr(),
+        });
+    }
 }
 
 impl Deregister for AnyWatch {
@@ -461,10 +484,16 @@ impl Deregister for AnyWatch {
 pub trait Pins: Send + Sync {
     #[doc(hidden)]
     fn is_dead(&self) -> bool;
+    #[doc(hidden)]
+    fn addr(&self) -> *const ();
 }
 
 impl<K: StrongRef<Weak: Send + Sync>> Pins for PolledWatch<K> {
     fn is_dead(&self) -> bool {
         self.is_expired()
+    }
+
+    fn addr(&self) -> *const () {
+        WeakRef::addr(&self.0)
     }
 }

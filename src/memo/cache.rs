@@ -70,7 +70,7 @@ use crate::table::Reclaim;
 /// assert_eq!(unified.get_or_compute((&a, &b), |_| format!("{a}{b}")), "ab");
 /// ```
 pub struct Memo<K: MemoKey, V> {
-    table: Table<K::Addresses, EntryWatches<K::EntryWatches>, V>,
+    pub(super) table: Table<K::Addresses, EntryWatches<K::EntryWatches>, V>,
     hits: Striped,
     misses: AtomicUsize,
 }

@@ -2,6 +2,7 @@
 
 mod cache;
 mod computation;
+mod cyclic;
 mod key;
 mod rewriting;
 mod watches;

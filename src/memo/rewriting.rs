@@ -47,6 +47,16 @@ enum Stored<R> {
     Other(R),
 }
 
+impl<R> Rewritten<R> {
+    /// The result, if it is none of the inputs.
+    pub(super) fn owned(&self) -> Option<&R> {
+        match &self.0 {
+            Stored::Input(_) => None,
+            Stored::Other(result) => Some(result),
+        }
+    }
+}
+
 impl<R: StrongRef + Clone + 'static> Rewritten<R> {
     // Neither this nor `of_key` is inlined: they would be in the frames of a deep recursion.
     #[inline(never)]

@@ -87,6 +87,10 @@ impl<A: AsRef<[AnyWatch]> + Send + Sync> Watches for EntryWatches<A> {
     fn complete(&self, hook: HookId, queue: &SharedQueue) {
         self.all().for_each(|watch| watch.complete(hook, queue));
     }
+
+    fn objects(&self, each: &mut dyn FnMut(*const ())) {
+        self.all().for_each(|watch| watch.objects(each));
+    }
 }
 
 impl<A: AsRef<[AnyWatch]>> Deregister for EntryWatches<A> {

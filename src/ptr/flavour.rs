@@ -12,6 +12,9 @@ use crate::sync::{self, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// Whether a pointer may cross threads: [`Atomic`] or [`Local`]. Sealed.
 pub trait Flavour: sealed::Sealed + Sized + fmt::Debug + 'static {
+    /// Whether threads share the objects.
+    #[doc(hidden)]
+    const SHARED: bool;
     /// Half a word: a count of strong pointers, a hash, a gate.
     #[doc(hidden)]
     type Half: Counter<u32>;
@@ -44,6 +47,8 @@ pub struct Atomic(());
 pub struct Local(PhantomData<*mut ()>);
 
 impl Flavour for Atomic {
+    const SHARED: bool = true;
+
     type Half = AtomicU32;
     type Word = AtomicUsize;
     type Link = AtomicPtr<()>;
@@ -55,6 +60,8 @@ impl Flavour for Atomic {
 }
 
 impl Flavour for Local {
+    const SHARED: bool = false;
+
     type Half = Cell<u32>;
     type Word = Cell<usize>;
     type Link = Cell<*mut ()>;

@@ -102,6 +102,11 @@ impl<K: StrongRef> Watch for ByContent<K> {
     }
 
     #[inline]
+    fn addr(&self) -> *const () {
+        self.watch.addr()
+    }
+
+    #[inline]
     fn is_at(&self, addr: *const ()) -> bool {
         self.watch.is_at(addr)
     }

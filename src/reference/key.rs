@@ -69,6 +69,9 @@ pub trait Watch: Sized {
     #[doc(hidden)]
     fn stored_hash(&self, hash: Self::Hash) -> HashValue;
 
+    /// The address of the object, live or dead.
+    #[doc(hidden)]
+    fn addr(&self) -> *const ();
     /// Whether the object is, or was, at this address, and no other object can be.
     #[doc(hidden)]
     fn is_at(&self, addr: *const ()) -> bool;

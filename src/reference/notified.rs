@@ -68,7 +68,7 @@ impl<K: Notify> Watch for Notified<K> {
 
     #[inline]
     fn hash(&self) -> HashValue {
-        HashValue::of_addr(self.watch.addr())
+        HashValue::of_addr(self.addr())
     }
 
     #[inline]
@@ -82,6 +82,11 @@ impl<K: Notify> Watch for Notified<K> {
     #[inline]
     fn stored_hash(&self, (): ()) -> HashValue {
         self.watch.hash().unwrap_or(HashValue::NONE)
+    }
+
+    #[inline]
+    fn addr(&self) -> *const () {
+        self.watch.addr()
     }
 
     #[inline(always)]

@@ -29,7 +29,7 @@ impl<K: StrongRef> Watch for Swept<K> {
 
     #[inline]
     fn hash(&self) -> HashValue {
-        HashValue::of_addr(WeakRef::addr(&self.0))
+        HashValue::of_addr(self.addr())
     }
 
     #[inline]
@@ -42,10 +42,15 @@ impl<K: StrongRef> Watch for Swept<K> {
         hash
     }
 
+    #[inline]
+    fn addr(&self) -> *const () {
+        WeakRef::addr(&self.0)
+    }
+
     /// The address is pinned, so comparing it is enough.
     #[inline]
     fn is_at(&self, addr: *const ()) -> bool {
-        WeakRef::addr(&self.0) == addr
+        self.addr() == addr
     }
 
     #[inline]

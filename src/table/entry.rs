@@ -26,7 +26,7 @@ impl<K: Slot, V: Slot> Entry<K, V> {
     }
 
     /// Turns an entry into what it leaves. It is unlinked, dead and deregistered.
-    pub(super) fn into_remains(self) -> Remains<K, V> {
+    pub(crate) fn into_remains(self) -> Remains<K, V> {
         (self.key.into_remains(), self.value.into_remains())
     }
 }

@@ -97,6 +97,11 @@ impl<T: ?Sized> SharedWatch<T> {
         !self.block().is_apart()
     }
 
+    /// The address of the object, live or dead.
+    pub(crate) fn addr(&self) -> *const () {
+        self.block().payload().as_ptr().cast_const().cast()
+    }
+
     /// Whether an upgrade would fail.
     #[inline]
     pub(crate) fn is_expired(&self) -> bool {

@@ -1,0 +1,150 @@
+//! The maps, purged of entries that keep themselves alive.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::any::type_name;
+
+use super::hash_map::WeakHashMap;
+use super::map::WeakMap;
+use super::store::Store;
+use super::value_map::WeakValueMap;
+use crate::cycles::{Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Trace, Tracer};
+use crate::reference::{StrongRef, Watch, WeakKey};
+use crate::table::{Entry, Owned, Remains, Slot, Walk};
+
+/// One side of an entry: an object without which the entry would not be there, or what the entry owns.
+trait Side: Slot {
+    /// The address of the object.
+    fn object(&self) -> Option<*const ()>;
+    /// Shows what is owned.
+    fn show(&self, tracer: &mut Tracer<'_>);
+}
+
+impl<W: Watch> Side for W {
+    fn object(&self) -> Option<*const ()> {
+        Some(self.addr())
+    }
+
+    fn show(&self, _: &mut Tracer<'_>) {}
+}
+
+impl<T: Trace> Side for Owned<T> {
+    fn object(&self) -> Option<*const ()> {
+        None
+    }
+
+    fn show(&self, tracer: &mut Tracer<'_>) {
+        self.0.trace(tracer);
+    }
+}
+
+struct MemberOf<'m, K: Slot, V: Slot, S> {
+    store: &'m mut Store<K, V, S>,
+    unlinked: Vec<Remains<K, V>>,
+    name: &'static str,
+}
+
+/// What an entry is called while none moves.
+fn name_of<K, V>(entry: &Entry<K, V>) -> usize {
+    core::ptr::from_ref(entry).addr()
+}
+
+impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
+    fn purge(&mut self) {
+        self.store.table.purge();
+    }
+
+    fn show(&mut self, entries: &mut Entries<'_>) {
+        for entry in self.store.table.iter() {
+            let objects = [entry.key.object(), entry.value.object()];
+            let shown = EntryOf {
+                name: name_of(entry),
+                keys: objects.into_iter().flatten(),
+                dead: entry.key.is_expired() || entry.value.is_expired(),
+            };
+            entries.entry(shown, |tracer| {
+                entry.key.show(tracer);
+                entry.value.show(tracer);
+            });
+        }
+    }
+
+    fn unlink(&mut self, doomed: &Addresses) -> usize {
+        let mut walk = Walk::new();
+        let is_doomed = |entry: &mut Entry<K, V>| doomed.contains(name_of(entry)).then_some(());
+        while let Some(((), entry)) = self.store.table.take_next(&mut walk, is_doomed) {
+            self.unlinked.push(entry.into_remains());
+        }
+        self.unlinked.len()
+    }
+
+    fn destroy(&mut self) {
+        drop(core::mem::take(&mut self.unlinked));
+    }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+macro_rules! cyclic {
+    ($([$($generics:tt)*] $map:ty),* $(,)?) => {$(
+        impl<$($generics)*> Cyclic for &mut $map {
+            fn member<'m>(self) -> Box<dyn Member + 'm>
+            where
+                Self: 'm,
+            {
+                Box::new(MemberOf {
+                    store: &mut self.store,
+                    unlinked: Vec::new(),
+                    name: type_name::<$map>(),
+                })
+            }
+        }
+
+        impl<$($generics)*> $map {
+            /// Removes the entries that keep themselves alive: what an entry owns leads to the object that it lives as
+            /// long as, and nothing but such entries does. Destroys what they own, and returns how many there were.
+            ///
+            /// The map's own values decide by what they [show](Trace). Nothing that anybody holds is destroyed. Reclaims
+            /// the dead as [`purge`](Self::purge) does, before and after. [`Cycles`] has the costs, the rules for
+            /// threads, and a way to purge several maps together.
+            ///
+            /// # Panics
+            /// If a `trace` panics: then no entry is removed. If a destructor panics, after all of them have run.
+            pub fn purge_cycles(&mut self) -> usize {
+                Cycles::new().with(self).purge()
+            }
+        }
+    )*};
+}
+
+cyclic! {
+    [K: StrongRef, V: Trace] WeakMap<K, V>,
+    [K: StrongRef, V: Trace, S] WeakHashMap<K, V, S>,
+    [K: Trace, V: StrongRef, S] WeakValueMap<K, V, S>,
+}
+
+macro_rules! fields {
+    ($([$($generics:tt)*] $map:ty),* $(,)?) => {$(
+        /// A map that is a field, or behind one. Shows what its entries own.
+        impl<$($generics)*> Trace for $map {
+            fn trace(&self, tracer: &mut Tracer<'_>) {
+                for entry in self.store.table.iter() {
+                    entry.key.show(tracer);
+                    entry.value.show(tracer);
+                }
+            }
+        }
+    )*};
+}
+
+fields! {
+    [K: WeakKey, V: Trace] WeakMap<K, V>,
+    [K: StrongRef, V: Trace, S] WeakHashMap<K, V, S>,
+    [K: Trace, V: StrongRef, S] WeakValueMap<K, V, S>,
+}

@@ -1,0 +1,124 @@
+//! The shared maps, purged of entries that keep themselves alive.
+
+use core::any::type_name;
+use core::hash::{BuildHasher, Hash};
+use std::boxed::Box;
+use std::vec::Vec;
+
+use super::hash_map::WeakHashMap;
+use super::map::WeakMap;
+use super::node::Node;
+use super::table::{Pin, Table};
+use super::value_map::WeakValueMap;
+use super::watch::{SharedRef, Watches};
+use crate::cycles::{Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Trace, Tracer};
+use crate::reference::Content;
+
+/// Shows what an entry owns.
+type Show<K, V> = fn(&K, &V, &mut Tracer<'_>);
+
+/// A shared map or a memo, while it is purged of cycles.
+pub(crate) struct MemberOf<'m, K, T: Watches, V> {
+    table: &'m Table<K, T, V>,
+    show: Show<K, V>,
+    name: &'static str,
+    /// From `show` to `destroy`: no entry that is unlinked meanwhile ends, so none takes another's address.
+    pin: Option<Pin<'m, K, T, V>>,
+}
+
+impl<'m, K: Eq, T: Watches, V> MemberOf<'m, K, T, V> {
+    pub(crate) fn new(table: &'m Table<K, T, V>, show: Show<K, V>, name: &'static str) -> Self {
+        MemberOf {
+            table,
+            show,
+            name,
+            pin: None,
+        }
+    }
+}
+
+fn name_of<K, T, V>(node: &Node<K, T, V>) -> usize {
+    core::ptr::from_ref(node).addr()
+}
+
+impl<K: Eq, T: Watches, V> Member for MemberOf<'_, K, T, V> {
+    fn purge(&mut self) {
+        self.table.purge();
+    }
+
+    fn show(&mut self, entries: &mut Entries<'_>) {
+        if self.table.is_new() {
+            return;
+        }
+        let pin = self.pin.insert(self.table.pin());
+        let mut objects = Vec::new();
+        for node in pin.entries() {
+            let Some((watch, value)) = node.ready() else {
+                continue;
+            };
+            objects.clear();
+            watch.objects(&mut |object| objects.push(object));
+            let shown = EntryOf {
+                name: name_of(node),
+                keys: objects.iter().copied(),
+                dead: watch.is_dead(),
+            };
+            entries.entry(shown, |tracer| (self.show)(node.key(), value, tracer));
+        }
+    }
+
+    fn unlink(&mut self, doomed: &Addresses) -> usize {
+        let Some(pin) = &self.pin else { return 0 };
+        let doomed = |node: &&Node<_, _, _>| doomed.contains(name_of(*node));
+        let nodes = pin.entries().into_iter().filter(doomed);
+        nodes.filter(|node| self.table.unlink(pin, node)).count()
+    }
+
+    fn destroy(&mut self) {
+        self.pin = None;
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+macro_rules! cyclic {
+    ($([$($generics:tt)*] $map:ty, |$key:pat_param, $value:pat_param| $owned:expr;)*) => {$(
+        impl<$($generics)*> Cyclic for &$map {
+            fn member<'m>(self) -> Box<dyn Member + 'm>
+            where
+                Self: 'm,
+            {
+                let show: Show<_, _> = |$key, $value, tracer| Trace::trace($owned, tracer);
+                Box::new(MemberOf::new(&self.table, show, type_name::<$map>()))
+            }
+        }
+
+        impl<$($generics)*> $map {
+            /// Removes the entries that keep themselves alive: what an entry owns leads to the object that it lives as
+            /// long as, and nothing but such entries does. Returns how many there were; what they own is destroyed as
+            /// soon as no thread looks at it. Other threads may use the map meanwhile.
+            ///
+            /// The map's own values decide by what they [show](Trace). Nothing that anybody holds is destroyed. Reclaims
+            /// the dead as [`purge`](Self::purge) does, before and after. [`Cycles`] has the costs, the rules for
+            /// threads, and a way to purge several maps together.
+            ///
+            /// # Panics
+            /// If a `trace` panics: then no entry is removed. If a destructor panics, after all of them have run.
+            pub fn purge_cycles(&self) -> usize {
+                Cycles::new().with(self).purge()
+            }
+        }
+    )*};
+}
+
+cyclic! {
+    [K: SharedRef, V: Trace] WeakMap<K, V>, |_, value| value;
+    [K: Content<Target: Eq + Hash> + SharedRef, V: Trace, S: BuildHasher] WeakHashMap<K, V, S>, |_, value| value;
+    [K: Eq + Hash + Trace, V: SharedRef, S: BuildHasher] WeakValueMap<K, V, S>, |key, _| key;
+}

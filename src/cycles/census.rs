@@ -1,0 +1,66 @@
+//! Whether the counts of all objects were right at one moment.
+
+use super::counted::Owners;
+use super::graph::Node;
+use crate::sync::{self, AtomicUsize, Ordering::*};
+
+/// Whether a census is taken. One at a time in the process: two would take each other's marks for their own.
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+
+/// The right to take a census, until it is dropped.
+struct Turn;
+
+impl Turn {
+    fn wait() -> Self {
+        let mut turn = 0;
+        // Acquire: the marks of the one before are gone.
+        while TAKEN.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+            sync::relax(&mut turn);
+        }
+        Turn
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        // Release: pairs with the acquire in `wait`.
+        TAKEN.store(0, Release);
+    }
+}
+
+impl Node {
+    /// Whether all its strong pointers have been shown, as far as is known.
+    pub(super) fn is_ours(&self) -> bool {
+        !self.doubtful && self.shown == self.count
+    }
+
+    /// Marks it, if it is ours so far.
+    fn mark(&mut self, at_rest: bool) {
+        if self.is_ours() {
+            self.marked = self.held.mark();
+            self.doubtful = !self.marked || self.held.owners() == Owners::Unmarked && !at_rest;
+        }
+    }
+
+    fn count(&mut self) {
+        if self.is_ours() {
+            self.doubtful = self.held.count_marked() != self.count;
+        }
+    }
+
+    /// Takes its mark away, whether it is ours or not: it would never die.
+    fn unmark(&mut self) {
+        if self.marked {
+            self.doubtful |= self.held.unmark() != Some(self.count);
+        }
+    }
+}
+
+/// Finds out which objects have other strong pointers than those shown. No user code runs here.
+pub(super) fn take(nodes: &mut [Node], at_rest: bool) {
+    let _turn = Turn::wait();
+    // The three passes of the check in `ptr::mark`.
+    nodes.iter_mut().for_each(|node| node.mark(at_rest));
+    nodes.iter_mut().for_each(Node::count);
+    nodes.iter_mut().for_each(Node::unmark);
+}

@@ -1,0 +1,289 @@
+//! What the values of some maps lead to, and how they show it.
+//!
+//! [`Trace`], [`Tracer`] and the graph refer to each other, so they share this file: a value shows its pointers to a
+//! tracer, which enters them into the graph, which asks the objects they lead to in turn.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::mem;
+use core::ops::Range;
+
+use super::addresses::Addresses;
+use super::counted::{Counted, Owners};
+use crate::ptr::{Flavour, Strong};
+
+/// A value that can show which strong pointers it owns, so that [`Cycles`](crate::Cycles) finds the entries that keep
+/// themselves alive. Implement it with [`impl_trace!`](crate::impl_trace).
+///
+/// It is safe to implement, and harmless if wrong, because the only thing that is ever done with it is to remove
+/// entries from maps. What somebody holds stays alive in any case.
+///
+/// * A pointer that is *not shown* counts as somebody else's: entries that it leads to stay.
+/// * One that is shown more than once counts once: each is known by the address of its field.
+/// * A *temporary*, such as an upgraded weak pointer, is not a field: what it leads to stays.
+/// * A pointer that *somebody else* owns cannot be told from an own one: if it is shown, an entry may go although its
+///   key is still in use.
+///
+/// A method that panics changes nothing in the maps.
+///
+/// It is implemented for the strong pointers, for `Rc` and `Arc`, for the containers of the standard library, and for
+/// types that own no pointer. Weak pointers, `Cell` and references show nothing. What somebody has borrowed mutably or
+/// locked shows nothing either; nor does a `Mutex` or `RwLock` in an object that threads share, unless the maps are
+/// [at rest](crate::Cycles::at_rest).
+pub trait Trace {
+    /// Shows each field that owns strong pointers: `self.field.trace(tracer)`.
+    fn trace(&self, tracer: &mut Tracer<'_>);
+}
+
+/// What a [`Trace`] shows its pointers to.
+pub struct Tracer<'g> {
+    graph: &'g mut Graph,
+    /// Whether other threads may use what is being traced.
+    shared: bool,
+}
+
+impl Tracer<'_> {
+    /// Shows a pointer to an object that shows nothing itself, because its type does not implement [`Trace`]. What that
+    /// object owns counts as held from outside.
+    ///
+    /// ```
+    /// use weakly::{Strong, Trace, Tracer};
+    ///
+    /// struct Icon { pixels: Strong<[u8]>, of: Strong<Foreign> }
+    /// struct Foreign; // of another crate
+    ///
+    /// impl Trace for Icon {
+    ///     fn trace(&self, tracer: &mut Tracer<'_>) {
+    ///         self.pixels.trace(tracer);
+    ///         tracer.leaf(&self.of);
+    ///     }
+    /// }
+    /// ```
+    pub fn leaf<T: ?Sized + 'static, F: Flavour>(&mut self, handle: &Strong<T, F>) {
+        self.graph.visit(handle, None);
+    }
+
+    /// Whether other threads may use the value that is being traced. If so, a `Trace` must not look behind a lock: a
+    /// pointer that is moved out of there meanwhile is nobody's, and an entry may go although its key is still in use.
+    ///
+    /// It is so for the entries of shared maps, and in objects behind [`Strong`](crate::Strong) and `Arc`; not in the
+    /// values of maps of one owner, nor behind `local::Strong` and `Rc`, nor if the maps are
+    /// [at rest](crate::Cycles::at_rest).
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// Shows a pointer to an object that shows its own.
+    pub(super) fn pointer<P: Counted>(&mut self, pointer: &P, trace: fn(&P, &mut Tracer<'_>)) {
+        self.graph.visit(pointer, Some(trace));
+    }
+}
+
+/// An object that the values lead to.
+pub(super) struct Node {
+    /// A strong pointer of ours: the object lives until the graph ends.
+    pub(super) held: Box<dyn Held>,
+    /// Strong pointers when it was first met, without ours.
+    pub(super) count: usize,
+    /// How many of them have been shown.
+    pub(super) shown: usize,
+    /// Something is not as it should be: it counts as held from outside.
+    pub(super) doubtful: bool,
+    /// Whether it has a mark of ours.
+    pub(super) marked: bool,
+    /// Whether it is asked what it owns.
+    traced: bool,
+    /// Its pointers, in `Graph::edges`.
+    pub(super) edges: Range<usize>,
+}
+
+/// A type-erased strong pointer. All counts are without it.
+pub(super) trait Held {
+    fn owners(&self) -> Owners;
+    fn count(&self) -> usize;
+    fn mark(&self) -> bool;
+    fn count_marked(&self) -> usize;
+    fn unmark(&self) -> Option<usize>;
+    fn trace(&self, tracer: &mut Tracer<'_>);
+}
+
+struct HeldBy<P> {
+    pointer: P,
+    trace: Option<fn(&P, &mut Tracer<'_>)>,
+}
+
+impl<P: Counted> Held for HeldBy<P> {
+    fn owners(&self) -> Owners {
+        P::OWNERS
+    }
+
+    fn count(&self) -> usize {
+        self.pointer.count() - 1
+    }
+
+    fn mark(&self) -> bool {
+        self.pointer.mark()
+    }
+
+    fn count_marked(&self) -> usize {
+        self.pointer.count_marked() - 1
+    }
+
+    fn unmark(&self) -> Option<usize> {
+        Some(self.pointer.unmark()? - 1)
+    }
+
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        if let Some(trace) = self.trace {
+            trace(&self.pointer, tracer);
+        }
+    }
+}
+
+/// In the place of a pointer while its object is asked.
+struct Asked;
+
+impl Held for Asked {
+    fn owners(&self) -> Owners {
+        Owners::Unmarked
+    }
+
+    fn count(&self) -> usize {
+        0
+    }
+
+    fn mark(&self) -> bool {
+        false
+    }
+
+    fn count_marked(&self) -> usize {
+        0
+    }
+
+    fn unmark(&self) -> Option<usize> {
+        None
+    }
+
+    fn trace(&self, _: &mut Tracer<'_>) {}
+}
+
+/// An entry: while all its keys live, it keeps alive what its value owns.
+pub(super) struct Link {
+    /// The map it is in.
+    pub(super) member: usize,
+    /// What the map calls it.
+    pub(super) entry: usize,
+    /// Whether one of its keys is dead: its own notice removes it, and until then it keeps nothing alive.
+    pub(super) dead: bool,
+    /// The addresses of its keys, in `Graph::keys`.
+    pub(super) keys: Range<usize>,
+    /// The value's pointers, in `Graph::edges`.
+    pub(super) edges: Range<usize>,
+}
+
+/// What the values of some maps lead to.
+#[derive(Default)]
+pub(super) struct Graph {
+    /// The number of each object, by the address of its payload.
+    pub(super) objects: Addresses,
+    /// The object to which a field leads, by the address of the field.
+    fields: Addresses,
+    pub(super) nodes: Vec<Node>,
+    /// Objects that are to be asked.
+    waiting: Vec<u32>,
+    /// Objects, by number: those to which a value leads, then those to which another leads, and so on.
+    pub(super) edges: Vec<u32>,
+    pub(super) links: Vec<Link>,
+    pub(super) keys: Vec<usize>,
+    /// Whether no thread uses anything of this.
+    pub(super) at_rest: bool,
+}
+
+impl Graph {
+    pub(super) fn new(at_rest: bool) -> Self {
+        Graph {
+            at_rest,
+            ..Graph::default()
+        }
+    }
+
+    fn visit<P: Counted>(&mut self, pointer: &P, trace: Option<fn(&P, &mut Tracer<'_>)>) {
+        let next = u32::try_from(self.nodes.len()).expect("no more than 2^32 objects");
+        let (object, new) = self.objects.get_or_insert(pointer.addr(), next);
+        if new {
+            let held = HeldBy {
+                pointer: pointer.clone(),
+                trace,
+            };
+            self.nodes.push(Node {
+                count: held.count(),
+                held: Box::new(held),
+                shown: 0,
+                doubtful: false,
+                marked: false,
+                traced: trace.is_some(),
+                edges: 0..0,
+            });
+            self.waiting.push(object);
+        }
+        let node = &mut self.nodes[object as usize];
+        if !new {
+            // Without ours.
+            node.doubtful |= pointer.count() - 1 != node.count;
+            if !node.traced && trace.is_some() {
+                // It was shown as a leaf before. It may have been asked already; now it answers.
+                node.traced = true;
+                node.held = Box::new(HeldBy {
+                    pointer: pointer.clone(),
+                    trace,
+                });
+                self.waiting.push(object);
+            }
+        }
+        let (before, new) = self
+            .fields
+            .get_or_insert(core::ptr::from_ref(pointer).addr(), object);
+        if new {
+            node.shown += 1;
+        } else if before != object {
+            // What was at this address is no field.
+            node.doubtful = true;
+            self.nodes[before as usize].doubtful = true;
+        }
+        self.edges.push(object);
+    }
+
+    /// Enters an entry, whose keys are entered already.
+    pub(super) fn link(
+        &mut self,
+        mut link: Link,
+        shared: bool,
+        show: impl FnOnce(&mut Tracer<'_>),
+    ) {
+        let first = self.edges.len();
+        let shared = shared && !self.at_rest;
+        show(&mut Tracer {
+            graph: self,
+            shared,
+        });
+        link.edges = first..self.edges.len();
+        self.links.push(link);
+    }
+
+    /// Asks all objects that are to be asked. Not recursively: a chain of a million objects takes no stack.
+    pub(super) fn complete(&mut self) {
+        while let Some(object) = self.waiting.pop() {
+            let at = object as usize;
+            let first = self.edges.len();
+            let held = mem::replace(&mut self.nodes[at].held, Box::new(Asked));
+            let shared = held.owners() != Owners::OneThread && !self.at_rest;
+            held.trace(&mut Tracer {
+                graph: self,
+                shared,
+            });
+            self.nodes[at].held = held;
+            self.nodes[at].edges = first..self.edges.len();
+        }
+    }
+}

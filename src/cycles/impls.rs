@@ -1,0 +1,288 @@
+//! What the types of others show, and the macro for those of users.
+
+use alloc::borrow::{Cow, ToOwned};
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet, BinaryHeap, LinkedList, VecDeque};
+use alloc::rc::{self, Rc};
+use alloc::string::String;
+use alloc::sync::{self as arc, Arc};
+use alloc::vec::Vec;
+use core::cell::{Cell, OnceCell, RefCell};
+use core::cmp::Reverse;
+use core::marker::{PhantomData, PhantomPinned};
+use core::num;
+use core::pin::Pin;
+use core::sync::atomic;
+use core::time::Duration;
+
+use super::graph::{Trace, Tracer};
+use crate::ptr::{FinalizerToken, Flavour, Strong, Weak};
+use crate::reference::ByIdentity;
+
+/// An object of its own, which shows what it owns.
+impl<T: ?Sized + Trace + 'static, F: Flavour> Trace for Strong<T, F> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        tracer.pointer(self, |this, tracer| (**this).trace(tracer));
+    }
+}
+
+/// An object of its own, which shows what it owns.
+impl<T: ?Sized + Trace + 'static> Trace for Rc<T> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        tracer.pointer(self, |this, tracer| (**this).trace(tracer));
+    }
+}
+
+/// An object of its own, which shows what it owns. Unless the maps are [at rest](crate::Cycles::at_rest), it counts as
+/// held from outside: another thread may clone the `Arc` at any time, and nothing tells.
+impl<T: ?Sized + Trace + 'static> Trace for Arc<T> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        tracer.pointer(self, |this, tracer| (**this).trace(tracer));
+    }
+}
+
+macro_rules! nothing {
+    (@ [$($generics:tt)*] $type:ty) => {
+        /// Shows nothing.
+        impl<$($generics)*> Trace for $type {
+            fn trace(&self, _: &mut Tracer<'_>) {}
+        }
+    };
+    ($($generics:tt $($type:ty),* $(,)?;)*) => { $($(nothing! { @ $generics $type })*)* };
+}
+
+nothing! {
+    [] (), bool, char, str, String, f32, f64,
+    u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize,
+    num::NonZeroU8, num::NonZeroU16, num::NonZeroU32, num::NonZeroU64, num::NonZeroU128, num::NonZeroUsize,
+    num::NonZeroI8, num::NonZeroI16, num::NonZeroI32, num::NonZeroI64, num::NonZeroI128, num::NonZeroIsize,
+    atomic::AtomicBool, atomic::AtomicU32, atomic::AtomicUsize, atomic::AtomicI32, atomic::AtomicIsize,
+    Duration, PhantomPinned, core::any::TypeId, core::alloc::Layout, core::convert::Infallible;
+    [T: ?Sized] PhantomData<T>, Cell<T>, &T, rc::Weak<T>, arc::Weak<T>;
+    [T: ?Sized, F: Flavour] Weak<T, F>;
+    [F: Flavour] FinalizerToken<F>;
+}
+
+#[cfg(target_has_atomic = "64")]
+nothing! { [] atomic::AtomicU64, atomic::AtomicI64; }
+
+#[cfg(feature = "std")]
+nothing! {
+    [] std::time::Instant, std::time::SystemTime, std::thread::ThreadId, std::path::Path, std::path::PathBuf,
+    std::ffi::OsStr, std::ffi::OsString;
+}
+
+macro_rules! each {
+    ($([$($generics:tt)*] $type:ty),* $(,)?) => {$(
+        /// Shows what each element shows.
+        impl<$($generics)*> Trace for $type {
+            fn trace(&self, tracer: &mut Tracer<'_>) {
+                self.iter().for_each(|part| part.trace(tracer));
+            }
+        }
+    )*};
+}
+
+each! {
+    [T: Trace] [T], [T: Trace, const N: usize] [T; N], [T: Trace] Vec<T>, [T: Trace] VecDeque<T>,
+    [T: Trace] LinkedList<T>, [T: Trace] BTreeSet<T>, [T: Trace] BinaryHeap<T>, [T: Trace] Option<T>,
+}
+
+#[cfg(feature = "std")]
+each! { [T: Trace, S] std::collections::HashSet<T, S> }
+
+macro_rules! each_pair {
+    ($([$($generics:tt)*] $type:ty),* $(,)?) => {$(
+        /// Shows what each key and each value show.
+        impl<$($generics)*> Trace for $type {
+            fn trace(&self, tracer: &mut Tracer<'_>) {
+                for (key, value) in self {
+                    key.trace(tracer);
+                    value.trace(tracer);
+                }
+            }
+        }
+    )*};
+}
+
+each_pair! { [K: Trace, V: Trace] BTreeMap<K, V> }
+
+#[cfg(feature = "std")]
+each_pair! { [K: Trace, V: Trace, S] std::collections::HashMap<K, V, S> }
+
+macro_rules! tuples {
+    ($($($part:ident)+;)+) => {$(
+        /// Shows what each part shows.
+        impl<$($part: Trace),+> Trace for ($($part,)+) {
+            #[allow(non_snake_case)]
+            fn trace(&self, tracer: &mut Tracer<'_>) {
+                let ($($part,)+) = self;
+                $($part.trace(tracer);)+
+            }
+        }
+    )+};
+}
+
+tuples! {
+    A;
+    A B;
+    A B C;
+    A B C D;
+    A B C D E;
+    A B C D E F;
+    A B C D E F G;
+    A B C D E F G H;
+}
+
+impl<T: Trace, E: Trace> Trace for Result<T, E> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        match self {
+            Ok(value) => value.trace(tracer),
+            Err(error) => error.trace(tracer),
+        }
+    }
+}
+
+impl<T: ?Sized + Trace> Trace for Box<T> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        (**self).trace(tracer);
+    }
+}
+
+impl<T: ?Sized + Trace> Trace for Pin<Box<T>> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        (**self).trace(tracer);
+    }
+}
+
+impl<T: Trace> Trace for Reverse<T> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        self.0.trace(tracer);
+    }
+}
+
+impl<P: Trace> Trace for ByIdentity<P> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        self.0.trace(tracer);
+    }
+}
+
+/// Shows what it owns, if it owns it.
+impl<T: ?Sized + ToOwned<Owned: Trace>> Trace for Cow<'_, T> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        if let Cow::Owned(owned) = self {
+            owned.trace(tracer);
+        }
+    }
+}
+
+/// Shows nothing while somebody has borrowed it mutably.
+impl<T: ?Sized + Trace> Trace for RefCell<T> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        if let Ok(inside) = self.try_borrow() {
+            inside.trace(tracer);
+        }
+    }
+}
+
+impl<T: Trace> Trace for OnceCell<T> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        if let Some(inside) = self.get() {
+            inside.trace(tracer);
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Trace> Trace for std::sync::OnceLock<T> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        if let Some(inside) = self.get() {
+            inside.trace(tracer);
+        }
+    }
+}
+
+/// Shows nothing while somebody has locked it, nor where [threads share it](Tracer::is_shared).
+#[cfg(feature = "std")]
+impl<T: ?Sized + Trace> Trace for std::sync::Mutex<T> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        if tracer.is_shared() {
+            return;
+        }
+        match self.try_lock() {
+            Ok(inside) => inside.trace(tracer),
+            Err(std::sync::TryLockError::Poisoned(inside)) => inside.into_inner().trace(tracer),
+            Err(std::sync::TryLockError::WouldBlock) => {}
+        }
+    }
+}
+
+/// Shows nothing while somebody has locked it for writing, nor where [threads share it](Tracer::is_shared).
+#[cfg(feature = "std")]
+impl<T: ?Sized + Trace> Trace for std::sync::RwLock<T> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        if tracer.is_shared() {
+            return;
+        }
+        match self.try_read() {
+            Ok(inside) => inside.trace(tracer),
+            Err(std::sync::TryLockError::Poisoned(inside)) => inside.into_inner().trace(tracer),
+            Err(std::sync::TryLockError::WouldBlock) => {}
+        }
+    }
+}
+
+/// Implements [`Trace`] for a type: names the fields that own strong pointers.
+///
+/// ```
+/// use std::cell::RefCell;
+/// use weakly::{Strong, Trace, impl_trace};
+///
+/// struct Node { name: String, next: RefCell<Option<Strong<Node>>>, children: Vec<Strong<Node>> }
+/// impl_trace!(Node: next, children);
+///
+/// struct Leaf;
+/// impl_trace!(Leaf); // owns none
+///
+/// struct Pair(Strong<Leaf>, Strong<Leaf>);
+/// impl_trace!(Pair: 0, 1);
+///
+/// struct List<T> { head: Option<Strong<List<T>>>, item: T }
+/// impl_trace!([T: Trace + 'static] List<T>: head, item);
+///
+/// enum Term { Variable(String), Apply(Strong<Term>, Strong<Term>) }
+/// impl_trace!(match Term {
+///     Term::Variable(_) => [],
+///     Term::Apply(function, argument) => [function, argument],
+/// });
+/// # _ = (Leaf, Pair(Strong::new(Leaf), Strong::new(Leaf)), Term::Variable(String::new()), List { head: None, item: 1 });
+/// # let f = || Strong::new(Term::Variable(String::new()));
+/// # let (Term::Variable(_) | Term::Apply(..)) = Term::Apply(f(), f());
+/// # let node = Node { name: String::new(), next: RefCell::new(None), children: Vec::new() };
+/// # _ = node.name;
+/// ```
+///
+/// A field that is not named is one that is not shown: see [`Trace`] for what that does.
+#[macro_export]
+macro_rules! impl_trace {
+    ([$($generics:tt)*] match $type:ty { $($pattern:pat => [$($part:expr),* $(,)?]),* $(,)? }) => {
+        impl<$($generics)*> $crate::Trace for $type {
+            #[allow(unused_variables)]
+            fn trace(&self, tracer: &mut $crate::Tracer<'_>) {
+                match self {
+                    $($pattern => { $($crate::Trace::trace($part, tracer);)* })*
+                }
+            }
+        }
+    };
+    (match $($rest:tt)*) => { $crate::impl_trace! { [] match $($rest)* } };
+    ([$($generics:tt)*] $type:ty $(: $($field:tt),* $(,)?)?) => {
+        impl<$($generics)*> $crate::Trace for $type {
+            #[allow(unused_variables)]
+            fn trace(&self, tracer: &mut $crate::Tracer<'_>) {
+                $($($crate::Trace::trace(&self.$field, tracer);)*)?
+            }
+        }
+    };
+    ($($rest:tt)*) => { $crate::impl_trace! { [] $($rest)* } };
+}

@@ -1,0 +1,145 @@
+//! Removes the entries that keep themselves alive.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::graph::Graph;
+use super::member::{Entries, Member};
+
+/// A map whose entries may keep themselves alive, by reference: a mutable one to a map of one owner, a shared one to a
+/// shared map. Sealed.
+pub trait Cyclic {
+    #[doc(hidden)]
+    fn member<'m>(self) -> Box<dyn Member + 'm>
+    where
+        Self: 'm;
+}
+
+/// Several maps that are purged of cycles together: entries of one may keep the keys of another alive. What is owned by
+/// values of a map that is not here counts as held from outside.
+///
+/// ```
+/// use std::cell::RefCell;
+/// use weakly::{Cycles, WeakMap, impl_trace, local::Strong};
+///
+/// struct Node { partner: RefCell<Option<Strong<Node>>> }
+/// impl_trace!(Node: partner);
+///
+/// let node = || Strong::new(Node { partner: RefCell::new(None) });
+/// let (a, b) = (node(), node());
+/// let mut one = WeakMap::from([(&a, b.clone())]);
+/// let mut other = WeakMap::from([(&b, a.clone())]); // each keeps the other's key alive
+/// drop((a, b));
+/// assert_eq!((one.purge_cycles(), other.purge_cycles()), (0, 0)); // neither sees the other
+/// assert_eq!(Cycles::new().with(&mut one).with(&mut other).purge(), 2);
+/// assert!(one.is_empty() && other.is_empty());
+/// ```
+#[derive(Default)]
+pub struct Cycles<'m> {
+    members: Vec<Box<dyn Member + 'm>>,
+    at_rest: bool,
+}
+
+/// Destroys what the maps have unlinked, map by map, even if a destructor panics.
+struct Destroying<'a, 'm>(&'a mut [Box<dyn Member + 'm>]);
+
+impl Destroying<'_, '_> {
+    fn next(&mut self) -> bool {
+        let Some((first, rest)) = core::mem::take(&mut self.0).split_first_mut() else {
+            return false;
+        };
+        self.0 = rest;
+        first.destroy();
+        true
+    }
+}
+
+impl Drop for Destroying<'_, '_> {
+    fn drop(&mut self) {
+        while self.next() {}
+    }
+}
+
+impl<'m> Cycles<'m> {
+    /// No map yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With this map too: `&mut` a [`WeakMap`](crate::WeakMap), [`WeakHashMap`](crate::WeakHashMap) or
+    /// [`WeakValueMap`](crate::WeakValueMap); `&` one of those of [`concurrent`](crate::concurrent), an
+    /// [`Attribute`](crate::Attribute) or a [`Memo`](crate::Memo).
+    #[must_use]
+    pub fn with(mut self, map: impl Cyclic + 'm) -> Self {
+        self.members.push(map.member());
+        self
+    }
+
+    /// The caller promises that no other thread uses the maps or what they lead to. Then objects behind `Arc` are looked
+    /// into, and so are locks in objects that threads share. If the promise is broken, entries may go although their key
+    /// is still in use; nothing that somebody holds is destroyed.
+    #[must_use]
+    pub fn at_rest(mut self) -> Self {
+        self.at_rest = true;
+        self
+    }
+
+    /// Removes the entries whose keys nothing but such entries keeps alive, and destroys what they own. Returns how many.
+    ///
+    /// O(entries + objects that the values lead to + their pointers), and as much memory until it returns. Each object has
+    /// one strong pointer more while it is looked at: `get_mut` and `try_unwrap` of other threads fail meanwhile, and an
+    /// object whose last other pointer they drop dies at the end of this call.
+    ///
+    /// Other threads may use shared maps, and objects. What they make a strong pointer to while this runs stays, unless
+    /// they make it from a weak pointer after the last look: then the object lives, but its entry may be gone.
+    ///
+    /// # Panics
+    /// If a [`trace`](crate::Trace::trace) panics: then no entry is removed. If a destructor panics, after all of them
+    /// have run.
+    pub fn purge(&mut self) -> usize {
+        for member in &mut self.members {
+            member.purge();
+        }
+        let mut graph = self.graph();
+        let doomed = graph.doomed(self.members.len());
+        let mut gone = 0;
+        for (member, doomed) in self.members.iter_mut().zip(&doomed) {
+            gone += member.unlink(doomed);
+        }
+        // Our own pointers, while the values still have theirs: so that these are not the last. Then what was unlinked,
+        // when it is out of all the maps; its deaths find no entry of the same kind.
+        drop(graph);
+        let mut rest = Destroying(&mut self.members);
+        while rest.next() {}
+        drop(rest);
+        for member in &mut self.members {
+            member.purge();
+        }
+        gone
+    }
+
+    fn graph(&mut self) -> Graph {
+        let mut graph = Graph::new(self.at_rest);
+        for (number, member) in self.members.iter_mut().enumerate() {
+            let shared = member.is_shared();
+            member.show(&mut Entries {
+                graph: &mut graph,
+                member: number,
+                shared,
+            });
+        }
+        graph
+    }
+}
+
+impl fmt::Debug for Cycles<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.members.iter().map(|member| member.name());
+        f.debug_struct("Cycles")
+            .field("maps", &names.collect::<Vec<_>>())
+            .field("at_rest", &self.at_rest)
+            .finish()
+    }
+}

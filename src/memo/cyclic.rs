@@ -1,0 +1,47 @@
+//! A memo, purged of results that keep their own inputs alive.
+
+use core::any::type_name;
+use std::boxed::Box;
+
+use super::cache::Memo;
+use super::key::MemoKey;
+use super::rewriting::Rewritten;
+use crate::concurrent::MemberOf;
+use crate::cycles::{Cycles, Cyclic, Member, Trace, Tracer};
+
+impl<K: MemoKey, V: Trace> Cyclic for &Memo<K, V> {
+    fn member<'m>(self) -> Box<dyn Member + 'm>
+    where
+        Self: 'm,
+    {
+        let show = |_: &_, value: &V, tracer: &mut Tracer<'_>| value.trace(tracer);
+        Box::new(MemberOf::new(&self.table, show, type_name::<Memo<K, V>>()))
+    }
+}
+
+impl<K: MemoKey, V: Trace> Memo<K, V> {
+    /// Removes the results that keep themselves alive: a result that leads to one of its inputs, if nothing but such
+    /// results does. They count as discarded. See
+    /// [`WeakMap::purge_cycles`](crate::concurrent::WeakMap::purge_cycles).
+    ///
+    /// ```
+    /// use weakly::{Memo, Strong};
+    ///
+    /// let simpler = Memo::<Strong<str>, Strong<str>>::new();
+    /// let term = Strong::from("x");
+    /// simpler.get_or_compute(&term, |_| term.clone()); // is its own input
+    /// drop(term);
+    /// assert_eq!(simpler.purge_cycles(), 1);
+    /// ```
+    pub fn purge_cycles(&self) -> usize {
+        Cycles::new().with(self).purge()
+    }
+}
+
+impl<R: Trace> Trace for Rewritten<R> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        if let Some(owned) = self.owned() {
+            owned.trace(tracer);
+        }
+    }
+}
