@@ -28,6 +28,7 @@ mod reference;
 
 mod table;
 
+#[cfg(not(weakly_loom))]
 mod cycles;
 
 mod collections;
@@ -71,6 +72,7 @@ pub use collections::pair_map::{WeakPairMap, names as weak_pair_map};
 pub use collections::set::{WeakSet, names as weak_set};
 pub use collections::value_map::{WeakValueMap, names as weak_value_map};
 pub use collections::{entry, iter};
+#[cfg(not(weakly_loom))]
 pub use cycles::{Cycles, Cyclic, Trace, Tracer};
 pub use hash::{DefaultHashBuilder, DefaultHasher};
 #[cfg(all(feature = "std", not(weakly_loom)))]

@@ -3,7 +3,6 @@
 use std::sync::OnceLock;
 
 use super::*;
-use crate::ptr::Block;
 use crate::sync::AtomicUsize;
 
 /// An object that leads to another.
@@ -24,14 +23,21 @@ fn ring() -> (Strong<Linked>, Strong<Linked>) {
     (a, b)
 }
 
-/// Whether nothing but the ring and the caller has a pointer to either object.
-fn only_the_ring(a: &Strong<Linked>, b: &Strong<Linked>) -> bool {
-    let blocks: [Block<Atomic>; 2] = [a.block(), b.block()];
-    // One in the ring, and the caller's.
-    let marked = blocks.map(Block::mark);
-    let counted = blocks.map(|block| block.count_marked() == 2);
-    let unmarked = blocks.map(|block| block.unmark() == Some(2));
-    [marked, counted, unmarked] == [[true; 2]; 3]
+/// A check of the two objects of a ring.
+struct Check<'r>([&'r Strong<Linked>; 2]);
+
+impl Check<'_> {
+    fn mark(&self) {
+        assert!(self.0.iter().all(|object| object.block().mark()));
+    }
+
+    /// Whether nothing but the ring and the caller has a pointer to either object. They are marked.
+    fn is_passed(&self) -> bool {
+        // One in the ring, and the caller's.
+        let counted = self.0.map(|object| object.block().count_marked() == 2);
+        let unmarked = self.0.map(|object| object.block().unmark() == Some(2));
+        [counted, unmarked] == [[true; 2]; 2]
+    }
 }
 
 /// Takes the ring apart: loom reports a leak otherwise.
@@ -49,44 +55,60 @@ fn next(object: &Strong<Linked>) -> &Strong<Linked> {
     object.next.get().unwrap()
 }
 
-/// A thread that goes from object to object, and has a pointer to one of them at every moment until its end. The check
-/// does not say otherwise before that. To be at the other object at each look, the thread has to be interrupted
-/// between any two steps: so there is no bound on preemptions.
-fn not_overlooked(step: impl Fn(&Strong<Linked>) -> Strong<Linked> + Send + Sync + Copy + 'static) {
+/// A thread that goes from object to object so many times, and has a pointer to one of them at every moment until its
+/// end: no check is passed before that. To be at the other object at each look, the thread has to be interrupted
+/// between any two steps; so the bound on preemptions is higher than in other models.
+fn not_overlooked(
+    steps: usize,
+    marked_before: bool,
+    step: impl Fn(&Strong<Linked>) -> Strong<Linked> + Send + Sync + Copy + 'static,
+) {
     let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(6);
+    model.preemption_bound = Some(7);
     model.check(move || {
         let (a, b) = ring();
+        let check = Check([&a, &b]);
         let ended = Arc::new(AtomicUsize::new(0));
         let (start, end) = (b.clone(), Arc::clone(&ended));
-        let (_, (alone, ended)) = both(
+        if marked_before {
+            check.mark();
+        }
+        let ((), (passed, ended)) = both(
             move || {
                 let mut here = start;
-                for _ in 0..3 {
+                for _ in 0..steps {
                     here = step(&here);
                 }
                 end.store(1, Relaxed);
             },
-            // Relaxed: the check acquires the last drop, or should.
-            || (only_the_ring(&a, &b), ended.load(Relaxed)),
+            || {
+                if !marked_before {
+                    check.mark();
+                }
+                // Relaxed: the check acquires the last drop, or should.
+                (check.is_passed(), ended.load(Relaxed))
+            },
         );
-        assert!(!alone || ended == 1, "a thread was overlooked");
-        assert!(
-            only_the_ring(&a, &b),
-            "the marks are gone, the counts right"
-        );
+        assert!(!passed || ended == 1, "a thread was overlooked");
+        check.mark();
+        assert!(check.is_passed(), "the counts are right");
         dismantle(a, b);
     });
 }
 
 #[test]
 fn a_thread_that_passes_on_by_clones() {
-    not_overlooked(|here| next(here).clone());
+    not_overlooked(3, true, |here| next(here).clone());
+}
+
+#[test]
+fn a_thread_that_passes_on_while_objects_are_marked() {
+    not_overlooked(1, false, |here| next(here).clone());
 }
 
 #[test]
 fn a_thread_that_passes_on_by_upgrades() {
-    not_overlooked(|here| {
+    not_overlooked(3, true, |here| {
         let next = Strong::downgrade(next(here));
         next.upgrade().unwrap()
     });
