@@ -73,7 +73,7 @@ pub use collections::set::{WeakSet, names as weak_set};
 pub use collections::value_map::{WeakValueMap, names as weak_value_map};
 pub use collections::{entry, iter};
 #[cfg(not(weakly_loom))]
-pub use cycles::{Cycles, Cyclic, Trace, Tracer};
+pub use cycles::{Cycles, Cyclic, HolderPath, Holders, Trace, Tracer};
 pub use hash::{DefaultHashBuilder, DefaultHasher};
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use memo::{Memo, Rewritten};

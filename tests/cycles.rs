@@ -1,5 +1,12 @@
-//! Entries that keep themselves alive: found, and removed (`purge_cycles`, `Cycles`). Behaviour 20: an entry whose value
-//! owns its key stays until it is removed, or the maps are purged of cycles.
+//! Entries that keep themselves alive: found, and removed (`purge_cycles`, `Cycles`). The comment of a test begins with
+//! the number of the behaviour it shows: section K.
 
+#[path = "cycles/bad_traces.rs"]
+mod bad_traces;
+mod common;
 #[path = "cycles/graphs.rs"]
 mod graphs;
+#[path = "cycles/maps.rs"]
+mod maps;
+#[path = "cycles/threads.rs"]
+mod threads;

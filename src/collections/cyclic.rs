@@ -54,7 +54,7 @@ impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
         self.store.table.purge();
     }
 
-    fn show(&mut self, entries: &mut Entries<'_>) {
+    fn show(&self, entries: &mut Entries<'_>) {
         for entry in self.store.table.iter() {
             let objects = [entry.key.object(), entry.value.object()];
             let shown = EntryOf {
@@ -68,6 +68,9 @@ impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
             });
         }
     }
+
+    /// They cannot move while this has the map.
+    fn release(&self) {}
 
     fn unlink(&mut self, doomed: &Addresses) -> usize {
         let mut walk = Walk::new();

@@ -40,7 +40,11 @@ impl Watch for AnchorWatch {
     }
 
     fn hash(&self) -> HashValue {
-        HashValue::of_addr(self.0.as_ptr().cast())
+        HashValue::of_addr(self.addr())
+    }
+
+    fn addr(&self) -> *const () {
+        self.0.as_ptr().cast()
     }
 
     fn store_hash(_: HashValue) {}
@@ -50,7 +54,7 @@ impl Watch for AnchorWatch {
     }
 
     fn is_at(&self, addr: *const ()) -> bool {
-        self.0.as_ptr().cast() == addr
+        self.addr() == addr
     }
 
     fn is_expired(&self) -> bool {

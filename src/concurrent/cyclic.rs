@@ -1,6 +1,7 @@
 //! The shared maps, purged of entries that keep themselves alive.
 
 use core::any::type_name;
+use core::cell::Cell;
 use core::hash::{BuildHasher, Hash};
 use std::boxed::Box;
 use std::vec::Vec;
@@ -22,8 +23,8 @@ pub(crate) struct MemberOf<'m, K, T: Watches, V> {
     table: &'m Table<K, T, V>,
     show: Show<K, V>,
     name: &'static str,
-    /// From `show` to `destroy`: no entry that is unlinked meanwhile ends, so none takes another's address.
-    pin: Option<Pin<'m, K, T, V>>,
+    /// After `show`: no entry that is unlinked meanwhile ends, so none takes another's address.
+    pin: Cell<Option<Pin<'m, K, T, V>>>,
 }
 
 impl<'m, K: Eq, T: Watches, V> MemberOf<'m, K, T, V> {
@@ -32,7 +33,7 @@ impl<'m, K: Eq, T: Watches, V> MemberOf<'m, K, T, V> {
             table,
             show,
             name,
-            pin: None,
+            pin: Cell::new(None),
         }
     }
 }
@@ -46,11 +47,11 @@ impl<K: Eq, T: Watches, V> Member for MemberOf<'_, K, T, V> {
         self.table.purge();
     }
 
-    fn show(&mut self, entries: &mut Entries<'_>) {
+    fn show(&self, entries: &mut Entries<'_>) {
         if self.table.is_new() {
             return;
         }
-        let pin = self.pin.insert(self.table.pin());
+        let pin = self.table.pin();
         let mut objects = Vec::new();
         for node in pin.entries() {
             let Some((watch, value)) = node.ready() else {
@@ -65,17 +66,24 @@ impl<K: Eq, T: Watches, V> Member for MemberOf<'_, K, T, V> {
             };
             entries.entry(shown, |tracer| (self.show)(node.key(), value, tracer));
         }
+        self.pin.set(Some(pin));
+    }
+
+    fn release(&self) {
+        self.pin.set(None);
     }
 
     fn unlink(&mut self, doomed: &Addresses) -> usize {
-        let Some(pin) = &self.pin else { return 0 };
+        let Some(pin) = self.pin.get_mut() else {
+            return 0;
+        };
         let doomed = |node: &&Node<_, _, _>| doomed.contains(name_of(*node));
         let nodes = pin.entries().into_iter().filter(doomed);
         nodes.filter(|node| self.table.unlink(pin, node)).count()
     }
 
     fn destroy(&mut self) {
-        self.pin = None;
+        self.release();
     }
 
     fn is_shared(&self) -> bool {

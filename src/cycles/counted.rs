@@ -2,6 +2,7 @@
 
 use alloc::rc::Rc;
 use alloc::sync::Arc;
+use core::any::type_name;
 
 use crate::ptr::{Flavour, Strong};
 
@@ -22,6 +23,8 @@ pub(super) trait Counted: Clone + 'static {
     /// The address of the payload. No two objects have the same, whatever their pointers' types: none of these
     /// pointers has its payload at the beginning of an allocation, so even one without a size is at no other's.
     fn addr(&self) -> usize;
+    /// The type of the object.
+    fn name() -> &'static str;
     /// The number of strong pointers, this one included.
     fn count(&self) -> usize;
     /// Marks the object, if that is possible.
@@ -49,6 +52,10 @@ impl<T: ?Sized + 'static, F: Flavour> Counted for Strong<T, F> {
         Strong::as_ptr(self).addr()
     }
 
+    fn name() -> &'static str {
+        type_name::<T>()
+    }
+
     fn count(&self) -> usize {
         Strong::strong_count(self)
     }
@@ -73,6 +80,10 @@ impl<T: ?Sized + 'static> Counted for Rc<T> {
         Rc::as_ptr(self).addr()
     }
 
+    fn name() -> &'static str {
+        type_name::<T>()
+    }
+
     fn count(&self) -> usize {
         Rc::strong_count(self)
     }
@@ -83,6 +94,10 @@ impl<T: ?Sized + 'static> Counted for Arc<T> {
 
     fn addr(&self) -> usize {
         Arc::as_ptr(self).addr()
+    }
+
+    fn name() -> &'static str {
+        type_name::<T>()
     }
 
     fn count(&self) -> usize {

@@ -40,6 +40,8 @@ pub struct Tracer<'g> {
     graph: &'g mut Graph,
     /// Whether other threads may use what is being traced.
     shared: bool,
+    /// The field that is being traced.
+    field: &'static str,
 }
 
 impl Tracer<'_> {
@@ -60,7 +62,18 @@ impl Tracer<'_> {
     /// }
     /// ```
     pub fn leaf<T: ?Sized + 'static, F: Flavour>(&mut self, handle: &Strong<T, F>) {
-        self.graph.visit(handle, None);
+        self.graph.visit(handle, None, self.field);
+    }
+
+    /// The same tracer, for a field with this name, which [`Cycles::holders`](crate::Cycles::holders) reports.
+    /// [`impl_trace!`](crate::impl_trace) calls it for each field.
+    #[must_use]
+    pub fn field(&mut self, name: &'static str) -> Tracer<'_> {
+        Tracer {
+            graph: self.graph,
+            shared: self.shared,
+            field: name,
+        }
     }
 
     /// Whether other threads may use the value that is being traced. If so, a `Trace` must not look behind a lock: a
@@ -76,7 +89,7 @@ impl Tracer<'_> {
 
     /// Shows a pointer to an object that shows its own.
     pub(super) fn pointer<P: Counted>(&mut self, pointer: &P, trace: fn(&P, &mut Tracer<'_>)) {
-        self.graph.visit(pointer, Some(trace));
+        self.graph.visit(pointer, Some(trace), self.field);
     }
 }
 
@@ -106,6 +119,8 @@ pub(super) trait Held {
     fn count_marked(&self) -> usize;
     fn unmark(&self) -> Option<usize>;
     fn trace(&self, tracer: &mut Tracer<'_>);
+    /// The type of the object.
+    fn name(&self) -> &'static str;
 }
 
 struct HeldBy<P> {
@@ -139,6 +154,10 @@ impl<P: Counted> Held for HeldBy<P> {
             trace(&self.pointer, tracer);
         }
     }
+
+    fn name(&self) -> &'static str {
+        P::name()
+    }
 }
 
 /// In the place of a pointer while its object is asked.
@@ -166,6 +185,10 @@ impl Held for Asked {
     }
 
     fn trace(&self, _: &mut Tracer<'_>) {}
+
+    fn name(&self) -> &'static str {
+        ""
+    }
 }
 
 /// An entry: while all its keys live, it keeps alive what its value owns.
@@ -194,6 +217,8 @@ pub(super) struct Graph {
     waiting: Vec<u32>,
     /// Objects, by number: those to which a value leads, then those to which another leads, and so on.
     pub(super) edges: Vec<u32>,
+    /// For each of these the name of the field, if that is wanted.
+    pub(super) fields_of_edges: Option<Vec<&'static str>>,
     pub(super) links: Vec<Link>,
     pub(super) keys: Vec<usize>,
     /// Whether no thread uses anything of this.
@@ -208,7 +233,12 @@ impl Graph {
         }
     }
 
-    fn visit<P: Counted>(&mut self, pointer: &P, trace: Option<fn(&P, &mut Tracer<'_>)>) {
+    fn visit<P: Counted>(
+        &mut self,
+        pointer: &P,
+        trace: Option<fn(&P, &mut Tracer<'_>)>,
+        field: &'static str,
+    ) {
         let next = u32::try_from(self.nodes.len()).expect("no more than 2^32 objects");
         let (object, new) = self.objects.get_or_insert(pointer.addr(), next);
         if new {
@@ -252,6 +282,9 @@ impl Graph {
             self.nodes[before as usize].doubtful = true;
         }
         self.edges.push(object);
+        if let Some(fields) = &mut self.fields_of_edges {
+            fields.push(field);
+        }
     }
 
     /// Enters an entry, whose keys are entered already.
@@ -266,6 +299,7 @@ impl Graph {
         show(&mut Tracer {
             graph: self,
             shared,
+            field: "",
         });
         link.edges = first..self.edges.len();
         self.links.push(link);
@@ -281,6 +315,7 @@ impl Graph {
             held.trace(&mut Tracer {
                 graph: self,
                 shared,
+                field: "",
             });
             self.nodes[at].held = held;
             self.nodes[at].edges = first..self.edges.len();

@@ -270,7 +270,7 @@ macro_rules! impl_trace {
             #[allow(unused_variables)]
             fn trace(&self, tracer: &mut $crate::Tracer<'_>) {
                 match self {
-                    $($pattern => { $($crate::Trace::trace($part, tracer);)* })*
+                    $($pattern => { $($crate::Trace::trace($part, &mut tracer.field(stringify!($part)));)* })*
                 }
             }
         }
@@ -280,7 +280,7 @@ macro_rules! impl_trace {
         impl<$($generics)*> $crate::Trace for $type {
             #[allow(unused_variables)]
             fn trace(&self, tracer: &mut $crate::Tracer<'_>) {
-                $($($crate::Trace::trace(&self.$field, tracer);)*)?
+                $($($crate::Trace::trace(&self.$field, &mut tracer.field(stringify!($field)));)*)?
             }
         }
     };

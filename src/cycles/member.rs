@@ -8,10 +8,13 @@ pub trait Member {
     /// Reclaims the dead entries.
     #[doc(hidden)]
     fn purge(&mut self);
-    /// Passes all entries on. From here to [`destroy`](Self::destroy) no entry moves.
+    /// Passes all entries on. From here on no entry moves, until one of the methods below is called.
     #[doc(hidden)]
-    fn show(&mut self, entries: &mut Entries<'_>);
-    /// Unlinks these entries, if they are still there, and keeps what they own. Returns how many.
+    fn show(&self, entries: &mut Entries<'_>);
+    /// Lets entries move again.
+    #[doc(hidden)]
+    fn release(&self);
+    /// Unlinks these entries, if they are still there, and keeps what they own: no entry moves. Returns how many.
     #[doc(hidden)]
     fn unlink(&mut self, doomed: &Addresses) -> usize;
     /// Destroys what the unlinked entries own.

@@ -6,12 +6,14 @@
 //!
 //! The order of the files: `addresses`; `counted`, the pointers whose strong pointers can be counted; `graph`, what the
 //! values of the maps lead to; `census`, whether the counts of all objects were right at one moment; `verdict`, which
-//! entries go; `impls`, what the types of the standard library show; `member` and `purge`, the maps.
+//! entries go; `impls`, what the types of the standard library show; `member` and `purge`, the maps; `holders`, the
+//! ways to an object.
 
 mod addresses;
 mod census;
 mod counted;
 mod graph;
+mod holders;
 mod impls;
 mod member;
 mod purge;
@@ -19,5 +21,6 @@ mod verdict;
 
 pub(crate) use addresses::Addresses;
 pub use graph::{Trace, Tracer};
+pub use holders::{HolderPath, Holders};
 pub(crate) use member::{Entries, EntryOf, Member};
 pub use purge::{Cycles, Cyclic};

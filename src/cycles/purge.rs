@@ -37,7 +37,7 @@ pub trait Cyclic {
 /// ```
 #[derive(Default)]
 pub struct Cycles<'m> {
-    members: Vec<Box<dyn Member + 'm>>,
+    pub(super) members: Vec<Box<dyn Member + 'm>>,
     at_rest: bool,
 }
 
@@ -102,7 +102,8 @@ impl<'m> Cycles<'m> {
         for member in &mut self.members {
             member.purge();
         }
-        let mut graph = self.graph();
+        let mut graph = Graph::new(self.at_rest);
+        self.show(&mut graph);
         let doomed = graph.doomed(self.members.len());
         let mut gone = 0;
         for (member, doomed) in self.members.iter_mut().zip(&doomed) {
@@ -120,17 +121,15 @@ impl<'m> Cycles<'m> {
         gone
     }
 
-    fn graph(&mut self) -> Graph {
-        let mut graph = Graph::new(self.at_rest);
-        for (number, member) in self.members.iter_mut().enumerate() {
+    pub(super) fn show(&self, graph: &mut Graph) {
+        for (number, member) in self.members.iter().enumerate() {
             let shared = member.is_shared();
             member.show(&mut Entries {
-                graph: &mut graph,
+                graph,
                 member: number,
                 shared,
             });
         }
-        graph
     }
 }
 

@@ -1,0 +1,262 @@
+//! Who holds an object.
+
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::any::type_name;
+use core::fmt::{self, Write as _};
+
+use super::graph::Graph;
+use super::purge::Cycles;
+use crate::reference::{StrongRef, WeakKey};
+
+/// Who holds an object, as far as the values of some maps show it. See [`Cycles::holders`].
+#[derive(Debug, Clone)]
+pub struct Holders {
+    name: String,
+    count: Option<usize>,
+    paths: Vec<HolderPath>,
+}
+
+/// A way from an entry of a map to an object.
+#[derive(Debug, Clone)]
+pub struct HolderPath {
+    map: String,
+    /// Whether the object is a key of the entry.
+    own: bool,
+    /// The fields on the way, each with the type of what it leads to.
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone)]
+struct Step {
+    field: &'static str,
+    /// The object that the field leads to, and its type.
+    object: usize,
+    name: String,
+}
+
+/// An object on a way, or an entry at its beginning.
+#[derive(Clone, Copy)]
+enum From {
+    Link(usize),
+    Node(usize),
+}
+
+/// How an object is come to, by its edge, from where.
+type Arrival = (From, usize);
+
+impl Cycles<'_> {
+    /// Who holds an object: for each strong pointer to it that the values of these maps show, a way there from an entry.
+    /// The rest of its strong pointers, the one it is asked with included, are elsewhere.
+    ///
+    /// Use it to find out why something is still alive. O(entries + objects + pointers). It changes nothing.
+    ///
+    /// ```
+    /// use std::cell::RefCell;
+    /// use weakly::{Cycles, WeakMap, impl_trace, local::Strong};
+    ///
+    /// struct Widget { on_click: RefCell<Option<Callback>> }
+    /// struct Callback { captured: Strong<Widget> }
+    /// impl_trace!(Widget: on_click);
+    /// impl_trace!(Callback: captured);
+    ///
+    /// let window = Strong::new(Widget { on_click: RefCell::new(None) });
+    /// let button = Strong::new(Widget { on_click: RefCell::new(None) });
+    /// let mut buttons = WeakMap::new();
+    /// buttons.insert(&window, button.clone());
+    /// *button.on_click.borrow_mut() = Some(Callback { captured: window.clone() });
+    ///
+    /// let holders = Cycles::new().with(&mut buttons).holders(&window);
+    /// assert_eq!((holders.count(), holders.paths().len()), (Some(2), 1));
+    /// let path = holders.paths()[0].to_string();
+    /// assert!(path.ends_with("(its own key) -> Widget .captured -> Widget"), "{path}");
+    /// ```
+    ///
+    /// # Panics
+    /// If a [`trace`](crate::Trace::trace) panics.
+    #[must_use]
+    pub fn holders<K: StrongRef>(&self, target: &K) -> Holders {
+        /// Entries may move again.
+        struct Release<'a, 'm>(&'a Cycles<'m>);
+        impl Drop for Release<'_, '_> {
+            fn drop(&mut self) {
+                self.0.members.iter().for_each(|member| member.release());
+            }
+        }
+        let mut graph = Graph::new(true);
+        graph.fields_of_edges = Some(Vec::new());
+        let release = Release(self);
+        self.show(&mut graph);
+        graph.complete();
+        let name = short(type_name::<K::Target>());
+        let addr = WeakKey::addr(target).addr();
+        let Some(goal) = graph.objects.get(addr) else {
+            return Holders {
+                name,
+                count: None,
+                paths: Vec::new(),
+            };
+        };
+        let goal = goal as usize;
+        let (first, direct) = arrivals(&graph, goal);
+        let paths = direct.into_iter().map(|arrival| {
+            let mut steps = Vec::new();
+            let mut at = arrival;
+            let mut object = goal;
+            let link = loop {
+                let (from, edge) = at;
+                steps.push(Step {
+                    field: graph.fields_of_edges.as_ref().map_or("", |all| all[edge]),
+                    object,
+                    name: short(graph.nodes[object].held.name()),
+                });
+                match from {
+                    From::Link(link) => break &graph.links[link],
+                    From::Node(node) => {
+                        object = node;
+                        at = first[node].expect("an object is entered from somewhere");
+                    }
+                }
+            };
+            steps.reverse();
+            HolderPath {
+                map: short(self.members[link.member].name()),
+                own: graph.keys[link.keys.clone()].contains(&addr),
+                steps,
+            }
+        });
+        let paths = paths.collect();
+        let count = Some(graph.nodes[goal].count);
+        drop(graph);
+        drop(release);
+        Holders { name, count, paths }
+    }
+}
+
+/// How each object is come to first, and all the ways in which the goal is come to. (By breadth: the ways are short.)
+fn arrivals(graph: &Graph, goal: usize) -> (Vec<Option<Arrival>>, Vec<Arrival>) {
+    let mut first = vec![None; graph.nodes.len()];
+    let mut direct = Vec::new();
+    let mut work = VecDeque::new();
+    let mut arrive = |from, edges: core::ops::Range<usize>, work: &mut VecDeque<usize>| {
+        for edge in edges {
+            let object = graph.edges[edge] as usize;
+            if object == goal {
+                direct.push((from, edge));
+            }
+            if first[object].is_none() {
+                first[object] = Some((from, edge));
+                work.push_back(object);
+            }
+        }
+    };
+    for (number, link) in graph.links.iter().enumerate() {
+        arrive(From::Link(number), link.edges.clone(), &mut work);
+    }
+    while let Some(object) = work.pop_front() {
+        let edges = graph.nodes[object].edges.clone();
+        arrive(From::Node(object), edges, &mut work);
+    }
+    (first, direct)
+}
+
+impl Holders {
+    /// The number of strong pointers to the object; `None` if the maps show none of them.
+    #[must_use]
+    pub fn count(&self) -> Option<usize> {
+        self.count
+    }
+
+    /// A way to each strong pointer that the maps show.
+    #[must_use]
+    pub fn paths(&self) -> &[HolderPath] {
+        &self.paths
+    }
+
+    /// The same as a graph in the language of Graphviz.
+    ///
+    /// ```
+    /// use weakly::{Cycles, Strong, WeakMap};
+    ///
+    /// let object = Strong::new(1);
+    /// let mut map = WeakMap::from([(&object, object.clone())]);
+    /// let graph = Cycles::new().with(&mut map).holders(&object).to_dot();
+    /// assert!(graph.starts_with("digraph holders {"));
+    /// ```
+    #[must_use]
+    pub fn to_dot(&self) -> String {
+        let mut text = String::from("digraph holders {\n");
+        let mut known = Vec::new();
+        for (number, path) in self.paths.iter().enumerate() {
+            let mut from = format!("entry{number}");
+            _ = writeln!(text, "  {from} [shape=box, label={:?}];", path.entry());
+            for step in &path.steps {
+                let to = format!("object{}", step.object);
+                if !known.contains(&step.object) {
+                    known.push(step.object);
+                    _ = writeln!(text, "  {to} [label={:?}];", step.name);
+                }
+                let edge = format!("  {from} -> {to} [label={:?}];\n", step.field);
+                if !text.contains(&edge) {
+                    text += &edge;
+                }
+                from = to;
+            }
+        }
+        text + "}\n"
+    }
+}
+
+impl HolderPath {
+    fn entry(&self) -> String {
+        let own = if self.own { " (its own key)" } else { "" };
+        format!("entry of {}{own}", self.map)
+    }
+}
+
+impl fmt::Display for HolderPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.entry())?;
+        for step in &self.steps {
+            if !step.field.is_empty() {
+                write!(f, " .{}", step.field)?;
+            }
+            write!(f, " -> {}", step.name)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Holders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(count) = self.count else {
+            return writeln!(f, "{}: no strong pointer found", self.name);
+        };
+        let (name, found) = (&self.name, self.paths.len());
+        writeln!(f, "{name}: {count} strong pointers, {found} found")?;
+        for path in &self.paths {
+            writeln!(f, "  held by {path}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The name of a type without the modules it is in.
+fn short(name: &str) -> String {
+    let mut text = String::new();
+    let mut word = 0;
+    for letter in name.chars() {
+        if letter == ':' {
+            text.truncate(word);
+        } else {
+            text.push(letter);
+            if !(letter.is_alphanumeric() || letter == '_') {
+                word = text.len();
+            }
+        }
+    }
+    text
+}

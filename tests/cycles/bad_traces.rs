@@ -1,0 +1,252 @@
+//! Traces that panic, lie, register, purge and drop; values that are borrowed or locked.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::{Mutex, RwLock};
+
+use weakly::{Cycles, Strong, Trace, Tracer, WeakMap, concurrent, impl_trace, local};
+
+use crate::common::{panics, quiet_panic};
+
+/// A value that does something when it is traced.
+struct Acts(Box<dyn Fn(&mut Tracer<'_>)>);
+
+impl Trace for Acts {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        (self.0)(tracer);
+    }
+}
+
+/// One that panics changes nothing, and leaves no pointer of ours behind.
+#[test]
+fn a_trace_that_panics() {
+    let panicking = Rc::new(Cell::new(true));
+    let panic = Rc::clone(&panicking);
+    let mut map = WeakMap::new();
+    let (key, other) = (local::Strong::new(1), local::Strong::new(2));
+    map.insert(&key, (key.clone(), None));
+    let act = Acts(Box::new(move |_| {
+        if panic.get() {
+            quiet_panic();
+        }
+    }));
+    map.insert(&other, (key.clone(), Some(act)));
+    drop(key);
+    assert!(panics(|| _ = map.purge_cycles()));
+    assert_eq!(
+        (map.len(), local::Strong::strong_count(&map[&other].0)),
+        (2, 2)
+    );
+    panicking.set(false);
+    assert_eq!(map.purge_cycles(), 0); // the other is held
+    drop(other);
+    assert_eq!(map.purge_cycles(), 1);
+    assert!(map.is_empty());
+}
+
+/// 151: A pointer that is not shown keeps what it leads to.
+#[test]
+fn a_trace_that_hides() {
+    struct Hides(#[expect(dead_code)] Strong<u8>);
+    impl_trace!(Hides);
+    let mut map = WeakMap::new();
+    let key = Strong::new(1);
+    map.insert(&key, Hides(key.clone()));
+    drop(key);
+    assert_eq!((map.purge_cycles(), map.len()), (0, 1));
+}
+
+/// 152: One that shows what others own may cost an entry, and destroys nothing that they hold.
+#[test]
+fn a_trace_that_shows_what_others_own() {
+    let key = Rc::new(Strong::new(String::from("held")));
+    let mut map = WeakMap::new();
+    let foreign = Rc::clone(&key);
+    map.insert(&*key, Acts(Box::new(move |tracer| foreign.trace(tracer))));
+    assert_eq!(map.purge_cycles(), 0); // the `Rc` is held twice, and shown as one of its own
+    let weak = Rc::downgrade(&key);
+    let mut map = WeakMap::new();
+    let act = move |tracer: &mut Tracer<'_>| {
+        let key = weak.upgrade().unwrap();
+        let field: &Strong<String> = &key;
+        field.trace(tracer);
+    };
+    map.insert(&*key, Acts(Box::new(act)));
+    assert_eq!((map.purge_cycles(), map.len()), (1, 0));
+    assert_eq!(**key, "held");
+}
+
+/// The same place, for two objects one after the other: it is no field, and neither object is the map's alone.
+#[test]
+fn a_place_that_shows_two_objects() {
+    let objects = [local::Strong::new(1), local::Strong::new(2)];
+    let weak = objects.each_ref().map(local::Strong::downgrade);
+    let again = weak.clone();
+    let act = move |tracer: &mut Tracer<'_>| {
+        let mut place = None;
+        for weak in &again {
+            place = weak.upgrade();
+            place.trace(tracer);
+        }
+        drop(place);
+    };
+    let mut map = WeakMap::new();
+    map.insert(&objects[0], (None, Acts(Box::new(|_| {}))));
+    map.insert(&objects[1], (Some(objects.clone()), Acts(Box::new(act))));
+    drop(objects);
+    assert_eq!((map.purge_cycles(), map.len()), (0, 2));
+    assert!(weak.iter().all(|weak| !weak.is_expired()));
+}
+
+/// One that makes objects, inserts into the map it is in, removes from it, and purges it.
+#[test]
+fn a_trace_that_uses_its_map() {
+    let map = Rc::new(concurrent::WeakMap::new());
+    let keys: Vec<_> = (0..100).map(Strong::new).collect();
+    let kept = Rc::new(RefCell::new(Vec::new()));
+    for (at, key) in keys.iter().enumerate() {
+        if at > 0 {
+            map.insert(key, Acts(Box::new(|_| {})));
+            continue;
+        }
+        let (map, kept, of) = (Rc::clone(&map), Rc::clone(&kept), Strong::downgrade(key));
+        let into = Rc::clone(&map);
+        let act = move |_: &mut Tracer<'_>| {
+            let new = Strong::new(100);
+            map.insert(&new, Acts(Box::new(|_| {})));
+            kept.borrow_mut().push(new);
+            if let Some(of) = of.upgrade() {
+                if *of % 3 == 0 {
+                    map.remove_if(&of, |_| true);
+                }
+            }
+            assert_eq!(map.purge_cycles(), 0);
+        };
+        into.insert(key, Acts(Box::new(act)));
+    }
+    assert_eq!(map.purge_cycles(), 0);
+    assert_eq!(map.len(), 99 + kept.borrow().len());
+    map.clear();
+}
+
+/// A destructor of what was removed uses the maps, and panics; the others run all the same.
+#[test]
+fn destructors() {
+    struct Dying(Strong<u32>, Rc<Cell<u32>>);
+    impl_trace!(Dying: 0);
+    impl Drop for Dying {
+        fn drop(&mut self) {
+            self.1.set(self.1.get() + 1);
+            if *self.0 == 3 {
+                quiet_panic();
+            }
+        }
+    }
+    let dead = Rc::new(Cell::new(0));
+    let (mut one, other) = (WeakMap::new(), concurrent::WeakMap::new());
+    for n in 0..10 {
+        let key = Strong::new(n);
+        one.insert(&key, Dying(key.clone(), Rc::clone(&dead)));
+        let key = Strong::new(n);
+        other.insert(&key, Dying(key.clone(), Rc::clone(&dead)));
+    }
+    assert!(panics(|| _ = one.purge_cycles()));
+    assert_eq!((one.len(), dead.get()), (0, 10));
+    assert!(panics(|| _ = other.purge_cycles()));
+    assert_eq!((other.len(), dead.get()), (0, 20));
+    let mut last = WeakMap::new();
+    let key = Strong::new(0);
+    last.insert(&key, Dying(key.clone(), Rc::clone(&dead)));
+    drop(key);
+    assert_eq!(
+        Cycles::new()
+            .with(&mut one)
+            .with(&other)
+            .with(&mut last)
+            .purge(),
+        1
+    );
+}
+
+/// Of two maps, the destructors of the second run although one of the first panics.
+#[test]
+fn a_destructor_of_another_map_panics() {
+    struct Dying(Strong<u32>, Rc<Cell<u32>>, bool);
+    impl_trace!(Dying: 0);
+    impl Drop for Dying {
+        fn drop(&mut self) {
+            self.1.set(self.1.get() + 1);
+            if self.2 {
+                quiet_panic();
+            }
+        }
+    }
+    let dead = Rc::new(Cell::new(0));
+    let mut maps = [WeakMap::new(), WeakMap::new()];
+    for (map, panics) in maps.iter_mut().zip([true, false]) {
+        let key = Strong::new(1);
+        map.insert(&key, Dying(key.clone(), Rc::clone(&dead), panics));
+    }
+    let [one, other] = &mut maps;
+    let mut cycles = Cycles::new().with(one).with(other);
+    assert!(panics(|| _ = cycles.purge()));
+    assert_eq!(dead.get(), 2);
+    assert_eq!(cycles.purge(), 0);
+}
+
+/// 153: What is borrowed or locked is left as it is.
+#[test]
+fn borrowed_and_locked() {
+    type Both = (
+        RefCell<Option<local::Strong<u8>>>,
+        Mutex<Option<local::Strong<u8>>>,
+        RwLock<u8>,
+    );
+    let key = local::Strong::new(1);
+    let value: Rc<Both> = Rc::default();
+    *value.0.borrow_mut() = Some(key.clone());
+    let mut map = WeakMap::from([(&key, Rc::clone(&value))]);
+    drop(key);
+    let borrowed = value.0.borrow_mut();
+    assert_eq!(map.purge_cycles(), 0);
+    let key = borrowed.clone();
+    drop(borrowed);
+    *value.0.borrow_mut() = None;
+    *value.1.lock().unwrap() = key;
+    let locked = value.1.lock().unwrap();
+    assert_eq!(map.purge_cycles(), 0);
+    drop(locked);
+    drop(value);
+    assert_eq!(map.purge_cycles(), 1);
+}
+
+/// A leaf that is shown in full elsewhere is looked into.
+#[test]
+fn a_leaf_that_is_none() {
+    struct Node {
+        key: RefCell<Option<local::Strong<u8>>>,
+    }
+    impl_trace!(Node: key);
+    struct Leaf(local::Strong<Node>);
+    impl Trace for Leaf {
+        fn trace(&self, tracer: &mut Tracer<'_>) {
+            tracer.leaf(&self.0);
+        }
+    }
+    for leaf_first in [false, true] {
+        let key = local::Strong::new(1);
+        let node = local::Strong::new(Node {
+            key: RefCell::new(Some(key.clone())),
+        });
+        let leaf = Leaf(node.clone());
+        let shown = [None, Some(node)];
+        let parts = if leaf_first {
+            (Some(leaf), shown, None)
+        } else {
+            (None, shown, Some(leaf))
+        };
+        let mut map = WeakMap::from([(&key, parts)]);
+        drop(key);
+        assert_eq!(map.purge_cycles(), 1, "{leaf_first}");
+    }
+}

@@ -1,0 +1,369 @@
+//! Each kind of map and of pointer, and the shapes of cycles.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+
+use weakly::concurrent;
+use weakly::{
+    Attribute, ByIdentity, Cycles, Memo, Reclaim, Strong, WeakHashMap, WeakMap, WeakValueMap,
+    impl_trace, local,
+};
+
+/// An object, and whether it is dead.
+struct Thing {
+    next: RefCell<Option<Strong<Thing>>>,
+    dead: Rc<Cell<usize>>,
+}
+
+impl_trace!(Thing: next);
+
+impl Drop for Thing {
+    fn drop(&mut self) {
+        self.dead.set(self.dead.get() + 1);
+    }
+}
+
+#[derive(Default)]
+struct World {
+    dead: Rc<Cell<usize>>,
+}
+
+impl World {
+    fn thing(&self) -> Strong<Thing> {
+        Strong::new(Thing {
+            next: RefCell::new(None),
+            dead: Rc::clone(&self.dead),
+        })
+    }
+
+    fn dead(&self) -> usize {
+        self.dead.get()
+    }
+}
+
+/// 144, 155: A value that is its own key.
+#[test]
+fn a_value_that_is_its_key() {
+    let world = World::default();
+    let mut map = WeakMap::new();
+    let (key, other) = (world.thing(), world.thing());
+    map.insert(&key, key.clone());
+    map.insert(&other, world.thing());
+    drop(key);
+    assert_eq!((map.len(), world.dead()), (2, 0));
+    assert_eq!(map.purge_cycles(), 1);
+    assert_eq!((map.len(), world.dead()), (1, 1));
+    assert_eq!(map.purge_cycles(), 0);
+    assert!(map.contains_key(&other));
+}
+
+/// 145: Through three objects.
+#[test]
+fn a_value_that_leads_to_its_key() {
+    let world = World::default();
+    let mut map = WeakMap::new();
+    let key = world.thing();
+    let (a, b) = (world.thing(), world.thing());
+    *b.next.borrow_mut() = Some(key.clone());
+    *a.next.borrow_mut() = Some(b);
+    map.insert(&key, vec![Some(a)]);
+    assert_eq!(map.purge_cycles(), 0); // held here
+    drop(key);
+    assert_eq!((map.purge_cycles(), world.dead()), (1, 3));
+}
+
+/// 146: Two entries that keep each other's keys alive, in one map and across two.
+#[test]
+fn entries_that_keep_each_other_alive() {
+    let world = World::default();
+    let (mut one, mut other) = (WeakMap::new(), WeakMap::new());
+    let (a, b, c) = (world.thing(), world.thing(), world.thing());
+    one.insert(&a, b.clone());
+    one.insert(&b, c.clone());
+    other.insert(&c, a.clone());
+    drop((a, b, c));
+    assert_eq!((one.purge_cycles(), other.purge_cycles()), (0, 0));
+    let gone = Cycles::new().with(&mut one).with(&mut other).purge();
+    assert_eq!((gone, world.dead()), (3, 3));
+    assert_eq!((one.len(), other.len()), (0, 0));
+}
+
+/// 147: A map that is owned by its own value: it cannot be purged from inside, and as a field it shows its values.
+#[test]
+fn a_map_in_a_value() {
+    struct Holder {
+        map: RefCell<WeakMap<Strong<Thing>, Strong<Thing>>>,
+    }
+    impl_trace!(Holder: map);
+    let world = World::default();
+    let mut outer = WeakMap::new();
+    let (key, inner) = (world.thing(), world.thing());
+    let holder = Strong::new(Holder {
+        map: RefCell::default(),
+    });
+    holder.map.borrow_mut().insert(&inner, key.clone());
+    outer.insert(&key, holder.clone());
+    drop((key, holder));
+    assert_eq!((outer.purge_cycles(), world.dead()), (1, 1));
+    drop(inner);
+}
+
+/// 148: A key that is held elsewhere stays, with its entry, until it is not.
+#[test]
+fn a_key_that_is_held() {
+    let world = World::default();
+    let mut map = WeakMap::new();
+    let key = world.thing();
+    map.insert(&key, key.clone());
+    let held = [key.clone(), key];
+    assert_eq!((map.purge_cycles(), map.len()), (0, 1));
+    drop(held);
+    assert_eq!((map.purge_cycles(), map.len()), (1, 0));
+}
+
+/// 149: A value that two entries share, of which one has a live key.
+#[test]
+fn a_shared_value() {
+    let world = World::default();
+    let mut map = WeakMap::new();
+    let (live, dying) = (world.thing(), world.thing());
+    let shared = Rc::new(dying.clone());
+    map.insert(&live, Rc::clone(&shared));
+    map.insert(&dying, shared);
+    drop(dying);
+    assert_eq!((map.purge_cycles(), map.len()), (0, 2));
+    drop(live);
+    assert_eq!((map.purge_cycles(), world.dead()), (1, 2));
+}
+
+/// 150: A value that is owned from outside too, and owns the key.
+#[test]
+fn a_value_that_is_held() {
+    let world = World::default();
+    let mut map = WeakMap::new();
+    let key = world.thing();
+    let value = Rc::new(key.clone());
+    map.insert(&key, Rc::clone(&value));
+    drop(key);
+    assert_eq!((map.purge_cycles(), map.len()), (0, 1));
+    drop(value);
+    assert_eq!((map.purge_cycles(), map.len()), (1, 0));
+}
+
+/// 156: Without it, the end of the map breaks the cycle.
+#[test]
+fn the_end_of_a_map() {
+    let world = World::default();
+    let mut map = WeakMap::new();
+    let key = world.thing();
+    map.insert(&key, key.clone());
+    drop(key);
+    drop(map);
+    assert_eq!(world.dead(), 1);
+}
+
+/// Dead entries go first, and what is kept of them too.
+#[test]
+fn dead_entries_and_what_is_kept() {
+    let world = World::default();
+    let mut map = WeakMap::new();
+    map.set_reclaim(Reclaim::OnRequest);
+    let (key, other) = (world.thing(), world.thing());
+    // The value of a dead key owns a live one.
+    map.insert(&other, Some(key.clone()));
+    map.insert(&key, Some(key.clone()));
+    drop((key, other));
+    assert_eq!(map.len(), 1);
+    assert_eq!((map.purge_cycles(), world.dead()), (1, 2));
+    assert_eq!(map.pending_dead(), 0);
+}
+
+/// By content, by value, and of pointers of others.
+#[test]
+fn other_maps() {
+    let mut lengths = WeakHashMap::new();
+    let word: local::Strong<str> = "word".into();
+    lengths.insert(&word, (4, word.clone()));
+    drop(word);
+    assert_eq!(
+        (lengths.len(), lengths.purge_cycles(), lengths.len()),
+        (1, 1, 0)
+    );
+
+    let mut names = WeakValueMap::new();
+    let value = Strong::new(7);
+    names.insert(ByIdentity(value.clone()), &value); // the key owns the value
+    let kept = Strong::new(8);
+    names.insert(ByIdentity(kept.clone()), &kept);
+    drop(value);
+    assert_eq!((names.len(), names.purge_cycles(), names.len()), (2, 1, 1));
+    assert_eq!(names.get(&ByIdentity(kept)).as_deref(), Some(&8));
+
+    let mut rcs = WeakMap::new();
+    let rc = Rc::new(5);
+    rcs.insert(&rc, Rc::clone(&rc));
+    drop(rc);
+    assert_eq!((rcs.purge_cycles(), rcs.len()), (1, 0));
+}
+
+/// `Arc`s can only be told at rest.
+#[test]
+fn arcs() {
+    let mut map = WeakMap::new();
+    let arc = Arc::new(5);
+    map.insert(&arc, Arc::clone(&arc));
+    drop(arc);
+    assert_eq!(map.purge_cycles(), 0);
+    assert_eq!(Cycles::new().with(&mut map).at_rest().purge(), 1);
+    assert!(map.is_empty());
+}
+
+/// The shared maps, an attribute and a memo, apart and together.
+#[test]
+fn shared_maps() {
+    struct Node {
+        name: &'static str,
+        next: Mutex<Option<Strong<Node>>>,
+    }
+    impl_trace!(Node: next);
+    let node = |name| {
+        let next = Mutex::new(None);
+        Strong::new(Node { name, next })
+    };
+
+    let map = concurrent::WeakMap::new();
+    let a = node("a");
+    map.insert(&a, a.clone());
+    let weak = Strong::downgrade(&a);
+    drop(a);
+    assert_eq!((map.len(), map.purge_cycles(), map.len()), (1, 1, 0));
+    assert!(weak.is_expired());
+
+    let by_content = concurrent::WeakHashMap::new();
+    let word: Strong<str> = "word".into();
+    by_content.insert(&word, Some(word.clone()));
+    drop(word);
+    assert_eq!((by_content.purge_cycles(), by_content.len()), (1, 0));
+
+    let by_name = concurrent::WeakValueMap::new();
+    let value = Strong::new(7);
+    by_name.insert(ByIdentity(value.clone()), &value);
+    drop(value);
+    assert_eq!((by_name.purge_cycles(), by_name.len()), (1, 0));
+
+    static PARTNER: Attribute<Strong<Node>, Strong<Node>> = Attribute::new();
+    let (a, b) = (node("a"), node("b"));
+    PARTNER.set(&a, b.clone());
+    PARTNER.set(&b, a.clone());
+    assert_eq!(PARTNER.get(&a).unwrap().name, "b");
+    drop(a);
+    assert_eq!(PARTNER.purge_cycles(), 0);
+    drop(b);
+    assert_eq!((PARTNER.purge_cycles(), PARTNER.len()), (2, 0));
+
+    // Through a lock, in an object that threads might share: only at rest.
+    let (c, d) = (node("c"), node("d"));
+    *c.next.lock().unwrap() = Some(d.clone());
+    PARTNER.set(&d, c);
+    drop(d);
+    assert_eq!((PARTNER.purge_cycles(), PARTNER.len()), (0, 1));
+    assert_eq!(Cycles::new().with(&PARTNER).at_rest().purge(), 1);
+    assert!(PARTNER.is_empty());
+}
+
+/// 173: A result that owns its input; several inputs; and objects it depends on besides.
+#[test]
+fn memos() {
+    let memo = Memo::<Strong<str>, Strong<str>>::new();
+    let term = Strong::from("x + 0");
+    memo.get_or_compute(&term, |_| term.clone());
+    assert_eq!(memo.purge_cycles(), 0);
+    drop(term);
+    assert_eq!((memo.purge_cycles(), memo.len()), (1, 0));
+    assert_eq!(memo.statistics().discarded, 1);
+
+    // Lives as long as the shorter-lived of its inputs: one of them held is not enough.
+    let pairs = Memo::<(Strong<u8>, Arc<u8>), (Strong<u8>, Arc<u8>)>::new();
+    let (one, other) = (Strong::new(1), Arc::new(2));
+    pairs.get_or_compute((&one, &other), |_| (one.clone(), other.clone()));
+    drop(one);
+    assert_eq!((pairs.purge_cycles(), pairs.len()), (1, 0));
+    assert_eq!(Arc::strong_count(&other), 1);
+
+    let depending = Memo::<Strong<u8>, Strong<u8>>::new();
+    let (key, used) = (Strong::new(1), Strong::new(2));
+    depending.get_or_compute(&key, |cx| {
+        cx.depends_on(&used);
+        used.clone()
+    });
+    assert_eq!(depending.purge_cycles(), 0);
+    drop(used); // only its own result keeps it
+    assert_eq!((depending.purge_cycles(), depending.len()), (1, 0));
+}
+
+/// A rewriting whose results lead back to their inputs through further results: x to y, y to x, and z to z.
+#[test]
+fn a_memoised_rewriting() {
+    struct Term(&'static str);
+    impl_trace!(Term);
+    let rewritten = Memo::<Strong<Term>, Strong<Term>>::new();
+    let terms = ["x", "y", "z", "w"].map(|name| Strong::new(Term(name)));
+    let [x, y, z, w] = &terms;
+    for (from, to) in [(x, y), (y, x), (z, z), (w, z)] {
+        rewritten.get_or_compute(from, |_| to.clone());
+    }
+    let w = w.clone();
+    drop(terms);
+    assert_eq!(rewritten.purge_cycles(), 2); // w still leads to z
+    assert_eq!(rewritten.get(&w).unwrap().0, "z");
+    drop(w);
+    assert_eq!((rewritten.purge_cycles(), rewritten.len()), (1, 0));
+}
+
+/// A long ring: neither the look at it nor its destruction recurses.
+#[test]
+fn a_ring() {
+    let entries = if cfg!(miri) { 50 } else { 100_000 };
+    let objects: Vec<_> = (0..entries).map(local::Strong::new).collect();
+    let mut map = WeakMap::new();
+    for (at, object) in objects.iter().enumerate() {
+        map.insert(object, objects[(at + 1) % entries].clone());
+    }
+    let last = objects.last().cloned();
+    drop(objects);
+    assert_eq!((map.purge_cycles(), map.len()), (0, entries));
+    drop(last);
+    assert_eq!((map.purge_cycles(), map.len()), (entries, 0));
+}
+
+/// A long chain of objects behind one value.
+#[test]
+fn a_chain() {
+    struct Link {
+        key: RefCell<Option<local::Strong<u32>>>,
+        next: Option<local::Strong<Link>>,
+    }
+    impl_trace!(Link: key, next);
+    impl Drop for Link {
+        fn drop(&mut self) {
+            weakly::dismantle(self.next.take(), local::Strong::into_inner, |link| {
+                link.next.take()
+            });
+        }
+    }
+    let key = local::Strong::new(1);
+    let mut chain = local::Strong::new(Link {
+        key: RefCell::new(Some(key.clone())),
+        next: None,
+    });
+    for _ in 0..if cfg!(miri) { 50 } else { 200_000 } {
+        chain = local::Strong::new(Link {
+            key: RefCell::default(),
+            next: Some(chain),
+        });
+    }
+    let mut map = WeakMap::from([(&key, chain)]);
+    drop(key);
+    assert_eq!((map.purge_cycles(), map.len()), (1, 0));
+}

@@ -1,0 +1,104 @@
+//! Threads that use objects and maps while these are purged of cycles.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use weakly::{Cycles, Strong, WeakMap, concurrent, impl_trace};
+
+struct Node {
+    number: usize,
+    next: OnceLock<Strong<Node>>,
+}
+
+impl_trace!(Node: next);
+
+/// Objects that lead to each other in a ring.
+fn ring(length: usize) -> Vec<Strong<Node>> {
+    let ring: Vec<_> = (0..length)
+        .map(|number| {
+            let next = OnceLock::new();
+            Strong::new(Node { number, next })
+        })
+        .collect();
+    for (at, node) in ring.iter().enumerate() {
+        assert!(node.next.set(ring[(at + 1) % length].clone()).is_ok());
+    }
+    ring
+}
+
+fn rounds() -> usize {
+    if cfg!(miri) { 3 } else { 300 }
+}
+
+/// A thread always has a pointer to some object of a ring that leads to all keys: no entry goes before its end. (The
+/// pointers to the ring are in the values, so all of them are shown.)
+#[test]
+fn small_a_thread_that_wanders() {
+    for round in 0..rounds() {
+        let nodes = ring(4);
+        let mut map = WeakMap::new();
+        for (at, node) in nodes.iter().enumerate() {
+            map.insert(node, nodes[(at + 2) % nodes.len()].clone());
+        }
+        let start = nodes[0].clone();
+        drop(nodes);
+        let stop = AtomicBool::new(false);
+        let here = std::thread::scope(|scope| {
+            let wanderer = scope.spawn(|| {
+                let mut here = start;
+                while !stop.load(Relaxed) {
+                    let next = here.next.get().unwrap().clone();
+                    here = next;
+                }
+                here
+            });
+            for _ in 0..10 {
+                assert_eq!(map.purge_cycles(), 0, "{round}");
+                assert_eq!(map.len(), 4);
+            }
+            stop.store(true, Relaxed);
+            wanderer.join().unwrap()
+        });
+        assert!(here.number < 4);
+        drop(here);
+        assert_eq!(map.purge_cycles(), 4);
+        assert!(map.is_empty());
+        // (The ring leads to itself. That is no map's business: it leaks.)
+    }
+}
+
+/// Threads insert into shared maps, look up, and purge, at the same time. What is held stays, with its entry.
+#[test]
+fn small_threads_purge_shared_maps() {
+    let (one, other) = (concurrent::WeakMap::new(), concurrent::WeakMap::new());
+    let held: Vec<_> = (0..10).map(Strong::new).collect();
+    for key in &held {
+        one.insert(key, (*key).clone());
+    }
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            let (one, other, held) = (&one, &other, &held);
+            scope.spawn(move || {
+                for round in 0..rounds() {
+                    let (a, b) = (Strong::new(round), Strong::new(round));
+                    one.insert(&a, b.clone());
+                    other.insert(&b, a.clone());
+                    let seen = Strong::clone(&a);
+                    drop((a, b));
+                    if round % 8 == thread {
+                        Cycles::new().with(one).with(other).purge();
+                    }
+                    assert_eq!(one.get(&seen).as_deref(), Some(&round));
+                    let key = &held[round % held.len()];
+                    assert!(one.contains_key(key));
+                }
+            });
+        }
+    });
+    Cycles::new().with(&one).with(&other).purge();
+    assert_eq!((one.len(), other.len()), (held.len(), 0));
+    for key in &held {
+        assert_eq!(one.get(key).as_deref(), Some(&**key));
+    }
+    one.clear();
+}
