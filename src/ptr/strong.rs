@@ -369,7 +369,7 @@ impl<T: ?Sized, F: Flavour> Clone for Strong<T, F> {
         // for which this compiles to an increment and a branch on the flags.)
         let before = self.block().header().count.fetch_add(1, Relaxed);
         if (before.wrapping_add(1) as i32) < 0 {
-            self.block().cloned_marked(before);
+            self.block().cloned_marked();
         }
         // SAFETY: counted.
         unsafe { Self::from_counted(self.ptr) }
