@@ -6,6 +6,8 @@ mod bad_traces;
 mod common;
 #[path = "cycles/graphs.rs"]
 mod graphs;
+#[path = "cycles/holders.rs"]
+mod holders;
 #[path = "cycles/maps.rs"]
 mod maps;
 #[path = "cycles/threads.rs"]

@@ -1,6 +1,7 @@
 //! The lines of the table.
 
 mod collections;
+mod cycles;
 mod interners;
 mod memory;
 mod pointers;
@@ -37,6 +38,7 @@ type Words = Interner<Strong<str>>;
 pub(crate) fn all() -> Vec<Row> {
     let mut rows = pointers::all();
     rows.extend(collections::all());
+    rows.extend(cycles::all());
     rows.extend(memory::all());
     rows.extend(interners::all());
     rows.extend(shared::all());

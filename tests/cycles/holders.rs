@@ -1,0 +1,122 @@
+//! Who holds an object (`Cycles::holders`).
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use weakly::{Cycles, Holders, Strong, WeakMap, WeakValueMap, concurrent, impl_trace, local};
+
+use crate::common::{panics, quiet_panic};
+
+struct Node {
+    left: RefCell<Option<local::Strong<Node>>>,
+    right: RefCell<Vec<local::Strong<Node>>>,
+}
+
+impl_trace!(Node: left, right);
+
+fn node() -> local::Strong<Node> {
+    local::Strong::new(Node {
+        left: RefCell::default(),
+        right: RefCell::default(),
+    })
+}
+
+fn paths(holders: &Holders) -> Vec<String> {
+    let mut paths: Vec<_> = holders.paths().iter().map(ToString::to_string).collect();
+    paths.sort();
+    paths
+}
+
+/// 144: Each pointer that is shown has a way; the others are counted.
+#[test]
+fn a_way_to_each_pointer() {
+    let (key, other, target) = (node(), node(), node());
+    *key.left.borrow_mut() = Some(target.clone());
+    other
+        .right
+        .borrow_mut()
+        .extend([target.clone(), key.clone()]);
+    let mut map = WeakMap::new();
+    map.insert(&key, Some(target.clone()));
+    map.insert(&target, Some(other.clone()));
+    map.insert(&other, None);
+    let holders = Cycles::new().with(&mut map).holders(&target);
+    // The three above, and the one here.
+    assert_eq!(holders.count(), Some(4));
+    let entry = "entry of WeakMap<Strong<Node, Local>, Option<Strong<Node, Local>>>";
+    assert_eq!(
+        paths(&holders),
+        [
+            format!("{entry} (its own key) -> Node .right -> Node"),
+            format!("{entry} (its own key) -> Node .right -> Node .left -> Node"),
+            format!("{entry} -> Node"),
+        ]
+    );
+    let text = holders.to_string();
+    assert!(
+        text.starts_with("Node: 4 strong pointers, 3 found\n  held by entry of"),
+        "{text}"
+    );
+    assert_eq!(text.lines().count(), 4);
+}
+
+/// What no value shows is not found.
+#[test]
+fn an_object_that_is_not_found() {
+    let mut map = WeakMap::new();
+    let (key, target) = (Rc::new(1), Rc::new(2));
+    map.insert(&key, ());
+    let holders = Cycles::new().with(&mut map).holders(&target);
+    assert_eq!((holders.count(), holders.paths().len()), (None, 0));
+    assert_eq!(holders.to_string(), "i32: no strong pointer found\n");
+    assert_eq!(holders.to_dot(), "digraph holders {\n}\n");
+}
+
+/// The graph has each object once, and each field once.
+#[test]
+fn a_graph() {
+    let target = Strong::new(String::from("target"));
+    let mut names = WeakValueMap::new();
+    let value = Strong::new(0_u8);
+    names.insert(
+        [Some("a"), None].map(|_| weakly::ByIdentity(target.clone())),
+        &value,
+    );
+    let shared = concurrent::WeakMap::new();
+    shared.insert(&target, target.clone());
+    let holders = Cycles::new()
+        .with(&mut names)
+        .with(&shared)
+        .holders(&target);
+    assert_eq!((holders.count(), holders.paths().len()), (Some(4), 3));
+    let dot = holders.to_dot();
+    assert_eq!(dot.matches("shape=box").count(), 3, "{dot}");
+    assert_eq!(dot.matches("[label=\"String\"]").count(), 1, "{dot}");
+    assert_eq!(dot.matches(" -> ").count(), 3, "{dot}");
+    assert!(dot.starts_with("digraph holders {\n") && dot.ends_with("}\n"));
+}
+
+/// It changes nothing: neither what it finds, nor what is held, nor after a panic.
+#[test]
+fn it_changes_nothing() {
+    struct Panics;
+    impl weakly::Trace for Panics {
+        fn trace(&self, _: &mut weakly::Tracer<'_>) {
+            quiet_panic();
+        }
+    }
+    let shared = concurrent::WeakMap::new();
+    let key = Strong::new(1);
+    shared.insert(&key, (key.clone(), None));
+    let cycles = Cycles::new().with(&shared);
+    for _ in 0..3 {
+        assert_eq!(cycles.holders(&key).count(), Some(2));
+    }
+    assert_eq!(Strong::strong_count(&key), 2);
+    let other = Strong::new(2);
+    shared.insert(&other, (key.clone(), Some(Panics)));
+    assert!(panics(|| _ = cycles.holders(&key)));
+    assert_eq!((shared.len(), Strong::strong_count(&key)), (2, 3));
+    shared.clear();
+    assert_eq!(Strong::strong_count(&key), 1);
+}
