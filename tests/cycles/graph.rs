@@ -1,0 +1,415 @@
+//! Graphs of a few objects, two maps and shared `Rc`s, made from a sequence of choices; and what should become of them,
+//! by brute force. The fuzzer uses them too.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use weakly::{Cycles, StrongRef, Trace, Tracer, WeakMap, WeakRef, local};
+
+/// What a value or an object shows of what it owns.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Shows {
+    /// All, once.
+    Honest,
+    /// All, three times.
+    Thrice,
+    /// Not all.
+    Hiding,
+    /// Also pointers that it makes for that.
+    Temporaries,
+    /// Also pointers that others own.
+    Foreign,
+}
+
+pub(crate) const ALL: [Shows; 5] = [
+    Shows::Honest,
+    Shows::Thrice,
+    Shows::Hiding,
+    Shows::Temporaries,
+    Shows::Foreign,
+];
+
+/// Which pointers the objects have.
+pub(crate) trait Family: Sized + 'static {
+    type Pointer: StrongRef<Target = Object<Self>> + Trace + Clone;
+    /// Whether the maps have to be at rest for a verdict.
+    const AT_REST: bool = false;
+    fn new(object: Object<Self>) -> Self::Pointer;
+    fn object(pointer: &Self::Pointer) -> &Object<Self>;
+}
+
+macro_rules! families {
+    ($($name:ident: $path:ident, $at_rest:literal;)*) => {$(
+        pub(crate) struct $name;
+
+        impl Family for $name {
+            type Pointer = $path<Object<Self>>;
+            const AT_REST: bool = $at_rest;
+
+            fn new(object: Object<Self>) -> Self::Pointer {
+                $path::new(object)
+            }
+
+            fn object(pointer: &Self::Pointer) -> &Object<Self> {
+                pointer
+            }
+        }
+    )*};
+}
+
+type Shared<T> = weakly::Strong<T>;
+type Local<T> = local::Strong<T>;
+
+families! {
+    Ours: Shared, false;
+    Single: Local, false;
+    Counted: Rc, false;
+    Atomic: Arc, true;
+}
+
+pub(crate) struct Object<F: Family> {
+    number: usize,
+    fields: RefCell<Vec<Field<F>>>,
+    dead: Rc<RefCell<BTreeSet<usize>>>,
+}
+
+impl<F: Family> Drop for Object<F> {
+    fn drop(&mut self) {
+        self.dead.borrow_mut().insert(self.number);
+    }
+}
+
+/// What objects and values own.
+struct Field<F: Family> {
+    shows: Cell<Shows>,
+    hidden: bool,
+    /// What this owns, and what a foreign one shows.
+    what: Owned<F>,
+    foreign: Rc<RefCell<Vec<F::Pointer>>>,
+}
+
+enum Owned<F: Family> {
+    Object(F::Pointer),
+    /// Shared with others, by number.
+    Rc(Rc<Object<F>>),
+}
+
+impl<F: Family> Trace for Field<F> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        let mut show = || match &self.what {
+            Owned::Object(pointer) => pointer.trace(tracer),
+            Owned::Rc(object) => object.trace(tracer),
+        };
+        match self.shows.get() {
+            Shows::Hiding if self.hidden => {}
+            Shows::Honest | Shows::Hiding => show(),
+            Shows::Thrice => (0..3).for_each(|_| show()),
+            Shows::Temporaries => {
+                show();
+                if let Owned::Object(pointer) = &self.what {
+                    let first = pointer.clone();
+                    let second = first.clone();
+                    first.trace(tracer);
+                    second.trace(tracer);
+                }
+            }
+            Shows::Foreign => {
+                show();
+                self.foreign.borrow().trace(tracer);
+            }
+        }
+    }
+}
+
+impl<F: Family> Trace for Object<F> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        self.fields.trace(tracer);
+    }
+}
+
+/// A sequence of choices.
+pub(crate) struct Choices<I>(I);
+
+impl<I: Iterator<Item = usize>> Choices<I> {
+    fn below(&mut self, end: usize) -> usize {
+        self.0.next().unwrap_or(0) % end
+    }
+
+    fn chance(&mut self, one_in: usize) -> bool {
+        self.below(one_in) == 0
+    }
+
+    fn some(&mut self, most: usize, of: usize) -> Vec<usize> {
+        (0..self.below(most + 1)).map(|_| self.below(of)).collect()
+    }
+}
+
+/// The graph as the test knows it. Objects up to `keys` are behind a `Pointer`, the others behind an `Rc`.
+#[derive(Default, Clone, Debug)]
+struct Known {
+    keys: usize,
+    /// What each object owns.
+    owns: Vec<Vec<usize>>,
+    /// For each map: key, and what the value owns.
+    entries: [Vec<(usize, Vec<usize>)>; 2],
+    /// Objects that the test holds.
+    held: BTreeSet<usize>,
+}
+
+/// Everything that `from` leads to.
+fn reach(owns: &[Vec<usize>], from: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
+    let mut all = BTreeSet::new();
+    let mut work: Vec<usize> = from.into_iter().collect();
+    while let Some(object) = work.pop() {
+        if all.insert(object) {
+            work.extend(&owns[object]);
+        }
+    }
+    all
+}
+
+impl Known {
+    fn random(random: &mut Choices<impl Iterator<Item = usize>>) -> Self {
+        let keys = 1 + random.below(8);
+        let objects = keys + random.below(3);
+        let mut known = Known {
+            keys,
+            owns: (0..objects).map(|_| random.some(2, objects)).collect(),
+            ..Known::default()
+        };
+        for entries in &mut known.entries {
+            for key in 0..keys {
+                if !random.chance(3) {
+                    entries.push((key, random.some(2, objects)));
+                }
+            }
+        }
+        known.held = (0..objects).filter(|_| random.chance(5)).collect();
+        known
+    }
+
+    /// Lets everything die that nobody owns.
+    fn settle(&mut self) {
+        loop {
+            let mut owned = self.held.clone();
+            owned.extend(self.owns.iter().flatten());
+            owned.extend(self.entries.iter().flatten().flat_map(|entry| &entry.1));
+            let mut changed = false;
+            for (object, owns) in self.owns.iter_mut().enumerate() {
+                if !owned.contains(&object) && !owns.is_empty() {
+                    owns.clear();
+                    changed = true;
+                }
+            }
+            for entries in &mut self.entries {
+                let before = entries.len();
+                entries.retain(|(key, _)| owned.contains(key));
+                changed |= entries.len() != before;
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+
+    /// Objects that are alive now.
+    fn alive(&self) -> BTreeSet<usize> {
+        let mut owned = self.held.clone();
+        owned.extend(self.owns.iter().flatten());
+        owned.extend(self.entries.iter().flatten().flat_map(|entry| &entry.1));
+        owned
+    }
+
+    /// Removes the entries whose keys only such entries keep alive. What no value leads to is nobody's business, and
+    /// counts as held.
+    fn purge(&mut self) -> usize {
+        let values = self.entries.iter().flatten().flat_map(|entry| &entry.1);
+        let shown = reach(&self.owns, values.copied());
+        let outside = self.alive().difference(&shown).copied().collect::<Vec<_>>();
+        let mut live = reach(&self.owns, self.held.iter().copied().chain(outside));
+        loop {
+            let before = live.len();
+            for (key, value) in self.entries.iter().flatten() {
+                if live.contains(key) {
+                    live.extend(reach(&self.owns, value.iter().copied()));
+                }
+            }
+            if live.len() == before {
+                break;
+            }
+        }
+        let mut gone = 0;
+        for entries in &mut self.entries {
+            let before = entries.len();
+            entries.retain(|(key, _)| live.contains(key));
+            gone += before - entries.len();
+        }
+        self.settle();
+        gone
+    }
+
+    fn keys_of(&self, map: usize) -> BTreeSet<usize> {
+        self.entries[map].iter().map(|entry| entry.0).collect()
+    }
+}
+
+/// The same graph, of objects.
+struct Real<F: Family> {
+    maps: [WeakMap<F::Pointer, Vec<Field<F>>>; 2],
+    held: Vec<Owned<F>>,
+    dead: Rc<RefCell<BTreeSet<usize>>>,
+    foreign: Rc<RefCell<Vec<F::Pointer>>>,
+    /// All objects, to break the cycles that no map knows at the end.
+    weak: (
+        Vec<<F::Pointer as StrongRef>::Weak>,
+        Vec<std::rc::Weak<Object<F>>>,
+    ),
+}
+
+impl<F: Family> Real<F> {
+    fn new(
+        known: &Known,
+        shows: Shows,
+        random: &mut Choices<impl Iterator<Item = usize>>,
+        watched: bool,
+    ) -> Self {
+        let dead = Rc::new(RefCell::new(BTreeSet::new()));
+        let foreign = Rc::new(RefCell::new(Vec::new()));
+        let object = |number| Object {
+            number,
+            fields: RefCell::default(),
+            dead: Rc::clone(&dead),
+        };
+        let keys: Vec<F::Pointer> = (0..known.keys).map(|n| F::new(object(n))).collect();
+        let rcs: Vec<Rc<Object<F>>> = (known.keys..known.owns.len())
+            .map(|n| Rc::new(object(n)))
+            .collect();
+        let owned = |n: usize| match n.checked_sub(known.keys) {
+            None => Owned::Object(keys[n].clone()),
+            Some(at) => Owned::Rc(Rc::clone(&rcs[at])),
+        };
+        let mut fields = |numbers: &[usize]| -> Vec<Field<F>> {
+            let mut field = |&n: &usize| Field {
+                shows: Cell::new(shows),
+                hidden: random.chance(3),
+                what: owned(n),
+                foreign: Rc::clone(&foreign),
+            };
+            numbers.iter().map(&mut field).collect()
+        };
+        for (n, owns) in known.owns.iter().enumerate() {
+            let of = match n.checked_sub(known.keys) {
+                None => F::object(&keys[n]),
+                Some(at) => &rcs[at],
+            };
+            *of.fields.borrow_mut() = fields(owns);
+        }
+        let mut maps = [WeakMap::new(), WeakMap::new()];
+        for (map, entries) in maps.iter_mut().zip(&known.entries) {
+            for (key, owns) in entries {
+                map.insert(&keys[*key], fields(owns));
+            }
+        }
+        let held: Vec<_> = known.held.iter().map(|&n| owned(n)).collect();
+        if shows == Shows::Foreign {
+            let pointers = held.iter().filter_map(|held| match held {
+                Owned::Object(pointer) => Some(pointer.clone()),
+                Owned::Rc(_) => None,
+            });
+            foreign.borrow_mut().extend(pointers);
+        }
+        let mut weak = (Vec::new(), Vec::new());
+        if watched {
+            weak.0.extend(keys.iter().map(F::Pointer::downgrade));
+            weak.1.extend(rcs.iter().map(Rc::downgrade));
+        }
+        Real {
+            maps,
+            held,
+            dead,
+            foreign,
+            weak,
+        }
+    }
+
+    fn keys_of(&self, map: usize) -> BTreeSet<usize> {
+        self.maps[map]
+            .keys()
+            .map(|key| F::object(&key).number)
+            .collect()
+    }
+
+    fn purge(&mut self) -> usize {
+        let [one, other] = &mut self.maps;
+        let mut cycles = Cycles::new().with(one).with(other);
+        if F::AT_REST {
+            cycles = cycles.at_rest();
+        }
+        cycles.purge()
+    }
+}
+
+impl<F: Family> Drop for Real<F> {
+    fn drop(&mut self) {
+        self.maps.iter_mut().for_each(WeakMap::clear);
+        let clear = |object: &Object<F>| {
+            let fields = object.fields.take();
+            drop(fields);
+        };
+        for key in self.weak.0.iter().filter_map(WeakRef::upgrade) {
+            clear(F::object(&key));
+        }
+        for rc in self.weak.1.iter().filter_map(std::rc::Weak::upgrade) {
+            clear(&rc);
+        }
+    }
+}
+
+/// Makes a graph, purges it, and compares. `watched`: objects have weak pointers too.
+pub(crate) fn check<F: Family>(shows: Shows, choices: impl Iterator<Item = usize>, watched: bool) {
+    let random = &mut Choices(choices);
+    let mut known = Known::random(random);
+    let mut real = Real::<F>::new(&known, shows, random, watched);
+    known.settle();
+    // Values of one map may own keys of the other.
+    for _ in 0..10 {
+        real.maps.iter_mut().for_each(WeakMap::purge);
+    }
+    let before: [_; 2] = [0, 1].map(|map| known.keys_of(map));
+    assert_eq!(before, [0, 1].map(|map| real.keys_of(map)), "{known:?}");
+
+    let graph = known.clone();
+    let expected = known.purge();
+    let gone = real.purge();
+    let after = [0, 1].map(|map| real.keys_of(map));
+    let right = [0, 1].map(|map| known.keys_of(map));
+    match shows {
+        Shows::Honest | Shows::Thrice => {
+            assert_eq!((gone, &after), (expected, &right), "{graph:?}");
+            let dead = known.owns.len() - known.alive().len();
+            assert_eq!(real.dead.borrow().len(), dead, "{graph:?}");
+        }
+        Shows::Hiding | Shows::Temporaries => {
+            for map in [0, 1] {
+                assert!(after[map].is_superset(&right[map]), "{graph:?}");
+                assert!(after[map].is_subset(&before[map]), "{graph:?}");
+            }
+        }
+        Shows::Foreign => {}
+    }
+    let held = known
+        .held
+        .iter()
+        .chain(real.held.iter().map(|held| match held {
+            Owned::Object(pointer) => &F::object(pointer).number,
+            Owned::Rc(object) => &object.number,
+        }));
+    let dead = real.dead.borrow();
+    for held in held {
+        assert!(!dead.contains(held), "{held} is held: {graph:?}");
+    }
+    drop(dead);
+    assert!(real.foreign.borrow().len() <= known.held.len());
+}
