@@ -69,8 +69,9 @@ use names::*;
 ///
 /// # Values that own their key
 ///
-/// Such a key never dies while the map contains the value: the entry stays until it is removed or the map is
-/// dropped, which breaks the cycle. Values that need their key should have a weak handle to it;
+/// Such a key never dies while the map contains the value: the entry stays until it is removed, the map is
+/// dropped, or [`purge_cycles`](Self::purge_cycles) finds that nothing else leads to the key, which the values have
+/// to be able to [show](crate::Trace). Values that need their key had better have a weak handle to it;
 /// [`get_or_insert_with`](Self::get_or_insert_with) and [`VacantEntry::insert_with_key`] provide one.
 ///
 /// # Examples

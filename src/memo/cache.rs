@@ -29,7 +29,8 @@ use crate::table::Reclaim;
 /// Computations nest as deep as the stack allows. With optimisation, one level of a small computation takes some
 /// 130 bytes of it, closure and caller included: 50,000 levels fit on a stack of 8 MiB.
 ///
-/// A result that owns a strong pointer to an input keeps it alive, and with it the entry; give it a weak one. If
+/// A result that owns a strong pointer to an input keeps it alive, and with it the entry, until
+/// [`purge_cycles`](Self::purge_cycles) finds that nothing else does; give it a weak one. If
 /// the result may *be* an input, as with a rewriting that changes nothing, ask with
 /// [`get_or_rewrite`](Self::get_or_rewrite): then the memo only remembers which input it is.
 ///
