@@ -20,7 +20,9 @@
 //! | `death` | everything after the payload's destructor | |
 //! | `strong`, `weak` | the two pointers | |
 //! | `convert`, `traits`, `finalize`, `expired` | their further methods and traits | |
+//! | `anchor` | an object of ours as a field of a value | A1 |
 
+mod anchor;
 mod callbacks;
 mod convert;
 mod death;
@@ -45,6 +47,7 @@ mod tests;
 mod traits;
 mod weak;
 
+pub use anchor::{Anchor, AnchorRef};
 pub use convert::__unsize;
 pub use expired::Expired;
 pub use finalize::FinalizerToken;
