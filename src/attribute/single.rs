@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::concurrent::{Keys, SharedRef, WeakMap};
+use crate::concurrent::{Keys, SharedKey, SharedRef, WeakMap};
 use crate::reference::Identify;
 use crate::table::Reclaim;
 
@@ -38,11 +38,11 @@ use crate::table::Reclaim;
 /// drop(node);
 /// assert_eq!(DOC.len(), 0);
 /// ```
-pub struct Attribute<K: SharedRef, V> {
+pub struct Attribute<K: SharedKey, V> {
     map: WeakMap<K, V>,
 }
 
-impl<K: SharedRef, V> Attribute<K, V> {
+impl<K: SharedKey, V> Attribute<K, V> {
     /// An attribute that no object has. Allocates nothing before it is first set.
     #[must_use]
     pub const fn new() -> Self {
@@ -98,11 +98,6 @@ impl<K: SharedRef, V> Attribute<K, V> {
         self.map.pending_dead()
     }
 
-    /// The live objects that have it, as a snapshot that keeps none of them alive. O(capacity).
-    pub fn objects(&self) -> Keys<K> {
-        self.map.keys()
-    }
-
     /// Removes the attribute from all objects at once. O(capacity).
     pub fn clear(&self) {
         self.map.clear();
@@ -132,7 +127,14 @@ impl<K: SharedRef, V> Attribute<K, V> {
     }
 }
 
-impl<K: SharedRef, V: Clone> Attribute<K, V> {
+impl<K: SharedRef, V> Attribute<K, V> {
+    /// The live objects that have it, as a snapshot that keeps none of them alive. O(capacity).
+    pub fn objects(&self) -> Keys<K> {
+        self.map.keys()
+    }
+}
+
+impl<K: SharedKey, V: Clone> Attribute<K, V> {
     /// A clone of the value of an object. O(1), lock-free.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Option<V> {
@@ -166,13 +168,16 @@ impl<K: SharedRef, V: Clone> Attribute<K, V> {
     }
 }
 
-impl<K: SharedRef, V> Default for Attribute<K, V> {
+impl<K: SharedKey, V> Default for Attribute<K, V> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<K: SharedRef + fmt::Debug, V: fmt::Debug> fmt::Debug for Attribute<K, V> {
+impl<K: SharedKey, V> fmt::Debug for Attribute<K, V>
+where
+    WeakMap<K, V>: fmt::Debug,
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.map.fmt(f)
     }

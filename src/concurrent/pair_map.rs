@@ -8,7 +8,7 @@ use super::iter::PairIter;
 use super::making::made_by;
 use super::map::{Address, has_address};
 use super::table::Table;
-use super::watch::{Pair, SharedRef, SharedWatchFor, Unplaced, WatchesOne};
+use super::watch::{Pair, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
 use crate::hash::HashValue;
 use crate::reference::{Identify, WeakKey};
 

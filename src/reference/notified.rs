@@ -38,10 +38,7 @@ pub trait Registrable: WeakKey {
     type Like;
     /// Shows the handle of the object. The closure does not clone it.
     #[doc(hidden)]
-    fn with_handle<R>(
-        this: &Self,
-        look: impl FnOnce(&Strong<Self::Target, Self::Kind>) -> R,
-    ) -> R;
+    fn with_handle<R>(this: &Self, look: impl FnOnce(&Strong<Self::Target, Self::Kind>) -> R) -> R;
 }
 
 impl<K: Notify> Registrable for K {
