@@ -159,5 +159,5 @@ impl<K: StrongRef> Eq for WeakSet<K> {}
 
 collecting!([K: StrongRef] WeakSet<K>, from [K: StrongRef] WeakSet<K>, where [], [],
     K: |set, key| set.insert(&key));
-collecting!(['a, K: StrongRef] WeakSet<K>, from ['a, K: StrongRef] WeakSet<K>, where [], [],
+collecting!(['a, K: WeakKey] WeakSet<K>, from ['a, K: WeakKey] WeakSet<K>, where [], [],
     &'a K: |set, key| set.insert(key));
