@@ -282,6 +282,27 @@ macro_rules! making {
     };
 }
 
+/// The methods over the values of a map that refers to them weakly.
+macro_rules! only_weak_values {
+    () => {
+        /// Iterates over the values of all live entries, as strong pointers, in arbitrary order. O(capacity).
+        pub fn values(&self) -> Values<'_, K, V> {
+            self.store.values()
+        }
+
+        /// Iterates over the values of all entries that have not expired, as weak handles, without upgrading.
+        /// O(capacity).
+        pub fn weak_values(&self) -> WeakValues<'_, K, V> {
+            self.store.weak_values()
+        }
+
+        /// Turns the map into an iterator over the values of its live entries, as strong pointers.
+        pub fn into_values(self) -> IntoValues<K, V> {
+            self.store.into_values()
+        }
+    };
+}
+
 /// The methods over all entries that maps with weak values share.
 macro_rules! weak_values {
     () => {
@@ -321,25 +342,9 @@ macro_rules! weak_values {
             self.store.drain()
         }
 
-        /// Iterates over the values of all live entries, as strong pointers, in arbitrary order. O(capacity).
-        pub fn values(&self) -> Values<'_, K, V> {
-            self.store.values()
-        }
-
-        /// Iterates over the values of all entries that have not expired, as weak handles, without upgrading.
-        /// O(capacity).
-        pub fn weak_values(&self) -> WeakValues<'_, K, V> {
-            self.store.weak_values()
-        }
-
         /// Turns the map into an iterator over the keys of its live entries.
         pub fn into_keys(self) -> IntoKeys<K, V> {
             self.store.into_keys()
-        }
-
-        /// Turns the map into an iterator over the values of its live entries, as strong pointers.
-        pub fn into_values(self) -> IntoValues<K, V> {
-            self.store.into_values()
         }
     };
 }
@@ -397,6 +402,6 @@ macro_rules! iterator_names {
 }
 
 pub(crate) use {
-    collecting, filling, housekeeping, iterator_names, making, only_values, owned_values,
-    weak_values,
+    collecting, filling, housekeeping, iterator_names, making, only_values, only_weak_values,
+    owned_values, weak_values,
 };

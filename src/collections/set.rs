@@ -5,6 +5,7 @@ use core::fmt;
 use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
 use super::common::{collecting, housekeeping};
 use super::store::{Store, by_addr};
+use crate::ptr::{Anchor, Flavour};
 use crate::reference::{Identify, StrongRef, WeakKey};
 use crate::table::{Owned, Place};
 
@@ -131,6 +132,15 @@ impl<K: StrongRef> Set for WeakSet<K> {
 
 set_traits!([K: StrongRef] WeakSet<K>);
 operators!([K: StrongRef] WeakSet<K>, []);
+
+/// Shows how many there are: an anchor says nothing.
+impl<F: Flavour> fmt::Debug for WeakSet<Anchor<F>> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakSet")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}
 
 impl<K: WeakKey> Default for WeakSet<K> {
     fn default() -> Self {

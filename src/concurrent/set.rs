@@ -5,6 +5,7 @@ use core::fmt;
 use super::iter::Keys;
 use super::map::WeakMap;
 use super::watch::{SharedKey, SharedRef};
+use crate::ptr::{Anchor, Atomic};
 use crate::reference::Identify;
 use crate::table::Reclaim;
 
@@ -135,6 +136,15 @@ impl<K: SharedKey> Default for WeakSet<K> {
 impl<K: SharedRef + fmt::Debug> fmt::Debug for WeakSet<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+/// Shows how many there are: an anchor says nothing.
+impl fmt::Debug for WeakSet<Anchor<Atomic>> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakSet")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
     }
 }
 
