@@ -6,6 +6,7 @@
 //! Each model runs the code that ships, and was seen red by a mutation of it. A record, hook, block, payload or
 //! stack with a use that is not ordered before its end fails the model, and so does a leaked one.
 
+mod anchors;
 mod pointers;
 mod records;
 
@@ -191,13 +192,13 @@ pub(crate) fn peek<T: Thing>(weak: &Weak<T>) -> bool {
 }
 
 /// A map with one owner, as its queue sees it: a row of entries, each with another hash.
-pub(crate) struct Map<T: Thing = Payload> {
+pub(crate) struct Map<T = Payload> {
     pub(crate) queue: DeadQueue<Atomic>,
     pub(crate) entries: Vec<Option<Registered<T, Atomic>>>,
     first_hash: u32,
 }
 
-impl<T: Thing> Map<T> {
+impl<T> Map<T> {
     pub(crate) fn new() -> Self {
         Self::hashing_from(1)
     }
@@ -273,7 +274,9 @@ impl<T: Thing> Map<T> {
         }
         count
     }
+}
 
+impl<T: Thing> Map<T> {
     /// Reads through an upgraded entry; false if the upgrade failed.
     pub(crate) fn peek(&self, index: usize) -> bool {
         let strong = self.entry(index).upgrade();
@@ -281,7 +284,7 @@ impl<T: Thing> Map<T> {
     }
 }
 
-impl<T: Thing> Drop for Map<T> {
+impl<T> Drop for Map<T> {
     fn drop(&mut self) {
         for index in 0..self.entries.len() {
             self.remove(index);
