@@ -1,5 +1,6 @@
 //! The lines of the table.
 
+mod anchors;
 mod collections;
 mod interners;
 mod memory;
@@ -37,6 +38,7 @@ type Words = Interner<Strong<str>>;
 pub(crate) fn all() -> Vec<Row> {
     let mut rows = pointers::all();
     rows.extend(collections::all());
+    rows.extend(anchors::all());
     rows.extend(memory::all());
     rows.extend(interners::all());
     rows.extend(shared::all());
