@@ -260,14 +260,12 @@ impl<K: Registrable<Kind = Atomic, Like: Send + Sync, Target: Send + Sync>> Watc
 
     #[inline]
     fn new<'q>(key: &K, hash: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, Self> {
-        let watch = K::with_handle(key, |handle| SharedWatchOf::new(handle, hash, queue));
+        let watch = SharedWatchOf::new(K::object(key), hash, queue);
         Unplaced::new(NotifiedWatch(watch, PhantomData), queue)
     }
 
     fn of_any<'q>(key: &K, hash: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, AnyWatch> {
-        let watch = K::with_handle(key, |handle| {
-            SharedWatch::new(handle, hash, queue).untyped()
-        });
+        let watch = SharedWatch::new(K::object(key), hash, queue).untyped();
         Unplaced::new(AnyWatch::NotifiedWatch(watch), queue)
     }
 }

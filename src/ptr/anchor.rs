@@ -1,20 +1,24 @@
 //! The anchor: an identity that is a field of a value, and its weak handle.
 //!
-//! * **A1** The word of an anchor is null, or the raw pointer of a [`Strong`] whose count is the anchor's. It
-//!   changes once, from null. No other strong pointer to that object is ever made: nothing outside this file
-//!   and the registrations of collections sees it, and neither clones or upgrades. So the object dies with the
-//!   anchor, and its count goes from one to `DEAD` at once (B2).
+//! * **A1** The word of an anchor is null, or the place of a block of ours, whose object has no payload and is alive
+//!   until the anchor is dropped. It changes once, from null. The object's count is one, and no strong pointer to it
+//!   is ever made. So the anchor's drop is its death, and the count goes from one to `DEAD` at once (B2).
 
+use alloc::boxed::Box;
+use core::alloc::Layout;
 use core::cmp;
 use core::fmt;
 use core::hash::{Hash, Hasher};
-use core::mem::ManuallyDrop;
 use core::panic::{RefUnwindSafe, UnwindSafe};
-use core::ptr;
+use core::ptr::{self, NonNull};
 
-use super::finalize::FinalizerToken;
+use super::death::Reclaim;
+use super::finalize::{FinalizerToken, register};
 use super::flavour::{Atomic, Flavour, Link, Local};
-use super::strong::Strong;
+use super::header::Block;
+use super::memory;
+use super::object_ref::ObjectRef;
+use super::state;
 use super::weak::Weak;
 use crate::sync::Ordering::*;
 
@@ -111,7 +115,12 @@ impl<F: Flavour> Anchor<F> {
     /// A weak handle. O(1). Allocates if nobody watched the anchor before, or if only one entry does.
     #[must_use]
     pub fn downgrade(&self) -> AnchorRef<F> {
-        self.with_object(|object| AnchorRef(Strong::downgrade(object)))
+        let object = self.object();
+        // SAFETY: the anchor keeps the object alive; the share that is made is the weak pointer's.
+        AnchorRef(unsafe {
+            object.block().downgrade();
+            Weak::from_counted(object.place())
+        })
     }
 
     /// Whether both are the same anchor.
@@ -121,32 +130,32 @@ impl<F: Flavour> Anchor<F> {
         ptr::eq(self, other)
     }
 
-    /// Shows the object, which is made if there is none. A1: the closure makes no strong pointer.
+    /// The object, which is made if there is none.
     #[inline]
-    pub(crate) fn with_object<R>(&self, look: impl FnOnce(&Strong<(), F>) -> R) -> R {
+    pub(crate) fn object(&self) -> ObjectRef<'_, (), F> {
         // (An acquire, as in `make`.)
-        let mut object = self.object.first_load(ptr::null_mut());
-        if object.is_null() {
-            object = self.make();
-        }
-        // SAFETY: A1. The count is the anchor's: it is borrowed here, and not given up.
-        let object = ManuallyDrop::new(unsafe { Strong::from_raw(object) });
-        look(&object)
+        let place = match NonNull::new(self.object.first_load(ptr::null_mut())) {
+            Some(place) => place,
+            None => self.make(),
+        };
+        // SAFETY: A1, and the anchor is borrowed.
+        unsafe { ObjectRef::new(place, Block::of_place(place.cast())) }
     }
 
     /// Makes the object, unless another thread is faster.
     #[cold]
     #[inline(never)]
-    fn make(&self) -> *mut () {
-        let new = Strong::<(), F>::into_raw(Strong::new(())).cast_mut();
-        // Release: the object is initialised for those that find it. Acquire on failure: likewise.
-        match (self.object).compare_exchange(ptr::null_mut(), new, Release, Acquire) {
-            Ok(_) => new,
-            Err(there) => {
-                // SAFETY: it was not installed, so the count is still ours.
-                drop(unsafe { Strong::<(), F>::from_raw(new) });
+    fn make(&self) -> NonNull<()> {
+        let new = memory::allocate::<F>(Layout::new::<()>(), 1, state::NONE).cast::<()>();
+        // Release: the block is initialised for those that find it. Acquire on failure: likewise.
+        let there = (self.object).compare_exchange(ptr::null_mut(), new.as_ptr(), Release, Acquire);
+        match there.map_err(NonNull::new) {
+            Err(Some(there)) => {
+                // SAFETY: no other thread knows it.
+                unsafe { end::<F>(new) };
                 there
             }
+            _ => new,
         }
     }
 
@@ -173,7 +182,7 @@ impl Anchor<Atomic> {
     /// assert_eq!(receiver.try_recv(), Ok("gone"));
     /// ```
     pub fn finalize(&self, f: impl FnOnce() + Send + 'static) -> FinalizerToken<Atomic> {
-        self.with_object(|object| Strong::<(), Atomic>::finalize(object, f))
+        register(self.object(), Box::new(f))
     }
 }
 
@@ -181,7 +190,7 @@ impl Anchor<Local> {
     /// Registers `f` to run once, when the anchor is dropped. As [`Anchor::finalize`](crate::Anchor::finalize), for
     /// one thread: `f` need not be `Send`.
     pub fn finalize(&self, f: impl FnOnce() + 'static) -> FinalizerToken<Local> {
-        self.with_object(|object| Strong::<(), Local>::finalize(object, f))
+        register(self.object(), Box::new(f))
     }
 }
 
@@ -190,20 +199,29 @@ impl<F: Flavour> Drop for Anchor<F> {
     #[inline]
     fn drop(&mut self) {
         // Relaxed: whoever gave us `&mut self` has synchronised with the thread that made the object.
-        let object = self.object.load(Relaxed);
-        if !object.is_null() {
-            die::<F>(object);
+        if let Some(object) = NonNull::new(self.object.load(Relaxed)) {
+            // SAFETY: A1: nobody can reach it through this anchor any more.
+            unsafe { end::<F>(object) };
         }
     }
 }
 
-/// Out of line: most anchors are never watched.
+/// The death of an object. Out of line: most anchors are never watched.
+///
+/// # Safety
+/// `place` is that of an object as in A1, and it is not used afterwards.
 #[cold]
 #[inline(never)]
-fn die<F: Flavour>(object: *mut ()) {
-    // SAFETY: A1: the only strong pointer, and the last use of it. (So the count need not be decremented, which
-    // would be one more locked instruction.)
-    unsafe { ManuallyDrop::new(Strong::<(), F>::from_raw(object)).die() };
+unsafe fn end<F: Flavour>(place: NonNull<()>) {
+    let end = Reclaim::<F> {
+        // SAFETY: the caller's promise.
+        block: unsafe { Block::of_place(place.cast()) },
+        // Inline, and of no size.
+        payload: place.cast(),
+        layout: Layout::new::<()>(),
+    };
+    // (The count is not decremented first: that would be one more locked instruction.)
+    end.run();
 }
 
 impl<F: Flavour> Default for Anchor<F> {

@@ -326,10 +326,9 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     }
 
     /// # Safety
-    /// `release` has returned true, or no other strong pointer exists or can come to exist. The pointer is not
-    /// used afterwards.
+    /// `release` has returned true; the pointer is not used afterwards.
     #[inline(always)]
-    pub(super) unsafe fn die(&self) {
+    unsafe fn die(&self) {
         let (block, layout) = (self.block(), self.layout());
         // Acquire: what is weak. `NONE` is final: only a strong pointer could change it, and the last is gone.
         if block.header().state.load(Acquire) != state::NONE {

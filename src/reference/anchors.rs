@@ -3,7 +3,7 @@
 use super::identify::Identify;
 use super::key::WeakKey;
 use super::notified::{Notified, Registrable};
-use crate::ptr::{Anchor, AnchorRef, Flavour, Strong};
+use crate::ptr::{Anchor, AnchorRef, Flavour, ObjectRef};
 
 // SAFETY: the address is that of the object behind the anchor, which does not move, and is no other's while a
 // watch or a weak handle has a share in it. An anchor that has no object yet has no entry.
@@ -12,7 +12,7 @@ unsafe impl<F: Flavour> WeakKey for Anchor<F> {
 
     #[inline]
     fn addr(this: &Self) -> *const () {
-        this.with_object(|object| Strong::as_ptr(object))
+        Registrable::object(this).place().as_ptr()
     }
 
     #[inline]
@@ -27,8 +27,8 @@ impl<F: Flavour> Registrable for Anchor<F> {
     type Like = AnchorRef<F>;
 
     #[inline]
-    fn with_handle<R>(this: &Self, look: impl FnOnce(&Strong<(), F>) -> R) -> R {
-        this.with_object(look)
+    fn object(this: &Self) -> ObjectRef<'_, (), F> {
+        Anchor::object(this)
     }
 }
 

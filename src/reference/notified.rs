@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use super::key::{Watch, WeakKey};
 use super::strong::{StrongRef, Upgrade};
 use crate::hash::HashValue;
-use crate::ptr::{Flavour, Strong, Weak};
+use crate::ptr::{Flavour, ObjectRef, Strong, Weak};
 use crate::queue::{DeadNotice, DeadQueue, Registered, Seen};
 
 /// A [`StrongRef`] that wraps a [`Strong`](crate::Strong) or a [`local::Strong`](crate::local::Strong), and
@@ -30,15 +30,15 @@ pub unsafe trait Notify: StrongRef {
 /// A key with an object of ours behind it, with which entries register. The address of the object is that of the
 /// key.
 pub trait Registrable: WeakKey {
-    /// The target of the object's handle.
+    /// The type of the object's payload.
     type Target: ?Sized;
     /// The flavour of the object.
     type Kind: Flavour;
     /// Whose auto traits are those of the watch.
     type Like;
-    /// Shows the handle of the object. The closure does not clone it.
+    /// The object. One that is not there yet is made.
     #[doc(hidden)]
-    fn with_handle<R>(this: &Self, look: impl FnOnce(&Strong<Self::Target, Self::Kind>) -> R) -> R;
+    fn object(this: &Self) -> ObjectRef<'_, Self::Target, Self::Kind>;
 }
 
 impl<K: Notify> Registrable for K {
@@ -49,8 +49,8 @@ impl<K: Notify> Registrable for K {
     type Like = K::Weak;
 
     #[inline]
-    fn with_handle<R>(this: &Self, look: impl FnOnce(&Strong<K::Pointee, K::Flavour>) -> R) -> R {
-        look(K::handle(this))
+    fn object(this: &Self) -> ObjectRef<'_, K::Pointee, K::Flavour> {
+        K::handle(this).into()
     }
 }
 
@@ -70,7 +70,7 @@ impl<K: Registrable> Watch for Notified<K> {
     #[inline]
     fn watch(key: &K, hash: HashValue, queue: &mut Self::Queue) -> Self {
         Notified {
-            watch: K::with_handle(key, |handle| queue.watch(handle, hash)),
+            watch: queue.watch(K::object(key), hash),
             like: PhantomData,
         }
     }
@@ -78,13 +78,12 @@ impl<K: Registrable> Watch for Notified<K> {
     #[inline]
     fn rewatch(&mut self, key: &K, hash: HashValue, queue: &mut Self::Queue) {
         // User code: it runs before anything is deregistered.
-        K::with_handle(key, |handle| {
-            if !self.watch.is_on(handle) {
-                // The new one first: it may allocate, and that may fail.
-                let mut old = core::mem::replace(&mut self.watch, queue.watch(handle, hash));
-                queue.end(&mut old);
-            }
-        });
+        let object = K::object(key);
+        if !self.watch.is_on(object) {
+            // The new one first: it may allocate, and that may fail.
+            let mut old = core::mem::replace(&mut self.watch, queue.watch(object, hash));
+            queue.end(&mut old);
+        }
     }
 
     #[inline]

@@ -56,7 +56,7 @@ fn a_first_entry_against_a_first_finalizer_of_an_anchor() {
         let (mut map, token) = both(
             move || {
                 let mut map = Map::new();
-                a.with_object(|object| map.put(object));
+                map.put(a.object());
                 drop(a);
                 map
             },
@@ -73,7 +73,7 @@ fn the_end_of_an_entry_against_the_drop_of_its_anchor() {
     check(0, |_| {
         let anchor = Anchor::new();
         let mut map = Map::new();
-        anchor.with_object(|object| map.put(object));
+        map.put(anchor.object());
         let weak = anchor.downgrade();
         both(move || drop(anchor), move || drop(map));
         assert!(weak.is_dead());

@@ -16,7 +16,7 @@ use loom::thread;
 use std::sync::Arc;
 use std::vec::Vec;
 
-use super::Atomic;
+use super::{Atomic, ObjectRef};
 use crate::hash::HashValue;
 use crate::queue::{DeadQueue, Registered};
 use crate::{Strong, Weak};
@@ -214,7 +214,7 @@ impl<T> Map<T> {
     pub(crate) fn of(keys: &[&Strong<T>]) -> Self {
         let mut map = Self::new();
         for key in keys {
-            map.put(key);
+            map.put(*key);
         }
         map
     }
@@ -223,7 +223,11 @@ impl<T> Map<T> {
         HashValue::of_short((self.first_hash + index as u32) << 1)
     }
 
-    pub(crate) fn put(&mut self, key: &Strong<T>) -> usize {
+    pub(crate) fn put<'a>(&mut self, key: impl Into<ObjectRef<'a, T, Atomic>>) -> usize
+    where
+        T: 'a,
+    {
+        let key = key.into();
         let index = self.entries.len();
         let hash = self.hash(index);
         let watch = self.queue.watch(key, hash);
