@@ -80,6 +80,8 @@ impl fmt::Debug for AttributeId {
 /// reads are lock-free. An object costs one entry, however many attributes it has; a lookup is O(attributes of the
 /// object), and a change copies their list.
 ///
+/// The objects may be values with an [`Anchor`](crate::Anchor): `Attributes<Anchor>`.
+///
 /// All attributes of an object go with it: the next change of the namespace destroys them, in the order in which
 /// they were first set. Dropping the namespace destroys everything, in O(objects + attributes).
 ///

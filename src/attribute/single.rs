@@ -19,6 +19,22 @@ use crate::table::Reclaim;
 /// methods, its destructor included. Methods that write take the pointer: a dying object gets no attribute any
 /// more. A clone of an object's *value* is another object, and has none of its attributes.
 ///
+/// Objects behind no such pointer, in a `Vec` or a `Box`, have an [`Anchor`](crate::Anchor) as a field:
+///
+/// ```
+/// use weakly::{Anchor, Attribute};
+///
+/// struct Node { name: &'static str, anchor: Anchor }
+///
+/// static DOC: Attribute<Anchor, String> = Attribute::new();
+///
+/// let nodes = Vec::from([Node { name: "main", anchor: Anchor::new() }]);
+/// DOC.set(&nodes[0].anchor, format!("{}: where it begins.", nodes[0].name));
+/// assert!(DOC.has(&nodes[0].anchor));
+/// drop(nodes);
+/// assert_eq!(DOC.len(), 0);
+/// ```
+///
 /// ```
 /// use weakly::{Attribute, Strong};
 ///

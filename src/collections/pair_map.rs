@@ -36,7 +36,8 @@ use names::*;
 /// own.
 ///
 /// An entry lives while both its key and its value are live. The first death of the two ends it; a half-dead
-/// entry is never shown. Key and value may be pointers of different kinds. The documentation of
+/// entry is never shown. Key and value may be pointers of different kinds, and the key an
+/// [`Anchor`](crate::Anchor). The documentation of
 /// [`WeakMap`](crate::WeakMap) about keys and lookups, and that of [`WeakValueMap`](crate::WeakValueMap) about
 /// values, also holds here. The map owns no user data, so reclaiming dead entries runs no user code.
 ///

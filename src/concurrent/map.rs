@@ -44,6 +44,9 @@ pub(super) fn has_address<K: WeakKey, Q: ?Sized + Identify<K>>(key: &Q, address:
 /// See [the module](crate::concurrent) for what all shared collections have in common, and
 /// [`weakly::WeakMap`](crate::WeakMap) for the map of a single owner.
 ///
+/// The keys are pointers that threads can share, or [`Anchor`](crate::Anchor)s: then the map has the methods that
+/// return no keys.
+///
 /// Values are returned as clones ([`get`](Self::get)) or shown to a closure ([`with`](Self::with)). Put a value
 /// that is expensive to clone into an [`Arc`](std::sync::Arc).
 ///

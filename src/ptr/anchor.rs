@@ -31,7 +31,12 @@ use crate::sync::Ordering::*;
 /// An anchor is one word, and nothing else until somebody watches it: an entry, an [`AnchorRef`](crate::AnchorRef)
 /// or a finalizer. Then it allocates 24 bytes, once. From there on it costs what a [`Strong`](crate::Strong) object
 /// costs: a record of 64 bytes for a second watch, or for an entry that threads share. To make and drop an anchor
-/// that nobody watches allocates nothing, and takes no locked instruction.
+/// that nobody watches allocates nothing, and takes no locked instruction; nor does looking it up.
+///
+/// It is a key of [`WeakMap`](crate::WeakMap), [`WeakSet`](crate::WeakSet) and [`WeakPairMap`](crate::WeakPairMap), of
+/// the same in [`concurrent`](crate::concurrent), of [`Attribute`](crate::Attribute) and
+/// [`Attributes`](crate::Attributes), and an input of [`Memo`](crate::Memo)s: with all of their methods that return no
+/// key. [`ReferenceQueue::register_anchor`](crate::ReferenceQueue::register_anchor) delivers its death.
 ///
 /// ```
 /// use weakly::{Anchor, WeakMap};
