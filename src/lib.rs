@@ -105,6 +105,16 @@ pub type Strong<T> = ptr::Strong<T, Atomic>;
 /// * [`upgrade`](ptr::Weak::upgrade), and [`try_upgrade`](ptr::Weak::try_upgrade), whose error explains itself;
 /// * [`is_expired`](ptr::Weak::is_expired) and [`ptr_eq`](ptr::Weak::ptr_eq).
 pub type Weak<T> = ptr::Weak<T, Atomic>;
+/// A field that makes its value a key of weak collections, wherever the value is: in a `Box`, a `Vec`, an arena, on
+/// the stack. Its drop is the death of the value.
+///
+/// This is [`ptr::Anchor`] for values that threads can share. rustdoc lists the methods on that page, with what to
+/// look out for.
+pub type Anchor = ptr::Anchor<Atomic>;
+/// A weak handle to an [`Anchor`], which only knows who it was, and whether it is dead.
+///
+/// This is [`ptr::AnchorRef`] for values that threads can share.
+pub type AnchorRef = ptr::AnchorRef<Atomic>;
 /// The token of a finalizer that threads can share. See [`FinalizerToken`] for its methods.
 pub type Finalizer = FinalizerToken<Atomic>;
 
@@ -121,6 +131,11 @@ pub mod local {
     /// This is [`ptr::Weak`](crate::ptr::Weak) with plain counts. rustdoc lists the methods on that page. The
     /// most used are listed at [`Weak`](crate::Weak).
     pub type Weak<T> = crate::ptr::Weak<T, crate::Local>;
+    /// A field that makes its value a key of weak collections. This is [`ptr::Anchor`](crate::ptr::Anchor) for
+    /// values that stay on one thread.
+    pub type Anchor = crate::ptr::Anchor<crate::Local>;
+    /// A weak handle to an [`Anchor`]. This is [`ptr::AnchorRef`](crate::ptr::AnchorRef) for one thread.
+    pub type AnchorRef = crate::ptr::AnchorRef<crate::Local>;
     /// The token of a finalizer for one thread. See [`FinalizerToken`](crate::FinalizerToken) for its methods.
     pub type Finalizer = crate::FinalizerToken<crate::Local>;
 }

@@ -11,9 +11,9 @@ mod common;
 
 use common::own::Own;
 use weakly::{
-    Addr, Attribute, Attributes, ByIdentity, Expired, Finalizer, Interner, Memo, Strong, Weak,
-    WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap, concurrent, local,
-    weak_hash_map, weak_map, weak_pair_map, weak_set, weak_value_map,
+    Addr, Anchor, AnchorRef, Attribute, Attributes, ByIdentity, Expired, Finalizer, Interner, Memo,
+    Strong, Weak, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
+    concurrent, local, weak_hash_map, weak_map, weak_pair_map, weak_set, weak_value_map,
 };
 
 /// Whether a type has an auto trait: an inherent constant takes precedence over a trait's, but exists only if
@@ -74,6 +74,43 @@ fn local_handles_stay_on_their_thread() {
         WeakMap<local::Strong<i32>, i32>: false, false;
         WeakSet<local::Strong<i32>>: false, false;
     }
+}
+
+/// An anchor is as good as an `Arc<()>`: it says nothing of the value that it is in.
+#[test]
+fn anchors_cross_threads_unless_they_are_local() {
+    threads! {
+        Anchor: true, true;
+        AnchorRef: true, true;
+        local::Anchor: false, false;
+        local::AnchorRef: false, false;
+        WeakMap<Anchor, i32>: true, true;
+        WeakMap<Anchor, Sendable>: true, false;
+        WeakMap<Anchor, Syncable>: false, true;
+        WeakMap<Anchor, Neither>: false, false;
+        WeakMap<local::Anchor, i32>: false, false;
+        WeakSet<Anchor>: true, true;
+        WeakSet<local::Anchor>: false, false;
+        WeakPairMap<Anchor, Strong<i32>>: true, true;
+        WeakPairMap<Anchor, Rc<i32>>: false, false;
+        WeakPairMap<local::Anchor, Strong<i32>>: false, false;
+        weak_map::Values<'static, Anchor, Neither>: false, false;
+        weak_map::Entry<'static, 'static, Anchor, i32>: true, true;
+        concurrent::WeakMap<Anchor, i32>: true, true;
+        concurrent::WeakMap<Anchor, Sendable>: true, false;
+        concurrent::WeakMap<Anchor, Neither>: false, false;
+        concurrent::WeakSet<Anchor>: true, true;
+        Attribute<Anchor, i32>: true, true;
+        Attribute<Anchor, Neither>: false, false;
+        Attributes<Anchor>: true, true;
+        Memo<Anchor, i32>: true, true;
+        Memo<(Anchor, Arc<i32>), Neither>: false, false;
+    }
+    assert!(has!(Anchor: UnwindSafe) && has!(Anchor: RefUnwindSafe));
+    assert!(has!(local::Anchor: UnwindSafe) && has!(local::Anchor: RefUnwindSafe));
+    assert!(has!(local::AnchorRef: UnwindSafe) && has!(local::AnchorRef: RefUnwindSafe));
+    assert!(has!(WeakMap<local::Anchor, i32>: UnwindSafe));
+    assert!(has!(local::Anchor: Unpin));
 }
 
 #[test]

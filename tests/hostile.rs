@@ -16,6 +16,10 @@
 //!
 //! Destructors, closures and finalizers use the collection that runs them, or another one, or drop it.
 //!
+//! # Anchors (`hostile/anchors.rs`)
+//!
+//! Values without a handle die inside the collections that watch them.
+//!
 //! # Chains (`hostile/chains.rs`)
 //!
 //! Each death causes the next, a million times, on a small stack.
@@ -51,6 +55,8 @@
 //!
 //! Tests that are the same for several collections are written over `hostile/faces.rs`.
 
+#[path = "hostile/anchors.rs"]
+mod anchors;
 #[path = "hostile/chains.rs"]
 mod chains;
 mod common;

@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use crate::chance::{Numbers, Turns, shuffle};
 use crate::duel::{Sample, time};
-use crate::peers::{Collection, Map, Object, Pointer, Purge, Remove};
+use crate::peers::{Collection, Lookup, Map, Object, Pointer, Purge, Remove};
 use crate::pointers::alternately;
 use crate::subjects::Share;
 
@@ -75,6 +75,47 @@ impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
                 );
             };
             time(|| (0..passes).for_each(|_| pass())) / (passes * some) as f64
+        })
+    }
+
+    /// Looks up objects where their owner keeps them, in random order.
+    pub(crate) fn look_up(this: Share<Self>, operations: usize) -> Sample
+    where
+        C: Lookup,
+    {
+        let mut turns = Turns::new(this.borrow().objects.len(), operations);
+        let (some, passes) = (turns.some(), operations.div_ceil(turns.some()));
+        Box::new(move || {
+            let this = &mut *this.borrow_mut();
+            let collection = &this.collection;
+            let objects = &this.objects.make_contiguous()[turns.next()..][..some];
+            let pass = || {
+                let found = objects.iter().map(|object| collection.look_up(object));
+                black_box(
+                    found
+                        .map(Option::unwrap_or_default)
+                        .fold(0, u64::wrapping_add),
+                );
+            };
+            time(|| (0..passes).for_each(|_| pass())) / (passes * some) as f64
+        })
+    }
+
+    /// Objects are removed and inserted again, one after another.
+    pub(crate) fn re_insert(this: Share<Self>, operations: usize) -> Sample
+    where
+        C: Remove,
+    {
+        Box::new(move || {
+            let this = &mut *this.borrow_mut();
+            let passes = operations.div_ceil(this.objects.len());
+            let mut pass = || {
+                for object in &this.objects {
+                    this.collection.remove(object);
+                    this.collection.insert(object, black_box(7));
+                }
+            };
+            time(|| (0..passes).for_each(|_| pass())) / (passes * this.objects.len()) as f64
         })
     }
 

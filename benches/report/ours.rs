@@ -3,10 +3,11 @@
 use std::ops::Deref;
 
 use weakly::{
-    Interner, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakValueMap,
+    Anchor, Interner, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap,
+    WeakValueMap,
 };
 
-use crate::peers::{self, Collection, Map, Pair, Pointer, Purge, Remove};
+use crate::peers::{self, Collection, Lookup, Map, Pair, Pointer, Purge, Remove};
 
 impl<K: StrongRef + Pointer> Collection for WeakMap<K, u64> {
     type Object = K;
@@ -27,6 +28,38 @@ impl<K: StrongRef + Pointer> Map for WeakMap<K, u64> {
     #[inline]
     fn get(&self, key: &K) -> Option<u64> {
         WeakMap::get(self, key).copied()
+    }
+}
+
+impl<K: StrongRef + Pointer> Lookup for WeakMap<K, u64> {
+    #[inline]
+    fn look_up(&self, object: &K) -> Option<u64> {
+        WeakMap::get(self, object).copied()
+    }
+}
+
+impl Collection for WeakMap<Anchor, u64> {
+    type Object = (u64, Anchor);
+    fn with_capacity(capacity: usize) -> Self {
+        WeakMap::with_capacity(capacity)
+    }
+    #[inline]
+    fn insert(&mut self, object: &(u64, Anchor), number: u64) {
+        WeakMap::insert(self, &object.1, number);
+    }
+}
+
+impl Lookup for WeakMap<Anchor, u64> {
+    #[inline]
+    fn look_up(&self, object: &(u64, Anchor)) -> Option<u64> {
+        WeakMap::get(self, &object.1).copied()
+    }
+}
+
+impl Remove for WeakMap<Anchor, u64> {
+    #[inline]
+    fn remove(&mut self, object: &(u64, Anchor)) {
+        WeakMap::remove(self, &object.1);
     }
 }
 

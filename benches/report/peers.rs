@@ -53,6 +53,24 @@ pointers! {
     rc::Rc<T>, rc::Weak<T>
 }
 
+/// A value without a handle, and a field beside it.
+impl<T: Default + 'static> Object for (u64, T) {
+    type Payload = u64;
+    #[inline]
+    fn new(payload: u64) -> Self {
+        (payload, T::default())
+    }
+}
+
+/// The same in a box.
+impl<T: Default + 'static> Object for Box<(u64, T)> {
+    type Payload = u64;
+    #[inline]
+    fn new(payload: u64) -> Self {
+        Box::new((payload, T::default()))
+    }
+}
+
 /// Two independent objects that die together, the key first.
 pub(crate) struct Pair<P> {
     pub(crate) key: P,
@@ -84,6 +102,11 @@ pub(crate) trait Map: Collection {
     type Key: 'static;
     fn key(object: &Self::Object) -> Self::Key;
     fn get(&self, key: &Self::Key) -> Option<u64>;
+}
+
+/// A collection that looks up a number by the object itself, where its owner keeps it.
+pub(crate) trait Lookup: Collection {
+    fn look_up(&self, object: &Self::Object) -> Option<u64>;
 }
 
 /// A collection that can be purged.

@@ -13,9 +13,9 @@ use crate::peers::{Object, Pointer};
 const TRIES: usize = 50;
 
 /// An object without weak handles or entries is made and dropped.
-pub(crate) fn new_drop<P>(operations: usize, payload: P::Target) -> Sample
+pub(crate) fn new_drop<P>(operations: usize, payload: P::Payload) -> Sample
 where
-    P: Pointer<Target: Copy>,
+    P: Object<Payload: Copy>,
 {
     Box::new(move || time_each(operations, || drop(black_box(P::new(black_box(payload))))))
 }

@@ -6,7 +6,7 @@ use core::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::vec::Vec;
 
-use crate::concurrent::{Keys, SharedRef, WeakMap};
+use crate::concurrent::{Keys, SharedKey, SharedRef, WeakMap};
 use crate::reference::Identify;
 use crate::table::Reclaim;
 
@@ -80,6 +80,8 @@ impl fmt::Debug for AttributeId {
 /// reads are lock-free. An object costs one entry, however many attributes it has; a lookup is O(attributes of the
 /// object), and a change copies their list.
 ///
+/// The objects may be values with an [`Anchor`](crate::Anchor): `Attributes<Anchor>`.
+///
 /// All attributes of an object go with it: the next change of the namespace destroys them, in the order in which
 /// they were first set. Dropping the namespace destroys everything, in O(objects + attributes).
 ///
@@ -105,7 +107,7 @@ impl fmt::Debug for AttributeId {
 /// drop(node);
 /// assert_eq!(yours.len(), 0);
 /// ```
-pub struct Attributes<K: SharedRef> {
+pub struct Attributes<K: SharedKey> {
     objects: WeakMap<K, AttributeSet>,
 }
 
@@ -141,7 +143,7 @@ impl AttributeSet {
     }
 }
 
-impl<K: SharedRef> Attributes<K> {
+impl<K: SharedKey> Attributes<K> {
     /// An empty namespace, also for a `static`. Allocates nothing before the first attribute is set.
     #[must_use]
     pub const fn new() -> Self {
@@ -260,11 +262,6 @@ impl<K: SharedRef> Attributes<K> {
         self.len() == 0
     }
 
-    /// The live objects that have attributes here, as a snapshot that keeps none of them alive. O(capacity).
-    pub fn objects(&self) -> Keys<K> {
-        self.objects.keys()
-    }
-
     /// The number of dead objects whose attributes wait to be destroyed. O(1).
     #[must_use]
     pub fn pending_dead(&self) -> usize {
@@ -300,13 +297,20 @@ impl<K: SharedRef> Attributes<K> {
     }
 }
 
-impl<K: SharedRef> Default for Attributes<K> {
+impl<K: SharedRef> Attributes<K> {
+    /// The live objects that have attributes here, as a snapshot that keeps none of them alive. O(capacity).
+    pub fn objects(&self) -> Keys<K> {
+        self.objects.keys()
+    }
+}
+
+impl<K: SharedKey> Default for Attributes<K> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<K: SharedRef> fmt::Debug for Attributes<K> {
+impl<K: SharedKey> fmt::Debug for Attributes<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Attributes")
             .field("objects", &self.len())

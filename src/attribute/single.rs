@@ -3,7 +3,7 @@
 use core::fmt;
 use std::boxed::Box;
 
-use crate::concurrent::{Keys, SharedRef, WeakMap};
+use crate::concurrent::{Keys, SharedKey, SharedRef, WeakMap};
 use crate::cycles::{Cycles, Cyclic, Member, Trace};
 use crate::reference::Identify;
 use crate::table::Reclaim;
@@ -20,6 +20,22 @@ use crate::table::Reclaim;
 /// Methods that read take the object by its pointer or by plain reference, so they work inside the object's own
 /// methods, its destructor included. Methods that write take the pointer: a dying object gets no attribute any
 /// more. A clone of an object's *value* is another object, and has none of its attributes.
+///
+/// Objects behind no such pointer, in a `Vec` or a `Box`, have an [`Anchor`](crate::Anchor) as a field:
+///
+/// ```
+/// use weakly::{Anchor, Attribute};
+///
+/// struct Node { name: &'static str, anchor: Anchor }
+///
+/// static DOC: Attribute<Anchor, String> = Attribute::new();
+///
+/// let nodes = Vec::from([Node { name: "main", anchor: Anchor::new() }]);
+/// DOC.set(&nodes[0].anchor, format!("{}: where it begins.", nodes[0].name));
+/// assert!(DOC.has(&nodes[0].anchor));
+/// drop(nodes);
+/// assert_eq!(DOC.len(), 0);
+/// ```
 ///
 /// ```
 /// use weakly::{Attribute, Strong};
@@ -40,11 +56,11 @@ use crate::table::Reclaim;
 /// drop(node);
 /// assert_eq!(DOC.len(), 0);
 /// ```
-pub struct Attribute<K: SharedRef, V> {
+pub struct Attribute<K: SharedKey, V> {
     map: WeakMap<K, V>,
 }
 
-impl<K: SharedRef, V> Attribute<K, V> {
+impl<K: SharedKey, V> Attribute<K, V> {
     /// An attribute that no object has. Allocates nothing before it is first set.
     #[must_use]
     pub const fn new() -> Self {
@@ -100,11 +116,6 @@ impl<K: SharedRef, V> Attribute<K, V> {
         self.map.pending_dead()
     }
 
-    /// The live objects that have it, as a snapshot that keeps none of them alive. O(capacity).
-    pub fn objects(&self) -> Keys<K> {
-        self.map.keys()
-    }
-
     /// Removes the attribute from all objects at once. O(capacity).
     pub fn clear(&self) {
         self.map.clear();
@@ -134,7 +145,14 @@ impl<K: SharedRef, V> Attribute<K, V> {
     }
 }
 
-impl<K: SharedRef, V: Clone> Attribute<K, V> {
+impl<K: SharedRef, V> Attribute<K, V> {
+    /// The live objects that have it, as a snapshot that keeps none of them alive. O(capacity).
+    pub fn objects(&self) -> Keys<K> {
+        self.map.keys()
+    }
+}
+
+impl<K: SharedKey, V: Clone> Attribute<K, V> {
     /// A clone of the value of an object. O(1), lock-free.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Option<V> {
@@ -185,13 +203,16 @@ impl<K: SharedRef, V: Trace> Cyclic for &Attribute<K, V> {
     }
 }
 
-impl<K: SharedRef, V> Default for Attribute<K, V> {
+impl<K: SharedKey, V> Default for Attribute<K, V> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<K: SharedRef + fmt::Debug, V: fmt::Debug> fmt::Debug for Attribute<K, V> {
+impl<K: SharedKey, V> fmt::Debug for Attribute<K, V>
+where
+    WeakMap<K, V>: fmt::Debug,
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.map.fmt(f)
     }

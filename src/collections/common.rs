@@ -129,6 +129,36 @@ macro_rules! housekeeping {
     };
 }
 
+/// The methods over the values of a map that owns them.
+macro_rules! only_values {
+    () => {
+        /// Iterates over the values of all live keys, in arbitrary order, without upgrading. O(capacity).
+        pub fn values(&self) -> Values<'_, K, V> {
+            self.store.values()
+        }
+
+        /// Iterates over the values of all live keys, mutably, in arbitrary order, without upgrading.
+        /// O(capacity).
+        pub fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
+            self.store.values_mut()
+        }
+
+        /// Keeps only the entries of live keys whose value `keep` returns true for, without upgrading.
+        /// O(capacity).
+        ///
+        /// # Panics
+        /// If `keep` or a destructor panics. Entries not visited yet stay.
+        pub fn retain_values(&mut self, keep: impl FnMut(&mut V) -> bool) {
+            self.store.retain_values(keep);
+        }
+
+        /// Turns the map into an iterator over the values of its live keys.
+        pub fn into_values(self) -> IntoValues<K, V> {
+            self.store.into_values()
+        }
+    };
+}
+
 /// The methods over all entries that maps with owned values share.
 macro_rules! owned_values {
     () => {
@@ -188,25 +218,9 @@ macro_rules! owned_values {
             self.store.weak_keys()
         }
 
-        /// Iterates over the values of all live keys, in arbitrary order, without upgrading. O(capacity).
-        pub fn values(&self) -> Values<'_, K, V> {
-            self.store.values()
-        }
-
-        /// Iterates over the values of all live keys, mutably, in arbitrary order, without upgrading.
-        /// O(capacity).
-        pub fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
-            self.store.values_mut()
-        }
-
         /// Turns the map into an iterator over its live keys, as strong pointers.
         pub fn into_keys(self) -> IntoKeys<K, V> {
             self.store.into_keys()
-        }
-
-        /// Turns the map into an iterator over the values of its live keys.
-        pub fn into_values(self) -> IntoValues<K, V> {
-            self.store.into_values()
         }
     };
 }
@@ -268,6 +282,27 @@ macro_rules! making {
     };
 }
 
+/// The methods over the values of a map that refers to them weakly.
+macro_rules! only_weak_values {
+    () => {
+        /// Iterates over the values of all live entries, as strong pointers, in arbitrary order. O(capacity).
+        pub fn values(&self) -> Values<'_, K, V> {
+            self.store.values()
+        }
+
+        /// Iterates over the values of all entries that have not expired, as weak handles, without upgrading.
+        /// O(capacity).
+        pub fn weak_values(&self) -> WeakValues<'_, K, V> {
+            self.store.weak_values()
+        }
+
+        /// Turns the map into an iterator over the values of its live entries, as strong pointers.
+        pub fn into_values(self) -> IntoValues<K, V> {
+            self.store.into_values()
+        }
+    };
+}
+
 /// The methods over all entries that maps with weak values share.
 macro_rules! weak_values {
     () => {
@@ -307,25 +342,9 @@ macro_rules! weak_values {
             self.store.drain()
         }
 
-        /// Iterates over the values of all live entries, as strong pointers, in arbitrary order. O(capacity).
-        pub fn values(&self) -> Values<'_, K, V> {
-            self.store.values()
-        }
-
-        /// Iterates over the values of all entries that have not expired, as weak handles, without upgrading.
-        /// O(capacity).
-        pub fn weak_values(&self) -> WeakValues<'_, K, V> {
-            self.store.weak_values()
-        }
-
         /// Turns the map into an iterator over the keys of its live entries.
         pub fn into_keys(self) -> IntoKeys<K, V> {
             self.store.into_keys()
-        }
-
-        /// Turns the map into an iterator over the values of its live entries, as strong pointers.
-        pub fn into_values(self) -> IntoValues<K, V> {
-            self.store.into_values()
         }
     };
 }
@@ -383,5 +402,6 @@ macro_rules! iterator_names {
 }
 
 pub(crate) use {
-    collecting, filling, housekeeping, iterator_names, making, owned_values, weak_values,
+    collecting, filling, housekeeping, iterator_names, making, only_values, only_weak_values,
+    owned_values, weak_values,
 };

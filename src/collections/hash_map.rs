@@ -5,7 +5,7 @@ use core::hash::{BuildHasher, Hash};
 use core::ops::Index;
 use equivalent::Equivalent;
 
-use super::common::{collecting, filling, housekeeping, making, owned_values};
+use super::common::{collecting, filling, housekeeping, making, only_values, owned_values};
 use super::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{ByContent, Content, StrongRef};
@@ -124,6 +124,7 @@ impl<K: StrongRef, V, S> WeakHashMap<K, V, S> {
         self.store.drain_dead()
     }
 
+    only_values!();
     owned_values!();
 }
 

@@ -76,11 +76,11 @@ impl<'a, K: Shown, V: Shown> Iterator for IterMut<'a, K, V> {
 }
 
 macro_rules! slot_iterators {
-    ($($(#[$doc:meta])* $name:ident($inner:ident) -> $item:ty: |$entry:ident| $show:expr $(, $bound:ident)?;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident<$key:ident>($inner:ident) -> $item:ty: |$entry:ident| $show:expr;)*) => {$(
         $(#[$doc])*
-        pub struct $name<'a, K: Shown, V: Shown>(hash_table::$inner<'a, Entry<K, V>>);
+        pub struct $name<'a, K: $key, V: Shown>(hash_table::$inner<'a, Entry<K, V>>);
 
-        impl<'a, K: Shown, V: Shown> Iterator for $name<'a, K, V> {
+        impl<'a, K: $key, V: Shown> Iterator for $name<'a, K, V> {
             type Item = $item;
 
             fn next(&mut self) -> Option<Self::Item> {
@@ -96,17 +96,17 @@ macro_rules! slot_iterators {
 
 slot_iterators! {
     /// An iterator over the keys of the live entries.
-    Keys(Iter) -> K::Ref<'a>: |entry| {
+    Keys<Shown>(Iter) -> K::Ref<'a>: |entry| {
         (!entry.value.is_expired()).then_some(())?;
         Some(entry.key.show(entry.key.pin()?))
     };
     /// An iterator over the values of the live entries.
-    Values(Iter) -> V::Ref<'a>: |entry| {
+    Values<Slot>(Iter) -> V::Ref<'a>: |entry| {
         (!entry.key.is_expired()).then_some(())?;
         Some(entry.value.show(entry.value.pin()?))
     };
     /// An iterator over the values of the live entries, mutably.
-    ValuesMut(IterMut) -> V::Mut<'a>: |entry| {
+    ValuesMut<Slot>(IterMut) -> V::Mut<'a>: |entry| {
         (!entry.key.is_expired()).then_some(())?;
         let guard = entry.value.pin()?;
         Some(entry.value.show_mut(guard))
@@ -119,13 +119,13 @@ impl<'a, K: Shown, V: Shown> Keys<'a, K, V> {
     }
 }
 
-impl<'a, K: Shown, V: Shown> Values<'a, K, V> {
+impl<'a, K: Slot, V: Shown> Values<'a, K, V> {
     pub(crate) fn new(table: &'a Table<K, V>) -> Self {
         Values(table.iter())
     }
 }
 
-impl<'a, K: Shown, V: Shown> ValuesMut<'a, K, V> {
+impl<'a, K: Slot, V: Shown> ValuesMut<'a, K, V> {
     pub(crate) fn new(table: &'a mut Table<K, V>) -> Self {
         ValuesMut(table.iter_mut())
     }
@@ -137,7 +137,7 @@ impl<K: Shown, V: Shown> Clone for Keys<'_, K, V> {
     }
 }
 
-impl<K: Shown, V: Shown> Clone for Values<'_, K, V> {
+impl<K: Slot, V: Shown> Clone for Values<'_, K, V> {
     fn clone(&self) -> Self {
         Values(self.0.clone())
     }
@@ -147,15 +147,15 @@ impl<K: Shown, V: Shown> Clone for Values<'_, K, V> {
 macro_rules! weak_slot_iterators {
     ($($(#[$doc:meta])* $name:ident<$weak:ident, $other:ident>, $field:ident;)*) => {$(
         $(#[$doc])*
-        pub struct $name<'a, K: Shown, V: Shown>(hash_table::Iter<'a, Entry<K, V>>);
+        pub struct $name<'a, K: Slot, V: Slot>(hash_table::Iter<'a, Entry<K, V>>);
 
-        impl<'a, K: Shown, V: Shown> $name<'a, K, V> {
+        impl<'a, K: Slot, V: Slot> $name<'a, K, V> {
             pub(crate) fn new(table: &'a Table<K, V>) -> Self {
                 $name(table.iter())
             }
         }
 
-        impl<$weak: Upgrade, $other: Shown> Iterator for $name<'_, K, V> {
+        impl<$weak: Upgrade, $other: Slot> Iterator for $name<'_, K, V> {
             type Item = <$weak::Pointer as StrongRef>::Weak;
 
             fn next(&mut self) -> Option<Self::Item> {
@@ -169,15 +169,15 @@ macro_rules! weak_slot_iterators {
             }
         }
 
-        impl<$weak: Upgrade, $other: Shown> FusedIterator for $name<'_, K, V> {}
+        impl<$weak: Upgrade, $other: Slot> FusedIterator for $name<'_, K, V> {}
 
-        impl<K: Shown, V: Shown> Clone for $name<'_, K, V> {
+        impl<K: Slot, V: Slot> Clone for $name<'_, K, V> {
             fn clone(&self) -> Self {
                 $name(self.0.clone())
             }
         }
 
-        impl<K: Shown, V: Shown> fmt::Debug for $name<'_, K, V> {
+        impl<K: Slot, V: Slot> fmt::Debug for $name<'_, K, V> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name))
                     .field("at_most", &self.0.len())
@@ -234,14 +234,20 @@ impl<K: Shown, V: Shown> Iterator for IntoKeys<K, V> {
 }
 
 /// An iterator over the values of the live entries, by value.
-pub struct IntoValues<K: Shown, V: Shown>(pub(crate) IntoIter<K, V>);
+pub struct IntoValues<K: Slot, V: Shown>(IntoEntries<K, V>);
 
-impl<K: Shown, V: Shown> Iterator for IntoValues<K, V> {
+impl<K: Slot, V: Shown> IntoValues<K, V> {
+    pub(crate) fn new(table: Table<K, V>) -> Self {
+        IntoValues(IntoEntries::new(table))
+    }
+}
+
+impl<K: Slot, V: Shown> Iterator for IntoValues<K, V> {
     type Item = V::Item;
 
     fn next(&mut self) -> Option<V::Item> {
         let live = |entry: &mut Entry<K, V>| (!entry.key.is_expired()).then(|| entry.value.pin());
-        let (guard, entry) = self.0.0.next(|entry| live(entry)?)?;
+        let (guard, entry) = self.0.next(|entry| live(entry)?)?;
         Some(entry.value.take(guard))
     }
 
@@ -390,10 +396,10 @@ impl<K: Shown, V: Shown, F> FusedIterator for ExtractIf<'_, K, V, F> where
 }
 
 macro_rules! fused_and_debug {
-    ($($name:ident[$($life:lifetime)?])*) => {$(
-        impl<K: Shown, V: Shown> FusedIterator for $name<$($life,)? K, V> {}
+    ($($name:ident<$key:ident>[$($life:lifetime)?])*) => {$(
+        impl<K: $key, V: Shown> FusedIterator for $name<$($life,)? K, V> {}
 
-        impl<K: Shown, V: Shown> fmt::Debug for $name<$($life,)? K, V> {
+        impl<K: $key, V: Shown> fmt::Debug for $name<$($life,)? K, V> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name))
                     .field("at_most", &self.size_hint().1)
@@ -404,6 +410,6 @@ macro_rules! fused_and_debug {
 }
 
 fused_and_debug! {
-    Iter['_] IterMut['_] Keys['_] Values['_] ValuesMut['_] Drain['_] DrainKeys['_]
-    IntoIter[] IntoKeys[] IntoValues[]
+    Iter<Shown>['_] IterMut<Shown>['_] Keys<Shown>['_] Values<Slot>['_] ValuesMut<Slot>['_]
+    Drain<Shown>['_] DrainKeys<Shown>['_] IntoIter<Shown>[] IntoKeys<Shown>[] IntoValues<Slot>[]
 }

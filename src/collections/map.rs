@@ -3,8 +3,9 @@
 use core::fmt;
 use core::ops::Index;
 
-use super::common::{collecting, filling, housekeeping, making, owned_values};
+use super::common::{collecting, filling, housekeeping, making, only_values, owned_values};
 use super::store::{Store, by_addr};
+use crate::ptr::{Anchor, Flavour};
 use crate::reference::{Identify, StrongRef, WeakKey};
 use crate::table::{Owned, Place};
 
@@ -42,7 +43,8 @@ use names::*;
 /// An entry lives as long as its key. The map keeps no strong pointer. The key needs no `Hash` and no `Eq`; two
 /// equal values in two objects are two keys. Keys are [`Strong`](crate::Strong),
 /// [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or your own
-/// pointers that implement [`StrongRef`]. Lookups take anything that [identifies](Identify) the key; they never
+/// pointers that implement [`StrongRef`]; or [`Anchor`](crate::Anchor)s, for values behind no such pointer: then
+/// the map has the methods that return no keys. Lookups take anything that [identifies](Identify) the key; they never
 /// upgrade, never write to the object, and register nothing.
 ///
 /// # When a dead key's value is destroyed
@@ -219,6 +221,8 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         self.store.table.tidy();
         self.store.remove(by_addr(key.addr()))
     }
+
+    only_values!();
 }
 
 /// Methods that return keys, as strong or weak pointers, and methods over all entries.
@@ -275,6 +279,13 @@ impl<K: StrongRef + fmt::Debug, V: fmt::Debug> fmt::Debug for WeakMap<K, V> {
     }
 }
 
+/// Shows the values: an anchor says nothing.
+impl<F: Flavour, V: fmt::Debug> fmt::Debug for WeakMap<Anchor<F>, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.values()).finish()
+    }
+}
+
 /// # Panics
 /// If the key has no value.
 impl<K: WeakKey, V, Q: ?Sized + Identify<K>> Index<&Q> for WeakMap<K, V> {
@@ -289,7 +300,7 @@ impl<K: WeakKey, V, Q: ?Sized + Identify<K>> Index<&Q> for WeakMap<K, V> {
 // The handles are dropped after each insert: an entry whose handle was the last dies at once.
 collecting!([K: StrongRef, V] WeakMap<K, V>, from [K: StrongRef, V] WeakMap<K, V>, where [], [],
     (K, V): |map, (key, value)| map.insert(&key, value));
-collecting!(['a, K: StrongRef, V] WeakMap<K, V>, from ['a, K: StrongRef, V] WeakMap<K, V>, where [], [],
+collecting!(['a, K: WeakKey, V] WeakMap<K, V>, from ['a, K: WeakKey, V] WeakMap<K, V>, where [], [],
     (&'a K, V): |map, (key, value)| map.insert(key, value));
 
 impl<K: StrongRef, V> IntoIterator for WeakMap<K, V> {

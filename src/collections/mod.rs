@@ -18,6 +18,4 @@ pub(crate) mod pair_map;
 pub(crate) mod set;
 pub(crate) mod shown;
 pub(crate) mod store;
-#[cfg(all(test, not(weakly_loom)))]
-mod tests;
 pub(crate) mod value_map;

@@ -2,11 +2,11 @@
 
 use core::fmt;
 
-use super::common::{collecting, housekeeping, weak_values};
+use super::common::{collecting, housekeeping, only_weak_values, weak_values};
 use super::shown::Shown as _;
 use super::store::{Store, by_addr};
 use crate::ptr::Expired;
-use crate::reference::{Identify, StrongRef, Watch as _};
+use crate::reference::{Identify, StrongRef, Watch as _, WeakKey};
 use crate::table::{Entry as Sides, Place};
 
 /// The entries and iterators of [`WeakPairMap`].
@@ -36,7 +36,8 @@ use names::*;
 /// own.
 ///
 /// An entry lives while both its key and its value are live. The first death of the two ends it; a half-dead
-/// entry is never shown. Key and value may be pointers of different kinds. The documentation of
+/// entry is never shown. Key and value may be pointers of different kinds, and the key an
+/// [`Anchor`](crate::Anchor). The documentation of
 /// [`WeakMap`](crate::WeakMap) about keys and lookups, and that of [`WeakValueMap`](crate::WeakValueMap) about
 /// values, also holds here. The map owns no user data, so reclaiming dead entries runs no user code.
 ///
@@ -51,11 +52,11 @@ use names::*;
 /// assert!(opens.get(&button).is_none());
 /// assert!(opens.is_empty());
 /// ```
-pub struct WeakPairMap<K: StrongRef, V: StrongRef> {
+pub struct WeakPairMap<K: WeakKey, V: StrongRef> {
     store: Store<K::Watch, V::Watch>,
 }
 
-impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
+impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     /// Creates an empty map. Allocates nothing before the first insert.
     #[must_use]
     #[inline]
@@ -94,11 +95,6 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         self.store.get(by_addr(key.addr()))
-    }
-
-    /// Returns the key and its live value, as strong pointers. O(1). Returns `None` in the key's destructor.
-    pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
-        self.store.get_key_value(by_addr(key.addr()))
     }
 
     /// Returns the live value of a key that is known to have one. O(1).
@@ -199,6 +195,16 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
         self.store.remove(by_addr(key.addr()))
     }
 
+    only_weak_values!();
+}
+
+/// Methods that return keys, as strong or weak pointers, and methods over all entries.
+impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
+    /// Returns the key and its live value, as strong pointers. O(1). Returns `None` in the key's destructor.
+    pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
+        self.store.get_key_value(by_addr(key.addr()))
+    }
+
     /// Removes a key, and returns it with its value, if both are live. O(1).
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
         self.store.table.tidy();
@@ -224,7 +230,7 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     }
 }
 
-impl<K: StrongRef, V: StrongRef> Default for WeakPairMap<K, V> {
+impl<K: WeakKey, V: StrongRef> Default for WeakPairMap<K, V> {
     fn default() -> Self {
         Self::new()
     }
@@ -263,8 +269,8 @@ impl<K: StrongRef + fmt::Debug, V: StrongRef + fmt::Debug> fmt::Debug for WeakPa
 collecting!([K: StrongRef, V: StrongRef] WeakPairMap<K, V>,
     from [K: StrongRef, V: StrongRef] WeakPairMap<K, V>, where [], [],
     (K, V): |map, (key, value)| map.insert(&key, &value));
-collecting!(['a, K: StrongRef, V: StrongRef] WeakPairMap<K, V>,
-    from ['a, K: StrongRef, V: StrongRef] WeakPairMap<K, V>, where [], [],
+collecting!(['a, K: WeakKey, V: StrongRef] WeakPairMap<K, V>,
+    from ['a, K: WeakKey, V: StrongRef] WeakPairMap<K, V>, where [], [],
     (&'a K, &'a V): |map, (key, value)| map.insert(key, value));
 
 impl<K: StrongRef, V: StrongRef> IntoIterator for WeakPairMap<K, V> {

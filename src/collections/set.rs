@@ -5,6 +5,7 @@ use core::fmt;
 use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
 use super::common::{collecting, housekeeping};
 use super::store::{Store, by_addr};
+use crate::ptr::{Anchor, Flavour};
 use crate::reference::{Identify, StrongRef, WeakKey};
 use crate::table::{Owned, Place};
 
@@ -132,6 +133,15 @@ impl<K: StrongRef> Set for WeakSet<K> {
 set_traits!([K: StrongRef] WeakSet<K>);
 operators!([K: StrongRef] WeakSet<K>, []);
 
+/// Shows how many there are: an anchor says nothing.
+impl<F: Flavour> fmt::Debug for WeakSet<Anchor<F>> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakSet")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
 impl<K: WeakKey> Default for WeakSet<K> {
     fn default() -> Self {
         Self::new()
@@ -159,5 +169,5 @@ impl<K: StrongRef> Eq for WeakSet<K> {}
 
 collecting!([K: StrongRef] WeakSet<K>, from [K: StrongRef] WeakSet<K>, where [], [],
     K: |set, key| set.insert(&key));
-collecting!(['a, K: StrongRef] WeakSet<K>, from ['a, K: StrongRef] WeakSet<K>, where [], [],
+collecting!(['a, K: WeakKey] WeakSet<K>, from ['a, K: WeakKey] WeakSet<K>, where [], [],
     &'a K: |set, key| set.insert(key));

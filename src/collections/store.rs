@@ -12,7 +12,7 @@ use super::iter::{
 use super::shown::{Given, Keyed, Shown};
 use crate::hash::HashValue;
 use crate::reference::{ByContent, Content, Watch};
-use crate::table::{Entry, Found, Owned, Place, Slot, Table, Vacant};
+use crate::table::{Entry, Found, Owned, Place, Slot, Table, Vacant, Walk};
 
 pub(crate) struct Store<K: Slot, V: Slot, S = ()> {
     pub(crate) table: Table<K, V>,
@@ -124,6 +124,14 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
     pub(crate) fn drain_dead(&mut self) -> DrainDead<'_, K, V> {
         DrainDead::new(&mut self.table)
     }
+
+    pub(crate) fn weak_keys(&self) -> WeakKeys<'_, K, V> {
+        WeakKeys::new(&self.table)
+    }
+
+    pub(crate) fn weak_values(&self) -> WeakValues<'_, K, V> {
+        WeakValues::new(&self.table)
+    }
 }
 
 impl<K: Slot, V: Shown, S> Store<K, V, S> {
@@ -146,6 +154,33 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         let pin = |entry: &Entry<K, V>| entry.value.pin();
         let (guard, entry) = self.table.remove_if(hash, eq, pin)?;
         Some(entry.value.take(guard))
+    }
+
+    /// Removes the entries with a live key whose value is not to be kept.
+    pub(crate) fn retain_values(&mut self, mut keep: impl FnMut(&mut V::Item) -> bool) {
+        self.table.tidy();
+        let mut walk = Walk::new();
+        while let Some((guard, entry)) = self.table.take_next(&mut walk, |entry| {
+            if entry.key.is_expired() {
+                return None;
+            }
+            let mut guard = entry.value.pin()?;
+            (!keep(entry.value.peek_mut(&mut guard))).then_some(guard)
+        }) {
+            drop(entry.value.take(guard));
+        }
+    }
+
+    pub(crate) fn values(&self) -> Values<'_, K, V> {
+        Values::new(&self.table)
+    }
+
+    pub(crate) fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
+        ValuesMut::new(&mut self.table)
+    }
+
+    pub(crate) fn into_values(self) -> IntoValues<K, V> {
+        IntoValues::new(self.table)
     }
 }
 
@@ -196,22 +231,6 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
         Keys::new(&self.table)
     }
 
-    pub(crate) fn values(&self) -> Values<'_, K, V> {
-        Values::new(&self.table)
-    }
-
-    pub(crate) fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
-        ValuesMut::new(&mut self.table)
-    }
-
-    pub(crate) fn weak_keys(&self) -> WeakKeys<'_, K, V> {
-        WeakKeys::new(&self.table)
-    }
-
-    pub(crate) fn weak_values(&self) -> WeakValues<'_, K, V> {
-        WeakValues::new(&self.table)
-    }
-
     pub(crate) fn drain(&mut self) -> Drain<'_, K, V> {
         Drain::new(self.table.take_entries())
     }
@@ -222,10 +241,6 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
 
     pub(crate) fn into_keys(self) -> IntoKeys<K, V> {
         IntoKeys(self.into_iter())
-    }
-
-    pub(crate) fn into_values(self) -> IntoValues<K, V> {
-        IntoValues(self.into_iter())
     }
 }
 

@@ -4,7 +4,7 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use super::common::{collecting, housekeeping, weak_values};
+use super::common::{collecting, housekeeping, only_weak_values, weak_values};
 use super::shown::Shown as _;
 use super::store::{Store, by_key};
 use crate::hash::DefaultHashBuilder;
@@ -287,6 +287,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         self.store.remove_entry(lookup)
     }
 
+    only_weak_values!();
     weak_values!();
 
     /// Iterates over all live entries, values as strong pointers, in arbitrary order. O(capacity).

@@ -410,3 +410,75 @@ struct PlainReferences;
 /// set -= &set;
 /// ```
 struct SetsWithThemselves;
+
+/// An anchor is a key of which nothing can be returned: there is no way from its weak handle to the value, and none
+/// from a map to its keys.
+///
+/// ```
+/// # use weakly::{Anchor, WeakMap};
+/// let anchor = Anchor::new();
+/// assert!(!anchor.downgrade().is_dead());
+/// let map = WeakMap::from([(&anchor, 1)]);
+/// assert_eq!(map.values().count(), 1);
+/// ```
+/// ```compile_fail,E0599
+/// # use weakly::{Anchor, WeakMap};
+/// let anchor = Anchor::new();
+/// anchor.downgrade().upgrade();
+/// ```
+/// ```compile_fail,E0599
+/// # use weakly::{Anchor, WeakMap};
+/// let anchor = Anchor::new();
+/// let map = WeakMap::from([(&anchor, 1)]);
+/// map.keys();
+/// ```
+/// ```compile_fail,E0599
+/// # use weakly::{Anchor, WeakMap};
+/// let anchor = Anchor::new();
+/// let map = WeakMap::from([(&anchor, 1)]);
+/// map.iter();
+/// ```
+///
+/// So it is the value of no map.
+///
+/// ```
+/// # use weakly::{Anchor, Strong, WeakPairMap};
+/// let map = WeakPairMap::<Anchor, Strong<i32>>::new();
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Anchor, Strong, WeakPairMap};
+/// let map = WeakPairMap::<Strong<i32>, Anchor>::new();
+/// ```
+///
+/// The key is the anchor, not the value around it.
+///
+/// ```
+/// # use weakly::{Anchor, WeakMap};
+/// # struct Node { anchor: Anchor }
+/// let (map, node) = (WeakMap::<Anchor, i32>::new(), Node { anchor: Anchor::new() });
+/// map.get(&node.anchor);
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Anchor, WeakMap};
+/// # struct Node { anchor: Anchor }
+/// let (map, node) = (WeakMap::<Anchor, i32>::new(), Node { anchor: Anchor::new() });
+/// map.get(&node);
+/// ```
+///
+/// What threads share takes no local anchors, and a finalizer of an anchor that may cross threads must be `Send`.
+///
+/// ```
+/// # use weakly::{Anchor, concurrent::WeakMap};
+/// let map = WeakMap::<Anchor, i32>::new();
+/// Anchor::new().finalize(|| ());
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{local::Anchor, concurrent::WeakMap};
+/// let map = WeakMap::<Anchor, i32>::new();
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::Anchor;
+/// let state = std::rc::Rc::new(1);
+/// Anchor::new().finalize(move || drop(state));
+/// ```
+struct Anchors;

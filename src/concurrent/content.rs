@@ -6,7 +6,7 @@ use core::hash::Hash;
 use equivalent::Equivalent;
 
 use super::table::Table;
-use super::watch::{SharedRef, SharedWatchFor, Unplaced, WatchesOne};
+use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
 use crate::hash::HashValue;
 use crate::reference::{Content, StrongRef, WeakRef};
 

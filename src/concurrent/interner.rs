@@ -9,7 +9,7 @@ use super::content::ContentKey;
 use super::housekeeping::shared_housekeeping;
 use super::iter::Keys;
 use super::table::Table;
-use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
+use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
 use crate::collections::interner::assert_same_content;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::Content;

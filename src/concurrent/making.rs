@@ -58,7 +58,7 @@ impl<Q: Eq + Clone, T: WatchesOne, V: Clone> Table<Q, T, V> {
         &self,
         hash: HashValue,
         by: &Q,
-        key: &T::Pointer,
+        key: &T::Key,
         make: impl FnOnce() -> V,
     ) -> V {
         let made = self.get_or_make(
@@ -71,7 +71,7 @@ impl<Q: Eq + Clone, T: WatchesOne, V: Clone> Table<Q, T, V> {
                 (watch, value.clone(), value)
             },
         );
-        made_by::<T::Pointer, V>(made)
+        made_by::<T::Key, V>(made)
     }
 }
 

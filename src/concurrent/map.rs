@@ -1,14 +1,15 @@
 //! The shared map with weak keys, by identity.
 
 use core::fmt;
-use std::vec::Vec;
+use std::vec::{self, Vec};
 
 use super::housekeeping::shared_housekeeping;
 use super::iter::{Iter, Keys};
 use super::table::Table;
-use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
+use super::watch::{SharedKey, SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::hash::HashValue;
-use crate::reference::{Identify, StrongRef, WeakKey};
+use crate::ptr::{Anchor, Atomic};
+use crate::reference::{Identify, WeakKey};
 
 /// A key by identity.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,10 +34,7 @@ impl Address {
 /// is dead. So if it still has one, the object has lived all the time, and the entry is not that of a later object
 /// at this address.
 #[inline]
-pub(super) fn has_address<K: StrongRef, Q: ?Sized + Identify<K>>(
-    key: &Q,
-    address: Address,
-) -> bool {
+pub(super) fn has_address<K: WeakKey, Q: ?Sized + Identify<K>>(key: &Q, address: Address) -> bool {
     Address::of(key.addr()).1 == address
 }
 
@@ -45,6 +43,9 @@ pub(super) fn has_address<K: StrongRef, Q: ?Sized + Identify<K>>(
 ///
 /// See [the module](crate::concurrent) for what all shared collections have in common, and
 /// [`weakly::WeakMap`](crate::WeakMap) for the map of a single owner.
+///
+/// The keys are pointers that threads can share, or [`Anchor`](crate::Anchor)s: then the map has the methods that
+/// return no keys.
 ///
 /// Values are returned as clones ([`get`](Self::get)) or shown to a closure ([`with`](Self::with)). Put a value
 /// that is expensive to clone into an [`Arc`](std::sync::Arc).
@@ -65,11 +66,11 @@ pub(super) fn has_address<K: StrongRef, Q: ?Sized + Identify<K>>(
 /// drop(page);
 /// assert!(visits.is_empty());
 /// ```
-pub struct WeakMap<K: SharedRef, V> {
+pub struct WeakMap<K: SharedKey, V> {
     pub(super) table: Table<Address, SharedWatchFor<K>, V>,
 }
 
-impl<K: SharedRef, V> WeakMap<K, V> {
+impl<K: SharedKey, V> WeakMap<K, V> {
     /// An empty map, also for a `static`. Allocates nothing before the first insertion.
     ///
     /// ```
@@ -153,6 +154,15 @@ impl<K: SharedRef, V> WeakMap<K, V> {
             .is_some()
     }
 
+    /// Keeps the entries whose value the closure returns true for. O(capacity). No key is kept alive meanwhile; the
+    /// closure may not see the entries that other threads insert.
+    pub fn retain_values(&self, mut keep: impl FnMut(&V) -> bool) {
+        self.table.retain(|_, _, value| keep(value));
+    }
+}
+
+/// Methods that show or return keys.
+impl<K: SharedRef, V> WeakMap<K, V> {
     /// Keeps the entries for which the closure returns true. O(capacity). The closure may not see those that other
     /// threads insert meanwhile.
     ///
@@ -171,7 +181,7 @@ impl<K: SharedRef, V> WeakMap<K, V> {
     }
 }
 
-impl<K: SharedRef, V: Clone> WeakMap<K, V> {
+impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     /// A clone of the value of a key. O(1), lock-free.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
@@ -238,6 +248,15 @@ impl<K: SharedRef, V: Clone> WeakMap<K, V> {
             .remove(hash, &address, wanted, |_, value| value.clone())
     }
 
+    /// Clones of the values of the live entries, in no order. O(capacity).
+    pub fn values(&self) -> vec::IntoIter<V> {
+        let mut values = Vec::new();
+        self.table.each(|_, _, value| values.push(value.clone()));
+        values.into_iter()
+    }
+}
+
+impl<K: SharedRef, V: Clone> WeakMap<K, V> {
     /// The live entries, in no order, as a snapshot that keeps no key alive: those whose key dies before the
     /// iterator reaches them are left out. O(capacity), and a clone of each value.
     pub fn iter(&self) -> Iter<K, V> {
@@ -248,7 +267,7 @@ impl<K: SharedRef, V: Clone> WeakMap<K, V> {
     }
 }
 
-impl<K: SharedRef, V> Default for WeakMap<K, V> {
+impl<K: SharedKey, V> Default for WeakMap<K, V> {
     fn default() -> Self {
         Self::new()
     }
@@ -266,6 +285,15 @@ impl<K: SharedRef + fmt::Debug, V: fmt::Debug> fmt::Debug for WeakMap<K, V> {
     }
 }
 
+/// Shows the values: an anchor says nothing.
+impl<V: fmt::Debug> fmt::Debug for WeakMap<Anchor<Atomic>, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut values = f.debug_list();
+        self.table.each(|_, _, value| _ = values.entry(value));
+        values.finish()
+    }
+}
+
 impl<K: SharedRef, V: Clone> IntoIterator for &WeakMap<K, V> {
     type Item = (K, V);
     type IntoIter = Iter<K, V>;
@@ -275,7 +303,7 @@ impl<K: SharedRef, V: Clone> IntoIterator for &WeakMap<K, V> {
     }
 }
 
-impl<'k, K: SharedRef, V> Extend<(&'k K, V)> for WeakMap<K, V> {
+impl<'k, K: SharedKey, V> Extend<(&'k K, V)> for WeakMap<K, V> {
     fn extend<Entries: IntoIterator<Item = (&'k K, V)>>(&mut self, entries: Entries) {
         for (key, value) in entries {
             self.insert(key, value);
@@ -283,7 +311,7 @@ impl<'k, K: SharedRef, V> Extend<(&'k K, V)> for WeakMap<K, V> {
     }
 }
 
-impl<'k, K: SharedRef, V> FromIterator<(&'k K, V)> for WeakMap<K, V> {
+impl<'k, K: SharedKey, V> FromIterator<(&'k K, V)> for WeakMap<K, V> {
     fn from_iter<Entries: IntoIterator<Item = (&'k K, V)>>(entries: Entries) -> Self {
         let mut map = Self::new();
         map.extend(entries);

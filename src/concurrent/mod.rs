@@ -31,7 +31,7 @@ pub use map::WeakMap;
 pub use pair_map::WeakPairMap;
 pub use set::WeakSet;
 pub use value_map::WeakValueMap;
-pub use watch::{SharedRef, Sharing};
+pub use watch::{SharedKey, SharedRef, Sharing};
 
 pub(crate) use cyclic::MemberOf;
 pub(crate) use making::{Absent, Leader, Wanted, cycle};

@@ -8,7 +8,7 @@ use super::iter::PairIter;
 use super::making::made_by;
 use super::map::{Address, has_address};
 use super::table::Table;
-use super::watch::{Pair, SharedRef, SharedWatchFor, Unplaced, WatchesOne};
+use super::watch::{Pair, SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
 use crate::hash::HashValue;
 use crate::reference::{Identify, WeakKey};
 
@@ -36,11 +36,11 @@ type EntryWatches<K, V> = Pair<SharedWatchFor<K>, SharedWatchFor<V>>;
 /// assert!(opens.get(&button).is_none());
 /// assert!(opens.is_empty());
 /// ```
-pub struct WeakPairMap<K: SharedRef, V: SharedRef> {
+pub struct WeakPairMap<K: SharedKey, V: SharedRef> {
     table: Table<Address, EntryWatches<K, V>, ()>,
 }
 
-impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
+impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     /// An empty map.
     #[must_use]
     pub fn new() -> Self {
@@ -89,11 +89,6 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         self.look(key, |watches| watches.1.upgrade())
-    }
-
-    /// The key and its live value. O(1), lock-free. `None` also in the key's destructor.
-    pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
-        self.look(key, both)
     }
 
     /// Sets the value of a key; returns true if it had no live one. O(1) amortised. The map keeps no strong
@@ -174,6 +169,14 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
         self.table
             .remove(hash, &address, asked, |watches, ()| watches.1.upgrade())?
     }
+}
+
+/// Methods that show or return keys.
+impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
+    /// The key and its live value. O(1), lock-free. `None` also in the key's destructor.
+    pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
+        self.look(key, both)
+    }
 
     /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.
     /// O(capacity). The closure may not see entries that other threads insert meanwhile.
@@ -200,7 +203,7 @@ fn both<K: SharedRef, V: SharedRef>(Pair(key, value): &EntryWatches<K, V>) -> Op
     key.upgrade().zip(value.upgrade())
 }
 
-impl<K: SharedRef, V: SharedRef> Default for WeakPairMap<K, V> {
+impl<K: SharedKey, V: SharedRef> Default for WeakPairMap<K, V> {
     fn default() -> Self {
         Self::new()
     }
@@ -221,7 +224,7 @@ impl<K: SharedRef, V: SharedRef> IntoIterator for &WeakPairMap<K, V> {
     }
 }
 
-impl<'o, K: SharedRef, V: SharedRef> Extend<(&'o K, &'o V)> for WeakPairMap<K, V> {
+impl<'o, K: SharedKey, V: SharedRef> Extend<(&'o K, &'o V)> for WeakPairMap<K, V> {
     fn extend<Entries: IntoIterator<Item = (&'o K, &'o V)>>(&mut self, entries: Entries) {
         for (key, value) in entries {
             self.insert(key, value);
@@ -229,7 +232,7 @@ impl<'o, K: SharedRef, V: SharedRef> Extend<(&'o K, &'o V)> for WeakPairMap<K, V
     }
 }
 
-impl<'o, K: SharedRef, V: SharedRef> FromIterator<(&'o K, &'o V)> for WeakPairMap<K, V> {
+impl<'o, K: SharedKey, V: SharedRef> FromIterator<(&'o K, &'o V)> for WeakPairMap<K, V> {
     fn from_iter<Entries: IntoIterator<Item = (&'o K, &'o V)>>(entries: Entries) -> Self {
         let mut map = Self::new();
         map.extend(entries);

@@ -4,7 +4,8 @@ use core::fmt;
 
 use super::iter::Keys;
 use super::map::WeakMap;
-use super::watch::SharedRef;
+use super::watch::{SharedKey, SharedRef};
+use crate::ptr::{Anchor, Atomic};
 use crate::reference::Identify;
 use crate::table::Reclaim;
 
@@ -22,11 +23,11 @@ use crate::table::Reclaim;
 /// drop(node);
 /// assert!(seen.is_empty());
 /// ```
-pub struct WeakSet<K: SharedRef> {
+pub struct WeakSet<K: SharedKey> {
     map: WeakMap<K, ()>,
 }
 
-impl<K: SharedRef> WeakSet<K> {
+impl<K: SharedKey> WeakSet<K> {
     /// An empty set, also for a `static`. Allocates nothing before the first insertion.
     #[must_use]
     pub const fn new() -> Self {
@@ -58,16 +59,6 @@ impl<K: SharedRef> WeakSet<K> {
     /// Removes an object; returns whether it was in the set. O(1).
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         self.map.remove_if(key, |()| true)
-    }
-
-    /// Keeps the objects for which the closure returns true. See [`WeakMap::retain`].
-    pub fn retain(&self, mut keep: impl FnMut(&K) -> bool) {
-        self.map.retain(|key, ()| keep(key));
-    }
-
-    /// The live objects of the set, as a snapshot. See [`WeakMap::keys`].
-    pub fn iter(&self) -> Keys<K> {
-        self.map.keys()
     }
 
     /// The number of objects. See [`WeakMap::len`].
@@ -123,7 +114,20 @@ impl<K: SharedRef> WeakSet<K> {
     }
 }
 
-impl<K: SharedRef> Default for WeakSet<K> {
+/// Methods that show or return objects.
+impl<K: SharedRef> WeakSet<K> {
+    /// Keeps the objects for which the closure returns true. See [`WeakMap::retain`].
+    pub fn retain(&self, mut keep: impl FnMut(&K) -> bool) {
+        self.map.retain(|key, ()| keep(key));
+    }
+
+    /// The live objects of the set, as a snapshot. See [`WeakMap::keys`].
+    pub fn iter(&self) -> Keys<K> {
+        self.map.keys()
+    }
+}
+
+impl<K: SharedKey> Default for WeakSet<K> {
     fn default() -> Self {
         Self::new()
     }
@@ -132,6 +136,15 @@ impl<K: SharedRef> Default for WeakSet<K> {
 impl<K: SharedRef + fmt::Debug> fmt::Debug for WeakSet<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+/// Shows how many there are: an anchor says nothing.
+impl fmt::Debug for WeakSet<Anchor<Atomic>> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakSet")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -144,7 +157,7 @@ impl<K: SharedRef> IntoIterator for &WeakSet<K> {
     }
 }
 
-impl<'k, K: SharedRef> Extend<&'k K> for WeakSet<K> {
+impl<'k, K: SharedKey> Extend<&'k K> for WeakSet<K> {
     fn extend<Keys: IntoIterator<Item = &'k K>>(&mut self, keys: Keys) {
         for key in keys {
             self.insert(key);
@@ -152,7 +165,7 @@ impl<'k, K: SharedRef> Extend<&'k K> for WeakSet<K> {
     }
 }
 
-impl<'k, K: SharedRef> FromIterator<&'k K> for WeakSet<K> {
+impl<'k, K: SharedKey> FromIterator<&'k K> for WeakSet<K> {
     fn from_iter<Keys: IntoIterator<Item = &'k K>>(keys: Keys) -> Self {
         let mut set = Self::new();
         set.extend(keys);

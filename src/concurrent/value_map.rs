@@ -9,7 +9,7 @@ use super::housekeeping::shared_housekeeping;
 use super::iter::ValueIter;
 use super::making::made_by;
 use super::table::Table;
-use super::watch::{SharedRef, SharedWatchFor, WatchesOne};
+use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 
 /// A hash map with owned keys and weak values, shared between threads behind `&self`: "the one live object of this

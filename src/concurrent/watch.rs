@@ -8,19 +8,32 @@ use std::boxed::Box;
 use crate::hash::HashValue;
 use crate::ptr::Atomic;
 use crate::queue::{HookId, SharedQueue, SharedWatch, SharedWatchOf};
-use crate::reference::{Notified, Notify, StrongRef, Swept, Upgrade, WeakKey, WeakRef};
+use crate::reference::WeakRef;
+use crate::reference::{Notified, Notify, Registrable, StrongRef, Swept, Upgrade, Watch, WeakKey};
+
+/// A key that shared collections can watch: a [`WeakKey`] that can be used on any thread. An
+/// [`Anchor`](crate::Anchor), and every [`SharedRef`]. Implemented for all that qualify.
+pub trait SharedKey: WeakKey<Watch: Sharing> + Send + Sync {}
+
+impl<K: WeakKey<Watch: Sharing> + Send + Sync> SharedKey for K {}
 
 /// A pointer to objects that shared collections can refer to weakly: a [`StrongRef`] that can be used on any
 /// thread, as can its weak pointer. [`Strong`](crate::Strong), [`Arc`](std::sync::Arc), and your own pointers
 /// around them. Implemented for all that qualify.
-pub trait SharedRef: StrongRef<Weak: Send + Sync, Watch: Sharing> + Send + Sync {}
+pub trait SharedRef:
+    SharedKey + StrongRef<Weak: Send + Sync, Watch: Sharing<SharedWatch: UpgradesOne>>
+{
+}
 
-impl<K: StrongRef<Weak: Send + Sync, Watch: Sharing> + Send + Sync> SharedRef for K {}
+impl<K> SharedRef for K where
+    K: SharedKey + StrongRef<Weak: Send + Sync, Watch: Sharing<SharedWatch: UpgradesOne>>
+{
+}
 
 /// A way to learn of deaths on any thread. Sealed.
-pub trait Sharing: Upgrade {
+pub trait Sharing: Watch {
     #[doc(hidden)]
-    type SharedWatch: WatchesOne<Pointer = Self::Pointer>;
+    type SharedWatch: WatchesOne<Key = Self::Key>;
 }
 
 /// The watches of an entry: on one object or several.
@@ -103,28 +116,32 @@ pub trait Deregister {
 )]
 pub trait WatchesOne: Watches + Sized {
     #[doc(hidden)]
-    type Pointer: StrongRef;
+    type Key: WeakKey;
     #[doc(hidden)]
-    fn new<'q>(
-        pointer: &Self::Pointer,
-        hash: HashValue,
-        queue: &'q SharedQueue,
-    ) -> Unplaced<'q, Self>;
+    fn new<'q>(key: &Self::Key, hash: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, Self>;
     /// A type-erased watch on the same object.
     #[doc(hidden)]
     fn of_any<'q>(
-        pointer: &Self::Pointer,
+        key: &Self::Key,
         hash: HashValue,
         queue: &'q SharedQueue,
     ) -> Unplaced<'q, AnyWatch>
     where
-        Self::Pointer: 'static;
+        Self::Key: 'static;
+}
+
+/// A watch on one object that can return a pointer to it.
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
+pub trait UpgradesOne: WatchesOne<Key: StrongRef> {
     #[doc(hidden)]
     fn is_expired(&self) -> bool;
     #[doc(hidden)]
-    fn upgrade(&self) -> Option<Self::Pointer>;
+    fn upgrade(&self) -> Option<Self::Key>;
     #[doc(hidden)]
-    fn downgrade(&self) -> <Self::Pointer as StrongRef>::Weak;
+    fn downgrade(&self) -> <Self::Key as StrongRef>::Weak;
 }
 
 /// A watch that is in no entry yet. Unlike one in an entry it knows its queue: if it gets into no entry, it is
@@ -185,21 +202,19 @@ impl<T: Deregister> Drop for Unplaced<'_, T> {
 pub(crate) type SharedWatchFor<K> = <<K as WeakKey>::Watch as Sharing>::SharedWatch;
 
 /// A watch on an object that sends a notice of its death.
-pub struct NotifiedWatch<K: Notify<Flavour = Atomic>>(
-    SharedWatchOf<K::Pointee>,
-    PhantomData<K::Weak>,
+pub struct NotifiedWatch<K: Registrable<Kind = Atomic>>(
+    SharedWatchOf<K::Target>,
+    PhantomData<K::Like>,
 );
 
-impl<K: Notify<Flavour = Atomic, Weak: Send + Sync>> Sharing for Notified<K>
-where
-    K::Pointee: Send + Sync,
+impl<K: Registrable<Kind = Atomic, Like: Send + Sync, Target: Send + Sync>> Sharing
+    for Notified<K>
 {
     type SharedWatch = NotifiedWatch<K>;
 }
 
-impl<K: Notify<Flavour = Atomic, Weak: Send + Sync>> Watches for NotifiedWatch<K>
-where
-    K::Pointee: Send + Sync,
+impl<K: Registrable<Kind = Atomic, Like: Send + Sync, Target: Send + Sync>> Watches
+    for NotifiedWatch<K>
 {
     const SWEPT: Option<bool> = Some(false);
 
@@ -238,30 +253,34 @@ where
     }
 }
 
-impl<K: Notify<Flavour = Atomic>> Deregister for NotifiedWatch<K> {
+impl<K: Registrable<Kind = Atomic>> Deregister for NotifiedWatch<K> {
     #[inline]
     fn end(&self, queue: &SharedQueue) {
         self.0.watch().end(queue);
     }
 }
 
-impl<K: Notify<Flavour = Atomic, Weak: Send + Sync>> WatchesOne for NotifiedWatch<K>
-where
-    K::Pointee: Send + Sync,
+impl<K: Registrable<Kind = Atomic, Like: Send + Sync, Target: Send + Sync>> WatchesOne
+    for NotifiedWatch<K>
 {
-    type Pointer = K;
+    type Key = K;
 
     #[inline]
-    fn new<'q>(pointer: &K, hash: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, Self> {
-        let watch = SharedWatchOf::new(K::handle(pointer), hash, queue);
+    fn new<'q>(key: &K, hash: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, Self> {
+        let watch = SharedWatchOf::new(K::object(key), hash, queue);
         Unplaced::new(NotifiedWatch(watch, PhantomData), queue)
     }
 
-    fn of_any<'q>(pointer: &K, hash: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, AnyWatch> {
-        let watch = SharedWatch::new(K::handle(pointer), hash, queue).untyped();
+    fn of_any<'q>(key: &K, hash: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, AnyWatch> {
+        let watch = SharedWatch::new(K::object(key), hash, queue).untyped();
         Unplaced::new(AnyWatch::NotifiedWatch(watch), queue)
     }
+}
 
+impl<K: Notify<Flavour = Atomic, Weak: Send + Sync>> UpgradesOne for NotifiedWatch<K>
+where
+    K::Pointee: Send + Sync,
+{
     #[inline]
     fn is_expired(&self) -> bool {
         self.0.watch().is_expired()
@@ -323,7 +342,7 @@ impl<K: StrongRef> Deregister for PolledWatch<K> {
 }
 
 impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
-    type Pointer = K;
+    type Key = K;
 
     #[inline]
     fn new<'q>(pointer: &K, _: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, Self> {
@@ -337,7 +356,9 @@ impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
         let pins: Box<dyn Pins> = Box::new(PolledWatch::<K>(K::downgrade(pointer)));
         Unplaced::new(AnyWatch::PolledWatch(pins), queue)
     }
+}
 
+impl<K: StrongRef<Weak: Send + Sync>> UpgradesOne for PolledWatch<K> {
     #[inline]
     fn is_expired(&self) -> bool {
         self.0.is_expired()

@@ -16,7 +16,7 @@ use core::sync::atomic;
 use core::time::Duration;
 
 use super::graph::{Trace, Tracer};
-use crate::ptr::{FinalizerToken, Flavour, Strong, Weak};
+use crate::ptr::{Anchor, AnchorRef, FinalizerToken, Flavour, Strong, Weak};
 use crate::reference::ByIdentity;
 
 /// An object of its own, which shows what it owns.
@@ -60,7 +60,7 @@ nothing! {
     Duration, PhantomPinned, core::any::TypeId, core::alloc::Layout, core::convert::Infallible;
     [T: ?Sized] PhantomData<T>, Cell<T>, &T, rc::Weak<T>, arc::Weak<T>;
     [T: ?Sized, F: Flavour] Weak<T, F>;
-    [F: Flavour] FinalizerToken<F>;
+    [F: Flavour] FinalizerToken<F>, Anchor<F>, AnchorRef<F>;
 }
 
 #[cfg(target_has_atomic = "64")]

@@ -8,7 +8,7 @@ use std::vec::Vec;
 
 use super::key::MemoKey;
 use super::watches::{EntryWatches, KeyWatches};
-use crate::concurrent::{AnyWatch, Leader, SharedRef, SharedWatchFor, Unplaced, WatchesOne};
+use crate::concurrent::{AnyWatch, Leader, SharedKey, SharedWatchFor, Unplaced, WatchesOne};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 
@@ -36,7 +36,7 @@ impl Computation<'_> {
     /// If the object dies before the computation ends, the result is returned and not kept.
     // Never inlined, for the sake of a deep recursion's frames.
     #[inline(never)]
-    pub fn depends_on<P: SharedRef + 'static>(&self, object: &P) {
+    pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
         let watch = SharedWatchFor::<P>::of_any(object, self.hash, self.queue);
         self.watches.borrow_mut().push(watch);
     }

@@ -3,7 +3,7 @@
 use core::any::Any;
 
 use super::watches::KeyWatches;
-use crate::concurrent::{Address, AnyWatch, SharedRef, SharedWatchFor, Unplaced, WatchesOne};
+use crate::concurrent::{Address, AnyWatch, SharedKey, SharedWatchFor, Unplaced, WatchesOne};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 use crate::reference::WeakKey;
@@ -35,9 +35,9 @@ mod sealed {
     pub trait Sealed {}
 }
 
-impl<K: SharedRef + 'static> sealed::Sealed for K {}
+impl<K: SharedKey + 'static> sealed::Sealed for K {}
 
-impl<K: SharedRef + 'static> MemoKey for K {
+impl<K: SharedKey + 'static> MemoKey for K {
     type Ref<'a> = &'a K;
     type Addresses = Address;
     type EntryWatches = [AnyWatch; 1];
@@ -64,9 +64,9 @@ impl<K: SharedRef + 'static> MemoKey for K {
 
 macro_rules! tuples {
     ($($count:literal: $($key:ident $at:tt),+;)+) => {$(
-        impl<$($key: SharedRef + 'static),+> sealed::Sealed for ($($key,)+) {}
+        impl<$($key: SharedKey + 'static),+> sealed::Sealed for ($($key,)+) {}
 
-        impl<$($key: SharedRef + 'static),+> MemoKey for ($($key,)+) {
+        impl<$($key: SharedKey + 'static),+> MemoKey for ($($key,)+) {
             type Ref<'a> = ($(&'a $key,)+);
             type Addresses = [Address; $count];
             type EntryWatches = [AnyWatch; $count];

@@ -8,6 +8,7 @@ use core::ptr::NonNull;
 
 use super::callbacks::FinalizerNode;
 use super::flavour::{Atomic, Flavour, Local};
+use super::object_ref::ObjectRef;
 use super::record::{Gate, RecordRef};
 use super::strong::Strong;
 
@@ -27,13 +28,13 @@ unsafe impl Send for FinalizerToken<Atomic> {}
 // SAFETY: likewise.
 unsafe impl Sync for FinalizerToken<Atomic> {}
 
-fn register<T: ?Sized, F: Flavour>(
-    strong: &Strong<T, F>,
+pub(super) fn register<T: ?Sized, F: Flavour>(
+    object: ObjectRef<'_, T, F>,
     callback: Box<F::Callback>,
 ) -> FinalizerToken<F> {
     let node = FinalizerNode::new(callback);
-    // SAFETY: the caller's strong pointer keeps the object alive.
-    let record = unsafe { strong.block().record() };
+    // SAFETY: the caller keeps the object alive.
+    let record = unsafe { object.block().record() };
     // SAFETY: a box is not null.
     let node = unsafe { NonNull::new_unchecked(Box::into_raw(node)) };
     let Some(gate) = record.lock() else {
@@ -75,7 +76,7 @@ impl<T: ?Sized> Strong<T, Atomic> {
     /// assert_eq!(receiver.try_recv(), Ok("freed"));
     /// ```
     pub fn finalize(this: &Self, f: impl FnOnce() + Send + 'static) -> FinalizerToken<Atomic> {
-        register(this, Box::new(f))
+        register(this.into(), Box::new(f))
     }
 }
 
@@ -83,7 +84,7 @@ impl<T: ?Sized> Strong<T, Local> {
     /// Registers `f` to run once, when the object has died. As
     /// [`Strong::finalize`](Strong::finalize), for one thread: `f` need not be `Send`.
     pub fn finalize(this: &Self, f: impl FnOnce() + 'static) -> FinalizerToken<Local> {
-        register(this, Box::new(f))
+        register(this.into(), Box::new(f))
     }
 }
 

@@ -99,7 +99,10 @@ pub trait Counter<N> {
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub trait Link {
+pub trait Link: Sized {
+    /// What a constant begins with. (loom's types are made at run time.)
+    #[cfg(not(weakly_loom))]
+    const NULL: Self;
     fn new(value: *mut ()) -> Self;
     fn load(&self, order: Ordering) -> *mut ();
     fn store(&self, value: *mut (), order: Ordering);
@@ -203,6 +206,8 @@ counters! {
 }
 
 impl Link for AtomicPtr<()> {
+    #[cfg(not(weakly_loom))]
+    const NULL: Self = AtomicPtr::new(core::ptr::null_mut());
     #[inline(always)]
     fn new(value: *mut ()) -> Self {
         AtomicPtr::new(value)
@@ -236,6 +241,8 @@ impl Link for AtomicPtr<()> {
 }
 
 impl Link for Cell<*mut ()> {
+    #[cfg(not(weakly_loom))]
+    const NULL: Self = Cell::new(core::ptr::null_mut());
     #[inline(always)]
     fn new(value: *mut ()) -> Self {
         Cell::new(value)

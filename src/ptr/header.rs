@@ -21,7 +21,8 @@
 //!   [`state`](super::state).
 //! * **B2** `count` is the number of strong pointers while the object lives (with [`MARK`], while a thread checks
 //!   it), zero while it dies (or is not constructed yet), and then [`DEAD`] with the layout of the block. Between
-//!   the step to zero and the one to `DEAD`, which is the dying thread's, no thread writes it.
+//!   the step to zero and the one to `DEAD`, which is the dying thread's, no thread writes it. (The object of an
+//!   anchor goes from one to `DEAD`: nothing could upgrade it.)
 //! * **B3** `hash` is the hash under which one collection has its entry: the one whose registration is the
 //!   block itself (`THIN`, or the first hook of the record). A strong pointer writes it while it has `state`
 //!   locked or the gate of the record. Its lowest bit marks a payload apart, and never changes.

@@ -20,8 +20,11 @@
 //! | `delivery` | pushes, takes and finishes notices | |
 //! | `death` | everything after the payload's destructor | |
 //! | `strong`, `weak` | the two pointers | |
+//! | `object_ref` | a live object, whatever keeps it alive | |
 //! | `convert`, `traits`, `finalize`, `expired` | their further methods and traits | |
+//! | `anchor` | an object of ours behind a field of a value | A1 |
 
+mod anchor;
 mod callbacks;
 mod convert;
 mod death;
@@ -36,6 +39,7 @@ mod memory;
 #[cfg(all(test, weakly_loom))]
 pub(crate) mod models;
 mod notice;
+mod object_ref;
 mod record;
 mod register;
 mod share;
@@ -47,6 +51,7 @@ mod tests;
 mod traits;
 mod weak;
 
+pub use anchor::{Anchor, AnchorRef};
 pub use convert::__unsize;
 pub use expired::Expired;
 pub use finalize::FinalizerToken;
@@ -57,6 +62,7 @@ pub use weak::Weak;
 pub(crate) use header::{Block, with_address};
 pub(crate) use hook::HookRef;
 pub(crate) use notice::{Node, Notice, depth, number};
+pub(crate) use object_ref::ObjectRef;
 pub(crate) use record::RecordRef;
 pub(crate) use register::Registration;
 pub(crate) use stack::StackRef;

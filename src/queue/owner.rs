@@ -18,8 +18,8 @@ use core::ptr::NonNull;
 
 use crate::hash::HashValue;
 use crate::ptr::{
-    Atomic, Block, Flavour, HookRef, Node, Notice, RecordRef, Registration, StackRef, Strong, Weak,
-    depth, number, with_address,
+    Atomic, Block, Flavour, HookRef, Node, Notice, ObjectRef, RecordRef, Registration, StackRef,
+    Strong, Weak, depth, number, with_address,
 };
 
 /// The owner's end of a stack of notices. The stack is allocated at the first registration, so an empty
@@ -181,21 +181,22 @@ impl<F: Flavour> DeadQueue<F> {
 
     /// Registers an entry with an object: its death brings a notice with this hash. O(1).
     #[inline]
-    pub(crate) fn watch<T: ?Sized>(
+    pub(crate) fn watch<'a, T: ?Sized + 'a>(
         &mut self,
-        strong: &Strong<T, F>,
+        object: impl Into<ObjectRef<'a, T, F>>,
         hash: HashValue,
     ) -> Registered<T, F> {
+        let object = object.into();
         let stack = *self.stack.get_or_insert_with(|| StackRef::new(false));
-        // SAFETY: a strong pointer; Q1.
-        let registration = unsafe { strong.block().register(stack, hash.short()) };
+        // SAFETY: the caller keeps the object alive; Q1.
+        let registration = unsafe { object.block().register(stack, hash.short()) };
         self.registered += 1;
         let hook = match registration {
             Registration::Block => None,
             Registration::Hook(hook) => Some(hook),
         };
         Registered {
-            at: Some(with_address(strong.place(), mark(strong.block(), hook))),
+            at: Some(with_address(object.place(), mark(object.block(), hook))),
             marker: PhantomData,
         }
     }
@@ -371,8 +372,12 @@ impl<T: ?Sized, F: Flavour> Registered<T, F> {
 
     /// Whether this is a registration with this object.
     #[inline]
-    pub(crate) fn is_on(&self, strong: &Strong<T, F>) -> bool {
-        self.block().is_some_and(|block| block == strong.block())
+    pub(crate) fn is_on<'a>(&self, object: impl Into<ObjectRef<'a, T, F>>) -> bool
+    where
+        T: 'a,
+    {
+        let block = object.into().block();
+        self.block() == Some(block)
     }
 
     /// Whether an upgrade would fail.

@@ -3,7 +3,8 @@
 use super::key::WeakKey;
 
 /// Identifies a key of type `K` in a lookup: a strong pointer, a weak pointer (an expired one finds nothing), a
-/// plain reference to the target, or an [`Addr`](crate::Addr).
+/// plain reference to the target, or an [`Addr`](crate::Addr); an [`Anchor`](crate::Anchor) or
+/// [`AnchorRef`](crate::AnchorRef), where the keys are anchors.
 ///
 /// A plain reference is accepted only if its target is sized and not zero-sized. Two different objects can
 /// share a thin address when one is a field of the other, or when one is zero-sized. So `&str`, `&dyn Trait`
@@ -46,6 +47,6 @@ pub trait Identify<K: WeakKey> {
 impl<K: WeakKey> Identify<K> for K {
     #[inline]
     fn addr(&self) -> *const () {
-        WeakKey::addr(self)
+        WeakKey::known_addr(self)
     }
 }

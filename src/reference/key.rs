@@ -10,19 +10,27 @@ use crate::queue::NoticeQueue;
 
 /// An object that collections can watch, and identify by its address, without keeping it alive. A key by
 /// identity needs no more. A [`StrongRef`](crate::StrongRef) is a `WeakKey` that can also return a strong
-/// pointer.
+/// pointer. An [`Anchor`](crate::Anchor) is one that cannot.
 ///
 /// # Safety
 /// * [`addr`](Self::addr) is the same for all pointers to an object, strong or weak. It does not change while
 ///   any of them exists, and differs from that of every other live object of this type.
+/// * [`known_addr`](Self::known_addr) is either the same, or null and no collection has an entry for the object.
 /// * With [`Swept`](crate::Swept): while a weak pointer exists, the address is not reused for another object,
 ///   even when the object is dead (the weak pointer pins the allocation).
 /// * With [`Notified`](crate::Notified): `addr` is that of the handle behind [`Notify`](crate::Notify).
 pub unsafe trait WeakKey: Sized {
     /// How collections learn of a death: [`Notified`](crate::Notified) or [`Swept`](crate::Swept).
     type Watch: Watch<Key = Self>;
-    /// Returns the address of the object: that of its data, never of a vtable.
+    /// Returns the address of the object: that of its data, never of a vtable. An object that has no address yet
+    /// gets one.
     fn addr(this: &Self) -> *const ();
+    /// Returns the address of the object, or null if it has none yet: then no collection has an entry for it.
+    /// Most objects always have one.
+    #[inline]
+    fn known_addr(this: &Self) -> *const () {
+        Self::addr(this)
+    }
 }
 
 /// How an entry of a collection watches an object and learns that it is dead: [`Notified`](crate::Notified) or

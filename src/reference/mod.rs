@@ -8,9 +8,11 @@
 //! * [`Identify`] is what a lookup takes as a key.
 //!
 //! The order of the files: `key`, `identify`, `strong`, then `addr`, `notified`, `swept`, `by_content`, and at
-//! the end the pointers.
+//! the end the pointers and anchors.
 
 mod addr;
+#[allow(unsafe_code)]
+mod anchors;
 mod by_content;
 mod identify;
 mod identity;
@@ -31,6 +33,8 @@ pub use by_content::{ByContent, Content};
 pub use identify::Identify;
 pub use identity::{ByIdentity, dismantle};
 pub use key::{Watch, WeakKey};
+#[cfg(all(feature = "std", not(weakly_loom)))]
+pub(crate) use notified::Registrable;
 pub use notified::{Notified, Notify};
 pub use strong::{StrongRef, Upgrade, WeakRef};
 pub use swept::Swept;

@@ -2,10 +2,10 @@
 
 use core::marker::PhantomData;
 
-use super::key::Watch;
+use super::key::{Watch, WeakKey};
 use super::strong::{StrongRef, Upgrade};
 use crate::hash::HashValue;
-use crate::ptr::{Flavour, Strong, Weak};
+use crate::ptr::{Flavour, ObjectRef, Strong, Weak};
 use crate::queue::{DeadNotice, DeadQueue, Registered, Seen};
 
 /// A [`StrongRef`] that wraps a [`Strong`](crate::Strong) or a [`local::Strong`](crate::local::Strong), and
@@ -27,25 +27,50 @@ pub unsafe trait Notify: StrongRef {
     fn from_weak(weak: Weak<Self::Pointee, Self::Flavour>) -> Self::Weak;
 }
 
-/// The watch of pointers that notify: a collection learns of a death at once, and pays only for the deaths that
-/// happen.
-pub struct Notified<K: Notify> {
-    watch: Registered<K::Pointee, K::Flavour>,
-    /// The watch creates pointers of type `K` on any thread that it is sent to. So the auto traits of `K::Weak`
-    /// decide whether it may be sent there, and not those of the wrapped handles.
-    like: PhantomData<K::Weak>,
+/// A key with an object of ours behind it, with which entries register. The address of the object is that of the
+/// key.
+pub trait Registrable: WeakKey {
+    /// The type of the object's payload.
+    type Target: ?Sized;
+    /// The flavour of the object.
+    type Kind: Flavour;
+    /// Whose auto traits are those of the watch.
+    type Like;
+    /// The object. One that is not there yet is made.
+    #[doc(hidden)]
+    fn object(this: &Self) -> ObjectRef<'_, Self::Target, Self::Kind>;
 }
 
-impl<K: Notify> Watch for Notified<K> {
+impl<K: Notify> Registrable for K {
+    type Target = K::Pointee;
+    type Kind = K::Flavour;
+    /// The watch creates pointers of type `K` on any thread that it is sent to. So the auto traits of `K::Weak`
+    /// decide whether it may be sent there, and not those of the wrapped handles.
+    type Like = K::Weak;
+
+    #[inline]
+    fn object(this: &Self) -> ObjectRef<'_, K::Pointee, K::Flavour> {
+        K::handle(this).into()
+    }
+}
+
+/// The watch of pointers and anchors that notify: a collection learns of a death at once, and pays only for the
+/// deaths that happen.
+pub struct Notified<K: Registrable> {
+    watch: Registered<K::Target, K::Kind>,
+    like: PhantomData<K::Like>,
+}
+
+impl<K: Registrable> Watch for Notified<K> {
     type Key = K;
-    type Queue = DeadQueue<K::Flavour>;
+    type Queue = DeadQueue<K::Kind>;
     /// The hash is in the block of the object, beside the count.
     type Hash = ();
 
     #[inline]
     fn watch(key: &K, hash: HashValue, queue: &mut Self::Queue) -> Self {
         Notified {
-            watch: queue.watch(K::handle(key), hash),
+            watch: queue.watch(K::object(key), hash),
             like: PhantomData,
         }
     }
@@ -53,10 +78,10 @@ impl<K: Notify> Watch for Notified<K> {
     #[inline]
     fn rewatch(&mut self, key: &K, hash: HashValue, queue: &mut Self::Queue) {
         // User code: it runs before anything is deregistered.
-        let handle = K::handle(key);
-        if !self.watch.is_on(handle) {
+        let object = K::object(key);
+        if !self.watch.is_on(object) {
             // The new one first: it may allocate, and that may fail.
-            let mut old = core::mem::replace(&mut self.watch, queue.watch(handle, hash));
+            let mut old = core::mem::replace(&mut self.watch, queue.watch(object, hash));
             queue.end(&mut old);
         }
     }
@@ -100,7 +125,7 @@ impl<K: Notify> Watch for Notified<K> {
     }
 
     #[inline(always)]
-    fn is_named_by(&self, notice: &DeadNotice<K::Flavour>) -> bool {
+    fn is_named_by(&self, notice: &DeadNotice<K::Kind>) -> bool {
         self.watch.is_named_by(notice)
     }
 

@@ -12,7 +12,7 @@ use {
     std::time::Instant,
 };
 
-use crate::ptr::{Atomic, FinalizerToken, Strong};
+use crate::ptr::{Anchor, Atomic, FinalizerToken, Strong};
 
 /// A queue of messages from objects that have died: each object that is [registered](Self::register) leaves its
 /// message here at its death, and any thread takes it out.
@@ -109,12 +109,37 @@ impl<M: Send + 'static> ReferenceQueue<M> {
     ///
     /// If the queue goes first, the message is dropped where the object dies.
     pub fn register<T: ?Sized>(&self, object: &Strong<T, Atomic>, message: M) -> Ticket<M> {
+        let (slot, deliver) = self.slot(message);
+        let finalizer = Strong::<T, Atomic>::finalize(object, deliver);
+        Ticket { finalizer, slot }
+    }
+
+    /// Has the message put in when the anchor has been dropped. As [`register`](Self::register).
+    ///
+    /// ```
+    /// use weakly::{Anchor, ReferenceQueue};
+    ///
+    /// struct Node { anchor: Anchor }
+    ///
+    /// let released = ReferenceQueue::new();
+    /// let mut nodes = vec![Node { anchor: Anchor::new() }];
+    /// released.register_anchor(&nodes[0].anchor, "the first node");
+    /// nodes.clear();
+    /// assert_eq!(released.poll(), Some("the first node"));
+    /// ```
+    pub fn register_anchor(&self, object: &Anchor<Atomic>, message: M) -> Ticket<M> {
+        let (slot, deliver) = self.slot(message);
+        let finalizer = object.finalize(deliver);
+        Ticket { finalizer, slot }
+    }
+
+    /// The slot of a message, and the finalizer that delivers it.
+    fn slot(&self, message: M) -> (Arc<ArrayQueue<M>>, impl FnOnce() + Send + use<M>) {
         let slot = Arc::new(ArrayQueue::new(1));
         _ = slot.push(message);
         let queue = Arc::downgrade(&self.shared);
         let delivered = Arc::clone(&slot);
-        let finalizer = Strong::<T, Atomic>::finalize(object, move || deliver(&delivered, &queue));
-        Ticket { finalizer, slot }
+        (slot, move || deliver(&delivered, &queue))
     }
 }
 

@@ -21,7 +21,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use weakly::{
-    Finalizer, FinalizerToken, Flavour, Strong, StrongRef, WeakMap, WeakRef, WeakSet, local, ptr,
+    Anchor, Finalizer, FinalizerToken, Flavour, Strong, StrongRef, WeakMap, WeakRef, WeakSet,
+    local, ptr,
 };
 
 /// A kind of pointer that can be a key. Tests are written once, over `P: Kind`, and run for each by
@@ -106,11 +107,20 @@ pub trait Own: Flavour {
         object: &ptr::Strong<T, Self>,
         f: impl FnOnce() + Send + 'static,
     ) -> FinalizerToken<Self>;
+    /// The same, of an anchor.
+    fn finalize_anchor(
+        anchor: &ptr::Anchor<Self>,
+        f: impl FnOnce() + Send + 'static,
+    ) -> FinalizerToken<Self>;
 }
 
 impl Own for weakly::Atomic {
     fn finalize<T: ?Sized>(object: &Strong<T>, f: impl FnOnce() + Send + 'static) -> Finalizer {
         Strong::finalize(object, f)
+    }
+
+    fn finalize_anchor(anchor: &Anchor, f: impl FnOnce() + Send + 'static) -> Finalizer {
+        anchor.finalize(f)
     }
 }
 
@@ -120,6 +130,13 @@ impl Own for weakly::Local {
         f: impl FnOnce() + Send + 'static,
     ) -> local::Finalizer {
         local::Strong::finalize(object, f)
+    }
+
+    fn finalize_anchor(
+        anchor: &local::Anchor,
+        f: impl FnOnce() + Send + 'static,
+    ) -> local::Finalizer {
+        anchor.finalize(f)
     }
 }
 

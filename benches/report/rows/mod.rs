@@ -1,5 +1,6 @@
 //! The lines of the table.
 
+mod anchors;
 mod collections;
 mod cycles;
 mod interners;
@@ -39,6 +40,7 @@ pub(crate) fn all() -> Vec<Row> {
     let mut rows = pointers::all();
     rows.extend(collections::all());
     rows.extend(cycles::all());
+    rows.extend(anchors::all());
     rows.extend(memory::all());
     rows.extend(interners::all());
     rows.extend(shared::all());

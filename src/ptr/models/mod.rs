@@ -6,6 +6,7 @@
 //! Each model runs the code that ships, and was seen red by a mutation of it. A record, hook, block, payload or
 //! stack with a use that is not ordered before its end fails the model, and so does a leaked one.
 
+mod anchors;
 mod marks;
 mod pointers;
 mod records;
@@ -16,7 +17,7 @@ use loom::thread;
 use std::sync::Arc;
 use std::vec::Vec;
 
-use super::Atomic;
+use super::{Atomic, ObjectRef};
 use crate::hash::HashValue;
 use crate::queue::{DeadQueue, Registered};
 use crate::{Strong, Weak};
@@ -192,13 +193,13 @@ pub(crate) fn peek<T: Thing>(weak: &Weak<T>) -> bool {
 }
 
 /// A map with one owner, as its queue sees it: a row of entries, each with another hash.
-pub(crate) struct Map<T: Thing = Payload> {
+pub(crate) struct Map<T = Payload> {
     pub(crate) queue: DeadQueue<Atomic>,
     pub(crate) entries: Vec<Option<Registered<T, Atomic>>>,
     first_hash: u32,
 }
 
-impl<T: Thing> Map<T> {
+impl<T> Map<T> {
     pub(crate) fn new() -> Self {
         Self::hashing_from(1)
     }
@@ -214,7 +215,7 @@ impl<T: Thing> Map<T> {
     pub(crate) fn of(keys: &[&Strong<T>]) -> Self {
         let mut map = Self::new();
         for key in keys {
-            map.put(key);
+            map.put(*key);
         }
         map
     }
@@ -223,7 +224,11 @@ impl<T: Thing> Map<T> {
         HashValue::of_short((self.first_hash + index as u32) << 1)
     }
 
-    pub(crate) fn put(&mut self, key: &Strong<T>) -> usize {
+    pub(crate) fn put<'a>(&mut self, key: impl Into<ObjectRef<'a, T, Atomic>>) -> usize
+    where
+        T: 'a,
+    {
+        let key = key.into();
         let index = self.entries.len();
         let hash = self.hash(index);
         let watch = self.queue.watch(key, hash);
@@ -274,7 +279,9 @@ impl<T: Thing> Map<T> {
         }
         count
     }
+}
 
+impl<T: Thing> Map<T> {
     /// Reads through an upgraded entry; false if the upgrade failed.
     pub(crate) fn peek(&self, index: usize) -> bool {
         let strong = self.entry(index).upgrade();
@@ -282,7 +289,7 @@ impl<T: Thing> Map<T> {
     }
 }
 
-impl<T: Thing> Drop for Map<T> {
+impl<T> Drop for Map<T> {
     fn drop(&mut self) {
         for index in 0..self.entries.len() {
             self.remove(index);

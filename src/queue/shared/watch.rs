@@ -7,7 +7,7 @@ use core::ptr::{self, NonNull};
 use super::queue::SharedQueue;
 use super::stripe::HookId;
 use crate::hash::HashValue;
-use crate::ptr::{Atomic, Block, RecordRef, Strong, Weak};
+use crate::ptr::{Atomic, Block, ObjectRef, RecordRef, Strong, Weak};
 use crate::sync::{AtomicPtr, Ordering::*, first_load};
 
 /// A registration of a collection that threads share. It does not know its queue: the caller that has the
@@ -37,15 +37,23 @@ pub(crate) struct SharedWatchOf<T: ?Sized> {
 impl<T: ?Sized> SharedWatch<T> {
     /// Registers with an object: its death brings a notice with this hash. O(1).
     #[inline]
-    pub(crate) fn new(strong: &Strong<T, Atomic>, hash: HashValue, queue: &SharedQueue) -> Self {
+    pub(crate) fn new<'a>(
+        object: impl Into<ObjectRef<'a, T, Atomic>>,
+        hash: HashValue,
+        queue: &SharedQueue,
+    ) -> Self
+    where
+        T: 'a,
+    {
+        let object = object.into();
         let stack = queue.own_or_new().stack;
-        // SAFETY: a strong pointer; the stack counts.
-        let hook = unsafe { strong.block().register_shared(stack, hash.short()) };
+        // SAFETY: the caller keeps the object alive; the stack counts.
+        let hook = unsafe { object.block().register_shared(stack, hash.short()) };
         // Relaxed: only the drop of the queue reads it, when no other thread is left. (Not before the
         // registration, which may panic.)
         stack.get().registered.fetch_add(1, Relaxed);
         SharedWatch {
-            place: strong.place(),
+            place: object.place(),
             hook: AtomicPtr::new(hook.as_ptr().as_ptr()),
         }
     }
@@ -158,9 +166,16 @@ impl<T: ?Sized> Drop for SharedWatch<T> {
 
 impl<T: ?Sized> SharedWatchOf<T> {
     #[inline]
-    pub(crate) fn new(strong: &Strong<T, Atomic>, hash: HashValue, queue: &SharedQueue) -> Self {
+    pub(crate) fn new<'a>(
+        object: impl Into<ObjectRef<'a, T, Atomic>>,
+        hash: HashValue,
+        queue: &SharedQueue,
+    ) -> Self
+    where
+        T: 'a,
+    {
         SharedWatchOf {
-            watch: SharedWatch::new(strong, hash, queue),
+            watch: SharedWatch::new(object, hash, queue),
             marker: PhantomData,
         }
     }

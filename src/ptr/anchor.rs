@@ -1,0 +1,340 @@
+//! The anchor: an identity that is a field of a value, and its weak handle.
+//!
+//! * **A1** The word of an anchor is null, or the place of a block of ours, whose object has no payload and is alive
+//!   until the anchor is dropped. It changes once, from null. The object's count is one, and no strong pointer to it
+//!   is ever made. So the anchor's drop is its death, and the count goes from one to `DEAD` at once (B2).
+
+use alloc::boxed::Box;
+use core::alloc::Layout;
+use core::cmp;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::panic::{RefUnwindSafe, UnwindSafe};
+use core::ptr::{self, NonNull};
+
+use super::death::Reclaim;
+use super::finalize::{FinalizerToken, register};
+use super::flavour::{Atomic, Flavour, Link, Local};
+use super::header::Block;
+use super::memory;
+use super::object_ref::ObjectRef;
+use super::state;
+use super::weak::Weak;
+use crate::sync::Ordering::*;
+
+/// A field that gives its value an identity, wherever the value is: in a `Box`, a `Vec`, an arena, on the stack.
+/// Weak collections take it as a key, and its drop is the death of the value.
+///
+/// Use it as [`Anchor`](crate::Anchor), or as [`local::Anchor`](crate::local::Anchor) for values that stay on
+/// one thread.
+///
+/// An anchor is one word, and nothing else until somebody watches it: an entry, an [`AnchorRef`](crate::AnchorRef)
+/// or a finalizer. Then it allocates 24 bytes, once. From there on it costs what a [`Strong`](crate::Strong) object
+/// costs: a record of 64 bytes for a second watch, or for an entry that threads share. To make and drop an anchor
+/// that nobody watches allocates nothing, and takes no locked instruction; nor does looking it up.
+///
+/// It is a key of [`WeakMap`](crate::WeakMap), [`WeakSet`](crate::WeakSet) and [`WeakPairMap`](crate::WeakPairMap), of
+/// the same in [`concurrent`](crate::concurrent), of [`Attribute`](crate::Attribute) and
+/// [`Attributes`](crate::Attributes), and an input of [`Memo`](crate::Memo)s: with all of their methods that return no
+/// key. [`ReferenceQueue::register_anchor`](crate::ReferenceQueue::register_anchor) delivers its death.
+///
+/// ```
+/// use weakly::{Anchor, WeakMap};
+///
+/// struct Node { name: &'static str, anchor: Anchor } // the anchor last
+///
+/// let mut arena: Vec<Node> = ["a", "b"].map(|name| Node { name, anchor: Anchor::new() }).into();
+/// let mut depth = WeakMap::new();
+/// depth.insert(&arena[1].anchor, 7);
+/// let b = arena.swap_remove(1); // the node moves; its identity stays
+/// assert_eq!((b.name, depth.get(&b.anchor)), ("b", Some(&7)));
+/// assert_eq!(depth.get(&arena[0].anchor), None);
+/// drop(b);
+/// assert!(depth.is_empty());
+/// ```
+///
+/// # An anchor says nothing about its value
+///
+/// So `derive` on the value means what it meant without the anchor: two anchors are always equal, they hash to
+/// nothing, and the clone of an anchor is a **new identity**, without the attributes of the first. To compare
+/// identities, use [`ptr_eq`](Self::ptr_eq), or compare [`AnchorRef`](crate::AnchorRef)s.
+///
+/// # What to look out for
+///
+/// * **Declare the anchor last.** Fields are dropped in the order of their declaration, after the value's own
+///   `Drop::drop`. The attributes live until the anchor is dropped, so what is dropped before it still finds
+///   them.
+/// * What is forgotten, or leaked, never dies. Its entries stay until they are removed.
+/// * The identity is the anchor. Swapping two anchors swaps the attributes of their values; assigning a new
+///   anchor is the death of the old one; [`mem::take`](core::mem::take) leaves a new identity and returns the
+///   old one. Swapping or moving whole values changes nothing.
+/// * A map's value that owns the anchor which is its key keeps its own entry, as with every weak key.
+///
+/// # At the drop
+///
+/// What [happens at the death](crate::ptr::Strong#what-happens-at-the-death) of an object happens when the anchor
+/// is dropped: its weak handles are dead, each collection with an entry for it gets a notice, and its finalizers
+/// run, newest first. If a finalizer panics, the others still run, and the panic propagates from the drop.
+pub struct Anchor<F: Flavour> {
+    /// See A1.
+    object: F::Link,
+}
+
+/// A weak handle to a value with an [`Anchor`](crate::Anchor): it can be compared, hashed, and asked whether the value
+/// is still there. It never leads to the value.
+///
+/// Use it as [`AnchorRef`](crate::AnchorRef) or [`local::AnchorRef`](crate::local::AnchorRef). Two are equal, and
+/// hash equal, exactly if they were made from the same anchor; this stays so after the anchor's drop. In a lookup
+/// it identifies its anchor; a dead one finds nothing.
+///
+/// ```
+/// use weakly::Anchor;
+///
+/// let (one, other) = (Anchor::new(), Anchor::new());
+/// let weak = one.downgrade();
+/// assert!(weak == one.downgrade() && weak != other.downgrade());
+/// drop(one);
+/// assert!(weak.is_dead());
+/// ```
+pub struct AnchorRef<F: Flavour>(Weak<(), F>);
+
+impl<F: Flavour> Anchor<F> {
+    /// An identity that nobody watches. Allocates nothing.
+    #[cfg(not(weakly_loom))]
+    #[must_use]
+    #[inline]
+    pub const fn new() -> Self {
+        Anchor {
+            object: F::Link::NULL,
+        }
+    }
+
+    /// As above: loom's types are made at run time.
+    #[cfg(weakly_loom)]
+    pub fn new() -> Self {
+        Anchor {
+            object: F::Link::new(ptr::null_mut()),
+        }
+    }
+
+    /// A weak handle. O(1). Allocates if nobody watched the anchor before, or if only one entry does.
+    #[must_use]
+    pub fn downgrade(&self) -> AnchorRef<F> {
+        let object = self.object();
+        // SAFETY: the anchor keeps the object alive; the share that is made is the weak pointer's.
+        AnchorRef(unsafe {
+            object.block().downgrade();
+            Weak::from_counted(object.place())
+        })
+    }
+
+    /// Whether both are the same anchor.
+    #[must_use]
+    #[inline]
+    pub fn ptr_eq(&self, other: &Self) -> bool {
+        ptr::eq(self, other)
+    }
+
+    /// The object, which is made if there is none.
+    #[inline]
+    pub(crate) fn object(&self) -> ObjectRef<'_, (), F> {
+        // (An acquire, as in `make`.)
+        let place = match NonNull::new(self.object.first_load(ptr::null_mut())) {
+            Some(place) => place,
+            None => self.make(),
+        };
+        // SAFETY: A1, and the anchor is borrowed.
+        unsafe { ObjectRef::new(place, Block::of_place(place.cast())) }
+    }
+
+    /// Makes the object, unless another thread is faster.
+    #[cold]
+    #[inline(never)]
+    fn make(&self) -> NonNull<()> {
+        let new = memory::allocate::<F>(Layout::new::<()>(), 1, state::NONE).cast::<()>();
+        // Release: the block is initialised for those that find it. Acquire on failure: likewise.
+        let there = (self.object).compare_exchange(ptr::null_mut(), new.as_ptr(), Release, Acquire);
+        match there.map_err(NonNull::new) {
+            Err(Some(there)) => {
+                // SAFETY: no other thread knows it.
+                unsafe { end::<F>(new) };
+                there
+            }
+            _ => new,
+        }
+    }
+
+    /// The address of the object, or null if there is none.
+    #[inline(always)]
+    pub(crate) fn known_addr(&self) -> *const () {
+        // Relaxed: it is only compared. An entry that happens before this call was made with this address.
+        self.object.load(Relaxed)
+    }
+}
+
+impl Anchor<Atomic> {
+    /// Registers `f` to run once, when the anchor is dropped, on that thread, after the collections have their
+    /// notices. As [`Strong::finalize`](crate::ptr::Strong::finalize), which tells the rest. O(1).
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    /// use weakly::Anchor;
+    ///
+    /// let (sender, receiver) = channel();
+    /// let node = Box::new((1, Anchor::new()));
+    /// node.1.finalize(move || sender.send("gone").unwrap());
+    /// drop(node);
+    /// assert_eq!(receiver.try_recv(), Ok("gone"));
+    /// ```
+    pub fn finalize(&self, f: impl FnOnce() + Send + 'static) -> FinalizerToken<Atomic> {
+        register(self.object(), Box::new(f))
+    }
+}
+
+impl Anchor<Local> {
+    /// Registers `f` to run once, when the anchor is dropped. As [`Anchor::finalize`](crate::Anchor::finalize), for
+    /// one thread: `f` need not be `Send`.
+    pub fn finalize(&self, f: impl FnOnce() + 'static) -> FinalizerToken<Local> {
+        register(self.object(), Box::new(f))
+    }
+}
+
+impl<F: Flavour> Drop for Anchor<F> {
+    /// One load, if nobody watches. Otherwise it pays for the death: O(entries for the anchor), and the finalizers.
+    #[inline]
+    fn drop(&mut self) {
+        // Relaxed: whoever gave us `&mut self` has synchronised with the thread that made the object.
+        if let Some(object) = NonNull::new(self.object.load(Relaxed)) {
+            // SAFETY: A1: nobody can reach it through this anchor any more.
+            unsafe { end::<F>(object) };
+        }
+    }
+}
+
+/// The death of an object. Out of line: most anchors are never watched.
+///
+/// # Safety
+/// `place` is that of an object as in A1, and it is not used afterwards.
+#[cold]
+#[inline(never)]
+unsafe fn end<F: Flavour>(place: NonNull<()>) {
+    let end = Reclaim::<F> {
+        // SAFETY: the caller's promise.
+        block: unsafe { Block::of_place(place.cast()) },
+        // Inline, and of no size.
+        payload: place.cast(),
+        layout: Layout::new::<()>(),
+    };
+    // (The count is not decremented first: that would be one more locked instruction.)
+    end.run();
+}
+
+impl<F: Flavour> Default for Anchor<F> {
+    /// A new identity.
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<F: Flavour> Clone for Anchor<F> {
+    /// A new identity: the clone of a value is another value.
+    fn clone(&self) -> Self {
+        Self::new()
+    }
+}
+
+/// Always equal: an anchor says nothing about its value.
+impl<F: Flavour> PartialEq for Anchor<F> {
+    #[inline]
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl<F: Flavour> Eq for Anchor<F> {}
+
+impl<F: Flavour> PartialOrd for Anchor<F> {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<F: Flavour> Ord for Anchor<F> {
+    #[inline]
+    fn cmp(&self, _: &Self) -> cmp::Ordering {
+        cmp::Ordering::Equal
+    }
+}
+
+/// Hashes nothing.
+impl<F: Flavour> Hash for Anchor<F> {
+    #[inline]
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+impl<F: Flavour> fmt::Debug for Anchor<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.known_addr().is_null() {
+            "Anchor"
+        } else {
+            "Anchor(watched)"
+        })
+    }
+}
+
+// Nothing of the value can be broken by it.
+impl<F: Flavour> UnwindSafe for Anchor<F> {}
+impl<F: Flavour> RefUnwindSafe for Anchor<F> {}
+
+impl<F: Flavour> AnchorRef<F> {
+    /// Whether the anchor has been dropped. `false` is a snapshot.
+    #[must_use]
+    #[inline]
+    pub fn is_dead(&self) -> bool {
+        self.0.is_expired()
+    }
+
+    /// The address of the object, or null if it is dead.
+    #[inline]
+    pub(crate) fn addr_if_live(&self) -> *const () {
+        if self.is_dead() {
+            ptr::null()
+        } else {
+            self.0.as_ptr()
+        }
+    }
+}
+
+impl<F: Flavour> Clone for AnchorRef<F> {
+    /// O(1).
+    fn clone(&self) -> Self {
+        AnchorRef(self.0.clone())
+    }
+}
+
+/// By identity.
+impl<F: Flavour> PartialEq for AnchorRef<F> {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<F: Flavour> Eq for AnchorRef<F> {}
+
+impl<F: Flavour> Hash for AnchorRef<F> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl<F: Flavour> fmt::Debug for AnchorRef<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_dead() {
+            "(AnchorRef, dead)"
+        } else {
+            "(AnchorRef)"
+        })
+    }
+}

@@ -1,0 +1,40 @@
+//! Anchors, as keys.
+
+use super::identify::Identify;
+use super::key::WeakKey;
+use super::notified::{Notified, Registrable};
+use crate::ptr::{Anchor, AnchorRef, Flavour, ObjectRef};
+
+// SAFETY: the address is that of the object behind the anchor, which does not move, and is no other's while a
+// watch or a weak handle has a share in it. An anchor that has no object yet has no entry.
+unsafe impl<F: Flavour> WeakKey for Anchor<F> {
+    type Watch = Notified<Self>;
+
+    #[inline]
+    fn addr(this: &Self) -> *const () {
+        Registrable::object(this).place().as_ptr()
+    }
+
+    #[inline]
+    fn known_addr(this: &Self) -> *const () {
+        Anchor::known_addr(this)
+    }
+}
+
+impl<F: Flavour> Registrable for Anchor<F> {
+    type Target = ();
+    type Kind = F;
+    type Like = AnchorRef<F>;
+
+    #[inline]
+    fn object(this: &Self) -> ObjectRef<'_, (), F> {
+        Anchor::object(this)
+    }
+}
+
+impl<F: Flavour> Identify<Anchor<F>> for AnchorRef<F> {
+    #[inline]
+    fn addr(&self) -> *const () {
+        self.addr_if_live()
+    }
+}

@@ -1,0 +1,25 @@
+//! Anchors: values of any ownership as keys. Each test's comment begins with the number of the behaviour it shows, if
+//! there is one.
+
+mod common;
+#[path = "anchor/deaths.rs"]
+mod deaths;
+#[path = "anchor/identity.rs"]
+mod identity;
+#[path = "anchor/maps.rs"]
+mod maps;
+#[path = "anchor/memory.rs"]
+mod memory;
+#[path = "anchor/ownership.rs"]
+mod ownership;
+#[path = "anchor/scripts.rs"]
+mod scripts;
+#[path = "anchor/shared.rs"]
+mod shared;
+#[path = "anchor/threads.rs"]
+mod threads;
+
+use common::heap::{Counting, Heap};
+
+#[global_allocator]
+static HEAP: Heap<Counting> = Heap(Counting);

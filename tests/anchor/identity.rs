@@ -1,0 +1,159 @@
+//! What an anchor is equal to, what a clone of it is, and what happens when anchors themselves change places.
+
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeSet, HashSet};
+use std::hash::{Hash, Hasher};
+use std::mem;
+
+use weakly::{WeakMap, WeakSet, ptr};
+
+use crate::common::{Own, forget};
+use crate::for_each_flavour;
+
+/// As a user would write it: all traits derived.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Anchored<A> {
+    x: i32,
+    anchor: A,
+    y: i32,
+}
+
+type Point<F> = Anchored<ptr::Anchor<F>>;
+
+fn point<F: Own>(x: i32, y: i32) -> Point<F> {
+    let anchor = ptr::Anchor::new();
+    Anchored { x, anchor, y }
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+for_each_flavour!(
+    derived_traits_keep_their_meaning,
+    a_clone_is_another,
+    weak_handles_compare_by_identity,
+    swapped_anchors_swap_their_attributes,
+    taking_leaves_a_new_identity,
+    an_assigned_anchor_is_new,
+    what_is_forgotten_never_dies,
+    debug_output_tells_whether_it_is_watched,
+    an_anchor_is_one_word,
+);
+
+fn derived_traits_keep_their_meaning<F: Own>() {
+    let (a, b, c) = (point::<F>(1, 2), point(1, 2), point(1, 3));
+    let mut seen = WeakSet::new();
+    seen.insert(&a.anchor);
+    assert!(a == b && a != c && a < c && c > b && a.cmp(&b).is_eq());
+    assert_eq!(hash(&a), hash(&b));
+    assert_eq!(hash(&a), hash(&(1, 2))); // nothing of the anchor
+    assert_ne!(hash(&a), hash(&c));
+    assert_eq!(HashSet::from([a.clone(), b.clone(), c.clone()]).len(), 2);
+    let sorted: BTreeSet<_> = [c, a, b].into();
+    let order: Vec<_> = sorted.iter().map(|point| point.y).collect();
+    assert_eq!(order, [2, 3]);
+    assert_eq!(Point::<F>::default(), point(0, 0));
+}
+
+/// 171: The clone of a value is another value, without its attributes.
+fn a_clone_is_another<F: Own>() {
+    let mut names = WeakMap::new();
+    let mut one = point::<F>(1, 2);
+    names.insert(&one.anchor, "one");
+    let other = one.clone();
+    assert_eq!(names.get(&other.anchor), None);
+    names.insert(&other.anchor, "other");
+    assert_eq!(names.get(&one.anchor), Some(&"one"));
+    assert!(!one.anchor.ptr_eq(&other.anchor) && one.anchor.ptr_eq(&one.anchor));
+    // As an assignment of a clone does.
+    one.clone_from(&other);
+    assert_eq!((names.get(&one.anchor), names.len()), (None, 1));
+}
+
+fn weak_handles_compare_by_identity<F: Own>() {
+    let (one, other) = (ptr::Anchor::<F>::new(), ptr::Anchor::<F>::new());
+    let weak = one.downgrade();
+    assert!(weak == one.downgrade() && weak != other.downgrade() && weak == weak.clone());
+    assert_eq!(hash(&weak), hash(&one.downgrade()));
+    let set = HashSet::from([weak.clone(), one.downgrade(), other.downgrade()]);
+    assert_eq!(set.len(), 2);
+    assert!(!weak.is_dead());
+    drop(one);
+    assert!(weak.is_dead() && weak.clone().is_dead() && set.contains(&weak));
+    // 9: no later anchor is ever equal to it.
+    let later: Vec<_> = (0..50).map(|_| ptr::Anchor::<F>::new()).collect();
+    assert!(later.iter().all(|anchor| anchor.downgrade() != weak));
+    assert_eq!(format!("{weak:?}"), "(AnchorRef, dead)");
+    assert_eq!(format!("{:?}", other.downgrade()), "(AnchorRef)");
+}
+
+/// A trap: the identity is the anchor, not the value around it.
+fn swapped_anchors_swap_their_attributes<F: Own>() {
+    let mut names = WeakMap::new();
+    let (mut one, mut other) = (point::<F>(1, 0), point(2, 0));
+    names.insert(&one.anchor, "one");
+    mem::swap(&mut one.anchor, &mut other.anchor);
+    assert_eq!(names.get(&one.anchor), None);
+    assert_eq!(names.get(&other.anchor), Some(&"one"));
+    drop(one);
+    assert_eq!(names.len(), 1);
+    drop(other);
+    assert!(names.is_empty());
+}
+
+fn taking_leaves_a_new_identity<F: Own>() {
+    let mut names = WeakMap::new();
+    let mut point = point::<F>(1, 2);
+    names.insert(&point.anchor, "first");
+    let taken = mem::take(&mut point);
+    assert_eq!(names.get(&point.anchor), None);
+    assert_eq!(names.get(&taken.anchor), Some(&"first"));
+    names.insert(&point.anchor, "second");
+    drop(taken);
+    assert_eq!(
+        (names.len(), names.get(&point.anchor)),
+        (1, Some(&"second"))
+    );
+}
+
+fn an_assigned_anchor_is_new<F: Own>() {
+    let mut names = WeakMap::new();
+    let mut point = point::<F>(1, 2);
+    names.insert(&point.anchor, "first");
+    let weak = point.anchor.downgrade();
+    point.anchor = ptr::Anchor::new();
+    assert!(weak.is_dead() && names.is_empty());
+    assert_eq!(names.get(&point.anchor), None);
+}
+
+/// Its entry stays until it is removed: nothing else could know.
+fn what_is_forgotten_never_dies<F: Own>() {
+    let mut names = WeakMap::new();
+    let anchor = ptr::Anchor::<F>::new();
+    names.insert(&anchor, "stays");
+    let weak = anchor.downgrade();
+    forget(anchor);
+    names.purge();
+    assert_eq!((names.len(), names.get(&weak)), (1, Some(&"stays")));
+    assert!(!weak.is_dead());
+    assert_eq!(names.remove(&weak), Some("stays"));
+}
+
+fn debug_output_tells_whether_it_is_watched<F: Own>() {
+    let anchor = ptr::Anchor::<F>::new();
+    assert_eq!(format!("{anchor:?}"), "Anchor");
+    let set = WeakSet::from([&anchor]);
+    assert_eq!(format!("{anchor:?}"), "Anchor(watched)");
+    assert_eq!(format!("{set:?}"), "WeakSet { len: 1, .. }");
+    let map = WeakMap::from([(&anchor, 7)]);
+    assert_eq!(format!("{map:?}"), "[7]");
+}
+
+fn an_anchor_is_one_word<F: Own>() {
+    assert_eq!(size_of::<ptr::Anchor<F>>(), size_of::<usize>());
+    assert_eq!(size_of::<ptr::AnchorRef<F>>(), size_of::<usize>());
+    assert_eq!(size_of::<Option<ptr::AnchorRef<F>>>(), size_of::<usize>());
+}

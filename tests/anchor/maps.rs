@@ -1,0 +1,167 @@
+//! The methods that collections of one owner have for keys that they cannot give back.
+
+use weakly::{WeakMap, WeakPairMap, WeakSet, local, ptr, weak_map::Entry};
+
+use crate::common::{Own, panics, quiet_panic};
+use crate::for_each_flavour;
+
+for_each_flavour!(
+    every_method_of_a_map_without_keys,
+    entries,
+    values_of_dead_anchors_are_not_shown,
+    retaining_by_value,
+    retain_that_panics,
+    a_set,
+    pairs,
+    lookups_by_weak_handles,
+);
+
+fn anchors<F: Own>(n: usize) -> Vec<ptr::Anchor<F>> {
+    (0..n).map(|_| ptr::Anchor::new()).collect()
+}
+
+fn sorted(values: impl IntoIterator<Item = usize>) -> Vec<usize> {
+    let mut values: Vec<_> = values.into_iter().collect();
+    values.sort_unstable();
+    values
+}
+
+fn every_method_of_a_map_without_keys<F: Own>() {
+    let all = anchors::<F>(4);
+    let mut map = WeakMap::with_capacity(8);
+    assert_eq!(map.insert(&all[0], 1), None);
+    assert_eq!(map.insert(&all[0], 2), Some(1));
+    assert!(map.try_insert(&all[0], 3).is_err());
+    assert_eq!(*map.try_insert(&all[1], 3).unwrap(), 3);
+    assert_eq!(*map.get_or_insert(&all[2], 4), 4);
+    map.extend([(&all[3], 5)]);
+    assert_eq!((map.len(), map.len_live()), (4, 4));
+    assert!(map.contains_key(&all[3]) && map.capacity() >= 8);
+    *map.get_mut(&all[3]).unwrap() += 1;
+    assert_eq!(map[&all[3]], 6);
+    assert_eq!(sorted(map.values().copied()), [2, 3, 4, 6]);
+    map.values_mut().for_each(|value| *value *= 10);
+    assert_eq!(map.remove(&all[0]), Some(20));
+    assert_eq!(map.remove(&all[0]), None);
+    map.shrink_to_fit();
+    assert_eq!(sorted(map.into_values()), [30, 40, 60]);
+    let mut again: WeakMap<_, _> = all.iter().zip(0..).collect();
+    assert_eq!(again.len(), 4);
+    again.clear();
+    assert!(again.is_empty() && !again.contains_key(&all[1]));
+}
+
+fn entries<F: Own>() {
+    let all = anchors::<F>(2);
+    let mut map = WeakMap::new();
+    *map.entry(&all[0]).or_default() += 7;
+    *map.entry(&all[0]).or_insert(100) += 1;
+    map.entry(&all[1]).or_insert_with(|| 3);
+    let Entry::Occupied(entry) = map.entry(&all[0]) else {
+        panic!("it has a value")
+    };
+    assert!(entry.key().ptr_eq(&all[0]));
+    assert_eq!(entry.remove(), 8);
+    assert!(matches!(map.entry(&all[0]), Entry::Vacant(_)));
+    assert_eq!(map.len(), 1);
+}
+
+/// 85
+fn values_of_dead_anchors_are_not_shown<F: Own>() {
+    let mut all = anchors::<F>(6);
+    let mut map: WeakMap<_, _> = all.iter().zip(0..6).collect();
+    all.remove(2);
+    all.remove(0);
+    assert_eq!(sorted(map.values().copied()), [1, 3, 4, 5]);
+    assert_eq!(sorted(map.values_mut().map(|value| *value)), [1, 3, 4, 5]);
+    assert_eq!(map.len(), 4);
+    all.truncate(1);
+    assert_eq!(sorted(map.into_values()), [1]);
+}
+
+/// More have died than the method reclaims before it begins.
+fn retaining_by_value<F: Own>() {
+    let mut all = anchors::<F>(48);
+    let mut map: WeakMap<_, _> = all.iter().zip(0..48).collect();
+    all.truncate(8);
+    let mut seen = Vec::new();
+    map.retain_values(|value| {
+        seen.push(*value);
+        *value += 100;
+        *value % 2 == 0
+    });
+    assert_eq!(sorted(seen), [0, 1, 2, 3, 4, 5, 6, 7]); // not those of the dead
+    assert_eq!(sorted(map.values().copied()), [100, 102, 104, 106]);
+    // A new entry where one was taken out.
+    assert_eq!(map.insert(&all[1], 1), None);
+    assert_eq!((map.get(&all[1]), map.len()), (Some(&1), 5));
+}
+
+/// Entries that were not visited stay.
+fn retain_that_panics<F: Own>() {
+    let all = anchors::<F>(10);
+    let mut map: WeakMap<_, _> = all.iter().zip(0..10).collect();
+    let mut visits = 0;
+    assert!(panics(|| map.retain_values(|_| {
+        visits += 1;
+        if visits == 4 {
+            quiet_panic();
+        }
+        false
+    })));
+    assert_eq!((visits, map.len(), map.len_live()), (4, 7, 7));
+    drop(all);
+    assert!(map.is_empty());
+}
+
+fn a_set<F: Own>() {
+    let mut all = anchors::<F>(3);
+    let mut set = WeakSet::new();
+    assert!(set.insert(&all[0]) && !set.insert(&all[0]));
+    assert!(set.contains(&all[0]) && !set.contains(&all[1]));
+    set.extend(&all);
+    assert_eq!(set.len(), 3);
+    assert!(set.remove(&all[1]) && !set.remove(&all[1]));
+    all.clear();
+    set.purge();
+    assert!(set.is_empty() && set.pending_dead() == 0);
+}
+
+/// 114: From an anchor to an object that nobody here owns: gone with the first of the two.
+fn pairs<F: Own>() {
+    let all = anchors::<F>(3);
+    let [mut one, other] = [1, 2].map(local::Strong::new);
+    let mut shows = WeakPairMap::new();
+    assert_eq!(shows.insert(&all[0], &one), None);
+    shows.insert(&all[1], &one);
+    shows.insert(&all[2], &other);
+    assert_eq!(shows.get(&all[0]).as_deref(), Some(&1));
+    assert_eq!(shows.values().map(|value| *value).sum::<i32>(), 4);
+    assert_eq!(shows.weak_values().count(), 3);
+    one = local::Strong::new(3);
+    assert!(shows.get(&all[0]).is_none() && !shows.contains_key(&all[1]));
+    assert_eq!(shows.len(), 1);
+    assert_eq!(*shows.get_or_insert(&all[0], one.clone()), 3);
+    drop(all);
+    assert!(shows.is_empty());
+    assert_eq!(shows.into_values().count(), 0);
+}
+
+/// 180: A dead handle finds nothing, whatever has come to that place.
+fn lookups_by_weak_handles<F: Own>() {
+    let mut map = WeakMap::new();
+    let anchor = ptr::Anchor::<F>::new();
+    let weak = anchor.downgrade();
+    assert_eq!(map.get(&weak), None);
+    map.insert(&anchor, 1);
+    assert_eq!(map.get(&weak), Some(&1));
+    assert_eq!(map.get_mut(&weak), Some(&mut 1));
+    drop(anchor);
+    assert!(map.get(&weak).is_none() && map.remove(&weak).is_none());
+    for n in 0..50 {
+        let other = ptr::Anchor::<F>::new();
+        map.insert(&other, n);
+        assert!(map.get(&weak).is_none() && map.remove(&weak).is_none());
+        assert_eq!(map.get(&other), Some(&n));
+    }
+}

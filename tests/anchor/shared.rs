@@ -1,0 +1,220 @@
+//! Anchors in what threads share: maps, sets, attributes, memos, and the reference queue.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use weakly::{
+    Anchor, Attribute, AttributeKey, Attributes, Memo, Reclaim, ReferenceQueue, Strong, concurrent,
+};
+
+use crate::common::{Count, panics, quiet_panic};
+
+/// What a user of attributes writes: a value of his own, and statics.
+struct Node {
+    name: &'static str,
+    anchor: Anchor,
+}
+
+impl Node {
+    fn new(name: &'static str) -> Self {
+        let anchor = Anchor::new();
+        Node { name, anchor }
+    }
+}
+
+static DOC: Attribute<Anchor, String> = Attribute::new();
+
+#[test]
+fn a_static_attribute_of_values_in_a_vec() {
+    let mut nodes: Vec<_> = ["a", "b", "c"].map(Node::new).into();
+    DOC.set(&nodes[1].anchor, "the second".into());
+    assert_eq!(DOC.len(), 1);
+    nodes.swap(0, 1);
+    assert_eq!(DOC.get(&nodes[0].anchor).as_deref(), Some("the second"));
+    assert!(!DOC.has(&nodes[1].anchor));
+    let longer = |doc: Option<&String>| doc.map(|doc| format!("{doc} node"));
+    assert_eq!(
+        DOC.update(&nodes[0].anchor, longer).as_deref(),
+        Some("the second node")
+    );
+    assert_eq!(
+        DOC.get_or_init(&nodes[2].anchor, || nodes[2].name.into()),
+        "c"
+    );
+    assert!(DOC.take(&nodes[2].anchor).is_some());
+    assert_eq!(format!("{DOC:?}"), r#"["the second node"]"#);
+    nodes.clear();
+    assert!(DOC.is_empty());
+}
+
+struct Depth;
+impl AttributeKey for Depth {
+    type Value = u32;
+}
+struct Label;
+impl AttributeKey for Label {
+    type Value = String;
+}
+
+/// 166: Two namespaces do not see each other.
+#[test]
+fn a_namespace_of_attributes() {
+    let (mine, yours) = (Attributes::new(), Attributes::new());
+    let (node, other) = (Box::new(Node::new("a")), Node::new("b"));
+    mine.set(&node.anchor, Depth, 3);
+    mine.set(&node.anchor, Label, "leaf".into());
+    yours.set(&node.anchor, Depth, 7);
+    let node = *node;
+    assert_eq!(mine.get(&node.anchor, Depth), Some(3));
+    assert_eq!(yours.get(&node.anchor, Depth), Some(7));
+    assert_eq!(mine.list(&node.anchor).len(), 2);
+    assert_eq!(mine.get(&other.anchor, Depth), None);
+    assert!(mine.remove(&node.anchor, Depth) && !mine.remove(&other.anchor, Depth));
+    assert!(mine.forget(&node.anchor) && mine.is_empty());
+    drop(node);
+    assert_eq!(yours.len(), 0);
+}
+
+#[test]
+fn every_method_of_a_shared_map_without_keys() {
+    let all: Vec<_> = (0..4).map(|_| Anchor::new()).collect();
+    let mut map = concurrent::WeakMap::with_capacity(4);
+    assert!(map.insert(&all[0], 1) && !map.insert(&all[0], 2));
+    assert_eq!(map.swap(&all[0], 3), Some(2));
+    assert_eq!(map.get_or_insert_with(&all[1], || 4), 4);
+    assert_eq!(map.compute(&all[1], |old| old.map(|old| old + 1)), Some(5));
+    map.extend([(&all[2], 6), (&all[3], 7)]);
+    assert!(map.contains_key(&all[3]) && map.remove_if(&all[3], |value| *value == 7));
+    assert_eq!(
+        (map.len(), map.len_live(), map.get(&all[0])),
+        (3, 3, Some(3))
+    );
+    let mut values: Vec<_> = map.values().collect();
+    values.sort_unstable();
+    assert_eq!(values, [3, 5, 6]);
+    map.retain_values(|value| *value != 5);
+    assert_eq!((map.len(), map.get(&all[1])), (2, None));
+    assert_eq!(map.remove(&all[2]), Some(6));
+    assert_eq!(format!("{map:?}"), "[3]");
+    drop(all);
+    assert_eq!((map.len(), map.pending_dead()), (0, 1));
+    assert_eq!(map.values().count(), 0);
+    map.purge();
+    assert_eq!(map.pending_dead(), 0);
+
+    let all: Vec<_> = (0..4).map(|_| Anchor::new()).collect();
+    let set = concurrent::WeakSet::from_iter(&all);
+    assert!(set.remove(&all[0]) && !set.contains(&all[0]) && set.contains(&all[1]));
+    assert_eq!(format!("{set:?}"), "WeakSet { len: 3, .. }");
+    drop(all);
+    assert!(set.is_empty());
+}
+
+/// 180: As in a map of one owner.
+#[test]
+fn a_dead_weak_handle_finds_nothing() {
+    let map = concurrent::WeakMap::new();
+    let anchor = Anchor::new();
+    let weak = anchor.downgrade();
+    map.insert(&anchor, 0);
+    assert_eq!(map.get(&weak), Some(0));
+    drop(anchor);
+    for n in 0..50 {
+        let other = Anchor::new();
+        map.insert(&other, n);
+        assert!(map.get(&weak).is_none() && map.remove(&weak).is_none());
+        assert_eq!(map.get(&other), Some(n));
+    }
+}
+
+#[test]
+fn pairs_of_an_anchor_and_an_object() {
+    let shows = concurrent::WeakPairMap::new();
+    let (button, other) = (Anchor::new(), Anchor::new());
+    let menu = Strong::new("menu");
+    assert!(shows.insert(&button, &menu) && shows.insert(&other, &menu));
+    assert_eq!(shows.get(&button).as_deref(), Some(&"menu"));
+    drop(button);
+    assert_eq!(shows.len(), 1);
+    drop(menu);
+    assert!(shows.is_empty() && shows.get(&other).is_none());
+}
+
+/// 172: A result goes with its inputs, whoever owns them.
+#[test]
+fn a_memo_of_anchors() {
+    let memo = Memo::<Anchor, usize>::new();
+    let pairs = Memo::<(Anchor, Strong<i32>), usize>::new();
+    let (one, other, object) = (Node::new("one"), Node::new("other"), Strong::new(1));
+    let computed = AtomicUsize::new(0);
+    let length = |node: &Node| {
+        memo.get_or_compute(&node.anchor, |cx| {
+            computed.fetch_add(1, Relaxed);
+            cx.depends_on(&other.anchor);
+            node.name.len()
+        })
+    };
+    assert_eq!(
+        (length(&one), length(&one), computed.load(Relaxed)),
+        (3, 3, 1)
+    );
+    assert_eq!(pairs.get_or_compute((&one.anchor, &object), |_| 5), 5);
+    assert_eq!(pairs.get((&one.anchor, &object)), Some(5));
+    drop(other);
+    assert_eq!((memo.get(&one.anchor), memo.pending_dead()), (None, 1));
+    memo.purge();
+    assert!(memo.is_empty());
+    drop(one);
+    pairs.purge();
+    assert!(pairs.is_empty());
+}
+
+/// 138: The ticket as for an object, and the anchor may be anywhere.
+#[test]
+fn a_reference_queue_takes_the_deaths_of_anchors() {
+    let queue = ReferenceQueue::new();
+    let mut nodes: Vec<_> = ["a", "b", "c"].map(Node::new).into();
+    let tickets: Vec<_> = nodes
+        .iter()
+        .map(|node| queue.register_anchor(&node.anchor, node.name))
+        .collect();
+    assert!(tickets.iter().all(|ticket| ticket.is_pending()));
+    assert_eq!(tickets[1].cancel(), Some("b"));
+    nodes.swap(0, 2);
+    assert_eq!(queue.poll(), None);
+    drop(nodes.pop());
+    assert_eq!(queue.poll(), Some("a"));
+    drop(nodes);
+    assert_eq!((queue.poll(), queue.poll()), (Some("c"), None));
+    assert_eq!(tickets[0].cancel(), None);
+    // A queue that goes first drops its message where the anchor does.
+    let count = Count::default();
+    struct Message(Count);
+    impl Drop for Message {
+        fn drop(&mut self) {
+            self.0.add();
+        }
+    }
+    let (queue, anchor) = (ReferenceQueue::new(), Anchor::new());
+    queue.register_anchor(&anchor, Message(count.clone()));
+    drop(queue);
+    assert_eq!(count.get(), 0);
+    drop(anchor);
+    assert_eq!(count.get(), 1);
+}
+
+/// 181: Nothing is kept, and the next one makes the value.
+#[test]
+fn a_maker_that_panics_leaves_the_anchor_usable() {
+    let map = concurrent::WeakMap::<Anchor, usize>::new();
+    let anchor = Anchor::new();
+    assert!(panics(
+        || _ = map.get_or_insert_with(&anchor, || quiet_panic())
+    ));
+    assert_eq!((map.len(), map.get(&anchor)), (0, None));
+    assert_eq!(map.get_or_insert_with(&anchor, || 1), 1);
+    map.set_reclaim(Reclaim::OnRequest);
+    drop(anchor);
+    assert_eq!((map.len(), map.pending_dead()), (0, 1));
+    map.clear();
+    assert_eq!(map.pending_dead(), 0);
+}
