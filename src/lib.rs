@@ -18,6 +18,11 @@ mod thread;
 
 mod hash;
 
+#[cfg(feature = "holders")]
+pub mod holders;
+#[cfg(not(feature = "holders"))]
+mod holders;
+
 #[allow(unsafe_code)]
 pub mod ptr;
 
@@ -25,6 +30,8 @@ pub mod ptr;
 mod queue;
 
 mod reference;
+
+mod leaks;
 
 mod table;
 
@@ -70,6 +77,7 @@ pub use collections::set::{WeakSet, names as weak_set};
 pub use collections::value_map::{WeakValueMap, names as weak_value_map};
 pub use collections::{entry, iter};
 pub use hash::{DefaultHashBuilder, DefaultHasher};
+pub use leaks::{__assert_dead, LeakWatch};
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use memo::{Memo, Rewritten};
 pub use ptr::{__unsize, Atomic, Expired, FinalizerToken, Flavour, Local};

@@ -14,13 +14,15 @@ use std::path::Path;
 use scanner::{Modules, module_of, paths, resolve};
 
 /// The rooms, each of which may use only earlier ones.
-const ROOMS: [&str; 13] = [
+const ROOMS: [&str; 15] = [
     "sync",
     "thread",
     "hash",
+    "holders",
     "ptr",
     "queue",
     "reference",
+    "leaks",
     "table",
     "collections",
     "reference_queue",
