@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use crate::concurrent::{Keys, SharedRef, WeakMap};
+use crate::holders::Caller;
 use crate::reference::Identify;
 use crate::table::Reclaim;
 
@@ -165,6 +166,7 @@ impl<K: SharedRef> Attributes<K> {
 
     /// A clone of the value of an attribute of an object. Lock-free.
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<A: AttributeKey, Q: ?Sized + Identify<K>>(
         &self,
         object: &Q,
@@ -173,6 +175,7 @@ impl<K: SharedRef> Attributes<K> {
     where
         A::Value: Clone,
     {
+        let _caller = Caller::enter();
         self.with(object, key, A::Value::clone)
     }
 
@@ -202,6 +205,7 @@ impl<K: SharedRef> Attributes<K> {
         _: A,
         mut change: impl FnMut(Option<&A::Value>) -> Option<A::Value>,
     ) {
+        let _caller = Caller::enter();
         self.change::<A, _>(object, |old| (change(old).map(Arc::new), ()));
     }
 
@@ -211,10 +215,12 @@ impl<K: SharedRef> Attributes<K> {
     }
 
     /// Removes an attribute of an object, and returns a clone of its value. O(attributes of the object).
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn take<A: AttributeKey>(&self, object: &K, _: A) -> Option<A::Value>
     where
         A::Value: Clone,
     {
+        let _caller = Caller::enter();
         self.change::<A, _>(object, |old| (None, old.cloned()))
     }
 

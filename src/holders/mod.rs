@@ -20,7 +20,7 @@
 //! that returned the handle. A handle keeps its place when it is moved or unsized. A raw pointer from
 //! [`into_raw`](crate::ptr::Strong::into_raw) is a holder too, made there. What is forgotten stays listed.
 //!
-//! A place tells little if the code there serves many callers: `#[derive(Clone)]`, `Option::cloned`,
+//! A place tells little if the code there serves many callers: `#[derive(Clone)]`, `Option::clone`,
 //! `iter().map(Strong::clone)`. With the environment variable `WEAKLY_BACKTRACE=1`, each handle also remembers the
 //! calls that led there.
 //!

@@ -25,7 +25,7 @@ impl Origin {
         let here = Location::caller();
         Origin {
             location: match CALLER.get() {
-                Some(caller) if is_ours(here) => caller,
+                Some(caller) if is_inside(here) => caller,
                 _ => here,
             },
             thread: thread::current(),
@@ -71,11 +71,34 @@ fn backtraces_wanted() -> bool {
     *WANTED.get_or_init(|| std::env::var_os("WEAKLY_BACKTRACE").is_some_and(|value| value == "1"))
 }
 
-/// Whether a place is in this crate.
-fn is_ours(location: &Location<'_>) -> bool {
+/// Whether a place is no user's: in this crate, or in the standard library, whose functions such as `into` do not
+/// know their callers.
+fn is_inside(location: &Location<'_>) -> bool {
     const FILE: &str = file!();
     let (sources, _) = FILE.split_at(FILE.len() - "holders/origin.rs".len());
-    location.file().starts_with(sources)
+    location.file().starts_with(sources) || location.file().starts_with(library())
+}
+
+/// The folder of the standard library, as it was compiled.
+fn library() -> &'static str {
+    /// Its clone is the place that has called `clone`.
+    struct Probe(&'static Location<'static>);
+    impl Clone for Probe {
+        #[track_caller]
+        fn clone(&self) -> Self {
+            Probe(Location::caller())
+        }
+    }
+    static LIBRARY: OnceLock<&str> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let probe = Some(Probe(Location::caller())).clone();
+        let file = probe.map_or("", |probe| probe.0.file());
+        match file.rfind("core") {
+            Some(end) if end > 0 => &file[..end],
+            // Unknown, and no file is there.
+            _ => "\0",
+        }
+    })
 }
 
 std::thread_local! {
@@ -97,7 +120,7 @@ impl Caller {
     pub(crate) fn enter() -> Self {
         let caller = Location::caller();
         let outer = CALLER.get();
-        if outer.is_none() || !is_ours(caller) {
+        if outer.is_none() || !is_inside(caller) {
             CALLER.set(Some(caller));
         }
         Caller { outer }
