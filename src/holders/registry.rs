@@ -143,7 +143,13 @@ impl Holder {
     /// The object has no handle any more, and is destroyed next.
     pub(crate) fn died(object: *const ()) {
         let addr = object.addr();
-        let old = shard(addr).remove(&addr);
+        let mut objects = shard(addr);
+        let old = objects.remove(&addr);
+        if objects.is_empty() {
+            // An emptied tree keeps a node, which would look like a leak to who counts bytes.
+            *objects = Shard::new();
+        }
+        drop(objects);
         drop(old);
     }
 }
