@@ -70,11 +70,11 @@ fn a_watch_lists_what_is_alive<P: Kind>() {
         first.collect::<Vec<_>>()
     };
     let of_one = format!("the window: `{}`, 1 strong handle", type_name::<Window>());
-    let of_other = String::from("its icon: `i32`, 2 strong handles");
+    let of_other = "its icon: `i32`, 2 strong handles";
     let again = other.clone();
-    assert_eq!(first_lines(&watch), [of_one, of_other.clone()]);
+    assert_eq!(first_lines(&watch), [of_one.as_str(), of_other]);
     drop(one);
-    assert_eq!(first_lines(&watch), [of_other.clone()]);
+    assert_eq!(first_lines(&watch), [of_other]);
     let message = message_of(|| watch.check());
     let expected = format!("1 of 2 objects still alive\n{of_other}");
     assert!(message.starts_with(&expected), "{message}");

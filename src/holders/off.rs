@@ -7,7 +7,7 @@ pub(crate) struct Holder;
 
 impl Holder {
     #[inline(always)]
-    pub(crate) fn first<T: ?Sized>(_: *const ()) -> Self {
+    pub(crate) fn first<T: ?Sized>(_: *const T) -> Self {
         Holder
     }
 

@@ -76,7 +76,7 @@ pub(crate) struct Holder(u64);
 impl Holder {
     /// Of the first handle of a new object.
     #[track_caller]
-    pub(crate) fn first<T: ?Sized>(object: *const ()) -> Self {
+    pub(crate) fn first<T: ?Sized>(object: *const T) -> Self {
         let (number, origin) = (next(), Origin::here());
         let object_entry = Object {
             type_name: type_name::<T>(),
@@ -85,7 +85,7 @@ impl Holder {
             handles: BTreeMap::from([(number, origin)]),
             raw: Vec::new(),
         };
-        let addr = object.addr();
+        let addr = object.cast::<()>().addr();
         let old = shard(addr).insert(addr, object_entry);
         debug_assert!(old.is_none(), "an object that died is still listed");
         Holder(number)

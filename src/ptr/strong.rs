@@ -191,7 +191,7 @@ impl<T, F: Flavour> Strong<T, F> {
         let ptr = memory::allocate::<F>(Layout::new::<T>(), 1, state::NONE).cast();
         Strong {
             ptr,
-            holder: Holder::first::<T>(ptr.as_ptr().cast()),
+            holder: Holder::first(ptr.cast::<T>().as_ptr()),
             owns: PhantomData,
         }
     }
@@ -323,7 +323,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     pub(super) unsafe fn first(ptr: NonNull<T>) -> Self {
         Strong {
             ptr,
-            holder: Holder::first::<T>(ptr.as_ptr().cast()),
+            holder: Holder::first(ptr.as_ptr()),
             owns: PhantomData,
         }
     }
@@ -335,7 +335,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
     pub(super) unsafe fn first_cyclic(ptr: NonNull<T>, publish: impl FnOnce()) -> Self {
-        let holder = Holder::first::<T>(ptr.as_ptr().cast());
+        let holder = Holder::first(ptr.as_ptr());
         publish();
         Strong {
             ptr,
