@@ -142,6 +142,32 @@ fn an_upgrade_that_meets_the_last_drop_keeps_the_birth() {
     }
 }
 
+/// Another thread upgrades the weak handle of a cyclic object as soon as it can: its handle is listed.
+#[test]
+fn an_object_is_listed_before_it_can_be_upgraded() {
+    for _ in 0..scaled(300, 5) {
+        let mut upgrader = None;
+        let object = Strong::new_cyclic(|me: &Weak<i32>| {
+            let (sender, receiver) = channel();
+            let me = me.clone();
+            upgrader = Some(thread::spawn(move || {
+                sender.send(()).unwrap();
+                loop {
+                    if let Some(object) = me.upgrade() {
+                        return object;
+                    }
+                    thread::yield_now();
+                }
+            }));
+            receiver.recv().unwrap();
+            5
+        });
+        let upgraded = upgrader.unwrap().join().unwrap();
+        assert_eq!(Strong::strong_count(&object), 2);
+        assert_eq!(Strong::holders(&upgraded).len(), 2);
+    }
+}
+
 #[test]
 fn an_address_that_is_used_again_is_another_object() {
     for _ in 0..scaled(1000, 10) {
