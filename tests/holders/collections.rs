@@ -22,8 +22,10 @@ fn lookups() {
         identities.get(&object),
         map.get_key_value(&object),
         values.get_key_value("five"),
+        // One public method that calls another.
+        values.expect("five"),
     );
-    let expected: Vec<_> = [0, 8, 9, 10, 11, 12, 13].map(|line| made + line).into();
+    let expected: Vec<_> = [0, 8, 9, 10, 11, 12, 13, 15].map(|line| made + line).into();
     assert_eq!(lines!(&object), expected);
     drop(found);
     assert_eq!(lines!(&object), [made]);
