@@ -1,10 +1,12 @@
 //! Destructors, panics, threads, the end of a thread. Nothing may deadlock: no lock is held while user code runs.
 
 use std::cell::RefCell;
+use std::hint::spin_loop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Command;
 use std::sync::Mutex;
-use std::sync::mpsc::channel;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::{TryRecvError, channel};
 use std::{env, thread};
 
 use super::common::scaled;
@@ -112,33 +114,36 @@ fn many_threads_lose_no_entry() {
 /// While one thread upgrades and another drops the last other handle, the object stays listed, with its birth.
 #[test]
 fn an_upgrade_that_meets_the_last_drop_finds_the_object_listed() {
-    let rounds = scaled(3000, 10);
-    let offer = Mutex::new(None::<Weak<u8>>);
-    let is_taken = || offer.lock().unwrap().is_none();
+    let (offers, offered) = channel::<Weak<u8>>();
+    let (answers, answered) = channel();
+    let taken = AtomicUsize::new(0);
     thread::scope(|scope| {
-        let (sender, answers) = channel();
-        let offer = &offer;
+        let taken = &taken;
         scope.spawn(move || {
-            for _ in 0..rounds {
-                let weak = loop {
-                    if let Some(weak) = offer.lock().unwrap().take() {
-                        break weak;
+            // It spins, so as to upgrade at once.
+            loop {
+                match offered.try_recv() {
+                    Ok(weak) => {
+                        taken.fetch_add(1, SeqCst);
+                        answers.send(weak.upgrade()).unwrap();
                     }
-                    thread::yield_now();
-                };
-                sender.send(weak.upgrade()).unwrap();
+                    Err(TryRecvError::Empty) => thread::yield_now(),
+                    Err(TryRecvError::Disconnected) => return,
+                }
             }
         });
-        for _ in 0..rounds {
+        // Also if an assertion fails.
+        let offers = offers;
+        for round in 0..scaled(3000, 10) {
             let before = Snapshot::new();
             let object = Strong::new(5_u8);
             let born = line!() - 1;
-            *offer.lock().unwrap() = Some(Strong::downgrade(&object));
-            while !is_taken() {
-                thread::yield_now();
+            offers.send(Strong::downgrade(&object)).unwrap();
+            while taken.load(SeqCst) == round {
+                spin_loop();
             }
             drop(object);
-            if let Some(upgraded) = answers.recv().unwrap() {
+            if let Some(upgraded) = answered.recv().unwrap() {
                 let leaks = before.leaks();
                 assert_eq!((leaks.len(), leaks[0].holders().len()), (1, 1));
                 assert_eq!(leaks[0].birth().location().line(), born);
