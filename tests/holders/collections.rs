@@ -65,11 +65,11 @@ fn iterators() {
     let (one, other) = (WeakHashSet::from([&object]), WeakHashSet::new());
     let mut union = one.union(&other);
     let key = union.next();
-    assert_eq!(lines!(&object), [made, made + 12]);
+    assert_eq!(lines!(&object), [made, made + 13]);
     drop(key);
     let mut keys = map.into_keys();
     let key = keys.next();
-    assert_eq!(lines!(&object), [made, made + 16]);
+    assert_eq!(lines!(&object), [made, made + 17]);
     drop(key);
 }
 

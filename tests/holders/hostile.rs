@@ -1,7 +1,6 @@
 //! Destructors, panics, threads, the end of a thread. Nothing may deadlock: no lock is held while user code runs.
 
 use std::cell::RefCell;
-use std::hint::spin_loop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Command;
 use std::sync::Mutex;
@@ -18,6 +17,22 @@ use crate::for_each_flavour;
 for_each_flavour! {
     a_destructor_may_use_all_of_it,
     a_panic_leaves_the_list_right,
+}
+
+/// The variable that asks for backtraces.
+const ASKED: &str = "WEAKLY_BACKTRACE";
+const CHILD: &str = "HOLDERS_CHILD";
+
+/// Another process that runs one of these tests.
+fn child(test: &str) -> Command {
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args([test, "--exact", "--nocapture"]);
+    child.env(CHILD, "1").env_remove(ASKED);
+    child
+}
+
+fn is_child() -> bool {
+    env::var_os(CHILD).is_some()
 }
 
 /// Runs a closure when dropped.
@@ -111,9 +126,15 @@ fn many_threads_lose_no_entry() {
     assert!(weak.is_expired() && before.leaks().is_empty());
 }
 
-/// While one thread upgrades and another drops the last other handle, the object stays listed, with its birth.
+/// While one thread upgrades and another drops the last other handle, the object stays listed, with its birth. In a
+/// process that takes backtraces, which gives the drop time to overtake.
 #[test]
 fn an_upgrade_that_meets_the_last_drop_finds_the_object_listed() {
+    let name = "hostile::an_upgrade_that_meets_the_last_drop_finds_the_object_listed";
+    if !cfg!(miri) && !is_child() {
+        let output = child(name).env(ASKED, "1").output().unwrap();
+        return assert!(output.status.success(), "{output:?}");
+    }
     let (offers, offered) = channel::<Weak<u8>>();
     let (answers, answered) = channel();
     let taken = AtomicUsize::new(0);
@@ -134,13 +155,13 @@ fn an_upgrade_that_meets_the_last_drop_finds_the_object_listed() {
         });
         // Also if an assertion fails.
         let offers = offers;
-        for round in 0..scaled(3000, 10) {
+        for round in 0..scaled(200, 10) {
             let before = Snapshot::new();
             let object = Strong::new(5_u8);
             let born = line!() - 1;
             offers.send(Strong::downgrade(&object)).unwrap();
             while taken.load(SeqCst) == round {
-                spin_loop();
+                thread::yield_now();
             }
             drop(object);
             if let Some(upgraded) = answered.recv().unwrap() {
@@ -231,20 +252,17 @@ fn thread_locals_use_handles_while_their_thread_ends() {
 #[test]
 #[cfg_attr(miri, ignore = "it starts a process")]
 fn backtraces_are_taken_if_asked_for() {
-    const ASKED: &str = "WEAKLY_BACKTRACE";
     fn maker_of_the_backtrace() -> Strong<i32> {
         Strong::new(5)
     }
-    if env::var_os("BACKTRACE_CHILD").is_some() {
+    if is_child() {
         let origin = &Strong::holders(&maker_of_the_backtrace())[0];
         println!("{origin}");
         return;
     }
     let name = "hostile::backtraces_are_taken_if_asked_for";
     for (value, expected) in [(None, false), (Some("1"), true), (Some("0"), false)] {
-        let mut child = Command::new(env::current_exe().unwrap());
-        child.args([name, "--exact", "--nocapture"]);
-        child.env("BACKTRACE_CHILD", "1").env_remove(ASKED);
+        let mut child = child(name);
         if let Some(value) = value {
             child.env(ASKED, value);
         }
