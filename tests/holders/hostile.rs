@@ -1,6 +1,7 @@
 //! Destructors, panics, threads, the end of a thread. Nothing may deadlock: no lock is held while user code runs.
 
 use std::cell::RefCell;
+use std::hint::spin_loop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Command;
 use std::sync::Mutex;
@@ -160,8 +161,14 @@ fn an_upgrade_that_meets_the_last_drop_finds_the_object_listed() {
             let object = Strong::new(5_u8);
             let born = line!() - 1;
             offers.send(Strong::downgrade(&object)).unwrap();
+            // Mostly without giving its processor up, so as to drop at once.
+            let mut turns = 0;
             while taken.load(SeqCst) == round {
-                thread::yield_now();
+                turns += 1;
+                match turns % 4096 {
+                    0 => thread::yield_now(),
+                    _ => spin_loop(),
+                }
             }
             drop(object);
             if let Some(upgraded) = answered.recv().unwrap() {
