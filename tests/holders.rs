@@ -15,7 +15,12 @@ mod hostile;
 #[path = "holders/leaks.rs"]
 mod leaks;
 
+use common::heap::Heap;
+use hostile::Pausing;
 use weakly::{Flavour, ptr};
+
+#[global_allocator]
+static HEAP: Heap<Pausing> = Heap(Pausing);
 
 /// The lines where the handles of an object were made; all must be in `file`, and made by this thread.
 #[track_caller]

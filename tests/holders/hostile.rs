@@ -1,14 +1,15 @@
 //! Destructors, panics, threads, the end of a thread. Nothing may deadlock: no lock is held while user code runs.
 
-use std::cell::RefCell;
-use std::hint::spin_loop;
+use std::alloc::Layout;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::mpsc::{TryRecvError, channel};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::mpsc::channel;
 use std::{env, thread};
 
+use super::common::heap::Watcher;
 use super::common::scaled;
 use weakly::holders::Snapshot;
 use weakly::{Flavour, Strong, Weak, local, ptr};
@@ -127,59 +128,62 @@ fn many_threads_lose_no_entry() {
     assert!(weak.is_expired() && before.leaks().is_empty());
 }
 
+/// Stops a thread where it allocates next, in the middle of an upgrade.
+pub(super) struct Pausing;
+
+thread_local! {
+    static PAUSES: Cell<bool> = const { Cell::new(false) };
+}
+static PAUSED: AtomicBool = AtomicBool::new(false);
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+impl Watcher for Pausing {
+    fn allocates(&self, _: Layout) -> bool {
+        if PAUSES.replace(false) {
+            PAUSED.store(true, SeqCst);
+            while !GO_ON.load(SeqCst) {
+                thread::yield_now();
+            }
+        }
+        true
+    }
+}
+
 /// While one thread upgrades and another drops the last other handle, the object stays listed, with its birth. In a
-/// process that takes backtraces, which gives the drop time to overtake.
+/// process that takes backtraces: that allocates after the upgrade has counted its handle, and before the handle is
+/// listed.
 #[test]
+#[cfg_attr(miri, ignore = "it starts a process")]
 fn an_upgrade_that_meets_the_last_drop_finds_the_object_listed() {
     let name = "hostile::an_upgrade_that_meets_the_last_drop_finds_the_object_listed";
-    if !cfg!(miri) && !is_child() {
+    if !is_child() {
         let output = child(name).env(ASKED, "1").output().unwrap();
         return assert!(output.status.success(), "{output:?}");
     }
-    let (offers, offered) = channel::<Weak<u8>>();
-    let (answers, answered) = channel();
-    let taken = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        let taken = &taken;
-        scope.spawn(move || {
-            // It spins, so as to upgrade at once.
-            loop {
-                match offered.try_recv() {
-                    Ok(weak) => {
-                        taken.fetch_add(1, SeqCst);
-                        answers.send(weak.upgrade()).unwrap();
-                    }
-                    Err(TryRecvError::Empty) => thread::yield_now(),
-                    Err(TryRecvError::Disconnected) => return,
-                }
-            }
+    let before = Snapshot::new();
+    let object = Strong::new(5_u8);
+    let born = line!() - 1;
+    let weak = Strong::downgrade(&object);
+    let upgraded = thread::scope(|scope| {
+        let upgrader = scope.spawn(|| {
+            PAUSES.set(true);
+            let upgraded = weak.upgrade();
+            assert!(!PAUSES.replace(false), "it allocates in between");
+            upgraded.expect("counted before the other handle was dropped")
         });
-        // Also if an assertion fails.
-        let offers = offers;
-        for round in 0..scaled(200, 10) {
-            let before = Snapshot::new();
-            let object = Strong::new(5_u8);
-            let born = line!() - 1;
-            offers.send(Strong::downgrade(&object)).unwrap();
-            // Mostly without giving its processor up, so as to drop at once.
-            let mut turns = 0;
-            while taken.load(SeqCst) == round {
-                turns += 1;
-                match turns % 4096 {
-                    0 => thread::yield_now(),
-                    _ => spin_loop(),
-                }
-            }
-            drop(object);
-            if let Some(upgraded) = answered.recv().unwrap() {
-                let leaks = before.leaks();
-                assert_eq!((leaks.len(), leaks[0].holders().len()), (1, 1));
-                assert_eq!(leaks[0].birth().location().line(), born);
-                drop(upgraded);
-            }
-            assert!(before.leaks().is_empty());
+        while !PAUSED.load(SeqCst) && !upgrader.is_finished() {
+            thread::yield_now();
         }
+        assert_eq!(weak.strong_count(), 2);
+        drop(object);
+        GO_ON.store(true, SeqCst);
+        upgrader.join().unwrap()
     });
+    let leaks = before.leaks();
+    assert_eq!((leaks.len(), leaks[0].holders().len()), (1, 1));
+    assert_eq!(leaks[0].birth().location().line(), born);
+    drop(upgraded);
+    assert!(before.leaks().is_empty());
 }
 
 /// Another thread upgrades the weak handle of a cyclic object as soon as it can: its handle is listed.
