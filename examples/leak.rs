@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use weakly::local::{Strong, Weak};
-use weakly::{LeakWatch, WeakMap};
+use weakly::{LeakWatch, WeakMap, assert_dead};
 
 /// A window, or something in it.
 struct Widget {
@@ -67,7 +67,7 @@ struct App {
 
 impl App {
     /// Opens a window with a button, has the button clicked, and lets go of the window. `action` is what closes it.
-    fn session(&mut self, action: fn(&Strong<Widget>) -> Action) {
+    fn session(&mut self, action: fn(&Strong<Widget>) -> Action) -> Weak<Widget> {
         let window = Widget::new("window");
         let button = Widget::new("button");
         window.add(&button);
@@ -75,6 +75,7 @@ impl App {
         self.closed.expect_dead(&window, window.name);
         self.clicks[&button].run();
         assert!(!window.open.get());
+        Strong::downgrade(&window)
     }
 
     /// Who holds what should be dead.
@@ -97,18 +98,19 @@ fn not_owning(window: &Strong<Widget>) -> Action {
 
 fn main() -> ExitCode {
     let mut wrong = App::default();
-    wrong.session(owning);
-    let leaked = wrong.closed.alive().len();
+    let window = wrong.session(owning);
+    let leaked = !window.is_expired();
     let report = wrong.report();
     // The end of the map is the end of its entries, cycles included.
     drop(wrong.clicks);
-    wrong.closed.check();
+    assert_dead!(window, "after the end of the map");
 
     let mut right = App::default();
-    right.session(not_owning);
+    let window = right.session(not_owning);
+    assert_dead!(window, "after closing it");
     right.closed.check();
-    if leaked != 1 || !right.clicks.is_empty() {
-        eprintln!("leaked {leaked}, left {}", right.clicks.len());
+    if !leaked || !right.clicks.is_empty() {
+        eprintln!("leaked: {leaked}, left: {}", right.clicks.len());
         return ExitCode::FAILURE;
     }
     let text = format!(

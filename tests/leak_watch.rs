@@ -41,7 +41,8 @@ fn a_dead_object_passes<P: Kind>() {
     drop(window);
     assert_dead!(weak);
     assert_dead!(weak, "after closing the window");
-    assert_dead!(weak, "after closing {} windows", 1,);
+    let count = 1;
+    assert_dead!(weak, "after closing {count} windows and {}", 2,);
 }
 
 fn a_live_object_is_named_with_its_handles<P: Kind>() {

@@ -16,6 +16,21 @@ fn message_of(f: impl FnOnce()) -> String {
     *payload.downcast().expect("a formatted message")
 }
 
+/// What is known can be sent elsewhere.
+#[test]
+fn origins_cross_threads() {
+    fn crosses<T: Send + Sync + Clone + std::fmt::Debug>(_: &T) {}
+    let before = Snapshot::new();
+    let kept = local::Strong::new(1);
+    let leaks = before.leaks();
+    crosses(&before);
+    crosses(&leaks[0]);
+    crosses(leaks[0].birth());
+    let text = thread::spawn(move || leaks[0].to_string()).join().unwrap();
+    assert!(text.starts_with("i32, made at tests"), "{text}");
+    drop(kept);
+}
+
 #[test]
 fn a_snapshot_sees_what_was_made_since_and_lives() {
     let old = Strong::new(1);
