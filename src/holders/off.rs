@@ -6,6 +6,8 @@ use alloc::string::String;
 pub(crate) struct Holder;
 
 impl Holder {
+    pub(crate) const NONE: Self = Holder;
+
     #[inline(always)]
     pub(crate) fn first<T: ?Sized>(_: *const T) -> Self {
         Holder

@@ -74,6 +74,9 @@ pub(super) fn next() -> u64 {
 pub(crate) struct Holder(u64);
 
 impl Holder {
+    /// Of a handle that is not listed yet.
+    pub(crate) const NONE: Self = Holder(0);
+
     /// Of the first handle of a new object.
     #[track_caller]
     pub(crate) fn first<T: ?Sized>(object: *const T) -> Self {

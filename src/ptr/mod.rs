@@ -19,6 +19,7 @@
 //! | `delivery` | pushes, takes and finishes notices | |
 //! | `death` | everything after the payload's destructor | |
 //! | `strong`, `weak` | the two pointers | |
+//! | `listed` | how a strong pointer is made, and listed as a holder | |
 //! | `convert`, `traits`, `finalize`, `expired` | their further methods and traits | |
 
 mod callbacks;
@@ -30,6 +31,7 @@ mod finalize;
 mod flavour;
 mod header;
 mod hook;
+mod listed;
 mod memory;
 #[cfg(all(test, weakly_loom))]
 pub(crate) mod models;

@@ -2,7 +2,7 @@
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
-use core::mem::{self, ManuallyDrop, MaybeUninit};
+use core::mem::{self, ManuallyDrop};
 use core::ops::Deref;
 use core::pin::Pin;
 use core::ptr::{self, NonNull};
@@ -54,10 +54,10 @@ use crate::sync::Ordering::*;
 /// ```
 pub struct Strong<T: ?Sized, F: Flavour> {
     /// The payload, with the provenance of the whole allocation.
-    ptr: NonNull<T>,
+    pub(super) ptr: NonNull<T>,
     /// Without the feature `holders`, nothing.
-    holder: Holder,
-    owns: PhantomData<(F, T)>,
+    pub(super) holder: Holder,
+    pub(super) owns: PhantomData<(F, T)>,
 }
 
 // SAFETY: as for `Arc`: a strong pointer gives `&T` on any thread (`Sync`), and the last may drop the payload
@@ -183,32 +183,6 @@ impl<T, F: Flavour> Strong<T, F> {
         // SAFETY: unique, or new.
         unsafe { this.ptr.as_mut() }
     }
-
-    /// The memory of a new object.
-    #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
-    fn uninit() -> Strong<MaybeUninit<T>, F> {
-        let ptr = memory::allocate::<F>(Layout::new::<T>(), 1, state::NONE).cast();
-        Strong {
-            ptr,
-            holder: Holder::first(ptr.cast::<T>().as_ptr()),
-            owns: PhantomData,
-        }
-    }
-}
-
-impl<T, F: Flavour> Strong<MaybeUninit<T>, F> {
-    /// # Safety
-    /// The payload is initialised.
-    #[inline]
-    unsafe fn assume_init(self) -> Strong<T, F> {
-        let this = ManuallyDrop::new(self);
-        Strong {
-            ptr: this.ptr.cast(),
-            holder: this.holder,
-            owns: PhantomData,
-        }
-    }
 }
 
 impl<T: ?Sized, F: Flavour> Strong<T, F> {
@@ -258,35 +232,10 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
     pub unsafe fn from_raw(ptr: *const T) -> Self {
-        Strong {
-            // SAFETY: the caller's promise.
-            ptr: unsafe { NonNull::new_unchecked(ptr.cast_mut()) },
-            holder: Holder::of_raw(ptr.cast()),
-            owns: PhantomData,
-        }
-    }
-
-    /// The same pointer to an unsized payload.
-    ///
-    /// # Safety
-    /// `coerce` returns its argument, unsized by the compiler.
-    #[inline]
-    pub(super) unsafe fn unsize<U: ?Sized>(self, coerce: fn(*const T) -> *const U) -> Strong<U, F> {
-        let this = ManuallyDrop::new(self);
-        Strong {
-            // SAFETY: the caller's promise: the address stays.
-            ptr: unsafe { NonNull::new_unchecked(coerce(this.ptr.as_ptr()).cast_mut()) },
-            holder: this.holder,
-            owns: PhantomData,
-        }
-    }
-
-    /// Where the handles to this object were made that exist, oldest first. See [`holders`](crate::holders).
-    /// O(handles). A snapshot, if other threads have some.
-    #[cfg(feature = "holders")]
-    #[must_use]
-    pub fn holders(this: &Self) -> alloc::vec::Vec<crate::holders::Origin> {
-        crate::holders::holders_of(this.ptr.as_ptr().cast())
+        // SAFETY: the caller's promise.
+        let mut this = unsafe { Self::unlisted(NonNull::new_unchecked(ptr.cast_mut())) };
+        this.holder = Holder::of_raw(ptr.cast());
+        this
     }
 
     /// Mutable access, if no other pointer can give any: this is the only strong pointer, and there is no
@@ -300,48 +249,6 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         }
         // SAFETY: unique, and `this` is borrowed, so no other pointer can be made meanwhile.
         Some(unsafe { this.ptr.as_mut() })
-    }
-
-    /// # Safety
-    /// `ptr` is the payload of a live object that has counted this pointer.
-    #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
-    pub(crate) unsafe fn from_counted(ptr: NonNull<T>) -> Self {
-        Strong {
-            ptr,
-            holder: Holder::another(ptr.as_ptr().cast()),
-            owns: PhantomData,
-        }
-    }
-
-    /// The first pointer to a new object.
-    ///
-    /// # Safety
-    /// As for `from_counted`; no other thread knows the object.
-    #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
-    pub(super) unsafe fn first(ptr: NonNull<T>) -> Self {
-        Strong {
-            ptr,
-            holder: Holder::first(ptr.as_ptr()),
-            owns: PhantomData,
-        }
-    }
-
-    /// The first pointer to an object that weak pointers know already.
-    ///
-    /// # Safety
-    /// `publish` counts this pointer; `ptr` is the payload of the object that is alive from then on.
-    #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
-    pub(super) unsafe fn first_cyclic(ptr: NonNull<T>, publish: impl FnOnce()) -> Self {
-        let holder = Holder::first(ptr.as_ptr());
-        publish();
-        Strong {
-            ptr,
-            holder,
-            owns: PhantomData,
-        }
     }
 
     #[inline(always)]

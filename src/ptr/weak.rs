@@ -13,6 +13,7 @@ use super::header::{Block, with_address};
 use super::memory;
 use super::state;
 use super::strong::Strong;
+use crate::holders::Holder;
 use crate::sync::Ordering::*;
 
 /// A weak pointer: keeps no object alive, and upgrades to a strong pointer while the object is alive.
@@ -165,13 +166,15 @@ impl<T, F: Flavour> Strong<T, F> {
             layout,
         };
         let value = f(&weak);
+        // Before others can upgrade.
+        let holder = Holder::first(ptr.as_ptr());
         mem::forget(on_panic);
         // SAFETY: memory of this layout, not written before.
         unsafe { ptr.write(value) };
         // Release: an upgrade from now on (acquire) sees the payload.
-        let publish = || block.header().count.store(1, Release);
+        block.header().count.store(1, Release);
         // SAFETY: the memory is initialised, and the pointer counted once.
-        unsafe { Self::first_cyclic(ptr, publish) }
+        unsafe { Self::listed(ptr, holder) }
     }
 }
 
