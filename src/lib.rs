@@ -18,6 +18,11 @@ mod thread;
 
 mod hash;
 
+#[cfg(feature = "holders")]
+pub mod holders;
+#[cfg(not(feature = "holders"))]
+mod holders;
+
 #[allow(unsafe_code)]
 pub mod ptr;
 
@@ -25,6 +30,8 @@ pub mod ptr;
 mod queue;
 
 mod reference;
+
+mod leaks;
 
 mod table;
 
@@ -75,6 +82,7 @@ pub use collections::{entry, iter};
 #[cfg(not(weakly_loom))]
 pub use cycles::{Cycles, Cyclic, HolderPath, Holders, Trace, Tracer};
 pub use hash::{DefaultHashBuilder, DefaultHasher};
+pub use leaks::{__assert_dead, LeakWatch};
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use memo::{Memo, Rewritten};
 pub use ptr::{__unsize, Atomic, Expired, FinalizerToken, Flavour, Local};

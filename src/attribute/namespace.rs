@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use crate::concurrent::{Keys, SharedKey, SharedRef, WeakMap};
+use crate::holders::Caller;
 use crate::reference::Identify;
 use crate::table::Reclaim;
 
@@ -167,6 +168,7 @@ impl<K: SharedKey> Attributes<K> {
 
     /// A clone of the value of an attribute of an object. Lock-free.
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<A: AttributeKey, Q: ?Sized + Identify<K>>(
         &self,
         object: &Q,
@@ -175,6 +177,7 @@ impl<K: SharedKey> Attributes<K> {
     where
         A::Value: Clone,
     {
+        let _caller = Caller::enter();
         self.with(object, key, A::Value::clone)
     }
 
@@ -204,6 +207,7 @@ impl<K: SharedKey> Attributes<K> {
         _: A,
         mut change: impl FnMut(Option<&A::Value>) -> Option<A::Value>,
     ) {
+        let _caller = Caller::enter();
         self.change::<A, _>(object, |old| (change(old).map(Arc::new), ()));
     }
 
@@ -213,10 +217,12 @@ impl<K: SharedKey> Attributes<K> {
     }
 
     /// Removes an attribute of an object, and returns a clone of its value. O(attributes of the object).
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn take<A: AttributeKey>(&self, object: &K, _: A) -> Option<A::Value>
     where
         A::Value: Clone,
     {
+        let _caller = Caller::enter();
         self.change::<A, _>(object, |old| (None, old.cloned()))
     }
 

@@ -5,6 +5,7 @@ use std::boxed::Box;
 
 use crate::concurrent::{Keys, SharedKey, SharedRef, WeakMap};
 use crate::cycles::{Cycles, Cyclic, Member, Trace};
+use crate::holders::Caller;
 use crate::reference::Identify;
 use crate::table::Reclaim;
 
@@ -155,12 +156,16 @@ impl<K: SharedRef, V> Attribute<K, V> {
 impl<K: SharedKey, V: Clone> Attribute<K, V> {
     /// A clone of the value of an object. O(1), lock-free.
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Option<V> {
+        let _caller = Caller::enter();
         self.with(object, V::clone)
     }
 
     /// Removes the attribute of an object, and returns a clone of its value. O(1).
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn take<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Option<V> {
+        let _caller = Caller::enter();
         self.map.remove(object)
     }
 
@@ -171,6 +176,7 @@ impl<K: SharedKey, V: Clone> Attribute<K, V> {
     /// for ever.
     #[track_caller]
     pub fn update(&self, object: &K, change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
+        let _caller = Caller::enter();
         self.map.compute(object, change)
     }
 
@@ -182,6 +188,7 @@ impl<K: SharedKey, V: Clone> Attribute<K, V> {
     #[inline]
     #[track_caller]
     pub fn get_or_init(&self, object: &K, make: impl FnOnce() -> V) -> V {
+        let _caller = Caller::enter();
         self.map.get_or_insert_with(object, make)
     }
 }

@@ -4,6 +4,7 @@ use core::fmt;
 use core::iter::{Chain, FusedIterator};
 
 use super::iter::Keys;
+use crate::holders::Caller;
 use crate::reference::Upgrade;
 use crate::table::Owned;
 
@@ -59,7 +60,9 @@ macro_rules! iterators {
         impl<S: Set> Iterator for $name<'_, S> {
             type Item = Element<S>;
 
+            #[cfg_attr(feature = "holders", track_caller)]
             fn next(&mut self) -> Option<Element<S>> {
+                let _caller = Caller::enter();
                 let $this = self;
                 $next
             }
@@ -199,7 +202,9 @@ macro_rules! set_methods {
     () => {
         /// Removes some live element, and returns it. Consecutive calls visit each bucket once: O(1) amortised
         /// over emptying the set.
+        #[cfg_attr(feature = "holders", track_caller)]
         pub fn pop(&mut self) -> Option<K> {
+            let _caller = Caller::enter();
             self.store.pop().map(|(key, ())| key)
         }
 

@@ -8,6 +8,7 @@ use equivalent::Equivalent;
 use super::common::{collecting, filling, housekeeping, making, only_values, owned_values};
 use super::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::holders::Caller;
 use crate::reference::{ByContent, Content, StrongRef};
 use crate::table::{Owned, Place};
 
@@ -156,10 +157,12 @@ where
 
     /// Returns the live key with this content, as a strong pointer, and its value. O(1).
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_key_value<Q: ?Sized + Hash + Equivalent<K::Target>>(
         &self,
         key: &Q,
     ) -> Option<(K, &V)> {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.store.hasher, key);
         let (entry, pinned) = self.store.table.find_by_content(hash, key)?;
         Some((pinned, &entry.value.0))
@@ -206,10 +209,12 @@ where
     }
 
     /// Removes the live key with this content, and returns it, as a strong pointer, with its value. O(1).
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_entry<Q: ?Sized + Hash + Equivalent<K::Target>>(
         &mut self,
         key: &Q,
     ) -> Option<(K, V)> {
+        let _caller = Caller::enter();
         self.store.table.tidy();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, key, &mut pinned);

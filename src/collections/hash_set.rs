@@ -8,6 +8,7 @@ use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits}
 use super::common::{collecting, housekeeping};
 use super::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::holders::Caller;
 use crate::reference::{ByContent, Content, StrongRef};
 use crate::table::{Owned, Place};
 
@@ -108,7 +109,9 @@ where
 
     /// Returns the live element with this content, as a strong pointer. O(1).
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.store.hasher, content);
         let (_, pinned) = self.store.table.find_by_content(hash, content)?;
         Some(pinned)
@@ -135,7 +138,9 @@ where
 
     /// Adds an element, and removes and returns the live one with equal content, if there is one. O(1)
     /// amortised.
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn replace(&mut self, key: &K) -> Option<K> {
+        let _caller = Caller::enter();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
         match self.store.place(lookup, |_| Some(())) {
@@ -158,7 +163,9 @@ where
     }
 
     /// Removes the live element with this content, and returns it as a strong pointer. O(1).
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn take<Q: ?Sized + Hash + Equivalent<K::Target>>(&mut self, content: &Q) -> Option<K> {
+        let _caller = Caller::enter();
         self.store.table.tidy();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, content, &mut pinned);

@@ -9,6 +9,7 @@ use super::common::housekeeping;
 use super::iter::Keys;
 use super::store::Store;
 use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::holders::Caller;
 use crate::reference::{ByContent, Content, StrongRef};
 use crate::table::{Owned, Place};
 
@@ -102,7 +103,9 @@ where
 {
     /// Returns the live handle for this content, if there is one. O(1).
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
+        let _caller = Caller::enter();
         self.find(HashValue::of(&self.store.hasher, content), content)
     }
 
@@ -117,6 +120,7 @@ where
     #[inline]
     #[track_caller]
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&mut self, value: T) -> K {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.store.hasher, value.borrow());
         if let Some(there) = self.find(hash, value.borrow()) {
             self.store.table.reclaim_some_notified();
@@ -140,6 +144,7 @@ where
         Q: ?Sized + Hash + Equivalent<K::Target>,
         K: for<'q> From<&'q Q>,
     {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.store.hasher, content);
         if let Some(there) = self.find(hash, content) {
             self.store.table.reclaim_some_notified();

@@ -11,6 +11,7 @@ use core::marker::PhantomData;
 use hashbrown::hash_table;
 
 use super::shown::Shown;
+use crate::holders::Caller;
 use crate::reference::{StrongRef, Upgrade, Watch};
 use crate::table::{Entry, IntoEntries, Remains, Search, Slot, Table, Walk};
 
@@ -33,7 +34,9 @@ impl<'a, K: Shown, V: Shown> Iter<'a, K, V> {
 impl<'a, K: Shown, V: Shown> Iterator for Iter<'a, K, V> {
     type Item = (K::Ref<'a>, V::Ref<'a>);
 
+    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<Self::Item> {
+        let _caller = Caller::enter();
         self.0.find_map(|entry| {
             let (key, value) = entry.pin()?;
             Some((entry.key.show(key), entry.value.show(value)))
@@ -63,7 +66,9 @@ impl<'a, K: Shown, V: Shown> IterMut<'a, K, V> {
 impl<'a, K: Shown, V: Shown> Iterator for IterMut<'a, K, V> {
     type Item = (K::Ref<'a>, V::Mut<'a>);
 
+    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<Self::Item> {
+        let _caller = Caller::enter();
         self.0.find_map(|entry| {
             let (key, value) = entry.pin()?;
             Some((entry.key.show(key), entry.value.show_mut(value)))
@@ -83,7 +88,9 @@ macro_rules! slot_iterators {
         impl<'a, K: $key, V: Shown> Iterator for $name<'a, K, V> {
             type Item = $item;
 
+            #[cfg_attr(feature = "holders", track_caller)]
             fn next(&mut self) -> Option<Self::Item> {
+                let _caller = Caller::enter();
                 self.0.find_map(|$entry| $show)
             }
 
@@ -206,7 +213,9 @@ impl<K: Shown, V: Shown> IntoIter<K, V> {
 impl<K: Shown, V: Shown> Iterator for IntoIter<K, V> {
     type Item = (K::Item, V::Item);
 
+    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<Self::Item> {
+        let _caller = Caller::enter();
         let (guard, entry) = self.0.next(|entry| entry.pin())?;
         Some(entry.take(guard))
     }
@@ -222,7 +231,9 @@ pub struct IntoKeys<K: Shown, V: Shown>(pub(crate) IntoIter<K, V>);
 impl<K: Shown, V: Shown> Iterator for IntoKeys<K, V> {
     type Item = K::Item;
 
+    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<K::Item> {
+        let _caller = Caller::enter();
         let live = |entry: &mut Entry<K, V>| (!entry.value.is_expired()).then(|| entry.key.pin());
         let (guard, entry) = self.0.0.next(|entry| live(entry)?)?;
         Some(entry.key.take(guard))
@@ -245,7 +256,9 @@ impl<K: Slot, V: Shown> IntoValues<K, V> {
 impl<K: Slot, V: Shown> Iterator for IntoValues<K, V> {
     type Item = V::Item;
 
+    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<V::Item> {
+        let _caller = Caller::enter();
         let live = |entry: &mut Entry<K, V>| (!entry.key.is_expired()).then(|| entry.value.pin());
         let (guard, entry) = self.0.next(|entry| live(entry)?)?;
         Some(entry.value.take(guard))
@@ -276,7 +289,9 @@ impl<K: Shown, V: Shown> Drain<'_, K, V> {
 impl<K: Shown, V: Shown> Iterator for Drain<'_, K, V> {
     type Item = (K::Item, V::Item);
 
+    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<Self::Item> {
+        let _caller = Caller::enter();
         self.entries.next()
     }
 
@@ -291,7 +306,9 @@ pub struct DrainKeys<'a, K: Shown, V: Shown>(pub(crate) Drain<'a, K, V>);
 impl<K: Shown, V: Shown> Iterator for DrainKeys<'_, K, V> {
     type Item = K::Item;
 
+    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<K::Item> {
+        let _caller = Caller::enter();
         self.0.next().map(|(key, _)| key)
     }
 
@@ -374,7 +391,9 @@ where
 {
     type Item = (K::Item, V::Item);
 
+    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<Self::Item> {
+        let _caller = Caller::enter();
         let (guard, entry) = self.table.take_next(&mut self.walk, |entry| {
             let (key, mut value) = entry.pin()?;
             let wanted = (self.take)(entry.key.peek(&key), entry.value.peek_mut(&mut value));

@@ -5,6 +5,7 @@ use core::ops::Index;
 
 use super::common::{collecting, filling, housekeeping, making, only_values, owned_values};
 use super::store::{Store, by_addr};
+use crate::holders::Caller;
 use crate::ptr::{Anchor, Flavour};
 use crate::reference::{Identify, StrongRef, WeakKey};
 use crate::table::{Owned, Place};
@@ -228,7 +229,9 @@ impl<K: WeakKey, V> WeakMap<K, V> {
 /// Methods that return keys, as strong or weak pointers, and methods over all entries.
 impl<K: StrongRef, V> WeakMap<K, V> {
     /// Returns the key, as a strong pointer, and its value. O(1). Returns `None` in the key's destructor.
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, &V)> {
+        let _caller = Caller::enter();
         self.store.get_key_value(by_addr(key.addr()))
     }
 
@@ -236,7 +239,9 @@ impl<K: StrongRef, V> WeakMap<K, V> {
 
     /// Removes a key, and returns it, as a strong pointer, with its value. O(1). In the key's own destructor
     /// there is no strong pointer any more: the entry stays.
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
+        let _caller = Caller::enter();
         self.store.table.tidy();
         self.store.remove_entry(by_addr(key.addr()))
     }

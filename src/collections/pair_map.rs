@@ -5,6 +5,7 @@ use core::fmt;
 use super::common::{collecting, housekeeping, only_weak_values, weak_values};
 use super::shown::Shown as _;
 use super::store::{Store, by_addr};
+use crate::holders::Caller;
 use crate::ptr::Expired;
 use crate::reference::{Identify, StrongRef, Watch as _, WeakKey};
 use crate::table::{Entry as Sides, Place};
@@ -93,7 +94,9 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     /// Returns the live value of a key, as a strong pointer. O(1). Inside the key's own destructor, a reference
     /// to it still finds its value.
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
+        let _caller = Caller::enter();
         self.store.get(by_addr(key.addr()))
     }
 
@@ -104,6 +107,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     #[must_use]
     #[track_caller]
     pub fn expect<Q: ?Sized + Identify<K>>(&self, key: &Q) -> V {
+        let _caller = Caller::enter();
         // Not in a closure: `#[track_caller]` would report the closure.
         let Some(value) = self.get(key) else {
             Expired::of::<V::Target>().panic()
@@ -114,7 +118,9 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value is dead has
     /// a vacant entry. O(1) amortised.
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
+        let _caller = Caller::enter();
         let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.pin();
         match self.store.place(by_addr(K::addr(key)), live) {
             Place::Found(found, value) => Entry::Occupied(OccupiedEntry { found, key, value }),
@@ -125,7 +131,9 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. Both are passed by
     /// reference: the map takes no strong pointer.
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
+        let _caller = Caller::enter();
         self.store.table.prefetch_notified();
         let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.pin();
         let old = match self.store.find_place(by_addr(K::addr(key)), live) {
@@ -161,7 +169,9 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     }
 
     /// Returns the live value of a key, or inserts and returns `value`. O(1) amortised.
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_or_insert(&mut self, key: &K, value: V) -> V {
+        let _caller = Caller::enter();
         self.entry(key).or_insert(value)
     }
 
@@ -169,7 +179,9 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     ///
     /// # Panics
     /// If `make` panics. The map is then unchanged.
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_or_insert_with(&mut self, key: &K, make: impl FnOnce(&K) -> V) -> V {
+        let _caller = Caller::enter();
         self.entry(key).or_insert_with_key(|key| make(key))
     }
 
@@ -180,17 +192,21 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     ///
     /// # Panics
     /// If `make` panics. The map is then unchanged.
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn try_get_or_insert_with<E>(
         &mut self,
         key: &K,
         make: impl FnOnce(&K) -> Result<V, E>,
     ) -> Result<V, E> {
+        let _caller = Caller::enter();
         self.entry(key).or_try_insert_with_key(|key| make(key))
     }
 
     /// Removes a key, and returns its value, if that is live. O(1).
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
+        let _caller = Caller::enter();
         self.store.table.tidy();
         self.store.remove(by_addr(key.addr()))
     }
@@ -201,12 +217,16 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
 /// Methods that return keys, as strong or weak pointers, and methods over all entries.
 impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     /// Returns the key and its live value, as strong pointers. O(1). Returns `None` in the key's destructor.
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
+        let _caller = Caller::enter();
         self.store.get_key_value(by_addr(key.addr()))
     }
 
     /// Removes a key, and returns it with its value, if both are live. O(1).
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
+        let _caller = Caller::enter();
         self.store.table.tidy();
         self.store.remove_entry(by_addr(key.addr()))
     }

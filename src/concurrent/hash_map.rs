@@ -11,6 +11,7 @@ use super::iter::{Iter, Keys};
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::holders::Caller;
 use crate::reference::Content;
 
 /// A hash map with owned values and weak keys, keyed by content (`Eq + Hash`), shared between threads behind
@@ -157,22 +158,28 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
 impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHashMap<K, V, S> {
     /// A clone of the value of the live key with this content. O(1), lock-free.
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> Option<V> {
+        let _caller = Caller::enter();
         self.with(key, V::clone)
     }
 
     /// The live key with this content, and a clone of its value. O(1), lock-free.
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_key_value<Q: ?Sized + Hash + Equivalent<K::Target>>(
         &self,
         key: &Q,
     ) -> Option<(K, V)> {
+        let _caller = Caller::enter();
         self.table
             .look_up(HashValue::of(&self.hasher, key), key, V::clone)
     }
 
     /// Sets the value of a key, and returns a clone of the previous value of this content. O(1) amortised. From
     /// now on the entry lives as long as this key.
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn swap(&self, key: &K, value: V) -> Option<V> {
+        let _caller = Caller::enter();
         self.put(key, value, V::clone)
     }
 
@@ -199,6 +206,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     #[inline]
     #[track_caller]
     pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce() -> V) -> V {
+        let _caller = Caller::enter();
         let content = K::content(key);
         let hash = HashValue::of(&self.hasher, content);
         if let Some(value) = self.table.look_up(hash, content, V::clone).map(without_key) {
@@ -219,6 +227,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, K::content(key));
         let by = self.table.admit(hash, key);
         self.table.compute(hash, &by, |old| {
@@ -232,15 +241,19 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
 
     /// Removes the live key with this content, and returns a clone of its value. O(1). (The value itself is
     /// destroyed when no thread looks at it any more, as for [`remove_if`](Self::remove_if).)
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> Option<V> {
+        let _caller = Caller::enter();
         self.remove_entry(key).map(without_key)
     }
 
     /// Removes the live key with this content, and returns it with a clone of its value. O(1).
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_entry<Q: ?Sized + Hash + Equivalent<K::Target>>(
         &self,
         key: &Q,
     ) -> Option<(K, V)> {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, key);
         self.table.take(hash, key, |_| true, V::clone)
     }

@@ -10,6 +10,7 @@ use super::iter::Keys;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::holders::Caller;
 use crate::reference::Content;
 
 /// A hash set of weak pointers, keyed by content (`Eq + Hash`), shared between threads behind `&self`.
@@ -78,7 +79,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
 
     /// The live element with this content. O(1), lock-free.
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
+        let _caller = Caller::enter();
         self.find(HashValue::of(&self.hasher, content), content)
     }
 
@@ -100,7 +103,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     }
 
     /// Inserts an element, and returns the live one of equal content that it replaces. O(1) amortised.
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn replace(&self, key: &K) -> Option<K> {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, K::content(key));
         self.table.set(hash, key, (), |watch, ()| watch.upgrade())?
     }
@@ -111,7 +116,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     }
 
     /// Removes the live element with this content, and returns it. O(1).
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn take<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, content);
         self.table
             .take(hash, content, |()| true, |()| ())

@@ -12,6 +12,7 @@ use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
 use crate::collections::interner::assert_same_content;
 use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::holders::Caller;
 use crate::reference::Content;
 
 /// Interning shared between threads behind `&self`: pointers that are returned for equal contents, on any thread,
@@ -93,7 +94,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
 
     /// The live object with this content, if there is one. O(1), lock-free.
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
+        let _caller = Caller::enter();
         self.find(HashValue::of(&self.hasher, content), content)
     }
 
@@ -105,6 +108,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     #[inline]
     #[track_caller]
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&self, value: T) -> K {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, value.borrow());
         if let Some(there) = self.find(hash, value.borrow()) {
             return there;
@@ -125,6 +129,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         Q: ?Sized + Hash + Equivalent<K::Target>,
         K: for<'q> From<&'q Q>,
     {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, content);
         if let Some(there) = self.find(hash, content) {
             return there;

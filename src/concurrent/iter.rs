@@ -4,6 +4,7 @@ use core::fmt;
 use core::iter::FusedIterator;
 use std::vec;
 
+use crate::holders::Caller;
 use crate::reference::{StrongRef, WeakRef};
 
 /// The entries that a map had when the iterator was made, without those whose key has died since, with clones of
@@ -26,7 +27,9 @@ macro_rules! snapshot {
         impl<$($generics)*> Iterator for $name {
             type Item = $item;
 
+            #[cfg_attr(feature = "holders", track_caller)]
             fn next(&mut self) -> Option<$item> {
+                let _caller = Caller::enter();
                 self.0.by_ref().find_map(|$entry| $live)
             }
 

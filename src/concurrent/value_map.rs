@@ -11,6 +11,7 @@ use super::making::made_by;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::holders::Caller;
 
 /// A hash map with owned keys and weak values, shared between threads behind `&self`: "the one live object of this
 /// name, if there is one". Reads are lock-free, except that they upgrade the value, which is a read-modify-write
@@ -91,7 +92,9 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     /// The live value of a key. O(1), lock-free.
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<V> {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, key);
         self.table.read(hash, key, |watch, ()| watch.upgrade())
     }
@@ -112,7 +115,9 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     }
 
     /// Sets the value of a key, and returns its previous live value. O(1) amortised.
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn swap(&self, key: K, value: &V) -> Option<V> {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, &key);
         let watch = SharedWatchFor::<V>::new(value, hash, self.table.queue());
         self.table
@@ -132,6 +137,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     where
         K: Clone,
     {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, &key);
         let made = self.table.get_or_make(
             hash,
@@ -157,6 +163,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     where
         K: Clone,
     {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, &key);
         self.table.compute(hash, &key, |old| {
             let new = change(old.and_then(|(watch, ())| watch.upgrade()));
@@ -171,7 +178,9 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     }
 
     /// Removes the entry of a key; returns its value, if that is alive. O(1).
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<V> {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, key);
         self.table
             .remove(hash, key, |_, ()| true, |watch, ()| watch.upgrade())?
@@ -182,11 +191,13 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_if<Q: ?Sized + Hash + Equivalent<K>>(
         &self,
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
+        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, key);
         let asked = |watch: &SharedWatchFor<V>, &(): &()| {
             watch.upgrade().is_some_and(|value| wanted(&value))

@@ -11,6 +11,7 @@ use super::key::MemoKey;
 use super::watches::EntryWatches;
 use crate::concurrent::flight::Cycle;
 use crate::concurrent::{Absent, Striped, Table, Wanted, cycle};
+use crate::holders::Caller;
 use crate::table::Reclaim;
 
 /// A cache of results computed from objects, shared between threads behind `&self`. The key is one pointer, or a
@@ -197,7 +198,9 @@ impl<K: MemoKey, V> Memo<K, V> {
 impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// The result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get(&self, key: K::Ref<'_>) -> Option<V> {
+        let _caller = Caller::enter();
         let (hash, addresses) = K::addresses(key);
         self.table.read(hash, &addresses, Self::read)
     }
@@ -220,6 +223,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         key: K::Ref<'_>,
         compute: impl FnOnce(&Computation<'_>) -> V,
     ) -> V {
+        let _caller = Caller::enter();
         match self.try_get_or_compute(key, |cx| Ok::<_, Infallible>(compute(cx))) {
             Ok(value) => value,
             Err(never) => match never {},
@@ -241,6 +245,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         key: K::Ref<'_>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, E> {
+        let _caller = Caller::enter();
         let absent = match self.find(&key) {
             Ok(value) => return Ok(value),
             Err(absent) => absent,

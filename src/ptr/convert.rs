@@ -11,6 +11,7 @@ use super::strong::Strong;
 use super::{header, memory, state};
 
 impl<T, F: Flavour> From<T> for Strong<T, F> {
+    #[cfg_attr(feature = "holders", track_caller)]
     fn from(value: T) -> Self {
         Strong::new(value)
     }
@@ -19,6 +20,7 @@ impl<T, F: Flavour> From<T> for Strong<T, F> {
 /// Moves the value, sized or not, out of its box. O(size of the value). This is one way to
 /// `Strong<dyn Trait>`; for the other, without a second allocation, see [`unsize!`](crate::unsize).
 impl<T: ?Sized, F: Flavour> From<Box<T>> for Strong<T, F> {
+    #[cfg_attr(feature = "holders", track_caller)]
     fn from(value: Box<T>) -> Self {
         let layout = Layout::for_value(&*value);
         let payload = memory::allocate::<F>(layout, 1, state::NONE);
@@ -28,13 +30,14 @@ impl<T: ?Sized, F: Flavour> From<Box<T>> for Strong<T, F> {
         unsafe {
             payload.copy_from_nonoverlapping(NonNull::new_unchecked(old.cast()), layout.size());
             drop(Box::from_raw(old as *mut core::mem::ManuallyDrop<T>));
-            Strong::from_counted(header::with_address(NonNull::new_unchecked(old), payload))
+            Strong::first(header::with_address(NonNull::new_unchecked(old), payload))
         }
     }
 }
 
 /// Moves the elements.
 impl<T, F: Flavour> From<Vec<T>> for Strong<[T], F> {
+    #[cfg_attr(feature = "holders", track_caller)]
     fn from(mut values: Vec<T>) -> Self {
         let len = values.len();
         // SAFETY: `len` elements move to memory of their layout; the vector forgets them and frees its
@@ -44,24 +47,27 @@ impl<T, F: Flavour> From<Vec<T>> for Strong<[T], F> {
             let payload = memory::allocate::<F>(layout, 1, state::NONE).cast::<T>();
             payload.copy_from_nonoverlapping(NonNull::new_unchecked(values.as_mut_ptr()), len);
             values.set_len(0);
-            Strong::from_counted(NonNull::slice_from_raw_parts(payload, len))
+            Strong::first(NonNull::slice_from_raw_parts(payload, len))
         }
     }
 }
 
 impl<T: Clone, F: Flavour> From<&[T]> for Strong<[T], F> {
+    #[cfg_attr(feature = "holders", track_caller)]
     fn from(values: &[T]) -> Self {
         Vec::from(values).into()
     }
 }
 
 impl<T, const N: usize, F: Flavour> From<[T; N]> for Strong<[T], F> {
+    #[cfg_attr(feature = "holders", track_caller)]
     fn from(values: [T; N]) -> Self {
         Vec::from(values).into()
     }
 }
 
 impl<F: Flavour> From<&str> for Strong<str, F> {
+    #[cfg_attr(feature = "holders", track_caller)]
     fn from(text: &str) -> Self {
         let bytes = text.as_bytes();
         // SAFETY: the copied bytes of a string are valid UTF-8.
@@ -69,30 +75,34 @@ impl<F: Flavour> From<&str> for Strong<str, F> {
             let payload = memory::allocate::<F>(Layout::for_value(bytes), 1, state::NONE);
             payload.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len());
             let bytes = ptr::slice_from_raw_parts_mut(payload.as_ptr(), bytes.len());
-            Strong::from_counted(NonNull::new_unchecked(bytes as *mut str))
+            Strong::first(NonNull::new_unchecked(bytes as *mut str))
         }
     }
 }
 
 impl<F: Flavour> From<String> for Strong<str, F> {
+    #[cfg_attr(feature = "holders", track_caller)]
     fn from(text: String) -> Self {
         text.as_str().into()
     }
 }
 
 impl<T, F: Flavour> FromIterator<T> for Strong<[T], F> {
+    #[cfg_attr(feature = "holders", track_caller)]
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
         values.into_iter().collect::<Vec<T>>().into()
     }
 }
 
 impl<F: Flavour> Default for Strong<str, F> {
+    #[cfg_attr(feature = "holders", track_caller)]
     fn default() -> Self {
         "".into()
     }
 }
 
 impl<T, F: Flavour> Default for Strong<[T], F> {
+    #[cfg_attr(feature = "holders", track_caller)]
     fn default() -> Self {
         Vec::new().into()
     }
@@ -137,5 +147,5 @@ pub unsafe fn __unsize<T: ?Sized, U: ?Sized, F: Flavour>(
     coerce: fn(*const T) -> *const U,
 ) -> Strong<U, F> {
     // SAFETY: the caller's promise.
-    unsafe { Strong::from_raw(coerce(Strong::into_raw(strong))) }
+    unsafe { strong.unsize(coerce) }
 }

@@ -72,6 +72,7 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
     /// # Errors
     /// If the object is dead, in its destructor, or never existed.
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn try_upgrade(&self) -> Result<Strong<T, F>, Expired> {
         self.upgrade().ok_or_else(Expired::of::<T>)
     }

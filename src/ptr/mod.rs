@@ -21,6 +21,7 @@
 //! | `death` | everything after the payload's destructor | |
 //! | `strong`, `weak` | the two pointers | |
 //! | `object_ref` | a live object, whatever keeps it alive | |
+//! | `listed` | how a strong pointer is made, and listed as a holder | |
 //! | `convert`, `traits`, `finalize`, `expired` | their further methods and traits | |
 //! | `anchor` | an object of ours behind a field of a value | A1 |
 
@@ -34,6 +35,7 @@ mod finalize;
 mod flavour;
 mod header;
 mod hook;
+mod listed;
 mod mark;
 mod memory;
 #[cfg(all(test, weakly_loom))]

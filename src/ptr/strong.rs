@@ -2,7 +2,7 @@
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
-use core::mem::{self, ManuallyDrop, MaybeUninit};
+use core::mem::{self, ManuallyDrop};
 use core::ops::Deref;
 use core::pin::Pin;
 use core::ptr::{self, NonNull};
@@ -12,6 +12,7 @@ use super::flavour::{Atomic, Counter, Flavour, Link};
 use super::header::{Block, is_apart, with_address};
 use super::memory;
 use super::state;
+use crate::holders::Holder;
 use crate::sync::Ordering::*;
 
 /// A strong pointer: shared ownership of a value whose death is reported to weak collections and finalizers.
@@ -53,8 +54,10 @@ use crate::sync::Ordering::*;
 /// ```
 pub struct Strong<T: ?Sized, F: Flavour> {
     /// The payload, with the provenance of the whole allocation.
-    ptr: NonNull<T>,
-    owns: PhantomData<(F, T)>,
+    pub(super) ptr: NonNull<T>,
+    /// Without the feature `holders`, nothing.
+    pub(super) holder: Holder,
+    pub(super) owns: PhantomData<(F, T)>,
 }
 
 // SAFETY: as for `Arc`: a strong pointer gives `&T` on any thread (`Sync`), and the last may drop the payload
@@ -72,16 +75,18 @@ impl<T, F: Flavour> Strong<T, F> {
     /// ```
     #[must_use]
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn new(value: T) -> Self {
         let ptr = memory::allocate::<F>(Layout::new::<T>(), 1, state::NONE).cast::<T>();
         // SAFETY: new memory of this layout.
         unsafe { ptr.write(value) };
         // SAFETY: the memory is initialised, and the pointer counted once.
-        unsafe { Self::from_counted(ptr) }
+        unsafe { Self::first(ptr) }
     }
 
     /// Makes an object that cannot be moved. One allocation.
     #[must_use]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn pin(value: T) -> Pin<Self> {
         // SAFETY: the payload never moves while a strong pointer exists (`make_mut` and `try_unwrap` cannot
         // be reached through a `Pin` of a payload that is not `Unpin`).
@@ -108,6 +113,7 @@ impl<T, F: Flavour> Strong<T, F> {
     #[must_use = "this drops the value, if the pointer was the last"]
     pub fn into_inner(this: Self) -> Option<T> {
         // Not `claim` first: of two calls that both find the other's pointer, neither would get the value.
+        this.holder.end(this.ptr.as_ptr().cast());
         if this.release() {
             // SAFETY: it was the last strong pointer.
             Some(unsafe { this.take() })
@@ -132,6 +138,7 @@ impl<T, F: Flavour> Strong<T, F> {
     /// `claim` or `release` has returned true.
     unsafe fn take(self) -> T {
         let this = ManuallyDrop::new(self);
+        Holder::died(this.ptr.as_ptr().cast());
         // SAFETY: no other pointer reaches the payload, and it is not used after this.
         let value = unsafe { this.ptr.read() };
         // SAFETY: dead, and the payload is gone.
@@ -146,27 +153,29 @@ impl<T, F: Flavour> Strong<T, F> {
     ///   object**, and the old one dies. Weak pointers expire, and **the attributes that maps keep for it are
     ///   left behind**. Call [`get_mut`](Self::get_mut) first if that matters.
     /// * Otherwise: in a clone, in a new object.
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn make_mut(this: &mut Self) -> &mut T
     where
         T: Clone,
     {
         if !this.is_unique() {
             // Allocated before anything is given up: that may fail, and the failure unwind.
-            let memory = Strong::<MaybeUninit<T>, F>::new(MaybeUninit::uninit());
+            let memory = Self::uninit();
             let claimed = this.claim();
             // SAFETY: if claimed, the payload is ours to move. The memory is that of a `T`. Finalizers may
             // panic, so the reclamation is last, when `this` is whole.
             unsafe {
-                let new = memory.ptr.cast::<T>();
-                new.write(if claimed {
+                memory.ptr.cast::<T>().write(if claimed {
                     this.ptr.read()
                 } else {
                     T::clone(this)
                 });
-                mem::forget(memory);
-                let old = ManuallyDrop::new(mem::replace(this, Self::from_counted(new)));
+                let old = ManuallyDrop::new(mem::replace(this, memory.assume_init()));
                 match claimed {
-                    true => drop(old.reclaim()),
+                    true => {
+                        Holder::died(old.ptr.as_ptr().cast());
+                        drop(old.reclaim());
+                    }
                     false => drop(ManuallyDrop::into_inner(old)),
                 }
             }
@@ -208,7 +217,9 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// Gives up the pointer but not its count: a raw pointer for [`from_raw`](Self::from_raw).
     #[must_use = "the object is leaked unless `from_raw` takes the pointer back"]
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn into_raw(this: Self) -> *const T {
+        this.holder.into_raw(this.ptr.as_ptr().cast());
         ManuallyDrop::new(this).ptr.as_ptr()
     }
 
@@ -219,9 +230,12 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// unsizing coercions of the compiler, and is used for one call.
     #[must_use]
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub unsafe fn from_raw(ptr: *const T) -> Self {
         // SAFETY: the caller's promise.
-        unsafe { Self::from_counted(NonNull::new_unchecked(ptr.cast_mut())) }
+        let mut this = unsafe { Self::unlisted(NonNull::new_unchecked(ptr.cast_mut())) };
+        this.holder = Holder::of_raw(ptr.cast());
+        this
     }
 
     /// Mutable access, if no other pointer can give any: this is the only strong pointer, and there is no
@@ -235,16 +249,6 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         }
         // SAFETY: unique, and `this` is borrowed, so no other pointer can be made meanwhile.
         Some(unsafe { this.ptr.as_mut() })
-    }
-
-    /// # Safety
-    /// `ptr` is the payload of a live object that has counted this pointer.
-    #[inline]
-    pub(crate) unsafe fn from_counted(ptr: NonNull<T>) -> Self {
-        Strong {
-            ptr,
-            owns: PhantomData,
-        }
     }
 
     #[inline(always)]
@@ -274,6 +278,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// # Safety
     /// `block` is that of the place, its object is alive, and has counted this pointer.
     #[inline(always)]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub(crate) unsafe fn from_place(place: NonNull<T>, block: Block<F>) -> Self {
         let ptr = match block.payload_if_apart() {
             Some(payload) => with_address(place, payload),
@@ -329,6 +334,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// `release` has returned true; the pointer is not used afterwards.
     #[inline(always)]
     unsafe fn die(&self) {
+        Holder::died(self.ptr.as_ptr().cast());
         let (block, layout) = (self.block(), self.layout());
         // Acquire: what is weak. `NONE` is final: only a strong pointer could change it, and the last is gone.
         if block.header().state.load(Acquire) != state::NONE {
@@ -364,6 +370,7 @@ impl<T: ?Sized, F: Flavour> Clone for Strong<T, F> {
     /// # Panics
     /// Aborts the process at about 2^31 strong pointers: only leaked ones get there.
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     fn clone(&self) -> Self {
         // Relaxed: the new pointer is made from an existing one. (The sign of the new count is the one test
         // for which this compiles to an increment and a branch on the flags.)
@@ -381,6 +388,7 @@ impl<T: ?Sized, F: Flavour> Drop for Strong<T, F> {
     /// the object), and the finalizers.
     #[inline]
     fn drop(&mut self) {
+        self.holder.end(self.ptr.as_ptr().cast());
         if self.release() {
             // SAFETY: `release` has returned true.
             unsafe { self.die() };

@@ -75,6 +75,7 @@ impl<T: ?Sized, F: Flavour> AsRef<T> for Strong<T, F> {
 }
 
 impl<T: Default, F: Flavour> Default for Strong<T, F> {
+    #[cfg_attr(feature = "holders", track_caller)]
     fn default() -> Self {
         Strong::new(T::default())
     }

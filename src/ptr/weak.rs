@@ -13,6 +13,7 @@ use super::header::{Block, with_address};
 use super::memory;
 use super::state;
 use super::strong::Strong;
+use crate::holders::Holder;
 use crate::sync::Ordering::*;
 
 /// A weak pointer: keeps no object alive, and upgrades to a strong pointer while the object is alive.
@@ -78,12 +79,14 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
     /// Aborts the process past 2^30 strong pointers: only leaked ones get there.
     #[must_use]
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn upgrade(&self) -> Option<Strong<T, F>> {
         let block = self.block()?;
+        if !block.upgrade() {
+            return None;
+        }
         // SAFETY: counted.
-        block
-            .upgrade()
-            .then(|| unsafe { Strong::from_place(self.place, block) })
+        Some(unsafe { Strong::from_place(self.place, block) })
     }
 
     /// Whether no upgrade can succeed any more: the object is dead or in its destructor. (Also before it is
@@ -147,6 +150,7 @@ impl<T, F: Flavour> Strong<T, F> {
     /// assert!(Strong::ptr_eq(&node.me.upgrade().unwrap(), &node));
     /// ```
     #[must_use]
+    #[cfg_attr(feature = "holders", track_caller)]
     pub fn new_cyclic(f: impl FnOnce(&Weak<T, F>) -> T) -> Self {
         let layout = Layout::new::<T>();
         // One share is the object's, the other that of the weak pointer below.
@@ -162,13 +166,15 @@ impl<T, F: Flavour> Strong<T, F> {
             layout,
         };
         let value = f(&weak);
+        // Before others can upgrade.
+        let holder = Holder::first(ptr.as_ptr());
         mem::forget(on_panic);
         // SAFETY: memory of this layout, not written before.
         unsafe { ptr.write(value) };
         // Release: an upgrade from now on (acquire) sees the payload.
         block.header().count.store(1, Release);
         // SAFETY: the memory is initialised, and the pointer counted once.
-        unsafe { Self::from_counted(ptr) }
+        unsafe { Self::listed(ptr, holder) }
     }
 }
 

@@ -34,6 +34,7 @@ unsafe impl<T: ?Sized, F: Flavour> WeakRef for Weak<T, F> {
     type Strong = Strong<T, F>;
 
     #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
     fn upgrade(&self) -> Option<Self::Strong> {
         Weak::upgrade(self)
     }
@@ -46,6 +47,10 @@ unsafe impl<T: ?Sized, F: Flavour> WeakRef for Weak<T, F> {
     #[inline]
     fn is_expired(&self) -> bool {
         Weak::is_expired(self)
+    }
+
+    fn strong_count(&self) -> Option<usize> {
+        Some(Weak::strong_count(self))
     }
 }
 

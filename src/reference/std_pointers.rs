@@ -47,7 +47,11 @@ macro_rules! std_pointers {
 
             #[inline]
             fn is_expired(&self) -> bool {
-                self.strong_count() == 0
+                <$weak>::strong_count(self) == 0
+            }
+
+            fn strong_count(&self) -> Option<usize> {
+                Some(<$weak>::strong_count(self))
             }
         }
 

@@ -93,6 +93,10 @@ pub unsafe trait WeakRef: Clone {
     fn is_expired(&self) -> bool {
         self.upgrade().is_none()
     }
+    /// Returns the number of strong pointers, if it is known. For messages.
+    fn strong_count(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// A watch that can return a pointer to the object while it is live. Sealed.

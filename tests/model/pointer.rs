@@ -307,6 +307,8 @@ impl<P: Payload<F>, F: Tested> World<P, F> {
         for handle in &place.handles {
             assert_eq!(P::number(handle), place.number);
             assert_eq!(ptr::Strong::strong_count(handle), strong);
+            #[cfg(feature = "holders")]
+            assert_eq!(ptr::Strong::holders(handle).len(), strong);
             assert_eq!(ptr::Strong::weak_count(handle), weak);
             assert!(ptr::Strong::ptr_eq(handle, &place.handles[0]));
         }

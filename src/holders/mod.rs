@@ -1,0 +1,48 @@
+//! Where each strong handle was made: who holds an object, and what has leaked. Feature `holders`.
+//!
+//! With the feature, each strong handle remembers the place in the source where it was made, and its thread. So an
+//! object that should be dead names those that hold it:
+//!
+//! ```
+//! use weakly::{Strong, holders::leak_check};
+//!
+//! let answer = leak_check(|| {
+//!     let object = Strong::new(6);
+//!     let again = object.clone();
+//!     assert_eq!(Strong::holders(&object).len(), 2);
+//!     assert_eq!(Strong::holders(&again)[0].location().file(), file!());
+//!     *object * 7
+//! });
+//! assert_eq!(answer, 42);
+//! ```
+//!
+//! The place is that of the call of [`Strong::new`](crate::Strong), `clone`, `upgrade`, or of a collection's method
+//! that returned the handle. A handle keeps its place when it is moved or unsized. A raw pointer from
+//! [`into_raw`](crate::ptr::Strong::into_raw) is a holder too, made there. What is forgotten stays listed.
+//!
+//! A place tells little if the code there serves many callers: `#[derive(Clone)]`, `Option::clone`,
+//! `iter().map(Strong::clone)`. With the environment variable `WEAKLY_BACKTRACE=1`, each handle also remembers the
+//! calls that led there.
+//!
+//! The feature is for tests and debugging. A handle gets larger; making and dropping one takes a lock and an
+//! allocation, but never while code of yours runs. Without the feature none of this exists: no byte, no instruction.
+
+#[cfg(not(feature = "holders"))]
+mod off;
+#[cfg(feature = "holders")]
+mod origin;
+#[cfg(feature = "holders")]
+mod registry;
+#[cfg(feature = "holders")]
+mod snapshot;
+
+#[cfg(not(feature = "holders"))]
+pub(crate) use off::{Caller, Holder, describe};
+#[cfg(feature = "holders")]
+pub(crate) use origin::Caller;
+#[cfg(feature = "holders")]
+pub use origin::Origin;
+#[cfg(feature = "holders")]
+pub(crate) use registry::{Holder, describe, holders_of};
+#[cfg(feature = "holders")]
+pub use snapshot::{Leak, Snapshot, leak_check};

@@ -1,0 +1,139 @@
+//! What is still alive that was made since a point in time.
+
+use alloc::vec::Vec;
+use core::fmt;
+use std::thread;
+
+use super::origin::Origin;
+use super::registry;
+
+/// A point in time, for [`leaks`](Self::leaks).
+///
+/// ```
+/// use weakly::{Strong, holders::Snapshot};
+///
+/// let before = Snapshot::new();
+/// let kept = Strong::new("kept");
+/// drop(Strong::new("dropped"));
+/// let leaks = before.leaks();
+/// assert_eq!(leaks.len(), 1);
+/// assert_eq!(leaks[0].type_name(), "&str");
+/// assert_eq!(leaks[0].holders().len(), 1);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Snapshot(u64);
+
+impl Snapshot {
+    /// Now.
+    #[must_use]
+    #[allow(
+        clippy::new_without_default,
+        reason = "a default point in time is no such thing"
+    )]
+    pub fn new() -> Self {
+        Snapshot(registry::next())
+    }
+
+    /// All objects that the current thread has made since then and that are still alive, oldest first.
+    /// O(all live objects).
+    #[must_use]
+    pub fn leaks(&self) -> Vec<Leak> {
+        let here = thread::current().id();
+        let objects =
+            registry::objects(|number, birth| number > self.0 && birth.thread().id() == here);
+        let leak = |object: registry::Known| Leak {
+            type_name: object.type_name,
+            birth: object.birth,
+            holders: object.holders,
+        };
+        objects.into_iter().map(leak).collect()
+    }
+}
+
+/// An object that is still alive.
+#[derive(Clone)]
+pub struct Leak {
+    type_name: &'static str,
+    birth: Origin,
+    holders: Vec<Origin>,
+}
+
+impl Leak {
+    /// The type that the object was made with, as [`core::any::type_name`] names it.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+
+    /// Where the object was made.
+    #[must_use]
+    pub fn birth(&self) -> &Origin {
+        &self.birth
+    }
+
+    /// Where its handles were made, oldest first.
+    #[must_use]
+    pub fn holders(&self) -> &[Origin] {
+        &self.holders
+    }
+}
+
+impl fmt::Display for Leak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, made at {}", self.type_name, self.birth)?;
+        for holder in &self.holders {
+            write!(f, "\n  held since {holder}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Leak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Runs a closure. Every object that it makes on this thread is to be dead when it returns.
+///
+/// # Panics
+/// If one is alive: the message says where each was made, and where each of its handles was. What the closure
+/// returns counts, too. If the closure panics, nothing is checked.
+///
+/// ```should_panic
+/// use weakly::{Strong, holders::leak_check};
+///
+/// struct Node(std::cell::RefCell<Option<weakly::local::Strong<Node>>>);
+///
+/// leak_check(|| {
+///     let node = weakly::local::Strong::new(Node(None.into()));
+///     node.0.replace(Some(node.clone())); // a cycle
+/// });
+/// ```
+#[track_caller]
+pub fn leak_check<R>(f: impl FnOnce() -> R) -> R {
+    let before = Snapshot::new();
+    let result = f();
+    let leaks = before.leaks();
+    if !leaks.is_empty() {
+        panic_with(&leaks);
+    }
+    result
+}
+
+#[cold]
+#[track_caller]
+fn panic_with(leaks: &[Leak]) -> ! {
+    /// One after the other.
+    struct All<'a>(&'a [Leak]);
+    impl fmt::Display for All<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.iter().try_for_each(|leak| write!(f, "\n{leak}"))
+        }
+    }
+    panic!(
+        "still alive: {} of the objects made here{}",
+        leaks.len(),
+        All(leaks)
+    )
+}

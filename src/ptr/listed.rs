@@ -1,0 +1,114 @@
+//! Strong pointers from counted ones, each listed as a holder of its object. (Without the feature `holders` there is
+//! nothing to list.)
+
+use core::alloc::Layout;
+use core::marker::PhantomData;
+use core::mem::{ManuallyDrop, MaybeUninit};
+use core::ptr::NonNull;
+
+use super::flavour::Flavour;
+use super::strong::Strong;
+use super::{memory, state};
+use crate::holders::Holder;
+
+impl<T: ?Sized, F: Flavour> Strong<T, F> {
+    /// # Safety
+    /// `ptr` is the payload of a live object that has counted this pointer.
+    #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
+    pub(crate) unsafe fn from_counted(ptr: NonNull<T>) -> Self {
+        // SAFETY: the caller's promise.
+        let mut this = unsafe { Self::unlisted(ptr) };
+        this.holder = Holder::another(ptr.as_ptr().cast());
+        this
+    }
+
+    /// The first pointer to a new object.
+    ///
+    /// # Safety
+    /// As for `from_counted`; no other thread knows the object.
+    #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
+    pub(super) unsafe fn first(ptr: NonNull<T>) -> Self {
+        // SAFETY: the caller's promise.
+        let mut this = unsafe { Self::unlisted(ptr) };
+        this.holder = Holder::first(ptr.as_ptr());
+        this
+    }
+
+    /// As `from_counted`, if the holder has been made already.
+    ///
+    /// # Safety
+    /// As for `from_counted`.
+    #[inline]
+    pub(super) unsafe fn listed(ptr: NonNull<T>, holder: Holder) -> Self {
+        Strong {
+            ptr,
+            holder,
+            owns: PhantomData,
+        }
+    }
+
+    /// A pointer whose holder is made next: if that fails, the count is given up again.
+    ///
+    /// # Safety
+    /// As for `from_counted`.
+    #[inline(always)]
+    pub(super) unsafe fn unlisted(ptr: NonNull<T>) -> Self {
+        Strong {
+            ptr,
+            holder: Holder::NONE,
+            owns: PhantomData,
+        }
+    }
+
+    /// The same pointer to an unsized payload.
+    ///
+    /// # Safety
+    /// `coerce` returns its argument, unsized by the compiler.
+    #[inline]
+    pub(super) unsafe fn unsize<U: ?Sized>(self, coerce: fn(*const T) -> *const U) -> Strong<U, F> {
+        let this = ManuallyDrop::new(self);
+        Strong {
+            // SAFETY: the caller's promise: the address stays.
+            ptr: unsafe { NonNull::new_unchecked(coerce(this.ptr.as_ptr()).cast_mut()) },
+            holder: this.holder,
+            owns: PhantomData,
+        }
+    }
+
+    /// Where the handles to this object were made that exist, oldest first. See [`holders`](crate::holders).
+    /// O(handles). A snapshot, if other threads have some.
+    #[cfg(feature = "holders")]
+    #[must_use]
+    pub fn holders(this: &Self) -> alloc::vec::Vec<crate::holders::Origin> {
+        crate::holders::holders_of(this.ptr.as_ptr().cast())
+    }
+}
+
+impl<T, F: Flavour> Strong<T, F> {
+    /// The memory of a new object.
+    #[inline]
+    #[cfg_attr(feature = "holders", track_caller)]
+    pub(super) fn uninit() -> Strong<MaybeUninit<T>, F> {
+        let ptr = memory::allocate::<F>(Layout::new::<T>(), 1, state::NONE).cast();
+        // SAFETY: new memory, counted once; it has no payload to be dropped.
+        let mut memory = unsafe { Strong::unlisted(ptr) };
+        memory.holder = Holder::first(ptr.cast::<T>().as_ptr());
+        memory
+    }
+}
+
+impl<T, F: Flavour> Strong<MaybeUninit<T>, F> {
+    /// # Safety
+    /// The payload is initialised.
+    #[inline]
+    pub(super) unsafe fn assume_init(self) -> Strong<T, F> {
+        let this = ManuallyDrop::new(self);
+        Strong {
+            ptr: this.ptr.cast(),
+            holder: this.holder,
+            owns: PhantomData,
+        }
+    }
+}

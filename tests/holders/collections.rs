@@ -1,0 +1,127 @@
+//! Handles that collections make name the caller of the collection, not a line of this crate.
+
+use super::lines;
+use weakly::{
+    Interner, Memo, Strong, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
+    concurrent, local,
+};
+
+#[test]
+fn lookups() {
+    let object = Strong::new(5);
+    let made = line!() - 1;
+    let values = WeakValueMap::from([("five", &object)]);
+    let pairs = WeakPairMap::from([(&object, &object)]);
+    let set = WeakHashSet::from([&object]);
+    let identities = WeakSet::from([&object]);
+    let map = WeakMap::from([(&object, ())]);
+    let found = (
+        values.get("five"),
+        pairs.get(&object),
+        set.get(&5),
+        identities.get(&object),
+        map.get_key_value(&object),
+        values.get_key_value("five"),
+        values.expect("five"),
+    );
+    let expected: Vec<_> = [0, 8, 9, 10, 11, 12, 13, 14].map(|line| made + line).into();
+    assert_eq!(lines!(&object), expected);
+    drop(found);
+    assert_eq!(lines!(&object), [made]);
+}
+
+#[test]
+fn lookups_of_shared_collections() {
+    let object = Strong::new(5);
+    let made = line!() - 1;
+    let values = concurrent::WeakValueMap::<_, _>::from_iter([("five", &object)]);
+    let set = concurrent::WeakHashSet::<_>::from_iter([&object]);
+    let pairs = concurrent::WeakPairMap::<_, _>::from_iter([(&object, &object)]);
+    let map = concurrent::WeakHashMap::<_, _>::from_iter([(&object, object.clone())]);
+    let found = (
+        values.get("five"),
+        set.get(&5),
+        pairs.get(&object),
+        map.get(&5),
+    );
+    let expected: Vec<_> = [0, 5, 7, 8, 9, 10].map(|line| made + line).into();
+    assert_eq!(lines!(&object), expected);
+    drop(found);
+}
+
+#[test]
+fn iterators() {
+    let object = local::Strong::new(5);
+    let made = line!() - 1;
+    let map = WeakHashMap::from([(&object, ())]);
+    for (key, ()) in &map {
+        assert_eq!(lines!(&key), [made, made + 3]);
+    }
+    let mut keys = map.keys();
+    let key = keys.next();
+    assert_eq!(lines!(&object), [made, made + 7]);
+    drop(key);
+    // The iterators of both sets are called by the standard library, which is not the caller.
+    let (one, other) = (WeakHashSet::from([&object]), WeakHashSet::new());
+    let mut union = one.union(&other);
+    let key = union.next();
+    assert_eq!(lines!(&object), [made, made + 13]);
+    drop(key);
+    let mut keys = map.into_keys();
+    let key = keys.next();
+    assert_eq!(lines!(&object), [made, made + 17]);
+    drop(key);
+}
+
+#[test]
+fn interned_handles_are_made_by_the_caller_even_through_into() {
+    let mut words = Interner::<Strong<str>>::new();
+    let word = words.intern("word");
+    let made = line!() - 1;
+    let again = words.intern(String::from("word"));
+    let copied = words.intern_ref("word");
+    assert_eq!(lines!(&word), [made, made + 2, made + 3]);
+    let words = concurrent::Interner::<Strong<str>>::new();
+    let shared = words.intern("word");
+    assert_eq!(lines!(&shared), [made + 6]);
+    drop((again, copied));
+}
+
+#[test]
+fn closures_are_places_of_their_own() {
+    let mut map = WeakValueMap::new();
+    let made = map.get_or_insert_with(1, |_| {
+        Strong::new(5) //
+    });
+    let line = line!() - 2;
+    assert_eq!(lines!(&made), [line]);
+    let map = concurrent::WeakValueMap::new();
+    let kept = Some(made);
+    let shared = map.get_or_insert_with(1, |_| {
+        let words = concurrent::WeakValueMap::new();
+        drop(words.get_or_insert_with(1, |_| Strong::new(5)));
+        // The standard library does not know who has called it; the outer method is.
+        kept.clone().unwrap()
+    });
+    assert_eq!(lines!(&shared), [line, line + 6]);
+    // Afterwards there is none.
+    let strong = Strong::new(6);
+    let other = strong.clone();
+    assert_eq!(lines!(&strong), [line + 14, line + 15]);
+    drop(other);
+}
+
+#[test]
+fn results_of_a_memo_are_cloned_for_the_caller() {
+    let memo = Memo::<Strong<i32>, Strong<i32>>::new();
+    let (input, output) = (Strong::new(5), Strong::new(6));
+    let made = line!() - 1;
+    let computed = memo.get_or_compute(&input, |_| output.clone());
+    let hit = memo.get(&input);
+    // The memo's own, which it cloned for the caller of the first; the closure's; the caller's.
+    let lines = lines!(&output);
+    assert_eq!(lines.first(), Some(&made));
+    assert_eq!(lines[1..3], [made + 2; 2]);
+    assert_eq!(lines[3..], [made + 3]);
+    drop((computed, hit));
+}

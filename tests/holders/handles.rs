@@ -1,0 +1,185 @@
+//! All the ways in which a handle begins, changes and ends.
+
+use std::fmt::Display;
+use std::pin::Pin;
+
+use super::lines;
+use weakly::holders::Snapshot;
+use weakly::{Flavour, Strong, local, ptr, unsize};
+
+use crate::for_each_flavour;
+
+for_each_flavour! {
+    each_handle_knows_where_it_was_made,
+    an_upgraded_handle_was_made_by_the_upgrade,
+    a_handle_keeps_its_place_when_it_is_moved_unsized_or_pinned,
+    a_raw_pointer_is_a_holder,
+    what_is_taken_out_leaves_no_trace,
+    make_mut_makes_a_handle_if_it_makes_an_object,
+    an_object_that_refers_to_itself,
+    conversions_are_places,
+}
+
+fn each_handle_knows_where_it_was_made<F: Flavour>() {
+    let first = ptr::Strong::<_, F>::new(5);
+    let made = line!() - 1;
+    let second = first.clone();
+    let third = ptr::Strong::clone(&second);
+    assert_eq!(lines!(&first), [made, made + 2, made + 3]);
+    assert_eq!(lines!(&third), lines!(&first));
+    drop(second);
+    assert_eq!(lines!(&first), [made, made + 3]);
+    drop(first);
+    assert_eq!(lines!(&third), [made + 3]);
+}
+
+fn an_upgraded_handle_was_made_by_the_upgrade<F: Flavour>() {
+    let strong = ptr::Strong::<_, F>::new(5);
+    let made = line!() - 1;
+    let weak = ptr::Strong::downgrade(&strong);
+    let upgraded = weak.upgrade();
+    let tried = weak.try_upgrade();
+    assert_eq!(lines!(&strong), [made, made + 3, made + 4]);
+    drop((upgraded, strong));
+    assert_eq!(lines!(&tried.unwrap()), [made + 4]);
+    assert!(weak.upgrade().is_none());
+}
+
+fn a_handle_keeps_its_place_when_it_is_moved_unsized_or_pinned<F: Flavour>() {
+    let strong = ptr::Strong::<_, F>::new(5);
+    let made = line!() - 1;
+    let boxed = Box::new(strong);
+    let shown = unsize!(*boxed => dyn Display);
+    assert_eq!(lines!(&shown), [made]);
+    let pinned = ptr::Strong::<_, F>::pin(5);
+    assert_eq!(lines!(&Pin::into_inner(pinned)), [made + 5]);
+}
+
+#[allow(unsafe_code)]
+fn a_raw_pointer_is_a_holder<F: Flavour>() {
+    let strong = ptr::Strong::<_, F>::new(5);
+    let made = line!() - 1;
+    let raw = ptr::Strong::into_raw(strong.clone());
+    let other = ptr::Strong::into_raw(strong.clone());
+    assert_eq!(lines!(&strong), [made, made + 2, made + 3]);
+    drop(strong);
+    // SAFETY: each is from `into_raw`, and used once.
+    let (back, again) = unsafe {
+        let back = ptr::Strong::<_, F>::from_raw(raw);
+        // Which of the two it was is not known.
+        assert_eq!(lines!(&back), [made + 2, made + 8]);
+        (back, ptr::Strong::<_, F>::from_raw(other))
+    };
+    assert_eq!(lines!(&back), [made + 8, made + 11]);
+    drop(back);
+    assert_eq!(lines!(&again), [made + 11]);
+}
+
+fn what_is_taken_out_leaves_no_trace<F: Flavour>() {
+    let before = Snapshot::new();
+    let new = || ptr::Strong::<_, F>::new(String::from("payload"));
+    assert_eq!(ptr::Strong::try_unwrap(new()).unwrap(), "payload");
+    assert_eq!(ptr::Strong::into_inner(new()).unwrap(), "payload");
+    assert_eq!(ptr::Strong::unwrap_or_clone(new()), "payload");
+    assert_eq!(before.leaks().len(), 0);
+    let strong = new();
+    let made = line!() - 6;
+    assert!(ptr::Strong::into_inner(strong.clone()).is_none());
+    let back = ptr::Strong::try_unwrap(strong.clone()).unwrap_err();
+    assert_eq!(lines!(&strong), [made, made + 8]);
+    drop(strong);
+    assert_eq!(lines!(&back), [made + 8]);
+    let weak = ptr::Strong::downgrade(&back);
+    assert_eq!(ptr::Strong::try_unwrap(back).unwrap(), "payload");
+    assert!(weak.is_expired());
+    assert_eq!(before.leaks().len(), 0);
+}
+
+fn make_mut_makes_a_handle_if_it_makes_an_object<F: Flavour>() {
+    let before = Snapshot::new();
+    let mut strong = ptr::Strong::<_, F>::new(String::from("payload"));
+    let made = line!() - 1;
+    ptr::Strong::make_mut(&mut strong).push('!');
+    assert!(ptr::Strong::get_mut(&mut strong).is_some());
+    assert_eq!(lines!(&strong), [made]);
+    // Shared: a clone.
+    let other = strong.clone();
+    ptr::Strong::make_mut(&mut strong).push('?');
+    assert_eq!(lines!(&strong), [made + 7]);
+    assert_eq!(lines!(&other), [made + 6]);
+    drop(other);
+    // Watched: the payload moves.
+    let weak = ptr::Strong::downgrade(&strong);
+    ptr::Strong::make_mut(&mut strong).push('.');
+    assert_eq!(lines!(&strong), [made + 13]);
+    assert!(weak.is_expired());
+    let leaks = before.leaks();
+    assert_eq!(leaks.len(), 1);
+    assert_eq!(leaks[0].type_name(), std::any::type_name::<String>());
+    assert_eq!(leaks[0].birth().location().line(), made + 13);
+}
+
+fn an_object_that_refers_to_itself<F: Flavour>() {
+    struct Node<F: Flavour>(ptr::Weak<Node<F>, F>);
+    let before = Snapshot::new();
+    let strong = ptr::Strong::new_cyclic(|me| {
+        assert!(before.leaks().is_empty());
+        Node::<F>(me.clone())
+    });
+    let made = line!() - 4;
+    assert_eq!(lines!(&strong), [made]);
+    let again = strong.0.upgrade();
+    assert_eq!(lines!(&strong), [made, made + 6]);
+    drop((again, strong));
+    assert!(before.leaks().is_empty());
+}
+
+fn conversions_are_places<F: Flavour>() {
+    type Text<F> = ptr::Strong<str, F>;
+    type Array<F> = ptr::Strong<[u8], F>;
+    let here = line!();
+    assert_eq!(lines!(&ptr::Strong::<_, F>::from(5)), [here + 1]);
+    assert_eq!(lines!(&ptr::Strong::<u8, F>::from(Box::new(5))), [here + 2]);
+    assert_eq!(lines!(&Array::<F>::from(vec![5])), [here + 3]);
+    assert_eq!(lines!(&Array::<F>::from(&[5][..])), [here + 4]);
+    assert_eq!(lines!(&Array::<F>::from([5])), [here + 5]);
+    assert_eq!(lines!(&Array::<F>::from_iter([5])), [here + 6]);
+    assert_eq!(lines!(&Array::<F>::default()), [here + 7]);
+    assert_eq!(lines!(&Text::<F>::from("5")), [here + 8]);
+    assert_eq!(lines!(&Text::<F>::from(String::from("5"))), [here + 9]);
+    assert_eq!(lines!(&Text::<F>::default()), [here + 10]);
+    assert_eq!(lines!(&ptr::Strong::<u8, F>::default()), [here + 11]);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "it leaks")]
+fn a_forgotten_handle_stays_listed() {
+    let before = Snapshot::new();
+    let strong = local::Strong::new(5);
+    std::mem::forget(strong.clone());
+    let forgotten = line!() - 1;
+    assert_eq!(lines!(&strong), [forgotten - 1, forgotten]);
+    drop(strong);
+    let leaks = before.leaks();
+    assert_eq!(leaks.len(), 1);
+    assert_eq!(leaks[0].holders().len(), 1);
+    assert_eq!(leaks[0].holders()[0].location().line(), forgotten);
+}
+
+#[test]
+fn the_text_is_place_and_thread() {
+    let strong = std::thread::Builder::new()
+        .name("maker".into())
+        .spawn(|| Strong::new(5))
+        .unwrap()
+        .join()
+        .unwrap();
+    let origin = &Strong::holders(&strong)[0];
+    let text = format!("{}:{}:19, thread 'maker'", file!(), line!() - 5);
+    assert_eq!(origin.to_string(), text);
+    assert_eq!(format!("{origin:?}"), text);
+    assert_eq!(origin.thread().name(), Some("maker"));
+    let strong = std::thread::spawn(|| Strong::new(5)).join().unwrap();
+    let origin = &Strong::holders(&strong)[0];
+    assert!(origin.to_string().contains(", ThreadId("), "{origin}");
+}

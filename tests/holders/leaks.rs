@@ -1,0 +1,128 @@
+//! Snapshots and leak checks.
+
+use std::any::type_name;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+
+use weakly::holders::{Snapshot, leak_check};
+use weakly::{Strong, local, unsize};
+
+/// An object that can own itself.
+struct Node(RefCell<Option<local::Strong<Node>>>);
+
+fn message_of(f: impl FnOnce()) -> String {
+    let payload = catch_unwind(AssertUnwindSafe(f)).unwrap_err();
+    *payload.downcast().expect("a formatted message")
+}
+
+/// What is known can be sent elsewhere.
+#[test]
+fn origins_cross_threads() {
+    fn crosses<T: Send + Sync + Clone + std::fmt::Debug>(_: &T) {}
+    let before = Snapshot::new();
+    let kept = local::Strong::new(1);
+    let leaks = before.leaks();
+    crosses(&before);
+    crosses(&leaks[0]);
+    crosses(leaks[0].birth());
+    let text = thread::spawn(move || leaks[0].to_string()).join().unwrap();
+    assert!(text.starts_with("i32, made at tests"), "{text}");
+    drop(kept);
+}
+
+#[test]
+fn a_snapshot_sees_what_was_made_since_and_lives() {
+    let old = Strong::new(1);
+    let before = Snapshot::new();
+    assert!(before.leaks().is_empty());
+    // A new handle to an old object is no new object.
+    let again = old.clone();
+    assert!(before.leaks().is_empty());
+    let kept = unsize!(Strong::new(2_u8) => dyn std::fmt::Debug);
+    let made = line!() - 1;
+    drop(Strong::new(3));
+    let later = Snapshot::new();
+    let leaks = before.leaks();
+    assert_eq!(leaks.len(), 1);
+    assert_eq!(leaks[0].type_name(), "u8");
+    assert_eq!(leaks[0].birth().location().line(), made);
+    assert_eq!(leaks[0].holders().len(), 1);
+    assert!(later.leaks().is_empty());
+    drop((kept, again));
+    assert!(before.leaks().is_empty());
+}
+
+#[test]
+fn leaks_come_in_the_order_of_their_births() {
+    let before = Snapshot::new();
+    let kept: Vec<_> = (0..100).map(local::Strong::new).collect();
+    let lines: Vec<_> = before.leaks().iter().map(|leak| leak.type_name()).collect();
+    assert_eq!(lines, ["i32"; 100]);
+    let one = local::Strong::new(0_u8);
+    let leaks = before.leaks();
+    assert_eq!(leaks[100].type_name(), "u8");
+    drop((kept, one));
+}
+
+#[test]
+fn a_leak_check_names_birth_and_holders_of_a_cycle() {
+    let mut cycle = None;
+    let message = message_of(|| {
+        leak_check(|| {
+            drop(Strong::new(1));
+            let node = local::Strong::new(Node(None.into()));
+            node.0.replace(Some(node.clone()));
+            // To break it afterwards.
+            cycle = Some(local::Strong::downgrade(&node));
+        });
+    });
+    let (file, born) = (file!(), line!() - 6);
+    let name = thread::current().name().unwrap().to_owned();
+    let expected = format!(
+        "still alive: 1 of the objects made here\n\
+         {}, made at {file}:{born}:24, thread '{name}'\n  \
+         held since {file}:{}:38, thread '{name}'",
+        type_name::<Node>(),
+        born + 1
+    );
+    assert_eq!(message, expected);
+    let node = cycle.unwrap().upgrade().unwrap();
+    node.0.take();
+}
+
+#[test]
+fn a_leak_check_returns_the_result_or_counts_it() {
+    assert_eq!(leak_check(|| *Strong::new(5)), 5);
+    let message = message_of(|| drop(leak_check(|| Strong::new(5))));
+    assert!(message.contains("i32, made at"), "{message}");
+}
+
+#[test]
+fn a_panic_passes_through_a_leak_check() {
+    let kept = RefCell::new(None);
+    let message = message_of(|| {
+        leak_check(|| {
+            kept.replace(Some(Strong::new(5)));
+            panic!("{}", "its own");
+        })
+    });
+    assert_eq!(message, "its own");
+}
+
+#[test]
+fn what_other_threads_make_is_not_counted() {
+    let kept = leak_check(|| {
+        // Handles may move; the object was not made here.
+        let theirs = thread::spawn(|| Strong::new(5)).join().unwrap();
+        thread::spawn(move || Box::new(theirs)).join().unwrap()
+    });
+    assert_eq!(Strong::holders(&kept).len(), 1);
+    // And made here, it is, wherever its handle is.
+    let before = Snapshot::new();
+    let ours = Strong::new(6);
+    thread::scope(|scope| {
+        scope.spawn(move || assert!(Snapshot::new().leaks().is_empty() && *ours == 6));
+    });
+    assert!(before.leaks().is_empty());
+}
