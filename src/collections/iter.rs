@@ -225,7 +225,7 @@ impl<K: Shown, V: Shown> Iterator for IntoKeys<K, V> {
     fn next(&mut self) -> Option<K::Item> {
         let live = |entry: &mut Entry<K, V>| (!entry.value.is_expired()).then(|| entry.key.pin());
         let (guard, entry) = self.0.0.next(|entry| live(entry)?)?;
-        Some(entry.key.take(guard))
+        Some(entry.take_key(guard))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -242,7 +242,7 @@ impl<K: Shown, V: Shown> Iterator for IntoValues<K, V> {
     fn next(&mut self) -> Option<V::Item> {
         let live = |entry: &mut Entry<K, V>| (!entry.key.is_expired()).then(|| entry.value.pin());
         let (guard, entry) = self.0.0.next(|entry| live(entry)?)?;
-        Some(entry.value.take(guard))
+        Some(entry.take_value(guard))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

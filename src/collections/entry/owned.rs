@@ -172,12 +172,12 @@ impl<'a, G: Given<K>, K: Slot, V> OccupiedEntry<'a, G, K, V> {
     /// Removes the entry, and returns its value.
     #[inline]
     pub fn remove(self) -> V {
-        self.found.remove().value.0
+        self.found.remove().take_value(())
     }
 
     /// Removes the entry, and returns the key, as it was passed, and the value.
     pub fn remove_entry(self) -> (G, V) {
-        (self.key, self.found.remove().value.0)
+        (self.key, self.found.remove().take_value(()))
     }
 }
 

@@ -67,7 +67,10 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
     #[inline]
     pub fn or_insert_with_key(self, make: impl FnOnce(&G) -> V) -> V {
         match self {
-            Entry::Occupied(entry) => entry.value,
+            Entry::Occupied(entry) => {
+                drop(make);
+                entry.into_value()
+            }
             Entry::Vacant(entry) => {
                 let value = make(&entry.key);
                 entry.insert(&value);
@@ -83,11 +86,17 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
     #[inline]
     pub fn or_try_insert_with_key<E>(self, make: impl FnOnce(&G) -> Result<V, E>) -> Result<V, E> {
         match self {
-            Entry::Occupied(entry) => Ok(entry.value),
+            Entry::Occupied(entry) => {
+                drop(make);
+                Ok(entry.into_value())
+            }
             Entry::Vacant(entry) => {
-                let value = make(&entry.key)?;
-                entry.insert(&value);
-                Ok(value)
+                let made = make(&entry.key);
+                match &made {
+                    Ok(value) => entry.insert(value),
+                    Err(_) => drop(entry),
+                }
+                made
             }
         }
     }
@@ -105,8 +114,9 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
     #[inline]
     #[must_use]
     pub fn and_modify(self, change: impl FnOnce(&V)) -> Self {
-        if let Entry::Occupied(entry) = &self {
-            change(&entry.value);
+        match &self {
+            Entry::Occupied(entry) => change(&entry.value),
+            Entry::Vacant(_) => drop(change),
         }
         self
     }
@@ -130,6 +140,7 @@ impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
     #[must_use]
     #[inline]
     pub fn into_value(self) -> V {
+        drop(self.key);
         self.value
     }
 
@@ -137,13 +148,14 @@ impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
     #[inline]
     pub fn insert(mut self, value: &V) -> V {
         self.found.set_weak(&self.key, value);
-        self.value
+        self.into_value()
     }
 
     /// Removes the entry, and returns its value.
     #[inline]
     pub fn remove(self) -> V {
         drop(self.found.remove());
+        drop(self.key);
         self.value
     }
 
