@@ -4,7 +4,7 @@ use core::error::Error;
 use core::fmt;
 
 use super::super::shown::Given;
-use super::text;
+use super::{keys, text};
 use crate::reference::StrongRef;
 use crate::table::{Found, Slot, Vacant};
 
@@ -36,14 +36,7 @@ pub struct OccupiedError<'a, G: Given<K>, K: Slot, V: StrongRef> {
 }
 
 impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
-    /// Returns the key, as it was passed.
-    #[must_use]
-    pub fn key(&self) -> &G {
-        match self {
-            Entry::Occupied(entry) => &entry.key,
-            Entry::Vacant(entry) => &entry.key,
-        }
-    }
+    keys::either!();
 
     /// Returns the live value, or inserts and returns `default`.
     #[inline]
@@ -123,11 +116,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
 }
 
 impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
-    /// Returns the key, as it was passed.
-    #[must_use]
-    pub fn key(&self) -> &G {
-        &self.key
-    }
+    keys::occupied!();
 
     /// Returns the value.
     #[must_use]
@@ -167,17 +156,7 @@ impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
 }
 
 impl<G: Given<K>, K: Slot, V: StrongRef> VacantEntry<'_, G, K, V> {
-    /// Returns the key, as it was passed.
-    #[must_use]
-    pub fn key(&self) -> &G {
-        &self.key
-    }
-
-    /// Returns the key, as it was passed, and drops the entry.
-    #[must_use]
-    pub fn into_key(self) -> G {
-        self.key
-    }
+    keys::vacant!();
 
     /// Sets the key's value. The map takes no strong pointer: the caller has to keep the value alive.
     #[inline]
