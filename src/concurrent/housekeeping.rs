@@ -72,6 +72,49 @@ macro_rules! shared_housekeeping {
             self.table.purge();
         }
 
+        /// Sets the waker, or removes it: what is to happen when something becomes pending that
+        /// [`purge`](Self::purge) would reclaim. For an event loop, a thread or a task that purges.
+        ///
+        /// It is called once, by the first death after nothing was pending; and again after a `purge` has left
+        /// nothing pending, or other operations have. It is called on a thread on which an object dies, under no lock, at the
+        /// end of the death: the notice has come by then, and the waker may purge. If it panics, the panic goes to
+        /// the one that dropped the last handle. One that is replaced may still be called by a death that has begun.
+        ///
+        /// Purge after each call, whatever [`pending_dead`](Self::pending_dead) says: otherwise the next call may not
+        /// come. It is not called for what is pending when it is set: purge once then. Nor for `Arc`, which sends no
+        /// notices, nor for what is [kept](crate::Reclaim::OnRequest). Other deaths cost nothing more. The first waker
+        /// allocates 2 KiB.
+        ///
+        /// A closure becomes a waker as in [`WeakMap::set_waker`](crate::WeakMap::set_waker).
+        ///
+        /// ```
+        /// use std::sync::Arc;
+        /// use std::task::Wake;
+        /// use std::thread::{self, Thread};
+        /// use weakly::{Strong, concurrent::WeakMap};
+        ///
+        /// struct Unpark(Thread);
+        ///
+        /// impl Wake for Unpark {
+        ///     fn wake(self: Arc<Self>) {
+        ///         self.0.unpark();
+        ///     }
+        /// }
+        ///
+        /// let map = WeakMap::new();
+        /// map.set_waker(Some(Arc::new(Unpark(thread::current())).into()));
+        /// let object = Strong::new("object");
+        /// map.insert(&object, "what is known about it");
+        /// thread::scope(|scope| {
+        ///     scope.spawn(|| drop(object));
+        ///     thread::park();
+        ///     map.purge();
+        /// });
+        /// ```
+        pub fn set_waker(&self, waker: Option<core::task::Waker>) {
+            self.table.set_waker(waker);
+        }
+
         /// Gives back memory that is not needed, after unlinking the dead as [`purge`](Self::purge) does; what is
         /// [kept](crate::Reclaim::OnRequest) of them stays. O(capacity).
         ///

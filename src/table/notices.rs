@@ -82,12 +82,13 @@ impl<K: Slot, V: Slot> Table<K, V> {
 
     #[inline(never)]
     pub(super) fn reclaim_some(&mut self) {
+        let drain = self.draining();
         for _ in 0..NOTICES {
-            let Some(remains) = self.unlink_notified() else {
+            let Some(remains) = drain.0.unlink_notified() else {
                 break;
             };
-            self.kept.reclaim(remains);
-            if self.is_idle() {
+            drain.0.kept.reclaim(remains);
+            if drain.0.is_idle() {
                 break;
             }
         }

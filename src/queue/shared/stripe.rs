@@ -1,9 +1,10 @@
 //! A stripe of a shared queue: one stack of notices, which one thread at a time drains (S1).
 
+use alloc::sync::Arc;
 use core::ptr;
 
 use crate::hash::HashValue;
-use crate::ptr::{Atomic, Node, Notice, StackRef};
+use crate::ptr::{Atomic, Node, Notice, StackRef, WakerCell};
 use crate::sync::{self, AtomicUsize, Ordering::*, UnsafeCell};
 
 /// How many notices one call of [`Stripe::take`] takes at most.
@@ -61,6 +62,17 @@ impl Drop for Busy<'_> {
     }
 }
 
+/// A drain of a stripe. When it ends, also by a panic, the waker is armed again if nothing is left: not before, since
+/// what a drain destroys may kill the next key, which the same purge finds.
+pub(crate) struct DrainGuard<'a>(&'a Stripe);
+
+impl Drop for DrainGuard<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.arm();
+    }
+}
+
 /// The identity of a hook. It is compared and never dereferenced.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind `Watches`")]
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,6 +118,57 @@ impl Stripe {
     fn reclaimed(&self) -> usize {
         // Acquire: S2, the release of each reclamation: its entry is unlinked for us, and its push counted.
         self.reclaimed.load(Acquire)
+    }
+
+    /// To be called before [`take`](Self::take); the result is dropped when all that was taken is destroyed.
+    #[inline]
+    pub(crate) fn draining(&self) -> DrainGuard<'_> {
+        DrainGuard(self)
+    }
+
+    /// If nothing is left, and there is a waker, the next notice wakes.
+    #[inline]
+    pub(super) fn arm(&self) {
+        if self.stack.is_drained() {
+            self.arm_drained();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn arm_drained(&self) {
+        self.lock(true);
+        // SAFETY: S1.
+        let batch = self.batch.with_mut(|batch| unsafe { *batch });
+        if batch.is_none() {
+            self.stack.arm();
+        }
+        // Release: as in `take`.
+        self.locked.store(0, Release);
+    }
+
+    /// Attaches the cell of a waker, unless there is one. Returns the one that is attached.
+    pub(super) fn attach(&self, cell: Arc<WakerCell>) -> Arc<WakerCell> {
+        self.lock(true);
+        // SAFETY: S1.
+        let batch = self.batch.with_mut(|batch| unsafe { *batch });
+        let there = self.stack.waker().map(Arc::clone);
+        if there.is_none() {
+            // SAFETY: S1.
+            unsafe { self.stack.attach(Arc::clone(&cell), batch.is_none()) };
+        }
+        // Release: as in `take`.
+        self.locked.store(0, Release);
+        there.unwrap_or(cell)
+    }
+
+    /// The cell of the waker, if one has been attached.
+    pub(super) fn waker(&self) -> Option<Arc<WakerCell>> {
+        self.lock(true);
+        let waker = self.stack.waker().map(Arc::clone);
+        // Release: as in `take`.
+        self.locked.store(0, Release);
+        waker
     }
 
     /// Takes some notices out. None if there are none or, unless `patient`, if another thread has the lock.
