@@ -14,13 +14,11 @@ use crate::sync::{self, Ordering::*};
 const CLOSED: usize = 2;
 /// The top of an armed stack: nothing is on it, and the next notice wakes (W1).
 const ARMED: usize = 4;
-/// The top of a stack with a waker while its owner drains it: nothing is on it, but the next notice wakes nobody.
-const DRAINED: usize = 6;
 
-/// Whether the top is one of the marks, and not null.
+/// Whether the top is one of the marks.
 #[inline(always)]
 fn is_mark(top: *mut ()) -> bool {
-    top.addr().wrapping_sub(1) < DRAINED
+    top.addr().wrapping_sub(1) < ARMED
 }
 
 /// The notice that is the top of a stack, if there is one.
@@ -137,26 +135,14 @@ impl<F: Flavour> StackRef<F> {
     /// before it.
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
-        self.get().top.load(Relaxed).addr() <= DRAINED
+        self.get().top.load(Relaxed).addr() <= ARMED
     }
 
-    /// Takes all notices out. The caller is the owner.
+    /// Takes all notices out, if there are any. The caller is the owner.
     #[inline]
     pub(crate) fn take(self) -> Node<F> {
-        let empty = match self.waker() {
-            None => ptr::null_mut(),
-            Some(_) => ptr::without_provenance_mut(DRAINED),
-        };
         // Acquire: the release of each push, whose successors are part of its release sequence.
-        notice(self.get().top.swap(empty, Acquire))
-    }
-
-    /// Whether there is no notice and a waker is not armed. A snapshot. Acquire: if not, the push of a notice that
-    /// woke nobody is seen, and its count.
-    #[cfg(feature = "std")]
-    #[inline]
-    pub(crate) fn is_drained(self) -> bool {
-        self.get().top.load(Acquire).addr() == DRAINED
+        Node::from_ptr(self.get().top.swap(ptr::null_mut(), Acquire))
     }
 
     /// The cell of the waker, if one has ever been set. The caller is the owner.
@@ -166,51 +152,36 @@ impl<F: Flavour> StackRef<F> {
         self.get().waker.with(|waker| unsafe { (*waker).as_ref() })
     }
 
-    /// Attaches the cell of a waker, for ever. If nothing is pending, in what the owner has taken out neither, arms
-    /// the stack.
+    /// Attaches the cell of a waker, for ever. The stack is not armed yet.
     ///
     /// # Safety
     /// The caller is the owner, and none is attached.
-    pub(crate) unsafe fn attach(self, cell: Arc<WakerCell>, is_idle: bool) {
-        let stack = self.get();
+    pub(crate) unsafe fn attach(self, cell: Arc<WakerCell>) {
         // Before a notice can be the first.
         cell.count();
-        let for_stack = Arc::clone(&cell);
         // SAFETY: the owner; pushers do not read it before the stack is armed.
-        stack
-            .waker
-            .with_mut(|waker| unsafe { *waker = Some(for_stack) });
-        let drained = ptr::without_provenance_mut(DRAINED);
-        // Relaxed: the next step publishes. If it fails, there is a notice.
-        let was_empty = stack
-            .top
-            .compare_exchange(ptr::null_mut(), drained, Relaxed, Relaxed);
-        if is_idle && was_empty.is_ok() {
-            self.arm();
-        }
+        let set = |waker: *mut Option<_>| unsafe { *waker = Some(cell) };
+        self.get().waker.with_mut(set);
     }
 
     /// Arms a stack with a waker, if nothing is on it. Returns whether it is armed. The caller is the owner, and has
     /// finished what it had taken out.
     pub(crate) fn arm(self) -> bool {
         let stack = self.get();
-        let (armed, drained) = (
-            ptr::without_provenance_mut(ARMED),
-            ptr::without_provenance_mut(DRAINED),
-        );
         let Some(cell) = self.waker() else {
-            return true;
+            return false;
         };
-        // If it is not drained, there is nothing to do: what is armed stays so until a push, and what is pushed
-        // stays until the owner takes it. Acquire: as in `is_drained`.
-        let top = stack.top.load(Acquire).addr();
-        if top != DRAINED {
-            return top == ARMED;
+        // What is armed stays so until a push, and what is pushed stays until the owner takes it. Acquire: if there
+        // is a notice that woke nobody, its push is seen, and its count.
+        let top = stack.top.load(Acquire);
+        if !top.is_null() {
+            return top.addr() == ARMED;
         }
         // W2
         cell.count_off();
-        // Release: the pusher that finds it armed reads the cell. Acquire on failure: as in `is_drained`.
-        let result = stack.top.compare_exchange(drained, armed, Release, Acquire);
+        let armed = ptr::without_provenance_mut(ARMED);
+        // Release: the pusher that finds it armed reads the cell. Acquire on failure: as for the load.
+        let result = stack.top.compare_exchange(top, armed, Release, Acquire);
         if result.is_err() {
             cell.count();
         }

@@ -25,7 +25,7 @@
 //! has armed the last, and ends only if nothing is pending.
 
 use alloc::sync::Arc;
-use core::mem;
+use core::mem::{self, ManuallyDrop};
 use core::task::Waker;
 
 use crate::sync::{self, AtomicUsize, Ordering::*, UnsafeCell};
@@ -113,42 +113,52 @@ impl WakerCell {
 /// The wake-ups that a death owes. Dropped when everything else of the death has happened, under no lock: that
 /// makes them.
 #[derive(Debug)]
-pub(super) struct Wakes(Option<Arc<WakerCell>>);
+pub(super) struct Wakes(
+    // Empty in the end; without it the drop would be a call.
+    ManuallyDrop<Option<Arc<WakerCell>>>,
+);
 
 impl Wakes {
-    pub(super) const NONE: Self = Wakes(None);
+    pub(super) const NONE: Self = Wakes(ManuallyDrop::new(None));
 
     /// A notice has been pushed on a stack of this cell that was armed.
+    #[cold]
     pub(super) fn add(&mut self, cell: Arc<WakerCell>) {
         // AcqRel: W3.
         if cell.count() && cell.owed.fetch_add(1, AcqRel) == 0 {
             // SAFETY: W3.
             cell.next.with_mut(|next| unsafe { *next = self.0.take() });
-            self.0 = Some(cell);
+            *self.0 = Some(cell);
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn make(&mut self) {
+        /// Something is left only after a panic. (A second panic while it unwinds aborts.)
+        struct Rest<'a>(&'a mut Wakes);
+        impl Drop for Rest<'_> {
+            fn drop(&mut self) {
+                self.0.make_all();
+            }
+        }
+        Rest(self).0.make_all();
+    }
+
+    fn make_all(&mut self) {
         while let Some(cell) = self.0.take() {
             // SAFETY: W3.
-            self.0 = cell.next.with_mut(|next| unsafe { (*next).take() });
+            *self.0 = cell.next.with_mut(|next| unsafe { (*next).take() });
             cell.wake();
         }
     }
 }
 
 impl Drop for Wakes {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        /// Something is left only after a panic. (A second panic while it unwinds aborts.)
-        struct Rest<'a>(&'a mut Wakes);
-        impl Drop for Rest<'_> {
-            fn drop(&mut self) {
-                self.0.make();
-            }
-        }
         if self.0.is_some() {
-            Rest(self).0.make();
+            self.make();
         }
     }
 }

@@ -147,6 +147,7 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         self.finish(notice);
     }
 
+    #[inline(always)]
     fn waker(&self) -> Option<&Arc<WakerCell>> {
         self.waker()
     }

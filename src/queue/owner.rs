@@ -235,6 +235,7 @@ impl<F: Flavour> DeadQueue<F> {
     }
 
     /// The cell of the waker, if one has ever been set.
+    #[inline(always)]
     pub(crate) fn waker(&self) -> Option<&Arc<WakerCell>> {
         self.stack?.waker()
     }
@@ -243,7 +244,8 @@ impl<F: Flavour> DeadQueue<F> {
     pub(crate) fn attach(&mut self, cell: &Arc<WakerCell>) {
         let stack = *self.stack.get_or_insert_with(|| StackRef::new(false));
         // SAFETY: Q1; the table attaches one once.
-        unsafe { stack.attach(Arc::clone(cell), self.batch.is_none()) };
+        unsafe { stack.attach(Arc::clone(cell)) };
+        self.arm();
     }
 
     /// Arms the stack, if it has a waker and nothing is pending.

@@ -82,13 +82,26 @@ impl<K: Slot, V: Slot> Table<K, V> {
 
     #[inline(never)]
     pub(super) fn reclaim_some(&mut self) {
-        let drain = self.draining();
+        if self.waker().is_some() {
+            return self.reclaim_some_and_arm();
+        }
+        self.reclaim_a_few();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn reclaim_some_and_arm(&mut self) {
+        self.draining().0.reclaim_a_few();
+    }
+
+    #[inline(always)]
+    fn reclaim_a_few(&mut self) {
         for _ in 0..NOTICES {
-            let Some(remains) = drain.0.unlink_notified() else {
+            let Some(remains) = self.unlink_notified() else {
                 break;
             };
-            drain.0.kept.reclaim(remains);
-            if drain.0.is_idle() {
+            self.kept.reclaim(remains);
+            if self.is_idle() {
                 break;
             }
         }

@@ -32,7 +32,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.values.arm();
     }
 
-    fn waker(&self) -> Option<&Arc<WakerCell>> {
+    #[inline(always)]
+    pub(super) fn waker(&self) -> Option<&Arc<WakerCell>> {
         self.keys.waker().or_else(|| self.values.waker())
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct Stripe {
     reclaimed: AtomicUsize,
     /// How often its threads have polled it for something to drain.
     polls: AtomicUsize,
+    /// 1 once the cell of a waker is attached to the stack. Written under the lock.
+    has_waker: AtomicUsize,
 }
 
 /// The notice of a death, taken out by a drainer. [Complete](Self::complete) it when its entry is unlinked. A
@@ -86,6 +88,7 @@ impl Stripe {
             locked: AtomicUsize::new(0),
             reclaimed: AtomicUsize::new(0),
             polls: AtomicUsize::new(0),
+            has_waker: AtomicUsize::new(0),
         }
     }
 
@@ -129,33 +132,40 @@ impl Stripe {
     /// If nothing is left, and there is a waker, the next notice wakes.
     #[inline]
     pub(super) fn arm(&self) {
-        if self.stack.is_drained() {
-            self.arm_drained();
+        // Relaxed: a thread that has taken something after the cell was attached has synchronised with that by the
+        // lock; before that, the attaching thread arms what is empty.
+        if self.has_waker.load(Relaxed) != 0 {
+            self.arm_locked();
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn arm_drained(&self) {
+    fn arm_locked(&self) {
         self.lock(true);
+        self.arm_if_empty();
+        // Release: as in `take`.
+        self.locked.store(0, Release);
+    }
+
+    /// S1: the caller has the lock.
+    fn arm_if_empty(&self) {
         // SAFETY: S1.
         let batch = self.batch.with_mut(|batch| unsafe { *batch });
         if batch.is_none() {
             self.stack.arm();
         }
-        // Release: as in `take`.
-        self.locked.store(0, Release);
     }
 
     /// Attaches the cell of a waker, unless there is one. Returns the one that is attached.
     pub(super) fn attach(&self, cell: Arc<WakerCell>) -> Arc<WakerCell> {
         self.lock(true);
-        // SAFETY: S1.
-        let batch = self.batch.with_mut(|batch| unsafe { *batch });
         let there = self.stack.waker().map(Arc::clone);
         if there.is_none() {
             // SAFETY: S1.
-            unsafe { self.stack.attach(Arc::clone(&cell), batch.is_none()) };
+            unsafe { self.stack.attach(Arc::clone(&cell)) };
+            self.has_waker.store(1, Relaxed);
+            self.arm_if_empty();
         }
         // Release: as in `take`.
         self.locked.store(0, Release);
