@@ -84,17 +84,18 @@ macro_rules! housekeeping {
             self.store.table.purge();
         }
 
-        /// Sets the waker, or removes it: what is to happen when something becomes pending that
-        /// [`purge`](Self::purge) would reclaim. For an event loop or a task that purges when there is a reason to.
+        /// Sets the waker, or removes it: it is called when something becomes pending that [`purge`](Self::purge)
+        /// would reclaim. For an event loop or a task that purges when there is a reason to.
         ///
-        /// It is called once, by the first death after nothing was pending; and again after a `purge`, or another
-        /// operation, has left nothing pending. It is called on the thread on which the object dies, under no lock,
-        /// at the end of the death: the notice has come by then. (The collection may be borrowed at that
-        /// moment, or dropped meanwhile.) If it panics, the panic goes to the one that dropped the last handle.
+        /// The first death after nothing was pending calls it, once; the next call comes after a `purge`, or
+        /// another operation, has left nothing pending. So answer each call by a `purge`, soon. It is called on the
+        /// thread on which the object dies, under no lock, at the end of the death: the notice has come by then.
+        /// (The collection may be borrowed at that moment.) If it panics, the panic goes to whoever dropped the
+        /// last handle.
         ///
-        /// It is not called for what is pending now: look at [`pending_dead`](Self::pending_dead) after setting it.
-        /// Nor for `Arc` and `Rc`, which send no notices, nor for what is
-        /// [kept](crate::Reclaim::OnRequest), nor by a clone of the collection. A death costs more only if it calls it.
+        /// It is not called for what is pending when it is set, nor for what is
+        /// [kept](crate::Reclaim::OnRequest), nor for `Arc` and `Rc`, which send no notices. A clone of the
+        /// collection has none. Deaths that do not call it cost nothing more.
         ///
         /// Any closure can be a waker, through [`Wake`](alloc::task::Wake):
         ///

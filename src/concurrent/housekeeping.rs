@@ -72,18 +72,19 @@ macro_rules! shared_housekeeping {
             self.table.purge();
         }
 
-        /// Sets the waker, or removes it: what is to happen when something becomes pending that
-        /// [`purge`](Self::purge) would reclaim. For an event loop, a thread or a task that purges.
+        /// Sets the waker, or removes it: it is called when something becomes pending that [`purge`](Self::purge)
+        /// would reclaim. For an event loop, a thread or a task that purges when there is a reason to.
         ///
-        /// It is called once, by the first death after nothing was pending; and again after a `purge` has left
-        /// nothing pending, or other operations have. It is called on a thread on which an object dies, under no lock, at the
-        /// end of the death: the notice has come by then, and the waker may purge. If it panics, the panic goes to
-        /// the one that dropped the last handle. One that is replaced may still be called by a death that has begun.
+        /// The first death after nothing was pending calls it, once; the next call comes after a `purge`, or
+        /// other operations, have left nothing pending. So answer each call by a `purge`, soon, whatever
+        /// [`pending_dead`](Self::pending_dead) says. It is called on a thread on which an object dies, under no
+        /// lock, at the end of the death: the notice has come by then, and the waker may purge. If it panics, the
+        /// panic goes to whoever dropped the last handle. One that is replaced may still be called by a death that
+        /// has begun.
         ///
-        /// Purge after each call, whatever [`pending_dead`](Self::pending_dead) says: otherwise the next call may not
-        /// come. It is not called for what is pending when it is set: purge once then. Nor for `Arc`, which sends no
-        /// notices, nor for what is [kept](crate::Reclaim::OnRequest). Other deaths cost nothing more. The first waker
-        /// allocates 2 KiB.
+        /// It is not called for what is pending when it is set: purge once afterwards. Nor for what is
+        /// [kept](crate::Reclaim::OnRequest), nor for `Arc`, which sends no notices. Deaths that do not call it
+        /// cost nothing more. The first waker of a collection allocates 2 KiB.
         ///
         /// A closure becomes a waker as in [`WeakMap::set_waker`](crate::WeakMap::set_waker).
         ///

@@ -118,9 +118,12 @@ fn a_drain_panics() {
             quiet_panic();
         }
     }
-    let (calls, mut map) = (Calls::new(), WeakMap::new());
+    type Single = WeakMap<Strong<i32>, Bomb>;
+    type Shared = concurrent::WeakMap<Strong<i32>, Bomb>;
+
+    let (calls, mut map) = (Calls::new(), Single::new());
     map.set_waker(calls.waker());
-    let drains: [fn(&mut WeakMap<Strong<i32>, Bomb>); 3] = [
+    let drains: [fn(&mut Single); 3] = [
         |map| map.purge(),
         |map| drop(map.remove(&Strong::new(1))),
         |map| map.clear(),
@@ -133,9 +136,9 @@ fn a_drain_panics() {
         assert!(panics(|| drain(&mut map)));
     }
 
-    let map = concurrent::WeakMap::new();
+    let map = Shared::new();
     map.set_waker(calls.waker());
-    let drains: [fn(&concurrent::WeakMap<Strong<i32>, Bomb>); 2] = [
+    let drains: [fn(&Shared); 2] = [
         |map| map.purge(),
         |map| _ = map.remove_if(&Strong::new(1), |_| true),
     ];
