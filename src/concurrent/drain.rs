@@ -4,10 +4,10 @@ use core::cell::Cell;
 use core::task::Waker;
 
 use super::node::Node;
-use super::raw::FirstPanic;
 use super::table::Table;
 use super::watch::Watches;
 use crate::hash::HashValue;
+use crate::panics::FirstPanic;
 use crate::queue::Stripe;
 use crate::table::Reclaim;
 
