@@ -324,7 +324,7 @@ fn a_message_uses_its_queue() {
 /// 182: A message whose destructor panics when the queue goes costs no other its destruction.
 #[test]
 fn messages_that_panic_at_the_end_of_the_queue() {
-    struct Bomb(bool, Arc<()>);
+    struct Bomb(bool, #[allow(dead_code)] Arc<()>);
     impl Drop for Bomb {
         fn drop(&mut self) {
             if self.0 {
@@ -389,7 +389,9 @@ fn several_wakers_that_panic() {
 }
 
 /// What a waker does when it is called, with the queue.
-struct Act(Mutex<Option<ReferenceQueue<u32>>>, fn(ReferenceQueue<u32>));
+struct Act(Mutex<Option<ReferenceQueue<u32>>>, Action);
+
+type Action = fn(ReferenceQueue<u32>);
 
 impl Wake for Act {
     fn wake(self: Arc<Self>) {
@@ -401,7 +403,7 @@ impl Wake for Act {
 /// A waker may poll, register what dies at once, wait for that, have itself woken again, or drop the queue.
 #[test]
 fn wakers_use_the_queue() {
-    let acts: [(fn(ReferenceQueue<u32>), Option<u32>); 5] = [
+    let acts: [(Action, Option<u32>); 5] = [
         (|queue| assert_eq!(queue.poll(), Some(1)), None),
         (
             |queue| {

@@ -13,9 +13,7 @@ use super::domain::{Domain, Reading, Writing};
 use super::entry::Entry;
 use super::retired::Retired;
 use crate::panics::FirstPanic;
-use crate::sync::AtomicPtr;
-use crate::sync::Ordering::*;
-use crate::sync::const_fn;
+use crate::sync::{AtomicPtr, Ordering::*, const_fn};
 
 pub(in super::super) struct RawTable<N: Entry> {
     /// The first array, or null.
