@@ -110,6 +110,14 @@ impl WakerCell {
     }
 }
 
+impl Drop for WakerCell {
+    fn drop(&mut self) {
+        // SAFETY: nobody else is left.
+        let has_waker = self.waker.with_mut(|waker| unsafe { (*waker).is_some() });
+        debug_assert!(!has_waker, "W5: the collection ends first");
+    }
+}
+
 /// The wake-ups that a death owes. Dropped when everything else of the death has happened, under no lock: that
 /// makes them.
 #[derive(Debug)]

@@ -50,6 +50,10 @@ impl<K: Slot, V: Slot> Table<K, V> {
             let cell = WakerCell::new();
             self.keys.attach(&cell);
             self.values.attach(&cell);
+            if self.waker().is_none() {
+                // No notices come.
+                return waker;
+            }
             cell.replace(waker);
         }
         None
