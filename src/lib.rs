@@ -16,6 +16,10 @@ mod sync;
 #[cfg_attr(weakly_loom, allow(dead_code))]
 mod thread;
 
+#[cfg(feature = "std")]
+#[cfg_attr(weakly_loom, allow(dead_code))]
+mod panics;
+
 mod hash;
 
 #[cfg(feature = "holders")]

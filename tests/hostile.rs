@@ -12,6 +12,10 @@
 //! A guard or an iterator is forgotten, so that its destructor does not clean up; then the keys die and send
 //! their notices. The receivers of these must still be there.
 //!
+//! # Panicking results (`hostile/panicking_results.rs`)
+//!
+//! A destructor panics at the end of an operation that is about to return something.
+//!
 //! # Re-entry (`hostile/reentry.rs`)
 //!
 //! Destructors, closures and finalizers use the collection that runs them, or another one, or drop it.
@@ -76,6 +80,8 @@ mod many_entries;
 mod owned_keys;
 #[path = "hostile/pairs.rs"]
 mod pairs;
+#[path = "hostile/panicking_results.rs"]
+mod panicking_results;
 #[path = "hostile/panics.rs"]
 mod panics;
 #[path = "hostile/reentry.rs"]

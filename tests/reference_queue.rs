@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::scaled;
+use weakly::reference_queue::Ticket;
 use weakly::{ReferenceQueue, Strong};
 
 const MANY: usize = scaled(10_000, 40);
@@ -318,4 +319,168 @@ fn a_message_uses_its_queue() {
     // It polls the second, which puts in one; puts in another; and is the last that has the queue.
     drop(message);
     assert_eq!(dropped.load(Relaxed), 4);
+}
+
+/// 182: A message whose destructor panics when the queue goes costs no other its destruction.
+#[test]
+fn messages_that_panic_at_the_end_of_the_queue() {
+    struct Bomb(bool, #[allow(dead_code)] Arc<()>);
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            if self.0 {
+                common::quiet_panic();
+            }
+        }
+    }
+    let (queue, token) = (ReferenceQueue::new(), Arc::new(()));
+    for number in 0..100 {
+        queue.register(&Strong::new(()), Bomb(number == 50, token.clone()));
+    }
+    assert!(common::panics(|| drop(queue)));
+    assert_eq!(Arc::strong_count(&token), 1);
+}
+
+/// Each message owns the object whose death leaves the next: also at the end of the queue no recursion.
+#[test]
+fn a_chain_of_messages() {
+    struct Link(#[allow(dead_code)] Option<Strong<()>>);
+    let chain = |queue: &ReferenceQueue<Link>| {
+        let mut last = None;
+        for _ in 0..scaled(100_000, 100) {
+            let object = Strong::new(());
+            queue.register(&object, Link(last));
+            last = Some(object);
+        }
+        drop(last);
+        assert_eq!(queue.len(), 1);
+    };
+    common::on_a_stack_of(64 << 10, move || {
+        let queue = ReferenceQueue::new();
+        chain(&queue);
+        assert_eq!(queue.drain().count(), scaled(100_000, 100));
+        chain(&queue);
+        drop(queue);
+    });
+}
+
+/// The first panic of several wakers goes on; all others are woken.
+#[test]
+fn several_wakers_that_panic() {
+    struct Panics(usize);
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            std::panic::resume_unwind(Box::new(self.0));
+        }
+    }
+    let queue = ReferenceQueue::new();
+    let woken = Arc::new(Woken::default());
+    for number in 0..3 {
+        let panics = Waker::from(Arc::new(Panics(number)));
+        for waker in [panics, Waker::from(woken.clone())] {
+            let mut context = Context::from_waker(&waker);
+            assert!(queue.poll_wait(&mut context).is_pending());
+        }
+    }
+    let object = Strong::new(());
+    queue.register(&object, 1);
+    let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(object)));
+    assert_eq!(died.unwrap_err().downcast_ref(), Some(&0_usize));
+    assert_eq!((woken.times(), queue.poll()), (1, Some(1)));
+}
+
+/// What a waker does when it is called, with the queue.
+struct Act(Mutex<Option<ReferenceQueue<u32>>>, Action);
+
+type Action = fn(ReferenceQueue<u32>);
+
+impl Wake for Act {
+    fn wake(self: Arc<Self>) {
+        let queue = self.0.lock().unwrap().take();
+        queue.into_iter().for_each(self.1);
+    }
+}
+
+/// A waker may poll, register what dies at once, wait for that, have itself woken again, or drop the queue.
+#[test]
+fn wakers_use_the_queue() {
+    let acts: [(Action, Option<u32>); 5] = [
+        (|queue| assert_eq!(queue.poll(), Some(1)), None),
+        (
+            |queue| {
+                assert_eq!(queue.poll(), Some(1));
+                queue.register(&Strong::new(()), 2);
+            },
+            Some(2),
+        ),
+        (|queue| assert_eq!(queue.wait(), 1), None),
+        (
+            |queue| {
+                assert_eq!(queue.poll(), Some(1));
+                let waker = Waker::from(Arc::new(Woken::default()));
+                let mut context = Context::from_waker(&waker);
+                assert!(queue.poll_wait(&mut context).is_pending());
+                queue.register(&Strong::new(()), 3);
+            },
+            Some(3),
+        ),
+        (drop, Some(1)),
+    ];
+    for (act, left) in acts {
+        let queue = ReferenceQueue::new();
+        let waker = Waker::from(Arc::new(Act(Mutex::new(Some(queue.clone())), act)));
+        let mut context = Context::from_waker(&waker);
+        assert!(queue.poll_wait(&mut context).is_pending());
+        let object = Strong::new(());
+        queue.register(&object, 1);
+        drop(object);
+        assert_eq!(queue.poll(), left);
+    }
+}
+
+/// The waker has the queue's last handle, and drops it.
+#[test]
+fn a_waker_drops_the_queue() {
+    let token = Arc::new(());
+    struct Last(Mutex<Option<ReferenceQueue<Arc<()>>>>);
+    impl Wake for Last {
+        fn wake(self: Arc<Self>) {
+            drop(self.0.lock().unwrap().take());
+        }
+    }
+    let queue = ReferenceQueue::new();
+    let object = Strong::new(());
+    queue.register(&object, token.clone());
+    let last = Arc::new(Last(Mutex::new(None)));
+    let waker = Waker::from(last.clone());
+    let mut context = Context::from_waker(&waker);
+    assert!(queue.poll_wait(&mut context).is_pending());
+    *last.0.lock().unwrap() = Some(queue);
+    drop(object);
+    assert_eq!(Arc::strong_count(&token), 1);
+}
+
+/// A destructor that runs when the ticket gives its message back, or when the queue goes, may use what is left.
+#[test]
+fn a_message_cancels_and_registers() {
+    struct Message(Option<(Ticket<Message>, Strong<()>)>, ReferenceQueue<u32>);
+    impl Drop for Message {
+        fn drop(&mut self) {
+            if let Some((ticket, object)) = self.0.take() {
+                drop(ticket.cancel());
+                self.1.register(&object, 1);
+            }
+        }
+    }
+    let numbers = ReferenceQueue::new();
+    let object = Strong::new(());
+    let queue = ReferenceQueue::new();
+    let message = Message(None, numbers.clone());
+    let inner = queue.register(&object, message);
+    let outer = Message(Some((inner, object.clone())), numbers.clone());
+    let other = Strong::new(());
+    let ticket = queue.register(&other, outer);
+    drop(ticket.cancel());
+    drop(object);
+    assert_eq!((numbers.poll(), queue.len()), (Some(1), 0));
+    assert!(queue.poll().is_none());
 }

@@ -3,6 +3,7 @@
 use core::any::{Any, TypeId, type_name};
 use core::fmt;
 use core::hash::{Hash, Hasher};
+use core::task::Waker;
 use std::sync::Arc;
 use std::vec::Vec;
 
@@ -300,6 +301,12 @@ impl<K: SharedKey> Attributes<K> {
     /// Destroys the attributes of all dead objects. See [`WeakMap::purge`](crate::concurrent::WeakMap::purge).
     pub fn purge(&self) {
         self.objects.purge();
+    }
+
+    /// Sets what is called when an object has died and there is something to [purge](Self::purge), or removes it. See
+    /// [`WeakMap::set_waker`](crate::concurrent::WeakMap::set_waker).
+    pub fn set_waker(&self, waker: Option<Waker>) {
+        self.objects.set_waker(waker);
     }
 }
 

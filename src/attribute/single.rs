@@ -1,6 +1,7 @@
 //! One private attribute of objects that you do not own.
 
 use core::fmt;
+use core::task::Waker;
 use std::boxed::Box;
 
 use crate::concurrent::{Keys, SharedKey, SharedRef, WeakMap};
@@ -143,6 +144,12 @@ impl<K: SharedKey, V> Attribute<K, V> {
     /// Destroys the values of all dead objects. See [`WeakMap::purge`](crate::concurrent::WeakMap::purge).
     pub fn purge(&self) {
         self.map.purge();
+    }
+
+    /// Sets what is called when an object has died and there is something to [purge](Self::purge), or removes it. See
+    /// [`WeakMap::set_waker`](crate::concurrent::WeakMap::set_waker).
+    pub fn set_waker(&self, waker: Option<Waker>) {
+        self.map.set_waker(waker);
     }
 }
 

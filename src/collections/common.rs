@@ -84,6 +84,50 @@ macro_rules! housekeeping {
             self.store.table.purge();
         }
 
+        /// Sets the waker, or removes it: it is called when something becomes pending that [`purge`](Self::purge)
+        /// would reclaim. For an event loop or a task that purges when there is a reason to.
+        ///
+        /// The first death after nothing was pending calls it, once; the next call comes after a `purge`, or
+        /// another operation, has left nothing pending. So answer each call by a `purge`, soon. It is called on the
+        /// thread on which the object dies, under no lock, at the end of the death: the notice has come by then.
+        /// (The collection may be borrowed at that moment.) If it panics, the panic goes to whoever dropped the
+        /// last handle.
+        ///
+        /// It is not called for what is pending when it is set, nor for what is
+        /// [kept](crate::Reclaim::OnRequest), nor for `Arc` and `Rc`, which send no notices. A clone of the
+        /// collection has none. Deaths that do not call it cost nothing more.
+        ///
+        /// Any closure can be a waker, through [`Wake`](alloc::task::Wake):
+        ///
+        /// ```
+        /// use std::sync::{Arc, mpsc};
+        /// use std::task::Wake;
+        /// use weakly::{Strong, WeakMap};
+        ///
+        /// struct Call<F>(F);
+        ///
+        /// impl<F: Fn() + Send + Sync + 'static> Wake for Call<F> {
+        ///     fn wake(self: Arc<Self>) {
+        ///         (self.0)();
+        ///     }
+        /// }
+        ///
+        /// let (events, loop_) = mpsc::channel();
+        /// let mut map = WeakMap::new();
+        /// let waker = Arc::new(Call(move || events.send("purge").unwrap()));
+        /// map.set_waker(Some(waker.into()));
+        ///
+        /// let (one, other) = (Strong::new(1), Strong::new(2));
+        /// map.insert(&one, "one");
+        /// map.insert(&other, "other");
+        /// drop((one, other));
+        /// assert!(loop_.try_iter().eq(["purge"])); // once
+        /// map.purge();
+        /// ```
+        pub fn set_waker(&mut self, waker: Option<core::task::Waker>) {
+            self.store.table.set_waker(waker);
+        }
+
         /// Reserves room for `additional` more entries. If the table has to grow, the dead are removed first
         /// (what they own is [kept](crate::Reclaim::OnRequest) if the policy says so).
         ///

@@ -188,14 +188,12 @@ where
         self.store.table.prefetch_notified();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
-        let old = match self.store.find_place(lookup, |_| Some(())) {
-            Place::Found(mut found, ()) => Some(found.set_owned(&key, value)),
-            Place::Vacant(vacant) => {
-                vacant.set_owned(key, value);
-                None
-            }
-        };
+        let old = self
+            .store
+            .find_place(lookup, |_| Some(()))
+            .set_owned(key, value);
         self.store.table.tidy();
+        drop(pinned);
         old
     }
 
@@ -205,7 +203,9 @@ where
     /// Removes the live key with this content, and returns its value. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Hash + Equivalent<K::Target>>(&mut self, key: &Q) -> Option<V> {
-        self.remove_entry(key).map(|(_, value)| value)
+        let (key, value) = self.remove_entry(key)?;
+        drop(key);
+        Some(value)
     }
 
     /// Removes the live key with this content, and returns it, as a strong pointer, with its value. O(1).

@@ -124,6 +124,7 @@ where
         let hash = HashValue::of(&self.store.hasher, value.borrow());
         if let Some(there) = self.find(hash, value.borrow()) {
             self.store.table.reclaim_some_notified();
+            drop(value);
             return there;
         }
         // Equal contents have equal hashes.
@@ -177,17 +178,21 @@ where
         let mut pinned = None;
         let has_content =
             |there: &ByContent<K>| there.has_content(hash, K::content(&key), &mut pinned);
-        let there = match self.store.find_place((hash, has_content), |_| Some(())) {
+        let (handle, other) = match self.store.find_place((hash, has_content), |_| Some(())) {
             // The conversion ran user code, but could not change this interner. Only an inconsistent `Eq`, or
             // other content of equal hash, leads here.
-            Place::Found(..) => pinned,
+            Place::Found(..) => match pinned {
+                Some(there) => (there, Some(key)),
+                None => (key, None),
+            },
             Place::Vacant(vacant) => {
                 vacant.set_owned(&key, ());
-                None
+                (key, pinned)
             }
         };
         self.store.table.tidy();
-        there.unwrap_or(key)
+        drop(other);
+        handle
     }
 }
 

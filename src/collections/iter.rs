@@ -236,7 +236,7 @@ impl<K: Shown, V: Shown> Iterator for IntoKeys<K, V> {
         let _caller = Caller::enter();
         let live = |entry: &mut Entry<K, V>| (!entry.value.is_expired()).then(|| entry.key.pin());
         let (guard, entry) = self.0.0.next(|entry| live(entry)?)?;
-        Some(entry.key.take(guard))
+        Some(entry.take_key(guard))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -261,7 +261,7 @@ impl<K: Slot, V: Shown> Iterator for IntoValues<K, V> {
         let _caller = Caller::enter();
         let live = |entry: &mut Entry<K, V>| (!entry.key.is_expired()).then(|| entry.value.pin());
         let (guard, entry) = self.0.next(|entry| live(entry)?)?;
-        Some(entry.value.take(guard))
+        Some(entry.take_value(guard))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

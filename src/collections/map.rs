@@ -200,13 +200,8 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     #[inline]
     pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
         self.store.table.prefetch_notified();
-        let old = match self.store.find_place(by_addr(K::addr(key)), |_| Some(())) {
-            Place::Found(mut found, ()) => Some(found.set_owned(&key, value)),
-            Place::Vacant(vacant) => {
-                vacant.set_owned(key, value);
-                None
-            }
-        };
+        let place = self.store.find_place(by_addr(K::addr(key)), |_| Some(()));
+        let old = place.set_owned(key, value);
         self.store.table.tidy();
         old
     }

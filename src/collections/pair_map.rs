@@ -136,16 +136,8 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
         let _caller = Caller::enter();
         self.store.table.prefetch_notified();
         let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.pin();
-        let old = match self.store.find_place(by_addr(K::addr(key)), live) {
-            Place::Found(mut found, old) => {
-                found.set_weak(&key, value);
-                Some(old)
-            }
-            Place::Vacant(vacant) => {
-                vacant.set_weak(key, value);
-                None
-            }
-        };
+        let place = self.store.find_place(by_addr(K::addr(key)), live);
+        let old = place.set_weak(key, value);
         self.store.table.tidy();
         old
     }

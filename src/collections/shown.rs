@@ -120,6 +120,7 @@ impl<W: Upgrade> Shown for W {
 
     #[inline]
     fn take(self, guard: W::Pointer) -> W::Pointer {
+        drop(self);
         guard
     }
 }
@@ -150,6 +151,22 @@ impl<K: Shown, V: Shown> Entry<K, V> {
     #[inline]
     pub(crate) fn take(self, (key, value): (K::Guard, V::Guard)) -> (K::Item, V::Item) {
         (self.key.take(key), self.value.take(value))
+    }
+
+    /// Only the key.
+    #[inline]
+    pub(crate) fn take_key(self, guard: K::Guard) -> K::Item {
+        drop(self.value);
+        self.key.take(guard)
+    }
+}
+
+impl<K: Slot, V: Shown> Entry<K, V> {
+    /// Only the value.
+    #[inline]
+    pub(crate) fn take_value(self, guard: V::Guard) -> V::Item {
+        drop(self.key);
+        self.value.take(guard)
     }
 }
 

@@ -1,5 +1,8 @@
 //! A table with its hasher, and everything the collections have in common. The faces only choose the slots, the
 //! kind of lookup, and the promises of their documentation.
+//!
+//! Here and in the faces, destructors of users run before a result is in its place: the compiler leaks what a
+//! function is about to return if a local is dropped after that, and panics.
 
 use alloc::collections::TryReserveError;
 use core::hash::{BuildHasher, Hash};
@@ -153,7 +156,7 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
     ) -> Option<V::Item> {
         let pin = |entry: &Entry<K, V>| entry.value.pin();
         let (guard, entry) = self.table.remove_if(hash, eq, pin)?;
-        Some(entry.value.take(guard))
+        Some(entry.take_value(guard))
     }
 
     /// Removes the entries with a live key whose value is not to be kept.
@@ -265,6 +268,38 @@ impl<K: Slot, T> Found<'_, K, Owned<T>> {
             key.replace(&mut entry.key, watch.hash, watch.keys);
         }
         core::mem::replace(&mut entry.value.0, value)
+    }
+}
+
+impl<K: Slot, T> Place<'_, K, Owned<T>, ()> {
+    /// Sets the value of a key, and returns the old one.
+    #[inline]
+    pub(crate) fn set_owned(self, key: impl Given<K>, value: T) -> Option<T> {
+        match self {
+            Place::Found(mut found, ()) => Some(found.set_owned(&key, value)),
+            Place::Vacant(vacant) => {
+                vacant.set_owned(key, value);
+                None
+            }
+        }
+    }
+}
+
+impl<K: Slot, V: Watch, R> Place<'_, K, V, R> {
+    /// Sets the value of a key, and returns the old one, which keeps `R` alive.
+    #[inline]
+    pub(crate) fn set_weak(self, key: impl Given<K>, value: &V::Key) -> Option<R> {
+        match self {
+            Place::Found(mut found, old) => {
+                found.set_weak(&key, value);
+                drop(key);
+                Some(old)
+            }
+            Place::Vacant(vacant) => {
+                vacant.set_weak(key, value);
+                None
+            }
+        }
     }
 }
 

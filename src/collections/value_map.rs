@@ -217,16 +217,8 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let _caller = Caller::enter();
         self.store.table.prefetch_notified();
         let lookup = by_key(&self.store.hasher, &key);
-        let old = match self.store.find_place(lookup, |entry| entry.value.pin()) {
-            Place::Found(mut found, old) => {
-                found.set_weak(&key, value);
-                Some(old)
-            }
-            Place::Vacant(vacant) => {
-                vacant.set_weak(key, value);
-                None
-            }
-        };
+        let place = self.store.find_place(lookup, |entry| entry.value.pin());
+        let old = place.set_weak(key, value);
         self.store.table.tidy();
         old
     }
@@ -295,7 +287,9 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<Q: ?Sized + Hash + Equivalent<K>>(&mut self, key: &Q) -> Option<V> {
         let _caller = Caller::enter();
-        self.remove_entry(key).map(|(_, value)| value)
+        let (key, value) = self.remove_entry(key)?;
+        drop(key);
+        Some(value)
     }
 
     /// Removes a key, and returns it with its value, if that is live. O(1).

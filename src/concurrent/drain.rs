@@ -1,12 +1,13 @@
 //! Reclamation of dead entries: by their notices or, for pointers that send none, by polling.
 
 use core::cell::Cell;
+use core::task::Waker;
 
 use super::node::Node;
-use super::raw::FirstPanic;
 use super::table::Table;
 use super::watch::Watches;
 use crate::hash::HashValue;
+use crate::panics::FirstPanic;
 use crate::queue::Stripe;
 use crate::table::Reclaim;
 
@@ -86,6 +87,8 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         let Some(_depth) = Depth::enter() else {
             return false;
         };
+        // Dropped after the pin, which destroys what was unlinked.
+        let _draining = stripe.draining();
         let pin = self.pin();
         let mut any = false;
         for notice in stripe.take(patient) {
@@ -138,7 +141,15 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
             while self.sweep_all(panics) > 0 {}
         }
         let mut turn = 0;
-        while let Some(stripe) = self.queue().due() {
+        loop {
+            let Some(stripe) = self.queue().due() else {
+                self.queue().arm();
+                // What had come in before that woke nobody.
+                if self.queue().is_idle() {
+                    return;
+                }
+                continue;
+            };
             if DRAINS.get() >= MAX_NESTED {
                 return;
             }
@@ -167,6 +178,10 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
             self.destroy_kept(&mut panics);
             panics.resume();
         }
+    }
+
+    pub(crate) fn set_waker(&self, waker: Option<Waker>) {
+        self.queue().set_waker(waker);
     }
 
     /// Destroys what is kept, even if some destructors panic. Returns whether there was anything. Inside a

@@ -245,23 +245,31 @@ mod models {
         });
     }
 
+    type Shown = Arc<Mutex<Option<Arc<Flight>>>>;
+
+    /// Another thread, which starts a flight, shows it, waits for the first, and returns whether it could.
+    fn another_that_waits_for(first: &Arc<Flight>) -> (Shown, thread::JoinHandle<bool>) {
+        let second = Arc::new(Mutex::new(None));
+        let other = thread::spawn({
+            let (first, second) = (Arc::clone(first), Arc::clone(&second));
+            move || {
+                let flight = Flight::start();
+                *second.lock().unwrap() = Some(Arc::clone(&flight));
+                let waited = Flight::wait(&first).is_ok();
+                flight.complete();
+                waited
+            }
+        });
+        (second, other)
+    }
+
     /// Each of two threads makes a value, and wants the other's: one of them or both get an error, and neither
     /// waits for ever.
     #[test]
     fn a_cycle_of_two_is_seen() {
         loom::model(|| {
             let mine = Flight::start();
-            let theirs = Arc::new(Mutex::new(None::<Arc<Flight>>));
-            let other = thread::spawn({
-                let (mine, theirs) = (Arc::clone(&mine), Arc::clone(&theirs));
-                move || {
-                    let flight = Flight::start();
-                    *theirs.lock().unwrap() = Some(Arc::clone(&flight));
-                    let waited = Flight::wait(&mine).is_ok();
-                    flight.complete();
-                    waited
-                }
-            });
+            let (theirs, other) = another_that_waits_for(&mine);
             let flight = theirs.lock().unwrap().clone();
             let waited = flight
                 .as_ref()
@@ -281,22 +289,13 @@ mod models {
     fn a_complete_flight_closes_no_cycle() {
         loom::model(|| {
             let first = Flight::start();
-            let second = Arc::new(Mutex::new(None::<Arc<Flight>>));
-            let other = thread::spawn({
-                let (first, second) = (Arc::clone(&first), Arc::clone(&second));
-                move || {
-                    let flight = Flight::start();
-                    *second.lock().unwrap() = Some(Arc::clone(&flight));
-                    // Waits for a flight that completes without us.
-                    assert!(Flight::wait(&first).is_ok(), "no cycle");
-                    flight.complete();
-                }
-            });
+            // It waits for a flight that completes without it.
+            let (second, other) = another_that_waits_for(&first);
             first.complete();
             if let Some(flight) = second.lock().unwrap().clone() {
                 assert!(Flight::wait(&flight).is_ok(), "no cycle");
             }
-            other.join().unwrap();
+            assert!(other.join().unwrap(), "no cycle");
         });
     }
 
@@ -306,23 +305,14 @@ mod models {
         loom::model(|| {
             let first = Flight::start();
             let standby = Flight::stand_by(&first);
-            let second = Arc::new(Mutex::new(None::<Arc<Flight>>));
-            let other = thread::spawn({
-                let (first, second) = (Arc::clone(&first), Arc::clone(&second));
-                move || {
-                    let flight = Flight::start();
-                    *second.lock().unwrap() = Some(Arc::clone(&flight));
-                    assert!(Flight::wait(&first).is_ok(), "no cycle");
-                    flight.complete();
-                }
-            });
+            let (second, other) = another_that_waits_for(&first);
             let flight = second.lock().unwrap().clone();
             if let Some(flight) = &flight {
                 assert!(Flight::wait(flight).is_ok(), "no cycle");
             }
             assert_eq!(standby.begin(), flight.is_none());
             first.complete();
-            other.join().unwrap();
+            assert!(other.join().unwrap(), "no cycle");
         });
     }
 }

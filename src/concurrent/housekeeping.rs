@@ -72,6 +72,50 @@ macro_rules! shared_housekeeping {
             self.table.purge();
         }
 
+        /// Sets the waker, or removes it: it is called when something becomes pending that [`purge`](Self::purge)
+        /// would reclaim. For an event loop, a thread or a task that purges when there is a reason to.
+        ///
+        /// The first death after nothing was pending calls it, once; the next call comes after a `purge`, or
+        /// other operations, have left nothing pending. So answer each call by a `purge`, soon, whatever
+        /// [`pending_dead`](Self::pending_dead) says. It is called on a thread on which an object dies, under no
+        /// lock, at the end of the death: the notice has come by then, and the waker may purge. If it panics, the
+        /// panic goes to whoever dropped the last handle. One that is replaced may still be called by a death that
+        /// has begun.
+        ///
+        /// It is not called for what is pending when it is set: purge once afterwards. Nor for what is
+        /// [kept](crate::Reclaim::OnRequest), nor for `Arc`, which sends no notices. Deaths that do not call it
+        /// cost nothing more. The first waker of a collection allocates 2 KiB.
+        ///
+        /// A closure becomes a waker as in [`WeakMap::set_waker`](crate::WeakMap::set_waker).
+        ///
+        /// ```
+        /// use std::sync::Arc;
+        /// use std::task::Wake;
+        /// use std::thread::{self, Thread};
+        /// use weakly::{Strong, concurrent::WeakMap};
+        ///
+        /// struct Unpark(Thread);
+        ///
+        /// impl Wake for Unpark {
+        ///     fn wake(self: Arc<Self>) {
+        ///         self.0.unpark();
+        ///     }
+        /// }
+        ///
+        /// let map = WeakMap::new();
+        /// map.set_waker(Some(Arc::new(Unpark(thread::current())).into()));
+        /// let object = Strong::new("object");
+        /// map.insert(&object, "what is known about it");
+        /// thread::scope(|scope| {
+        ///     scope.spawn(|| drop(object));
+        ///     thread::park();
+        ///     map.purge();
+        /// });
+        /// ```
+        pub fn set_waker(&self, waker: Option<core::task::Waker>) {
+            self.table.set_waker(waker);
+        }
+
         /// Gives back memory that is not needed, after unlinking the dead as [`purge`](Self::purge) does; what is
         /// [kept](crate::Reclaim::OnRequest) of them stays. O(capacity).
         ///

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
 
-use super::raw::FirstPanic;
+use crate::panics::FirstPanic;
 
 /// The policy of a table, and what has been kept.
 pub(super) struct Kept<K, V> {

@@ -1,6 +1,7 @@
 //! The shared weak set, by identity.
 
 use core::fmt;
+use core::task::Waker;
 
 use super::iter::Keys;
 use super::map::WeakMap;
@@ -100,6 +101,12 @@ impl<K: SharedKey> WeakSet<K> {
     /// Reclaims all dead entries. See [`WeakMap::purge`].
     pub fn purge(&self) {
         self.map.purge();
+    }
+
+    /// Sets what is called when an object has died and there is something to [purge](Self::purge), or removes it. See
+    /// [`WeakMap::set_waker`].
+    pub fn set_waker(&self, waker: Option<Waker>) {
+        self.map.set_waker(waker);
     }
 
     /// Gives back memory that is not needed. See

@@ -19,9 +19,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::node::{Found, Node, NodeContext};
-use super::raw::{FirstPanic, Put, RawTable, Reader, SweepPosition, Unlinked, Writer};
+use super::raw::{Put, RawTable, Reader, SweepPosition, Unlinked, Writer};
 use super::watch::{Deregister, Unplaced, Watches};
 use crate::hash::HashValue;
+use crate::panics::FirstPanic;
 use crate::queue::SharedQueue;
 
 /// Access to the nodes. What is unlinked with it is destroyed after it, when no thread looks at it any more.

@@ -4,6 +4,7 @@ use core::any::type_name;
 use core::convert::Infallible;
 use core::fmt;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use core::task::Waker;
 use std::boxed::Box;
 
 use super::computation::{Begun, Computation};
@@ -156,6 +157,12 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// [`concurrent::WeakMap::purge`](crate::concurrent::WeakMap::purge).
     pub fn purge(&self) {
         self.table.purge();
+    }
+
+    /// Sets what is called when an input has died and there is something to [purge](Self::purge), or removes it. See
+    /// [`concurrent::WeakMap::set_waker`](crate::concurrent::WeakMap::set_waker).
+    pub fn set_waker(&self, waker: Option<Waker>) {
+        self.table.set_waker(waker);
     }
 
     /// Gives back memory that is not needed. See

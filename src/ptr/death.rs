@@ -1,5 +1,6 @@
 //! Everything after the payload's destructor: the notices, the finalizers, and the end of the memory.
 
+use alloc::sync::Arc;
 use core::alloc::Layout;
 use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
@@ -11,6 +12,7 @@ use super::notice::Node;
 use super::record::RecordRef;
 use super::stack::StackRef;
 use super::state::{self, State};
+use super::waker::{WakerCell, Wakes};
 use crate::sync::{self, Ordering::*};
 
 /// How many notices a death pushes before it lets other threads through the gate.
@@ -74,9 +76,13 @@ impl<F: Flavour> Reclaim<F> {
         state.compare_exchange(now, state::dead(state::NONE), Release, Acquire)?;
         // SAFETY: N1, the registration's notice. The memory of a payload apart is freed only after the push;
         // where it is comes from `self`, as the block may not be used any more.
-        unsafe {
-            stack.push(Node::of_block(self.block));
+        let waker = unsafe {
+            let waker = stack.push(Node::of_block(self.block));
             self.free_payload();
+            waker
+        };
+        if let Some(waker) = waker {
+            wake(waker);
         }
         Ok(())
     }
@@ -118,6 +124,14 @@ impl<F: Flavour> Reclaim<F> {
     }
 }
 
+/// The wake-up of a death with one notice.
+#[cold]
+#[inline(never)]
+fn wake(waker: Arc<WakerCell>) {
+    let mut wakes = Wakes::NONE;
+    wakes.add(waker);
+}
+
 impl<F: Flavour> Drop for Reclaim<F> {
     fn drop(&mut self) {
         let now = self.begin();
@@ -142,9 +156,11 @@ impl<F: Flavour> Reclaim<F> {
                 }
             }
         }
+        // Dropped after everything else.
+        let mut wakes = Wakes::NONE;
         let _last = Last(self, record);
         // SAFETY: the caller's promise.
-        let finalizers = unsafe { record.notify_all() };
+        let finalizers = unsafe { record.notify_all(&mut wakes) };
         // SAFETY: the list is ours.
         unsafe { callbacks::run(finalizers) };
     }
@@ -157,7 +173,7 @@ impl<F: Flavour> RecordRef<F> {
     ///
     /// # Safety
     /// Called once, by the dying thread.
-    unsafe fn notify_all(self) -> *mut FinalizerNode<F> {
+    unsafe fn notify_all(self, wakes: &mut Wakes) -> *mut FinalizerNode<F> {
         let first = self.first();
         let Some(mut gate) = self.lock() else {
             unreachable!("an object dies once")
@@ -171,11 +187,13 @@ impl<F: Flavour> RecordRef<F> {
                 unsafe {
                     if let Some(hook) = first.next() {
                         hook.unlink();
-                        hook.target().push(Node::of_hook(hook));
+                        let waker = hook.target().push(Node::of_hook(hook));
+                        waker.into_iter().for_each(|waker| wakes.add(waker));
                         continue;
                     }
                     if let Some(stack) = gate.target() {
-                        stack.push(Node::of_hook(first));
+                        let waker = stack.push(Node::of_hook(first));
+                        waker.into_iter().for_each(|waker| wakes.add(waker));
                     }
                 }
                 gate.set_closed();

@@ -1,25 +1,41 @@
 //! The delivery of notices: the dying thread pushes them, the owner of the stack takes and finishes them, and
 //! notices that come after the owner's end finish themselves. The invariants, N1 to N3, are in `stack`.
 
+use alloc::sync::Arc;
 use core::ptr::{self, NonNull};
 
 use super::flavour::{Counter, Flavour, Link};
 use super::notice::{Node, Notice};
 use super::stack::{LoneHook, StackRef};
-use super::state;
+use super::waker::WakerCell;
 use crate::sync::{self, Ordering::*};
 
 /// The top of a stack whose owner is gone: no notice has this address.
 const CLOSED: usize = 2;
+/// The top of an armed stack: nothing is on it, and the next notice wakes (W1).
+const ARMED: usize = 4;
+
+/// Whether the top is one of the marks.
+#[inline(always)]
+fn is_mark(top: *mut ()) -> bool {
+    top.addr().wrapping_sub(1) < ARMED
+}
+
+/// The notice that is the top of a stack, if there is one.
+#[inline(always)]
+fn notice<F: Flavour>(top: *mut ()) -> Node<F> {
+    Node::from_ptr(if is_mark(top) { ptr::null_mut() } else { top })
+}
 
 impl<F: Flavour> StackRef<F> {
-    /// Pushes a notice.
+    /// Pushes a notice. If the stack was armed, the caller passes the result to its [`Wakes`](super::waker::Wakes).
     ///
     /// # Safety
     /// N1: the notice is of a registration with this stack, and is pushed once. (N2, N3: neither stack nor
     /// notice may be used after this.)
     #[inline]
-    pub(super) unsafe fn push(self, node: Node<F>) {
+    #[must_use]
+    pub(super) unsafe fn push(self, node: Node<F>) -> Option<Arc<WakerCell>> {
         let stack = self.get();
         if stack.is_counted {
             // Counted before it is linked: a thread that finds it finds it counted. Relaxed: a count.
@@ -27,20 +43,11 @@ impl<F: Flavour> StackRef<F> {
         }
         let mut top = stack.top.first_load(ptr::null_mut());
         loop {
-            if top.addr() == CLOSED {
+            if is_mark(top) {
                 // SAFETY: the caller's promise.
-                return unsafe { self.push_closed(node) };
+                return unsafe { self.push_on_mark(node, top) };
             }
-            match node.get() {
-                // Release: the entry's owner may find it before it is pushed, and mark it as late; the death's
-                // step to `DEAD` released what it did to the block, and this store overwrites that step.
-                Some(Notice::Block(block)) => {
-                    block.header().state.store(state::dead(top), Release);
-                }
-                // Relaxed: the compare-exchange publishes it, and the gate keeps the owner out until then.
-                Some(Notice::Hook(hook)) => hook.link().store(top, Relaxed),
-                None => return,
-            }
+            node.link_to(top);
             // Release: pairs with the swap in `take`: the owner sees the notice as we left it, and the
             // death up to here before it. Acquire on failure: an owner that is gone may have marked as late
             // the notice that we finish.
@@ -48,7 +55,39 @@ impl<F: Flavour> StackRef<F> {
                 .top
                 .compare_exchange(top, node.as_ptr(), Release, Acquire)
             {
-                Ok(_) => return,
+                Ok(_) => return None,
+                Err(now) => top = now,
+            }
+        }
+    }
+
+    /// As [`push`](Self::push), if a mark was found. Returns the waker's cell if the notice is the first.
+    ///
+    /// # Safety
+    /// As for `push`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn push_on_mark(self, node: Node<F>, mut top: *mut ()) -> Option<Arc<WakerCell>> {
+        let stack = self.get();
+        let mut cell = None;
+        loop {
+            if top.addr() == CLOSED {
+                // SAFETY: the caller's promise.
+                unsafe { self.push_closed(node) };
+                return None;
+            }
+            let is_armed = top.addr() == ARMED;
+            if is_armed && cell.is_none() {
+                // SAFETY: W1, it was set before the stack was armed, which we have acquired.
+                cell = stack.waker.with(|waker| unsafe { (*waker).clone() });
+            }
+            node.link_to(notice::<F>(top).as_ptr());
+            // Release, Acquire: as in `push`.
+            match stack
+                .top
+                .compare_exchange(top, node.as_ptr(), Release, Acquire)
+            {
+                Ok(_) => return cell.filter(|_| is_armed),
                 Err(now) => top = now,
             }
         }
@@ -89,21 +128,64 @@ impl<F: Flavour> StackRef<F> {
     /// them. Acquire: the release of each push, so that the notices can be read.
     #[inline]
     pub(crate) fn top(self) -> Node<F> {
-        Node::from_ptr(self.get().top.load(Acquire))
+        notice(self.get().top.load(Acquire))
     }
 
     /// Whether there is no notice. Relaxed is enough: a death that happens before this call has pushed
     /// before it.
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
-        self.get().top.load(Relaxed).is_null()
+        self.get().top.load(Relaxed).addr() <= ARMED
     }
 
-    /// Takes all notices out. The caller is the owner.
+    /// Takes all notices out, if there are any. The caller is the owner.
     #[inline]
     pub(crate) fn take(self) -> Node<F> {
         // Acquire: the release of each push, whose successors are part of its release sequence.
         Node::from_ptr(self.get().top.swap(ptr::null_mut(), Acquire))
+    }
+
+    /// The cell of the waker, if one has ever been set. The caller is the owner.
+    #[inline]
+    pub(crate) fn waker<'a>(self) -> Option<&'a Arc<WakerCell>> {
+        // SAFETY: only the owner writes it.
+        self.get().waker.with(|waker| unsafe { (*waker).as_ref() })
+    }
+
+    /// Attaches the cell of a waker, for ever. The stack is not armed yet.
+    ///
+    /// # Safety
+    /// The caller is the owner, and none is attached.
+    pub(crate) unsafe fn attach(self, cell: Arc<WakerCell>) {
+        // Before a notice can be the first.
+        cell.count();
+        // SAFETY: the owner; pushers do not read it before the stack is armed.
+        let set = |waker: *mut Option<_>| unsafe { *waker = Some(cell) };
+        self.get().waker.with_mut(set);
+    }
+
+    /// Arms a stack with a waker, if nothing is on it. Returns whether it is armed. The caller is the owner, and has
+    /// finished what it had taken out.
+    pub(crate) fn arm(self) -> bool {
+        let stack = self.get();
+        let Some(cell) = self.waker() else {
+            return false;
+        };
+        // What is armed stays so until a push, and what is pushed stays until the owner takes it. Acquire: if there
+        // is a notice that woke nobody, its push is seen, and its count.
+        let top = stack.top.load(Acquire);
+        if !top.is_null() {
+            return top.addr() == ARMED;
+        }
+        // W2
+        cell.count_off();
+        let armed = ptr::without_provenance_mut(ARMED);
+        // Release: the pusher that finds it armed reads the cell. Acquire on failure: as for the load.
+        let result = stack.top.compare_exchange(top, armed, Release, Acquire);
+        if result.is_err() {
+            cell.count();
+        }
+        result.is_ok()
     }
 
     /// How many notices have been pushed, or are on their way, if the stack counts them. Relaxed: a death
@@ -133,7 +215,7 @@ impl<F: Flavour> StackRef<F> {
         // Acquire: as in `take`. Release: what the owner did to the slab happens before the end.
         let closed = ptr::without_provenance_mut(CLOSED);
         let mut owed = owed;
-        for notice in Node::<F>::from_ptr(stack.top.swap(closed, AcqRel)) {
+        for notice in notice::<F>(stack.top.swap(closed, AcqRel)) {
             // SAFETY: N3.
             unsafe { self.finish(notice) };
             owed -= 1;
@@ -152,6 +234,8 @@ impl<F: Flavour> StackRef<F> {
         // SAFETY: the owner is gone, and all its hooks have brought their notices.
         unsafe {
             stack.slab.with_mut(|slab| (*slab).free());
+            // W5
+            drop(stack.waker.with_mut(|waker| (*waker).take()));
             stack.live.end();
             sync::free(NonNull::new_unchecked(self.as_ptr()));
         }

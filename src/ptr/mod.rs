@@ -10,6 +10,7 @@
 //! | `memory` | allocates and frees blocks and payloads | |
 //! | `callbacks` | the list of an object's finalizers | F1 |
 //! | `hook` | the registration of a further entry | H1 to H3 |
+//! | `waker` | the waker of a collection, and the wake-ups that a death owes | W1 to W5 |
 //! | `stack` | where a collection's notices go, and the memory of its hooks | N1 to N3 |
 //! | `record` | the record of an object, for all that two words cannot say | R1 to R4 |
 //! | `state` | the state word, which names what is weak | |
@@ -51,6 +52,7 @@ mod strong;
 #[cfg(all(test, not(weakly_loom)))]
 mod tests;
 mod traits;
+mod waker;
 mod weak;
 
 pub use anchor::{Anchor, AnchorRef};
@@ -68,3 +70,4 @@ pub(crate) use object_ref::ObjectRef;
 pub(crate) use record::RecordRef;
 pub(crate) use register::Registration;
 pub(crate) use stack::StackRef;
+pub(crate) use waker::WakerCell;

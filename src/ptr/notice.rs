@@ -67,6 +67,19 @@ impl<F: Flavour> Node<F> {
         self.0
     }
 
+    /// Links the notice to the one below it, before it is pushed.
+    #[inline(always)]
+    pub(super) fn link_to(self, below: *mut ()) {
+        match self.get() {
+            // Release: the entry's owner may find it before it is pushed, and mark it as late; the death's
+            // step to `DEAD` released what it did to the block, and this store overwrites that step.
+            Some(Notice::Block(block)) => block.header().state.store(state::dead(below), Release),
+            // Relaxed: the compare-exchange publishes it, and the gate keeps the owner out until then.
+            Some(Notice::Hook(hook)) => hook.link().store(below, Relaxed),
+            None => {}
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn is_none(self) -> bool {
         self.0.is_null()

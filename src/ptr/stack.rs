@@ -23,12 +23,14 @@
 //! notices.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::mem::offset_of;
 use core::ptr::{self, NonNull};
 
 use super::flavour::{Counter, Flavour, Link, Local};
 use super::header::Block;
 use super::hook::{Hook, HookRef};
+use super::waker::WakerCell;
 use crate::sync::{self, Live, UnsafeCell};
 
 /// Where a registration sends its notice.
@@ -38,7 +40,7 @@ pub(super) type Target<F> = UnsafeCell<*mut NoticeStack<F>>;
 // Aligned for the tags in pointers to it.
 #[repr(align(8))]
 pub(crate) struct NoticeStack<F: Flavour> {
-    /// The newest notice.
+    /// The newest notice, or a mark.
     pub(super) top: F::Link,
     /// After the owner's end: how many notices are still to come, less those that have come.
     pub(super) inflight: F::Word,
@@ -51,6 +53,8 @@ pub(crate) struct NoticeStack<F: Flavour> {
     pub(super) is_counted: bool,
     /// For the owner only.
     pub(super) slab: UnsafeCell<Slab<F>>,
+    /// Set once, by the owner, before the stack is first armed. A pusher that finds it armed may read it (W1).
+    pub(super) waker: UnsafeCell<Option<Arc<WakerCell>>>,
     pub(super) live: Live,
 }
 
@@ -83,6 +87,7 @@ impl<F: Flavour> StackRef<F> {
             registered: F::Word::new(0),
             is_counted,
             slab: UnsafeCell::new(Slab::new()),
+            waker: UnsafeCell::new(None),
             live: Live::new(),
         });
         // SAFETY: a box is not null.
@@ -183,21 +188,21 @@ impl<F: Flavour> HookRef<F> {
 struct Chunk<F: Flavour> {
     target: Target<F>,
     next: Option<NonNull<Chunk<F>>>,
-    len: usize,
+    len: u32,
+    /// How many hooks at the end were never used.
+    unused: u32,
     /// `len` of them.
     hooks: [Hook<F>; 0],
 }
 
 /// The largest chunk: hooks in a page.
-const CHUNK: usize = 4096 / size_of::<Hook<Local>>() - 1;
+const CHUNK: u32 = (4096 / size_of::<Hook<Local>>() - 1) as u32;
 
 /// The memory of one collection's hooks: chunks that double in size, and a list of hooks taken back. Freed
 /// when the collection has ended and its last notice has come.
 pub(super) struct Slab<F: Flavour> {
     chunks: Option<NonNull<Chunk<F>>>,
     free: Option<HookRef<F>>,
-    /// The number of hooks of the newest chunk that were never used.
-    unused: usize,
 }
 
 impl<F: Flavour> Slab<F> {
@@ -205,7 +210,6 @@ impl<F: Flavour> Slab<F> {
         Slab {
             chunks: None,
             free: None,
-            unused: 0,
         }
     }
 
@@ -217,13 +221,17 @@ impl<F: Flavour> Slab<F> {
             self.free = unsafe { hook.reuse(block, hash) };
             return Some(hook);
         }
-        let chunk = self.chunks.filter(|_| self.unused > 0)?;
-        // SAFETY: `unused` hooks at the end of the chunk have never been used. The pointer keeps the
-        // provenance of the chunk.
+        let chunk = self.chunks?;
+        // SAFETY: a chunk of this list; only the owner uses `unused`. So many hooks at the end of the chunk have
+        // never been used. The pointer keeps the provenance of the chunk.
         unsafe {
-            let index = chunk.as_ref().len - self.unused;
-            self.unused -= 1;
-            let hook = Chunk::hook(chunk, index);
+            let unused = &raw mut (*chunk.as_ptr()).unused;
+            if *unused == 0 {
+                return None;
+            }
+            let index = chunk.as_ref().len - *unused;
+            *unused -= 1;
+            let hook = Chunk::hook(chunk, index as usize);
             let offset = hook.addr().get() - chunk.addr().get();
             hook.write(Hook::new(block, offset));
             let hook = HookRef::from_ptr(hook.cast());
@@ -242,7 +250,6 @@ impl<F: Flavour> Slab<F> {
             (unsafe { newest.as_ref() }.len * 2 + 1).min(CHUNK)
         });
         self.chunks = Some(Chunk::new(target, self.chunks, len));
-        self.unused = len;
     }
 
     /// Takes a hook back.
@@ -265,7 +272,7 @@ impl<F: Flavour> Slab<F> {
         while let Some(chunk) = self.chunks {
             // SAFETY: allocated with this layout; hooks have no destructor.
             unsafe {
-                let layout = Chunk::<F>::layout(chunk.as_ref().len);
+                let layout = Chunk::<F>::layout(chunk.as_ref().len as usize);
                 self.chunks = chunk.as_ref().next;
                 if !cfg!(weakly_loom) {
                     alloc::alloc::dealloc(chunk.as_ptr().cast(), layout);
@@ -282,8 +289,8 @@ impl<F: Flavour> Chunk<F> {
         unsafe { core::alloc::Layout::from_size_align_unchecked(size, align_of::<Self>()) }
     }
 
-    fn new(target: *mut NoticeStack<F>, next: Option<NonNull<Self>>, len: usize) -> NonNull<Self> {
-        let layout = Self::layout(len);
+    fn new(target: *mut NoticeStack<F>, next: Option<NonNull<Self>>, len: u32) -> NonNull<Self> {
+        let layout = Self::layout(len as usize);
         // SAFETY: the size is not zero.
         let Some(chunk) = NonNull::new(unsafe { alloc::alloc::alloc(layout) }.cast::<Self>())
         else {
@@ -295,6 +302,7 @@ impl<F: Flavour> Chunk<F> {
                 target: UnsafeCell::new(target),
                 next,
                 len,
+                unused: len,
                 hooks: [],
             });
         }

@@ -9,6 +9,7 @@ use super::flavour::{Counter, Flavour, Link};
 use super::header::{Header, INLINE, MAX_STRONG, is_apart};
 use super::hook::Hook;
 use super::record::{MAX_REFS, Record};
+use super::stack::NoticeStack;
 use super::state::{self, State};
 use super::{Atomic, Local};
 use crate::sync::Ordering::Relaxed;
@@ -209,4 +210,12 @@ fn weak_pointers_without_an_object() {
     assert!(none.is_expired() && none.upgrade().is_none());
     assert!(none != Strong::downgrade(&Strong::new(1)));
     assert_eq!((none.strong_count(), none.weak_count()), (0, 0));
+}
+
+/// 189: What a collection of one owner allocates for its notices, hooks and waker, besides the hooks.
+#[test]
+#[cfg(all(target_pointer_width = "64", feature = "std"))]
+fn the_stack_of_a_collection_is_a_cache_line() {
+    assert_eq!(size_of::<NoticeStack<Atomic>>(), 64);
+    assert_eq!(size_of::<NoticeStack<Local>>(), 64);
 }

@@ -1,10 +1,11 @@
 //! What a table needs of its queue of notices, whatever the queue.
 
+use alloc::sync::Arc;
 use core::convert::Infallible;
 
 use super::owner::{DeadNotice, DeadQueue, Seen};
 use crate::hash::HashValue;
-use crate::ptr::Flavour;
+use crate::ptr::{Flavour, WakerCell};
 
 /// Receives the notices of deaths.
 pub trait NoticeQueue: Sized {
@@ -39,6 +40,15 @@ pub trait NoticeQueue: Sized {
 
     /// Finishes a notice whose entry is unlinked.
     fn finish(&mut self, notice: Self::Notice);
+
+    /// The cell of the waker, if one has ever been set.
+    fn waker(&self) -> Option<&Arc<WakerCell>>;
+
+    /// Attaches the cell of a waker, once.
+    fn attach(&mut self, cell: &Arc<WakerCell>);
+
+    /// If nothing is pending, the next notice wakes.
+    fn arm(&mut self);
 }
 
 /// The queue of a table that gets no notices.
@@ -82,6 +92,16 @@ impl NoticeQueue for () {
     fn finish(&mut self, notice: Infallible) {
         match notice {}
     }
+
+    #[inline]
+    fn waker(&self) -> Option<&Arc<WakerCell>> {
+        None
+    }
+
+    fn attach(&mut self, _: &Arc<WakerCell>) {}
+
+    #[inline]
+    fn arm(&mut self) {}
 }
 
 impl<F: Flavour> NoticeQueue for DeadQueue<F> {
@@ -125,5 +145,19 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
     #[inline]
     fn finish(&mut self, notice: DeadNotice<F>) {
         self.finish(notice);
+    }
+
+    #[inline(always)]
+    fn waker(&self) -> Option<&Arc<WakerCell>> {
+        self.waker()
+    }
+
+    fn attach(&mut self, cell: &Arc<WakerCell>) {
+        self.attach(cell);
+    }
+
+    #[inline]
+    fn arm(&mut self) {
+        self.arm();
     }
 }

@@ -12,6 +12,7 @@
 //!   out. The stack is freed when the queue is dropped and all these have brought their notices.
 //! * **Q3** A watch that has not ended has a share in its block (B1), the registration's.
 
+use alloc::sync::Arc;
 use core::marker::PhantomData;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr::NonNull;
@@ -19,7 +20,7 @@ use core::ptr::NonNull;
 use crate::hash::HashValue;
 use crate::ptr::{
     Atomic, Block, Flavour, HookRef, Node, Notice, ObjectRef, RecordRef, Registration, StackRef,
-    Strong, Weak, depth, number, with_address,
+    Strong, WakerCell, Weak, depth, number, with_address,
 };
 
 /// The owner's end of a stack of notices. The stack is allocated at the first registration, so an empty
@@ -229,12 +230,57 @@ impl<F: Flavour> DeadQueue<F> {
         if let Some(notice) = unsafe { fired::<F>(at) } {
             notice.mark_late();
             self.late += 1;
+            // It does not count as pending.
+            self.arm();
+        }
+    }
+
+    /// The cell of the waker, if one has ever been set.
+    #[inline(always)]
+    pub(crate) fn waker(&self) -> Option<&Arc<WakerCell>> {
+        self.stack?.waker()
+    }
+
+    /// Attaches the cell of a waker, once. O(1).
+    pub(crate) fn attach(&mut self, cell: &Arc<WakerCell>) {
+        let stack = *self.stack.get_or_insert_with(|| StackRef::new(false));
+        // SAFETY: Q1; the table attaches one once.
+        unsafe { stack.attach(Arc::clone(cell)) };
+        self.arm();
+    }
+
+    /// Arms the stack, if it has a waker and nothing is pending.
+    #[inline]
+    pub(crate) fn arm(&mut self) {
+        if let Some(stack) = self.stack.filter(|stack| stack.waker().is_some()) {
+            self.arm_stack(stack);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn arm_stack(&mut self, stack: StackRef<F>) {
+        loop {
+            self.fetch();
+            match self.batch.get() {
+                Some(notice) if notice.is_late() => {
+                    if let Some(notice) = self.next_of_batch() {
+                        self.late -= 1;
+                        self.finish(notice);
+                    }
+                }
+                Some(_) => return,
+                None if stack.arm() => return,
+                None => {}
+            }
         }
     }
 }
 
 impl<F: Flavour> Drop for DeadQueue<F> {
     fn drop(&mut self) {
+        // W5; dropped at the end, for that may panic.
+        let _waker = self.waker().and_then(|cell| cell.replace(None));
         while let Some(notice) = self.next_of_batch() {
             self.finish(notice);
         }

@@ -193,7 +193,8 @@ impl<M> ReferenceQueue<M> {
     /// For tasks: the next message, or the task is woken when one comes in. Of several tasks that wait, all are woken.
     ///
     /// The waker is called on the thread on which the object dies, and under no lock. If it panics, the message is
-    /// there, all other wakers are called, and the panic goes to the one that dropped the last handle.
+    /// there, all other wakers are called, and the panic, of several the first, goes to the one that dropped the last
+    /// handle.
     ///
     /// ```
     /// use std::future::poll_fn;
@@ -228,6 +229,38 @@ impl<M> Clone for ReferenceQueue<M> {
         let shared = Arc::clone(&self.shared);
         ReferenceQueue { shared }
     }
+}
+
+/// The last handle takes the messages out, while the queue is there: what their destructors put in comes out after
+/// them, without recursion. (What comes in after that goes with the memory.)
+impl<M> Drop for ReferenceQueue<M> {
+    fn drop(&mut self) {
+        if Arc::strong_count(&self.shared) == 1 {
+            clear(&self.shared.messages);
+        }
+    }
+}
+
+impl<M> Drop for Shared<M> {
+    fn drop(&mut self) {
+        clear(&self.messages);
+    }
+}
+
+/// Drops all messages, also if one panics. (A second panic while the first unwinds aborts.)
+fn clear<M>(messages: &SegQueue<M>) {
+    struct Rest<'a, M>(&'a SegQueue<M>);
+    impl<M> Rest<'_, M> {
+        fn clear(&self) {
+            while self.0.pop().is_some() {}
+        }
+    }
+    impl<M> Drop for Rest<'_, M> {
+        fn drop(&mut self) {
+            self.clear();
+        }
+    }
+    Rest(messages).clear();
 }
 
 impl<M> Default for ReferenceQueue<M> {

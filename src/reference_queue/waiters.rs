@@ -12,8 +12,9 @@ mod models;
 use core::mem;
 use core::task::Waker;
 use std::time::Instant;
-use std::vec::{self, Vec};
+use std::vec::Vec;
 
+use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, store_load};
 
@@ -139,14 +140,11 @@ impl Waiters {
     }
 }
 
-/// Wakes all, also if one of them panics; the panic then goes on.
+/// Wakes all, also if some of them panic; the first panic then goes on.
 fn wake_all(wakers: Vec<Waker>) {
-    struct Rest(vec::IntoIter<Waker>);
-    impl Drop for Rest {
-        fn drop(&mut self) {
-            self.0.by_ref().for_each(Waker::wake);
-        }
+    let mut panics = FirstPanic::default();
+    for waker in wakers {
+        panics.catch(|| waker.wake());
     }
-    let mut rest = Rest(wakers.into_iter());
-    rest.0.by_ref().for_each(Waker::wake);
+    panics.resume();
 }

@@ -10,8 +10,8 @@
 //! that only creates the next notice: the loops here handle it, without recursion.
 
 //!
-//! The order of the files: `slot`, `entry`; `reclaim`, `kept`; `entries`, which has the table itself; `notices`
-//! and `sweep`, which find the dead; `upkeep`; and on top of these the ways in and out: `place`, `by_content`,
+//! The order of the files: `slot`, `entry`; `reclaim`, `kept`; `entries`, which has the table itself; `waker`;
+//! `notices` and `sweep`, which find the dead; `upkeep`; and on top of these the ways in and out: `place`, `by_content`,
 //! `into_entries`.
 
 mod by_content;
@@ -25,6 +25,7 @@ mod reclaim;
 mod slot;
 mod sweep;
 mod upkeep;
+mod waker;
 
 pub(crate) use entries::Table;
 pub(crate) use entry::{Entry, Remains};

@@ -82,6 +82,20 @@ impl<K: Slot, V: Slot> Table<K, V> {
 
     #[inline(never)]
     pub(super) fn reclaim_some(&mut self) {
+        if self.waker().is_some() {
+            return self.reclaim_some_and_arm();
+        }
+        self.reclaim_a_few();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn reclaim_some_and_arm(&mut self) {
+        self.draining().0.reclaim_a_few();
+    }
+
+    #[inline(always)]
+    fn reclaim_a_few(&mut self) {
         for _ in 0..NOTICES {
             let Some(remains) = self.unlink_notified() else {
                 break;

@@ -23,8 +23,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Reclaims all the dead, and the entries that die of that, unless what the dead leave is kept.
     fn reclaim_all(&mut self) {
         let mut search = Search::new();
-        while let Some(remains) = self.unlink_dead(&mut search) {
-            self.kept.reclaim(remains);
+        let drain = self.draining();
+        while let Some(remains) = drain.0.unlink_dead(&mut search) {
+            drain.0.kept.reclaim(remains);
         }
     }
 
@@ -37,12 +38,31 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Destroys what dead entries leave or have left, and reclaims the entries that die of that.
     pub(crate) fn purge(&mut self) {
         let mut search = Search::new();
-        while self.take_dead(&mut search).is_some() {}
+        loop {
+            let drain = self.draining();
+            while drain.0.next_dead(&mut search).is_some() {}
+            drop(drain);
+            // What comes in meanwhile wakes nobody, if the other queue was not yet armed.
+            if self.is_idle() {
+                break;
+            }
+        }
+    }
+
+    fn next_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
+        self.kept.take().or_else(|| self.unlink_dead(search))
     }
 
     /// Returns what some dead entry leaves or has left. `None` if none is dead.
     pub(crate) fn take_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
-        self.kept.take().or_else(|| self.unlink_dead(search))
+        loop {
+            let dead = self.next_dead(search);
+            // Each time: the caller may ask for no more.
+            self.arm();
+            if dead.is_some() || self.is_idle() {
+                return dead;
+            }
+        }
     }
 
     /// Makes room for `additional` entries. If the table has to grow, reclaims the dead first.
@@ -126,6 +146,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
         let mut empty = Table::new();
         mem::swap(&mut empty.kept, &mut self.kept);
+        let waker = self.replace_waker(None);
+        empty.replace_waker(waker);
         mem::replace(self, empty)
     }
 

@@ -4,6 +4,7 @@
 //!
 //! `G` is a key as the caller passed it: by reference if the collection refers to it weakly, else by value.
 
+mod keys;
 mod owned;
 mod text;
 mod weak;

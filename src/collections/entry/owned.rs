@@ -4,7 +4,7 @@ use core::error::Error;
 use core::fmt;
 
 use super::super::shown::Given;
-use super::text;
+use super::{keys, text};
 use crate::reference::{StrongRef, Upgrade};
 use crate::table::{Found, Owned, Slot, Vacant};
 
@@ -37,14 +37,7 @@ pub struct OccupiedError<'a, G: Given<K>, K: Slot, V> {
 }
 
 impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
-    /// Returns the key, as it was passed.
-    #[must_use]
-    pub fn key(&self) -> &G {
-        match self {
-            Entry::Occupied(entry) => &entry.key,
-            Entry::Vacant(entry) => &entry.key,
-        }
-    }
+    keys::either!();
 
     /// Returns the value, after inserting `default` if there is none.
     #[inline]
@@ -135,11 +128,7 @@ impl<'a, K: Upgrade, V> Entry<'a, &K::Pointer, K, V> {
 }
 
 impl<'a, G: Given<K>, K: Slot, V> OccupiedEntry<'a, G, K, V> {
-    /// Returns the key, as it was passed.
-    #[must_use]
-    pub fn key(&self) -> &G {
-        &self.key
-    }
+    keys::occupied!();
 
     /// Returns a reference to the value.
     #[must_use]
@@ -172,27 +161,17 @@ impl<'a, G: Given<K>, K: Slot, V> OccupiedEntry<'a, G, K, V> {
     /// Removes the entry, and returns its value.
     #[inline]
     pub fn remove(self) -> V {
-        self.found.remove().value.0
+        self.found.remove().take_value(())
     }
 
     /// Removes the entry, and returns the key, as it was passed, and the value.
     pub fn remove_entry(self) -> (G, V) {
-        (self.key, self.found.remove().value.0)
+        (self.key, self.found.remove().take_value(()))
     }
 }
 
 impl<'a, G: Given<K>, K: Slot, V> VacantEntry<'a, G, K, V> {
-    /// Returns the key, as it was passed.
-    #[must_use]
-    pub fn key(&self) -> &G {
-        &self.key
-    }
-
-    /// Returns the key, as it was passed, and drops the entry.
-    #[must_use]
-    pub fn into_key(self) -> G {
-        self.key
-    }
+    keys::vacant!();
 
     /// Inserts a value, and returns a reference to it.
     #[inline]

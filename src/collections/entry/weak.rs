@@ -4,7 +4,7 @@ use core::error::Error;
 use core::fmt;
 
 use super::super::shown::Given;
-use super::text;
+use super::{keys, text};
 use crate::holders::Caller;
 use crate::reference::StrongRef;
 use crate::table::{Found, Slot, Vacant};
@@ -37,14 +37,7 @@ pub struct OccupiedError<'a, G: Given<K>, K: Slot, V: StrongRef> {
 }
 
 impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
-    /// Returns the key, as it was passed.
-    #[must_use]
-    pub fn key(&self) -> &G {
-        match self {
-            Entry::Occupied(entry) => &entry.key,
-            Entry::Vacant(entry) => &entry.key,
-        }
-    }
+    keys::either!();
 
     /// Returns the live value, or inserts and returns `default`.
     #[inline]
@@ -68,7 +61,10 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
     #[inline]
     pub fn or_insert_with_key(self, make: impl FnOnce(&G) -> V) -> V {
         match self {
-            Entry::Occupied(entry) => entry.value,
+            Entry::Occupied(entry) => {
+                drop(make);
+                entry.into_value()
+            }
             Entry::Vacant(entry) => {
                 let value = make(&entry.key);
                 entry.insert(&value);
@@ -84,11 +80,17 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
     #[inline]
     pub fn or_try_insert_with_key<E>(self, make: impl FnOnce(&G) -> Result<V, E>) -> Result<V, E> {
         match self {
-            Entry::Occupied(entry) => Ok(entry.value),
+            Entry::Occupied(entry) => {
+                drop(make);
+                Ok(entry.into_value())
+            }
             Entry::Vacant(entry) => {
-                let value = make(&entry.key)?;
-                entry.insert(&value);
-                Ok(value)
+                let made = make(&entry.key);
+                match &made {
+                    Ok(value) => entry.insert(value),
+                    Err(_) => drop(entry),
+                }
+                made
             }
         }
     }
@@ -108,19 +110,16 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
     #[inline]
     #[must_use]
     pub fn and_modify(self, change: impl FnOnce(&V)) -> Self {
-        if let Entry::Occupied(entry) = &self {
-            change(&entry.value);
+        match &self {
+            Entry::Occupied(entry) => change(&entry.value),
+            Entry::Vacant(_) => drop(change),
         }
         self
     }
 }
 
 impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
-    /// Returns the key, as it was passed.
-    #[must_use]
-    pub fn key(&self) -> &G {
-        &self.key
-    }
+    keys::occupied!();
 
     /// Returns the value.
     #[must_use]
@@ -133,6 +132,7 @@ impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
     #[must_use]
     #[inline]
     pub fn into_value(self) -> V {
+        drop(self.key);
         self.value
     }
 
@@ -140,13 +140,14 @@ impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
     #[inline]
     pub fn insert(mut self, value: &V) -> V {
         self.found.set_weak(&self.key, value);
-        self.value
+        self.into_value()
     }
 
     /// Removes the entry, and returns its value.
     #[inline]
     pub fn remove(self) -> V {
         drop(self.found.remove());
+        drop(self.key);
         self.value
     }
 
@@ -158,17 +159,7 @@ impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
 }
 
 impl<G: Given<K>, K: Slot, V: StrongRef> VacantEntry<'_, G, K, V> {
-    /// Returns the key, as it was passed.
-    #[must_use]
-    pub fn key(&self) -> &G {
-        &self.key
-    }
-
-    /// Returns the key, as it was passed, and drops the entry.
-    #[must_use]
-    pub fn into_key(self) -> G {
-        self.key
-    }
+    keys::vacant!();
 
     /// Sets the key's value. The map takes no strong pointer: the caller has to keep the value alive.
     #[inline]

@@ -29,8 +29,9 @@ use core::marker::PhantomData;
 use std::collections::VecDeque;
 use std::vec::Vec;
 
-use super::retired::{FirstPanic, Retired};
+use super::retired::Retired;
 use super::seats::{OUTSIDE, Seat, Seats, UNUSED};
+use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, const_fn, first_load, store_load};
 use crate::thread::ThreadNumber;

@@ -56,6 +56,5 @@ mod table;
 mod tests;
 
 pub(super) use entry::Entry;
-pub(super) use retired::FirstPanic;
 pub(super) use sweep::SweepPosition;
 pub(super) use table::{Put, RawTable, Reader, Unlinked, Writer};

@@ -11,10 +11,9 @@ use super::array::{Array, MIN_LEN};
 use super::bucket::{Bucket, Locked, Meta};
 use super::domain::{Domain, Reading, Writing};
 use super::entry::Entry;
-use super::retired::{FirstPanic, Retired};
-use crate::sync::AtomicPtr;
-use crate::sync::Ordering::*;
-use crate::sync::const_fn;
+use super::retired::Retired;
+use crate::panics::FirstPanic;
+use crate::sync::{AtomicPtr, Ordering::*, const_fn};
 
 pub(in super::super) struct RawTable<N: Entry> {
     /// The first array, or null.

@@ -10,6 +10,7 @@ mod anchors;
 mod marks;
 mod pointers;
 mod records;
+mod wakers;
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::cell::UnsafeCell;
@@ -18,6 +19,8 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use super::{Atomic, ObjectRef};
+pub(crate) use wakers::Woken;
+
 use crate::hash::HashValue;
 use crate::queue::{DeadQueue, Registered};
 use crate::{Strong, Weak};
@@ -112,7 +115,22 @@ impl Maker {
 
 /// Runs `model` in every interleaving. When all threads are done, `deaths` payloads must have been dropped.
 pub(crate) fn check(deaths: usize, model: impl Fn(&Maker) + Send + Sync + 'static) {
-    loom::model(move || {
+    check_with(loom::model::Builder::new(), deaths, model);
+}
+
+/// As [`check`], but for a model with many interleavings only those of two preemptions.
+pub(crate) fn check_some(deaths: usize, model: impl Fn(&Maker) + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    check_with(builder, deaths, model);
+}
+
+fn check_with(
+    builder: loom::model::Builder,
+    deaths: usize,
+    model: impl Fn(&Maker) + Send + Sync + 'static,
+) {
+    builder.check(move || {
         let maker = Maker(Arc::new(AtomicUsize::new(0)));
         model(&maker);
         assert_eq!(maker.0.load(Relaxed), deaths);

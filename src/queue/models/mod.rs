@@ -6,6 +6,7 @@
 mod deaths;
 mod depths;
 mod ends;
+mod wakers;
 
 use loom::thread;
 

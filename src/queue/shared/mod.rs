@@ -5,7 +5,7 @@
 //!   number selects, and drains that stripe first: a thread that inserts objects and lets them die touches no
 //!   cache line of another thread. The thread that has a stripe's *lock* is the owner of its stack, for
 //!   taking notices out. It has the lock for a few instructions and runs no code of a user. Only a purge
-//!   waits for the lock.
+//!   waits for the lock, and where there is a waker, what arms it.
 //! * **S2** `reclaimed` counts a notice *after* its entry is unlinked; the stack counts the same notice as
 //!   pushed before the object's payload is freed. So a thread that finds the two counts equal *before* it
 //!   looks at the table finds no entry of this stripe whose object died earlier. (An empty stack proves

@@ -1,9 +1,12 @@
 //! The shared queue: the stripes, and which of them a thread uses.
 
+use alloc::sync::Arc;
 use core::ptr;
+use core::task::Waker;
 use std::boxed::Box;
 
 use super::stripe::{Busy, SharedNotice, Stripe};
+use crate::ptr::WakerCell;
 use crate::sync::{AtomicPtr, AtomicUsize, Ordering::*, const_fn, first_load};
 use crate::thread::ThreadNumber;
 
@@ -63,8 +66,12 @@ impl SharedQueue {
     /// This thread's stripe, allocated if need be.
     #[inline]
     pub(super) fn own_or_new(&self) -> &Stripe {
-        let own = Self::own();
-        first_load(None, || self.stripe(own)).unwrap_or_else(|| self.allocate(own))
+        self.stripe_or_new(Self::own())
+    }
+
+    #[inline]
+    fn stripe_or_new(&self, at: usize) -> &Stripe {
+        first_load(None, || self.stripe(at)).unwrap_or_else(|| self.allocate(at))
     }
 
     #[cold]
@@ -139,6 +146,32 @@ impl SharedQueue {
             .find(|stripe| stripe.pending() != 0)
     }
 
+    /// Sets or removes the waker. The first time, allocates all stripes, so that none is without it later.
+    pub(crate) fn set_waker(&self, waker: Option<Waker>) {
+        let cell = match waker {
+            None => self.waker(),
+            Some(_) => Some(self.stripe_or_new(0).attach(WakerCell::new())),
+        };
+        let Some(cell) = cell else { return };
+        if waker.is_some() {
+            // Another thread that has come first may not have got to all.
+            for at in 1..STRIPES {
+                self.stripe_or_new(at).attach(Arc::clone(&cell));
+            }
+        }
+        drop(cell.replace(waker.map(Arc::new)));
+    }
+
+    fn waker(&self) -> Option<Arc<WakerCell>> {
+        self.stripe(0)?.waker()
+    }
+
+    /// At the end of a purge: arms all stripes on which nothing is left. (Another thread, which has drained the last
+    /// notice, may not have come to that.) If the queue is idle after that, the next death wakes.
+    pub(crate) fn arm(&self) {
+        self.stripes().for_each(Stripe::arm);
+    }
+
     /// Completes a late notice: its entry was gone.
     #[inline]
     pub(crate) fn complete_late(&self, notice: SharedNotice<'_>) {
@@ -149,6 +182,8 @@ impl SharedQueue {
 
 impl Drop for SharedQueue {
     fn drop(&mut self) {
+        // The waker first, as W5 wants it; dropped at the end, for that may panic.
+        let _waker = self.waker().and_then(|cell| cell.replace(None));
         for stripe in &self.stripes {
             // Relaxed: no other thread is left.
             let stripe = stripe.load(Relaxed);

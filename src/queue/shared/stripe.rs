@@ -1,9 +1,10 @@
 //! A stripe of a shared queue: one stack of notices, which one thread at a time drains (S1).
 
+use alloc::sync::Arc;
 use core::ptr;
 
 use crate::hash::HashValue;
-use crate::ptr::{Atomic, Node, Notice, StackRef};
+use crate::ptr::{Atomic, Node, Notice, StackRef, WakerCell};
 use crate::sync::{self, AtomicUsize, Ordering::*, UnsafeCell};
 
 /// How many notices one call of [`Stripe::take`] takes at most.
@@ -21,6 +22,8 @@ pub(crate) struct Stripe {
     reclaimed: AtomicUsize,
     /// How often its threads have polled it for something to drain.
     polls: AtomicUsize,
+    /// 1 once the cell of a waker is attached to the stack. Written under the lock.
+    has_waker: AtomicUsize,
 }
 
 /// The notice of a death, taken out by a drainer. [Complete](Self::complete) it when its entry is unlinked. A
@@ -61,6 +64,17 @@ impl Drop for Busy<'_> {
     }
 }
 
+/// A drain of a stripe. When it ends, also by a panic, the waker is armed again if nothing is left: not before, since
+/// what a drain destroys may kill the next key, which the same purge finds.
+pub(crate) struct DrainGuard<'a>(&'a Stripe);
+
+impl Drop for DrainGuard<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.arm();
+    }
+}
+
 /// The identity of a hook. It is compared and never dereferenced.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind `Watches`")]
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,6 +88,7 @@ impl Stripe {
             locked: AtomicUsize::new(0),
             reclaimed: AtomicUsize::new(0),
             polls: AtomicUsize::new(0),
+            has_waker: AtomicUsize::new(0),
         }
     }
 
@@ -106,6 +121,64 @@ impl Stripe {
     fn reclaimed(&self) -> usize {
         // Acquire: S2, the release of each reclamation: its entry is unlinked for us, and its push counted.
         self.reclaimed.load(Acquire)
+    }
+
+    /// To be called before [`take`](Self::take); the result is dropped when all that was taken is destroyed.
+    #[inline]
+    pub(crate) fn draining(&self) -> DrainGuard<'_> {
+        DrainGuard(self)
+    }
+
+    /// If nothing is left, and there is a waker, the next notice wakes.
+    #[inline]
+    pub(super) fn arm(&self) {
+        // Relaxed: a thread that has taken something after the cell was attached has synchronised with that by the
+        // lock; before that, the attaching thread arms what is empty.
+        if self.has_waker.load(Relaxed) != 0 {
+            self.arm_locked();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn arm_locked(&self) {
+        self.lock(true);
+        self.arm_if_empty();
+        // Release: as in `take`.
+        self.locked.store(0, Release);
+    }
+
+    /// S1: the caller has the lock.
+    fn arm_if_empty(&self) {
+        // SAFETY: S1.
+        let batch = self.batch.with_mut(|batch| unsafe { *batch });
+        if batch.is_none() {
+            self.stack.arm();
+        }
+    }
+
+    /// Attaches the cell of a waker, unless there is one. Returns the one that is attached.
+    pub(super) fn attach(&self, cell: Arc<WakerCell>) -> Arc<WakerCell> {
+        self.lock(true);
+        let there = self.stack.waker().map(Arc::clone);
+        if there.is_none() {
+            // SAFETY: S1.
+            unsafe { self.stack.attach(Arc::clone(&cell)) };
+            self.has_waker.store(1, Relaxed);
+            self.arm_if_empty();
+        }
+        // Release: as in `take`.
+        self.locked.store(0, Release);
+        there.unwrap_or(cell)
+    }
+
+    /// The cell of the waker, if one has been attached.
+    pub(super) fn waker(&self) -> Option<Arc<WakerCell>> {
+        self.lock(true);
+        let waker = self.stack.waker().map(Arc::clone);
+        // Release: as in `take`.
+        self.locked.store(0, Release);
+        waker
     }
 
     /// Takes some notices out. None if there are none or, unless `patient`, if another thread has the lock.

@@ -7,6 +7,7 @@
 mod allocate;
 mod stripes;
 mod unowned;
+mod wakers;
 
 use core::ops::Deref;
 use loom::sync::Arc;

@@ -1,6 +1,6 @@
 //! S2 with two stripes: threads of one keep busy, drain and check what is registered with the other.
 
-use super::unowned::insert_what_may_have_died;
+use super::unowned::{insert_what_may_have_died, look_after_the_death};
 use super::*;
 use crate::thread::ThreadNumber;
 
@@ -61,13 +61,7 @@ fn one_stripe_is_kept_busy_and_a_notice_comes_on_the_other() {
                 }
             });
             drop(object);
-            map.drain(true);
-            let idle = map.queue.is_idle();
-            let entry = &map.entries[0];
-            if entry.is_linked() {
-                assert!(!idle, "the entry of a dead object seems live");
-                assert!(entry.watch().is_notified());
-            }
+            let entry = look_after_the_death(&map);
             other.join().unwrap();
             drain_all(&map);
             assert!(!entry.is_linked() && map.queue.is_idle());

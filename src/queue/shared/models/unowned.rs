@@ -38,6 +38,19 @@ pub(super) fn insert_what_may_have_died<const N: usize>(map: &Map<N>, entry: &En
     drop(busy);
 }
 
+/// Drains after the object's death, and looks at its entry: if that is there, something is pending, and it can be
+/// asked.
+pub(super) fn look_after_the_death(map: &Map<1>) -> &Entry {
+    map.drain(true);
+    let idle = map.queue.is_idle();
+    let entry = &map.entries[0];
+    if entry.is_linked() {
+        assert!(!idle, "the entry of a dead object seems live");
+        assert!(entry.watch().is_notified());
+    }
+    entry
+}
+
 /// S2, and [`SharedQueue::keep_busy`]: a thread that looks after the death and finds nothing pending does not find
 /// an entry that was inserted meanwhile; if it finds something pending, it can ask the entry. In the end the entry
 /// is gone.
@@ -50,13 +63,7 @@ fn an_entry_that_depends_on_what_dies(maker: &Maker, is_further: bool) {
     let map = Arc::new(Map { entries, queue });
     let other = with(&map, |map| insert_what_may_have_died(map, &map.entries[0]));
     drop(object);
-    map.drain(true);
-    let idle = map.queue.is_idle();
-    let entry = &map.entries[0];
-    if entry.is_linked() {
-        assert!(!idle, "the entry of a dead object seems live");
-        assert!(entry.watch().is_notified());
-    }
+    let entry = look_after_the_death(&map);
     other.join().unwrap();
     if let Some(watch) = other_watch {
         watch.end(&map.queue);

@@ -1,0 +1,41 @@
+//! The key of an entry, as both kinds of entries show it.
+
+/// Of an entry that is occupied or vacant.
+macro_rules! either {
+    () => {
+        /// Returns the key, as it was passed.
+        #[must_use]
+        pub fn key(&self) -> &G {
+            match self {
+                Entry::Occupied(entry) => &entry.key,
+                Entry::Vacant(entry) => &entry.key,
+            }
+        }
+    };
+}
+
+/// Of an occupied entry.
+macro_rules! occupied {
+    () => {
+        /// Returns the key, as it was passed.
+        #[must_use]
+        pub fn key(&self) -> &G {
+            &self.key
+        }
+    };
+}
+
+/// Of a vacant entry.
+macro_rules! vacant {
+    () => {
+        super::keys::occupied!();
+
+        /// Returns the key, as it was passed, and drops the entry.
+        #[must_use]
+        pub fn into_key(self) -> G {
+            self.key
+        }
+    };
+}
+
+pub(super) use {either, occupied, vacant};

@@ -1,0 +1,38 @@
+//! A waker for models, which counts its calls.
+
+use core::task::Waker;
+use std::sync::Arc;
+use std::task::Wake;
+
+use crate::sync::{AtomicUsize, Ordering::*};
+
+/// How often a waker has been called since somebody looked.
+pub(crate) struct Woken(AtomicUsize);
+
+impl Woken {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Woken(AtomicUsize::new(0)))
+    }
+
+    pub(crate) fn waker(self: &Arc<Self>) -> Option<Waker> {
+        Some(Waker::from(Arc::clone(self)))
+    }
+
+    /// Whether it has been called since the last time.
+    pub(crate) fn take(&self) -> bool {
+        self.0.swap(0, Acquire) != 0
+    }
+
+    /// Waits until it is called.
+    pub(crate) fn wait(&self) {
+        while self.0.load(Acquire) == 0 {
+            loom::thread::yield_now();
+        }
+    }
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Release);
+    }
+}

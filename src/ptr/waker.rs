@@ -1,0 +1,174 @@
+//! The waker of a collection, which is called when something becomes pending.
+//!
+//! A collection has one *cell* with its waker, and a stack or several: a pair map has two, one that threads share
+//! has eight.
+//!
+//! * **W1** A stack with a cell is *armed* when nothing is pending on it: a mark is in place of its top. The
+//!   compare-exchange that links a notice replaces the mark, so one pusher knows that its notice is the first. It
+//!   has taken a share in the cell before, since afterwards the stack may be gone (N2). Without a cell there is no
+//!   mark, and a death costs nothing more.
+//! * **W2** `busy` counts the stacks that are not armed. The pusher counts its stack *after* the push, the owner
+//!   counts it off *before* it arms it. The thread that takes the count from zero to one owes a wake-up. (A pusher
+//!   that is late is counted off before it has counted; then the count is less than zero for a while, and whoever
+//!   takes it to one comes last.)
+//! * **W3** `owed` is not zero while some thread owes a wake-up. That thread makes one for all that come meanwhile,
+//!   and has the cell in its list until then, so `next` is its own.
+//! * **W4** The waker is in an `Arc` of ours: under the lock it is only counted. All code of a user, which includes
+//!   the clone and the drop of a `Waker`, runs under no lock.
+//! * **W5** The end of a collection takes the waker out first. So the end of a cell, on whatever thread, runs no
+//!   code of a user.
+//!
+//! No wake-up is lost: if something is pending when all pushers have returned, the count is above zero. The last
+//! change from zero to one was a pusher's, which then woke. Stacks that were counted before it were pushed on
+//! before that wake-up. One that was counted later was not yet armed again, or the owner, who counted another off
+//! after that, has seen that count, and so the push: the purge that follows a wake-up looks at all stacks after it
+//! has armed the last, and ends only if nothing is pending.
+
+use alloc::sync::Arc;
+use core::mem::{self, ManuallyDrop};
+use core::task::Waker;
+
+use crate::sync::{self, AtomicUsize, Ordering::*, UnsafeCell};
+
+/// The waker of a collection, if it has one. Shared by the stacks of the collection.
+#[allow(unreachable_pub, reason = "1.85 does not see it behind `NoticeQueue`")]
+#[derive(Debug)]
+pub struct WakerCell {
+    /// W2
+    busy: AtomicUsize,
+    /// W3
+    owed: AtomicUsize,
+    /// W3
+    next: UnsafeCell<Option<Arc<WakerCell>>>,
+    /// 1 while a thread uses the waker (W4).
+    locked: AtomicUsize,
+    waker: UnsafeCell<Option<Arc<Waker>>>,
+}
+
+// SAFETY: W3, W4: one thread at a time uses a cell inside; what is in there may cross threads.
+unsafe impl Send for WakerCell {}
+// SAFETY: likewise.
+unsafe impl Sync for WakerCell {}
+
+impl WakerCell {
+    /// For stacks that are yet to be attached.
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(WakerCell {
+            busy: AtomicUsize::new(0),
+            owed: AtomicUsize::new(0),
+            next: UnsafeCell::new(None),
+            locked: AtomicUsize::new(0),
+            waker: UnsafeCell::new(None),
+        })
+    }
+
+    /// Replaces the waker. The caller drops the result, under no lock.
+    pub(crate) fn replace(&self, waker: Option<Arc<Waker>>) -> Option<Arc<Waker>> {
+        self.lock(|place| mem::replace(place, waker))
+    }
+
+    fn lock<R>(&self, use_it: impl FnOnce(&mut Option<Arc<Waker>>) -> R) -> R {
+        let mut turn = 0;
+        // Acquire: the release of the thread that had the lock before.
+        while self
+            .locked
+            .compare_exchange(0, 1, Acquire, Relaxed)
+            .is_err()
+        {
+            sync::relax(&mut turn);
+        }
+        // SAFETY: W4, we have the lock.
+        let result = self.waker.with_mut(|waker| use_it(unsafe { &mut *waker }));
+        // Release: the next thread sees what we did. And the push of a thread that looked for a waker: if it found
+        // the one that was replaced after that, the replacing thread sees its notice.
+        self.locked.store(0, Release);
+        result
+    }
+
+    /// Counts a stack that is not armed. Returns whether it is the only one.
+    ///
+    /// AcqRel: of two pushes, the one that is counted first is seen by the thread that counts after it: W2.
+    #[inline]
+    pub(super) fn count(&self) -> bool {
+        self.busy.fetch_add(1, AcqRel) == 0
+    }
+
+    /// Counts a stack off, which is about to be armed. AcqRel: the owner sees the pushes on other stacks that were
+    /// counted before.
+    #[inline]
+    pub(super) fn count_off(&self) {
+        self.busy.fetch_sub(1, AcqRel);
+    }
+
+    fn wake(&self) {
+        // AcqRel: W3: the wake-up comes after the pushes of all those who leave it to us.
+        self.owed.swap(0, AcqRel);
+        let waker = self.lock(|waker| waker.clone());
+        if let Some(waker) = waker {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+impl Drop for WakerCell {
+    fn drop(&mut self) {
+        // (Locked for loom alone, which does not see what an `Arc` orders.)
+        debug_assert!(
+            self.lock(|waker| waker.is_none()),
+            "W5: the collection ends first"
+        );
+    }
+}
+
+/// The wake-ups that a death owes. Dropped when everything else of the death has happened, under no lock: that
+/// makes them.
+#[derive(Debug)]
+pub(super) struct Wakes(
+    // Empty in the end; without it the drop would be a call.
+    ManuallyDrop<Option<Arc<WakerCell>>>,
+);
+
+impl Wakes {
+    pub(super) const NONE: Self = Wakes(ManuallyDrop::new(None));
+
+    /// A notice has been pushed on a stack of this cell that was armed.
+    #[cold]
+    pub(super) fn add(&mut self, cell: Arc<WakerCell>) {
+        // AcqRel: W3.
+        if cell.count() && cell.owed.fetch_add(1, AcqRel) == 0 {
+            // SAFETY: W3.
+            cell.next.with_mut(|next| unsafe { *next = self.0.take() });
+            *self.0 = Some(cell);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make(&mut self) {
+        /// Something is left only after a panic. (A second panic while it unwinds aborts.)
+        struct Rest<'a>(&'a mut Wakes);
+        impl Drop for Rest<'_> {
+            fn drop(&mut self) {
+                self.0.make_all();
+            }
+        }
+        Rest(self).0.make_all();
+    }
+
+    fn make_all(&mut self) {
+        while let Some(cell) = self.0.take() {
+            // SAFETY: W3.
+            *self.0 = cell.next.with_mut(|next| unsafe { (*next).take() });
+            cell.wake();
+        }
+    }
+}
+
+impl Drop for Wakes {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.0.is_some() {
+            self.make();
+        }
+    }
+}

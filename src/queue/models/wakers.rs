@@ -1,0 +1,166 @@
+//! The waker: what is left pending was announced.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::ptr::WakerCell;
+use crate::ptr::models::Woken;
+
+/// A cell with this waker, attached to the queues of a collection.
+fn wake<const N: usize>(woken: &Arc<Woken>, maps: [&mut Map; N]) -> Arc<WakerCell> {
+    let cell = WakerCell::new();
+    maps.into_iter().for_each(|map| map.queue.attach(&cell));
+    cell.replace(woken.waker().map(Arc::new));
+    cell
+}
+
+/// As a table does it. Returns how many entries went.
+fn purge<const N: usize>(mut maps: [&mut Map; N]) -> usize {
+    let mut count = 0;
+    loop {
+        count += maps.iter_mut().map(|map| map.drain()).sum::<usize>();
+        maps.iter_mut().for_each(|map| map.queue.arm());
+        if maps.iter().all(|map| map.queue.is_idle()) {
+            return count;
+        }
+    }
+}
+
+#[test]
+fn an_owner_who_is_woken_sees_the_notice() {
+    check_entry(THIN_AND_RECORD, |a, mut map| {
+        let woken = Woken::new();
+        wake(&woken, [&mut map]);
+        both(
+            move || drop(a),
+            || {
+                woken.wait();
+                assert_eq!(map.drain(), 1);
+            },
+        );
+    });
+}
+
+/// Also of two deaths, the second of which comes when the first is drained.
+#[test]
+fn what_a_purge_does_not_see_wakes() {
+    check_two_entries(|a, b, mut map| {
+        let woken = Woken::new();
+        wake(&woken, [&mut map]);
+        all_three(
+            move || drop(a),
+            move || drop(b),
+            || {
+                woken.take();
+                purge([&mut map])
+            },
+        );
+        assert!(map.queue.is_idle() || woken.take(), "it sleeps on");
+    });
+}
+
+/// The two queues of a pair map have one waker.
+#[test]
+fn two_queues_have_one_waker() {
+    check(2, |maker| {
+        let (a, b) = (maker.object(), maker.object());
+        let (mut keys, mut values) = (Map::of(&[&a]), Map::of(&[&b]));
+        let woken = Woken::new();
+        wake(&woken, [&mut keys, &mut values]);
+        all_three(
+            move || drop(a),
+            move || drop(b),
+            || {
+                woken.take();
+                purge([&mut keys, &mut values])
+            },
+        );
+        let idle = keys.queue.is_idle() && values.queue.is_idle();
+        assert!(idle || woken.take(), "it sleeps on");
+    });
+}
+
+/// An object wakes the collections of all its entries, while another death wakes them too.
+#[test]
+fn a_death_with_two_wakers() {
+    check(2, |maker| {
+        let (a, b) = (maker.object(), maker.object());
+        let maps = [Map::of(&[&a, &b]), Map::of(&[&a, &b])];
+        let woken = [Woken::new(), Woken::new()];
+        let [mut one, mut other] = maps;
+        wake(&woken[0], [&mut one]);
+        wake(&woken[1], [&mut other]);
+        both(
+            move || drop(a),
+            || {
+                drop(b);
+                woken[0].take();
+                purge([&mut one])
+            },
+        );
+        assert!(one.queue.is_idle() || woken[0].take(), "it sleeps on");
+        assert!(woken[1].take());
+        assert_eq!(other.drain(), 2);
+    });
+}
+
+/// A new waker is called, or its setter sees the notice.
+#[test]
+fn a_waker_is_replaced_at_a_death() {
+    check_entry(THIN_AND_RECORD, |a, mut map| {
+        let (old, new) = (Woken::new(), Woken::new());
+        let cell = wake(&old, [&mut map]);
+        let (_, seen) = both(
+            move || drop(a),
+            || {
+                drop(cell.replace(new.waker().map(Arc::new)));
+                !map.queue.is_idle()
+            },
+        );
+        assert!(seen || new.take(), "it sleeps on");
+    });
+}
+
+/// The map goes at a death. Its waker goes too, and nobody is woken afterwards.
+#[test]
+fn a_map_with_a_waker_is_dropped_at_a_death() {
+    check_entry(THIN_AND_RECORD, |a, mut map| {
+        let woken = Woken::new();
+        drop(wake(&woken, [&mut map]));
+        both(move || drop(a), || drop(map));
+        assert_eq!(Arc::strong_count(&woken), 1);
+    });
+}
+
+/// An entry is removed when its object dies: its late notice is not pending, and the next death wakes.
+#[test]
+fn a_late_notice_leaves_the_waker_armed() {
+    check_each(THIN_AND_RECORD, 2, |maker, beside| {
+        let ((a, _kept), b) = (object(maker, beside), maker.object());
+        let mut map = Map::of(&[&a, &b]);
+        let woken = Woken::new();
+        wake(&woken, [&mut map]);
+        both(move || drop(a), || map.remove(0));
+        map.queue.arm();
+        woken.take();
+        drop(b);
+        assert!(woken.take(), "nothing was pending");
+        assert_eq!(map.drain(), 1);
+    });
+}
+
+/// What is set while a notice is on its way.
+#[test]
+fn a_first_waker_is_set_at_a_death() {
+    check_entry(THIN_AND_RECORD, |a, mut map| {
+        let woken = Woken::new();
+        let (_, seen) = both(
+            move || drop(a),
+            || {
+                wake(&woken, [&mut map]);
+                !map.queue.is_idle()
+            },
+        );
+        assert!(seen || woken.take(), "it sleeps on");
+    });
+}

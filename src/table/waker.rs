@@ -1,0 +1,61 @@
+//! The waker: the first notice since nothing was pending calls it.
+
+use alloc::sync::Arc;
+use core::task::Waker;
+
+use super::entries::Table;
+use super::slot::Slot;
+use crate::ptr::WakerCell;
+use crate::queue::NoticeQueue;
+
+/// An operation that drains notices. When it ends, also by a panic, the waker is armed again if nothing is pending:
+/// not before, since what a drain destroys may kill the next key, which the same drain finds.
+pub(super) struct DrainGuard<'a, K: Slot, V: Slot>(pub(super) &'a mut Table<K, V>);
+
+impl<K: Slot, V: Slot> Drop for DrainGuard<'_, K, V> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.arm();
+    }
+}
+
+impl<K: Slot, V: Slot> Table<K, V> {
+    #[inline]
+    pub(super) fn draining(&mut self) -> DrainGuard<'_, K, V> {
+        DrainGuard(self)
+    }
+
+    /// Arms the waker, if there is one and nothing is pending.
+    #[inline]
+    pub(super) fn arm(&mut self) {
+        self.keys.arm();
+        self.values.arm();
+    }
+
+    #[inline(always)]
+    pub(super) fn waker(&self) -> Option<&Arc<WakerCell>> {
+        self.keys.waker().or_else(|| self.values.waker())
+    }
+
+    /// Sets or removes the waker. One of a table that gets no notices is dropped at once.
+    pub(crate) fn set_waker(&mut self, waker: Option<Waker>) {
+        drop(self.replace_waker(waker.map(Arc::new)));
+    }
+
+    pub(super) fn replace_waker(&mut self, waker: Option<Arc<Waker>>) -> Option<Arc<Waker>> {
+        if let Some(cell) = self.waker() {
+            return cell.replace(waker);
+        }
+        if waker.is_some() {
+            let cell = WakerCell::new();
+            self.keys.attach(&cell);
+            self.values.attach(&cell);
+            if self.waker().is_none() {
+                // No notices come.
+                return waker;
+            }
+            cell.replace(waker);
+        }
+        None
+    }
+}

@@ -1,0 +1,55 @@
+//! The wakers of collections: called once when something becomes pending, and again after a drain has left nothing
+//! pending.
+//!
+//! * `waker/single.rs`: collections of one owner.
+//! * `waker/shared.rs`: those that threads share.
+//! * `waker/hostile.rs`: wakers that panic, purge, set a waker, or drop the collection.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::task::{Wake, Waker};
+
+#[path = "waker/hostile.rs"]
+mod hostile;
+#[path = "waker/shared.rs"]
+mod shared;
+#[path = "waker/single.rs"]
+mod single;
+
+/// Counts its calls.
+#[derive(Default)]
+struct Calls(AtomicUsize);
+
+impl Calls {
+    fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    fn waker(self: &Arc<Self>) -> Option<Waker> {
+        Some(self.clone().into())
+    }
+
+    /// How many there have been since the last time.
+    fn take(&self) -> usize {
+        self.0.swap(0, Relaxed)
+    }
+}
+
+impl Wake for Calls {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
+/// A closure as a waker.
+struct Call<F>(F);
+
+impl<F: Fn() + Send + Sync + 'static> Wake for Call<F> {
+    fn wake(self: Arc<Self>) {
+        (self.0)();
+    }
+}
+
+fn call(f: impl Fn() + Send + Sync + 'static) -> Option<Waker> {
+    Some(Arc::new(Call(f)).into())
+}

@@ -1,0 +1,342 @@
+//! Wakers that panic, purge, set a waker, kill, or drop the collection; and destructors of wakers.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex};
+use std::task::{Wake, Waker};
+
+use weakly::concurrent;
+use weakly::{Reclaim, Strong, WeakMap};
+
+use crate::{Calls, call};
+
+fn panics(act: impl FnOnce()) -> bool {
+    catch_unwind(AssertUnwindSafe(act)).is_err()
+}
+
+fn quiet_panic() -> ! {
+    resume_unwind(Box::new("hostile"))
+}
+
+type Map = WeakMap<Strong<usize>, usize>;
+
+thread_local! {
+    /// A map that wakers can use: they are `Send`, and it is not.
+    static MAP: RefCell<Option<Map>> = const { RefCell::new(None) };
+}
+
+fn with_map<R>(act: impl FnOnce(&mut Map) -> R) -> R {
+    MAP.with_borrow_mut(|map| act(map.get_or_insert_default()))
+}
+
+fn insert(count: usize) -> Vec<Strong<usize>> {
+    let keys: Vec<_> = (0..count).map(Strong::new).collect();
+    with_map(|map| map.extend(keys.iter().map(|key| (key, 0))));
+    keys
+}
+
+/// The notice is there, the death is complete, all other wakers are called, and the panic comes to the one that
+/// dropped the last handle.
+#[test]
+fn it_panics() {
+    let (calls, finalized) = (Calls::new(), Calls::new());
+    let mut maps: [WeakMap<_, _>; 3] = Default::default();
+    let object = Strong::new(1);
+    for (i, map) in maps.iter_mut().enumerate() {
+        map.set_waker(if i == 1 {
+            call(|| quiet_panic())
+        } else {
+            calls.waker()
+        });
+        map.insert(&object, 1);
+    }
+    let waker = finalized.waker();
+    Strong::finalize(&object, move || waker.into_iter().for_each(Waker::wake));
+    let weak = Strong::downgrade(&object);
+    assert!(panics(|| drop(object)));
+    assert!(weak.is_expired());
+    assert_eq!((calls.take(), finalized.take()), (2, 1));
+    for map in &mut maps {
+        assert_eq!(map.pending_dead(), 1);
+        map.purge();
+        assert!(map.is_empty());
+    }
+    let object = Strong::new(1);
+    maps[1].insert(&object, 1);
+    assert!(panics(|| drop(object)), "once more");
+}
+
+/// The object has one entry, and nothing else.
+#[test]
+fn it_panics_after_the_only_notice() {
+    let (mut map, object) = (WeakMap::new(), Strong::new([0; 100]));
+    map.set_waker(call(|| quiet_panic()));
+    map.insert(&object, 1);
+    assert!(panics(|| drop(object)));
+    assert_eq!(map.pending_dead(), 1);
+}
+
+/// Moving the payload out of the last handle is a death: a panic drops it.
+#[test]
+fn it_panics_when_the_payload_is_moved_out() {
+    let (token, mut map) = (Arc::new(()), WeakMap::new());
+    map.set_waker(call(|| quiet_panic()));
+    let object = Strong::new(token.clone());
+    map.insert(&object, 1);
+    assert!(panics(|| drop(Strong::into_inner(object))));
+    assert_eq!(Arc::strong_count(&token), 1);
+    map.purge();
+    let mut object = Strong::new(token.clone());
+    map.insert(&object, 1);
+    assert!(panics(|| _ = Strong::make_mut(&mut object)));
+    assert_eq!(Arc::strong_count(&token), 2, "it is in the new object");
+}
+
+/// A destructor panics: the death is complete, and the waker is called, during the unwinding.
+#[test]
+fn the_destructor_panics() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            quiet_panic();
+        }
+    }
+    let (calls, mut map) = (Calls::new(), WeakMap::new());
+    map.set_waker(calls.waker());
+    let object = Strong::new(Bomb);
+    map.insert(&object, 1);
+    assert!(panics(|| drop(object)));
+    assert_eq!((calls.take(), map.pending_dead()), (1, 1));
+}
+
+/// A value's destructor panics in a drain that leaves nothing: the waker is armed all the same.
+#[test]
+fn a_drain_panics() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            quiet_panic();
+        }
+    }
+    type Single = WeakMap<Strong<i32>, Bomb>;
+    type Shared = concurrent::WeakMap<Strong<i32>, Bomb>;
+
+    let (calls, mut map) = (Calls::new(), Single::new());
+    map.set_waker(calls.waker());
+    let drains: [fn(&mut Single); 3] = [
+        |map| map.purge(),
+        |map| drop(map.remove(&Strong::new(1))),
+        |map| map.clear(),
+    ];
+    for drain in drains {
+        let object = Strong::new(1);
+        map.insert(&object, Bomb);
+        drop(object);
+        assert_eq!(calls.take(), 1);
+        assert!(panics(|| drain(&mut map)));
+    }
+
+    let map = Shared::new();
+    map.set_waker(calls.waker());
+    let drains: [fn(&Shared); 2] = [
+        |map| map.purge(),
+        |map| _ = map.remove_if(&Strong::new(1), |_| true),
+    ];
+    for drain in drains {
+        let object = Strong::new(1);
+        map.insert(&object, Bomb);
+        drop(object);
+        assert_eq!(calls.take(), 1);
+        assert!(panics(|| drain(&map)));
+    }
+}
+
+#[test]
+fn it_purges() {
+    let mut keys = insert(3);
+    with_map(|map| map.set_waker(call(|| with_map(|map| map.purge()))));
+    while let Some(key) = keys.pop() {
+        drop(key);
+        with_map(|map| assert_eq!((map.pending_dead(), map.len()), (0, keys.len())));
+    }
+}
+
+#[test]
+fn it_removes_itself() {
+    let mut keys = insert(3);
+    let token = Arc::new(());
+    let held = token.clone();
+    with_map(|map| {
+        map.set_waker(call(move || {
+            let _held = &held;
+            with_map(|map| map.set_waker(None));
+        }));
+    });
+    drop(keys.pop());
+    assert_eq!(Arc::strong_count(&token), 1);
+    with_map(|map| map.purge());
+    drop(keys.pop());
+    assert_eq!(with_map(|map| map.pending_dead()), 1);
+}
+
+#[test]
+fn it_sets_another() {
+    let (mut keys, calls) = (insert(3), Calls::new());
+    let other = calls.clone();
+    with_map(|map| {
+        map.set_waker(call(move || {
+            with_map(|map| {
+                map.set_waker(other.waker());
+                map.purge();
+            });
+        }));
+    });
+    drop(keys.pop());
+    assert_eq!(calls.take(), 0);
+    drop(keys.pop());
+    assert_eq!(calls.take(), 1);
+}
+
+#[test]
+fn it_drops_the_map() {
+    let keys = insert(3);
+    let token = Arc::new(());
+    let held = token.clone();
+    with_map(|map| {
+        map.set_waker(call(move || {
+            let _held = &held;
+            drop(MAP.take());
+        }));
+    });
+    drop(keys);
+    assert!(MAP.take().is_none());
+    assert_eq!(Arc::strong_count(&token), 1);
+}
+
+/// It kills the next object, which calls the waker of another map, and so on.
+#[test]
+fn it_kills() {
+    let next = Arc::new(Mutex::new((0..10).map(Strong::new).collect::<Vec<_>>()));
+    let (mut maps, mut left) = (Vec::new(), next.lock().unwrap().clone());
+    for object in &left {
+        let (mut map, next) = (WeakMap::new(), next.clone());
+        map.set_waker(call(move || {
+            let last = next.lock().unwrap().pop();
+            drop(last);
+        }));
+        map.insert(object, 1);
+        maps.push(map);
+    }
+    let last = left.pop();
+    left.clear();
+    next.lock().unwrap().pop();
+    drop(last);
+    assert!(maps.iter().all(|map| map.pending_dead() == 1));
+}
+
+/// Panics when it is dropped, unless it is disarmed by a panic.
+struct Bomb;
+
+impl Wake for Bomb {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            quiet_panic();
+        }
+    }
+}
+
+fn bomb() -> Option<Waker> {
+    Some(Arc::new(Bomb).into())
+}
+
+#[test]
+fn its_destructor_panics() {
+    let (calls, object) = (Calls::new(), Strong::new(1));
+    let mut map = WeakMap::from([(&object, 1)]);
+    map.set_waker(bomb());
+    assert!(panics(|| map.set_waker(calls.waker())));
+    map.set_waker(bomb());
+    assert!(panics(|| drop(map)));
+
+    let map = concurrent::WeakMap::new();
+    map.insert(&object, 1);
+    map.set_waker(bomb());
+    assert!(panics(|| map.set_waker(calls.waker())));
+    drop(object);
+    assert_eq!(calls.take(), 1);
+    map.set_waker(bomb());
+    assert!(panics(|| drop(map)));
+}
+
+type Shared = Arc<concurrent::WeakMap<Strong<usize>, Option<Strong<usize>>>>;
+
+/// Also what a purge inside kills, and keeps on request.
+#[test]
+fn small_a_shared_map_is_purged() {
+    for reclaim in [Reclaim::OnUse, Reclaim::OnRequest] {
+        let map = Shared::default();
+        map.set_reclaim(reclaim);
+        let weak = Arc::downgrade(&map);
+        map.set_waker(call(move || {
+            if let Some(map) = weak.upgrade() {
+                map.purge();
+            }
+        }));
+        let mut last = None;
+        for number in 0..40 {
+            let key = Strong::new(number);
+            map.insert(&key, last);
+            last = Some(key);
+        }
+        drop(last);
+        map.purge();
+        assert_eq!((map.pending_dead(), map.len()), (0, 0));
+    }
+}
+
+#[test]
+fn small_a_shared_map_panics_and_sets() {
+    let map = Shared::default();
+    let keys = [0, 1, 2].map(Strong::new);
+    for key in &keys {
+        map.insert(key, None);
+    }
+    let [a, b, c] = keys;
+    map.set_waker(call(|| quiet_panic()));
+    assert!(panics(|| drop(a)));
+    assert_eq!(map.pending_dead(), 1);
+    map.purge();
+    let weak = Arc::downgrade(&map);
+    let calls = Calls::new();
+    let other = calls.clone();
+    map.set_waker(call(move || {
+        if let Some(map) = weak.upgrade() {
+            map.set_waker(other.waker());
+            map.purge();
+        }
+    }));
+    drop(b);
+    assert_eq!(calls.take(), 0);
+    drop(c);
+    assert_eq!(calls.take(), 1);
+}
+
+#[test]
+fn small_a_shared_map_is_dropped() {
+    let place = Arc::new(Mutex::new(Some(Shared::default())));
+    let object = Strong::new(1);
+    {
+        let place_of_map = place.clone();
+        let map = place.lock().unwrap();
+        let map = map.as_ref().unwrap();
+        map.insert(&object, None);
+        map.set_waker(call(move || drop(place_of_map.lock().unwrap().take())));
+    }
+    drop(object);
+    assert!(place.lock().unwrap().is_none());
+    assert_eq!(Arc::strong_count(&place), 1, "the waker is gone too");
+}

@@ -1,0 +1,238 @@
+//! Wakers of collections that threads share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use std::task::{Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use weakly::concurrent::{
+    Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
+};
+use weakly::{Attribute, AttributeKey, Attributes, Memo, Reclaim, Strong};
+
+use crate::Calls;
+
+const OBJECTS: usize = if cfg!(miri) { 20 } else { 2_000 };
+/// Nothing takes so long but a wake-up that is lost.
+const LONG: Duration = Duration::from_secs(60);
+
+fn map_of(count: usize) -> (WeakMap<Strong<usize>, usize>, Vec<Strong<usize>>) {
+    let (map, keys) = (
+        WeakMap::new(),
+        (0..count).map(Strong::new).collect::<Vec<_>>(),
+    );
+    keys.iter().for_each(|key| _ = map.insert(key, 0));
+    (map, keys)
+}
+
+#[test]
+fn small_it_is_called_once_until_nothing_is_pending() {
+    let (calls, (map, mut keys)) = (Calls::new(), map_of(6));
+    map.set_waker(calls.waker());
+    drop((keys.pop(), keys.pop()));
+    assert_eq!(calls.take(), 1);
+    map.purge();
+    assert_eq!(calls.take(), 0);
+    drop(keys.pop());
+    assert_eq!(calls.take(), 1);
+    map.insert(&keys[0], 1);
+    drop(keys.pop());
+    assert_eq!(calls.take(), 1, "the insert has drained");
+    map.set_waker(None);
+    assert_eq!(Arc::strong_count(&calls), 1);
+}
+
+#[test]
+fn small_a_drain_that_leaves_something_does_not_arm_it() {
+    let (calls, (map, mut keys)) = (Calls::new(), map_of(40));
+    map.set_waker(calls.waker());
+    keys.truncate(20);
+    assert_eq!(calls.take(), 1);
+    map.insert(&keys[0], 1);
+    assert_eq!(map.pending_dead(), 4);
+    drop(keys.pop());
+    assert_eq!(calls.take(), 0, "something was pending");
+    map.purge();
+    drop(keys.pop());
+    assert_eq!(calls.take(), 1);
+}
+
+/// What was pending when it was set has to be purged once.
+#[test]
+fn small_it_is_set_while_something_is_pending() {
+    let (calls, (map, mut keys)) = (Calls::new(), map_of(4));
+    drop(keys.pop());
+    map.set_waker(calls.waker());
+    drop(keys.pop());
+    assert_eq!(calls.take(), 0);
+    map.purge();
+    drop(keys.pop());
+    assert_eq!(calls.take(), 1);
+}
+
+#[test]
+fn small_on_request() {
+    let (calls, (map, mut keys)) = (Calls::new(), map_of(3));
+    map.set_reclaim(Reclaim::OnRequest);
+    map.set_waker(calls.waker());
+    for _ in 0..2 {
+        drop(keys.pop());
+        assert_eq!(calls.take(), 1);
+        map.insert(&keys[0], 1);
+        assert_ne!(map.pending_dead(), 0, "it is kept");
+    }
+}
+
+/// Objects that different threads have inserted, and so of different stripes, count as one collection.
+#[test]
+fn small_all_stripes_have_one_waker() {
+    let (calls, map) = (Calls::new(), WeakMap::new());
+    map.set_waker(calls.waker());
+    for _ in 0..2 {
+        let insert = || {
+            let keys = [0, 1].map(Strong::new);
+            keys.iter().for_each(|key| _ = map.insert(key, 1));
+            keys
+        };
+        let there = thread::scope(|scope| scope.spawn(insert).join().unwrap());
+        let here = insert();
+        drop((there, here));
+        assert_eq!(calls.take(), 1);
+        map.purge();
+    }
+}
+
+#[test]
+fn small_every_collection_has_one() {
+    struct Name;
+    impl AttributeKey for Name {
+        type Value = i32;
+    }
+    macro_rules! check {
+        ($($name:ident: $new:expr, |$collection:ident, $object:ident| $insert:expr;)*) => {$(
+            let calls = Calls::new();
+            let $collection = $new;
+            $collection.set_waker(calls.waker());
+            for _ in 0..2 {
+                let $object = Strong::new(1);
+                $insert;
+                drop($object);
+                assert_eq!(calls.take(), 1, stringify!($name));
+                $collection.purge();
+            }
+        )*};
+    }
+    check! {
+        map: WeakMap::new(), |map, object| map.insert(&object, 1);
+        hash_map: WeakHashMap::new(), |map, object| map.insert(&object, 1);
+        set: WeakSet::new(), |set, object| set.insert(&object);
+        hash_set: WeakHashSet::new(), |set, object| set.insert(&object);
+        value_map: WeakValueMap::new(), |map, object| map.insert(1, &object);
+        pair_map: WeakPairMap::new(), |map, object| map.insert(&object, &object);
+        interner: Interner::<Strong<i32>>::new(), |interner, object| drop(interner.intern(object.clone()));
+        attribute: Attribute::new(), |attribute, object| attribute.set(&object, 1);
+        attributes: Attributes::new(), |attributes, object| attributes.set(&object, Name, 1);
+        memo: Memo::<Strong<i32>, i32>::new(), |memo, object| memo.get_or_compute(&object, |_| 1);
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// A value, counted until it is destroyed.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
+/// A thread that sleeps until it is woken, and only purges, destroys everything: no wake-up is lost.
+#[test]
+fn small_a_thread_purges_when_it_is_woken() {
+    static ALIVE: AtomicUsize = AtomicUsize::new(0);
+    static DONE: AtomicBool = AtomicBool::new(false);
+    let map = WeakMap::new();
+    map.set_waker(Some(Arc::new(Unpark(thread::current())).into()));
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut last = None;
+                    for number in 0..OBJECTS {
+                        let key = Strong::new(number);
+                        ALIVE.fetch_add(1, Relaxed);
+                        map.insert(&key, Counted(&ALIVE));
+                        drop(last.replace(key));
+                    }
+                })
+            })
+            .collect();
+        let this = thread::current();
+        scope.spawn(move || {
+            workers
+                .into_iter()
+                .for_each(|worker| worker.join().unwrap());
+            DONE.store(true, Release);
+            this.unpark();
+        });
+        while !DONE.load(Acquire) {
+            thread::park_timeout(LONG);
+            map.purge();
+        }
+    });
+    assert_eq!((ALIVE.load(Relaxed), map.len()), (0, 0));
+}
+
+/// One death at a time, on another thread, while this thread purges again and again: each that is left is announced.
+#[test]
+fn small_each_death_is_purged_or_announced() {
+    let (map, woken) = (WeakMap::new(), Calls::new());
+    map.set_waker(woken.waker());
+    for number in 0..OBJECTS {
+        let keys = [number, number].map(Strong::new);
+        let [a, b] = keys;
+        map.insert(&a, 1);
+        thread::scope(|scope| {
+            scope.spawn(|| map.insert(&b, 1)).join().unwrap();
+        });
+        thread::scope(|scope| {
+            scope.spawn(move || drop(a));
+            scope.spawn(move || drop(b));
+            woken.take();
+            map.purge();
+        });
+        assert!(map.pending_dead() == 0 || woken.take() > 0);
+        map.purge();
+    }
+}
+
+/// Wakers come and go meanwhile: after a new one is set, what is not pending then is announced to it.
+#[test]
+fn small_wakers_are_replaced_meanwhile() {
+    let map = WeakMap::new();
+    for number in 0..OBJECTS / 4 {
+        let key = Strong::new(number);
+        map.insert(&key, 1);
+        thread::scope(|scope| {
+            scope.spawn(move || drop(key));
+            scope.spawn(|| map.set_waker(Some(Waker::noop().clone())));
+            let woken = Calls::new();
+            map.set_waker(woken.waker());
+            map.purge();
+        });
+        map.purge();
+    }
+    let (calls, key) = (Calls::new(), Strong::new(0));
+    map.set_waker(calls.waker());
+    map.insert(&key, 1);
+    drop(key);
+    assert_eq!(calls.take(), 1);
+}

@@ -1,0 +1,331 @@
+//! Wakers of collections of one owner.
+
+use std::sync::Arc;
+
+use weakly::local;
+use weakly::{
+    Interner, Reclaim, Strong, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet,
+    WeakValueMap,
+};
+
+use crate::Calls;
+
+/// A map of so many objects.
+fn map_of(count: usize) -> (WeakMap<Strong<usize>, usize>, Vec<Strong<usize>>) {
+    let keys: Vec<_> = (0..count).map(Strong::new).collect();
+    (keys.iter().map(|key| (key, 0)).collect(), keys)
+}
+
+#[test]
+fn it_is_called_once_until_nothing_is_pending() {
+    let (calls, (mut map, mut keys)) = (Calls::new(), map_of(4));
+    map.set_waker(calls.waker());
+    drop(keys.pop());
+    assert_eq!(calls.take(), 1);
+    drop(keys.pop());
+    assert_eq!(calls.take(), 0, "something was pending");
+    map.purge();
+    assert_eq!(calls.take(), 0);
+    drop(keys.pop());
+    assert_eq!(calls.take(), 1);
+}
+
+#[test]
+fn one_for_local_pointers() {
+    let calls = Calls::new();
+    let keys = [1, 2, 3].map(local::Strong::new);
+    let mut map: WeakMap<_, _> = keys.iter().map(|key| (key, ())).collect();
+    map.set_waker(calls.waker());
+    let [a, b, c] = keys;
+    drop((a, b));
+    assert_eq!(calls.take(), 1);
+    map.purge();
+    drop(c);
+    assert_eq!(calls.take(), 1);
+}
+
+#[test]
+fn an_empty_map_has_one_too() {
+    let (calls, mut map) = (Calls::new(), WeakMap::new());
+    map.set_waker(calls.waker());
+    let key = Strong::new(1);
+    map.insert(&key, 1);
+    drop(key);
+    assert_eq!(calls.take(), 1);
+}
+
+/// It is not called for what is pending when it is set.
+#[test]
+fn it_is_set_while_something_is_pending() {
+    let (calls, (mut map, mut keys)) = (Calls::new(), map_of(40));
+    keys.truncate(20);
+    // Some of it is already taken out of the stack.
+    map.insert(&keys[0], 1);
+    map.set_waker(calls.waker());
+    assert_eq!((calls.take(), map.pending_dead()), (0, 4));
+    drop(keys.pop());
+    assert_eq!(calls.take(), 0, "something was pending");
+    map.purge();
+    drop(keys.pop());
+    assert_eq!(calls.take(), 1);
+}
+
+/// One operation drains 16 notices.
+#[test]
+fn a_drain_that_leaves_something_does_not_arm_it() {
+    let (calls, (mut map, mut keys)) = (Calls::new(), map_of(60));
+    map.set_waker(calls.waker());
+    keys.truncate(20);
+    assert_eq!(calls.take(), 1);
+    for left in [24, 8] {
+        map.insert(&keys[0], 1);
+        assert_eq!(map.pending_dead(), left);
+        assert_eq!(calls.take(), 0);
+    }
+    drop(keys.pop());
+    assert_eq!(calls.take(), 0, "something was pending");
+    map.insert(&keys[0], 1);
+    assert_eq!(map.pending_dead(), 0);
+    drop(keys.pop());
+    assert_eq!(calls.take(), 1);
+}
+
+/// Whatever drains the last notice arms it.
+#[test]
+fn every_drain_arms_it() {
+    type Map = WeakMap<Strong<usize>, usize>;
+    type Drain<'a> = &'a dyn Fn(&mut Map);
+    let other = Strong::new(7);
+    let drains: [(&str, Drain<'_>); 10] = [
+        ("purge", &|map| map.purge()),
+        ("insert", &|map| _ = map.insert(&other, 1)),
+        ("remove", &|map| _ = map.remove(&other)),
+        ("entry", &|map| *map.entry(&other).or_default() += 1),
+        ("drain_dead", &|map| assert_eq!(map.drain_dead().count(), 1)),
+        ("some of drain_dead", &|map| {
+            assert!(map.drain_dead().next().is_some());
+        }),
+        ("retain", &|map| map.retain(|_, _| true)),
+        ("shrink_to_fit", &|map| map.shrink_to_fit()),
+        ("reserve", &|map| map.reserve(1)),
+        ("clear", &|map| map.clear()),
+    ];
+    for (name, drain) in drains {
+        let (calls, (mut map, _keys)) = (Calls::new(), map_of(3));
+        map.set_waker(calls.waker());
+        for _ in 0..3 {
+            let key = Strong::new(0);
+            map.insert(&key, 1);
+            drop(key);
+            assert_eq!(calls.take(), 1, "{name}");
+            drain(&mut map);
+            assert_eq!((calls.take(), map.pending_dead()), (0, 0), "{name}");
+        }
+    }
+}
+
+/// A purge that causes further deaths calls it for none of them.
+#[test]
+fn a_purge_of_a_chain_does_not_call_it() {
+    struct Link(#[allow(dead_code)] Option<Strong<()>>);
+    let (calls, mut map) = (Calls::new(), WeakMap::new());
+    map.set_waker(calls.waker());
+    let mut last = None;
+    for _ in 0..100 {
+        let key = Strong::new(());
+        map.insert(&key, Link(last));
+        last = Some(key);
+    }
+    drop(last);
+    assert_eq!(calls.take(), 1);
+    map.purge();
+    assert_eq!((calls.take(), map.len()), (0, 0));
+    let key = Strong::new(());
+    map.insert(&key, Link(None));
+    drop(key);
+    assert_eq!(calls.take(), 1);
+}
+
+/// What is kept until it is asked for is no news.
+#[test]
+fn on_request() {
+    let (calls, (mut map, mut keys)) = (Calls::new(), map_of(4));
+    map.set_reclaim(Reclaim::OnRequest);
+    map.set_waker(calls.waker());
+    drop(keys.pop());
+    assert_eq!(calls.take(), 1);
+    map.insert(&keys[0], 1);
+    assert_eq!(map.pending_dead(), 1, "it is kept");
+    drop(keys.pop());
+    assert_eq!(calls.take(), 1);
+    assert_eq!(map.drain_dead().count(), 2);
+    drop(keys.pop());
+    assert_eq!(calls.take(), 1);
+}
+
+#[test]
+fn it_is_replaced_and_removed_and_dropped_with_the_map() {
+    let (one, other) = (Calls::new(), Calls::new());
+    let (mut map, mut keys) = map_of(4);
+    map.set_waker(one.waker());
+    map.set_waker(other.waker());
+    assert_eq!(Arc::strong_count(&one), 1);
+    drop(keys.pop());
+    assert_eq!((one.take(), other.take()), (0, 1));
+    map.set_waker(None);
+    assert_eq!(Arc::strong_count(&other), 1);
+    map.purge();
+    drop(keys.pop());
+    assert_eq!(other.take(), 0);
+    map.purge();
+    map.set_waker(one.waker());
+    drop(keys.pop());
+    assert_eq!(one.take(), 1);
+    // One notice is still to come.
+    drop(map);
+    assert_eq!(Arc::strong_count(&one), 1);
+    drop(keys);
+    assert_eq!(one.take(), 0);
+}
+
+/// `drain` leaves the map with its waker, and takes the entries away from it.
+#[test]
+fn drained_entries_do_not_call_it() {
+    let (calls, (mut map, mut keys)) = (Calls::new(), map_of(4));
+    map.set_waker(calls.waker());
+    let mut drained = map.drain();
+    drop(keys.pop());
+    assert_eq!(calls.take(), 0);
+    assert!(drained.next().is_some());
+    drop(drained);
+    map.insert(&keys[0], 1);
+    keys.clear();
+    assert_eq!(calls.take(), 1);
+}
+
+#[test]
+fn a_clone_has_none() {
+    let (calls, (mut map, keys)) = (Calls::new(), map_of(4));
+    map.set_waker(calls.waker());
+    let copy = map.clone();
+    drop(map);
+    drop(keys);
+    assert_eq!((calls.take(), copy.pending_dead()), (0, 4));
+}
+
+#[test]
+fn pointers_that_send_no_notices_call_none() {
+    let (calls, key) = (Calls::new(), Arc::new(1));
+    let mut map = WeakMap::from([(&key, 1)]);
+    map.set_waker(calls.waker());
+    assert_eq!(Arc::strong_count(&calls), 1, "it is not kept");
+    drop(key);
+    assert_eq!(calls.take(), 0);
+}
+
+/// A pair has two notices, of different kinds of pointers perhaps.
+#[test]
+fn pairs() {
+    let calls = Calls::new();
+    let keys = [1, 2, 3].map(Strong::new);
+    let values = [1, 2, 3].map(local::Strong::new);
+    let mut map: WeakPairMap<_, _> = keys.iter().zip(&values).collect();
+    map.set_waker(calls.waker());
+    let ([a, b, c], [x, y, z]) = (keys, values);
+    drop(x);
+    assert_eq!(calls.take(), 1);
+    drop((a, b));
+    assert_eq!(calls.take(), 0, "something was pending");
+    map.purge();
+    drop(c);
+    assert_eq!(calls.take(), 1);
+    map.purge();
+    drop((y, z));
+    assert_eq!(calls.take(), 0, "they are in no entry any more");
+    let (key, value) = (Strong::new(1), local::Strong::new(1));
+    map.insert(&key, &value);
+    drop(value);
+    assert_eq!(calls.take(), 1);
+}
+
+/// A notice whose entry has gone is not pending. One operation drains 16 notices; that of the first death is the last
+/// to be drained. Its entry goes before that, or after the 16 others.
+#[test]
+fn late_notices() {
+    type Map = WeakValueMap<usize, Strong<usize>>;
+    let replace: [fn(&mut Map, &Strong<usize>); 2] = [
+        |map, value| _ = map.insert(0, value),
+        |map, value| _ = map.try_insert(0, value).is_ok(),
+    ];
+    for replace in replace {
+        let (calls, mut map) = (Calls::new(), Map::new());
+        map.set_waker(calls.waker());
+        let values: Vec<_> = (0..17).map(Strong::new).collect();
+        map.extend(values.iter().map(|value| (**value, value)));
+        drop(values);
+        assert_eq!(calls.take(), 1);
+        let value = Strong::new(100);
+        replace(&mut map, &value);
+        assert_eq!((map.pending_dead(), map.len()), (0, 1));
+        drop(value);
+        assert_eq!(calls.take(), 1);
+    }
+}
+
+#[test]
+fn every_collection_has_one() {
+    macro_rules! check {
+        ($($name:ident: $new:expr, |$collection:ident, $object:ident| $insert:expr;)*) => {$(
+            let calls = Calls::new();
+            let mut $collection = $new;
+            $collection.set_waker(calls.waker());
+            for _ in 0..2 {
+                let $object = Strong::new(1);
+                $insert;
+                drop($object);
+                assert_eq!(calls.take(), 1, stringify!($name));
+                $collection.purge();
+            }
+        )*};
+    }
+    check! {
+        map: WeakMap::new(), |map, object| map.insert(&object, 1);
+        hash_map: WeakHashMap::new(), |map, object| map.insert(&object, 1);
+        set: WeakSet::new(), |set, object| set.insert(&object);
+        hash_set: WeakHashSet::new(), |set, object| set.insert(&object);
+        value_map: WeakValueMap::new(), |map, object| map.insert(1, &object);
+        pair_map: WeakPairMap::new(), |map, object| map.insert(&object, &object);
+        interner: Interner::<Strong<i32>>::new(), |interner, object| drop(interner.intern(object.clone()));
+    }
+}
+
+/// An object in many maps calls the waker of each, once.
+#[test]
+fn an_object_in_many_maps() {
+    let calls: Vec<_> = (0..100).map(|_| Calls::new()).collect();
+    let mut maps: Vec<_> = calls.iter().map(|_| WeakMap::new()).collect();
+    let object = Strong::new(1);
+    for (map, calls) in maps.iter_mut().zip(&calls) {
+        map.set_waker(calls.waker());
+        map.insert(&object, 1);
+    }
+    drop(object);
+    assert!(calls.iter().all(|calls| calls.take() == 1));
+    assert!(maps.iter().all(|map| map.pending_dead() == 1));
+}
+
+/// An object under many keys of one map.
+#[test]
+fn an_object_under_many_keys() {
+    let (calls, mut map) = (Calls::new(), WeakValueMap::new());
+    map.set_waker(calls.waker());
+    for _ in 0..2 {
+        let object = Strong::new(1);
+        for key in 0..200 {
+            map.insert(key, &object);
+        }
+        drop(object);
+        assert_eq!(calls.take(), 1);
+        map.purge();
+    }
+}
