@@ -41,7 +41,7 @@ pub struct Cycles<'m> {
     at_rest: bool,
 }
 
-/// Destroys what the maps have unlinked, map by map, even if a destructor panics.
+/// Destroys what the maps have unlinked, map by map, even if a destructor panics, and lets their entries move again.
 struct Destroying<'a, 'm>(&'a mut [Box<dyn Member + 'm>]);
 
 impl Destroying<'_, '_> {
@@ -102,17 +102,18 @@ impl<'m> Cycles<'m> {
         for member in &mut self.members {
             member.purge();
         }
+        // Also if something panics from here on: no map stays pinned, and nothing unlinked stays with us.
+        let mut rest = Destroying(&mut self.members);
         let mut graph = Graph::new(self.at_rest);
-        self.show(&mut graph);
-        let doomed = graph.doomed(self.members.len());
+        show(rest.0, &mut graph);
+        let doomed = graph.doomed(rest.0.len());
         let mut gone = 0;
-        for (member, doomed) in self.members.iter_mut().zip(&doomed) {
+        for (member, doomed) in rest.0.iter_mut().zip(&doomed) {
             gone += member.unlink(doomed);
         }
         // Our own pointers, while the values still have theirs: so that these are not the last. Then what was unlinked,
         // when it is out of all the maps; its deaths find no entry of the same kind.
         drop(graph);
-        let mut rest = Destroying(&mut self.members);
         while rest.next() {}
         drop(rest);
         for member in &mut self.members {
@@ -122,14 +123,18 @@ impl<'m> Cycles<'m> {
     }
 
     pub(super) fn show(&self, graph: &mut Graph) {
-        for (number, member) in self.members.iter().enumerate() {
-            let shared = member.is_shared();
-            member.show(&mut Entries {
-                graph,
-                member: number,
-                shared,
-            });
-        }
+        show(&self.members, graph);
+    }
+}
+
+fn show(members: &[Box<dyn Member + '_>], graph: &mut Graph) {
+    for (number, member) in members.iter().enumerate() {
+        let shared = member.is_shared();
+        member.show(&mut Entries {
+            graph,
+            member: number,
+            shared,
+        });
     }
 }
 
