@@ -83,7 +83,8 @@ impl Cycles<'_> {
         struct Release<'a, 'm>(&'a Cycles<'m>);
         impl Drop for Release<'_, '_> {
             fn drop(&mut self) {
-                self.0.members.iter().for_each(|member| member.release());
+                // In reverse, as `purge` does.
+                self.0.members.iter().rev().for_each(|member| member.release());
             }
         }
         let mut graph = Graph::new(true);

@@ -42,15 +42,16 @@ pub struct Cycles<'m> {
 }
 
 /// Destroys what the maps have unlinked, map by map, even if a destructor panics, and lets their entries move again.
+/// The last map first: it may be the first once more, and then only that one's release destroys.
 struct Destroying<'a, 'm>(&'a mut [Box<dyn Member + 'm>]);
 
 impl Destroying<'_, '_> {
     fn next(&mut self) -> bool {
-        let Some((first, rest)) = core::mem::take(&mut self.0).split_first_mut() else {
+        let Some((last, rest)) = core::mem::take(&mut self.0).split_last_mut() else {
             return false;
         };
         self.0 = rest;
-        first.destroy();
+        last.destroy();
         true
     }
 }
