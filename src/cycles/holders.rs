@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use core::any::type_name;
 use core::fmt::{self, Write as _};
 
+use super::asking::Asking;
 use super::graph::Graph;
 use super::purge::Cycles;
 use crate::reference::{StrongRef, WeakKey};
@@ -53,7 +54,7 @@ impl Cycles<'_> {
     /// The rest of its strong pointers, the one it is asked with included, are elsewhere.
     ///
     /// Use it to find out why something is still alive. O(entries + objects + pointers + steps of all the ways, which are
-    /// as many as pointers to the object). It changes nothing.
+    /// as many as pointers to the object). It changes nothing. Within a [`trace`](crate::Trace::trace) it finds nothing.
     ///
     /// ```
     /// use std::cell::RefCell;
@@ -92,19 +93,24 @@ impl Cycles<'_> {
                     .for_each(|member| member.release());
             }
         }
+        let name = short(type_name::<K::Target>());
+        let nothing = |name| Holders {
+            name,
+            count: None,
+            paths: Vec::new(),
+        };
+        let Some(asking) = Asking::begin() else {
+            return nothing(name);
+        };
         let mut graph = Graph::new(true);
         graph.fields_of_edges = Some(Vec::new());
         let release = Release(self);
         self.show(&mut graph);
         graph.complete();
-        let name = short(type_name::<K::Target>());
+        drop(asking);
         let addr = WeakKey::addr(target).addr();
         let Some(goal) = graph.objects.get(addr) else {
-            return Holders {
-                name,
-                count: None,
-                paths: Vec::new(),
-            };
+            return nothing(name);
         };
         let goal = goal as usize;
         let (first, direct) = arrivals(&graph, goal);

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::asking::Asking;
 use super::graph::Graph;
 use super::member::{Entries, Member};
 
@@ -96,18 +97,27 @@ impl<'m> Cycles<'m> {
     /// Other threads may use shared maps, and objects. What they make a strong pointer to while this runs stays, unless
     /// they make it from a weak pointer after the last look: then the object lives, but its entry may be gone.
     ///
+    /// Of two threads that search the same objects at once, each takes the other's strong pointers for somebody's: both
+    /// may leave what the next call removes. Within a [`trace`](crate::Trace::trace) this removes nothing, and returns
+    /// zero.
+    ///
     /// # Panics
     /// If a [`trace`](crate::Trace::trace) panics: then no entry is removed. If a destructor panics, after all of them
-    /// have run.
+    /// have run. (If two destructors of a map of one owner panic, the process aborts, as when a `Vec` is dropped.)
     pub fn purge(&mut self) -> usize {
         for member in &mut self.members {
             member.purge();
         }
+        let Some(asking) = Asking::begin() else {
+            return 0;
+        };
         // Also if something panics from here on: no map stays pinned, and nothing unlinked stays with us.
         let mut rest = Destroying(&mut self.members);
         let mut graph = Graph::new(self.at_rest);
         show(rest.0, &mut graph);
         let doomed = graph.doomed(rest.0.len());
+        // From here on destructors run, which may search.
+        drop(asking);
         let mut gone = 0;
         for (member, doomed) in rest.0.iter_mut().zip(&doomed) {
             gone += member.unlink(doomed);
