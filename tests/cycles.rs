@@ -12,5 +12,7 @@ mod graphs;
 mod holders;
 #[path = "cycles/maps.rs"]
 mod maps;
+#[path = "cycles/panics.rs"]
+mod panics;
 #[path = "cycles/threads.rs"]
 mod threads;

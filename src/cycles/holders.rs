@@ -1,6 +1,6 @@
 //! Who holds an object.
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use core::any::type_name;
 use core::fmt::{self, Write as _};
 
+use super::asking::Asking;
 use super::graph::Graph;
 use super::purge::Cycles;
 use crate::reference::{StrongRef, WeakKey};
@@ -52,7 +53,8 @@ impl Cycles<'_> {
     /// Who holds an object: for each strong pointer to it that the values of these maps show, a way there from an entry.
     /// The rest of its strong pointers, the one it is asked with included, are elsewhere.
     ///
-    /// Use it to find out why something is still alive. O(entries + objects + pointers). It changes nothing.
+    /// Use it to find out why something is still alive. O(entries + objects + pointers + steps of all the ways, which are
+    /// as many as pointers to the object). It changes nothing. Within a [`trace`](crate::Trace::trace) it finds nothing.
     ///
     /// ```
     /// use std::cell::RefCell;
@@ -83,22 +85,32 @@ impl Cycles<'_> {
         struct Release<'a, 'm>(&'a Cycles<'m>);
         impl Drop for Release<'_, '_> {
             fn drop(&mut self) {
-                self.0.members.iter().for_each(|member| member.release());
+                // In reverse, as `purge` does.
+                self.0
+                    .members
+                    .iter()
+                    .rev()
+                    .for_each(|member| member.release());
             }
         }
+        let name = short(type_name::<K::Target>());
+        let nothing = |name| Holders {
+            name,
+            count: None,
+            paths: Vec::new(),
+        };
+        let Some(asking) = Asking::begin() else {
+            return nothing(name);
+        };
         let mut graph = Graph::new(true);
         graph.fields_of_edges = Some(Vec::new());
         let release = Release(self);
         self.show(&mut graph);
         graph.complete();
-        let name = short(type_name::<K::Target>());
+        drop(asking);
         let addr = WeakKey::addr(target).addr();
         let Some(goal) = graph.objects.get(addr) else {
-            return Holders {
-                name,
-                count: None,
-                paths: Vec::new(),
-            };
+            return nothing(name);
         };
         let goal = goal as usize;
         let (first, direct) = arrivals(&graph, goal);
@@ -189,21 +201,24 @@ impl Holders {
     #[must_use]
     pub fn to_dot(&self) -> String {
         let mut text = String::from("digraph holders {\n");
-        let mut known = Vec::new();
+        let (mut objects, mut edges) = (BTreeSet::new(), BTreeSet::new());
         for (number, path) in self.paths.iter().enumerate() {
-            let mut from = format!("entry{number}");
-            _ = writeln!(text, "  {from} [shape=box, label={:?}];", path.entry());
+            let entry = format!("entry{number}");
+            _ = writeln!(text, "  {entry} [shape=box, label={:?}];", path.entry());
+            let mut from = None;
             for step in &path.steps {
-                let to = format!("object{}", step.object);
-                if !known.contains(&step.object) {
-                    known.push(step.object);
-                    _ = writeln!(text, "  {to} [label={:?}];", step.name);
+                let to = step.object;
+                if objects.insert(to) {
+                    _ = writeln!(text, "  object{to} [label={:?}];", step.name);
                 }
-                let edge = format!("  {from} -> {to} [label={:?}];\n", step.field);
-                if !text.contains(&edge) {
-                    text += &edge;
+                let label = step.field;
+                match from.replace(to) {
+                    None => _ = writeln!(text, "  {entry} -> object{to} [label={label:?}];"),
+                    Some(from) if edges.insert((from, to, label)) => {
+                        _ = writeln!(text, "  object{from} -> object{to} [label={label:?}];");
+                    }
+                    Some(_) => {}
                 }
-                from = to;
             }
         }
         text + "}\n"

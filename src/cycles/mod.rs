@@ -4,12 +4,13 @@
 //! pointers and what the values show ([`Trace`]) tell which entries nothing else leads to; those are removed. That
 //! is the only action, so nothing that anybody holds is ever destroyed, whatever a value shows.
 //!
-//! The order of the files: `addresses`; `counted`, the pointers whose strong pointers can be counted; `graph`, what the
+//! The order of the files: `addresses`; `asking`; `counted`, the pointers whose strong pointers can be counted; `graph`, what the
 //! values of the maps lead to; `census`, whether the counts of all objects were right at one moment; `verdict`, which
 //! entries go; `impls`, what the types of the standard library show; `member` and `purge`, the maps; `holders`, the
 //! ways to an object.
 
 mod addresses;
+mod asking;
 mod census;
 mod counted;
 mod graph;

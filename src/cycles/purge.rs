@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::asking::Asking;
 use super::graph::Graph;
 use super::member::{Entries, Member};
 
@@ -41,16 +42,17 @@ pub struct Cycles<'m> {
     at_rest: bool,
 }
 
-/// Destroys what the maps have unlinked, map by map, even if a destructor panics.
+/// Destroys what the maps have unlinked, map by map, even if a destructor panics, and lets their entries move again.
+/// The last map first: it may be the first once more, and then only that one's release destroys.
 struct Destroying<'a, 'm>(&'a mut [Box<dyn Member + 'm>]);
 
 impl Destroying<'_, '_> {
     fn next(&mut self) -> bool {
-        let Some((first, rest)) = core::mem::take(&mut self.0).split_first_mut() else {
+        let Some((last, rest)) = core::mem::take(&mut self.0).split_last_mut() else {
             return false;
         };
         self.0 = rest;
-        first.destroy();
+        last.destroy();
         true
     }
 }
@@ -95,24 +97,34 @@ impl<'m> Cycles<'m> {
     /// Other threads may use shared maps, and objects. What they make a strong pointer to while this runs stays, unless
     /// they make it from a weak pointer after the last look: then the object lives, but its entry may be gone.
     ///
+    /// Of two threads that search the same objects at once, each takes the other's strong pointers for somebody's: both
+    /// may leave what the next call removes. Within a [`trace`](crate::Trace::trace) this removes nothing, and returns
+    /// zero.
+    ///
     /// # Panics
     /// If a [`trace`](crate::Trace::trace) panics: then no entry is removed. If a destructor panics, after all of them
-    /// have run.
+    /// have run. (If two destructors of a map of one owner panic, the process aborts, as when a `Vec` is dropped.)
     pub fn purge(&mut self) -> usize {
         for member in &mut self.members {
             member.purge();
         }
+        let Some(asking) = Asking::begin() else {
+            return 0;
+        };
+        // Also if something panics from here on: no map stays pinned, and nothing unlinked stays with us.
+        let mut rest = Destroying(&mut self.members);
         let mut graph = Graph::new(self.at_rest);
-        self.show(&mut graph);
-        let doomed = graph.doomed(self.members.len());
+        show(rest.0, &mut graph);
+        let doomed = graph.doomed(rest.0.len());
+        // From here on destructors run, which may search.
+        drop(asking);
         let mut gone = 0;
-        for (member, doomed) in self.members.iter_mut().zip(&doomed) {
+        for (member, doomed) in rest.0.iter_mut().zip(&doomed) {
             gone += member.unlink(doomed);
         }
         // Our own pointers, while the values still have theirs: so that these are not the last. Then what was unlinked,
         // when it is out of all the maps; its deaths find no entry of the same kind.
         drop(graph);
-        let mut rest = Destroying(&mut self.members);
         while rest.next() {}
         drop(rest);
         for member in &mut self.members {
@@ -122,14 +134,18 @@ impl<'m> Cycles<'m> {
     }
 
     pub(super) fn show(&self, graph: &mut Graph) {
-        for (number, member) in self.members.iter().enumerate() {
-            let shared = member.is_shared();
-            member.show(&mut Entries {
-                graph,
-                member: number,
-                shared,
-            });
-        }
+        show(&self.members, graph);
+    }
+}
+
+fn show(members: &[Box<dyn Member + '_>], graph: &mut Graph) {
+    for (number, member) in members.iter().enumerate() {
+        let shared = member.is_shared();
+        member.show(&mut Entries {
+            graph,
+            member: number,
+            shared,
+        });
     }
 }
 

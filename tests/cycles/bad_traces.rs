@@ -250,3 +250,25 @@ fn a_leaf_that_is_none() {
         assert_eq!(map.purge_cycles(), 1, "{leaf_first}");
     }
 }
+
+/// One that purges the map it is in, or asks who holds something, whenever it is asked: there is no end to that, so
+/// within a trace both find nothing.
+#[test]
+fn a_trace_that_searches() {
+    struct Searches(Strong<u8>, Rc<concurrent::WeakMap<Strong<u8>, Searches>>);
+    impl Trace for Searches {
+        fn trace(&self, tracer: &mut Tracer<'_>) {
+            self.0.trace(tracer);
+            assert_eq!(self.1.purge_cycles(), 0);
+            let cycles = Cycles::new().with(&*self.1);
+            assert_eq!(cycles.holders(&self.0).count(), None);
+        }
+    }
+    let map = Rc::new(concurrent::WeakMap::new());
+    let key = Strong::new(1);
+    map.insert(&key, Searches(key.clone(), Rc::clone(&map)));
+    let holders = Cycles::new().with(&*map).holders(&key);
+    assert_eq!((holders.count(), holders.paths().len()), (Some(2), 1));
+    drop(key);
+    assert_eq!((map.purge_cycles(), map.len()), (1, 0));
+}

@@ -367,3 +367,24 @@ fn a_chain() {
     drop(key);
     assert_eq!((map.purge_cycles(), map.len()), (1, 0));
 }
+
+/// A shared map that is given twice: each entry counts once, and what it owned is destroyed before the call returns.
+#[test]
+fn a_map_that_is_given_twice() {
+    let map = concurrent::WeakMap::new();
+    let objects: Vec<_> = (0..10).map(Strong::new).collect();
+    for object in &objects {
+        map.insert(object, object.clone());
+    }
+    let weak: Vec<_> = objects.iter().map(Strong::downgrade).collect();
+    drop(objects);
+    let held = weak[3].upgrade();
+    assert_eq!(Cycles::new().with(&map).with(&map).purge(), 9);
+    assert_eq!(weak.iter().filter(|weak| weak.is_expired()).count(), 9);
+    drop(held);
+    let holders = Cycles::new().with(&map).with(&map);
+    let object = weak[3].upgrade().unwrap();
+    assert_eq!(holders.holders(&object).count(), Some(2));
+    map.remove_if(&object, |_| true);
+    assert_eq!(Strong::strong_count(&object), 1);
+}
