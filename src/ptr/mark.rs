@@ -17,7 +17,8 @@
 //!
 //! * Before: it is in that count, unless it was dropped before that too.
 //! * Between: by P1 its maker takes the mark away before it drops p. So either the mark is gone when X is to be
-//!   unmarked, or p has not been dropped, and is in the count.
+//!   unmarked, or p has not been dropped, and is in the count. (An exhaustive search finds nothing that only the count
+//!   of the last pass shows; with it, the argument is short.)
 //! * Later: p was made from a pointer to some object Y of the set. That one existed when p was made, so by the cases
 //!   above it was made later as well, and so on back to one that was made from a weak pointer. (Or it was dropped
 //!   before Y was counted. But then p was made before that, and so before X was unmarked: the drop releases, and the
