@@ -28,6 +28,7 @@ fn it_names_the_holder_of_the_leaked_window() {
         format!(
             "A button's action owns the window of the button:\n\
              still alive: window: `leak::Widget`, 1 strong handle{}\n\
+             \x20 held by entry of WeakMap<Strong<Widget, Local>, Action> .window -> Widget\n\
              The same with a weak handle: the closed window is dead (checked)\n",
             held()
         )
