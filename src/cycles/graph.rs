@@ -26,6 +26,9 @@ use crate::ptr::{Flavour, Strong};
 ///
 /// A method that panics changes nothing in the maps.
 ///
+/// Objects behind the pointers are asked one after the other: a chain of a million of them takes no stack. What a value
+/// owns without counting, as in a `Box`, is asked within the call: a long list of `Box`es needs a `trace` with a loop.
+///
 /// It is implemented for the strong pointers, for `Rc` and `Arc`, for the containers of the standard library, and for
 /// types that own no pointer. Weak pointers, `Cell` and references show nothing. What somebody has borrowed mutably or
 /// locked shows nothing either; nor does a `Mutex` or `RwLock` in an object that threads share, unless the maps are

@@ -95,7 +95,10 @@ impl<'m> Cycles<'m> {
     /// object whose last other pointer they drop dies at the end of this call.
     ///
     /// Other threads may use shared maps, and objects. What they make a strong pointer to while this runs stays, unless
-    /// they make it from a weak pointer after the last look: then the object lives, but its entry may be gone.
+    /// they make it from a weak pointer after the last look: then the object lives, but its entry may be gone. So it is
+    /// with a value that a closure is shown for a weak pointer, as by
+    /// [`with`](crate::concurrent::WeakMap::with): it lives as long as that runs, but holds its entry no more than the
+    /// weak pointer does.
     ///
     /// Of two threads that search the same objects at once, each takes the other's strong pointers for somebody's: both
     /// may leave what the next call removes. Within a [`trace`](crate::Trace::trace) this removes nothing, and returns

@@ -388,3 +388,21 @@ fn a_map_that_is_given_twice() {
     map.remove_if(&object, |_| true);
     assert_eq!(Strong::strong_count(&object), 1);
 }
+
+/// A value that is shown for a weak pointer is not held by that: its entry goes, and it lives as long as it is shown.
+#[test]
+fn a_value_that_is_shown_for_a_weak_pointer() {
+    let map = concurrent::WeakMap::new();
+    let key = Strong::new(7);
+    map.insert(&key, key.clone());
+    let weak = Strong::downgrade(&key);
+    drop(key);
+    let key = map.with(&weak, |value| {
+        assert_eq!((map.purge_cycles(), map.len()), (1, 0));
+        assert_eq!((**value, weak.strong_count()), (7, 1));
+        value.clone()
+    });
+    let key = key.unwrap();
+    assert_eq!((*key, Strong::strong_count(&key)), (7, 1));
+    assert!(!map.contains_key(&key));
+}
