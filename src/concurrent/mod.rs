@@ -14,6 +14,7 @@ mod kept;
 mod making;
 mod map;
 mod node;
+mod pair;
 mod pair_map;
 #[allow(unsafe_code)]
 mod raw;

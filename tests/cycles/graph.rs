@@ -255,6 +255,12 @@ impl Known {
     }
 }
 
+/// Weak pointers to all objects of either kind.
+type AllWeak<F> = (
+    Vec<<<F as Family>::Pointer as StrongRef>::Weak>,
+    Vec<std::rc::Weak<Object<F>>>,
+);
+
 /// The same graph, of objects.
 struct Real<F: Family> {
     maps: [WeakMap<F::Pointer, Vec<Field<F>>>; 2],
@@ -262,10 +268,7 @@ struct Real<F: Family> {
     dead: Rc<RefCell<BTreeSet<usize>>>,
     foreign: Rc<RefCell<Vec<F::Pointer>>>,
     /// All objects, to break the cycles that no map knows at the end.
-    weak: (
-        Vec<<F::Pointer as StrongRef>::Weak>,
-        Vec<std::rc::Weak<Object<F>>>,
-    ),
+    weak: AllWeak<F>,
 }
 
 impl<F: Family> Real<F> {

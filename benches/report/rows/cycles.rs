@@ -39,5 +39,5 @@ fn ring(length: usize) -> Row {
             [end_of(|ring| _ = ring.purge_cycles()), end_of(Ring::clear)]
         },
     );
-    row.size(length).rounds(rounds(length) / 5 | 1)
+    row.size(length).rounds((rounds(length) / 5) | 1)
 }
