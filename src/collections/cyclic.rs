@@ -134,13 +134,14 @@ cyclic! {
 
 macro_rules! fields {
     ($([$($generics:tt)*] $map:ty),* $(,)?) => {$(
-        /// A map that is a field, or behind one. Shows what its entries own.
+        /// A map that is a field, or behind one. Shows what its entries own, and what it keeps of dead ones.
         impl<$($generics)*> Trace for $map {
             fn trace(&self, tracer: &mut Tracer<'_>) {
                 for entry in self.store.table.iter() {
                     entry.key.show(tracer);
                     entry.value.show(tracer);
                 }
+                self.store.table.kept().for_each(|kept| kept.trace(tracer));
             }
         }
     )*};

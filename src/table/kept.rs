@@ -55,6 +55,10 @@ impl<R> Kept<R> {
         while self.take().is_some() {}
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = &R> {
+        self.0.iter().flatten()
+    }
+
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.0.as_ref().map_or(0, Vec::len)

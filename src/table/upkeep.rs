@@ -138,6 +138,11 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.kept.clear();
     }
 
+    /// What is kept of dead entries.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = &Remains<K, V>> {
+        self.kept.iter()
+    }
+
     /// Moves all entries out, and leaves this table empty and without memory. If the dead leave something
     /// until it is asked for, that stays with this table.
     pub(crate) fn take_entries(&mut self) -> Self {

@@ -406,3 +406,26 @@ fn a_value_that_is_shown_for_a_weak_pointer() {
     assert_eq!((*key, Strong::strong_count(&key)), (7, 1));
     assert!(!map.contains_key(&key));
 }
+
+/// A map as a field shows also what it keeps of dead entries until that is asked for.
+#[test]
+fn a_map_in_a_value_that_keeps_the_dead() {
+    struct Holder {
+        map: RefCell<WeakMap<local::Strong<u8>, local::Strong<u16>>>,
+    }
+    impl_trace!(Holder: map);
+    let (outer, inner) = (local::Strong::new(1_u16), local::Strong::new(2_u8));
+    let holder = Holder {
+        map: RefCell::default(),
+    };
+    let mut map = holder.map.borrow_mut();
+    map.set_reclaim(Reclaim::OnRequest);
+    map.insert(&inner, outer.clone());
+    drop(inner);
+    map.insert(&local::Strong::new(3), local::Strong::new(4)); // the first is taken out, and kept
+    assert_eq!(map.len(), 0);
+    drop(map);
+    let mut map = WeakMap::from([(&outer, holder)]);
+    drop(outer);
+    assert_eq!((map.purge_cycles(), map.len()), (1, 0));
+}
