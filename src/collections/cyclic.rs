@@ -9,6 +9,8 @@ use super::map::WeakMap;
 use super::store::Store;
 use super::value_map::WeakValueMap;
 use crate::cycles::{Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Trace, Tracer};
+#[cfg(feature = "std")]
+use crate::panics::FirstPanic;
 use crate::reference::{StrongRef, Watch, WeakKey};
 use crate::table::{Entry, Owned, Remains, Slot, Walk};
 
@@ -82,7 +84,18 @@ impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
     }
 
     fn destroy(&mut self) {
-        drop(core::mem::take(&mut self.unlinked));
+        let unlinked = core::mem::take(&mut self.unlinked);
+        #[cfg(feature = "std")]
+        {
+            let mut panics = FirstPanic::default();
+            for remains in unlinked {
+                panics.catch(|| drop(remains));
+            }
+            panics.resume();
+        }
+        // There is no way to catch a panic: a second one aborts.
+        #[cfg(not(feature = "std"))]
+        drop(unlinked);
     }
 
     fn is_shared(&self) -> bool {

@@ -33,6 +33,12 @@ use crate::ptr::{Flavour, Strong};
 /// types that own no pointer. Weak pointers, `Cell` and references show nothing. What somebody has borrowed mutably or
 /// locked shows nothing either; nor does a `Mutex` or `RwLock` in an object that threads share, unless the maps are
 /// [at rest](crate::Cycles::at_rest).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not show which strong pointers it owns",
+    label = "this has to implement `Trace`",
+    note = "`weakly::impl_trace!(Type: field, …)` implements it for your types; for a pointer to an object of a type that \
+            you cannot change, implement it by hand with `Tracer::leaf`"
+)]
 pub trait Trace {
     /// Shows each field that owns strong pointers: `self.field.trace(tracer)`.
     fn trace(&self, tracer: &mut Tracer<'_>);

@@ -10,7 +10,8 @@ use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell, RefCell};
 use core::cmp::Reverse;
 use core::marker::{PhantomData, PhantomPinned};
-use core::num;
+use core::mem::ManuallyDrop;
+use core::num::{self, Wrapping};
 use core::pin::Pin;
 use core::sync::atomic;
 use core::time::Duration;
@@ -57,7 +58,7 @@ nothing! {
     num::NonZeroU8, num::NonZeroU16, num::NonZeroU32, num::NonZeroU64, num::NonZeroU128, num::NonZeroUsize,
     num::NonZeroI8, num::NonZeroI16, num::NonZeroI32, num::NonZeroI64, num::NonZeroI128, num::NonZeroIsize,
     atomic::AtomicBool, atomic::AtomicU32, atomic::AtomicUsize, atomic::AtomicI32, atomic::AtomicIsize,
-    Duration, PhantomPinned, core::any::TypeId, core::alloc::Layout, core::convert::Infallible;
+    Duration, PhantomPinned, core::cmp::Ordering, core::net::IpAddr, core::net::SocketAddr, core::any::TypeId, core::alloc::Layout, core::convert::Infallible;
     [T: ?Sized] PhantomData<T>, Cell<T>, &T, rc::Weak<T>, arc::Weak<T>;
     [T: ?Sized, F: Flavour] Weak<T, F>;
     [F: Flavour] FinalizerToken<F>, Anchor<F>, AnchorRef<F>;
@@ -152,6 +153,18 @@ impl<T: ?Sized + Trace> Trace for Box<T> {
 impl<T: ?Sized + Trace> Trace for Pin<Box<T>> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
         (**self).trace(tracer);
+    }
+}
+
+impl<T: ?Sized + Trace> Trace for ManuallyDrop<T> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        (**self).trace(tracer);
+    }
+}
+
+impl<T: Trace> Trace for Wrapping<T> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        self.0.trace(tracer);
     }
 }
 
@@ -261,6 +274,8 @@ impl<T: ?Sized + Trace> Trace for std::sync::RwLock<T> {
 /// # let node = Node { name: String::new(), next: RefCell::new(None), children: Vec::new() };
 /// # _ = node.name;
 /// ```
+///
+/// There is no `where` clause: bounds go into the brackets, as in `[I: Iterator<Item: Trace>]`.
 ///
 /// A field that is not named is one that is not shown: see [`Trace`] for what that does.
 #[macro_export]

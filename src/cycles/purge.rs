@@ -79,8 +79,8 @@ impl<'m> Cycles<'m> {
         self
     }
 
-    /// The caller promises that no other thread uses the maps or what they lead to. Then objects behind `Arc` are looked
-    /// into, and so are locks in objects that threads share. If the promise is broken, entries may go although their key
+    /// The caller promises that no other thread uses the maps or what they lead to. Then the counts of `Arc`s are believed,
+    /// and locks are looked behind in objects that threads share too. If the promise is broken, entries may go although their key
     /// is still in use; nothing that somebody holds is destroyed.
     #[must_use]
     pub fn at_rest(mut self) -> Self {
@@ -106,7 +106,7 @@ impl<'m> Cycles<'m> {
     ///
     /// # Panics
     /// If a [`trace`](crate::Trace::trace) panics: then no entry is removed. If a destructor panics, after all of them
-    /// have run. (If two destructors of a map of one owner panic, the process aborts, as when a `Vec` is dropped.)
+    /// have run.
     pub fn purge(&mut self) -> usize {
         for member in &mut self.members {
             member.purge();
