@@ -3,6 +3,7 @@
 mod anchors;
 mod collections;
 mod cycles;
+mod delivery;
 mod interners;
 mod memory;
 mod pointers;
@@ -40,6 +41,7 @@ pub(crate) fn all() -> Vec<Row> {
     let mut rows = pointers::all();
     rows.extend(collections::all());
     rows.extend(cycles::all());
+    rows.extend(delivery::all());
     rows.extend(anchors::all());
     rows.extend(memory::all());
     rows.extend(interners::all());
