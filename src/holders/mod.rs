@@ -4,6 +4,7 @@
 //! object that should be dead names those that hold it:
 //!
 //! ```
+//! # #[cfg(feature = "holders")] {
 //! use weakly::{Strong, holders::leak_check};
 //!
 //! let answer = leak_check(|| {
@@ -14,6 +15,7 @@
 //!     *object * 7
 //! });
 //! assert_eq!(answer, 42);
+//! # }
 //! ```
 //!
 //! The place is that of the call of [`Strong::new`](crate::Strong), `clone`, `upgrade`, or of a collection's method
