@@ -11,7 +11,9 @@ use crate::holders;
 use crate::reference::{StrongRef, WeakRef};
 
 /// Asserts that the object of a weak handle is dead. The message names its type and the number of its strong
-/// handles; with the feature `holders`, also where each of them was made.
+/// handles; with the feature `holders`, also where each of them was made, if they are this crate's.
+///
+/// What dead entries own is alive until their collections drop it: [`purge`](crate::WeakMap::purge) these first.
 ///
 /// It takes the weak handle of any [`StrongRef`], by reference: this crate's, the standard library's, or your own. A
 /// second argument, which may be a format string with its arguments, says since when the object should be dead.
@@ -144,7 +146,8 @@ impl LeakWatch {
     }
 
     /// Describes the objects that are alive, in the order in which they were added: label, type and number of strong
-    /// handles; with the feature `holders`, also where each of them was made. O(objects).
+    /// handles; with the feature `holders`, also where each of this crate's was made. What dead entries own is alive until
+    /// their collections drop it: [`purge`](crate::WeakMap::purge) these first. O(objects).
     #[must_use]
     pub fn alive(&self) -> Vec<String> {
         let find = |(label, weak): &(String, Box<dyn Find>)| {

@@ -4,6 +4,7 @@
 //! tracer, which enters them into the graph, which asks the objects they lead to in turn.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
 use core::ops::Range;
@@ -37,7 +38,7 @@ use crate::ptr::{Flavour, Strong};
     message = "`{Self}` does not show which strong pointers it owns",
     label = "this has to implement `Trace`",
     note = "`weakly::impl_trace!(Type: field, …)` implements it for your types; for a pointer to an object of a type that \
-            you cannot change, implement it by hand with `Tracer::leaf`"
+            you cannot change, implement it by hand with `Tracer::leaf`; leave out fields that own no strong pointer"
 )]
 pub trait Trace {
     /// Shows each field that owns strong pointers: `self.field.trace(tracer)`.
@@ -50,7 +51,27 @@ pub struct Tracer<'g> {
     /// Whether other threads may use what is being traced.
     shared: bool,
     /// The field that is being traced.
-    field: &'static str,
+    field: Field<'g>,
+}
+
+/// A field, and the one it is a part of. (For reports; the first has no name.)
+struct Field<'g> {
+    name: &'static str,
+    of: Option<&'g Field<'g>>,
+}
+
+impl Field<'_> {
+    const NONE: Self = Field { name: "", of: None };
+
+    /// The names from the outermost field to this, each after a dot.
+    fn path(&self) -> String {
+        let mut path = self.of.map_or_else(String::new, Field::path);
+        if !self.name.is_empty() {
+            path.push('.');
+            path += self.name;
+        }
+        path
+    }
 }
 
 impl Tracer<'_> {
@@ -71,17 +92,21 @@ impl Tracer<'_> {
     /// }
     /// ```
     pub fn leaf<T: ?Sized + 'static, F: Flavour>(&mut self, handle: &Strong<T, F>) {
-        self.graph.visit(handle, None, self.field);
+        self.graph.visit(handle, None, &self.field);
     }
 
-    /// The same tracer, for a field with this name, which [`Cycles::holders`](crate::Cycles::holders) reports.
+    /// The same tracer, for a field with this name, which [`Cycles::holders`](crate::Cycles::holders) reports; a field of
+    /// that field has both names.
     /// [`impl_trace!`](crate::impl_trace) calls it for each field.
     #[must_use]
     pub fn field(&mut self, name: &'static str) -> Tracer<'_> {
         Tracer {
             graph: self.graph,
             shared: self.shared,
-            field: name,
+            field: Field {
+                name,
+                of: Some(&self.field),
+            },
         }
     }
 
@@ -98,7 +123,7 @@ impl Tracer<'_> {
 
     /// Shows a pointer to an object that shows its own.
     pub(super) fn pointer<P: Counted>(&mut self, pointer: &P, trace: fn(&P, &mut Tracer<'_>)) {
-        self.graph.visit(pointer, Some(trace), self.field);
+        self.graph.visit(pointer, Some(trace), &self.field);
     }
 }
 
@@ -226,8 +251,8 @@ pub(super) struct Graph {
     waiting: Vec<u32>,
     /// Objects, by number: those to which a value leads, then those to which another leads, and so on.
     pub(super) edges: Vec<u32>,
-    /// For each of these the name of the field, if that is wanted.
-    pub(super) fields_of_edges: Option<Vec<&'static str>>,
+    /// For each of these the names of the field, if that is wanted. Then each field is here once.
+    pub(super) fields_of_edges: Option<Vec<String>>,
     pub(super) links: Vec<Link>,
     pub(super) keys: Vec<usize>,
     /// Whether no thread uses anything of this.
@@ -246,7 +271,7 @@ impl Graph {
         &mut self,
         pointer: &P,
         trace: Option<fn(&P, &mut Tracer<'_>)>,
-        field: &'static str,
+        field: &Field<'_>,
     ) {
         let next = u32::try_from(self.nodes.len()).expect("no more than 2^32 objects");
         let (object, new) = self.objects.get_or_insert(pointer.addr(), next);
@@ -290,10 +315,13 @@ impl Graph {
             node.doubtful = true;
             self.nodes[before as usize].doubtful = true;
         }
-        self.edges.push(object);
         if let Some(fields) = &mut self.fields_of_edges {
-            fields.push(field);
+            if !new {
+                return;
+            }
+            fields.push(field.path());
         }
+        self.edges.push(object);
     }
 
     /// Enters an entry, whose keys are entered already.
@@ -308,7 +336,7 @@ impl Graph {
         show(&mut Tracer {
             graph: self,
             shared,
-            field: "",
+            field: Field::NONE,
         });
         link.edges = first..self.edges.len();
         self.links.push(link);
@@ -324,7 +352,7 @@ impl Graph {
             held.trace(&mut Tracer {
                 graph: self,
                 shared,
-                field: "",
+                field: Field::NONE,
             });
             self.nodes[at].held = held;
             self.nodes[at].edges = first..self.edges.len();

@@ -27,13 +27,14 @@ pub struct HolderPath {
     map: String,
     /// Whether the object is a key of the entry.
     own: bool,
+    keys: Vec<usize>,
     /// The fields on the way, each with the type of what it leads to.
     steps: Vec<Step>,
 }
 
 #[derive(Debug, Clone)]
 struct Step {
-    field: &'static str,
+    field: String,
     /// The object that the field leads to, and its type.
     object: usize,
     name: String,
@@ -52,6 +53,9 @@ type Arrival = (From, usize);
 impl Cycles<'_> {
     /// Who holds an object: for each strong pointer to it that the values of these maps show, a way there from an entry.
     /// The rest of its strong pointers, the one it is asked with included, are elsewhere.
+    ///
+    /// Locks are looked behind, and `Arc`s are believed, whether the maps are [at rest](Self::at_rest) or not: a way that is
+    /// shown here need not be one that [`purge`](Self::purge) believes.
     ///
     /// Use it to find out why something is still alive. O(entries + objects + pointers + steps of all the ways, which are
     /// as many as pointers to the object). It changes nothing. Within a [`trace`](crate::Trace::trace) it finds nothing.
@@ -74,7 +78,7 @@ impl Cycles<'_> {
     /// let holders = Cycles::new().with(&mut buttons).holders(&window);
     /// assert_eq!((holders.count(), holders.paths().len()), (Some(2), 1));
     /// let path = holders.paths()[0].to_string();
-    /// assert!(path.ends_with("(its own key) -> Widget .captured -> Widget"), "{path}");
+    /// assert!(path.ends_with("(its own key) -> Widget .on_click.captured -> Widget"), "{path}");
     /// ```
     ///
     /// # Panics
@@ -108,6 +112,7 @@ impl Cycles<'_> {
         self.show(&mut graph);
         graph.complete();
         drop(asking);
+        let fields = graph.fields_of_edges.take().unwrap_or_default();
         let addr = WeakKey::addr(target).addr();
         let Some(goal) = graph.objects.get(addr) else {
             return nothing(name);
@@ -121,7 +126,7 @@ impl Cycles<'_> {
             let link = loop {
                 let (from, edge) = at;
                 steps.push(Step {
-                    field: graph.fields_of_edges.as_ref().map_or("", |all| all[edge]),
+                    field: fields[edge].clone(),
                     object,
                     name: short(graph.nodes[object].held.name()),
                 });
@@ -134,9 +139,11 @@ impl Cycles<'_> {
                 }
             };
             steps.reverse();
+            let keys = &graph.keys[link.keys.clone()];
             HolderPath {
                 map: short(self.members[link.member].name()),
-                own: graph.keys[link.keys.clone()].contains(&addr),
+                own: keys.contains(&addr),
+                keys: keys.to_vec(),
                 steps,
             }
         });
@@ -211,7 +218,7 @@ impl Holders {
                 if objects.insert(to) {
                     _ = writeln!(text, "  object{to} [label={:?}];", step.name);
                 }
-                let label = step.field;
+                let label = &step.field;
                 match from.replace(to) {
                     None => _ = writeln!(text, "  {entry} -> object{to} [label={label:?}];"),
                     Some(from) if edges.insert((from, to, label)) => {
@@ -226,6 +233,12 @@ impl Holders {
 }
 
 impl HolderPath {
+    /// The addresses of the entry's keys, to tell the entries of a map apart: as `Strong::as_ptr` of a key, for example.
+    #[must_use]
+    pub fn key_addresses(&self) -> &[usize] {
+        &self.keys
+    }
+
     fn entry(&self) -> String {
         let own = if self.own { " (its own key)" } else { "" };
         format!("entry of {}{own}", self.map)
@@ -237,7 +250,7 @@ impl fmt::Display for HolderPath {
         f.write_str(&self.entry())?;
         for step in &self.steps {
             if !step.field.is_empty() {
-                write!(f, " .{}", step.field)?;
+                write!(f, " {}", step.field)?;
             }
             write!(f, " -> {}", step.name)?;
         }

@@ -90,6 +90,11 @@ impl<'m> Cycles<'m> {
 
     /// Removes the entries whose keys nothing but such entries keeps alive, and destroys what they own. Returns how many.
     ///
+    /// Only entries are removed. Objects that own each other besides, and to which no other entry leads, stay alive as with
+    /// any reference counting, and then no map shows who holds them: ask [`holders`](Self::holders) first. What is behind
+    /// an `Arc` stays unless the maps are [at rest](Self::at_rest): values that may own their keys had better be behind a
+    /// [`Strong`](crate::Strong).
+    ///
     /// O(entries + objects that the values lead to + their pointers), and as much memory until it returns. Each object has
     /// one strong pointer more while it is looked at: `get_mut` and `try_unwrap` of other threads fail meanwhile, and an
     /// object whose last other pointer they drop dies at the end of this call.

@@ -157,7 +157,8 @@ fn deliver<M>(slot: &ArrayQueue<M>, queue: &Weak<Shared<M>>) {
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl<M> ReferenceQueue<M> {
-    /// The next message; waits until there is one, for ever if no object is registered.
+    /// The next message; waits until there is one, for ever if no object is registered. (A thread that waits can be ended
+    /// by the death of an object of its own, with a message that says so; or use [`wait_timeout`](Self::wait_timeout).)
     ///
     /// ```
     /// use weakly::{ReferenceQueue, Strong};

@@ -60,6 +60,28 @@ fn a_way_to_each_pointer() {
     assert_eq!(text.lines().count(), 4);
 }
 
+/// A field of a field has the names of both; a pointer that is shown twice has one way; entries are told apart by keys.
+#[test]
+fn fields_of_fields() {
+    struct Outer {
+        inner: Inner,
+    }
+    struct Inner {
+        deep: Strong<u8>,
+    }
+    impl_trace!(Outer: inner, inner);
+    impl_trace!(Inner: deep);
+    let shared = concurrent::WeakMap::new();
+    let (key, deep) = (Strong::new(1), Strong::new(2));
+    let inner = Inner { deep: deep.clone() };
+    shared.insert(&key, [Outer { inner }]);
+    let holders = Cycles::new().with(&shared).with(&shared).holders(&deep);
+    assert_eq!((holders.count(), holders.paths().len()), (Some(2), 1));
+    let path = &holders.paths()[0];
+    assert!(path.to_string().ends_with(" .inner.deep -> u8"), "{path}");
+    assert_eq!(path.key_addresses(), [Strong::as_ptr(&key).addr()]);
+}
+
 /// What no value shows is not found.
 #[test]
 fn an_object_that_is_not_found() {
