@@ -12,6 +12,8 @@ mod maps;
 mod memory;
 #[path = "anchor/ownership.rs"]
 mod ownership;
+#[path = "anchor/script.rs"]
+mod script;
 #[path = "anchor/scripts.rs"]
 mod scripts;
 #[path = "anchor/shared.rs"]
