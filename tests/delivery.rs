@@ -1,20 +1,10 @@
 //! Deaths that are delivered: random scripts of messages, cancellations, deaths and wake-ups.
 
+mod common;
 #[path = "delivery/script.rs"]
 mod script;
 
-use std::iter;
-
-/// Repeatable numbers (xorshift).
-fn random(seed: u64) -> impl Iterator<Item = usize> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    iter::repeat_with(move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 16) as usize
-    })
-}
+use common::random::random;
 
 #[test]
 fn each_message_comes_once_and_in_order() {

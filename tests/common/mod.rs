@@ -8,6 +8,7 @@ pub mod lease;
 pub mod own;
 pub mod owned;
 pub mod pairs;
+pub mod random;
 
 use std::borrow::Borrow;
 use std::cell::Cell;

@@ -1,19 +1,7 @@
 //! Random graphs against brute force.
 
-use std::iter;
-
+use crate::common::random::random;
 use crate::graph::{ALL, Atomic, Counted, Family, Ours, Single, check};
-
-/// Repeatable numbers (xorshift).
-fn random(seed: u64) -> impl Iterator<Item = usize> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    iter::repeat_with(move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 16) as usize
-    })
-}
 
 /// How many graphs of each kind.
 fn graphs() -> u64 {
