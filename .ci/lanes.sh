@@ -41,6 +41,9 @@ run_lanes() {
             export LANE=$lane
             set -euo pipefail
             "$lane"
+            # The clock says little on a machine with other work.
+            step "done; processor time of the shell, and of what it ran (user, system)"
+            times >&3
         ) >"target/lanes/$lane.log" 2>&1 </dev/null &
         lanes[$!]=$lane
     done
