@@ -2,8 +2,10 @@
 
 macro_rules! chapters {
     ($($name:ident)*) => {$(
-        #[doc = include_str!(concat!("../docs/guide/", stringify!($name), ".md"))]
-        pub mod $name {}
+        pub mod $name {
+            // Inside, so that links are relative to the chapter.
+            #![doc = include_str!(concat!("../docs/guide/", stringify!($name), ".md"))]
+        }
     )*};
 }
 

@@ -73,7 +73,7 @@ mod compile_fail;
 pub mod design {}
 
 // For doc tests too: the code of the guide runs as tests.
-#[cfg(all(any(doc, doctest), feature = "std"))]
+#[cfg(any(doc, doctest))]
 pub mod guide;
 
 #[cfg(all(feature = "std", not(weakly_loom)))]
