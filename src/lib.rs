@@ -72,6 +72,10 @@ mod compile_fail;
 #[doc = include_str!("../docs/SHARED.md")]
 pub mod design {}
 
+// For doc tests too: the code of the guide runs as tests.
+#[cfg(any(doc, doctest))]
+pub mod guide;
+
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use attribute::{Attribute, AttributeId, AttributeKey, Attributes};
 pub use collections::algebra::Set;
