@@ -1,3 +1,20 @@
+// Pages of rustdoc cannot link to files of the repository: there, these links lead to modules. Before the README, since
+// the first definition of a link wins.
+#![cfg_attr(doc, doc = "[guide]: crate::guide")]
+#![cfg_attr(doc, doc = "[side tables]: crate::guide::side_tables")]
+#![cfg_attr(doc, doc = "[memos]: crate::guide::memo")]
+#![cfg_attr(doc, doc = "[interning and hash-consing]: crate::guide::interning")]
+#![cfg_attr(doc, doc = "[back-pointers]: crate::guide::back_pointers")]
+#![cfg_attr(doc, doc = "[observers]: crate::guide::observers")]
+#![cfg_attr(doc, doc = "[cache in a server]: crate::guide::server_cache")]
+#![cfg_attr(doc, doc = "[single flight for tasks]: crate::guide::single_flight")]
+#![cfg_attr(doc, doc = "[where values are destroyed]: crate::guide::destruction")]
+#![cfg_attr(doc, doc = "[what it costs]: crate::guide::costs")]
+#![cfg_attr(doc, doc = "[weak-table]: crate::guide::from_weak_table")]
+#![cfg_attr(doc, doc = "[`HashMap` of `Weak`]: crate::guide::from_by_hand")]
+#![cfg_attr(doc, doc = "[`Arc`]: crate::guide::from_arc")]
+#![cfg_attr(doc, doc = "[other languages]: crate::guide::from_other_languages")]
+#![cfg_attr(doc, doc = "[design]: crate::design\n\n")]
 #![doc = include_str!("../README.md")]
 #![no_std]
 // docs.rs shows for each item which feature it needs. The other conditions belong to our tests.
