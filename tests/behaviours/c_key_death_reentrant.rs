@@ -168,7 +168,7 @@ impl Asked for usize {
 /// of a chain, as documented, and never more.
 #[test]
 fn a_purge_that_sweeps_a_chain_takes_a_round_for_a_link_at_the_worst() {
-    let n = 1_000;
+    let n = scaled(1_000, 40);
     let mut map = WeakMap::new();
     let mut head = None;
     for n in 0..n {
