@@ -1,3 +1,6 @@
+// Pages of rustdoc cannot link to files of the repository: here the pictures are in the text. Before the README, since
+// the first definition of a link wins.
+#![cfg_attr(doc, doc = include_str!("../docs/PICTURES.md"))]
 #![doc = include_str!("../README.md")]
 #![no_std]
 // docs.rs shows for each item which feature it needs. The other conditions belong to our tests.
@@ -71,6 +74,11 @@ mod compile_fail;
 #[doc = include_str!("../docs/DESIGN.md")]
 #[doc = include_str!("../docs/SHARED.md")]
 pub mod design {}
+
+#[cfg(doc)]
+#[doc = include_str!("../docs/PICTURES.md")]
+#[doc = include_str!("../docs/PERFORMANCE.md")]
+pub mod performance {}
 
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use attribute::{Attribute, AttributeId, AttributeKey, Attributes};

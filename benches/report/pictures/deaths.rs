@@ -107,7 +107,7 @@ where
     points.collect()
 }
 
-fn thousands(value: f64) -> String {
+pub(super) fn thousands(value: f64) -> String {
     match value as usize {
         small @ 0..1_000 => small.to_string(),
         large => format!("{},{:03}", large / 1_000, large % 1_000),

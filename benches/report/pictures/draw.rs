@@ -19,7 +19,7 @@ const INK: RGBColor = RGBColor(34, 34, 34);
 const MESH: RGBColor = RGBColor(221, 221, 221);
 
 /// Pixels of a letter, on average, as a part of the font's size.
-const LETTER: f64 = 0.56;
+const LETTER: f64 = 0.6;
 const FONT: f64 = 14.0;
 const TITLE: f64 = 18.0;
 const CAPTION: f64 = 11.0;
@@ -147,6 +147,12 @@ impl Axis {
         }
     }
 
+    /// The label of a tick.
+    pub(crate) fn label(&self, value: f64) -> Option<&str> {
+        let label = self.ticks.iter().find(|tick| tick.0 == value);
+        label.map(|(_, label)| &label[..])
+    }
+
     fn ends(&self) -> (f64, f64) {
         let tick = |at: usize| self.ticks[at].0;
         (tick(0), tick(self.ticks.len() - 1))
@@ -176,8 +182,7 @@ impl Ranged for &Axis {
 
 impl ValueFormatter<f64> for &Axis {
     fn format_ext(&self, value: &f64) -> String {
-        let label = self.ticks.iter().find(|tick| tick.0 == *value);
-        label.map_or_else(String::new, |(_, label)| label.clone())
+        self.label(*value).unwrap_or_default().to_owned()
     }
 }
 
@@ -292,9 +297,11 @@ impl Panel {
             let stroke = look.color.stroke_width(3);
             let line = PathElement::new(&points[..], stroke);
             chart.draw_series(iter::once(line))?;
-            // A curve of very many points is a line.
-            let marks = if points.len() > 12 { &[] } else { &points[..] };
-            let marks = marks.iter().copied();
+            // Of a curve with very many points, some are marked.
+            let marks = points
+                .iter()
+                .copied()
+                .step_by(points.len().div_ceil(12).max(1));
             let color = look.color;
             match look.mark {
                 Mark::Circle => {

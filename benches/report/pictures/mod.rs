@@ -58,6 +58,7 @@ fn figures(chart: &Chart) -> String {
         lines.push("|---|---|---|".to_owned());
         for curve in &panel.curves {
             for &(x, y) in &curve.points {
+                let x = panel.x.label(x).map_or(x.to_string(), str::to_owned);
                 lines.push(format!("| {} | {x} | {y:.1} |", curve.look.name));
             }
         }

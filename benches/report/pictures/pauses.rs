@@ -12,15 +12,15 @@ const SIZE: usize = 1_000_000;
 const ROUNDS: usize = 5;
 /// How often the maps alternate in a round.
 const TURNS: usize = 8;
-/// Which part of the steps takes at most as long, in a million.
+/// The percentiles, in millionths.
 const PARTS: [(usize, &str); 7] = [
-    (500_000, "half"),
-    (900_000, "90 %"),
-    (990_000, "99 %"),
-    (999_000, "99.9 %"),
-    (999_900, "99.99 %"),
-    (999_990, "99.999 %"),
-    (1_000_000, "all"),
+    (500_000, "p50"),
+    (900_000, "p90"),
+    (990_000, "p99"),
+    (999_000, "p99.9"),
+    (999_900, "p99.99"),
+    (999_990, "p99.999"),
+    (1_000_000, "max"),
 ];
 
 pub(super) fn chart(scale: Scale, _: &Machine) -> Chart {
@@ -59,7 +59,7 @@ pub(super) fn chart(scale: Scale, _: &Machine) -> Chart {
     let panel = Panel {
         title: "a step: a new object is inserted, and the oldest dies".to_owned(),
         x: Axis::named(
-            "that part of the steps takes at most as long",
+            "percentile of the steps",
             PARTS.iter().map(|(_, name)| (*name).to_owned()),
         ),
         y: Axis::logarithmic("time", times.map(|point| point.1), nanoseconds),

@@ -2,6 +2,7 @@
 
 use weakly::{Strong, concurrent};
 
+use super::deaths::thousands;
 use super::draw::{Axis, Chart, Curve, Look, Panel};
 use crate::duel::{Course, Sample, Scale};
 use crate::machine::Machine;
@@ -73,7 +74,10 @@ pub(super) fn chart(scale: Scale, machine: &Machine) -> Chart {
         }
     };
     Chart {
-        title: format!("Operations of all threads together, {SIZE} live objects, {cores} cores"),
+        title: format!(
+            "Operations of all threads together, {} live objects, {cores} cores",
+            thousands(SIZE as f64)
+        ),
         panels: vec![
             panel("get: lookups that find", gets, GETS),
             panel("churn: a new object for one that dies", churns, CHURNS),
