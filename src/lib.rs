@@ -1,6 +1,7 @@
-// Pages of rustdoc cannot link to files of the repository: here the pictures are in the text. Before the README, since
-// the first definition of a link wins.
+// Pages of rustdoc cannot link to files of the repository. So the pictures are in the text, and a link leads to the
+// module. Before the README, since the first definition of a link wins.
 #![cfg_attr(doc, doc = include_str!("../docs/PICTURES.md"))]
+#![cfg_attr(doc, doc = "[docs/PERFORMANCE.md]: crate::performance\n\n")]
 #![doc = include_str!("../README.md")]
 #![no_std]
 // docs.rs shows for each item which feature it needs. The other conditions belong to our tests.
