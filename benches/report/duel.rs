@@ -116,14 +116,19 @@ impl Line {
         format!("{plain} {goal:>6} | {met:<4} |")
     }
 
+    /// Whether this is the line of an operation on so many objects, against a peer.
+    pub(crate) fn is(&self, operation: &str, size: &str, peer: &str) -> bool {
+        self.operation == operation && self.size == size && self.peer.starts_with(peer)
+    }
+
     /// A table without goals.
-    pub(crate) fn table(lines: &[Line]) -> String {
+    pub(crate) fn table<'l>(lines: impl IntoIterator<Item = &'l Line>) -> String {
         // All but the columns of the goals.
         let head = HEAD.lines().map(|line| {
             let ends = line.match_indices('|').nth(5);
             line[..=ends.map_or(0, |(at, _)| at)].to_owned()
         });
-        let lines = lines.iter().map(Line::plain);
+        let lines = lines.into_iter().map(Line::plain);
         head.chain(lines).collect::<Vec<_>>().join("\n")
     }
 

@@ -3,7 +3,8 @@
 //! With `-- churn get+10^6` it runs the rows whose text contains one of the words, or all of those that are
 //! joined by `+`: here all of churn, and the lookups among a million; `hash-consing` is the table of terms. With
 //! `-- --pictures` it draws the pictures into `docs`, or those that are named: `-- --pictures threads`. With
-//! `-- --write` it measures everything, and writes `docs/PERFORMANCE.md` and the pictures.
+//! `-- --write` it measures everything, and writes `docs/PERFORMANCE.md`, the pictures, and some rows into the
+//! README.
 //!
 //! Without `--bench`, which `cargo bench` passes and `cargo test --benches` does not, everything runs one tiny
 //! round, and is written to a folder below `target`: this tests that the report can be made, and its figures mean
@@ -45,7 +46,7 @@ mod theirs;
 use std::env;
 use std::error::Error;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use document::Parts;
@@ -53,6 +54,8 @@ use duel::{HEAD, Line, Row, Scale};
 use machine::Machine;
 
 const COMMAND: &str = "cargo bench -p weakly-benches --bench report -- --write";
+/// The repository.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const TERMS: &str = "hash-consing";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -68,13 +71,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             &machine,
         );
     }
-    let docs: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "docs"].iter().collect();
+    let root = Path::new(ROOT);
     match (has("--write"), has("--pictures")) {
         (true, _) if !filters.is_empty() => {
             Err("`--write` measures everything, and takes no words".into())
         }
-        (true, _) => write(&docs, Scale::Full, &machine),
-        (_, true) => pictures::write(&docs, Scale::Full, &machine, |name| {
+        (true, _) => write(root, Scale::Full, &machine),
+        (_, true) => pictures::write(&root.join("docs"), Scale::Full, &machine, |name| {
             filters.is_empty() || filters.iter().any(|filter| filter == name)
         }),
         _ => {
@@ -85,26 +88,31 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Measures everything, and writes it to files below a folder.
-fn write(folder: &Path, scale: Scale, machine: &Machine) -> Result<(), Box<dyn Error>> {
+fn write(root: &Path, scale: Scale, machine: &Machine) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
+    let docs = root.join("docs");
     let mut parts = Parts::new();
+    let mut all = Vec::new();
     println!("{HEAD}");
     for group in rows::all() {
-        let lines = group.rows.into_iter().map(|row| run(row, scale));
-        let lines: Vec<_> = lines.collect();
+        let lines: Vec<_> = group.rows.into_iter().map(|row| run(row, scale)).collect();
         parts.insert(group.name, Line::table(&lines));
+        all.extend(lines);
     }
     let terms = terms::table(scale);
     println!("\n{terms}\n");
     parts.insert("terms", terms);
-    pictures::write(folder, scale, machine, |_| true)?;
+    pictures::write(&docs, scale, machine, |_| true)?;
     parts.insert("command", COMMAND.to_owned());
     parts.insert("machine", machine.table());
     let minutes = start.elapsed().as_secs_f64() / 60.0;
     parts.insert("duration", format!("{minutes:.0} minutes"));
-    let path = folder.join("PERFORMANCE.md");
-    fs::write(&path, document::fill(parts))?;
-    println!("{} is written.", path.display());
+    fs::write(docs.join("PERFORMANCE.md"), document::fill(parts))?;
+    let readme = fs::read_to_string(Path::new(ROOT).join("README.md"))?;
+    match document::front(&readme, &all, &machine.caption()) {
+        Some(readme) => fs::write(root.join("README.md"), readme)?,
+        None => eprintln!("README.md has no marks for rows, and stays as it is."),
+    }
     Ok(())
 }
 
