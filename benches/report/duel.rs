@@ -1,5 +1,6 @@
 //! A row of a table: two sides that do the same, measured alternately.
 
+use std::iter;
 use std::time::Instant;
 
 /// How much work a row does.
@@ -42,16 +43,19 @@ impl Course {
             Scale::Full => (self.cold, self.rounds, self.turns),
             Scale::Tiny => (0, 1, 1),
         };
-        let round = |_| {
+        let mut round = || {
             let mut sums = vec![0.0; sides.len()];
             for _ in 0..turns {
                 for (side, sum) in sides.iter_mut().zip(&mut sums) {
                     *sum += side();
                 }
             }
-            sums.iter().map(|sum| sum / turns as f64).collect()
+            sums.iter().map(|sum| sum / turns as f64).collect::<Vec<_>>()
         };
-        (0..cold + warm).map(round).skip(cold).collect()
+        for _ in 0..cold {
+            round();
+        }
+        iter::repeat_with(round).take(warm).collect()
     }
 
     /// The median of each side.

@@ -46,7 +46,6 @@ pub(super) fn chart(scale: Scale, _: &Machine) -> Chart {
             subject.churn(scale.of(operations))
         });
         let times = course.medians(scale, samples.collect());
-        let churning: Vec<_> = subjects.iter().filter(|subject| subject.churns()).collect();
         add(&mut churns, size, &churning, &times);
         eprintln!("sizes: {size}");
     }
