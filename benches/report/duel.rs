@@ -50,7 +50,9 @@ impl Course {
                     *sum += side();
                 }
             }
-            sums.iter().map(|sum| sum / turns as f64).collect::<Vec<_>>()
+            sums.iter()
+                .map(|sum| sum / turns as f64)
+                .collect::<Vec<_>>()
         };
         for _ in 0..cold {
             round();
