@@ -58,7 +58,7 @@ impl Program {
 
 /// One handle for each live term.
 trait Terms: Default + 'static {
-    type Term: Clone + 'static;
+    type Term: Clone + PartialEq + 'static;
     fn make(&mut self, node: Node<Self::Term>) -> Self::Term;
     fn node(term: &Self::Term) -> &Node<Self::Term>;
 }
@@ -264,6 +264,11 @@ fn pace<S: Terms>() -> Sample {
         let program = session.next();
         session.run(&program);
     }
+    // The same program twice has the same roots.
+    let program = session.next();
+    session.run(&program);
+    session.run(&program);
+    assert!(session.roots[ALIVE - 2] == session.roots[ALIVE - 1]);
     Box::new(move || {
         let program = session.next();
         let mut asked = 0;
