@@ -1,5 +1,7 @@
-// Pages of rustdoc cannot link to files of the repository: there, these links lead to modules. Before the README, since
-// the first definition of a link wins.
+// Pages of rustdoc cannot link to files of the repository. So there the pictures are in the text, and the links lead to
+// modules. Before the README, since the first definition of a link wins.
+#![cfg_attr(doc, doc = include_str!("../docs/PICTURES.md"))]
+#![cfg_attr(doc, doc = "[docs/PERFORMANCE.md]: crate::performance")]
 #![cfg_attr(doc, doc = "[guide]: crate::guide")]
 #![cfg_attr(doc, doc = "[side tables]: crate::guide::side_tables")]
 #![cfg_attr(doc, doc = "[memos]: crate::guide::memo")]
@@ -92,6 +94,11 @@ pub mod design {}
 // For doc tests too: the code of the guide runs as tests.
 #[cfg(any(doc, doctest))]
 pub mod guide;
+
+#[cfg(doc)]
+#[doc = include_str!("../docs/PICTURES.md")]
+#[doc = include_str!("../docs/PERFORMANCE.md")]
+pub mod performance {}
 
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use attribute::{Attribute, AttributeId, AttributeKey, Attributes};

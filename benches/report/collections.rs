@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::hint::black_box;
+use std::time::Instant;
 
 use crate::chance::{Numbers, Turns, shuffle};
 use crate::duel::{Sample, time};
@@ -34,7 +35,7 @@ where
 }
 
 impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
-    fn gather(objects: Vec<C::Object>, known: &[u64], numbers: Numbers) -> Self {
+    pub(crate) fn gather(objects: Vec<C::Object>, known: &[u64], numbers: Numbers) -> Self {
         let mut objects: Vec<_> = objects.into_iter().zip(known).collect();
         shuffle(&mut objects);
         let mut collection = C::with_capacity(objects.len());
@@ -145,6 +146,21 @@ impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
             }
             slowest
         })
+    }
+
+    /// The nanoseconds of each step: a new object is inserted, and the oldest dies.
+    pub(crate) fn pauses(&mut self, operations: usize) -> Vec<u32> {
+        let mut pauses = vec![0; operations];
+        for (number, pause) in self.numbers.take(operations).into_iter().zip(&mut pauses) {
+            let object = C::Object::new(number);
+            let oldest = self.objects.pop_front();
+            let start = Instant::now();
+            self.collection.insert(&object, number);
+            drop(oldest);
+            *pause = start.elapsed().as_nanos().try_into().unwrap_or(u32::MAX);
+            self.objects.push_back(object);
+        }
+        pauses
     }
 
     /// Some objects die, at random places, and the collection is purged.

@@ -1,4 +1,4 @@
-//! A row of the table: two sides that do the same, measured alternately.
+//! A row of a table: two sides that do the same, measured alternately.
 
 use std::iter;
 use std::time::Instant;
@@ -23,6 +23,50 @@ impl Scale {
 
 /// Measures one side once, in the row's unit.
 pub(crate) type Sample = Box<dyn FnMut() -> f64>;
+
+/// How often samples are repeated.
+#[derive(Clone, Copy)]
+pub(crate) struct Course {
+    /// An odd number, for the median.
+    pub(crate) rounds: usize,
+    /// Rounds before these that do not count: they warm caches and predictors, and grow tables to their final
+    /// size.
+    pub(crate) cold: usize,
+    /// How often the sides alternate in a round, which is the mean of that many samples of each side.
+    pub(crate) turns: usize,
+}
+
+impl Course {
+    /// Measures the sides alternately. For each round, the means of all sides.
+    pub(crate) fn run(self, scale: Scale, sides: &mut [Sample]) -> Vec<Vec<f64>> {
+        let (cold, warm, turns) = match scale {
+            Scale::Full => (self.cold, self.rounds, self.turns),
+            Scale::Tiny => (0, 1, 1),
+        };
+        let mut round = || {
+            let mut sums = vec![0.0; sides.len()];
+            for _ in 0..turns {
+                for (side, sum) in sides.iter_mut().zip(&mut sums) {
+                    *sum += side();
+                }
+            }
+            sums.iter()
+                .map(|sum| sum / turns as f64)
+                .collect::<Vec<_>>()
+        };
+        for _ in 0..cold {
+            round();
+        }
+        iter::repeat_with(round).take(warm).collect()
+    }
+
+    /// The median of each side.
+    pub(crate) fn medians(self, scale: Scale, mut sides: Vec<Sample>) -> Vec<f64> {
+        let rounds = self.run(scale, &mut sides);
+        let side = |at: usize| median(rounds.iter().map(|sides| sides[at]).collect());
+        (0..sides.len()).map(side).collect()
+    }
+}
 
 /// What a row measures.
 #[derive(Clone, Copy)]
@@ -51,18 +95,61 @@ pub(crate) struct Row {
     size: Option<usize>,
     goal: Option<Goal>,
     unit: Unit,
-    rounds: usize,
-    /// Rounds before these that do not count.
-    cold: usize,
-    /// How often the sides alternate in a round.
-    turns: usize,
+    course: Course,
     sides: Box<Sides>,
 }
 
-/// The head of the table.
+/// The head of a table with goals.
 pub(crate) const HEAD: &str = "\
-| operation                                       | size | ours     | peer                  | ratio |   goal | met? |
-|-------------------------------------------------|-----:|---------:|----------------------:|------:|-------:|------|";
+| operation                                       | size | ours     | peer                      | ratio |   goal | met? |
+|-------------------------------------------------|-----:|---------:|--------------------------:|------:|-------:|------|";
+
+/// A measured line of the table, as texts.
+pub(crate) struct Line {
+    operation: String,
+    size: String,
+    ours: String,
+    peer: String,
+    ratio: String,
+    goal: String,
+    met: &'static str,
+}
+
+impl Line {
+    /// Beneath [`HEAD`].
+    pub(crate) fn with_goal(&self) -> String {
+        let (plain, goal, met) = (self.plain(), &self.goal, self.met);
+        format!("{plain} {goal:>6} | {met:<4} |")
+    }
+
+    /// Whether this is the line of an operation on so many objects, against a peer.
+    pub(crate) fn is(&self, operation: &str, size: &str, peer: &str) -> bool {
+        self.operation == operation && self.size == size && self.peer.starts_with(peer)
+    }
+
+    /// A table without goals.
+    pub(crate) fn table<'l>(lines: impl IntoIterator<Item = &'l Line>) -> String {
+        // All but the columns of the goals.
+        let head = HEAD.lines().map(|line| {
+            let ends = line.match_indices('|').nth(5);
+            line[..=ends.map_or(0, |(at, _)| at)].to_owned()
+        });
+        let lines = lines.into_iter().map(Line::plain);
+        head.chain(lines).collect::<Vec<_>>().join("\n")
+    }
+
+    fn plain(&self) -> String {
+        let Line {
+            operation,
+            size,
+            ours,
+            peer,
+            ratio,
+            ..
+        } = self;
+        format!("| {operation:<47} | {size:>4} | {ours:>8} | {peer:>25} | {ratio:>5} |")
+    }
+}
 
 impl Row {
     /// A row of times, without a goal and without a size.
@@ -77,9 +164,11 @@ impl Row {
             size: None,
             goal: None,
             unit: Unit::Nanoseconds,
-            rounds: 201,
-            cold: 1,
-            turns: 1,
+            course: Course {
+                rounds: 201,
+                cold: 1,
+                turns: 1,
+            },
             sides: Box::new(sides),
         }
     }
@@ -108,19 +197,22 @@ impl Row {
     }
 
     /// An odd number, for the median.
-    pub(crate) fn rounds(self, rounds: usize) -> Self {
-        Row { rounds, ..self }
+    pub(crate) fn rounds(mut self, rounds: usize) -> Self {
+        self.course.rounds = rounds;
+        self
     }
 
     /// The first round counts: for a sample that takes seconds, and so needs no warm-up.
-    pub(crate) fn at_once(self) -> Self {
-        Row { cold: 0, ..self }
+    pub(crate) fn at_once(mut self) -> Self {
+        self.course.cold = 0;
+        self
     }
 
     /// A round is the mean of that many samples of each side, alternately: work that one of them does only now
     /// and then has its share in a round, and noise affects both.
-    pub(crate) fn turns(self, turns: usize) -> Self {
-        Row { turns, ..self }
+    pub(crate) fn turns(mut self, turns: usize) -> Self {
+        self.course.turns = turns;
+        self
     }
 
     pub(crate) fn unit(self, unit: Unit) -> Self {
@@ -142,42 +234,32 @@ impl Row {
     }
 
     /// Measures, and returns the line.
-    pub(crate) fn run(self, scale: Scale) -> String {
-        let (label, operation, peer) = (self.label(), self.operation, self.peer);
-        let [mut ours, mut theirs] = (self.sides)(scale);
-        let mut rounds = Vec::new();
-        // A cold round warms caches and predictors, and grows tables to their final size.
-        let (cold, warm, turns) = match scale {
-            Scale::Full => (self.cold, self.rounds, self.turns),
-            Scale::Tiny => (0, 1, 1),
-        };
-        for round in 0..cold + warm {
-            let samples = iter::repeat_with(|| (ours(), theirs())).take(turns);
-            let (our, their) =
-                samples.fold((0.0, 0.0), |sum, sides| (sum.0 + sides.0, sum.1 + sides.1));
-            if round >= cold {
-                rounds.push((our / turns as f64, their / turns as f64));
-            }
-        }
-        let median_of = |side: fn(&(f64, f64)) -> f64| median(rounds.iter().map(side).collect());
-        let (our, their) = (median_of(|sides| sides.0), median_of(|sides| sides.1));
-        let ratio = median_of(|(ours, theirs)| ours / theirs);
+    pub(crate) fn run(self, scale: Scale) -> Line {
+        let (size, operation, peer) = (self.label(), self.operation, self.peer);
+        let mut sides = (self.sides)(scale);
+        let rounds = self.course.run(scale, &mut sides);
+        let median_of =
+            |of: fn(&[f64]) -> f64| median(rounds.iter().map(|sides| of(sides)).collect());
+        let (our, their) = (median_of(|sides| sides[0]), median_of(|sides| sides[1]));
+        let ratio = median_of(|sides| sides[0] / sides[1]);
         let (goal, is_met) = match self.goal {
             None => (String::new(), None),
             Some(Goal::Ratio(most)) => (format!("{most}"), Some(ratio <= most)),
             Some(Goal::Amount(most)) => (self.unit.show(most), Some(our <= most)),
         };
-        let met = is_met.map_or("", |met| if met { "yes" } else { "NO" });
-        // There is no ratio to zero.
-        let ratio = match their {
-            0.0 => String::new(),
-            _ => format!("{ratio:.3}"),
-        };
-        format!(
-            "| {operation:<47} | {label:>4} | {:>8} | {:>21} | {ratio:>5} | {goal:>6} | {met:<4} |",
-            self.unit.show(our),
-            format!("{peer} {}", self.unit.show(their)),
-        )
+        Line {
+            operation,
+            size,
+            ours: self.unit.show(our),
+            peer: format!("{peer} {}", self.unit.show(their)),
+            // There is no ratio to zero.
+            ratio: match their {
+                0.0 => String::new(),
+                _ => format!("{ratio:.3}"),
+            },
+            goal,
+            met: is_met.map_or("", |met| if met { "yes" } else { "NO" }),
+        }
     }
 
     fn label(&self) -> String {
@@ -192,7 +274,7 @@ impl Row {
 }
 
 impl Unit {
-    fn show(self, amount: f64) -> String {
+    pub(crate) fn show(self, amount: f64) -> String {
         let (step, names) = match self {
             Unit::Nanoseconds => (1000.0, ["ns", "µs", "ms", "s"]),
             Unit::Bytes => (1024.0, ["B", "KiB", "MiB", "GiB"]),
@@ -210,7 +292,7 @@ impl Unit {
 }
 
 /// The middle one.
-fn median(mut samples: Vec<f64>) -> f64 {
+pub(crate) fn median(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);
     samples[samples.len() / 2]
 }

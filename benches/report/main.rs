@@ -1,74 +1,144 @@
-//! A comparison with peers: `cargo bench -p weakly-benches --bench report` prints one Markdown table.
+//! A comparison with peers: `cargo bench -p weakly-benches --bench report` prints Markdown tables.
 //!
 //! With `-- churn get+10^6` it runs the rows whose text contains one of the words, or all of those that are
-//! joined by `+`: here all of churn, and the lookups among a million. Without `--bench`, which `cargo bench`
-//! passes and `cargo test --benches` does not, each row runs one tiny round: this tests that the table can be
-//! made, and its figures mean nothing.
+//! joined by `+`: here all of churn, and the lookups among a million; `hash-consing` is the table of terms. With
+//! `-- --pictures` it draws the pictures into `docs`, or those that are named: `-- --pictures threads`. With
+//! `-- --write` it measures everything, and writes `docs/PERFORMANCE.md`, the pictures, and some rows into the
+//! README.
+//!
+//! Without `--bench`, which `cargo bench` passes and `cargo test --benches` does not, everything runs one tiny
+//! round, and is written to a folder below `target`: this tests that the report can be made, and its figures mean
+//! nothing.
 //!
 //! * [`duel`]: a row, its two sides measured alternately, the medians, the table;
 //! * [`peers`]: one trait for all pointers, one for all collections, one for all interners;
 //! * [`ours`], [`theirs`]: the implementations of these traits;
-//! * [`rows`]: the table's lines, and the goals;
+//! * [`rows`]: the tables' lines, and the goals;
 //! * [`pointers`], [`collections`], [`interners`], [`footprint`]: the measured operations, written once for all
 //!   sides;
 //! * [`shared`], [`teams`]: the same for maps and interners that threads share;
+//! * [`terms`]: a foreign program, on several stores;
+//! * [`pictures`]: what is drawn;
+//! * [`document`], [`machine`]: what is written, and where it was measured;
 //! * [`subjects`]: sides that several rows measure, made once;
 //! * [`chance`]: pseudorandom numbers, words and orders;
 //! * [`memory`]: an allocator that counts.
 
 mod chance;
 mod collections;
+mod document;
 mod duel;
 mod footprint;
 mod interners;
+mod machine;
 mod memory;
 mod ours;
 mod peers;
+mod pictures;
 mod pointers;
 mod rows;
 mod shared;
 mod subjects;
 mod teams;
+mod terms;
 mod theirs;
 
 use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
-use duel::{HEAD, Scale};
+use document::Parts;
+use duel::{HEAD, Line, Row, Scale};
+use machine::Machine;
 
-fn main() {
+const COMMAND: &str = "cargo bench -p weakly-benches --bench report -- --write";
+/// The repository.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+const TERMS: &str = "hash-consing";
+
+fn main() -> Result<(), Box<dyn Error>> {
     let (flags, filters): (Vec<_>, Vec<_>) =
         env::args().skip(1).partition(|arg| arg.starts_with('-'));
     let has = |flag: &str| flags.iter().any(|given| given == flag);
-    let scale = if has("--bench") && !has("--test") {
-        Scale::Full
-    } else {
-        Scale::Tiny
-    };
-    if scale == Scale::Tiny {
+    let machine = Machine::this();
+    if !has("--bench") || has("--test") {
         println!("One tiny round for each row (no `--bench`): the figures mean nothing.\n");
+        return write(
+            Path::new(env!("CARGO_TARGET_TMPDIR")),
+            Scale::Tiny,
+            &machine,
+        );
     }
-    let start = Instant::now();
-    println!("{HEAD}");
-    for row in rows::all() {
-        if filters.is_empty() || filters.iter().any(|filter| row.mentions(filter)) {
-            // To standard error: the table can be piped into a file.
-            eprint!("{} ... ", row.name());
-            let began = Instant::now();
-            let line = row.run(scale);
-            eprintln!("{:.1} s", began.elapsed().as_secs_f64());
-            println!("{line}");
+    let root = Path::new(ROOT);
+    match (has("--write"), has("--pictures")) {
+        (true, _) if !filters.is_empty() => {
+            Err("`--write` measures everything, and takes no words".into())
+        }
+        (true, _) => write(root, Scale::Full, &machine),
+        (_, true) => pictures::write(&root.join("docs"), Scale::Full, &machine, |name| {
+            filters.is_empty() || filters.iter().any(|filter| filter == name)
+        }),
+        _ => {
+            print(&filters);
+            Ok(())
         }
     }
-    println!("\n{CAVEATS}");
-    println!("The whole run took {:.0} s.", start.elapsed().as_secs_f64());
 }
 
-const CAVEATS: &str = "\
-Both sides of a row are measured alternately within one run; a ratio is the median of the rounds' ratios, a
-time the median of its side's. Compare only ratios: the times depend on machine, allocator and load. In rows of
-collections that threads share, a time is the thread's processor time (on Linux; elsewhere, and where a row says
-\"wall\" or \"in total\", the elapsed time). Below some 5 ns even a ratio varies by a tenth from one build to
-the next, with the alignment of the loops. Contention and the slowest insert need two idle cores: another
-process that takes the processor for a moment shows up as the slowest insert. Bytes are those requested from the
-allocator.";
+/// Measures everything, and writes it to files below a folder.
+fn write(root: &Path, scale: Scale, machine: &Machine) -> Result<(), Box<dyn Error>> {
+    let start = Instant::now();
+    let docs = root.join("docs");
+    let mut parts = Parts::new();
+    let mut all = Vec::new();
+    println!("{HEAD}");
+    for group in rows::all() {
+        let lines: Vec<_> = group.rows.into_iter().map(|row| run(row, scale)).collect();
+        parts.insert(group.name, Line::table(&lines));
+        all.extend(lines);
+    }
+    let terms = terms::table(scale);
+    println!("\n{terms}\n");
+    parts.insert("terms", terms);
+    pictures::write(&docs, scale, machine, |_| true)?;
+    parts.insert("command", COMMAND.to_owned());
+    parts.insert("machine", machine.table());
+    let minutes = start.elapsed().as_secs_f64() / 60.0;
+    parts.insert("duration", format!("{minutes:.0} minutes"));
+    fs::write(docs.join("PERFORMANCE.md"), document::fill(parts))?;
+    let readme = fs::read_to_string(Path::new(ROOT).join("README.md"))?;
+    match document::front(&readme, &all, &machine.caption()) {
+        Some(readme) => fs::write(root.join("README.md"), readme)?,
+        None => eprintln!("README.md has no marks for rows, and stays as it is."),
+    }
+    Ok(())
+}
+
+/// Prints the rows that are wanted, with their goals.
+fn print(filters: &[String]) {
+    let start = Instant::now();
+    println!("{HEAD}");
+    for row in rows::all().into_iter().flat_map(|group| group.rows) {
+        if filters.is_empty() || filters.iter().any(|filter| row.mentions(filter)) {
+            run(row, Scale::Full);
+        }
+    }
+    if filters.is_empty() || filters.iter().any(|filter| filter == TERMS) {
+        println!("\n{}", terms::table(Scale::Full));
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    println!("\nThe whole run took {seconds:.0} s. docs/PERFORMANCE.md says how to read it.");
+}
+
+/// Measures a row and prints its line.
+fn run(row: Row, scale: Scale) -> Line {
+    // To standard error: the table can be piped into a file.
+    eprint!("{} ... ", row.name());
+    let began = Instant::now();
+    let line = row.run(scale);
+    eprintln!("{:.1} s", began.elapsed().as_secs_f64());
+    println!("{}", line.with_goal());
+    line
+}

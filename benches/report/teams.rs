@@ -8,10 +8,11 @@ use std::fs::File;
 use std::hint::{black_box, spin_loop};
 use std::io::{Read, Seek};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::AcqRel, Ordering::Acquire};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::chance::{Numbers, Words, shuffle};
 use crate::duel::Sample;
@@ -52,23 +53,45 @@ pub(crate) enum Clock {
 struct StartLine {
     threads: usize,
     arrivals: AtomicUsize,
+    made: Instant,
+    /// The latest arrival, in nanoseconds since it was made.
+    latest: AtomicU64,
 }
 
 impl StartLine {
+    /// Some milliseconds: threads that have a processor each start without the scheduler.
+    const SPINS: usize = 100_000;
+
     fn new(threads: usize) -> Self {
         StartLine {
             threads,
             arrivals: AtomicUsize::new(0),
+            made: Instant::now(),
+            latest: AtomicU64::new(0),
         }
     }
 
-    fn wait(&self) {
+    /// Returns when all have arrived, and says when that was: the same instant for all, also for a thread that
+    /// had no processor then.
+    fn wait(&self) -> Instant {
+        let arrival = self.made.elapsed().as_nanos() as u64;
+        // Relaxed: published by the arrival below. No thread arrives for the next sample before all have ended
+        // this one.
+        self.latest.fetch_max(arrival, Relaxed);
         // AcqRel, with the loads of the waiting threads: all preparations have happened before they start.
         let before = self.arrivals.fetch_add(1, AcqRel);
         let all = (before / self.threads + 1) * self.threads;
+        let mut spins = 0;
         while self.arrivals.load(Acquire) < all {
-            spin_loop();
+            if spins < Self::SPINS {
+                spins += 1;
+                spin_loop();
+            } else {
+                // There are more threads than processors.
+                thread::yield_now();
+            }
         }
+        self.made + Duration::from_nanos(self.latest.load(Relaxed))
     }
 }
 
@@ -98,7 +121,7 @@ impl Watch {
 
     /// The time of each operation of some work, which all threads start together.
     fn time(&self, work: impl FnOnce()) -> f64 {
-        self.barrier.wait();
+        let all_arrived = self.barrier.wait();
         let taken = match &self.ran {
             Some(file) => {
                 let start = nanoseconds(file);
@@ -106,9 +129,8 @@ impl Watch {
                 (nanoseconds(file) - start) as f64
             }
             None => {
-                let start = Instant::now();
                 work();
-                start.elapsed().as_nanos() as f64
+                all_arrived.elapsed().as_nanos() as f64
             }
         };
         taken / self.operations as f64

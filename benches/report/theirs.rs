@@ -216,6 +216,44 @@ impl Map for ByHand {
     }
 }
 
+/// Weak keys as one writes them by hand: a plain map by address, with our hash. The weak pointer in an entry keeps
+/// the address from being used again. Dead entries are removed when there are twice as many as were left then.
+pub(crate) struct ByHandWithRetain {
+    map: HashMap<usize, (sync::Weak<u64>, u64), ByAddr>,
+    limit: usize,
+}
+
+impl Collection for ByHandWithRetain {
+    type Object = Arc<u64>;
+    fn with_capacity(capacity: usize) -> Self {
+        ByHandWithRetain {
+            map: HashMap::with_capacity_and_hasher(capacity, ByAddr),
+            limit: 2 * capacity.max(32),
+        }
+    }
+    #[inline]
+    fn insert(&mut self, object: &Arc<u64>, number: u64) {
+        let entry = (Arc::downgrade(object), number);
+        self.map.insert(Arc::as_ptr(object).addr(), entry);
+        if self.map.len() >= self.limit {
+            self.map.retain(|_, (key, _)| key.strong_count() > 0);
+            self.limit = 2 * self.map.len().max(32);
+        }
+    }
+}
+
+impl Map for ByHandWithRetain {
+    type Key = Arc<u64>;
+    fn key(object: &Arc<u64>) -> Arc<u64> {
+        object.clone()
+    }
+    #[inline]
+    fn get(&self, key: &Arc<u64>) -> Option<u64> {
+        let (_, number) = self.map.get(&Arc::as_ptr(key).addr())?;
+        Some(*number)
+    }
+}
+
 /// The minimal cost of a lookup by address: a plain map, with our hash, without any notice of deaths.
 pub(crate) struct Floor(hashbrown::HashMap<usize, u64, ByAddr>);
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{
     ByContent, K3, K6, MANY, Ours, OursLocal, Pace, Pairs, SIZES, SetByContent, Theirs,
-    TheirsLocal, Values, rounds,
+    TheirsLocal, Values, rounds, sweep,
 };
 use crate::collections::{Herd, herds};
 use crate::duel::Row;
@@ -21,7 +21,7 @@ type Herds<A, B> = Subjects<Herd<A>, Herd<B>>;
 /// Pairs of herds by size.
 type BySize<A, B> = [Herds<A, B>; 3];
 
-pub(super) fn all() -> Vec<Row> {
+pub(super) fn maps() -> Vec<Row> {
     let mut rows = Vec::new();
     let floors = by_size::<Ours, Floor>();
     let both = by_size::<Ours, Theirs>();
@@ -41,7 +41,6 @@ pub(super) fn all() -> Vec<Row> {
     rows.push(put_back(few));
     let tens = Subjects::new(K3, herds::<Ten<Ours>, Ten<Theirs>>);
     rows.push(one_churn("one object in ten maps: churn", &tens).rounds(51));
-    rows.extend(values());
     rows.extend(churn(
         "WeakPairMap: churn",
         &by_size::<Pairs, WeakTableOfPairs>(),
@@ -61,7 +60,7 @@ pub(super) fn all() -> Vec<Row> {
 }
 
 /// Weak values: lookups, and churn.
-fn values() -> Vec<Row> {
+pub(super) fn values() -> Vec<Row> {
     const NAME: &str = "WeakValueMap: get, hit";
     let mut rows = Vec::new();
     let by_hand = by_size::<Values, ByHand>();
@@ -142,7 +141,7 @@ fn slowest_insert(herds: &Herds<Ours, Theirs>) -> Row {
     let name = "slowest insert of a churn, reserved";
     let row = Row::new(name, "weak-table", move |scale| {
         let (ours, theirs) = herds.sides(scale);
-        let operations = scale.of(Pace::sweep(K6));
+        let operations = scale.of(sweep(K6));
         [
             Herd::slowest_insert(ours, operations),
             Herd::slowest_insert(theirs, operations),

@@ -1,4 +1,4 @@
-//! The lines of the table.
+//! The lines of the tables.
 
 mod anchors;
 mod collections;
@@ -20,15 +20,15 @@ use crate::theirs::WeakTable;
 
 /// Operations in a sample, where one takes nanoseconds: so few that most samples fit between two turns of the
 /// scheduler, which come every few milliseconds when other processes run.
-const MANY: usize = 1 << 14;
+pub(crate) const MANY: usize = 1 << 14;
 const K3: usize = 1_000;
 const K5: usize = 100_000;
 const K6: usize = 1_000_000;
 const SIZES: [usize; 3] = [K3, K5, K6];
 
-type Ours<T = u64> = WeakMap<Strong<T>, u64>;
+pub(crate) type Ours<T = u64> = WeakMap<Strong<T>, u64>;
 type OursLocal = WeakMap<local::Strong<u64>, u64>;
-type Theirs<T = u64> = WeakTable<sync::Weak<T>>;
+pub(crate) type Theirs<T = u64> = WeakTable<sync::Weak<T>>;
 type TheirsLocal = WeakTable<rc::Weak<u64>>;
 type Values<V = Strong<u64>> = WeakValueMap<u64, V>;
 type Pairs = WeakPairMap<Strong<u64>, Strong<u64>>;
@@ -36,17 +36,30 @@ type ByContent = WeakHashMap<Strong<u64>, u64>;
 type SetByContent = WeakHashSet<Strong<u64>>;
 type Words = Interner<Strong<str>>;
 
-/// The table, from top to bottom.
-pub(crate) fn all() -> Vec<Row> {
-    let mut rows = pointers::all();
-    rows.extend(collections::all());
-    rows.extend(cycles::all());
-    rows.extend(delivery::all());
-    rows.extend(anchors::all());
-    rows.extend(memory::all());
-    rows.extend(interners::all());
-    rows.extend(shared::all());
-    rows
+/// Rows that a chapter of the document shows together.
+pub(crate) struct Group {
+    /// Where the document's template has this name in braces, it shows the rows.
+    pub(crate) name: &'static str,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// All rows, from top to bottom.
+pub(crate) fn all() -> Vec<Group> {
+    let group = |name, rows| Group { name, rows };
+    let mut others = cycles::all();
+    others.extend(delivery::all());
+    vec![
+        group("pointers", pointers::all()),
+        group("maps", collections::maps()),
+        group("values", collections::values()),
+        group("cycles", others),
+        group("anchors", anchors::all()),
+        group("memory", memory::all().into()),
+        group("interners", interners::all()),
+        group("shared", shared::maps()),
+        group("attributes", shared::attributes_and_memos()),
+        group("shared interners", shared::interners()),
+    ]
 }
 
 /// As many rounds as there is time for.
@@ -56,6 +69,14 @@ fn rounds(size: usize) -> usize {
         K5 => 75,
         _ => 201,
     }
+}
+
+/// The number of inserts between two sweeps of `weak-table`, or some hundredths fewer: a table is swept when seven
+/// eighths of its buckets are taken, and grows, in its first samples, until the live entries and a third more would
+/// fill it by half.
+pub(crate) fn sweep(size: usize) -> usize {
+    let buckets = (size * 4 / 3 * 16 / 7).next_power_of_two();
+    buckets / 8 * 7 - size
 }
 
 /// How long a row runs, so that `weak-table`'s sweeps have their share in each round.
@@ -79,7 +100,7 @@ impl Pace {
         };
         let theirs = match turns {
             1 => ours,
-            _ => Self::sweep(size) / turns,
+            _ => sweep(size) / turns,
         };
         Pace {
             size,
@@ -87,14 +108,6 @@ impl Pace {
             theirs,
             turns,
         }
-    }
-
-    /// The number of inserts between two of its sweeps, or some hundredths fewer: a table is swept when seven
-    /// eighths of its buckets are taken, and grows, in its first samples, until the live entries and a third
-    /// more would fill it by half.
-    fn sweep(size: usize) -> usize {
-        let buckets = (size * 4 / 3 * 16 / 7).next_power_of_two();
-        buckets / 8 * 7 - size
     }
 
     fn row(self, row: Row) -> Row {

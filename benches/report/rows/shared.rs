@@ -32,11 +32,9 @@ type Side = fn(Plan) -> Sample;
 
 /// Collections that threads share. The times are the processor time of one operation of one thread, unless the
 /// row says "wall"; "in total" is the elapsed time divided by the operations of all threads together.
-pub(super) fn all() -> Vec<Row> {
+pub(super) fn maps() -> Vec<Row> {
     let mut rows = lookups();
     rows.extend(changes());
-    rows.extend(attributes_and_memos());
-    rows.extend(interners());
     rows
 }
 
@@ -104,7 +102,7 @@ fn changes() -> Vec<Row> {
     rows
 }
 
-fn attributes_and_memos() -> Vec<Row> {
+pub(super) fn attributes_and_memos() -> Vec<Row> {
     let tag = "Attribute: get";
     let locked: [Side; 2] = [get::<Tag>, get::<Locked>];
     let locked_weak_table: [Side; 2] = [get::<Tag>, get::<LockedWeakTable>];
@@ -126,7 +124,7 @@ fn attributes_and_memos() -> Vec<Row> {
     rows
 }
 
-fn interners() -> Vec<Row> {
+pub(super) fn interners() -> Vec<Row> {
     let mut rows = Vec::new();
     for size in [K3, K5] {
         for threads in [1, 2] {
