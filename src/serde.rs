@@ -1,9 +1,9 @@
 //! Serialisation, with the feature `serde`: a handle is written as its content, and read through an interner.
 //!
-//! * [`Strong`](crate::Strong) and [`local::Strong`](crate::local::Strong) implement `Serialize` and `Deserialize` as
+//! * [`Strong`] and [`local::Strong`](crate::local::Strong) implement `Serialize` and `Deserialize` as
 //!   their content does, sized or not. Each handle that is read is that of a new object: whether two handles were to
 //!   one object is not written.
-//! * [`ByIdentity`](crate::ByIdentity) implements `Serialize`: a term is written as a tree. It is not read by itself,
+//! * [`ByIdentity`] implements `Serialize`: a term is written as a tree. It is not read by itself,
 //!   because two new objects are never the same: read its handle through an interner.
 //! * A weak handle implements neither. What it refers to belongs to somebody else, who writes it; a handle that is
 //!   read would be dead at once, since nobody would own its object.
@@ -21,12 +21,13 @@
 //! use serde::de::{DeserializeSeed, IntoDeserializer, value::Error};
 //! use weakly::{Interner, Strong, serde::Each};
 //!
+//! // A format's, in real life.
+//! let text = IntoDeserializer::<Error>::into_deserializer("word");
+//! let texts = IntoDeserializer::<Error>::into_deserializer(vec!["word", "other", "word"]);
+//!
 //! let mut words = Interner::<Strong<str>>::new();
-//! # let (input, inputs) = ("word", ["word", "other", "word"]);
-//! # let mut format = IntoDeserializer::<Error>::into_deserializer(input); // in real life: that of a file
-//! let word = words.deserialize(format)?;
-//! # let mut format = IntoDeserializer::<Error>::into_deserializer(inputs.to_vec());
-//! let list = Each(&mut words).deserialize(format)?;
+//! let word = words.deserialize(text)?;
+//! let list = Each(&mut words).deserialize(texts)?;
 //! assert_eq!(list.iter().map(|word| &**word).collect::<String>(), "wordotherword");
 //! assert!(Strong::ptr_eq(&list[0], &word) && Strong::ptr_eq(&list[2], &word));
 //! assert_eq!(words.len(), 2);
@@ -102,7 +103,7 @@ impl<K: Serialize> Serialize for ByIdentity<K> {
 // === Seeds ===
 
 /// A seed for a sequence, each of whose contents is interned: `Each(&mut interner)`, or `Each(&interner)` if it is a
-/// [`concurrent::Interner`](crate::concurrent::Interner). It gives a `Vec` of handles. See [the module](self).
+/// [`concurrent::Interner`]. It gives a `Vec` of handles. See [the module](self).
 #[derive(Debug, Clone, Copy)]
 pub struct Each<I>(pub I);
 

@@ -230,9 +230,9 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     ///     handles.insert(key, key.clone());
     /// }
     /// drop(number);
-    /// assert!(copies.is_empty());
-    /// assert_eq!(handles.len(), 1);
+    /// assert_eq!((copies.len(), handles.len()), (1, 1)); // it lives: `handles` owns it
     /// assert_eq!(handles.purge_cycles(), 1);
+    /// assert!(copies.is_empty());
     /// ```
     #[inline]
     pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
