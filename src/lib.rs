@@ -83,6 +83,9 @@ mod attribute;
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub mod memo;
 
+#[cfg(all(feature = "serde", not(weakly_loom)))]
+pub mod serde;
+
 #[cfg(doctest)]
 mod compile_fail;
 

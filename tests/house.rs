@@ -14,7 +14,7 @@ use std::path::Path;
 use scanner::{Modules, module_of, paths, resolve};
 
 /// The rooms, each of which may use only earlier ones.
-const ROOMS: [&str; 18] = [
+const ROOMS: [&str; 19] = [
     "sync",
     "thread",
     "panics",
@@ -31,6 +31,7 @@ const ROOMS: [&str; 18] = [
     "concurrent",
     "attribute",
     "memo",
+    "serde",
     "guide",
     "lib",
 ];

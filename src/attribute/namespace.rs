@@ -24,6 +24,11 @@ use crate::table::Reclaim;
 ///     type Value = Range<u32>;
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name an attribute",
+    label = "this has to implement `AttributeKey`",
+    note = "declare the attribute and the type of its values: `impl AttributeKey for {Self} {{ type Value = …; }}`"
+)]
 pub trait AttributeKey: 'static {
     /// The type of the attribute's values.
     type Value: Send + Sync + 'static;

@@ -200,10 +200,13 @@ impl<K: SharedKey, V: Clone> Attribute<K, V> {
     }
 }
 
-impl<K: SharedRef, V: Trace> Attribute<K, V> {
+impl<K: SharedRef, V> Attribute<K, V> {
     /// Removes the attribute from objects that only such attributes keep alive. See
     /// [`WeakMap::purge_cycles`](crate::concurrent::WeakMap::purge_cycles).
-    pub fn purge_cycles(&self) -> usize {
+    pub fn purge_cycles(&self) -> usize
+    where
+        V: Trace,
+    {
         Cycles::new().with(self).purge()
     }
 }

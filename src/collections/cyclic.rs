@@ -108,8 +108,11 @@ impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
 }
 
 macro_rules! cyclic {
-    ($([$($generics:tt)*] $map:ty),* $(,)?) => {$(
-        impl<$($generics)*> Cyclic for &mut $map {
+    ($([$($generics:tt)*] $map:ty where $owned:ident;)*) => {$(
+        impl<$($generics)*> Cyclic for &mut $map
+        where
+            $owned: Trace,
+        {
             fn member<'m>(self) -> Box<dyn Member + 'm>
             where
                 Self: 'm,
@@ -132,7 +135,11 @@ macro_rules! cyclic {
             ///
             /// # Panics
             /// If a `trace` panics: then no entry is removed. If a destructor panics, after all of them have run.
-            pub fn purge_cycles(&mut self) -> usize {
+            pub fn purge_cycles(&mut self) -> usize
+            where
+                // (Not of the `impl`: here the compiler says what `Trace` has to say.)
+                $owned: Trace,
+            {
                 Cycles::new().with(self).purge()
             }
         }
@@ -140,9 +147,9 @@ macro_rules! cyclic {
 }
 
 cyclic! {
-    [K: StrongRef, V: Trace] WeakMap<K, V>,
-    [K: StrongRef, V: Trace, S] WeakHashMap<K, V, S>,
-    [K: Trace, V: StrongRef, S] WeakValueMap<K, V, S>,
+    [K: StrongRef, V] WeakMap<K, V> where V;
+    [K: StrongRef, V, S] WeakHashMap<K, V, S> where V;
+    [K, V: StrongRef, S] WeakValueMap<K, V, S> where K;
 }
 
 macro_rules! fields {

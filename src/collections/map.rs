@@ -89,6 +89,24 @@ use names::*;
 /// drop(tree);
 /// assert!(spans.is_empty());
 /// ```
+///
+/// A map is made from pairs, whose keys are handles or references to handles. If there are no pairs, the compiler needs
+/// to be told which. It suffices to name the type of the (empty) array's elements, or of the iterator's items:
+///
+/// ```
+/// use weakly::{Strong, WeakMap};
+///
+/// let tree = Strong::new("a syntax tree");
+/// let spans = WeakMap::from([(&tree, 10..24)]);
+/// let same: WeakMap<_, _> = [(tree.clone(), 10..24)].into_iter().collect();
+/// assert_eq!(spans, same);
+///
+/// type Trees = WeakMap<Strong<&'static str>, usize>;
+/// let empty = Trees::new();
+/// let none: [(&Strong<_>, usize); 0] = [];
+/// assert_eq!(empty, Trees::from(none));
+/// assert_eq!(empty, std::iter::empty::<(&Strong<_>, _)>().collect::<Trees>());
+/// ```
 pub struct WeakMap<K: WeakKey, V> {
     pub(super) store: Store<K::Watch, Owned<V>>,
 }
@@ -197,6 +215,25 @@ impl<K: WeakKey, V> WeakMap<K, V> {
 
     /// Sets the value of a key, and returns the old one. O(1) amortised. The key is passed by reference: the
     /// map takes no strong pointer.
+    ///
+    /// To store a copy of the payload, write `**key` where `key` is a `&Strong<i32>`. The compiler rejects `*key`,
+    /// which is the handle, and proposes `key.clone()`. That compiles, but is a handle too: a value that [owns its
+    /// key](#values-that-own-their-key), and the entry never dies by itself.
+    ///
+    /// ```
+    /// use weakly::{Strong, WeakMap};
+    ///
+    /// let number = Strong::new(5);
+    /// let (mut copies, mut handles) = (WeakMap::new(), WeakMap::new());
+    /// for key in [&number] {
+    ///     copies.insert(key, **key);
+    ///     handles.insert(key, key.clone());
+    /// }
+    /// drop(number);
+    /// assert_eq!((copies.len(), handles.len()), (1, 1)); // it lives: `handles` owns it
+    /// assert_eq!(handles.purge_cycles(), 1);
+    /// assert!(copies.is_empty());
+    /// ```
     #[inline]
     pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
         self.store.table.prefetch_notified();

@@ -1,6 +1,7 @@
 //! Code that must not compile. Each example stands beside one that is nearly the same and compiles, so that it
 //! does not fail for another reason. What must compile on its own is in `tests/auto_traits.rs`.
 
+mod coercions;
 mod shared;
 
 /// A map is `Send` if its values are; a map of `local` handles never is.

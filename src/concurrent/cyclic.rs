@@ -96,8 +96,11 @@ impl<K: Eq, T: Watches, V> Member for MemberOf<'_, K, T, V> {
 }
 
 macro_rules! cyclic {
-    ($([$($generics:tt)*] $map:ty, |$key:pat_param, $value:pat_param| $owned:expr;)*) => {$(
-        impl<$($generics)*> Cyclic for &$map {
+    ($([$($generics:tt)*] $map:ty where $type:ident, |$key:pat_param, $value:pat_param| $owned:expr;)*) => {$(
+        impl<$($generics)*> Cyclic for &$map
+        where
+            $type: Trace,
+        {
             fn member<'m>(self) -> Box<dyn Member + 'm>
             where
                 Self: 'm,
@@ -118,7 +121,11 @@ macro_rules! cyclic {
             ///
             /// # Panics
             /// If a `trace` panics: then no entry is removed. If a destructor panics, after all of them have run.
-            pub fn purge_cycles(&self) -> usize {
+            pub fn purge_cycles(&self) -> usize
+            where
+                // (Not of the `impl`: here the compiler says what `Trace` has to say.)
+                $type: Trace,
+            {
                 Cycles::new().with(self).purge()
             }
         }
@@ -126,7 +133,7 @@ macro_rules! cyclic {
 }
 
 cyclic! {
-    [K: SharedRef, V: Trace] WeakMap<K, V>, |_, value| value;
-    [K: Content<Target: Eq + Hash> + SharedRef, V: Trace, S: BuildHasher] WeakHashMap<K, V, S>, |_, value| value;
-    [K: Eq + Hash + Trace, V: SharedRef, S: BuildHasher] WeakValueMap<K, V, S>, |key, _| key;
+    [K: SharedRef, V] WeakMap<K, V> where V, |_, value| value;
+    [K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher] WeakHashMap<K, V, S> where V, |_, value| value;
+    [K: Eq + Hash, V: SharedRef, S: BuildHasher] WeakValueMap<K, V, S> where K, |key, _| key;
 }

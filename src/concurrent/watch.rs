@@ -15,7 +15,9 @@ use crate::reference::{Notified, Notify, Registrable, StrongRef, Swept, Upgrade,
 /// [`Anchor`](crate::Anchor), and every [`SharedRef`]. Implemented for all that qualify.
 pub trait SharedKey: WeakKey<Watch: Sharing> + Send + Sync {}
 
-impl<K: WeakKey<Watch: Sharing> + Send + Sync> SharedKey for K {}
+// The compiler reports an unmet bound once, at the first that needs it: `Send` and `Sync` come first, because their
+// errors lead to the field of a payload that does not cross threads.
+impl<K: Send + Sync + WeakKey<Watch: Sharing>> SharedKey for K {}
 
 /// A pointer to objects that shared collections can refer to weakly: a [`StrongRef`] that can be used on any
 /// thread, as can its weak pointer. [`Strong`](crate::Strong), [`Arc`](std::sync::Arc), and your own pointers
@@ -26,11 +28,16 @@ pub trait SharedRef:
 }
 
 impl<K> SharedRef for K where
-    K: SharedKey + StrongRef<Weak: Send + Sync, Watch: Sharing<SharedWatch: UpgradesOne>>
+    K: Send + Sync + SharedKey + StrongRef<Watch: Sharing<SharedWatch: UpgradesOne>>
 {
 }
 
 /// A way to learn of deaths on any thread. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "what threads share cannot watch this pointer: it does not cross threads",
+    label = "threads share `Strong`, `Arc` and `Anchor`",
+    note = "for `Rc`, `local::Strong` and `local::Anchor` use the collections of one owner: `weakly::WeakMap`, …"
+)]
 pub trait Sharing: Watch {
     #[doc(hidden)]
     type SharedWatch: WatchesOne<Key = Self::Key>;
@@ -135,7 +142,7 @@ pub trait WatchesOne: Watches + Sized {
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub trait UpgradesOne: WatchesOne<Key: StrongRef> {
+pub trait UpgradesOne: WatchesOne<Key: StrongRef<Weak: Send + Sync>> {
     #[doc(hidden)]
     fn is_expired(&self) -> bool;
     #[doc(hidden)]
@@ -198,6 +205,8 @@ pub struct NotifiedWatch<K: Registrable<Kind = Atomic>>(
     PhantomData<K::Like>,
 );
 
+// What is missing in detail would only repeat the errors of the pointer itself.
+#[diagnostic::do_not_recommend]
 impl<K: Registrable<Kind = Atomic, Like: Send + Sync, Target: Send + Sync>> Sharing
     for Notified<K>
 {
@@ -290,6 +299,7 @@ where
 /// A watch on an object that sends none: its weak pointer pins the address, and is polled.
 pub struct PolledWatch<K: StrongRef>(K::Weak);
 
+#[diagnostic::do_not_recommend]
 impl<K: StrongRef<Weak: Send + Sync>> Sharing for Swept<K>
 where
     Swept<K>: Upgrade<Pointer = K>,

@@ -10,6 +10,10 @@ use super::member::{Entries, Member};
 
 /// A map whose entries may keep themselves alive, by reference: a mutable one to a map of one owner, a shared one to a
 /// shared map. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a reference to a map whose values show what they own",
+    note = "pass `&mut map`, or `&map` if threads share it; its values have to implement `Trace`: see `weakly::impl_trace!`"
+)]
 pub trait Cyclic {
     #[doc(hidden)]
     fn member<'m>(self) -> Box<dyn Member + 'm>

@@ -19,7 +19,7 @@ impl<K: MemoKey, V: Trace> Cyclic for &Memo<K, V> {
     }
 }
 
-impl<K: MemoKey, V: Trace> Memo<K, V> {
+impl<K: MemoKey, V> Memo<K, V> {
     /// Removes the results that keep themselves alive: a result that leads to one of its inputs, if nothing but such
     /// results does. They count as discarded. See
     /// [`WeakMap::purge_cycles`](crate::concurrent::WeakMap::purge_cycles).
@@ -33,7 +33,10 @@ impl<K: MemoKey, V: Trace> Memo<K, V> {
     /// drop(term);
     /// assert_eq!(simpler.purge_cycles(), 1);
     /// ```
-    pub fn purge_cycles(&self) -> usize {
+    pub fn purge_cycles(&self) -> usize
+    where
+        V: Trace,
+    {
         Cycles::new().with(self).purge()
     }
 }

@@ -9,6 +9,11 @@ use crate::queue::SharedQueue;
 use crate::reference::WeakKey;
 
 /// The key of a [`Memo`](crate::Memo): a pointer, or a tuple of up to four. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the key of a memo",
+    label = "a key is a pointer that threads share, or a tuple of up to four",
+    note = "threads share `Strong`, `Arc` and `Anchor`"
+)]
 pub trait MemoKey: sealed::Sealed {
     /// How it is passed: the pointer, or the tuple of pointers, by reference.
     type Ref<'a>: Copy

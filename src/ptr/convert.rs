@@ -8,6 +8,7 @@ use core::ptr::{self, NonNull};
 
 use super::flavour::Flavour;
 use super::strong::Strong;
+use super::weak::Weak;
 use super::{header, memory, state};
 
 impl<T, F: Flavour> From<T> for Strong<T, F> {
@@ -108,19 +109,31 @@ impl<T, F: Flavour> Default for Strong<[T], F> {
     }
 }
 
-/// Converts a pointer to a sized type into one to an unsized type that the compiler can coerce it to:
-/// `unsize!(strong => dyn Trait)`, `unsize!(strong => [u8])`. It costs nothing; identity, counts and
-/// attributes stay the same. (On stable Rust only the standard library's pointers coerce implicitly. A
-/// closure instead of a macro would let safe code return any pointer.)
+/// Converts a pointer, strong or weak, to a sized type into one to an unsized type that the compiler can coerce it
+/// to: `unsize!(strong => dyn Trait)`, `unsize!(weak => [u8])`. It costs nothing; identity, counts and attributes
+/// stay the same. (On stable Rust only the standard library's pointers coerce implicitly. A closure instead of a
+/// macro would let safe code return any pointer.)
 ///
 /// ```
 /// use std::fmt::Display;
-/// use weakly::{Strong, unsize};
+/// use weakly::{Strong, Weak, unsize};
 ///
 /// let number = Strong::new(5);
 /// let shown: Strong<dyn Display> = unsize!(number.clone() => dyn Display);
 /// assert_eq!(shown.to_string(), "5");
 /// assert_eq!(Strong::strong_count(&number), 2);
+///
+/// let weak: Weak<dyn Display> = unsize!(Strong::downgrade(&number) => dyn Display);
+/// assert_eq!(weak.upgrade().unwrap().to_string(), "5");
+/// ```
+///
+/// A weak pointer that never had an object needs a sized type to be made; any will do:
+///
+/// ```
+/// # use std::fmt::Display;
+/// # use weakly::{Weak, unsize};
+/// let none: Weak<dyn Display> = unsize!(Weak::<i32>::new() => dyn Display);
+/// assert!(none.upgrade().is_none());
 /// ```
 ///
 /// It accepts only what the compiler coerces:
@@ -131,21 +144,62 @@ impl<T, F: Flavour> Default for Strong<[T], F> {
 /// ```
 #[macro_export]
 macro_rules! unsize {
-    ($strong:expr => $target:ty) => {
-        match $strong {
+    ($pointer:expr => $target:ty) => {
+        match $pointer {
             // SAFETY: the closure's only expression is a coercion of its argument.
-            strong => unsafe { $crate::__unsize(strong, |raw| -> *const $target { raw }) },
+            pointer => unsafe { $crate::__unsize(pointer, |raw| -> *const $target { raw }) },
         }
     };
+}
+
+/// What [`unsize!`](crate::unsize) takes: `Strong` and `Weak`. Sealed, since it has no public name.
+#[diagnostic::on_unimplemented(
+    message = "`unsize!` takes a `Strong` or a `Weak` of this crate, by value, not `{Self}`",
+    label = "neither `Strong` nor `Weak`",
+    note = "clone a borrowed pointer first; the standard library's pointers coerce without `unsize!`"
+)]
+pub trait Unsize {
+    #[doc(hidden)]
+    type Target: ?Sized;
+    /// The same pointer to another type.
+    #[doc(hidden)]
+    type Of<U: ?Sized>;
+    /// # Safety
+    /// `coerce` returns its argument, unsized by the compiler.
+    #[doc(hidden)]
+    unsafe fn unsize<U: ?Sized>(self, coerce: fn(*const Self::Target) -> *const U) -> Self::Of<U>;
+}
+
+impl<T: ?Sized, F: Flavour> Unsize for Strong<T, F> {
+    type Target = T;
+    type Of<U: ?Sized> = Strong<U, F>;
+
+    #[inline]
+    unsafe fn unsize<U: ?Sized>(self, coerce: fn(*const T) -> *const U) -> Strong<U, F> {
+        // SAFETY: the caller's promise.
+        unsafe { Strong::unsize(self, coerce) }
+    }
+}
+
+impl<T: ?Sized, F: Flavour> Unsize for Weak<T, F> {
+    type Target = T;
+    type Of<U: ?Sized> = Weak<U, F>;
+
+    #[inline]
+    unsafe fn unsize<U: ?Sized>(self, coerce: fn(*const T) -> *const U) -> Weak<U, F> {
+        // SAFETY: the caller's promise.
+        unsafe { Weak::unsize(self, coerce) }
+    }
 }
 
 /// # Safety
 /// `coerce` returns its argument, unsized by the compiler.
 #[doc(hidden)]
-pub unsafe fn __unsize<T: ?Sized, U: ?Sized, F: Flavour>(
-    strong: Strong<T, F>,
-    coerce: fn(*const T) -> *const U,
-) -> Strong<U, F> {
+#[inline]
+pub unsafe fn __unsize<P: Unsize, U: ?Sized>(
+    pointer: P,
+    coerce: fn(*const P::Target) -> *const U,
+) -> P::Of<U> {
     // SAFETY: the caller's promise.
-    unsafe { strong.unsize(coerce) }
+    unsafe { pointer.unsize(coerce) }
 }

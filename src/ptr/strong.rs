@@ -73,6 +73,15 @@ impl<T, F: Flavour> Strong<T, F> {
     /// let five = weakly::Strong::new(5);
     /// assert_eq!(*five, 5);
     /// ```
+    ///
+    /// `let shown: Strong<dyn Display> = Strong::new(5)` does not compile: on stable Rust only the standard library's
+    /// pointers coerce. Say it with [`unsize!`](crate::unsize):
+    ///
+    /// ```
+    /// # use std::fmt::Display;
+    /// # use weakly::{Strong, unsize};
+    /// let shown: Strong<dyn Display> = unsize!(Strong::new(5) => dyn Display);
+    /// ```
     #[must_use]
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
@@ -399,6 +408,7 @@ impl<T: ?Sized, F: Flavour> Drop for Strong<T, F> {
 impl<T: ?Sized, F: Flavour> Deref for Strong<T, F> {
     type Target = T;
 
+    /// The payload. (So with a reference to the pointer, `*reference` is the pointer and `**reference` the payload.)
     #[inline]
     fn deref(&self) -> &T {
         // SAFETY: a strong pointer keeps the payload alive.

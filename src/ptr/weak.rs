@@ -4,7 +4,7 @@ use core::alloc::Layout;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
-use core::mem;
+use core::mem::{self, ManuallyDrop};
 use core::ptr::{self, NonNull};
 
 use super::death::Reclaim;
@@ -46,6 +46,9 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for Weak<T, Atomic> {}
 
 impl<T, F: Flavour> Weak<T, F> {
     /// A weak pointer that never had an object: always expired, no allocation.
+    ///
+    /// To an unsized type, it is made from any sized one that coerces to it:
+    /// `unsize!(Weak::<i32>::new() => dyn Display)`. See [`unsize!`](crate::unsize).
     #[must_use]
     #[inline]
     pub const fn new() -> Self {
@@ -71,6 +74,24 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
     fn block(&self) -> Option<Block<F>> {
         // SAFETY: our share.
         (self.place.cast() != NOWHERE).then(|| unsafe { Block::of_place(self.place.cast()) })
+    }
+
+    /// The same pointer to an unsized payload.
+    ///
+    /// # Safety
+    /// `coerce` returns its argument, unsized by the compiler.
+    #[inline]
+    pub(super) unsafe fn unsize<U: ?Sized>(self, coerce: fn(*const T) -> *const U) -> Weak<U, F> {
+        let this = ManuallyDrop::new(self);
+        // The coercion of a raw pointer never reads what it points to: metadata comes from the types alone, or from
+        // the vtable that is already there. So the payload may be elsewhere, dead, or never have been: the address
+        // stays, be it that of a place or `NOWHERE`, and whether a payload is apart does not depend on the type.
+        let place = coerce(this.place.as_ptr()).cast_mut();
+        Weak {
+            // SAFETY: the caller's promise: the address stays, and is not null. Our share becomes that of the result.
+            place: unsafe { NonNull::new_unchecked(place) },
+            marker: PhantomData,
+        }
     }
 
     /// Upgrades to a strong pointer, while the object is alive. O(1). Never revives a dead object.

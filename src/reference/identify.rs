@@ -37,6 +37,12 @@ use super::key::WeakKey;
 /// # let mut map = WeakMap::<Strong<()>, i32>::new();
 /// map.get(&());
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`&{Self}` does not identify a key of type `{K}`",
+    label = "pass the pointer or anchor, a weak one, or a reference to the pointer's target, if that is sized",
+    note = "for a reference to the whole target of a key, pass `&Addr::of(reference)`",
+    note = "keys of this collection are found by identity; `WeakHashMap`, `WeakHashSet` and `Interner` find them by content"
+)]
 pub trait Identify<K: WeakKey> {
     /// Returns the address of the key, or null if it cannot be in any map. The address is that of a live object, or of
     /// one whose destructor is running: one remembered from before may find the entry of a dead object that is not yet

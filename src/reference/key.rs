@@ -19,6 +19,11 @@ use crate::queue::NoticeQueue;
 /// * With [`Swept`](crate::Swept): while a weak pointer exists, the address is not reused for another object,
 ///   even when the object is dead (the weak pointer pins the allocation).
 /// * With [`Notified`](crate::Notified): `addr` is that of the handle behind [`Notify`](crate::Notify).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a weak key: no collection learns of its death",
+    label = "neither a pointer nor an anchor that collections can watch",
+    note = "wrap it in `Strong` (or `local::Strong`, `Arc`, `Rc`), or give the value an `Anchor` and use that as the key"
+)]
 pub unsafe trait WeakKey: Sized {
     /// How collections learn of a death: [`Notified`](crate::Notified) or [`Swept`](crate::Swept).
     type Watch: Watch<Key = Self>;
@@ -35,6 +40,11 @@ pub unsafe trait WeakKey: Sized {
 
 /// How an entry of a collection watches an object and learns that it is dead: [`Notified`](crate::Notified) or
 /// [`Swept`](crate::Swept). Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no way to learn of deaths",
+    label = "choose `Notified<Self>` or `Swept<Self>`",
+    note = "`Notified<Self>` if the pointer wraps a `Strong` (implement `Notify`), `Swept<Self>` if it counts on its own"
+)]
 pub trait Watch: Sized {
     /// The object that is watched.
     type Key: WeakKey;

@@ -14,6 +14,11 @@ use crate::queue::{DeadNotice, DeadQueue, Registered, Seen};
 /// # Safety
 /// `handle` always returns a handle to the same object for a pointer and its clones, and the address of that
 /// object is what [`WeakKey::addr`](crate::WeakKey::addr) returns.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say which `Strong` it wraps",
+    label = "this has to implement `Notify`",
+    note = "a pointer that wraps none chooses `type Watch = Swept<Self>`"
+)]
 pub unsafe trait Notify: StrongRef {
     /// The target of the wrapped handle.
     type Pointee: ?Sized;

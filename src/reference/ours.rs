@@ -82,6 +82,7 @@ impl<T: ?Sized, F: Flavour> Identify<Strong<T, F>> for Weak<T, F> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, F: Flavour> Identify<Strong<T, F>> for T {
     #[inline]
     fn addr(&self) -> *const () {

@@ -62,6 +62,7 @@ macro_rules! std_pointers {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<T> Identify<$strong> for T {
             #[inline]
             fn addr(&self) -> *const () {

@@ -66,6 +66,11 @@ use super::key::{Watch, WeakKey};
 /// drop(node);
 /// assert_eq!(titles.len(), 0);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a strong pointer that collections can refer to weakly",
+    label = "use `Strong`, `local::Strong`, `Arc` or `Rc`",
+    note = "an `Anchor` is only a key by identity: it returns no pointer, so it is no weak value and no key by content"
+)]
 pub unsafe trait StrongRef: WeakKey<Watch: Upgrade<Pointer = Self>> {
     /// The target type.
     type Target: ?Sized;

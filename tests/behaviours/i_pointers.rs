@@ -24,6 +24,7 @@ for_each_flavour!(
     handles_compare_by_payload_and_weak_ones_by_identity,
     a_handle_without_an_object_is_expired,
     coercion_keeps_identity_and_counts,
+    a_weak_handle_is_coerced_alive_dead_or_empty,
     a_weak_handle_of_a_dying_object_is_dead,
     get_mut_refuses_while_it_is_watched,
     try_unwrap_ends_the_object_for_its_watchers,
@@ -184,6 +185,60 @@ fn coercion_keeps_identity_and_counts<F: Own>() {
     assert!(weak.upgrade().is_some_and(|slice| slice.len() == 3));
     drop(debug);
     assert!(weak.is_expired());
+}
+
+/// I127: A coerced weak handle is the same share in the same object, wherever the payload is: while it lives, when it
+/// is dead, and where there never was one.
+fn a_weak_handle_is_coerced_alive_dead_or_empty<F: Own>() {
+    #[repr(align(64))]
+    #[derive(Debug)]
+    struct Aligned(#[allow(dead_code, reason = "it is shown")] u8);
+
+    fn check<T: Debug, F: Own>(value: T) {
+        let base = heap::bytes();
+        let object = ptr::Strong::<_, F>::new(value);
+        let weak = unsize!(ptr::Strong::downgrade(&object) => dyn Debug);
+        assert_eq!(ptr::Strong::weak_count(&object), 1);
+        assert_eq!(weak.as_ptr().cast(), ptr::Strong::as_ptr(&object));
+        let shown = weak.upgrade().unwrap();
+        assert!(ptr::Strong::ptr_eq(
+            &shown,
+            &unsize!(object.clone() => dyn Debug)
+        ));
+        assert_eq!(format!("{shown:?}"), format!("{object:?}"));
+        drop(shown);
+
+        let late = ptr::Strong::downgrade(&object);
+        let map = WeakMap::from([(&object, ())]);
+        drop(object);
+        let late = unsize!(late => dyn Debug);
+        assert!(late.is_expired() && late.upgrade().is_none());
+        assert!(late == weak && late == late.clone());
+        drop((late, weak, map));
+        assert_eq!(heap::bytes(), base);
+    }
+    check::<_, F>(());
+    check::<_, F>(7_u8);
+    check::<_, F>(Aligned(7));
+    check::<_, F>([7_u64; 40]);
+
+    let array = ptr::Strong::<_, F>::new([1, 2, 3]);
+    let slice = unsize!(ptr::Strong::downgrade(&array) => [i32]);
+    assert_eq!(*slice.upgrade().unwrap(), [1, 2, 3]);
+
+    let base = heap::bytes();
+    let none = unsize!(ptr::Weak::<Aligned, F>::new() => dyn Debug);
+    assert!(none.is_expired() && none.upgrade().is_none() && none == none.clone());
+    assert_eq!((none.strong_count(), none.weak_count()), (0, 0));
+    assert_eq!(none, unsize!(ptr::Weak::<i32, F>::new() => dyn Debug));
+    let shown = unsize!(array => dyn Debug);
+    assert!(none != ptr::Strong::downgrade(&shown));
+    let map = WeakMap::from([(&shown, 1)]);
+    assert_eq!(map.get(&none), None);
+    drop(map);
+    assert!(unsize!(ptr::Weak::<[u8; 3], F>::new() => [u8]).is_expired());
+    drop((shown, slice));
+    assert!(heap::bytes() < base, "only the array's memory was there");
 }
 
 /// I128: A weak handle that is made while the object is dying is dead.

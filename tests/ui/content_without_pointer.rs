@@ -1,0 +1,6 @@
+//~ `String` is not a strong pointer that collections can refer to weakly
+use weakly::Interner;
+
+pub fn words() -> Interner<String> {
+    Interner::new()
+}

@@ -1,0 +1,8 @@
+//~ `Box<String>` cannot be a weak key: no collection learns of its death
+//~ wrap it in `Strong` (or `local::Strong`, `Arc`, `Rc`), or give the value an `Anchor`
+use weakly::WeakMap;
+
+pub fn first(word: &Box<String>) {
+    let mut lengths = WeakMap::new();
+    lengths.insert(word, word.len());
+}

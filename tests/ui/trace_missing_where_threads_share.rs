@@ -1,0 +1,8 @@
+//~ `Sound` does not show which strong pointers it owns
+use weakly::{Memo, Strong, concurrent::WeakMap};
+
+pub struct Sound;
+
+pub fn purge(sounds: &WeakMap<Strong<str>, Sound>, made: &Memo<Strong<str>, Sound>) -> usize {
+    sounds.purge_cycles() + made.purge_cycles()
+}

@@ -1,0 +1,6 @@
+//~ `String` is not a strong pointer that collections can refer to weakly
+use weakly::WeakValueMap;
+
+pub fn names() -> WeakValueMap<u32, String> {
+    WeakValueMap::new()
+}
