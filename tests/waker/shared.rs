@@ -84,6 +84,23 @@ fn small_on_request() {
     }
 }
 
+/// What the end of a collection destroys may kill its other keys.
+#[test]
+fn small_the_end_of_a_collection_does_not_call_it() {
+    let (calls, map) = (Calls::new(), WeakMap::new());
+    map.set_waker(calls.waker());
+    let mut last = None;
+    for number in 0..10 {
+        let key = Strong::new(number);
+        map.insert(&key, last.take());
+        last = Some(key);
+    }
+    let first = Strong::new(10);
+    map.insert(&first, last);
+    drop(map);
+    assert_eq!((calls.take(), Arc::strong_count(&calls)), (0, 1));
+}
+
 /// Objects that different threads have inserted, and so of different stripes, count as one collection.
 #[test]
 fn small_all_stripes_have_one_waker() {
