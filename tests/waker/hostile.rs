@@ -66,6 +66,27 @@ fn it_panics() {
     assert!(panics(|| drop(object)), "once more");
 }
 
+/// A finalizer purges, and then another object dies: that calls the waker at its end, not when the first death is
+/// over. The finalizer may wait for what the waker sets off.
+#[test]
+fn small_another_object_dies_in_a_finalizer() {
+    let (calls, mut keys) = (Calls::new(), insert(2));
+    with_map(|map| map.set_waker(calls.waker()));
+    let (before, seen) = (calls.clone(), Arc::new(Mutex::new(Vec::new())));
+    let (other, seen_inside) = (Mutex::new(keys.pop()), seen.clone());
+    Strong::finalize(&keys[0], move || {
+        let mut seen = seen_inside.lock().unwrap();
+        seen.push(before.take());
+        with_map(|map| map.purge());
+        drop(other.lock().unwrap().take());
+        seen.push(before.take());
+    });
+    drop(keys);
+    assert_eq!(*seen.lock().unwrap(), [0, 1]);
+    // That of the first.
+    assert_eq!((calls.take(), with_map(|map| map.pending_dead())), (1, 1));
+}
+
 /// The object has one entry, and nothing else.
 #[test]
 fn it_panics_after_the_only_notice() {

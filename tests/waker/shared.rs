@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use std::sync::mpsc::channel;
 use std::task::{Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
@@ -229,6 +230,32 @@ fn small_each_death_is_purged_or_announced() {
         assert!(map.pending_dead() == 0 || woken.take() > 0);
         map.purge();
     }
+}
+
+/// A finalizer takes long. Meanwhile the map is purged, and another object dies on another thread: that wakes.
+#[test]
+fn small_a_death_does_not_wait_for_the_finalizers_of_another() {
+    let (map, mut keys) = map_of(2);
+    let woken = Calls::new();
+    map.set_waker(woken.waker());
+    let (running, is_running) = channel();
+    let (finish, may_finish) = channel::<()>();
+    Strong::finalize(&keys[0], move || {
+        running.send(()).unwrap();
+        _ = may_finish.recv();
+    });
+    let other = keys.pop();
+    thread::scope(|scope| {
+        scope.spawn(move || drop(keys));
+        is_running.recv().unwrap();
+        map.purge();
+        woken.take();
+        drop(other);
+        let calls = woken.take();
+        drop(finish);
+        assert_eq!((calls, map.pending_dead()), (1, 1));
+    });
+    assert_eq!(woken.take(), 1, "that of the first");
 }
 
 /// Wakers come and go meanwhile: after a new one is set, what is not pending then is announced to it.
