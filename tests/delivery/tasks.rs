@@ -93,12 +93,17 @@ impl Executor {
 /// They come to rest, a message wakes one of them at least, and they come to rest again.
 #[test]
 fn many_tasks() {
+    let (sizes, messages) = if cfg!(miri) {
+        (&[1, 65][..], 1)
+    } else {
+        (&[1, 64, 65, 200][..], 3)
+    };
     for new_wakers in [false, true] {
-        for tasks in [1, 64, 65, 200] {
+        for &tasks in sizes {
             let executor = Executor::new(tasks, new_wakers);
             executor.wake_all();
             assert_eq!(executor.run(8 * tasks), 0);
-            for _ in 0..3 {
+            for _ in 0..messages {
                 executor.send();
                 assert_eq!(executor.run(8 * tasks), 1);
             }
