@@ -1,8 +1,10 @@
-//! Deaths that are delivered: random scripts of messages, cancellations, deaths and wake-ups.
+//! Deaths that are delivered: random scripts of messages, cancellations, deaths and wake-ups; and tasks that wait.
 
 mod common;
 #[path = "delivery/script.rs"]
 mod script;
+#[path = "delivery/tasks.rs"]
+mod tasks;
 
 use common::random::random;
 

@@ -91,7 +91,8 @@ macro_rules! housekeeping {
         /// another operation, has left nothing pending. So answer each call by a `purge`, soon. It is called on the
         /// thread on which the object dies, under no lock, at the end of the death: the notice has come by then.
         /// (The collection may be borrowed at that moment.) If it panics, the panic goes to whoever dropped the
-        /// last handle.
+        /// last handle; all others of that death are called. (A second panic while the first unwinds aborts the process,
+        /// as with every destructor in Rust.)
         ///
         /// It is not called for what is pending when it is set, nor for what is
         /// [kept](crate::Reclaim::OnRequest), nor for `Arc` and `Rc`, which send no notices. A clone of the
@@ -114,7 +115,7 @@ macro_rules! housekeeping {
         ///
         /// let (events, loop_) = mpsc::channel();
         /// let mut map = WeakMap::new();
-        /// let waker = Arc::new(Call(move || events.send("purge").unwrap()));
+        /// let waker = Arc::new(Call(move || _ = events.send("purge")));
         /// map.set_waker(Some(waker.into()));
         ///
         /// let (one, other) = (Strong::new(1), Strong::new(2));

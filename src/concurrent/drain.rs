@@ -5,7 +5,7 @@ use core::task::Waker;
 
 use super::node::Node;
 use super::table::Table;
-use super::watch::Watches;
+use super::watch::{Deregister, Watches};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::queue::Stripe;
@@ -195,6 +195,14 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
             }
         }
         any
+    }
+}
+
+impl<K, T: Deregister, V> Drop for Table<K, T, V> {
+    /// The waker goes before the entries: what they own may be the last handles to other keys, and nobody can purge this
+    /// table any more.
+    fn drop(&mut self) {
+        self.nodes.context().queue.set_waker(None);
     }
 }
 

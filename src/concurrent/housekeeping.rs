@@ -78,9 +78,12 @@ macro_rules! shared_housekeeping {
         /// The first death after nothing was pending calls it, once; the next call comes after a `purge`, or
         /// other operations, have left nothing pending. So answer each call by a `purge`, soon, whatever
         /// [`pending_dead`](Self::pending_dead) says. It is called on a thread on which an object dies, under no
-        /// lock, at the end of the death: the notice has come by then, and the waker may purge. If it panics, the
-        /// panic goes to whoever dropped the last handle. One that is replaced may still be called by a death that
-        /// has begun.
+        /// lock, at the end of the death: the notice has come by then, and the waker may purge. (But 16 deep in
+        /// destructors that purges run, that [does nothing](Self::purge): where values own keys of further
+        /// collections, let the waker wake something that purges later.) If it panics, the panic goes to whoever dropped
+        /// the last handle; all others of that death are called. (A second panic while the first unwinds aborts the
+        /// process, as with every destructor in Rust.) One that is replaced may still be called by a death that has
+        /// begun.
         ///
         /// It is not called for what is pending when it is set: purge once afterwards. Nor for what is
         /// [kept](crate::Reclaim::OnRequest), nor for `Arc`, which sends no notices. Deaths that do not call it

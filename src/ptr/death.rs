@@ -129,7 +129,8 @@ impl<F: Flavour> Reclaim<F> {
 #[inline(never)]
 fn wake(waker: Arc<WakerCell>) {
     let mut wakes = Wakes::NONE;
-    wakes.add(waker);
+    let apart = wakes.add(waker);
+    apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
 }
 
 impl<F: Flavour> Drop for Reclaim<F> {
@@ -180,27 +181,40 @@ impl<F: Flavour> RecordRef<F> {
         };
         let finalizers = gate.finalizers(|head| core::mem::replace(head, ptr::null_mut()));
         loop {
+            let mut apart = None;
             for _ in 0..BATCH {
                 // SAFETY: N1, H1, R3: registered until here. Under the gate: a thread that finds a
                 // registration fired may go on, for its stack stays until the notice has come. The first hook
                 // comes last, since its link is the head of the list until then.
-                unsafe {
-                    if let Some(hook) = first.next() {
-                        hook.unlink();
-                        let waker = hook.target().push(Node::of_hook(hook));
-                        waker.into_iter().for_each(|waker| wakes.add(waker));
-                        continue;
+                let (waker, is_last) = unsafe {
+                    match first.next() {
+                        Some(hook) => {
+                            hook.unlink();
+                            (hook.target().push(Node::of_hook(hook)), false)
+                        }
+                        None => {
+                            let stack = gate.target();
+                            (
+                                stack.and_then(|stack| stack.push(Node::of_hook(first))),
+                                true,
+                            )
+                        }
                     }
-                    if let Some(stack) = gate.target() {
-                        let waker = stack.push(Node::of_hook(first));
-                        waker.into_iter().for_each(|waker| wakes.add(waker));
-                    }
+                };
+                apart = waker.and_then(|waker| wakes.add(waker));
+                if is_last {
+                    gate.set_closed();
+                    drop(gate);
+                    apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
+                    return finalizers;
                 }
-                gate.set_closed();
-                return finalizers;
+                if apart.is_some() {
+                    break;
+                }
             }
             gate.set_dying();
             drop(gate);
+            apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
             sync::give_way();
             gate = match self.lock() {
                 Some(gate) => gate,

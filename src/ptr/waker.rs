@@ -11,8 +11,9 @@
 //!   counts it off *before* it arms it. The thread that takes the count from zero to one owes a wake-up. (A pusher
 //!   that is late is counted off before it has counted; then the count is less than zero for a while, and whoever
 //!   takes it to one comes last.)
-//! * **W3** `owed` is not zero while some thread owes a wake-up. That thread makes one for all that come meanwhile,
-//!   and has the cell in its list until then, so `next` is its own.
+//! * **W3** Wake-ups are made at the end of a death, which may be long after the push: finalizers run before. So no
+//!   thread leaves its own to another. It has the cells that it owes one in a list until then; `linked` is not zero
+//!   while a cell is in some thread's list, to which `next` belongs. A thread that finds it in another's keeps it apart.
 //! * **W4** The waker is in an `Arc` of ours: under the lock it is only counted. All code of a user, which includes
 //!   the clone and the drop of a `Waker`, runs under no lock.
 //! * **W5** The end of a collection takes the waker out first. So the end of a cell, on whatever thread, runs no
@@ -25,6 +26,7 @@
 //! has armed the last, and ends only if nothing is pending.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::mem::{self, ManuallyDrop};
 use core::task::Waker;
 
@@ -37,7 +39,7 @@ pub struct WakerCell {
     /// W2
     busy: AtomicUsize,
     /// W3
-    owed: AtomicUsize,
+    linked: AtomicUsize,
     /// W3
     next: UnsafeCell<Option<Arc<WakerCell>>>,
     /// 1 while a thread uses the waker (W4).
@@ -55,7 +57,7 @@ impl WakerCell {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(WakerCell {
             busy: AtomicUsize::new(0),
-            owed: AtomicUsize::new(0),
+            linked: AtomicUsize::new(0),
             next: UnsafeCell::new(None),
             locked: AtomicUsize::new(0),
             waker: UnsafeCell::new(None),
@@ -101,8 +103,6 @@ impl WakerCell {
     }
 
     fn wake(&self) {
-        // AcqRel: W3: the wake-up comes after the pushes of all those who leave it to us.
-        self.owed.swap(0, AcqRel);
         let waker = self.lock(|waker| waker.clone());
         if let Some(waker) = waker {
             waker.wake_by_ref();
@@ -123,23 +123,41 @@ impl Drop for WakerCell {
 /// The wake-ups that a death owes. Dropped when everything else of the death has happened, under no lock: that
 /// makes them.
 #[derive(Debug)]
-pub(super) struct Wakes(
-    // Empty in the end; without it the drop would be a call.
-    ManuallyDrop<Option<Arc<WakerCell>>>,
-);
+pub(super) struct Wakes {
+    // Both are empty in the end; without `ManuallyDrop` the drop would be a call.
+    list: ManuallyDrop<Option<Arc<WakerCell>>>,
+    /// Those that were in the list of another thread (W3).
+    apart: ManuallyDrop<Vec<Arc<WakerCell>>>,
+}
 
 impl Wakes {
-    pub(super) const NONE: Self = Wakes(ManuallyDrop::new(None));
+    pub(super) const NONE: Self = Wakes {
+        list: ManuallyDrop::new(None),
+        apart: ManuallyDrop::new(Vec::new()),
+    };
 
-    /// A notice has been pushed on a stack of this cell that was armed.
+    /// A notice has been pushed on a stack of this cell that was armed. Returns the cell if it has to be
+    /// [kept apart](Self::keep_apart).
     #[cold]
-    pub(super) fn add(&mut self, cell: Arc<WakerCell>) {
-        // AcqRel: W3.
-        if cell.count() && cell.owed.fetch_add(1, AcqRel) == 0 {
-            // SAFETY: W3.
-            cell.next.with_mut(|next| unsafe { *next = self.0.take() });
-            *self.0 = Some(cell);
+    pub(super) fn add(&mut self, cell: Arc<WakerCell>) -> Option<Arc<WakerCell>> {
+        if !cell.count() {
+            return None;
         }
+        // Acquire: the release of the thread that has taken it out of its list: `next` is ours.
+        if cell.linked.swap(1, Acquire) != 0 {
+            return Some(cell);
+        }
+        // SAFETY: W3.
+        cell.next
+            .with_mut(|next| unsafe { *next = self.list.take() });
+        *self.list = Some(cell);
+        None
+    }
+
+    /// Allocates, so not under the gate.
+    #[cold]
+    pub(super) fn keep_apart(&mut self, cell: Arc<WakerCell>) {
+        self.apart.push(cell);
     }
 
     #[cold]
@@ -156,18 +174,25 @@ impl Wakes {
     }
 
     fn make_all(&mut self) {
-        while let Some(cell) = self.0.take() {
+        while let Some(cell) = self.list.take() {
             // SAFETY: W3.
-            *self.0 = cell.next.with_mut(|next| unsafe { (*next).take() });
+            *self.list = cell.next.with_mut(|next| unsafe { (*next).take() });
+            // Release: the thread that links it next uses `next` after us.
+            cell.linked.store(0, Release);
             cell.wake();
         }
+        while let Some(cell) = self.apart.pop() {
+            cell.wake();
+        }
+        // Frees the memory.
+        *self.apart = Vec::new();
     }
 }
 
 impl Drop for Wakes {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.0.is_some() {
+        if self.list.is_some() || !self.apart.is_empty() {
             self.make();
         }
     }

@@ -191,7 +191,8 @@ impl<M> ReferenceQueue<M> {
         self.shared.waiters.wait(until, || self.poll())
     }
 
-    /// For tasks: the next message, or the task is woken when one comes in. Of several tasks that wait, all are woken.
+    /// For tasks: the next message, or the task is woken when one comes in. Of several tasks that wait, all are woken. Where
+    /// more than 64 wait, or one is polled with ever new wakers, some are now and then woken for nothing.
     ///
     /// The waker is called on the thread on which the object dies, and under no lock. If it panics, the message is
     /// there, all other wakers are called, and the panic, of several the first, goes to the one that dropped the last

@@ -18,9 +18,12 @@ use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, store_load};
 
-/// How many wakers are kept. A task that is polled with a new waker each time leaves one each time; when there is no
-/// room, the oldest is woken, and its task comes back if it still waits.
+/// For how many wakers there is room at first. A task that is polled with a new waker each time leaves one each time.
+/// When there is no room, all are woken, and the tasks that still wait come back: they find twice the room. (Were there
+/// no more of it, more tasks than that would wake each other for ever.)
 const WAKERS: usize = 64;
+/// The most room. Each poll compares its waker with all of them.
+const MOST_WAKERS: usize = 1 << 16;
 
 /// The threads and tasks that wait.
 pub(super) struct Waiters {
@@ -35,11 +38,34 @@ pub(super) struct Waiters {
 struct Asleep {
     threads: usize,
     tasks: Vec<Waker>,
+    /// For how many tasks.
+    room: usize,
 }
 
 impl Asleep {
     fn count(&self) -> usize {
         self.threads + self.tasks.len()
+    }
+
+    /// Takes all wakers out, and leaves room for as many.
+    fn take_tasks(&mut self) -> Vec<Waker> {
+        self.room = self.tasks.len().next_power_of_two().max(WAKERS);
+        mem::take(&mut self.tasks)
+    }
+
+    /// Adds a waker, unless it is known. Returns those that have to go for it.
+    fn add(&mut self, waker: &mut Option<Waker>) -> Vec<Waker> {
+        let is_known = |new: &Waker| self.tasks.iter().any(|there| there.will_wake(new));
+        let Some(new) = waker.take_if(|new| !is_known(new)) else {
+            return Vec::new();
+        };
+        let mut stale = Vec::new();
+        if self.tasks.len() == self.room {
+            stale = mem::take(&mut self.tasks);
+            self.room = (self.room * 2).min(MOST_WAKERS);
+        }
+        self.tasks.push(new);
+        stale
     }
 }
 
@@ -51,6 +77,7 @@ impl Waiters {
             asleep: Mutex::new(Asleep {
                 threads: 0,
                 tasks: Vec::new(),
+                room: WAKERS,
             }),
             message: Condvar::new(),
         }
@@ -76,7 +103,7 @@ impl Waiters {
     #[cold]
     fn wake_some(&self) {
         let mut asleep = self.lock();
-        let tasks = mem::take(&mut asleep.tasks);
+        let tasks = asleep.take_tasks();
         // Relaxed: who comes now waits for a later message.
         self.waiting.store(asleep.count(), Relaxed);
         if asleep.threads != 0 {
@@ -123,20 +150,13 @@ impl Waiters {
 
     /// Has a task woken by the next message. The caller looks for one after this.
     pub(super) fn register(&self, waker: &Waker) {
-        // Code of a user: before the lock.
-        let waker = waker.clone();
+        // Code of a user, also its destructor: not under the lock.
+        let mut waker = Some(waker.clone());
         let mut asleep = self.lock();
-        let known = asleep.tasks.iter().any(|there| there.will_wake(&waker));
-        let mut oldest = None;
-        if !known {
-            if asleep.tasks.len() == WAKERS {
-                oldest = Some(asleep.tasks.remove(0));
-            }
-            asleep.tasks.push(waker);
-        }
+        let stale = asleep.add(&mut waker);
         store_load(&self.waiting, asleep.count());
         drop(asleep);
-        oldest.into_iter().for_each(Waker::wake);
+        wake_all(stale);
     }
 }
 

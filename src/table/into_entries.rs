@@ -13,7 +13,9 @@ pub(crate) struct IntoEntries<K: Slot, V: Slot> {
 }
 
 impl<K: Slot, V: Slot> IntoEntries<K, V> {
-    pub(crate) fn new(table: Table<K, V>) -> Self {
+    pub(crate) fn new(mut table: Table<K, V>) -> Self {
+        // This is the collection's end: nobody can purge it any more.
+        table.set_waker(None);
         IntoEntries {
             table,
             walk: Walk::new(),

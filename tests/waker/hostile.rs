@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::task::{Wake, Waker};
 
@@ -64,6 +65,61 @@ fn it_panics() {
     let object = Strong::new(1);
     maps[1].insert(&object, 1);
     assert!(panics(|| drop(object)), "once more");
+}
+
+/// A finalizer purges, and then another object dies: that calls the waker at its end, not when the first death is
+/// over. The finalizer may wait for what the waker sets off.
+#[test]
+fn small_another_object_dies_in_a_finalizer() {
+    let (calls, mut keys) = (Calls::new(), insert(2));
+    with_map(|map| map.set_waker(calls.waker()));
+    let (before, seen) = (calls.clone(), Arc::new(Mutex::new(Vec::new())));
+    let (other, seen_inside) = (Mutex::new(keys.pop()), seen.clone());
+    Strong::finalize(&keys[0], move || {
+        let mut seen = seen_inside.lock().unwrap();
+        seen.push(before.take());
+        with_map(|map| map.purge());
+        drop(other.lock().unwrap().take());
+        seen.push(before.take());
+    });
+    drop(keys);
+    assert_eq!(*seen.lock().unwrap(), [0, 1]);
+    // That of the first.
+    assert_eq!((calls.take(), with_map(|map| map.pending_dead())), (1, 1));
+}
+
+/// The same with many maps, of which one's waker panics.
+#[test]
+fn small_another_object_of_many_maps_dies_in_a_finalizer() {
+    let count = if cfg!(miri) { 4 } else { 200 };
+    let maps: Arc<Vec<_>> = Arc::new((0..count).map(|_| concurrent::WeakMap::new()).collect());
+    let (one, other) = (Strong::new(1), Strong::new(2));
+    let calls = Calls::new();
+    let (panicking, inside) = (Calls::new(), Calls::new());
+    for (i, map) in maps.iter().enumerate() {
+        let panicking = panicking.clone();
+        map.set_waker(match i {
+            1 => call(move || {
+                if panicking.take() == 1 {
+                    quiet_panic();
+                }
+            }),
+            _ => calls.waker(),
+        });
+        map.insert(&one, 1);
+        map.insert(&other, 2);
+    }
+    let (of_other, maps_inside, calls_inside) = (inside.clone(), maps.clone(), calls.clone());
+    let other = Mutex::new(Some(other));
+    Strong::finalize(&one, move || {
+        maps_inside.iter().for_each(concurrent::WeakMap::purge);
+        panicking.0.store(1, Relaxed);
+        assert!(panics(|| drop(other.lock().unwrap().take())));
+        of_other.0.store(calls_inside.take(), Relaxed);
+    });
+    drop(one);
+    assert_eq!((inside.take(), calls.take()), (count - 1, count - 1));
+    assert!(maps.iter().all(|map| map.pending_dead() == 1));
 }
 
 /// The object has one entry, and nothing else.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use std::sync::mpsc::channel;
 use std::task::{Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
@@ -82,6 +83,23 @@ fn small_on_request() {
         map.insert(&keys[0], 1);
         assert_ne!(map.pending_dead(), 0, "it is kept");
     }
+}
+
+/// What the end of a collection destroys may kill its other keys.
+#[test]
+fn small_the_end_of_a_collection_does_not_call_it() {
+    let (calls, map) = (Calls::new(), WeakMap::new());
+    map.set_waker(calls.waker());
+    let mut last = None;
+    for number in 0..10 {
+        let key = Strong::new(number);
+        map.insert(&key, last.take());
+        last = Some(key);
+    }
+    let first = Strong::new(10);
+    map.insert(&first, last);
+    drop(map);
+    assert_eq!((calls.take(), Arc::strong_count(&calls)), (0, 1));
 }
 
 /// Objects that different threads have inserted, and so of different stripes, count as one collection.
@@ -212,6 +230,32 @@ fn small_each_death_is_purged_or_announced() {
         assert!(map.pending_dead() == 0 || woken.take() > 0);
         map.purge();
     }
+}
+
+/// A finalizer takes long. Meanwhile the map is purged, and another object dies on another thread: that wakes.
+#[test]
+fn small_a_death_does_not_wait_for_the_finalizers_of_another() {
+    let (map, mut keys) = map_of(2);
+    let woken = Calls::new();
+    map.set_waker(woken.waker());
+    let (running, is_running) = channel();
+    let (finish, may_finish) = channel::<()>();
+    Strong::finalize(&keys[0], move || {
+        running.send(()).unwrap();
+        _ = may_finish.recv();
+    });
+    let other = keys.pop();
+    thread::scope(|scope| {
+        scope.spawn(move || drop(keys));
+        is_running.recv().unwrap();
+        map.purge();
+        woken.take();
+        drop(other);
+        let calls = woken.take();
+        drop(finish);
+        assert_eq!((calls, map.pending_dead()), (1, 1));
+    });
+    assert_eq!(woken.take(), 1, "that of the first");
 }
 
 /// Wakers come and go meanwhile: after a new one is set, what is not pending then is announced to it.

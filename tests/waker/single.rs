@@ -203,6 +203,18 @@ fn drained_entries_do_not_call_it() {
     assert_eq!(calls.take(), 1);
 }
 
+/// A map that has become an iterator cannot be purged any more.
+#[test]
+fn the_entries_of_a_former_map_do_not_call_it() {
+    let (calls, (mut map, mut keys)) = (Calls::new(), map_of(4));
+    map.set_waker(calls.waker());
+    let mut entries = map.into_iter();
+    assert_eq!(Arc::strong_count(&calls), 1);
+    assert!(entries.next().is_some());
+    keys.clear();
+    assert_eq!((calls.take(), entries.count()), (0, 0));
+}
+
 #[test]
 fn a_clone_has_none() {
     let (calls, (mut map, keys)) = (Calls::new(), map_of(4));
