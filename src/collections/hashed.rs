@@ -14,9 +14,10 @@ use crate::reference::{Content, Matching};
 
 /// # With a hash computed beforehand
 ///
-/// For contents whose hash is at hand, or that can be compared before they are made, as hashbrown's `HashTable` and raw
-/// entries are. `hash` has to be what [`hasher()`](Self::hasher)`.hash_one(content)` returns. `is_match` is called
-/// with the contents of live keys of that hash, until it returns true.
+/// For contents whose hash is at hand, or that can be compared before they are made: what hashbrown's `HashTable`
+/// and raw entries are for. `hash` has to be what [`hasher()`](Self::hasher)`.hash_one(content)` returns. `is_match`
+/// tells whether a content is the one that is looked for. It is called with contents of live keys, at least with
+/// those of that hash, until it returns true; perhaps twice with the same one.
 ///
 /// With another hash, or if the closure does not agree with the content's `Eq`, lookups may miss, and equal contents
 /// may have several entries; nothing worse happens. If the closure panics, the map is unchanged, except for the dead

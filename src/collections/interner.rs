@@ -172,7 +172,7 @@ where
     /// ```
     #[inline]
     #[track_caller]
-    pub fn intern_with<Q, M, T>(&mut self, query: &Q, make: impl FnOnce(&Q) -> T) -> K
+    pub fn intern_with<'q, Q, M, T>(&mut self, query: &'q Q, make: impl FnOnce(&'q Q) -> T) -> K
     where
         Q: ?Sized + Query<K, M>,
         T: Into<K>,

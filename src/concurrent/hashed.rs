@@ -14,10 +14,11 @@ use crate::reference::{Content, Matching};
 
 /// # With a hash computed beforehand
 ///
-/// For contents whose hash is at hand, or that can be compared before they are made, as hashbrown's `HashTable` and raw
-/// entries are. `hash` has to be what [`hasher()`](Self::hasher)`.hash_one(content)` returns. `is_match` is called
-/// with the contents of live keys of that hash, until it returns true; under no lock, so it may use the map. It may be
-/// called again when other threads change entries of that hash.
+/// For contents whose hash is at hand, or that can be compared before they are made: what hashbrown's `HashTable`
+/// and raw entries are for. `hash` has to be what [`hasher()`](Self::hasher)`.hash_one(content)` returns. `is_match`
+/// tells whether a content is the one that is looked for. It is called with contents of live keys, at least with
+/// those of that hash, until it returns true; with the same one again when other threads change entries of that hash.
+/// It runs under no lock, so it may use the map.
 ///
 /// With another hash, or if the closure does not agree with the content's `Eq`, lookups may miss, and equal contents
 /// may have several entries; nothing worse happens.
@@ -104,6 +105,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
 
     /// Removes the live key with this hash whose content is a match, and returns it with a clone of its value. O(1).
     /// See [above](#with-a-hash-computed-beforehand).
+    ///
+    /// # Panics
+    /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_entry_hashed(
         &self,
@@ -158,6 +162,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     }
 
     /// Removes the live element with this hash whose content is a match, and returns it. O(1).
+    ///
+    /// # Panics
+    /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn take_hashed(&self, hash: u64, is_match: impl FnMut(&K::Target) -> bool) -> Option<K> {
         let _caller = Caller::enter();

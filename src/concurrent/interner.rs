@@ -158,7 +158,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     /// ```
     #[inline]
     #[track_caller]
-    pub fn intern_with<Q, M, T>(&self, query: &Q, make: impl FnOnce(&Q) -> T) -> K
+    pub fn intern_with<'q, Q, M, T>(&self, query: &'q Q, make: impl FnOnce(&'q Q) -> T) -> K
     where
         Q: ?Sized + Query<K, M>,
         T: Into<K>,

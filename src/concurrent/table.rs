@@ -435,7 +435,10 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
             return None;
         }
         let pin = self.pin();
-        let sought = |node: &Node<K, T, V>| key.equivalent(node.key());
+        let mut seeking = Asking::about(hash);
+        let sought = |node: &Node<K, T, V>| {
+            seeking.is_sought(ptr::from_ref(node).cast(), || key.equivalent(node.key()))
+        };
         let mut asking = Asking::about(hash);
         let mut sweeps = true;
         let node = self.unlink_if(&pin, hash, sought, |node| {

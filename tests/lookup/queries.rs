@@ -104,7 +104,17 @@ fn pointers_and_contents_find_a_str() {
     let local = local::Strong::<str>::from("key");
     let (arc, rc) = (Arc::<str>::from("key"), Rc::<str>::from("key"));
     let string = "key".to_owned();
-    is_found!(strong, "key", &*string, string.as_str(), &strong, &local, &arc, &rc, &strong.clone());
+    is_found!(
+        strong,
+        "key",
+        &*string,
+        string.as_str(),
+        &strong,
+        &local,
+        &arc,
+        &rc,
+        &strong.clone()
+    );
     is_found!(local, "key", &strong, &local, &arc, &rc, &*arc);
     is_found!(arc, "key", &strong, &local, &arc, &rc, &*rc);
     is_found!(rc, "key", &strong, &local, &arc, &rc, &*local);
@@ -118,7 +128,16 @@ fn pointers_and_contents_find_a_string() {
     let string = "key".to_owned();
     let strong = Strong::new(string.clone());
     let rc = Rc::new(string.clone());
-    is_found!(strong, "key", &string, &"key".to_owned(), &*string, &AnyCase("KEY"), &strong, &rc);
+    is_found!(
+        strong,
+        "key",
+        &string,
+        &"key".to_owned(),
+        &*string,
+        &AnyCase("KEY"),
+        &strong,
+        &rc
+    );
     is_found!(rc, "key", &string, &AnyCase("Key"), &strong, &rc, &*rc);
     is_found_by_threads!(strong, "key", &string, &AnyCase("KEY"), &strong, &rc);
 }
@@ -141,7 +160,13 @@ fn literals_find_numbers_and_tuples() {
 #[test]
 fn slices_and_arrays_find_their_like() {
     let slice = Strong::<[u32]>::from(&[1, 2, 3][..]);
-    is_found!(slice, &[1, 2, 3][..], &*vec![1, 2, 3], &slice, &Rc::<[u32]>::from([1, 2, 3]));
+    is_found!(
+        slice,
+        &[1, 2, 3][..],
+        &*vec![1, 2, 3],
+        &slice,
+        &Rc::<[u32]>::from([1, 2, 3])
+    );
     let vec = Strong::new(vec![1_u64, 2]);
     is_found!(vec, &[1, 2][..], &vec![1, 2], &vec, &Arc::new(vec![1, 2]));
     let array = Strong::new([1_u8; 3]);
@@ -155,7 +180,14 @@ fn contents_may_be_pointers() {
     let strong = Strong::new(inner.clone());
     is_found!(strong, "key", &inner, &strong, &Rc::new(inner.clone()));
     let handle = Strong::new(Strong::new(7_i32));
-    is_found!(handle, &7, &Strong::new(7), &*handle, &handle, &handle.clone());
+    is_found!(
+        handle,
+        &7,
+        &Strong::new(7),
+        &*handle,
+        &handle,
+        &handle.clone()
+    );
 }
 
 trait Named {
@@ -227,7 +259,7 @@ fn own_pointers_find_and_are_found() {
     );
     let arc = Arc::new(5_i32);
     let map = concurrent::WeakHashMap::new();
-    let set = concurrent::WeakHashSet::from_iter([&arc]);
+    let set: concurrent::WeakHashSet<_> = [&arc].into_iter().collect();
     let names = shared_interner_of(&arc);
     map.swap(&arc, 1);
     ask_once!(twin:
@@ -251,7 +283,14 @@ fn own_pointers_find_and_are_found() {
 fn nothing_else_is_found() {
     let [one, other] = ["one", "other"].map(Strong::<str>::from);
     let map = WeakHashMap::from([(&one, 1)]);
-    assert_eq!((map.get(&other), map.get("other"), map.get(&Rc::<str>::from("other"))), (None, None, None));
+    assert_eq!(
+        (
+            map.get(&other),
+            map.get("other"),
+            map.get(&Rc::<str>::from("other"))
+        ),
+        (None, None, None)
+    );
     let twin = Rc::<str>::from("one");
     assert_eq!(map.get(&twin), Some(&1));
     drop(one);
@@ -262,7 +301,10 @@ fn nothing_else_is_found() {
 #[test]
 fn the_operator_takes_contents() {
     let (word, number) = (Strong::<str>::from("word"), Rc::new(5_u64));
-    let (words, numbers) = (WeakHashMap::from([(&word, 1)]), WeakHashMap::from([(&number, 2)]));
+    let (words, numbers) = (
+        WeakHashMap::from([(&word, 1)]),
+        WeakHashMap::from([(&number, 2)]),
+    );
     assert_eq!((words["word"], words[&*word]), (1, 1));
     assert_eq!((numbers[&5], numbers[&*number]), (2, 2));
     let names = WeakHashMap::from([(&Strong::new("name".to_owned()), 3)]);
@@ -279,15 +321,30 @@ fn keys_may_be_inferred_later() {
     let look = |word| map.get(word).copied();
     assert_eq!((look("key"), look("other")), (Some(1), None));
     let words = ["key", "other"];
-    assert_eq!(words.iter().filter(|word| map.contains_key(**word)).count(), 1);
-    assert_eq!([&key, &key].into_iter().filter_map(|key| map.get(key)).sum::<i32>(), 2);
+    assert_eq!(
+        words.iter().filter(|word| map.contains_key(**word)).count(),
+        1
+    );
+    assert_eq!(
+        [&key, &key]
+            .into_iter()
+            .filter_map(|key| map.get(key))
+            .sum::<i32>(),
+        2
+    );
 }
 
-fn by_equivalent<Q: ?Sized + Hash + Equivalent<str>>(map: &WeakHashMap<Strong<str>, u8>, word: &Q) -> Option<u8> {
+fn by_equivalent<Q: ?Sized + Hash + Equivalent<str>>(
+    map: &WeakHashMap<Strong<str>, u8>,
+    word: &Q,
+) -> Option<u8> {
     map.get(word).copied()
 }
 
-fn by_index<Q: ?Sized + Hash + Equivalent<str>>(map: &WeakHashMap<Strong<str>, u8>, word: &Q) -> u8 {
+fn by_index<Q: ?Sized + Hash + Equivalent<str>>(
+    map: &WeakHashMap<Strong<str>, u8>,
+    word: &Q,
+) -> u8 {
     map[word]
 }
 
@@ -311,7 +368,10 @@ where
     K: Content<Target: Hash + Eq>,
     P: Content<Target = K::Target>,
 {
-    [map.get(pointer).copied(), map.get(P::content(pointer)).copied()]
+    [
+        map.get(pointer).copied(),
+        map.get(P::content(pointer)).copied(),
+    ]
 }
 
 fn by_key<K: Content<Target: Hash + Eq>>(map: &WeakHashMap<K, u8>, key: &K) -> [Option<u8>; 2] {
@@ -330,8 +390,17 @@ where
 fn generic_callers_compile() {
     let (word, rc) = (Strong::<str>::from("word"), Rc::new("word".to_owned()));
     let map = WeakHashMap::from([(&word, 1)]);
-    assert_eq!((by_equivalent(&map, "word"), by_equivalent(&map, &AnyCase("WORD"))), (Some(1), Some(1)));
-    assert_eq!((by_index(&map, "word"), by_index(&map, &AnyCase("wOrd"))), (1, 1));
+    assert_eq!(
+        (
+            by_equivalent(&map, "word"),
+            by_equivalent(&map, &AnyCase("WORD"))
+        ),
+        (Some(1), Some(1))
+    );
+    assert_eq!(
+        (by_index(&map, "word"), by_index(&map, &AnyCase("wOrd"))),
+        (1, 1)
+    );
     let set = WeakHashSet::from([&rc]);
     assert!(by_borrow(&set, "word") && by_borrow(&set, &"word".to_owned()));
     let mut names = Interner::<Strong<str>>::new();
@@ -342,7 +411,10 @@ fn generic_callers_compile() {
     assert_eq!(by_key(&map, &word), [Some(1); 2]);
     let shared = concurrent::WeakHashMap::new();
     shared.swap(&word, 1);
-    assert_eq!((by_any(&shared, "word"), by_any(&shared, &AnyCase("WORD"))), (Some(1), Some(1)));
+    assert_eq!(
+        (by_any(&shared, "word"), by_any(&shared, &AnyCase("WORD"))),
+        (Some(1), Some(1))
+    );
 }
 
 for_each_kind!(associated_types_find_their_like);
@@ -350,7 +422,15 @@ for_each_kind!(associated_types_find_their_like);
 /// In code that is generic over the kind of pointer, with the type behind an associated one.
 fn associated_types_find_their_like<P: Kind>() {
     let [key, twin] = ["key", "key"].map(|text| new::<P, String>(text.to_owned()));
-    is_found!(key, "key", &*twin, &"key".to_owned(), &AnyCase("KEY"), &key, &twin);
+    is_found!(
+        key,
+        "key",
+        &*twin,
+        &"key".to_owned(),
+        &AnyCase("KEY"),
+        &key,
+        &twin
+    );
     let number = new::<P, u8>(7);
     is_found!(number, &7, &*number, &number, &Rc::new(7));
 }
