@@ -3,13 +3,12 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::ops::Index;
-use equivalent::Equivalent;
 
 use super::common::{collecting, filling, housekeeping, making, only_values, owned_values};
 use super::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
-use crate::reference::{ByContent, Content, Query, StrongRef};
+use crate::reference::{AsContent, ByContent, Content, Query, StrongRef};
 use crate::table::{Owned, Place};
 
 /// The entries and iterators of [`WeakHashMap`].
@@ -42,10 +41,10 @@ use names::*;
 /// content, for as long as a key object with that content is live.
 ///
 /// An entry lives as long as the key object that it was inserted with. Any object with equal content finds it,
-/// through a pointer of any kind, and so does any [`Equivalent`] borrowed content: `&str` for `Strong<str>` or
-/// `Strong<String>`. See [`Query`]. But only the life of that one object counts. [`insert`](Self::insert) with
-/// another object of equal content replaces the key, so that the value lives as long as the key that it was last
-/// given with; [`entry`](Self::entry) keeps the old key.
+/// through a pointer of any kind, and so does any [`Equivalent`](crate::Equivalent) borrowed content: `&str` for
+/// `Strong<str>` or `Strong<String>`. See [`Query`]. But only the life of that one object counts.
+/// [`insert`](Self::insert) with another object of equal content replaces the key, so that the value lives as long
+/// as the key that it was last given with; [`entry`](Self::entry) keeps the old key.
 ///
 /// The map stores each key's hash. Only lookups call the content's `Hash` and `Eq`, and only on live keys. A
 /// lookup keeps a strong pointer meanwhile. If that turns out to be the last, the key dies in the lookup, after
@@ -275,7 +274,7 @@ impl<K: StrongRef + fmt::Debug, V: fmt::Debug, S> fmt::Debug for WeakHashMap<K, 
 impl<K: Content, V, S: BuildHasher, Q> Index<&Q> for WeakHashMap<K, V, S>
 where
     K::Target: Eq + Hash,
-    Q: ?Sized + Hash + Equivalent<K::Target>,
+    Q: ?Sized + Query<K, AsContent>,
 {
     type Output = V;
 

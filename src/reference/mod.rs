@@ -37,7 +37,7 @@ pub use key::{Watch, WeakKey};
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub(crate) use notified::Registrable;
 pub use notified::{Notified, Notify};
-pub(crate) use query::Matching;
 pub use query::Query;
+pub(crate) use query::{AsContent, Matching};
 pub use strong::{StrongRef, Upgrade, WeakRef};
 pub use swept::Swept;

@@ -36,10 +36,10 @@ use super::strong::StrongRef;
 /// assert_eq!(map[&*word], 7);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not find keys of type `{K}` by their content",
-    label = "neither the content of such a key nor a strong pointer to one",
-    note = "pass the content itself (`&*key`), a strong pointer to it, or a type that implements `Hash` and \
-            `weakly::Equivalent` of the content",
+    message = "`{Self}` is no query for keys of type `{K}`, which are found by their content",
+    label = "this lookup does not take it",
+    note = "pass the content itself (`&*key`; the operator `map[..]` takes nothing else), a strong pointer to it, or a \
+            type that implements `Hash` and `weakly::Equivalent` of the content",
     note = "a weak pointer has no content to compare: upgrade it first, or use a map by identity, such as `WeakMap`"
 )]
 pub trait Query<K: StrongRef, M> {
@@ -55,6 +55,8 @@ pub enum AsContent {}
 /// Marks a [`Query`] that is a pointer to a content.
 pub enum AsPointer {}
 
+// Without the attribute, `map[&key]` would be told that the target does not implement `Borrow`.
+#[diagnostic::do_not_recommend]
 impl<K, Q> Query<K, AsContent> for Q
 where
     K: StrongRef,
