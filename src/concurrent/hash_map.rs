@@ -20,12 +20,12 @@ use crate::reference::{Content, Query};
 /// [`weakly::WeakHashMap`](crate::WeakHashMap) for the map of a single owner.
 ///
 /// Any object with equal content finds an entry, through a pointer of any kind, and so does any
-/// [`Equivalent`](crate::Equivalent) borrowed content: `&str` for `Strong<str>`. See [`Query`]. But the entry lives as long as one object: **the key that its value was set with**. Whatever
-/// sets a value ([`insert`](Self::insert), [`swap`](Self::swap), [`compute`](Self::compute)) replaces a key of
-/// equal content, whether that lives or is dead and not reclaimed yet;
-/// [`get_or_insert_with`](Self::get_or_insert_with) leaves an entry that is there as it is, with its key. Of
-/// several keys of equal content that are inserted at once, the last one stays. A content whose key has died has
-/// no entry, even if other objects with that content live.
+/// [`Equivalent`](crate::Equivalent) borrowed content: `&str` for `Strong<str>`. See [`Query`]. But the entry
+/// lives as long as one object: **the key that its value was set with**. Whatever sets a value
+/// ([`insert`](Self::insert), [`swap`](Self::swap), [`compute`](Self::compute)) replaces a key of equal content,
+/// whether that lives or is dead and not reclaimed yet; [`get_or_insert_with`](Self::get_or_insert_with) leaves
+/// an entry that is there as it is, with its key. Of several keys of equal content that are inserted at once, the
+/// last one stays. A content whose key has died has no entry, even if other objects with that content live.
 ///
 /// Reads are lock-free, except that they upgrade the key, which is a read-modify-write on the object's own count.
 /// `Hash` is called once for each operation, and `Eq` only on live contents, under no lock. The key is kept alive

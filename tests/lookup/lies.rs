@@ -21,7 +21,7 @@ for_each_kind!(
     closures_may_drop_the_last_handle,
 );
 
-const MANY: usize = scaled(120, 8);
+const MANY: usize = scaled(60, 8);
 
 /// N181: Each object is in it under several hashes, most of them wrong, while entries move; all go when it dies.
 fn wrong_hashes_lose_nothing<P: Kind>() {
