@@ -307,3 +307,38 @@ fn closures_may_use_shared_collections() {
     drop(objects);
     assert_eq!(map.len_live(), 0);
 }
+
+thread_local! {
+    static NUMBERS: (concurrent::WeakHashMap<Strong<Setting>, usize>, Strong<Setting>) =
+        (concurrent::WeakHashMap::new(), Strong::new(Setting(1)));
+    /// Whether comparisons set the entry.
+    static SETS: Cell<bool> = const { Cell::new(false) };
+}
+
+#[derive(Hash)]
+struct Setting(usize);
+
+impl PartialEq for Setting {
+    fn eq(&self, other: &Self) -> bool {
+        if SETS.take() {
+            NUMBERS.with(|(map, key)| _ = map.insert(key, 2));
+            SETS.set(true);
+        }
+        self.0 == other.0
+    }
+}
+
+impl Eq for Setting {}
+
+/// N181: An `Eq` that sets the entry whenever a removal finds it does not hang it.
+#[test]
+fn an_eq_that_sets_what_is_removed_panics() {
+    NUMBERS.with(|(map, key)| {
+        _ = map.insert(key, 1);
+        SETS.set(true);
+        assert!(panics(|| _ = map.remove(&Setting(1))));
+        SETS.set(false);
+        assert_eq!((map.get(key), map.len()), (Some(2), 1));
+        assert_eq!(map.remove(&Setting(1)), Some(2));
+    });
+}
