@@ -3,6 +3,7 @@
 
 use core::cell::RefCell;
 use core::mem::{self, ManuallyDrop};
+use core::ptr;
 use std::vec::Vec;
 
 use crate::hash::HashValue;
@@ -64,15 +65,25 @@ impl Asking {
     /// If user code itself, since it found one before, has put what it finds now.
     #[inline]
     #[track_caller]
-    pub(super) fn is_sought(&mut self, there: *const (), same: impl FnOnce() -> bool) -> bool {
-        let Some(put) = &mut self.put else {
-            let found = same();
-            self.put = found.then(Vec::new);
-            return found;
-        };
+    pub(super) fn is_sought<N>(&mut self, there: &N, same: impl FnOnce() -> bool) -> bool {
+        if self.put.is_some() {
+            return self.is_sought_again(ptr::from_ref(there).cast(), same);
+        }
+        let found = same();
+        if found {
+            self.put = Some(Vec::new());
+        }
+        found
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn is_sought_again(&mut self, there: *const (), same: impl FnOnce() -> bool) -> bool {
         let inside = Inside::of(self.hash);
         let found = same();
         let new = inside.leave();
+        let put = self.put.get_or_insert_default();
         if found {
             assert_other_put(!put.contains(&there));
             *put = new;

@@ -330,13 +330,14 @@ impl PartialEq for Setting {
 
 impl Eq for Setting {}
 
-/// N181: An `Eq` that sets the entry whenever a removal finds it does not hang it.
+/// N181: An `Eq` that sets the entry whenever a change finds it does not hang it.
 #[test]
-fn an_eq_that_sets_what_is_removed_panics() {
+fn an_eq_that_sets_what_is_changed_panics() {
     NUMBERS.with(|(map, key)| {
         _ = map.insert(key, 1);
         SETS.set(true);
         assert!(panics(|| _ = map.remove(&Setting(1))));
+        assert!(panics(|| _ = map.insert(key, 3)));
         SETS.set(false);
         assert_eq!((map.get(key), map.len()), (Some(2), 1));
         assert_eq!(map.remove(&Setting(1)), Some(2));
