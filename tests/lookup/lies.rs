@@ -2,7 +2,7 @@
 //! contents may be there twice; nothing worse happens.
 
 use std::cell::{Cell, RefCell};
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use weakly::{
@@ -315,8 +315,13 @@ thread_local! {
     static SETS: Cell<bool> = const { Cell::new(false) };
 }
 
-#[derive(Hash)]
 struct Setting(usize);
+
+impl Hash for Setting {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
 
 impl PartialEq for Setting {
     fn eq(&self, other: &Self) -> bool {
