@@ -55,10 +55,10 @@ impl HashValue {
         Self::fold(hasher.hash_one(content))
     }
 
-    /// Keeps the bits of a hash that hashbrown uses: the lowest, which choose a bucket, and the highest seven,
+    /// Keeps the bits of a hasher's result that hashbrown uses: the lowest, which choose a bucket, and the highest seven,
     /// the tag by which it distinguishes the entries of a group.
     #[inline(always)]
-    fn fold(hash: u64) -> Self {
+    pub(crate) fn fold(hash: u64) -> Self {
         HashValue((hash & BUCKET) as u32 | ((hash >> 57) as u32) << 24)
     }
 

@@ -116,12 +116,15 @@ pub use collections::value_map::{WeakValueMap, names as weak_value_map};
 pub use collections::{entry, iter};
 #[cfg(not(weakly_loom))]
 pub use cycles::{Cycles, Cyclic, HolderPath, Holders, Trace, Tracer};
+pub use equivalent::Equivalent;
 pub use hash::{DefaultHashBuilder, DefaultHasher};
 pub use leaks::{__assert_dead, LeakWatch};
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use memo::{Memo, Rewritten};
 pub use ptr::{__unsize, Atomic, Expired, FinalizerToken, Flavour, Local};
-pub use reference::{Addr, ByIdentity, Content, Identify, Notified, Notify, StrongRef, Swept};
+pub use reference::{
+    Addr, ByIdentity, Content, Identify, Notified, Notify, Query, StrongRef, Swept,
+};
 pub use reference::{Upgrade, Watch, WeakKey, WeakRef, dismantle};
 #[cfg(not(weakly_loom))]
 pub use reference_queue::ReferenceQueue;

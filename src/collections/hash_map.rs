@@ -3,13 +3,12 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::ops::Index;
-use equivalent::Equivalent;
 
 use super::common::{collecting, filling, housekeeping, making, only_values, owned_values};
 use super::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
-use crate::reference::{ByContent, Content, StrongRef};
+use crate::reference::{AsContent, ByContent, Content, Query, StrongRef};
 use crate::table::{Owned, Place};
 
 /// The entries and iterators of [`WeakHashMap`].
@@ -42,10 +41,10 @@ use names::*;
 /// content, for as long as a key object with that content is live.
 ///
 /// An entry lives as long as the key object that it was inserted with. Any object with equal content finds it,
-/// and so does any [`Equivalent`] borrowed content: `&str` for `Strong<str>` or `Strong<String>`. But only the
-/// life of that one object counts. [`insert`](Self::insert) with another object of equal content replaces the
-/// key, so that the value lives as long as the key that it was last given with; [`entry`](Self::entry) keeps
-/// the old key.
+/// through a pointer of any kind, and so does any [`Equivalent`](crate::Equivalent) borrowed content: `&str` for
+/// `Strong<str>` or `Strong<String>`. See [`Query`]. But only the life of that one object counts.
+/// [`insert`](Self::insert) with another object of equal content replaces the key, so that the value lives as long
+/// as the key that it was last given with; [`entry`](Self::entry) keeps the old key.
 ///
 /// The map stores each key's hash. Only lookups call the content's `Hash` and `Eq`, and only on live keys. A
 /// lookup keeps a strong pointer meanwhile. If that turns out to be the last, the key dies in the lookup, after
@@ -136,35 +135,33 @@ where
     /// Whether a live key has this content. O(1).
     #[must_use]
     #[inline]
-    pub fn contains_key<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> bool {
+    pub fn contains_key<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> bool {
         self.get(key).is_some()
     }
 
     /// Returns the value of the live key with this content. O(1).
     #[inline]
-    pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> Option<&V> {
+    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<&V> {
         Some(self.get_key_value(key)?.1)
     }
 
     /// Returns the value of the live key with this content, mutably. O(1). Drains no notices, so it destroys no
     /// other value.
     #[inline]
-    pub fn get_mut<Q: ?Sized + Hash + Equivalent<K::Target>>(&mut self, key: &Q) -> Option<&mut V> {
+    pub fn get_mut<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<&mut V> {
         let mut pinned = None;
-        let (hash, eq) = by_content(&self.store.hasher, key, &mut pinned);
+        let (hash, eq) = by_content(&self.store.hasher, key.content(), &mut pinned);
         Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 
     /// Returns the live key with this content, as a strong pointer, and its value. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get_key_value<Q: ?Sized + Hash + Equivalent<K::Target>>(
-        &self,
-        key: &Q,
-    ) -> Option<(K, &V)> {
+    pub fn get_key_value<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(K, &V)> {
         let _caller = Caller::enter();
-        let hash = HashValue::of(&self.store.hasher, key);
-        let (entry, pinned) = self.store.table.find_by_content(hash, key)?;
+        let content = key.content();
+        let hash = HashValue::of(&self.store.hasher, content);
+        let (entry, pinned) = self.store.table.find_by_content(hash, content)?;
         Some((pinned, &entry.value.0))
     }
 
@@ -174,6 +171,15 @@ where
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
+        self.place(lookup, key)
+    }
+
+    #[inline]
+    pub(super) fn place<'k>(
+        &mut self,
+        lookup: (HashValue, impl FnMut(&ByContent<K>) -> bool),
+        key: &'k K,
+    ) -> Entry<'_, 'k, K, V> {
         match self.store.place(lookup, |_| Some(())) {
             Place::Found(found, ()) => Entry::Occupied(OccupiedEntry { found, key }),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
@@ -202,7 +208,7 @@ where
 
     /// Removes the live key with this content, and returns its value. O(1).
     #[inline]
-    pub fn remove<Q: ?Sized + Hash + Equivalent<K::Target>>(&mut self, key: &Q) -> Option<V> {
+    pub fn remove<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<V> {
         let (key, value) = self.remove_entry(key)?;
         drop(key);
         Some(value)
@@ -210,14 +216,11 @@ where
 
     /// Removes the live key with this content, and returns it, as a strong pointer, with its value. O(1).
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove_entry<Q: ?Sized + Hash + Equivalent<K::Target>>(
-        &mut self,
-        key: &Q,
-    ) -> Option<(K, V)> {
+    pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
         let _caller = Caller::enter();
         self.store.table.tidy();
         let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, key, &mut pinned);
+        let lookup = by_content(&self.store.hasher, key.content(), &mut pinned);
         let value = self.store.remove(lookup)?;
         Some((pinned?, value))
     }
@@ -264,12 +267,14 @@ impl<K: StrongRef + fmt::Debug, V: fmt::Debug, S> fmt::Debug for WeakHashMap<K, 
     }
 }
 
+/// Takes contents only: for a key, write `map[&*key]`.
+///
 /// # Panics
 /// If no live key has this content.
 impl<K: Content, V, S: BuildHasher, Q> Index<&Q> for WeakHashMap<K, V, S>
 where
     K::Target: Eq + Hash,
-    Q: ?Sized + Hash + Equivalent<K::Target>,
+    Q: ?Sized + Query<K, AsContent>,
 {
     type Output = V;
 

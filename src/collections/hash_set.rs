@@ -2,14 +2,13 @@
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
-use equivalent::Equivalent;
 
 use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
 use super::common::{collecting, housekeeping};
 use super::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
-use crate::reference::{ByContent, Content, StrongRef};
+use crate::reference::{ByContent, Content, Query, StrongRef};
 use crate::table::{Owned, Place};
 
 /// The iterators of [`WeakHashSet`].
@@ -40,7 +39,7 @@ use names::*;
 /// assert!(words.is_empty());
 /// ```
 pub struct WeakHashSet<K: StrongRef, S = DefaultHashBuilder> {
-    store: Store<ByContent<K>, Owned<()>, S>,
+    pub(super) store: Store<ByContent<K>, Owned<()>, S>,
 }
 
 impl<K: StrongRef> WeakHashSet<K> {
@@ -103,15 +102,16 @@ where
     /// Whether a live element has this content. O(1).
     #[must_use]
     #[inline]
-    pub fn contains<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> bool {
-        self.get(content).is_some()
+    pub fn contains<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> bool {
+        self.get(query).is_some()
     }
 
     /// Returns the live element with this content, as a strong pointer. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
+    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> Option<K> {
         let _caller = Caller::enter();
+        let content = query.content();
         let hash = HashValue::of(&self.store.hasher, content);
         let (_, pinned) = self.store.table.find_by_content(hash, content)?;
         Some(pinned)
@@ -125,6 +125,15 @@ where
         self.store.table.prefetch_notified();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
+        self.add(lookup, key)
+    }
+
+    #[inline]
+    pub(super) fn add(
+        &mut self,
+        lookup: (HashValue, impl FnMut(&ByContent<K>) -> bool),
+        key: &K,
+    ) -> bool {
         let is_new = match self.store.find_place(lookup, |_| Some(())) {
             Place::Found(..) => false,
             Place::Vacant(vacant) => {
@@ -158,17 +167,17 @@ where
 
     /// Removes the live element with this content. Returns whether there was one. O(1).
     #[inline]
-    pub fn remove<Q: ?Sized + Hash + Equivalent<K::Target>>(&mut self, content: &Q) -> bool {
-        self.take(content).is_some()
+    pub fn remove<Q: ?Sized + Query<K, M>, M>(&mut self, query: &Q) -> bool {
+        self.take(query).is_some()
     }
 
     /// Removes the live element with this content, and returns it as a strong pointer. O(1).
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn take<Q: ?Sized + Hash + Equivalent<K::Target>>(&mut self, content: &Q) -> Option<K> {
+    pub fn take<Q: ?Sized + Query<K, M>, M>(&mut self, query: &Q) -> Option<K> {
         let _caller = Caller::enter();
         self.store.table.tidy();
         let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, content, &mut pinned);
+        let lookup = by_content(&self.store.hasher, query.content(), &mut pinned);
         self.store.remove(lookup)?;
         pinned
     }

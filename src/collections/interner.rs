@@ -10,7 +10,7 @@ use super::iter::Keys;
 use super::store::Store;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
-use crate::reference::{ByContent, Content, StrongRef};
+use crate::reference::{ByContent, Content, Query, StrongRef};
 use crate::table::{Owned, Place};
 
 /// Interns contents: equal contents get the same handle. All handles returned for equal contents point to one
@@ -39,7 +39,7 @@ use crate::table::{Owned, Place};
 /// children. To avoid this, call [`dismantle`](crate::dismantle) in the term's `Drop`. The example `hash_cons`
 /// builds and drops a term of depth one million.
 pub struct Interner<K: StrongRef, S = DefaultHashBuilder> {
-    store: Store<ByContent<K>, Owned<()>, S>,
+    pub(super) store: Store<ByContent<K>, Owned<()>, S>,
 }
 
 impl<K: StrongRef> Interner<K> {
@@ -104,8 +104,9 @@ where
     /// Returns the live handle for this content, if there is one. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
+    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> Option<K> {
         let _caller = Caller::enter();
+        let content = query.content();
         self.find(HashValue::of(&self.store.hasher, content), content)
     }
 
@@ -128,9 +129,8 @@ where
             return there;
         }
         // Equal contents have equal hashes.
-        self.add(hash, value, |key, hasher| {
-            HashValue::of(hasher, K::content(key)) == hash
-        })
+        let agrees = |key: &K, hasher: &S| HashValue::of(hasher, K::content(key)) == hash;
+        self.add(hash, || value.into(), agrees)
     }
 
     /// Returns the handle for this content. The content is copied only if there is no live handle. O(1)
@@ -151,13 +151,48 @@ where
             self.store.table.reclaim_some_notified();
             return there;
         }
-        self.add(hash, content, |key, _| content.equivalent(K::content(key)))
+        let agrees = |key: &K, _: &S| content.equivalent(K::content(key));
+        self.add(hash, || K::from(content), agrees)
+    }
+
+    /// Returns the handle for this content: the live one, or else a new one, converted from what `make` returns.
+    /// O(1) amortised. `make` is called with the query, and only if there is no live handle.
+    ///
+    /// # Panics
+    /// If `make` panics: then nothing is added. If it returns another content than the one it was called for.
+    ///
+    /// ```
+    /// use weakly::{Interner, Strong};
+    ///
+    /// let mut paths = Interner::<Strong<[String]>>::new();
+    /// let parts = ["usr", "lib"].map(String::from);
+    /// let path = paths.intern_with(&parts[..], |parts| parts.to_vec());
+    /// let same = paths.intern_with(&path, |_| -> Vec<String> { unreachable!("it is there") });
+    /// assert!(Strong::ptr_eq(&path, &same));
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn intern_with<'q, Q, M, T>(&mut self, query: &'q Q, make: impl FnOnce(&'q Q) -> T) -> K
+    where
+        Q: ?Sized + Query<K, M>,
+        T: Into<K>,
+    {
+        let _caller = Caller::enter();
+        let content = query.content();
+        let hash = HashValue::of(&self.store.hasher, content);
+        if let Some(there) = self.find(hash, content) {
+            self.store.table.reclaim_some_notified();
+            drop(make);
+            return there;
+        }
+        let agrees = |key: &K, _: &S| content.equivalent(K::content(key));
+        self.add(hash, || make(query).into(), agrees)
     }
 
     #[inline]
-    fn find<Q>(&self, hash: HashValue, content: &Q) -> Option<K>
+    pub(super) fn find<Q>(&self, hash: HashValue, content: &Q) -> Option<K>
     where
-        Q: ?Sized + Hash + Equivalent<K::Target>,
+        Q: ?Sized + Equivalent<K::Target>,
     {
         let (_, pinned) = self.store.table.find_by_content(hash, content)?;
         Some(pinned)
@@ -166,20 +201,20 @@ where
     /// Creates the missing handle, and checks its content. Out of line, to keep the path of a hit short.
     #[inline(never)]
     #[track_caller]
-    fn add<T: Into<K>>(
+    pub(super) fn add(
         &mut self,
         hash: HashValue,
-        content: T,
+        make: impl FnOnce() -> K,
         agrees: impl FnOnce(&K, &S) -> bool,
     ) -> K {
         self.store.table.prefetch_notified();
-        let key = content.into();
+        let key = make();
         assert_same_content(agrees(&key, &self.store.hasher));
         let mut pinned = None;
         let has_content =
             |there: &ByContent<K>| there.has_content(hash, K::content(&key), &mut pinned);
         let (handle, other) = match self.store.find_place((hash, has_content), |_| Some(())) {
-            // The conversion ran user code, but could not change this interner. Only an inconsistent `Eq`, or
+            // Making it ran user code, but could not change this interner. Only an inconsistent `Eq`, or
             // other content of equal hash, leads here.
             Place::Found(..) => match pinned {
                 Some(there) => (there, Some(key)),

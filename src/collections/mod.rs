@@ -1,8 +1,8 @@
 //! The collections for one owner: thin faces of one [store](store::Store).
 //!
 //! The order of the files: `shown`, how the slots of an entry are shown to users; `iter`, `entry` and `store`,
-//! which work on any slots; `common` and `algebra`, the methods that several collections share; and then the
-//! collections, none of which uses another.
+//! which work on any slots; `common` and `algebra`, the methods that several collections share; then the
+//! collections, none of which uses another; and `hashed`, further operations of those that are keyed by content.
 
 pub(crate) mod algebra;
 pub(crate) mod common;
@@ -11,6 +11,7 @@ mod cyclic;
 pub mod entry;
 pub(crate) mod hash_map;
 pub(crate) mod hash_set;
+mod hashed;
 pub(crate) mod interner;
 pub mod iter;
 pub(crate) mod map;

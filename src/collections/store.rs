@@ -68,7 +68,20 @@ where
     Q: ?Sized + Hash + Equivalent<K::Target>,
     S: BuildHasher,
 {
-    let hash = HashValue::of(hasher, content);
+    by_hashed_content(HashValue::of(hasher, content), content, pinned)
+}
+
+/// The same, with a hash computed beforehand.
+#[inline]
+pub(crate) fn by_hashed_content<'q, K, Q>(
+    hash: HashValue,
+    content: &'q Q,
+    pinned: &'q mut Option<K>,
+) -> (HashValue, impl FnMut(&ByContent<K>) -> bool + use<'q, K, Q>)
+where
+    K: Content,
+    Q: ?Sized + Equivalent<K::Target>,
+{
     (hash, move |slot: &ByContent<K>| {
         slot.has_content(hash, content, pinned)
     })

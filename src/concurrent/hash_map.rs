@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
-use equivalent::Equivalent;
 use std::vec::Vec;
 
 use super::content::ContentKey;
@@ -12,7 +11,7 @@ use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
-use crate::reference::Content;
+use crate::reference::{Content, Query};
 
 /// A hash map with owned values and weak keys, keyed by content (`Eq + Hash`), shared between threads behind
 /// `&self`: data about a content, for as long as an object with it lives.
@@ -20,13 +19,13 @@ use crate::reference::Content;
 /// See [the module](crate::concurrent) for what all shared collections have in common, and
 /// [`weakly::WeakHashMap`](crate::WeakHashMap) for the map of a single owner.
 ///
-/// Any object with equal content finds an entry, and so does any [`Equivalent`] borrowed content: `&str` for
-/// `Strong<str>`. But the entry lives as long as one object: **the key that its value was set with**. Whatever
-/// sets a value ([`insert`](Self::insert), [`swap`](Self::swap), [`compute`](Self::compute)) replaces a key of
-/// equal content, whether that lives or is dead and not reclaimed yet;
-/// [`get_or_insert_with`](Self::get_or_insert_with) leaves an entry that is there as it is, with its key. Of
-/// several keys of equal content that are inserted at once, the last one stays. A content whose key has died has
-/// no entry, even if other objects with that content live.
+/// Any object with equal content finds an entry, through a pointer of any kind, and so does any
+/// [`Equivalent`](crate::Equivalent) borrowed content: `&str` for `Strong<str>`. See [`Query`]. But the entry
+/// lives as long as one object: **the key that its value was set with**. Whatever sets a value
+/// ([`insert`](Self::insert), [`swap`](Self::swap), [`compute`](Self::compute)) replaces a key of equal content,
+/// whether that lives or is dead and not reclaimed yet; [`get_or_insert_with`](Self::get_or_insert_with) leaves
+/// an entry that is there as it is, with its key. Of several keys of equal content that are inserted at once, the
+/// last one stays. A content whose key has died has no entry, even if other objects with that content live.
 ///
 /// Reads are lock-free, except that they upgrade the key, which is a read-modify-write on the object's own count.
 /// `Hash` is called once for each operation, and `Eq` only on live contents, under no lock. The key is kept alive
@@ -94,7 +93,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
 
     /// Whether a live key has this content. O(1), lock-free.
     #[inline]
-    pub fn contains_key<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> bool {
+    pub fn contains_key<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> bool {
         self.with(key, |_| ()).is_some()
     }
 
@@ -103,25 +102,32 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     /// The closure may use the map, this entry included; what is removed while it runs is destroyed afterwards.
     /// The key is kept alive meanwhile.
     #[inline]
-    pub fn with<Q: ?Sized + Hash + Equivalent<K::Target>, R>(
+    pub fn with<Q: ?Sized + Query<K, M>, M, R>(
         &self,
         key: &Q,
         look: impl FnOnce(&V) -> R,
     ) -> Option<R> {
-        let hash = HashValue::of(&self.hasher, key);
-        self.table.look_up(hash, key, look).map(without_key)
+        let content = key.content();
+        let hash = HashValue::of(&self.hasher, content);
+        self.table.look_up(hash, content, look).map(without_key)
     }
 
     /// Sets the value of a key; returns true if no live key of equal content had one. O(1) amortised. The previous
     /// value is destroyed as if it were removed; from now on the entry lives as long as this key.
     #[inline]
     pub fn insert(&self, key: &K, value: V) -> bool {
-        self.put(key, value, |_| ()).is_none()
+        let hash = HashValue::of(&self.hasher, K::content(key));
+        self.put(hash, key, value, |_| ()).is_none()
     }
 
     #[inline]
-    fn put<R>(&self, key: &K, value: V, old: impl FnOnce(&V) -> R) -> Option<R> {
-        let hash = HashValue::of(&self.hasher, K::content(key));
+    pub(super) fn put<R>(
+        &self,
+        hash: HashValue,
+        key: &K,
+        value: V,
+        old: impl FnOnce(&V) -> R,
+    ) -> Option<R> {
         self.table.set(hash, key, value, |_, value| old(value))
     }
 
@@ -130,13 +136,14 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
-    pub fn remove_if<Q: ?Sized + Hash + Equivalent<K::Target>>(
+    pub fn remove_if<Q: ?Sized + Query<K, M>, M>(
         &self,
         key: &Q,
         wanted: impl FnMut(&V) -> bool,
     ) -> bool {
-        let hash = HashValue::of(&self.hasher, key);
-        self.table.take(hash, key, wanted, |_| ()).is_some()
+        let content = key.content();
+        let hash = HashValue::of(&self.hasher, content);
+        self.table.take(hash, content, wanted, |_| ()).is_some()
     }
 
     /// Keeps the entries for which the closure returns true. O(capacity). The closure may not see those that other
@@ -159,20 +166,18 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     /// A clone of the value of the live key with this content. O(1), lock-free.
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> Option<V> {
+    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
         let _caller = Caller::enter();
         self.with(key, V::clone)
     }
 
     /// The live key with this content, and a clone of its value. O(1), lock-free.
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get_key_value<Q: ?Sized + Hash + Equivalent<K::Target>>(
-        &self,
-        key: &Q,
-    ) -> Option<(K, V)> {
+    pub fn get_key_value<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(K, V)> {
         let _caller = Caller::enter();
-        self.table
-            .look_up(HashValue::of(&self.hasher, key), key, V::clone)
+        let content = key.content();
+        let hash = HashValue::of(&self.hasher, content);
+        self.table.look_up(hash, content, V::clone)
     }
 
     /// Sets the value of a key, and returns a clone of the previous value of this content. O(1) amortised. From
@@ -180,7 +185,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn swap(&self, key: &K, value: V) -> Option<V> {
         let _caller = Caller::enter();
-        self.put(key, value, V::clone)
+        let hash = HashValue::of(&self.hasher, K::content(key));
+        self.put(hash, key, value, V::clone)
     }
 
     /// The value of the live key whose content equals this one's; if there is none, a value is made for this key.
@@ -208,7 +214,18 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce() -> V) -> V {
         let _caller = Caller::enter();
         let content = K::content(key);
-        let hash = HashValue::of(&self.hasher, content);
+        self.value_or_make(HashValue::of(&self.hasher, content), content, key, make)
+    }
+
+    #[inline]
+    #[track_caller]
+    pub(super) fn value_or_make(
+        &self,
+        hash: HashValue,
+        content: &K::Target,
+        key: &K,
+        make: impl FnOnce() -> V,
+    ) -> V {
         if let Some(value) = self.table.look_up(hash, content, V::clone).map(without_key) {
             return value;
         }
@@ -242,20 +259,18 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     /// Removes the live key with this content, and returns a clone of its value. O(1). (The value itself is
     /// destroyed when no thread looks at it any more, as for [`remove_if`](Self::remove_if).)
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> Option<V> {
+    pub fn remove<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
         let _caller = Caller::enter();
         self.remove_entry(key).map(without_key)
     }
 
     /// Removes the live key with this content, and returns it with a clone of its value. O(1).
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove_entry<Q: ?Sized + Hash + Equivalent<K::Target>>(
-        &self,
-        key: &Q,
-    ) -> Option<(K, V)> {
+    pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(K, V)> {
         let _caller = Caller::enter();
-        let hash = HashValue::of(&self.hasher, key);
-        self.table.take(hash, key, |_| true, V::clone)
+        let content = key.content();
+        let hash = HashValue::of(&self.hasher, content);
+        self.table.take(hash, content, |_| true, V::clone)
     }
 
     /// The live entries, in no order, as a snapshot that keeps no key alive: those whose key dies before the
@@ -327,7 +342,7 @@ where
 
 /// The key, whose object may die by this, goes first (T5 of the table).
 #[inline]
-fn without_key<K, R>((key, result): (K, R)) -> R {
+pub(super) fn without_key<K, R>((key, result): (K, R)) -> R {
     drop(key);
     result
 }

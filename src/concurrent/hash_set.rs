@@ -11,7 +11,7 @@ use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
-use crate::reference::Content;
+use crate::reference::{Content, Query};
 
 /// A hash set of weak pointers, keyed by content (`Eq + Hash`), shared between threads behind `&self`.
 ///
@@ -31,7 +31,7 @@ use crate::reference::Content;
 /// assert!(words.is_empty());
 /// ```
 pub struct WeakHashSet<K: SharedRef, S = DefaultHashBuilder> {
-    table: Table<ContentKey<K>, SharedWatchFor<K>, ()>,
+    pub(super) table: Table<ContentKey<K>, SharedWatchFor<K>, ()>,
     hasher: S,
 }
 
@@ -73,20 +73,25 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
 
     /// Whether a live element has this content. O(1), lock-free.
     #[inline]
-    pub fn contains<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> bool {
-        self.get(content).is_some()
+    pub fn contains<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> bool {
+        self.get(query).is_some()
     }
 
     /// The live element with this content. O(1), lock-free.
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
+    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> Option<K> {
         let _caller = Caller::enter();
+        let content = query.content();
         self.find(HashValue::of(&self.hasher, content), content)
     }
 
     #[inline]
-    fn find<Q: ?Sized + Equivalent<K::Target>>(&self, hash: HashValue, content: &Q) -> Option<K> {
+    pub(super) fn find<Q: ?Sized + Equivalent<K::Target>>(
+        &self,
+        hash: HashValue,
+        content: &Q,
+    ) -> Option<K> {
         self.table
             .look_up(hash, content, |()| ())
             .map(|(key, ())| key)
@@ -98,7 +103,11 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     /// element lives.
     #[inline]
     pub fn insert(&self, key: &K) -> bool {
-        let hash = HashValue::of(&self.hasher, K::content(key));
+        self.add(HashValue::of(&self.hasher, K::content(key)), key)
+    }
+
+    #[inline]
+    pub(super) fn add(&self, hash: HashValue, key: &K) -> bool {
         self.find(hash, K::content(key)).is_none() && self.table.add(hash, key, ()).is_none()
     }
 
@@ -111,14 +120,15 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     }
 
     /// Removes the live element with this content; returns whether there was one. O(1).
-    pub fn remove<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> bool {
-        self.take(content).is_some()
+    pub fn remove<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> bool {
+        self.take(query).is_some()
     }
 
     /// Removes the live element with this content, and returns it. O(1).
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn take<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
+    pub fn take<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> Option<K> {
         let _caller = Caller::enter();
+        let content = query.content();
         let hash = HashValue::of(&self.hasher, content);
         self.table
             .take(hash, content, |()| true, |()| ())

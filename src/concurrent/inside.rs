@@ -1,8 +1,9 @@
-//! Detection of a closure that changes the very entry it is asked about: it would be called again, and change it
-//! again, for ever. The number of calls proves nothing, since other threads may be changing the same entry.
+//! Detection of a closure, or an `Eq`, that changes the very entry it is asked about: it would be called again, and
+//! change it again, for ever. The number of calls proves nothing, since other threads may be changing the same entry.
 
 use core::cell::RefCell;
 use core::mem::{self, ManuallyDrop};
+use core::ptr;
 use std::vec::Vec;
 
 use crate::hash::HashValue;
@@ -50,15 +51,55 @@ impl Asking {
             self.put = Some(Vec::new());
             return closure();
         };
-        assert!(
-            there.is_none_or(|there| !put.contains(&there)),
-            "the closure sets the entry that it is asked about, so it would be called again for ever"
-        );
+        assert_other_put(there.is_none_or(|there| !put.contains(&there)));
         let inside = Inside::of(self.hash);
         let answer = closure();
         *put = inside.leave();
         answer
     }
+
+    /// Asks user code whether a node is the one that is sought: one node after the other, and from the first again if
+    /// the one that was found has been replaced. (Nothing is noted before the first is found.)
+    ///
+    /// # Panics
+    /// If user code itself, since it found one before, has put what it finds now.
+    #[inline]
+    #[track_caller]
+    pub(super) fn is_sought<N>(&mut self, there: &N, same: impl FnOnce() -> bool) -> bool {
+        if self.put.is_some() {
+            return self.is_sought_again(ptr::from_ref(there).cast(), same);
+        }
+        let found = same();
+        if found {
+            self.put = Some(Vec::new());
+        }
+        found
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn is_sought_again(&mut self, there: *const (), same: impl FnOnce() -> bool) -> bool {
+        let inside = Inside::of(self.hash);
+        let found = same();
+        let new = inside.leave();
+        let put = self.put.get_or_insert_default();
+        if found {
+            assert_other_put(!put.contains(&there));
+            *put = new;
+        } else {
+            put.extend(new);
+        }
+        found
+    }
+}
+
+#[track_caller]
+fn assert_other_put(by_another: bool) {
+    assert!(
+        by_another,
+        "the closure sets the entry that it is asked about, so it would be called again for ever"
+    );
 }
 
 /// A closure, until it returns or panics.

@@ -13,7 +13,7 @@ use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
 use crate::collections::interner::assert_same_content;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
-use crate::reference::Content;
+use crate::reference::{Content, Query};
 
 /// Interning shared between threads behind `&self`: pointers that are returned for equal contents, on any thread,
 /// point to the same object, as long as any of them lives. Contents that are not used any more go.
@@ -95,8 +95,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     /// The live object with this content, if there is one. O(1), lock-free.
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, content: &Q) -> Option<K> {
+    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> Option<K> {
         let _caller = Caller::enter();
+        let content = query.content();
         self.find(HashValue::of(&self.hasher, content), content)
     }
 
@@ -139,15 +140,50 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         self.add(hash, key)
     }
 
+    /// The one object with this content: the live one, or else the one that is converted from what `make` returns.
+    /// O(1) amortised. `make` is called with the query, and only if there is no live object; under no lock, so it may
+    /// use the interner.
+    ///
+    /// # Panics
+    /// If `make` panics: then nothing is added. If it returns another content than the one it was called for.
+    ///
+    /// ```
+    /// use weakly::{Strong, concurrent::Interner};
+    ///
+    /// let paths = Interner::<Strong<[String]>>::new();
+    /// let parts = ["usr", "lib"].map(String::from);
+    /// let path = paths.intern_with(&parts[..], |parts| parts.to_vec());
+    /// let same = paths.intern_with(&path, |_| -> Vec<String> { unreachable!("it is there") });
+    /// assert!(Strong::ptr_eq(&path, &same));
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn intern_with<'q, Q, M, T>(&self, query: &'q Q, make: impl FnOnce(&'q Q) -> T) -> K
+    where
+        Q: ?Sized + Query<K, M>,
+        T: Into<K>,
+    {
+        let _caller = Caller::enter();
+        let content = query.content();
+        let hash = HashValue::of(&self.hasher, content);
+        if let Some(there) = self.find(hash, content) {
+            drop(make);
+            return there;
+        }
+        let key = make(query).into();
+        assert_same_content(content.equivalent(K::content(&key)));
+        self.add(hash, key)
+    }
+
     /// All live objects, in no order, as a snapshot that keeps none of them alive. O(capacity).
     pub fn iter(&self) -> Keys<K> {
         Keys(self.table.weak_keys())
     }
 
     #[inline]
-    fn find<Q>(&self, hash: HashValue, content: &Q) -> Option<K>
+    pub(super) fn find<Q>(&self, hash: HashValue, content: &Q) -> Option<K>
     where
-        Q: ?Sized + Hash + Equivalent<K::Target>,
+        Q: ?Sized + Equivalent<K::Target>,
     {
         self.table
             .look_up(hash, content, |()| ())
@@ -155,7 +191,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     }
 
     #[inline]
-    fn add(&self, hash: HashValue, key: K) -> K {
+    pub(super) fn add(&self, hash: HashValue, key: K) -> K {
         self.table.add(hash, &key, ()).unwrap_or(key)
     }
 }

@@ -6,6 +6,7 @@ mod drain;
 pub(crate) mod flight;
 mod hash_map;
 mod hash_set;
+mod hashed;
 mod housekeeping;
 mod inside;
 mod interner;

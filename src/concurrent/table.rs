@@ -359,7 +359,10 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
     ) -> Option<Swapped<'g, Node<K, T, V>>> {
         let hash = node.hash();
-        let same = |node: &Node<K, T, V>, there: &Node<K, T, V>| node.key() == there.key();
+        let mut seeking = Asking::about(hash);
+        let same = |node: &Node<K, T, V>, there: &Node<K, T, V>| {
+            seeking.is_sought(there, || node.key() == there.key())
+        };
         let (old, new) = match pin.put(node, same, expected) {
             Put::Added(new) => (None, new),
             Put::Replaced { old, new } => (Some(old), new),
@@ -435,8 +438,8 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
             return None;
         }
         let pin = self.pin();
-        let sought = |node: &Node<K, T, V>| key.equivalent(node.key());
-        let mut asking = Asking::about(hash);
+        let (mut seeking, mut asking) = (Asking::about(hash), Asking::about(hash));
+        let sought = |node: &Node<K, T, V>| seeking.is_sought(node, || key.equivalent(node.key()));
         let mut sweeps = true;
         let node = self.unlink_if(&pin, hash, sought, |node| {
             let address = ptr::from_ref(node).cast();

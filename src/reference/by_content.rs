@@ -1,6 +1,5 @@
 //! Weak keys that are keyed by content.
 
-use core::hash::Hash;
 use core::ops::Deref;
 use equivalent::Equivalent;
 
@@ -47,7 +46,7 @@ impl<K: StrongRef> ByContent<K> {
     ) -> bool
     where
         K: Content,
-        Q: ?Sized + Hash + Equivalent<K::Target>,
+        Q: ?Sized + Equivalent<K::Target>,
     {
         if self.hash() != hash {
             return false;

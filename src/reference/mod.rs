@@ -5,10 +5,10 @@
 //!   to be polled. [`ByContent`] around a watch keys the entry by content instead of address.
 //! * [`StrongRef`] adds what is needed to return a strong pointer, as an [`Upgrade`] does. Implemented for our
 //!   pointers and the standard library's; users can implement it for theirs.
-//! * [`Identify`] is what a lookup takes as a key.
+//! * [`Identify`] is what a lookup by identity takes as a key, and [`Query`] what a lookup by content takes.
 //!
-//! The order of the files: `key`, `identify`, `strong`, then `addr`, `notified`, `swept`, `by_content`, and at
-//! the end the pointers and anchors.
+//! The order of the files: `key`, `identify`, `strong`, then `addr`, `notified`, `swept`, `by_content`,
+//! `query`, and at the end the pointers and anchors.
 
 mod addr;
 #[allow(unsafe_code)]
@@ -22,6 +22,7 @@ mod key;
 mod notified;
 #[allow(unsafe_code)]
 mod ours;
+mod query;
 #[allow(unsafe_code)]
 mod std_pointers;
 #[allow(unsafe_code)]
@@ -36,5 +37,7 @@ pub use key::{Watch, WeakKey};
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub(crate) use notified::Registrable;
 pub use notified::{Notified, Notify};
+pub use query::Query;
+pub(crate) use query::{AsContent, Matching};
 pub use strong::{StrongRef, Upgrade, WeakRef};
 pub use swept::Swept;

@@ -1,6 +1,5 @@
 //! Lookups by content.
 
-use core::hash::Hash;
 use equivalent::Equivalent;
 
 use super::entries::Table;
@@ -18,7 +17,7 @@ impl<K: Content, V: Slot> Table<ByContent<K>, V> {
         content: &Q,
     ) -> Option<(&Entry<ByContent<K>, V>, K)>
     where
-        Q: ?Sized + Hash + Equivalent<K::Target>,
+        Q: ?Sized + Equivalent<K::Target>,
     {
         // Almost always the first entry of this hash is the right one. Comparing contents inside the loop would
         // be a call there, for which every lookup would have to save its registers.
@@ -40,7 +39,7 @@ impl<K: Content, V: Slot> Table<ByContent<K>, V> {
         other: Option<K>,
     ) -> Option<(&Entry<ByContent<K>, V>, K)>
     where
-        Q: ?Sized + Hash + Equivalent<K::Target>,
+        Q: ?Sized + Equivalent<K::Target>,
     {
         drop(other);
         let mut pinned = None;

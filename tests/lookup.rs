@@ -1,0 +1,15 @@
+//! Lookups by content: what finds a key (`lookup/queries.rs`), hashes computed beforehand (`lookup/hashed.rs`, and
+//! hostile ones in `lookup/lies.rs`), and making what is not there (`lookup/making.rs`). Each test's comment begins
+//! with the number of the behaviour it shows.
+
+mod common;
+#[path = "lookup/counted.rs"]
+mod counted;
+#[path = "lookup/hashed.rs"]
+mod hashed;
+#[path = "lookup/lies.rs"]
+mod lies;
+#[path = "lookup/making.rs"]
+mod making;
+#[path = "lookup/queries.rs"]
+mod queries;

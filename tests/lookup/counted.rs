@@ -1,0 +1,88 @@
+//! A user's own pointer that counts like `Rc`, and notes each time it is dereferenced.
+
+#![allow(unsafe_code)]
+
+use std::cell::RefCell;
+use std::ops::Deref;
+use std::rc::{Rc, Weak};
+
+use weakly::{Identify, StrongRef, Swept, WeakKey, WeakRef};
+
+pub(crate) struct Counted<T>(Rc<T>);
+pub(crate) struct WeakCounted<T>(Weak<T>);
+
+thread_local! {
+    /// The targets that were looked at.
+    static SEEN: RefCell<Vec<*const ()>> = const { RefCell::new(Vec::new()) };
+}
+
+impl<T> Counted<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Counted(Rc::new(value))
+    }
+
+    /// How often this target was looked at since the last call.
+    pub(crate) fn seen(&self) -> usize {
+        let own = |seen: &*const ()| *seen == Rc::as_ptr(&self.0).cast();
+        SEEN.take().iter().filter(|seen| own(seen)).count()
+    }
+}
+
+impl<T> Clone for Counted<T> {
+    fn clone(&self) -> Self {
+        Counted(self.0.clone())
+    }
+}
+
+impl<T> Clone for WeakCounted<T> {
+    fn clone(&self) -> Self {
+        WeakCounted(self.0.clone())
+    }
+}
+
+impl<T> Deref for Counted<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        SEEN.with_borrow_mut(|seen| seen.push(Rc::as_ptr(&self.0).cast()));
+        &self.0
+    }
+}
+
+// SAFETY: everything is passed on to `Rc`, which pins its address.
+unsafe impl<T> WeakKey for Counted<T> {
+    type Watch = Swept<Self>;
+
+    fn addr(this: &Self) -> *const () {
+        Rc::as_ptr(&this.0).cast()
+    }
+}
+
+// SAFETY: likewise.
+unsafe impl<T> StrongRef for Counted<T> {
+    type Target = T;
+    type Weak = WeakCounted<T>;
+
+    fn downgrade(this: &Self) -> WeakCounted<T> {
+        WeakCounted(Rc::downgrade(&this.0))
+    }
+}
+
+// SAFETY: likewise.
+unsafe impl<T> WeakRef for WeakCounted<T> {
+    type Strong = Counted<T>;
+
+    fn upgrade(&self) -> Option<Counted<T>> {
+        self.0.upgrade().map(Counted)
+    }
+
+    fn addr(&self) -> *const () {
+        self.0.as_ptr().cast()
+    }
+}
+
+impl<T> Identify<Counted<T>> for WeakCounted<T> {
+    fn addr(&self) -> *const () {
+        Identify::<Rc<T>>::addr(&self.0)
+    }
+}

@@ -1,0 +1,303 @@
+//! H117: Lookups and changes with a hash computed beforehand.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use weakly::{Interner, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakKey, concurrent};
+
+use crate::common::{Count, Kind, new, scaled};
+use crate::for_each_kind;
+
+for_each_kind!(
+    a_map_is_searched_by_a_hash,
+    a_set_is_searched_by_a_hash,
+    an_interner_is_searched_by_a_hash,
+    only_live_contents_of_the_hash_are_shown,
+);
+
+thread_local! {
+    /// How often `Hash` was called.
+    static HASHED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A number that counts how often it is hashed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Number(usize);
+
+impl Hash for Number {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        HASHED.set(HASHED.get() + 1);
+        self.0.hash(state);
+    }
+}
+
+fn is_same<K: WeakKey>(one: &K, other: &K) -> bool {
+    K::addr(one) == K::addr(other)
+}
+
+/// Each method finds what its counterpart does, and hashes nothing.
+fn a_map_is_searched_by_a_hash<P: Kind>() {
+    let [key, twin, other] = [1, 1, 2].map(|n| new::<P, _>(Number(n)));
+    let mut map = WeakHashMap::new();
+    let [one, two] = [1, 2].map(|n: usize| map.hasher().hash_one(n));
+    HASHED.set(0);
+    *map.entry_hashed(one, &key).or_insert(0) += 1;
+    *map.entry_hashed(one, &twin).or_insert(0) += 1;
+    map.entry_hashed(two, &other).insert_entry(7);
+    assert_eq!(
+        (
+            map.get_hashed(one, |n| n.0 == 1),
+            map.get_hashed(two, |n| n.0 == 2)
+        ),
+        (Some(&2), Some(&7))
+    );
+    assert_eq!(
+        (
+            map.get_hashed(one, |_| false),
+            map.get_hashed(two, |n| n.0 == 1)
+        ),
+        (None, None)
+    );
+    *map.get_mut_hashed(one, |n| *n == *twin).unwrap() += 1;
+    assert!(map.get_mut_hashed(one, |_| false).is_none());
+    let (found, value) = map.get_key_value_hashed(one, |_| true).unwrap();
+    assert!(is_same(&found, &key) && *value == 3);
+    drop(found);
+    assert_eq!(HASHED.get(), 0);
+    assert_eq!((map.get(&twin), map.get(&other)), (Some(&3), Some(&7)));
+    HASHED.set(0);
+    assert!(map.remove_entry_hashed(one, |_| false).is_none());
+    let (found, value) = map.remove_entry_hashed(one, |n| n.0 == 1).unwrap();
+    assert!(is_same(&found, &key) && value == 3);
+    drop(found);
+    assert!(map.remove_entry_hashed(one, |_| true).is_none());
+    assert_eq!((HASHED.get(), map.len()), (0, 1));
+    // The entry lives as long as its key.
+    map.entry_hashed(one, &key).or_insert(5);
+    drop(key);
+    assert_eq!((map.get_hashed(one, |_| true), map.len_live()), (None, 1));
+    map.entry_hashed(one, &twin).or_insert(6);
+    map.reserve(scaled(1_000, 50));
+    map.purge();
+    assert_eq!(
+        (map.get(&twin), map.len(), map.pending_dead()),
+        (Some(&6), 2, 0)
+    );
+    drop((twin, other));
+    map.purge();
+    assert_eq!((map.len(), map.pending_dead()), (0, 0));
+}
+
+fn a_set_is_searched_by_a_hash<P: Kind>() {
+    let [key, twin] = [1, 1].map(|n| new::<P, _>(Number(n)));
+    let mut set = WeakHashSet::new();
+    let one = set.hasher().hash_one(1_usize);
+    HASHED.set(0);
+    assert!(set.get_hashed(one, |_| true).is_none());
+    assert!(set.insert_hashed(one, &key) && !set.insert_hashed(one, &twin));
+    assert!(
+        set.get_hashed(one, |n| n.0 == 1)
+            .is_some_and(|found| is_same(&found, &key))
+    );
+    assert!(set.get_hashed(one, |_| false).is_none() && set.take_hashed(one, |_| false).is_none());
+    assert!(
+        set.take_hashed(one, |n| n.0 == 1)
+            .is_some_and(|found| is_same(&found, &key))
+    );
+    assert!(set.take_hashed(one, |_| true).is_none() && set.is_empty());
+    assert!(set.insert_hashed(one, &twin));
+    assert_eq!(HASHED.get(), 0);
+    assert!(set.contains(&key) && !set.insert(&key));
+    drop(twin);
+    assert!(set.get_hashed(one, |_| true).is_none() && set.insert_hashed(one, &key));
+    set.purge();
+    assert_eq!((set.len(), set.len_live()), (1, 1));
+}
+
+fn an_interner_is_searched_by_a_hash<P: Kind>() {
+    let mut numbers = Interner::<P::Strong<Number>>::new();
+    let one = numbers.hasher().hash_one(1_usize);
+    HASHED.set(0);
+    assert!(numbers.get_hashed(one, |_| true).is_none());
+    let made = numbers.intern_hashed(one, |n| n.0 == 1, || Number(1));
+    let found = numbers.intern_hashed(one, |n| n.0 == 1, || -> Number { panic!("it is there") });
+    assert!(is_same(&made, &found));
+    assert!(
+        numbers
+            .get_hashed(one, |n| n.0 == 1)
+            .is_some_and(|found| is_same(&made, &found))
+    );
+    assert!(numbers.get_hashed(one, |_| false).is_none());
+    assert_eq!(HASHED.get(), 0);
+    assert!(is_same(&numbers.intern(Number(1)), &made));
+    let dead = P::Strong::downgrade(&made);
+    drop((made, found));
+    assert!(numbers.get_hashed(one, |_| true).is_none());
+    let anew = numbers.intern_hashed(one, |n| n.0 == 1, || Number(1));
+    assert_eq!((numbers.len_live(), P::counts(&anew)), (1, (1, 1)));
+    drop(dead);
+}
+
+/// B29, B30: The closure is called with all contents of the given hash, and never with a dead one.
+fn only_live_contents_of_the_hash_are_shown<P: Kind>() {
+    let keys: Vec<_> = (0..20).map(|n| new::<P, _>(Number(n))).collect();
+    let (mut map, mut set) = (WeakHashMap::new(), WeakHashSet::new());
+    for key in &keys {
+        // Two hashes only.
+        map.entry_hashed(key.0 as u64 % 2, key).or_insert(());
+        set.insert_hashed(key.0 as u64 % 2, key);
+    }
+    let (live, dead): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.0 < 6);
+    drop(dead);
+    for hash in [0, 1] {
+        let seen = RefCell::new(BTreeSet::new());
+        let is_shown = |n: &Number| {
+            seen.borrow_mut().insert(n.0);
+            false
+        };
+        let are_seen = || seen.take().into_iter().eq((hash..6).step_by(2));
+        let code = hash as u64;
+        assert!(map.get_hashed(code, is_shown).is_none() && are_seen());
+        assert!(map.get_mut_hashed(code, is_shown).is_none() && are_seen());
+        assert!(set.get_hashed(code, is_shown).is_none() && are_seen());
+        assert!(set.take_hashed(code, is_shown).is_none() && are_seen());
+        assert!(map.remove_entry_hashed(code, is_shown).is_none() && are_seen());
+    }
+    assert_eq!((map.len_live(), set.len_live()), (live.len(), live.len()));
+}
+
+// === Shared ===
+
+/// Each method finds what its counterpart does, and hashes nothing.
+fn shared_collections_are_searched<K>()
+where
+    K: concurrent::SharedRef + StrongRef<Target = Number> + weakly::Content + From<Number> + Clone,
+{
+    let [key, twin] = [1, 1].map(|n| K::from(Number(n)));
+    let map = concurrent::WeakHashMap::new();
+    let one = map.hasher().hash_one(1_usize);
+    HASHED.set(0);
+    assert_eq!(map.get_hashed(one, |_| true), None);
+    _ = map.insert_hashed(one, &key, 1);
+    assert_eq!(map.get_hashed(one, |n| n.0 == 1), Some(1));
+    assert_eq!(
+        (
+            map.get_hashed(one, |_| false),
+            map.get_hashed(!one, |_| true)
+        ),
+        (None, None)
+    );
+    assert_eq!(map.with_hashed(one, |_| true, |value| value + 1), Some(2));
+    assert_eq!(
+        map.get_or_insert_with_hashed(one, &twin, || panic!("it is there")),
+        1
+    );
+    assert!(
+        map.get_key_value_hashed(one, |_| true)
+            .is_some_and(|(found, _)| is_same(&found, &key))
+    );
+    _ = map.insert_hashed(one, &twin, 2);
+    assert!(
+        map.get_key_value_hashed(one, |_| true)
+            .is_some_and(|(found, _)| is_same(&found, &twin))
+    );
+    assert!(map.remove_entry_hashed(one, |_| false).is_none());
+    assert!(
+        map.remove_entry_hashed(one, |n| n.0 == 1)
+            .is_some_and(|(_, value)| value == 2)
+    );
+    assert_eq!(map.get_or_insert_with_hashed(one, &key, || 3), 3);
+    assert_eq!(HASHED.get(), 0);
+    assert_eq!((map.get(&twin), map.len()), (Some(3), 1));
+
+    let set = concurrent::WeakHashSet::new();
+    let one = set.hasher().hash_one(1_usize);
+    HASHED.set(0);
+    assert!(set.insert_hashed(one, &key) && !set.insert_hashed(one, &twin));
+    assert!(
+        set.get_hashed(one, |n| n.0 == 1)
+            .is_some_and(|found| is_same(&found, &key))
+    );
+    assert!(set.get_hashed(one, |_| false).is_none() && set.take_hashed(one, |_| false).is_none());
+    assert!(
+        set.take_hashed(one, |n| n.0 == 1)
+            .is_some_and(|found| is_same(&found, &key))
+    );
+    assert!(set.insert_hashed(one, &key));
+    assert_eq!(HASHED.get(), 0);
+    assert!(set.contains(&twin));
+
+    let names = concurrent::Interner::<K>::new();
+    let one = names.hasher().hash_one(1_usize);
+    HASHED.set(0);
+    let made = names.intern_hashed(one, |n| n.0 == 1, || Number(1));
+    let found = names.intern_hashed(one, |n| n.0 == 1, || -> Number { panic!("it is there") });
+    assert!(is_same(&made, &found));
+    assert!(
+        names
+            .get_hashed(one, |n| n.0 == 1)
+            .is_some_and(|found| is_same(&made, &found))
+    );
+    assert!(names.get_hashed(one, |_| false).is_none());
+    assert_eq!(HASHED.get(), 0);
+    assert!(is_same(&names.intern_with(&twin, K::clone), &made));
+
+    drop((key, made, found));
+    assert!(map.get_hashed(one, |_| true).is_none() && map.len_live() == 0);
+    assert!(set.get_hashed(one, |_| true).is_none() && names.get_hashed(one, |_| true).is_none());
+    map.purge();
+    names.purge();
+    assert_eq!((map.len(), names.len()), (0, 0));
+}
+
+#[test]
+fn shared_collections_are_searched_by_a_hash() {
+    shared_collections_are_searched::<Strong<Number>>();
+    shared_collections_are_searched::<Arc<Number>>();
+}
+
+/// L157: Threads that look for the same contents by their hash get the same objects, and make a value once.
+#[test]
+fn threads_find_or_make_the_same() {
+    let (threads, words) = (scaled(4, 2), scaled(300, 5));
+    let (names, lengths, barrier) = (
+        concurrent::Interner::<Strong<usize>>::new(),
+        concurrent::WeakHashMap::new(),
+        Barrier::new(threads),
+    );
+    let made = Count::default();
+    let found: Vec<Vec<Strong<usize>>> = thread::scope(|scope| {
+        let intern = || {
+            barrier.wait();
+            let intern = |word: usize| {
+                let name =
+                    names.intern_hashed(names.hasher().hash_one(word), |n| *n == word, || word);
+                let hash = lengths.hasher().hash_one(word);
+                assert_eq!(
+                    lengths.get_or_insert_with_hashed(hash, &name, || made.add().min(1) * word),
+                    word
+                );
+                name
+            };
+            (0..words).map(intern).collect()
+        };
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(intern)).collect();
+        threads.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    for word in 0..words {
+        assert!(
+            found
+                .iter()
+                .all(|theirs| Strong::ptr_eq(&theirs[word], &found[0][word]))
+        );
+    }
+    assert_eq!(
+        (names.len(), lengths.len(), made.get()),
+        (words, words, words)
+    );
+    drop(found);
+    assert_eq!((names.len_live(), lengths.len_live()), (0, 0));
+}

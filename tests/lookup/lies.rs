@@ -1,0 +1,350 @@
+//! N181: Hashes that are wrong, and closures that lie, panic, kill, or use the collection: lookups may miss, and
+//! contents may be there twice; nothing worse happens.
+
+use std::cell::{Cell, RefCell};
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use weakly::{
+    Interner, Strong, StrongRef, WeakHashMap, WeakHashSet,
+    concurrent::{self, SharedRef},
+};
+
+use crate::common::random::random;
+use crate::common::{Counter, Key, Kind, keys, new, panics, quiet_panic, scaled};
+use crate::for_each_kind;
+
+for_each_kind!(
+    wrong_hashes_lose_nothing,
+    closures_that_lie_lose_nothing,
+    closures_that_panic_change_nothing,
+    closures_may_drop_the_last_handle,
+);
+
+const MANY: usize = scaled(60, 8);
+
+/// N181: Each object is in it under several hashes, most of them wrong, while entries move; all go when it dies.
+fn wrong_hashes_lose_nothing<P: Kind>() {
+    let (mut map, mut set, mut names) = (
+        WeakHashMap::new(),
+        WeakHashSet::new(),
+        Interner::<Key<P>>::new(),
+    );
+    let (counter, mut objects) = (Counter::default(), keys::<P>(MANY));
+    let mut choice = random(7);
+    let mut choose = |below: usize| choice.next().unwrap() % below;
+    for turn in 0..4 * MANY {
+        let (key, hash) = (&objects[turn % MANY], choose(1 << 20) as u64 * 0x9e37_79b9);
+        map.entry_hashed(hash, key).or_insert(counter.witness());
+        assert!(map.get_hashed(hash, |n| *n == **key).is_some());
+        set.insert_hashed(hash, key);
+        assert!(set.get_hashed(hash, |n| *n == **key).is_some());
+        let name = names.intern_hashed(hash, |n| *n == **key, || key.clone());
+        assert_eq!(*name, **key);
+        // By its right hash.
+        _ = (map.get(key), set.contains(key), names.get(key));
+        match choose(MANY) {
+            0 => {
+                map.reserve(8 * MANY);
+                set.reserve(8 * MANY);
+                names.reserve(8 * MANY);
+            }
+            1 => {
+                map.shrink_to_fit();
+                set.shrink_to_fit();
+                names.shrink_to_fit();
+            }
+            2 => {
+                _ = (
+                    map.remove_entry_hashed(hash, |_| true),
+                    set.take_hashed(hash, |_| true),
+                )
+            }
+            3 => objects[choose(MANY)] = new::<P, _>(choose(MANY)),
+            _ => {}
+        }
+    }
+    let copies = (map.len_live(), set.clone().len_live());
+    assert!(copies.0 > MANY && copies.1 <= MANY, "{copies:?}");
+    drop(objects);
+    map.purge();
+    set.purge();
+    names.purge();
+    assert_eq!((map.len(), set.len(), names.len()), (0, 0, 0));
+    assert_eq!(
+        (map.pending_dead(), set.pending_dead(), names.pending_dead()),
+        (0, 0, 0)
+    );
+    drop(map);
+    assert!(counter.get() > MANY);
+}
+
+/// N181: At random.
+fn closures_that_lie_lose_nothing<P: Kind>() {
+    for seed in 0..scaled(16, 2) as u64 {
+        let (mut map, mut names) = (WeakHashMap::new(), Interner::<Key<P>>::new());
+        let mut objects = keys::<P>(MANY);
+        let mut choice = random(seed);
+        let mut lie = |_: &usize| choice.next().unwrap() % 3 == 0;
+        for turn in 0..2 * MANY {
+            let (key, hash) = (&objects[turn % MANY], turn as u64 % 4);
+            map.entry_hashed(hash, key).or_insert(turn);
+            map.get_mut_hashed(hash, &mut lie);
+            map.get_hashed(hash, &mut lie);
+            if turn % 5 == 0 {
+                map.remove_entry_hashed(hash, &mut lie);
+            }
+            // It panics if the closure denies what was made.
+            let mut made = None;
+            panics(|| made = Some(names.intern_hashed(hash, &mut lie, || key.clone())));
+            drop(made);
+            objects[(turn * 7) % MANY] = new::<P, _>(turn);
+            assert!(map.len() <= 2 * turn + 1 && names.len() <= 2 * turn + 1);
+        }
+        drop(objects);
+        map.purge();
+        names.purge();
+        assert_eq!((map.len(), names.len()), (0, 0));
+    }
+}
+
+/// N181: Wherever the panic comes.
+fn closures_that_panic_change_nothing<P: Kind>() {
+    let objects = keys::<P>(MANY);
+    let (mut map, mut set, mut names) = (
+        WeakHashMap::new(),
+        WeakHashSet::new(),
+        Interner::<Key<P>>::new(),
+    );
+    for key in &objects {
+        map.entry_hashed(1, key).or_insert(**key);
+        set.insert_hashed(1, key);
+        names.intern_hashed(1, |n| *n == **key, || key.clone());
+    }
+    for patience in 0..scaled(5, 2) {
+        let left = Cell::new(0);
+        let wear = |_: &usize| {
+            if left.get() == patience {
+                quiet_panic();
+            }
+            left.set(left.get() + 1);
+            false
+        };
+        let check = |act: &mut dyn FnMut()| {
+            left.set(0);
+            assert!(panics(act));
+        };
+        check(&mut || _ = map.get_hashed(1, wear));
+        check(&mut || _ = map.get_mut_hashed(1, wear));
+        check(&mut || _ = map.remove_entry_hashed(1, wear));
+        check(&mut || _ = set.get_hashed(1, wear));
+        check(&mut || _ = set.take_hashed(1, wear));
+        check(&mut || _ = names.get_hashed(1, wear));
+        check(&mut || _ = names.intern_hashed(1, wear, || MANY));
+    }
+    assert_eq!(
+        (map.len_live(), set.len_live(), names.len_live()),
+        (MANY, MANY, MANY)
+    );
+    assert!(
+        objects
+            .iter()
+            .all(|key| map.get_hashed(1, |n| *n == **key) == Some(&**key))
+    );
+    assert!(objects.iter().all(|key| P::counts(key).0 == 1));
+    drop(objects);
+    map.purge();
+    assert_eq!((map.len(), map.pending_dead()), (0, 0));
+}
+
+/// C55: The key that is compared lives until the lookup is over, and no longer.
+fn closures_may_drop_the_last_handle<P: Kind>() {
+    let mut map = WeakHashMap::new();
+    for is_match in [true, false] {
+        for lookup in 0..3 {
+            let object = new::<P, _>(7_usize);
+            let weak = StrongRef::downgrade(&object);
+            map.entry_hashed(3, &object).or_insert(1);
+            let last = RefCell::new(Some(object));
+            let kill = |n: &usize| {
+                drop(last.take());
+                *n == 7 && is_match
+            };
+            let found = match lookup {
+                0 => map.get_hashed(3, kill).is_some(),
+                1 => map.get_mut_hashed(3, kill).is_some(),
+                _ => map.remove_entry_hashed(3, kill).is_some(),
+            };
+            assert_eq!(found, is_match);
+            assert!(weakly::WeakRef::upgrade(&weak).is_none());
+            map.purge();
+            assert_eq!((map.len(), map.pending_dead()), (0, 0));
+        }
+    }
+}
+
+// === Shared ===
+
+fn shared_wrong_hashes<K>()
+where
+    K: SharedRef + StrongRef<Target = usize> + weakly::Content + From<usize> + Clone,
+{
+    let mut objects: Vec<K> = (0..MANY).map(K::from).collect();
+    let (map, set, names) = (
+        concurrent::WeakHashMap::new(),
+        concurrent::WeakHashSet::new(),
+        concurrent::Interner::<K>::new(),
+    );
+    let (value, mut choice) = (Arc::new(()), random(11));
+    let mut choose = |below: usize| choice.next().unwrap() % below;
+    for turn in 0..4 * MANY {
+        let (key, hash) = (&objects[turn % MANY], choose(1 << 20) as u64 * 0x9e37_79b9);
+        let content = *K::content(key);
+        let is_it = |n: &usize| *n == content;
+        if turn % 2 == 0 {
+            _ = map.insert_hashed(hash, key, value.clone());
+        } else {
+            map.get_or_insert_with_hashed(hash, key, || value.clone());
+        }
+        assert!(map.get_hashed(hash, is_it).is_some());
+        set.insert_hashed(hash, key);
+        assert!(set.get_hashed(hash, is_it).is_some());
+        let name = names.intern_hashed(hash, is_it, || key.clone());
+        assert_eq!(*K::content(&name), content);
+        _ = (map.get(key), set.contains(key), names.get(key));
+        let lie = |_: &usize| turn % 3 == 0;
+        _ = (
+            map.get_hashed(hash, lie),
+            set.get_hashed(hash, lie),
+            names.get_hashed(hash, lie),
+        );
+        match choose(MANY) {
+            0 => map.shrink_to_fit(),
+            1 => {
+                _ = (
+                    map.remove_entry_hashed(hash, |_| true),
+                    set.take_hashed(hash, |_| true),
+                )
+            }
+            2 => objects[choose(MANY)] = K::from(choose(MANY)),
+            _ => {}
+        }
+    }
+    assert!(map.len_live() > MANY);
+    drop(objects);
+    map.purge();
+    set.purge();
+    names.purge();
+    assert_eq!((map.len(), set.len(), names.len()), (0, 0, 0));
+    assert_eq!(Arc::strong_count(&value), 1);
+}
+
+/// N181: In shared collections too.
+#[test]
+fn shared_wrong_hashes_lose_nothing() {
+    shared_wrong_hashes::<Strong<usize>>();
+    shared_wrong_hashes::<Arc<usize>>();
+}
+
+/// N181, D64: The closure uses the collection that calls it, also to remove or replace what it is asked about; then it
+/// panics.
+#[test]
+fn closures_may_use_shared_collections() {
+    let objects: Vec<_> = (0..MANY).map(Strong::new).collect();
+    let map = concurrent::WeakHashMap::new();
+    let hash = map.hasher().hash_one(0_usize);
+    let acts: [&dyn Fn(usize); 6] = [
+        &|n| _ = map.remove_entry_hashed(hash, |there| *there == n),
+        &|n| _ = map.insert_hashed(hash, &objects[n], n + 1),
+        &|n| _ = map.get_or_insert_with_hashed(hash, &objects[n], || n),
+        &|_| map.clear(),
+        &|_| map.purge(),
+        &|n| {
+            _ = map
+                .get_hashed(hash, |there| *there == n)
+                .is_some_and(|_| map.remove(&0).is_some())
+        },
+    ];
+    for (number, act) in acts.into_iter().enumerate() {
+        for end in [false, true] {
+            let fill = || {
+                objects
+                    .iter()
+                    .for_each(|key| _ = map.insert_hashed(hash, key, **key))
+            };
+            let is_it = |n: &usize| {
+                act(*n);
+                end && *n == MANY / 2
+            };
+            fill();
+            let found = map.get_hashed(hash, is_it);
+            assert!(found.is_none_or(|value| end && (value == MANY / 2 || value == MANY / 2 + 1)));
+            fill();
+            // One that sets the entry whenever it finds it would be called for ever.
+            let panicked = panics(|| {
+                let taken = map.remove_entry_hashed(hash, is_it);
+                assert!(taken.is_none_or(|(key, _)| end && *key == MANY / 2));
+            });
+            assert_eq!(panicked, end && number == 1);
+            fill();
+            let panicking = |n: &usize| {
+                act(*n);
+                quiet_panic()
+            };
+            assert!(panics(|| _ = map.get_hashed(hash, panicking)));
+            fill();
+            assert!(panics(|| _ = map.remove_entry_hashed(hash, panicking)));
+            fill();
+            assert_eq!((map.len(), map.len_live()), (MANY, MANY));
+            assert!(
+                objects
+                    .iter()
+                    .all(|key| map.get_hashed(hash, |n| *n == **key) == Some(**key))
+            );
+        }
+    }
+    assert!(objects.iter().all(|key| Strong::strong_count(key) == 1));
+    drop(objects);
+    assert_eq!(map.len_live(), 0);
+}
+
+thread_local! {
+    static NUMBERS: (concurrent::WeakHashMap<Strong<Setting>, usize>, Strong<Setting>) =
+        (concurrent::WeakHashMap::new(), Strong::new(Setting(1)));
+    /// Whether comparisons set the entry.
+    static SETS: Cell<bool> = const { Cell::new(false) };
+}
+
+struct Setting(usize);
+
+impl Hash for Setting {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl PartialEq for Setting {
+    fn eq(&self, other: &Self) -> bool {
+        if SETS.take() {
+            NUMBERS.with(|(map, key)| _ = map.insert(key, 2));
+            SETS.set(true);
+        }
+        self.0 == other.0
+    }
+}
+
+impl Eq for Setting {}
+
+/// N181: An `Eq` that sets the entry whenever a change finds it does not hang it.
+#[test]
+fn an_eq_that_sets_what_is_changed_panics() {
+    NUMBERS.with(|(map, key)| {
+        _ = map.insert(key, 1);
+        SETS.set(true);
+        assert!(panics(|| _ = map.remove(&Setting(1))));
+        assert!(panics(|| _ = map.insert(key, 3)));
+        SETS.set(false);
+        assert_eq!((map.get(key), map.len()), (Some(2), 1));
+        assert_eq!(map.remove(&Setting(1)), Some(2));
+    });
+}

@@ -1,0 +1,219 @@
+//! H117: An interner makes what is not there by a closure.
+
+use std::cell::Cell;
+use std::hash::BuildHasher;
+use std::rc::Rc;
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use weakly::{Interner, Strong, WeakKey, concurrent};
+
+use crate::common::{Count, Counter, Kind, Witness, new, panics, quiet_panic, scaled};
+use crate::for_each_kind;
+
+for_each_kind!(
+    a_missing_content_is_made_from_the_query,
+    a_maker_that_panics_or_lies_adds_nothing,
+    a_closure_that_is_not_called_is_dropped,
+);
+
+fn is_same<K: WeakKey>(one: &K, other: &K) -> bool {
+    K::addr(one) == K::addr(other)
+}
+
+/// H117: `make` gets the query, is called on a miss only, and returns whatever converts into a handle.
+fn a_missing_content_is_made_from_the_query<P: Kind>() {
+    let mut words = Interner::<P::Strong<String>>::new();
+    let made = Cell::new(0);
+    let mut intern = |word: &str| {
+        words.intern_with(word, |word| {
+            made.set(made.get() + 1);
+            word.to_owned()
+        })
+    };
+    let [one, same, other] = ["one", "one", "other"].map(&mut intern);
+    assert!(is_same(&one, &same) && !is_same(&one, &other));
+    assert_eq!(
+        (one.as_str(), other.as_str(), made.get()),
+        ("one", "other", 2)
+    );
+    drop((one, same));
+    let anew = intern("one");
+    assert_eq!((made.get(), P::counts(&anew)), (3, (1, 1)));
+    // By a pointer, which may become the handle itself.
+    let handle = new::<P, _>("third".to_owned());
+    assert!(is_same(
+        &words.intern_with(&handle, |handle| handle.clone()),
+        &handle
+    ));
+    let twin = Rc::new("third".to_owned());
+    let found = words.intern_with(&twin, |_| -> String { panic!("it is there") });
+    assert!(is_same(&found, &handle));
+    assert_eq!(words.len_live(), 3);
+}
+
+/// H117, N181: And the interner is as before.
+fn a_maker_that_panics_or_lies_adds_nothing<P: Kind>() {
+    let mut numbers = Interner::<P::Strong<usize>>::new();
+    let kept: Vec<_> = (0..scaled(50, 5)).map(|n| numbers.intern(n)).collect();
+    let is = |content: usize| move |there: &usize| *there == content;
+    assert!(panics(
+        || _ = numbers.intern_with(&100, |_| -> usize { quiet_panic() })
+    ));
+    assert!(panics(|| _ = numbers.intern_with(&100, |n| n + 1)));
+    assert!(panics(|| _ =
+        numbers
+            .intern_hashed(1, is(100), || -> usize { quiet_panic() })));
+    assert!(panics(|| _ = numbers.intern_hashed(1, is(100), || 101)));
+    assert_eq!(
+        (numbers.len(), numbers.len_live()),
+        (kept.len(), kept.len())
+    );
+    assert!(numbers.get(&100).is_none() && numbers.get(&101).is_none());
+    let made = numbers.intern_with(&100, |n| *n);
+    assert!(
+        numbers
+            .get(&100)
+            .is_some_and(|found| is_same(&found, &made))
+    );
+    drop((kept, made));
+    numbers.purge();
+    assert_eq!((numbers.len(), numbers.pending_dead()), (0, 0));
+}
+
+/// Panics when it is dropped, which is counted.
+struct Bomb(Cell<bool>, #[expect(dead_code)] Witness);
+
+impl Bomb {
+    fn is_armed(&self) -> bool {
+        self.0.get()
+    }
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if self.0.take() {
+            quiet_panic();
+        }
+    }
+}
+
+/// N182: What the closures own is dropped before the handle is returned: if that panics, the handle is not leaked.
+fn a_closure_that_is_not_called_is_dropped<P: Kind>() {
+    let mut numbers = Interner::<P::Strong<usize>>::new();
+    let handle = numbers.intern(7);
+    let hash = numbers.hasher().hash_one(7_usize);
+    let counter = Counter::default();
+    let bomb = || Bomb(Cell::new(true), counter.witness());
+    let before = P::counts(&handle);
+    let make = bomb();
+    assert!(panics(|| drop(numbers.intern_with(&7, move |n| {
+        drop(make);
+        *n
+    }))));
+    let make = bomb();
+    let make = move || {
+        drop(make);
+        7
+    };
+    assert!(panics(|| drop(numbers.intern_hashed(hash, |_| true, make))));
+    // Each owns its bomb, and only looks at it.
+    let seven = bomb();
+    let is_match = move |n: &usize| seven.is_armed() && *n == 7;
+    assert!(panics(|| drop(numbers.intern_hashed(hash, is_match, || 7))));
+    let seven = bomb();
+    let is_match = move |n: &usize| seven.is_armed() && *n == 7;
+    assert!(panics(|| drop(numbers.get_hashed(hash, is_match))));
+    // A miss: the closure is dropped when it has been asked about what was made.
+    let nine = bomb();
+    let is_match = move |n: &usize| nine.is_armed() && *n == 9;
+    assert!(panics(|| drop(numbers.intern_hashed(
+        !hash,
+        is_match,
+        || 9
+    ))));
+    assert_eq!((P::counts(&handle), counter.get()), (before, 5));
+    assert_eq!((numbers.len_live(), numbers.get(&7).is_some()), (1, true));
+}
+
+// === Shared ===
+
+/// H117, N181
+#[test]
+fn shared_makers_that_panic_or_lie_add_nothing() {
+    let numbers = concurrent::Interner::<Strong<usize>>::new();
+    let is = |content: usize| move |there: &usize| *there == content;
+    assert!(panics(
+        || _ = numbers.intern_with(&100, |_| -> usize { quiet_panic() })
+    ));
+    assert!(panics(|| _ = numbers.intern_with(&100, |n| n + 1)));
+    assert!(panics(|| _ =
+        numbers
+            .intern_hashed(1, is(100), || -> usize { quiet_panic() })));
+    assert!(panics(|| _ = numbers.intern_hashed(1, is(100), || 101)));
+    assert_eq!((numbers.len(), numbers.pending_dead()), (0, 0));
+    let arc = Arc::new(100);
+    let made = numbers.intern_with(&arc, |arc| **arc);
+    assert!(
+        numbers
+            .get(&100)
+            .is_some_and(|found| is_same(&found, &made))
+    );
+}
+
+/// H117: `make` may intern the same content itself, which then is the one.
+#[test]
+fn shared_makers_may_use_the_interner() {
+    let words = concurrent::Interner::<Strong<str>>::new();
+    let inner = Cell::new(None);
+    let word = words.intern_with("word", |word| {
+        inner.set(Some(words.intern_ref(word)));
+        words.purge();
+        word
+    });
+    assert!(inner.take().is_some_and(|inner| is_same(&inner, &word)));
+    let hash = words.hasher().hash_one("other");
+    let other = words.intern_hashed(
+        hash,
+        |there| there == "other",
+        || {
+            inner.set(Some(words.intern_with("other", |word| word)));
+            "other"
+        },
+    );
+    assert!(inner.take().is_some_and(|inner| is_same(&inner, &other)));
+    assert_eq!((words.len(), words.len_live()), (2, 2));
+}
+
+/// H117, L157: Threads that make the same contents get the same objects.
+#[test]
+fn threads_make_the_same() {
+    let (threads, words) = (scaled(4, 2), scaled(300, 5));
+    let (names, barrier) = (
+        concurrent::Interner::<Arc<usize>>::new(),
+        Barrier::new(threads),
+    );
+    let made = Count::default();
+    let found: Vec<Vec<Arc<usize>>> = thread::scope(|scope| {
+        let intern = || {
+            barrier.wait();
+            let make = |word: &usize| {
+                made.add();
+                *word
+            };
+            (0..words)
+                .map(|word| names.intern_with(&word, make))
+                .collect()
+        };
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(intern)).collect();
+        threads.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    for word in 0..words {
+        assert!(
+            found
+                .iter()
+                .all(|theirs| Arc::ptr_eq(&theirs[word], &found[0][word]))
+        );
+    }
+    assert!(names.len() == words && made.get() >= words);
+}
