@@ -155,6 +155,38 @@ where
         Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 
+    /// Returns the values of the live keys with these contents, mutably; `None` for a content without one. O(N).
+    /// Drains no notices.
+    ///
+    /// # Panics
+    /// If two of the contents have the same value.
+    ///
+    /// ```
+    /// use weakly::{Strong, WeakHashMap};
+    ///
+    /// let words: [Strong<str>; 2] = ["from", "to"].map(Strong::from);
+    /// let mut uses = WeakHashMap::from([(&words[0], 1), (&words[1], 2)]);
+    /// let [Some(from), Some(to), None] = uses.get_disjoint_mut(["from", "to", "other"]) else {
+    ///     panic!("two of them have uses");
+    /// };
+    /// *to += core::mem::take(from);
+    /// assert_eq!((uses["from"], uses["to"]), (0, 3));
+    /// ```
+    #[track_caller]
+    pub fn get_disjoint_mut<Q, const N: usize>(&mut self, keys: [&Q; N]) -> [Option<&mut V>; N]
+    where
+        Q: ?Sized + Hash + Equivalent<K::Target>,
+    {
+        // Dropped when the table is not searched any more: each may be the last.
+        let mut pinned = [const { None }; N];
+        let hashes = keys.map(|key| HashValue::of(&self.store.hasher, key));
+        let is_key = |n: usize, slot: &ByContent<K>| {
+            slot.has_content(hashes[n], keys[n], &mut pinned[n])
+        };
+        let entries = self.store.table.find_disjoint_mut(hashes, is_key);
+        entries.map(|entry| entry.map(|entry| &mut entry.value.0))
+    }
+
     /// Returns the live key with this content, as a strong pointer, and its value. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
@@ -206,6 +238,23 @@ where
         let (key, value) = self.remove_entry(key)?;
         drop(key);
         Some(value)
+    }
+
+    /// Removes the live key with this content if `wanted` returns true for its value, and returns the value. O(1).
+    ///
+    /// # Panics
+    /// If `wanted` panics. The entry then stays.
+    pub fn remove_if<Q: ?Sized + Hash + Equivalent<K::Target>>(
+        &mut self,
+        key: &Q,
+        wanted: impl FnOnce(&V) -> bool,
+    ) -> Option<V> {
+        self.store.table.tidy();
+        let mut pinned = None;
+        let lookup = by_content(&self.store.hasher, key, &mut pinned);
+        let removed = self.store.remove_if(lookup, wanted);
+        drop(pinned);
+        removed
     }
 
     /// Removes the live key with this content, and returns it, as a strong pointer, with its value. O(1).

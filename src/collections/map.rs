@@ -5,9 +5,10 @@ use core::ops::Index;
 
 use super::common::{collecting, filling, housekeeping, making, only_values, owned_values};
 use super::store::{Store, by_addr};
+use crate::hash::HashValue;
 use crate::holders::Caller;
 use crate::ptr::{Anchor, Flavour};
-use crate::reference::{Identify, StrongRef, WeakKey};
+use crate::reference::{Identify, StrongRef, Watch as _, WeakKey};
 use crate::table::{Owned, Place};
 
 /// The entries and iterators of [`WeakMap`].
@@ -176,6 +177,34 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 
+    /// Returns the values of several keys, mutably; `None` for a key that has none. O(N). Drains no notices.
+    ///
+    /// # Panics
+    /// If two of the keys are the same and have a value.
+    ///
+    /// ```
+    /// use weakly::{Strong, WeakMap};
+    ///
+    /// let [from, to, other] = [1, 2, 3].map(Strong::new);
+    /// let mut balance = WeakMap::from([(&from, 10), (&to, 0)]);
+    /// let [Some(less), Some(more), None] = balance.get_disjoint_mut([&from, &to, &other]) else {
+    ///     panic!("two of them have a balance");
+    /// };
+    /// core::mem::swap(less, more);
+    /// assert_eq!((balance[&from], balance[&to]), (0, 10));
+    /// ```
+    #[track_caller]
+    pub fn get_disjoint_mut<Q: ?Sized + Identify<K>, const N: usize>(
+        &mut self,
+        keys: [&Q; N],
+    ) -> [Option<&mut V>; N] {
+        let addrs = keys.map(|key| key.addr());
+        let hashes = addrs.map(HashValue::of_addr);
+        let is_key = |n: usize, watch: &K::Watch| watch.is_at(addrs[n]);
+        let entries = self.store.table.find_disjoint_mut(hashes, is_key);
+        entries.map(|entry| entry.map(|entry| &mut entry.value.0))
+    }
+
     /// Returns the place of a key, to inspect, fill or clear it with one lookup. O(1) amortised.
     ///
     /// ```
@@ -216,6 +245,29 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
         self.store.table.tidy();
         self.store.remove(by_addr(key.addr()))
+    }
+
+    /// Removes a key if `wanted` returns true for its value, and returns the value. O(1).
+    ///
+    /// # Panics
+    /// If `wanted` panics. The entry then stays.
+    ///
+    /// ```
+    /// use weakly::{Strong, WeakMap};
+    ///
+    /// let page = Strong::new("index");
+    /// let mut visits = WeakMap::from([(&page, 3)]);
+    /// assert_eq!(visits.remove_if(&page, |&visits| visits < 3), None);
+    /// assert_eq!(visits.remove_if(&page, |&visits| visits == 3), Some(3));
+    /// assert!(visits.is_empty());
+    /// ```
+    pub fn remove_if<Q: ?Sized + Identify<K>>(
+        &mut self,
+        key: &Q,
+        wanted: impl FnOnce(&V) -> bool,
+    ) -> Option<V> {
+        self.store.table.tidy();
+        self.store.remove_if(by_addr(key.addr()), wanted)
     }
 
     only_values!();

@@ -204,7 +204,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let _caller = Caller::enter();
         let (hash, eq) = by_key(&self.store.hasher, &key);
         match self.store.place((hash, eq), |entry| entry.value.pin()) {
-            Place::Found(found, value) => Entry::Occupied(OccupiedEntry { found, key, value }),
+            Place::Found(found, value) => Entry::Occupied(OccupiedEntry::new(found, key, value)),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }
     }
@@ -290,6 +290,22 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let (key, value) = self.remove_entry(key)?;
         drop(key);
         Some(value)
+    }
+
+    /// Removes a key if `wanted` returns true for its live value, and returns the value. O(1).
+    ///
+    /// # Panics
+    /// If `wanted` panics. The entry then stays.
+    #[cfg_attr(feature = "holders", track_caller)]
+    pub fn remove_if<Q: ?Sized + Hash + Equivalent<K>>(
+        &mut self,
+        key: &Q,
+        wanted: impl FnOnce(&V) -> bool,
+    ) -> Option<V> {
+        let _caller = Caller::enter();
+        self.store.table.tidy();
+        let lookup = by_key(&self.store.hasher, key);
+        self.store.remove_if(lookup, wanted)
     }
 
     /// Removes a key, and returns it with its value, if that is live. O(1).
