@@ -5,7 +5,7 @@ use core::hash::{BuildHasher, Hash};
 use core::ops::Index;
 use equivalent::Equivalent;
 
-use super::common::{collecting, filling, housekeeping, making, only_values, owned_values};
+use super::common::{collecting, extending, filling, housekeeping, making, only_values, owned_values};
 use super::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
@@ -72,6 +72,8 @@ pub struct WeakHashMap<K: StrongRef, V, S = DefaultHashBuilder> {
 
 impl<K: StrongRef, V> WeakHashMap<K, V> {
     /// Creates an empty map. Allocates nothing before the first insert.
+    ///
+    /// Not `const`, since each map has its own seeds: see [`with_hasher`](Self::with_hasher).
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -89,7 +91,18 @@ impl<K: StrongRef, V> WeakHashMap<K, V> {
 }
 
 impl<K: StrongRef, V, S> WeakHashMap<K, V, S> {
-    /// Creates an empty map that uses the given hasher.
+    /// Creates an empty map that uses the given hasher. At compile time, for a `static`, if the hasher is made then:
+    ///
+    /// ```
+    /// use std::hash::{BuildHasherDefault, DefaultHasher};
+    /// use std::sync::Mutex;
+    /// use weakly::{Strong, WeakHashMap};
+    ///
+    /// type Hasher = BuildHasherDefault<DefaultHasher>;
+    /// type Uses = WeakHashMap<Strong<str>, u32, Hasher>;
+    /// static USES: Mutex<Uses> = Mutex::new(WeakHashMap::with_hasher(Hasher::new()));
+    /// assert!(USES.lock().unwrap().is_empty());
+    /// ```
     #[must_use]
     #[inline]
     pub const fn with_hasher(hasher: S) -> Self {
@@ -335,6 +348,12 @@ collecting!([K: Content, V, S] WeakHashMap<K, V, S>, from [K: Content, V] WeakHa
 collecting!(['a, K: Content, V, S] WeakHashMap<K, V, S>, from ['a, K: Content, V] WeakHashMap<K, V>,
     where [K::Target: Eq + Hash,], [S: BuildHasher,],
     (&'a K, V): |map, (key, value)| map.insert(key, value));
+extending!(['a, K: Content, V: Clone, S] WeakHashMap<K, V, S>,
+    where [K::Target: Eq + Hash, S: BuildHasher,],
+    (K, &'a V): |map, (key, value)| map.insert(&key, value.clone()));
+extending!(['a, K: Content, V: Clone, S] WeakHashMap<K, V, S>,
+    where [K::Target: Eq + Hash, S: BuildHasher,],
+    (&'a K, &'a V): |map, (key, value)| map.insert(key, value.clone()));
 
 impl<K: StrongRef, V, S> IntoIterator for WeakHashMap<K, V, S> {
     type Item = (K, V);

@@ -3,11 +3,11 @@
 use core::fmt;
 use core::ops::Index;
 
-use super::common::{collecting, filling, housekeeping, making, only_values, owned_values};
+use super::common::{collecting, extending, filling, housekeeping, making, only_values, owned_values};
 use super::store::{Store, by_addr};
 use crate::hash::HashValue;
 use crate::holders::Caller;
-use crate::ptr::{Anchor, Flavour};
+use crate::ptr::{Anchor, AnchorRef, Flavour};
 use crate::reference::{Identify, StrongRef, Watch as _, WeakKey};
 use crate::table::{Owned, Place};
 
@@ -296,6 +296,50 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     owned_values!();
 }
 
+/// Methods that show the key as a weak handle.
+impl<F: Flavour, V> WeakMap<Anchor<F>, V> {
+    /// Returns the value of an anchor, after inserting what `make` returns if it has none. O(1) amortised, one
+    /// lookup. `make` gets a weak handle to the anchor.
+    ///
+    /// # Panics
+    /// If `make` panics. The map is then unchanged.
+    ///
+    /// ```
+    /// use weakly::{Anchor, WeakMap};
+    ///
+    /// let anchor = Anchor::new();
+    /// let mut depth = WeakMap::new();
+    /// assert_eq!(*depth.get_or_insert_with(&anchor, |_| 7), 7);
+    /// assert_eq!(*depth.get_or_insert_with(&anchor, |_| unreachable!()), 7);
+    /// ```
+    pub fn get_or_insert_with(
+        &mut self,
+        key: &Anchor<F>,
+        make: impl FnOnce(&AnchorRef<F>) -> V,
+    ) -> &mut V {
+        self.entry(key).or_insert_with(|| make(&key.downgrade()))
+    }
+
+    /// Returns the value of an anchor, after inserting what `make` returns if it has none. O(1) amortised, one
+    /// lookup.
+    ///
+    /// # Errors
+    /// The error of `make`. The map is then unchanged.
+    ///
+    /// # Panics
+    /// If `make` panics. The map is then unchanged.
+    pub fn try_get_or_insert_with<E>(
+        &mut self,
+        key: &Anchor<F>,
+        make: impl FnOnce(&AnchorRef<F>) -> Result<V, E>,
+    ) -> Result<&mut V, E> {
+        match self.entry(key) {
+            Entry::Occupied(entry) => Ok(entry.into_mut()),
+            Entry::Vacant(entry) => Ok(entry.insert(make(&key.downgrade())?)),
+        }
+    }
+}
+
 impl<K: WeakKey, V> Default for WeakMap<K, V> {
     fn default() -> Self {
         Self::new()
@@ -354,6 +398,10 @@ collecting!([K: StrongRef, V] WeakMap<K, V>, from [K: StrongRef, V] WeakMap<K, V
     (K, V): |map, (key, value)| map.insert(&key, value));
 collecting!(['a, K: WeakKey, V] WeakMap<K, V>, from ['a, K: WeakKey, V] WeakMap<K, V>, where [], [],
     (&'a K, V): |map, (key, value)| map.insert(key, value));
+extending!(['a, K: StrongRef, V: Clone] WeakMap<K, V>, where [],
+    (K, &'a V): |map, (key, value)| map.insert(&key, value.clone()));
+extending!(['a, K: WeakKey, V: Clone] WeakMap<K, V>, where [],
+    (&'a K, &'a V): |map, (key, value)| map.insert(key, value.clone()));
 
 impl<K: StrongRef, V> IntoIterator for WeakMap<K, V> {
     type Item = (K, V);

@@ -78,6 +78,8 @@ pub struct WeakValueMap<K, V: StrongRef, S = DefaultHashBuilder> {
 
 impl<K, V: StrongRef> WeakValueMap<K, V> {
     /// Creates an empty map. Allocates nothing before the first insert.
+    ///
+    /// Not `const`, since each map has its own seeds: see [`with_hasher`](Self::with_hasher).
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -97,7 +99,8 @@ impl<K: Eq + Hash, V: StrongRef> WeakValueMap<K, V> {
 }
 
 impl<K, V: StrongRef, S> WeakValueMap<K, V, S> {
-    /// Creates an empty map that uses the given hasher.
+    /// Creates an empty map that uses the given hasher. See [`WeakHashMap::with_hasher`](crate::WeakHashMap::with_hasher)
+    /// for one in a `static`.
     #[must_use]
     #[inline]
     pub const fn with_hasher(hasher: S) -> Self {

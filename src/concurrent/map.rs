@@ -99,6 +99,7 @@ impl<K: SharedKey, V> WeakMap<K, V> {
     shared_housekeeping!();
 
     /// Whether there is a value for this key. O(1), lock-free.
+    #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         self.with(key, |_| ()).is_some()
@@ -121,6 +122,9 @@ impl<K: SharedKey, V> WeakMap<K, V> {
 
     /// Sets the value of a key; returns true if it had none. O(1) amortised. The previous value is destroyed as if
     /// it were removed.
+    ///
+    /// The map of [one owner](crate::WeakMap::insert) returns the previous value. Here other threads may still look
+    /// at it, and a value need not be `Clone`: where it is, [`swap`](Self::swap) returns a clone.
     #[inline]
     pub fn insert(&self, key: &K, value: V) -> bool {
         self.put(key, value, |_| ()).is_none()
@@ -136,6 +140,9 @@ impl<K: SharedKey, V> WeakMap<K, V> {
 
     /// Removes the entry of a key if the closure, shown the value, returns true; returns whether it did. O(1). The
     /// closure may be called again when other threads change the entry.
+    ///
+    /// The map of [one owner](crate::WeakMap::remove_if) returns the value. Here other threads may still look at it:
+    /// [`remove`](Self::remove) returns a clone.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
