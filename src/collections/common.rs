@@ -460,6 +460,6 @@ macro_rules! iterator_names {
 }
 
 pub(crate) use {
-    collecting, extending, filling, housekeeping, iterator_names, making, only_values, only_weak_values,
-    owned_values, weak_values,
+    collecting, extending, filling, housekeeping, iterator_names, making, only_values,
+    only_weak_values, owned_values, weak_values,
 };

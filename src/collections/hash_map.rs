@@ -5,7 +5,9 @@ use core::hash::{BuildHasher, Hash};
 use core::ops::Index;
 use equivalent::Equivalent;
 
-use super::common::{collecting, extending, filling, housekeeping, making, only_values, owned_values};
+use super::common::{
+    collecting, extending, filling, housekeeping, making, only_values, owned_values,
+};
 use super::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
@@ -193,9 +195,8 @@ where
         // Dropped when the table is not searched any more: each may be the last.
         let mut pinned = [const { None }; N];
         let hashes = keys.map(|key| HashValue::of(&self.store.hasher, key));
-        let is_key = |n: usize, slot: &ByContent<K>| {
-            slot.has_content(hashes[n], keys[n], &mut pinned[n])
-        };
+        let is_key =
+            |n: usize, slot: &ByContent<K>| slot.has_content(hashes[n], keys[n], &mut pinned[n]);
         let entries = self.store.table.find_disjoint_mut(hashes, is_key);
         entries.map(|entry| entry.map(|entry| &mut entry.value.0))
     }

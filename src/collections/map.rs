@@ -3,7 +3,9 @@
 use core::fmt;
 use core::ops::Index;
 
-use super::common::{collecting, extending, filling, housekeeping, making, only_values, owned_values};
+use super::common::{
+    collecting, extending, filling, housekeeping, making, only_values, owned_values,
+};
 use super::store::{Store, by_addr};
 use crate::hash::HashValue;
 use crate::holders::Caller;
