@@ -9,7 +9,7 @@ use super::common::{
 use super::store::{Store, by_addr};
 use crate::hash::HashValue;
 use crate::holders::Caller;
-use crate::ptr::{Anchor, AnchorRef, Flavour};
+use crate::ptr::{Anchor, Flavour};
 use crate::reference::{Identify, StrongRef, Watch as _, WeakKey};
 use crate::table::{Owned, Place};
 
@@ -207,7 +207,9 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         entries.map(|entry| entry.map(|entry| &mut entry.value.0))
     }
 
-    /// Returns the place of a key, to inspect, fill or clear it with one lookup. O(1) amortised.
+    /// Returns the place of a key, to inspect, fill or clear it with one lookup. O(1) amortised. (Where keys are
+    /// anchors, which [`get_or_insert_with`](Self::get_or_insert_with) does not take, it is the way to a value that
+    /// is made when it is missing: `entry(&anchor).or_insert_with(…)`.)
     ///
     /// ```
     /// use weakly::{Strong, WeakMap};
@@ -296,50 +298,6 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     }
 
     owned_values!();
-}
-
-/// Methods that show the key as a weak handle.
-impl<F: Flavour, V> WeakMap<Anchor<F>, V> {
-    /// Returns the value of an anchor, after inserting what `make` returns if it has none. O(1) amortised, one
-    /// lookup. `make` gets a weak handle to the anchor.
-    ///
-    /// # Panics
-    /// If `make` panics. The map is then unchanged.
-    ///
-    /// ```
-    /// use weakly::{Anchor, WeakMap};
-    ///
-    /// let anchor = Anchor::new();
-    /// let mut depth = WeakMap::new();
-    /// assert_eq!(*depth.get_or_insert_with(&anchor, |_| 7), 7);
-    /// assert_eq!(*depth.get_or_insert_with(&anchor, |_| unreachable!()), 7);
-    /// ```
-    pub fn get_or_insert_with(
-        &mut self,
-        key: &Anchor<F>,
-        make: impl FnOnce(&AnchorRef<F>) -> V,
-    ) -> &mut V {
-        self.entry(key).or_insert_with(|| make(&key.downgrade()))
-    }
-
-    /// Returns the value of an anchor, after inserting what `make` returns if it has none. O(1) amortised, one
-    /// lookup.
-    ///
-    /// # Errors
-    /// The error of `make`. The map is then unchanged.
-    ///
-    /// # Panics
-    /// If `make` panics. The map is then unchanged.
-    pub fn try_get_or_insert_with<E>(
-        &mut self,
-        key: &Anchor<F>,
-        make: impl FnOnce(&AnchorRef<F>) -> Result<V, E>,
-    ) -> Result<&mut V, E> {
-        match self.entry(key) {
-            Entry::Occupied(entry) => Ok(entry.into_mut()),
-            Entry::Vacant(entry) => Ok(entry.insert(make(&key.downgrade())?)),
-        }
-    }
 }
 
 impl<K: WeakKey, V> Default for WeakMap<K, V> {

@@ -8,7 +8,6 @@ use crate::for_each_flavour;
 for_each_flavour!(
     every_method_of_a_map_without_keys,
     entries,
-    made_values,
     values_of_dead_anchors_are_not_shown,
     retaining_by_value,
     retain_that_panics,
@@ -68,31 +67,6 @@ fn entries<F: Own>() {
 }
 
 /// 85
-fn made_values<F: Own>() {
-    let [one, other] = [(); 2].map(|()| ptr::Anchor::<F>::new());
-    let mut map = WeakMap::new();
-    assert!(panics(
-        || _ = map.get_or_insert_with(&one, |_| quiet_panic())
-    ));
-    assert_eq!(map.try_get_or_insert_with(&one, |_| Err("no")), Err("no"));
-    assert!(map.is_empty());
-    let made = map.get_or_insert_with(&one, |weak| (weak.clone(), 1));
-    assert!(made.0.is(&one));
-    made.1 += 1;
-    assert_eq!(map.get_or_insert_with(&one, |_| panic!("it has one")).1, 2);
-    let made = map.try_get_or_insert_with(&other, |weak| Ok::<_, ()>((weak.clone(), 5)));
-    assert!(made.unwrap().0.is(&other));
-    assert_eq!(
-        map.try_get_or_insert_with(&other, |_| Err(())).unwrap().1,
-        5
-    );
-    drop((one, other));
-    assert!(
-        map.is_empty(),
-        "a value that knows its key does not keep it"
-    );
-}
-
 fn values_of_dead_anchors_are_not_shown<F: Own>() {
     let mut all = anchors::<F>(6);
     let mut map: WeakMap<_, _> = all.iter().zip(0..6).collect();
