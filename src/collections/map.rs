@@ -80,6 +80,28 @@ use names::*;
 /// to be able to [show](crate::Trace). Values that need their key had better have a weak handle to it;
 /// [`get_or_insert_with`](Self::get_or_insert_with) and [`VacantEntry::insert_with_key`] provide one.
 ///
+/// # Order
+///
+/// Iteration is in arbitrary order. Where objects have to come in the order of their insertion, as observers that are
+/// called one after the other, store a number with each, and sort what one iteration returns: O(n log n). The strong
+/// pointers in that list keep the observers alive while they are called, and the map is not borrowed meanwhile: an
+/// observer may change it.
+///
+/// ```
+/// use weakly::{Strong, WeakMap};
+///
+/// let [a, b, c] = ["a", "b", "c"].map(Strong::new);
+/// let mut observers = WeakMap::new();
+/// for (number, observer) in [&b, &a, &c].into_iter().enumerate() {
+///     observers.insert(observer, number);
+/// }
+/// drop(a);
+/// let numbered = observers.iter().map(|(observer, &number)| (number, observer));
+/// let mut in_order = Vec::from_iter(numbered);
+/// in_order.sort_unstable_by_key(|(number, _)| *number);
+/// assert!(in_order.iter().map(|(_, observer)| **observer).eq(["b", "c"]));
+/// ```
+///
 /// # Examples
 ///
 /// ```

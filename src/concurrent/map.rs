@@ -210,7 +210,8 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     /// Only one thread makes it; others that ask for the same key wait, and get the same value. If making it
     /// panics, nothing is kept, and one of the waiting threads makes it instead. If the key is removed while its
     /// value is made, the value is not kept. If the key is set meanwhile, the value that was set stays, and the
-    /// value that was made goes only to the caller that has made it.
+    /// value that was made goes only to the caller that has made it. (The closure of the map of
+    /// [one owner](crate::WeakMap::get_or_insert_with) gets a weak handle to the key; here it captures one.)
     ///
     /// # Panics
     /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
