@@ -85,7 +85,7 @@ fn an_inserted_entry_can_be_changed_again<P: Kind>() {
         (1, 0),
         "the key that the map had"
     );
-    drop(given);
+    drop((given, value));
     let (given, _) = map.entry(key(6)).insert_entry(two.clone()).remove_entry();
     assert_eq!((given.number, counter.get()), (6, 2), "the only one");
     drop(given);
