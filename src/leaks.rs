@@ -131,8 +131,10 @@ impl<W: WeakRef> Find for W {
 impl LeakWatch {
     /// An empty list.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        LeakWatch {
+            objects: Vec::new(),
+        }
     }
 
     /// Adds an object, with a label under which it is reported. O(1).

@@ -107,6 +107,7 @@ pub mod performance {}
 pub use attribute::{Attribute, AttributeId, AttributeKey, Attributes};
 pub use collections::algebra::Set;
 pub use collections::hash_map::{WeakHashMap, names as weak_hash_map};
+pub use collections::hash_pair_map::{WeakHashPairMap, names as weak_hash_pair_map};
 pub use collections::hash_set::{WeakHashSet, names as weak_hash_set};
 pub use collections::interner::Interner;
 pub use collections::map::{WeakMap, names as weak_map};

@@ -12,8 +12,9 @@ mod common;
 use common::own::Own;
 use weakly::{
     Addr, Anchor, AnchorRef, Attribute, Attributes, ByIdentity, Expired, Finalizer, Interner, Memo,
-    Strong, Weak, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
-    concurrent, local, weak_hash_map, weak_map, weak_pair_map, weak_set, weak_value_map,
+    Strong, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet,
+    WeakValueMap, concurrent, local, weak_hash_map, weak_hash_pair_map, weak_map, weak_pair_map,
+    weak_set, weak_value_map,
 };
 
 /// Whether a type has an auto trait: an inherent constant takes precedence over a trait's, but exists only if
@@ -198,6 +199,16 @@ fn a_map_of_pairs_crosses_threads_if_both_sides_do() {
         WeakPairMap<Far, Rc<i32>>: false, false;
         WeakPairMap<Rc<i32>, Far>: false, false;
         WeakPairMap<Far, Strong<Sendable>>: false, false;
+        WeakHashPairMap<Far, Far>: true, true;
+        WeakHashPairMap<Far, Near>: false, false;
+        WeakHashPairMap<Near, Far>: false, false;
+        WeakHashPairMap<Arc<i32>, Far>: true, true;
+        WeakHashPairMap<Far, Rc<i32>>: false, false;
+        WeakHashPairMap<Strong<Sendable>, Far>: false, false;
+        WeakHashPairMap<Far, Strong<Sendable>>: false, false;
+        WeakHashPairMap<Far, Far, Neither>: false, false; // the hasher
+        weak_hash_pair_map::Entry<'static, 'static, Far, Far>: true, true;
+        weak_hash_pair_map::Iter<'static, Far, Near>: false, false;
         WeakPairMap<Strong<Syncable>, Far>: false, false;
     }
 }

@@ -22,7 +22,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use weakly::{
-    Atomic, Interner, Local, Reclaim, WeakHashMap, WeakHashSet, WeakPairMap, WeakValueMap,
+    Atomic, Interner, Local, Reclaim, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakPairMap,
+    WeakValueMap,
 };
 
 /// The number of scripts, unless `PROPTEST_CASES` is set.
@@ -77,6 +78,7 @@ scripts! {
     interner: Interner, 48;
     value_map: ValueMap, 48;
     pair_map: PairMap, 48;
+    hash_pair_map: HashPairMap, 48;
 }
 
 /// Keys and values of different kinds.
@@ -96,6 +98,15 @@ mod mixed_pairs {
     fn one_notifies() {
         check::<Local, StdRc, PairMap<Local, StdRc>>(24);
         check::<StdArc, Atomic, PairMap<StdArc, Atomic>>(24);
+    }
+
+    type HashPairMap<P, V> = WeakHashPairMap<Key<P>, Key<V>>;
+
+    #[test]
+    fn by_content() {
+        check::<Atomic, Local, HashPairMap<Atomic, Local>>(24);
+        check::<StdArc, Atomic, HashPairMap<StdArc, Atomic>>(24);
+        check::<Local, StdRc, HashPairMap<Local, StdRc>>(24);
     }
 }
 
@@ -126,6 +137,12 @@ mod few_hashes {
         check::<Local, Local, WeakHashMap<LocalKey, Value, Few<1>>>(24);
         check::<Local, Local, WeakHashSet<LocalKey, Few<4>>>(24);
         check::<Local, Local, Interner<LocalKey, Few<4>>>(24);
+    }
+
+    #[test]
+    fn of_weak_keys_and_values() {
+        check::<Local, Local, WeakHashPairMap<LocalKey, LocalKey, Few<1>>>(24);
+        check::<StdRc, Local, WeakHashPairMap<Key<StdRc>, LocalKey, Few<4>>>(24);
     }
 
     #[test]

@@ -187,13 +187,13 @@ impl<P: Kind> Actor<'_, P> {
                 .insert(&object, Arc::new(Thing::new(number, ledger)))
         );
         assert!(world.set.insert(&object));
-        assert!(world.values.insert(number, &object));
+        assert!(world.values.insert(number, &object).is_none());
         assert!(!world.pairs.contains_key(&object));
         let other = match self.any() {
             Some(at) if number % 2 != 0 => &self.pool[at].object,
             _ => &world.hot[self.dice.roll(HOT)],
         };
-        assert!(world.pairs.insert(&object, other));
+        assert!(world.pairs.insert(&object, other).is_none());
         if self.pool.len() == POOL {
             self.pool.remove(0);
         }

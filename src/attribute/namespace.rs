@@ -188,6 +188,7 @@ impl<K: SharedKey> Attributes<K> {
     }
 
     /// Whether the object has this attribute. Lock-free.
+    #[must_use]
     #[inline]
     pub fn has<A: AttributeKey, Q: ?Sized + Identify<K>>(&self, object: &Q, key: A) -> bool {
         self.with(object, key, |_| ()).is_some()

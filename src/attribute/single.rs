@@ -83,6 +83,7 @@ impl<K: SharedKey, V> Attribute<K, V> {
     }
 
     /// Whether the object has the attribute. O(1), lock-free.
+    #[must_use]
     #[inline]
     pub fn has<Q: ?Sized + Identify<K>>(&self, object: &Q) -> bool {
         self.with(object, |_| ()).is_some()

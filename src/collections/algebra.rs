@@ -25,15 +25,19 @@ pub(crate) type Element<S> = <<S as Set>::Slot as Upgrade>::Pointer;
 pub(crate) type Elements<'a, S> = Keys<'a, <S as Set>::Slot, Owned<()>>;
 
 /// An iterator over the live elements of both sets.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Intersection<'a, S: Set>(Elements<'a, S>, &'a S);
 
 /// An iterator over the live elements of one set that are not in the other.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Difference<'a, S: Set>(Elements<'a, S>, &'a S);
 
 /// An iterator over the live elements of either set.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Union<'a, S: Set>(Chain<Elements<'a, S>, Difference<'a, S>>);
 
 /// An iterator over the live elements that are in exactly one of the sets.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct SymmetricDifference<'a, S: Set>(Chain<Difference<'a, S>, Difference<'a, S>>);
 
 pub(crate) fn intersection<'a, S: Set>(one: &'a S, other: &'a S) -> Intersection<'a, S> {

@@ -398,12 +398,12 @@ macro_rules! weak_values {
     };
 }
 
-/// `Extend`, `FromIterator` and `From` of an array, for one kind of item. (The collection of an array has the
-/// default hasher, as in std: nothing else would determine it.)
-macro_rules! collecting {
-    ([$($generics:tt)*] $name:ty, from [$($from_generics:tt)*] $from:ty, where [$($clause:tt)*], [$($hasher:tt)*],
+/// `Extend`, for one kind of item. (Only this for items with references to values: with `FromIterator` too, what a
+/// map is collected from would not determine its values.)
+macro_rules! extending {
+    ([$($generics:tt)*] $name:ty, where [$($clause:tt)*],
      $item:ty: |$this:ident, $pattern:pat_param| $insert:expr) => {
-        impl<$($generics)*> Extend<$item> for $name where $($clause)* $($hasher)* {
+        impl<$($generics)*> Extend<$item> for $name where $($clause)* {
             fn extend<Items: IntoIterator<Item = $item>>(&mut self, items: Items) {
                 let $this = self;
                 for $pattern in items {
@@ -411,6 +411,16 @@ macro_rules! collecting {
                 }
             }
         }
+    };
+}
+
+/// `Extend`, `FromIterator` and `From` of an array, for one kind of item. (The collection of an array has the
+/// default hasher, as in std: nothing else would determine it.)
+macro_rules! collecting {
+    ([$($generics:tt)*] $name:ty, from [$($from_generics:tt)*] $from:ty, where [$($clause:tt)*], [$($hasher:tt)*],
+     $item:ty: |$this:ident, $pattern:pat_param| $insert:expr) => {
+        $crate::collections::common::extending!([$($generics)*] $name, where [$($clause)* $($hasher)*],
+            $item: |$this, $pattern| $insert);
 
         impl<$($generics)*> FromIterator<$item> for $name where Self: Default, $($clause)* $($hasher)* {
             fn from_iter<Items: IntoIterator<Item = $item>>(items: Items) -> Self {
@@ -451,6 +461,6 @@ macro_rules! iterator_names {
 }
 
 pub(crate) use {
-    collecting, filling, housekeeping, iterator_names, making, only_values, only_weak_values,
-    owned_values, weak_values,
+    collecting, extending, filling, housekeeping, iterator_names, making, only_values,
+    only_weak_values, owned_values, weak_values,
 };

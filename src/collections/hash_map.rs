@@ -4,7 +4,9 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::ops::Index;
 
-use super::common::{collecting, filling, housekeeping, making, only_values, owned_values};
+use super::common::{
+    collecting, extending, filling, housekeeping, making, only_values, owned_values,
+};
 use super::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
@@ -71,6 +73,8 @@ pub struct WeakHashMap<K: StrongRef, V, S = DefaultHashBuilder> {
 
 impl<K: StrongRef, V> WeakHashMap<K, V> {
     /// Creates an empty map. Allocates nothing before the first insert.
+    ///
+    /// Not `const`, since each map has its own seeds: see [`with_hasher`](Self::with_hasher).
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -88,7 +92,18 @@ impl<K: StrongRef, V> WeakHashMap<K, V> {
 }
 
 impl<K: StrongRef, V, S> WeakHashMap<K, V, S> {
-    /// Creates an empty map that uses the given hasher.
+    /// Creates an empty map that uses the given hasher. At compile time, for a `static`, if the hasher is made then:
+    ///
+    /// ```
+    /// use std::hash::{BuildHasherDefault, DefaultHasher};
+    /// use std::sync::Mutex;
+    /// use weakly::{Strong, WeakHashMap};
+    ///
+    /// type Hasher = BuildHasherDefault<DefaultHasher>;
+    /// type Uses = WeakHashMap<Strong<str>, u32, Hasher>;
+    /// static USES: Mutex<Uses> = Mutex::new(WeakHashMap::with_hasher(Hasher::new()));
+    /// assert!(USES.lock().unwrap().is_empty());
+    /// ```
     #[must_use]
     #[inline]
     pub const fn with_hasher(hasher: S) -> Self {
@@ -154,6 +169,37 @@ where
         Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 
+    /// Returns the values of the live keys with these contents, mutably; `None` for a content without one. O(N).
+    /// Drains no notices.
+    ///
+    /// # Panics
+    /// If two of the contents have the same value.
+    ///
+    /// ```
+    /// use weakly::{Strong, WeakHashMap};
+    ///
+    /// let words: [Strong<str>; 2] = ["from", "to"].map(Strong::from);
+    /// let mut uses = WeakHashMap::from([(&words[0], 1), (&words[1], 2)]);
+    /// let [Some(from), Some(to), None] = uses.get_disjoint_mut(["from", "to", "other"]) else {
+    ///     panic!("two of them have uses");
+    /// };
+    /// *to += core::mem::take(from);
+    /// assert_eq!((uses["from"], uses["to"]), (0, 3));
+    /// ```
+    #[track_caller]
+    pub fn get_disjoint_mut<Q, const N: usize>(&mut self, keys: [&Q; N]) -> [Option<&mut V>; N]
+    where
+        Q: ?Sized + Hash + Equivalent<K::Target>,
+    {
+        // Dropped when the table is not searched any more: each may be the last.
+        let mut pinned = [const { None }; N];
+        let hashes = keys.map(|key| HashValue::of(&self.store.hasher, key));
+        let is_key =
+            |n: usize, slot: &ByContent<K>| slot.has_content(hashes[n], keys[n], &mut pinned[n]);
+        let entries = self.store.table.find_disjoint_mut(hashes, is_key);
+        entries.map(|entry| entry.map(|entry| &mut entry.value.0))
+    }
+
     /// Returns the live key with this content, as a strong pointer, and its value. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
@@ -212,6 +258,23 @@ where
         let (key, value) = self.remove_entry(key)?;
         drop(key);
         Some(value)
+    }
+
+    /// Removes the live key with this content if `wanted` returns true for its value, and returns the value. O(1).
+    ///
+    /// # Panics
+    /// If `wanted` panics. The entry then stays.
+    pub fn remove_if<Q: ?Sized + Hash + Equivalent<K::Target>>(
+        &mut self,
+        key: &Q,
+        wanted: impl FnOnce(&V) -> bool,
+    ) -> Option<V> {
+        self.store.table.tidy();
+        let mut pinned = None;
+        let lookup = by_content(&self.store.hasher, key, &mut pinned);
+        let removed = self.store.remove_if(lookup, wanted);
+        drop(pinned);
+        removed
     }
 
     /// Removes the live key with this content, and returns it, as a strong pointer, with its value. O(1).
@@ -291,6 +354,12 @@ collecting!([K: Content, V, S] WeakHashMap<K, V, S>, from [K: Content, V] WeakHa
 collecting!(['a, K: Content, V, S] WeakHashMap<K, V, S>, from ['a, K: Content, V] WeakHashMap<K, V>,
     where [K::Target: Eq + Hash,], [S: BuildHasher,],
     (&'a K, V): |map, (key, value)| map.insert(key, value));
+extending!(['a, K: Content, V: Clone, S] WeakHashMap<K, V, S>,
+    where [K::Target: Eq + Hash, S: BuildHasher,],
+    (K, &'a V): |map, (key, value)| map.insert(&key, value.clone()));
+extending!(['a, K: Content, V: Clone, S] WeakHashMap<K, V, S>,
+    where [K::Target: Eq + Hash, S: BuildHasher,],
+    (&'a K, &'a V): |map, (key, value)| map.insert(key, value.clone()));
 
 impl<K: StrongRef, V, S> IntoIterator for WeakHashMap<K, V, S> {
     type Item = (K, V);

@@ -44,6 +44,8 @@ pub struct WeakHashSet<K: StrongRef, S = DefaultHashBuilder> {
 
 impl<K: StrongRef> WeakHashSet<K> {
     /// Creates an empty set. Allocates nothing before the first insert.
+    ///
+    /// Not `const`, since each set has its own seeds: see [`with_hasher`](Self::with_hasher).
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -61,7 +63,8 @@ impl<K: StrongRef> WeakHashSet<K> {
 }
 
 impl<K: StrongRef, S> WeakHashSet<K, S> {
-    /// Creates an empty set that uses the given hasher.
+    /// Creates an empty set that uses the given hasher. See [`WeakHashMap::with_hasher`](crate::WeakHashMap::with_hasher)
+    /// for one in a `static`.
     #[must_use]
     #[inline]
     pub const fn with_hasher(hasher: S) -> Self {

@@ -44,6 +44,8 @@ pub struct Interner<K: StrongRef, S = DefaultHashBuilder> {
 
 impl<K: StrongRef> Interner<K> {
     /// Creates an empty interner. Allocates nothing before the first handle.
+    ///
+    /// Not `const`, since each interner has its own seeds: see [`with_hasher`](Self::with_hasher).
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -61,7 +63,8 @@ impl<K: StrongRef> Interner<K> {
 }
 
 impl<K: StrongRef, S> Interner<K, S> {
-    /// Creates an empty interner that uses the given hasher.
+    /// Creates an empty interner that uses the given hasher. See [`WeakHashMap::with_hasher`](crate::WeakHashMap::with_hasher)
+    /// for one in a `static`.
     #[must_use]
     #[inline]
     pub const fn with_hasher(hasher: S) -> Self {

@@ -23,6 +23,7 @@ fn at_most(hint: (usize, Option<usize>)) -> (usize, Option<usize>) {
 }
 
 /// An iterator over the live entries of a collection.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Iter<'a, K: Shown, V: Shown>(hash_table::Iter<'a, Entry<K, V>>);
 
 impl<'a, K: Shown, V: Shown> Iter<'a, K, V> {
@@ -55,6 +56,7 @@ impl<K: Shown, V: Shown> Clone for Iter<'_, K, V> {
 }
 
 /// An iterator over the live entries of a collection, values mutable.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct IterMut<'a, K: Shown, V: Shown>(hash_table::IterMut<'a, Entry<K, V>>);
 
 impl<'a, K: Shown, V: Shown> IterMut<'a, K, V> {
@@ -83,6 +85,7 @@ impl<'a, K: Shown, V: Shown> Iterator for IterMut<'a, K, V> {
 macro_rules! slot_iterators {
     ($($(#[$doc:meta])* $name:ident<$key:ident>($inner:ident) -> $item:ty: |$entry:ident| $show:expr;)*) => {$(
         $(#[$doc])*
+        #[must_use = "iterators are lazy and do nothing unless consumed"]
         pub struct $name<'a, K: $key, V: Shown>(hash_table::$inner<'a, Entry<K, V>>);
 
         impl<'a, K: $key, V: Shown> Iterator for $name<'a, K, V> {
@@ -154,6 +157,7 @@ impl<K: Slot, V: Shown> Clone for Values<'_, K, V> {
 macro_rules! weak_slot_iterators {
     ($($(#[$doc:meta])* $name:ident<$weak:ident, $other:ident>, $field:ident;)*) => {$(
         $(#[$doc])*
+        #[must_use = "iterators are lazy and do nothing unless consumed"]
         pub struct $name<'a, K: Slot, V: Slot>(hash_table::Iter<'a, Entry<K, V>>);
 
         impl<'a, K: Slot, V: Slot> $name<'a, K, V> {
@@ -318,6 +322,7 @@ impl<K: Shown, V: Shown> Iterator for DrainKeys<'_, K, V> {
 }
 
 /// An iterator over what the dead leave: the values of dead keys, the keys of dead values.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct DrainDead<'a, K: Slot, V: Slot> {
     /// `None` once the iterator has returned `None`: it does not return entries that die later.
     table: Option<&'a mut Table<K, V>>,

@@ -3,11 +3,14 @@
 use core::fmt;
 use core::ops::Index;
 
-use super::common::{collecting, filling, housekeeping, making, only_values, owned_values};
+use super::common::{
+    collecting, extending, filling, housekeeping, making, only_values, owned_values,
+};
 use super::store::{Store, by_addr};
+use crate::hash::HashValue;
 use crate::holders::Caller;
 use crate::ptr::{Anchor, Flavour};
-use crate::reference::{Identify, StrongRef, WeakKey};
+use crate::reference::{Identify, StrongRef, Watch as _, WeakKey};
 use crate::table::{Owned, Place};
 
 /// The entries and iterators of [`WeakMap`].
@@ -76,6 +79,28 @@ use names::*;
 /// dropped, or [`purge_cycles`](Self::purge_cycles) finds that nothing else leads to the key, which the values have
 /// to be able to [show](crate::Trace). Values that need their key had better have a weak handle to it;
 /// [`get_or_insert_with`](Self::get_or_insert_with) and [`VacantEntry::insert_with_key`] provide one.
+///
+/// # Order
+///
+/// Iteration is in arbitrary order. Where objects have to come in the order of their insertion, as observers that are
+/// called one after the other, store a number with each, and sort what one iteration returns: O(n log n). The strong
+/// pointers in that list keep the observers alive while they are called, and the map is not borrowed meanwhile: an
+/// observer may change it.
+///
+/// ```
+/// use weakly::{Strong, WeakMap};
+///
+/// let [a, b, c] = ["a", "b", "c"].map(Strong::new);
+/// let mut observers = WeakMap::new();
+/// for (number, observer) in [&b, &a, &c].into_iter().enumerate() {
+///     observers.insert(observer, number);
+/// }
+/// drop(a);
+/// let numbered = observers.iter().map(|(observer, &number)| (number, observer));
+/// let mut in_order = Vec::from_iter(numbered);
+/// in_order.sort_unstable_by_key(|(number, _)| *number);
+/// assert!(in_order.iter().map(|(_, observer)| **observer).eq(["b", "c"]));
+/// ```
 ///
 /// # Examples
 ///
@@ -194,7 +219,37 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 
-    /// Returns the place of a key, to inspect, fill or clear it with one lookup. O(1) amortised.
+    /// Returns the values of several keys, mutably; `None` for a key that has none. O(N). Drains no notices.
+    ///
+    /// # Panics
+    /// If two of the keys are the same and have a value.
+    ///
+    /// ```
+    /// use weakly::{Strong, WeakMap};
+    ///
+    /// let [from, to, other] = [1, 2, 3].map(Strong::new);
+    /// let mut balance = WeakMap::from([(&from, 10), (&to, 0)]);
+    /// let [Some(less), Some(more), None] = balance.get_disjoint_mut([&from, &to, &other]) else {
+    ///     panic!("two of them have a balance");
+    /// };
+    /// core::mem::swap(less, more);
+    /// assert_eq!((balance[&from], balance[&to]), (0, 10));
+    /// ```
+    #[track_caller]
+    pub fn get_disjoint_mut<Q: ?Sized + Identify<K>, const N: usize>(
+        &mut self,
+        keys: [&Q; N],
+    ) -> [Option<&mut V>; N] {
+        let addrs = keys.map(|key| key.addr());
+        let hashes = addrs.map(HashValue::of_addr);
+        let is_key = |n: usize, watch: &K::Watch| watch.is_at(addrs[n]);
+        let entries = self.store.table.find_disjoint_mut(hashes, is_key);
+        entries.map(|entry| entry.map(|entry| &mut entry.value.0))
+    }
+
+    /// Returns the place of a key, to inspect, fill or clear it with one lookup. O(1) amortised. (Where keys are
+    /// anchors, which [`get_or_insert_with`](Self::get_or_insert_with) does not take, it is the way to a value that
+    /// is made when it is missing: `entry(&anchor).or_insert_with(…)`.)
     ///
     /// ```
     /// use weakly::{Strong, WeakMap};
@@ -253,6 +308,29 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
         self.store.table.tidy();
         self.store.remove(by_addr(key.addr()))
+    }
+
+    /// Removes a key if `wanted` returns true for its value, and returns the value. O(1).
+    ///
+    /// # Panics
+    /// If `wanted` panics. The entry then stays.
+    ///
+    /// ```
+    /// use weakly::{Strong, WeakMap};
+    ///
+    /// let page = Strong::new("index");
+    /// let mut visits = WeakMap::from([(&page, 3)]);
+    /// assert_eq!(visits.remove_if(&page, |&visits| visits < 3), None);
+    /// assert_eq!(visits.remove_if(&page, |&visits| visits == 3), Some(3));
+    /// assert!(visits.is_empty());
+    /// ```
+    pub fn remove_if<Q: ?Sized + Identify<K>>(
+        &mut self,
+        key: &Q,
+        wanted: impl FnOnce(&V) -> bool,
+    ) -> Option<V> {
+        self.store.table.tidy();
+        self.store.remove_if(by_addr(key.addr()), wanted)
     }
 
     only_values!();
@@ -339,6 +417,10 @@ collecting!([K: StrongRef, V] WeakMap<K, V>, from [K: StrongRef, V] WeakMap<K, V
     (K, V): |map, (key, value)| map.insert(&key, value));
 collecting!(['a, K: WeakKey, V] WeakMap<K, V>, from ['a, K: WeakKey, V] WeakMap<K, V>, where [], [],
     (&'a K, V): |map, (key, value)| map.insert(key, value));
+extending!(['a, K: StrongRef, V: Clone] WeakMap<K, V>, where [],
+    (K, &'a V): |map, (key, value)| map.insert(&key, value.clone()));
+extending!(['a, K: WeakKey, V: Clone] WeakMap<K, V>, where [],
+    (&'a K, &'a V): |map, (key, value)| map.insert(key, value.clone()));
 
 impl<K: StrongRef, V> IntoIterator for WeakMap<K, V> {
     type Item = (K, V);

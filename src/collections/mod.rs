@@ -10,6 +10,7 @@ pub(crate) mod common;
 mod cyclic;
 pub mod entry;
 pub(crate) mod hash_map;
+pub(crate) mod hash_pair_map;
 pub(crate) mod hash_set;
 mod hashed;
 pub(crate) mod interner;

@@ -123,7 +123,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
         let _caller = Caller::enter();
         let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.pin();
         match self.store.place(by_addr(K::addr(key)), live) {
-            Place::Found(found, value) => Entry::Occupied(OccupiedEntry { found, key, value }),
+            Place::Found(found, value) => Entry::Occupied(OccupiedEntry::new(found, key, value)),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }
     }
@@ -201,6 +201,21 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
         let _caller = Caller::enter();
         self.store.table.tidy();
         self.store.remove(by_addr(key.addr()))
+    }
+
+    /// Removes a key if `wanted` returns true for its live value, and returns the value. O(1).
+    ///
+    /// # Panics
+    /// If `wanted` panics. The entry then stays.
+    #[cfg_attr(feature = "holders", track_caller)]
+    pub fn remove_if<Q: ?Sized + Identify<K>>(
+        &mut self,
+        key: &Q,
+        wanted: impl FnOnce(&V) -> bool,
+    ) -> Option<V> {
+        let _caller = Caller::enter();
+        self.store.table.tidy();
+        self.store.remove_if(by_addr(key.addr()), wanted)
     }
 
     only_weak_values!();

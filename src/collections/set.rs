@@ -24,7 +24,8 @@ use names::*;
 /// subscribed.
 ///
 /// A [`WeakMap`](crate::WeakMap) without values: its documentation also holds here. Elements disappear when
-/// they die.
+/// they die. Iteration is in arbitrary order: for the order of insertion, see
+/// [`WeakMap`](crate::WeakMap#order).
 ///
 /// ```
 /// use weakly::{Strong, WeakSet};

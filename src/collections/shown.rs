@@ -195,7 +195,26 @@ impl<K: Hash, S: BuildHasher> Keyed<S> for Owned<K> {
 }
 
 /// A key as it is passed to a collection: by reference if the collection refers to it weakly, else by value.
-pub trait Given<K: Slot> {
+pub trait Given<K: Slot>: Sized {
+    /// What an entry that the caller has in hand keeps of the key: all of it, unless it was moved into the
+    /// collection.
+    #[doc(hidden)]
+    type Kept;
+    /// Keeps the key, which stays out of the collection.
+    #[doc(hidden)]
+    fn keep(self) -> Self::Kept;
+    /// The key for a new entry, and what is kept.
+    #[doc(hidden)]
+    fn split(self) -> (Self, Self::Kept);
+    /// The key that is kept, if it was not moved.
+    #[doc(hidden)]
+    fn kept(kept: &Self::Kept) -> Option<&Self>;
+    /// The key, which is kept or in the collection.
+    #[doc(hidden)]
+    fn find<'a>(kept: &'a Self::Kept, entered: &'a K) -> &'a Self;
+    /// The same, of an entry that was removed.
+    #[doc(hidden)]
+    fn take(kept: Self::Kept, entered: K) -> Self;
     /// Creates the key's slot of an entry.
     #[doc(hidden)]
     fn enter(self, hash: HashValue, queue: &mut K::Queue) -> K;
@@ -205,6 +224,33 @@ pub trait Given<K: Slot> {
 }
 
 impl<W: Watch> Given<W> for &W::Key {
+    type Kept = Self;
+
+    #[inline]
+    fn keep(self) -> Self {
+        self
+    }
+
+    #[inline]
+    fn split(self) -> (Self, Self) {
+        (self, self)
+    }
+
+    #[inline]
+    fn kept(kept: &Self) -> Option<&Self> {
+        Some(kept)
+    }
+
+    #[inline]
+    fn find<'a>(kept: &'a Self, _: &'a W) -> &'a Self {
+        kept
+    }
+
+    #[inline]
+    fn take(kept: Self, _: W) -> Self {
+        kept
+    }
+
     #[inline]
     fn enter(self, hash: HashValue, queue: &mut W::Queue) -> W {
         W::watch(self, hash, queue)
@@ -217,6 +263,39 @@ impl<W: Watch> Given<W> for &W::Key {
 }
 
 impl<T> Given<Owned<T>> for T {
+    type Kept = Option<T>;
+
+    #[inline]
+    fn keep(self) -> Option<T> {
+        Some(self)
+    }
+
+    #[inline]
+    fn split(self) -> (T, Option<T>) {
+        (self, None)
+    }
+
+    #[inline]
+    fn kept(kept: &Option<T>) -> Option<&T> {
+        kept.as_ref()
+    }
+
+    #[inline]
+    fn find<'a>(kept: &'a Option<T>, entered: &'a Owned<T>) -> &'a T {
+        kept.as_ref().unwrap_or(&entered.0)
+    }
+
+    #[inline]
+    fn take(kept: Option<T>, entered: Owned<T>) -> T {
+        match kept {
+            Some(kept) => {
+                drop(entered);
+                kept
+            }
+            None => entered.0,
+        }
+    }
+
     #[inline]
     fn enter(self, _: HashValue, (): &mut ()) -> Owned<T> {
         Owned(self)

@@ -172,6 +172,22 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         Some(entry.take_value(guard))
     }
 
+    /// Removes the entry that is found if its value is wanted, and returns that. Does not check whether the key is
+    /// live.
+    #[inline]
+    pub(crate) fn remove_if(
+        &mut self,
+        (hash, eq): (HashValue, impl FnMut(&K) -> bool),
+        wanted: impl FnOnce(&V::Item) -> bool,
+    ) -> Option<V::Item> {
+        let pin = |entry: &Entry<K, V>| {
+            let guard = entry.value.pin()?;
+            wanted(entry.value.peek(&guard)).then_some(guard)
+        };
+        let (guard, entry) = self.table.remove_if(hash, eq, pin)?;
+        Some(entry.take_value(guard))
+    }
+
     /// Removes the entries with a live key whose value is not to be kept.
     pub(crate) fn retain_values(&mut self, mut keep: impl FnMut(&mut V::Item) -> bool) {
         self.table.tidy();
@@ -304,7 +320,7 @@ impl<K: Slot, V: Watch, R> Place<'_, K, V, R> {
     pub(crate) fn set_weak(self, key: impl Given<K>, value: &V::Key) -> Option<R> {
         match self {
             Place::Found(mut found, old) => {
-                found.set_weak(&key, value);
+                found.set_weak(Some(&key), value);
                 drop(key);
                 Some(old)
             }
@@ -345,10 +361,10 @@ impl<'a, K: Slot, V: Watch> Vacant<'a, K, V> {
 impl<K: Slot, V: Watch> Found<'_, K, V> {
     /// Sets the value. A key of equal content replaces the one in the entry.
     #[inline]
-    pub(crate) fn set_weak(&mut self, key: &impl Given<K>, value: &V::Key) {
+    pub(crate) fn set_weak(&mut self, key: Option<&impl Given<K>>, value: &V::Key) {
         let (entry, watch) = self.change();
         entry.value.rewatch(value, watch.hash, watch.values);
-        if K::BY_CONTENT {
+        if let Some(key) = key.filter(|_| K::BY_CONTENT) {
             key.replace(&mut entry.key, watch.hash, watch.keys);
         }
     }

@@ -78,6 +78,8 @@ pub struct WeakValueMap<K, V: StrongRef, S = DefaultHashBuilder> {
 
 impl<K, V: StrongRef> WeakValueMap<K, V> {
     /// Creates an empty map. Allocates nothing before the first insert.
+    ///
+    /// Not `const`, since each map has its own seeds: see [`with_hasher`](Self::with_hasher).
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -97,7 +99,8 @@ impl<K: Eq + Hash, V: StrongRef> WeakValueMap<K, V> {
 }
 
 impl<K, V: StrongRef, S> WeakValueMap<K, V, S> {
-    /// Creates an empty map that uses the given hasher.
+    /// Creates an empty map that uses the given hasher. See [`WeakHashMap::with_hasher`](crate::WeakHashMap::with_hasher)
+    /// for one in a `static`.
     #[must_use]
     #[inline]
     pub const fn with_hasher(hasher: S) -> Self {
@@ -204,7 +207,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let _caller = Caller::enter();
         let (hash, eq) = by_key(&self.store.hasher, &key);
         match self.store.place((hash, eq), |entry| entry.value.pin()) {
-            Place::Found(found, value) => Entry::Occupied(OccupiedEntry { found, key, value }),
+            Place::Found(found, value) => Entry::Occupied(OccupiedEntry::new(found, key, value)),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }
     }
@@ -290,6 +293,22 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let (key, value) = self.remove_entry(key)?;
         drop(key);
         Some(value)
+    }
+
+    /// Removes a key if `wanted` returns true for its live value, and returns the value. O(1).
+    ///
+    /// # Panics
+    /// If `wanted` panics. The entry then stays.
+    #[cfg_attr(feature = "holders", track_caller)]
+    pub fn remove_if<Q: ?Sized + Hash + Equivalent<K>>(
+        &mut self,
+        key: &Q,
+        wanted: impl FnOnce(&V) -> bool,
+    ) -> Option<V> {
+        let _caller = Caller::enter();
+        self.store.table.tidy();
+        let lookup = by_key(&self.store.hasher, key);
+        self.store.remove_if(lookup, wanted)
     }
 
     /// Removes a key, and returns it with its value, if that is live. O(1).

@@ -57,6 +57,9 @@ pub struct WeakHashMap<K: SharedRef, V, S = DefaultHashBuilder> {
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, V> WeakHashMap<K, V> {
     /// An empty map.
+    ///
+    /// Not `const`: each map has seeds of its own. For a `static`, pass [`with_hasher`](Self::with_hasher) a
+    /// hasher that is made at compile time, or make the map on first use with [`LazyLock`](std::sync::LazyLock).
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -70,10 +73,21 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> WeakHashMap<K, V> {
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K, V, S> {
-    /// An empty map with this hasher.
+    /// An empty map with this hasher; for a `static` too, if the hasher is made at compile time. Allocates nothing
+    /// before the first insertion.
+    ///
+    /// ```
+    /// use std::hash::{BuildHasherDefault, DefaultHasher};
+    /// use weakly::{Strong, concurrent::WeakHashMap};
+    ///
+    /// type Hasher = BuildHasherDefault<DefaultHasher>;
+    /// static USES: WeakHashMap<Strong<str>, u32, Hasher> = WeakHashMap::with_hasher(Hasher::new());
+    /// assert!(USES.get("word").is_none());
+    /// ```
     #[must_use]
-    pub fn with_hasher(hasher: S) -> Self {
-        Self::with_capacity_and_hasher(0, hasher)
+    pub const fn with_hasher(hasher: S) -> Self {
+        let table = Table::new();
+        WeakHashMap { table, hasher }
     }
 
     /// An empty map with this hasher and room for `capacity` entries.
@@ -92,6 +106,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     shared_housekeeping!();
 
     /// Whether a live key has this content. O(1), lock-free.
+    #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> bool {
         self.with(key, |_| ()).is_some()
@@ -114,6 +129,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
 
     /// Sets the value of a key; returns true if no live key of equal content had one. O(1) amortised. The previous
     /// value is destroyed as if it were removed; from now on the entry lives as long as this key.
+    /// [`swap`](Self::swap) returns a clone of it, where values are `Clone`.
     #[inline]
     pub fn insert(&self, key: &K, value: V) -> bool {
         let hash = HashValue::of(&self.hasher, K::content(key));
@@ -132,7 +148,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     }
 
     /// Removes the live key with this content if the closure, shown its value, returns true; returns whether it
-    /// did. O(1). The closure may be called again when other threads change the entry.
+    /// did. O(1). The closure may be called again when other threads change the entry. As in
+    /// [`WeakMap::remove_if`](super::WeakMap::remove_if), the value is not returned.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.

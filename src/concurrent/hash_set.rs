@@ -37,6 +37,9 @@ pub struct WeakHashSet<K: SharedRef, S = DefaultHashBuilder> {
 
 impl<K: Content<Target: Eq + Hash> + SharedRef> WeakHashSet<K> {
     /// An empty set.
+    ///
+    /// Not `const`: each set has seeds of its own. For a `static`, pass [`with_hasher`](Self::with_hasher) a
+    /// hasher that is made at compile time, or make the set on first use with [`LazyLock`](std::sync::LazyLock).
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -50,10 +53,13 @@ impl<K: Content<Target: Eq + Hash> + SharedRef> WeakHashSet<K> {
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S> {
-    /// An empty set with this hasher.
+    /// An empty set with this hasher; for a `static` too, if the hasher is made at compile time, as
+    /// [`WeakHashMap::with_hasher`](super::WeakHashMap::with_hasher) shows. Allocates nothing before the first
+    /// insertion.
     #[must_use]
-    pub fn with_hasher(hasher: S) -> Self {
-        Self::with_capacity_and_hasher(0, hasher)
+    pub const fn with_hasher(hasher: S) -> Self {
+        let table = Table::new();
+        WeakHashSet { table, hasher }
     }
 
     /// An empty set with this hasher and room for `capacity` elements.
@@ -72,6 +78,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     shared_housekeeping!();
 
     /// Whether a live element has this content. O(1), lock-free.
+    #[must_use]
     #[inline]
     pub fn contains<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> bool {
         self.get(query).is_some()

@@ -9,17 +9,21 @@ use crate::reference::{StrongRef, WeakRef};
 
 /// The entries that a map had when the iterator was made, without those whose key has died since, with clones of
 /// the values they had then. See [`WeakMap::iter`](super::WeakMap::iter).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Iter<K: StrongRef, V>(pub(super) vec::IntoIter<(K::Weak, V)>);
 
 /// The pointers that a collection had when the iterator was made, without those whose object has died since.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Keys<K: StrongRef>(pub(super) vec::IntoIter<K::Weak>);
 
 /// The entries that a map had when the iterator was made, without those whose value has died since. See
 /// [`WeakValueMap::iter`](super::WeakValueMap::iter).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct ValueIter<K, V: StrongRef>(pub(super) vec::IntoIter<(K, V::Weak)>);
 
 /// The entries that a map had when the iterator was made, without those of which either side has died since. See
 /// [`WeakPairMap::iter`](super::WeakPairMap::iter).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct PairIter<K: StrongRef, V: StrongRef>(pub(super) vec::IntoIter<(K::Weak, V::Weak)>);
 
 macro_rules! snapshot {

@@ -99,6 +99,7 @@ impl<K: SharedKey, V> WeakMap<K, V> {
     shared_housekeeping!();
 
     /// Whether there is a value for this key. O(1), lock-free.
+    #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         self.with(key, |_| ()).is_some()
@@ -121,6 +122,9 @@ impl<K: SharedKey, V> WeakMap<K, V> {
 
     /// Sets the value of a key; returns true if it had none. O(1) amortised. The previous value is destroyed as if
     /// it were removed.
+    ///
+    /// The map of [one owner](crate::WeakMap::insert) returns the previous value. Here other threads may still look
+    /// at it, and a value need not be `Clone`: where it is, [`swap`](Self::swap) returns a clone.
     #[inline]
     pub fn insert(&self, key: &K, value: V) -> bool {
         self.put(key, value, |_| ()).is_none()
@@ -136,6 +140,9 @@ impl<K: SharedKey, V> WeakMap<K, V> {
 
     /// Removes the entry of a key if the closure, shown the value, returns true; returns whether it did. O(1). The
     /// closure may be called again when other threads change the entry.
+    ///
+    /// The map of [one owner](crate::WeakMap::remove_if) returns the value. Here other threads may still look at it:
+    /// [`remove`](Self::remove) returns a clone.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
@@ -203,7 +210,8 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     /// Only one thread makes it; others that ask for the same key wait, and get the same value. If making it
     /// panics, nothing is kept, and one of the waiting threads makes it instead. If the key is removed while its
     /// value is made, the value is not kept. If the key is set meanwhile, the value that was set stays, and the
-    /// value that was made goes only to the caller that has made it.
+    /// value that was made goes only to the caller that has made it. (The closure of the map of
+    /// [one owner](crate::WeakMap::get_or_insert_with) gets a weak handle to the key; here it captures one.)
     ///
     /// # Panics
     /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.

@@ -43,10 +43,11 @@ pub struct WeakPairMap<K: SharedKey, V: SharedRef> {
 }
 
 impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
-    /// An empty map.
+    /// An empty map, also for a `static`. Allocates nothing before the first insertion.
     #[must_use]
-    pub fn new() -> Self {
-        Self::with_capacity(0)
+    pub const fn new() -> Self {
+        let table = Table::new();
+        WeakPairMap { table }
     }
 
     /// An empty map with room for `capacity` entries.
@@ -80,6 +81,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     }
 
     /// Whether the key has a live value. O(1), lock-free.
+    #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         let live = |watches: &EntryWatches<K, V>| (!watches.1.is_expired()).then_some(());
@@ -95,16 +97,10 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         self.look(key, |watches| watches.1.upgrade())
     }
 
-    /// Sets the value of a key; returns true if it had no live one. O(1) amortised. The map keeps no strong
+    /// Sets the value of a key, and returns its previous live value. O(1) amortised. The map keeps no strong
     /// pointer: both sides are passed by reference.
-    #[inline]
-    pub fn insert(&self, key: &K, value: &V) -> bool {
-        self.swap(key, value).is_none()
-    }
-
-    /// Sets the value of a key, and returns its previous live value. O(1) amortised.
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn swap(&self, key: &K, value: &V) -> Option<V> {
+    pub fn insert(&self, key: &K, value: &V) -> Option<V> {
         let _caller = Caller::enter();
         let (hash, address) = Address::of(WeakKey::addr(key));
         let watches = self.watch(hash, key, value);

@@ -45,6 +45,7 @@ impl<K: SharedKey> WeakSet<K> {
     }
 
     /// Whether the object is in the set. O(1), lock-free.
+    #[must_use]
     #[inline]
     pub fn contains<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         self.map.contains_key(key)

@@ -100,6 +100,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     }
 
     /// Whether the key has a live value. O(1), lock-free.
+    #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> bool {
         let hash = HashValue::of(&self.hasher, key);
@@ -108,15 +109,10 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
             .is_some()
     }
 
-    /// Sets the value of a key, which the map does not keep alive; returns true if it had no live one. O(1)
+    /// Sets the value of a key, which the map does not keep alive, and returns its previous live value. O(1)
     /// amortised.
-    pub fn insert(&self, key: K, value: &V) -> bool {
-        self.swap(key, value).is_none()
-    }
-
-    /// Sets the value of a key, and returns its previous live value. O(1) amortised.
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn swap(&self, key: K, value: &V) -> Option<V> {
+    pub fn insert(&self, key: K, value: &V) -> Option<V> {
         let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, &key);
         let watch = SharedWatchFor::<V>::new(value, hash, self.table.queue());

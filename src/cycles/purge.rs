@@ -70,8 +70,11 @@ impl Drop for Destroying<'_, '_> {
 impl<'m> Cycles<'m> {
     /// No map yet.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Cycles {
+            members: Vec::new(),
+            at_rest: false,
+        }
     }
 
     /// With this map too: `&mut` a [`WeakMap`](crate::WeakMap), [`WeakHashMap`](crate::WeakHashMap) or

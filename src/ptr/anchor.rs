@@ -295,6 +295,23 @@ impl<F: Flavour> AnchorRef<F> {
         self.0.is_expired()
     }
 
+    /// Whether this was made from that anchor. O(1), and allocates nothing, as comparing with
+    /// [`downgrade`](Anchor::downgrade) would.
+    ///
+    /// ```
+    /// use weakly::Anchor;
+    ///
+    /// let [one, other] = [Anchor::new(), Anchor::new()];
+    /// let selected = one.downgrade();
+    /// assert!(selected.is(&one) && !selected.is(&other));
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn is(&self, anchor: &Anchor<F>) -> bool {
+        // Our share keeps the block: no later object is at its place. An anchor that nobody watched has none.
+        ptr::eq(self.0.as_ptr(), anchor.known_addr())
+    }
+
     /// The address of the object, or null if it is dead.
     #[inline]
     pub(crate) fn addr_if_live(&self) -> *const () {

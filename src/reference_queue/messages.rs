@@ -54,7 +54,8 @@ pub struct Ticket<M> {
 }
 
 impl<M> ReferenceQueue<M> {
-    /// An empty queue. One allocation.
+    /// An empty queue. One allocation, so not `const`: a `static` makes it on first use, with
+    /// [`LazyLock`](std::sync::LazyLock).
     #[must_use]
     pub fn new() -> Self {
         ReferenceQueue {
@@ -315,6 +316,7 @@ impl<M> fmt::Debug for Ticket<M> {
 }
 
 /// See [`ReferenceQueue::drain`].
+#[must_use = "iterators are lazy: this takes out nothing unless it is used"]
 #[derive(Debug)]
 pub struct Drain<'a, M>(&'a ReferenceQueue<M>);
 

@@ -98,6 +98,35 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.entries.find_mut(hash.get(), |entry| eq(&entry.key))
     }
 
+    /// The entries of several keys: `eq` is given the number of the key.
+    ///
+    /// # Panics
+    /// If two keys have the same entry.
+    #[track_caller]
+    pub(crate) fn find_disjoint_mut<const N: usize>(
+        &mut self,
+        hashes: [HashValue; N],
+        mut eq: impl FnMut(usize, &K) -> bool,
+    ) -> [Option<&mut Entry<K, V>>; N] {
+        // hashbrown checks too, but would report its own line.
+        let mut found = [ptr::null(); N];
+        let mut overlap = false;
+        let entries = self
+            .entries
+            .get_disjoint_mut(hashes.map(HashValue::get), |n, entry| {
+                if !eq(n, &entry.key) {
+                    return false;
+                }
+                let entry = ptr::from_ref(entry);
+                let again = found.contains(&entry);
+                overlap |= again;
+                found[n] = entry;
+                !again
+            });
+        assert!(!overlap, "two of the keys have the same entry");
+        entries
+    }
+
     /// Removes an entry if `wanted` returns something for it.
     #[inline]
     pub(crate) fn remove_if<R>(

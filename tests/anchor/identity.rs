@@ -35,6 +35,7 @@ for_each_flavour!(
     derived_traits_keep_their_meaning,
     a_clone_is_another,
     weak_handles_compare_by_identity,
+    a_weak_handle_knows_its_anchor,
     swapped_anchors_swap_their_attributes,
     taking_leaves_a_new_identity,
     an_assigned_anchor_is_new,
@@ -91,6 +92,24 @@ fn weak_handles_compare_by_identity<F: Own>() {
 }
 
 /// A trap: the identity is the anchor, not the value around it.
+fn a_weak_handle_knows_its_anchor<F: Own>() {
+    let (one, mut other) = (ptr::Anchor::<F>::new(), ptr::Anchor::new());
+    let weak = one.downgrade();
+    assert!(weak.is(&one) && weak.clone().is(&one));
+    assert!(!weak.is(&other), "which nobody has watched");
+    let weak_other = other.downgrade();
+    assert!(!weak.is(&other) && weak_other.is(&other) && !weak_other.is(&one));
+    let moved = Box::new(one);
+    assert!(weak.is(&moved));
+    let again = mem::take(&mut other);
+    assert!(weak_other.is(&again) && !weak_other.is(&other));
+    drop(moved);
+    // None of them is at the address of the dead one.
+    let later: Vec<_> = (0..20).map(|_| ptr::Anchor::<F>::new()).collect();
+    assert!(later.iter().all(|anchor| anchor.downgrade().is(anchor)));
+    assert!(weak.is_dead() && !later.iter().any(|anchor| weak.is(anchor)));
+}
+
 fn swapped_anchors_swap_their_attributes<F: Own>() {
     let mut names = WeakMap::new();
     let (mut one, mut other) = (point::<F>(1, 0), point(2, 0));

@@ -131,7 +131,7 @@ fn pairs_of_an_anchor_and_an_object() {
     let shows = concurrent::WeakPairMap::new();
     let (button, other) = (Anchor::new(), Anchor::new());
     let menu = Strong::new("menu");
-    assert!(shows.insert(&button, &menu) && shows.insert(&other, &menu));
+    assert!(shows.insert(&button, &menu).is_none() && shows.insert(&other, &menu).is_none());
     assert_eq!(shows.get(&button).as_deref(), Some(&"menu"));
     drop(button);
     assert_eq!(shows.len(), 1);

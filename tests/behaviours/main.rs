@@ -17,6 +17,7 @@ mod common;
 
 mod a_map_basics;
 mod a_map_contents;
+mod a_map_routes;
 mod b_identity;
 mod c_key_death;
 mod c_key_death_reentrant;
@@ -28,6 +29,7 @@ mod g_weak_set;
 mod h_content;
 mod h_interner;
 mod h_own_pointers;
+mod h_weak_hash_pairs;
 mod h_weak_pairs;
 mod h_weak_values;
 mod i_expired;

@@ -346,7 +346,8 @@ impl<P: Kind> Collection for ValueMaps<P> {
     housekeeping!(WeakValueMap);
 
     fn enter(&self, life: &Life<P>, ends: &Ends) -> bool {
-        self.0.insert(Arc::new(Owned::new(**life, ends)), life)
+        let name = Arc::new(Owned::new(**life, ends));
+        self.0.insert(name, life).is_none()
     }
     fn has(&self, life: &Life<P>) -> bool {
         let found = self.0.get(&Self::name(**life));

@@ -98,7 +98,7 @@ impl<P: Kind> GetOrInsert for Values<P> {
         self.map.get(&key)
     }
     fn set(&self, key: usize, value: &Life<P>) -> bool {
-        self.map.insert(key, value)
+        self.map.insert(key, value).is_none()
     }
     fn remove(&self, key: usize) -> bool {
         self.map.remove(&key).is_some()
@@ -166,7 +166,7 @@ impl<P: Kind> GetOrInsert for Pairs<P> {
         self.map.get(&self.keys[key])
     }
     fn set(&self, key: usize, value: &Life<P>) -> bool {
-        self.map.insert(&self.keys[key], value)
+        self.map.insert(&self.keys[key], value).is_none()
     }
     fn remove(&self, key: usize) -> bool {
         self.map.remove(&self.keys[key]).is_some()

@@ -84,7 +84,7 @@ impl<P: Kind> Collection for PairsByKey<P> {
     housekeeping!(WeakPairMap, 0.into());
 
     fn enter(&self, life: &Life<P>, _: &Ends) -> bool {
-        self.0.insert(life, &self.1)
+        self.0.insert(life, &self.1).is_none()
     }
     fn has(&self, life: &Life<P>) -> bool {
         let found = self.0.get(life);
@@ -106,7 +106,7 @@ impl<P: Kind> Collection for PairsByValue<P> {
     housekeeping!(WeakPairMap, Mutex::default());
 
     fn enter(&self, life: &Life<P>, _: &Ends) -> bool {
-        self.0.insert(&self.key(**life), life)
+        self.0.insert(&self.key(**life), life).is_none()
     }
     fn has(&self, life: &Life<P>) -> bool {
         let found = self.0.get(&self.key(**life));

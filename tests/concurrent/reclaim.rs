@@ -321,7 +321,7 @@ fn a_key_replaced_in_the_destructor_is_kept() {
         fn drop(&mut self) {
             if self.2 {
                 let next = Strong::new(Dying(self.0.clone(), Mutex::default(), false));
-                assert!(self.0.insert(Name(None), &next));
+                assert!(self.0.insert(Name(None), &next).is_none());
                 self.1.lock().unwrap().push(next);
             }
         }

@@ -5,7 +5,9 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::thread;
 
-use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
+use weakly::concurrent::{
+    Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
+};
 use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
 
 use crate::common::{panics, quiet_panic, scaled};
@@ -17,6 +19,9 @@ static ARC_MAP: WeakMap<Arc<usize>, usize> = WeakMap::new();
 static SET: WeakSet<Strong<usize>> = WeakSet::new();
 static VALUES: WeakValueMap<usize, Strong<usize>, Hasher> =
     WeakValueMap::with_hasher(Hasher::new());
+static PAIRS: WeakPairMap<Strong<usize>, Arc<usize>> = WeakPairMap::new();
+static FACTS: WeakHashMap<Strong<usize>, usize, Hasher> = WeakHashMap::with_hasher(Hasher::new());
+static STATED: WeakHashSet<Arc<usize>, Hasher> = WeakHashSet::with_hasher(Hasher::new());
 static NAMES: Interner<Strong<usize>, Hasher> = Interner::with_hasher(Hasher::new());
 static MEMO: Memo<Strong<usize>, usize> = Memo::new();
 static ATTRIBUTES: Attributes<Strong<usize>> = Attributes::new();
@@ -37,17 +42,23 @@ fn first_used_by_several_threads() {
             ARC_MAP.len_live(),
             SET.len(),
             VALUES.len(),
+            PAIRS.len_live(),
+            FACTS.len(),
+            STATED.len_live(),
             NAMES.len(),
             MEMO.len(),
             ATTRIBUTES.len(),
         ];
-        lens == [0; 7]
+        lens == [0; 10]
     }
     fn purge() {
         MAP.purge();
         ARC_MAP.purge();
         SET.purge();
         VALUES.purge();
+        PAIRS.purge();
+        FACTS.purge();
+        STATED.purge();
         NAMES.purge();
         MEMO.purge();
         ATTRIBUTES.purge();
@@ -76,6 +87,9 @@ fn first_used_by_several_threads() {
                             && SET.insert(&key)
                     );
                     let value = VALUES.get_or_insert_with(number, |number| Strong::new(*number));
+                    assert!(PAIRS.insert(&key, &arc).is_none() && FACTS.insert(&key, number));
+                    assert!(STATED.insert(&arc) && STATED.contains(&number));
+                    assert_eq!(PAIRS.get(&key).as_deref(), FACTS.get(&number).as_ref());
                     let name = NAMES.intern(number);
                     assert_eq!(MEMO.get_or_compute(&key, |_| 2 * number), 2 * number);
                     assert!(ATTRIBUTES.set(&key, Twice, 2 * number));

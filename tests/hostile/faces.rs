@@ -5,8 +5,8 @@ use std::hash::Hash;
 
 use crate::common::Kind;
 use weakly::{
-    Interner, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakKey, WeakMap, WeakPairMap, WeakSet,
-    WeakValueMap, local,
+    Interner, Strong, StrongRef, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakKey, WeakMap,
+    WeakPairMap, WeakSet, WeakValueMap, local,
 };
 
 /// The content of an object.
@@ -52,6 +52,8 @@ pub(crate) type Set<P, T> = WeakSet<Object<P, T>>;
 pub(crate) type Values<P, T> = WeakValueMap<T, Object<P, T>>;
 /// Each object with itself: both sides of an entry die at once.
 pub(crate) type Pairs<P, T> = WeakPairMap<Object<P, T>, Object<P, T>>;
+/// The same, by content.
+pub(crate) type HashPairs<P, T> = WeakHashPairMap<Object<P, T>, Object<P, T>>;
 pub(crate) type HashMap<P, T> = WeakHashMap<Object<P, T>, Box<u8>>;
 pub(crate) type HashSet<P, T> = WeakHashSet<Object<P, T>>;
 pub(crate) type Names<P, T> = Interner<Object<P, T>>;
@@ -189,6 +191,8 @@ faces! {
         },
         key_of(face, object).is_some(),
         key_of(face, object).is_some_and(|key| face.map.remove(&key).is_some());
+    HashPairs: |map, object| map,
+        map.insert(object, object).is_none(), map.get(&**object).is_some(), map.remove(&**object).is_some();
     HashMap: |map, object| map,
         map.insert(object, Box::new(1)).is_none(), map.contains_key(&**object), map.remove(&**object).is_some();
     HashSet: |set, object| set,
@@ -211,13 +215,13 @@ macro_rules! for_each_face {
     (all<$content:ty>: $($test:ident),* $(,)?) => {$(
         mod $test {
             $crate::face_tests!($test<$content>: map: Map, set: Set, values: Values, pairs: Pairs,
-                pair_keys: PairKeys, pair_values: PairValues, hash_map: HashMap, hash_set: HashSet,
+                pair_keys: PairKeys, pair_values: PairValues, hash_pairs: HashPairs, hash_map: HashMap, hash_set: HashSet,
                 names: Names);
         }
     )*};
     (by_content<$content:ty>: $($test:ident),* $(,)?) => {$(
         mod $test {
-            $crate::face_tests!($test<$content>: values: Values, hash_map: HashMap, hash_set: HashSet,
+            $crate::face_tests!($test<$content>: values: Values, hash_pairs: HashPairs, hash_map: HashMap, hash_set: HashSet,
                 names: Names);
         }
     )*};

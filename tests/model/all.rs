@@ -8,7 +8,8 @@ use super::subject::Subject;
 use super::world::{Content, Item, Key, Value};
 use crate::common::Kind;
 use weakly::{
-    Identify, Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
+    Identify, Interner, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet,
+    WeakValueMap,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,10 +21,11 @@ pub enum Which {
     Interner,
     ValueMap,
     PairMap,
+    HashPairMap,
 }
 
 impl Which {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Which::Map,
         Which::Set,
         Which::HashMap,
@@ -31,6 +33,7 @@ impl Which {
         Which::Interner,
         Which::ValueMap,
         Which::PairMap,
+        Which::HashPairMap,
     ];
 }
 
@@ -64,6 +67,7 @@ where
             Which::Interner => job.run::<P, P, Interner<Key<P>>>(),
             Which::ValueMap => job.run::<P, P, WeakValueMap<Value, Key<P>>>(),
             Which::PairMap => job.run::<P, P, WeakPairMap<Key<P>, Key<P>>>(),
+            Which::HashPairMap => job.run::<P, P, WeakHashPairMap<Key<P>, Key<P>>>(),
         }
     }
 }

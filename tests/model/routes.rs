@@ -56,18 +56,21 @@ pub enum Over {
 pub enum Remove {
     Value(By),
     Entry(By),
+    If(By),
     Occupied,
     OccupiedEntry,
 }
 
 impl Remove {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Remove::Value(By::Strong),
         Remove::Value(By::Weak),
         Remove::Value(By::Plain),
         Remove::Value(By::Addr),
         Remove::Entry(By::Plain),
         Remove::Entry(By::Addr),
+        Remove::If(By::Strong),
+        Remove::If(By::Plain),
         Remove::Occupied,
         Remove::OccupiedEntry,
     ];

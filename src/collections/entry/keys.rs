@@ -7,8 +7,8 @@ macro_rules! either {
         #[must_use]
         pub fn key(&self) -> &G {
             match self {
-                Entry::Occupied(entry) => &entry.key,
-                Entry::Vacant(entry) => &entry.key,
+                Entry::Occupied(entry) => entry.key(),
+                Entry::Vacant(entry) => entry.key(),
             }
         }
     };

@@ -20,7 +20,8 @@ pub enum Entry<'a, G: Given<K>, K: Slot, V: StrongRef> {
 /// The place of a key that has a live value. The entry keeps the value alive.
 pub struct OccupiedEntry<'a, G: Given<K>, K: Slot, V: StrongRef> {
     pub(crate) found: Found<'a, K, V::Watch>,
-    pub(crate) key: G,
+    /// The key as it was passed. Not if it was inserted, and the map owns its keys.
+    pub(crate) key: G::Kept,
     pub(crate) value: V,
 }
 
@@ -116,10 +117,38 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
         }
         self
     }
+
+    /// Sets the value, and returns the occupied entry, which keeps the value alive.
+    #[inline]
+    pub fn insert_entry(self, value: V) -> OccupiedEntry<'a, G, K, V> {
+        match self {
+            Entry::Occupied(mut entry) => {
+                entry.set(&value);
+                entry.value = value;
+                entry
+            }
+            Entry::Vacant(entry) => entry.insert_entry(value),
+        }
+    }
 }
 
-impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
-    keys::occupied!();
+impl<'a, G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'a, G, K, V> {
+    #[inline]
+    pub(crate) fn new(found: Found<'a, K, V::Watch>, key: G, value: V) -> Self {
+        let key = key.keep();
+        OccupiedEntry { found, key, value }
+    }
+
+    /// Returns the key, as it was passed.
+    #[must_use]
+    pub fn key(&self) -> &G {
+        G::find(&self.key, &self.found.get().key)
+    }
+
+    #[inline]
+    fn set(&mut self, value: &V) {
+        self.found.set_weak(G::kept(&self.key), value);
+    }
 
     /// Returns the value.
     #[must_use]
@@ -139,7 +168,7 @@ impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
     /// Sets the value, and returns the old one.
     #[inline]
     pub fn insert(mut self, value: &V) -> V {
-        self.found.set_weak(&self.key, value);
+        self.set(value);
         self.into_value()
     }
 
@@ -153,18 +182,39 @@ impl<G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'_, G, K, V> {
 
     /// Removes the entry, and returns the key, as it was passed, and the value.
     pub fn remove_entry(self) -> (G, V) {
-        drop(self.found.remove());
-        (self.key, self.value)
+        let key = G::take(self.key, self.found.remove().key);
+        (key, self.value)
     }
 }
 
-impl<G: Given<K>, K: Slot, V: StrongRef> VacantEntry<'_, G, K, V> {
+impl<'a, G: Given<K>, K: Slot, V: StrongRef> VacantEntry<'a, G, K, V> {
     keys::vacant!();
 
     /// Sets the key's value. The map takes no strong pointer: the caller has to keep the value alive.
     #[inline]
     pub fn insert(self, value: &V) {
         self.vacant.set_weak(self.key, value);
+    }
+
+    /// Sets the key's value, and returns the occupied entry, which keeps the value alive.
+    ///
+    /// ```
+    /// use weakly::{Strong, WeakValueMap, weak_value_map::Entry};
+    ///
+    /// let mut names = WeakValueMap::new();
+    /// let Entry::Vacant(entry) = names.entry(String::from("one")) else { unreachable!() };
+    /// let entry = entry.insert_entry(Strong::new(1));
+    /// assert_eq!((entry.key().as_str(), **entry.get()), ("one", 1));
+    /// let one = entry.into_value(); // whose owner we are now
+    /// assert!(names.contains_key("one"));
+    /// drop(one);
+    /// assert!(!names.contains_key("one"));
+    /// ```
+    #[inline]
+    pub fn insert_entry(self, value: V) -> OccupiedEntry<'a, G, K, V> {
+        let (given, key) = self.key.split();
+        let found = self.vacant.set_weak(given, &value);
+        OccupiedEntry { found, key, value }
     }
 }
 
@@ -189,7 +239,7 @@ where
     V: StrongRef + fmt::Debug,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        text::show(f, &self.key, &self.value)
+        text::show(f, self.key(), &self.value)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::ops::Deref;
 
-use weakly::{StrongRef, weak_hash_map, weak_map, weak_pair_map, weak_value_map};
+use weakly::{
+    StrongRef, weak_hash_map, weak_hash_pair_map, weak_map, weak_pair_map, weak_value_map,
+};
 
 use super::*;
 
@@ -21,6 +23,12 @@ pub(crate) trait Mapping: Changing {
     ) -> Result<(), (usize, String)>;
     fn remove(&mut self, key: &Key<Self::Kind>) -> Option<usize>;
     fn remove_entry(&mut self, key: &Key<Self::Kind>) -> Option<(usize, usize)>;
+    /// `wanted` is shown the number of the value.
+    fn remove_if(
+        &mut self,
+        key: &Key<Self::Kind>,
+        wanted: impl FnOnce(usize) -> bool,
+    ) -> Option<usize>;
     fn get_or_insert(&mut self, key: &Key<Self::Kind>, value: &Key<Self::Kind>) -> usize;
     fn get_or_insert_with<'v>(
         &mut self,
@@ -42,6 +50,13 @@ pub(crate) trait Mapping: Changing {
     fn entry_look(&mut self, key: &Key<Self::Kind>) -> Option<usize>;
     /// Inserts by the entry, occupied or vacant.
     fn entry_insert(&mut self, key: &Key<Self::Kind>, value: &Key<Self::Kind>) -> Option<usize>;
+    /// Inserts by the entry, and returns what the entry shows then, and what it removes: key and value.
+    fn entry_insert_entry(
+        &mut self,
+        key: &Key<Self::Kind>,
+        value: &Key<Self::Kind>,
+        removes: bool,
+    ) -> [(usize, usize); 2];
     /// Removes by the entry, if it is occupied; returns the number of the given key, and the value's.
     fn entry_remove(&mut self, key: &Key<Self::Kind>) -> Option<(usize, usize)>;
     /// The value that `and_modify` shows.
@@ -110,6 +125,14 @@ macro_rules! mappings {
                 let removed = self.inner.remove_entry($by);
                 removed.map(|(key, value)| (key.number(), value.number()))
             }
+            fn remove_if(
+                &mut self,
+                $k: &Key<P>,
+                wanted: impl FnOnce(usize) -> bool,
+            ) -> Option<usize> {
+                let removed = self.inner.remove_if($by, |value| wanted(value.number()));
+                removed.map(|value| value.number())
+            }
             fn get_or_insert(&mut self, $k: &Key<P>, $v: &Key<P>) -> usize {
                 self.inner.get_or_insert($key, $made).number()
             }
@@ -158,6 +181,20 @@ macro_rules! mappings {
                     }
                 }
             }
+            fn entry_insert_entry(
+                &mut self,
+                $k: &Key<P>,
+                $v: &Key<P>,
+                removes: bool,
+            ) -> [(usize, usize); 2] {
+                let entry = self.inner.entry($key).insert_entry($made);
+                let shown = (entry.key().number(), entry.get().number());
+                if !removes {
+                    return [shown; 2];
+                }
+                let (key, value) = entry.remove_entry();
+                [shown, (key.number(), value.number())]
+            }
             fn entry_remove(&mut self, $k: &Key<P>) -> Option<(usize, usize)> {
                 match self.inner.entry($key) {
                     $entries::Entry::Occupied(entry) => {
@@ -184,4 +221,5 @@ mappings! {
     ValueMaps, weak_value_map, |key| Owned::new(**key, &quietly()), &**key,
         |value| value, value.clone();
     PairsByKey, weak_pair_map, |key| key, key, |value| value, value.clone();
+    HashPairsByKey, weak_hash_pair_map, |key| key, &**key, |value| value, value.clone();
 }

@@ -191,7 +191,9 @@ macro_rules! for_each_collection {
     ($($test:ident),* $(,)?) => {
         $crate::for_each_of!([weak_map: Maps, weak_set: Sets, weak_value_map: ValueMaps,
             weak_pair_map_by_key: PairsByKey, weak_pair_map_by_value: PairsByValue,
-            weak_pair_map_twice: PairsTwice, weak_hash_map: HashMaps, weak_hash_set: HashSets,
+            weak_pair_map_twice: PairsTwice, weak_hash_pair_map_by_key: HashPairsByKey,
+            weak_hash_pair_map_by_value: HashPairsByValue, weak_hash_pair_map_twice: HashPairsTwice,
+            weak_hash_map: HashMaps, weak_hash_set: HashSets,
             interner: Interners] $($test)*);
     };
 }
@@ -202,7 +204,9 @@ macro_rules! for_each_shared {
     ($($test:ident),* $(,)?) => {
         $crate::for_each_of!(@shared [weak_map: Maps, weak_set: Sets, weak_value_map: ValueMaps,
             weak_pair_map_by_key: PairsByKey, weak_pair_map_by_value: PairsByValue,
-            weak_pair_map_twice: PairsTwice, weak_hash_map: HashMaps, weak_hash_set: HashSets,
+            weak_pair_map_twice: PairsTwice, weak_hash_pair_map_by_key: HashPairsByKey,
+            weak_hash_pair_map_by_value: HashPairsByValue, weak_hash_pair_map_twice: HashPairsTwice,
+            weak_hash_map: HashMaps, weak_hash_set: HashSets,
             interner: Interners] $($test)*);
     };
 }
@@ -213,7 +217,9 @@ macro_rules! for_each_changing {
     ($($test:ident),* $(,)?) => {
         $crate::for_each_of!([weak_map: Maps, weak_set: Sets, weak_value_map: ValueMaps,
             weak_pair_map_by_key: PairsByKey, weak_pair_map_by_value: PairsByValue,
-            weak_pair_map_twice: PairsTwice, weak_hash_map: HashMaps, weak_hash_set: HashSets]
+            weak_pair_map_twice: PairsTwice, weak_hash_pair_map_by_key: HashPairsByKey,
+            weak_hash_pair_map_by_value: HashPairsByValue, weak_hash_pair_map_twice: HashPairsTwice,
+            weak_hash_map: HashMaps, weak_hash_set: HashSets]
             $($test)*);
     };
 }
@@ -232,7 +238,7 @@ macro_rules! for_each_owning {
 macro_rules! for_each_map {
     ($($test:ident),* $(,)?) => {
         $crate::for_each_of!([weak_map: Maps, weak_value_map: ValueMaps, weak_pair_map: PairsByKey,
-            weak_hash_map: HashMaps] $($test)*);
+            weak_hash_pair_map: HashPairsByKey, weak_hash_map: HashMaps] $($test)*);
     };
 }
 

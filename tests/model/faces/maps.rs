@@ -19,6 +19,18 @@ macro_rules! map {
                     assert!(found.content == key.content);
                     value.id
                 }
+                Remove::If(by) => {
+                    let mut shown = None;
+                    let refused = $by!(by, key, |query| self.remove_if(query, |value| {
+                        shown = Some(value.id);
+                        false
+                    }));
+                    assert!(refused.is_none());
+                    let value = $by!(by, key, |query| self.remove_if(query, |_| true));
+                    let id = value.map(|value| value.id);
+                    assert_eq!(id, shown);
+                    id?
+                }
                 Remove::Occupied | Remove::OccupiedEntry => {
                     let $key = key;
                     match (self.entry($given), how) {

@@ -27,7 +27,7 @@ macro_rules! set {
 
         fn remove(&mut self, how: Remove, key: &Key<P>) -> Option<Option<usize>> {
             let removed = match how {
-                Remove::Value(by) => $by!(by, key, |query| self.remove(query)),
+                Remove::Value(by) | Remove::If(by) => $by!(by, key, |query| self.remove(query)),
                 Remove::Entry(by) => match $by!(by, key, |query| self.take(query)) {
                     Some(found) => found.content == key.content,
                     None => false,

@@ -11,7 +11,7 @@ use super::maps::{entry, map};
 use super::{by_content, by_identity, by_owned, copies, housekeeping};
 use crate::common::{Kind, downgrade, forget};
 use weakly::entry::WeakEntry as Place;
-use weakly::{Addr, Identify, StrongRef, WeakPairMap, WeakRef, WeakValueMap};
+use weakly::{Addr, Identify, StrongRef, WeakHashPairMap, WeakPairMap, WeakRef, WeakValueMap};
 
 /// `$given` makes a key from what goes in, `$pair` what goes into an owned pair; `$weak_keys` are the
 /// map's, if it has any.
@@ -40,13 +40,11 @@ macro_rules! weak_values {
                     assert_eq!(key.content.number, content);
                     value.clone()
                 }),
-                Insert::InsertEntry => match self.try_insert(key, value) {
-                    Ok(()) => return Inserted::new(true),
-                    Err(error) => {
-                        error.entry.insert(value);
-                        return Inserted::new(false);
-                    }
-                },
+                Insert::InsertEntry => {
+                    let entry = self.entry(key).insert_entry(value.clone());
+                    assert_eq!(entry.key().content.number, content);
+                    entry.into_value()
+                }
                 Insert::TryInsert => match self.try_insert(key, value) {
                     Ok(()) => return Inserted::new(true),
                     Err(error) => error.entry.get().clone(),
@@ -196,4 +194,35 @@ where
     ));
     map!(by_identity, Place, |key| key, |map, query| map
         .expect(query));
+}
+
+impl<K: StrongRef, V: StrongRef, S> Shape for WeakHashPairMap<K, V, S> {
+    const BY_CONTENT: bool = true;
+    const WEAK_VALUES: bool = true;
+    const OWNS: bool = false;
+}
+
+impl<P: Kind, V: Kind, S: Hashing> Subject<P, V> for WeakHashPairMap<Key<P>, Key<V>, S>
+where
+    Key<V>: PartialEq,
+{
+    fn find_content(&self, content: usize) -> Option<Entry> {
+        let (key, value) = self.get_key_value(&content)?;
+        Some(entry!(&key, &value))
+    }
+
+    fn pins(&self) -> Vec<Pin<P, V>> {
+        self.iter()
+            .map(|(key, value)| (Some(key), Some(value)))
+            .collect()
+    }
+
+    fn absorb(&mut self, other: &Self) {
+        self.extend(other);
+    }
+
+    weak_values!(V, |key, _owned| key, |key| key.clone(), |map| Some(
+        map.weak_keys().map(|weak| weak.upgrade().unwrap().id)
+    ));
+    map!(by_content, Place, |key| key, |map, query| map.expect(query));
 }
