@@ -187,15 +187,17 @@ where
     /// assert_eq!((uses["from"], uses["to"]), (0, 3));
     /// ```
     #[track_caller]
-    pub fn get_disjoint_mut<Q, const N: usize>(&mut self, keys: [&Q; N]) -> [Option<&mut V>; N]
-    where
-        Q: ?Sized + Hash + Equivalent<K::Target>,
-    {
+    pub fn get_disjoint_mut<Q: ?Sized + Query<K, M>, M, const N: usize>(
+        &mut self,
+        keys: [&Q; N],
+    ) -> [Option<&mut V>; N] {
         // Dropped when the table is not searched any more: each may be the last.
         let mut pinned = [const { None }; N];
-        let hashes = keys.map(|key| HashValue::of(&self.store.hasher, key));
-        let is_key =
-            |n: usize, slot: &ByContent<K>| slot.has_content(hashes[n], keys[n], &mut pinned[n]);
+        let contents = keys.map(Q::content);
+        let hashes = contents.map(|content| HashValue::of(&self.store.hasher, content));
+        let is_key = |n: usize, slot: &ByContent<K>| {
+            slot.has_content(hashes[n], contents[n], &mut pinned[n])
+        };
         let entries = self.store.table.find_disjoint_mut(hashes, is_key);
         entries.map(|entry| entry.map(|entry| &mut entry.value.0))
     }
@@ -264,14 +266,14 @@ where
     ///
     /// # Panics
     /// If `wanted` panics. The entry then stays.
-    pub fn remove_if<Q: ?Sized + Hash + Equivalent<K::Target>>(
+    pub fn remove_if<Q: ?Sized + Query<K, M>, M>(
         &mut self,
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
     ) -> Option<V> {
         self.store.table.tidy();
         let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, key, &mut pinned);
+        let lookup = by_content(&self.store.hasher, key.content(), &mut pinned);
         let removed = self.store.remove_if(lookup, wanted);
         drop(pinned);
         removed

@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
-use equivalent::Equivalent;
 
 use super::common::{collecting, housekeeping, only_weak_values, weak_values};
 use super::shown::Shown as _;
@@ -10,7 +9,7 @@ use super::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
 use crate::ptr::Expired;
-use crate::reference::{ByContent, Content, StrongRef, Watch as _};
+use crate::reference::{ByContent, Content, Query, StrongRef, Watch as _};
 use crate::table::Place;
 
 /// The entries and iterators of [`WeakHashPairMap`].
@@ -41,8 +40,8 @@ use names::*;
 ///
 /// An entry lives while both the key object that it was inserted with and its value are live. The first death of
 /// the two ends it; a half-dead entry is never shown. Any object with equal content finds an entry, and so does
-/// any [`Equivalent`] borrowed content. What sets a value replaces the key object by the one that it was given,
-/// [`entry`](Self::entry) and [`get_or_insert_with`](Self::get_or_insert_with) leave it. The documentation of
+/// any [`Equivalent`](crate::Equivalent) borrowed content. What sets a value replaces the key object by the one that
+/// it was given, [`entry`](Self::entry) and [`get_or_insert_with`](Self::get_or_insert_with) leave it. The documentation of
 /// [`WeakHashMap`](crate::WeakHashMap) about keys and lookups, and that of [`WeakValueMap`](crate::WeakValueMap)
 /// about values, also holds here. The map owns no user data, so reclaiming dead entries runs no user code.
 ///
@@ -142,16 +141,17 @@ where
     /// be outdated at once.
     #[must_use]
     #[inline]
-    pub fn contains_key<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> bool {
-        let hash = HashValue::of(&self.store.hasher, key);
-        let found = self.store.table.find_by_content(hash, key);
+    pub fn contains_key<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> bool {
+        let content = key.content();
+        let hash = HashValue::of(&self.store.hasher, content);
+        let found = self.store.table.find_by_content(hash, content);
         found.is_some_and(|(entry, _pinned)| !entry.value.is_expired())
     }
 
     /// Returns the live value of the live key with this content, as a strong pointer. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> Option<V> {
+    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
         let _caller = Caller::enter();
         let (key, value) = self.get_key_value(key)?;
         drop(key);
@@ -161,13 +161,11 @@ where
     /// Returns the live key with this content and its live value, as strong pointers. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get_key_value<Q: ?Sized + Hash + Equivalent<K::Target>>(
-        &self,
-        key: &Q,
-    ) -> Option<(K, V)> {
+    pub fn get_key_value<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(K, V)> {
         let _caller = Caller::enter();
-        let hash = HashValue::of(&self.store.hasher, key);
-        let (entry, pinned) = self.store.table.find_by_content(hash, key)?;
+        let content = key.content();
+        let hash = HashValue::of(&self.store.hasher, content);
+        let (entry, pinned) = self.store.table.find_by_content(hash, content)?;
         Some((pinned, entry.value.pin()?))
     }
 
@@ -177,7 +175,7 @@ where
     /// If it has none. The message is that of [`Expired`], which explains what to look for.
     #[must_use]
     #[track_caller]
-    pub fn expect<Q: ?Sized + Hash + Equivalent<K::Target>>(&self, key: &Q) -> V {
+    pub fn expect<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> V {
         let _caller = Caller::enter();
         // Not in a closure: `#[track_caller]` would report the closure.
         let Some(value) = self.get(key) else {
@@ -275,7 +273,7 @@ where
     /// Removes the live key with this content, and returns its value, if that is live. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove<Q: ?Sized + Hash + Equivalent<K::Target>>(&mut self, key: &Q) -> Option<V> {
+    pub fn remove<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<V> {
         let _caller = Caller::enter();
         let (key, value) = self.remove_entry(key)?;
         drop(key);
@@ -287,7 +285,7 @@ where
     /// # Panics
     /// If `wanted` panics. The entry then stays.
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove_if<Q: ?Sized + Hash + Equivalent<K::Target>>(
+    pub fn remove_if<Q: ?Sized + Query<K, M>, M>(
         &mut self,
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
@@ -295,7 +293,7 @@ where
         let _caller = Caller::enter();
         self.store.table.tidy();
         let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, key, &mut pinned);
+        let lookup = by_content(&self.store.hasher, key.content(), &mut pinned);
         let removed = self.store.remove_if(lookup, wanted);
         drop(pinned);
         removed
@@ -303,14 +301,11 @@ where
 
     /// Removes the live key with this content, and returns it with its value, if that is live. O(1).
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove_entry<Q: ?Sized + Hash + Equivalent<K::Target>>(
-        &mut self,
-        key: &Q,
-    ) -> Option<(K, V)> {
+    pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
         let _caller = Caller::enter();
         self.store.table.tidy();
         let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, key, &mut pinned);
+        let lookup = by_content(&self.store.hasher, key.content(), &mut pinned);
         let value = self.store.remove(lookup)?;
         Some((pinned?, value))
     }
