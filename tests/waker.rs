@@ -6,7 +6,7 @@
 //! * `waker/hostile.rs`: wakers that panic, purge, set a waker, or drop the collection.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::task::{Wake, Waker};
 
 #[path = "waker/hostile.rs"]
@@ -29,15 +29,15 @@ impl Calls {
         Some(self.clone().into())
     }
 
-    /// How many there have been since the last time.
+    /// How many there have been since the last time. Acquire: a purge after this finds what woke.
     fn take(&self) -> usize {
-        self.0.swap(0, Relaxed)
+        self.0.swap(0, Acquire)
     }
 }
 
 impl Wake for Calls {
     fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Relaxed);
+        self.0.fetch_add(1, Release);
     }
 }
 
