@@ -84,7 +84,7 @@ mod attribute;
 pub mod memo;
 
 #[cfg(all(feature = "serde", not(weakly_loom)))]
-pub mod serde;
+pub mod serde_impls;
 
 #[cfg(doctest)]
 mod compile_fail;

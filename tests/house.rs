@@ -31,7 +31,7 @@ const ROOMS: [&str; 19] = [
     "concurrent",
     "attribute",
     "memo",
-    "serde",
+    "serde_impls",
     "guide",
     "lib",
 ];

@@ -36,7 +36,8 @@ use crate::sync::Ordering::*;
 /// It is a key of [`WeakMap`](crate::WeakMap), [`WeakSet`](crate::WeakSet) and [`WeakPairMap`](crate::WeakPairMap), of
 /// the same in [`concurrent`](crate::concurrent), of [`Attribute`](crate::Attribute) and
 /// [`Attributes`](crate::Attributes), and an input of [`Memo`](crate::Memo)s: with all of their methods that return no
-/// key. [`ReferenceQueue::register_anchor`](crate::ReferenceQueue::register_anchor) delivers its death.
+/// key and pass no weak handle to a closure (in place of `get_or_insert_with`, write `entry(&anchor).or_insert_with`).
+/// [`ReferenceQueue::register_anchor`](crate::ReferenceQueue::register_anchor) delivers its death.
 ///
 /// ```
 /// use weakly::{Anchor, WeakMap};

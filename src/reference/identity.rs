@@ -5,6 +5,7 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 
+use super::identify::Identify;
 use super::key::WeakKey;
 
 /// A strong pointer that compares and hashes by identity: it equals only pointers to the same object. Use it
@@ -29,6 +30,10 @@ use super::key::WeakKey;
 /// let one = terms.intern(apply(&f, &x));
 /// let other = terms.intern(apply(&f, &x));
 /// assert!(Strong::ptr_eq(&one, &other));
+///
+/// let Term::Apply(function, _) = &*one else { unreachable!() };
+/// let arity = weakly::WeakMap::from([(&f, 1)]);
+/// assert_eq!(arity.get(function), Some(&1)); // as by the handle
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct ByIdentity<K>(pub K);
@@ -46,6 +51,13 @@ impl<K: WeakKey> Hash for ByIdentity<K> {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         K::addr(&self.0).hash(state);
+    }
+}
+
+impl<K: WeakKey> Identify<K> for ByIdentity<K> {
+    #[inline]
+    fn addr(&self) -> *const () {
+        K::known_addr(&self.0)
     }
 }
 

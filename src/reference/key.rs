@@ -22,7 +22,8 @@ use crate::queue::NoticeQueue;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a weak key: no collection learns of its death",
     label = "neither a pointer nor an anchor that collections can watch",
-    note = "wrap it in `Strong` (or `local::Strong`, `Arc`, `Rc`), or give the value an `Anchor` and use that as the key"
+    note = "wrap it in `Strong` (or `local::Strong`, `Arc`, `Rc`), or give the value an `Anchor` and use that as the key",
+    note = "of a weak pointer, name the strong one: `WeakMap<Strong<T>, V>` keeps its keys weakly"
 )]
 pub unsafe trait WeakKey: Sized {
     /// How collections learn of a death: [`Notified`](crate::Notified) or [`Swept`](crate::Swept).

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Deserializer as Json, from_str, to_string};
-use weakly::serde::Each;
+use weakly::serde_impls::Each;
 use weakly::{ByIdentity, Interner, Strong, WeakMap, concurrent, local, unsize};
 
 #[path = "../../tests/common/heap.rs"]

@@ -19,7 +19,7 @@
 //!
 //! ```
 //! use serde::de::{DeserializeSeed, IntoDeserializer, value::Error};
-//! use weakly::{Interner, Strong, serde::Each};
+//! use weakly::{Interner, Strong, serde_impls::Each};
 //!
 //! // A format's, in real life.
 //! let text = IntoDeserializer::<Error>::into_deserializer("word");
