@@ -1,10 +1,12 @@
 //! What an operation returns when a destructor panics at its end: it is dropped, not leaked.
 
-use std::hash::{Hash, Hasher};
+use std::borrow::Borrow;
+use std::cell::Cell;
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use weakly::concurrent::{WeakHashMap, WeakMap, WeakValueMap};
+use weakly::concurrent::{Interner, WeakHashMap, WeakMap, WeakValueMap};
 use weakly::{Attribute, AttributeKey, Attributes, Strong};
 
 use crate::common::quiet_panic;
@@ -145,4 +147,50 @@ fn small_attributes() {
         (Arc::strong_count(&token), Arc::strong_count(&other)),
         (1, 1)
     );
+}
+
+/// Converts into what it borrows as, and panics when it is dropped.
+struct Source(Equal);
+
+impl Borrow<Equal> for Source {
+    fn borrow(&self) -> &Equal {
+        &self.0
+    }
+}
+
+impl From<Source> for Strong<Equal> {
+    fn from(_: Source) -> Self {
+        unreachable!("it is there")
+    }
+}
+
+/// 182: The value that is not needed panics, or the object that another has come before: the handle that was found is
+/// dropped.
+#[test]
+fn small_interned_handles() {
+    let names = Interner::<Strong<Equal>>::new();
+    let hash = names.hasher().hash_one(Equal(false));
+    let kept = Cell::new(None);
+    // Interns, while another is made.
+    let meanwhile = || {
+        kept.set(Some(names.intern(Equal(false))));
+        Equal(true)
+    };
+    let intern: [(&str, &dyn Fn() -> Strong<Equal>); 3] = [
+        ("intern", &|| {
+            kept.set(Some(names.intern(Equal(false))));
+            names.intern(Source(Equal(true)))
+        }),
+        ("intern_with", &|| {
+            names.intern_with(&Equal(false), |_| meanwhile())
+        }),
+        ("intern_hashed", &|| {
+            names.intern_hashed(hash, |_| true, meanwhile)
+        }),
+    ];
+    for (name, intern) in intern {
+        assert!(catch_unwind(AssertUnwindSafe(|| drop(intern()))).is_err());
+        let kept = kept.take().expect("it was interned");
+        assert_eq!(Strong::strong_count(&kept), 1, "{name}");
+    }
 }
