@@ -193,7 +193,10 @@ where
         let _caller = Caller::enter();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
-        match self.store.place(lookup, |entry| entry.value.pin()) {
+        let place = self.store.place(lookup, |entry| entry.value.pin());
+        // It may be the last.
+        drop(pinned);
+        match place {
             Place::Found(found, value) => Entry::Occupied(OccupiedEntry::new(found, key, value)),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }

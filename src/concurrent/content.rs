@@ -102,7 +102,10 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ContentKey<K>, SharedWa
             |_, value| wanted(value),
             |_, value| show(value),
         )?;
-        Some((sought.found.into_inner()?, seen))
+        let found = sought.found.into_inner();
+        // T5
+        drop(wanted);
+        Some((found?, seen))
     }
 
     /// The key for an entry that is about to be inserted. Dead entries of its hash are unlinked first, if they are

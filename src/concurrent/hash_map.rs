@@ -244,6 +244,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         make: impl FnOnce() -> V,
     ) -> V {
         if let Some(value) = self.table.look_up(hash, content, V::clone).map(without_key) {
+            drop(make);
             return value;
         }
         // Before anything is in flight: the destructors of dead entries may ask for the same content.
@@ -264,13 +265,15 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, K::content(key));
         let by = self.table.admit(hash, key);
-        self.table.compute(hash, &by, |old| {
+        let new = self.table.compute(hash, &by, |old| {
             let new = change(old.map(|(_, value)| value));
             let entry = new
                 .clone()
                 .map(|value| (self.table.watch(hash, key), value));
             (entry, new)
-        })
+        });
+        drop(change);
+        new
     }
 
     /// Removes the live key with this content, and returns a clone of its value. O(1). (The value itself is

@@ -112,6 +112,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, value.borrow());
         if let Some(there) = self.find(hash, value.borrow()) {
+            drop(value);
             return there;
         }
         let key = value.into();
@@ -192,7 +193,12 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
 
     #[inline]
     pub(super) fn add(&self, hash: HashValue, key: K) -> K {
-        self.table.add(hash, &key, ()).unwrap_or(key)
+        let Some(there) = self.table.add(hash, &key, ()) else {
+            return key;
+        };
+        // T5 of the table.
+        drop(key);
+        there
     }
 }
 

@@ -92,7 +92,11 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         K: Clone,
     {
         match self.look(hash, key, &read) {
-            Ok(made) => Ok(made),
+            Ok(made) => {
+                // T5
+                drop(make);
+                Ok(made)
+            }
             Err(absent) => self.make(hash, key, read, absent, make, finish),
         }
     }
@@ -122,7 +126,11 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         K: Clone,
     {
         match self.lead(hash, key, read, absent, Box::new)? {
-            Wanted::There(made) => Ok(made),
+            Wanted::There(made) => {
+                // T5
+                drop(make);
+                Ok(made)
+            }
             Wanted::Ours(leader) => {
                 let made = make();
                 Ok(leader.finish_apart(|| {

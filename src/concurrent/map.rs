@@ -244,14 +244,16 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
         let _caller = Caller::enter();
         let (hash, address) = Address::of(WeakKey::addr(key));
-        self.table.compute(hash, &address, |old| {
+        let new = self.table.compute(hash, &address, |old| {
             let new = change(old.map(|(_, value)| value));
             let entry = new.clone().map(|value| {
                 let watch = SharedWatchFor::<K>::new(key, hash, self.table.queue());
                 (watch, value)
             });
             (entry, new)
-        })
+        });
+        drop(change);
+        new
     }
 
     /// Removes the entry of a key, and returns a clone of its value. O(1). Of a value that cannot be cloned,

@@ -140,11 +140,13 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V> {
         let _caller = Caller::enter();
         let (hash, address) = Address::of(WeakKey::addr(key));
-        self.table.compute(hash, &address, |old| {
+        let new = self.table.compute(hash, &address, |old| {
             let new = change(old.and_then(|(watches, ())| watches.1.upgrade()));
             let entry = new.as_ref().map(|value| (self.watch(hash, key, value), ()));
             (entry, new)
-        })
+        });
+        drop(change);
+        new
     }
 
     /// Removes the entry of a key; returns its value, if that is alive. O(1).
@@ -174,8 +176,10 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
             let value = has_address::<K, Q>(key, address).then(|| watches.1.upgrade());
             value.flatten().is_some_and(|value| wanted(&value))
         };
-        self.table
-            .remove(hash, &address, asked, |watches, ()| watches.1.upgrade())?
+        let show = |watches: &EntryWatches<K, V>, &(): &()| watches.1.upgrade();
+        let removed = self.table.remove(hash, &address, asked, show);
+        drop(wanted);
+        removed?
     }
 }
 

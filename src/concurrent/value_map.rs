@@ -145,7 +145,9 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
                 (watch, (), value)
             },
         );
-        made_by::<K, V>(made)
+        let made = made_by::<K, V>(made);
+        drop(key);
+        made
     }
 
     /// Changes the value of a key: the closure is shown the live value, if any, and returns the new one, `None` to
@@ -161,7 +163,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     {
         let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, &key);
-        self.table.compute(hash, &key, |old| {
+        let new = self.table.compute(hash, &key, |old| {
             let new = change(old.and_then(|(watch, ())| watch.upgrade()));
             let entry = new.as_ref().map(|value| {
                 (
@@ -170,7 +172,9 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
                 )
             });
             (entry, new)
-        })
+        });
+        drop((change, key));
+        new
     }
 
     /// Removes the entry of a key; returns its value, if that is alive. O(1).
@@ -198,8 +202,11 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let asked = |watch: &SharedWatchFor<V>, &(): &()| {
             watch.upgrade().is_some_and(|value| wanted(&value))
         };
-        self.table
-            .remove(hash, key, asked, |watch, ()| watch.upgrade())?
+        let removed = self
+            .table
+            .remove(hash, key, asked, |watch, ()| watch.upgrade());
+        drop(wanted);
+        removed?
     }
 
     /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.

@@ -254,7 +254,11 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     ) -> Result<V, E> {
         let _caller = Caller::enter();
         let absent = match self.find(&key) {
-            Ok(value) => return Ok(value),
+            Ok(value) => {
+                // T5 of the table.
+                drop(compute);
+                return Ok(value);
+            }
             Err(absent) => absent,
         };
         match self.compute(&key, absent, compute) {
@@ -289,7 +293,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 Ok(value) => Ok(begun.finish(value)),
                 Err(error) => Err(Failed::Error(error)),
             },
-            Ok(Wanted::There(value)) => Ok(value),
+            Ok(Wanted::There(value)) => {
+                drop(compute);
+                Ok(value)
+            }
             Err(Cycle) => Err(Failed::Cycle),
         }
     }

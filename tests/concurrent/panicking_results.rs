@@ -1,11 +1,13 @@
 //! What an operation returns when a destructor panics at its end: it is dropped, not leaked.
 
-use std::hash::{Hash, Hasher};
+use std::borrow::Borrow;
+use std::cell::Cell;
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use weakly::concurrent::{WeakHashMap, WeakMap, WeakValueMap};
-use weakly::{Attribute, AttributeKey, Attributes, Strong};
+use weakly::concurrent::{Interner, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
+use weakly::{Attribute, AttributeKey, Attributes, Memo, Strong};
 
 use crate::common::quiet_panic;
 
@@ -145,4 +147,187 @@ fn small_attributes() {
         (Arc::strong_count(&token), Arc::strong_count(&other)),
         (1, 1)
     );
+}
+
+/// A bomb that a closure owns, and calls.
+fn armed() -> Bomb {
+    Bomb(true, Arc::default())
+}
+
+impl Bomb {
+    fn is_armed(&self) -> bool {
+        self.0
+    }
+}
+
+/// 182: The closure that is not needed panics when it is dropped: the value that was found is dropped.
+#[test]
+fn small_makers_that_are_not_needed() {
+    let (token, key) = (Arc::new(()), Strong::new(1));
+    let map = WeakMap::new();
+    map.insert(&key, token.clone());
+    let make = |bomb: Bomb| move || bomb.1.clone();
+    panics_and_leaks_nothing(&token, 1, || {
+        drop(map.get_or_insert_with(&key, make(armed())))
+    });
+    let map = WeakHashMap::new();
+    map.insert(&key, token.clone());
+    panics_and_leaks_nothing(&token, 2, || {
+        drop(map.get_or_insert_with(&key, make(armed())))
+    });
+    let (hash, bomb) = (map.hasher().hash_one(1), armed());
+    panics_and_leaks_nothing(&token, 2, || {
+        drop(map.get_or_insert_with_hashed(hash, &key, make(bomb)))
+    });
+    let memo = Memo::<Strong<i32>, _>::new();
+    memo.get_or_compute(&key, |_| token.clone());
+    let bomb = armed();
+    panics_and_leaks_nothing(&token, 3, || {
+        drop(memo.get_or_compute(&key, move |_| bomb.1.clone()))
+    });
+
+    let value = Strong::new(2);
+    let make = |bomb: Bomb| move |_: &_| Strong::new(i32::from(bomb.is_armed()));
+    let map = WeakPairMap::new();
+    map.insert(&key, &value);
+    let get = || drop(map.get_or_insert_with(&key, make(armed())));
+    assert!(catch_unwind(AssertUnwindSafe(get)).is_err());
+    assert_eq!(Strong::strong_count(&value), 1);
+    let map = WeakValueMap::new();
+    map.insert(1, &value);
+    let bomb = armed();
+    let get = || {
+        drop(map.get_or_insert_with(1, move |_: &i32| {
+            let bomb = bomb;
+            Strong::new(i32::from(bomb.is_armed()))
+        }));
+    };
+    assert!(catch_unwind(AssertUnwindSafe(get)).is_err());
+    assert_eq!(Strong::strong_count(&value), 1);
+}
+
+/// 182: The closure that has decided panics when it is dropped: what it was asked for is dropped.
+#[test]
+fn small_closures_that_decide() {
+    let (token, key, value) = (Arc::new(()), Strong::new(1), Strong::new(2));
+    let map = WeakMap::new();
+    let (bomb, new) = (armed(), token.clone());
+    panics_and_leaks_nothing(&token, 1, || {
+        drop(map.compute(&key, move |_| bomb.is_armed().then(|| new.clone())))
+    });
+    let map = WeakHashMap::new();
+    let (bomb, new) = (armed(), token.clone());
+    panics_and_leaks_nothing(&token, 2, || {
+        drop(map.compute(&key, move |_| bomb.is_armed().then(|| new.clone())))
+    });
+    map.insert(&key, token.clone());
+    let bomb = armed();
+    panics_and_leaks_nothing(&token, 1, || {
+        map.remove_if(&1, move |_| bomb.is_armed());
+    });
+    assert_eq!(Strong::strong_count(&key), 1);
+
+    let (names, pairs) = (WeakValueMap::new(), WeakPairMap::new());
+    let new = || Some(value.clone());
+    let decide: [(&str, &dyn Fn(Bomb)); 4] = [
+        ("names.remove_if", &|bomb| {
+            names.insert(1, &value);
+            drop(names.remove_if(&1, move |_| bomb.is_armed()));
+        }),
+        ("pairs.remove_if", &|bomb| {
+            pairs.insert(&key, &value);
+            drop(pairs.remove_if(&key, move |_| bomb.is_armed()));
+        }),
+        ("names.compute", &|bomb| {
+            drop(names.compute(1, move |_| new().filter(|_| bomb.is_armed())));
+        }),
+        ("pairs.compute", &|bomb| {
+            drop(pairs.compute(&key, move |_| new().filter(|_| bomb.is_armed())));
+        }),
+    ];
+    for (name, decide) in decide {
+        assert!(catch_unwind(AssertUnwindSafe(|| decide(armed()))).is_err());
+        assert_eq!(Strong::strong_count(&value), 1, "{name}");
+    }
+}
+
+/// 182: The key that is not needed panics: the value that was found is dropped.
+#[test]
+fn small_keys_that_are_not_needed() {
+    let (map, value) = (WeakValueMap::new(), Strong::new(1));
+    struct Armed(bool);
+    impl PartialEq for Armed {
+        fn eq(&self, _: &Self) -> bool {
+            true
+        }
+    }
+    impl Eq for Armed {}
+    impl Hash for Armed {
+        fn hash<H: Hasher>(&self, _: &mut H) {}
+    }
+    impl Clone for Armed {
+        fn clone(&self) -> Self {
+            Armed(false)
+        }
+    }
+    impl Drop for Armed {
+        fn drop(&mut self) {
+            if self.0 {
+                quiet_panic();
+            }
+        }
+    }
+    map.insert(Armed(false), &value);
+    let get = || drop(map.get_or_insert_with(Armed(true), |_| Strong::new(2)));
+    assert!(catch_unwind(AssertUnwindSafe(get)).is_err());
+    assert_eq!(Strong::strong_count(&value), 1, "get_or_insert_with");
+    let get = || drop(map.compute(Armed(true), |old| old));
+    assert!(catch_unwind(AssertUnwindSafe(get)).is_err());
+    assert_eq!(Strong::strong_count(&value), 1, "compute");
+}
+
+/// Converts into what it borrows as, and panics when it is dropped.
+struct Source(Equal);
+
+impl Borrow<Equal> for Source {
+    fn borrow(&self) -> &Equal {
+        &self.0
+    }
+}
+
+impl From<Source> for Strong<Equal> {
+    fn from(_: Source) -> Self {
+        unreachable!("it is there")
+    }
+}
+
+/// 182: The value that is not needed panics, or the object that another has come before: the handle that was found is
+/// dropped.
+#[test]
+fn small_interned_handles() {
+    let names = Interner::<Strong<Equal>>::new();
+    let hash = names.hasher().hash_one(Equal(false));
+    let kept = Cell::new(None);
+    // Interns, while another is made.
+    let meanwhile = || {
+        kept.set(Some(names.intern(Equal(false))));
+        Equal(true)
+    };
+    let intern: [(&str, &dyn Fn() -> Strong<Equal>); 3] = [
+        ("intern", &|| {
+            kept.set(Some(names.intern(Equal(false))));
+            names.intern(Source(Equal(true)))
+        }),
+        ("intern_with", &|| {
+            names.intern_with(&Equal(false), |_| meanwhile())
+        }),
+        ("intern_hashed", &|| {
+            names.intern_hashed(hash, |_| true, meanwhile)
+        }),
+    ];
+    for (name, intern) in intern {
+        assert!(catch_unwind(AssertUnwindSafe(|| drop(intern()))).is_err());
+        let kept = kept.take().expect("it was interned");
+        assert_eq!(Strong::strong_count(&kept), 1, "{name}");
+    }
 }

@@ -8,7 +8,9 @@ use std::rc::Rc;
 
 use crate::common::{panics, quiet_panic};
 use weakly::local::Strong;
-use weakly::{Interner, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap, weak_value_map};
+use weakly::{
+    Interner, WeakHashMap, WeakHashPairMap, WeakMap, WeakPairMap, WeakValueMap, weak_value_map,
+};
 
 thread_local! {
     /// Dropped by the next comparison. The table then has the last handle to an object.
@@ -90,6 +92,33 @@ fn replaced_values_of_keys_that_die() {
     let new = Strong::new(Content::default());
     panics_and_leaks_nothing(&token, || map.insert(&new, Rc::default()));
     assert_eq!(map.len(), 1);
+}
+
+/// 182: The value that a place keeps alive, when its key dies in the lookup.
+#[test]
+fn places_of_keys_that_die() {
+    let token = Rc::new(());
+    let new = Strong::new(Content::default());
+    let other = Strong::new(Rc::default());
+    type Pairs = WeakHashPairMap<Strong<Content>, Strong<Rc<()>>>;
+    let check = |name, act: &dyn Fn(&mut Pairs)| {
+        let (key, value) = (Strong::new(Content::armed()), Strong::new(token.clone()));
+        let mut map = Pairs::from([(&key, &value)]);
+        LAST.set(Some(key));
+        assert!(panics(|| act(&mut map)), "{name}");
+        assert_eq!(Strong::strong_count(&value), 1, "{name}");
+    };
+    check("get", &|map| drop(map.get(&Content::default())));
+    check("remove", &|map| drop(map.remove(&Content::default())));
+    check("remove_if", &|map| {
+        drop(map.remove_if(&Content::default(), |_| true))
+    });
+    check("insert", &|map| drop(map.insert(&new, &other)));
+    check("entry", &|map| drop(map.entry(&new)));
+    check("try_insert", &|map| drop(map.try_insert(&new, &other)));
+    check("get_or_insert", &|map| {
+        drop(map.get_or_insert(&new, other.clone()))
+    });
 }
 
 type Values = WeakValueMap<Content, Strong<Rc<()>>>;
