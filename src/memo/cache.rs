@@ -291,7 +291,11 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         match self.begin(key, absent) {
             Ok(Wanted::Ours(begun)) => match compute(begun.computation()) {
                 Ok(value) => Ok(begun.finish(value)),
-                Err(error) => Err(Failed::Error(error)),
+                Err(error) => {
+                    // Its pin may destroy what others have removed, and that may panic.
+                    drop(begun);
+                    Err(Failed::Error(error))
+                }
             },
             Ok(Wanted::There(value)) => {
                 drop(compute);
