@@ -4,6 +4,7 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
 use super::common::{collecting, housekeeping, only_weak_values, weak_values};
+use super::pairing::{pair_iterators, pair_making};
 use super::shown::Shown as _;
 use super::store::{Store, by_content};
 use crate::hash::{DefaultHashBuilder, HashValue};
@@ -116,21 +117,7 @@ impl<K: StrongRef, V: StrongRef, S> WeakHashPairMap<K, V, S> {
     only_weak_values!();
     weak_values!();
 
-    /// Iterates over all live entries, as strong pointers, in arbitrary order. O(capacity).
-    pub fn iter(&self) -> Iter<'_, K, V> {
-        self.store.iter()
-    }
-
-    /// Iterates over the keys of all live entries, as strong pointers, in arbitrary order. O(capacity).
-    pub fn keys(&self) -> Keys<'_, K, V> {
-        self.store.keys()
-    }
-
-    /// Iterates over the keys of all entries that have not expired, as weak handles, without upgrading.
-    /// O(capacity).
-    pub fn weak_keys(&self) -> WeakKeys<'_, K, V> {
-        self.store.weak_keys()
-    }
+    pair_iterators!();
 }
 
 impl<K: Content, V: StrongRef, S: BuildHasher> WeakHashPairMap<K, V, S>
@@ -221,57 +208,7 @@ where
         old
     }
 
-    /// Sets the value of a key that has no live one. O(1) amortised.
-    ///
-    /// # Errors
-    /// If the key, or a live one of equal content, has a live value. The error contains its entry.
-    pub fn try_insert<'k>(
-        &mut self,
-        key: &'k K,
-        value: &V,
-    ) -> Result<(), OccupiedError<'_, 'k, K, V>> {
-        match self.entry(key) {
-            Entry::Occupied(entry) => Err(OccupiedError { entry }),
-            Entry::Vacant(entry) => {
-                entry.insert(value);
-                Ok(())
-            }
-        }
-    }
-
-    /// Returns the live value of a key, or inserts and returns `value`. O(1) amortised.
-    #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get_or_insert(&mut self, key: &K, value: V) -> V {
-        let _caller = Caller::enter();
-        self.entry(key).or_insert(value)
-    }
-
-    /// Returns the live value of a key, or inserts and returns what `make` returns. O(1) amortised, one lookup.
-    ///
-    /// # Panics
-    /// If `make` panics. The map is then unchanged.
-    #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get_or_insert_with(&mut self, key: &K, make: impl FnOnce(&K) -> V) -> V {
-        let _caller = Caller::enter();
-        self.entry(key).or_insert_with_key(|key| make(key))
-    }
-
-    /// Returns the live value of a key, or inserts and returns what `make` returns. O(1) amortised, one lookup.
-    ///
-    /// # Errors
-    /// The error of `make`. The map is then unchanged.
-    ///
-    /// # Panics
-    /// If `make` panics. The map is then unchanged.
-    #[cfg_attr(feature = "holders", track_caller)]
-    pub fn try_get_or_insert_with<E>(
-        &mut self,
-        key: &K,
-        make: impl FnOnce(&K) -> Result<V, E>,
-    ) -> Result<V, E> {
-        let _caller = Caller::enter();
-        self.entry(key).or_try_insert_with_key(|key| make(key))
-    }
+    pair_making!();
 
     /// Removes the live key with this content, and returns its value, if that is live. O(1).
     #[inline]

@@ -1,7 +1,7 @@
 //! The collections for one owner: thin faces of one [store](store::Store).
 //!
 //! The order of the files: `shown`, how the slots of an entry are shown to users; `iter`, `entry` and `store`,
-//! which work on any slots; `common` and `algebra`, the methods that several collections share; then the
+//! which work on any slots; `common`, `pairing` and `algebra`, the methods that several collections share; then the
 //! collections, none of which uses another; and `hashed`, further operations of those that are keyed by content.
 
 pub(crate) mod algebra;
@@ -17,6 +17,7 @@ pub(crate) mod interner;
 pub mod iter;
 pub(crate) mod map;
 pub(crate) mod pair_map;
+mod pairing;
 pub(crate) mod set;
 pub(crate) mod shown;
 pub(crate) mod store;
