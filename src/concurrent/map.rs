@@ -257,8 +257,8 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     }
 
     /// Removes the entry of a key, and returns a clone of its value. O(1). Of a value that cannot be cloned,
-    /// `remove_if(key, |_| true)` removes the entry. (The value itself is destroyed when no
-    /// thread looks at it any more, as for [`remove_if`](Self::remove_if).)
+    /// `remove_if(key, |_| true)` removes the entry. (The value itself is destroyed when no thread looks at it any
+    /// more, as for [`remove_if`](Self::remove_if).)
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         let _caller = Caller::enter();
