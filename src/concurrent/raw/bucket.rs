@@ -10,6 +10,8 @@
 use core::ptr;
 use std::boxed::Box;
 
+#[cfg(not(weakly_loom))]
+use super::seats::SINCE;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicPtr, AtomicUsize, relax};
 
@@ -85,7 +87,7 @@ impl Iterator for Candidates {
     }
 }
 
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(super) struct Bucket<N> {
     meta: AtomicUsize,
     slots: [AtomicPtr<N>; SLOTS],
@@ -95,6 +97,11 @@ pub(super) struct Bucket<N> {
 
 impl<N> Bucket<N> {
     pub(super) fn new() -> Self {
+        // What a hit reads is apart from the era of a seat; see there.
+        #[cfg(not(weakly_loom))]
+        const {
+            assert!(SINCE % align_of::<Self>() >= core::mem::offset_of!(Self, next));
+        }
         Bucket {
             meta: AtomicUsize::new(0),
             slots: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),

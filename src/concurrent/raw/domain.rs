@@ -30,7 +30,7 @@ use std::collections::VecDeque;
 use std::vec::Vec;
 
 use super::retired::Retired;
-use super::seats::{OUTSIDE, Seat, Seats, UNUSED};
+use super::seats::{OUTSIDE, Seat, Seats, UNUSED, assert_apart};
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, const_fn, first_load, store_load};
@@ -51,6 +51,7 @@ const LOOKS: usize = 1;
 const NTH: usize = 32;
 
 /// The seats at a table, its limbo, and the context of its destructors.
+#[repr(C)]
 pub(super) struct Domain<C> {
     era: AtomicUsize,
     /// The era of the newest object in limbo, plus one; zero if limbo is empty. Written under the lock.
@@ -70,6 +71,7 @@ type Limbo<C> = VecDeque<(usize, Retired<C>)>;
 impl<C> Domain<C> {
     const_fn! {
         pub(super) fn new(context: C) -> Domain<C> {
+            assert_apart!(Domain<C>, era, newest, seats);
             Domain {
                 era: AtomicUsize::new(0),
                 newest: AtomicUsize::new(0),

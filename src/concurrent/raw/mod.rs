@@ -54,7 +54,9 @@ mod sweep;
 mod table;
 #[cfg(all(test, not(weakly_loom)))]
 mod tests;
+mod unlinked;
 
 pub(super) use entry::Entry;
 pub(super) use sweep::SweepPosition;
-pub(super) use table::{Put, RawTable, Reader, Unlinked, Writer};
+pub(super) use table::{Put, RawTable, Reader, Writer};
+pub(super) use unlinked::Unlinked;

@@ -2,6 +2,15 @@
 //!
 //! Seats are allocated in *benches*, each twice as long as the one before, when a thread with such a number first
 //! comes. They never move, so a seat is found by its number alone, without a lock.
+//!
+//! **Where a seat has its era.** A thread that enters exchanges the word [`Seat::since`] and then reads the table.
+//! A processor compares the address of a load with those of stores under way by their low twelve bits first. If
+//! these are the same, the load waits for the exchange ("4-KByte aliasing" in Intel's optimization manual), and
+//! nothing after it starts meanwhile: measured, a lookup then takes twice as long in a small table, and five times
+//! as long in one that is not in the cache. The era was the first word of a seat, and the table's pointer to its
+//! array the first of 128 bytes: they met in one table of 32. So the era is in a place, modulo 128 bytes, where
+//! nothing else is that a lookup reads. [`assert_apart`] checks that when it is compiled; the types are `repr(C)`, so
+//! that it is true of every compiler.
 
 use core::cell::Cell;
 use core::ptr;
@@ -27,10 +36,8 @@ const BENCHES: usize = 26;
 const BENCHES: usize = 1;
 
 /// On two cache lines of its own: processors fetch them in pairs.
-#[repr(align(128))]
+#[repr(C, align(128))]
 pub(super) struct Seat {
-    /// The era in which its thread has entered, or [`OUTSIDE`].
-    pub(super) since: AtomicUsize,
     /// How many guards its thread has (D4), or [`UNUSED`].
     pub(super) depth: Cell<usize>,
     /// Entries inserted by its threads, less those they have removed, modulo 2^n. Written by one thread (D4), read
@@ -38,7 +45,31 @@ pub(super) struct Seat {
     pub(super) entries: AtomicUsize,
     /// How often its threads have read, modulo 2^n, where that is counted (D4).
     pub(super) reads: Cell<usize>,
+    unused: [usize; UNUSED_WORDS],
+    /// The era in which its thread has entered, or [`OUTSIDE`]. The last word: see above.
+    pub(super) since: AtomicUsize,
 }
+
+/// So that `since` is the last word of the two lines. (Under loom, whose atomics are larger, it does not matter.)
+const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 4;
+
+/// Checks that a type is aligned, and that some of its fields are never where [`Seat::since`] is, modulo the size
+/// of a page.
+macro_rules! assert_apart {
+    ($type:ty, $($field:ident),+) => {
+        #[cfg(not(weakly_loom))]
+        const {
+            let align = align_of::<$type>();
+            assert!(align == 64 || align == 128);
+            $(assert!($crate::concurrent::raw::seats::SINCE % align != core::mem::offset_of!($type, $field) % align);)+
+        }
+    };
+}
+
+pub(super) use assert_apart;
+
+#[cfg(not(weakly_loom))]
+pub(super) const SINCE: usize = core::mem::offset_of!(Seat, since);
 
 // SAFETY: D4 for `depth` and `reads`; the rest are atomics.
 unsafe impl Sync for Seat {}
@@ -46,19 +77,21 @@ unsafe impl Sync for Seat {}
 impl Seat {
     fn new() -> Self {
         Seat {
-            since: AtomicUsize::new(OUTSIDE),
             depth: Cell::new(UNUSED),
             entries: AtomicUsize::new(0),
             reads: Cell::new(0),
+            unused: [0; UNUSED_WORDS],
+            since: AtomicUsize::new(OUTSIDE),
         }
     }
 }
 
 /// All seats at a table.
+#[repr(C)]
 pub(super) struct Seats {
+    benches: [AtomicPtr<Seat>; BENCHES],
     /// No seat with this number or a higher one has been used.
     top: AtomicUsize,
-    benches: [AtomicPtr<Seat>; BENCHES],
 }
 
 /// The bench of a seat, and its place there.

@@ -1,8 +1,6 @@
 //! The table: the operations of readers and writers.
 
 use core::marker::PhantomData;
-use core::mem;
-use core::ops::Deref;
 use core::ptr;
 use std::boxed::Box;
 use std::vec::Vec;
@@ -12,13 +10,16 @@ use super::bucket::{Bucket, Locked, Meta};
 use super::domain::{Domain, Reading, Writing};
 use super::entry::Entry;
 use super::retired::Retired;
+use super::seats::assert_apart;
+use super::unlinked::Unlinked;
 use crate::panics::FirstPanic;
 use crate::sync::{AtomicPtr, Ordering::*, const_fn};
 
+#[repr(C)]
 pub(in super::super) struct RawTable<N: Entry> {
+    domain: Domain<N::Context>,
     /// The first array, or null.
     current: AtomicPtr<Array<N>>,
-    domain: Domain<N::Context>,
     owns: PhantomData<N>,
 }
 
@@ -30,6 +31,7 @@ unsafe impl<N: Entry<Context: Send + Sync> + Send + Sync> Sync for RawTable<N> {
 impl<N: Entry> RawTable<N> {
     const_fn! {
         pub(in super::super) fn new(context: N::Context) -> RawTable<N> {
+            assert_apart!(RawTable<N>, current);
             RawTable {
                 current: AtomicPtr::new(ptr::null_mut()),
                 domain: Domain::new(context),
@@ -58,11 +60,7 @@ impl<N: Entry> RawTable<N> {
         let mut place = Box::new_uninit();
         place.write(make());
         // SAFETY: written just now.
-        let node = unsafe { place.assume_init() };
-        Unlinked {
-            node: Box::into_raw(node),
-            context: self.context(),
-        }
+        Unlinked::new(unsafe { place.assume_init() }, self.context())
     }
 
     /// Publishes the first array, unless there is one.
@@ -183,40 +181,6 @@ pub(in super::super) struct Reader<'t, N: Entry> {
 pub(in super::super) struct Writer<'t, N: Entry> {
     pub(super) table: &'t RawTable<N>,
     pub(super) inside: Writing<'t, N::Context>,
-}
-
-/// An entry that is not in the table yet; null once it is.
-pub(in super::super) struct Unlinked<'t, N: Entry> {
-    node: *mut N,
-    context: &'t N::Context,
-}
-
-impl<N: Entry> Unlinked<'_, N> {
-    /// Gives up the entry, which is about to be linked.
-    #[inline]
-    fn link(&mut self) -> *mut N {
-        mem::replace(&mut self.node, ptr::null_mut())
-    }
-}
-
-impl<N: Entry> Deref for Unlinked<'_, N> {
-    type Target = N;
-
-    #[inline]
-    fn deref(&self) -> &N {
-        debug_assert!(!self.node.is_null(), "the entry has been linked");
-        // SAFETY: it is ours until it is linked, after which the caller does not use it.
-        unsafe { &*self.node }
-    }
-}
-
-impl<N: Entry> Drop for Unlinked<'_, N> {
-    fn drop(&mut self) {
-        if !self.node.is_null() {
-            // SAFETY: from `Box::into_raw`, and no other thread has seen it.
-            unsafe { Box::from_raw(self.node) }.end(self.context);
-        }
-    }
 }
 
 /// The outcome of an attempt to insert an entry.
@@ -447,7 +411,7 @@ impl<N: Entry> Writer<'_, N> {
                     return Put::Replaced { old, new };
                 }
                 Found::Others(others) if are_all(&locked, hash, &others) => {
-                    if locked.add(node.node, hash, &mut spare) {
+                    if locked.add(node.as_ptr(), hash, &mut spare) {
                         let new = node.link();
                         drop(locked);
                         self.inside.count(1);

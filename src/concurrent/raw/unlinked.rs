@@ -1,0 +1,55 @@
+//! An entry between its making and its insertion.
+
+use core::mem;
+use core::ops::Deref;
+use core::ptr;
+use std::boxed::Box;
+
+use super::entry::Entry;
+
+/// An entry that is not in the table yet; null once it is.
+pub(in super::super) struct Unlinked<'t, N: Entry> {
+    node: *mut N,
+    context: &'t N::Context,
+}
+
+impl<'t, N: Entry> Unlinked<'t, N> {
+    #[inline]
+    pub(super) fn new(node: Box<N>, context: &'t N::Context) -> Self {
+        Unlinked {
+            node: Box::into_raw(node),
+            context,
+        }
+    }
+
+    #[inline]
+    pub(super) fn as_ptr(&self) -> *mut N {
+        self.node
+    }
+
+    /// Gives up the entry, which is about to be linked.
+    #[inline]
+    pub(super) fn link(&mut self) -> *mut N {
+        mem::replace(&mut self.node, ptr::null_mut())
+    }
+}
+
+impl<N: Entry> Deref for Unlinked<'_, N> {
+    type Target = N;
+
+    #[inline]
+    fn deref(&self) -> &N {
+        debug_assert!(!self.node.is_null(), "the entry has been linked");
+        // SAFETY: it is ours until it is linked, after which the caller does not use it.
+        unsafe { &*self.node }
+    }
+}
+
+impl<N: Entry> Drop for Unlinked<'_, N> {
+    fn drop(&mut self) {
+        if !self.node.is_null() {
+            // SAFETY: from `Box::into_raw`, and no other thread has seen it.
+            unsafe { Box::from_raw(self.node) }.end(self.context);
+        }
+    }
+}
