@@ -121,6 +121,17 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ContentKey<K>, SharedWa
         SharedWatchFor::<K>::new(key, hash, self.queue())
     }
 
+    /// In this order, for the first registration is cheapest before there is a weak pointer.
+    #[inline]
+    fn watch_and_admit(
+        &self,
+        hash: HashValue,
+        key: &K,
+    ) -> (Unplaced<'_, SharedWatchFor<K>>, ContentKey<K>) {
+        let watch = self.watch(hash, key);
+        (watch, self.admit(hash, key))
+    }
+
     /// Inserts an entry, or replaces the one with its content, which is shown to `old`.
     #[inline]
     pub(super) fn set<R>(
@@ -130,17 +141,15 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ContentKey<K>, SharedWa
         value: V,
         old: impl FnOnce(&SharedWatchFor<K>, &V) -> R,
     ) -> Option<R> {
-        let by = self.admit(hash, key);
-        self.put(hash, by, self.watch(hash, key), value, old)
+        let (watch, by) = self.watch_and_admit(hash, key);
+        self.put(hash, by, watch, value, old)
     }
 
     /// Inserts an entry, unless there is one with its content, whose object is then returned.
     #[inline]
     pub(super) fn add(&self, hash: HashValue, key: &K, value: V) -> Option<K> {
-        let by = self.admit(hash, key);
-        self.put_unless(hash, by, self.watch(hash, key), value, |watch, _| {
-            watch.upgrade()
-        })
+        let (watch, by) = self.watch_and_admit(hash, key);
+        self.put_unless(hash, by, watch, value, |watch, _| watch.upgrade())
     }
 
     /// The weak pointers to all objects.

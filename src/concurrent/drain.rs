@@ -4,11 +4,12 @@ use core::cell::Cell;
 use core::task::Waker;
 
 use super::node::Node;
-use super::table::Table;
+use super::raw::Entry;
+use super::table::{Pin, Table};
 use super::watch::{Deregister, Watches};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
-use crate::queue::Stripe;
+use crate::queue::{DrainGuard, Stripe};
 use crate::table::Reclaim;
 
 /// How deep drains may nest: the destructor of what one drain reclaims may start another.
@@ -80,22 +81,45 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         }
     }
 
+    /// Drains some notices, if there are any, for an operation that is about to change the table, and returns its
+    /// pin. What is drained is destroyed before that: else its destructors could change what the operation has just
+    /// done. But where nothing has a destructor, one pin serves both, since to enter and to leave costs a barrier
+    /// each. (The drain ends when all is destroyed: bound in this order, the pin is dropped first.)
+    #[inline]
+    pub(super) fn drain_and_pin(&self) -> (Option<Drained<'_>>, Pin<'_, K, T, V>) {
+        if Node::<K, T, V>::PROMPT {
+            self.drain_some();
+            return (None, self.pin());
+        }
+        let pin = self.pin();
+        let drained = self.queue().due().and_then(Drained::of);
+        if let Some(drained) = &drained {
+            self.unlink_notified(&pin, drained.stripe, false);
+        }
+        (drained, pin)
+    }
+
     /// Takes some notices and unlinks their entries, which are destroyed at the end. Returns whether there were
     /// any.
     #[cold]
     fn drain(&self, stripe: &Stripe, patient: bool) -> bool {
-        let Some(_depth) = Depth::enter() else {
+        let Some(_drained) = Drained::of(stripe) else {
             return false;
         };
-        // Dropped after the pin, which destroys what was unlinked.
-        let _draining = stripe.draining();
+        // Dropped first: it destroys what was unlinked.
         let pin = self.pin();
+        self.unlink_notified(&pin, stripe, patient)
+    }
+
+    /// Takes some notices and unlinks their entries. Returns whether there were any.
+    #[inline(never)]
+    fn unlink_notified(&self, pin: &Pin<'_, K, T, V>, stripe: &Stripe, patient: bool) -> bool {
         let mut any = false;
         for notice in stripe.take(patient) {
             any = true;
             let hook = notice.hook();
             let hash = notice.hash();
-            match self.unlink_if(&pin, hash, |node| node.is_named_by(hook), |_| true) {
+            match self.unlink_if(pin, hash, |node| node.is_named_by(hook), |_| true) {
                 Some(node) => {
                     if let Some((watch, _)) = node.ready() {
                         watch.complete(hook, self.queue());
@@ -203,6 +227,27 @@ impl<K, T: Deregister, V> Drop for Table<K, T, V> {
     /// table any more.
     fn drop(&mut self) {
         self.nodes.context().queue.set_waker(None);
+    }
+}
+
+/// A drain, until what it has unlinked is destroyed.
+pub(super) struct Drained<'t> {
+    stripe: &'t Stripe,
+    _draining: DrainGuard<'t>,
+    _depth: Depth,
+}
+
+impl<'t> Drained<'t> {
+    /// `None` if drains nest too deep.
+    #[inline]
+    fn of(stripe: &'t Stripe) -> Option<Self> {
+        let _depth = Depth::enter()?;
+        let _draining = stripe.draining();
+        Some(Drained {
+            stripe,
+            _draining,
+            _depth,
+        })
     }
 }
 

@@ -265,9 +265,9 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         value: V,
         old: impl FnOnce(&T, &V) -> R,
     ) -> Option<R> {
-        self.tidy();
+        self.sweep_some();
         let mut node = self.ready(hash, key, watch, value);
-        let pin = self.pin();
+        let (_drained, pin) = self.drain_and_pin();
         let replaced = self.swap(&pin, &mut node, |_| true);
         let old = replaced
             .and_then(|swapped| swapped.old)
@@ -288,9 +288,9 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         value: V,
         read: impl Fn(&T, &V) -> Option<R>,
     ) -> Option<R> {
-        self.tidy();
+        self.sweep_some();
         let mut node = self.ready(hash, key, watch, value);
-        let pin = self.pin();
+        let (_drained, pin) = self.drain_and_pin();
         let there = Cell::new(None);
         self.swap(&pin, &mut node, |now| {
             let of_use = now
@@ -432,12 +432,11 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     where
         Q: ?Sized + Equivalent<K>,
     {
-        self.drain_some();
-        let idle = self.queue().is_idle();
         if self.nodes.is_new() {
             return None;
         }
-        let pin = self.pin();
+        let (_drained, pin) = self.drain_and_pin();
+        let idle = self.queue().is_idle();
         let (mut seeking, mut asking) = (Asking::about(hash), Asking::about(hash));
         let sought = |node: &Node<K, T, V>| seeking.is_sought(node, || key.equivalent(node.key()));
         let mut sweeps = true;

@@ -9,6 +9,8 @@ use super::header::Block;
 use super::hook::HookRef;
 #[cfg(feature = "std")]
 use super::record::Gate;
+#[cfg(feature = "std")]
+use super::record::NewRecord;
 use super::record::RecordRef;
 use super::stack::StackRef;
 use super::state::{NONE, State, guess, locked, weak};
@@ -72,12 +74,43 @@ impl<F: Flavour> Block<F> {
     }
 
     /// Registers an entry of a collection that threads share: always with a hook, and with one more reference
-    /// for the entry.
+    /// for the entry. O(1); allocates.
     ///
     /// # Safety
     /// As for [`register`](Self::register).
     #[cfg(feature = "std")]
     pub(crate) unsafe fn register_shared(self, stack: StackRef<F>, hash: u32) -> HookRef<F> {
+        let state = &self.header().state;
+        let now = state.first_load(NONE);
+        if now == NONE || now == weak(1) {
+            // The record comes into the world with its first registration: one exchange for what takes four
+            // below. Before the state is locked, for the step may fail.
+            let mut new = NewRecord::new(self);
+            // The object's, the registration's, and the entry's.
+            new.set(3, Some(stack));
+            // Acquire: as in `register`.
+            if state
+                .compare_exchange(now, locked(), Acquire, Acquire)
+                .is_ok()
+            {
+                // SAFETY: B3, the state is locked.
+                unsafe { self.set_hash(hash) };
+                // Release: the record and the hash; and as in `register`.
+                state.store(State::Record(new.record()).encode(), Release);
+                return new.publish().first();
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.register_shared_further(stack, hash) }
+    }
+
+    /// As [`register_shared`](Self::register_shared), if there may be a record, or weak pointers.
+    ///
+    /// # Safety
+    /// As there.
+    #[cfg(feature = "std")]
+    #[inline(never)]
+    unsafe fn register_shared_further(self, stack: StackRef<F>, hash: u32) -> HookRef<F> {
         // SAFETY: the caller's promise.
         unsafe {
             let record = self.record();

@@ -131,7 +131,14 @@ impl<F: Flavour> Block<F> {
         let Some(record) = new.take() else {
             unreachable!("the record has been prepared")
         };
-        match self.transition(from, State::Record(record.record()).encode()) {
+        let to = State::Record(record.record()).encode();
+        // Release: as in `transition`. Acquire: an entry that is gone, whose hash the caller may be about to
+        // overwrite.
+        match self
+            .header()
+            .state
+            .compare_exchange(from, to, AcqRel, Acquire)
+        {
             Ok(_) => Ok(record.publish()),
             Err(now) => {
                 *new = Some(record);

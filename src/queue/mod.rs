@@ -12,4 +12,4 @@ mod shared;
 pub(crate) use notice_queue::NoticeQueue;
 pub(crate) use owner::{DeadNotice, DeadQueue, Registered, Seen};
 #[cfg(all(feature = "std", not(weakly_loom)))]
-pub(crate) use shared::{HookId, SharedQueue, SharedWatch, SharedWatchOf, Stripe};
+pub(crate) use shared::{DrainGuard, HookId, SharedQueue, SharedWatch, SharedWatchOf, Stripe};

@@ -12,12 +12,12 @@
 //!   nothing: a drainer may have taken a notice.) `reclaimed` is loaded first: for each reclamation that the load
 //!   sees, the push is seen too. The queue is idle if all stripes are, one asked after the other: an entry is
 //!   registered with exactly one of them.
-//! * **S3** A watch's registration ends once: by the thread that takes the hook out of the watch. The watch
-//!   has a reference of its own to the record, since a reader may still look at an entry whose notice and
-//!   hook are gone.
-//! * **S4** `registered` counts the registrations with a stack that have neither ended nor brought a notice
-//!   that was taken out. As with one owner, the stack is freed when the queue is dropped and these notices
-//!   have come.
+//! * **S3** A watch's registration ends once: by the one thread that has unlinked its entry, or knows it alone, or
+//!   destroys it after that. The watch has a reference of its own to the record, since a reader may still look at
+//!   an entry whose notice and hook are gone.
+//! * **S4** `registered` counts the registrations with a stack that have not been ended. What it has more than
+//!   `reclaimed` at the end is owed: these have not brought their notice yet. As with one owner, the stack is freed
+//!   when the queue is dropped and these notices have come.
 //! * **S5** The first thread that registers with a stripe, or keeps it busy, allocates it; of several threads
 //!   one wins. A queue without stripes is idle: a thread that must see something pending has synchronised
 //!   with a registration, or with the reclamation of a notice, and so with the allocation of the stripe.
@@ -29,7 +29,7 @@ mod stripe;
 mod watch;
 
 pub(crate) use queue::SharedQueue;
-#[cfg(not(weakly_loom))]
-pub(crate) use stripe::HookId;
 pub(crate) use stripe::Stripe;
+#[cfg(not(weakly_loom))]
+pub(crate) use stripe::{DrainGuard, HookId};
 pub(crate) use watch::{SharedWatch, SharedWatchOf};

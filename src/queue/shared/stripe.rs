@@ -98,6 +98,8 @@ impl Stripe {
         // object after this, under its gate, and does not find it dying; so the push, on whatever stripe,
         // comes after the count.)
         self.stack.count();
+        // Relaxed: S4: reclaimed at the end, as a registration is by its notice.
+        self.stack.get().registered.fetch_add(1, Relaxed);
         Busy(self)
     }
 
@@ -121,6 +123,13 @@ impl Stripe {
     fn reclaimed(&self) -> usize {
         // Acquire: S2, the release of each reclamation: its entry is unlinked for us, and its push counted.
         self.reclaimed.load(Acquire)
+    }
+
+    /// S4: registrations that have neither ended nor brought their notice. Exact while no other thread uses the
+    /// stripe: hence Relaxed.
+    pub(super) fn owed(&self) -> usize {
+        let registered = self.stack.get().registered.load(Relaxed);
+        registered.wrapping_sub(self.reclaimed.load(Relaxed))
     }
 
     /// To be called before [`take`](Self::take); the result is dropped when all that was taken is destroyed.
@@ -233,15 +242,12 @@ impl Drop for Stripe {
             if taken.left == 0 {
                 break;
             }
-            for SharedNotice { notice, .. } in taken {
-                // Relaxed: no other thread is left.
-                self.stack.get().registered.fetch_sub(1, Relaxed);
-                // SAFETY: N3: taken out; no entry is left.
-                unsafe { self.stack.finish(notice) };
+            for notice in taken {
+                notice.complete();
             }
         }
         // SAFETY: S4; all entries are gone.
-        unsafe { self.stack.close(self.stack.get().registered.load(Relaxed)) };
+        unsafe { self.stack.close(self.owed()) };
     }
 }
 
@@ -265,11 +271,8 @@ impl SharedNotice<'_> {
     /// Completes the notice: its entry is unlinked, by this drainer or before. Frees the hook.
     #[inline]
     pub(crate) fn complete(self) {
-        let stack = self.stripe.stack;
-        // Relaxed: S4, as in `SharedWatch::new`.
-        stack.get().registered.fetch_sub(1, Relaxed);
         // SAFETY: N3: taken out; the watch is complete, or only compares the hook's address.
-        unsafe { stack.finish(self.notice) };
+        unsafe { self.stripe.stack.finish(self.notice) };
         // Release: S2, for the next load of `reclaimed`: the entry is gone.
         self.stripe.reclaimed.fetch_add(1, Release);
     }

@@ -49,7 +49,7 @@ impl<T: ?Sized> SharedWatch<T> {
         let stack = queue.own_or_new().stack;
         // SAFETY: the caller keeps the object alive; the stack counts.
         let hook = unsafe { object.block().register_shared(stack, hash.short()) };
-        // Relaxed: only the drop of the queue reads it, when no other thread is left. (Not before the
+        // Relaxed: S4, only the drop of the queue reads it, when no other thread is left. (Not before the
         // registration, which may panic.)
         stack.get().registered.fetch_add(1, Relaxed);
         SharedWatch {
@@ -123,25 +123,22 @@ impl<T: ?Sized> SharedWatch<T> {
         ptr::eq(self.hook.load(Relaxed), hook.0)
     }
 
-    /// Ends the registration by its notice, which frees the hook.
+    /// Ends the registration by its notice, which frees the hook. S3: the caller has unlinked the entry.
     #[inline]
     pub(crate) fn complete(&self) {
-        // Relaxed: S3, the swap decides; nothing is read through it. (The notice was counted when it was
-        // taken out.)
-        self.hook.swap(ptr::null_mut(), Relaxed);
+        // Relaxed: S3; nothing is read through it.
+        self.hook.store(ptr::null_mut(), Relaxed);
     }
 
-    /// Ends the registration, unless it has ended. `queue` is the queue it was made with. O(1).
+    /// Ends the registration, unless it has ended. `queue` is the queue it was made with. O(1). S3: the caller has
+    /// unlinked the entry, or is the only one that knows it.
     #[inline]
     pub(crate) fn end(&self, queue: &SharedQueue) {
-        // Relaxed: as below; null is final.
-        if first_load(false, || self.hook.load(Relaxed).is_null()) {
-            return;
-        }
-        // Relaxed: as in `complete`; the hook was written before the watch was shared.
-        let Some(hook) = NonNull::new(self.hook.swap(ptr::null_mut(), Relaxed)) else {
+        // Relaxed: S3; the hook was written before the watch was shared.
+        let Some(hook) = NonNull::new(self.hook.load(Relaxed)) else {
             return;
         };
+        self.hook.store(ptr::null_mut(), Relaxed);
         // SAFETY: S3, it is ours to end. If the object's death pushes no notices yet, the hook is in its list,
         // and no other thread uses it. If it does, the hook is not touched: it belongs to its notice.
         match unsafe { self.record().unregister_shared(hook) } {

@@ -5,6 +5,7 @@
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 
 mod allocate;
+mod first;
 mod stripes;
 mod unowned;
 mod wakers;
@@ -114,10 +115,9 @@ impl<const N: usize, T: Thing> Map<N, T> {
 
     /// Whether nothing is left, and all counts agree with that.
     fn is_spent(&self) -> bool {
-        let registered = |stripe: &Stripe| stripe.stack.get().registered.load(Relaxed);
         self.queue.is_idle()
             && self.queue.late.load(Relaxed) == 0
-            && self.queue.stripes().all(|stripe| registered(stripe) == 0)
+            && self.queue.stripes().all(|stripe| stripe.owed() == 0)
     }
 }
 
@@ -323,36 +323,20 @@ fn a_watch_is_asked_between_two_notices() {
     });
 }
 
-/// S3: a registration ends once, whichever thread ends it; by a first hook and by a further one.
+/// S3: a registration ends once, whichever thread has unlinked its entry; by a first hook and by a further one.
 #[test]
-fn two_threads_end_a_watch() {
+fn two_threads_remove_an_entry() {
     for index in [0, 1] {
         check_map::<2>(move |key, map| {
-            map.entries[1 - index].watch().end(&map.queue);
-            let other = with(&map, move |map| map.entries[index].watch().end(&map.queue));
-            map.entries[index].watch().end(&map.queue);
-            other.join().unwrap();
+            map.entries[1 - index].remove(&map.queue);
+            let other = with(&map, move |map| map.entries[index].remove(&map.queue));
+            let mine = map.entries[index].remove(&map.queue);
+            assert!(mine != other.join().unwrap());
             assert_eq!(Strong::weak_count(&key), 2, "the watches' own references");
             drop(key);
             assert!(map.is_spent(), "no notice comes");
         });
     }
-}
-
-/// S3: the same if one of them has the notice.
-#[test]
-fn a_watch_is_completed_while_another_thread_ends_it() {
-    check_map::<1>(|key, map| {
-        drop(key);
-        let other = with(&map, |map| map.watch().end(&map.queue));
-        for notice in take(&map.queue, true) {
-            map.watch().complete();
-            notice.complete();
-        }
-        other.join().unwrap();
-        let registered = map.queue.own_or_new().stack.get().registered.load(Relaxed);
-        assert_eq!(registered, 0, "counted off once");
-    });
 }
 
 /// S3: a watch whose notice has been drained expects no late one.
