@@ -1,30 +1,34 @@
 //! Reclamation: which threads are inside a table, and when what they have unlinked is destroyed.
 //!
 //! Each thread has a *seat* at each table that it uses, on cache lines of its own. A thread that enters writes the
-//! current *era* into its seat; when it leaves, it wipes the seat.
+//! number of this *visit* into its seat; when it leaves, it wipes the seat.
 //!
 //! * **D1** A thread enters by writing its seat, and then reads the table. A thread that has unlinked something
 //!   then reads the seats. A StoreLoad barrier stands between the two steps of each ([`store_load`]). So a thread
-//!   that the unlinker does not see inside does not find what was unlinked.
-//! * **D2** If no thread is inside, what was unlinked is destroyed at once. Otherwise the era ends. A thread that
-//!   writes a later era has seen that end, and hence the unlinking. So only seats with that era or an earlier one
-//!   delay it. The unlinker looks a few times more, since most threads inside leave at once. If that does not
-//!   help, what was unlinked goes to *limbo*, with the number of an era that ends then.
-//! * **D3** A thread leaves by wiping its seat, and then checks whether something was put into limbo while it was
-//!   inside. A thread that puts something there publishes that, and then reads the seats. A StoreLoad barrier
-//!   stands between the two steps of each. So what is in limbo is destroyed by the last of the threads that delay
-//!   it: one of the two sees the other, and of several that leave at once the last under the lock sees all seats
+//!   that the unlinker does not see inside does not find what was unlinked; nor does one that it sees inside, on
+//!   its next visit.
+//! * **D2** If no thread is inside, what was unlinked is destroyed at once. Otherwise it waits for the visits that
+//!   were seen, and no others: until each of these seats is wiped or has another visit. The unlinker looks a few
+//!   times more, since most threads inside leave at once. If that does not help, what was unlinked goes to *limbo*,
+//!   with the visits that are seen then.
+//! * **D3** A thread leaves by wiping its seat, and then checks whether something in limbo waits for it. A thread
+//!   that puts something there publishes for whom it waits, and then reads the seats. A StoreLoad barrier stands
+//!   between the two steps of each. So what is in limbo is destroyed by the last of the threads for which it waits:
+//!   one of the two sees the other, and of several that leave at once the last under the lock sees all seats
 //!   wiped. (Where nothing has a destructor, a reader leaves without the barrier: memory may wait until the next
 //!   thread leaves.)
 //! * **D4** The plain fields of a seat are used by the one thread that has its number. A number passes from thread
 //!   to thread through a lock.
 //! * **D5** Destructors run outside: the seat is wiped before, and no lock is taken.
 //!
-//! (Eras: P. Ramalhete and A. Correia, "Brief Announcement: Hazard Eras", 2017; of which this keeps one for each
-//! thread. The last one out destroys: R. Nikolaev and B. Ravindran, "Hyaline", 2019.)
+//! A thread that changes the table writes nothing here that others read when they enter. (In an earlier design a
+//! visit had the number of a global era, which the unlinker ended if a thread was inside: with two threads that
+//! insert and remove, a third of the changes ended an era, whose word each of them reads.)
+//!
+//! (To wait for the readers that are seen: M. Desnoyers et al., "User-Level Implementations of Read-Copy Update",
+//! 2012. The last one out destroys: R. Nikolaev and B. Ravindran, "Hyaline", 2019.)
 
 use core::cell::Cell;
-use core::hint;
 use core::marker::PhantomData;
 use std::collections::VecDeque;
 use std::vec::Vec;
@@ -33,31 +37,28 @@ use super::retired::Retired;
 use super::seats::{OUTSIDE, Seat, Seats, UNUSED, assert_apart};
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicUsize, Mutex, MutexGuard, const_fn, first_load, store_load};
+use crate::sync::{AtomicUsize, Mutex, MutexGuard, const_fn, store_load};
 use crate::thread::ThreadNumber;
 
-/// From here on no era ends: what is retired waits for a moment when no thread is inside. (It is far below
-/// [`OUTSIDE`], since several threads may end an era at once.) A 64-bit processor never gets here; a 32-bit one may,
-/// after two billion ends.
-const LAST_ERA: usize = OUTSIDE / 2;
-/// How often a thread that has unlinked something checks whether those inside have left, before it goes to limbo.
-/// Measured: a reader is inside for 20 ns, and a check takes about as long; limbo costs both sides a lock and five
-/// cache misses.
+/// How often a thread that has unlinked something checks whether those inside have left, before it goes to limbo:
+/// for a fraction of a microsecond. A reader is inside for 20 ns, a writer for 200; limbo costs both sides a lock and
+/// some cache misses. (Without a hint that this spins: the pause that it makes is as long on some processors.)
 #[cfg(not(weakly_loom))]
-const LOOKS: usize = 8;
+const LOOKS: usize = 128;
 #[cfg(weakly_loom)]
 const LOOKS: usize = 1;
+/// For how many visits it looks. If it sees more, it goes to limbo at once.
+const WATCHED: usize = 4;
 /// Every so many reads of a thread, one does extra work.
 const NTH: usize = 32;
 
 /// The seats at a table, its limbo, and the context of its destructors.
 #[repr(C)]
 pub(super) struct Domain<C> {
-    era: AtomicUsize,
-    /// The era of the newest object in limbo, plus one; zero if limbo is empty. Written under the lock.
-    newest: AtomicUsize,
+    /// A bit for each thread for which something in limbo waits: that of its number, modulo the bits of a word.
+    /// Written under the lock.
+    awaited: AtomicUsize,
     seats: Seats,
-    /// In the order of their eras.
     limbo: CachePadded<Mutex<Limbo<C>>>,
     context: C,
 }
@@ -66,15 +67,53 @@ pub(super) struct Domain<C> {
 #[repr(align(128))]
 struct CachePadded<T>(T);
 
-type Limbo<C> = VecDeque<(usize, Retired<C>)>;
+/// In the order in which they came. A visit for which one waits, and which still lasts, was seen by all that came
+/// later, and they wait for it too. So if the first has to wait, so have all.
+type Limbo<C> = VecDeque<Waiting<C>>;
+
+/// What was unlinked, and the visits that have to end before it is destroyed.
+struct Waiting<C> {
+    unlinked: Vec<Retired<C>>,
+    visits: Vec<Visit>,
+}
+
+impl<C> Waiting<C> {
+    /// The bits of those for whom it waits.
+    fn awaited(&self) -> usize {
+        let bits = self.visits.iter().map(|visit| bit(visit.number));
+        bits.fold(0, |all, bit| all | bit)
+    }
+}
+
+/// The stay of a thread inside.
+#[derive(Clone, Copy)]
+struct Visit {
+    /// Of the thread, and its seat.
+    number: usize,
+    /// What its seat says during this visit. (A seat that comes round to the same visit, after 2^31 others on a
+    /// 32-bit processor, only delays.)
+    visit: usize,
+}
+
+impl Visit {
+    const NONE: Self = Visit {
+        number: 0,
+        visit: OUTSIDE,
+    };
+}
+
+/// The bit of a thread in [`Domain::awaited`].
+#[inline]
+fn bit(number: usize) -> usize {
+    1 << (number % usize::BITS as usize)
+}
 
 impl<C> Domain<C> {
     const_fn! {
         pub(super) fn new(context: C) -> Domain<C> {
-            assert_apart!(Domain<C>, era, newest, seats);
+            assert_apart!(Domain<C>, awaited, seats);
             Domain {
-                era: AtomicUsize::new(0),
-                newest: AtomicUsize::new(0),
+                awaited: AtomicUsize::new(0),
                 seats: Seats::new(),
                 limbo: CachePadded(Mutex::new(VecDeque::new())),
                 context,
@@ -93,85 +132,89 @@ impl<C> Domain<C> {
         let number = ThreadNumber::current();
         let seat = self.seats.get(number.get());
         let depth = seat.depth.get();
-        let since = if depth == 0 {
-            seat.depth.set(1);
-            self.sit_down(seat)
+        if depth == 0 {
+            seat.sit_down();
         } else {
-            self.enter_again(seat, depth, number.get())
-        };
+            self.enter_again(seat, depth, number.get());
+        }
         Inside {
             domain: self,
             seat,
-            since,
             prompt,
             number,
         }
     }
 
-    /// D1: the seat first, then the table.
-    #[inline]
-    fn sit_down(&self, seat: &Seat) -> usize {
-        // Acquire: with `end_era`. The thread that ended the era before this one had unlinked what it put into
-        // limbo (D2). (By the memory model, the fence that follows would suffice.)
-        let since = self.era.load(Acquire);
-        store_load(&seat.since, since);
-        since
-    }
-
     /// The thread is inside already, or has never been.
     #[cold]
     #[inline(never)]
-    fn enter_again(&self, seat: &Seat, depth: usize, number: usize) -> usize {
+    fn enter_again(&self, seat: &Seat, depth: usize, number: usize) {
         if depth != UNUSED {
             seat.depth.set(depth + 1);
-            return OUTSIDE;
+            return;
         }
-        seat.depth.set(1);
         self.seats.include(number);
-        self.sit_down(seat)
+        seat.sit_down();
     }
 
-    /// The oldest era in which a thread that is still inside has entered, or [`OUTSIDE`].
+    /// The visits of the threads that are inside.
     #[inline]
-    fn oldest(&self) -> usize {
-        let mut oldest = OUTSIDE;
-        // Acquire: with `leave`. A thread that has wiped its seat has finished all its reads.
-        self.seats
-            .each(|seat| oldest = oldest.min(seat.since.load(Acquire)));
-        oldest
+    fn visits(&self, mut each: impl FnMut(Visit)) {
+        self.seats.each(|number, seat| {
+            // Acquire: with `leave`. A thread that has wiped its seat has finished all its reads.
+            let visit = seat.visit.load(Acquire);
+            if visit != OUTSIDE {
+                each(Visit { number, visit });
+            }
+        });
+    }
+
+    /// Whether a visit lasts.
+    #[inline]
+    fn lasts(&self, visit: Visit) -> bool {
+        // Acquire: as above; the thread's next visit comes after that.
+        self.seats.get(visit.number).visit.load(Acquire) == visit.visit
     }
 
     /// The sum of the threads' counts.
     pub(super) fn entries(&self) -> usize {
         let mut sum = 0_usize;
         self.seats
-            .each(|seat| sum = sum.wrapping_add(seat.entries.load(Relaxed)));
+            .each(|_, seat| sum = sum.wrapping_add(seat.entries.load(Relaxed)));
         // Of an entry inserted by one thread and removed by another, the sum may include only the removal.
         usize::try_from(sum as isize).unwrap_or(0)
     }
 
-    /// D2: ends the era, and returns its number.
+    /// D2: whether no thread is inside that may look at what this one, which is not inside, has unlinked, now or
+    /// after a few looks.
     #[inline]
-    fn end_era(&self) -> usize {
-        // Relaxed: a bound that is far away.
-        if first_load(0, || self.era.load(Relaxed)) >= LAST_ERA {
-            return OUTSIDE - 1;
-        }
-        // Release: with `sit_down`. A thread that enters in a later era does not find what we have unlinked.
-        // (Other threads may end eras in between: their changes of the number continue the release sequence of
-        // ours.)
-        self.era.fetch_add(1, Release)
+    fn is_unseen(&self) -> bool {
+        let (mut visits, mut seen) = ([Visit::NONE; WATCHED], 0);
+        self.visits(|visit| {
+            if let Some(place) = visits.get_mut(seen) {
+                *place = visit;
+            }
+            seen += 1;
+        });
+        seen == 0
+            || visits
+                .get(..seen)
+                .is_some_and(|visits| self.end_soon(visits))
     }
 
-    /// Another thread is inside, and may look at what this one, which is not inside, has unlinked. Returns whether
-    /// all such threads leave within a few looks.
+    /// Whether all visits end within a few looks.
     #[cold]
     #[inline(never)]
-    fn leave_soon(&self) -> bool {
-        let era = self.end_era();
-        (0..LOOKS).any(|_| {
-            hint::spin_loop();
-            self.oldest() > era
+    fn end_soon(&self, visits: &[Visit]) -> bool {
+        let mut looks = 0;
+        visits.iter().all(|visit| {
+            while self.lasts(*visit) {
+                if looks == LOOKS {
+                    return false;
+                }
+                looks += 1;
+            }
+            true
         })
     }
 
@@ -185,43 +228,46 @@ impl<C> Domain<C> {
     #[cold]
     #[inline(never)]
     fn to_limbo(&self, all: impl Iterator<Item = Retired<C>>) {
+        let unlinked = all.collect();
+        let mut visits = Vec::new();
         let mut limbo = self.limbo();
-        // Under the lock, so that limbo is in the order of eras.
-        let era = self.end_era();
-        limbo.extend(all.map(|retired| (era, retired)));
-        // D3
-        store_load(&self.newest, era + 1);
+        // Under the lock, for the order in limbo.
+        self.visits(|visit| visits.push(visit));
+        let waiting = Waiting { unlinked, visits };
+        // D3. (Those for whom the others wait are among them.)
+        store_load(&self.awaited, waiting.awaited());
+        limbo.push_back(waiting);
         self.destroy_some(limbo);
     }
 
-    /// Destroys what is in limbo and no longer delayed by any thread.
+    /// Destroys what is in limbo and does not wait for any thread any more.
     #[cold]
     #[inline(never)]
     fn destroy_unseen(&self) {
-        let limbo = self.limbo();
-        self.destroy_some(limbo);
+        self.destroy_some(self.limbo());
     }
 
     fn destroy_some(&self, mut limbo: MutexGuard<'_, Limbo<C>>) {
-        let oldest = self.oldest();
-        let mut unseen = || {
-            limbo.front().filter(|(era, _)| *era < oldest)?;
-            limbo.pop_front()
-        };
-        let first = unseen();
-        let more: Vec<_> = core::iter::from_fn(unseen).collect();
-        if limbo.is_empty() {
-            // Relaxed: a thread that reads the old value looks in vain.
-            self.newest.store(0, Relaxed);
+        let mut unseen = Vec::new();
+        while let Some(first) = limbo.front_mut() {
+            first.visits.retain(|visit| self.lasts(*visit));
+            if !first.visits.is_empty() {
+                break;
+            }
+            unseen.append(&mut first.unlinked);
+            limbo.pop_front();
         }
+        // Relaxed: a thread that reads an older value looks in vain.
+        let awaited = limbo.back().map_or(0, Waiting::awaited);
+        self.awaited.store(awaited, Relaxed);
         drop(limbo);
-        self.destroy(first.into_iter().chain(more).map(|(_, retired)| retired));
+        self.destroy(unseen);
     }
 
     /// Destroys what is in limbo: no thread is inside, and none will be.
     pub(super) fn end(&mut self, panics: &mut FirstPanic) {
         let limbo = core::mem::take(&mut *self.limbo());
-        for (_, retired) in limbo {
+        for retired in limbo.into_iter().flat_map(|waiting| waiting.unlinked) {
             // SAFETY: D1, and no thread is inside.
             panics.catch(|| unsafe { retired.destroy(&self.context) });
         }
@@ -242,8 +288,6 @@ impl<C> Domain<C> {
 pub(super) struct Inside<'d, C> {
     domain: &'d Domain<C>,
     seat: &'d Seat,
-    /// The era in which this guard entered; [`OUTSIDE`] if its thread was inside before.
-    since: usize,
     prompt: bool,
     /// Dropped after everything else: a borrowed number goes back then.
     #[allow(dead_code)]
@@ -260,32 +304,36 @@ impl<C> Inside<'_, C> {
         entries.store(now, Relaxed);
     }
 
-    /// Leaves: from here on nothing of the table may be looked at. `barrier`: whether something was unlinked.
+    /// Leaves: from here on nothing of the table may be looked at. Returns whether the thread is outside now.
+    /// `barrier`: whether something was unlinked.
     #[inline]
-    fn leave(&self, barrier: bool) {
+    fn leave(&self, barrier: bool) -> bool {
         let depth = self.seat.depth.get() - 1;
         self.seat.depth.set(depth);
         if depth != 0 {
-            return;
+            if barrier {
+                // D1, for what this thread has unlinked.
+                self.seat.sit_still();
+            }
+            return false;
         }
         if barrier || self.prompt {
-            // D3; and D1, for what this thread has unlinked.
-            store_load(&self.seat.since, OUTSIDE);
+            // D3; and D1, likewise.
+            store_load(&self.seat.visit, OUTSIDE);
         } else {
-            // Release: with `oldest`.
-            self.seat.since.store(OUTSIDE, Release);
+            // Release: with `visits`.
+            self.seat.visit.store(OUTSIDE, Release);
         }
+        true
     }
 
     /// D3, after `leave`.
     #[inline]
     fn look_back(&self) {
-        if self.since == OUTSIDE {
-            return;
-        }
-        // Relaxed: after the barrier in `leave`. What it stands for is read under the lock.
-        let newest = self.domain.newest.load(Relaxed);
-        if newest != 0 && (!self.prompt || self.since < newest) {
+        // Relaxed: after the barrier in `leave`. What it stands for is read under the lock. (Without a barrier, this
+        // thread may have missed its own bit at its last visit: it looks for all.)
+        let awaited = self.domain.awaited.load(Relaxed);
+        if awaited != 0 && (!self.prompt || awaited & bit(self.number.get()) != 0) {
             self.domain.destroy_unseen();
         }
     }
@@ -315,8 +363,9 @@ impl<C> Reading<'_, C> {
 impl<C> Drop for Reading<'_, C> {
     #[inline]
     fn drop(&mut self) {
-        self.0.leave(false);
-        self.0.look_back();
+        if self.0.leave(false) {
+            self.0.look_back();
+        }
     }
 }
 
@@ -371,18 +420,18 @@ impl<C> Drop for Writing<'_, C> {
             }
         }
         let first = self.first.take();
-        self.inside.leave(first.is_some());
-        let rest = Rest(&self.inside);
+        let out = self.inside.leave(first.is_some());
+        let rest = out.then(|| Rest(&self.inside));
         let Some(first) = first else { return };
-        // D2. After the barrier in `leave`; if this thread is still inside, it sees itself.
         let all = core::iter::once(first).chain(self.more.take());
         let domain = self.inside.domain;
-        let out = self.inside.seat.depth.get() == 0;
-        if domain.oldest() == OUTSIDE || out && domain.leave_soon() {
+        // D2, after the barrier in `leave`.
+        if out && domain.is_unseen() {
             domain.destroy(all);
         } else {
             // `to_limbo` reads the seats too, after this thread has left.
             core::mem::forget(rest);
+            // If this thread is still inside, it sees itself.
             domain.to_limbo(all);
         }
     }

@@ -3,12 +3,12 @@
 //! Seats are allocated in *benches*, each twice as long as the one before, when a thread with such a number first
 //! comes. They never move, so a seat is found by its number alone, without a lock.
 //!
-//! **Where a seat has its era.** A thread that enters exchanges the word [`Seat::since`] and then reads the table.
+//! **Where a seat has its visit.** A thread that enters exchanges the word [`Seat::visit`] and then reads the table.
 //! A processor compares the address of a load with those of stores under way by their low twelve bits first. If
 //! these are the same, the load waits for the exchange ("4-KByte aliasing" in Intel's optimization manual), and
 //! nothing after it starts meanwhile: measured, a lookup then takes twice as long in a small table, and five times
-//! as long in one that is not in the cache. The era was the first word of a seat, and the table's pointer to its
-//! array the first of 128 bytes: they met in one table of 32. So the era is in a place, modulo 128 bytes, where
+//! as long in one that is not in the cache. It was the first word of a seat, and the table's pointer to its
+//! array the first of 128 bytes: they met in one table of 32. So it is in a place, modulo 128 bytes, where
 //! nothing else is that a lookup reads. [`assert_apart`] checks that when it is compiled; the types are `repr(C)`, so
 //! that it is true of every compiler.
 
@@ -17,9 +17,9 @@ use core::ptr;
 use std::boxed::Box;
 
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicPtr, AtomicUsize, const_fn};
+use crate::sync::{AtomicPtr, AtomicUsize, const_fn, store_load};
 
-/// The era of a seat whose thread is not inside.
+/// The visit of a seat whose thread is not inside.
 pub(super) const OUTSIDE: usize = usize::MAX;
 /// The depth of a seat that no thread has used.
 pub(super) const UNUSED: usize = usize::MAX;
@@ -45,15 +45,17 @@ pub(super) struct Seat {
     pub(super) entries: AtomicUsize,
     /// How often its threads have read, modulo 2^n, where that is counted (D4).
     pub(super) reads: Cell<usize>,
+    /// The number of the last visit, modulo half the numbers (D4).
+    visits: Cell<usize>,
     unused: [usize; UNUSED_WORDS],
-    /// The era in which its thread has entered, or [`OUTSIDE`]. The last word: see above.
-    pub(super) since: AtomicUsize,
+    /// The number of its thread's visit, or [`OUTSIDE`]. The last word: see above.
+    pub(super) visit: AtomicUsize,
 }
 
-/// So that `since` is the last word of the two lines. (Under loom, whose atomics are larger, it does not matter.)
-const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 4;
+/// So that `visit` is the last word of the two lines. (Under loom, whose atomics are larger, it does not matter.)
+const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 5;
 
-/// Checks that a type is aligned, and that some of its fields are never where [`Seat::since`] is, modulo the size
+/// Checks that a type is aligned, and that some of its fields are never where [`Seat::visit`] is, modulo the size
 /// of a page.
 macro_rules! assert_apart {
     ($type:ty, $($field:ident),+) => {
@@ -61,7 +63,7 @@ macro_rules! assert_apart {
         const {
             let align = align_of::<$type>();
             assert!(align == 64 || align == 128);
-            $(assert!($crate::concurrent::raw::seats::SINCE % align != core::mem::offset_of!($type, $field) % align);)+
+            $(assert!($crate::concurrent::raw::seats::VISIT % align != core::mem::offset_of!($type, $field) % align);)+
         }
     };
 }
@@ -69,19 +71,35 @@ macro_rules! assert_apart {
 pub(super) use assert_apart;
 
 #[cfg(not(weakly_loom))]
-pub(super) const SINCE: usize = core::mem::offset_of!(Seat, since);
+pub(super) const VISIT: usize = core::mem::offset_of!(Seat, visit);
 
-// SAFETY: D4 for `depth` and `reads`; the rest are atomics.
+// SAFETY: D4 for `depth`, `reads` and `visits`; the rest are atomics.
 unsafe impl Sync for Seat {}
 
 impl Seat {
+    /// D1: its thread, which is outside, begins a visit: the seat first, then the table.
+    #[inline(always)]
+    pub(super) fn sit_down(&self) {
+        self.depth.set(1);
+        let visit = self.visits.get().wrapping_add(1) & (OUTSIDE >> 1);
+        self.visits.set(visit);
+        store_load(&self.visit, visit);
+    }
+
+    /// The barrier alone: the visit goes on.
+    #[cold]
+    pub(super) fn sit_still(&self) {
+        store_load(&self.visit, self.visits.get());
+    }
+
     fn new() -> Self {
         Seat {
             depth: Cell::new(UNUSED),
             entries: AtomicUsize::new(0),
             reads: Cell::new(0),
+            visits: Cell::new(0),
             unused: [0; UNUSED_WORDS],
-            since: AtomicUsize::new(OUTSIDE),
+            visit: AtomicUsize::new(OUTSIDE),
         }
     }
 }
@@ -157,22 +175,23 @@ impl Seats {
 
     /// Visits all seats that have been used.
     #[inline]
-    pub(super) fn each(&self, mut look: impl FnMut(&Seat)) {
+    pub(super) fn each(&self, mut look: impl FnMut(usize, &Seat)) {
         // Relaxed: after the caller's barrier, if it matters (D1).
-        let mut left = self.top.load(Relaxed);
+        let top = self.top.load(Relaxed);
+        let mut first = 0;
         for (bench, seats) in self.benches.iter().enumerate() {
-            if left == 0 {
+            if first >= top {
                 return;
             }
-            let used = left.min(FIRST_BENCH << bench);
-            left -= used;
+            let used = (top - first).min(FIRST_BENCH << bench);
             // Acquire: as in `get`.
             let seats = seats.load(Acquire);
             // A bench of which no seat has been used may not be there.
             if !seats.is_null() {
                 // SAFETY: a bench has as many seats, and lasts as long as this.
-                (0..used).for_each(|at| look(unsafe { &*seats.add(at) }));
+                (0..used).for_each(|at| look(first + at, unsafe { &*seats.add(at) }));
             }
+            first += FIRST_BENCH << bench;
         }
     }
 }

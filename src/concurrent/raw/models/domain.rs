@@ -149,7 +149,7 @@ fn nested() {
     });
 }
 
-/// A thread that enters in the next era does not find what was put into limbo in the last.
+/// A thread that enters after something was put into limbo does not find it.
 #[test]
 fn nested_and_a_reader() {
     model::<true>(|world| {
