@@ -41,10 +41,10 @@ use crate::sync::{AtomicUsize, Mutex, MutexGuard, const_fn, store_load};
 use crate::thread::ThreadNumber;
 
 /// How often a thread that has unlinked something checks whether those inside have left, before it goes to limbo:
-/// for a fraction of a microsecond. A reader is inside for 20 ns, a writer for 200; limbo costs both sides a lock and
-/// some cache misses. (Without a hint that this spins: the pause that it makes is as long on some processors.)
+/// for a microsecond. A reader is inside for 20 ns, a writer for 200; limbo costs both sides a lock and some cache
+/// misses. (Without a hint that this spins: on some processors the pause that it makes is longer than most visits.)
 #[cfg(not(weakly_loom))]
-const LOOKS: usize = 128;
+const LOOKS: usize = 512;
 #[cfg(weakly_loom)]
 const LOOKS: usize = 1;
 /// For how many visits it looks. If it sees more, it goes to limbo at once.
