@@ -43,10 +43,7 @@ use crate::thread::ThreadNumber;
 /// How often a thread that has unlinked something checks whether those inside have left, before it goes to limbo:
 /// for a microsecond. A reader is inside for 20 ns, a writer for 200; limbo costs both sides a lock and some cache
 /// misses. (Without a hint that this spins: on some processors the pause that it makes is longer than most visits.)
-#[cfg(not(weakly_loom))]
-const LOOKS: usize = 512;
-#[cfg(weakly_loom)]
-const LOOKS: usize = 1;
+const LOOKS: usize = if cfg!(any(weakly_loom, miri)) { 1 } else { 512 };
 /// For how many visits it looks. If it sees more, it goes to limbo at once.
 const WATCHED: usize = 4;
 /// Every so many reads of a thread, one does extra work.
@@ -290,7 +287,6 @@ pub(super) struct Inside<'d, C> {
     seat: &'d Seat,
     prompt: bool,
     /// Dropped after everything else: a borrowed number goes back then.
-    #[allow(dead_code)]
     number: ThreadNumber,
 }
 

@@ -5,15 +5,16 @@ use super::*;
 use crate::Weak;
 use crate::ptr::models::Map as Single;
 
-/// A map with one place, for a key that has no record: its registration is part of the model.
-fn check_first(act: impl Fn(&mut Strong<Payload>) + Send + Sync + Copy + 'static) {
+/// A map with one place, for a key that has no record: its registration is part of the model. The other thread may
+/// have the last pointer.
+fn check_first(act: impl Fn(Strong<Payload>) + Send + Sync + Copy + 'static) {
     check(1, move |maker| {
         let key = maker.object();
-        let mut clone = key.clone();
-        let other = thread::spawn(move || act(&mut clone));
+        let clone = key.clone();
+        let other = thread::spawn(move || act(clone));
         let map = Map::of([&key]);
-        other.join().unwrap();
         drop(key);
+        other.join().unwrap();
         assert_eq!(map.drain(true), 1);
         assert!(map.is_spent());
     });
@@ -23,7 +24,7 @@ fn check_first(act: impl Fn(&mut Strong<Payload>) + Send + Sync + Copy + 'static
 #[test]
 fn two_first_registrations() {
     check_first(|key| {
-        let map = Map::of([&*key]);
+        let map = Map::of([&key]);
         assert!(map.remove(&map.queue));
     });
 }
@@ -31,7 +32,7 @@ fn two_first_registrations() {
 #[test]
 fn against_a_weak_pointer() {
     check_first(|key| {
-        let weak = Strong::downgrade(key);
+        let weak = Strong::downgrade(&key);
         assert!(weak.upgrade().is_some());
     });
 }
@@ -54,30 +55,20 @@ fn against_the_end_of_a_weak_pointer() {
 /// A pointer that is not the only one is told so.
 #[test]
 fn against_get_mut() {
-    check_first(|key| _ = Strong::get_mut(key));
+    check_first(|mut key| _ = Strong::get_mut(&mut key));
 }
 
-/// The other thread has the last pointer: its death finds what was registered. (Nothing but the counts orders the
-/// registration before the death.)
+/// A death finds what was registered. (Nothing but the counts orders the registration before it.)
 #[test]
 fn against_a_death() {
-    check(1, |maker| {
-        let key = maker.object();
-        let clone = key.clone();
-        let death = thread::spawn(move || drop(clone));
-        let map = Map::of([&key]);
-        drop(key);
-        death.join().unwrap();
-        assert_eq!(map.drain(true), 1);
-        assert!(map.is_spent());
-    });
+    check_first(drop);
 }
 
 /// The owner of another map has had it under another hash, and has removed it: that hash is overwritten.
 #[test]
 fn after_an_entry_of_one_owner() {
     check_first(|key| {
-        let mut single = Single::of(&[&*key]);
+        let mut single = Single::of(&[&key]);
         assert!(single.remove(0));
     });
 }
