@@ -34,6 +34,8 @@ mod faces;
 mod get_or_insert;
 #[path = "concurrent/last_pin.rs"]
 mod last_pin;
+#[path = "concurrent/leaving.rs"]
+mod leaving;
 #[path = "concurrent/pairs.rs"]
 mod pairs;
 #[path = "concurrent/panicking_destructors.rs"]

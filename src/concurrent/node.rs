@@ -157,7 +157,8 @@ impl<K, T: Watches, V> Found<'_, Node<K, T, V>> {
 }
 
 impl<K, T: Deregister, V> Entry for Node<K, T, V> {
-    /// What no user can notice (memory, watches) may wait for the next thread that leaves.
+    /// Memory and watches may wait for the next thread that leaves. (Users can notice a watch only where they count
+    /// weak pointers.)
     const PROMPT: bool = mem::needs_drop::<(K, V)>();
     type Context = NodeContext<K, V>;
 

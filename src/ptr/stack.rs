@@ -46,8 +46,7 @@ pub(crate) struct NoticeStack<F: Flavour> {
     pub(super) inflight: F::Word,
     /// How many notices have been, or are being, pushed; if `is_counted`.
     pub(super) pushed: F::Word,
-    /// For a stack that many threads own: registrations that have neither ended nor brought a notice that was
-    /// taken out.
+    /// For a stack that many threads own: registrations that have not been ended (S4 of the shared queue).
     #[cfg(feature = "std")]
     pub(crate) registered: F::Word,
     pub(super) is_counted: bool,

@@ -21,7 +21,7 @@
 //!   to thread through a lock.
 //! * **D5** Destructors run outside: the seat is wiped before, and no lock is taken.
 //!
-//! A thread that changes the table writes nothing here that others read when they enter. (In an earlier design a
+//! A thread that changes the table writes nothing here that others read, unless it goes to limbo. (In an earlier design a
 //! visit had the number of a global era, which the unlinker ended if a thread was inside: with two threads that
 //! insert and remove, a third of the changes ended an era, whose word each of them reads.)
 //!
@@ -83,7 +83,7 @@ impl<C> Waiting<C> {
 }
 
 /// The stay of a thread inside.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 struct Visit {
     /// Of the thread, and its seat.
     number: usize,
@@ -221,30 +221,44 @@ impl<C> Domain<C> {
         limbo.unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Puts into limbo what a thread inside may still look at.
+    /// Puts into limbo what a thread inside may still look at. `out`: whether this thread is outside.
     #[cold]
     #[inline(never)]
-    fn to_limbo(&self, all: impl Iterator<Item = Retired<C>>) {
+    fn to_limbo(&self, all: impl Iterator<Item = Retired<C>>, out: bool, panics: &mut FirstPanic) {
         let unlinked = all.collect();
         let mut visits = Vec::new();
         let mut limbo = self.limbo();
         // Under the lock, for the order in limbo.
         self.visits(|visit| visits.push(visit));
         let waiting = Waiting { unlinked, visits };
-        // D3. (Those for whom the others wait are among them.)
-        store_load(&self.awaited, waiting.awaited());
-        limbo.push_back(waiting);
-        self.destroy_some(limbo);
+        // Relaxed: written under the lock.
+        let awaited = self.awaited.load(Relaxed);
+        // D3. (Those for whom the others wait, and who have not left, are among the new ones; but one that has left
+        // may be about to look.)
+        store_load(&self.awaited, awaited | waiting.awaited());
+        match limbo.back_mut() {
+            Some(last) if last.visits == waiting.visits => last.unlinked.extend(waiting.unlinked),
+            _ => limbo.push_back(waiting),
+        }
+        // D5. (A thread inside sees itself, and looks back when it leaves.)
+        if out {
+            self.destroy_some(limbo, panics);
+        }
     }
 
     /// Destroys what is in limbo and does not wait for any thread any more.
     #[cold]
     #[inline(never)]
-    fn destroy_unseen(&self) {
-        self.destroy_some(self.limbo());
+    fn destroy_unseen(&self, panics: &mut FirstPanic) {
+        self.destroy_some(self.limbo(), panics);
     }
 
-    fn destroy_some(&self, mut limbo: MutexGuard<'_, Limbo<C>>) {
+    fn destroy_some(&self, mut limbo: MutexGuard<'_, Limbo<C>>, panics: &mut FirstPanic) {
+        // Only those who have not left need to look. The last is asked before the first: what lasts when the first
+        // is asked is among the last's.
+        if let Some(last) = limbo.back_mut() {
+            last.visits.retain(|visit| self.lasts(*visit));
+        }
         let mut unseen = Vec::new();
         while let Some(first) = limbo.front_mut() {
             first.visits.retain(|visit| self.lasts(*visit));
@@ -254,11 +268,13 @@ impl<C> Domain<C> {
             unseen.append(&mut first.unlinked);
             limbo.pop_front();
         }
-        // Relaxed: a thread that reads an older value looks in vain.
         let awaited = limbo.back().map_or(0, Waiting::awaited);
-        self.awaited.store(awaited, Relaxed);
+        // Relaxed: a thread that reads an older value looks in vain. (Readers read it: it is written if it changes.)
+        if self.awaited.load(Relaxed) != awaited {
+            self.awaited.store(awaited, Relaxed);
+        }
         drop(limbo);
-        self.destroy(unseen);
+        self.destroy(unseen, panics);
     }
 
     /// Destroys what is in limbo: no thread is inside, and none will be.
@@ -271,13 +287,11 @@ impl<C> Domain<C> {
     }
 
     /// Destroys all of them, even if some destructors panic.
-    fn destroy(&self, all: impl IntoIterator<Item = Retired<C>>) {
-        let mut panics = FirstPanic::default();
+    fn destroy(&self, all: impl IntoIterator<Item = Retired<C>>, panics: &mut FirstPanic) {
         for retired in all {
             // SAFETY: D1, D2: a thread inside does not find it, and has not found it before it was unlinked.
             panics.catch(|| unsafe { retired.destroy(&self.context) });
         }
-        panics.resume();
     }
 }
 
@@ -325,12 +339,12 @@ impl<C> Inside<'_, C> {
 
     /// D3, after `leave`.
     #[inline]
-    fn look_back(&self) {
+    fn look_back(&self, panics: &mut FirstPanic) {
         // Relaxed: after the barrier in `leave`. What it stands for is read under the lock. (Without a barrier, this
         // thread may have missed its own bit at its last visit: it looks for all.)
         let awaited = self.domain.awaited.load(Relaxed);
         if awaited != 0 && (!self.prompt || awaited & bit(self.number.get()) != 0) {
-            self.domain.destroy_unseen();
+            self.domain.destroy_unseen(panics);
         }
     }
 }
@@ -360,7 +374,9 @@ impl<C> Drop for Reading<'_, C> {
     #[inline]
     fn drop(&mut self) {
         if self.0.leave(false) {
-            self.0.look_back();
+            let mut panics = FirstPanic::default();
+            self.0.look_back(&mut panics);
+            panics.resume();
         }
     }
 }
@@ -407,28 +423,23 @@ impl<'d, C> Writing<'d, C> {
 impl<C> Drop for Writing<'_, C> {
     #[inline]
     fn drop(&mut self) {
-        /// Looks back even if a destructor panics.
-        struct Rest<'a, 'd, C>(&'a Inside<'d, C>);
-        impl<C> Drop for Rest<'_, '_, C> {
-            #[inline]
-            fn drop(&mut self) {
-                self.0.look_back();
-            }
-        }
         let first = self.first.take();
         let out = self.inside.leave(first.is_some());
-        let rest = out.then(|| Rest(&self.inside));
-        let Some(first) = first else { return };
-        let all = core::iter::once(first).chain(self.more.take());
-        let domain = self.inside.domain;
-        // D2, after the barrier in `leave`.
-        if out && domain.is_unseen() {
-            domain.destroy(all);
-        } else {
-            // `to_limbo` reads the seats too, after this thread has left.
-            core::mem::forget(rest);
-            // If this thread is still inside, it sees itself.
-            domain.to_limbo(all);
+        let mut panics = FirstPanic::default();
+        // First: what this thread destroys itself may take long, or wait for what waits for this thread.
+        if out {
+            self.inside.look_back(&mut panics);
         }
+        if let Some(first) = first {
+            let all = core::iter::once(first).chain(self.more.take());
+            let domain = self.inside.domain;
+            // D2, after the barrier in `leave`.
+            if out && domain.is_unseen() {
+                domain.destroy(all, &mut panics);
+            } else {
+                domain.to_limbo(all, out, &mut panics);
+            }
+        }
+        panics.resume();
     }
 }

@@ -169,7 +169,7 @@ impl Seats {
     /// A thread with this number sits down for the first time: [`each`](Self::each) visits its seat from now on.
     #[inline]
     pub(super) fn include(&self, number: usize) {
-        // Relaxed: the caller's barrier, which follows, makes `Domain::oldest` see it, as it sees the seat.
+        // Relaxed: the caller's barrier, which follows, makes `Domain::visits` see it, as it sees the seat.
         self.top.fetch_max(number + 1, Relaxed);
     }
 
