@@ -249,8 +249,10 @@ impl<C> Domain<C> {
     /// Destroys what is in limbo and does not wait for any thread any more.
     #[cold]
     #[inline(never)]
-    fn destroy_unseen(&self, panics: &mut FirstPanic) {
-        self.destroy_some(self.limbo(), panics);
+    fn look_back(&self) {
+        let mut panics = FirstPanic::default();
+        self.destroy_some(self.limbo(), &mut panics);
+        panics.resume();
     }
 
     fn destroy_some(&self, mut limbo: MutexGuard<'_, Limbo<C>>, panics: &mut FirstPanic) {
@@ -337,15 +339,13 @@ impl<C> Inside<'_, C> {
         true
     }
 
-    /// D3, after `leave`.
+    /// D3, after `leave`: whether something in limbo may wait for this thread.
     #[inline]
-    fn look_back(&self, panics: &mut FirstPanic) {
+    fn is_awaited(&self) -> bool {
         // Relaxed: after the barrier in `leave`. What it stands for is read under the lock. (Without a barrier, this
         // thread may have missed its own bit at its last visit: it looks for all.)
         let awaited = self.domain.awaited.load(Relaxed);
-        if awaited != 0 && (!self.prompt || awaited & bit(self.number.get()) != 0) {
-            self.domain.destroy_unseen(panics);
-        }
+        awaited != 0 && (!self.prompt || awaited & bit(self.number.get()) != 0)
     }
 }
 
@@ -373,10 +373,8 @@ impl<C> Reading<'_, C> {
 impl<C> Drop for Reading<'_, C> {
     #[inline]
     fn drop(&mut self) {
-        if self.0.leave(false) {
-            let mut panics = FirstPanic::default();
-            self.0.look_back(&mut panics);
-            panics.resume();
+        if self.0.leave(false) && self.0.is_awaited() {
+            self.0.domain.look_back();
         }
     }
 }
@@ -427,8 +425,8 @@ impl<C> Drop for Writing<'_, C> {
         let out = self.inside.leave(first.is_some());
         let mut panics = FirstPanic::default();
         // First: what this thread destroys itself may take long, or wait for what waits for this thread.
-        if out {
-            self.inside.look_back(&mut panics);
+        if out && self.inside.is_awaited() {
+            panics.catch(|| self.inside.domain.look_back());
         }
         if let Some(first) = first {
             let all = core::iter::once(first).chain(self.more.take());
