@@ -1,72 +1,83 @@
 //! Keys by content: an entry is found by the content of its object, as long as that lives. Shared by the map, the
 //! set and the interner of such keys.
 
-use core::cell::RefCell;
 use core::hash::Hash;
+use core::marker::PhantomData;
 use equivalent::Equivalent;
 
+use super::key::{Compare, KeyKind};
+use super::node::Node;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
 use crate::hash::HashValue;
 use crate::reference::{Content, StrongRef, WeakRef};
 
-/// The content of an object, as long as that lives.
-pub(super) struct ContentKey<K: StrongRef>(K::Weak);
+/// By the content of the watched object, as long as that lives.
+pub(super) struct ByContent<K>(PhantomData<K>);
 
-impl<K: StrongRef> ContentKey<K> {
+impl<K: StrongRef> KeyKind for ByContent<K> {
+    type Key = ();
+    type FlightKey = K::Weak;
+}
+
+impl<K: Content<Target: Eq> + SharedRef> Compare<SharedWatchFor<K>> for ByContent<K> {
     #[inline]
-    pub(super) fn by(key: &K) -> Self {
-        ContentKey(K::downgrade(key))
+    fn key(_: &K::Weak) {}
+
+    fn is_of<V>(by: &K::Weak, node: &NodeOf<K, V>) -> bool {
+        by.upgrade().is_some_and(|key| has_content(node, &key))
+    }
+
+    fn are_same<V>(node: &NodeOf<K, V>, there: &NodeOf<K, V>) -> bool {
+        object(node).is_some_and(|key| has_content(there, &key))
     }
 }
 
-impl<K: StrongRef> Clone for ContentKey<K> {
-    fn clone(&self) -> Self {
-        ContentKey(self.0.clone())
+type NodeOf<K, V> = Node<ByContent<K>, SharedWatchFor<K>, V>;
+
+/// The object of a node, if it lives.
+#[inline]
+fn object<K: SharedRef, V>(node: &NodeOf<K, V>) -> Option<K> {
+    match node {
+        Node::Ready { watch, .. } => watch.upgrade(),
+        Node::InFlight { key, .. } => key.upgrade(),
     }
 }
 
-impl<K: Content<Target: Eq>> PartialEq for ContentKey<K> {
-    fn eq(&self, other: &Self) -> bool {
-        let (Some(one), Some(other)) = (self.0.upgrade(), other.0.upgrade()) else {
-            return false;
-        };
-        K::content(&one) == K::content(&other)
-    }
+/// Whether the object of a node lives, and has the content of this one.
+fn has_content<K: Content<Target: Eq> + SharedRef, V>(node: &NodeOf<K, V>, key: &K) -> bool {
+    object(node).is_some_and(|there| K::content(key) == K::content(&there))
 }
-
-impl<K: Content<Target: Eq>> Eq for ContentKey<K> {}
 
 /// The content that a lookup looks for. The object that has it is kept alive until the table is not read any more.
-pub(super) struct Sought<'a, K, Q: ?Sized> {
+struct Sought<'a, K, Q: ?Sized> {
     content: &'a Q,
-    found: RefCell<Option<K>>,
+    found: Option<K>,
 }
 
-impl<'a, K, Q: ?Sized> Sought<'a, K, Q> {
+impl<'a, K: Content + SharedRef, Q: ?Sized + Equivalent<K::Target>> Sought<'a, K, Q> {
     #[inline]
-    pub(super) fn new(content: &'a Q) -> Self {
-        let found = RefCell::new(None);
+    fn new(content: &'a Q) -> Self {
+        let found = None;
         Sought { content, found }
     }
-}
 
-impl<K: Content, Q: ?Sized + Equivalent<K::Target>> Equivalent<ContentKey<K>> for Sought<'_, K, Q> {
-    fn equivalent(&self, there: &ContentKey<K>) -> bool {
-        let Some(key) = there.0.upgrade() else {
+    #[inline]
+    fn is_in<V>(&mut self, node: &NodeOf<K, V>) -> bool {
+        let Some(key) = object(node) else {
             return false;
         };
         let same = self.content.equivalent(K::content(&key));
         // Keeps no other object: another thread may be waiting for its death.
         if same {
-            let before = self.found.replace(Some(key));
+            let before = self.found.replace(key);
             drop(before);
         }
         same
     }
 }
 
-impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ContentKey<K>, SharedWatchFor<K>, V> {
+impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWatchFor<K>, V> {
     /// Shows the entry of a content to a closure, while its object is kept alive; returns that too.
     #[inline]
     pub(super) fn look_up<Q, R>(
@@ -78,9 +89,10 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ContentKey<K>, SharedWa
     where
         Q: ?Sized + Equivalent<K::Target>,
     {
-        let sought = Sought::new(content);
-        let seen = self.read(hash, &sought, |_, value| Some(look(value)))?;
-        Some((sought.found.into_inner()?, seen))
+        let mut sought = Sought::new(content);
+        let sought_in = |node: &_| sought.is_in(node);
+        let seen = self.read_where(hash, sought_in, |_, value| Some(look(value)))?;
+        Some((sought.found?, seen))
     }
 
     /// Removes the entry of a content, if `wanted`, and shows it to a closure, while its object is kept alive;
@@ -95,25 +107,17 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ContentKey<K>, SharedWa
     where
         Q: ?Sized + Equivalent<K::Target>,
     {
-        let sought = Sought::new(content);
-        let seen = self.remove(
+        let mut sought = Sought::new(content);
+        let seen = self.remove_where(
             hash,
-            &sought,
+            |node| sought.is_in(node),
             |_, value| wanted(value),
             |_, value| show(value),
         )?;
-        let found = sought.found.into_inner();
+        let found = sought.found;
         // T5
         drop(wanted);
         Some((found?, seen))
-    }
-
-    /// The key for an entry that is about to be inserted. Dead entries of its hash are unlinked first, if they are
-    /// polled: they equal no key, and would pile up until the next sweep.
-    #[inline]
-    pub(super) fn admit(&self, hash: HashValue, key: &K) -> ContentKey<K> {
-        self.sweep_hash(hash);
-        ContentKey::by(key)
     }
 
     #[inline]
@@ -121,15 +125,12 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ContentKey<K>, SharedWa
         SharedWatchFor::<K>::new(key, hash, self.queue())
     }
 
-    /// In this order, for the first registration is cheapest before there is a weak pointer.
+    /// A watch for an entry that is about to be inserted. Dead entries of its hash are unlinked first, if they are
+    /// polled: they equal no key, and would pile up until the next sweep.
     #[inline]
-    fn watch_and_admit(
-        &self,
-        hash: HashValue,
-        key: &K,
-    ) -> (Unplaced<'_, SharedWatchFor<K>>, ContentKey<K>) {
-        let watch = self.watch(hash, key);
-        (watch, self.admit(hash, key))
+    fn admit(&self, hash: HashValue, key: &K) -> Unplaced<'_, SharedWatchFor<K>> {
+        self.sweep_hash(hash);
+        self.watch(hash, key)
     }
 
     /// Inserts an entry, or replaces the one with its content, which is shown to `old`.
@@ -141,15 +142,15 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ContentKey<K>, SharedWa
         value: V,
         old: impl FnOnce(&SharedWatchFor<K>, &V) -> R,
     ) -> Option<R> {
-        let (watch, by) = self.watch_and_admit(hash, key);
-        self.put(hash, by, watch, value, old)
+        let watch = self.admit(hash, key);
+        self.put(hash, (), watch, value, old)
     }
 
     /// Inserts an entry, unless there is one with its content, whose object is then returned.
     #[inline]
     pub(super) fn add(&self, hash: HashValue, key: &K, value: V) -> Option<K> {
-        let (watch, by) = self.watch_and_admit(hash, key);
-        self.put_unless(hash, by, watch, value, |watch, _| watch.upgrade())
+        let watch = self.admit(hash, key);
+        self.put_unless(hash, (), watch, value, |watch, _| watch.upgrade())
     }
 
     /// The weak pointers to all objects.

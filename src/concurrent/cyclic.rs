@@ -7,6 +7,7 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use super::hash_map::WeakHashMap;
+use super::key::{Compare, KeyKind};
 use super::map::WeakMap;
 use super::node::Node;
 use super::table::{Pin, Table};
@@ -19,16 +20,20 @@ use crate::reference::Content;
 type Show<K, V> = fn(&K, &V, &mut Tracer<'_>);
 
 /// A shared map or a memo, while it is purged of cycles.
-pub(crate) struct MemberOf<'m, K, T: Watches, V> {
+pub(crate) struct MemberOf<'m, K: KeyKind, T: Watches, V> {
     table: &'m Table<K, T, V>,
-    show: Show<K, V>,
+    show: Show<K::Key, V>,
     name: &'static str,
     /// After `show`: no entry that is unlinked meanwhile ends, so none takes another's address.
     pin: Cell<Option<Pin<'m, K, T, V>>>,
 }
 
-impl<'m, K: Eq, T: Watches, V> MemberOf<'m, K, T, V> {
-    pub(crate) fn new(table: &'m Table<K, T, V>, show: Show<K, V>, name: &'static str) -> Self {
+impl<'m, K: Compare<T>, T: Watches, V> MemberOf<'m, K, T, V> {
+    pub(crate) fn new(
+        table: &'m Table<K, T, V>,
+        show: Show<K::Key, V>,
+        name: &'static str,
+    ) -> Self {
         MemberOf {
             table,
             show,
@@ -38,11 +43,11 @@ impl<'m, K: Eq, T: Watches, V> MemberOf<'m, K, T, V> {
     }
 }
 
-fn name_of<K, T, V>(node: &Node<K, T, V>) -> usize {
+fn name_of<K: KeyKind, T, V>(node: &Node<K, T, V>) -> usize {
     core::ptr::from_ref(node).addr()
 }
 
-impl<K: Eq, T: Watches, V> Member for MemberOf<'_, K, T, V> {
+impl<K: Compare<T>, T: Watches, V> Member for MemberOf<'_, K, T, V> {
     fn purge(&mut self) {
         self.table.purge();
     }
@@ -54,7 +59,7 @@ impl<K: Eq, T: Watches, V> Member for MemberOf<'_, K, T, V> {
         let pin = self.table.pin();
         let mut objects = Vec::new();
         for node in pin.entries() {
-            let Some((watch, value)) = node.ready() else {
+            let Some((key, watch, value)) = node.entry() else {
                 continue;
             };
             objects.clear();
@@ -64,7 +69,7 @@ impl<K: Eq, T: Watches, V> Member for MemberOf<'_, K, T, V> {
                 keys: objects.iter().copied(),
                 dead: watch.is_dead(),
             };
-            entries.entry(shown, |tracer| (self.show)(node.key(), value, tracer));
+            entries.entry(shown, |tracer| (self.show)(key, value, tracer));
         }
         self.pin.set(Some(pin));
     }

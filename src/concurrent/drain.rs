@@ -3,6 +3,7 @@
 use core::cell::Cell;
 use core::task::Waker;
 
+use super::key::{Compare, KeyKind};
 use super::node::Node;
 use super::raw::Entry;
 use super::table::{Pin, Table};
@@ -19,7 +20,7 @@ std::thread_local! {
     static DRAINS: Cell<usize> = const { Cell::new(0) };
 }
 
-impl<K: Eq, T: Watches, V> Table<K, T, V> {
+impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     /// Drains some notices, if there are any, and polls some of the entries that send none.
     #[inline]
     pub(crate) fn tidy(&self) {
@@ -222,7 +223,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     }
 }
 
-impl<K, T: Deregister, V> Drop for Table<K, T, V> {
+impl<K: KeyKind, T: Deregister, V> Drop for Table<K, T, V> {
     /// The waker goes before the entries: what they own may be the last handles to other keys, and nobody can purge this
     /// table any more.
     fn drop(&mut self) {

@@ -4,7 +4,7 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use std::vec::Vec;
 
-use super::content::ContentKey;
+use super::content::ByContent;
 use super::housekeeping::shared_housekeeping;
 use super::iter::{Iter, Keys};
 use super::table::Table;
@@ -51,7 +51,7 @@ use crate::reference::{Content, Query};
 /// assert_eq!(uses.get("word"), None);
 /// ```
 pub struct WeakHashMap<K: SharedRef, V, S = DefaultHashBuilder> {
-    pub(super) table: Table<ContentKey<K>, SharedWatchFor<K>, V>,
+    pub(super) table: Table<ByContent<K>, SharedWatchFor<K>, V>,
     hasher: S,
 }
 
@@ -250,7 +250,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         // Before anything is in flight: the destructors of dead entries may ask for the same content.
         self.table.sweep_hash(hash);
         self.table
-            .value_or_make(hash, &ContentKey::by(key), key, make)
+            .value_or_make(hash, &K::downgrade(key), key, make)
     }
 
     /// Changes the value of a key: the closure is shown the value of the live key of equal content, if any, and
@@ -264,8 +264,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
         let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, K::content(key));
-        let by = self.table.admit(hash, key);
-        let new = self.table.compute(hash, &by, |old| {
+        self.table.sweep_hash(hash);
+        let new = self.table.compute(hash, &K::downgrade(key), |old| {
             let new = change(old.map(|(_, value)| value));
             let entry = new
                 .clone()

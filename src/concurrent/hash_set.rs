@@ -4,7 +4,7 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use super::content::ContentKey;
+use super::content::ByContent;
 use super::housekeeping::shared_housekeeping;
 use super::iter::Keys;
 use super::table::Table;
@@ -31,7 +31,7 @@ use crate::reference::{Content, Query};
 /// assert!(words.is_empty());
 /// ```
 pub struct WeakHashSet<K: SharedRef, S = DefaultHashBuilder> {
-    pub(super) table: Table<ContentKey<K>, SharedWatchFor<K>, ()>,
+    pub(super) table: Table<ByContent<K>, SharedWatchFor<K>, ()>,
     hasher: S,
 }
 

@@ -5,7 +5,7 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use super::content::ContentKey;
+use super::content::ByContent;
 use super::housekeeping::shared_housekeeping;
 use super::iter::Keys;
 use super::table::Table;
@@ -37,7 +37,7 @@ use crate::reference::{Content, Query};
 /// assert!(words.is_empty());
 /// ```
 pub struct Interner<K: SharedRef, S = DefaultHashBuilder> {
-    table: Table<ContentKey<K>, SharedWatchFor<K>, ()>,
+    table: Table<ByContent<K>, SharedWatchFor<K>, ()>,
     hasher: S,
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::drain::Depth;
 use super::flight::{Cycle, Flight};
+use super::key::Compare;
 use super::node::Node;
 use super::table::{Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
@@ -50,14 +51,14 @@ pub(crate) fn cycle<K, V>() -> ! {
     )
 }
 
-impl<Q: Eq + Clone, T: WatchesOne, V: Clone> Table<Q, T, V> {
+impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
     /// The value of a key, by identity or content, made by `make` if there is none.
     #[inline]
     #[track_caller]
     pub(crate) fn value_or_make(
         &self,
         hash: HashValue,
-        by: &Q,
+        by: &K::FlightKey,
         key: &T::Key,
         make: impl FnOnce() -> V,
     ) -> V {
@@ -75,7 +76,7 @@ impl<Q: Eq + Clone, T: WatchesOne, V: Clone> Table<Q, T, V> {
     }
 }
 
-impl<K: Eq, T: Watches, V> Table<K, T, V> {
+impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     /// The value that is there, or else what `make` returns, which only one thread runs at a time. `read` returns
     /// the result for an entry, `None` if the entry is of no use; `finish` turns what was made into an entry and
     /// the result.
@@ -83,13 +84,13 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     pub(crate) fn get_or_make<'t, M, R>(
         &'t self,
         hash: HashValue,
-        key: &K,
+        key: &K::FlightKey,
         read: impl Fn(&T, &V) -> Option<R>,
         make: impl FnOnce() -> M,
         finish: impl FnOnce(M, HashValue, &'t SharedQueue) -> (Unplaced<'t, T>, V, R),
     ) -> Result<R, Cycle>
     where
-        K: Clone,
+        K::FlightKey: Clone,
     {
         match self.look(hash, key, &read) {
             Ok(made) => {
@@ -105,7 +106,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     fn look<R>(
         &self,
         hash: HashValue,
-        key: &K,
+        key: &K::FlightKey,
         read: impl FnOnce(&T, &V) -> Option<R>,
     ) -> Result<R, Absent> {
         self.find(hash, key, read)
@@ -116,14 +117,14 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     fn make<'t, M, R>(
         &'t self,
         hash: HashValue,
-        key: &K,
+        key: &K::FlightKey,
         read: impl Fn(&T, &V) -> Option<R>,
         absent: Absent,
         make: impl FnOnce() -> M,
         finish: impl FnOnce(M, HashValue, &'t SharedQueue) -> (Unplaced<'t, T>, V, R),
     ) -> Result<R, Cycle>
     where
-        K: Clone,
+        K::FlightKey: Clone,
     {
         match self.lead(hash, key, read, absent, Box::new)? {
             Wanted::There(made) => {
@@ -135,7 +136,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
                 let made = make();
                 Ok(leader.finish_apart(|| {
                     let (watch, value, made) = finish(made, hash, self.queue());
-                    (key.clone(), watch, value, made)
+                    (K::key(key), watch, value, made)
                 }))
             }
         }
@@ -146,12 +147,12 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     pub(crate) fn find<R>(
         &self,
         hash: HashValue,
-        key: &K,
+        key: &K::FlightKey,
         read: impl FnOnce(&T, &V) -> Option<R>,
     ) -> Result<R, Absent> {
         let reader = self.nodes.read();
         let sweeps = T::SWEPT != Some(false) && reader.is_nth();
-        let found = match self.seek(&reader, hash, |node| *key == *node.key()) {
+        let found = match self.seek(&reader, hash, |node| K::is_of(key, node)) {
             None => Err(Absent::Nothing),
             Some(found) => match found.node {
                 Node::InFlight { flight, .. } => Err(Absent::InFlight(Arc::clone(flight))),
@@ -178,13 +179,13 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     pub(crate) fn lead<'t, R, L>(
         &'t self,
         hash: HashValue,
-        key: &K,
+        key: &K::FlightKey,
         read: impl Fn(&T, &V) -> Option<R>,
         mut absent: Absent,
         begin: impl FnOnce(Leader<'t, K, T, V>) -> L,
     ) -> Result<Wanted<R, L>, Cycle>
     where
-        K: Clone,
+        K::FlightKey: Clone,
     {
         loop {
             if let Absent::InFlight(flight) = &absent {
@@ -209,10 +210,15 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     /// Unlinks the entry of a key, if it is of no use. It is destroyed here, before anything is in flight, since
     /// its destructor may ask for the same key (T4).
     #[cold]
-    fn clear_away<R>(&self, hash: HashValue, key: &K, read: impl Fn(&T, &V) -> Option<R>) {
+    fn clear_away<R>(
+        &self,
+        hash: HashValue,
+        key: &K::FlightKey,
+        read: impl Fn(&T, &V) -> Option<R>,
+    ) {
         let pin = self.pin();
         let useless = |(watch, value): (&T, &V)| watch.is_stale() || read(watch, value).is_none();
-        let sought = |node: &Node<K, T, V>| *key == *node.key();
+        let sought = |node: &Node<K, T, V>| K::is_of(key, node);
         let unlinked = self.unlink_if(&pin, hash, sought, |node| node.ready().is_some_and(useless));
         if let Some(node) = unlinked {
             self.end(node);
@@ -221,9 +227,9 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
 
     /// Puts a flight into the table: this thread makes the value of a key. `None` if there is a value, or another
     /// flight.
-    fn start_flight(&self, hash: HashValue, key: &K) -> Option<Leader<'_, K, T, V>>
+    fn start_flight(&self, hash: HashValue, key: &K::FlightKey) -> Option<Leader<'_, K, T, V>>
     where
-        K: Clone,
+        K::FlightKey: Clone,
     {
         /// Completes the flight if it gets no leader.
         struct Leaderless(Option<Arc<Flight>>);
@@ -275,7 +281,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
 
 /// The thread that makes the value of a key. However it ends, its flight is completed; if there is no value, the
 /// flight's node is unlinked.
-pub(crate) struct Leader<'a, K: Eq, T: Watches, V> {
+pub(crate) struct Leader<'a, K: Compare<T>, T: Watches, V> {
     table: &'a Table<K, T, V>,
     hash: HashValue,
     flight: Arc<Flight>,
@@ -285,10 +291,10 @@ pub(crate) struct Leader<'a, K: Eq, T: Watches, V> {
     linked: bool,
 }
 
-impl<'a, K: Eq, T: Watches, V> Leader<'a, K, T, V> {
+impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
     /// Publishes the value. It is not kept if the flight's node has been removed or replaced meanwhile, nor if an
     /// object has died that the caller did not keep alive.
-    pub(crate) fn finish<R>(self, made: impl FnOnce() -> (K, Unplaced<'a, T>, V, R)) -> R {
+    pub(crate) fn finish<R>(self, made: impl FnOnce() -> (K::Key, Unplaced<'a, T>, V, R)) -> R {
         let (key, watch, value, made) = made();
         self.publish(key, watch, value);
         made
@@ -300,11 +306,14 @@ impl<'a, K: Eq, T: Watches, V> Leader<'a, K, T, V> {
         clippy::boxed_local,
         reason = "unboxed here, not in the caller's frame"
     )]
-    fn finish_apart<R>(self: Box<Self>, made: impl FnOnce() -> (K, Unplaced<'a, T>, V, R)) -> R {
+    fn finish_apart<R>(
+        self: Box<Self>,
+        made: impl FnOnce() -> (K::Key, Unplaced<'a, T>, V, R),
+    ) -> R {
         (*self).finish(made)
     }
 
-    fn publish(self, key: K, watch: Unplaced<'a, T>, value: V) {
+    fn publish(self, key: K::Key, watch: Unplaced<'a, T>, value: V) {
         let table = self.table;
         // User code may run when these two are dropped, a value that is not kept and what `pin` destroys: last,
         // when the flight is complete and no guard is left (T4).
@@ -361,7 +370,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-impl<K: Eq, T: Watches, V> Drop for Leader<'_, K, T, V> {
+impl<K: Compare<T>, T: Watches, V> Drop for Leader<'_, K, T, V> {
     fn drop(&mut self) {
         // Dropped last: what it destroys may panic, or wait for threads that wait for us.
         let pin = self.linked.then(|| self.table.pin());

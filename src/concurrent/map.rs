@@ -5,6 +5,7 @@ use std::vec::{self, Vec};
 
 use super::housekeeping::shared_housekeeping;
 use super::iter::{Iter, Keys};
+use super::key::ByKey;
 use super::table::Table;
 use super::watch::{SharedKey, SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::hash::HashValue;
@@ -68,7 +69,7 @@ pub(super) fn has_address<K: WeakKey, Q: ?Sized + Identify<K>>(key: &Q, address:
 /// assert!(visits.is_empty());
 /// ```
 pub struct WeakMap<K: SharedKey, V> {
-    pub(super) table: Table<Address, SharedWatchFor<K>, V>,
+    pub(super) table: Table<ByKey<Address>, SharedWatchFor<K>, V>,
 }
 
 impl<K: SharedKey, V> WeakMap<K, V> {

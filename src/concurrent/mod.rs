@@ -12,6 +12,7 @@ mod inside;
 mod interner;
 mod iter;
 mod kept;
+mod key;
 mod making;
 mod map;
 mod node;
@@ -36,6 +37,7 @@ pub use value_map::WeakValueMap;
 pub use watch::{SharedKey, SharedRef, Sharing};
 
 pub(crate) use cyclic::MemberOf;
+pub(crate) use key::ByKey;
 pub(crate) use making::{Absent, Leader, Wanted, cycle};
 pub(crate) use map::Address;
 pub(crate) use striped::Striped;

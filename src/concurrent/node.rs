@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::flight::Flight;
 use super::kept::Kept;
+use super::key::KeyKind;
 use super::raw::Entry;
 use super::watch::{Deregister, Watches};
 use crate::hash::HashValue;
@@ -19,21 +20,21 @@ use crate::queue::{HookId, SharedQueue};
 /// hash in one word, its key, and its value. (With `repr(u8)` the variants are laid out as two C structs that
 /// begin with the same fields.)
 #[repr(u8)]
-pub(crate) enum Node<K, T, V> {
+pub(crate) enum Node<K: KeyKind, T, V> {
     Ready {
         /// Whether what it owns is to be kept at its end. Set by the thread that has unlinked it.
         kept: AtomicBool,
         /// Whether its watch [pins](Watches::pins) its key.
         pinned: bool,
         hash: HashValue,
-        key: K,
+        key: K::Key,
         value: V,
         watch: T,
     },
     /// A thread is making the value. It watches nothing: that thread keeps the inputs alive.
     InFlight {
         hash: HashValue,
-        key: K,
+        key: K::FlightKey,
         flight: Arc<Flight>,
     },
 }
@@ -45,23 +46,16 @@ pub(crate) struct NodeContext<K, V> {
     pub(super) kept: Kept<K, V>,
 }
 
-impl<K, T, V> Node<K, T, V> {
+impl<K: KeyKind, T, V> Node<K, T, V> {
     #[inline]
     pub(super) fn hash(&self) -> HashValue {
         match self {
             Node::Ready { hash, .. } | Node::InFlight { hash, .. } => *hash,
         }
     }
-
-    #[inline]
-    pub(super) fn key(&self) -> &K {
-        match self {
-            Node::Ready { key, .. } | Node::InFlight { key, .. } => key,
-        }
-    }
 }
 
-impl<K, T: Deregister, V> Node<K, T, V> {
+impl<K: KeyKind, T: Deregister, V> Node<K, T, V> {
     /// Ends its watches, which are registered with this queue.
     #[inline]
     pub(super) fn deregister(&self, queue: &SharedQueue) {
@@ -71,9 +65,9 @@ impl<K, T: Deregister, V> Node<K, T, V> {
     }
 }
 
-impl<K, T: Watches, V> Node<K, T, V> {
+impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
     #[inline]
-    pub(super) fn new(hash: HashValue, key: K, value: V, watch: T) -> Self {
+    pub(super) fn new(hash: HashValue, key: K::Key, value: V, watch: T) -> Self {
         Node::Ready {
             kept: AtomicBool::new(false),
             pinned: watch.pins(),
@@ -90,19 +84,33 @@ impl<K, T: Watches, V> Node<K, T, V> {
         matches!(self, Node::Ready { pinned: false, .. })
     }
 
+    /// What it has, if it is ready; it may be stale.
+    #[inline]
+    pub(super) fn entry(&self) -> Option<(&K::Key, &T, &V)> {
+        match self {
+            Node::Ready {
+                key, watch, value, ..
+            } => Some((key, watch, value)),
+            Node::InFlight { .. } => None,
+        }
+    }
+
     /// Its watch and its value, if it is ready; it may be stale.
     #[inline]
     pub(super) fn ready(&self) -> Option<(&T, &V)> {
-        match self {
-            Node::Ready { watch, value, .. } => Some((watch, value)),
-            Node::InFlight { .. } => None,
-        }
+        self.entry().map(|(_, watch, value)| (watch, value))
     }
 
     /// Its watch and its value, if it is ready and not stale.
     #[inline]
     pub(super) fn live(&self) -> Option<(&T, &V)> {
-        self.ready().filter(|(watch, _)| !watch.is_stale())
+        self.live_entry().map(|(_, watch, value)| (watch, value))
+    }
+
+    /// The same, with its key.
+    #[inline]
+    pub(super) fn live_entry(&self) -> Option<(&K::Key, &T, &V)> {
+        self.entry().filter(|(_, watch, _)| !watch.is_stale())
     }
 
     #[inline]
@@ -149,18 +157,18 @@ pub(super) struct Found<'g, N> {
     pub(super) doubtful: bool,
 }
 
-impl<K, T: Watches, V> Found<'_, Node<K, T, V>> {
+impl<K: KeyKind, T: Watches, V> Found<'_, Node<K, T, V>> {
     #[inline]
     pub(super) fn is_stale(&self) -> bool {
         self.doubtful && self.node.is_stale()
     }
 }
 
-impl<K, T: Deregister, V> Entry for Node<K, T, V> {
+impl<K: KeyKind, T: Deregister, V> Entry for Node<K, T, V> {
     /// Memory and watches may wait for the next thread that leaves. (Users can notice a watch only where they count
     /// weak pointers.)
-    const PROMPT: bool = mem::needs_drop::<(K, V)>();
-    type Context = NodeContext<K, V>;
+    const PROMPT: bool = mem::needs_drop::<(K::Key, V)>();
+    type Context = NodeContext<K::Key, V>;
 
     #[inline]
     fn hash(&self) -> u64 {
@@ -168,7 +176,7 @@ impl<K, T: Deregister, V> Entry for Node<K, T, V> {
     }
 
     #[inline]
-    fn end(self: Box<Self>, context: &NodeContext<K, V>) {
+    fn end(self: Box<Self>, context: &NodeContext<K::Key, V>) {
         // If it was unlinked, its watches have ended; not if it was never linked, or if the table is dropped.
         self.deregister(&context.queue);
         // Relaxed: see `keep`.
@@ -182,6 +190,8 @@ impl<K, T: Deregister, V> Entry for Node<K, T, V> {
 
 #[cfg(all(test, target_pointer_width = "64"))]
 mod tests {
+    use super::super::content::ByContent;
+    use super::super::key::ByKey;
     use super::super::watch::SharedWatchFor;
     use super::*;
     use crate::Strong;
@@ -189,21 +199,40 @@ mod tests {
 
     type Key = Strong<u64>;
 
+    /// Of a set or an interner the watch is all that an entry owns: nobody notices when its memory goes.
+    #[test]
+    fn nobody_waits_for_an_entry_without_a_value() {
+        type Name = Strong<str>;
+        assert!(!Node::<ByContent<Name>, SharedWatchFor<Name>, ()>::PROMPT);
+        assert!(Node::<ByContent<Name>, SharedWatchFor<Name>, Name>::PROMPT);
+    }
+
     /// N189: The size of an entry of a shared map, and what a lookup reads of it: five words, of which the first
     /// three, for a map with values of one word.
     #[test]
     fn a_node_is_small() {
-        assert_eq!(size_of::<Node<Address, SharedWatchFor<Key>, u64>>(), 40);
         assert_eq!(
-            size_of::<Node<Address, SharedWatchFor<Key>, Arc<str>>>(),
+            size_of::<Node<ByKey<Address>, SharedWatchFor<Key>, u64>>(),
+            40
+        );
+        assert_eq!(
+            size_of::<Node<ByKey<Address>, SharedWatchFor<Key>, Arc<str>>>(),
             48
         );
-        assert_eq!(size_of::<Node<Address, SharedWatchFor<Key>, ()>>(), 32);
+        assert_eq!(
+            size_of::<Node<ByKey<Address>, SharedWatchFor<Key>, ()>>(),
+            32
+        );
         let key = Key::new(1);
         let queue = SharedQueue::new();
         let (hash, address) = Address::of(Key::as_ptr(&key).cast());
         let watch = <SharedWatchFor<Key> as crate::concurrent::WatchesOne>::new(&key, hash, &queue);
-        let node = Box::new(Node::new(hash, address, 7_u64, watch.into_inner()));
+        let node = Box::new(Node::<ByKey<_>, _, _>::new(
+            hash,
+            address,
+            7_u64,
+            watch.into_inner(),
+        ));
         let Node::Ready {
             hash, key, value, ..
         } = &*node

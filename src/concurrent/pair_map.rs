@@ -5,6 +5,7 @@ use std::vec::Vec;
 
 use super::housekeeping::shared_housekeeping;
 use super::iter::PairIter;
+use super::key::ByKey;
 use super::making::made_by;
 use super::map::{Address, has_address};
 use super::pair::Pair;
@@ -39,7 +40,7 @@ type EntryWatches<K, V> = Pair<SharedWatchFor<K>, SharedWatchFor<V>>;
 /// assert!(opens.is_empty());
 /// ```
 pub struct WeakPairMap<K: SharedKey, V: SharedRef> {
-    table: Table<Address, EntryWatches<K, V>, ()>,
+    table: Table<ByKey<Address>, EntryWatches<K, V>, ()>,
 }
 
 impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {

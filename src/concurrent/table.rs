@@ -13,11 +13,11 @@ use core::cell::Cell;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
-use equivalent::Equivalent;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::inside::{self, Asking};
 use super::kept::Kept;
+use super::key::{Compare, KeyKind};
 use super::node::{Found, Node, NodeContext};
 use super::raw::{Put, RawTable, Reader, SweepPosition, Unlinked, Writer};
 use super::watch::{Deregister, Unplaced, Watches};
@@ -31,7 +31,7 @@ pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
 /// An entry that is about to be inserted.
 pub(super) type NewNode<'t, K, T, V> = Unlinked<'t, Node<K, T, V>>;
 
-pub(crate) struct Table<K, T: Deregister, V> {
+pub(crate) struct Table<K: KeyKind, T: Deregister, V> {
     /// The nodes; their context has the queue, and what is kept of dead entries.
     pub(super) nodes: RawTable<Node<K, T, V>>,
     /// Nodes that stand for values being made.
@@ -54,10 +54,10 @@ pub(super) struct Swapped<'g, N> {
 }
 
 // A table is consistent between any two calls; a panic can leave only a value half changed.
-impl<K, T: Deregister, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
-impl<K, T: Deregister, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
+impl<K: KeyKind, T: Deregister, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
+impl<K: KeyKind, T: Deregister, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
 
-impl<K: Eq, T: Watches, V> Table<K, T, V> {
+impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     /// For keys that own nothing. Allocates nothing.
     pub(crate) const fn new() -> Self {
         Self::with_kept(Kept::new(false))
@@ -68,7 +68,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         Self::with_kept(Kept::new(true))
     }
 
-    const fn with_kept(kept: Kept<K, V>) -> Self {
+    const fn with_kept(kept: Kept<K::Key, V>) -> Self {
         let queue = SharedQueue::new();
         Table {
             nodes: RawTable::new(NodeContext { queue, kept }),
@@ -96,7 +96,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     }
 
     #[inline]
-    pub(super) fn kept(&self) -> &Kept<K, V> {
+    pub(super) fn kept(&self) -> &Kept<K::Key, V> {
         &self.nodes.context().kept
     }
 
@@ -190,27 +190,24 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         Some(Found { node, doubtful })
     }
 
-    /// Shows the entry of a key to a closure, which runs under no lock and while the entry is pinned. The closure
+    /// Shows the entry that is `sought` to a closure, which runs under no lock and while the entry is pinned. The closure
     /// returns the result, or `None` if this is not the entry that was meant.
     ///
     /// Each n-th call of a thread sweeps, where that may be of use.
     #[inline]
-    pub(crate) fn read<Q, R>(
+    pub(super) fn read_where<R>(
         &self,
         hash: HashValue,
-        key: &Q,
+        sought: impl FnMut(&Node<K, T, V>) -> bool,
         read: impl FnOnce(&T, &V) -> Option<R>,
-    ) -> Option<R>
-    where
-        Q: ?Sized + Equivalent<K>,
-    {
+    ) -> Option<R> {
         if self.nodes.is_new() {
             return None;
         }
         let reader = self.nodes.read();
         let mut sweeps = T::SWEPT != Some(false) && reader.is_nth();
         let found = self
-            .seek(&reader, hash, |node| key.equivalent(node.key()))
+            .seek(&reader, hash, sought)
             .filter(|found| !found.is_stale())
             .and_then(|found| found.node.ready())
             .and_then(|(watch, value)| {
@@ -227,14 +224,14 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     }
 
     /// Visits all entries that are not stale, in no order.
-    pub(crate) fn each(&self, mut look: impl FnMut(&K, &T, &V)) {
+    pub(crate) fn each(&self, mut look: impl FnMut(&K::Key, &T, &V)) {
         if self.nodes.is_new() {
             return;
         }
         let reader = self.nodes.read();
         for node in reader.entries() {
-            if let Some((watch, value)) = node.live() {
-                look(node.key(), watch, value);
+            if let Some((key, watch, value)) = node.live_entry() {
+                look(key, watch, value);
             }
         }
     }
@@ -244,7 +241,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     pub(super) fn ready(
         &self,
         hash: HashValue,
-        key: K,
+        key: K::Key,
         watch: Unplaced<'_, T>,
         value: V,
     ) -> NewNode<'_, K, T, V> {
@@ -260,7 +257,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     pub(crate) fn put<R>(
         &self,
         hash: HashValue,
-        key: K,
+        key: K::Key,
         watch: Unplaced<'_, T>,
         value: V,
         old: impl FnOnce(&T, &V) -> R,
@@ -283,7 +280,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     pub(crate) fn put_unless<R>(
         &self,
         hash: HashValue,
-        key: K,
+        key: K::Key,
         watch: Unplaced<'_, T>,
         value: V,
         read: impl Fn(&T, &V) -> Option<R>,
@@ -312,11 +309,11 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     pub(crate) fn compute<'t, R>(
         &'t self,
         hash: HashValue,
-        key: &K,
+        key: &K::FlightKey,
         mut change: impl FnMut(Option<(&T, &V)>) -> (Option<(Unplaced<'t, T>, V)>, R),
     ) -> R
     where
-        K: Clone,
+        K::FlightKey: Clone,
     {
         self.tidy();
         let pin = self.pin();
@@ -324,13 +321,13 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         loop {
             // Compares in the same order as `swap`: with an `Eq` that is not symmetric, `swap` would never succeed
             // otherwise.
-            let there = pin.get(hash.bits(), |node| *key == *node.key());
+            let there = pin.get(hash.bits(), |node| K::is_of(key, node));
             let shown = there.and_then(Node::live);
             let address = there.map(|there| ptr::from_ref(there).cast());
             let (wanted, answer) = asking.ask(address, || change(shown));
             let done = match (wanted, there) {
                 (Some((watch, value)), there) => {
-                    let mut node = self.ready(hash, key.clone(), watch, value);
+                    let mut node = self.ready(hash, K::key(key), watch, value);
                     let put = self.swap(&pin, &mut node, |now| match (now, there) {
                         (Some(now), Some(there)) => ptr::eq(now, there),
                         (None, None) => true,
@@ -361,7 +358,7 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         let hash = node.hash();
         let mut seeking = Asking::about(hash);
         let same = |node: &Node<K, T, V>, there: &Node<K, T, V>| {
-            seeking.is_sought(there, || node.key() == there.key())
+            seeking.is_sought(there, || K::are_same(node, there))
         };
         let (old, new) = match pin.put(node, same, expected) {
             Put::Added(new) => (None, new),
@@ -421,24 +418,21 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
         })
     }
 
-    /// Removes the entry of a key, if `wanted`, and shows it.
-    pub(crate) fn remove<Q, R>(
+    /// Removes the entry that is `sought`, if `wanted`, and shows it.
+    pub(super) fn remove_where<R>(
         &self,
         hash: HashValue,
-        key: &Q,
+        mut sought: impl FnMut(&Node<K, T, V>) -> bool,
         mut wanted: impl FnMut(&T, &V) -> bool,
         show: impl FnOnce(&T, &V) -> R,
-    ) -> Option<R>
-    where
-        Q: ?Sized + Equivalent<K>,
-    {
+    ) -> Option<R> {
         if self.nodes.is_new() {
             return None;
         }
         let (_drained, pin) = self.drain_and_pin();
         let idle = self.queue().is_idle();
         let (mut seeking, mut asking) = (Asking::about(hash), Asking::about(hash));
-        let sought = |node: &Node<K, T, V>| seeking.is_sought(node, || key.equivalent(node.key()));
+        let sought = |node: &Node<K, T, V>| seeking.is_sought(node, || sought(node));
         let mut sweeps = true;
         let node = self.unlink_if(&pin, hash, sought, |node| {
             let address = ptr::from_ref(node).cast();
@@ -467,15 +461,15 @@ impl<K: Eq, T: Watches, V> Table<K, T, V> {
     }
 
     /// Removes the entries that are not `wanted`; stale entries go with their notices.
-    pub(crate) fn retain(&self, mut wanted: impl FnMut(&K, &T, &V) -> bool) {
+    pub(crate) fn retain(&self, mut wanted: impl FnMut(&K::Key, &T, &V) -> bool) {
         self.tidy();
         if self.nodes.is_new() {
             return;
         }
         let pin = self.pin();
         for node in pin.entries() {
-            let unwanted = |(watch, value)| !wanted(node.key(), watch, value);
-            if node.live().is_some_and(unwanted) {
+            let unwanted = |(key, watch, value)| !wanted(key, watch, value);
+            if node.live_entry().is_some_and(unwanted) {
                 self.unlink(&pin, node);
             }
         }

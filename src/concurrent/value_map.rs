@@ -7,6 +7,7 @@ use std::vec::Vec;
 
 use super::housekeeping::shared_housekeeping;
 use super::iter::ValueIter;
+use super::key::ByKey;
 use super::making::made_by;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
@@ -36,7 +37,7 @@ use crate::holders::Caller;
 /// assert!(assets.get("wood").is_none()); // and gone with its last user
 /// ```
 pub struct WeakValueMap<K, V: SharedRef, S = DefaultHashBuilder> {
-    pub(super) table: Table<K, SharedWatchFor<V>, ()>,
+    pub(super) table: Table<ByKey<K>, SharedWatchFor<V>, ()>,
     hasher: S,
 }
 

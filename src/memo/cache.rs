@@ -11,7 +11,7 @@ use super::computation::{Begun, Computation};
 use super::key::MemoKey;
 use super::watches::EntryWatches;
 use crate::concurrent::flight::Cycle;
-use crate::concurrent::{Absent, Striped, Table, Wanted, cycle};
+use crate::concurrent::{Absent, ByKey, Striped, Table, Wanted, cycle};
 use crate::holders::Caller;
 use crate::table::Reclaim;
 
@@ -73,7 +73,7 @@ use crate::table::Reclaim;
 /// assert_eq!(unified.get_or_compute((&a, &b), |_| format!("{a}{b}")), "ab");
 /// ```
 pub struct Memo<K: MemoKey, V> {
-    pub(super) table: Table<K::Addresses, EntryWatches<K::EntryWatches>, V>,
+    pub(super) table: Table<ByKey<K::Addresses>, EntryWatches<K::EntryWatches>, V>,
     hits: Striped,
     misses: AtomicUsize,
 }

@@ -8,7 +8,7 @@ use std::vec::Vec;
 
 use super::key::MemoKey;
 use super::watches::{EntryWatches, KeyWatches};
-use crate::concurrent::{AnyWatch, Leader, SharedKey, SharedWatchFor, Unplaced, WatchesOne};
+use crate::concurrent::{AnyWatch, ByKey, Leader, SharedKey, SharedWatchFor, Unplaced, WatchesOne};
 use crate::hash::HashValue;
 use crate::queue::SharedQueue;
 
@@ -56,7 +56,7 @@ pub(super) struct Begun<'m, K: MemoKey, V> {
     keys: Unplaced<'m, KeyWatches<K::EntryWatches>>,
     addresses: K::Addresses,
     // Dropped last.
-    leader: Leader<'m, K::Addresses, EntryWatches<K::EntryWatches>, V>,
+    leader: Leader<'m, ByKey<K::Addresses>, EntryWatches<K::EntryWatches>, V>,
 }
 
 impl<'m, K: MemoKey, V> Begun<'m, K, V> {
@@ -65,7 +65,7 @@ impl<'m, K: MemoKey, V> Begun<'m, K, V> {
         hash: HashValue,
         addresses: K::Addresses,
         keys: Unplaced<'m, KeyWatches<K::EntryWatches>>,
-        leader: Leader<'m, K::Addresses, EntryWatches<K::EntryWatches>, V>,
+        leader: Leader<'m, ByKey<K::Addresses>, EntryWatches<K::EntryWatches>, V>,
     ) -> Box<Self> {
         let computation = Computation {
             queue,
