@@ -26,6 +26,8 @@ mod cpython;
 mod destruction;
 #[path = "concurrent/dying.rs"]
 mod dying;
+#[path = "concurrent/eq.rs"]
+mod eq;
 #[path = "concurrent/equal_hashes.rs"]
 mod equal_hashes;
 #[path = "concurrent/faces.rs"]

@@ -85,19 +85,20 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     /// Drains some notices, if there are any, for an operation that is about to change the table, and returns its
     /// pin. What is drained is destroyed before that: else its destructors could change what the operation has just
     /// done. But where nothing has a destructor, one pin serves both, since to enter and to leave costs a barrier
-    /// each. (The drain ends when all is destroyed: bound in this order, the pin is dropped first.)
+    /// each. (The drain ends here even so: what is destroyed after it starts no other, and kills nothing.)
     #[inline]
-    pub(super) fn drain_and_pin(&self) -> (Option<Drained<'_>>, Pin<'_, K, T, V>) {
+    pub(super) fn drain_and_pin(&self) -> Pin<'_, K, T, V> {
         if Node::<K, T, V>::PROMPT {
             self.drain_some();
-            return (None, self.pin());
+            return self.pin();
         }
         let pin = self.pin();
-        let drained = self.queue().due().and_then(Drained::of);
-        if let Some(drained) = &drained {
-            self.unlink_notified(&pin, drained.stripe, false);
+        if let Some(stripe) = self.queue().due() {
+            if let Some(_drained) = Drained::of(stripe) {
+                self.unlink_notified(&pin, stripe, false);
+            }
         }
-        (drained, pin)
+        pin
     }
 
     /// Takes some notices and unlinks their entries, which are destroyed at the end. Returns whether there were
@@ -147,6 +148,10 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             if !self.destroy_kept(&mut panics) {
                 break;
             }
+        }
+        // Where nothing has a destructor, a reader may have left memory to the next who leaves (D3 of `raw`).
+        if !Node::<K, T, V>::PROMPT && !self.nodes.is_new() {
+            panics.catch(|| drop(self.pin()));
         }
         panics.resume();
     }
@@ -232,8 +237,7 @@ impl<K: KeyKind, T: Deregister, V> Drop for Table<K, T, V> {
 }
 
 /// A drain, until what it has unlinked is destroyed.
-pub(super) struct Drained<'t> {
-    stripe: &'t Stripe,
+struct Drained<'t> {
     _draining: DrainGuard<'t>,
     _depth: Depth,
 }
@@ -244,11 +248,7 @@ impl<'t> Drained<'t> {
     fn of(stripe: &'t Stripe) -> Option<Self> {
         let _depth = Depth::enter()?;
         let _draining = stripe.draining();
-        Some(Drained {
-            stripe,
-            _draining,
-            _depth,
-        })
+        Some(Drained { _draining, _depth })
     }
 }
 

@@ -76,6 +76,16 @@ impl Asking {
         found
     }
 
+    /// The same, in an operation that has begun to note only if it has found one before.
+    #[inline]
+    #[track_caller]
+    pub(super) fn is_sought_still<N>(&mut self, there: &N, same: impl FnOnce(&N) -> bool) -> bool {
+        if self.put.is_none() {
+            return same(there);
+        }
+        self.is_sought_again(ptr::from_ref(there).cast(), || same(there))
+    }
+
     #[cold]
     #[inline(never)]
     #[track_caller]

@@ -190,8 +190,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         Some(Found { node, doubtful })
     }
 
-    /// Shows the entry that is `sought` to a closure, which runs under no lock and while the entry is pinned. The closure
-    /// returns the result, or `None` if this is not the entry that was meant.
+    /// Shows the entry that is `sought` to a closure, which runs under no lock and while the entry is pinned. The
+    /// closure returns the result, or `None` if this is not the entry that was meant.
     ///
     /// Each n-th call of a thread sweeps, where that may be of use.
     #[inline]
@@ -264,8 +264,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     ) -> Option<R> {
         self.sweep_some();
         let mut node = self.ready(hash, key, watch, value);
-        let (_drained, pin) = self.drain_and_pin();
-        let replaced = self.swap(&pin, &mut node, |_| true);
+        let pin = self.drain_and_pin();
+        let replaced = self.swap(&pin, &mut node, &mut Asking::about(hash), |_| true);
         let old = replaced
             .and_then(|swapped| swapped.old)
             .filter(|(_, stale)| !stale)
@@ -287,9 +287,9 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     ) -> Option<R> {
         self.sweep_some();
         let mut node = self.ready(hash, key, watch, value);
-        let (_drained, pin) = self.drain_and_pin();
+        let pin = self.drain_and_pin();
         let there = Cell::new(None);
-        self.swap(&pin, &mut node, |now| {
+        self.swap(&pin, &mut node, &mut Asking::about(hash), |now| {
             let of_use = now
                 .and_then(Node::live)
                 .and_then(|(watch, value)| read(watch, value));
@@ -317,18 +317,19 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     {
         self.tidy();
         let pin = self.pin();
-        let mut asking = Asking::about(hash);
+        let (mut seeking, mut asking) = (Asking::about(hash), Asking::about(hash));
         loop {
             // Compares in the same order as `swap`: with an `Eq` that is not symmetric, `swap` would never succeed
-            // otherwise.
-            let there = pin.get(hash.bits(), |node| K::is_of(key, node));
+            // otherwise. (Nothing is noted the first time.)
+            let is_of = |node: &Node<K, T, V>| K::is_of(key, node);
+            let there = pin.get(hash.bits(), |node| seeking.is_sought_still(node, is_of));
             let shown = there.and_then(Node::live);
             let address = there.map(|there| ptr::from_ref(there).cast());
             let (wanted, answer) = asking.ask(address, || change(shown));
             let done = match (wanted, there) {
                 (Some((watch, value)), there) => {
                     let mut node = self.ready(hash, K::key(key), watch, value);
-                    let put = self.swap(&pin, &mut node, |now| match (now, there) {
+                    let put = self.swap(&pin, &mut node, &mut seeking, |now| match (now, there) {
                         (Some(now), Some(there)) => ptr::eq(now, there),
                         (None, None) => true,
                         _ => false,
@@ -353,10 +354,10 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         &self,
         pin: &'g Pin<'_, K, T, V>,
         node: &mut NewNode<'_, K, T, V>,
+        seeking: &mut Asking,
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
     ) -> Option<Swapped<'g, Node<K, T, V>>> {
         let hash = node.hash();
-        let mut seeking = Asking::about(hash);
         let same = |node: &Node<K, T, V>, there: &Node<K, T, V>| {
             seeking.is_sought(there, || K::are_same(node, there))
         };
@@ -429,7 +430,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         if self.nodes.is_new() {
             return None;
         }
-        let (_drained, pin) = self.drain_and_pin();
+        let pin = self.drain_and_pin();
         let idle = self.queue().is_idle();
         let (mut seeking, mut asking) = (Asking::about(hash), Asking::about(hash));
         let sought = |node: &Node<K, T, V>| seeking.is_sought(node, || sought(node));
@@ -440,7 +441,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 Some((watch, value)) => {
                     let wanted = || wanted(watch, value);
                     let yes = (idle || !watch.is_stale()) && asking.ask(Some(address), wanted);
-                    // As in `read`.
+                    // As in `read_where`.
                     sweeps = T::SWEPT != Some(false) && (yes || !watch.is_stale());
                     yes
                 }

@@ -15,8 +15,9 @@
 //!   that puts something there publishes for whom it waits, and then reads the seats. A StoreLoad barrier stands
 //!   between the two steps of each. So what is in limbo is destroyed by the last of the threads for which it waits:
 //!   one of the two sees the other, and of several that leave at once the last under the lock sees all seats
-//!   wiped. (Where nothing has a destructor, a reader leaves without the barrier: memory may wait until the next
-//!   thread leaves.)
+//!   wiped. (Where nothing has a destructor, a reader leaves without the barrier, and may miss that something waits
+//!   for it. Then memory waits until the next thread leaves, which sees that one outside, or, if that one is inside
+//!   again, until it leaves.)
 //! * **D4** The plain fields of a seat are used by the one thread that has its number. A number passes from thread
 //!   to thread through a lock.
 //! * **D5** Destructors run outside: the seat is wiped before, and no lock is taken.
@@ -215,6 +216,17 @@ impl<C> Domain<C> {
         })
     }
 
+    /// Whether one of those threads is outside: it may have left without a barrier, and missed its bit.
+    #[cold]
+    fn has_one_left(&self, awaited: usize) -> bool {
+        let mut left = false;
+        self.seats.each(|number, seat| {
+            // Relaxed: what was unlinked is destroyed under the lock, after another look.
+            left |= awaited & bit(number) != 0 && seat.visit.load(Relaxed) == OUTSIDE;
+        });
+        left
+    }
+
     fn limbo(&self) -> MutexGuard<'_, Limbo<C>> {
         // No user code runs under this lock, so poisoning means nothing.
         let limbo = self.limbo.0.lock();
@@ -342,10 +354,11 @@ impl<C> Inside<'_, C> {
     /// D3, after `leave`: whether something in limbo may wait for this thread.
     #[inline]
     fn is_awaited(&self) -> bool {
-        // Relaxed: after the barrier in `leave`. What it stands for is read under the lock. (Without a barrier, this
-        // thread may have missed its own bit at its last visit: it looks for all.)
+        // Relaxed: after the barrier in `leave`. What it stands for is read under the lock.
         let awaited = self.domain.awaited.load(Relaxed);
-        awaited != 0 && (!self.prompt || awaited & bit(self.number.get()) != 0)
+        awaited != 0
+            && (awaited & bit(self.number.get()) != 0
+                || !self.prompt && self.domain.has_one_left(awaited))
     }
 }
 
@@ -441,3 +454,6 @@ impl<C> Drop for Writing<'_, C> {
         panics.resume();
     }
 }
+
+#[cfg(all(test, not(weakly_loom)))]
+mod tests;
