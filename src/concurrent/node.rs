@@ -203,8 +203,10 @@ mod tests {
     #[test]
     fn nobody_waits_for_an_entry_without_a_value() {
         type Name = Strong<str>;
-        assert!(!Node::<ByContent<Name>, SharedWatchFor<Name>, ()>::PROMPT);
-        assert!(Node::<ByContent<Name>, SharedWatchFor<Name>, Name>::PROMPT);
+        const {
+            assert!(!Node::<ByContent<Name>, SharedWatchFor<Name>, ()>::PROMPT);
+            assert!(Node::<ByContent<Name>, SharedWatchFor<Name>, Name>::PROMPT);
+        }
     }
 
     /// N189: The size of an entry of a shared map, and what a lookup reads of it: five words, of which the first
