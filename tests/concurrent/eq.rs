@@ -86,14 +86,14 @@ fn small_a_death_in_eq_wakes() {
     set.set_waker(Some(calls.clone().into()));
     let mut names: Vec<_> = (0..3).map(|name| Strong::new(Name(name))).collect();
     names.iter().for_each(|name| _ = set.insert(name));
-    let mut last = names.pop();
+    let mut last = vec![names.pop()];
     drop(names.pop());
     assert_eq!(calls.0.load(SeqCst), 1);
     let kills = {
         let set = set.clone();
         move || {
             if set.pending_dead() == 0 {
-                last = None;
+                last.clear();
             }
         }
     };

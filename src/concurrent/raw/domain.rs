@@ -216,9 +216,16 @@ impl<C> Domain<C> {
         })
     }
 
-    /// Whether one of those threads is outside: it may have left without a barrier, and missed its bit.
+    /// Whether a thread that leaves is one of those for which something waits; or, without `prompt`, whether one of
+    /// those is outside: it may have left without a barrier, and missed its bit.
+    ///
+    /// (With all it needs by value: a lookup keeps its guard in registers.)
     #[cold]
-    fn has_one_left(&self, awaited: usize) -> bool {
+    #[inline(never)]
+    fn is_due(&self, awaited: usize, number: usize, prompt: bool) -> bool {
+        if prompt || awaited & bit(number) != 0 {
+            return awaited & bit(number) != 0;
+        }
         let mut left = false;
         self.seats.each(|number, seat| {
             // Relaxed: what was unlinked is destroyed under the lock, after another look.
@@ -356,9 +363,7 @@ impl<C> Inside<'_, C> {
     fn is_awaited(&self) -> bool {
         // Relaxed: after the barrier in `leave`. What it stands for is read under the lock.
         let awaited = self.domain.awaited.load(Relaxed);
-        awaited != 0
-            && (awaited & bit(self.number.get()) != 0
-                || !self.prompt && self.domain.has_one_left(awaited))
+        awaited != 0 && self.domain.is_due(awaited, self.number.get(), self.prompt)
     }
 }
 
