@@ -5,7 +5,8 @@ use core::hash::Hash;
 use core::marker::PhantomData;
 use equivalent::Equivalent;
 
-use super::key::{Compare, KeyKind};
+use super::compare::Compare;
+use super::key::KeyKind;
 use super::node::Node;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};

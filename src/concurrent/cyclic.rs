@@ -6,8 +6,9 @@ use core::hash::{BuildHasher, Hash};
 use std::boxed::Box;
 use std::vec::Vec;
 
+use super::compare::Compare;
 use super::hash_map::WeakHashMap;
-use super::key::{Compare, KeyKind};
+use super::key::KeyKind;
 use super::map::WeakMap;
 use super::node::Node;
 use super::table::{Pin, Table};

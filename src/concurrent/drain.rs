@@ -3,7 +3,8 @@
 use core::cell::Cell;
 use core::task::Waker;
 
-use super::key::{Compare, KeyKind};
+use super::compare::Compare;
+use super::key::KeyKind;
 use super::node::Node;
 use super::raw::Entry;
 use super::table::{Pin, Table};

@@ -5,10 +5,10 @@ use core::sync::atomic::{AtomicUsize, Ordering::*};
 use std::boxed::Box;
 use std::sync::Arc;
 
+use super::compare::Compare;
 use super::drain::Depth;
 use super::flight::{Cycle, Flight};
 use super::inside::Asking;
-use super::key::Compare;
 use super::node::Node;
 use super::table::{Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};

@@ -1,5 +1,7 @@
 #![doc = include_str!("../../docs/CONCURRENT.md")]
 
+mod by_key;
+mod compare;
 mod content;
 mod cyclic;
 mod drain;

@@ -15,9 +15,10 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use super::compare::Compare;
 use super::inside::{self, Asking};
 use super::kept::Kept;
-use super::key::{Compare, KeyKind};
+use super::key::KeyKind;
 use super::node::{Found, Node, NodeContext};
 use super::raw::{Put, RawTable, Reader, SweepPosition, Unlinked, Writer};
 use super::watch::{Deregister, Unplaced, Watches};
