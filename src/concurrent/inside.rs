@@ -1,44 +1,64 @@
 //! Detection of a closure, or an `Eq`, that changes the very entry it is asked about: it would be called again, and
 //! change it again, for ever. The number of calls proves nothing, since other threads may be changing the same entry.
 
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use core::mem::{self, ManuallyDrop};
 use core::ptr;
 use std::vec::Vec;
 
 use crate::hash::HashValue;
 
-/// The addresses of nodes.
+/// The addresses of nodes. Exact: the operation that asks pins the nodes of its table, so none of them is freed, and
+/// its address given to another, while it is noted.
 type Put = Vec<*const ()>;
 
+/// What a closure is asked about: the address of a table, which is borrowed meanwhile, and a hash.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Subject {
+    pub(super) table: *const (),
+    pub(super) hash: HashValue,
+}
+
 std::thread_local! {
-    /// For each closure that this thread is in, the hash of its entry, and what has been put under that hash
-    /// since. It has no destructor, so the destructors of other thread-locals can use it; outside of closures it
-    /// owns nothing.
-    static CLOSURES: ManuallyDrop<RefCell<Vec<(HashValue, Put)>>> =
+    /// How many closures this thread is in that are called again.
+    static CALLED_AGAIN: Cell<usize> = const { Cell::new(0) };
+    /// For each of them, what it is asked about, and what has been put there since. It has no destructor, so the
+    /// destructors of other thread-locals can use it; outside of such closures it owns nothing.
+    ///
+    /// (Not in the thread's seat at the table: a thread whose thread-locals are gone borrows another with each
+    /// operation.)
+    static CLOSURES: ManuallyDrop<RefCell<Vec<(Subject, Put)>>> =
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
 /// Notes that this thread has put a node into a table.
 #[inline]
-pub(super) fn has_put(hash: HashValue, node: *const ()) {
+pub(super) fn has_put(subject: Subject, node: *const ()) {
+    if CALLED_AGAIN.get() != 0 {
+        note(subject, node);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn note(subject: Subject, node: *const ()) {
     CLOSURES.with(|closures| {
         let mut closures = closures.borrow_mut();
-        let same = closures.iter_mut().filter(|(of, _)| *of == hash);
+        let same = closures.iter_mut().filter(|(of, _)| *of == subject);
         same.for_each(|(_, put)| put.push(node));
     });
 }
 
-/// An operation that asks a closure about an entry, and pins all nodes meanwhile.
+/// An operation that asks a closure about an entry, and pins all nodes of the table meanwhile.
 pub(super) struct Asking {
-    hash: HashValue,
+    subject: Subject,
     /// `None` before the first call.
     put: Option<Put>,
 }
 
 impl Asking {
-    pub(super) fn about(hash: HashValue) -> Self {
-        Asking { hash, put: None }
+    pub(super) fn about(subject: Subject) -> Self {
+        Asking { subject, put: None }
     }
 
     /// Calls the closure. (The first time, nothing is noted: usually that is the only one.)
@@ -52,7 +72,7 @@ impl Asking {
             return closure();
         };
         assert_other_put(there.is_none_or(|there| !put.contains(&there)));
-        let inside = Inside::of(self.hash);
+        let inside = Inside::of(self.subject);
         let answer = closure();
         *put = inside.leave();
         answer
@@ -90,7 +110,7 @@ impl Asking {
     #[inline(never)]
     #[track_caller]
     fn is_sought_again(&mut self, there: *const (), same: impl FnOnce() -> bool) -> bool {
-        let inside = Inside::of(self.hash);
+        let inside = Inside::of(self.subject);
         let found = same();
         let new = inside.leave();
         let put = self.put.get_or_insert_default();
@@ -112,12 +132,13 @@ fn assert_other_put(by_another: bool) {
     );
 }
 
-/// A closure, until it returns or panics.
+/// A closure that is called again, until it returns or panics.
 struct Inside;
 
 impl Inside {
-    fn of(hash: HashValue) -> Self {
-        CLOSURES.with(|closures| closures.borrow_mut().push((hash, Vec::new())));
+    fn of(subject: Subject) -> Self {
+        CLOSURES.with(|closures| closures.borrow_mut().push((subject, Vec::new())));
+        CALLED_AGAIN.set(CALLED_AGAIN.get() + 1);
         Inside
     }
 
@@ -127,6 +148,7 @@ impl Inside {
     }
 
     fn pop() -> Put {
+        CALLED_AGAIN.set(CALLED_AGAIN.get() - 1);
         CLOSURES.with(|closures| {
             let mut closures = closures.borrow_mut();
             let last = closures.pop();
