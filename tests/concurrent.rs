@@ -34,6 +34,8 @@ mod equal_hashes;
 mod faces;
 #[path = "concurrent/get_or_insert.rs"]
 mod get_or_insert;
+#[path = "concurrent/interference.rs"]
+mod interference;
 #[path = "concurrent/last_pin.rs"]
 mod last_pin;
 #[path = "concurrent/leaving.rs"]

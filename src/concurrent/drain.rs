@@ -58,28 +58,44 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         });
     }
 
-    /// Polls all entries, and unlinks the stale ones. Returns how many.
-    fn sweep_all(&self, panics: &mut FirstPanic) -> usize {
+    /// Polls all entries, and unlinks the stale ones. `again`: to find those that the destructors of others have killed.
+    ///
+    /// But other threads may kill all the time, and insert what dies at once, and polling does not tell who has killed
+    /// what. So a sweep that comes again looks twice before it destroys anything: what only the second look finds,
+    /// others have killed.
+    fn sweep_all(&self, again: bool, panics: &mut FirstPanic) -> Swept {
         let Some(_depth) = Depth::enter() else {
-            return 0;
+            return Swept::Nothing;
         };
         let pin = self.pin();
-        let mut swept = 0;
-        for node in pin.entries() {
-            panics.catch(|| swept += usize::from(node.is_stale() && self.unlink(&pin, node)));
+        if !self.unlink_stale(&pin, panics) {
+            return Swept::Nothing;
         }
+        let others = again && self.unlink_stale(&pin, panics);
         panics.catch(|| drop(pin));
-        swept
+        if others { Swept::OfOthers } else { Swept::Some }
     }
 
-    /// Polls the entries of one hash, and unlinks the stale ones.
+    /// Polls all entries that are there now, and unlinks the stale ones. Returns whether there were any.
+    fn unlink_stale(&self, pin: &Pin<'_, K, T, V>, panics: &mut FirstPanic) -> bool {
+        let mut any = false;
+        for node in pin.entries() {
+            panics.catch(|| any |= node.is_stale() && self.unlink(pin, node));
+        }
+        any
+    }
+
+    /// Polls the entries of one hash, and unlinks the stale ones. O(entries of that hash).
     #[inline]
     pub(super) fn sweep_hash(&self, hash: HashValue) {
         if self.is_swept() {
+            let mut panics = FirstPanic::default();
             let pin = self.pin();
-            while let Some(dead) = self.unlink_if(&pin, hash, Node::is_stale, |_| true) {
-                self.end(dead);
-            }
+            pin.remove_all(hash.bits(), Node::is_stale, |dead| {
+                panics.catch(|| _ = self.end(dead));
+            });
+            panics.catch(|| drop(pin));
+            panics.resume();
         }
     }
 
@@ -143,13 +159,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     /// destructor that a drain runs, it may leave some to that drain. All destructors run, even if some panic.
     pub(crate) fn purge(&self) {
         let mut panics = FirstPanic::default();
-        loop {
-            self.unlink_dead(&mut panics);
-            // That may have killed others.
-            if !self.destroy_kept(&mut panics) {
-                break;
-            }
-        }
+        self.unlink_dead(true, &mut panics);
         // Where nothing has a destructor, a reader may have left memory to the next who leaves (D3 of `raw`).
         if !Node::<K, T, V>::PROMPT && !self.nodes.is_new() {
             panics.catch(|| drop(self.pin()));
@@ -160,30 +170,51 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     /// Unlinks the dead, and gives memory back.
     pub(crate) fn shrink_to_fit(&self) {
         let mut panics = FirstPanic::default();
-        self.unlink_dead(&mut panics);
+        self.unlink_dead(false, &mut panics);
         if !self.nodes.is_new() {
             panics.catch(|| self.pin().shrink_to_fit());
         }
         panics.resume();
     }
 
-    fn unlink_dead(&self, panics: &mut FirstPanic) {
-        if self.is_swept() {
-            while self.sweep_all(panics) > 0 {}
+    /// Unlinks the dead, and those that die of that. With `kept`, it also destroys what is kept of dead entries.
+    ///
+    /// It looks at each entry three times at most, and twice more for each generation of entries that its own
+    /// destructors kill.
+    fn unlink_dead(&self, kept: bool, panics: &mut FirstPanic) {
+        let mut again = false;
+        loop {
+            let mut swept = Swept::Nothing;
+            if self.is_swept() {
+                swept = self.sweep_all(again, panics);
+            }
+            let drained = self.drain_all(panics);
+            let destroyed = kept && self.destroy_kept(panics);
+            // That may have killed some that the sweep has passed.
+            let unlinked = self.is_swept() && (drained || swept == Swept::Some);
+            again = destroyed || unlinked && Node::<K, T, V>::PROMPT;
+            if !again || swept == Swept::OfOthers {
+                return;
+            }
         }
-        let mut turn = 0;
+    }
+
+    /// Drains all notices, and those that follow from that. Returns whether there were any.
+    fn drain_all(&self, panics: &mut FirstPanic) -> bool {
+        let (mut any, mut turn) = (false, 0);
         loop {
             let Some(stripe) = self.queue().due() else {
                 self.queue().arm();
                 // What had come in before that woke nobody.
                 if self.queue().is_idle() {
-                    return;
+                    return any;
                 }
                 continue;
             };
             if DRAINS.get() >= MAX_NESTED {
-                return;
+                return any;
             }
+            any = true;
             // A drain that panics has taken some.
             let mut drained = true;
             panics.catch(|| drained = self.drain(stripe, true));
@@ -235,6 +266,15 @@ impl<K: KeyKind, T: Deregister, V> Drop for Table<K, T, V> {
     fn drop(&mut self) {
         self.nodes.context().queue.set_waker(None);
     }
+}
+
+/// What a sweep over all entries has found.
+#[derive(PartialEq)]
+enum Swept {
+    Nothing,
+    Some,
+    /// Some, and others are killed meanwhile by other threads.
+    OfOthers,
 }
 
 /// A drain, until what it has unlinked is destroyed.

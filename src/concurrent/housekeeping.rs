@@ -59,7 +59,9 @@ macro_rules! shared_housekeeping {
         }
 
         /// Reclaims all dead entries and destroys what they own, then those that die of that, and so on until none
-        /// is left. O(deaths) for `Strong`, O(capacity) for each round for `Arc`. What is
+        /// is left. O(deaths) for `Strong`. For `Arc` it looks at all entries, O(capacity), once more after those that it
+        /// has destroyed, and twice for each further generation that dies of that; where other threads kill entries
+        /// at that moment, it stops there, and leaves what may have died since to a sweep or the next purge. What is
         /// [kept](crate::Reclaim::OnRequest) of dead entries goes too.
         ///
         /// It waits only for another thread that is draining notices, and only until that has unlinked the entries

@@ -250,9 +250,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         let pin = self.pin();
         // Counted before it is linked: a thread that removes it at once would count below zero otherwise.
         let counted = Counted::one(&self.in_flight);
-        self.swap(&pin, &mut node, &mut self.asking(hash), |now| {
-            now.is_none()
-        })?;
+        self.swap(&pin, &mut node, &mut self.asking(hash), |now| now.is_none())?;
         leaderless.0 = None;
         // The thread that unlinks it counts it off.
         mem::forget(counted);

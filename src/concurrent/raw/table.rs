@@ -426,6 +426,50 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
+    /// Unlinks the entries with this hash that are `unwanted`, and shows them to `removed`, which must not panic. The
+    /// first closure may be called again when other threads change the table. O(entries of that hash).
+    pub(in super::super) fn remove_all(
+        &self,
+        hash: u64,
+        mut unwanted: impl FnMut(&N) -> bool,
+        mut removed: impl FnMut(&N),
+    ) {
+        while let Some(array) = self.array_for(hash) {
+            let home = array.home(hash);
+            let seen = home.meta();
+            // R2
+            let mut places = Vec::new();
+            for bucket in home.chain() {
+                for slot in bucket.meta().candidates(hash) {
+                    let node = bucket.slot(slot);
+                    // SAFETY: as in `find`.
+                    let there = unsafe { node.as_ref() };
+                    if there.is_some_and(|there| there.hash() == hash && unwanted(there)) {
+                        places.push(Place { bucket, slot, node });
+                    }
+                }
+            }
+            if places.is_empty() {
+                return;
+            }
+            let Some(mut locked) = home.lock(seen) else {
+                continue;
+            };
+            places.retain(Place::is_linked);
+            for place in &places {
+                locked.clear(place.bucket, place.slot);
+            }
+            drop(locked);
+            for place in &places {
+                self.inside.count(-1);
+                // SAFETY: unlinked by us, under the lock.
+                unsafe { self.retire(place.node) };
+                removed(place.get());
+            }
+            return;
+        }
+    }
+
     /// Unlinks the entry with this hash for which `same` is true, if it is `wanted`. Both closures may be called
     /// again when other threads change the same entry.
     #[inline]
