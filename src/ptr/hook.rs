@@ -193,11 +193,31 @@ impl<F: Flavour> HookRef<F> {
     /// H1: the hook is the caller's and is not linked, and no thread uses it any more.
     #[inline(always)]
     pub(super) unsafe fn put_back(self, next: Option<HookRef<F>>) {
-        let next = next.map_or(ptr::null_mut(), |next| next.0.as_ptr());
         // Relaxed: no other thread uses it.
-        self.get().next.store(next.cast(), Relaxed);
         self.get().prev.store(ptr::null_mut(), Relaxed);
         self.retire();
+        // SAFETY: put back now.
+        unsafe { self.set_next_unused(next) };
+    }
+
+    /// The next of the unused hooks.
+    ///
+    /// # Safety
+    /// H1: the hook is the caller's, and was [put back](Self::put_back) last.
+    #[inline(always)]
+    pub(super) unsafe fn next_unused(self) -> Option<HookRef<F>> {
+        // SAFETY: H1. (It is not in use, so `get` would fail its check.) Relaxed: no other thread uses it.
+        Self::in_list(unsafe { self.0.as_ref() }.next.load(Relaxed))
+    }
+
+    /// Goes on in a list of unused hooks, in front of `next`.
+    ///
+    /// # Safety
+    /// As for [`next_unused`](Self::next_unused).
+    pub(super) unsafe fn set_next_unused(self, next: Option<HookRef<F>>) {
+        let next = next.map_or(ptr::null_mut(), |next| next.0.as_ptr().cast());
+        // SAFETY, Relaxed: as there.
+        unsafe { self.0.as_ref() }.next.store(next, Relaxed);
     }
 
     /// Uses the hook again, with another block and hash; returns the next of the unused hooks.
@@ -208,18 +228,18 @@ impl<F: Flavour> HookRef<F> {
     pub(super) unsafe fn reuse(self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
         // SAFETY: H1.
         unsafe {
+            let next = self.next_unused();
             self.0.as_ref().live.begin();
-            // Relaxed: no other thread uses it.
-            let next = Self::in_list(self.get().next.load(Relaxed));
             self.set(block, hash);
             next
         }
     }
 
-    /// The address of the target (H2).
+    /// The address of the target (H2). The hook may be unused.
     #[inline(always)]
     pub(super) fn target_place(self) -> NonNull<()> {
-        let offset = self.get().offset as usize;
+        // SAFETY: H2: it stays what it was when the hook was made.
+        let offset = unsafe { self.0.as_ref() }.offset as usize;
         // SAFETY: H2, and the provenance that this type promises.
         unsafe { self.0.cast::<u8>().sub(offset).cast() }
     }

@@ -149,6 +149,15 @@ impl<F: Flavour> StackRef<F> {
         }
     }
 
+    /// Frees memory of hooks that are not in use. O(hooks taken back).
+    ///
+    /// # Safety
+    /// The caller is the owner.
+    pub(crate) unsafe fn shrink_hooks(self) {
+        // SAFETY: the caller is the owner.
+        self.get().slab.with_mut(|slab| unsafe { (*slab).shrink() });
+    }
+
     /// Takes a hook from [`hook`](Self::hook) back.
     ///
     /// # Safety
@@ -262,17 +271,54 @@ impl<F: Flavour> Slab<F> {
         self.free = Some(hook);
     }
 
-    /// Frees the chunks.
+    /// Frees the chunks of which no hook is in use. O(hooks taken back, and chunks).
+    pub(super) fn shrink(&mut self) {
+        // Hooks that were taken back count as unused of their chunks, until it is known which chunks stay.
+        // SAFETY: H1, hooks in the list are ours, and in chunks of this slab; only the owner uses `unused`.
+        unsafe {
+            let mut next = self.free;
+            while let Some(hook) = next {
+                next = hook.next_unused();
+                (*Chunk::of(hook).as_ptr()).unused += 1;
+            }
+            let mut next = self.free.take();
+            while let Some(hook) = next {
+                next = hook.next_unused();
+                let chunk = Chunk::of(hook).as_ptr();
+                if (*chunk).unused != (*chunk).len {
+                    (*chunk).unused -= 1;
+                    hook.set_next_unused(self.free);
+                    self.free = Some(hook);
+                }
+            }
+            // Of those that are wholly unused, no hook is in the list any more.
+            self.free_chunks(|chunk| chunk.unused == chunk.len);
+        }
+    }
+
+    /// Frees all chunks.
     ///
     /// # Safety
     /// No hook of this slab is used any more.
     pub(super) unsafe fn free(&mut self) {
         self.free = None;
-        while let Some(chunk) = self.chunks {
-            // SAFETY: allocated with this layout; hooks have no destructor.
+        // SAFETY: the caller's promise.
+        unsafe { self.free_chunks(|_| true) };
+    }
+
+    /// # Safety
+    /// No hook of the `unwanted` chunks is used, or in the list, any more.
+    unsafe fn free_chunks(&mut self, unwanted: impl Fn(&Chunk<F>) -> bool) {
+        let mut link = &mut self.chunks;
+        while let Some(chunk) = *link {
+            // SAFETY: a chunk of this list, allocated with this layout; hooks have no destructor.
             unsafe {
+                if !unwanted(chunk.as_ref()) {
+                    link = &mut (*chunk.as_ptr()).next;
+                    continue;
+                }
                 let layout = Chunk::<F>::layout(chunk.as_ref().len as usize);
-                self.chunks = chunk.as_ref().next;
+                *link = chunk.as_ref().next;
                 if !cfg!(weakly_loom) {
                     alloc::alloc::dealloc(chunk.as_ptr().cast(), layout);
                 }
@@ -306,6 +352,15 @@ impl<F: Flavour> Chunk<F> {
             });
         }
         chunk
+    }
+
+    /// The chunk of a hook.
+    ///
+    /// # Safety
+    /// The hook comes from a chunk, which has not been freed.
+    unsafe fn of(hook: HookRef<F>) -> NonNull<Self> {
+        const { assert!(offset_of!(Self, target) == 0) }
+        hook.target_place().cast()
     }
 
     /// # Safety

@@ -41,6 +41,9 @@ pub trait NoticeQueue: Sized {
     /// Finishes a notice whose entry is unlinked.
     fn finish(&mut self, notice: Self::Notice);
 
+    /// Frees memory that no registration needs.
+    fn shrink_to_fit(&mut self);
+
     /// The cell of the waker, if one has ever been set.
     fn waker(&self) -> Option<&Arc<WakerCell>>;
 
@@ -92,6 +95,8 @@ impl NoticeQueue for () {
     fn finish(&mut self, notice: Infallible) {
         match notice {}
     }
+
+    fn shrink_to_fit(&mut self) {}
 
     #[inline]
     fn waker(&self) -> Option<&Arc<WakerCell>> {
@@ -145,6 +150,10 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
     #[inline]
     fn finish(&mut self, notice: DeadNotice<F>) {
         self.finish(notice);
+    }
+
+    fn shrink_to_fit(&mut self) {
+        self.shrink_to_fit();
     }
 
     #[inline(always)]

@@ -235,6 +235,14 @@ impl<F: Flavour> DeadQueue<F> {
         }
     }
 
+    /// Frees memory that no registration needs. O(registrations that have ended).
+    pub(crate) fn shrink_to_fit(&mut self) {
+        if let Some(stack) = self.stack {
+            // SAFETY: Q1: we are the owner.
+            unsafe { stack.shrink_hooks() };
+        }
+    }
+
     /// The cell of the waker, if one has ever been set.
     #[inline(always)]
     pub(crate) fn waker(&self) -> Option<&Arc<WakerCell>> {

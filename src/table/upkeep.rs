@@ -9,6 +9,7 @@ use super::reclaim::Reclaim;
 use super::slot::Slot;
 use super::sweep::Search;
 use crate::hash::HashValue;
+use crate::queue::NoticeQueue;
 
 impl<K: Slot, V: Slot> Table<K, V> {
     /// Reclaims a few of the dead. Every operation that may change the table does this.
@@ -126,14 +127,21 @@ impl<K: Slot, V: Slot> Table<K, V> {
     ) {
         self.reclaim_all();
         self.kept.shrink_to_fit();
+        self.shrink_queues();
         self.entries
             .shrink_to(min_capacity, |entry| hasher(entry).get());
         self.sweep_position = 0;
     }
 
-    /// Drops all entries and what the dead have left, and keeps the table's memory.
+    fn shrink_queues(&mut self) {
+        self.keys.shrink_to_fit();
+        self.values.shrink_to_fit();
+    }
+
+    /// Drops all entries and what the dead have left, and keeps the memory of the table itself.
     pub(crate) fn clear(&mut self) {
         self.deregister_all();
+        self.shrink_queues();
         self.entries.clear();
         self.kept.clear();
     }

@@ -1,0 +1,97 @@
+//! What collections give back, counted by the allocator.
+
+mod common;
+
+use common::heap::{Counting, Heap, bytes};
+use common::{Own, scaled};
+use weakly::{WeakMap, WeakSet, WeakValueMap, ptr};
+
+#[global_allocator]
+static HEAP: Heap<Counting> = Heap(Counting);
+
+for_each_flavour!(
+    further_registrations_go_back,
+    registrations_that_stay_keep_their_memory,
+    dead_registrations_go_back,
+);
+
+const MANY: usize = scaled(10_000, 40);
+/// A registration that is not its object's first.
+const HOOK: usize = 4 * size_of::<usize>();
+
+type Objects<F> = Vec<ptr::Strong<usize, F>>;
+
+/// Objects that each have an entry already, so that all their other entries are further ones.
+fn objects<F: Own>() -> (Objects<F>, WeakSet<ptr::Strong<usize, F>>) {
+    let objects: Objects<F> = (0..MANY).map(ptr::Strong::new).collect();
+    let first = objects.iter().collect();
+    (objects, first)
+}
+
+/// A collection that is empty again has no memory left for registrations: what stays is its queue.
+fn further_registrations_go_back<F: Own>() {
+    let (objects, _first) = objects::<F>();
+    let mut map = WeakMap::new();
+    let mut values = WeakValueMap::new();
+    // Each object gets its record.
+    let before = objects.iter().collect::<WeakSet<_>>();
+    drop(before);
+    for clear in [false, true] {
+        let before = bytes();
+        map.extend(objects.iter().map(|key| (key, 1)));
+        values.extend(objects.iter().map(|object| (**object, object)));
+        assert!(bytes() - before > (2 * MANY * HOOK) as isize);
+        if clear {
+            map.clear();
+            values.clear();
+        } else {
+            objects.iter().for_each(|key| _ = map.remove(key));
+            objects.iter().for_each(|key| _ = values.remove(&**key));
+        }
+        let table = map.capacity() * size_of::<(usize, i32)>() * 2
+            + values.capacity() * size_of::<(usize, usize)>() * 2;
+        if clear {
+            assert!(bytes() - before < table as isize, "{}", bytes() - before);
+        }
+        map.shrink_to_fit();
+        values.shrink_to_fit();
+        assert!(bytes() - before < 400, "{}", bytes() - before);
+    }
+}
+
+/// Each that is still used is found, ended and used again afterwards.
+fn registrations_that_stay_keep_their_memory<F: Own>() {
+    let (mut objects, _first) = objects::<F>();
+    let mut map: WeakMap<_, _> = objects.iter().map(|key| (key, **key)).collect();
+    for round in 0..4 {
+        for key in objects.iter().filter(|key| ***key % 5 != round) {
+            map.remove(key);
+        }
+        let before = bytes();
+        map.shrink_to_fit();
+        assert!(bytes() <= before);
+        for key in &objects {
+            let stays = **key % 5 == round;
+            assert_eq!(map.get(key).copied(), stays.then_some(**key));
+        }
+        map.extend(objects.iter().map(|key| (key, **key)));
+        assert_eq!(map.len(), objects.len());
+    }
+    objects.truncate(MANY / 2);
+    assert_eq!(map.len(), MANY / 2);
+    map.shrink_to_fit();
+    assert!(objects.iter().all(|key| map.get(key) == Some(&**key)));
+}
+
+/// Also where the objects died, and nobody has looked since.
+fn dead_registrations_go_back<F: Own>() {
+    let before = bytes();
+    let mut map = WeakMap::new();
+    {
+        let (objects, _first) = objects::<F>();
+        map.extend(objects.iter().map(|key| (key, 1)));
+    }
+    assert!(bytes() - before > (MANY * HOOK) as isize);
+    map.shrink_to_fit();
+    assert!(bytes() - before < 400, "{}", bytes() - before);
+}
