@@ -14,9 +14,16 @@ type Put = Vec<*const ()>;
 
 /// What a closure is asked about: the address of a table, which is borrowed meanwhile, and a hash.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Subject {
-    pub(super) table: *const (),
-    pub(super) hash: HashValue,
+struct Subject {
+    table: *const (),
+    hash: HashValue,
+}
+
+impl Subject {
+    fn new<T>(table: &T, hash: HashValue) -> Self {
+        let table = ptr::from_ref(table).cast();
+        Subject { table, hash }
+    }
 }
 
 std::thread_local! {
@@ -33,9 +40,9 @@ std::thread_local! {
 
 /// Notes that this thread has put a node into a table.
 #[inline]
-pub(super) fn has_put(subject: Subject, node: *const ()) {
+pub(super) fn has_put<T, N>(table: &T, hash: HashValue, node: &N) {
     if CALLED_AGAIN.get() != 0 {
-        note(subject, node);
+        note(Subject::new(table, hash), ptr::from_ref(node).cast());
     }
 }
 
@@ -57,7 +64,8 @@ pub(super) struct Asking {
 }
 
 impl Asking {
-    pub(super) fn about(subject: Subject) -> Self {
+    pub(super) fn about<T>(table: &T, hash: HashValue) -> Self {
+        let subject = Subject::new(table, hash);
         Asking { subject, put: None }
     }
 

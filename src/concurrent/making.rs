@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::compare::Compare;
 use super::drain::Depth;
 use super::flight::{Cycle, Flight};
+use super::inside::Asking;
 use super::node::Node;
 use super::table::{Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
@@ -250,7 +251,9 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         let pin = self.pin();
         // Counted before it is linked: a thread that removes it at once would count below zero otherwise.
         let counted = Counted::one(&self.in_flight);
-        self.swap(&pin, &mut node, &mut self.asking(hash), |now| now.is_none())?;
+        self.swap(&pin, &mut node, &mut Asking::about(self, hash), |now| {
+            now.is_none()
+        })?;
         leaderless.0 = None;
         // The thread that unlinks it counts it off.
         mem::forget(counted);
@@ -334,7 +337,8 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         }
         let own =
             |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_led_by(&leader.flight));
-        let Some(put) = table.swap(&pin, &mut node, &mut table.asking(leader.hash), own) else {
+        let Some(put) = table.swap(&pin, &mut node, &mut Asking::about(table, leader.hash), own)
+        else {
             return;
         };
         leader.linked = false;

@@ -16,7 +16,7 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::compare::Compare;
-use super::inside::{self, Asking, Subject};
+use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::key::KeyKind;
 use super::node::{Found, Node, NodeContext};
@@ -266,7 +266,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         self.sweep_some();
         let mut node = self.ready(hash, key, watch, value);
         let pin = self.drain_and_pin();
-        let replaced = self.swap(&pin, &mut node, &mut self.asking(hash), |_| true);
+        let replaced = self.swap(&pin, &mut node, &mut Asking::about(self, hash), |_| true);
         let old = replaced
             .and_then(|swapped| swapped.old)
             .filter(|(_, stale)| !stale)
@@ -290,7 +290,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         let mut node = self.ready(hash, key, watch, value);
         let pin = self.drain_and_pin();
         let there = Cell::new(None);
-        self.swap(&pin, &mut node, &mut self.asking(hash), |now| {
+        self.swap(&pin, &mut node, &mut Asking::about(self, hash), |now| {
             let of_use = now
                 .and_then(Node::live)
                 .and_then(|(watch, value)| read(watch, value));
@@ -318,7 +318,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     {
         self.tidy();
         let pin = self.pin();
-        let (mut seeking, mut asking) = (self.asking(hash), self.asking(hash));
+        let (mut seeking, mut asking) = (Asking::about(self, hash), Asking::about(self, hash));
         loop {
             // Compares in the same order as `swap`: with an `Eq` that is not symmetric, `swap` would never succeed
             // otherwise. (Nothing is noted the first time.)
@@ -348,18 +348,6 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    #[inline]
-    fn subject(&self, hash: HashValue) -> Subject {
-        let table = ptr::from_ref(self).cast();
-        Subject { table, hash }
-    }
-
-    /// An operation on an entry with this hash.
-    #[inline]
-    pub(super) fn asking(&self, hash: HashValue) -> Asking {
-        Asking::about(self.subject(hash))
-    }
-
     /// Inserts a node, or replaces the one with its key, if what is there is `expected`. Otherwise the node stays
     /// with the caller.
     #[inline]
@@ -379,7 +367,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             Put::Replaced { old, new } => (Some(old), new),
             Put::Refused => return None,
         };
-        inside::has_put(self.subject(hash), ptr::from_ref(new).cast());
+        inside::has_put(self, hash, new);
         let old = old.map(|old| (old, self.end(old)));
         Some(Swapped { new, old })
     }
@@ -445,7 +433,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
         let pin = self.drain_and_pin();
         let idle = self.queue().is_idle();
-        let (mut seeking, mut asking) = (self.asking(hash), self.asking(hash));
+        let (mut seeking, mut asking) = (Asking::about(self, hash), Asking::about(self, hash));
         let sought = |node: &Node<K, T, V>| seeking.is_sought(node, || sought(node));
         let mut sweeps = true;
         let node = self.unlink_if(&pin, hash, sought, |node| {

@@ -216,7 +216,7 @@ impl<F: Flavour> HookRef<F> {
     /// As for [`next_unused`](Self::next_unused).
     pub(super) unsafe fn set_next_unused(self, next: Option<HookRef<F>>) {
         let next = next.map_or(ptr::null_mut(), |next| next.0.as_ptr().cast());
-        // SAFETY, Relaxed: as there.
+        // SAFETY: as there. Relaxed: likewise.
         unsafe { self.0.as_ref() }.next.store(next, Relaxed);
     }
 

@@ -1,4 +1,4 @@
-//! A sweep that goes round a table, a few entries at a time, and never ends.
+//! A sweep that goes round a table, a few entries at a time, and never ends; and one of all entries of a hash.
 //!
 //! It goes from bucket to bucket, and within a long chain from page to page. So it visits a bounded number of
 //! entries at a time, however many there are, and however many share a hash. While entries move into another array
@@ -6,10 +6,11 @@
 //! visited in the first half of the old array, that round may be half as long again.
 
 use core::ops::ControlFlow::{Break, Continue};
+use std::vec::Vec;
 
 use super::array::Array;
 use super::entry::Entry;
-use super::table::Writer;
+use super::table::{Place, Writer};
 use crate::sync::AtomicUsize;
 use crate::sync::Ordering::*;
 use crate::sync::const_fn;
@@ -55,6 +56,50 @@ impl<N: Entry> Writer<'_, N> {
                 look(unsafe { &*node });
             });
             from = array.page_after(from);
+        }
+    }
+
+    /// Unlinks the entries with this hash that are `unwanted`, and shows them to `removed`, which must not panic. The
+    /// first closure may be called again when other threads change the table. O(entries of that hash).
+    pub(in super::super) fn remove_all(
+        &self,
+        hash: u64,
+        mut unwanted: impl FnMut(&N) -> bool,
+        mut removed: impl FnMut(&N),
+    ) {
+        while let Some(array) = self.array_for(hash) {
+            let home = array.home(hash);
+            let seen = home.meta();
+            // R2
+            let mut places = Vec::new();
+            for bucket in home.chain() {
+                for slot in bucket.meta().candidates(hash) {
+                    let node = bucket.slot(slot);
+                    // SAFETY: R3, R4, as in `sweep`.
+                    let there = unsafe { node.as_ref() };
+                    if there.is_some_and(|there| there.hash() == hash && unwanted(there)) {
+                        places.push(Place { bucket, slot, node });
+                    }
+                }
+            }
+            if places.is_empty() {
+                return;
+            }
+            let Some(mut locked) = home.lock(seen) else {
+                continue;
+            };
+            places.retain(Place::is_linked);
+            for place in &places {
+                locked.clear(place.bucket, place.slot);
+            }
+            drop(locked);
+            for place in &places {
+                self.inside.count(-1);
+                // SAFETY: unlinked by us, under the lock.
+                unsafe { self.retire(place.node) };
+                removed(place.get());
+            }
+            return;
         }
     }
 }

@@ -248,22 +248,22 @@ impl<N: Entry> Reader<'_, N> {
 }
 
 /// An entry, and where it was found.
-struct Place<'g, N> {
-    bucket: &'g Bucket<N>,
-    slot: usize,
-    node: *mut N,
+pub(super) struct Place<'g, N> {
+    pub(super) bucket: &'g Bucket<N>,
+    pub(super) slot: usize,
+    pub(super) node: *mut N,
 }
 
 impl<'g, N> Place<'g, N> {
     #[inline]
-    fn get(&self) -> &'g N {
+    pub(super) fn get(&self) -> &'g N {
         // SAFETY: as in `find`.
         unsafe { &*self.node }
     }
 
     /// Under the lock: whether the entry is still there.
     #[inline]
-    fn is_linked(&self) -> bool {
+    pub(super) fn is_linked(&self) -> bool {
         ptr::eq(self.bucket.slot(self.slot), self.node)
     }
 }
@@ -361,7 +361,7 @@ impl<N: Entry> Writer<'_, N> {
     /// # Safety
     /// This thread has unlinked it.
     #[inline]
-    unsafe fn retire(&self, node: *mut N) {
+    pub(super) unsafe fn retire(&self, node: *mut N) {
         // SAFETY: R3, and `Sync` of the table demands `Send`.
         self.inside
             .retire(unsafe { Retired::new(node, destroy::<N>) });
@@ -423,50 +423,6 @@ impl<N: Entry> Writer<'_, N> {
                 }
                 _ => {}
             }
-        }
-    }
-
-    /// Unlinks the entries with this hash that are `unwanted`, and shows them to `removed`, which must not panic. The
-    /// first closure may be called again when other threads change the table. O(entries of that hash).
-    pub(in super::super) fn remove_all(
-        &self,
-        hash: u64,
-        mut unwanted: impl FnMut(&N) -> bool,
-        mut removed: impl FnMut(&N),
-    ) {
-        while let Some(array) = self.array_for(hash) {
-            let home = array.home(hash);
-            let seen = home.meta();
-            // R2
-            let mut places = Vec::new();
-            for bucket in home.chain() {
-                for slot in bucket.meta().candidates(hash) {
-                    let node = bucket.slot(slot);
-                    // SAFETY: as in `find`.
-                    let there = unsafe { node.as_ref() };
-                    if there.is_some_and(|there| there.hash() == hash && unwanted(there)) {
-                        places.push(Place { bucket, slot, node });
-                    }
-                }
-            }
-            if places.is_empty() {
-                return;
-            }
-            let Some(mut locked) = home.lock(seen) else {
-                continue;
-            };
-            places.retain(Place::is_linked);
-            for place in &places {
-                locked.clear(place.bucket, place.slot);
-            }
-            drop(locked);
-            for place in &places {
-                self.inside.count(-1);
-                // SAFETY: unlinked by us, under the lock.
-                unsafe { self.retire(place.node) };
-                removed(place.get());
-            }
-            return;
         }
     }
 
