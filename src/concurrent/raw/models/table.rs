@@ -114,6 +114,14 @@ impl Table {
         Some(node.value())
     }
 
+    /// Returns how many.
+    fn remove_all(&self, key: u64) -> usize {
+        let mut removed = 0;
+        let all = |node: &Node| removed += usize::from(node.value() < 9);
+        self.raw.write().remove_all(key, |_| true, all);
+        removed
+    }
+
     pub(super) fn shrink(&self) {
         self.raw.write().shrink_to_fit();
     }
@@ -225,6 +233,18 @@ fn unlink() {
         let theirs = other.join().unwrap();
         assert!(mine.is_some() != theirs.is_some());
         assert!(found.is_some() || theirs.is_some());
+        assert_eq!((table.get(0), table.raw.len(), table.ends()), (None, 0, 1));
+    });
+}
+
+/// Two threads remove an entry, one of them with all of its hash: one gets it.
+#[test]
+fn unlink_all() {
+    model(0, &[0], |table| {
+        let other = with(&table, 1, |table| table.remove(0));
+        let mine = table.remove_all(0);
+        let theirs = usize::from(other.join().unwrap().is_some());
+        assert_eq!(mine + theirs, 1);
         assert_eq!((table.get(0), table.raw.len(), table.ends()), (None, 0, 1));
     });
 }
@@ -363,6 +383,22 @@ fn growth_and_unlink() {
     model(0, &[0, 1], |table| {
         let other = with(&table, 1, |table| table.insert(2, 0));
         assert_eq!(table.remove(1), Some(0));
+        assert_eq!(table.get(1), None);
+        other.join().unwrap();
+        assert_eq!(
+            [0, 1, 2].map(|key| table.get(key)),
+            [Some(0), None, Some(0)]
+        );
+        assert_eq!((table.raw.len(), table.ends()), (2, 1));
+    });
+}
+
+/// Likewise if all of its hash are removed.
+#[test]
+fn growth_and_unlink_all() {
+    model(0, &[0, 1], |table| {
+        let other = with(&table, 1, |table| table.insert(2, 0));
+        assert_eq!(table.remove_all(1), 1);
         assert_eq!(table.get(1), None);
         other.join().unwrap();
         assert_eq!(
