@@ -115,7 +115,7 @@ fn main() -> ExitCode {
     let window = wrong.session(owning);
     let leaked = !window.is_expired();
     let report = wrong.report(&window);
-    let removed = wrong.clicks.purge_cycles();
+    let removed = wrong.clicks.purge_cycles().removed;
     assert_dead!(window, "after the purge of cycles");
 
     let mut right = App::default();

@@ -116,7 +116,7 @@ pub use collections::set::{WeakSet, names as weak_set};
 pub use collections::value_map::{WeakValueMap, names as weak_value_map};
 pub use collections::{entry, iter};
 #[cfg(not(weakly_loom))]
-pub use cycles::{Cycles, Cyclic, HolderPath, Holders, Trace, Tracer};
+pub use cycles::{Cycles, Cyclic, HolderPath, Holders, Purged, Trace, Tracer};
 pub use equivalent::Equivalent;
 pub use hash::{DefaultHashBuilder, DefaultHasher};
 pub use leaks::{__assert_dead, LeakWatch};

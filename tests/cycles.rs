@@ -10,6 +10,8 @@ mod graph;
 mod graphs;
 #[path = "cycles/holders.rs"]
 mod holders;
+#[path = "cycles/kept.rs"]
+mod kept;
 #[path = "cycles/maps.rs"]
 mod maps;
 #[path = "cycles/panics.rs"]

@@ -5,7 +5,7 @@ use core::task::Waker;
 use std::boxed::Box;
 
 use crate::concurrent::{Keys, SharedKey, SharedRef, WeakMap};
-use crate::cycles::{Cycles, Cyclic, Member, Trace};
+use crate::cycles::{Cycles, Cyclic, Member, Purged, Trace};
 use crate::holders::Caller;
 use crate::reference::Identify;
 use crate::table::Reclaim;
@@ -204,7 +204,7 @@ impl<K: SharedKey, V: Clone> Attribute<K, V> {
 impl<K: SharedRef, V> Attribute<K, V> {
     /// Removes the attribute from objects that only such attributes keep alive. See
     /// [`WeakMap::purge_cycles`](crate::concurrent::WeakMap::purge_cycles).
-    pub fn purge_cycles(&self) -> usize
+    pub fn purge_cycles(&self) -> Purged
     where
         V: Trace,
     {

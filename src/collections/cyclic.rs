@@ -8,7 +8,7 @@ use super::hash_map::WeakHashMap;
 use super::map::WeakMap;
 use super::store::Store;
 use super::value_map::WeakValueMap;
-use crate::cycles::{Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Trace, Tracer};
+use crate::cycles::{Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Purged, Trace, Tracer};
 #[cfg(feature = "std")]
 use crate::panics::FirstPanic;
 use crate::reference::{StrongRef, Watch, WeakKey};
@@ -135,7 +135,7 @@ macro_rules! cyclic {
             ///
             /// # Panics
             /// If a `trace` panics: then no entry is removed. If a destructor panics, after all of them have run.
-            pub fn purge_cycles(&mut self) -> usize
+            pub fn purge_cycles(&mut self) -> Purged
             where
                 // (Not of the `impl`: here the compiler says what `Trace` has to say.)
                 $owned: Trace,

@@ -286,7 +286,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     /// }
     /// drop(number);
     /// assert_eq!((copies.len(), handles.len()), (1, 1)); // it lives: `handles` owns it
-    /// assert_eq!(handles.purge_cycles(), 1);
+    /// assert_eq!(handles.purge_cycles().removed, 1);
     /// assert!(copies.is_empty());
     /// ```
     #[inline]

@@ -14,7 +14,7 @@ use super::node::Node;
 use super::table::{Pin, Table};
 use super::value_map::WeakValueMap;
 use super::watch::{SharedRef, Watches};
-use crate::cycles::{Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Trace, Tracer};
+use crate::cycles::{Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Purged, Trace, Tracer};
 use crate::reference::Content;
 
 /// Shows what an entry owns.
@@ -127,7 +127,7 @@ macro_rules! cyclic {
             ///
             /// # Panics
             /// If a `trace` panics: then no entry is removed. If a destructor panics, after all of them have run.
-            pub fn purge_cycles(&self) -> usize
+            pub fn purge_cycles(&self) -> Purged
             where
                 // (Not of the `impl`: here the compiler says what `Trace` has to say.)
                 $type: Trace,

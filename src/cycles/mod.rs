@@ -24,4 +24,4 @@ pub(crate) use addresses::Addresses;
 pub use graph::{Trace, Tracer};
 pub use holders::{HolderPath, Holders};
 pub(crate) use member::{Entries, EntryOf, Member};
-pub use purge::{Cycles, Cyclic};
+pub use purge::{Cycles, Cyclic, Purged};

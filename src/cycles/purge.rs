@@ -21,6 +21,20 @@ pub trait Cyclic {
         Self: 'm;
 }
 
+/// What a purge of cycles has done. See [`Cycles::purge`].
+#[must_use = "it says whether entries stay because objects own each other"]
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Purged {
+    /// How many entries were removed. One of the keys of each has died of it, unless a destructor has handed out a strong
+    /// pointer to it meanwhile.
+    pub removed: usize,
+    /// How many entries were not, although nothing but such entries leads to their keys from outside: the keys own each
+    /// other besides, or something that does owns them, so they would live on without their entries.
+    /// [`Cycles::holders`] says which field that is.
+    pub kept: usize,
+}
+
 /// Several maps that are purged of cycles together: entries of one may keep the keys of another alive. What is owned by
 /// values of a map that is not here counts as held from outside.
 ///
@@ -36,8 +50,8 @@ pub trait Cyclic {
 /// let mut one = WeakMap::from([(&a, b.clone())]);
 /// let mut other = WeakMap::from([(&b, a.clone())]); // each keeps the other's key alive
 /// drop((a, b));
-/// assert_eq!((one.purge_cycles(), other.purge_cycles()), (0, 0)); // neither sees the other
-/// assert_eq!(Cycles::new().with(&mut one).with(&mut other).purge(), 2);
+/// assert_eq!((one.purge_cycles().removed, other.purge_cycles().removed), (0, 0)); // neither sees the other
+/// assert_eq!(Cycles::new().with(&mut one).with(&mut other).purge().removed, 2);
 /// assert!(one.is_empty() && other.is_empty());
 /// ```
 #[derive(Default)]
@@ -119,12 +133,12 @@ impl<'m> Cycles<'m> {
     /// # Panics
     /// If a [`trace`](crate::Trace::trace) panics: then no entry is removed. If a destructor panics, after all of them
     /// have run.
-    pub fn purge(&mut self) -> usize {
+    pub fn purge(&mut self) -> Purged {
         for member in &mut self.members {
             member.purge();
         }
         let Some(asking) = Asking::begin() else {
-            return 0;
+            return Purged::default();
         };
         // Also if something panics from here on: no map stays pinned, and nothing unlinked stays with us.
         let mut rest = Destroying(&mut self.members);
@@ -133,9 +147,9 @@ impl<'m> Cycles<'m> {
         let doomed = graph.doomed(rest.0.len());
         // From here on destructors run, which may search.
         drop(asking);
-        let mut gone = 0;
+        let mut purged = Purged::default();
         for (member, doomed) in rest.0.iter_mut().zip(&doomed) {
-            gone += member.unlink(doomed);
+            purged.removed += member.unlink(doomed);
         }
         // Our own pointers, while the values still have theirs: so that these are not the last. Then what was unlinked,
         // when it is out of all the maps; its deaths find no entry of the same kind.
@@ -145,7 +159,7 @@ impl<'m> Cycles<'m> {
         for member in &mut self.members {
             member.purge();
         }
-        gone
+        purged
     }
 
     pub(super) fn show(&self, graph: &mut Graph) {

@@ -7,7 +7,7 @@ use super::cache::Memo;
 use super::key::MemoKey;
 use super::rewriting::Rewritten;
 use crate::concurrent::MemberOf;
-use crate::cycles::{Cycles, Cyclic, Member, Trace, Tracer};
+use crate::cycles::{Cycles, Cyclic, Member, Purged, Trace, Tracer};
 
 impl<K: MemoKey, V: Trace> Cyclic for &Memo<K, V> {
     fn member<'m>(self) -> Box<dyn Member + 'm>
@@ -31,9 +31,9 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// let term = Strong::from("x");
     /// simpler.get_or_compute(&term, |_| term.clone()); // is its own input
     /// drop(term);
-    /// assert_eq!(simpler.purge_cycles(), 1);
+    /// assert_eq!(simpler.purge_cycles().removed, 1);
     /// ```
-    pub fn purge_cycles(&self) -> usize
+    pub fn purge_cycles(&self) -> Purged
     where
         V: Trace,
     {

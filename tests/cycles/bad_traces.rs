@@ -32,15 +32,15 @@ fn a_trace_that_panics() {
     }));
     map.insert(&other, (key.clone(), Some(act)));
     drop(key);
-    assert!(panics(|| _ = map.purge_cycles()));
+    assert!(panics(|| _ = map.purge_cycles().removed));
     assert_eq!(
         (map.len(), local::Strong::strong_count(&map[&other].0)),
         (2, 2)
     );
     panicking.set(false);
-    assert_eq!(map.purge_cycles(), 0); // the other is held
+    assert_eq!(map.purge_cycles().removed, 0); // the other is held
     drop(other);
-    assert_eq!(map.purge_cycles(), 1);
+    assert_eq!(map.purge_cycles().removed, 1);
     assert!(map.is_empty());
 }
 
@@ -53,7 +53,7 @@ fn a_trace_that_hides() {
     let key = Strong::new(1);
     map.insert(&key, Hides(key.clone()));
     drop(key);
-    assert_eq!((map.purge_cycles(), map.len()), (0, 1));
+    assert_eq!((map.purge_cycles().removed, map.len()), (0, 1));
 }
 
 /// 152: One that shows what others own may cost an entry, and destroys nothing that they hold.
@@ -63,7 +63,7 @@ fn a_trace_that_shows_what_others_own() {
     let mut map = WeakMap::new();
     let foreign = Rc::clone(&key);
     map.insert(&*key, Acts(Box::new(move |tracer| foreign.trace(tracer))));
-    assert_eq!(map.purge_cycles(), 0); // the `Rc` is held twice, and shown as one of its own
+    assert_eq!(map.purge_cycles().removed, 0); // the `Rc` is held twice, and shown as one of its own
     let weak = Rc::downgrade(&key);
     let mut map = WeakMap::new();
     let act = move |tracer: &mut Tracer<'_>| {
@@ -72,7 +72,7 @@ fn a_trace_that_shows_what_others_own() {
         field.trace(tracer);
     };
     map.insert(&*key, Acts(Box::new(act)));
-    assert_eq!((map.purge_cycles(), map.len()), (1, 0));
+    assert_eq!((map.purge_cycles().removed, map.len()), (1, 0));
     assert_eq!(**key, "held");
 }
 
@@ -94,7 +94,7 @@ fn a_place_that_shows_two_objects() {
     map.insert(&objects[0], (None, Acts(Box::new(|_| {}))));
     map.insert(&objects[1], (Some(objects.clone()), Acts(Box::new(act))));
     drop(objects);
-    assert_eq!((map.purge_cycles(), map.len()), (0, 2));
+    assert_eq!((map.purge_cycles().removed, map.len()), (0, 2));
     assert!(weak.iter().all(|weak| !weak.is_expired()));
 }
 
@@ -120,11 +120,11 @@ fn a_trace_that_uses_its_map() {
                     map.remove_if(&of, |_| true);
                 }
             }
-            assert_eq!(map.purge_cycles(), 0);
+            assert_eq!(map.purge_cycles().removed, 0);
         };
         into.insert(key, Acts(Box::new(act)));
     }
-    assert_eq!(map.purge_cycles(), 0);
+    assert_eq!(map.purge_cycles().removed, 0);
     assert_eq!(map.len(), 99 + kept.borrow().len());
     map.clear();
 }
@@ -150,9 +150,9 @@ fn destructors() {
         let key = Strong::new(n);
         other.insert(&key, Dying(key.clone(), Rc::clone(&dead)));
     }
-    assert!(panics(|| _ = one.purge_cycles()));
+    assert!(panics(|| _ = one.purge_cycles().removed));
     assert_eq!((one.len(), dead.get()), (0, 10));
-    assert!(panics(|| _ = other.purge_cycles()));
+    assert!(panics(|| _ = other.purge_cycles().removed));
     assert_eq!((other.len(), dead.get()), (0, 20));
     let mut last = WeakMap::new();
     let key = Strong::new(1);
@@ -163,7 +163,8 @@ fn destructors() {
             .with(&mut one)
             .with(&other)
             .with(&mut last)
-            .purge(),
+            .purge()
+            .removed,
         1
     );
 }
@@ -189,9 +190,9 @@ fn a_destructor_of_another_map_panics() {
     }
     let [one, other] = &mut maps;
     let mut cycles = Cycles::new().with(one).with(other);
-    assert!(panics(|| _ = cycles.purge()));
+    assert!(panics(|| _ = cycles.purge().removed));
     assert_eq!(dead.get(), 2);
-    assert_eq!(cycles.purge(), 0);
+    assert_eq!(cycles.purge().removed, 0);
 }
 
 /// 153: What is borrowed or locked is left as it is.
@@ -208,16 +209,16 @@ fn borrowed_and_locked() {
     let mut map = WeakMap::from([(&key, Rc::clone(&value))]);
     drop(key);
     let borrowed = value.0.borrow_mut();
-    assert_eq!(map.purge_cycles(), 0);
+    assert_eq!(map.purge_cycles().removed, 0);
     let key = borrowed.clone();
     drop(borrowed);
     *value.0.borrow_mut() = None;
     *value.1.lock().unwrap() = key;
     let locked = value.1.lock().unwrap();
-    assert_eq!(map.purge_cycles(), 0);
+    assert_eq!(map.purge_cycles().removed, 0);
     drop(locked);
     drop(value);
-    assert_eq!(map.purge_cycles(), 1);
+    assert_eq!(map.purge_cycles().removed, 1);
 }
 
 /// A leaf that is shown in full elsewhere is looked into.
@@ -247,7 +248,7 @@ fn a_leaf_that_is_none() {
         };
         let mut map = WeakMap::from([(&key, parts)]);
         drop(key);
-        assert_eq!(map.purge_cycles(), 1, "{leaf_first}");
+        assert_eq!(map.purge_cycles().removed, 1, "{leaf_first}");
     }
 }
 
@@ -259,7 +260,7 @@ fn a_trace_that_searches() {
     impl Trace for Searches {
         fn trace(&self, tracer: &mut Tracer<'_>) {
             self.0.trace(tracer);
-            assert_eq!(self.1.purge_cycles(), 0);
+            assert_eq!(self.1.purge_cycles().removed, 0);
             let cycles = Cycles::new().with(&*self.1);
             assert_eq!(cycles.holders(&self.0).count(), None);
         }
@@ -270,5 +271,5 @@ fn a_trace_that_searches() {
     let holders = Cycles::new().with(&*map).holders(&key);
     assert_eq!((holders.count(), holders.paths().len()), (Some(2), 1));
     drop(key);
-    assert_eq!((map.purge_cycles(), map.len()), (1, 0));
+    assert_eq!((map.purge_cycles().removed, map.len()), (1, 0));
 }

@@ -350,7 +350,7 @@ impl<F: Family> Real<F> {
         if F::AT_REST {
             cycles = cycles.at_rest();
         }
-        cycles.purge()
+        cycles.purge().removed
     }
 }
 

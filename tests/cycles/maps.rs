@@ -52,9 +52,9 @@ fn a_value_that_is_its_key() {
     map.insert(&other, world.thing());
     drop(key);
     assert_eq!((map.len(), world.dead()), (2, 0));
-    assert_eq!(map.purge_cycles(), 1);
+    assert_eq!(map.purge_cycles().removed, 1);
     assert_eq!((map.len(), world.dead()), (1, 1));
-    assert_eq!(map.purge_cycles(), 0);
+    assert_eq!(map.purge_cycles().removed, 0);
     assert!(map.contains_key(&other));
 }
 
@@ -68,9 +68,9 @@ fn a_value_that_leads_to_its_key() {
     *b.next.borrow_mut() = Some(key.clone());
     *a.next.borrow_mut() = Some(b);
     map.insert(&key, vec![Some(a)]);
-    assert_eq!(map.purge_cycles(), 0); // held here
+    assert_eq!(map.purge_cycles().removed, 0); // held here
     drop(key);
-    assert_eq!((map.purge_cycles(), world.dead()), (1, 3));
+    assert_eq!((map.purge_cycles().removed, world.dead()), (1, 3));
 }
 
 /// 146: Two entries that keep each other's keys alive, in one map and across two.
@@ -83,8 +83,15 @@ fn entries_that_keep_each_other_alive() {
     one.insert(&b, c.clone());
     other.insert(&c, a.clone());
     drop((a, b, c));
-    assert_eq!((one.purge_cycles(), other.purge_cycles()), (0, 0));
-    let gone = Cycles::new().with(&mut one).with(&mut other).purge();
+    assert_eq!(
+        (one.purge_cycles().removed, other.purge_cycles().removed),
+        (0, 0)
+    );
+    let gone = Cycles::new()
+        .with(&mut one)
+        .with(&mut other)
+        .purge()
+        .removed;
     assert_eq!((gone, world.dead()), (3, 3));
     assert_eq!((one.len(), other.len()), (0, 0));
 }
@@ -105,7 +112,7 @@ fn a_map_in_a_value() {
     holder.map.borrow_mut().insert(&inner, key.clone());
     outer.insert(&key, holder.clone());
     drop((key, holder));
-    assert_eq!((outer.purge_cycles(), world.dead()), (1, 1));
+    assert_eq!((outer.purge_cycles().removed, world.dead()), (1, 1));
     drop(inner);
 }
 
@@ -117,9 +124,9 @@ fn a_key_that_is_held() {
     let key = world.thing();
     map.insert(&key, key.clone());
     let held = [key.clone(), key];
-    assert_eq!((map.purge_cycles(), map.len()), (0, 1));
+    assert_eq!((map.purge_cycles().removed, map.len()), (0, 1));
     drop(held);
-    assert_eq!((map.purge_cycles(), map.len()), (1, 0));
+    assert_eq!((map.purge_cycles().removed, map.len()), (1, 0));
 }
 
 /// 149: A value that two entries share, of which one has a live key.
@@ -132,9 +139,9 @@ fn a_shared_value() {
     map.insert(&live, Rc::clone(&shared));
     map.insert(&dying, shared);
     drop(dying);
-    assert_eq!((map.purge_cycles(), map.len()), (0, 2));
+    assert_eq!((map.purge_cycles().removed, map.len()), (0, 2));
     drop(live);
-    assert_eq!((map.purge_cycles(), world.dead()), (1, 2));
+    assert_eq!((map.purge_cycles().removed, world.dead()), (1, 2));
 }
 
 /// 150: A value that is owned from outside too, and owns the key.
@@ -146,9 +153,9 @@ fn a_value_that_is_held() {
     let value = Rc::new(key.clone());
     map.insert(&key, Rc::clone(&value));
     drop(key);
-    assert_eq!((map.purge_cycles(), map.len()), (0, 1));
+    assert_eq!((map.purge_cycles().removed, map.len()), (0, 1));
     drop(value);
-    assert_eq!((map.purge_cycles(), map.len()), (1, 0));
+    assert_eq!((map.purge_cycles().removed, map.len()), (1, 0));
 }
 
 /// 156: Without it, the end of the map breaks the cycle.
@@ -175,7 +182,7 @@ fn dead_entries_and_what_is_kept() {
     map.insert(&key, Some(key.clone()));
     drop((key, other));
     assert_eq!(map.len(), 1);
-    assert_eq!((map.purge_cycles(), world.dead()), (1, 2));
+    assert_eq!((map.purge_cycles().removed, world.dead()), (1, 2));
     assert_eq!(map.pending_dead(), 0);
 }
 
@@ -187,7 +194,7 @@ fn other_maps() {
     lengths.insert(&word, (4, word.clone()));
     drop(word);
     assert_eq!(
-        (lengths.len(), lengths.purge_cycles(), lengths.len()),
+        (lengths.len(), lengths.purge_cycles().removed, lengths.len()),
         (1, 1, 0)
     );
 
@@ -197,14 +204,17 @@ fn other_maps() {
     let kept = Strong::new(8);
     names.insert(ByIdentity(kept.clone()), &kept);
     drop(value);
-    assert_eq!((names.len(), names.purge_cycles(), names.len()), (2, 1, 1));
+    assert_eq!(
+        (names.len(), names.purge_cycles().removed, names.len()),
+        (2, 1, 1)
+    );
     assert_eq!(names.get(&ByIdentity(kept)).as_deref(), Some(&8));
 
     let mut rcs = WeakMap::new();
     let rc = Rc::new(5);
     rcs.insert(&rc, Rc::clone(&rc));
     drop(rc);
-    assert_eq!((rcs.purge_cycles(), rcs.len()), (1, 0));
+    assert_eq!((rcs.purge_cycles().removed, rcs.len()), (1, 0));
 }
 
 /// `Arc`s can only be told at rest.
@@ -214,8 +224,8 @@ fn arcs() {
     let arc = Arc::new(5);
     map.insert(&arc, Arc::clone(&arc));
     drop(arc);
-    assert_eq!(map.purge_cycles(), 0);
-    assert_eq!(Cycles::new().with(&mut map).at_rest().purge(), 1);
+    assert_eq!(map.purge_cycles().removed, 0);
+    assert_eq!(Cycles::new().with(&mut map).at_rest().purge().removed, 1);
     assert!(map.is_empty());
 }
 
@@ -237,20 +247,26 @@ fn shared_maps() {
     map.insert(&a, a.clone());
     let weak = Strong::downgrade(&a);
     drop(a);
-    assert_eq!((map.len(), map.purge_cycles(), map.len()), (1, 1, 0));
+    assert_eq!(
+        (map.len(), map.purge_cycles().removed, map.len()),
+        (1, 1, 0)
+    );
     assert!(weak.is_expired());
 
     let by_content = concurrent::WeakHashMap::new();
     let word: Strong<str> = "word".into();
     by_content.insert(&word, Some(word.clone()));
     drop(word);
-    assert_eq!((by_content.purge_cycles(), by_content.len()), (1, 0));
+    assert_eq!(
+        (by_content.purge_cycles().removed, by_content.len()),
+        (1, 0)
+    );
 
     let by_name = concurrent::WeakValueMap::new();
     let value = Strong::new(7);
     by_name.insert(ByIdentity(value.clone()), &value);
     drop(value);
-    assert_eq!((by_name.purge_cycles(), by_name.len()), (1, 0));
+    assert_eq!((by_name.purge_cycles().removed, by_name.len()), (1, 0));
 
     static PARTNER: Attribute<Strong<Node>, Strong<Node>> = Attribute::new();
     let (a, b) = (node("a"), node("b"));
@@ -258,17 +274,17 @@ fn shared_maps() {
     PARTNER.set(&b, a.clone());
     assert_eq!(PARTNER.get(&a).unwrap().name, "b");
     drop(a);
-    assert_eq!(PARTNER.purge_cycles(), 0);
+    assert_eq!(PARTNER.purge_cycles().removed, 0);
     drop(b);
-    assert_eq!((PARTNER.purge_cycles(), PARTNER.len()), (2, 0));
+    assert_eq!((PARTNER.purge_cycles().removed, PARTNER.len()), (2, 0));
 
     // Through a lock, in an object that threads might share: only at rest.
     let (c, d) = (node("c"), node("d"));
     *c.next.lock().unwrap() = Some(d.clone());
     PARTNER.set(&d, c);
     drop(d);
-    assert_eq!((PARTNER.purge_cycles(), PARTNER.len()), (0, 1));
-    assert_eq!(Cycles::new().with(&PARTNER).at_rest().purge(), 1);
+    assert_eq!((PARTNER.purge_cycles().removed, PARTNER.len()), (0, 1));
+    assert_eq!(Cycles::new().with(&PARTNER).at_rest().purge().removed, 1);
     assert!(PARTNER.is_empty());
 }
 
@@ -278,9 +294,9 @@ fn memos() {
     let memo = Memo::<Strong<str>, Strong<str>>::new();
     let term = Strong::from("x + 0");
     memo.get_or_compute(&term, |_| term.clone());
-    assert_eq!(memo.purge_cycles(), 0);
+    assert_eq!(memo.purge_cycles().removed, 0);
     drop(term);
-    assert_eq!((memo.purge_cycles(), memo.len()), (1, 0));
+    assert_eq!((memo.purge_cycles().removed, memo.len()), (1, 0));
     assert_eq!(memo.statistics().discarded, 1);
 
     // Lives as long as the shorter-lived of its inputs: one of them held is not enough.
@@ -288,7 +304,7 @@ fn memos() {
     let (one, other) = (Strong::new(1), Arc::new(2));
     pairs.get_or_compute((&one, &other), |_| (one.clone(), other.clone()));
     drop(one);
-    assert_eq!((pairs.purge_cycles(), pairs.len()), (1, 0));
+    assert_eq!((pairs.purge_cycles().removed, pairs.len()), (1, 0));
     assert_eq!(Arc::strong_count(&other), 1);
 
     let depending = Memo::<Strong<u8>, Strong<u8>>::new();
@@ -297,9 +313,9 @@ fn memos() {
         cx.depends_on(&used);
         used.clone()
     });
-    assert_eq!(depending.purge_cycles(), 0);
+    assert_eq!(depending.purge_cycles().removed, 0);
     drop(used); // only its own result keeps it
-    assert_eq!((depending.purge_cycles(), depending.len()), (1, 0));
+    assert_eq!((depending.purge_cycles().removed, depending.len()), (1, 0));
 }
 
 /// A rewriting whose results lead back to their inputs through further results: x to y, y to x, and z to z.
@@ -315,10 +331,10 @@ fn a_memoised_rewriting() {
     }
     let w = w.clone();
     drop(terms);
-    assert_eq!(rewritten.purge_cycles(), 2); // w still leads to z
+    assert_eq!(rewritten.purge_cycles().removed, 2); // w still leads to z
     assert_eq!(rewritten.get(&w).unwrap().0, "z");
     drop(w);
-    assert_eq!((rewritten.purge_cycles(), rewritten.len()), (1, 0));
+    assert_eq!((rewritten.purge_cycles().removed, rewritten.len()), (1, 0));
 }
 
 /// A long ring: neither the look at it nor its destruction recurses.
@@ -332,9 +348,9 @@ fn a_ring() {
     }
     let last = objects.last().cloned();
     drop(objects);
-    assert_eq!((map.purge_cycles(), map.len()), (0, entries));
+    assert_eq!((map.purge_cycles().removed, map.len()), (0, entries));
     drop(last);
-    assert_eq!((map.purge_cycles(), map.len()), (entries, 0));
+    assert_eq!((map.purge_cycles().removed, map.len()), (entries, 0));
 }
 
 /// A long chain of objects behind one value.
@@ -365,7 +381,7 @@ fn a_chain() {
     }
     let mut map = WeakMap::from([(&key, chain)]);
     drop(key);
-    assert_eq!((map.purge_cycles(), map.len()), (1, 0));
+    assert_eq!((map.purge_cycles().removed, map.len()), (1, 0));
 }
 
 /// A shared map that is given twice: each entry counts once, and what it owned is destroyed before the call returns.
@@ -379,7 +395,7 @@ fn a_map_that_is_given_twice() {
     let weak: Vec<_> = objects.iter().map(Strong::downgrade).collect();
     drop(objects);
     let held = weak[3].upgrade();
-    assert_eq!(Cycles::new().with(&map).with(&map).purge(), 9);
+    assert_eq!(Cycles::new().with(&map).with(&map).purge().removed, 9);
     assert_eq!(weak.iter().filter(|weak| weak.is_expired()).count(), 9);
     drop(held);
     let holders = Cycles::new().with(&map).with(&map);
@@ -398,7 +414,7 @@ fn a_value_that_is_shown_for_a_weak_pointer() {
     let weak = Strong::downgrade(&key);
     drop(key);
     let key = map.with(&weak, |value| {
-        assert_eq!((map.purge_cycles(), map.len()), (1, 0));
+        assert_eq!((map.purge_cycles().removed, map.len()), (1, 0));
         assert_eq!((**value, weak.strong_count()), (7, 1));
         value.clone()
     });
@@ -427,5 +443,5 @@ fn a_map_in_a_value_that_keeps_the_dead() {
     drop(map);
     let mut map = WeakMap::from([(&outer, holder)]);
     drop(outer);
-    assert_eq!((map.purge_cycles(), map.len()), (1, 0));
+    assert_eq!((map.purge_cycles().removed, map.len()), (1, 0));
 }

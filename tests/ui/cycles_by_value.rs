@@ -1,6 +1,6 @@
 //~ `weakly::WeakMap<Strong<str, Atomic>, Strong<str, Atomic>>` is not a reference to a map whose values show what they own
-use weakly::{Cycles, Strong, WeakMap};
+use weakly::{Cycles, Purged, Strong, WeakMap};
 
-pub fn purge(map: WeakMap<Strong<str>, Strong<str>>) -> usize {
+pub fn purge(map: WeakMap<Strong<str>, Strong<str>>) -> Purged {
     Cycles::new().with(map).purge()
 }

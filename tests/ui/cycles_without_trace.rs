@@ -1,8 +1,8 @@
 //~ `Sound` does not show which strong pointers it owns
-use weakly::{Cycles, Strong, WeakMap};
+use weakly::{Cycles, Purged, Strong, WeakMap};
 
 pub struct Sound;
 
-pub fn purge(sounds: &mut WeakMap<Strong<str>, Sound>) -> usize {
+pub fn purge(sounds: &mut WeakMap<Strong<str>, Sound>) -> Purged {
     Cycles::new().with(sounds).purge()
 }

@@ -4,5 +4,5 @@ use weakly::{Memo, Strong, concurrent::WeakMap};
 pub struct Sound;
 
 pub fn purge(sounds: &WeakMap<Strong<str>, Sound>, made: &Memo<Strong<str>, Sound>) -> usize {
-    sounds.purge_cycles() + made.purge_cycles()
+    sounds.purge_cycles().removed + made.purge_cycles().removed
 }
