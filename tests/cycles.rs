@@ -14,6 +14,8 @@ mod holders;
 mod kept;
 #[path = "cycles/maps.rs"]
 mod maps;
+#[path = "cycles/memo_graphs.rs"]
+mod memo_graphs;
 #[path = "cycles/panics.rs"]
 mod panics;
 #[path = "cycles/threads.rs"]

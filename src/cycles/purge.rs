@@ -7,6 +7,7 @@ use core::fmt;
 use super::asking::Asking;
 use super::graph::Graph;
 use super::member::{Entries, Member};
+use super::verdict::Verdict;
 
 /// A map whose entries may keep themselves alive, by reference: a mutable one to a map of one owner, a shared one to a
 /// shared map. Sealed.
@@ -144,10 +145,10 @@ impl<'m> Cycles<'m> {
         let mut rest = Destroying(&mut self.members);
         let mut graph = Graph::new(self.at_rest);
         show(rest.0, &mut graph);
-        let doomed = graph.doomed(rest.0.len());
+        let Verdict { doomed, kept } = graph.verdict(rest.0.len());
         // From here on destructors run, which may search.
         drop(asking);
-        let mut purged = Purged::default();
+        let mut purged = Purged { removed: 0, kept };
         for (member, doomed) in rest.0.iter_mut().zip(&doomed) {
             purged.removed += member.unlink(doomed);
         }

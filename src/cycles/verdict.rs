@@ -1,4 +1,11 @@
 //! Which entries go.
+//!
+//! Two questions are asked of the same graph. *What would die if all the values were as good as their keys?* The objects to
+//! which nothing leads from outside, but by entries whose keys are such objects: that is [`Spread`]. *Which of these
+//! would not die, although those entries go?* What plain counting does not free, since it lies on a cycle of fields, or
+//! behind one: that is [`Spread::survivors`]. They live, so their entries stay, and the spread goes on from them.
+//!
+//! Then the other entries can go, and each of their keys that is not held dies: were it left over, it would be a survivor.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,6 +13,14 @@ use alloc::vec::Vec;
 use super::addresses::Addresses;
 use super::census;
 use super::graph::Graph;
+
+/// What becomes of the entries.
+pub(super) struct Verdict {
+    /// For each map the entries that go, by what the map calls them.
+    pub(super) doomed: Vec<Addresses>,
+    /// How many entries stay only because their keys survive without them.
+    pub(super) kept: usize,
+}
 
 /// No further entry.
 const END: usize = usize::MAX;
@@ -28,19 +43,33 @@ struct Spread<'g> {
 }
 
 impl Graph {
-    /// For each map the entries to which nothing leads but such entries, by what the map calls them. O(objects +
+    /// Which entries go: those to which nothing leads but such entries, if one of their keys dies of it. O(objects +
     /// pointers + entries).
-    pub(super) fn doomed(&mut self, members: usize) -> Vec<Addresses> {
+    pub(super) fn verdict(&mut self, members: usize) -> Verdict {
         self.complete();
         census::take(&mut self.nodes, self.at_rest);
-        let missing = Spread::over(self).missing;
+        let mut spread = Spread::over(self);
         let mut doomed: Vec<_> = (0..members).map(|_| Addresses::default()).collect();
-        for (link, missing) in self.links.iter().zip(missing) {
-            if missing > 0 {
-                doomed[link.member].get_or_insert(link.entry, 0);
+        let unheld = spread.unheld();
+        if unheld.is_empty() {
+            return Verdict { doomed, kept: 0 };
+        }
+        spread.work = spread.survivors();
+        spread.finish();
+        // A map that is given twice has shown each entry twice.
+        let mut kept = Addresses::default();
+        for link in unheld {
+            let entry = &self.links[link];
+            if spread.missing[link] > 0 {
+                doomed[entry.member].get_or_insert(entry.entry, 0);
+            } else {
+                kept.get_or_insert(entry.entry, 0);
             }
         }
-        doomed
+        Verdict {
+            doomed,
+            kept: kept.len(),
+        }
     }
 }
 
@@ -77,10 +106,49 @@ impl<'g> Spread<'g> {
                 all.enter(link);
             }
         }
-        while let Some(object) = all.work.pop() {
-            all.revive(object as usize);
-        }
+        all.finish();
         all
+    }
+
+    fn finish(&mut self) {
+        while let Some(object) = self.work.pop() {
+            self.revive(object as usize);
+        }
+    }
+
+    /// The entries with a key that is not known to live.
+    fn unheld(&self) -> Vec<usize> {
+        (0..self.missing.len())
+            .filter(|&link| self.missing[link] > 0)
+            .collect()
+    }
+
+    /// Of the objects that are not known to live, those that plain counting does not free when no entry owns them any
+    /// more: frees the others, one after the other.
+    ///
+    /// All pointers to such an object are fields of such objects, of entries with such a key, or of entries that are
+    /// dead: anything else would hold it.
+    fn survivors(&self) -> Vec<u32> {
+        let graph = self.graph;
+        let fields = |object: usize| &graph.edges[graph.nodes[object].edges.clone()];
+        let unheld = || (0..graph.nodes.len()).filter(|&object| !self.live[object]);
+        // Those that live have another.
+        let mut owners: Vec<_> = self.live.iter().map(|&live| usize::from(live)).collect();
+        for owned in unheld().flat_map(fields) {
+            owners[*owned as usize] += 1;
+        }
+        let mut free: Vec<_> = unheld().filter(|&object| owners[object] == 0).collect();
+        while let Some(object) = free.pop() {
+            for owned in fields(object) {
+                let owned = *owned as usize;
+                owners[owned] -= 1;
+                if owners[owned] == 0 {
+                    free.push(owned);
+                }
+            }
+        }
+        let survivors = unheld().filter(|&object| owners[object] > 0);
+        survivors.map(|object| object as u32).collect()
     }
 
     fn wait(&mut self, link: usize, object: usize) {

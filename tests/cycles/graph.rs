@@ -130,7 +130,7 @@ impl<F: Family> Trace for Object<F> {
 }
 
 /// A sequence of choices.
-pub(crate) struct Choices<I>(I);
+pub(crate) struct Choices<I>(pub(crate) I);
 
 impl<I: Iterator<Item = usize>> Choices<I> {
     fn below(&mut self, end: usize) -> usize {
@@ -146,16 +146,19 @@ impl<I: Iterator<Item = usize>> Choices<I> {
     }
 }
 
+/// An entry as the test knows it: its keys, and what its value owns.
+type Entry = (Vec<usize>, Vec<usize>);
+
 /// The graph as the test knows it. Objects up to `keys` are behind a `Pointer`, the others behind an `Rc`.
 #[derive(Default, Clone, Debug)]
-struct Known {
+pub(crate) struct Known {
     keys: usize,
     /// What each object owns.
-    owns: Vec<Vec<usize>>,
-    /// For each map: key, and what the value owns.
-    entries: [Vec<(usize, Vec<usize>)>; 2],
+    pub(crate) owns: Vec<Vec<usize>>,
+    /// The entries of each map.
+    pub(crate) entries: [Vec<Entry>; 2],
     /// Objects that the test holds.
-    held: BTreeSet<usize>,
+    pub(crate) held: BTreeSet<usize>,
 }
 
 /// Everything that `from` leads to.
@@ -171,9 +174,14 @@ fn reach(owns: &[Vec<usize>], from: impl IntoIterator<Item = usize>) -> BTreeSet
 }
 
 impl Known {
-    fn random(random: &mut Choices<impl Iterator<Item = usize>>) -> Self {
+    /// `more`: further keys of each entry, at most.
+    pub(crate) fn random(
+        random: &mut Choices<impl Iterator<Item = usize>>,
+        rcs: usize,
+        more: usize,
+    ) -> Self {
         let keys = 1 + random.below(8);
-        let objects = keys + random.below(3);
+        let objects = keys + random.below(rcs + 1);
         let mut known = Known {
             keys,
             owns: (0..objects).map(|_| random.some(2, objects)).collect(),
@@ -182,7 +190,9 @@ impl Known {
         for entries in &mut known.entries {
             for key in 0..keys {
                 if !random.chance(3) {
-                    entries.push((key, random.some(2, objects)));
+                    let mut all = vec![key];
+                    all.extend(random.some(more, keys));
+                    entries.push((all, random.some(2, objects)));
                 }
             }
         }
@@ -191,11 +201,9 @@ impl Known {
     }
 
     /// Lets everything die that nobody owns.
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         loop {
-            let mut owned = self.held.clone();
-            owned.extend(self.owns.iter().flatten());
-            owned.extend(self.entries.iter().flatten().flat_map(|entry| &entry.1));
+            let owned = self.alive();
             let mut changed = false;
             for (object, owns) in self.owns.iter_mut().enumerate() {
                 if !owned.contains(&object) && !owns.is_empty() {
@@ -205,7 +213,7 @@ impl Known {
             }
             for entries in &mut self.entries {
                 let before = entries.len();
-                entries.retain(|(key, _)| owned.contains(key));
+                entries.retain(|(keys, _)| keys.iter().all(|key| owned.contains(key)));
                 changed |= entries.len() != before;
             }
             if !changed {
@@ -215,44 +223,86 @@ impl Known {
     }
 
     /// Objects that are alive now.
-    fn alive(&self) -> BTreeSet<usize> {
+    pub(crate) fn alive(&self) -> BTreeSet<usize> {
         let mut owned = self.held.clone();
         owned.extend(self.owns.iter().flatten());
-        owned.extend(self.entries.iter().flatten().flat_map(|entry| &entry.1));
+        owned.extend(self.values());
         owned
     }
 
-    /// Removes the entries whose keys only such entries keep alive. What no value leads to is nobody's business, and
-    /// counts as held.
-    fn purge(&mut self) -> usize {
-        let values = self.entries.iter().flatten().flat_map(|entry| &entry.1);
-        let shown = reach(&self.owns, values.copied());
+    /// What the entries own.
+    fn values(&self) -> impl Iterator<Item = &usize> {
+        self.entries.iter().flatten().flat_map(|entry| &entry.1)
+    }
+
+    /// The objects that do not live by entries alone whose keys are such objects. What no value leads to is nobody's
+    /// business, and counts as held.
+    fn held_from_outside(&self) -> BTreeSet<usize> {
+        let shown = reach(&self.owns, self.values().copied());
         let outside = self.alive().difference(&shown).copied().collect::<Vec<_>>();
         let mut live = reach(&self.owns, self.held.iter().copied().chain(outside));
         loop {
             let before = live.len();
-            for (key, value) in self.entries.iter().flatten() {
-                if live.contains(key) {
+            for (keys, value) in self.entries.iter().flatten() {
+                if keys.iter().all(|key| live.contains(key)) {
                     live.extend(reach(&self.owns, value.iter().copied()));
                 }
             }
             if live.len() == before {
-                break;
+                return live;
             }
         }
-        let mut gone = 0;
-        for entries in &mut self.entries {
-            let before = entries.len();
-            entries.retain(|(key, _)| live.contains(key));
-            gone += before - entries.len();
-        }
-        self.settle();
-        gone
     }
 
-    fn keys_of(&self, map: usize) -> BTreeSet<usize> {
-        self.entries[map].iter().map(|entry| entry.0).collect()
+    /// Without the entries that are not held, but for those whose keys are here.
+    fn without(&self, held: &BTreeSet<usize>, back: &BTreeSet<usize>) -> Self {
+        let mut without = self.clone();
+        for entries in &mut without.entries {
+            entries.retain(|(keys, _)| {
+                let all_in = |set: &BTreeSet<usize>| keys.iter().all(|key| set.contains(key));
+                all_in(held) || all_in(back)
+            });
+        }
+        without
     }
+
+    /// Removes the entries that only such entries keep alive, if that kills one of their keys: by trial. First without all
+    /// of them; then those whose keys all live on come back, and with them perhaps others.
+    pub(crate) fn purge(&mut self) -> (usize, usize) {
+        let held = self.held_from_outside();
+        let mut back = BTreeSet::new();
+        loop {
+            let mut trial = self.without(&held, &back);
+            trial.settle();
+            let alive = trial.alive();
+            if alive == back {
+                break;
+            }
+            back = alive;
+        }
+        let count = |known: &Self| known.entries.iter().map(Vec::len).sum::<usize>();
+        let staying = self.without(&held, &back);
+        let removed = count(self) - count(&staying);
+        let kept = count(&staying) - count(&self.without(&held, &BTreeSet::new()));
+        *self = staying;
+        self.settle();
+        (removed, kept)
+    }
+
+    /// The keys of each entry of a map.
+    pub(crate) fn keys_of(&self, map: usize) -> BTreeSet<Vec<usize>> {
+        let entries = self.entries[map].iter();
+        entries.map(|entry| entry.0.clone()).collect()
+    }
+}
+
+/// Entries of `before` whose keys are all alive after a purge.
+pub(crate) fn still_keyed(
+    before: &BTreeSet<Vec<usize>>,
+    dead: &BTreeSet<usize>,
+) -> BTreeSet<Vec<usize>> {
+    let lives = |keys: &&Vec<usize>| keys.iter().all(|key| !dead.contains(key));
+    before.iter().filter(lives).cloned().collect()
 }
 
 /// Weak pointers to all objects of either kind.
@@ -312,7 +362,7 @@ impl<F: Family> Real<F> {
         let mut maps = [WeakMap::new(), WeakMap::new()];
         for (map, entries) in maps.iter_mut().zip(&known.entries) {
             for (key, owns) in entries {
-                map.insert(&keys[*key], fields(owns));
+                map.insert(&keys[key[0]], fields(owns));
             }
         }
         let held: Vec<_> = known.held.iter().map(|&n| owned(n)).collect();
@@ -337,20 +387,19 @@ impl<F: Family> Real<F> {
         }
     }
 
-    fn keys_of(&self, map: usize) -> BTreeSet<usize> {
-        self.maps[map]
-            .keys()
-            .map(|key| F::object(&key).number)
-            .collect()
+    fn keys_of(&self, map: usize) -> BTreeSet<Vec<usize>> {
+        let keys = self.maps[map].keys();
+        keys.map(|key| vec![F::object(&key).number]).collect()
     }
 
-    fn purge(&mut self) -> usize {
+    fn purge(&mut self) -> (usize, usize) {
         let [one, other] = &mut self.maps;
         let mut cycles = Cycles::new().with(one).with(other);
         if F::AT_REST {
             cycles = cycles.at_rest();
         }
-        cycles.purge().removed
+        let purged = cycles.purge();
+        (purged.removed, purged.kept)
     }
 }
 
@@ -373,7 +422,7 @@ impl<F: Family> Drop for Real<F> {
 /// Makes a graph, purges it, and compares. `watched`: objects have weak pointers too.
 pub(crate) fn check<F: Family>(shows: Shows, choices: impl Iterator<Item = usize>, watched: bool) {
     let random = &mut Choices(choices);
-    let mut known = Known::random(random);
+    let mut known = Known::random(random, 2, 0);
     let mut real = Real::<F>::new(&known, shows, random, watched);
     known.settle();
     // Values of one map may own keys of the other.
@@ -385,12 +434,12 @@ pub(crate) fn check<F: Family>(shows: Shows, choices: impl Iterator<Item = usize
 
     let graph = known.clone();
     let expected = known.purge();
-    let gone = real.purge();
+    let purged = real.purge();
     let after = [0, 1].map(|map| real.keys_of(map));
     let right = [0, 1].map(|map| known.keys_of(map));
     match shows {
         Shows::Honest | Shows::Thrice => {
-            assert_eq!((gone, &after), (expected, &right), "{graph:?}");
+            assert_eq!((purged, &after), (expected, &right), "{graph:?}");
             let dead = known.owns.len() - known.alive().len();
             assert_eq!(real.dead.borrow().len(), dead, "{graph:?}");
         }
@@ -402,6 +451,13 @@ pub(crate) fn check<F: Family>(shows: Shows, choices: impl Iterator<Item = usize
         }
         Shows::Foreign => {}
     }
+    let dead = real.dead.borrow();
+    if shows != Shows::Foreign {
+        // Nothing that lives has lost an entry.
+        for map in [0, 1] {
+            assert_eq!(after[map], still_keyed(&before[map], &dead), "{graph:?}");
+        }
+    }
     let held = known
         .held
         .iter()
@@ -409,7 +465,6 @@ pub(crate) fn check<F: Family>(shows: Shows, choices: impl Iterator<Item = usize
             Owned::Object(pointer) => &F::object(pointer).number,
             Owned::Rc(object) => &object.number,
         }));
-    let dead = real.dead.borrow();
     for held in held {
         assert!(!dead.contains(held), "{held} is held: {graph:?}");
     }
