@@ -5,7 +5,7 @@ use core::task::Waker;
 use std::boxed::Box;
 
 use crate::concurrent::{Keys, SharedKey, SharedRef, WeakMap};
-use crate::cycles::{Cycles, Cyclic, Member, Purged, Trace};
+use crate::cycles::{Cycles, Cyclic, Member, Purged, Trace, Tracer};
 use crate::holders::Caller;
 use crate::reference::Identify;
 use crate::table::Reclaim;
@@ -218,6 +218,13 @@ impl<K: SharedRef, V: Trace> Cyclic for &Attribute<K, V> {
         Self: 'm,
     {
         self.map.member()
+    }
+}
+
+/// Shows what a [`concurrent::WeakMap`](crate::concurrent::WeakMap) shows.
+impl<K: SharedKey, V: Trace> Trace for Attribute<K, V> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        self.map.trace(tracer);
     }
 }
 

@@ -5,10 +5,17 @@ use alloc::vec::Vec;
 use core::any::type_name;
 
 use super::hash_map::WeakHashMap;
+use super::hash_pair_map::WeakHashPairMap;
+use super::hash_set::WeakHashSet;
+use super::interner::Interner;
 use super::map::WeakMap;
+use super::pair_map::WeakPairMap;
+use super::set::WeakSet;
 use super::store::Store;
 use super::value_map::WeakValueMap;
-use crate::cycles::{Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Purged, Trace, Tracer};
+use crate::cycles::{
+    Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Purged, Trace, Tracer, show_nothing,
+};
 #[cfg(feature = "std")]
 use crate::panics::FirstPanic;
 use crate::reference::{StrongRef, Watch, WeakKey};
@@ -98,8 +105,8 @@ impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
         drop(unlinked);
     }
 
-    fn is_shared(&self) -> bool {
-        false
+    fn shared(&self) -> Option<*const ()> {
+        None
     }
 
     fn name(&self) -> &'static str {
@@ -171,4 +178,12 @@ fields! {
     [K: WeakKey, V: Trace] WeakMap<K, V>,
     [K: StrongRef, V: Trace, S] WeakHashMap<K, V, S>,
     [K: Trace, V: StrongRef, S] WeakValueMap<K, V, S>,
+}
+
+// They are weak on all sides.
+show_nothing! {
+    [K: WeakKey] WeakSet<K>;
+    [K: WeakKey, V: StrongRef] WeakPairMap<K, V>;
+    [K: StrongRef, S] WeakHashSet<K, S>, Interner<K, S>;
+    [K: StrongRef, V: StrongRef, S] WeakHashPairMap<K, V, S>;
 }

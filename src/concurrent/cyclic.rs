@@ -8,13 +8,19 @@ use std::vec::Vec;
 
 use super::compare::Compare;
 use super::hash_map::WeakHashMap;
+use super::hash_set::WeakHashSet;
+use super::interner::Interner;
 use super::key::KeyKind;
 use super::map::WeakMap;
 use super::node::Node;
+use super::pair_map::WeakPairMap;
+use super::set::WeakSet;
 use super::table::{Pin, Table};
 use super::value_map::WeakValueMap;
-use super::watch::{SharedRef, Watches};
-use crate::cycles::{Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Purged, Trace, Tracer};
+use super::watch::{SharedKey, SharedRef, Watches};
+use crate::cycles::{
+    Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Purged, Trace, Tracer, show_nothing,
+};
 use crate::reference::Content;
 
 /// Shows what an entry owns.
@@ -59,10 +65,7 @@ impl<K: Compare<T>, T: Watches, V> Member for MemberOf<'_, K, T, V> {
         }
         let pin = self.table.pin();
         let mut objects = Vec::new();
-        for node in pin.entries() {
-            let Some((key, watch, value)) = node.entry() else {
-                continue;
-            };
+        for (node, (key, watch, value)) in ready(&pin) {
             objects.clear();
             watch.objects(&mut |object| objects.push(object));
             let shown = EntryOf {
@@ -92,12 +95,39 @@ impl<K: Compare<T>, T: Watches, V> Member for MemberOf<'_, K, T, V> {
         self.release();
     }
 
-    fn is_shared(&self) -> bool {
-        true
+    fn shared(&self) -> Option<*const ()> {
+        Some(self.table.addr())
     }
 
     fn name(&self) -> &'static str {
         self.name
+    }
+}
+
+/// The entries, dead or alive, whose values have been made.
+fn ready<'g, K: Compare<T>, T: Watches, V>(
+    pin: &'g Pin<'_, K, T, V>,
+) -> impl Iterator<Item = (&'g Node<K, T, V>, (&'g K::Key, &'g T, &'g V))> {
+    let entries = pin.entries().into_iter();
+    entries.filter_map(|node| Some((node, node.entry()?)))
+}
+
+impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
+    fn addr(&self) -> *const () {
+        core::ptr::from_ref(self).cast()
+    }
+
+    /// Shows what the entries of a table own that is a field, or behind one. Not where other threads may change it: what an
+    /// entry has shown can be destroyed meanwhile, after a thread has cloned it, and then the counts are as before.
+    pub(crate) fn show(&self, show: Show<K::Key, V>, tracer: &mut Tracer<'_>) {
+        // The entries of a member are shown with their keys.
+        if tracer.is_shared() || tracer.is_member(self.addr()) || self.is_new() {
+            return;
+        }
+        let pin = self.pin();
+        for (_, (key, _, value)) in ready(&pin) {
+            show(key, value, tracer);
+        }
     }
 }
 
@@ -142,4 +172,29 @@ cyclic! {
     [K: SharedRef, V] WeakMap<K, V> where V, |_, value| value;
     [K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher] WeakHashMap<K, V, S> where V, |_, value| value;
     [K: Eq + Hash, V: SharedRef, S: BuildHasher] WeakValueMap<K, V, S> where K, |key, _| key;
+}
+
+macro_rules! fields {
+    ($([$($generics:tt)*] $map:ty, |$key:pat_param, $value:pat_param| $owned:expr;)*) => {$(
+        /// A map that is a field, or behind one. Shows what its entries own; nothing where [threads share
+        /// it](Tracer::is_shared).
+        impl<$($generics)*> Trace for $map {
+            fn trace(&self, tracer: &mut Tracer<'_>) {
+                self.table.show(|$key, $value, tracer| $owned.trace(tracer), tracer);
+            }
+        }
+    )*};
+}
+
+fields! {
+    [K: SharedKey, V: Trace] WeakMap<K, V>, |_, value| value;
+    [K: Content<Target: Eq + Hash> + SharedRef, V: Trace, S: BuildHasher] WeakHashMap<K, V, S>, |_, value| value;
+    [K: Eq + Hash + Trace, V: SharedRef, S: BuildHasher] WeakValueMap<K, V, S>, |key, _| key;
+}
+
+// They are weak on all sides.
+show_nothing! {
+    [K: SharedKey] WeakSet<K>;
+    [K: SharedKey, V: SharedRef] WeakPairMap<K, V>;
+    [K: SharedRef, S] WeakHashSet<K, S>, Interner<K, S>;
 }

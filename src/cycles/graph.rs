@@ -121,6 +121,11 @@ impl Tracer<'_> {
         self.shared
     }
 
+    /// Whether a shared map at this address shows its entries itself.
+    pub(crate) fn is_member(&self, map: *const ()) -> bool {
+        self.graph.members.contains(&map)
+    }
+
     /// Shows a pointer to an object that shows its own.
     pub(super) fn pointer<P: Counted>(&mut self, pointer: &P, trace: fn(&P, &mut Tracer<'_>)) {
         self.graph.visit(pointer, Some(trace), &self.field);
@@ -253,6 +258,8 @@ pub(super) struct Graph {
     pub(super) edges: Vec<u32>,
     /// For each of these the names of the field, if that is wanted. Then each field is here once.
     pub(super) fields_of_edges: Option<Vec<String>>,
+    /// The shared maps.
+    pub(super) members: Vec<*const ()>,
     pub(super) links: Vec<Link>,
     pub(super) keys: Vec<usize>,
     /// Whether no thread uses anything of this.

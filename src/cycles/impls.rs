@@ -12,6 +12,7 @@ use core::cmp::Reverse;
 use core::marker::{PhantomData, PhantomPinned};
 use core::mem::ManuallyDrop;
 use core::num::{self, Wrapping};
+use core::ops;
 use core::pin::Pin;
 use core::sync::atomic;
 use core::time::Duration;
@@ -34,6 +35,12 @@ impl<T: ?Sized + Trace + 'static> Trace for Rc<T> {
     }
 }
 
+impl<T: ?Sized + Trace + 'static, F: Flavour> Trace for Pin<Strong<T, F>> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        Strong::in_pin(self).trace(tracer);
+    }
+}
+
 /// An object of its own, which shows what it owns. Unless the maps are [at rest](crate::Cycles::at_rest), it counts as
 /// held from outside: another thread may clone the `Arc` at any time, and nothing tells.
 impl<T: ?Sized + Trace + 'static> Trace for Arc<T> {
@@ -42,33 +49,40 @@ impl<T: ?Sized + Trace + 'static> Trace for Arc<T> {
     }
 }
 
-macro_rules! nothing {
+macro_rules! show_nothing {
     (@ [$($generics:tt)*] $type:ty) => {
         /// Shows nothing.
-        impl<$($generics)*> Trace for $type {
-            fn trace(&self, _: &mut Tracer<'_>) {}
+        impl<$($generics)*> $crate::Trace for $type {
+            fn trace(&self, _: &mut $crate::Tracer<'_>) {}
         }
     };
-    ($($generics:tt $($type:ty),* $(,)?;)*) => { $($(nothing! { @ $generics $type })*)* };
+    ($($generics:tt $($type:ty),* $(,)?;)*) => {
+        $($($crate::cycles::show_nothing! { @ $generics $type })*)*
+    };
 }
 
-nothing! {
+pub(crate) use show_nothing;
+
+show_nothing! {
     [] (), bool, char, str, String, f32, f64,
     u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize,
     num::NonZeroU8, num::NonZeroU16, num::NonZeroU32, num::NonZeroU64, num::NonZeroU128, num::NonZeroUsize,
     num::NonZeroI8, num::NonZeroI16, num::NonZeroI32, num::NonZeroI64, num::NonZeroI128, num::NonZeroIsize,
-    atomic::AtomicBool, atomic::AtomicU32, atomic::AtomicUsize, atomic::AtomicI32, atomic::AtomicIsize,
-    Duration, PhantomPinned, core::cmp::Ordering, core::net::IpAddr, core::net::SocketAddr, core::any::TypeId, core::alloc::Layout, core::convert::Infallible;
+    atomic::AtomicBool,
+    atomic::AtomicU8, atomic::AtomicU16, atomic::AtomicU32, atomic::AtomicUsize,
+    atomic::AtomicI8, atomic::AtomicI16, atomic::AtomicI32, atomic::AtomicIsize,
+    Duration, PhantomPinned, ops::RangeFull, core::cmp::Ordering, core::net::IpAddr, core::net::SocketAddr, core::any::TypeId, core::alloc::Layout, core::convert::Infallible;
+    [T] atomic::AtomicPtr<T>;
     [T: ?Sized] PhantomData<T>, Cell<T>, &T, rc::Weak<T>, arc::Weak<T>;
     [T: ?Sized, F: Flavour] Weak<T, F>;
     [F: Flavour] FinalizerToken<F>, Anchor<F>, AnchorRef<F>;
 }
 
 #[cfg(target_has_atomic = "64")]
-nothing! { [] atomic::AtomicU64, atomic::AtomicI64; }
+show_nothing! { [] atomic::AtomicU64, atomic::AtomicI64; }
 
 #[cfg(feature = "std")]
-nothing! {
+show_nothing! {
     [] std::time::Instant, std::time::SystemTime, std::thread::ThreadId, std::path::Path, std::path::PathBuf,
     std::ffi::OsStr, std::ffi::OsString;
 }
@@ -111,6 +125,33 @@ each_pair! { [K: Trace, V: Trace] BTreeMap<K, V> }
 #[cfg(feature = "std")]
 each_pair! { [K: Trace, V: Trace, S] std::collections::HashMap<K, V, S> }
 
+// Those that take a reference of any lifetime are types of their own: here the most usual. (The compiler warns of impls
+// for both, because it took the two for one type long ago.)
+#[allow(coherence_leak_check)]
+mod functions {
+    macro_rules! functions {
+        ($($($part:ident)*;)+) => {
+            show_nothing! { $([Output, $($part),*] fn($($part),*) -> Output;)+ }
+        };
+    }
+
+    functions! {
+        ;
+        A;
+        A B;
+        A B C;
+        A B C D;
+        A B C D E;
+        A B C D E F;
+        A B C D E F G;
+        A B C D E F G H;
+    }
+
+    show_nothing! {
+        [Output, A: ?Sized] for<'a> fn(&'a A) -> Output, for<'a> fn(&'a mut A) -> Output;
+    }
+}
+
 macro_rules! tuples {
     ($($($part:ident)+;)+) => {$(
         /// Shows what each part shows.
@@ -133,6 +174,26 @@ tuples! {
     A B C D E F;
     A B C D E F G;
     A B C D E F G H;
+}
+
+macro_rules! ranges {
+    ($($type:ident, |$range:ident| $($end:expr),+;)+) => {$(
+        /// Shows what its ends show.
+        impl<T: Trace> Trace for ops::$type<T> {
+            fn trace(&self, tracer: &mut Tracer<'_>) {
+                let $range = self;
+                $($end.trace(tracer);)+
+            }
+        }
+    )+};
+}
+
+ranges! {
+    Range, |range| range.start, range.end;
+    RangeFrom, |range| range.start;
+    RangeTo, |range| range.end;
+    RangeInclusive, |range| range.start(), range.end();
+    RangeToInclusive, |range| range.end;
 }
 
 impl<T: Trace, E: Trace> Trace for Result<T, E> {

@@ -20,9 +20,9 @@ pub trait Member {
     /// Destroys what the unlinked entries own.
     #[doc(hidden)]
     fn destroy(&mut self);
-    /// Whether threads share the map.
+    /// The address of the map, if threads share it. It may be a field, too, of an object that its values lead to.
     #[doc(hidden)]
-    fn is_shared(&self) -> bool;
+    fn shared(&self) -> Option<*const ()>;
     /// The type of the map.
     #[doc(hidden)]
     fn name(&self) -> &'static str;

@@ -23,5 +23,6 @@ mod verdict;
 pub(crate) use addresses::Addresses;
 pub use graph::{Trace, Tracer};
 pub use holders::{HolderPath, Holders};
+pub(crate) use impls::show_nothing;
 pub(crate) use member::{Entries, EntryOf, Member};
 pub use purge::{Cycles, Cyclic, Purged};

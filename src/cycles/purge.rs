@@ -169,8 +169,12 @@ impl<'m> Cycles<'m> {
 }
 
 fn show(members: &[Box<dyn Member + '_>], graph: &mut Graph) {
+    graph.members = members
+        .iter()
+        .filter_map(|member| member.shared())
+        .collect();
     for (number, member) in members.iter().enumerate() {
-        let shared = member.is_shared();
+        let shared = member.shared().is_some();
         member.show(&mut Entries {
             graph,
             member: number,

@@ -41,6 +41,15 @@ impl<K: MemoKey, V> Memo<K, V> {
     }
 }
 
+/// A memo that is a field, or behind one. Shows what its results own; nothing where [threads share
+/// it](Tracer::is_shared).
+impl<K: MemoKey, V: Trace> Trace for Memo<K, V> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        self.table
+            .show(|_, value, tracer| value.trace(tracer), tracer);
+    }
+}
+
 impl<R: Trace> Trace for Rewritten<R> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
         if let Some(owned) = self.owned() {
