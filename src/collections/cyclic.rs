@@ -134,7 +134,8 @@ macro_rules! cyclic {
 
         impl<$($generics)*> $map {
             /// Removes the entries that keep themselves alive: what an entry owns leads to the object that it lives as
-            /// long as, and nothing but such entries does. Destroys what they own, and returns how many there were.
+            /// long as, and nothing but such entries does. Destroys what they own, and returns how many there were, and how
+            /// many stay because objects that own each other besides keep their keys alive.
             ///
             /// The map's own values decide by what they [show](Trace). Nothing that anybody holds is destroyed. Reclaims
             /// the dead as [`purge`](Self::purge) does, before and after. [`Cycles`] has the costs, the rules for

@@ -148,8 +148,9 @@ macro_rules! cyclic {
 
         impl<$($generics)*> $map {
             /// Removes the entries that keep themselves alive: what an entry owns leads to the object that it lives as
-            /// long as, and nothing but such entries does. Returns how many there were; what they own is destroyed as
-            /// soon as no thread looks at it. Other threads may use the map meanwhile.
+            /// long as, and nothing but such entries does. Returns how many there were, and how many stay because objects
+            /// that own each other besides keep their keys alive. What they own is destroyed as soon as no thread looks at
+            /// it. Other threads may use the map meanwhile.
             ///
             /// The map's own values decide by what they [show](Trace). Nothing that anybody holds is destroyed. Reclaims
             /// the dead as [`purge`](Self::purge) does, before and after. [`Cycles`] has the costs, the rules for

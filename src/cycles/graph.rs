@@ -30,10 +30,10 @@ use crate::ptr::{Flavour, Strong};
 /// Objects behind the pointers are asked one after the other: a chain of a million of them takes no stack. What a value
 /// owns without counting, as in a `Box`, is asked within the call: a long list of `Box`es needs a `trace` with a loop.
 ///
-/// It is implemented for the strong pointers, for `Rc` and `Arc`, for the containers of the standard library, and for
-/// types that own no pointer. Weak pointers, `Cell` and references show nothing. What somebody has borrowed mutably or
-/// locked shows nothing either; nor does a `Mutex` or `RwLock` in an object that threads share, unless the maps are
-/// [at rest](crate::Cycles::at_rest).
+/// It is implemented for the strong pointers, for `Rc` and `Arc`, for the containers of the standard library, for our
+/// collections, and for types that own no pointer. Weak pointers, `Cell` and references show nothing. What somebody has
+/// borrowed mutably or locked shows nothing either; nor does a `Mutex`, a `RwLock` or a collection that threads share in an
+/// object that threads share, unless the maps are [at rest](crate::Cycles::at_rest).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not show which strong pointers it owns",
     label = "this has to implement `Trace`",

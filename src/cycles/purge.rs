@@ -27,12 +27,10 @@ pub trait Cyclic {
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Purged {
-    /// How many entries were removed. One of the keys of each has died of it, unless a destructor has handed out a strong
-    /// pointer to it meanwhile.
+    /// How many entries were removed.
     pub removed: usize,
-    /// How many entries were not, although nothing but such entries leads to their keys from outside: the keys own each
-    /// other besides, or something that does owns them, so they would live on without their entries.
-    /// [`Cycles::holders`] says which field that is.
+    /// How many entries would have been removed, if no objects that own each other by their fields kept their keys alive.
+    /// [`Cycles::holders`] of such a key names these fields; clear one, and the next purge removes the entry.
     pub kept: usize,
 }
 
@@ -112,10 +110,16 @@ impl<'m> Cycles<'m> {
 
     /// Removes the entries whose keys nothing but such entries keeps alive, and destroys what they own. Returns how many.
     ///
-    /// Only entries are removed. Objects that own each other besides, and to which no other entry leads, stay alive as with
-    /// any reference counting, and then no map shows who holds them: ask [`holders`](Self::holders) first. What is behind
-    /// an `Arc` stays unless the maps are [at rest](Self::at_rest): values that may own their keys had better be behind a
-    /// [`Strong`](crate::Strong).
+    /// An entry stays if all its keys would live on without it, since objects own each other besides: `object.me = object`, a
+    /// callback that captures what it is a field of, or what such objects lead to. That is a leak as with any reference
+    /// counting, until one of the fields is cleared; but what lives keeps what the maps have about it, and a map of wrappers
+    /// never makes a second one of an object. Such entries are counted apart ([`kept`](Purged::kept)), and
+    /// [`holders`](Self::holders) names the fields. The only exception: a destructor that runs here, and hands out a
+    /// strong pointer to a key, finds the entry gone.
+    ///
+    /// Objects that are no keys are nobody's business: if they own each other, and only such an entry leads to them, it goes,
+    /// and no map shows them any more. What is behind an `Arc` stays unless the maps are [at rest](Self::at_rest): values
+    /// that may own their keys had better be behind a [`Strong`](crate::Strong).
     ///
     /// O(entries + objects that the values lead to + their pointers), and as much memory until it returns. Each object has
     /// one strong pointer more while it is looked at: `get_mut` and `try_unwrap` of other threads fail meanwhile, and an
@@ -129,7 +133,7 @@ impl<'m> Cycles<'m> {
     ///
     /// Of two threads that search the same objects at once, each takes the other's strong pointers for somebody's: both
     /// may leave what the next call removes. Within a [`trace`](crate::Trace::trace) this removes nothing, and returns
-    /// zero.
+    /// zeros.
     ///
     /// # Panics
     /// If a [`trace`](crate::Trace::trace) panics: then no entry is removed. If a destructor panics, after all of them

@@ -24,6 +24,9 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// results does. They count as discarded. See
     /// [`WeakMap::purge_cycles`](crate::concurrent::WeakMap::purge_cycles).
     ///
+    /// What a result [depends on](crate::memo::Computation::depends_on) is an input, too: a result that owns it, as nothing
+    /// else does, goes although its key is held.
+    ///
     /// ```
     /// use weakly::{Memo, Strong};
     ///
