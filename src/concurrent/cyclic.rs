@@ -65,7 +65,10 @@ impl<K: Compare<T>, T: Watches, V> Member for MemberOf<'_, K, T, V> {
         }
         let pin = self.table.pin();
         let mut objects = Vec::new();
-        for (node, (key, watch, value)) in ready(&pin) {
+        for node in pin.entries() {
+            let Some((key, watch, value)) = node.entry() else {
+                continue;
+            };
             objects.clear();
             watch.objects(&mut |object| objects.push(object));
             let shown = EntryOf {
@@ -104,14 +107,6 @@ impl<K: Compare<T>, T: Watches, V> Member for MemberOf<'_, K, T, V> {
     }
 }
 
-/// The entries, dead or alive, whose values have been made.
-fn ready<'g, K: Compare<T>, T: Watches, V>(
-    pin: &'g Pin<'_, K, T, V>,
-) -> impl Iterator<Item = (&'g Node<K, T, V>, (&'g K::Key, &'g T, &'g V))> {
-    let entries = pin.entries().into_iter();
-    entries.filter_map(|node| Some((node, node.entry()?)))
-}
-
 impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     fn addr(&self) -> *const () {
         core::ptr::from_ref(self).cast()
@@ -125,7 +120,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             return;
         }
         let pin = self.pin();
-        for (_, (key, _, value)) in ready(&pin) {
+        for (key, _, value) in pin.entries().into_iter().filter_map(Node::entry) {
             show(key, value, tracer);
         }
     }
@@ -177,8 +172,8 @@ cyclic! {
 
 macro_rules! fields {
     ($([$($generics:tt)*] $map:ty, |$key:pat_param, $value:pat_param| $owned:expr;)*) => {$(
-        /// A map that is a field, or behind one. Shows what its entries own; nothing where [threads share
-        /// it](Tracer::is_shared).
+        /// A map that is a field, or behind one. Shows what its entries own (what it keeps of dead ones counts as held);
+        /// nothing where [threads share it](Tracer::is_shared).
         impl<$($generics)*> Trace for $map {
             fn trace(&self, tracer: &mut Tracer<'_>) {
                 self.table.show(|$key, $value, tracer| $owned.trace(tracer), tracer);

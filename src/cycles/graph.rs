@@ -122,6 +122,7 @@ impl Tracer<'_> {
     }
 
     /// Whether a shared map at this address shows its entries itself.
+    #[cfg_attr(not(feature = "std"), allow(dead_code))]
     pub(crate) fn is_member(&self, map: *const ()) -> bool {
         self.graph.members.contains(&map)
     }

@@ -23,6 +23,22 @@ pub trait Cyclic {
 }
 
 /// What a purge of cycles has done. See [`Cycles::purge`].
+///
+/// ```
+/// use std::cell::RefCell;
+/// use weakly::{WeakMap, impl_trace, local::Strong};
+///
+/// struct Node { next: RefCell<Option<Strong<Node>>> }
+/// impl_trace!(Node: next);
+///
+/// let (a, b) = (Strong::new(Node { next: RefCell::new(None) }), Strong::new(Node { next: RefCell::new(None) }));
+/// *b.next.borrow_mut() = Some(b.clone()); // lives on without the map
+/// let mut map = WeakMap::from([(&a, a.clone()), (&b, b.clone())]);
+/// drop((a, b));
+/// let purged = map.purge_cycles();
+/// assert_eq!((purged.removed, purged.kept), (1, 1));
+/// # map.keys().next().unwrap().next.take();
+/// ```
 #[must_use = "it says whether entries stay because objects own each other"]
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
