@@ -52,12 +52,12 @@ impl<T: ?Sized + Trace + 'static> Trace for Arc<T> {
 macro_rules! show_nothing {
     (@ [$($generics:tt)*] $type:ty) => {
         /// Shows nothing.
-        impl<$($generics)*> $crate::Trace for $type {
-            fn trace(&self, _: &mut $crate::Tracer<'_>) {}
+        impl<$($generics)*> Trace for $type {
+            fn trace(&self, _: &mut Tracer<'_>) {}
         }
     };
     ($($generics:tt $($type:ty),* $(,)?;)*) => {
-        $($($crate::cycles::show_nothing! { @ $generics $type })*)*
+        $($(show_nothing! { @ $generics $type })*)*
     };
 }
 
@@ -129,6 +129,8 @@ each_pair! { [K: Trace, V: Trace, S] std::collections::HashMap<K, V, S> }
 // for both, because it took the two for one type long ago.)
 #[allow(coherence_leak_check)]
 mod functions {
+    use crate::cycles::graph::{Trace, Tracer};
+
     macro_rules! functions {
         ($($($part:ident)*;)+) => {
             show_nothing! { $([Output, $($part),*] fn($($part),*) -> Output;)+ }
