@@ -1,11 +1,10 @@
 //! Which entries go.
 //!
-//! Two questions are asked of the same graph. *What would die if all the values were as good as their keys?* The objects to
-//! which nothing leads from outside, but by entries whose keys are such objects: that is [`Spread`]. *Which of these
-//! would not die, although those entries go?* What plain counting does not free, since it lies on a cycle of fields, or
-//! behind one: that is [`Spread::survivors`]. They live, so their entries stay, and the spread goes on from them.
-//!
-//! Then the other entries can go, and each of their keys that is not held dies: were it left over, it would be a survivor.
+//! First what lives for certain: what is held from outside, what that leads to, and what entries own whose keys all live
+//! ([`Spread`]). The other entries could go. Then what would live on without them: plain counting is tried on the objects
+//! that are left, and what it does not free lies on a cycle of fields, or behind one ([`Spread::survivors`]). The spread
+//! goes on from there. An entry with a key that does not live even then goes, and the key dies, since nothing holds it but
+//! such entries and objects that they hold.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -43,8 +42,7 @@ struct Spread<'g> {
 }
 
 impl Graph {
-    /// Which entries go: those to which nothing leads but such entries, if one of their keys dies of it. O(objects +
-    /// pointers + entries).
+    /// Which entries go. O(objects + pointers + entries).
     pub(super) fn verdict(&mut self, members: usize) -> Verdict {
         self.complete();
         census::take(&mut self.nodes, self.at_rest);
@@ -124,15 +122,15 @@ impl<'g> Spread<'g> {
     }
 
     /// Of the objects that are not known to live, those that plain counting does not free when no entry owns them any
-    /// more: frees the others, one after the other.
+    /// more.
     ///
-    /// All pointers to such an object are fields of such objects, of entries with such a key, or of entries that are
-    /// dead: anything else would hold it.
+    /// All pointers to such objects are fields of such objects, or belong to entries with such a key or a dead one: whatever
+    /// else has one lives.
     fn survivors(&self) -> Vec<u32> {
         let graph = self.graph;
         let fields = |object: usize| &graph.edges[graph.nodes[object].edges.clone()];
         let unheld = || (0..graph.nodes.len()).filter(|&object| !self.live[object]);
-        // Those that live have another.
+        // Fields of such objects; of those that live, one more, so that they are never free.
         let mut owners: Vec<_> = self.live.iter().map(|&live| usize::from(live)).collect();
         for owned in unheld().flat_map(fields) {
             owners[*owned as usize] += 1;

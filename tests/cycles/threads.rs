@@ -67,6 +67,35 @@ fn small_a_thread_that_wanders() {
     }
 }
 
+/// Objects that own each other keep their entries while threads purge, also if all know them weakly only.
+#[test]
+fn small_threads_find_what_lives() {
+    let map = concurrent::WeakMap::new();
+    let nodes = ring(4);
+    for node in &nodes {
+        map.insert(node, node.clone());
+    }
+    let weak: Vec<_> = nodes.iter().map(Strong::downgrade).collect();
+    drop(nodes);
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            let (map, weak) = (&map, &weak);
+            scope.spawn(move || {
+                for round in 0..rounds() {
+                    let node = weak[(round + thread) % weak.len()].upgrade().unwrap();
+                    assert!(map.contains_key(&node));
+                    drop(node);
+                    if round % 4 == thread {
+                        assert_eq!(map.purge_cycles().removed, 0);
+                    }
+                }
+            });
+        }
+    });
+    // (It leaks.)
+    assert_eq!(map.purge_cycles().kept, 4);
+}
+
 /// Threads insert into shared maps, look up, and purge, at the same time. What is held stays, with its entry.
 #[test]
 fn small_threads_purge_shared_maps() {
