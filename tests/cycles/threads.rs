@@ -52,11 +52,12 @@ fn small_a_thread_that_wanders() {
                 }
                 here
             });
-            for _ in 0..10 {
-                let purged = map.purge_cycles();
+            let purged: Vec<_> = (0..10).map(|_| map.purge_cycles()).collect();
+            // Before anything fails: the scope waits for it.
+            stop.store(true, Relaxed);
+            for purged in purged {
                 assert_eq!((purged.removed, purged.kept), (0, 0), "{round}");
             }
-            stop.store(true, Relaxed);
             wanderer.join().unwrap()
         });
         assert!(here.number < 4);
