@@ -25,11 +25,21 @@ pub(super) struct Free<F: Flavour> {
     pub(super) layout: Layout,
 }
 
-impl<F: Flavour> Drop for Free<F> {
-    // Inline: with the layout known, this is one `free`.
+impl<F: Flavour> Free<F> {
+    /// Ends an object whose destructor has not panicked. The same as dropping the guard; but where the layout is
+    /// known, this is one `free`.
     #[inline(always)]
-    fn drop(&mut self) {
+    pub(super) fn run(self) {
+        let this = ManuallyDrop::new(self);
         // SAFETY: the last strong pointer and the payload are gone; no other share is left (B1).
+        unsafe { this.block.free_all(this.payload, this.layout) };
+    }
+}
+
+impl<F: Flavour> Drop for Free<F> {
+    #[cold]
+    fn drop(&mut self) {
+        // SAFETY: as in `run`.
         unsafe { self.block.free_all(self.payload, self.layout) };
     }
 }

@@ -35,7 +35,7 @@ use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use super::flavour::{Counter, Flavour, Link, abort};
+use super::flavour::{Counter, Flavour, Link};
 #[cfg(weakly_loom)]
 use crate::sync::UnsafeCell;
 use crate::sync::{Live, Ordering::*};
@@ -244,25 +244,14 @@ impl<F: Flavour> Block<F> {
     #[inline(always)]
     pub(crate) fn upgrade(self) -> bool {
         let count = &self.header().count;
-        let mut now = count.first_load(1);
-        loop {
-            // Never from zero, which is final for every constructed object; nor from `DEAD`. A mark goes (P1 of
-            // `mark`).
-            let mut next = now.wrapping_add(1);
-            if now.wrapping_sub(1) >= MAX_STRONG {
-                if !is_marked(now) {
-                    if now == 0 || now & DEAD != 0 {
-                        return false;
-                    }
-                    abort();
-                }
-                next &= !MARK;
-            }
-            // Acquire: the release by which `new_cyclic` publishes the payload.
-            match count.compare_exchange(now, next, Acquire, Relaxed) {
-                Ok(_) => return true,
-                Err(other) => now = other,
-            }
+        let now = count.first_load(1);
+        if now.wrapping_sub(1) >= MAX_STRONG {
+            return self.upgrade_marked(now);
+        }
+        // Acquire: the release by which `new_cyclic` publishes the payload.
+        match count.compare_exchange(now, now + 1, Acquire, Relaxed) {
+            Ok(_) => true,
+            Err(other) => self.upgrade_marked(other),
         }
     }
 
@@ -301,7 +290,10 @@ impl<F: Flavour> Block<F> {
         self.is_apart().then(|| self.payload_apart())
     }
 
-    #[inline]
+    // Out of line, so that it is behind a branch: inline, the compiler loads the word in any case and chooses by a
+    // conditional move, and what follows an upgrade, down to its drop, waits for the flag.
+    #[cold]
+    #[inline(never)]
     fn payload_apart(self) -> NonNull<u8> {
         // Relaxed: written before the block was published; the mark does not matter here.
         let payload = self.payload_word().load(Relaxed);

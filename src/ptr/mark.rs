@@ -30,7 +30,7 @@
 //! Only one thread at a time may check: it would take another's mark for its own.
 
 use super::flavour::{Counter, Flavour, abort};
-use super::header::{Block, DEAD, MARK, is_marked};
+use super::header::{Block, DEAD, MARK, MAX_STRONG, is_marked};
 use crate::sync::Ordering::*;
 
 /// No object with more strong pointers is marked: those that are made while it is marked are counted below the mark.
@@ -82,5 +82,28 @@ impl<F: Flavour> Block<F> {
         if marked.is_none() && self.header().count.load(Relaxed) & DEAD != 0 {
             abort();
         }
+    }
+
+    /// An upgrade that is not one compare-exchange: it has found no strong pointer, a mark, too large a count, or
+    /// that another thread changes it. `now` is the last count that it has seen.
+    // With the loop, so that what is inlined is short. (A lookup of a weak value that had all of this inline was too
+    // long to be inlined itself, which cost it 5 to 20 %.)
+    #[cold]
+    #[inline(never)]
+    pub(super) fn upgrade_marked(self, now: u32) -> bool {
+        let one_more = |count: u32| {
+            if is_marked(count) {
+                // P1.
+                Some((count + 1) & !MARK)
+            } else if count == 0 || count & DEAD != 0 {
+                // Both are final for every constructed object.
+                None
+            } else if count > MAX_STRONG {
+                abort()
+            } else {
+                Some(count + 1)
+            }
+        };
+        self.change_count(now, one_more).is_some()
     }
 }

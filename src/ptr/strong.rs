@@ -349,7 +349,9 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
 
     /// # Safety
     /// `release` has returned true; the pointer is not used afterwards.
-    #[inline(always)]
+    // Out of line, as `std` has it: a handle is dropped in many places, and in most of them it is not the last.
+    #[cold]
+    #[inline(never)]
     unsafe fn die(&self) {
         Holder::died(self.ptr.as_ptr().cast());
         let (block, layout) = (self.block(), self.layout());
@@ -358,17 +360,18 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
             // SAFETY: the caller's promise.
             return unsafe { self.die_watched() };
         }
-        let _free = Free {
+        let free = Free {
             block,
             payload: self.ptr.cast(),
             layout,
         };
         // SAFETY: the caller's promise. The memory is freed after the destructor, even if that panics.
         unsafe { ptr::drop_in_place(self.ptr.as_ptr()) };
+        free.run();
     }
 
     /// # Safety
-    /// As for `die`. Kept out of line: the common drop is short.
+    /// As for `die`, which needs no frame on the stack without this.
     #[cold]
     #[inline(never)]
     unsafe fn die_watched(&self) {

@@ -396,13 +396,22 @@ impl<T: ?Sized, F: Flavour> Registered<T, F> {
         Some((block, with_address(at, block.place())))
     }
 
-    /// The address of the object.
+    /// The payload, if it is in the block, and the registration is the block: then this is what the watch keeps.
+    #[inline(always)]
+    fn inline_payload(&self) -> Option<NonNull<T>> {
+        self.at.filter(|at| at.addr().get() & MARKS == 0)
+    }
+
+    /// The address of the object. A table that grows asks this of every entry: where it can, it reads no block.
     #[inline]
     pub(crate) fn addr(&self) -> *const () {
-        match self.block() {
-            Some(block) => block.payload().as_ptr().cast_const().cast(),
-            None => core::ptr::null(),
-        }
+        let payload = match self.inline_payload() {
+            Some(payload) => Some(payload.cast()),
+            None => self.block().map(Block::payload),
+        };
+        payload.map_or(core::ptr::null(), |payload| {
+            payload.as_ptr().cast_const().cast()
+        })
     }
 
     /// Whether the object is at this address; see [`Block::is_at`].
@@ -442,14 +451,15 @@ impl<T: ?Sized, F: Flavour> Registered<T, F> {
 
     #[inline]
     pub(crate) fn upgrade(&self) -> Option<Strong<T, F>> {
-        let at = self.at?;
-        if at.addr().get() & MARKS == 0 {
-            // SAFETY: no mark: it is the place of a block, in which the payload is; Q3.
-            let block: Block<F> = unsafe { Block::of_place(at.cast()) };
-            // SAFETY: counted.
-            return block.upgrade().then(|| unsafe { Strong::from_counted(at) });
-        }
-        self.upgrade_marked()
+        let Some(payload) = self.inline_payload() else {
+            return self.upgrade_marked();
+        };
+        // SAFETY: the place of a block, in which the payload is; Q3.
+        let block: Block<F> = unsafe { Block::of_place(payload.cast()) };
+        // SAFETY: counted.
+        block
+            .upgrade()
+            .then(|| unsafe { Strong::from_counted(payload) })
     }
 
     #[inline(never)]
@@ -488,3 +498,6 @@ impl<T: ?Sized, F: Flavour> Registered<T, F> {
         notice.is_some_and(|notice| notice.is_within(seen.top))
     }
 }
+
+#[cfg(all(test, not(weakly_loom)))]
+mod tests;
