@@ -1,6 +1,5 @@
 //! A row of a table: two sides that do the same, measured alternately.
 
-use std::iter;
 use std::time::Instant;
 
 /// How much work a row does.
@@ -24,6 +23,9 @@ impl Scale {
 /// Measures one side once, in the row's unit.
 pub(crate) type Sample = Box<dyn FnMut() -> f64>;
 
+/// What a sample returns if its threads never overlapped: then the row has no figures.
+pub(crate) const NEVER: f64 = f64::NAN;
+
 /// How often samples are repeated.
 #[derive(Clone, Copy)]
 pub(crate) struct Course {
@@ -37,7 +39,7 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// Measures the sides alternately. For each round, the means of all sides.
+    /// Measures the sides alternately. For each round, the means of all sides; no round if a sample is [`NEVER`].
     pub(crate) fn run(self, scale: Scale, sides: &mut [Sample]) -> Vec<Vec<f64>> {
         let (cold, warm, turns) = match scale {
             Scale::Full => (self.cold, self.rounds, self.turns),
@@ -47,17 +49,13 @@ impl Course {
             let mut sums = vec![0.0; sides.len()];
             for _ in 0..turns {
                 for (side, sum) in sides.iter_mut().zip(&mut sums) {
-                    *sum += side();
+                    *sum += Some(side()).filter(|sample| !sample.is_nan())?;
                 }
             }
-            sums.iter()
-                .map(|sum| sum / turns as f64)
-                .collect::<Vec<_>>()
+            Some(sums.iter().map(|sum| sum / turns as f64).collect())
         };
-        for _ in 0..cold {
-            round();
-        }
-        iter::repeat_with(round).take(warm).collect()
+        let rounds: Option<Vec<_>> = (0..cold + warm).map(|_| round()).collect();
+        rounds.map_or(Vec::new(), |mut rounds| rounds.split_off(cold))
     }
 
     /// The median of each side.
@@ -238,6 +236,17 @@ impl Row {
         let (size, operation, peer) = (self.label(), self.operation, self.peer);
         let mut sides = (self.sides)(scale);
         let rounds = self.course.run(scale, &mut sides);
+        if rounds.is_empty() {
+            return Line {
+                operation,
+                size,
+                ours: "no overlap".to_owned(),
+                peer: peer.to_owned(),
+                ratio: String::new(),
+                goal: String::new(),
+                met: "",
+            };
+        }
         let median_of =
             |of: fn(&[f64]) -> f64| median(rounds.iter().map(|sides| of(sides)).collect());
         let (our, their) = (median_of(|sides| sides[0]), median_of(|sides| sides[1]));

@@ -1,9 +1,18 @@
 //! The memory that is measured: bytes as requested from the allocator.
 
-use crate::chance::Numbers;
+use std::fs;
+use std::path::Path;
+
+use weakly::Strong;
+
+use crate::chance::{Numbers, Words};
 use crate::duel::Sample;
 use crate::memory::{Bulky, Count};
+use crate::parse::parse;
+use crate::passes::{Pass, complexity::Complexity, documentation::Documentation, spans::Spans};
 use crate::peers::{Collection, Object, Pointer};
+use crate::shared::SharedInterner;
+use crate::tree::{NODES, Source};
 
 /// How many weak handles an object has that has nothing else.
 const HANDLES: usize = 3;
@@ -86,4 +95,57 @@ where
         drop(objects);
         count.bytes()
     })
+}
+
+/// What a name costs in an interner, beside its handle, with its share in the table.
+pub(crate) fn names<I: SharedInterner>(names: usize) -> Sample {
+    Box::new(move || {
+        let words = Words::of(&Numbers::default().take(names));
+        let mut handles: Vec<Strong<str>> = Vec::with_capacity(names);
+        let count = Count::all();
+        let interner = I::with_capacity(names);
+        handles.extend(words.run(0, names).map(|word| interner.intern(word)));
+        count.bytes() / names as f64
+    })
+}
+
+/// The job of the example `side_tables`, on so many files of the library: the most bytes that there are at a time,
+/// for each node. A tree for each file, which owns the file's text, and the maps of some passes, which look at all
+/// trees one after another.
+pub(crate) fn side_tables(files: usize, passes: fn() -> Vec<Box<dyn Pass>>) -> Sample {
+    Box::new(move || {
+        let count = Count::all();
+        let sources = sources(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../src")));
+        let tree = |(name, text)| parse(Source::new(name, text)).expect("it compiles");
+        let trees: Vec<_> = sources.into_iter().take(files).map(tree).collect();
+        let mut passes = passes();
+        for pass in &mut passes {
+            trees.iter().for_each(|tree| pass.look_at(tree));
+        }
+        count.peak() / NODES.get() as f64
+    })
+}
+
+/// The passes of the example, each with a map of its own.
+pub(crate) fn three_passes() -> Vec<Box<dyn Pass>> {
+    vec![
+        Box::new(Spans::new()),
+        Box::new(Complexity::new()),
+        Box::new(Documentation::new()),
+    ]
+}
+
+/// The names and texts of the files below a folder, in the order of their names.
+fn sources(folder: &Path) -> Vec<(String, String)> {
+    let entries = fs::read_dir(folder).expect("the library is there");
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let files = paths.into_iter().flat_map(|path| {
+        if path.is_dir() {
+            return sources(&path);
+        }
+        let text = fs::read_to_string(&path).expect("it is Rust");
+        vec![(path.display().to_string(), text)]
+    });
+    files.collect()
 }

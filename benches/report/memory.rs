@@ -17,6 +17,8 @@ static LEAST: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// The largest.
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
 static ALLOCATED: AtomicIsize = AtomicIsize::new(0);
+/// The most that was allocated.
+static PEAK: AtomicIsize = AtomicIsize::new(0);
 
 /// A count of what is allocated and not freed, from now on until it is dropped. One at a time; memory that was
 /// allocated before and is freed meanwhile counts below zero.
@@ -35,6 +37,7 @@ impl Count {
 
     fn of(sizes: RangeInclusive<usize>) -> Self {
         ALLOCATED.store(0, Relaxed);
+        PEAK.store(0, Relaxed);
         MOST.store(*sizes.end(), Relaxed);
         LEAST.store(*sizes.start(), Relaxed);
         Count(())
@@ -42,6 +45,11 @@ impl Count {
 
     pub(crate) fn bytes(&self) -> f64 {
         ALLOCATED.load(Relaxed) as f64
+    }
+
+    /// The most bytes that there were at a time.
+    pub(crate) fn peak(&self) -> f64 {
+        PEAK.load(Relaxed) as f64
     }
 }
 
@@ -73,7 +81,8 @@ unsafe impl GlobalAlloc for Counting {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::note(layout, |size| {
-            ALLOCATED.fetch_add(size, Relaxed);
+            let now = ALLOCATED.fetch_add(size, Relaxed) + size;
+            PEAK.fetch_max(now, Relaxed);
         });
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }

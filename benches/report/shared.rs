@@ -11,6 +11,7 @@ use equivalent::Equivalent;
 use weak_table::PtrWeakKeyHashMap;
 use weakly::{Attribute, Interner, Memo, Strong, concurrent};
 
+use crate::peers::{Collection, Object};
 use crate::theirs::ByAddr;
 
 /// A map from objects to numbers that threads share.
@@ -23,6 +24,20 @@ pub(crate) trait Shared: Send + Sync + 'static {
     /// Called before the object is dropped: for collections that must be notified explicitly.
     #[inline]
     fn before_drop(&self, _: &Self::Object) {}
+}
+
+/// A map that threads share, with one owner.
+pub(crate) struct Alone<M>(M);
+
+impl<M: Shared<Object: Object>> Collection for Alone<M> {
+    type Object = M::Object;
+    fn with_capacity(capacity: usize) -> Self {
+        Alone(M::with_capacity(capacity))
+    }
+    #[inline]
+    fn insert(&mut self, object: &M::Object, number: u64) {
+        self.0.insert(object, number);
+    }
 }
 
 macro_rules! ours {
@@ -132,6 +147,11 @@ by_address!(DashMap, dashmap::DashMap<usize, u64, ByAddr>,
     |map, key, number| map.insert(key, number),
     map.get(&key).map(|number| *number),
     map.remove(&key));
+by_address!(DashMapOfDestructibles, dashmap::DashMap<usize, Destructible, ByAddr>,
+    |capacity| dashmap::DashMap::with_capacity_and_hasher(capacity, ByAddr),
+    |map, key, number| map.insert(key, Destructible(number)),
+    map.get(&key).map(|number| number.0),
+    map.remove(&key));
 by_address!(
     Locked,
     Mutex<HashMap<usize, u64, ByAddr>>,
@@ -225,6 +245,19 @@ impl SharedInterner for concurrent::Interner<Strong<str>> {
     #[inline]
     fn intern(&self, word: &str) -> Strong<str> {
         self.intern_ref(word)
+    }
+}
+
+/// An interner of a single owner behind a lock.
+pub(crate) type OneLocked = Mutex<Interner<Strong<str>>>;
+
+impl SharedInterner for OneLocked {
+    fn with_capacity(capacity: usize) -> Self {
+        Mutex::new(Interner::with_capacity(capacity))
+    }
+    #[inline]
+    fn intern(&self, word: &str) -> Strong<str> {
+        self.lock().unwrap().intern_ref(word)
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn chart(scale: Scale, machine: &Machine) -> Chart {
                     threads,
                     size: scale.of(SIZE),
                     operations: scale.of(operations),
-                    clock: Clock::WallInTotal,
+                    clock: Clock::Total,
                 })
             });
             let course = Course {

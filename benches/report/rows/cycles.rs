@@ -2,11 +2,8 @@
 
 use weakly::{Strong, WeakMap};
 
-use super::{K5, K6, rounds};
+use super::{K4, K5, K6, rounds};
 use crate::duel::{Row, Sample, time};
-
-/// 10^4.
-const K4: usize = 10_000;
 
 pub(super) fn all() -> Vec<Row> {
     [K4, K5, K6].map(ring).into()

@@ -2,26 +2,35 @@
 
 use std::sync::Arc;
 
-use weakly::Strong;
+use weakly::{Strong, concurrent};
 
 use super::{ByContent, K5, Ours, OursLocal, Pairs, SetByContent, Theirs, TheirsLocal, Values};
 use crate::duel::{Row, Sample, Unit};
-use crate::footprint::{entries, kept_by_the_dead, largest, weak_handles};
+use crate::footprint::{
+    entries, kept_by_the_dead, largest, names, side_tables, three_passes, weak_handles,
+};
 use crate::memory::Bulky;
+use crate::shared::{Alone, OneLocked, Papaya};
 use crate::theirs::{WeakTableByContent, WeakTableOfPairs, WeakTableOfValues, WeakTableSet};
 
 /// Objects in a sample: so many that what a collection allocates once does not count.
 const OBJECTS: usize = 10_000;
 /// The number of further entries of which one is the mean.
 const FURTHER: usize = 8;
+/// More than the library has.
+const FILES: usize = 10_000;
 
-pub(super) fn all() -> [Row; 5] {
+type Shared = concurrent::WeakMap<Strong<u64>, u64>;
+type SharedWords = concurrent::Interner<Strong<str>>;
+
+pub(super) fn all() -> Vec<Row> {
     let row = |name, peer, size, sides: fn(usize) -> [Sample; 2]| {
         let row = Row::new(name, peer, move |scale| sides(scale.of(size)));
-        row.size(size).unit(Unit::Bytes).rounds(1).at_once()
+        row.unit(Unit::Bytes).rounds(1).at_once()
     };
-    [
-        row(
+    let sized = |name, peer, size, sides| row(name, peer, size, sides).size(size);
+    vec![
+        sized(
             "payload held by dead keys of 4 KiB",
             "weak-table",
             K5,
@@ -33,7 +42,7 @@ pub(super) fn all() -> [Row; 5] {
             },
         )
         .at_most(0.0),
-        row(
+        sized(
             "bytes beside an object: weak handles only",
             "Arc",
             OBJECTS,
@@ -45,27 +54,62 @@ pub(super) fn all() -> [Row; 5] {
             },
         )
         .at_most(0.0),
-        row(
+        sized(
             "bytes beside an object: first entry",
             "weak-table",
             OBJECTS,
             |objects| in_any(objects, 0, 1),
         )
         .at_most(0.0),
-        row(
+        sized(
             "bytes beside an object: second entry",
             "weak-table",
             OBJECTS,
             |objects| in_any(objects, 1, 1),
         )
         .at_most(96.0),
-        row(
+        sized(
             "bytes beside an object: each further entry",
             "weak-table",
             OBJECTS,
             |objects| in_any(objects, 2, FURTHER),
         )
         .at_most(32.0),
+        sized(
+            "bytes beside an object, shared: first entry",
+            "papaya",
+            OBJECTS,
+            |objects| in_shared(objects, 0, 1),
+        ),
+        sized(
+            "bytes beside an object, shared: second entry",
+            "papaya",
+            OBJECTS,
+            |objects| in_shared(objects, 1, 1),
+        ),
+        sized(
+            "bytes beside an object, shared: each further",
+            "papaya",
+            OBJECTS,
+            |objects| in_shared(objects, 2, FURTHER),
+        ),
+        sized(
+            "bytes a name, shared: Interner",
+            "one locked",
+            K5,
+            |words| [names::<SharedWords>(words), names::<OneLocked>(words)],
+        ),
+        row(
+            "bytes a node, at most: tree and three maps",
+            "the tree",
+            FILES,
+            |files| {
+                [
+                    side_tables(files, three_passes),
+                    side_tables(files, Vec::new),
+                ]
+            },
+        ),
     ]
 }
 
@@ -86,5 +130,13 @@ fn in_any(objects: usize, already: usize, more: usize) -> [Sample; 2] {
             WeakTableByContent,
             WeakTableSet<u64>
         ],
+    ]
+}
+
+/// Entries in a map that threads share.
+fn in_shared(objects: usize, already: usize, more: usize) -> [Sample; 2] {
+    [
+        entries::<Alone<Shared>>(objects, already, more),
+        entries::<Alone<Papaya>>(objects, already, more),
     ]
 }

@@ -22,6 +22,7 @@ use crate::theirs::WeakTable;
 /// scheduler, which come every few milliseconds when other processes run.
 pub(crate) const MANY: usize = 1 << 14;
 const K3: usize = 1_000;
+const K4: usize = 10_000;
 const K5: usize = 100_000;
 const K6: usize = 1_000_000;
 const SIZES: [usize; 3] = [K3, K5, K6];
@@ -54,7 +55,7 @@ pub(crate) fn all() -> Vec<Group> {
         group("values", collections::values()),
         group("cycles", others),
         group("anchors", anchors::all()),
-        group("memory", memory::all().into()),
+        group("memory", memory::all()),
         group("interners", interners::all()),
         group("shared", shared::maps()),
         group("attributes", shared::attributes_and_memos()),

@@ -2,23 +2,29 @@
 
 use weakly::{Attribute, Memo, Strong, concurrent};
 
-use super::{K3, K5};
+use super::{K3, K4, K5};
 use crate::duel::{Row, Sample};
 use crate::shared::{
-    DashMap, Destructible, Locked, LockedWeakTable, Moka, Papaya, PapayaOfDestructibles, Sharded,
+    DashMap, DashMapOfDestructibles, Destructible, Locked, LockedWeakTable, Moka, OneLocked,
+    Papaya, PapayaOfDestructibles, Sharded,
 };
-use crate::teams::{Clock, Plan, churn, get, hit, miss, mixed};
+use crate::teams::{Clock, Plan, churn, end, get, hit, longest_death, miss, mixed};
 
 /// Lookups of each thread in a sample: so many that the start does not count.
 const TOGETHER: usize = 1 << 16;
-/// The same of insertions and deaths, which take longer.
-const TURNOVER: usize = 1 << 15;
+/// The same of insertions and deaths, which take longer: so few that both threads have their processors meanwhile.
+const TURNOVER: usize = 1 << 13;
+/// Deaths, and ends, beside threads that churn.
+const FEW: usize = 1 << 10;
 
 const GET: &str = "shared: get";
 const GET_DESTRUCTIBLE: &str = "shared: get, values with destructors";
 const MIXED: &str = "shared: 95 % get, 5 % churn";
 const CHURN: &str = "shared: churn";
+const DEATH: &str = "shared: longest death beside";
+const END: &str = "shared: end of a map of ten, beside";
 const MEMO_MISS: &str = "Memo: miss";
+const INTERNER_HIT: &str = "shared: Interner: hit";
 const INTERNER_MISS: &str = "shared: Interner: miss";
 
 type Map = concurrent::WeakMap<Strong<u64>, u64>;
@@ -30,38 +36,44 @@ type Words = concurrent::Interner<Strong<str>>;
 /// Makes a side.
 type Side = fn(Plan) -> Sample;
 
-/// Collections that threads share. The times are the processor time of one operation of one thread, unless the
-/// row says "wall"; "in total" is the elapsed time divided by the operations of all threads together.
+/// Collections that threads share. The times are the processor time of one operation of one thread; of deaths and
+/// ends the elapsed time.
 pub(super) fn maps() -> Vec<Row> {
     let mut rows = lookups();
     rows.extend(changes());
+    rows.extend(beside());
     rows
 }
 
 fn lookups() -> Vec<Row> {
     let mut rows = Vec::new();
-    for (size, goal) in [(1, 0.9), (K3, 0.9), (K5, 1.0)] {
+    let (ours, destructible): (Side, Side) = (get::<Map>, get::<Destructibles>);
+    for (size, goal) in [(1, 0.9), (K3, 0.9), (K4, 1.0), (K5, 1.0)] {
         for threads in [1, 2] {
+            let row = |operation, peer, sides| row(operation, peer, threads, size, sides);
+            let dashmap = row(GET, "dashmap", [ours, get::<DashMap>]);
             rows.extend([
-                row(GET, "papaya", threads, size, [get::<Map>, get::<Papaya>]).goal(goal),
+                row(GET, "papaya", [ours, get::<Papaya>]).goal(goal),
+                // Where the threads contend for the same lock.
+                if (size, threads) == (1, 2) {
+                    dashmap.goal(0.25)
+                } else {
+                    dashmap
+                },
                 row(
                     GET_DESTRUCTIBLE,
                     "papaya",
-                    threads,
-                    size,
-                    [get::<Destructibles>, get::<PapayaOfDestructibles>],
+                    [destructible, get::<PapayaOfDestructibles>],
                 )
                 .goal(1.05),
+                row(
+                    GET_DESTRUCTIBLE,
+                    "dashmap",
+                    [destructible, get::<DashMapOfDestructibles>],
+                ),
             ]);
         }
-        let waited = wall(GET, "dashmap", 2, size, [get::<Map>, get::<DashMap>]);
-        rows.extend([
-            row(GET, "dashmap", 1, size, [get::<Map>, get::<DashMap>]),
-            // Where the threads contend for the same lock.
-            if size == 1 { waited.goal(0.25) } else { waited },
-            in_total(GET, size, get::<Map>).goal(0.556),
-            against_one(GET, size, get::<Map>).goal(1.06),
-        ]);
+        rows.push(against_one(GET, size, ours).goal(1.06));
     }
     rows
 }
@@ -69,49 +81,56 @@ fn lookups() -> Vec<Row> {
 fn changes() -> Vec<Row> {
     let mut rows = Vec::new();
     for threads in [1, 2] {
-        let sides: [Side; 2] = [mixed::<Map>, mixed::<Papaya>];
+        let row = |peer, sides| row(MIXED, peer, threads, K3, sides);
         rows.extend([
-            row(MIXED, "papaya", threads, K3, sides).goal(0.85),
-            row(
-                MIXED,
-                "dashmap",
-                threads,
-                K3,
-                [mixed::<Map>, mixed::<DashMap>],
-            ),
+            row("papaya", [mixed::<Map>, mixed::<Papaya>]).goal(0.85),
+            row("dashmap", [mixed::<Map>, mixed::<DashMap>]),
         ]);
     }
     rows.push(against_one(MIXED, K3, mixed::<Map>).goal(1.2));
-    for size in [K3, K5] {
+    for size in [K3, K4, K5] {
         for (threads, goal) in [(1, 1.5), (2, 1.2)] {
-            let sides: [Side; 2] = [churn::<Map>, churn::<Papaya>];
+            let row = |peer, sides| row(CHURN, peer, threads, size, sides);
             rows.extend([
-                row(CHURN, "papaya", threads, size, sides).goal(goal),
-                row(
-                    CHURN,
-                    "dashmap",
-                    threads,
-                    size,
-                    [churn::<Map>, churn::<DashMap>],
-                ),
+                row("papaya", [churn::<Map>, churn::<Papaya>]).goal(goal),
+                row("dashmap", [churn::<Map>, churn::<DashMap>]),
             ]);
         }
         rows.push(against_one(CHURN, size, churn::<Map>).goal(1.3));
     }
-    rows.push(in_total(CHURN, K3, churn::<Map>).goal(1.0));
     rows
 }
 
+/// What a thread pays beside others that churn.
+fn beside() -> Vec<Row> {
+    let beside = |operation, peer, [ours, theirs]: [(usize, Side); 2]| {
+        contest(operation, peer, K3, Clock::First, [ours, theirs])
+    };
+    let deaths = [1, 8].map(|others| {
+        let sides: [Side; 2] = [longest_death::<Map>, longest_death::<DashMap>];
+        let operation = format!("{DEATH} {others}");
+        beside(operation, "dashmap", sides.map(|side| (1 + others, side)))
+    });
+    let ends = [16].map(|others| {
+        let operation = format!("{END} {others}");
+        beside(
+            operation,
+            "alone",
+            [(1 + others, end::<Map>), (1, end::<Map>)],
+        )
+    });
+    deaths.into_iter().chain(ends).collect()
+}
+
 pub(super) fn attributes_and_memos() -> Vec<Row> {
-    let tag = "Attribute: get";
-    let locked: [Side; 2] = [get::<Tag>, get::<Locked>];
-    let locked_weak_table: [Side; 2] = [get::<Tag>, get::<LockedWeakTable>];
-    let mut rows = vec![
-        row(tag, "locked map", 1, K3, locked).goal(1.2),
-        wall(tag, "locked map", 2, K3, locked).goal(0.3),
-        row(tag, "locked weak-table", 1, K3, locked_weak_table),
-        wall(tag, "locked weak-table", 2, K3, locked_weak_table),
-    ];
+    let mut rows = Vec::new();
+    for (threads, goal) in [(1, 1.2), (2, 0.3)] {
+        let row = |peer, sides| row("Attribute: get", peer, threads, K3, sides);
+        rows.extend([
+            row("locked map", [get::<Tag>, get::<Locked>]).goal(goal),
+            row("locked weak-table", [get::<Tag>, get::<LockedWeakTable>]),
+        ]);
+    }
     for threads in [1, 2] {
         let sides: [Side; 2] = [get::<Cache>, get::<Moka>];
         rows.push(row("Memo: hit", "moka", threads, K3, sides).goal(0.2));
@@ -128,13 +147,16 @@ pub(super) fn interners() -> Vec<Row> {
     let mut rows = Vec::new();
     for size in [K3, K5] {
         for threads in [1, 2] {
-            let (hits, misses): ([Side; 2], [Side; 2]) = (
-                [hit::<Words>, hit::<Sharded>],
-                [miss::<Words>, miss::<Sharded>],
-            );
+            let row = |operation, peer, sides| row(operation, peer, threads, size, sides);
             rows.extend([
-                row("shared: Interner: hit", "16 locked", threads, size, hits).goal(1.1),
-                row(INTERNER_MISS, "16 locked", threads, size, misses).goal(1.1),
+                row(INTERNER_HIT, "16 locked", [hit::<Words>, hit::<Sharded>]).goal(1.1),
+                row(INTERNER_HIT, "one locked", [hit::<Words>, hit::<OneLocked>]),
+                row(INTERNER_MISS, "16 locked", [miss::<Words>, miss::<Sharded>]).goal(1.1),
+                row(
+                    INTERNER_MISS,
+                    "one locked",
+                    [miss::<Words>, miss::<OneLocked>],
+                ),
             ]);
         }
     }
@@ -152,26 +174,6 @@ fn row(
     let operation = name(operation, threads);
     let sides = [(threads, ours), (threads, theirs)];
     contest(operation, peer, size, Clock::Processor, sides)
-}
-
-/// By elapsed time.
-fn wall(
-    operation: &str,
-    peer: &'static str,
-    threads: usize,
-    size: usize,
-    [ours, theirs]: [Side; 2],
-) -> Row {
-    let operation = format!("{}, wall", name(operation, threads));
-    let sides = [(threads, ours), (threads, theirs)];
-    contest(operation, peer, size, Clock::Wall, sides)
-}
-
-/// The throughput of two threads, against one.
-fn in_total(operation: &str, size: usize, side: Side) -> Row {
-    let operation = format!("{} in total", name(operation, 2));
-    let sides = [(2, side), (1, side)];
-    contest(operation, "1 thread", size, Clock::WallInTotal, sides)
 }
 
 /// The processor time of an operation while another thread does the same, against that of a thread alone.
@@ -204,7 +206,11 @@ fn contest(
     let changes = [CHURN, MEMO_MISS, INTERNER_MISS]
         .iter()
         .any(|name| operation.starts_with(name));
-    let operations = if changes { TURNOVER } else { TOGETHER };
+    let operations = match clock {
+        Clock::First => FEW,
+        _ if changes => TURNOVER,
+        _ => TOGETHER,
+    };
     let row = Row::new(operation, peer, move |scale| {
         sides.map(|(threads, side)| {
             side(Plan {
@@ -216,10 +222,10 @@ fn contest(
         })
     });
     let row = row.size(size);
+    // At least fifty samples.
     match (size, changes) {
         // A table that is rebuilt after as many changes as it has objects does that in each round.
-        (K5, true) => row.rounds(7).turns(8),
-        (K5, false) | (_, true) => row.rounds(31),
-        _ => row.rounds(75),
+        (K4.., true) => row.rounds(7).turns(32),
+        _ => row.rounds(51),
     }
 }
