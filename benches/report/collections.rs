@@ -221,3 +221,20 @@ impl<C: Collection<Object: Object<Payload = u64>>> Herd<C> {
         self.objects.push_back(object);
     }
 }
+
+/// A collection grows from nothing, among objects in random order: the slowest insert, the one in which it grows last.
+pub(crate) fn slowest_growth<C>(size: usize) -> Sample
+where
+    C: Collection<Object: Object<Payload = u64>>,
+{
+    Box::new(move || {
+        let mut objects: Vec<_> = (0..size as u64).map(C::Object::new).collect();
+        shuffle(&mut objects);
+        let mut collection = C::with_capacity(0);
+        let inserts = objects
+            .iter()
+            .zip(0..)
+            .map(|(object, number)| time(|| collection.insert(object, number)));
+        inserts.fold(0.0, f64::max)
+    })
+}

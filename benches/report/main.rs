@@ -16,7 +16,7 @@
 //! * [`rows`]: the tables' lines, and the goals;
 //! * [`pointers`], [`collections`], [`interners`], [`footprint`]: the measured operations, written once for all
 //!   sides;
-//! * [`shared`], [`teams`]: the same for maps and interners that threads share;
+//! * [`shared`], [`together`]: the same for what threads share; [`teams`]: several threads at the same time;
 //! * [`terms`]: a foreign program, on several stores;
 //! * [`pictures`]: what is drawn;
 //! * [`document`], [`machine`]: what is written, and where it was measured;
@@ -43,6 +43,7 @@ mod subjects;
 mod teams;
 mod terms;
 mod theirs;
+mod together;
 
 // Files of the example. They name each other from the root of a program.
 #[path = "../../examples/common"]

@@ -1,16 +1,10 @@
 //! The operations on pointers that are measured, each written once.
 
-use std::hint::{black_box, spin_loop};
-use std::sync::atomic::{AtomicUsize, Ordering::AcqRel, Ordering::Acquire};
-use std::thread;
-use std::time::Instant;
+use std::hint::black_box;
 
 use crate::chance::{Numbers, shuffle};
 use crate::duel::{Sample, time, time_each};
 use crate::peers::{Object, Pointer};
-
-/// How often two threads try to start together.
-const TRIES: usize = 50;
 
 /// An object without weak handles or entries is made and dropped.
 pub(crate) fn new_drop<P>(operations: usize, payload: P::Payload) -> Sample
@@ -30,38 +24,6 @@ where
     Box::new(move || {
         black_box(&weak);
         time_each(operations, || drop(black_box(black_box(&strong).clone())))
-    })
-}
-
-/// The same by two threads that start together, on one object: the time of the slower.
-pub(crate) fn contended<P>(operations: usize) -> Sample
-where
-    P: Pointer<Target = u64> + Send + Sync,
-{
-    let strong = P::new(7);
-    let race = move || {
-        let ready = AtomicUsize::new(0);
-        let run = || {
-            ready.fetch_add(1, AcqRel);
-            while ready.load(Acquire) < 2 {
-                spin_loop();
-            }
-            let start = Instant::now();
-            let each = time_each(operations, || drop(black_box(black_box(&strong).clone())));
-            (start, each)
-        };
-        let ((one, mine), (two, other)) = thread::scope(|scope| {
-            let other = scope.spawn(run);
-            (run(), other.join().expect("it only counts"))
-        });
-        let apart = one.max(two) - one.min(two);
-        (mine.max(other), apart.as_nanos() as f64)
-    };
-    // If another process has taken a processor, the two threads have hardly overlapped: try again.
-    let together = move |&(each, apart): &(f64, f64)| apart * 10.0 < each * operations as f64;
-    Box::new(move || {
-        let mut races = (0..TRIES).map(|_| race());
-        races.find(together).unwrap_or_else(&race).0
     })
 }
 

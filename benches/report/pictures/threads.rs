@@ -7,7 +7,8 @@ use super::draw::{Axis, Chart, Curve, Look, Panel};
 use crate::duel::{Course, Sample, Scale};
 use crate::machine::Machine;
 use crate::shared::{DashMap, Locked, Papaya};
-use crate::teams::{Clock, Plan, churn, get};
+use crate::teams::{Clock, Plan};
+use crate::together::{churn, get};
 
 const SIZE: usize = 10_000;
 /// Operations of a thread, so many that all threads have had their turns if there are more than processors.

@@ -8,7 +8,7 @@ use super::{
     ByContent, K3, K6, MANY, Ours, OursLocal, Pace, Pairs, SIZES, SetByContent, Theirs,
     TheirsLocal, Values, rounds, sweep,
 };
-use crate::collections::{Herd, herds};
+use crate::collections::{Herd, herds, slowest_growth};
 use crate::duel::Row;
 use crate::peers::{Collection, Map, Object, Ten};
 use crate::subjects::Subjects;
@@ -37,6 +37,7 @@ pub(super) fn maps() -> Vec<Row> {
     rows.push(purge(most).goal(0.02));
     rows.extend(churn("churn", &both, [0.8, 0.7, 0.7]));
     rows.push(slowest_insert(most).goal(0.01));
+    rows.push(growth().goal(1.5));
     rows.extend(churn("local: churn", &local, [0.75; 3]));
     rows.push(put_back(few));
     let tens = Subjects::new(K3, herds::<Ten<Ours>, Ten<Theirs>>);
@@ -148,6 +149,16 @@ fn slowest_insert(herds: &Herds<Ours, Theirs>) -> Row {
         ]
     });
     row.size(size).rounds(3).at_once()
+}
+
+/// The pause of growth, against that of a plain map.
+fn growth() -> Row {
+    const SIZE: usize = 10_000_000;
+    let row = Row::new("slowest insert of a growing map", "floor", |scale| {
+        let size = scale.of(SIZE);
+        [slowest_growth::<Ours>(size), slowest_growth::<Floor>(size)]
+    });
+    row.size(SIZE).rounds(3).at_once()
 }
 
 /// A removal, and an insert of the removed object. The last row of its herds: its objects have weak handles

@@ -8,7 +8,9 @@ use weakly::{Strong, local};
 use super::{K5, MANY};
 use crate::duel::Row;
 use crate::peers::Pointer;
-use crate::pointers::{clone_drop, contended, new_drop, upgrade_drop};
+use crate::pointers::{clone_drop, new_drop, upgrade_drop};
+use crate::teams::{Clock, Plan};
+use crate::together;
 
 /// With its header, larger than a block with an inline payload.
 type Apart = [u64; 64];
@@ -27,10 +29,15 @@ pub(super) fn all() -> Vec<Row> {
     ));
     rows.push(
         Row::new("clone + drop, contended by two threads", "Arc", |scale| {
-            let operations = scale.of(MANY);
+            let plan = Plan {
+                threads: 2,
+                size: 1,
+                operations: scale.of(MANY),
+                clock: Clock::Processor,
+            };
             [
-                contended::<Strong<u64>>(operations),
-                contended::<Arc<u64>>(operations),
+                together::clone_drop::<Strong<u64>>(plan),
+                together::clone_drop::<Arc<u64>>(plan),
             ]
         })
         .rounds(101)

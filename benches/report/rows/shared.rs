@@ -8,7 +8,8 @@ use crate::shared::{
     DashMap, DashMapOfDestructibles, Destructible, Locked, LockedWeakTable, Moka, OneLocked,
     Papaya, PapayaOfDestructibles, Sharded,
 };
-use crate::teams::{Clock, Plan, churn, end, get, hit, longest_death, miss, mixed};
+use crate::teams::{Clock, Plan};
+use crate::together::{churn, end, get, hit, longest_death, miss, mixed};
 
 /// Lookups of each thread in a sample: so many that the start does not count.
 const TOGETHER: usize = 1 << 16;
