@@ -12,7 +12,7 @@ use crate::teams::{Clock, Plan};
 use crate::together::{churn, end, get, hit, longest_death, miss, mixed};
 
 /// Lookups of each thread in a sample: so many that the start does not count.
-const TOGETHER: usize = 1 << 16;
+const TOGETHER: usize = 1 << 15;
 /// The same of insertions and deaths, which take longer: so few that both threads have their processors meanwhile.
 const TURNOVER: usize = 1 << 13;
 /// Deaths, and ends, beside threads that churn.
@@ -209,7 +209,7 @@ fn contest(
         .any(|name| operation.starts_with(name));
     let operations = match clock {
         Clock::First => FEW,
-        _ if changes => TURNOVER,
+        _ if changes || operation.starts_with(INTERNER_HIT) => TURNOVER,
         _ => TOGETHER,
     };
     let row = Row::new(operation, peer, move |scale| {
