@@ -72,6 +72,7 @@ use crate::collections::interner::Interner;
 use crate::concurrent;
 use crate::ptr::{Flavour, Strong};
 use crate::reference::{ByIdentity, Content};
+use sealed::{Read, Sealed};
 
 // === Handles ===
 
@@ -108,7 +109,7 @@ impl<K: Serialize> Serialize for ByIdentity<K> {
 pub struct Each<I>(pub I);
 
 /// A reference to an interner that can change it. Sealed.
-pub trait Intern {
+pub trait Intern: Sealed {
     /// The handles.
     #[doc(hidden)]
     type Handle: Content;
@@ -126,6 +127,8 @@ pub trait Intern {
 }
 
 type Target<I> = <<I as Intern>::Handle as crate::reference::StrongRef>::Target;
+
+impl<K: Content, S> Sealed for &mut Interner<K, S> {}
 
 impl<K: Content, S: BuildHasher> Intern for &mut Interner<K, S> {
     type Handle = K;
@@ -149,6 +152,9 @@ impl<K: Content, S: BuildHasher> Intern for &mut Interner<K, S> {
 }
 
 #[cfg(feature = "std")]
+impl<K: concurrent::SharedRef, S> Sealed for &concurrent::Interner<K, S> {}
+
+#[cfg(feature = "std")]
 impl<K, S: BuildHasher> Intern for &concurrent::Interner<K, S>
 where
     K: Content<Target: Eq + Hash> + concurrent::SharedRef,
@@ -170,15 +176,24 @@ where
 
 /// A content that can be read and interned as a handle of type `K`: a type that implements `Deserialize`, a slice of
 /// it, or `str`. Sealed.
-pub trait ReadContent<'de, K> {
-    #[doc(hidden)]
-    fn read<I, D>(interner: &mut I, deserializer: D) -> Result<K, D::Error>
-    where
-        I: Intern<Handle = K>,
-        D: Deserializer<'de>;
+pub trait ReadContent<'de, K>: Read<'de, K> {}
+
+impl<'de, K, T: ?Sized + Read<'de, K>> ReadContent<'de, K> for T {}
+
+mod sealed {
+    use serde::de::Deserializer;
+
+    pub trait Sealed {}
+
+    pub trait Read<'de, K> {
+        fn read<I, D>(interner: &mut I, deserializer: D) -> Result<K, D::Error>
+        where
+            I: super::Intern<Handle = K>,
+            D: Deserializer<'de>;
+    }
 }
 
-impl<'de, T, K> ReadContent<'de, K> for T
+impl<'de, T, K> Read<'de, K> for T
 where
     T: Deserialize<'de> + Eq + Hash,
     K: Content<Target = T> + From<T>,
@@ -192,7 +207,7 @@ where
     }
 }
 
-impl<'de, T, K> ReadContent<'de, K> for [T]
+impl<'de, T, K> Read<'de, K> for [T]
 where
     T: Deserialize<'de> + Eq + Hash,
     K: Content<Target = [T]> + From<Vec<T>>,
@@ -206,7 +221,7 @@ where
     }
 }
 
-impl<'de, K> ReadContent<'de, K> for str
+impl<'de, K> Read<'de, K> for str
 where
     K: Content<Target = str> + for<'t> From<&'t str>,
 {

@@ -5,7 +5,7 @@ use core::task::Waker;
 use std::boxed::Box;
 
 use crate::concurrent::{Keys, SharedKey, SharedRef, WeakMap};
-use crate::cycles::{Cycles, Cyclic, Member, Purged, Trace, Tracer};
+use crate::cycles::{Cycles, Cyclic, Member, Purged, Sealed, Trace, Tracer};
 use crate::holders::Caller;
 use crate::reference::Identify;
 use crate::table::Reclaim;
@@ -212,6 +212,8 @@ impl<K: SharedRef, V> Attribute<K, V> {
         Cycles::new().with(self).purge()
     }
 }
+
+impl<K: SharedRef, V> Sealed for &Attribute<K, V> {}
 
 impl<K: SharedRef, V: Trace> Cyclic for &Attribute<K, V> {
     fn member<'m>(self) -> Box<dyn Member + 'm>

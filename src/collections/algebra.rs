@@ -9,7 +9,7 @@ use crate::reference::Upgrade;
 use crate::table::Owned;
 
 /// A set: its elements, and whether one is in it. Sealed.
-pub trait Set: Sized {
+pub trait Set: sealed::Sealed + Sized {
     /// The slot of an element.
     type Slot: Upgrade;
     #[doc(hidden)]
@@ -18,6 +18,10 @@ pub trait Set: Sized {
     fn has(&self, key: &Element<Self>) -> bool;
     #[doc(hidden)]
     fn discard(&mut self, key: &Element<Self>) -> bool;
+}
+
+pub(super) mod sealed {
+    pub trait Sealed {}
 }
 
 /// What a set returns.

@@ -14,7 +14,8 @@ use super::set::WeakSet;
 use super::store::Store;
 use super::value_map::WeakValueMap;
 use crate::cycles::{
-    Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Purged, Trace, Tracer, show_nothing,
+    Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Purged, Sealed, Trace, Tracer,
+    show_nothing,
 };
 #[cfg(feature = "std")]
 use crate::panics::FirstPanic;
@@ -116,6 +117,8 @@ impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
 
 macro_rules! cyclic {
     ($([$($generics:tt)*] $map:ty where $owned:ident;)*) => {$(
+        impl<$($generics)*> Sealed for &mut $map {}
+
         impl<$($generics)*> Cyclic for &mut $map
         where
             $owned: Trace,

@@ -3,6 +3,7 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
+use super::algebra::sealed::Sealed;
 use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
 use super::common::{collecting, housekeeping};
 use super::store::{Store, by_content};
@@ -185,6 +186,8 @@ where
         pinned
     }
 }
+
+impl<K: StrongRef, S> Sealed for WeakHashSet<K, S> {}
 
 impl<K: Content, S: BuildHasher> Set for WeakHashSet<K, S>
 where

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::algebra::sealed::Sealed;
 use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
 use super::common::{collecting, housekeeping};
 use super::store::{Store, by_addr};
@@ -118,6 +119,8 @@ impl<K: StrongRef> WeakSet<K> {
         Some(key)
     }
 }
+
+impl<K: StrongRef> Sealed for WeakSet<K> {}
 
 impl<K: StrongRef> Set for WeakSet<K> {
     type Slot = K::Watch;

@@ -2,6 +2,9 @@
 //! does not fail for another reason. What must compile on its own is in `tests/auto_traits.rs`.
 
 mod coercions;
+mod sealed;
+#[cfg(feature = "serde")]
+mod serde_impls;
 mod shared;
 
 /// A map is `Send` if its values are; a map of `local` handles never is.

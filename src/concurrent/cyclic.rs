@@ -19,7 +19,8 @@ use super::table::{Pin, Table};
 use super::value_map::WeakValueMap;
 use super::watch::{SharedKey, SharedRef, Watches};
 use crate::cycles::{
-    Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Purged, Trace, Tracer, show_nothing,
+    Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Purged, Sealed, Trace, Tracer,
+    show_nothing,
 };
 use crate::reference::Content;
 
@@ -128,6 +129,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
 
 macro_rules! cyclic {
     ($([$($generics:tt)*] $map:ty where $type:ident, |$key:pat_param, $value:pat_param| $owned:expr;)*) => {$(
+        impl<$($generics)*> Sealed for &$map {}
+
         impl<$($generics)*> Cyclic for &$map
         where
             $type: Trace,

@@ -26,4 +26,5 @@ pub use graph::{Trace, Tracer};
 pub use holders::{HolderPath, Holders};
 pub(crate) use impls::show_nothing;
 pub(crate) use member::{Entries, EntryOf, Member};
+pub(crate) use purge::sealed::Sealed;
 pub use purge::{Cycles, Cyclic, Purged};

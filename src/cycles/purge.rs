@@ -15,11 +15,15 @@ use super::verdict::Verdict;
     message = "`{Self}` is not a reference to a map whose values show what they own",
     note = "pass `&mut map`, or `&map` if threads share it; its values have to implement `Trace`: see `weakly::impl_trace!`"
 )]
-pub trait Cyclic {
+pub trait Cyclic: sealed::Sealed {
     #[doc(hidden)]
     fn member<'m>(self) -> Box<dyn Member + 'm>
     where
         Self: 'm;
+}
+
+pub(crate) mod sealed {
+    pub trait Sealed {}
 }
 
 /// What a purge of cycles has done. See [`Cycles::purge`].

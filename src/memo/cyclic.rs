@@ -7,7 +7,9 @@ use super::cache::Memo;
 use super::key::MemoKey;
 use super::rewriting::Rewritten;
 use crate::concurrent::MemberOf;
-use crate::cycles::{Cycles, Cyclic, Member, Purged, Trace, Tracer};
+use crate::cycles::{Cycles, Cyclic, Member, Purged, Sealed, Trace, Tracer};
+
+impl<K: MemoKey, V> Sealed for &Memo<K, V> {}
 
 impl<K: MemoKey, V: Trace> Cyclic for &Memo<K, V> {
     fn member<'m>(self) -> Box<dyn Member + 'm>

@@ -3,7 +3,7 @@
 use core::ops::Deref;
 use equivalent::Equivalent;
 
-use super::key::Watch;
+use super::key::{Watch, sealed::Sealed};
 use super::strong::{StrongRef, Upgrade};
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
@@ -57,6 +57,8 @@ impl<K: StrongRef> ByContent<K> {
             .is_some_and(|key| content.equivalent(K::content(key)))
     }
 }
+
+impl<K: StrongRef> Sealed for ByContent<K> {}
 
 impl<K: StrongRef> Watch for ByContent<K> {
     type Key = K;

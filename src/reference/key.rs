@@ -46,7 +46,7 @@ pub unsafe trait WeakKey: Sized {
     label = "choose `Notified<Self>` or `Swept<Self>`",
     note = "`Notified<Self>` if the pointer wraps a `Strong` (implement `Notify`), `Swept<Self>` if it counts on its own"
 )]
-pub trait Watch: Sized {
+pub trait Watch: sealed::Sealed + Sized {
     /// The object that is watched.
     type Key: WeakKey;
     /// Where death notices arrive; one for all the entries of a collection.
@@ -108,4 +108,10 @@ pub trait Watch: Sized {
     fn is_seen(&self, _: &<Self::Queue as NoticeQueue>::Seen) -> bool {
         false
     }
+}
+
+/// No path outside of this crate leads to it, so nobody else implements [`Watch`]. A watch is given the queue of its
+/// collection: one that another crate wrote could register with it what the collection does not know of.
+pub(super) mod sealed {
+    pub trait Sealed {}
 }

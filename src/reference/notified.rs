@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::key::{Watch, WeakKey};
+use super::key::{Watch, WeakKey, sealed::Sealed};
 use super::strong::{StrongRef, Upgrade};
 use crate::hash::HashValue;
 use crate::ptr::{Flavour, ObjectRef, Strong, Weak};
@@ -65,6 +65,8 @@ pub struct Notified<K: Registrable> {
     watch: Registered<K::Target, K::Kind>,
     like: PhantomData<K::Like>,
 }
+
+impl<K: Registrable> Sealed for Notified<K> {}
 
 impl<K: Registrable> Watch for Notified<K> {
     type Key = K;

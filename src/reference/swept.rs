@@ -1,6 +1,6 @@
 //! Pointers that do not notify collections of the deaths of their objects.
 
-use super::key::Watch;
+use super::key::{Watch, sealed::Sealed};
 use super::strong::{StrongRef, Upgrade, WeakRef};
 use crate::hash::HashValue;
 
@@ -8,6 +8,8 @@ use crate::hash::HashValue;
 /// sweep precedes growth. A dead entry is never shown, but until a sweep finds it, its value is kept and it
 /// counts.
 pub struct Swept<K: StrongRef>(K::Weak);
+
+impl<K: StrongRef> Sealed for Swept<K> {}
 
 /// Its queue is always idle. An entry pins its allocation, so no other object can get its address.
 impl<K: StrongRef> Watch for Swept<K> {

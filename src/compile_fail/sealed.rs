@@ -1,0 +1,129 @@
+//! Traits that only this crate implements. (`Cyclic` and `MemoKey`, whose methods nobody else can write, are in
+//! `tests/ui`.)
+
+/// A key chooses one of the watches there are. One of its own could keep registrations that its collection does not
+/// know of, and read a freed object by them.
+///
+/// ```
+/// # use weakly::{Strong, StrongRef, Swept, WeakKey, WeakMap, WeakRef, Identify};
+/// # use std::rc::{Rc, Weak};
+/// # struct Node(Rc<str>);
+/// # #[derive(Clone)]
+/// # struct WeakNode(Weak<str>);
+/// # unsafe impl StrongRef for Node {
+/// #     type Target = str;
+/// #     type Weak = WeakNode;
+/// #     fn downgrade(this: &Self) -> WeakNode { WeakNode(Rc::downgrade(&this.0)) }
+/// # }
+/// # unsafe impl WeakRef for WeakNode {
+/// #     type Strong = Node;
+/// #     fn upgrade(&self) -> Option<Node> { self.0.upgrade().map(Node) }
+/// #     fn addr(&self) -> *const () { self.0.as_ptr().cast() }
+/// # }
+/// # impl Identify<Node> for WeakNode {
+/// #     fn addr(&self) -> *const () { WeakRef::addr(self) }
+/// # }
+/// unsafe impl WeakKey for Node {
+///     type Watch = Swept<Self>;
+///     fn addr(this: &Self) -> *const () { WeakKey::addr(&this.0) }
+/// }
+/// let mut map = WeakMap::new();
+/// map.insert(&Node("a".into()), 1);
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Notified, Strong, Swept, Upgrade, Watch, WeakKey, WeakMap};
+/// # use std::{cell::RefCell, rc::Rc};
+/// # struct Node(Strong<[u64; 4]>);
+/// struct Mine(Inner);
+/// type Inner = Notified<Strong<[u64; 4]>>;
+/// type Queue = <Inner as Watch>::Queue;
+/// type Hash = <Swept<Rc<()>> as Watch>::Hash;
+/// thread_local!(static KEPT: RefCell<Option<Inner>> = const { RefCell::new(None) });
+///
+/// impl Watch for Mine {
+///     type Key = Node;
+///     type Queue = Queue;
+///     type Hash = ();
+///     fn watch(key: &Node, hash: Hash, queue: &mut Queue) -> Self {
+///         KEPT.set(Some(Inner::watch(&key.0, hash, queue)));
+///         Mine(Inner::watch(&key.0, hash, queue))
+///     }
+///     // ...
+/// #     fn rewatch(&mut self, _: &Node, _: Hash, _: &mut Queue) {}
+/// #     fn hash(&self) -> Hash { self.0.hash() }
+/// #     fn store_hash(_: Hash) {}
+/// #     fn stored_hash(&self, _: ()) -> Hash { self.0.hash() }
+/// #     fn addr(&self) -> *const () { Watch::addr(&self.0) }
+/// #     fn is_at(&self, addr: *const ()) -> bool { self.0.is_at(addr) }
+/// #     fn is_expired(&self) -> bool { self.0.is_expired() }
+/// }
+/// unsafe impl WeakKey for Node {
+///     type Watch = Mine;
+///     fn addr(this: &Self) -> *const () { WeakKey::addr(&this.0) }
+/// }
+/// let mut map = WeakMap::new();
+/// map.insert(&Node(Strong::new([1; 4])), 1);
+/// map.purge();
+/// KEPT.take().unwrap().upgrade();
+/// ```
+///
+/// So nobody else's is an `Upgrade`, nor what threads share.
+///
+/// ```compile_fail,E0277
+/// # use weakly::{Strong, Upgrade, Weak};
+/// struct Mine(Weak<str>);
+/// impl Upgrade for Mine {
+///     type Pointer = Strong<str>;
+///     fn upgrade(&self) -> Option<Strong<str>> { self.0.upgrade() }
+///     fn downgrade(&self) -> Option<Weak<str>> { None }
+/// }
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Notified, Strong, concurrent::Sharing};
+/// struct Mine;
+/// impl Sharing for Mine {
+///     type SharedWatch = <Notified<Strong<str>> as Sharing>::SharedWatch;
+/// }
+/// ```
+struct Watches;
+
+/// A set of one's own is none for the operators of sets.
+///
+/// ```
+/// # use weakly::{Set, Strong, WeakSet};
+/// fn elements<S: Set>(set: &S) {}
+/// elements(&WeakSet::<Strong<i32>>::new());
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Set, Strong, WeakSet, iter::{Keys, Owned}};
+/// struct Mine(WeakSet<Strong<i32>>);
+/// impl Set for Mine {
+///     type Slot = <WeakSet<Strong<i32>> as Set>::Slot;
+///     fn elements(&self) -> Keys<'_, Self::Slot, Owned<()>> { self.0.elements() }
+///     fn has(&self, key: &Strong<i32>) -> bool { self.0.has(key) }
+///     fn discard(&mut self, key: &Strong<i32>) -> bool { self.0.discard(key) }
+/// }
+/// ```
+struct Sets;
+
+/// There are two flavours of pointers.
+///
+/// ```
+/// # use weakly::{Flavour, Local};
+/// fn objects<F: Flavour>() {}
+/// objects::<Local>();
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Flavour, Local};
+/// #[derive(Debug)]
+/// struct Mine;
+/// impl Flavour for Mine {
+///     const SHARED: bool = false;
+///     type Half = <Local as Flavour>::Half;
+///     type Word = <Local as Flavour>::Word;
+///     type Link = <Local as Flavour>::Link;
+///     type Callback = dyn FnOnce();
+///     fn call(callback: Box<dyn FnOnce()>) { callback(); }
+/// }
+/// ```
+struct Flavours;

@@ -1,0 +1,8 @@
+//~ `Watch` is a "sealed trait"
+//~ Notified<K>
+//~ Swept<K>
+use weakly::{Notified, Strong, Watch};
+
+pub struct Mine(Notified<Strong<str>>);
+
+impl Watch for Mine {}
