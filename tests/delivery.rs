@@ -1,6 +1,8 @@
 //! Deaths that are delivered: random scripts of messages, cancellations, deaths and wake-ups; and tasks that wait.
 
 mod common;
+#[path = "delivery/ends.rs"]
+mod ends;
 #[path = "delivery/script.rs"]
 mod script;
 #[path = "delivery/tasks.rs"]

@@ -12,6 +12,7 @@ use {
     std::time::Instant,
 };
 
+use super::handles::Handles;
 use crate::ptr::{Anchor, Atomic, FinalizerToken, Strong};
 
 /// A queue of messages from objects that have died: each object that is [registered](Self::register) leaves its
@@ -42,6 +43,7 @@ pub struct ReferenceQueue<M> {
 
 struct Shared<M> {
     messages: SegQueue<M>,
+    handles: Handles,
     #[cfg(feature = "std")]
     waiters: Waiters,
 }
@@ -61,6 +63,7 @@ impl<M> ReferenceQueue<M> {
         ReferenceQueue {
             shared: Arc::new(Shared {
                 messages: SegQueue::new(),
+                handles: Handles::new(),
                 #[cfg(feature = "std")]
                 waiters: Waiters::new(),
             }),
@@ -148,9 +151,10 @@ impl<M: Send + 'static> ReferenceQueue<M> {
 fn deliver<M>(slot: &ArrayQueue<M>, queue: &Weak<Shared<M>>) {
     let Some(message) = slot.pop() else { return };
     if let Some(shared) = queue.upgrade() {
-        shared.messages.push(message);
+        let queue = ReferenceQueue::enter(shared);
+        queue.shared.messages.push(message);
         #[cfg(feature = "std")]
-        shared.waiters.wake();
+        queue.shared.waiters.wake();
     }
 }
 
@@ -227,26 +231,27 @@ impl<M> ReferenceQueue<M> {
     }
 }
 
-impl<M> Clone for ReferenceQueue<M> {
-    fn clone(&self) -> Self {
-        let shared = Arc::clone(&self.shared);
+impl<M> ReferenceQueue<M> {
+    /// One more handle.
+    fn enter(shared: Arc<Shared<M>>) -> Self {
+        shared.handles.enter();
         ReferenceQueue { shared }
     }
 }
 
-/// The last handle takes the messages out, while the queue is there: what their destructors put in comes out after
-/// them, without recursion. (What comes in after that goes with the memory.)
-impl<M> Drop for ReferenceQueue<M> {
-    fn drop(&mut self) {
-        if Arc::strong_count(&self.shared) == 1 {
-            clear(&self.shared.messages);
-        }
+impl<M> Clone for ReferenceQueue<M> {
+    fn clone(&self) -> Self {
+        Self::enter(Arc::clone(&self.shared))
     }
 }
 
-impl<M> Drop for Shared<M> {
+/// M3.
+impl<M> Drop for ReferenceQueue<M> {
     fn drop(&mut self) {
-        clear(&self.messages);
+        let messages = &self.shared.messages;
+        self.shared
+            .handles
+            .leave(|| messages.is_empty(), || clear(messages));
     }
 }
 
