@@ -10,11 +10,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 mod common;
 
 use common::own::Own;
+use weakly::reference_queue::{Next, Ticket};
 use weakly::{
     Addr, Anchor, AnchorRef, Attribute, Attributes, ByIdentity, Expired, Finalizer, Interner, Memo,
-    Strong, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet,
-    WeakValueMap, concurrent, local, weak_hash_map, weak_hash_pair_map, weak_map, weak_pair_map,
-    weak_set, weak_value_map,
+    ReferenceQueue, Strong, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap,
+    WeakSet, WeakValueMap, concurrent, local, weak_hash_map, weak_hash_pair_map, weak_map,
+    weak_pair_map, weak_set, weak_value_map,
 };
 
 /// Whether a type has an auto trait: an inherent constant takes precedence over a trait's, but exists only if
@@ -64,6 +65,20 @@ fn handles_cross_threads_as_arcs_do() {
         Finalizer: true, true;
         Addr<'static, i32>: false, false; // a bare address, for the lookup at hand
     }
+}
+
+/// The messages go to any thread, and no two threads look at one.
+#[test]
+fn queues_of_messages_cross_threads_if_the_messages_may_be_sent() {
+    threads! {
+        ReferenceQueue<Sendable>: true, true;
+        ReferenceQueue<Syncable>: false, false;
+        Ticket<Sendable>: true, true;
+        Ticket<Syncable>: false, false;
+        Next<'static, Sendable>: true, true;
+        Next<'static, Syncable>: false, false;
+    }
+    assert!(has!(Next<'static, Neither>: Unpin));
 }
 
 #[test]

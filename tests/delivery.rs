@@ -3,6 +3,8 @@
 mod common;
 #[path = "delivery/ends.rs"]
 mod ends;
+#[path = "delivery/next.rs"]
+mod next;
 #[path = "delivery/script.rs"]
 mod script;
 #[path = "delivery/tasks.rs"]

@@ -38,14 +38,14 @@ use crate::ptr::{Anchor, Atomic, FinalizerToken, Strong};
 /// assert_eq!(released.poll(), Some(17));
 /// ```
 pub struct ReferenceQueue<M> {
-    shared: Arc<Shared<M>>,
+    pub(super) shared: Arc<Shared<M>>,
 }
 
-struct Shared<M> {
+pub(super) struct Shared<M> {
     messages: SegQueue<M>,
     handles: Handles,
     #[cfg(feature = "std")]
-    waiters: Waiters,
+    pub(super) waiters: Waiters,
 }
 
 /// A message that waits for a death. Dropping the ticket changes nothing: the message stays registered.
@@ -196,30 +196,28 @@ impl<M> ReferenceQueue<M> {
         self.shared.waiters.wait(until, || self.poll())
     }
 
-    /// For tasks: the next message, or the task is woken when one comes in. Of several tasks that wait, all are woken. Where
-    /// more than 64 wait, or one is polled with ever new wakers, some are now and then woken for nothing.
+    /// For futures of your own: the next message, or the task is woken when one comes in. Of several tasks that wait, all
+    /// are woken. O(tasks that wait).
+    ///
+    /// The queue cannot know when a task has given up: it keeps the waker until the next message, of at most 65,536 tasks.
+    /// Where more than 64 wait, have given up, or come with a new waker at each poll, some are now and then woken for
+    /// nothing. [`next`](Self::next) takes its waker back.
     ///
     /// The waker is called on the thread on which the object dies, and under no lock. If it panics, the message is
     /// there, all other wakers are called, and the panic, of several the first, goes to the one that dropped the last
     /// handle.
     ///
     /// ```
-    /// use std::future::poll_fn;
-    /// # use std::task::{Context, Poll, Waker};
+    /// use std::task::{Context, Poll, Waker};
     /// use weakly::{ReferenceQueue, Strong};
     ///
-    /// async fn purge_at_each_death(queue: ReferenceQueue<u32>) {
-    ///     loop {
-    ///         let _number = poll_fn(|context| queue.poll_wait(context)).await;
-    ///         // ...
-    ///     }
-    /// }
-    /// # let queue = ReferenceQueue::new();
-    /// # queue.register(&Strong::new(()), 1);
-    /// # let mut future = std::pin::pin!(purge_at_each_death(queue.clone()));
-    /// # assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-    /// # assert!(queue.is_empty());
-    /// # use std::future::Future;
+    /// let queue = ReferenceQueue::new();
+    /// let object = Strong::new(());
+    /// queue.register(&object, 1);
+    /// let mut context = Context::from_waker(Waker::noop());
+    /// assert_eq!(queue.poll_wait(&mut context), Poll::Pending); // the death will wake it
+    /// drop(object);
+    /// assert_eq!(queue.poll_wait(&mut context), Poll::Ready(1));
     /// ```
     pub fn poll_wait(&self, context: &mut Context<'_>) -> Poll<M> {
         let message = self.poll().or_else(|| {

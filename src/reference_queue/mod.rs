@@ -18,5 +18,10 @@ mod waiters;
 #[cfg(not(weakly_loom))]
 mod messages;
 
+#[cfg(all(feature = "std", not(weakly_loom)))]
+mod next;
+
 #[cfg(not(weakly_loom))]
 pub use messages::{Drain, ReferenceQueue, Ticket};
+#[cfg(all(feature = "std", not(weakly_loom)))]
+pub use next::Next;

@@ -9,6 +9,7 @@
 #[cfg(all(test, weakly_loom))]
 mod models;
 
+use alloc::collections::BTreeMap;
 use core::mem;
 use core::task::Waker;
 use std::time::Instant;
@@ -37,20 +38,27 @@ pub(super) struct Waiters {
 
 struct Asleep {
     threads: usize,
+    /// Those that cannot say when they have given up.
     tasks: Vec<Waker>,
     /// For how many tasks.
     room: usize,
+    /// Those that take their wakers back, by their numbers. Two futures of one task are two.
+    futures: BTreeMap<u64, Waker>,
+    /// The number of the latest future.
+    latest: u64,
 }
 
 impl Asleep {
     fn count(&self) -> usize {
-        self.threads + self.tasks.len()
+        self.threads + self.tasks.len() + self.futures.len()
     }
 
-    /// Takes all wakers out, and leaves room for as many.
-    fn take_tasks(&mut self) -> Vec<Waker> {
+    /// Takes all wakers out, and leaves room for as many tasks.
+    fn take_wakers(&mut self) -> Vec<Waker> {
         self.room = self.tasks.len().next_power_of_two().max(WAKERS);
-        mem::take(&mut self.tasks)
+        let mut wakers = mem::take(&mut self.tasks);
+        wakers.extend(mem::take(&mut self.futures).into_values());
+        wakers
     }
 
     /// Adds a waker, unless it is known. Returns those that have to go for it.
@@ -78,6 +86,8 @@ impl Waiters {
                 threads: 0,
                 tasks: Vec::new(),
                 room: WAKERS,
+                futures: BTreeMap::new(),
+                latest: 0,
             }),
             message: Condvar::new(),
         }
@@ -103,14 +113,14 @@ impl Waiters {
     #[cold]
     fn wake_some(&self) {
         let mut asleep = self.lock();
-        let tasks = asleep.take_tasks();
+        let wakers = asleep.take_wakers();
         // Relaxed: who comes now waits for a later message.
         self.waiting.store(asleep.count(), Relaxed);
         if asleep.threads != 0 {
             self.message.notify_one();
         }
         drop(asleep);
-        wake_all(tasks);
+        wake_all(wakers);
     }
 
     /// Waits until `take` finds a message, or until a time.
@@ -158,6 +168,33 @@ impl Waiters {
         drop(asleep);
         wake_all(stale);
     }
+
+    /// Has a future woken by the next message. The caller looks for one after this, and [leaves](Self::leave) before it
+    /// goes. The future keeps the number.
+    pub(super) fn enter(&self, number: &mut Option<u64>, waker: &Waker) {
+        // Code of a user, also the old one's destructor: not under the lock.
+        let waker = waker.clone();
+        let mut asleep = self.lock();
+        let number = *number.get_or_insert_with(|| {
+            asleep.latest += 1;
+            asleep.latest
+        });
+        let old = asleep.futures.insert(number, waker);
+        store_load(&self.waiting, asleep.count());
+        drop(asleep);
+        drop(old);
+    }
+
+    /// Takes a future's waker back, if it has not been woken. (If it has, so have all others: nobody else's message is
+    /// lost with it.)
+    pub(super) fn leave(&self, number: u64) {
+        let mut asleep = self.lock();
+        let waker = asleep.futures.remove(&number);
+        // Relaxed: as in `wait`.
+        self.waiting.store(asleep.count(), Relaxed);
+        drop(asleep);
+        drop(waker);
+    }
 }
 
 /// Wakes all, also if some of them panic; the first panic then goes on.
@@ -167,4 +204,31 @@ fn wake_all(wakers: Vec<Waker>) {
         panics.catch(|| waker.wake());
     }
     panics.resume();
+}
+
+#[cfg(all(test, not(weakly_loom)))]
+mod tests {
+    use super::*;
+    use alloc::sync::Arc;
+    use alloc::task::Wake;
+
+    struct Task;
+
+    impl Wake for Task {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    /// Tasks that have given up leave no more wakers than there is room for at most.
+    #[test]
+    fn the_room_has_an_end() {
+        let waiters = Waiters::new();
+        let mut asleep = waiters.lock();
+        asleep.tasks = std::vec![Waker::noop().clone(); MOST_WAKERS];
+        asleep.room = MOST_WAKERS;
+        let stale = asleep.add(&mut Some(Waker::from(Arc::new(Task))));
+        assert_eq!(
+            (stale.len(), asleep.tasks.len(), asleep.room),
+            (MOST_WAKERS, 1, MOST_WAKERS)
+        );
+    }
 }

@@ -120,3 +120,33 @@ fn a_task_waits() {
         assert!(found || woken.0.load(Relaxed) == 1, "it sleeps on");
     });
 }
+
+/// A future that is dropped while a message comes leaves the other one counted, or woken, and nothing of its own.
+#[test]
+fn a_future_gives_up_while_another_waits() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(|| {
+        let queue = Queue::new();
+        let woken = [(); 2].map(|()| std::sync::Arc::new(Woken(AtomicUsize::new(0))));
+        let [gives_up, waits] = [0, 1].map(|at: usize| {
+            let (queue, waker) = (queue.clone(), Waker::from(woken[at].clone()));
+            move || {
+                let mut number = None;
+                queue.waiters.enter(&mut number, &waker);
+                let found = at == 1 && queue.poll().is_some();
+                if at == 0 || found {
+                    queue.waiters.leave(number.unwrap());
+                }
+                found
+            }
+        });
+        let gives_up = thread::spawn(gives_up);
+        let waits = thread::spawn(waits);
+        queue.push();
+        gives_up.join().unwrap();
+        let found = waits.join().unwrap();
+        assert!(found || woken[1].0.load(Relaxed) == 1, "it sleeps on");
+        assert_eq!(queue.waiters.waiting.load(Relaxed), 0);
+    });
+}
