@@ -9,6 +9,8 @@ mod next;
 mod script;
 #[path = "delivery/tasks.rs"]
 mod tasks;
+#[path = "delivery/tickets.rs"]
+mod tickets;
 
 use common::random::random;
 

@@ -160,7 +160,8 @@ impl<T, F: Flavour> Strong<T, F> {
     /// * No other pointer and no entry: in place.
     /// * The only strong pointer, but there are weak pointers or entries: the value **moves to a new
     ///   object**, and the old one dies. Weak pointers expire, and **the attributes that maps keep for it are
-    ///   left behind**. Call [`get_mut`](Self::get_mut) first if that matters.
+    ///   left behind**. Call [`get_mut`](Self::get_mut) first if that matters. (A pair whose other side has died is
+    ///   an entry until its map next changes.)
     /// * Otherwise: in a clone, in a new object.
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn make_mut(this: &mut Self) -> &mut T
@@ -212,6 +213,9 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
 
     /// The number of weak pointers and of entries in collections (an entry of a collection that threads share
     /// counts twice). Finalizers and their tokens do not count. A snapshot, if other threads change it.
+    ///
+    /// An entry that contains several objects, as a pair does, counts for those that live until its collection next
+    /// changes, also if another of them has died.
     #[must_use]
     pub fn weak_count(this: &Self) -> usize {
         this.block().weak_count()
@@ -258,7 +262,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// Mutable access, if no other pointer can give any: this is the only strong pointer, and there is no
     /// weak pointer and no entry of a collection (they could be upgraded). Finalizers and their tokens
     /// do not count. Unlike with `Arc`, a concurrent downgrade that is over, or one that failed, does not make
-    /// it fail.
+    /// it fail. (A pair whose other side has died is an entry until its map next changes: `purge` the map first.)
     #[must_use]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         if !this.is_unique() {

@@ -126,7 +126,7 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
     }
 
     /// The number of weak pointers, this one included, and of entries: as
-    /// [`Strong::weak_count`](Strong::weak_count). Zero once the object is dead, as in `std`.
+    /// [`Strong::weak_count`](Strong::weak_count), which tells the rest. Zero once the object is dead, as in `std`.
     #[must_use]
     pub fn weak_count(&self) -> usize {
         match self.block() {

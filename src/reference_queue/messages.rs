@@ -111,7 +111,8 @@ impl<M: Send + 'static> ReferenceQueue<M> {
     /// The death then costs O(1) more, without a lock unless somebody waits. It may allocate: a block of the queue
     /// has room for 31 messages. The message must not own a handle to this very object: it would never die.
     ///
-    /// If the queue goes first, the message is dropped where the object dies.
+    /// If the queue goes first, the message is dropped where the object dies. (Messages that own each other's objects then
+    /// recurse, as [finalizers](Strong::finalize) do; in a queue they do not.)
     pub fn register<T: ?Sized>(&self, object: &Strong<T, Atomic>, message: M) -> Ticket<M> {
         let (slot, deliver) = self.slot(message);
         let finalizer = Strong::<T, Atomic>::finalize(object, deliver);
@@ -284,7 +285,7 @@ impl<M> fmt::Debug for ReferenceQueue<M> {
 }
 
 impl<M> Ticket<M> {
-    /// Takes the message back, if the object's death has not begun. O(1).
+    /// Takes the message back, unless the object's destructor has returned: in that, too, it can be cancelled. O(1).
     ///
     /// ```
     /// use weakly::{ReferenceQueue, Strong};

@@ -3,14 +3,14 @@
 //! The callbacks are finalizers. A weak handle has none of its own, so here 143 is about a token that dies with
 //! its object: like every dropped token it has no effect.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use weakly::{FinalizerToken, Strong, WeakMap, WeakSet, local, ptr};
 
-use crate::common::{Log, Own, panics};
+use crate::common::{Log, Own, on_a_stack_of, panics, scaled};
 use crate::{for_each_flavour, heap};
 
 for_each_flavour!(
@@ -22,6 +22,8 @@ for_each_flavour!(
     finalizers_run_also_if_the_destructor_panics,
     a_finalizer_may_make_and_drop_anything,
     detach_calls_off_and_finds_nothing_after_death,
+    a_destructor_detaches_its_objects_finalizer,
+    a_destructor_runs_its_objects_finalizer,
     run_now_runs_at_most_once,
     dropping_the_token_changes_nothing,
     captured_state_is_freed_right_after_the_run,
@@ -201,6 +203,74 @@ fn detach_calls_off_and_finds_nothing_after_death<F: Own>() {
     drop(object);
     assert_eq!(log.take(), ["destructor", "late"]);
     assert!(late.detach().is_none() && !late.is_pending());
+}
+
+/// An object whose destructor does something with the token of its own finalizer.
+struct WithToken<F: Own> {
+    token: OnceCell<FinalizerToken<F>>,
+    log: Log,
+    act: fn(&FinalizerToken<F>),
+}
+
+impl<F: Own> WithToken<F> {
+    /// What an object with two finalizers logs, the token of the second of which it has.
+    fn log_of(act: fn(&FinalizerToken<F>)) -> Vec<&'static str> {
+        let (token, log) = (OnceCell::new(), Log::default());
+        let object = ptr::Strong::<_, F>::new(WithToken {
+            token,
+            log: log.clone(),
+            act,
+        });
+        note(&object, &log, "first");
+        assert!(object.token.set(note(&object, &log, "second")).is_ok());
+        drop(object);
+        log.take()
+    }
+}
+
+impl<F: Own> Drop for WithToken<F> {
+    fn drop(&mut self) {
+        let token = self.token.get().unwrap();
+        assert!(token.is_pending());
+        (self.act)(token);
+        assert!(!token.is_pending() && token.detach().is_none());
+        self.log.note("destructor");
+    }
+}
+
+/// J136: In the object's own destructor the finalizer is pending, and can be cancelled.
+fn a_destructor_detaches_its_objects_finalizer<F: Own>() {
+    let log = WithToken::<F>::log_of(|token| drop(token.detach().unwrap()));
+    assert_eq!(log, ["destructor", "first"]);
+}
+
+/// J137: Or run early.
+fn a_destructor_runs_its_objects_finalizer<F: Own>() {
+    let log = WithToken::<F>::log_of(|token| assert!(token.run_now()));
+    assert_eq!(log, ["second", "destructor", "first"]);
+}
+
+/// J135: Each finalizer owns the next object: all run inside the first one's. 200 of them fit in 2 MiB, unoptimised.
+#[test]
+fn a_chain_of_finalizers_recurses() {
+    thread_local!(static DEPTHS: Cell<(usize, usize)> = const { Cell::new((0, 0)) });
+    let links = scaled(200, 20);
+    let depths = on_a_stack_of(2 << 20, move || {
+        let mut first = Strong::new(0);
+        for _ in 0..links {
+            let object = Strong::new(0);
+            Strong::finalize(&object, move || {
+                let (depth, deepest) = DEPTHS.get();
+                DEPTHS.set((depth + 1, deepest.max(depth + 1)));
+                drop(first);
+                DEPTHS.set((depth, DEPTHS.get().1));
+            });
+            first = object;
+        }
+        drop(first);
+        DEPTHS.get()
+    });
+    assert_eq!(depths, (0, links));
 }
 
 /// J136: The closure that `detach` returns can be run by its owner.
