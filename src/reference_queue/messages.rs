@@ -285,7 +285,7 @@ impl<M> fmt::Debug for ReferenceQueue<M> {
 }
 
 impl<M> Ticket<M> {
-    /// Takes the message back, unless the object's destructor has returned: in that, too, it can be cancelled. O(1).
+    /// Takes the message back, also in the object's own destructor; not after it. O(1).
     ///
     /// ```
     /// use weakly::{ReferenceQueue, Strong};
@@ -304,7 +304,7 @@ impl<M> Ticket<M> {
         self.slot.pop()
     }
 
-    /// Whether the message waits for the object's death. A moment's answer.
+    /// Whether the message can still be taken back: also in the object's own destructor. A moment's answer.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         self.finalizer.is_pending()

@@ -8,31 +8,34 @@ use weakly::{ReferenceQueue, Strong};
 
 use crate::common::{on_a_stack_of, scaled};
 
+/// Whether the ticket was pending, and the message.
+type Seen = (bool, Option<u32>);
+
 /// An object that takes its message back when it is dropped.
 #[derive(Default)]
 struct Cancels {
     ticket: Mutex<Option<Ticket<u32>>>,
-    cancelled: Arc<Mutex<Vec<(bool, Option<u32>)>>>,
+    seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Drop for Cancels {
     fn drop(&mut self) {
         let ticket = self.ticket.get_mut().unwrap();
-        let cancelled = ticket
+        let seen = ticket
             .iter()
             .map(|ticket| (ticket.is_pending(), ticket.cancel()));
-        self.cancelled.lock().unwrap().extend(cancelled);
+        self.seen.lock().unwrap().extend(seen);
     }
 }
 
 #[test]
 fn a_ticket_is_pending_in_the_destructor_of_its_object() {
     let (queue, object) = (ReferenceQueue::new(), Strong::new(Cancels::default()));
-    let cancelled = object.cancelled.clone();
+    let seen = object.seen.clone();
     queue.register(&object, 1);
     *object.ticket.lock().unwrap() = Some(queue.register(&object, 2));
     drop(object);
-    assert_eq!(*cancelled.lock().unwrap(), [(true, Some(2))]);
+    assert_eq!(*seen.lock().unwrap(), [(true, Some(2))]);
     assert!(queue.drain().eq([1]));
 }
 
