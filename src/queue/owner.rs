@@ -12,11 +12,14 @@
 //!   out. The stack is freed when the queue is dropped and all these have brought their notices.
 //! * **Q3** A watch that has not ended has a share in its block (B1), the registration's.
 
+mod address;
+
 use alloc::sync::Arc;
 use core::marker::PhantomData;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr::NonNull;
 
+use self::address::{MARKS, fired, mark, unmark};
 use crate::hash::HashValue;
 use crate::ptr::{
     Atomic, Block, Flavour, HookRef, Node, Notice, ObjectRef, RecordRef, Registration, StackRef,
@@ -56,16 +59,12 @@ pub struct Seen {
 /// An entry's registration with an object: one word, and the metadata of an unsized type.
 pub(crate) struct Registered<T: ?Sized, F: Flavour> {
     /// The place of an inline payload in the block, if the registration is the block; else its hook, marked by
-    /// [`HOOK`]. Also marked by [`APART`] if the payload is apart, so that a lookup does not have to read
+    /// [`HOOK`](address::HOOK). Also marked by [`APART`](address::APART) if the payload is apart, so that a lookup does not have to read
     /// the block. None once the registration has ended.
     at: Option<NonNull<T>>,
     /// It can be upgraded, like a weak pointer.
     marker: PhantomData<Weak<T, F>>,
 }
-
-const HOOK: usize = 1;
-const APART: usize = 2;
-const MARKS: usize = HOOK | APART;
 
 // SAFETY: a watch can do what a weak pointer can do, and end a registration, which is made for any thread.
 unsafe impl<T: ?Sized + Send + Sync> Send for Registered<T, Atomic> {}
@@ -295,49 +294,6 @@ impl<F: Flavour> Drop for DeadQueue<F> {
         if let Some(stack) = self.stack {
             // SAFETY: Q2; the entries are gone, or were leaked with their watches.
             unsafe { stack.close(self.registered) };
-        }
-    }
-}
-
-/// The address that a watch keeps: of the block or the hook, with the marks.
-#[inline(always)]
-fn mark<F: Flavour>(block: Block<F>, hook: Option<HookRef<F>>) -> NonNull<u8> {
-    let (at, mark) = match hook {
-        Some(hook) => (hook.as_ptr().cast(), HOOK),
-        None => (block.place(), 0),
-    };
-    let mark = if block.is_apart() { mark | APART } else { mark };
-    // SAFETY: not null: block and hook are aligned to eight bytes, and the marks only add to that.
-    unsafe { NonNull::new_unchecked(at.as_ptr().map_addr(|addr| addr | mark)) }
-}
-
-/// The block, and the hook if the registration is not the block.
-///
-/// # Safety
-/// `at` is from a watch that has not ended, or whose notice is not finished.
-#[inline(always)]
-unsafe fn unmark<F: Flavour>(at: NonNull<u8>) -> (Block<F>, Option<HookRef<F>>) {
-    // SAFETY: what `mark` was given; Q3.
-    unsafe {
-        let unmarked = NonNull::new_unchecked(at.as_ptr().map_addr(|addr| addr & !MARKS));
-        if at.addr().get() & HOOK == 0 {
-            return (Block::of_place(unmarked), None);
-        }
-        let hook = HookRef::from_ptr(unmarked.cast());
-        (hook.block(), Some(hook))
-    }
-}
-
-/// The notice of a watch, if its object has died.
-///
-/// # Safety
-/// `at` is from a watch whose notice, if any, is not finished.
-unsafe fn fired<F: Flavour>(at: NonNull<u8>) -> Option<Notice<F>> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        match unmark(at) {
-            (_, Some(hook)) => Some(Notice::Hook(hook)),
-            (block, None) => block.notice(),
         }
     }
 }
