@@ -11,16 +11,20 @@
 //!   were seen, and no others: until each of these seats is wiped or has another visit. The unlinker looks a few
 //!   times more, since most threads inside leave at once. If that does not help, what was unlinked goes to *limbo*,
 //!   with the visits that are seen then.
-//! * **D3** A thread leaves by wiping its seat, and then checks whether something in limbo waits for it. A thread
-//!   that puts something there publishes for whom it waits, and then reads the seats. A StoreLoad barrier stands
-//!   between the two steps of each. So what is in limbo is destroyed by the last of the threads for which it waits:
-//!   one of the two sees the other, and of several that leave at once the last under the lock sees all seats
-//!   wiped. (Where nothing has a destructor, a reader leaves without the barrier, and may miss that something waits
-//!   for it. Then memory waits until the next thread leaves, which sees that one outside, or, if that one is inside
-//!   again, until it leaves.)
+//! * **D3** What is in limbo waits for *one* visit at a time, that of the thread that is *named*. A thread
+//!   leaves by wiping its seat, and then checks whether it is named. A thread that names another then reads its seat.
+//!   A StoreLoad barrier stands between the two steps of each. So one of the two sees the other: whoever sees that the
+//!   visit has ended takes the lock, destroys what waits for no visit any more, and names the next. So what is in
+//!   limbo is destroyed by the last of the threads for which it waits, and no other reader takes the lock. (Where
+//!   nothing has a destructor, a reader leaves without the barrier, and may miss that it is named. Then memory waits
+//!   until the next thread leaves, which sees that one outside, or, if that one is inside again, until it leaves.)
 //! * **D4** The plain fields of a seat are used by the one thread that has its number. A number passes from thread
 //!   to thread through a lock.
 //! * **D5** Destructors run outside: the seat is wiped before, and no lock is taken.
+//! * **D6** A thread that has unlinked something reads the seats of the numbers that threads have, so a thread that is
+//!   gone delays nobody. A thread takes its number before it enters, so D1 holds of the number as of the seat; it
+//!   leaves before it gives it back. But one that is inside when it exits the process gives it back there. So as soon as
+//!   a number was given back, all seats are read, until they show that none was left like that.
 //!
 //! A thread that changes the table writes nothing here that others read, unless it goes to limbo. (In an earlier design a
 //! visit had the number of a global era, which the unlinker ended if a thread was inside: with two threads that
@@ -31,15 +35,15 @@
 
 use core::cell::Cell;
 use core::marker::PhantomData;
-use std::collections::VecDeque;
 use std::vec::Vec;
 
+use super::limbo::{self, Limbo, NOBODY, Visit};
 use super::retired::Retired;
 use super::seats::{OUTSIDE, Seat, Seats, UNUSED, assert_apart};
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicUsize, Mutex, MutexGuard, const_fn, store_load};
-use crate::thread::ThreadNumber;
+use crate::sync::{AtomicUsize, const_fn, store_load};
+use crate::thread::{ThreadNumber, in_use};
 
 /// How often a thread that has unlinked something checks whether those inside have left, before it goes to limbo:
 /// for a microsecond. A reader is inside for 20 ns, a writer for 200; limbo costs both sides a lock and some cache
@@ -47,50 +51,21 @@ use crate::thread::ThreadNumber;
 const LOOKS: usize = if cfg!(any(weakly_loom, miri)) { 1 } else { 512 };
 /// For how many visits it looks. If it sees more, it goes to limbo at once.
 const WATCHED: usize = 4;
+/// Up to so many seats are read whether or not threads have their numbers: that costs less than to ask.
+const FEW: usize = if cfg!(weakly_loom) { 0 } else { 8 };
 /// Every so many reads of a thread, one does extra work.
 const NTH: usize = 32;
 
 /// The seats at a table, its limbo, and the context of its destructors.
 #[repr(C)]
 pub(super) struct Domain<C> {
-    /// A bit for each thread for which something in limbo waits: that of its number, modulo the bits of a word.
-    /// Written under the lock.
-    awaited: AtomicUsize,
+    /// The number of the thread that is named (D3), or [`NOBODY`]. Written under the lock of limbo.
+    named: AtomicUsize,
+    /// [`ends`](crate::thread::InUse::ends) of threads, of which none was left inside (D6).
+    checked: AtomicUsize,
     seats: Seats,
-    limbo: CachePadded<Mutex<Limbo<C>>>,
+    limbo: Limbo<C>,
     context: C,
-}
-
-/// On cache lines of its own: threads that enter read the other fields.
-#[repr(align(128))]
-struct CachePadded<T>(T);
-
-/// In the order in which they came. A visit for which one waits, and which still lasts, was seen by all that came
-/// later, and they wait for it too. So if the first has to wait, so have all.
-type Limbo<C> = VecDeque<Waiting<C>>;
-
-/// What was unlinked, and the visits that have to end before it is destroyed.
-struct Waiting<C> {
-    unlinked: Vec<Retired<C>>,
-    visits: Vec<Visit>,
-}
-
-impl<C> Waiting<C> {
-    /// The bits of those for whom it waits.
-    fn awaited(&self) -> usize {
-        let bits = self.visits.iter().map(|visit| bit(visit.number));
-        bits.fold(0, |all, bit| all | bit)
-    }
-}
-
-/// The stay of a thread inside.
-#[derive(Clone, Copy, PartialEq)]
-struct Visit {
-    /// Of the thread, and its seat.
-    number: usize,
-    /// What its seat says during this visit. (A seat that comes round to the same visit, after 2^31 others on a
-    /// 32-bit processor, only delays.)
-    visit: usize,
 }
 
 impl Visit {
@@ -100,20 +75,15 @@ impl Visit {
     };
 }
 
-/// The bit of a thread in [`Domain::awaited`].
-#[inline]
-fn bit(number: usize) -> usize {
-    1 << (number % usize::BITS as usize)
-}
-
 impl<C> Domain<C> {
     const_fn! {
         pub(super) fn new(context: C) -> Domain<C> {
-            assert_apart!(Domain<C>, awaited, seats);
+            assert_apart!(Domain<C>, named, seats);
             Domain {
-                awaited: AtomicUsize::new(0),
+                named: AtomicUsize::new(NOBODY),
+                checked: AtomicUsize::new(0),
                 seats: Seats::new(),
-                limbo: CachePadded(Mutex::new(VecDeque::new())),
+                limbo: Limbo::new(),
                 context,
             }
         }
@@ -158,13 +128,66 @@ impl<C> Domain<C> {
     /// The visits of the threads that are inside.
     #[inline]
     fn visits(&self, mut each: impl FnMut(Visit)) {
-        self.seats.each(|number, seat| {
+        self.look(|number, seat| {
             // Acquire: with `leave`. A thread that has wiped its seat has finished all its reads.
             let visit = seat.visit.load(Acquire);
             if visit != OUTSIDE {
                 each(Visit { number, visit });
             }
         });
+    }
+
+    /// D6: shows the seats of threads that may be inside.
+    #[inline]
+    fn look(&self, mut each: impl FnMut(usize, &Seat)) {
+        const BITS: usize = usize::BITS as usize;
+        let top = self.seats.top();
+        if top <= FEW {
+            return self.seats.each(each);
+        }
+        // Relaxed: whoever has written it has checked what it stands for.
+        let checked = self.checked.load(Relaxed);
+        let (mut first, mut ended) = (0, false);
+        while first < top {
+            let mut numbers = in_use().word(first / BITS);
+            // After the numbers: one that was given back by a thread that is still inside was counted before.
+            if in_use().ends() != checked {
+                ended = true;
+                numbers = usize::MAX;
+            }
+            if top - first < BITS {
+                numbers &= !(usize::MAX << (top - first));
+            }
+            while numbers != 0 {
+                let number = first + numbers.trailing_zeros() as usize;
+                numbers &= numbers - 1;
+                // (A bench of which no seat has been used may not be there.)
+                if let Some(seat) = self.seats.find(number) {
+                    each(number, seat);
+                }
+            }
+            first += BITS;
+        }
+        if ended {
+            self.check();
+        }
+    }
+
+    /// D6: checks whether a thread that has ended was left inside.
+    #[cold]
+    #[inline(never)]
+    fn check(&self) {
+        let ends = in_use().ends();
+        let mut left = ends % 2 == 1;
+        // (Of a thread that has given its number back, its last visit is seen, by the Acquire in `ends`. If another
+        // has the number by now, that gives it back later, and all is checked again.)
+        self.seats.each(|number, seat| {
+            left |= !in_use().has(number) && seat.visit.load(Relaxed) != OUTSIDE;
+        });
+        if !left {
+            // Relaxed: see `look`.
+            self.checked.store(ends, Relaxed);
+        }
     }
 
     /// Whether a visit lasts.
@@ -216,52 +239,49 @@ impl<C> Domain<C> {
         })
     }
 
-    /// Whether a thread that leaves is one of those for which something waits; or, without `prompt`, whether one of
-    /// those is outside: it may have left without a barrier, and missed its bit.
+    /// D3: whether a thread that leaves has to look what waits in limbo: because it is named, or, without `prompt`,
+    /// because the named thread is outside. That may have left without a barrier, and missed it.
     ///
     /// (With all it needs by value: a lookup keeps its guard in registers.)
     #[cold]
     #[inline(never)]
-    fn is_due(&self, awaited: usize, number: usize, prompt: bool) -> bool {
-        if prompt || awaited & bit(number) != 0 {
-            return awaited & bit(number) != 0;
-        }
-        let mut left = false;
-        self.seats.each(|number, seat| {
+    fn is_due(&self, named: usize, number: usize, prompt: bool) -> bool {
+        let is_outside = |seat: &Seat| {
             // Relaxed: what was unlinked is destroyed under the lock, after another look.
-            left |= awaited & bit(number) != 0 && seat.visit.load(Relaxed) == OUTSIDE;
-        });
-        left
+            seat.visit.load(Relaxed) == OUTSIDE
+        };
+        named == number || !prompt && self.seats.find(named).is_some_and(is_outside)
     }
 
-    fn limbo(&self) -> MutexGuard<'_, Limbo<C>> {
-        // No user code runs under this lock, so poisoning means nothing.
-        let limbo = self.limbo.0.lock();
-        limbo.unwrap_or_else(|poisoned| poisoned.into_inner())
+    /// D3: publishes which thread is named. The caller then reads its seat.
+    fn name(&self, number: usize) {
+        store_load(&self.named, number);
     }
 
-    /// Puts into limbo what a thread inside may still look at. `out`: whether this thread is outside.
+    /// The number of entries in limbo.
+    pub(super) fn waiting(&self) -> usize {
+        self.limbo.entries()
+    }
+
+    /// Puts into limbo what a thread inside may still look at. `inside`: this thread's number, if it is inside.
     #[cold]
     #[inline(never)]
-    fn to_limbo(&self, all: impl Iterator<Item = Retired<C>>, out: bool, panics: &mut FirstPanic) {
+    fn to_limbo(
+        &self,
+        all: impl Iterator<Item = Retired<C>>,
+        inside: Option<usize>,
+        panics: &mut FirstPanic,
+    ) {
         let unlinked = all.collect();
         let mut visits = Vec::new();
-        let mut limbo = self.limbo();
+        let mut limbo = self.limbo.lock();
         // Under the lock, for the order in limbo.
         self.visits(|visit| visits.push(visit));
-        let waiting = Waiting { unlinked, visits };
-        // Relaxed: written under the lock.
-        let awaited = self.awaited.load(Relaxed);
-        // D3. (Those for whom the others wait, and who have not left, are among the new ones; but one that has left
-        // may be about to look.)
-        store_load(&self.awaited, awaited | waiting.awaited());
-        match limbo.back_mut() {
-            Some(last) if last.visits == waiting.visits => last.unlinked.extend(waiting.unlinked),
-            _ => limbo.push_back(waiting),
-        }
-        // D5. (A thread inside sees itself, and looks back when it leaves.)
-        if out {
-            self.destroy_some(limbo, panics);
+        limbo.add(unlinked, visits, |visit| self.lasts(visit));
+        match inside {
+            // D5. It sees itself inside, and looks when it leaves.
+            Some(number) => limbo.name_if_none(number, |number| self.name(number)),
+            None => self.destroy_some(limbo, panics),
         }
     }
 
@@ -270,47 +290,27 @@ impl<C> Domain<C> {
     #[inline(never)]
     fn look_back(&self) {
         let mut panics = FirstPanic::default();
-        self.destroy_some(self.limbo(), &mut panics);
+        self.destroy_some(self.limbo.lock(), &mut panics);
         panics.resume();
     }
 
-    fn destroy_some(&self, mut limbo: MutexGuard<'_, Limbo<C>>, panics: &mut FirstPanic) {
-        // Only those who have not left need to look. The last is asked before the first: what lasts when the first
-        // is asked is among the last's.
-        if let Some(last) = limbo.back_mut() {
-            last.visits.retain(|visit| self.lasts(*visit));
-        }
-        let mut unseen = Vec::new();
-        while let Some(first) = limbo.front_mut() {
-            first.visits.retain(|visit| self.lasts(*visit));
-            if !first.visits.is_empty() {
-                break;
-            }
-            unseen.append(&mut first.unlinked);
-            limbo.pop_front();
-        }
-        let awaited = limbo.back().map_or(0, Waiting::awaited);
-        // Relaxed: a thread that reads an older value looks in vain. (Readers read it: it is written if it changes.)
-        if self.awaited.load(Relaxed) != awaited {
-            self.awaited.store(awaited, Relaxed);
-        }
+    fn destroy_some(&self, mut limbo: limbo::Locked<'_, C>, panics: &mut FirstPanic) {
+        let unseen = limbo.take(|visit| self.lasts(visit), |number| self.name(number));
         drop(limbo);
         self.destroy(unseen, panics);
     }
 
     /// Destroys what is in limbo: no thread is inside, and none will be.
     pub(super) fn end(&mut self, panics: &mut FirstPanic) {
-        let limbo = core::mem::take(&mut *self.limbo());
-        for retired in limbo.into_iter().flat_map(|waiting| waiting.unlinked) {
-            // SAFETY: D1, and no thread is inside.
-            panics.catch(|| unsafe { retired.destroy(&self.context) });
-        }
+        let all = self.limbo.lock().take_all();
+        self.destroy(all, panics);
     }
 
     /// Destroys all of them, even if some destructors panic.
     fn destroy(&self, all: impl IntoIterator<Item = Retired<C>>, panics: &mut FirstPanic) {
         for retired in all {
-            // SAFETY: D1, D2: a thread inside does not find it, and has not found it before it was unlinked.
+            // SAFETY: D1, D2: a thread inside does not find it, and has not found it before it was unlinked. Or none is
+            // inside, and none will be.
             panics.catch(|| unsafe { retired.destroy(&self.context) });
         }
     }
@@ -358,12 +358,12 @@ impl<C> Inside<'_, C> {
         true
     }
 
-    /// D3, after `leave`: whether something in limbo may wait for this thread.
+    /// D3, after `leave`: whether this thread has to look what waits in limbo.
     #[inline]
-    fn is_awaited(&self) -> bool {
+    fn must_look(&self) -> bool {
         // Relaxed: after the barrier in `leave`. What it stands for is read under the lock.
-        let awaited = self.domain.awaited.load(Relaxed);
-        awaited != 0 && self.domain.is_due(awaited, self.number.get(), self.prompt)
+        let named = self.domain.named.load(Relaxed);
+        named != NOBODY && self.domain.is_due(named, self.number.get(), self.prompt)
     }
 }
 
@@ -391,7 +391,7 @@ impl<C> Reading<'_, C> {
 impl<C> Drop for Reading<'_, C> {
     #[inline]
     fn drop(&mut self) {
-        if self.0.leave(false) && self.0.is_awaited() {
+        if self.0.leave(false) && self.0.must_look() {
             self.0.domain.look_back();
         }
     }
@@ -443,17 +443,18 @@ impl<C> Drop for Writing<'_, C> {
         let out = self.inside.leave(first.is_some());
         let mut panics = FirstPanic::default();
         // First: what this thread destroys itself may take long, or wait for what waits for this thread.
-        if out && self.inside.is_awaited() {
+        if out && self.inside.must_look() {
             panics.catch(|| self.inside.domain.look_back());
         }
         if let Some(first) = first {
             let all = core::iter::once(first).chain(self.more.take());
             let domain = self.inside.domain;
+            let inside = (!out).then(|| self.inside.number.get());
             // D2, after the barrier in `leave`.
             if out && domain.is_unseen() {
                 domain.destroy(all, &mut panics);
             } else {
-                domain.to_limbo(all, out, &mut panics);
+                domain.to_limbo(all, inside, &mut panics);
             }
         }
         panics.resume();

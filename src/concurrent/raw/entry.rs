@@ -14,6 +14,12 @@ pub(in super::super) trait Entry {
     /// The hash. It never changes.
     fn hash(&self) -> u64;
 
+    /// Whether it counts while it waits for threads that may look at it.
+    #[inline]
+    fn is_counted(&self) -> bool {
+        true
+    }
+
     /// Destroys an entry that no thread looks at any more.
     #[inline]
     fn end(self: Box<Self>, _: &Self::Context) {}

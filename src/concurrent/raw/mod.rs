@@ -1,8 +1,9 @@
 //! A hash table shared by threads, and the reclamation of what they unlink.
 //!
 //! The table knows the hash of an entry and nothing else. The caller decides how entries compare. Reads are
-//! lock-free: they never wait, whatever other threads do. Writers of the same bucket (some six neighbours) wait
-//! for each other for a few instructions. No thread waits for the table to grow.
+//! lock-free: they find what they look for without waiting, whatever other threads do. (A reader for which what
+//! others have unlinked waits takes a lock when it leaves, and destroys that; see [`domain`].) Writers of the same
+//! bucket (some six neighbours) wait for each other for a few instructions. No thread waits for the table to grow.
 //!
 //! ```text
 //!              array                      bucket, one cache line                    entry
@@ -45,6 +46,7 @@ mod array;
 mod bucket;
 mod domain;
 mod entry;
+mod limbo;
 #[cfg(all(test, weakly_loom))]
 mod models;
 mod resize;

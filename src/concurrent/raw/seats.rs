@@ -138,13 +138,25 @@ impl Seats {
     #[inline]
     pub(super) fn get(&self, number: usize) -> &Seat {
         let (bench, at) = locate(number);
+        match self.seat(bench, at) {
+            Some(seat) => seat,
+            None => self.add_bench(bench, at),
+        }
+    }
+
+    /// A seat, if its bench is there.
+    #[inline]
+    pub(super) fn find(&self, number: usize) -> Option<&Seat> {
+        let (bench, at) = locate(number);
+        self.seat(bench, at)
+    }
+
+    #[inline]
+    fn seat(&self, bench: usize, at: usize) -> Option<&Seat> {
         // Acquire: with `add_bench`, perhaps of another thread: the seats are initialised.
         let seats = self.benches[bench].load(Acquire);
-        if seats.is_null() {
-            return self.add_bench(bench, at);
-        }
         // SAFETY: a bench has as many seats (`locate`), and lasts as long as this.
-        unsafe { &*seats.add(at) }
+        (!seats.is_null()).then(|| unsafe { &*seats.add(at) })
     }
 
     #[cold]
@@ -173,11 +185,17 @@ impl Seats {
         self.top.fetch_max(number + 1, Relaxed);
     }
 
-    /// Visits all seats that have been used.
+    /// The first of the numbers whose seats have not been used.
+    #[inline]
+    pub(super) fn top(&self) -> usize {
+        // Relaxed: after the caller's barrier, if it matters (D1).
+        self.top.load(Relaxed)
+    }
+
+    /// Visits all seats that have been used, also by threads that are gone.
     #[inline]
     pub(super) fn each(&self, mut look: impl FnMut(usize, &Seat)) {
-        // Relaxed: after the caller's barrier, if it matters (D1).
-        let top = self.top.load(Relaxed);
+        let top = self.top();
         let mut first = 0;
         for (bench, seats) in self.benches.iter().enumerate() {
             if first >= top {

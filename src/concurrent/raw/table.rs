@@ -9,7 +9,7 @@ use super::array::{Array, MIN_LEN};
 use super::bucket::{Bucket, Locked, Meta};
 use super::domain::{Domain, Reading, Writing};
 use super::entry::Entry;
-use super::retired::Retired;
+use super::retired::{Retire, Retired};
 use super::seats::assert_apart;
 use super::unlinked::Unlinked;
 use crate::panics::FirstPanic;
@@ -73,13 +73,19 @@ impl<N: Entry> RawTable<N> {
             .compare_exchange(ptr::null_mut(), new, Release, Relaxed);
         if begun.is_err() {
             // SAFETY: made here, and no other thread has seen it.
-            unsafe { Array::destroy(new) };
+            unsafe { Array::free(new) };
         }
     }
 
     /// The number of entries. Exact while no thread changes the table.
     pub(in super::super) fn len(&self) -> usize {
         self.domain.entries()
+    }
+
+    /// The number of entries that have been unlinked, and wait for threads that may look at them. Those that have
+    /// stood for no value do not count.
+    pub(in super::super) fn waiting(&self) -> usize {
+        self.domain.waiting()
     }
 
     /// Whether the table has never had an entry: then there is no need to enter.
@@ -132,14 +138,14 @@ impl<N: Entry> Drop for RawTable<N> {
             }
             for node in all {
                 // SAFETY: R1: linked in one place, and no thread unlinks it.
-                panics.catch(|| unsafe { destroy::<N>(node.cast(), self.domain.context()) });
+                panics.catch(|| unsafe { N::destroy(node, self.domain.context()) });
             }
             let next = array.next_ptr();
             // SAFETY: made by `Box`, and no thread is inside.
             unsafe {
-                Array::destroy(current);
+                Array::free(current);
                 if !next.is_null() {
-                    Array::destroy(next);
+                    Array::free(next);
                 }
             }
         }
@@ -147,28 +153,37 @@ impl<N: Entry> Drop for RawTable<N> {
     }
 }
 
-/// # Safety
-/// A pointer to an `N` from `Box::into_raw`, at which no thread looks any more.
-unsafe fn destroy<N: Entry>(node: *mut (), context: &N::Context) {
-    let node: *mut N = node.cast();
-    // SAFETY: the caller's promise. (Under loom the memory is kept, so that late accesses are detected; the
-    // entries of the models do nothing at their end.)
-    unsafe {
-        #[cfg(not(weakly_loom))]
-        Box::from_raw(node).end(context);
-        #[cfg(weakly_loom)]
-        {
-            _ = context;
-            node.drop_in_place();
+impl<N: Entry> Retire<N::Context> for N {
+    fn is_counted(&self) -> bool {
+        Entry::is_counted(self)
+    }
+
+    /// The entry is from `Box::into_raw`.
+    unsafe fn destroy(node: *mut N, context: &N::Context) {
+        // SAFETY: the caller's promise. (Under loom the memory is kept, so that late accesses are detected; the
+        // entries of the models do nothing at their end.)
+        unsafe {
+            #[cfg(not(weakly_loom))]
+            Box::from_raw(node).end(context);
+            #[cfg(weakly_loom)]
+            {
+                _ = context;
+                node.drop_in_place();
+            }
         }
     }
 }
 
-/// # Safety
-/// A pointer to an array from `Box::into_raw`, at which no thread looks any more.
-unsafe fn destroy_array<N: Entry>(array: *mut (), _: &N::Context) {
-    // SAFETY: the caller's promise.
-    unsafe { Array::destroy(array.cast::<Array<N>>()) };
+impl<N: Entry> Retire<N::Context> for Array<N> {
+    fn is_counted(&self) -> bool {
+        false
+    }
+
+    /// The array is from `Box::into_raw`.
+    unsafe fn destroy(array: *mut Self, _: &N::Context) {
+        // SAFETY: the caller's promise.
+        unsafe { Array::free(array) };
+    }
 }
 
 /// A guard for reading a table. The entries it returns last as long as the guard.
@@ -350,8 +365,7 @@ impl<N: Entry> Writer<'_, N> {
                 // Release: with `array`: all that was moved into the next array.
                 let old = self.table.current.swap(array.next_ptr(), Release);
                 // SAFETY: R3: unlinked by this thread, the only one that moved the last bucket.
-                self.inside
-                    .retire(unsafe { Retired::new(old, destroy_array::<N>) });
+                self.inside.retire(unsafe { Retired::new(old) });
             }
             array = next;
         }
@@ -363,8 +377,7 @@ impl<N: Entry> Writer<'_, N> {
     #[inline]
     pub(super) unsafe fn retire(&self, node: *mut N) {
         // SAFETY: R3, and `Sync` of the table demands `Send`.
-        self.inside
-            .retire(unsafe { Retired::new(node, destroy::<N>) });
+        self.inside.retire(unsafe { Retired::new(node) });
     }
 
     /// Inserts an entry, or replaces the one with its hash for which `same` is true, if what is there is

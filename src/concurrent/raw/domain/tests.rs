@@ -1,12 +1,31 @@
 //! Who looks at what waits in limbo.
 
 use core::time::Duration;
+use std::sync::Barrier;
 use std::sync::mpsc::channel;
 use std::thread;
 
+use super::super::retired::Retire;
 use super::*;
 
-unsafe fn nothing(_: *mut (), _: &()) {}
+/// An object of which nothing is read.
+struct Nothing;
+
+impl Retire<()> for Nothing {
+    fn is_counted(&self) -> bool {
+        true
+    }
+
+    unsafe fn destroy(_: *mut Self, (): &()) {}
+}
+
+impl Writing<'_, ()> {
+    fn retire_nothing(&self) {
+        let nothing = core::ptr::NonNull::<Nothing>::dangling();
+        // SAFETY: nothing is read through it.
+        self.retire(unsafe { Retired::new(nothing.as_ptr()) });
+    }
+}
 
 /// A thread for which nothing in limbo waits leaves without the lock, which another may have.
 #[test]
@@ -24,10 +43,9 @@ fn a_reader_that_nothing_waits_for_takes_no_lock() {
             });
             comes.recv().unwrap();
             let inside = Writing::new(domain, prompt);
-            // SAFETY: nothing is read through it.
-            inside.retire(unsafe { Retired::new(core::ptr::null_mut::<()>(), nothing) });
+            inside.retire_nothing();
             drop(inside);
-            let limbo = domain.limbo();
+            let limbo = domain.limbo.lock();
             assert_eq!(limbo.len(), 1);
             scope.spawn(move || {
                 drop(Reading::new(domain, prompt));
@@ -37,7 +55,7 @@ fn a_reader_that_nothing_waits_for_takes_no_lock() {
             drop((limbo, go));
             left.unwrap();
         });
-        assert!(domain.limbo().is_empty());
+        assert!(domain.limbo.lock().len() == 0);
     }
 }
 
@@ -54,18 +72,152 @@ fn the_next_that_leaves_looks_for_one_that_has_missed_it() {
             came.send(()).unwrap();
             _ = goes.recv();
             let left = inside.0.leave(false);
-            assert!(left && inside.0.is_awaited());
+            assert!(left && inside.0.must_look());
             core::mem::forget(inside);
         });
         comes.recv().unwrap();
         let inside = Writing::new(domain, false);
-        // SAFETY: nothing is read through it.
-        inside.retire(unsafe { Retired::new(core::ptr::null_mut::<()>(), nothing) });
+        inside.retire_nothing();
         drop(inside);
         drop(Reading::new(domain, false));
-        assert_eq!(domain.limbo().len(), 1, "that one is inside");
+        assert_eq!(domain.limbo.lock().len(), 1, "that one is inside");
         drop(go);
     });
     drop(Reading::new(domain, false));
-    assert!(domain.limbo().is_empty());
+    assert!(domain.limbo.lock().len() == 0);
+}
+
+/// Nor does it, however many threads there are, and have been.
+#[test]
+fn nor_however_many_threads_there_are() {
+    // One, at least, for each bit of a word beside the one that something waits for.
+    let many = if cfg!(miri) { 66 } else { 400 };
+    for prompt in [true, false] {
+        let domain = Domain::new(());
+        let (domain, (came, comes)) = (&domain, channel());
+        let ((go, goes), (read, reads)) = (channel::<()>(), channel());
+        let all_there = &Barrier::new(many + 1);
+        let waits = &Barrier::new(many + 1);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                let inside = Reading::new(domain, prompt);
+                came.send(()).unwrap();
+                _ = goes.recv();
+                drop(inside);
+            });
+            comes.recv().unwrap();
+            for _ in 0..many {
+                let read = read.clone();
+                scope.spawn(move || {
+                    drop(Reading::new(domain, prompt));
+                    all_there.wait();
+                    waits.wait();
+                    drop(Reading::new(domain, prompt));
+                    read.send(()).unwrap();
+                });
+            }
+            all_there.wait();
+            let inside = Writing::new(domain, prompt);
+            inside.retire_nothing();
+            drop(inside);
+            let limbo = domain.limbo.lock();
+            assert_eq!(limbo.len(), 1);
+            waits.wait();
+            let left = (0..many).map(|_| reads.recv_timeout(Duration::from_secs(10)));
+            let left = left.take_while(Result::is_ok).count();
+            drop((limbo, go));
+            assert_eq!(left, many);
+        });
+        assert!(domain.limbo.lock().len() == 0);
+    }
+}
+
+/// D6: A thread that unlinks looks at the seats of threads that are there, though others have been, and one of those
+/// that came last is still there.
+#[test]
+fn threads_that_are_gone_are_not_looked_at() {
+    let many = if cfg!(miri) { 100 } else { 2_000 };
+    let domain = Domain::new(());
+    let (all_there, last) = (&Barrier::new(many), &Barrier::new(2));
+    let visit = || {
+        let inside = Writing::new(&domain, true);
+        inside.count(1);
+        all_there.wait();
+    };
+    let looks = thread::scope(|scope| {
+        let gone: Vec<_> = (1..many).map(|_| scope.spawn(visit)).collect();
+        scope.spawn(|| {
+            visit();
+            last.wait();
+        });
+        gone.into_iter().for_each(|thread| thread.join().unwrap());
+        for _ in 0..2 {
+            let inside = Writing::new(&domain, true);
+            inside.retire_nothing();
+        }
+        let mut looks = 0;
+        domain.look(|_, _| looks += 1);
+        last.wait();
+        looks
+    });
+    // (Other tests have threads too.)
+    assert!(looks < many / 2, "{looks}");
+    assert_eq!(domain.entries(), many);
+}
+
+/// D6: A thread that gives its number back while it is inside, as when it exits the process there, is looked at. What
+/// it may look at is not destroyed, whoever has its number.
+#[test]
+fn a_thread_that_has_ended_inside_is_waited_for() {
+    let domain = Domain::new(());
+    let stay = || core::mem::forget(Reading::new(&domain, true));
+    let visit = || drop(Reading::new(&domain, true));
+    let retire = || Writing::new(&domain, true).retire_nothing();
+    // So many that not all seats are looked at.
+    let all_there = Barrier::new(2 * FEW);
+    thread::scope(|scope| {
+        let meet = || {
+            visit();
+            all_there.wait();
+        };
+        let threads = [(); 2 * FEW].map(|()| scope.spawn(meet));
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+    });
+    retire();
+    assert_eq!(domain.waiting(), 0);
+    thread::scope(|scope| scope.spawn(stay).join().unwrap());
+    for waiting in 1..=5 {
+        retire();
+        assert_eq!(domain.waiting(), waiting);
+        thread::scope(|scope| scope.spawn(visit).join().unwrap());
+    }
+}
+
+/// Limbo takes no more memory than what is in it.
+#[test]
+fn limbo_is_given_back() {
+    let many = if cfg!(miri) { 20 } else { 1_000 };
+    let domain = Domain::new(());
+    let (first, second) = (&Barrier::new(2), &Barrier::new(2));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let inside = Reading::new(&domain, true);
+            first.wait();
+            second.wait();
+            drop(inside);
+        });
+        first.wait();
+        for _ in 0..many {
+            // Another visit each time, for which it waits.
+            let inside = Reading::new(&domain, true);
+            Writing::new(&domain, true).retire_nothing();
+            drop(inside);
+        }
+        assert_eq!(domain.waiting(), many);
+        assert!(domain.limbo.lock().capacity() >= many);
+        second.wait();
+    });
+    assert_eq!((domain.waiting(), domain.limbo.lock().capacity()), (0, 0));
 }

@@ -6,9 +6,10 @@ use loom::sync::atomic::{AtomicUsize, Ordering::*};
 use loom::thread::JoinHandle;
 
 use super::super::domain::{Domain, Reading, Writing};
-use super::super::retired::Retired;
+use super::super::retired::{Retire, Retired};
 use super::spawn;
 use crate::sync::Live;
+use crate::thread::ThreadNumber;
 
 /// Things to look at, of which one can be found at a time.
 struct World<const PROMPT: bool> {
@@ -47,7 +48,7 @@ impl<const PROMPT: bool> World<PROMPT> {
         self.things[old].live.check();
         let old = ptr::from_ref(&self.things[old]).cast_mut();
         // SAFETY: unlinked by us.
-        inside.retire(unsafe { Retired::new(old, end) });
+        inside.retire(unsafe { Retired::new(old) });
     }
 
     fn ended(&self) -> usize {
@@ -72,11 +73,17 @@ fn with<const PROMPT: bool>(
     spawn(number, move || run(&world))
 }
 
-unsafe fn end(thing: *mut (), _: &()) {
-    // SAFETY: a thing of a world that is there.
-    let thing = unsafe { &*thing.cast::<Thing>() };
-    thing.live.end();
-    thing.ends.fetch_add(1, Relaxed);
+impl Retire<()> for Thing {
+    fn is_counted(&self) -> bool {
+        true
+    }
+
+    unsafe fn destroy(thing: *mut Self, (): &()) {
+        // SAFETY: a thing of a world that is there.
+        let thing = unsafe { &*thing };
+        thing.live.end();
+        thing.ends.fetch_add(1, Relaxed);
+    }
 }
 
 /// D1, D2: no thread looks at a thing that has ended. D3: when all have left, all that was retired has ended.
@@ -172,5 +179,55 @@ fn without_destructors() {
         other.join().unwrap();
         world.look();
         assert_eq!(world.ended(), 1, "left behind for good");
+    });
+}
+
+/// And it goes with another thread.
+#[test]
+fn without_destructors_by_another() {
+    model::<false>(|world| {
+        let other = with(&world, 1, World::look);
+        world.replace(1);
+        other.join().unwrap();
+        world.look();
+        assert_eq!(world.ended(), 1, "left behind for good");
+    });
+}
+
+/// D6: A thread takes a number, looks, leaves, and gives it back. Nobody reads its seat before and after that, and it
+/// looks at nothing that has ended.
+#[test]
+fn a_thread_that_comes_and_goes() {
+    model::<true>(|world| {
+        ThreadNumber::end(1);
+        let other = with(&world, 0, |world| {
+            ThreadNumber::take(1);
+            world.look();
+            ThreadNumber::end(1);
+        });
+        world.replace(1);
+        world.replace(2);
+        other.join().unwrap();
+        world.look();
+        assert_eq!(world.ended(), 2, "left behind");
+    });
+}
+
+/// D6: A thread that gives its number back while it is inside, and looks after that.
+#[test]
+fn a_thread_that_ends_inside() {
+    model::<true>(|world| {
+        let other = with(&world, 1, |world| {
+            let inside = Reading::new(&world.domain, true);
+            let found = world.found.load(Acquire);
+            ThreadNumber::end(1);
+            world.things[found].live.check();
+            drop(inside);
+        });
+        world.replace(1);
+        world.replace(2);
+        other.join().unwrap();
+        world.look();
+        assert_eq!(world.ended(), 2, "left behind");
     });
 }
