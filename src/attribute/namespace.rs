@@ -201,8 +201,8 @@ impl<K: SharedKey> Attributes<K> {
     }
 
     /// Changes an attribute of an object, atomically: the closure is shown its value, if any, and returns the new
-    /// one, `None` to remove it. It may be called again when other threads change attributes of the same object.
-    /// O(attributes of the object).
+    /// one, `None` to remove it. It is called again when other threads have changed attributes of the same object: as
+    /// often as they are faster. O(attributes of the object) for each call.
     ///
     /// # Panics
     /// If the closure itself changes an attribute of this object in this namespace, even another one, every time
@@ -275,7 +275,8 @@ impl<K: SharedKey> Attributes<K> {
         self.len() == 0
     }
 
-    /// The number of dead objects whose attributes wait to be destroyed. O(1).
+    /// The number of sets of attributes that wait to be destroyed: their objects are dead, or they were changed while a
+    /// thread was looking. O(1). See [`WeakMap::pending_dead`](crate::concurrent::WeakMap::pending_dead).
     #[must_use]
     pub fn pending_dead(&self) -> usize {
         self.objects.pending_dead()

@@ -113,7 +113,8 @@ impl<K: SharedKey, V> Attribute<K, V> {
         self.len() == 0
     }
 
-    /// The number of dead objects whose values wait to be destroyed. O(1).
+    /// The number of values that wait to be destroyed: their objects are dead, or they were removed or replaced while a
+    /// thread was looking. O(1). See [`WeakMap::pending_dead`](crate::concurrent::WeakMap::pending_dead).
     #[must_use]
     pub fn pending_dead(&self) -> usize {
         self.map.pending_dead()
@@ -177,7 +178,8 @@ impl<K: SharedKey, V: Clone> Attribute<K, V> {
         self.map.remove(object)
     }
 
-    /// Changes the value of an object, atomically. See [`WeakMap::compute`](crate::concurrent::WeakMap::compute).
+    /// Changes the value of an object, atomically. The closure is called again as often as other threads are faster. See
+    /// [`WeakMap::compute`](crate::concurrent::WeakMap::compute).
     ///
     /// # Panics
     /// If the closure itself sets the attribute of this object every time it is called: it would be called again

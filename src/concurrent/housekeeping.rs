@@ -29,9 +29,12 @@ macro_rules! shared_housekeeping {
             live
         }
 
-        /// The number of entries whose death is notified and that wait to be reclaimed, plus those that are gone
-        /// but of which something is kept until it is [asked for](crate::Reclaim::OnRequest). O(1); for pairs
-        /// O(capacity), while several wait. For `Arc`, which sends no notices, only the latter.
+        /// The number of entries that are gone and not yet destroyed, for whatever reason: those whose death is
+        /// notified and that wait to be reclaimed (not for `Arc`, which sends no notices); those that are unlinked,
+        /// because of a death, a removal or a replacement, and wait for threads that are
+        /// [inside](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed); and those of which
+        /// something is kept until it is [asked for](crate::Reclaim::OnRequest). O(1); for pairs O(capacity), while
+        /// several deaths wait.
         #[must_use]
         pub fn pending_dead(&self) -> usize {
             self.table.pending()
@@ -49,7 +52,7 @@ macro_rules! shared_housekeeping {
         /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is kept until [`purge`](Self::purge),
         /// [`clear`](Self::clear), or the drop of the collection. An entry that other threads are looking at when
         /// it is unlinked is kept when the last of them leaves; a `purge` before that misses it. Switching back
-        /// destroys what has been kept. (Entries that die while another thread changes the policy may be treated
+        /// destroys what has been kept. [`pending_dead`](Self::pending_dead) counts both. (Entries that die while another thread changes the policy may be treated
         /// either way. A collection that owns nothing in its entries has nothing to destroy.)
         ///
         /// # Panics
@@ -62,7 +65,9 @@ macro_rules! shared_housekeeping {
         /// is left. O(deaths) for `Strong`. For `Arc` it looks at all entries, O(capacity), once more after those that it
         /// has destroyed, and twice for each further generation that dies of that; where other threads kill entries
         /// at that moment, it stops there, and leaves what may have died since to a sweep or the next purge. What is
-        /// [kept](crate::Reclaim::OnRequest) of dead entries goes too.
+        /// [kept](crate::Reclaim::OnRequest) of dead entries goes too. What a thread is looking at, this one
+        /// or another, is destroyed when that thread leaves, however long that takes; [`pending_dead`](Self::pending_dead)
+        /// counts it.
         ///
         /// It waits only for another thread that is draining notices, and only until that has unlinked the entries
         /// of its batch. Nested 16 deep on this thread (a purge in a destructor that a purge runs, and so on, in
@@ -126,7 +131,8 @@ macro_rules! shared_housekeeping {
         ///
         /// Other threads may use the collection meanwhile, and help; a thread waits only at a bucket, for a few
         /// instructions. If the table has to grow, or another thread shrinks it at this moment, it may stay longer
-        /// than it needs to be. The memory itself is freed when no thread looks at it any more.
+        /// than it needs to be. The memory itself is freed when no thread looks at it any more. (What dead entries took
+        /// that waited for a thread, or were kept, goes with them; two cache lines for each thread stay.)
         ///
         /// # Panics
         /// If a destructor panics.

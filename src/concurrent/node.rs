@@ -175,6 +175,11 @@ impl<K: KeyKind, T: Deregister, V> Entry for Node<K, T, V> {
         self.hash().bits()
     }
 
+    /// A flight stands for no value.
+    fn is_counted(&self) -> bool {
+        matches!(self, Node::Ready { .. })
+    }
+
     #[inline]
     fn end(self: Box<Self>, context: &NodeContext<K::Key, V>) {
         // If it was unlinked, its watches have ended; not if it was never linked, or if the table is dropped.

@@ -81,7 +81,8 @@ impl<K: SharedKey> WeakSet<K> {
         self.map.len_live()
     }
 
-    /// The number of objects whose death is notified and that wait to be reclaimed. O(1).
+    /// The number of objects that are gone and whose entries are not yet destroyed. O(1). See
+    /// [`WeakMap::pending_dead`].
     #[must_use]
     pub fn pending_dead(&self) -> usize {
         self.map.pending_dead()

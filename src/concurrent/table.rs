@@ -130,9 +130,10 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             .saturating_sub(self.in_flight.load(Relaxed))
     }
 
-    /// Entries whose death is notified, and those of which something is kept.
+    /// Entries whose death is notified, those that wait for a thread that may look at them, and those of which
+    /// something is kept.
     pub(crate) fn pending(&self) -> usize {
-        self.notified() + self.kept().len()
+        self.notified() + self.nodes.waiting() + self.kept().len()
     }
 
     /// Entries whose death is notified.

@@ -135,7 +135,10 @@ impl<K: MemoKey, V> Memo<K, V> {
         self.len() == 0
     }
 
-    /// The number of deaths of inputs whose results wait to be reclaimed. O(1).
+    /// The number of results that are gone and not yet destroyed: the deaths of their inputs wait to be reclaimed, a
+    /// thread is looking at them, or they are kept on request. (An input's death counts for each of its results; a result
+    /// of which two inputs have died may count twice.) O(1). See
+    /// [`WeakMap::pending_dead`](crate::concurrent::WeakMap::pending_dead).
     #[must_use]
     pub fn pending_dead(&self) -> usize {
         self.table.pending()

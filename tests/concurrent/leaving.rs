@@ -1,13 +1,14 @@
 //! What a thread destroys when it leaves, and what it leaves to others.
 
 use std::cell::Cell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weakly::Strong;
 use weakly::concurrent::WeakMap;
+use weakly::{Attribute, AttributeKey, Attributes, Memo, Reclaim, Strong};
 
 use crate::common::scaled;
 
@@ -101,4 +102,102 @@ fn what_waits_for_a_thread_goes_first() {
         });
     });
     assert!(seen.load(Acquire), "each waited for the other");
+}
+
+/// What waits for a thread that is inside is counted until it is destroyed, however it has gone: dead, removed or
+/// replaced. What never was an entry is not: arrays of a table that grows, flights.
+#[test]
+fn what_waits_for_a_thread_is_counted() {
+    struct Value<'c>(&'c AtomicUsize);
+    impl Drop for Value<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+    const MANY: usize = scaled(1_000, 100);
+    let dropped = AtomicUsize::new(0);
+    let map = WeakMap::new();
+    let counts = || (map.len(), map.pending_dead(), dropped.load(Relaxed));
+    let (read, own) = (Strong::new(0), Strong::new(1));
+    map.insert(&read, Value(&dropped));
+    for reclaim in [Reclaim::OnUse, Reclaim::OnRequest] {
+        dropped.store(0, Relaxed);
+        map.set_reclaim(reclaim);
+        map.with(&read, |_| {
+            let keys: Vec<_> = (0..MANY).map(Strong::new).collect();
+            for key in &keys {
+                map.insert(key, Value(&dropped));
+            }
+            drop(keys);
+            map.purge();
+            assert_eq!(counts(), (1, MANY, 0), "dead");
+            map.insert(&own, Value(&dropped));
+            map.insert(&own, Value(&dropped));
+            assert_eq!(counts(), (2, MANY + 1, 0), "replaced");
+            assert!(map.remove_if(&own, |_| true));
+            assert_eq!(counts(), (1, MANY + 2, 0), "removed");
+            map.shrink_to_fit();
+            assert_eq!(counts(), (1, MANY + 2, 0), "an array");
+        });
+        let kept = if reclaim == Reclaim::OnUse { 0 } else { MANY };
+        assert_eq!(counts(), (1, kept, MANY + 2 - kept));
+        map.purge();
+        assert_eq!(counts(), (1, 0, MANY + 2));
+    }
+}
+
+/// Likewise of attributes and of results, whose computations do not count.
+#[test]
+fn so_are_attributes_and_results() {
+    #[derive(PartialEq, Eq, Hash)]
+    struct Number;
+    impl AttributeKey for Number {
+        type Value = usize;
+    }
+    let (read, dead) = (Strong::new(0_usize), Strong::new(1));
+    let all = (Attribute::new(), Attributes::new());
+    let memo = Memo::<Strong<usize>, WhenCloned>::new();
+    for object in [&read, &dead] {
+        all.0.set(object, 0_usize);
+        all.1.set(object, Number, 0_usize);
+    }
+    let counts = || (all.0.pending_dead(), all.1.pending_dead());
+    let nested = || {
+        all.0.with(&read, |_| {
+            all.1.with(&read, Number, |_| {
+                drop(dead);
+                all.0.purge();
+                all.1.purge();
+                counts()
+            })
+        })
+    };
+    assert_eq!(nested(), Some(Some((1, 1))));
+    assert_eq!(counts(), (0, 0));
+
+    type Action = dyn Fn() + Send + Sync;
+    struct WhenCloned(Arc<Action>);
+    impl Clone for WhenCloned {
+        fn clone(&self) -> Self {
+            (self.0)();
+            WhenCloned(Arc::clone(&self.0))
+        }
+    }
+    let memo = Arc::new(memo);
+    let seen = Arc::new(AtomicUsize::new(0));
+    let act = {
+        let (memo, seen) = (Arc::downgrade(&memo), Arc::clone(&seen));
+        move || {
+            let memo = memo.upgrade().expect("it is asked");
+            let before = memo.pending_dead();
+            let dead = Strong::new(2_usize);
+            memo.get_or_compute(&dead, |_| WhenCloned(Arc::new(|| ())));
+            drop(dead);
+            memo.purge();
+            seen.store(memo.pending_dead() - before, Relaxed);
+        }
+    };
+    memo.get_or_compute(&read, |_| WhenCloned(Arc::new(act)));
+    assert!(memo.get(&read).is_some());
+    assert_eq!((seen.load(Relaxed), memo.pending_dead()), (1, 0));
 }

@@ -156,7 +156,7 @@ fn while_a_thread_reads<C: Changing>(
         lives.clear();
         all.purge();
         act(all);
-        assert_eq!((all.counts(), seen.lock().unwrap().len()), ((1, 1, 0), 0));
+        assert_eq!((all.counts(), seen.lock().unwrap().len()), ((1, 1, 23), 0));
         leave.send(()).unwrap();
         reader.join().unwrap()
     });
