@@ -1,4 +1,4 @@
-//! All memory is freed in the end, also after panics. A program of its own, with one test, because it counts all
+//! All memory is freed in the end, also after panics, and what is not needed is given back before. A program of its own, with one test, because it counts all
 //! the bytes of the process.
 
 mod common;
@@ -7,6 +7,7 @@ mod model;
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Barrier;
 use std::thread;
 
 use common::heap::{Counting, Heap, bytes_of_all_threads};
@@ -15,7 +16,7 @@ use model::all::{Pointers, Which};
 use model::op::Op;
 use model::payload::{Dyn, Probe, Tested, Text};
 use model::pointer;
-use weakly::{Strong, WeakMap, local};
+use weakly::{Reclaim, Strong, WeakMap, concurrent, local};
 
 #[global_allocator]
 static HEAP: Heap<Counting> = Heap(Counting);
@@ -149,6 +150,66 @@ fn threads() {
     killer.join().unwrap();
 }
 
+/// The bytes that are left of what `run` has allocated, on whatever thread.
+fn left_by(run: impl FnOnce()) -> isize {
+    let before = bytes_of_all_threads();
+    run();
+    bytes_of_all_threads() - before
+}
+
+/// A shared collection that is empty, purged and shrunk takes no more than one that never had much, whether what it
+/// had was kept on request or waited for a thread inside.
+fn shared_collections_give_back() {
+    let many = scaled(10_000, 100);
+    let map = concurrent::WeakMap::new();
+    let read = Strong::new(0);
+    let insert_and_drop = || {
+        let keys: Vec<_> = (0..many).map(Strong::new).collect();
+        for key in &keys {
+            map.insert(key, key.to_string());
+        }
+    };
+    let give_back = || {
+        map.purge();
+        map.shrink_to_fit();
+    };
+    map.insert(&read, String::new());
+    let kept = left_by(|| {
+        map.set_reclaim(Reclaim::OnRequest);
+        insert_and_drop();
+        map.purge();
+        map.set_reclaim(Reclaim::OnUse);
+        give_back();
+    });
+    assert!(kept < 8_192, "what was kept: {kept}");
+    let (comes, goes) = (Barrier::new(2), Barrier::new(2));
+    let mut waiting = 0;
+    let waited = left_by(|| {
+        thread::scope(|scope| {
+            let stays = scope.spawn(|| {
+                map.with(&read, |_| {
+                    comes.wait();
+                    goes.wait();
+                });
+            });
+            comes.wait();
+            for _ in 0..many {
+                // Each waits for another visit of this thread, too.
+                map.with(&read, |_| {
+                    map.insert(&Strong::new(1), String::new());
+                    map.purge();
+                });
+            }
+            waiting = map.pending_dead();
+            goes.wait();
+            stays.join().unwrap();
+        });
+        give_back();
+    });
+    assert_eq!((waiting, map.pending_dead(), map.len()), (many, 0, 1));
+    assert!(waited < 8_192, "what waited: {waited}");
+}
+
 #[test]
 fn all_memory_is_freed() {
     scripts::<Atomic>();
@@ -159,4 +220,5 @@ fn all_memory_is_freed() {
     pointers::<weakly::Local>();
     frees_everything("finalizers", finalizers);
     frees_everything("threads", threads);
+    shared_collections_give_back();
 }

@@ -74,7 +74,12 @@ impl<K, V> Kept<K, V> {
         }
         let mut list = self.list();
         let taken = list.pop();
-        self.len.store(list.len(), Relaxed);
+        let len = list.len();
+        self.len.store(len, Relaxed);
+        // What is not needed any more is given back, in O(what goes).
+        if list.capacity() > 4 * len {
+            list.shrink_to(2 * len);
+        }
         taken
     }
 }
