@@ -27,78 +27,32 @@ use crate::sync::{Arc, Condvar, Mutex, MutexGuard, thread_local};
 
 /// A value that one thread is making.
 pub(crate) struct Flight {
-    leader: Arc<ThreadState>,
-    /// Whether it counts among the flights of [`LATE`].
-    late: bool,
+    /// The first flight of its leader, if that is another (see [`FLIGHTS`]).
+    first: Option<Arc<Flight>>,
+    /// In a first flight: what its leader waits for.
+    waits_for: Mutex<Option<Arc<Flight>>>,
     complete: Mutex<bool>,
     completion: Condvar,
-}
-
-/// The state of a thread, as flights know it.
-struct ThreadState {
-    waits_for: Mutex<Option<Arc<Flight>>>,
 }
 
 /// The thread would wait for itself.
 #[derive(Debug)]
 pub(crate) struct Cycle;
 
-/// The thread, and how many flights it has.
-type Late = RefCell<Option<(Arc<ThreadState>, usize)>>;
+/// The first of a thread's flights, and how many of them are not complete.
+type Flights = RefCell<Option<(Arc<Flight>, usize)>>;
 
 thread_local! {
-    static THIS_THREAD: Arc<ThreadState> = ThreadState::new();
-    /// This thread after its [`THIS_THREAD`] was destroyed, as long as it has flights. This, and the next, have no
-    /// destructors, so the destructors of other thread-locals can use them: they own nothing once there are no
-    /// flights.
-    static LATE: ManuallyDrop<Late> = ManuallyDrop::default();
+    /// The flights of this thread: as long as it has some, the first stands for the thread. (No thread can wait for
+    /// one without flights.) This, and the next, have no destructors, so the destructors of other thread-locals can
+    /// use them, also when the process exits while a value is being made: they own nothing once there are no flights.
+    static FLIGHTS: ManuallyDrop<Flights> = ManuallyDrop::default();
     /// The flights of this thread that can be called off (F3).
     static STANDING_BY: ManuallyDrop<RefCell<Vec<Arc<Flight>>>> = ManuallyDrop::default();
 }
 
 /// A flight that is started while its thread has yet to do something else.
 pub(crate) struct Standby(Arc<Flight>);
-
-impl ThreadState {
-    fn new() -> Arc<Self> {
-        Arc::new(ThreadState {
-            waits_for: Mutex::new(None),
-        })
-    }
-}
-
-/// This thread, which is to have so many more flights, and whether it is late.
-fn this_thread(flights: usize) -> (Arc<ThreadState>, bool) {
-    match THIS_THREAD.try_with(Arc::clone) {
-        Ok(leader) => (leader, false),
-        Err(_) => (late_thread(flights), true),
-    }
-}
-
-#[cold]
-fn late_thread(flights: usize) -> Arc<ThreadState> {
-    LATE.with(|late| {
-        let mut late = late.borrow_mut();
-        let (leader, before) = late.take().unwrap_or_else(|| (ThreadState::new(), 0));
-        let count = before + flights;
-        // (No thread can wait for one without flights, so it needs no lasting identity.)
-        if count != 0 {
-            *late = Some((Arc::clone(&leader), count));
-        }
-        leader
-    })
-}
-
-/// A flight of a late leader is complete.
-#[cold]
-fn late_completion() {
-    LATE.with(|late| {
-        let mut late = late.borrow_mut();
-        *late = late
-            .take()
-            .and_then(|(leader, count)| (count > 1).then(|| (leader, count - 1)));
-    });
-}
 
 /// No user code runs under these locks, so poisoning means nothing.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -110,13 +64,27 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Flight {
     /// Starts a flight of this thread, which has to [`complete`](Self::complete) it whatever happens.
     pub(crate) fn start() -> Arc<Self> {
-        let (leader, late) = this_thread(1);
-        Arc::new(Flight {
-            leader,
-            late,
-            complete: Mutex::new(false),
-            completion: Condvar::new(),
+        FLIGHTS.with(|flights| {
+            let mut flights = flights.borrow_mut();
+            let (first, count) = match flights.take() {
+                Some((first, count)) => (Some(first), count),
+                None => (None, 0),
+            };
+            let flight = Arc::new(Flight {
+                first: first.clone(),
+                waits_for: Mutex::new(None),
+                complete: Mutex::new(false),
+                completion: Condvar::new(),
+            });
+            let first = first.unwrap_or_else(|| Arc::clone(&flight));
+            *flights = Some((first, count + 1));
+            flight
         })
+    }
+
+    /// What stands for its leader.
+    fn leader(this: &Arc<Self>) -> &Arc<Self> {
+        this.first.as_ref().unwrap_or(this)
     }
 
     /// Puts the flight on standby: until the making [begins](Standby::begin), whatever this thread does can call
@@ -131,8 +99,13 @@ impl Flight {
     pub(crate) fn complete(&self) {
         let was_complete = mem::replace(&mut *lock(&self.complete), true);
         self.completion.notify_all();
-        if self.late && !was_complete {
-            late_completion();
+        if !was_complete {
+            FLIGHTS.with(|flights| {
+                let mut flights = flights.borrow_mut();
+                *flights = flights
+                    .take()
+                    .and_then(|(first, count)| (count > 1).then(|| (first, count - 1)));
+            });
         }
     }
 
@@ -145,10 +118,17 @@ impl Flight {
         // F3
         let called_off = STANDING_BY.with(|flights| flights.take());
         called_off.iter().for_each(|flight| flight.complete());
-        let (me, _) = this_thread(0);
-        // F1
-        *lock(&me.waits_for) = Some(Arc::clone(this));
-        let cycle = Self::leads_to(this, &me);
+        let me = FLIGHTS.with(|flights| {
+            flights
+                .borrow()
+                .as_ref()
+                .map(|(first, _)| Arc::clone(first))
+        });
+        if let Some(me) = &me {
+            // F1
+            *lock(&me.waits_for) = Some(Arc::clone(this));
+        }
+        let cycle = me.as_ref().is_some_and(|me| Self::leads_to(this, me));
         if !cycle {
             let mut complete = lock(&this.complete);
             // A loop, since a wait may end spuriously. (loom's never does.)
@@ -159,19 +139,22 @@ impl Flight {
                     .unwrap_or_else(|poisoned| poisoned.into_inner());
             }
         }
-        *lock(&me.waits_for) = None;
+        if let Some(me) = &me {
+            *lock(&me.waits_for) = None;
+        }
         if cycle { Err(Cycle) } else { Ok(()) }
     }
 
-    /// Whether this flight cannot complete before one of `me` does.
-    fn leads_to(this: &Arc<Self>, me: &Arc<ThreadState>) -> bool {
+    /// Whether this flight cannot complete before one of the thread for which `me` stands.
+    fn leads_to(this: &Arc<Self>, me: &Arc<Self>) -> bool {
         let mut way = vec![Arc::clone(this)];
         while let Some(last) = way.last() {
-            if Arc::ptr_eq(&last.leader, me) {
+            let leader = Self::leader(last);
+            if Arc::ptr_eq(leader, me) {
                 // F2
                 return !way.iter().any(|flight| flight.is_complete());
             }
-            let next = lock(&last.leader.waits_for).clone();
+            let next = lock(&leader.waits_for).clone();
             match next {
                 // (A cycle without us is left to its own threads.)
                 Some(next) if !way.iter().any(|flight| Arc::ptr_eq(flight, &next)) => {
@@ -275,6 +258,27 @@ mod models {
                 .as_ref()
                 .is_some_and(|flight| Flight::wait(flight).is_ok());
             mine.complete();
+            let they_waited = other.join().unwrap();
+            assert!(
+                flight.is_none() || !(waited && they_waited),
+                "each has completed after the other"
+            );
+        });
+    }
+
+    /// Likewise where another waits for the second of a thread's flights, and the thread for that other.
+    #[test]
+    fn a_cycle_through_a_second_flight_is_seen() {
+        loom::model(|| {
+            let outer = Flight::start();
+            let mine = Flight::start();
+            let (theirs, other) = another_that_waits_for(&mine);
+            let flight = theirs.lock().unwrap().clone();
+            let waited = flight
+                .as_ref()
+                .is_some_and(|flight| Flight::wait(flight).is_ok());
+            mine.complete();
+            outer.complete();
             let they_waited = other.join().unwrap();
             assert!(
                 flight.is_none() || !(waited && they_waited),

@@ -1,11 +1,16 @@
 //! Shared collections in the destructors of thread-locals, which run at the end of a thread.
 
 use std::cell::RefCell;
+use std::env;
 use std::hash::{Hash, Hasher};
+use std::io::{Write, stderr};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::{Command, Stdio, exit};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, LazyLock};
 use std::thread;
+use std::time::Duration;
 
 use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
 use weakly::{Attribute, AttributeKey, Attributes, Memo, Strong};
@@ -341,4 +346,48 @@ fn small_a_waiting_destructor_at_the_end() {
             .sum::<usize>()
     });
     assert_eq!(results, 0, "an error about a cycle");
+}
+
+/// A computation that exits the process: the destructors of thread-locals run then, and one that asks for the same
+/// value gets an error, as ever, whatever thread-locals are gone by then. This test runs itself again, in a process of
+/// its own.
+#[test]
+#[cfg_attr(miri, ignore = "no processes")]
+fn exit_in_a_computation_ends_the_process() {
+    const CHILD: &str = "WEAKLY_TEST_EXIT_IN_A_COMPUTATION";
+    const STATUS: i32 = 77;
+    if env::var_os(CHILD).is_some() {
+        let map: &'static WeakMap<Strong<u32>, u32> = Box::leak(Box::default());
+        let key = Strong::new(1);
+        LAST.with_borrow_mut(|own| {
+            let key = key.clone();
+            own.0 = Some(Box::new(move || {
+                let asked = catch_unwind(AssertUnwindSafe(|| map.get_or_insert_with(&key, || 2)));
+                let panic = asked.expect_err("it is being made");
+                let message = panic.downcast_ref::<String>().expect("a message");
+                _ = writeln!(stderr(), "the destructor got: {message}");
+            }));
+        });
+        map.get_or_insert_with(&key, || exit(STATUS));
+    }
+    let mut child = Command::new(env::current_exe().expect("this program"))
+        .args([
+            "--exact",
+            "thread_locals::exit_in_a_computation_ends_the_process",
+        ])
+        .env(CHILD, "1")
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    for _ in 0..3_000 {
+        if child.try_wait().expect("it is asked").is_some() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    _ = child.kill();
+    let output = child.wait_with_output().expect("it has ended");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(STATUS), "{message}");
+    assert!(message.contains("the destructor got: a cycle"), "{message}");
 }
