@@ -148,7 +148,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     }
 
     /// Removes the live key with this content if the closure, shown its value, returns true; returns whether it
-    /// did. O(1). The closure may be called again when other threads change the entry. As in
+    /// did. O(1) for each call of the closure, which is called again when another thread has changed the entry; as for
+    /// [`compute`](Self::compute), nothing bounds how often. As in
     /// [`WeakMap::remove_if`](super::WeakMap::remove_if), the value is not returned.
     ///
     /// # Panics
@@ -255,8 +256,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
 
     /// Changes the value of a key: the closure is shown the value of the live key of equal content, if any, and
     /// returns the new one, `None` to remove it. Returns a clone of the new value, whose entry lives as long as
-    /// this key. O(1) amortised. This is atomic, as [`WeakMap::compute`](super::WeakMap::compute) is, and the
-    /// closure may be called again.
+    /// this key. O(1) amortised. This is atomic, as [`WeakMap::compute`](super::WeakMap::compute) is, and may
+    /// starve likewise.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.

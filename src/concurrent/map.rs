@@ -139,8 +139,9 @@ impl<K: SharedKey, V> WeakMap<K, V> {
             .put(hash, address, watch, value, |_, value| old(value))
     }
 
-    /// Removes the entry of a key if the closure, shown the value, returns true; returns whether it did. O(1). The
-    /// closure may be called again when other threads change the entry.
+    /// Removes the entry of a key if the closure, shown the value, returns true; returns whether it did. O(1) for each
+    /// call of the closure, which is called again when another thread has changed the entry. As for
+    /// [`compute`](Self::compute), nothing bounds how often.
     ///
     /// The map of [one owner](crate::WeakMap::remove_if) returns the value. Here other threads may still look at it:
     /// [`remove`](Self::remove) returns a clone.
@@ -237,7 +238,9 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     /// to remove it. Returns a clone of the new value. O(1) amortised.
     ///
     /// This is atomic: no thread changes the entry between what the closure is shown and what it returns. When
-    /// another thread does, the closure is called again.
+    /// another thread does, the closure is called again. Some thread always succeeds, but this one may starve: if
+    /// others change the entry again and again, and faster than the closure is, nothing bounds how often it is called.
+    /// Where that matters, keep the closure short, or the value behind a lock of its own.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.

@@ -133,7 +133,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
 
     /// Changes the value of a key: the closure is shown the live value, if any, and returns the new one, `None` to
     /// remove it. Returns what the closure returned. O(1) amortised. This is atomic, as
-    /// [`WeakMap::compute`](super::WeakMap::compute) is, and the closure may be called again.
+    /// [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
@@ -161,7 +161,8 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     }
 
     /// Removes the entry of a key if the closure, shown the live value, returns true; returns the removed value.
-    /// O(1). The closure may be called again when other threads change the entry.
+    /// O(1) for each call of the closure, which is called again when another thread has changed the entry. As for
+    /// [`compute`](Self::compute), nothing bounds how often.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
