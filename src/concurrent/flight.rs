@@ -266,25 +266,27 @@ mod models {
         });
     }
 
-    /// Likewise where another waits for the second of a thread's flights, and the thread for that other.
+    /// Likewise if a thread makes two values, whichever of them the other wants.
     #[test]
-    fn a_cycle_through_a_second_flight_is_seen() {
-        loom::model(|| {
-            let outer = Flight::start();
-            let mine = Flight::start();
-            let (theirs, other) = another_that_waits_for(&mine);
-            let flight = theirs.lock().unwrap().clone();
-            let waited = flight
-                .as_ref()
-                .is_some_and(|flight| Flight::wait(flight).is_ok());
-            mine.complete();
-            outer.complete();
-            let they_waited = other.join().unwrap();
-            assert!(
-                flight.is_none() || !(waited && they_waited),
-                "each has completed after the other"
-            );
-        });
+    fn a_cycle_through_either_flight_is_seen() {
+        for through_first in [true, false] {
+            loom::model(move || {
+                let (first, second) = (Flight::start(), Flight::start());
+                let mine = if through_first { &first } else { &second };
+                let (theirs, other) = another_that_waits_for(mine);
+                let flight = theirs.lock().unwrap().clone();
+                let waited = flight
+                    .as_ref()
+                    .is_some_and(|flight| Flight::wait(flight).is_ok());
+                second.complete();
+                first.complete();
+                let they_waited = other.join().unwrap();
+                assert!(
+                    flight.is_none() || !(waited && they_waited),
+                    "each has completed after the other"
+                );
+            });
+        }
     }
 
     /// Two threads that each want something of the other, one after the other, are not in a cycle, even if the
