@@ -1,4 +1,4 @@
-//! What the test programs share: the four kinds of pointer, objects that count their deaths, and
+//! What the test programs share: the kinds of pointers, objects that count their deaths, and
 //! sizes that Miri can bear.
 
 #![allow(dead_code, unreachable_pub)] // each test program uses a part of it
@@ -65,6 +65,7 @@ kinds! {
     Local: local::Strong<T>, true;
     StdArc: Arc<T>, false;
     StdRc: Rc<T>, false;
+    UserOwn: own::Own<(), T, { own::APART }>, true;
 }
 
 /// Makes a `#[test]` for each kind of pointer from functions that are generic over it:
@@ -96,6 +97,27 @@ macro_rules! for_each_kind {
     ($($test:ident),* $(,)?) => {$(
         mod $test {
             $crate::for_each_kind!(@each P => super::$test::<P>());
+        }
+    )*};
+}
+
+/// As [`for_each_kind!`], for the kinds that threads can share.
+#[macro_export]
+macro_rules! for_each_shared_kind {
+    ($($test:ident),* $(,)?) => {$(
+        mod $test {
+            #[test]
+            fn atomic() {
+                super::$test::<$crate::common::Atomic>();
+            }
+            #[test]
+            fn std_arc() {
+                super::$test::<$crate::common::StdArc>();
+            }
+            #[test]
+            fn user_own() {
+                super::$test::<$crate::common::UserOwn>();
+            }
         }
     )*};
 }

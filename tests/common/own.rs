@@ -3,16 +3,26 @@
 
 #![allow(unsafe_code)]
 
+use std::borrow::Borrow;
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::ops::Deref;
 
 use weakly::{Atomic, Identify, Notified, Notify, Strong, StrongRef, Weak, WeakKey, WeakRef};
 
 use super::quiet_panic;
 
-/// `Mark` decides whether it may cross threads.
-pub struct Own<Mark>(Strong<usize>, PhantomData<Mark>);
-pub struct WeakOwn<Mark>(Weak<usize>, PhantomData<Mark>);
+/// `Mark` decides whether it may cross threads; the payload is followed by `PAD` words, and so apart from the block if
+/// these are many.
+pub struct Own<Mark, T = usize, const PAD: usize = 0>(Strong<Padded<T, PAD>>, PhantomData<Mark>);
+pub struct WeakOwn<Mark, T = usize, const PAD: usize = 0>(Weak<Padded<T, PAD>>, PhantomData<Mark>);
+
+/// So many words that the payload is not in the block.
+pub const APART: usize = 32;
+
+/// At its own address is the payload.
+#[repr(C)]
+pub struct Padded<T, const PAD: usize>(T, [usize; PAD]);
 
 thread_local! {
     static REQUESTS_LEFT: Cell<Option<u32>> = const { Cell::new(None) };
@@ -23,20 +33,54 @@ pub fn set_requests_left(requests: Option<u32>) {
     REQUESTS_LEFT.set(requests);
 }
 
-impl<Mark> Own<Mark> {
-    pub fn new(number: usize) -> Self {
-        Own(Strong::new(number), PhantomData)
+impl<Mark, T, const PAD: usize> Own<Mark, T, PAD> {
+    pub fn new(payload: T) -> Self {
+        Own(Strong::new(Padded(payload, [0; PAD])), PhantomData)
+    }
+
+    pub fn strong_count(this: &Self) -> usize {
+        Strong::strong_count(&this.0)
+    }
+
+    pub fn weak_count(this: &Self) -> usize {
+        Strong::weak_count(&this.0)
     }
 }
 
-impl<Mark> Clone for WeakOwn<Mark> {
+impl<Mark, T, const PAD: usize> From<T> for Own<Mark, T, PAD> {
+    fn from(payload: T) -> Self {
+        Own::new(payload)
+    }
+}
+
+impl<Mark, T, const PAD: usize> Clone for Own<Mark, T, PAD> {
+    fn clone(&self) -> Self {
+        Own(self.0.clone(), PhantomData)
+    }
+}
+
+impl<Mark, T, const PAD: usize> Deref for Own<Mark, T, PAD> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0.0
+    }
+}
+
+impl<Mark, T, const PAD: usize> Borrow<T> for Own<Mark, T, PAD> {
+    fn borrow(&self) -> &T {
+        self
+    }
+}
+
+impl<Mark, T, const PAD: usize> Clone for WeakOwn<Mark, T, PAD> {
     fn clone(&self) -> Self {
         WeakOwn(self.0.clone(), PhantomData)
     }
 }
 
 // SAFETY: everything is passed on.
-unsafe impl<Mark> WeakKey for Own<Mark> {
+unsafe impl<Mark, T, const PAD: usize> WeakKey for Own<Mark, T, PAD> {
     type Watch = Notified<Self>;
     fn addr(this: &Self) -> *const () {
         WeakKey::addr(&this.0)
@@ -44,20 +88,20 @@ unsafe impl<Mark> WeakKey for Own<Mark> {
 }
 
 // SAFETY: likewise.
-unsafe impl<Mark> StrongRef for Own<Mark> {
-    type Target = usize;
-    type Weak = WeakOwn<Mark>;
+unsafe impl<Mark, T, const PAD: usize> StrongRef for Own<Mark, T, PAD> {
+    type Target = T;
+    type Weak = WeakOwn<Mark, T, PAD>;
 
-    fn downgrade(this: &Self) -> WeakOwn<Mark> {
+    fn downgrade(this: &Self) -> Self::Weak {
         WeakOwn(Strong::downgrade(&this.0), PhantomData)
     }
 }
 
 // SAFETY: likewise.
-unsafe impl<Mark> WeakRef for WeakOwn<Mark> {
-    type Strong = Own<Mark>;
+unsafe impl<Mark, T, const PAD: usize> WeakRef for WeakOwn<Mark, T, PAD> {
+    type Strong = Own<Mark, T, PAD>;
 
-    fn upgrade(&self) -> Option<Own<Mark>> {
+    fn upgrade(&self) -> Option<Self::Strong> {
         self.0.upgrade().map(|strong| Own(strong, PhantomData))
     }
 
@@ -67,11 +111,11 @@ unsafe impl<Mark> WeakRef for WeakOwn<Mark> {
 }
 
 // SAFETY: the only handle there is, if any.
-unsafe impl<Mark> Notify for Own<Mark> {
-    type Pointee = usize;
+unsafe impl<Mark, T, const PAD: usize> Notify for Own<Mark, T, PAD> {
+    type Pointee = Padded<T, PAD>;
     type Flavour = Atomic;
 
-    fn handle(this: &Self) -> &Strong<usize> {
+    fn handle(this: &Self) -> &Strong<Self::Pointee> {
         match REQUESTS_LEFT.take() {
             Some(0) => quiet_panic(),
             requests => REQUESTS_LEFT.set(requests.map(|left| left - 1)),
@@ -79,17 +123,17 @@ unsafe impl<Mark> Notify for Own<Mark> {
         &this.0
     }
 
-    fn from_handle(handle: Strong<usize>) -> Self {
+    fn from_handle(handle: Strong<Self::Pointee>) -> Self {
         Own(handle, PhantomData)
     }
 
-    fn from_weak(weak: Weak<usize>) -> WeakOwn<Mark> {
+    fn from_weak(weak: Weak<Self::Pointee>) -> Self::Weak {
         WeakOwn(weak, PhantomData)
     }
 }
 
-impl<Mark> Identify<Own<Mark>> for WeakOwn<Mark> {
+impl<Mark, T, const PAD: usize> Identify<Own<Mark, T, PAD>> for WeakOwn<Mark, T, PAD> {
     fn addr(&self) -> *const () {
-        Identify::<Strong<usize>>::addr(&self.0)
+        Identify::<Strong<Padded<T, PAD>>>::addr(&self.0)
     }
 }
