@@ -11,8 +11,8 @@ use std::sync::Barrier;
 use std::thread;
 
 use common::heap::{Counting, Heap, bytes_of_all_threads};
-use common::{Atomic, Kind, Local, StdArc, StdRc, new, scaled};
-use model::all::{Pointers, Which};
+use common::{Atomic, Kind, Local, StdArc, StdRc, UserOwn, new, scaled};
+use model::all::{Pointers, Shared, SharedPointers, Which};
 use model::op::Op;
 use model::payload::{Dyn, Probe, Tested, Text};
 use model::pointer;
@@ -49,6 +49,15 @@ fn scripts<P: Pointers>() {
         }
     }
     frees_everything("hostile", hostile::<P>);
+}
+
+fn shared_scripts<P: SharedPointers>() {
+    for seed in 0..scaled(4, 1) as u64 {
+        let ops = || steps(seed).map(Op::decode).filter(|op| !op.leaks());
+        for which in Shared::ALL {
+            frees_everything(&format!("shared: {which:?}"), || P::on_shared(which, ops()));
+        }
+    }
 }
 
 fn pointers<F: Tested>() {
@@ -216,6 +225,9 @@ fn all_memory_is_freed() {
     scripts::<Local>();
     scripts::<StdArc>();
     scripts::<StdRc>();
+    shared_scripts::<Atomic>();
+    shared_scripts::<StdArc>();
+    shared_scripts::<UserOwn>();
     pointers::<weakly::Atomic>();
     pointers::<weakly::Local>();
     frees_everything("finalizers", finalizers);

@@ -158,9 +158,9 @@ mod few_hashes {
 
 /// New objects at the addresses of dead ones, or with their contents, while the entries of the dead are still
 /// there: whatever the first operation on one of them is, it must not take the dead one's entry for its own.
-fn recycled<P: Pointers>() {
+fn recycle(slots: &[u8], run: impl Fn([Op; 6])) {
     let mut firsts = Vec::new();
-    let slots: &[u8] = if cfg!(miri) { &[3] } else { &[3, 31, 59] };
+    let slots = if cfg!(miri) { &slots[..1] } else { slots };
     let step = scaled(1, 6);
     for &slot in slots {
         firsts.extend(
@@ -196,22 +196,25 @@ fn recycled<P: Pointers>() {
                 first,
             ]
         };
-        for reclaim in [Reclaim::OnUse, Reclaim::OnRequest] {
-            Which::ALL
-                .into_iter()
-                .for_each(|which| P::on(which, ops(reclaim)));
-        }
+        run(ops(Reclaim::OnUse));
+        run(ops(Reclaim::OnRequest));
     }
 }
 
+fn recycled<P: Pointers>() {
+    recycle(&[3, 31, 59], |ops| {
+        Which::ALL.into_iter().for_each(|which| P::on(which, ops))
+    });
+}
+
 /// Keys and values come and go, never more than a few at once, without any purge: memory stays bounded.
-struct Churn;
+struct Churn(usize);
 
 impl Job for Churn {
     fn run<P: Kind, V: Kind, S: Subject<P, V>>(self) {
         let mut subject = S::default();
         let mut live = VecDeque::new();
-        for number in 0..scaled(50_000, 200) {
+        for number in 0..scaled(self.0, 200) {
             let key = new::<P, _>(Item::new(Content::unlogged(number), None));
             let value = new::<V, _>(Item::new(Content::unlogged(number), None));
             let new = New {
@@ -223,18 +226,88 @@ impl Job for Churn {
             if live.len() > 100 {
                 live.pop_front();
             }
-            let (len, capacity) = (subject.len(), subject.capacity());
-            assert!(capacity <= 448, "{len} of {capacity}");
+            let len = subject.len() + subject.pending_dead();
+            let room = subject.capacity().unwrap_or(len);
+            assert!(room <= 448, "{len} of {room}");
         }
         assert_eq!(subject.len_live(), 100);
     }
 }
 
 fn churn<P: Pointers>() {
-    Which::ALL.into_iter().for_each(|which| P::on(which, Churn));
+    let churn = |which| P::on(which, Churn(50_000));
+    Which::ALL.into_iter().for_each(churn);
 }
 
 for_each_kind!(recycled, churn);
+
+/// The same, of the collections that threads share, on one thread.
+mod shared {
+    use super::*;
+    use crate::common::{Atomic, StdArc, UserOwn};
+    use crate::model::all::{Shared, SharedPointers};
+    use crate::model::world::SharedValue;
+    use weakly::concurrent;
+
+    macro_rules! scripts {
+        ($($name:ident: $which:ident, $cases:literal;)*) => {
+            $(fn $name<P: SharedPointers>() {
+                P::on_shared(Shared::$which, Scripts($cases));
+            })*
+            for_each_shared_kind!($($name),*);
+        };
+    }
+
+    scripts! {
+        map: Map, 48;
+        set: Set, 24;
+        hash_map: HashMap, 32;
+        hash_set: HashSet, 24;
+        interner: Interner, 24;
+        value_map: ValueMap, 32;
+        pair_map: PairMap, 32;
+        memo: Memo, 32;
+        memo_of_two: MemoOfTwo, 32;
+    }
+
+    #[test]
+    fn mixed_pairs() {
+        type PairMap<P, V> = concurrent::WeakPairMap<Key<P>, Key<V>>;
+        check::<Atomic, StdArc, PairMap<Atomic, StdArc>>(24);
+        check::<StdArc, UserOwn, PairMap<StdArc, UserOwn>>(24);
+    }
+
+    #[test]
+    fn few_hashes() {
+        type P = Key<Atomic>;
+        check::<Atomic, Atomic, concurrent::WeakHashMap<P, SharedValue, Few<1>>>(16);
+        check::<Atomic, Atomic, concurrent::WeakHashSet<P, Few<4>>>(16);
+        check::<Atomic, Atomic, concurrent::Interner<P, Few<4>>>(16);
+        check::<Atomic, Atomic, concurrent::WeakValueMap<SharedValue, P, Few<1>>>(16);
+    }
+
+    #[test]
+    fn few_hashes_of_swept_keys() {
+        type P = Key<StdArc>;
+        check::<StdArc, StdArc, concurrent::WeakHashMap<P, SharedValue, Few<4>>>(16);
+    }
+
+    fn recycled<P: SharedPointers>() {
+        let run = |ops| {
+            Shared::ALL
+                .into_iter()
+                .for_each(|which| P::on_shared(which, ops))
+        };
+        recycle(&[3], run);
+    }
+
+    fn churn<P: SharedPointers>() {
+        let churn = |which| P::on_shared(which, Churn(5_000));
+        Shared::ALL.into_iter().for_each(churn);
+    }
+
+    for_each_shared_kind!(recycled, churn);
+}
 
 fn pointer<P: Payload<F>, F: Tested>() {
     let decode = |steps: Vec<_>| steps.into_iter().map(pointer::Op::decode).collect();

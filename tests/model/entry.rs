@@ -1,6 +1,6 @@
 //! The models' view of a collection: a list.
 
-use super::world::{Item, Value};
+use super::world::{Item, SharedValue, Value};
 use std::ops::Deref;
 use weakly::StrongRef;
 
@@ -49,7 +49,7 @@ macro_rules! owned {
     )*};
 }
 
-owned!(Value, &Value);
+owned!(Value, &Value, SharedValue);
 
 impl<K: StrongRef + Deref<Target = Item>> Part for K {
     fn id(&self) -> usize {

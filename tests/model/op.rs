@@ -110,6 +110,13 @@ impl Op {
         }
     }
 
+    /// The operations of a fuzzer's script, without those that leak: these would fill the memory in a long run.
+    pub fn without_leaks(script: &[u8]) -> impl Iterator<Item = Self> {
+        let steps = script.chunks_exact(STEP);
+        let steps = steps.map(|step| step.try_into().expect("it is as long as a step"));
+        steps.map(Op::decode).filter(|op| !op.leaks())
+    }
+
     /// Whether it does not touch the collections.
     pub fn is_about_owners(self) -> bool {
         matches!(

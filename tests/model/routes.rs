@@ -47,7 +47,9 @@ pub enum Over {
     Stays,
     /// It gets the new value.
     Changes,
-    /// It gets the new value, and lives as long as the new key, where that is weak.
+    /// It gets the new key: it lives as long as that, where keys are weak.
+    Adopts,
+    /// Both.
     Moves,
 }
 

@@ -64,6 +64,8 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
     /// Whether all deaths are notified.
     pub(super) const NOTIFIES: bool =
         (P::NOTIFIES || !S::WEAK_KEYS) && (V::NOTIFIES || !S::WEAK_VALUES);
+    /// Whether reads sweep, and so destroy what the dead own.
+    pub(super) const READS_RECLAIM: bool = S::SHARED && !Self::NOTIFIES;
 
     pub(super) fn apply(&mut self, op: Op) {
         self.truth.keeps = self.keeps() && !op.reclaims();
@@ -135,14 +137,15 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             }
             Op::Reserve(additional) => {
                 let additional = usize::from(additional);
-                if additional % 2 == 0 {
+                if additional % 2 == 0 || self.subject.capacity().is_none() {
                     self.subject.reserve(additional);
                 } else {
                     assert!(self.subject.try_reserve(additional));
                     assert!(!self.subject.try_reserve(usize::MAX));
                 }
                 self.settle(None);
-                assert!(self.subject.capacity() - self.subject.len() >= additional);
+                let room = self.subject.capacity().map(|all| all - self.subject.len());
+                assert!(room.is_none_or(|room| room >= additional));
             }
             Op::ShrinkTo(min_capacity) => {
                 self.subject.shrink_to(usize::from(min_capacity));
@@ -176,13 +179,13 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
                     let was = self.take_from_model(Self::key_of(&key));
                     let pin = was.and_then(|was| self.pin(&was));
                     let removed = self.subject.remove(how, &key);
-                    assert_eq!(removed, was.map(|entry| Self::value_of(&entry)));
+                    assert_eq!(removed, was.map(|entry| S::value_of(&entry)));
                     drop((pin, key));
                     self.settle(was.and_then(|entry| entry.owned));
                 }
             }
             Op::Change(slot, how) => self.change(slot, how),
-            Op::Keep(Keep::Forget, _) => self.forget(),
+            Op::Keep(Keep::Forget, _) if !S::SHARED => self.forget(),
             Op::Keep(how, rest) => self.keep(how, usize::from(rest)),
             Op::Pop => self.pop(),
         }
@@ -201,18 +204,12 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         }
     }
 
-    /// The number of an entry's value, if it has one.
-    pub(super) fn value_of(entry: &Entry) -> Option<usize> {
-        let owned = entry.owned.filter(|_| S::WEAK_KEYS);
-        entry.weak_value.or(owned)
-    }
-
     pub(super) fn live(&self, model: &Model) -> Vec<Entry> {
         let live = |entry: &&Entry| self.truth.is_live(entry);
         model.entries.iter().filter(live).copied().collect()
     }
 
-    fn settle(&mut self, doomed: impl IntoIterator<Item = usize>) {
+    pub(super) fn settle(&mut self, doomed: impl IntoIterator<Item = usize>) {
         let models = [&mut self.model, &mut self.other_model];
         self.truth.settle(models, doomed.into_iter().collect());
     }
@@ -264,21 +261,21 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
     }
 
     /// The entry after its key is inserted again, and the owned value or key that is dropped.
-    fn over(how: Insert, was: Entry, new: Entry) -> (Entry, Option<usize>) {
-        let owned_key = !S::WEAK_KEYS;
-        match S::over(how) {
-            Over::Stays => (was, new.owned),
-            // The existing key stays, and the other is dropped.
-            _ if owned_key => {
-                let weak_value = new.weak_value;
-                (Entry { weak_value, ..was }, new.owned)
-            }
-            Over::Changes => {
-                let owned = new.owned;
-                (Entry { owned, ..was }, was.owned)
-            }
-            Over::Moves => (new, was.owned),
-        }
+    fn over(over: Over, was: Entry, new: Entry) -> (Entry, Option<usize>) {
+        let (key, value) = match over {
+            Over::Stays => (was, was),
+            Over::Changes => (was, new),
+            Over::Adopts => (new, was),
+            Over::Moves => (new, new),
+        };
+        let owned = if S::WEAK_KEYS { value } else { key }.owned;
+        let now = Entry {
+            key: was.key,
+            weak_key: key.weak_key,
+            weak_value: value.weak_value,
+            owned,
+        };
+        (now, if owned == was.owned { new } else { was }.owned)
     }
 
     fn insert(&mut self, slot: u8, how: Insert, value: u8, heir: Option<Box<dyn Heir>>) {
@@ -310,7 +307,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             .filter(|handle| self.truth.is_new(handle.id));
         let (now, out) = match was {
             Some(was) => {
-                let (now, out) = Self::over(how, was, new);
+                let (now, out) = Self::over(S::over(how), was, new);
                 (Some(now), out)
             }
             None if S::fills(how) => (Some(new), None),
@@ -318,7 +315,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         };
         assert_eq!(inserted.new.unwrap_or(was.is_none()), was.is_none());
         if let Some(value) = inserted.value {
-            assert_eq!(Some(value), Self::value_of(&now.expect("it has a value")));
+            assert_eq!(Some(value), S::value_of(&now.expect("it has a value")));
         }
         self.model.entries.extend(now);
         drop((pin, key, value));
@@ -336,16 +333,29 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         let Some(key) = self.keys.owner(slot.into()).filter(|_| has_values) else {
             return;
         };
-        let Some(mut entry) = self.take_from_model(Self::key_of(&key)) else {
+        let Some(was) = self.take_from_model(Self::key_of(&key)) else {
             return;
         };
+        let pin = self.pin(&was);
         let dead = self.subject.pending_dead();
         let value = Value::new(&self.truth.ledger, None, None);
-        let old = entry.owned.replace(value.id).expect("it has a value");
-        self.model.entries.push(entry);
+        let over = if S::SHARED {
+            Over::Moves
+        } else {
+            Over::Changes
+        };
+        let new = Entry {
+            weak_key: Some(key.id),
+            owned: Some(value.id),
+            ..was
+        };
+        let (now, old) = Self::over(over, was, new);
+        let old = old.expect("it has a value");
+        self.model.entries.push(now);
         self.subject.change(how, &key, old, value);
-        // The old value may have killed an object, but nothing has been reclaimed.
-        assert!(self.subject.pending_dead() >= dead);
+        // The old value may have killed an object, but nothing has been reclaimed: no operation was called.
+        assert!(S::SHARED || self.subject.pending_dead() >= dead);
+        drop((pin, key));
         self.settle([old]);
     }
 
@@ -398,7 +408,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             self.model.entries = kept;
             self.model.ghosts = ghosts;
         }
-        assert_eq!(self.subject.capacity(), 0);
+        assert_eq!(self.subject.capacity(), Some(0));
     }
 
     fn pop(&mut self) {
@@ -414,7 +424,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
     fn take(&mut self, how: Take) {
         let returned = |entry: &Entry| match how {
             Take::IntoKeys => entry.key,
-            _ => Self::value_of(entry).unwrap_or(entry.key),
+            _ => S::value_of(entry).unwrap_or(entry.key),
         };
         let before = self.live(&self.model);
         let doomed = self.model.clear();
@@ -439,6 +449,10 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         let pins = (self.subject.pins(), self.other.pins());
         let before = self.live(&self.model);
         self.other = self.subject.copy();
+        if S::SHARED {
+            // There is no `clone`: it is a new one.
+            self.other.set_reclaim(self.reclaim);
+        }
         assert!(self.other.equals(&self.subject));
         self.other_model.entries = self.other.list(List::Iter);
         drop(pins);
@@ -459,7 +473,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             match expected.iter_mut().find(|ours| ours.key == theirs.key) {
                 Some(ours) => {
                     // The clones of the second's values stand for their originals.
-                    let (now, out) = Self::over(Insert::ExtendOwned, *ours, theirs);
+                    let (now, out) = Self::over(S::over(Insert::ExtendOwned), *ours, theirs);
                     doomed.extend(out.filter(|_| out == ours.owned));
                     *ours = now;
                 }

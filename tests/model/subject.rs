@@ -15,6 +15,16 @@ pub trait Shape {
     const OWNS: bool;
     /// Whether entries can be removed, and changed.
     const OPEN: bool = true;
+    /// Whether threads can share it. Then to change a value is to replace the entry, reads sweep for dead keys that do
+    /// not notify, and capacity is not shown.
+    const SHARED: bool = false;
+    /// Whether `len` counts the dead until they are reclaimed.
+    const COUNTS_DEAD: bool = false;
+
+    /// The number of an entry's value, if it has one.
+    fn value_of(entry: &Entry) -> Option<usize> {
+        entry.owned.filter(|_| Self::WEAK_KEYS).or(entry.weak_value)
+    }
 }
 
 /// A collection in a script; `P` and `V` are the kinds of its keys and of its values. (An owned side has no kind
@@ -27,7 +37,13 @@ pub trait Subject<P: Kind, V: Kind = P>: Shape + Default {
             | Insert::InsertEntry
             | Insert::ExtendOwned
             | Insert::ExtendBorrowed
-            | Insert::ByVariant => Over::Moves,
+            | Insert::ByVariant => {
+                if Self::WEAK_KEYS {
+                    Over::Moves
+                } else {
+                    Over::Changes
+                }
+            }
             _ => Over::Stays,
         }
     }
@@ -45,8 +61,8 @@ pub trait Subject<P: Kind, V: Kind = P>: Shape + Default {
     fn find_weak(&self, _: &<Key<P> as StrongRef>::Weak) -> Option<bool> {
         None
     }
-    /// The key that is found by borrowed content, where keys are by content.
-    fn find_content(&self, _: usize) -> Option<Entry> {
+    /// By borrowed content, where keys are by content.
+    fn find_content(&self, _: usize) -> Option<Found> {
         None
     }
     fn list(&mut self, how: List) -> Vec<Entry>;
@@ -78,13 +94,19 @@ pub trait Subject<P: Kind, V: Kind = P>: Shape + Default {
     fn is_empty(&self) -> bool;
     fn len_live(&self) -> usize;
     fn pending_dead(&self) -> usize;
-    fn capacity(&self) -> usize;
     fn set_reclaim(&mut self, reclaim: Reclaim);
     fn purge(&mut self);
     fn clear(&mut self);
-    fn reserve(&mut self, additional: usize);
-    fn try_reserve(&mut self, additional: usize) -> bool;
     fn shrink_to(&mut self, min_capacity: usize);
+    /// If that is shown.
+    fn capacity(&self) -> Option<usize> {
+        None
+    }
+    fn reserve(&mut self, _additional: usize) {}
+    /// If capacity is shown.
+    fn try_reserve(&mut self, _additional: usize) -> bool {
+        unreachable!()
+    }
 }
 
 /// Strong handles of an entry's weak sides.

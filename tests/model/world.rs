@@ -8,8 +8,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::entry::{Entry, Model};
+use crate::common::own::{APART, Own};
 use crate::common::{Kind, new};
-use weakly::{Strong, local};
+use weakly::{Addr, Identify, Strong, local};
 
 /// The strong pointers of the scripts.
 pub type Key<P> = <P as Kind>::Strong<Item>;
@@ -151,6 +152,49 @@ impl Drop for Value {
     }
 }
 
+/// A value, or a key, that threads could share: clones are the same one.
+#[derive(Clone)]
+pub struct SharedValue(Arc<Value>);
+
+impl SharedValue {
+    pub fn new(value: Value) -> Self {
+        SharedValue(value.into())
+    }
+
+    /// Another one with the same content.
+    pub fn again(&self) -> Self {
+        SharedValue::new(Value::clone(self))
+    }
+}
+
+impl Deref for SharedValue {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.0
+    }
+}
+
+impl Borrow<Value> for SharedValue {
+    fn borrow(&self) -> &Value {
+        self
+    }
+}
+
+// SAFETY: a script, and with it all that it makes, stays on one thread: only the types of what threads share ask for
+// more.
+#[allow(unsafe_code)]
+unsafe impl Send for Item {}
+// SAFETY: likewise.
+#[allow(unsafe_code)]
+unsafe impl Sync for Item {}
+// SAFETY: likewise.
+#[allow(unsafe_code)]
+unsafe impl Send for Value {}
+// SAFETY: likewise.
+#[allow(unsafe_code)]
+unsafe impl Sync for Value {}
+
 macro_rules! equal_by_content {
     ($($type:ty: |$this:ident| $content:expr;)*) => {$(
         impl PartialEq for $type {
@@ -182,6 +226,7 @@ equal_by_content! {
     Content: |this| this.number;
     Item: |this| this.content.number;
     Value: |this| this.content.number;
+    SharedValue: |this| this.content.number;
 }
 
 impl Borrow<Content> for Item {
@@ -196,6 +241,20 @@ impl Borrow<Content> for Value {
     }
 }
 
+impl Borrow<Content> for SharedValue {
+    fn borrow(&self) -> &Content {
+        &self.content
+    }
+}
+
+type UserOwn = Own<(), Item, APART>;
+
+impl Identify<UserOwn> for Item {
+    fn addr(&self) -> *const () {
+        Identify::<UserOwn>::addr(&Addr::of(self))
+    }
+}
+
 macro_rules! from_content {
     ($($pointer:ty),*) => {$(
         impl From<&Content> for $pointer {
@@ -206,7 +265,13 @@ macro_rules! from_content {
     )*};
 }
 
-from_content!(Strong<Item>, local::Strong<Item>, Arc<Item>, Rc<Item>);
+from_content!(
+    Strong<Item>,
+    local::Strong<Item>,
+    Arc<Item>,
+    Rc<Item>,
+    UserOwn
+);
 
 struct Object {
     content: usize,

@@ -123,6 +123,7 @@ macro_rules! map {
 
         copies!();
         housekeeping!();
+        memory!();
     };
 }
 

@@ -2,8 +2,12 @@
 //! common: each macro implements one trait's worth of routes, for any type that has these methods.
 
 mod maps;
+pub mod memo;
 mod owned;
 mod sets;
+mod shared_maps;
+mod shared_sets;
+mod snapshots;
 mod weak;
 
 /// Looks a key up by identity.
@@ -61,7 +65,8 @@ macro_rules! by_owned {
     };
 }
 
-/// The methods of every collection about its size and memory.
+/// The methods of every collection about its entries as a whole. (`self.purge()` would be this one, where the
+/// collection's own takes `&self`.)
 macro_rules! housekeeping {
     () => {
         fn len(&self) -> usize {
@@ -80,20 +85,34 @@ macro_rules! housekeeping {
             self.pending_dead()
         }
 
-        fn capacity(&self) -> usize {
-            self.capacity()
-        }
-
         fn set_reclaim(&mut self, reclaim: weakly::Reclaim) {
-            self.set_reclaim(reclaim);
+            Self::set_reclaim(self, reclaim);
+            assert_eq!(self.reclaim(), reclaim);
         }
 
         fn purge(&mut self) {
-            self.purge();
+            Self::purge(self);
         }
 
         fn clear(&mut self) {
-            self.clear();
+            Self::clear(self);
+        }
+    };
+}
+
+/// The methods of a collection of one owner about its memory.
+macro_rules! memory {
+    () => {
+        fn shrink_to(&mut self, min_capacity: usize) {
+            if min_capacity == 0 {
+                self.shrink_to_fit();
+            } else {
+                self.shrink_to(min_capacity);
+            }
+        }
+
+        fn capacity(&self) -> Option<usize> {
+            Some(self.capacity())
         }
 
         fn reserve(&mut self, additional: usize) {
@@ -102,14 +121,6 @@ macro_rules! housekeeping {
 
         fn try_reserve(&mut self, additional: usize) -> bool {
             self.try_reserve(additional).is_ok()
-        }
-
-        fn shrink_to(&mut self, min_capacity: usize) {
-            if min_capacity == 0 {
-                self.shrink_to_fit();
-            } else {
-                self.shrink_to(min_capacity);
-            }
         }
     };
 }
@@ -127,4 +138,4 @@ macro_rules! copies {
     };
 }
 
-use {by_content, by_identity, by_owned, copies, housekeeping};
+use {by_content, by_identity, by_owned, copies, housekeeping, memory};

@@ -8,7 +8,7 @@ use super::super::routes::{By, Change, Find, Insert, Keep, List, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, Value};
 use super::maps::{entry, map};
-use super::{by_content, by_identity, copies, housekeeping};
+use super::{by_content, by_identity, copies, housekeeping, memory};
 use crate::common::{Kind, downgrade, forget};
 use weakly::entry::Entry as Place;
 use weakly::{Addr, Identify, StrongRef, WeakHashMap, WeakKey, WeakMap, WeakRef};
@@ -171,9 +171,9 @@ impl<K: StrongRef, S> Shape for WeakHashMap<K, Value, S> {
 }
 
 impl<P: Kind, S: Hashing> Subject<P> for WeakHashMap<Key<P>, Value, S> {
-    fn find_content(&self, content: usize) -> Option<Entry> {
+    fn find_content(&self, content: usize) -> Option<Found> {
         let (key, value) = self.get_key_value(&content)?;
-        Some(entry!(&key, value))
+        Some(Found::entry(entry!(&key, value)))
     }
 
     owned_values!(|key| &key.content);

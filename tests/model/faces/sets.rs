@@ -8,7 +8,7 @@ use super::super::hasher::Hashing;
 use super::super::routes::{By, Find, Insert, Keep, List, Over, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Content, Item, Key};
-use super::{by_content, by_identity, copies, housekeeping};
+use super::{by_content, by_identity, copies, housekeeping, memory};
 use crate::common::{Kind, downgrade, forget};
 use weakly::{Addr, Identify, Interner, StrongRef, WeakHashSet, WeakRef, WeakSet};
 
@@ -116,6 +116,7 @@ macro_rules! set {
 
         copies!();
         housekeeping!();
+        memory!();
     };
 }
 
@@ -179,12 +180,61 @@ impl<P: Kind, S: Hashing> Subject<P> for WeakHashSet<Key<P>, S> {
         Inserted::nothing()
     }
 
-    fn find_content(&self, content: usize) -> Option<Entry> {
-        self.get(&content).map(|key| element!(&key))
+    fn find_content(&self, content: usize) -> Option<Found> {
+        let found = self.get(&content)?;
+        Some(Found::entry(element!(&found)))
     }
 
     set!(by_content);
 }
+
+/// What an interner of one owner does, and one that threads share. What it gives out is put into the owners' places: so its
+/// handles come and go as those of the others.
+macro_rules! interner {
+    () => {
+        fn over(_: Insert) -> Over {
+            Over::Stays
+        }
+
+        fn fills(_: Insert) -> bool {
+            true
+        }
+
+        fn insert(&mut self, how: Insert, key: &Key<P>, _: New<'_, Key<P>>) -> Inserted<Key<P>> {
+            let one = match how {
+                Insert::Insert | Insert::OrInsert | Insert::ExtendOwned => self.intern(key.clone()),
+                Insert::TryInsert | Insert::GetOrInsert | Insert::InsertEntry => {
+                    self.intern(Item::new(key.content.clone(), None))
+                }
+                Insert::OrInsertWith | Insert::GetOrInsertWith => {
+                    self.intern_with(&key.content, |content| Item::new(content.clone(), None))
+                }
+                _ => self.intern_ref(&key.content),
+            };
+            assert!(one.content == key.content);
+            Inserted {
+                handle: Some(one),
+                ..Inserted::nothing()
+            }
+        }
+
+        fn remove(&mut self, _: Remove, _: &Key<P>) -> Option<Option<usize>> {
+            unreachable!("nothing is taken out")
+        }
+
+        fn find(&self, how: Find, key: &Key<P>) -> Option<Found> {
+            let found = by_content!(how.by(), key, |query| self.get(query))?;
+            Some(Found::entry(Entry::element(true, &found)))
+        }
+
+        fn find_content(&self, content: usize) -> Option<Found> {
+            let found = self.get(&content)?;
+            Some(Found::entry(Entry::element(true, &found)))
+        }
+    };
+}
+
+pub(super) use interner;
 
 impl<K: StrongRef, S> Shape for Interner<K, S> {
     const BY_CONTENT: bool = true;
@@ -192,46 +242,11 @@ impl<K: StrongRef, S> Shape for Interner<K, S> {
     const OPEN: bool = false;
 }
 
-/// What it gives out is put into the owners' places: so its handles come and go as those of the others.
 impl<P: Kind, S: Hashing> Subject<P> for Interner<Key<P>, S>
 where
     Key<P>: Borrow<Item> + for<'a> From<&'a Content>,
 {
-    fn over(_: Insert) -> Over {
-        Over::Stays
-    }
-
-    fn fills(_: Insert) -> bool {
-        true
-    }
-
-    fn insert(&mut self, how: Insert, key: &Key<P>, _: New<'_, Key<P>>) -> Inserted<Key<P>> {
-        let one = match how {
-            Insert::Insert | Insert::OrInsert | Insert::ExtendOwned => self.intern(key.clone()),
-            Insert::TryInsert | Insert::GetOrInsert | Insert::InsertEntry => {
-                self.intern(Item::new(key.content.clone(), None))
-            }
-            _ => self.intern_ref(&key.content),
-        };
-        assert!(one.content == key.content);
-        Inserted {
-            handle: Some(one),
-            ..Inserted::nothing()
-        }
-    }
-
-    fn remove(&mut self, _: Remove, _: &Key<P>) -> Option<Option<usize>> {
-        unreachable!("nothing is taken out")
-    }
-
-    fn find(&self, how: Find, key: &Key<P>) -> Option<Found> {
-        let found = by_content!(how.by(), key, |query| self.get(query))?;
-        Some(Found::entry(element!(&found)))
-    }
-
-    fn find_content(&self, content: usize) -> Option<Entry> {
-        self.get(&content).map(|key| element!(&key))
-    }
+    interner!();
 
     fn list(&mut self, _: List) -> Vec<Entry> {
         self.iter().map(|key| element!(&key)).collect()
@@ -271,4 +286,5 @@ where
     }
 
     housekeeping!();
+    memory!();
 }

@@ -8,7 +8,7 @@ use super::super::routes::{By, Find, Insert, Keep, List, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, Value};
 use super::maps::{entry, map};
-use super::{by_content, by_identity, by_owned, copies, housekeeping};
+use super::{by_content, by_identity, by_owned, copies, housekeeping, memory};
 use crate::common::{Kind, downgrade, forget};
 use weakly::entry::WeakEntry as Place;
 use weakly::{Addr, Identify, StrongRef, WeakHashPairMap, WeakPairMap, WeakRef, WeakValueMap};
@@ -133,9 +133,9 @@ impl<P: Kind, S: Hashing> Subject<P> for WeakValueMap<Value, Key<P>, S>
 where
     Key<P>: PartialEq,
 {
-    fn find_content(&self, content: usize) -> Option<Entry> {
+    fn find_content(&self, content: usize) -> Option<Found> {
         let (key, value) = self.get_key_value(&content)?;
-        Some(entry!(&key, &value))
+        Some(Found::entry(entry!(&key, &value)))
     }
 
     fn pins(&self) -> Vec<Pin<P, P>> {
@@ -206,9 +206,9 @@ impl<P: Kind, V: Kind, S: Hashing> Subject<P, V> for WeakHashPairMap<Key<P>, Key
 where
     Key<V>: PartialEq,
 {
-    fn find_content(&self, content: usize) -> Option<Entry> {
+    fn find_content(&self, content: usize) -> Option<Found> {
         let (key, value) = self.get_key_value(&content)?;
-        Some(entry!(&key, &value))
+        Some(Found::entry(entry!(&key, &value)))
     }
 
     fn pins(&self) -> Vec<Pin<P, V>> {
