@@ -10,7 +10,6 @@ mod model;
 
 use common::{Atomic, Local, StdArc, StdRc};
 use libfuzzer_sys::fuzz_target;
-use model::STEP;
 use model::all::{Pointers, Which};
 use model::hasher::Few;
 use model::op::Op;
@@ -31,23 +30,16 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// The operations of a script, without those that leak: these would fill the memory in a long run.
-fn ops(script: &[u8]) -> impl Iterator<Item = Op> {
-    let steps: &[[u8; STEP]] = script.as_chunks().0;
-    steps
-        .iter()
-        .copied()
-        .map(Op::decode)
-        .filter(|op| !op.leaks())
-}
-
 fn collection<P: Pointers>(kind: u8, script: &[u8]) {
-    P::on(model::pick(&Which::ALL, kind / 3), ops(script));
+    P::on(
+        model::pick(&Which::ALL, kind / 3),
+        Op::without_leaks(script),
+    );
 }
 
 /// Colliding hashes, and pairs of different kinds of pointers.
 fn special(kind: u8, script: &[u8]) {
-    let ops = ops(script);
+    let ops = Op::without_leaks(script);
     match kind / 3 % 6 {
         0 => script::run::<Local, Local, WeakHashMap<Key<Local>, Value, Few<1>>>(ops),
         1 => script::run::<Local, Local, WeakValueMap<Value, Key<Local>, Few<4>>>(ops),
