@@ -52,8 +52,9 @@ macro_rules! shared_housekeeping {
         /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is kept until [`purge`](Self::purge),
         /// [`clear`](Self::clear), or the drop of the collection. An entry that other threads are looking at when
         /// it is unlinked is kept when the last of them leaves; a `purge` before that misses it. Switching back
-        /// destroys what has been kept. [`pending_dead`](Self::pending_dead) counts both. (Entries that die while another thread changes the policy may be treated
-        /// either way. A collection that owns nothing in its entries has nothing to destroy.)
+        /// destroys what has been kept. [`pending_dead`](Self::pending_dead) counts both. (Entries that die while another
+        /// thread changes the policy may be treated either way. A collection that owns nothing in its entries has
+        /// nothing to destroy.)
         ///
         /// # Panics
         /// If a destructor panics, after all of them have run.
