@@ -204,8 +204,8 @@ impl<K: SharedKey, V: Clone> Attribute<K, V> {
 }
 
 impl<K: SharedRef, V> Attribute<K, V> {
-    /// Removes the attribute from objects that only such attributes keep alive. Returns from how many, and how many such
-    /// objects keep it because they own each other besides. See
+    /// Removes the attribute from objects that only such attributes keep alive. Returns how many lost it, and how many kept
+    /// it because they own each other besides. See
     /// [`WeakMap::purge_cycles`](crate::concurrent::WeakMap::purge_cycles).
     pub fn purge_cycles(&self) -> Purged
     where

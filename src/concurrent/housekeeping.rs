@@ -63,9 +63,9 @@ macro_rules! shared_housekeeping {
         }
 
         /// Reclaims all dead entries and destroys what they own, then those that die of that, and so on until none
-        /// is left. O(deaths) for `Strong`. For `Arc` it looks at all entries, O(capacity), once more after those that it
-        /// has destroyed, and twice for each further generation that dies of that; where other threads kill entries
-        /// at that moment, it stops there, and leaves what may have died since to a sweep or the next purge. What is
+        /// is left. O(deaths) for `Strong`. For `Arc` it looks at all entries: O(capacity). If it has destroyed some, it looks
+        /// once more, and twice more for each generation that dies of that. If other threads kill entries meanwhile, it
+        /// stops; what has died since waits for a sweep or the next purge. What is
         /// [kept](crate::Reclaim::OnRequest) of dead entries goes too. What a thread is looking at, this one
         /// or another, is destroyed when that thread leaves, however long that takes; [`pending_dead`](Self::pending_dead)
         /// counts it.
@@ -132,8 +132,8 @@ macro_rules! shared_housekeeping {
         ///
         /// Other threads may use the collection meanwhile, and help; a thread waits only at a bucket, for a few
         /// instructions. If the table has to grow, or another thread shrinks it at this moment, it may stay longer
-        /// than it needs to be. The memory itself is freed when no thread looks at it any more. (What dead entries took
-        /// that waited for a thread, or were kept, goes with them; two cache lines for each thread stay.)
+        /// than it needs to be. The memory itself is freed when no thread looks at it any more. (The room
+        /// that waiting or kept entries took is freed when they go; two cache lines for each thread stay.)
         ///
         /// # Panics
         /// If a destructor panics.

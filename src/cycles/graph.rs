@@ -31,7 +31,7 @@ use crate::ptr::{Flavour, Strong};
 /// owns without counting, as in a `Box`, is asked within the call: a long list of `Box`es needs a `trace` with a loop.
 ///
 /// It is implemented for the strong pointers, for `Rc` and `Arc`, for the containers of the standard library, for our
-/// collections, and for types that own no pointer. Weak pointers, `Cell` and references show nothing. What somebody has
+/// collections (not [`Attributes`](crate::Attributes)), and for types that own no pointer. Weak pointers, `Cell` and references show nothing. What somebody has
 /// borrowed mutably or locked shows nothing either; nor does a `Mutex`, a `RwLock` or a collection that threads share in an
 /// object that threads share, unless the maps are [at rest](crate::Cycles::at_rest).
 #[diagnostic::on_unimplemented(

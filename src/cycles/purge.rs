@@ -49,8 +49,9 @@ pub(crate) mod sealed {
 pub struct Purged {
     /// How many entries were removed.
     pub removed: usize,
-    /// How many entries would have been removed, if no objects that own each other by their fields kept their keys alive.
-    /// [`Cycles::holders`] of such a key names these fields; clear one, and the next purge removes the entry.
+    /// How many entries would have been removed, if no rings of objects that own each other by their fields kept their keys
+    /// alive. When such a ring is open, its field cleared, the next purge removes them. [`Cycles::holders`] of each key
+    /// that is left tells on which ways it is held: a ring is a way that meets one object twice.
     pub kept: usize,
 }
 
@@ -128,17 +129,18 @@ impl<'m> Cycles<'m> {
         self
     }
 
-    /// Removes the entries whose keys nothing but such entries keeps alive, and destroys what they own. Returns how many.
+    /// Removes the entries whose keys nothing but such entries keeps alive, and destroys what they own. Returns how many
+    /// went, and how many stayed because objects own each other ([`Purged`]).
     ///
     /// An entry stays if all its keys would live on without it, since objects own each other besides: `object.me = object`, a
     /// callback that captures what it is a field of, or what such objects lead to. That is a leak as with any reference
-    /// counting, until one of the fields is cleared; but what lives keeps what the maps have about it, and a map of wrappers
-    /// never makes a second one of an object. Such entries are counted apart ([`kept`](Purged::kept)), and
-    /// [`holders`](Self::holders) names the fields. The only exception: a destructor that runs here, and hands out a
-    /// strong pointer to a key, finds the entry gone.
+    /// counting, until a field of each such ring is cleared; but what lives keeps what the maps have about it, and a map of
+    /// wrappers never makes a second one of an object. The only exception: a destructor that runs here, and hands out a
+    /// strong pointer to a key, finds the entry gone. While somebody holds a key, its entry is not counted at all: to learn
+    /// what leaks, let the keys go first, purge, and then ask [`holders`](Self::holders) of each that is left.
     ///
-    /// Objects that are no keys are nobody's business: if they own each other, and only such an entry leads to them, it goes,
-    /// and no map shows them any more. What is behind an `Arc` stays unless the maps are [at rest](Self::at_rest): values
+    /// Rings of objects that are no keys are not looked for: if only an entry leads to such a ring, the entry goes, and no map
+    /// shows the ring any more. What is behind an `Arc` stays unless the maps are [at rest](Self::at_rest): values
     /// that may own their keys had better be behind a [`Strong`](crate::Strong).
     ///
     /// O(entries + objects that the values lead to + their pointers), and as much memory until it returns. Each object has

@@ -63,7 +63,7 @@ impl<T: ?Sized> Strong<T, Atomic> {
     /// expired by then.)
     ///
     /// If `f` drops the last strong pointer to another object, that one's finalizers run inside: a chain of objects, each
-    /// owned by the finalizer of the one before, recurses. A stack of 2 MiB has room for some 400 of them unoptimised, and
+    /// owned by the finalizer of the one before, recurses. A stack of 2 MiB has room for some 300 of them unoptimised, and
     /// some 8,000 optimised. Messages to a [`ReferenceQueue`](crate::ReferenceQueue) do not recurse.
     ///
     /// # Panics

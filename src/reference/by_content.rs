@@ -10,6 +10,11 @@ use crate::queue::NoticeQueue;
 
 /// A [`StrongRef`] whose target can be read, as keys by content require. Implemented for every one that
 /// implements [`Deref`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a key by content: it does not show its target",
+    label = "a strong pointer with `Deref`, such as `Strong`, `local::Strong`, `Arc` or `Rc`",
+    note = "for a pointer of your own: `impl Deref<Target = …>`, with the target of its `StrongRef`"
+)]
 pub trait Content: StrongRef {
     /// Returns the target.
     fn content(this: &Self) -> &Self::Target;

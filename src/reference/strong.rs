@@ -16,6 +16,10 @@ use super::key::{Watch, WeakKey};
 /// * It counts on its own, like `Arc`: choose `type Watch = Swept<Self>`. Collections then find the dead by
 ///   sweeping a few entries at a time.
 ///
+/// Keys by content want `Deref<Target = Self::Target>` besides, an interner's `intern_ref` wants `From<&Q>`,
+/// `purge_cycles` wants [`Trace`](crate::Trace). Lookups take your strong and weak pointers; a plain reference
+/// goes by [`Addr::of`](crate::Addr::of).
+///
 /// A collection of such pointers is `Send` and `Sync` as their [`Weak`](Self::Weak) is.
 ///
 /// # Safety

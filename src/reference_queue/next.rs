@@ -14,7 +14,7 @@ impl<M> ReferenceQueue<M> {
     /// which the object dies, as [`poll_wait`](Self::poll_wait) describes.
     ///
     /// A future that is dropped takes its waker back, and no message is lost with it: in a `select!`, or under a timeout,
-    /// the next call goes on.
+    /// the next call of `next` gets it. While no object is registered, it pends for ever.
     ///
     /// ```
     /// use weakly::{ReferenceQueue, Strong};
