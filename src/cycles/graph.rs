@@ -31,9 +31,10 @@ use crate::ptr::{Flavour, Strong};
 /// owns without counting, as in a `Box`, is asked within the call: a long list of `Box`es needs a `trace` with a loop.
 ///
 /// It is implemented for the strong pointers, for `Rc` and `Arc`, for the containers of the standard library, for our
-/// collections (not [`Attributes`](crate::Attributes)), and for types that own no pointer. Weak pointers, `Cell` and references show nothing. What somebody has
-/// borrowed mutably or locked shows nothing either; nor does a `Mutex`, a `RwLock` or a collection that threads share in an
-/// object that threads share, unless the maps are [at rest](crate::Cycles::at_rest).
+/// collections (not [`Attributes`](crate::Attributes)), and for types that own no pointer. Weak pointers, `Cell`,
+/// `ManuallyDrop` and references show nothing. What somebody has borrowed mutably or locked shows nothing either; nor does
+/// a `Mutex`, a `RwLock` or a collection that threads share where threads may [share](Tracer::is_shared) what it is in,
+/// unless the maps are [at rest](crate::Cycles::at_rest).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not show which strong pointers it owns",
     label = "this has to implement `Trace`",
@@ -50,6 +51,8 @@ pub struct Tracer<'g> {
     graph: &'g mut Graph,
     /// Whether other threads may use what is being traced.
     shared: bool,
+    /// Whether the value of a shared map leads to it.
+    lent: bool,
     /// The field that is being traced.
     field: Field<'g>,
 }
@@ -92,7 +95,7 @@ impl Tracer<'_> {
     /// }
     /// ```
     pub fn leaf<T: ?Sized + 'static, F: Flavour>(&mut self, handle: &Strong<T, F>) {
-        self.graph.visit(handle, None, &self.field);
+        self.graph.visit(handle, None, self.lent, &self.field);
     }
 
     /// The same tracer, for a field with this name, which [`Cycles::holders`](crate::Cycles::holders) reports; a field of
@@ -103,6 +106,7 @@ impl Tracer<'_> {
         Tracer {
             graph: self.graph,
             shared: self.shared,
+            lent: self.lent,
             field: Field {
                 name,
                 of: Some(&self.field),
@@ -113,8 +117,8 @@ impl Tracer<'_> {
     /// Whether other threads may use the value that is being traced. If so, a `Trace` must not look behind a lock: a
     /// pointer that is moved out of there meanwhile is nobody's, and an entry may go although its key is still in use.
     ///
-    /// It is so for the entries of shared maps, and in objects behind [`Strong`](crate::Strong) and `Arc`; not in the
-    /// values of maps of one owner, nor behind `local::Strong` and `Rc`, nor if the maps are
+    /// It is so in objects behind [`Strong`](crate::Strong) and `Arc`, and in the values of shared maps with all that they
+    /// lead to; otherwise not in the values of maps of one owner, nor behind `local::Strong` and `Rc`, nor if the maps are
     /// [at rest](crate::Cycles::at_rest).
     #[must_use]
     pub fn is_shared(&self) -> bool {
@@ -129,7 +133,8 @@ impl Tracer<'_> {
 
     /// Shows a pointer to an object that shows its own.
     pub(super) fn pointer<P: Counted>(&mut self, pointer: &P, trace: fn(&P, &mut Tracer<'_>)) {
-        self.graph.visit(pointer, Some(trace), &self.field);
+        self.graph
+            .visit(pointer, Some(trace), self.lent, &self.field);
     }
 }
 
@@ -145,7 +150,12 @@ pub(super) struct Node {
     pub(super) doubtful: bool,
     /// Whether it has a mark of ours.
     pub(super) marked: bool,
-    /// Whether it is asked what it owns.
+    /// Whether the value of a shared map leads to it: a reader of that map may have lent it to another thread, even if
+    /// it is behind an `Rc`.
+    lent: bool,
+    /// Whether it has been asked what it owns.
+    asked: bool,
+    /// Whether it is to be asked.
     traced: bool,
     /// Its pointers, in `Graph::edges`.
     pub(super) edges: Range<usize>,
@@ -279,6 +289,7 @@ impl Graph {
         &mut self,
         pointer: &P,
         trace: Option<fn(&P, &mut Tracer<'_>)>,
+        lent: bool,
         field: &Field<'_>,
     ) {
         let next = u32::try_from(self.nodes.len()).expect("no more than 2^32 objects");
@@ -294,6 +305,8 @@ impl Graph {
                 shown: 0,
                 doubtful: false,
                 marked: false,
+                lent,
+                asked: false,
                 traced: trace.is_some(),
                 edges: 0..0,
             });
@@ -303,9 +316,16 @@ impl Graph {
         if !new {
             // Without ours.
             node.doubtful |= pointer.count() - 1 != node.count;
+            if lent && !node.lent {
+                node.lent = true;
+                // Asked as one that is not, it may have shown what is behind a lock.
+                node.doubtful |= node.asked;
+                self.waiting.push(object);
+            }
             if !node.traced && trace.is_some() {
                 // It was shown as a leaf before. It may have been asked already; now it answers.
                 node.traced = true;
+                node.asked = false;
                 node.held = Box::new(HeldBy {
                     pointer: pointer.clone(),
                     trace,
@@ -344,6 +364,7 @@ impl Graph {
         show(&mut Tracer {
             graph: self,
             shared,
+            lent: shared,
             field: Field::NONE,
         });
         link.edges = first..self.edges.len();
@@ -351,15 +372,36 @@ impl Graph {
     }
 
     /// Asks all objects that are to be asked. Not recursively: a chain of a million objects takes no stack.
+    ///
+    /// First all that are lent, so that it is known of each object, when it is asked, whether it is.
     pub(super) fn complete(&mut self) {
-        while let Some(object) = self.waiting.pop() {
+        let mut later = Vec::new();
+        loop {
+            let object = match self.waiting.pop() {
+                Some(object) if !self.nodes[object as usize].lent => {
+                    later.push(object);
+                    continue;
+                }
+                Some(object) => object,
+                None => match later.pop() {
+                    Some(object) => object,
+                    None => return,
+                },
+            };
             let at = object as usize;
             let first = self.edges.len();
-            let held = mem::replace(&mut self.nodes[at].held, Box::new(Asked));
-            let shared = held.owners() != Owners::OneThread && !self.at_rest;
+            let node = &mut self.nodes[at];
+            if mem::replace(&mut node.asked, true) {
+                continue;
+            }
+            let owners = node.held.owners();
+            let shared = (node.lent || owners != Owners::OneThread) && !self.at_rest;
+            let lent = node.lent;
+            let held = mem::replace(&mut node.held, Box::new(Asked));
             held.trace(&mut Tracer {
                 graph: self,
                 shared,
+                lent,
                 field: Field::NONE,
             });
             self.nodes[at].held = held;

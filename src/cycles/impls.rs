@@ -73,7 +73,7 @@ show_nothing! {
     atomic::AtomicI8, atomic::AtomicI16, atomic::AtomicI32, atomic::AtomicIsize,
     Duration, PhantomPinned, ops::RangeFull, core::cmp::Ordering, core::net::IpAddr, core::net::SocketAddr, core::any::TypeId, core::alloc::Layout, core::convert::Infallible;
     [T] atomic::AtomicPtr<T>;
-    [T: ?Sized] PhantomData<T>, Cell<T>, &T, rc::Weak<T>, arc::Weak<T>;
+    [T: ?Sized] PhantomData<T>, ManuallyDrop<T>, Cell<T>, &T, rc::Weak<T>, arc::Weak<T>;
     [T: ?Sized, F: Flavour] Weak<T, F>;
     [F: Flavour] FinalizerToken<F>, Anchor<F>, AnchorRef<F>;
 }
@@ -214,12 +214,6 @@ impl<T: ?Sized + Trace> Trace for Box<T> {
 }
 
 impl<T: ?Sized + Trace> Trace for Pin<Box<T>> {
-    fn trace(&self, tracer: &mut Tracer<'_>) {
-        (**self).trace(tracer);
-    }
-}
-
-impl<T: ?Sized + Trace> Trace for ManuallyDrop<T> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
         (**self).trace(tracer);
     }

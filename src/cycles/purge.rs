@@ -135,8 +135,8 @@ impl<'m> Cycles<'m> {
     /// An entry stays if all its keys would live on without it, since objects own each other besides: `object.me = object`, a
     /// callback that captures what it is a field of, or what such objects lead to. That is a leak as with any reference
     /// counting, until a field of each such ring is cleared; but what lives keeps what the maps have about it, and a map of
-    /// wrappers never makes a second one of an object. The only exception: a destructor that runs here, and hands out a
-    /// strong pointer to a key, finds the entry gone. While somebody holds a key, its entry is not counted at all: to learn
+    /// wrappers never makes a second one of an object. The only exception: a destructor that runs here, and hands out or leaks
+    /// a strong pointer to a key, finds the entry gone. While somebody holds a key, its entry is not counted at all: to learn
     /// what leaks, let the keys go first, purge, and then ask [`holders`](Self::holders) of each that is left.
     ///
     /// Rings of objects that are no keys are not looked for: if only an entry leads to such a ring, the entry goes, and no map

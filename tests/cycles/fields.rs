@@ -1,6 +1,7 @@
 //! What fields show, by their types.
 
 use std::marker::PhantomPinned;
+use std::mem::{self, ManuallyDrop};
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -191,4 +192,30 @@ fn a_map_that_is_also_a_field() {
         .with(&session.attributes)
         .purge();
     assert_eq!((purged.removed, purged.kept), (1, 0));
+}
+
+/// Nobody says whether what is in a `ManuallyDrop` will ever be dropped: if not, the key lives on, with its entry.
+#[test]
+fn what_may_never_be_dropped_is_not_shown() {
+    struct Value {
+        key: ManuallyDrop<local::Strong<usize>>,
+    }
+    impl_trace!(Value: key);
+    let key = local::Strong::new(1);
+    let mut map = WeakMap::from([(
+        &key,
+        Value {
+            key: ManuallyDrop::new(key.clone()),
+        },
+    )]);
+    let weak = local::Strong::downgrade(&key);
+    drop(key);
+    assert_eq!(map.purge_cycles().removed, 0);
+    let key = weak.upgrade().expect("nobody has dropped it");
+    let mut value = map.remove(&key).expect("it lives");
+    ManuallyDrop::into_inner(mem::replace(
+        &mut value.key,
+        ManuallyDrop::new(local::Strong::new(0)),
+    ));
+    ManuallyDrop::into_inner(value.key);
 }

@@ -1,9 +1,10 @@
 //! Threads that use objects and maps while these are purged of cycles.
 
-use std::sync::OnceLock;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Barrier, Mutex, OnceLock};
 
-use weakly::{Cycles, Strong, WeakMap, concurrent, impl_trace};
+use weakly::{Cycles, Strong, Trace, Tracer, WeakMap, concurrent, impl_trace};
 
 struct Node {
     number: usize,
@@ -131,4 +132,58 @@ fn small_threads_purge_shared_maps() {
         assert_eq!(one.get(key).as_deref(), Some(&**key));
     }
     one.clear();
+}
+
+/// Shows nothing; the search stops there until the test lets it go on.
+struct Gate<'a>(&'a Barrier);
+
+impl Trace for Gate<'_> {
+    fn trace(&self, _: &mut Tracer<'_>) {
+        self.0.wait();
+        self.0.wait();
+    }
+}
+
+struct Locked {
+    lock: Mutex<Option<Strong<usize>>>,
+    gate: Gate<'static>,
+}
+
+impl_trace!(Locked: lock, gate);
+
+/// A lock behind an `Rc` that a shared map's value owns: `with` lends it to another thread, which moves a pointer out of
+/// it after the search has passed. Its object lives, and keeps its entry.
+#[test]
+fn what_is_behind_the_value_of_a_shared_map_is_shared() {
+    static GATE: Barrier = Barrier::new(2);
+    let map = concurrent::WeakMap::<Strong<usize>, Rc<Locked>>::new();
+    let key = Strong::new(1);
+    let lock = Mutex::new(Some(key.clone()));
+    map.insert(
+        &key,
+        Rc::new(Locked {
+            lock,
+            gate: Gate(&GATE),
+        }),
+    );
+    let weak = Strong::downgrade(&key);
+    let moved_out = map.with(&weak, |value| {
+        drop(key);
+        let lock = &value.lock;
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                GATE.wait();
+                let key = lock.lock().unwrap().take();
+                GATE.wait();
+                key
+            });
+            assert_eq!(map.purge_cycles().removed, 0);
+            other.join().unwrap()
+        })
+    });
+    assert!(
+        moved_out
+            .flatten()
+            .is_some_and(|key| map.contains_key(&key))
+    );
 }
