@@ -251,7 +251,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         let pin = self.pin();
         // Counted before it is linked: a thread that removes it at once would count below zero otherwise.
         let counted = Counted::one(&self.in_flight);
-        self.swap(&pin, &mut node, &mut Asking::about(self, hash), |now| {
+        self.swap(&pin, &mut node, &Asking::about(self, hash), |now| {
             now.is_none()
         })?;
         leaderless.0 = None;
@@ -337,8 +337,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         }
         let own =
             |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_led_by(&leader.flight));
-        let Some(put) = table.swap(&pin, &mut node, &mut Asking::about(table, leader.hash), own)
-        else {
+        let Some(put) = table.swap(&pin, &mut node, &Asking::about(table, leader.hash), own) else {
             return;
         };
         leader.linked = false;

@@ -267,7 +267,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         self.sweep_some();
         let mut node = self.ready(hash, key, watch, value);
         let pin = self.drain_and_pin();
-        let replaced = self.swap(&pin, &mut node, &mut Asking::about(self, hash), |_| true);
+        let replaced = self.swap(&pin, &mut node, &Asking::about(self, hash), |_| true);
         let old = replaced
             .and_then(|swapped| swapped.old)
             .filter(|(_, stale)| !stale)
@@ -291,7 +291,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         let mut node = self.ready(hash, key, watch, value);
         let pin = self.drain_and_pin();
         let there = Cell::new(None);
-        self.swap(&pin, &mut node, &mut Asking::about(self, hash), |now| {
+        self.swap(&pin, &mut node, &Asking::about(self, hash), |now| {
             let of_use = now
                 .and_then(Node::live)
                 .and_then(|(watch, value)| read(watch, value));
@@ -319,19 +319,21 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     {
         self.tidy();
         let pin = self.pin();
-        let (mut seeking, mut asking) = (Asking::about(self, hash), Asking::about(self, hash));
+        let asking = Asking::about(self, hash);
         loop {
             // Compares in the same order as `swap`: with an `Eq` that is not symmetric, `swap` would never succeed
             // otherwise. (Nothing is noted the first time.)
             let is_of = |node: &Node<K, T, V>| K::is_of(key, node);
-            let there = pin.get(hash.bits(), |node| seeking.is_sought_still(node, is_of));
+            let there = pin.get(hash.bits(), |node| {
+                asking.is_sought_still(node, || is_of(node))
+            });
             let shown = there.and_then(Node::live);
             let address = there.map(|there| ptr::from_ref(there).cast());
             let (wanted, answer) = asking.ask(address, || change(shown));
             let done = match (wanted, there) {
                 (Some((watch, value)), there) => {
                     let mut node = self.ready(hash, K::key(key), watch, value);
-                    let put = self.swap(&pin, &mut node, &mut seeking, |now| match (now, there) {
+                    let put = self.swap(&pin, &mut node, &asking, |now| match (now, there) {
                         (Some(now), Some(there)) => ptr::eq(now, there),
                         (None, None) => true,
                         _ => false,
@@ -356,12 +358,12 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         &self,
         pin: &'g Pin<'_, K, T, V>,
         node: &mut NewNode<'_, K, T, V>,
-        seeking: &mut Asking,
+        asking: &Asking,
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
     ) -> Option<Swapped<'g, Node<K, T, V>>> {
         let hash = node.hash();
         let same = |node: &Node<K, T, V>, there: &Node<K, T, V>| {
-            seeking.is_sought(there, || K::are_same(node, there))
+            asking.is_sought(there, || K::are_same(node, there))
         };
         let (old, new) = match pin.put(node, same, expected) {
             Put::Added(new) => (None, new),
@@ -434,8 +436,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
         let pin = self.drain_and_pin();
         let idle = self.queue().is_idle();
-        let (mut seeking, mut asking) = (Asking::about(self, hash), Asking::about(self, hash));
-        let sought = |node: &Node<K, T, V>| seeking.is_sought(node, || sought(node));
+        let asking = Asking::about(self, hash);
+        let sought = |node: &Node<K, T, V>| asking.is_sought(node, || sought(node));
         let mut sweeps = true;
         let node = self.unlink_if(&pin, hash, sought, |node| {
             let address = ptr::from_ref(node).cast();

@@ -16,6 +16,9 @@ use super::key::{Watch, WeakKey};
 /// * It counts on its own, like `Arc`: choose `type Watch = Swept<Self>`. Collections then find the dead by
 ///   sweeping a few entries at a time.
 ///
+/// What a weak pointer of yours does when it is dropped runs wherever a collection gives up its memory, in one that
+/// threads share also after the operation: let that be no more than to count down.
+///
 /// Keys by content want `Deref<Target = Self::Target>` besides, an interner's `intern_ref` wants `From<&Q>`,
 /// `purge_cycles` wants [`Trace`](crate::Trace). Lookups take your strong and weak pointers; a plain reference
 /// goes by [`Addr::of`](crate::Addr::of).

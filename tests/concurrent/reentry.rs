@@ -24,7 +24,6 @@ for_each_pointer!(
     a_value_may_be_replaced_while_it_is_read,
     a_closure_must_not_set_the_entry_it_is_called_for,
     a_closure_may_do_anything_else,
-    a_closure_may_set_its_key_in_another_map,
     a_value_may_own_the_map,
 );
 
@@ -300,59 +299,6 @@ fn a_closure_must_not_set_the_entry_it_is_called_for<P: Kind>() {
         });
         assert_eq!((all.get(&key, Depth), all.get(&key, Note)), (None, Some(1)));
     });
-}
-
-/// L157: It may set the entry of its key in another map. What it has put there, another thread may free, and put an
-/// entry into the first map in the same memory: that is not what the closure has put.
-fn a_closure_may_set_its_key_in_another_map<P: Kind>() {
-    /// Alone in its size class, so that a map gets the memory of the other's entry.
-    type Large = [usize; 20];
-    let key = Life::<P>::from(1);
-    let (map, other) = (
-        WeakMap::<Life<P>, Large>::new(),
-        WeakMap::<Life<P>, Large>::new(),
-    );
-    let turns = AtomicUsize::new(0);
-    let change = || {
-        let turn = turns.fetch_add(1, Relaxed) + 1;
-        match turn {
-            1 => _ = thread::scope(|scope| scope.spawn(|| map.insert(&key, [1; 20])).join()),
-            2 => {
-                other.insert(&key, [2; 20]);
-                _ = thread::scope(|scope| {
-                    let change = || {
-                        other.remove(&key);
-                        map.insert(&key, [3; 20])
-                    };
-                    scope.spawn(change).join()
-                });
-            }
-            _ => {}
-        }
-    };
-    let operations: [&dyn Fn(); 2] = [
-        &|| {
-            _ = map.compute(&key, |_| {
-                change();
-                Some([4; 20])
-            });
-        },
-        &|| {
-            let removed = map.remove_if(&key, |_| {
-                change();
-                true
-            });
-            assert!(removed);
-        },
-    ];
-    for operation in operations {
-        map.insert(&key, [0; 20]);
-        turns.store(0, Relaxed);
-        operation();
-        assert_eq!(turns.load(Relaxed), 3);
-        assert!(other.is_empty());
-    }
-    assert!(map.is_empty());
 }
 
 /// L157: It may set other entries, even of equal hash, and remove this one; and other threads may contend for

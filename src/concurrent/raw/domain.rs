@@ -20,7 +20,9 @@
 //!   until the next thread leaves, which sees that one outside, or, if that one is inside again, until it leaves.)
 //! * **D4** The plain fields of a seat are used by the one thread that has its number. A number passes from thread
 //!   to thread through a lock.
-//! * **D5** Destructors run outside: the seat is wiped before, and no lock is taken.
+//! * **D5** Destructors run outside: the seat is wiped before, and no lock is taken. (A thread whose thread-locals are
+//!   gone borrows a number for each operation. For one within another's closure it is outside, by that number, when the
+//!   inner one ends: then destructors may run within the outer closure, of what that cannot look at.)
 //! * **D6** A thread that has unlinked something reads the seats of the numbers that threads have, so a thread that is
 //!   gone delays nobody. A thread takes its number before it enters, so D1 holds of the number as of the seat; it
 //!   leaves before it gives it back. But one that is inside when it exits the process gives it back there. So as soon as
