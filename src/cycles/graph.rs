@@ -263,7 +263,8 @@ pub(super) struct Graph {
     /// The object to which a field leads, by the address of the field.
     fields: Addresses,
     pub(super) nodes: Vec<Node>,
-    /// Objects that are to be asked.
+    /// Objects that are to be asked: first those that are lent, then the others.
+    lent: Vec<u32>,
     waiting: Vec<u32>,
     /// Objects, by number: those to which a value leads, then those to which another leads, and so on.
     pub(super) edges: Vec<u32>,
@@ -310,7 +311,12 @@ impl Graph {
                 traced: trace.is_some(),
                 edges: 0..0,
             });
-            self.waiting.push(object);
+            let waiting = if lent {
+                &mut self.lent
+            } else {
+                &mut self.waiting
+            };
+            waiting.push(object);
         }
         let node = &mut self.nodes[object as usize];
         if !new {
@@ -320,7 +326,7 @@ impl Graph {
                 node.lent = true;
                 // Asked as one that is not, it may have shown what is behind a lock.
                 node.doubtful |= node.asked;
-                self.waiting.push(object);
+                self.lent.push(object);
             }
             if !node.traced && trace.is_some() {
                 // It was shown as a leaf before. It may have been asked already; now it answers.
@@ -330,7 +336,12 @@ impl Graph {
                     pointer: pointer.clone(),
                     trace,
                 });
-                self.waiting.push(object);
+                let waiting = if node.lent {
+                    &mut self.lent
+                } else {
+                    &mut self.waiting
+                };
+                waiting.push(object);
             }
         }
         let (before, new) = self
@@ -375,19 +386,7 @@ impl Graph {
     ///
     /// First all that are lent, so that it is known of each object, when it is asked, whether it is.
     pub(super) fn complete(&mut self) {
-        let mut later = Vec::new();
-        loop {
-            let object = match self.waiting.pop() {
-                Some(object) if !self.nodes[object as usize].lent => {
-                    later.push(object);
-                    continue;
-                }
-                Some(object) => object,
-                None => match later.pop() {
-                    Some(object) => object,
-                    None => return,
-                },
-            };
+        while let Some(object) = self.lent.pop().or_else(|| self.waiting.pop()) {
             let at = object as usize;
             let first = self.edges.len();
             let node = &mut self.nodes[at];
