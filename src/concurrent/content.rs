@@ -121,17 +121,12 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
         Some((found?, seen))
     }
 
-    #[inline]
-    pub(super) fn watch(&self, hash: HashValue, key: &K) -> Unplaced<'_, SharedWatchFor<K>> {
-        SharedWatchFor::<K>::new(key, hash, self.queue())
-    }
-
     /// A watch for an entry that is about to be inserted. Dead entries of its hash are unlinked first, if they are
     /// polled: they equal no key, and would pile up until the next sweep.
     #[inline]
-    fn admit(&self, hash: HashValue, key: &K) -> Unplaced<'_, SharedWatchFor<K>> {
+    fn admit<'k>(&self, hash: HashValue, key: &'k K) -> Unplaced<'k, SharedWatchFor<K>> {
         self.sweep_hash(hash);
-        self.watch(hash, key)
+        SharedWatchFor::<K>::new(key)
     }
 
     /// Inserts an entry, or replaces the one with its content, which is shown to `old`.
@@ -157,7 +152,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
     /// The weak pointers to all objects.
     pub(super) fn weak_keys(&self) -> std::vec::IntoIter<K::Weak> {
         let mut keys = std::vec::Vec::new();
-        self.each(|_, watch, _| keys.push(watch.downgrade()));
+        self.each(|_, watch, _| keys.extend(watch.downgrade()));
         keys.into_iter()
     }
 }

@@ -1,4 +1,4 @@
-//! Reclamation of dead entries: by their notices or, for pointers that send none, by polling.
+//! Reclamation of dead entries: those that deaths have unlinked, and those of pointers that have to be polled.
 
 use core::cell::Cell;
 use core::task::Waker;
@@ -8,12 +8,13 @@ use super::key::KeyKind;
 use super::node::Node;
 use super::raw::Entry;
 use super::table::{Pin, Table};
-use super::watch::{Deregister, Watches};
+use super::watch::{Registered, Watches};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
-use crate::queue::{DrainGuard, Stripe};
 use crate::table::Reclaim;
 
+/// How many entries an operation takes from a list of the dead.
+const CHUNK: usize = 16;
 /// How deep drains may nest: the destructor of what one drain reclaims may start another.
 const MAX_NESTED: usize = 16;
 
@@ -22,18 +23,18 @@ std::thread_local! {
 }
 
 impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
-    /// Drains some notices, if there are any, and polls some of the entries that send none.
+    /// Destroys some of the dead, if there are any, and polls some of the entries that have to be polled.
     #[inline]
     pub(crate) fn tidy(&self) {
         self.sweep_some();
         self.drain_some();
     }
 
-    /// Drains some notices, if there are any.
+    /// Destroys some of the dead, if there are any.
     #[inline]
     pub(super) fn drain_some(&self) {
-        if let Some(stripe) = self.queue().due() {
-            self.drain(stripe, false);
+        if let Some(stripe) = self.nodes.due() {
+            self.drain(stripe, CHUNK);
         }
     }
 
@@ -99,10 +100,9 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Drains some notices, if there are any, for an operation that is about to change the table, and returns its
-    /// pin. What is drained is destroyed before that: else its destructors could change what the operation has just
-    /// done. But where nothing has a destructor, one pin serves both, since to enter and to leave costs a barrier
-    /// each. (The drain ends here even so: what is destroyed after it starts no other, and kills nothing.)
+    /// Retires some of the dead, if there are any, for an operation that is about to change the table, and returns its
+    /// pin. They are destroyed before that: else their destructors could change what the operation has just done. But
+    /// where nothing has a destructor, one pin serves both, since to enter and to leave costs a barrier each.
     #[inline]
     pub(super) fn drain_and_pin(&self) -> Pin<'_, K, T, V> {
         if Node::<K, T, V>::PROMPT {
@@ -110,53 +110,37 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             return self.pin();
         }
         let pin = self.pin();
-        if let Some(stripe) = self.queue().due() {
-            if let Some(_drained) = Drained::of(stripe) {
-                self.unlink_notified(&pin, stripe, false);
-            }
+        if let Some(stripe) = self.nodes.due() {
+            self.retire_dead(&pin, stripe, CHUNK);
+            self.nodes.arm_if_idle();
         }
         pin
     }
 
-    /// Takes some notices and unlinks their entries, which are destroyed at the end. Returns whether there were
-    /// any.
+    /// Takes some of the dead from the list of a stripe, and destroys them. Returns whether there were any.
     #[cold]
-    fn drain(&self, stripe: &Stripe, patient: bool) -> bool {
-        let Some(_drained) = Drained::of(stripe) else {
+    fn drain(&self, stripe: usize, most: usize) -> bool {
+        let Some(_depth) = Depth::enter() else {
             return false;
         };
-        // Dropped first: it destroys what was unlinked.
+        // Dropped second.
+        let _armed = Armed(self);
+        // Dropped first: it destroys what was taken.
         let pin = self.pin();
-        self.unlink_notified(&pin, stripe, patient)
+        self.retire_dead(&pin, stripe, most)
     }
 
-    /// Takes some notices and unlinks their entries. Returns whether there were any.
     #[inline(never)]
-    fn unlink_notified(&self, pin: &Pin<'_, K, T, V>, stripe: &Stripe, patient: bool) -> bool {
-        let mut any = false;
-        for notice in stripe.take(patient) {
-            any = true;
-            let hook = notice.hook();
-            let hash = notice.hash();
-            match self.unlink_if(pin, hash, |node| node.is_named_by(hook), |_| true) {
-                Some(node) => {
-                    if let Some((watch, _)) = node.ready() {
-                        watch.complete(hook, self.queue());
-                    }
-                    if self.kept().is_on_request() {
-                        node.keep();
-                    }
-                    self.count(&self.dead);
-                    notice.complete();
-                }
-                None => self.queue().complete_late(notice),
+    fn retire_dead(&self, pin: &Pin<'_, K, T, V>, stripe: usize, most: usize) -> bool {
+        pin.retire_dead(stripe, most, |node| {
+            if self.kept().is_on_request() {
+                node.keep();
             }
-        }
-        any
+        })
     }
 
-    /// Drains all notices, and those that follow from that, and destroys what is kept of dead entries. Inside a
-    /// destructor that a drain runs, it may leave some to that drain. All destructors run, even if some panic.
+    /// Destroys all of the dead, those that die of that, and what is kept of dead entries. Inside a destructor that a drain
+    /// runs, it may leave some to that drain. All destructors run, even if some panic.
     pub(crate) fn purge(&self) {
         let mut panics = FirstPanic::default();
         self.unlink_dead(true, &mut panics);
@@ -199,14 +183,13 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Drains all notices, and those that follow from that. Returns whether there were any.
+    /// Destroys all of the dead, and those that die of that. Returns whether there were any.
     fn drain_all(&self, panics: &mut FirstPanic) -> bool {
-        let (mut any, mut turn) = (false, 0);
+        let mut any = false;
         loop {
-            let Some(stripe) = self.queue().due() else {
-                self.queue().arm();
-                // What had come in before that woke nobody.
-                if self.queue().is_idle() {
+            let Some(stripe) = self.nodes.due_from(0) else {
+                // What a death has put there that the waker was not told of.
+                if self.nodes.arm() {
                     return any;
                 }
                 continue;
@@ -215,13 +198,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 return any;
             }
             any = true;
-            // A drain that panics has taken some.
-            let mut drained = true;
-            panics.catch(|| drained = self.drain(stripe, true));
-            // Another thread may have taken the last of them, and be about to unlink their entries.
-            if !drained {
-                crate::sync::relax(&mut turn);
-            }
+            panics.catch(|| _ = self.drain(stripe, usize::MAX));
         }
     }
 
@@ -243,7 +220,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     }
 
     pub(crate) fn set_waker(&self, waker: Option<Waker>) {
-        self.queue().set_waker(waker);
+        self.nodes.set_waker(waker);
     }
 
     /// Destroys what is kept, even if some destructors panic. Returns whether there was anything. Inside a
@@ -260,11 +237,22 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     }
 }
 
-impl<K: KeyKind, T: Deregister, V> Drop for Table<K, T, V> {
+impl<K: KeyKind, T: Registered, V> Drop for Table<K, T, V> {
     /// The waker goes before the entries: what they own may be the last handles to other keys, and nobody can purge this
     /// table any more.
     fn drop(&mut self) {
-        self.nodes.context().queue.set_waker(None);
+        self.nodes.set_waker(None);
+    }
+}
+
+/// A drain. When it ends, also by a panic, the next death calls the waker again, if nothing is left: not before, since what
+/// a drain destroys may kill the next key, which the same purge finds.
+struct Armed<'t, K: KeyKind, T: Registered, V>(&'t Table<K, T, V>);
+
+impl<K: KeyKind, T: Registered, V> Drop for Armed<'_, K, T, V> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.nodes.arm_if_idle();
     }
 }
 
@@ -277,22 +265,6 @@ enum Swept {
     OfOthers,
 }
 
-/// A drain, until what it has unlinked is destroyed.
-struct Drained<'t> {
-    _draining: DrainGuard<'t>,
-    _depth: Depth,
-}
-
-impl<'t> Drained<'t> {
-    /// `None` if drains nest too deep.
-    #[inline]
-    fn of(stripe: &'t Stripe) -> Option<Self> {
-        let _depth = Depth::enter()?;
-        let _draining = stripe.draining();
-        Some(Drained { _draining, _depth })
-    }
-}
-
 /// How deep this thread is in drains, until this is dropped.
 pub(super) struct Depth {
     before: usize,
@@ -303,11 +275,6 @@ impl Depth {
     pub(super) fn enter() -> Option<Self> {
         let before = DRAINS.get();
         (before < MAX_NESTED).then(|| Self::set(before, before + 1))
-    }
-
-    /// As deep as possible: nothing is drained meanwhile.
-    pub(super) fn full() -> Self {
-        Self::set(DRAINS.get(), MAX_NESTED)
     }
 
     fn set(before: usize, now: usize) -> Self {

@@ -8,7 +8,7 @@ use super::content::ByContent;
 use super::housekeeping::shared_housekeeping;
 use super::iter::{Iter, Keys};
 use super::table::Table;
-use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
+use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
 use crate::reference::{Content, Query};
@@ -270,7 +270,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
             let new = change(old.map(|(_, value)| value));
             let entry = new
                 .clone()
-                .map(|value| (self.table.watch(hash, key), value));
+                .map(|value| (SharedWatchFor::<K>::new(key), value));
             (entry, new)
         });
         drop(change);
@@ -298,8 +298,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     /// iterator reaches them are left out. O(capacity), and a clone of each value.
     pub fn iter(&self) -> Iter<K, V> {
         let mut entries = Vec::new();
-        self.table
-            .each(|_, watch, value| entries.push((watch.downgrade(), value.clone())));
+        self.table.each(|_, watch, value| {
+            entries.extend(watch.downgrade().map(|key| (key, value.clone())))
+        });
         Iter(entries.into_iter())
     }
 }

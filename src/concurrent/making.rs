@@ -6,14 +6,13 @@ use std::boxed::Box;
 use std::sync::Arc;
 
 use super::compare::Compare;
-use super::drain::Depth;
 use super::flight::{Cycle, Flight};
 use super::inside::Asking;
 use super::node::Node;
 use super::table::{Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
 use crate::hash::HashValue;
-use crate::queue::SharedQueue;
+use crate::ptr::CoreRef;
 
 /// What a lookup found instead of a value.
 pub(crate) enum Absent {
@@ -68,8 +67,8 @@ impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
             by,
             |_, value| Some(value.clone()),
             make,
-            |value, hash, queue| {
-                let watch = T::new(key, hash, queue);
+            |value, hash, core| {
+                let watch = T::registered(key, hash, core);
                 (watch, value.clone(), value)
             },
         );
@@ -88,7 +87,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         key: &K::FlightKey,
         read: impl Fn(&T, &V) -> Option<R>,
         make: impl FnOnce() -> M,
-        finish: impl FnOnce(M, HashValue, &'t SharedQueue) -> (Unplaced<'t, T>, V, R),
+        finish: impl FnOnce(M, HashValue, CoreRef) -> (Unplaced<'t, T>, V, R),
     ) -> Result<R, Cycle>
     where
         K::FlightKey: Clone,
@@ -122,7 +121,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         read: impl Fn(&T, &V) -> Option<R>,
         absent: Absent,
         make: impl FnOnce() -> M,
-        finish: impl FnOnce(M, HashValue, &'t SharedQueue) -> (Unplaced<'t, T>, V, R),
+        finish: impl FnOnce(M, HashValue, CoreRef) -> (Unplaced<'t, T>, V, R),
     ) -> Result<R, Cycle>
     where
         K::FlightKey: Clone,
@@ -136,7 +135,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             Wanted::Ours(leader) => {
                 let made = make();
                 Ok(leader.finish_apart(|| {
-                    let (watch, value, made) = finish(made, hash, self.queue());
+                    let (watch, value, made) = finish(made, hash, self.core());
                     (K::key(key), watch, value, made)
                 }))
             }
@@ -153,13 +152,10 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     ) -> Result<R, Absent> {
         let reader = self.nodes.read();
         let sweeps = T::SWEPT != Some(false) && reader.is_nth();
-        let found = match self.seek(&reader, hash, |node| K::is_of(key, node)) {
+        let found = match reader.get(hash.bits(), |node| K::is_of(key, node)) {
             None => Err(Absent::Nothing),
-            Some(found) => match found.node {
-                Node::InFlight { flight, .. } => Err(Absent::InFlight(Arc::clone(flight))),
-                Node::Ready { .. } if found.is_stale() => Err(Absent::Useless),
-                Node::Ready { watch, value, .. } => read(watch, value).ok_or(Absent::Useless),
-            },
+            Some(Node::InFlight { flight, .. }) => Err(Absent::InFlight(Arc::clone(flight))),
+            Some(Node::Ready { watch, value, .. }) => read(watch, value).ok_or(Absent::Useless),
         };
         drop(reader);
         // (A thread that goes on to make the value changes the table, and sweeps then.)
@@ -323,27 +319,21 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         let mut node = table.ready(self.hash, key, watch, value);
         let pin = table.pin();
         let mut leader = self;
-        let has_died =
-            |node: &Node<K, T, V>| node.ready().is_some_and(|(watch, _)| watch.has_died());
-        // While the queue is busy, no lookup takes what it finds to be live without asking (T1). So between the
-        // two checks below no lookup is misled, and an entry whose object has died before the first is not
-        // inserted. (A purge waits until the queue is idle; one in a destructor that runs meanwhile must not.)
-        let kept_alive = node.ready().is_some_and(|(watch, _)| watch.kept_alive());
-        let busy = (!kept_alive).then(|| (table.queue().keep_busy(), Depth::full()));
-        if busy.is_some() && has_died(&node) {
+        let own =
+            |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_led_by(&leader.flight));
+        // An object that the caller did not keep alive, here and below. (The table asks those that are not polled.)
+        if table.is_swept() && node.is_stale() {
             table.count(&table.dead);
             leader.uncounted = false;
             return;
         }
-        let own =
-            |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_led_by(&leader.flight));
-        let Some(put) = table.swap(&pin, &mut node, &Asking::about(table, leader.hash), own) else {
-            return;
-        };
-        leader.linked = false;
-        leader.uncounted = false;
-        if busy.is_some() && has_died(put.new) {
-            table.unlink(&pin, put.new);
+        let put = table.swap(&pin, &mut node, &Asking::about(table, leader.hash), own);
+        if put.is_some() {
+            leader.linked = false;
+            leader.uncounted = false;
+        } else if node.is_dead() {
+            table.count(&table.dead);
+            leader.uncounted = false;
         }
     }
 

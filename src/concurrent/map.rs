@@ -134,7 +134,7 @@ impl<K: SharedKey, V> WeakMap<K, V> {
     #[inline]
     fn put<R>(&self, key: &K, value: V, old: impl FnOnce(&V) -> R) -> Option<R> {
         let (hash, address) = Address::of(WeakKey::addr(key));
-        let watch = SharedWatchFor::<K>::new(key, hash, self.table.queue());
+        let watch = SharedWatchFor::<K>::new(key);
         self.table
             .put(hash, address, watch, value, |_, value| old(value))
     }
@@ -186,7 +186,8 @@ impl<K: SharedRef, V> WeakMap<K, V> {
     /// reaches them are left out. O(capacity).
     pub fn keys(&self) -> Keys<K> {
         let mut keys = Vec::new();
-        self.table.each(|_, watch, _| keys.push(watch.downgrade()));
+        self.table
+            .each(|_, watch, _| keys.extend(watch.downgrade()));
         Keys(keys.into_iter())
     }
 }
@@ -251,7 +252,7 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
         let new = self.table.compute(hash, &address, |old| {
             let new = change(old.map(|(_, value)| value));
             let entry = new.clone().map(|value| {
-                let watch = SharedWatchFor::<K>::new(key, hash, self.table.queue());
+                let watch = SharedWatchFor::<K>::new(key);
                 (watch, value)
             });
             (entry, new)
@@ -285,8 +286,9 @@ impl<K: SharedRef, V: Clone> WeakMap<K, V> {
     /// iterator reaches them are left out. O(capacity), and a clone of each value.
     pub fn iter(&self) -> Iter<K, V> {
         let mut entries = Vec::new();
-        self.table
-            .each(|_, watch, value| entries.push((watch.downgrade(), value.clone())));
+        self.table.each(|_, watch, value| {
+            entries.extend(watch.downgrade().map(|key| (key, value.clone())))
+        });
         Iter(entries.into_iter())
     }
 }

@@ -44,4 +44,4 @@ pub(crate) use making::{Absent, Leader, Wanted, cycle};
 pub(crate) use map::Address;
 pub(crate) use striped::Striped;
 pub(crate) use table::Table;
-pub(crate) use watch::{AnyWatch, Deregister, SharedWatchFor, Unplaced, Watches, WatchesOne};
+pub(crate) use watch::{AnyWatch, Registered, SharedWatchFor, Unplaced, Watches, WatchesOne};

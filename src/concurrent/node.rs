@@ -9,9 +9,10 @@ use super::flight::Flight;
 use super::kept::Kept;
 use super::key::KeyKind;
 use super::raw::Entry;
-use super::watch::{Deregister, Watches};
+use super::watch::{Registered, Watches};
 use crate::hash::HashValue;
-use crate::queue::{HookId, SharedQueue};
+use crate::ptr::{CoreRef, Kept as Promise, Off, RegistrationId};
+use crate::sync::AtomicPtr;
 
 /// An entry. Once it is in the table it does not change, except that its watches end. To change a value is to
 /// replace the entry.
@@ -24,8 +25,6 @@ pub(crate) enum Node<K: KeyKind, T, V> {
     Ready {
         /// Whether what it owns is to be kept at its end. Set by the thread that has unlinked it.
         kept: AtomicBool,
-        /// Whether its watch [pins](Watches::pins) its key.
-        pinned: bool,
         hash: HashValue,
         key: K::Key,
         value: V,
@@ -39,13 +38,6 @@ pub(crate) enum Node<K: KeyKind, T, V> {
     },
 }
 
-/// What a node needs at its end: no node of its table outlives it.
-pub(crate) struct NodeContext<K, V> {
-    pub(super) queue: SharedQueue,
-    /// What dead entries leave, if that is to be kept.
-    pub(super) kept: Kept<K, V>,
-}
-
 impl<K: KeyKind, T, V> Node<K, T, V> {
     #[inline]
     pub(super) fn hash(&self) -> HashValue {
@@ -55,12 +47,20 @@ impl<K: KeyKind, T, V> Node<K, T, V> {
     }
 }
 
-impl<K: KeyKind, T: Deregister, V> Node<K, T, V> {
-    /// Ends its watches, which are registered with this queue.
+impl<K: KeyKind, T: Registered, V> Node<K, T, V> {
     #[inline]
-    pub(super) fn deregister(&self, queue: &SharedQueue) {
-        if let Node::Ready { watch, .. } = self {
-            watch.end(queue);
+    fn watch(&self) -> Option<&T> {
+        match self {
+            Node::Ready { watch, .. } => Some(watch),
+            Node::InFlight { .. } => None,
+        }
+    }
+
+    /// Ends its registrations. Not under a lock: that may free hooks.
+    #[inline]
+    pub(super) fn deregister(&self) {
+        if let Some(watch) = self.watch() {
+            watch.end(&mut Off::new());
         }
     }
 }
@@ -70,18 +70,11 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
     pub(super) fn new(hash: HashValue, key: K::Key, value: V, watch: T) -> Self {
         Node::Ready {
             kept: AtomicBool::new(false),
-            pinned: watch.pins(),
             hash,
             key,
             value,
             watch,
         }
-    }
-
-    /// Whether a lookup may find it stale, and what is shown of it would not tell.
-    #[inline]
-    pub(super) fn is_doubtful(&self) -> bool {
-        matches!(self, Node::Ready { pinned: false, .. })
     }
 
     /// What it has, if it is ready; it may be stale.
@@ -118,13 +111,7 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
         self.ready().is_some_and(|(watch, _)| watch.is_stale())
     }
 
-    /// Whether two objects that it needs have sent their notices.
-    pub(super) fn is_notified_twice(&self) -> bool {
-        self.ready()
-            .is_some_and(|(watch, _)| watch.is_notified_twice())
-    }
-
-    /// Whether an object that it needs is dead, even if its death is not notified yet.
+    /// Whether an object that it needs is dead.
     #[inline]
     pub(super) fn is_dead(&self) -> bool {
         self.ready().is_some_and(|(watch, _)| watch.is_dead())
@@ -142,37 +129,66 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
     pub(super) fn is_led_by(&self, flight: &Arc<Flight>) -> bool {
         matches!(self, Node::InFlight { flight: there, .. } if Arc::ptr_eq(there, flight))
     }
-
-    #[inline]
-    pub(super) fn is_named_by(&self, hook: HookId) -> bool {
-        self.ready()
-            .is_some_and(|(watch, _)| watch.is_named_by(hook))
-    }
 }
 
-/// A node that was found.
-pub(super) struct Found<'g, N> {
-    pub(super) node: &'g N,
-    /// Whether it may be stale.
-    pub(super) doubtful: bool,
-}
-
-impl<K: KeyKind, T: Watches, V> Found<'_, Node<K, T, V>> {
-    #[inline]
-    pub(super) fn is_stale(&self) -> bool {
-        self.doubtful && self.node.is_stale()
-    }
-}
-
-impl<K: KeyKind, T: Deregister, V> Entry for Node<K, T, V> {
+impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
     /// Memory and watches may wait for the next thread that leaves. (Users can notice a watch only where they count
     /// weak pointers.)
     const PROMPT: bool = mem::needs_drop::<(K::Key, V)>();
-    type Context = NodeContext<K::Key, V>;
+    /// What dead entries leave, if that is to be kept.
+    type Context = Kept<K::Key, V>;
 
     #[inline]
     fn hash(&self) -> u64 {
         self.hash().bits()
+    }
+
+    #[inline]
+    fn hash_of(short: u32) -> u64 {
+        HashValue::of_short(short).bits()
+    }
+
+    #[inline]
+    fn register(&self, core: CoreRef, promise: &Promise) -> usize {
+        let hash = self.hash().short();
+        self.watch()
+            .map_or(0, |watch| watch.register(core, hash, promise))
+    }
+
+    #[inline]
+    fn may_inherit(&self, there: &Self) -> bool {
+        self.watch()
+            .zip(there.watch())
+            .is_some_and(|(watch, there)| watch.may_inherit(there))
+    }
+
+    #[inline]
+    fn inherit(&self, there: &Self) {
+        if let (Some(watch), Some(there)) = (self.watch(), there.watch()) {
+            watch.inherit(there);
+        }
+    }
+
+    #[inline]
+    fn may_be_linked(&self) -> bool {
+        self.watch().is_none_or(T::may_be_linked)
+    }
+
+    #[inline]
+    fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
+        self.watch()?.named(id)
+    }
+
+    #[inline]
+    fn link(&self) -> Option<&AtomicPtr<()>> {
+        self.watch()?.link()
+    }
+
+    #[inline]
+    fn end_others(&self, id: RegistrationId, off: &mut Off) {
+        if let Some(watch) = self.watch() {
+            watch.end_others(id, off);
+        }
     }
 
     /// A flight stands for no value.
@@ -181,13 +197,11 @@ impl<K: KeyKind, T: Deregister, V> Entry for Node<K, T, V> {
     }
 
     #[inline]
-    fn end(self: Box<Self>, context: &NodeContext<K::Key, V>) {
-        // If it was unlinked, its watches have ended; not if it was never linked, or if the table is dropped.
-        self.deregister(&context.queue);
+    fn end(self: Box<Self>, all: &Kept<K::Key, V>) {
         // Relaxed: see `keep`.
         if matches!(&*self, Node::Ready { kept, .. } if kept.load(Relaxed)) {
             if let Node::Ready { key, value, .. } = *self {
-                context.kept.put(key, value);
+                all.put(key, value);
             }
         }
     }
@@ -231,9 +245,8 @@ mod tests {
             32
         );
         let key = Key::new(1);
-        let queue = SharedQueue::new();
         let (hash, address) = Address::of(Key::as_ptr(&key).cast());
-        let watch = <SharedWatchFor<Key> as crate::concurrent::WatchesOne>::new(&key, hash, &queue);
+        let watch = <SharedWatchFor<Key> as crate::concurrent::WatchesOne>::new(&key);
         let node = Box::new(Node::<ByKey<_>, _, _>::new(
             hash,
             address,
@@ -253,6 +266,5 @@ mod tests {
             at(core::ptr::from_ref(value).cast()),
         ];
         assert_eq!(fields, [4, 8, 16]);
-        node.deregister(&queue);
     }
 }

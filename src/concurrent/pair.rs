@@ -1,17 +1,17 @@
 //! The watches of an entry that two objects keep alive.
 
-use super::watch::{Deregister, Unplaced, Watches};
-use crate::queue::{HookId, SharedQueue};
+use super::watch::{Registered, Unplaced, Watches};
+use crate::ptr::{Off, RegistrationId};
+use crate::sync::AtomicPtr;
 
 /// A watch on two objects: the entry goes with the first to die.
 pub(crate) struct Pair<A, B>(pub(super) A, pub(super) B);
 
-impl<'q, A: Deregister, B: Deregister> Unplaced<'q, Pair<A, B>> {
-    /// Joins two watches with the same queue.
+impl<'k, A, B> Unplaced<'k, Pair<A, B>> {
+    /// Joins two watches that are registered.
     #[inline]
-    pub(crate) fn pair(one: Unplaced<'q, A>, other: Unplaced<'q, B>) -> Self {
-        let queue = one.queue;
-        Unplaced::new(Pair(one.into_inner(), other.into_inner()), queue)
+    pub(crate) fn pair(one: Unplaced<'k, A>, other: Unplaced<'k, B>) -> Self {
+        Unplaced::new(Pair(one.into_inner(), other.into_inner()))
     }
 }
 
@@ -21,11 +21,6 @@ impl<A: Watches, B: Watches> Watches for Pair<A, B> {
         (Some(true), _) | (_, Some(true)) => Some(true),
         _ => None,
     };
-    const IS_PAIR: bool = true;
-
-    fn is_notified_twice(&self) -> bool {
-        !self.0.is_swept() && !self.1.is_swept() && self.0.is_stale() && self.1.is_stale()
-    }
 
     #[inline]
     fn is_swept(&self) -> bool {
@@ -41,37 +36,36 @@ impl<A: Watches, B: Watches> Watches for Pair<A, B> {
         self.0.is_dead() || self.1.is_dead()
     }
 
-    /// The first is the key; the second is upgraded.
-    #[inline]
-    fn pins(&self) -> bool {
-        self.0.pins()
-    }
-
-    #[inline]
-    fn is_named_by(&self, hook: HookId) -> bool {
-        self.0.is_named_by(hook) || self.1.is_named_by(hook)
-    }
-
-    /// The other object's notice is not wanted any more; if it is under way, it comes late.
-    fn complete(&self, hook: HookId, queue: &SharedQueue) {
-        if self.0.is_named_by(hook) {
-            self.0.complete(hook, queue);
-            self.1.end(queue);
-        } else {
-            self.0.end(queue);
-            self.1.complete(hook, queue);
-        }
-    }
-
     fn objects(&self, each: &mut dyn FnMut(*const ())) {
         self.0.objects(each);
         self.1.objects(each);
     }
 }
 
-impl<A: Deregister, B: Deregister> Deregister for Pair<A, B> {
-    fn end(&self, queue: &SharedQueue) {
-        self.0.end(queue);
-        self.1.end(queue);
+impl<A: Registered, B: Registered> Registered for Pair<A, B> {
+    fn may_be_linked(&self) -> bool {
+        self.0.may_be_linked() && self.1.may_be_linked()
+    }
+
+    fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
+        self.0.named(id).or_else(|| self.1.named(id))
+    }
+
+    fn link(&self) -> Option<&AtomicPtr<()>> {
+        self.0.link().or_else(|| self.1.link())
+    }
+
+    /// The other object's death finds nothing any more.
+    fn end_others(&self, id: RegistrationId, off: &mut Off) {
+        if self.0.named(id).is_none() {
+            self.0.end(off);
+        } else {
+            self.1.end(off);
+        }
+    }
+
+    fn end(&self, off: &mut Off) {
+        self.0.end(off);
+        self.1.end(off);
     }
 }

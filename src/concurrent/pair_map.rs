@@ -61,10 +61,10 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
 
     shared_housekeeping!();
 
-    fn watch(&self, hash: HashValue, key: &K, value: &V) -> Unplaced<'_, EntryWatches<K, V>> {
-        let queue = self.table.queue();
-        let key = SharedWatchFor::<K>::new(key, hash, queue);
-        Unplaced::pair(key, SharedWatchFor::<V>::new(value, hash, queue))
+    fn watch(&self, hash: HashValue, key: &K, value: &V) -> Unplaced<'static, EntryWatches<K, V>> {
+        let core = self.table.core();
+        let key = SharedWatchFor::<K>::registered(key, hash, core);
+        Unplaced::pair(key, SharedWatchFor::<V>::registered(value, hash, core))
     }
 
     #[inline]
@@ -209,7 +209,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     pub fn iter(&self) -> PairIter<K, V> {
         let mut entries = Vec::new();
         self.table
-            .each(|_, Pair(key, value), ()| entries.push((key.downgrade(), value.downgrade())));
+            .each(|_, Pair(key, value), ()| entries.extend(key.downgrade().zip(value.downgrade())));
         PairIter(entries.into_iter())
     }
 }

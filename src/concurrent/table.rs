@@ -1,11 +1,10 @@
 //! The table under the shared collections: that of [`raw`](super::raw), with a queue of notices.
 //!
-//! * **T1** A node whose watch [pins](Watches::pins) its key is live when a lookup finds it, or the lookup's upgrade
-//!   fails. For any other node, the lookup checks that no notice is pending *before* it reads the table (S2 of the
-//!   queue); if one is, it asks the node.
+//! * **T1** What a lookup finds is of an object that lives, or whose death has not finished yet: a death unlinks the entry
+//!   before the memory of the payload is freed. Of polled objects the weak pointer pins the address.
 //! * **T2** A node is ended once, by the thread that has unlinked it: the table hands it to one thread only.
-//! * **T3** A notice unlinks the node with its hook and no other.
-//! * **T4** User code never runs under a lock of ours, nor between taking a notice and unlinking its entry.
+//! * **T3** A death unlinks the node with its registration and no other.
+//! * **T4** User code never runs under a lock of ours.
 //! * **T5** Destructors of users run before a result is in its place: the compiler leaks what a function is about to
 //!   return if a local is dropped after that, and panics.
 
@@ -19,12 +18,12 @@ use super::compare::Compare;
 use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::key::KeyKind;
-use super::node::{Found, Node, NodeContext};
-use super::raw::{Put, RawTable, Reader, SweepPosition, Unlinked, Writer};
-use super::watch::{Deregister, Unplaced, Watches};
+use super::node::Node;
+use super::raw::{Put, RawTable, SweepPosition, Unlinked, Writer};
+use super::watch::{Registered, Unplaced, Watches};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
-use crate::queue::SharedQueue;
+use crate::ptr::CoreRef;
 
 /// Access to the nodes. What is unlinked with it is destroyed after it, when no thread looks at it any more.
 pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
@@ -32,12 +31,12 @@ pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
 /// An entry that is about to be inserted.
 pub(super) type NewNode<'t, K, T, V> = Unlinked<'t, Node<K, T, V>>;
 
-pub(crate) struct Table<K: KeyKind, T: Deregister, V> {
-    /// The nodes; their context has the queue, and what is kept of dead entries.
+pub(crate) struct Table<K: KeyKind, T: Registered, V> {
+    /// The nodes; their context is what is kept of dead entries.
     pub(super) nodes: RawTable<Node<K, T, V>>,
     /// Nodes that stand for values being made.
     pub(super) in_flight: AtomicUsize,
-    /// Entries that went because an object had died.
+    /// Entries that went because an object had died, and that were not unlinked by its death.
     pub(super) dead: AtomicUsize,
     /// Entries that went although no object had died, and values that were made and not kept.
     pub(super) discarded: AtomicUsize,
@@ -48,15 +47,12 @@ pub(crate) struct Table<K: KeyKind, T: Deregister, V> {
     pub(super) position: SweepPosition,
 }
 
-/// A node that was inserted, the node it has replaced, if any, and whether that was stale.
-pub(super) struct Swapped<'g, N> {
-    pub(super) new: &'g N,
-    pub(super) old: Option<(&'g N, bool)>,
-}
+/// The node that was replaced, if any, and whether that was stale.
+pub(super) type Replaced<'g, N> = Option<(&'g N, bool)>;
 
 // A table is consistent between any two calls; a panic can leave only a value half changed.
-impl<K: KeyKind, T: Deregister, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
-impl<K: KeyKind, T: Deregister, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
+impl<K: KeyKind, T: Registered, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
+impl<K: KeyKind, T: Registered, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
 
 impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     /// For keys that own nothing. Allocates nothing.
@@ -70,9 +66,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     }
 
     const fn with_kept(kept: Kept<K::Key, V>) -> Self {
-        let queue = SharedQueue::new();
         Table {
-            nodes: RawTable::new(NodeContext { queue, kept }),
+            nodes: RawTable::new(kept),
             in_flight: AtomicUsize::new(0),
             dead: AtomicUsize::new(0),
             discarded: AtomicUsize::new(0),
@@ -91,14 +86,15 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         self
     }
 
+    /// With what watches are registered.
     #[inline]
-    pub(crate) fn queue(&self) -> &SharedQueue {
-        &self.nodes.context().queue
+    pub(crate) fn core(&self) -> CoreRef {
+        self.nodes.core_or_new()
     }
 
     #[inline]
     pub(super) fn kept(&self) -> &Kept<K::Key, V> {
-        &self.nodes.context().kept
+        self.nodes.context()
     }
 
     #[inline]
@@ -118,35 +114,17 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         T::SWEPT.unwrap_or_else(|| self.swept.load(Relaxed))
     }
 
-    /// Entries whose death is not notified.
+    /// The number of entries.
     pub(crate) fn len(&self) -> usize {
-        self.entries().saturating_sub(self.notified())
-    }
-
-    /// Entries in the table.
-    pub(crate) fn entries(&self) -> usize {
         self.nodes
             .len()
             .saturating_sub(self.in_flight.load(Relaxed))
     }
 
-    /// Entries whose death is notified, those that wait for a thread that may look at them, and those of which
-    /// something is kept.
+    /// Entries that are unlinked and not destroyed: in the lists of the dead, waiting for a thread that may look at them,
+    /// or with something that is kept.
     pub(crate) fn pending(&self) -> usize {
-        self.notified() + self.nodes.waiting() + self.kept().len()
-    }
-
-    /// Entries whose death is notified.
-    fn notified(&self) -> usize {
-        let notices = self.queue().notified();
-        if !T::IS_PAIR || notices < 2 {
-            return notices;
-        }
-        // Counts each entry once: after the first notice of an entry is drained, the second is a late one.
-        let reader = self.nodes.read();
-        let entries = reader.entries();
-        let twice = entries.iter().filter(|node| node.is_notified_twice());
-        notices.saturating_sub(twice.count())
+        self.nodes.dead() + self.nodes.waiting() + self.kept().len()
     }
 
     /// Counts an entry that has gone, if this table counts them.
@@ -161,35 +139,12 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     /// How many entries have gone because an object had died. For a table whose watches are
     /// [counted](Watches::COUNTED).
     pub(crate) fn dead(&self) -> usize {
-        self.dead.load(Relaxed)
+        self.dead.load(Relaxed).wrapping_add(self.nodes.unlinked())
     }
 
     /// How many entries have gone although no object had died, or were not kept.
     pub(crate) fn discarded(&self) -> usize {
         self.discarded.load(Relaxed)
-    }
-
-    /// Finds the node for which `sought` is true.
-    ///
-    /// T1: if that may be stale, it searches again after checking whether any notice is pending. Most nodes cannot
-    /// be stale, and their lookups do not read what every death changes.
-    #[inline]
-    pub(super) fn seek<'g>(
-        &self,
-        reader: &'g Reader<'_, Node<K, T, V>>,
-        hash: HashValue,
-        mut sought: impl FnMut(&Node<K, T, V>) -> bool,
-    ) -> Option<Found<'g, Node<K, T, V>>> {
-        let node = reader.get(hash.bits(), &mut sought)?;
-        if !node.is_doubtful() {
-            return Some(Found {
-                node,
-                doubtful: false,
-            });
-        }
-        let doubtful = !self.queue().is_idle();
-        let node = reader.get(hash.bits(), sought)?;
-        Some(Found { node, doubtful })
     }
 
     /// Shows the entry that is `sought` to a closure, which runs under no lock and while the entry is pinned. The
@@ -208,10 +163,9 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
         let reader = self.nodes.read();
         let mut sweeps = T::SWEPT != Some(false) && reader.is_nth();
-        let found = self
-            .seek(&reader, hash, sought)
-            .filter(|found| !found.is_stale())
-            .and_then(|found| found.node.ready())
+        let found = reader
+            .get(hash.bits(), sought)
+            .and_then(Node::ready)
             .and_then(|(watch, value)| {
                 let found = read(watch, value);
                 // Not in the destructor of its object, which may look it up once more.
@@ -240,13 +194,13 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
 
     /// An entry that is about to be inserted.
     #[inline]
-    pub(super) fn ready(
-        &self,
+    pub(super) fn ready<'t>(
+        &'t self,
         hash: HashValue,
         key: K::Key,
-        watch: Unplaced<'_, T>,
+        watch: Unplaced<'t, T>,
         value: V,
-    ) -> NewNode<'_, K, T, V> {
+    ) -> NewNode<'t, K, T, V> {
         if T::SWEPT.is_none() && watch.is_swept() && !self.is_swept() {
             self.swept.store(true, Relaxed);
         }
@@ -269,7 +223,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         let pin = self.drain_and_pin();
         let replaced = self.swap(&pin, &mut node, &Asking::about(self, hash), |_| true);
         let old = replaced
-            .and_then(|swapped| swapped.old)
+            .flatten()
             .filter(|(_, stale)| !stale)
             .and_then(|(there, _)| there.ready())
             .map(|(watch, value)| old(watch, value));
@@ -360,7 +314,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         node: &mut NewNode<'_, K, T, V>,
         asking: &Asking,
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
-    ) -> Option<Swapped<'g, Node<K, T, V>>> {
+    ) -> Option<Replaced<'g, Node<K, T, V>>> {
         let hash = node.hash();
         let same = |node: &Node<K, T, V>, there: &Node<K, T, V>| {
             asking.is_sought(there, || K::are_same(node, there))
@@ -371,8 +325,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             Put::Refused => return None,
         };
         inside::has_put(self, hash, new);
-        let old = old.map(|old| (old, self.end(old)));
-        Some(Swapped { new, old })
+        Some(old.map(|old| (old, self.end(old))))
     }
 
     /// T2: ends a node that this thread has unlinked. Returns whether it was stale.
@@ -395,7 +348,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         } else {
             self.count(&self.discarded);
         }
-        node.deregister(self.queue());
+        node.deregister();
         asked.map_or_else(|panic| resume_unwind(panic), |_| stale)
     }
 
@@ -435,7 +388,6 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             return None;
         }
         let pin = self.drain_and_pin();
-        let idle = self.queue().is_idle();
         let asking = Asking::about(self, hash);
         let sought = |node: &Node<K, T, V>| asking.is_sought(node, || sought(node));
         let mut sweeps = true;
@@ -444,7 +396,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             match node.ready() {
                 Some((watch, value)) => {
                     let wanted = || wanted(watch, value);
-                    let yes = (idle || !watch.is_stale()) && asking.ask(Some(address), wanted);
+                    let yes = asking.ask(Some(address), wanted);
                     // As in `read_where`.
                     sweeps = T::SWEPT != Some(false) && (yes || !watch.is_stale());
                     yes
@@ -465,7 +417,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         removed
     }
 
-    /// Removes the entries that are not `wanted`; stale entries go with their notices.
+    /// Removes the entries that are not `wanted`; stale entries go with the sweep.
     pub(crate) fn retain(&self, mut wanted: impl FnMut(&K::Key, &T, &V) -> bool) {
         self.tidy();
         if self.nodes.is_new() {

@@ -116,7 +116,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     pub fn insert(&self, key: K, value: &V) -> Option<V> {
         let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, &key);
-        let watch = SharedWatchFor::<V>::new(value, hash, self.table.queue());
+        let watch = SharedWatchFor::<V>::new(value);
         self.table
             .put(hash, key, watch, (), |watch, ()| watch.upgrade())?
     }
@@ -141,8 +141,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
             &key,
             |watch, ()| watch.upgrade(),
             || make(&key),
-            |value, hash, queue| {
-                let watch = SharedWatchFor::<V>::new(&value, hash, queue);
+            |value, hash, core| {
+                let watch = SharedWatchFor::<V>::registered(&value, hash, core);
                 (watch, (), value)
             },
         );
@@ -167,10 +167,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let new = self.table.compute(hash, &key, |old| {
             let new = change(old.and_then(|(watch, ())| watch.upgrade()));
             let entry = new.as_ref().map(|value| {
-                (
-                    SharedWatchFor::<V>::new(value, hash, self.table.queue()),
-                    (),
-                )
+                let core = self.table.core();
+                (SharedWatchFor::<V>::registered(value, hash, core), ())
             });
             (entry, new)
         });
@@ -225,8 +223,9 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         K: Clone,
     {
         let mut entries = Vec::new();
-        self.table
-            .each(|key, watch, ()| entries.push((key.clone(), watch.downgrade())));
+        self.table.each(|key, watch, ()| {
+            entries.extend(watch.downgrade().map(|value| (key.clone(), value)))
+        });
         ValueIter(entries.into_iter())
     }
 }

@@ -6,10 +6,10 @@ use core::ops::Deref;
 use std::boxed::Box;
 
 use crate::hash::HashValue;
-use crate::ptr::Atomic;
-use crate::queue::{HookId, SharedQueue, SharedWatch, SharedWatchOf};
+use crate::ptr::{Atomic, CoreRef, Kept, Off, RegistrationId, SharedWatch, SharedWatchOf};
 use crate::reference::WeakRef;
 use crate::reference::{Notified, Notify, Registrable, StrongRef, Swept, Upgrade, Watch, WeakKey};
+use crate::sync::AtomicPtr;
 
 /// A key that shared collections can watch: a [`WeakKey`] that can be used on any thread. An
 /// [`Anchor`](crate::Anchor), and every [`SharedRef`]. Implemented for all that qualify.
@@ -48,72 +48,67 @@ pub trait Sharing: Watch {
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub trait Watches: Deregister + Send + Sync {
+pub trait Watches: Registered + Send + Sync {
     /// Whether entries that go are counted: all threads that change the table share the count.
     #[doc(hidden)]
     const COUNTED: bool = false;
-    /// Whether an entry may get two notices, and counts as one.
-    #[doc(hidden)]
-    const IS_PAIR: bool = false;
-    /// Whether this entry has got two.
-    #[doc(hidden)]
-    fn is_notified_twice(&self) -> bool {
-        false
-    }
-    /// Whether an object sends no notice of its death, so that it has to be polled; `None` if the type does not
+    /// Whether the death of an object does not unlink the entry, so that it has to be polled; `None` if the type does not
     /// tell.
     #[doc(hidden)]
     const SWEPT: Option<bool>;
     /// The same for this entry.
     #[doc(hidden)]
     fn is_swept(&self) -> bool;
-    /// Whether the entry is to go: an object has sent its notice (or, if polled, is dead).
+    /// Whether an object that is polled is dead.
     #[doc(hidden)]
     fn is_stale(&self) -> bool;
-    /// Whether an object is dead, notified or not.
+    /// Whether any object is dead.
     #[doc(hidden)]
     fn is_dead(&self) -> bool {
         self.is_stale()
     }
-    /// Whether, while the watch lasts, a lookup cannot take its entry for that of another object. Either the key
-    /// is the address of a payload in a block that the watch keeps allocated: no other object can get that
-    /// address, and a caller that has it keeps the object alive. Or the lookup compares through an upgrade. So
-    /// what it finds is not stale, or the upgrade fails.
-    #[doc(hidden)]
-    fn pins(&self) -> bool;
-    /// Whether the thread that inserts the entry keeps the objects alive, so that no death can be missed.
-    #[doc(hidden)]
-    #[inline]
-    fn kept_alive(&self) -> bool {
-        true
-    }
-    /// Whether an object has sent its notice; if not, its notice will come after this call.
-    #[doc(hidden)]
-    fn has_died(&self) -> bool {
-        self.is_stale()
-    }
-    #[doc(hidden)]
-    fn is_named_by(&self, hook: HookId) -> bool;
     /// Passes on the addresses of all objects.
     #[doc(hidden)]
     fn objects(&self, each: &mut dyn FnMut(*const ()));
-    /// The entry was unlinked because of the notice of this hook, which is consumed.
-    #[doc(hidden)]
-    fn complete(&self, hook: HookId, queue: &SharedQueue);
 }
 
-/// A registration with a queue. (A trait apart from [`Watches`], and independent of the objects' types: whether a
+/// The registrations of an entry. (A trait apart from [`Watches`], and independent of the objects' types: whether a
 /// collection may cross threads must not depend on a type of objects that own such a collection, except by auto
-/// traits, or the question would depend on itself.)
+/// traits, or the question would depend on itself.) See [`Entry`](super::raw::Entry), which has the same methods.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub trait Deregister {
-    /// Ends the registration: the entry is unlinked, and no notice is wanted any more. May be called again, and
-    /// has to be called before the watch is dropped.
+pub trait Registered {
     #[doc(hidden)]
-    fn end(&self, queue: &SharedQueue);
+    fn register(&self, _core: CoreRef, _hash: u32, _: &Kept) -> usize {
+        0
+    }
+    #[doc(hidden)]
+    fn may_inherit(&self, _there: &Self) -> bool {
+        false
+    }
+    #[doc(hidden)]
+    fn inherit(&self, _there: &Self) {}
+    /// Whether no object has died, as far as its death has looked for the entry.
+    #[doc(hidden)]
+    #[inline]
+    fn may_be_linked(&self) -> bool {
+        true
+    }
+    #[doc(hidden)]
+    fn named(&self, _: RegistrationId) -> Option<&AtomicPtr<()>> {
+        None
+    }
+    #[doc(hidden)]
+    fn link(&self) -> Option<&AtomicPtr<()>> {
+        None
+    }
+    #[doc(hidden)]
+    fn end_others(&self, _: RegistrationId, _: &mut Off) {}
+    /// Ends the registrations: the entry is unlinked. May be called again. (A watch that is dropped ends its own, too.)
+    #[doc(hidden)]
+    fn end(&self, _: &mut Off) {}
 }
 
 /// A watch on one object.
@@ -124,15 +119,15 @@ pub trait Deregister {
 pub trait WatchesOne: Watches + Sized {
     #[doc(hidden)]
     type Key: WeakKey;
+    /// A watch that is registered when its entry is inserted, unless the entry that it replaces watches the same object.
     #[doc(hidden)]
-    fn new<'q>(key: &Self::Key, hash: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, Self>;
-    /// A type-erased watch on the same object.
+    fn new(key: &Self::Key) -> Unplaced<'_, Self>;
+    /// A watch that is registered.
     #[doc(hidden)]
-    fn of_any<'q>(
-        key: &Self::Key,
-        hash: HashValue,
-        queue: &'q SharedQueue,
-    ) -> Unplaced<'q, AnyWatch>
+    fn registered(key: &Self::Key, hash: HashValue, core: CoreRef) -> Unplaced<'static, Self>;
+    /// A type-erased watch on the same object, registered.
+    #[doc(hidden)]
+    fn of_any(key: &Self::Key, hash: HashValue, core: CoreRef) -> AnyWatch
     where
         Self::Key: 'static;
 }
@@ -148,58 +143,46 @@ pub trait UpgradesOne: WatchesOne<Key: StrongRef<Weak: Send + Sync>> {
     #[doc(hidden)]
     fn upgrade(&self) -> Option<Self::Key>;
     #[doc(hidden)]
-    fn downgrade(&self) -> <Self::Key as StrongRef>::Weak;
+    fn downgrade(&self) -> Option<<Self::Key as StrongRef>::Weak>;
 }
 
-/// A watch that is in no entry yet. Unlike one in an entry it knows its queue: if it gets into no entry, it is
-/// ended.
+/// A watch that is in no entry yet, and may not be registered yet: somebody keeps its object alive that long.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub struct Unplaced<'q, T: Deregister> {
-    watch: Option<T>,
-    pub(super) queue: &'q SharedQueue,
+pub struct Unplaced<'k, T> {
+    watch: T,
+    object: PhantomData<&'k ()>,
 }
 
-impl<'q, T: Deregister> Unplaced<'q, T> {
+impl<T> Unplaced<'_, T> {
     #[inline]
-    pub(crate) fn new(watch: T, queue: &'q SharedQueue) -> Self {
-        let watch = Some(watch);
-        Unplaced { watch, queue }
+    pub(crate) fn new(watch: T) -> Self {
+        let object = PhantomData;
+        Unplaced { watch, object }
     }
 
-    /// The watch, which goes into an entry with the same queue, or into a watch on several objects.
+    /// The watch, which goes into an entry that does not outlive this one's lifetime before it is inserted.
     #[inline]
-    pub(crate) fn into_inner(mut self) -> T {
-        self.watch.take().expect("it is taken only here")
+    pub(crate) fn into_inner(self) -> T {
+        self.watch
     }
 }
 
-impl<T: Deregister> Deref for Unplaced<'_, T> {
+impl<T> Deref for Unplaced<'_, T> {
     type Target = T;
 
     #[inline]
     fn deref(&self) -> &T {
-        self.watch
-            .as_ref()
-            .expect("it is taken only by `into_inner`")
-    }
-}
-
-impl<T: Deregister> Drop for Unplaced<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Some(watch) = &self.watch {
-            watch.end(self.queue);
-        }
+        &self.watch
     }
 }
 
 /// The watch on a pointer's object.
 pub(crate) type SharedWatchFor<K> = <<K as WeakKey>::Watch as Sharing>::SharedWatch;
 
-/// A watch on an object that sends a notice of its death.
+/// A watch on an object whose death unlinks the entry.
 pub struct NotifiedWatch<K: Registrable<Kind = Atomic>>(
     SharedWatchOf<K::Target>,
     PhantomData<K::Like>,
@@ -225,7 +208,7 @@ impl<K: Registrable<Kind = Atomic, Like: Send + Sync, Target: Send + Sync>> Watc
 
     #[inline]
     fn is_stale(&self) -> bool {
-        self.0.watch().is_notified()
+        false
     }
 
     #[inline]
@@ -233,30 +216,41 @@ impl<K: Registrable<Kind = Atomic, Like: Send + Sync, Target: Send + Sync>> Watc
         self.0.watch().is_expired()
     }
 
-    #[inline]
-    fn pins(&self) -> bool {
-        self.0.watch().pins_address()
-    }
-
-    #[inline]
-    fn is_named_by(&self, hook: HookId) -> bool {
-        self.0.watch().is_named_by(hook)
-    }
-
-    #[inline]
-    fn complete(&self, _: HookId, _: &SharedQueue) {
-        self.0.watch().complete();
-    }
-
     fn objects(&self, each: &mut dyn FnMut(*const ())) {
         each(self.0.watch().addr());
     }
 }
 
-impl<K: Registrable<Kind = Atomic>> Deregister for NotifiedWatch<K> {
+impl<K: Registrable<Kind = Atomic>> Registered for NotifiedWatch<K> {
     #[inline]
-    fn end(&self, queue: &SharedQueue) {
-        self.0.watch().end(queue);
+    fn register(&self, core: CoreRef, hash: u32, kept: &Kept) -> usize {
+        self.0.watch().register(core, hash, kept).into()
+    }
+
+    #[inline]
+    fn may_inherit(&self, there: &Self) -> bool {
+        let watch = self.0.watch();
+        watch.is_unregistered() && watch.is_like(there.0.watch())
+    }
+
+    #[inline]
+    fn inherit(&self, there: &Self) {
+        self.0.watch().inherit(there.0.watch());
+    }
+
+    #[inline]
+    fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
+        self.0.watch().named(id)
+    }
+
+    #[inline]
+    fn link(&self) -> Option<&AtomicPtr<()>> {
+        self.0.watch().link()
+    }
+
+    #[inline]
+    fn end(&self, off: &mut Off) {
+        self.0.watch().end(off);
     }
 }
 
@@ -266,14 +260,20 @@ impl<K: Registrable<Kind = Atomic, Like: Send + Sync, Target: Send + Sync>> Watc
     type Key = K;
 
     #[inline]
-    fn new<'q>(key: &K, hash: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, Self> {
-        let watch = SharedWatchOf::new(K::object(key), hash, queue);
-        Unplaced::new(NotifiedWatch(watch, PhantomData), queue)
+    fn new(key: &K) -> Unplaced<'_, Self> {
+        let watch = SharedWatchOf::new(K::object(key));
+        Unplaced::new(NotifiedWatch(watch, PhantomData))
     }
 
-    fn of_any<'q>(key: &K, hash: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, AnyWatch> {
-        let watch = SharedWatch::new(K::object(key), hash, queue).untyped();
-        Unplaced::new(AnyWatch::NotifiedWatch(watch), queue)
+    #[inline]
+    fn registered(key: &K, hash: HashValue, core: CoreRef) -> Unplaced<'static, Self> {
+        let watch = SharedWatchOf::registered(K::object(key), core, hash.short());
+        Unplaced::new(NotifiedWatch(watch, PhantomData))
+    }
+
+    fn of_any(key: &K, hash: HashValue, core: CoreRef) -> AnyWatch {
+        let watch = SharedWatch::registered(K::object(key), core, hash.short());
+        AnyWatch::NotifiedWatch(watch.untyped())
     }
 }
 
@@ -291,12 +291,12 @@ where
         self.0.upgrade().map(K::from_handle)
     }
 
-    fn downgrade(&self) -> K::Weak {
-        K::from_weak(self.0.downgrade())
+    fn downgrade(&self) -> Option<K::Weak> {
+        self.0.downgrade().map(K::from_weak)
     }
 }
 
-/// A watch on an object that sends none: its weak pointer pins the address, and is polled.
+/// A watch on an object that is polled: its weak pointer pins the address.
 pub struct PolledWatch<K: StrongRef>(K::Weak);
 
 #[diagnostic::do_not_recommend]
@@ -320,42 +320,31 @@ impl<K: StrongRef<Weak: Send + Sync>> Watches for PolledWatch<K> {
         self.0.is_expired()
     }
 
-    /// The weak pointer pins the allocation.
-    #[inline]
-    fn pins(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn is_named_by(&self, _: HookId) -> bool {
-        false
-    }
-
-    fn complete(&self, _: HookId, _: &SharedQueue) {}
-
     fn objects(&self, each: &mut dyn FnMut(*const ())) {
         each(WeakRef::addr(&self.0));
     }
 }
 
-impl<K: StrongRef> Deregister for PolledWatch<K> {
-    fn end(&self, _: &SharedQueue) {}
-}
+impl<K: StrongRef> Registered for PolledWatch<K> {}
 
 impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
     type Key = K;
 
     #[inline]
-    fn new<'q>(pointer: &K, _: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, Self> {
-        Unplaced::new(PolledWatch(K::downgrade(pointer)), queue)
+    fn new(pointer: &K) -> Unplaced<'_, Self> {
+        Unplaced::new(PolledWatch(K::downgrade(pointer)))
     }
 
-    fn of_any<'q>(pointer: &K, _: HashValue, queue: &'q SharedQueue) -> Unplaced<'q, AnyWatch>
+    #[inline]
+    fn registered(pointer: &K, _: HashValue, _: CoreRef) -> Unplaced<'static, Self> {
+        Unplaced::new(PolledWatch(K::downgrade(pointer)))
+    }
+
+    fn of_any(pointer: &K, _: HashValue, _: CoreRef) -> AnyWatch
     where
         K: 'static,
     {
-        let pins: Box<dyn Pins> = Box::new(PolledWatch::<K>(K::downgrade(pointer)));
-        Unplaced::new(AnyWatch::PolledWatch(pins), queue)
+        AnyWatch::PolledWatch(Box::new(PolledWatch::<K>(K::downgrade(pointer))))
     }
 }
 
@@ -370,17 +359,26 @@ impl<K: StrongRef<Weak: Send + Sync>> UpgradesOne for PolledWatch<K> {
         self.0.upgrade()
     }
 
-    fn downgrade(&self) -> K::Weak {
-        self.0.clone()
+    fn downgrade(&self) -> Option<K::Weak> {
+        Some(self.0.clone())
     }
 }
 
-/// A watch on an object of any type, for entries with several inputs.
+/// A watch on an object of any type, for entries with several inputs. Registered before there is an entry.
 pub enum AnyWatch {
-    /// On an object that sends a notice of its death.
+    /// On an object whose death unlinks the entry.
     NotifiedWatch(SharedWatch),
     /// On an object that is polled.
     PolledWatch(Box<dyn Pins>),
+}
+
+impl AnyWatch {
+    fn notified(&self) -> Option<&SharedWatch> {
+        match self {
+            AnyWatch::NotifiedWatch(watch) => Some(watch),
+            AnyWatch::PolledWatch(_) => None,
+        }
+    }
 }
 
 impl Watches for AnyWatch {
@@ -392,33 +390,15 @@ impl Watches for AnyWatch {
 
     fn is_stale(&self) -> bool {
         match self {
-            AnyWatch::NotifiedWatch(watch) => watch.is_notified(),
+            AnyWatch::NotifiedWatch(_) => false,
             AnyWatch::PolledWatch(object) => object.is_dead(),
         }
     }
 
-    fn pins(&self) -> bool {
+    fn is_dead(&self) -> bool {
         match self {
-            AnyWatch::NotifiedWatch(watch) => watch.pins_address(),
-            AnyWatch::PolledWatch(_) => true,
-        }
-    }
-
-    fn has_died(&self) -> bool {
-        match self {
-            AnyWatch::NotifiedWatch(watch) => watch.was_notified(),
+            AnyWatch::NotifiedWatch(watch) => watch.is_expired(),
             AnyWatch::PolledWatch(object) => object.is_dead(),
-        }
-    }
-
-    fn is_named_by(&self, hook: HookId) -> bool {
-        matches!(self, AnyWatch::NotifiedWatch(watch) if watch.is_named_by(hook))
-    }
-
-    fn complete(&self, hook: HookId, queue: &SharedQueue) {
-        match self {
-            AnyWatch::NotifiedWatch(watch) if watch.is_named_by(hook) => watch.complete(),
-            other => other.end(queue),
         }
     }
 
@@ -430,10 +410,22 @@ impl Watches for AnyWatch {
     }
 }
 
-impl Deregister for AnyWatch {
-    fn end(&self, queue: &SharedQueue) {
-        if let AnyWatch::NotifiedWatch(watch) = self {
-            watch.end(queue);
+impl Registered for AnyWatch {
+    fn may_be_linked(&self) -> bool {
+        self.notified().is_none_or(SharedWatch::is_registered)
+    }
+
+    fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
+        self.notified()?.named(id)
+    }
+
+    fn link(&self) -> Option<&AtomicPtr<()>> {
+        self.notified()?.link()
+    }
+
+    fn end(&self, off: &mut Off) {
+        if let Some(watch) = self.notified() {
+            watch.end(off);
         }
     }
 }

@@ -126,7 +126,7 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// [reclaimed](Self::purge). O(threads).
     #[must_use]
     pub fn len(&self) -> usize {
-        self.table.entries()
+        self.table.len()
     }
 
     /// Whether [`len`](Self::len) is zero.
@@ -319,9 +319,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         let (hash, addresses) = K::addresses(key);
         let begin = |leader| {
             self.misses.fetch_add(1, Relaxed);
-            let queue = self.table.queue();
-            let watches = K::watch(key, hash, queue);
-            Begun::new(queue, hash, addresses, watches, leader)
+            let core = self.table.core();
+            let watches = K::watch(key, hash, core);
+            Begun::new(core, hash, addresses, watches, leader)
         };
         let wanted = self
             .table

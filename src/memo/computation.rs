@@ -7,19 +7,19 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use super::key::MemoKey;
-use super::watches::{EntryWatches, KeyWatches};
-use crate::concurrent::{AnyWatch, ByKey, Leader, SharedKey, SharedWatchFor, Unplaced, WatchesOne};
+use super::watches::EntryWatches;
+use crate::concurrent::{AnyWatch, ByKey, Leader, SharedKey, SharedWatchFor, WatchesOne};
 use crate::hash::HashValue;
-use crate::queue::SharedQueue;
+use crate::ptr::CoreRef;
 
 /// A computation of a [`Memo`](crate::Memo) that is under way.
 pub struct Computation<'m> {
-    queue: &'m SharedQueue,
+    core: CoreRef,
     hash: HashValue,
     /// The watches on what it depends on besides its key.
-    watches: RefCell<Vec<Unplaced<'m, AnyWatch>>>,
-    /// It belongs to the thread that computes.
-    here: PhantomData<*mut ()>,
+    watches: RefCell<Vec<AnyWatch>>,
+    /// It belongs to the thread that computes, and to the memo.
+    here: PhantomData<(*mut (), &'m ())>,
 }
 
 impl Computation<'_> {
@@ -37,7 +37,7 @@ impl Computation<'_> {
     // Never inlined, for the sake of a deep recursion's frames.
     #[inline(never)]
     pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
-        let watch = SharedWatchFor::<P>::of_any(object, self.hash, self.queue);
+        let watch = SharedWatchFor::<P>::of_any(object, self.hash, self.core);
         self.watches.borrow_mut().push(watch);
     }
 }
@@ -53,7 +53,7 @@ impl fmt::Debug for Computation<'_> {
 /// All that a computation needs, in one place on the heap. When it is dropped, its flight is complete.
 pub(super) struct Begun<'m, K: MemoKey, V> {
     computation: Computation<'m>,
-    keys: Unplaced<'m, KeyWatches<K::EntryWatches>>,
+    keys: K::EntryWatches,
     addresses: K::Addresses,
     // Dropped last.
     leader: Leader<'m, ByKey<K::Addresses>, EntryWatches<K::EntryWatches>, V>,
@@ -61,14 +61,14 @@ pub(super) struct Begun<'m, K: MemoKey, V> {
 
 impl<'m, K: MemoKey, V> Begun<'m, K, V> {
     pub(super) fn new(
-        queue: &'m SharedQueue,
+        core: CoreRef,
         hash: HashValue,
         addresses: K::Addresses,
-        keys: Unplaced<'m, KeyWatches<K::EntryWatches>>,
+        keys: K::EntryWatches,
         leader: Leader<'m, ByKey<K::Addresses>, EntryWatches<K::EntryWatches>, V>,
     ) -> Box<Self> {
         let computation = Computation {
-            queue,
+            core,
             hash,
             watches: RefCell::default(),
             here: PhantomData,
@@ -103,8 +103,7 @@ impl<'m, K: MemoKey, V> Begun<'m, K, V> {
             leader,
         } = *self;
         leader.finish(|| {
-            let watches =
-                EntryWatches::new(keys, computation.watches.into_inner(), computation.queue);
+            let watches = EntryWatches::new(keys, computation.watches.into_inner());
             (addresses, watches, value.clone(), value)
         })
     }

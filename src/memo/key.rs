@@ -2,10 +2,9 @@
 
 use core::any::Any;
 
-use super::watches::KeyWatches;
-use crate::concurrent::{Address, AnyWatch, SharedKey, SharedWatchFor, Unplaced, WatchesOne};
+use crate::concurrent::{Address, AnyWatch, SharedKey, SharedWatchFor, WatchesOne};
 use crate::hash::HashValue;
-use crate::queue::SharedQueue;
+use crate::ptr::CoreRef;
 use crate::reference::WeakKey;
 
 /// The key of a [`Memo`](crate::Memo): a pointer, or a tuple of up to four. Sealed.
@@ -26,11 +25,7 @@ pub trait MemoKey: sealed::Sealed {
     #[doc(hidden)]
     fn addresses(key: Self::Ref<'_>) -> (HashValue, Self::Addresses);
     #[doc(hidden)]
-    fn watch<'q>(
-        key: Self::Ref<'_>,
-        hash: HashValue,
-        queue: &'q SharedQueue,
-    ) -> Unplaced<'q, KeyWatches<Self::EntryWatches>>;
+    fn watch(key: Self::Ref<'_>, hash: HashValue, core: CoreRef) -> Self::EntryWatches;
     /// The pointers that have this type, each at its place.
     #[doc(hidden)]
     fn inputs<R: 'static>(key: Self::Ref<'_>) -> [Option<&R>; 4];
@@ -52,13 +47,8 @@ impl<K: SharedKey + 'static> MemoKey for K {
         Address::of(WeakKey::addr(key))
     }
 
-    fn watch<'q>(
-        key: &K,
-        hash: HashValue,
-        queue: &'q SharedQueue,
-    ) -> Unplaced<'q, KeyWatches<[AnyWatch; 1]>> {
-        let watch = SharedWatchFor::<K>::of_any(key, hash, queue);
-        Unplaced::new(KeyWatches([watch.into_inner()]), queue)
+    fn watch(key: &K, hash: HashValue, core: CoreRef) -> [AnyWatch; 1] {
+        [SharedWatchFor::<K>::of_any(key, hash, core)]
     }
 
     #[inline]
@@ -81,13 +71,8 @@ macro_rules! tuples {
                 Address::of_all([$(WeakKey::addr(key.$at)),+])
             }
 
-            fn watch<'q>(
-                key: Self::Ref<'_>,
-                hash: HashValue,
-                queue: &'q SharedQueue,
-            ) -> Unplaced<'q, KeyWatches<[AnyWatch; $count]>> {
-                let watches = [$(SharedWatchFor::<$key>::of_any(key.$at, hash, queue)),+];
-                Unplaced::new(KeyWatches(watches.map(Unplaced::into_inner)), queue)
+            fn watch(key: Self::Ref<'_>, hash: HashValue, core: CoreRef) -> [AnyWatch; $count] {
+                [$(SharedWatchFor::<$key>::of_any(key.$at, hash, core)),+]
             }
 
             #[inline]

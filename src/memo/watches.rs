@@ -3,8 +3,9 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
-use crate::concurrent::{AnyWatch, Deregister, Unplaced, Watches};
-use crate::queue::{HookId, SharedQueue};
+use crate::concurrent::{AnyWatch, Registered, Unplaced, Watches};
+use crate::ptr::{Off, RegistrationId};
+use crate::sync::AtomicPtr;
 
 /// The watches of an entry, on all its inputs.
 pub(super) struct EntryWatches<A> {
@@ -15,15 +16,6 @@ pub(super) struct EntryWatches<A> {
     polled: bool,
 }
 
-/// The watches on a key, before they are in an entry.
-pub struct KeyWatches<A>(pub(super) A);
-
-impl<A: AsRef<[AnyWatch]>> Deregister for KeyWatches<A> {
-    fn end(&self, queue: &SharedQueue) {
-        self.0.as_ref().iter().for_each(|watch| watch.end(queue));
-    }
-}
-
 impl<A: AsRef<[AnyWatch]>> EntryWatches<A> {
     fn all(&self) -> impl Iterator<Item = &AnyWatch> {
         self.keys.as_ref().iter().chain(&self.others)
@@ -31,22 +23,16 @@ impl<A: AsRef<[AnyWatch]>> EntryWatches<A> {
 }
 
 impl<A: AsRef<[AnyWatch]> + Send + Sync> EntryWatches<A> {
-    pub(super) fn new<'q>(
-        keys: Unplaced<'q, KeyWatches<A>>,
-        others: Vec<Unplaced<'q, AnyWatch>>,
-        queue: &'q SharedQueue,
-    ) -> Unplaced<'q, Self> {
-        let polled = others.iter().any(|watch| watch.is_swept());
-        let others = others.into_iter().map(Unplaced::into_inner).collect();
-        let watches = EntryWatches {
-            keys: keys.into_inner().0,
-            others,
+    pub(super) fn new(keys: A, others: Vec<AnyWatch>) -> Unplaced<'static, Self> {
+        let polled = others.iter().any(AnyWatch::is_swept);
+        Unplaced::new(EntryWatches {
+            keys,
+            others: others.into(),
             polled,
-        };
-        Unplaced::new(watches, queue)
+        })
     }
 
-    /// Whether the entry has to be polled even if no notice is pending, and is dead.
+    /// Whether the entry has to be polled, and is dead.
     #[inline]
     pub(super) fn is_found_dead(&self) -> bool {
         self.polled && self.is_stale()
@@ -65,27 +51,8 @@ impl<A: AsRef<[AnyWatch]> + Send + Sync> Watches for EntryWatches<A> {
         self.all().any(AnyWatch::is_stale)
     }
 
-    /// The caller keeps the key alive, but nothing keeps the others alive.
-    fn pins(&self) -> bool {
-        self.others.is_empty() && self.keys.as_ref().iter().all(AnyWatch::pins)
-    }
-
-    /// A computation does not keep alive what it depends on besides: a notice may be sent, and be drained, before
-    /// there is an entry to unlink.
-    fn kept_alive(&self) -> bool {
-        self.others.is_empty()
-    }
-
-    fn has_died(&self) -> bool {
-        self.all().any(AnyWatch::has_died)
-    }
-
-    fn is_named_by(&self, hook: HookId) -> bool {
-        self.all().any(|watch| watch.is_named_by(hook))
-    }
-
-    fn complete(&self, hook: HookId, queue: &SharedQueue) {
-        self.all().for_each(|watch| watch.complete(hook, queue));
+    fn is_dead(&self) -> bool {
+        self.all().any(AnyWatch::is_dead)
     }
 
     fn objects(&self, each: &mut dyn FnMut(*const ())) {
@@ -93,8 +60,27 @@ impl<A: AsRef<[AnyWatch]> + Send + Sync> Watches for EntryWatches<A> {
     }
 }
 
-impl<A: AsRef<[AnyWatch]>> Deregister for EntryWatches<A> {
-    fn end(&self, queue: &SharedQueue) {
-        self.all().for_each(|watch| watch.end(queue));
+impl<A: AsRef<[AnyWatch]>> Registered for EntryWatches<A> {
+    /// A computation does not keep alive what it depends on besides its key: a death may have looked for the entry before
+    /// there is one.
+    fn may_be_linked(&self) -> bool {
+        self.others.iter().all(AnyWatch::may_be_linked)
+    }
+
+    fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
+        self.all().find_map(|watch| watch.named(id))
+    }
+
+    fn link(&self) -> Option<&AtomicPtr<()>> {
+        self.all().find_map(AnyWatch::link)
+    }
+
+    fn end_others(&self, id: RegistrationId, off: &mut Off) {
+        let others = self.all().filter(|watch| watch.named(id).is_none());
+        others.for_each(|watch| watch.end(off));
+    }
+
+    fn end(&self, off: &mut Off) {
+        self.all().for_each(|watch| watch.end(off));
     }
 }

@@ -8,10 +8,13 @@ use core::ptr::{self, NonNull};
 use super::callbacks::{self, FinalizerNode};
 use super::flavour::{Flavour, Link};
 use super::header::{Block, is_apart};
+use super::hook::{HookRef, LoneHook};
 use super::notice::Node;
 use super::record::RecordRef;
+use super::shared::{CoreRef, RegistrationId};
 use super::stack::StackRef;
 use super::state::{self, State};
+use super::target::Target;
 use super::waker::{WakerCell, Wakes};
 use crate::sync::{self, Ordering::*};
 
@@ -63,6 +66,10 @@ impl<F: Flavour> Reclaim<F> {
                 Ok(()) => return,
                 Err(other) => other,
             },
+            State::Shared(core) => match this.unlink(core, now) {
+                Ok(()) => return,
+                Err(other) => other,
+            },
             _ => now,
         };
         this.end(now);
@@ -97,12 +104,41 @@ impl<F: Flavour> Reclaim<F> {
         Ok(())
     }
 
+    /// Unlinks the one entry that there is, of a collection that threads share. The error is the state, if it has
+    /// changed.
+    fn unlink(&self, core: CoreRef, now: *mut ()) -> Result<(), *mut ()> {
+        let state = &self.block.header().state;
+        // Release: whoever has the last share frees the block after this. Acquire on failure: as in `notify`.
+        state.compare_exchange(now, state::dead(state::NONE), Release, Acquire)?;
+        // SAFETY: C1: ended by us just now.
+        let (found, waker) =
+            unsafe { core.unlink(RegistrationId::of_block(self.block), self.block.hash()) };
+        // SAFETY: no entry leads to the payload any more. The block is the entry's now, unless that was unlinked by
+        // another thread: then it has a share, which its watch has or will have seen to, and we give up ours.
+        unsafe {
+            self.free_payload();
+            if !found {
+                self.block.leave_to_watch();
+            }
+        }
+        if let Some(waker) = waker {
+            let mut wakes = Wakes::NONE;
+            let apart = wakes.owe(waker);
+            apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
+        }
+        Ok(())
+    }
+
     #[cold]
     #[inline(never)]
     fn end(&self, mut now: *mut ()) {
         loop {
             match State::<F>::decode(now) {
                 State::Thin(stack) => match self.notify(stack, now) {
+                    Ok(()) => return,
+                    Err(other) => now = other,
+                },
+                State::Shared(core) => match self.unlink(core, now) {
                     Ok(()) => return,
                     Err(other) => now = other,
                 },
@@ -177,10 +213,81 @@ impl<F: Flavour> Reclaim<F> {
     }
 }
 
+impl<F: Flavour> Block<F> {
+    /// Gives up the share of an object that was `SHARED`, and whose entry somebody else has unlinked: at once if the
+    /// watch has turned `DEAD` into `WEAK`; otherwise by leaving the one share of the watch, which finds that.
+    ///
+    /// # Safety
+    /// Called once, by the dying thread.
+    #[cold]
+    #[inline(never)]
+    unsafe fn leave_to_watch(self) {
+        // AcqRel: our uses of the block happen before its end, and those of the watch's thread before ours.
+        let state = &self.header().state;
+        let left =
+            state.compare_exchange(state::dead(state::NONE), state::weak(1), AcqRel, Acquire);
+        if left.is_err() {
+            // SAFETY: the caller's promise.
+            unsafe { self.release_weak() };
+        }
+    }
+}
+
+/// The entries of collections that threads share, whose hooks a death has taken out of the record, and which it unlinks
+/// when the gate is open.
+struct Unlinking<F: Flavour> {
+    hooks: Option<HookRef<F>>,
+    first: Option<CoreRef>,
+}
+
+impl<F: Flavour> Unlinking<F> {
+    const NONE: Self = Unlinking {
+        hooks: None,
+        first: None,
+    };
+
+    /// Adds a hook, which was unlinked.
+    fn add(&mut self, hook: HookRef<F>) {
+        let below = self
+            .hooks
+            .map_or(ptr::null_mut(), |hook| hook.as_ptr().as_ptr());
+        // Relaxed: no other thread uses it.
+        hook.link().store(below, Relaxed);
+        self.hooks = Some(hook);
+    }
+
+    /// # Safety
+    /// Under no lock. C1: by the dying thread, which has ended the registrations; it has its reference to the record.
+    unsafe fn run(self, first: HookRef<F>, wakes: &mut Wakes) {
+        let mut unlink = |core: CoreRef, of, hash| {
+            // SAFETY: the caller's promise.
+            let (_, waker) = unsafe { core.unlink(of, hash) };
+            let apart = waker.and_then(|waker| wakes.owe(waker));
+            apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
+        };
+        let mut next = self.hooks;
+        while let Some(hook) = next {
+            // Relaxed: as in `add`.
+            next = HookRef::in_list(hook.link().load(Relaxed));
+            // SAFETY: H1, the hook is ours.
+            unsafe {
+                if let Target::Core(core) = hook.target() {
+                    unlink(core, RegistrationId::of_hook(hook), hook.hash());
+                }
+                LoneHook::free(hook);
+            }
+        }
+        if let Some(core) = self.first {
+            let block = first.block();
+            unlink(core, RegistrationId::of_block(block), block.hash());
+        }
+    }
+}
+
 impl<F: Flavour> RecordRef<F> {
-    /// Pushes all notices of the dead object, and closes the gate. Pushes at most [`BATCH`] at a time, so
-    /// that an object with a million registrations keeps no thread waiting for long. Returns the list of
-    /// finalizers, newest first, which the caller owns.
+    /// Pushes all notices of the dead object, and unlinks its entries in collections that threads share; closes the gate.
+    /// Takes at most [`BATCH`] hooks off at a time, so that an object with a million registrations keeps no thread waiting
+    /// for long. Returns the list of finalizers, newest first, which the caller owns.
     ///
     /// # Safety
     /// Called once, by the dying thread.
@@ -192,39 +299,54 @@ impl<F: Flavour> RecordRef<F> {
         let finalizers = gate.finalizers(|head| core::mem::replace(head, ptr::null_mut()));
         loop {
             let mut apart = None;
+            let mut unlinking = Unlinking::NONE;
+            let mut is_last = false;
             for _ in 0..BATCH {
                 // SAFETY: N1, H1, R3: registered until here. Under the gate: a thread that finds a
                 // registration fired may go on, for its stack stays until the notice has come. The first hook
                 // comes last, since its link is the head of the list until then.
-                let (waker, is_last) = unsafe {
+                let waker = unsafe {
                     match first.next() {
                         Some(hook) => {
                             hook.unlink();
-                            (hook.target().push(Node::of_hook(hook)), false)
+                            match hook.target() {
+                                Target::Stack(stack) => stack.push(Node::of_hook(hook)),
+                                Target::Core(_) => {
+                                    unlinking.add(hook);
+                                    None
+                                }
+                            }
                         }
                         None => {
-                            let stack = gate.target();
-                            (
-                                stack.and_then(|stack| stack.push(Node::of_hook(first))),
-                                true,
-                            )
+                            is_last = true;
+                            match gate.target() {
+                                Some(Target::Stack(stack)) => stack.push(Node::of_hook(first)),
+                                Some(Target::Core(core)) => {
+                                    unlinking.first = Some(core);
+                                    None
+                                }
+                                None => None,
+                            }
                         }
                     }
                 };
                 apart = waker.and_then(|waker| wakes.add(waker));
-                if is_last {
-                    gate.set_closed();
-                    drop(gate);
-                    apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
-                    return finalizers;
-                }
-                if apart.is_some() {
+                if is_last || apart.is_some() {
                     break;
                 }
             }
-            gate.set_dying();
+            if is_last {
+                gate.set_closed();
+            } else {
+                gate.set_dying();
+            }
             drop(gate);
             apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
+            // SAFETY: the caller's promise; all registrations with cores have ended, since the gate is not open (R4).
+            unsafe { unlinking.run(first, wakes) };
+            if is_last {
+                return finalizers;
+            }
             sync::give_way();
             gate = match self.lock() {
                 Some(gate) => gate,

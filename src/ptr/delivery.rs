@@ -6,7 +6,7 @@ use core::ptr::{self, NonNull};
 
 use super::flavour::{Counter, Flavour, Link};
 use super::notice::{Node, Notice};
-use super::stack::{LoneHook, StackRef};
+use super::stack::StackRef;
 use super::waker::WakerCell;
 use crate::sync::{self, Ordering::*};
 
@@ -37,10 +37,6 @@ impl<F: Flavour> StackRef<F> {
     #[must_use]
     pub(super) unsafe fn push(self, node: Node<F>) -> Option<Arc<WakerCell>> {
         let stack = self.get();
-        if stack.is_counted {
-            // Counted before it is linked: a thread that finds it finds it counted. Relaxed: a count.
-            stack.pushed.fetch_add(1, Relaxed);
-        }
         let mut top = stack.top.first_load(ptr::null_mut());
         loop {
             if is_mark(top) {
@@ -103,7 +99,6 @@ impl<F: Flavour> StackRef<F> {
         // SAFETY: N3 without an owner: it is ours to finish.
         unsafe {
             match node.get().and_then(|notice| notice.end()) {
-                Some(hook) if self.get().is_counted => LoneHook::free(hook),
                 // The slab is freed with the stack; a pusher may not touch it.
                 Some(hook) => hook.retire(),
                 None => {}
@@ -186,21 +181,6 @@ impl<F: Flavour> StackRef<F> {
             cell.count();
         }
         result.is_ok()
-    }
-
-    /// How many notices have been pushed, or are on their way, if the stack counts them. Relaxed: a death
-    /// that happens before this call has counted its push.
-    #[cfg(feature = "std")]
-    #[inline]
-    pub(crate) fn pushed(self) -> usize {
-        self.get().pushed.load(Relaxed)
-    }
-
-    /// Counts one more, as if a notice had been pushed. Relaxed: a count.
-    #[cfg(feature = "std")]
-    #[inline]
-    pub(crate) fn count(self) {
-        self.get().pushed.fetch_add(1, Relaxed);
     }
 
     /// Ends the owner: `owed` registrations have neither ended nor brought their notice. Finishes the notices

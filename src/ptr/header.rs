@@ -231,15 +231,6 @@ impl<F: Flavour> Block<F> {
         self.strong_count() == 0
     }
 
-    /// Whether the object's destructor has run. True if its end happens before this call; otherwise a
-    /// snapshot.
-    #[cfg(feature = "std")]
-    #[inline(always)]
-    pub(crate) fn is_dead(self) -> bool {
-        // Relaxed: nothing is read because of it, and `DEAD` is final.
-        self.header().count.load(Relaxed) & MARK == DEAD
-    }
-
     /// Counts one more strong pointer, unless there is none. O(1).
     #[inline(always)]
     pub(crate) fn upgrade(self) -> bool {

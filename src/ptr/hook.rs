@@ -1,4 +1,5 @@
-//! Hooks: the registrations of an object's second and further entries. Their memory is in `stack`.
+//! Hooks: the registrations of an object's second and further entries. The memory of those of a collection of one owner
+//! is in `stack`.
 //!
 //! Invariants:
 //!
@@ -6,16 +7,21 @@
 //!   linked in the list of a record, or it is fired: pushed as a notice, or about to be. The gate of the
 //!   record decides which.
 //! * **H2** `block`, `hash` and `offset` are written before the hook is linked, and do not change until it
-//!   is taken back. `offset` bytes before the hook is its target: the stack that it registers with.
+//!   is taken back. `offset` bytes before the hook is its [target](super::target): what it registers with.
 //! * **H3** While the hook is linked, `prev` and `next` are its neighbours in the list, and belong to the
 //!   thread that has the gate. Once it is fired, `prev` is null or the marked depth of the notice, and `next`
 //!   is the notice below.
 
+use alloc::boxed::Box;
+use core::mem::offset_of;
 use core::ptr::{self, NonNull};
 
 use super::flavour::{Flavour, Link};
 use super::header::Block;
-use crate::sync::{Live, Ordering::*};
+use crate::sync::{self, Live, Ordering::*, UnsafeCell};
+
+/// The place of a target. What is there is up to `target`.
+pub(super) type TargetCell = UnsafeCell<*mut ()>;
 
 /// A node in the list of a record; at the death of the object, its notice.
 #[repr(C, align(8))]
@@ -147,8 +153,9 @@ impl<F: Flavour> HookRef<F> {
         Self::in_list(self.get().next.load(Relaxed))
     }
 
+    /// The hook that a link leads to.
     #[inline]
-    fn in_list(hook: *mut ()) -> Option<HookRef<F>> {
+    pub(super) fn in_list(hook: *mut ()) -> Option<HookRef<F>> {
         NonNull::new(hook).map(|hook| HookRef(hook.cast()))
     }
 
@@ -242,5 +249,43 @@ impl<F: Flavour> HookRef<F> {
         let offset = unsafe { self.0.as_ref() }.offset as usize;
         // SAFETY: H2, and the provenance that this type promises.
         unsafe { self.0.cast::<u8>().sub(offset).cast() }
+    }
+}
+
+/// A hook in an allocation of its own, for collections that threads share: any thread makes and frees them.
+#[repr(C, align(8))]
+pub(super) struct LoneHook<F: Flavour> {
+    target: TargetCell,
+    hook: Hook<F>,
+}
+
+impl<F: Flavour> LoneHook<F> {
+    pub(super) fn boxed(target: *mut (), block: Block<F>, hash: u32) -> HookRef<F> {
+        let offset = offset_of!(Self, hook) - offset_of!(Self, target);
+        let lone = Box::into_raw(Box::new(LoneHook {
+            target: UnsafeCell::new(target),
+            hook: Hook::new(block, offset),
+        }));
+        // SAFETY: a box is not null; a pointer derived from the box's keeps its provenance.
+        unsafe {
+            let hook = &raw mut (*lone).hook;
+            let hook = HookRef::from_ptr(NonNull::new_unchecked(hook.cast()));
+            hook.set(block, hash);
+            hook
+        }
+    }
+
+    /// # Safety
+    /// The hook comes from `boxed`, is not linked, and no thread uses it any more.
+    pub(super) unsafe fn free(hook: HookRef<F>) {
+        hook.retire();
+        // SAFETY: the caller's promise.
+        unsafe {
+            let lone = hook
+                .as_ptr()
+                .byte_sub(offset_of!(Self, hook))
+                .cast::<Self>();
+            sync::free(lone);
+        }
     }
 }

@@ -12,6 +12,8 @@
 //! | `hook` | the registration of a further entry | H1 to H3 |
 //! | `waker` | the waker of a collection, and the wake-ups that a death owes | W1 to W5 |
 //! | `stack` | where a collection's notices go, and the memory of its hooks | N1 to N3 |
+//! | `shared` | where the deaths of a shared collection's objects unlink their entries | C1 to C4 |
+//! | `target` | what an entry is registered with: a stack or a core | |
 //! | `record` | the record of an object, for all that two words cannot say | R1 to R4 |
 //! | `state` | the state word, which names what is weak | |
 //! | `mark` | whether strong pointers were made meanwhile | P1 |
@@ -22,6 +24,7 @@
 //! | `death` | everything after the payload's destructor | |
 //! | `strong`, `weak` | the two pointers | |
 //! | `object_ref` | a live object, whatever keeps it alive | |
+//! | `shared_watch` | how an entry of a shared collection keeps its registration | |
 //! | `listed` | how a strong pointer is made, and listed as a holder | |
 //! | `convert`, `traits`, `finalize`, `expired` | their further methods and traits | |
 //! | `anchor` | an object of ours behind a field of a value | A1 |
@@ -46,9 +49,14 @@ mod object_ref;
 mod record;
 mod register;
 mod share;
+#[cfg_attr(not(feature = "std"), allow(dead_code))]
+mod shared;
+#[cfg(feature = "std")]
+mod shared_watch;
 mod stack;
 mod state;
 mod strong;
+mod target;
 #[cfg(all(test, not(weakly_loom)))]
 mod tests;
 mod traits;
@@ -69,5 +77,10 @@ pub(crate) use notice::{Node, Notice, depth, number};
 pub(crate) use object_ref::ObjectRef;
 pub(crate) use record::RecordRef;
 pub(crate) use register::Registration;
+#[cfg(feature = "std")]
+pub(crate) use shared::{Core, CoreRef, Dead, Off, RegistrationId, STRIPES, below};
+#[cfg(feature = "std")]
+pub(crate) use shared_watch::{Kept, SharedWatch, SharedWatchOf};
 pub(crate) use stack::StackRef;
+pub(crate) use target::Target;
 pub(crate) use waker::WakerCell;

@@ -3,16 +3,17 @@
 //! Invariants:
 //!
 //! * **R1** `refs` counts those that may use record and block: the object until the end of its death, every
-//!   weak pointer, every registered hook until it is unregistered or its notice is finished, every finalizer
-//!   token, and further references of shared collections. The thread that takes it to zero frees both. A
+//!   weak pointer, every registered hook until it is unregistered or its notice is finished (for a collection that
+//!   threads share, until its watch is dropped), and every finalizer token. The thread that takes it to zero frees both. A
 //!   block never loses its record.
 //! * **R2** `target`, `bystanders`, `finalizers`, and the links of the hooks in the list are used only by
 //!   the thread that has the gate; once the gate is [`CLOSED`], only by the thread that closed it. No code of
 //!   a user runs under it.
 //! * **R3** `first` is the hook of the registration that is the block itself, and the head of the list. It is
 //!   registered while `target` is not null, until the gate is closed. Its hash is the header's (B3).
-//! * **R4** The gate is [`DYING`] from the first notice on, and `CLOSED` when all are pushed. No hook comes
-//!   meanwhile: to register takes a strong pointer.
+//! * **R4** The gate is [`DYING`] from the first notice on, and `CLOSED` when all are pushed and all hooks taken off. No
+//!   hook comes meanwhile: to register takes a strong pointer. By the step to `DYING` the death ends the registrations
+//!   with collections that threads share (C1 of `shared`).
 
 use alloc::boxed::Box;
 use core::mem::{ManuallyDrop, offset_of};
@@ -21,8 +22,8 @@ use core::ptr::{self, NonNull};
 use super::callbacks::FinalizerNode;
 use super::flavour::{Counter, Flavour, abort};
 use super::header::Block;
-use super::hook::{Hook, HookRef};
-use super::stack::{StackRef, Target};
+use super::hook::{Hook, HookRef, TargetCell};
+use super::target::Target;
 use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
 /// A thread may take the gate.
@@ -42,7 +43,7 @@ pub(super) const MAX_REFS: usize = usize::MAX >> 2;
 /// See the module documentation.
 #[repr(C, align(8))]
 pub(crate) struct Record<F: Flavour> {
-    target: Target<F>,
+    target: TargetCell,
     refs: F::Word,
     gate: F::Half,
     /// The part of `refs` that can never be upgraded: tokens of finalizers.
@@ -111,16 +112,14 @@ impl<F: Flavour> Gate<F> {
             .with_mut(|head| f(unsafe { &mut *head }))
     }
 
-    /// The stack of the first registration, if it is registered (R3).
-    pub(super) fn target(&self) -> Option<StackRef<F>> {
-        // SAFETY: R2, we have the gate.
-        let target = self.record.get().target.with(|target| unsafe { *target });
-        // SAFETY: R3, a target that is not null is the stack of a collection.
-        (!target.is_null()).then(|| unsafe { StackRef::from_ptr(target) })
+    /// What the first registration is with, if it is registered (R3).
+    pub(super) fn target(&self) -> Option<Target<F>> {
+        // SAFETY: R2, we have the gate; R3, a target that is not null is that of a collection.
+        unsafe { Target::decode(self.record.get().target.with(|target| *target)) }
     }
 
-    pub(super) fn set_target(&self, target: Option<StackRef<F>>) {
-        let target = target.map_or(ptr::null_mut(), StackRef::as_ptr);
+    pub(super) fn set_target(&self, target: Option<Target<F>>) {
+        let target = Target::encode(target);
         // SAFETY: R2, we have the gate.
         self.record
             .get()
@@ -159,11 +158,11 @@ impl<F: Flavour> NewRecord<F> {
     }
 
     /// Sets the count and the first registration with which the record is published.
-    pub(super) fn set(&mut self, refs: usize, target: Option<StackRef<F>>) {
+    pub(super) fn set(&mut self, refs: usize, target: Option<Target<F>>) {
         let record = self.0.get();
         // Relaxed: the publication releases it.
         record.refs.store(refs, Relaxed);
-        let target = target.map_or(ptr::null_mut(), StackRef::as_ptr);
+        let target = Target::encode(target);
         // SAFETY: no other thread knows the record.
         record.target.with_mut(|place| unsafe { *place = target });
     }
@@ -294,18 +293,11 @@ impl<F: Flavour> RecordRef<F> {
         }
     }
 
-    /// Whether all notices of the object's death are pushed.
-    #[cfg(feature = "std")]
+    /// Whether the death has not yet ended the registrations with collections that threads share (R4).
     #[inline]
-    pub(crate) fn is_closed(self) -> bool {
-        // Acquire: the release of the close, so that the death happens before what the caller does next.
-        self.get().gate.load(Acquire) == CLOSED
-    }
-
-    /// Whether the death has begun to push notices. If not, all are still to come.
-    #[cfg(feature = "std")]
-    pub(crate) fn is_dying(self) -> bool {
-        self.lock().is_none_or(|gate| !gate.is_open())
+    pub(super) fn is_open(self) -> bool {
+        // Acquire: with the gate: a death that has looked for an entry, and not found it, has ended them before.
+        self.get().gate.load(Acquire) & (DYING | CLOSED) == 0
     }
 
     /// Whether nothing weak could be upgraded, and `alone` returns true: that the caller's strong pointer is

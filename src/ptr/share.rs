@@ -21,7 +21,7 @@ impl<F: Flavour> Block<F> {
             let done = match state {
                 State::None => self.transition(now, weak(2)).map(drop),
                 State::Weak(n) if n < MAX_WEAK => self.transition(now, weak(n + 1)).map(drop),
-                State::Thin(_) => {
+                State::Thin(_) | State::Shared(_) => {
                     self.prepare(&state, 1, &mut new);
                     self.inflate(now, &mut new).map(drop)
                 }
@@ -121,7 +121,13 @@ impl<F: Flavour> Block<F> {
                 }
                 State::Record(record) => return record.is_unwatched(alone),
                 // (Locked: by another strong pointer.)
-                State::Weak(_) | State::Thin(_) | State::Locked | State::Dead => return false,
+                State::Weak(_)
+                | State::Thin(_)
+                | State::Shared(_)
+                | State::Locked
+                | State::Dead => {
+                    return false;
+                }
             }
         }
     }
@@ -131,7 +137,7 @@ impl<F: Flavour> Block<F> {
         match State::<F>::decode(self.header().state.load(Acquire)) {
             State::None | State::Dead | State::Locked => 0,
             State::Weak(n) => n - 1,
-            State::Thin(_) => 1,
+            State::Thin(_) | State::Shared(_) => 1,
             State::Record(record) => record.weak_count(),
         }
     }

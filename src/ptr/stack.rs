@@ -29,12 +29,9 @@ use core::ptr::{self, NonNull};
 
 use super::flavour::{Counter, Flavour, Link, Local};
 use super::header::Block;
-use super::hook::{Hook, HookRef};
+use super::hook::{Hook, HookRef, TargetCell};
 use super::waker::WakerCell;
-use crate::sync::{self, Live, UnsafeCell};
-
-/// Where a registration sends its notice.
-pub(super) type Target<F> = UnsafeCell<*mut NoticeStack<F>>;
+use crate::sync::{Live, UnsafeCell};
 
 /// Where the deaths of one collection's objects are pushed.
 // Aligned for the tags in pointers to it.
@@ -44,12 +41,6 @@ pub(crate) struct NoticeStack<F: Flavour> {
     pub(super) top: F::Link,
     /// After the owner's end: how many notices are still to come, less those that have come.
     pub(super) inflight: F::Word,
-    /// How many notices have been, or are being, pushed; if `is_counted`.
-    pub(super) pushed: F::Word,
-    /// For a stack that many threads own: registrations that have not been ended (S4 of the shared queue).
-    #[cfg(feature = "std")]
-    pub(crate) registered: F::Word,
-    pub(super) is_counted: bool,
     /// For the owner only.
     pub(super) slab: UnsafeCell<Slab<F>>,
     /// Set once, by the owner, before the stack is first armed. A pusher that finds it armed may read it (W1).
@@ -76,15 +67,10 @@ impl<F: Flavour> PartialEq for StackRef<F> {
 }
 
 impl<F: Flavour> StackRef<F> {
-    /// A new stack. `is_counted`: many threads own it, and it counts its notices.
-    pub(crate) fn new(is_counted: bool) -> Self {
+    pub(crate) fn new() -> Self {
         let stack = Box::new(NoticeStack {
             top: F::Link::new(ptr::null_mut()),
             inflight: F::Word::new(0),
-            pushed: F::Word::new(0),
-            #[cfg(feature = "std")]
-            registered: F::Word::new(0),
-            is_counted,
             slab: UnsafeCell::new(Slab::new()),
             waker: UnsafeCell::new(None),
             live: Live::new(),
@@ -117,16 +103,12 @@ impl<F: Flavour> StackRef<F> {
     /// A hook for a further registration with this stack, if there is one without an allocation.
     ///
     /// # Safety
-    /// The caller is the owner. (A stack that counts needs no owner.)
+    /// The caller is the owner.
     #[inline]
     pub(super) unsafe fn spare_hook(self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
-        let stack = self.get();
-        if stack.is_counted {
-            return None;
-        }
         // SAFETY: the caller is the owner.
         let slab = |slab: *mut Slab<F>| unsafe { (*slab).spare(block, hash) };
-        stack.slab.with_mut(slab)
+        self.get().slab.with_mut(slab)
     }
 
     /// A hook for a further registration with this stack.
@@ -134,17 +116,13 @@ impl<F: Flavour> StackRef<F> {
     /// # Safety
     /// As for [`spare_hook`](Self::spare_hook).
     pub(super) unsafe fn hook(self, block: Block<F>, hash: u32) -> HookRef<F> {
-        let stack = self.get();
-        if stack.is_counted {
-            return LoneHook::boxed(self.as_ptr(), block, hash);
-        }
         loop {
             // SAFETY: the caller's promise.
             unsafe {
                 if let Some(hook) = self.spare_hook(block, hash) {
                     return hook;
                 }
-                stack.slab.with_mut(|slab| (*slab).grow(self.as_ptr()));
+                self.get().slab.with_mut(|slab| (*slab).grow(self.as_ptr()));
             }
         }
     }
@@ -164,37 +142,16 @@ impl<F: Flavour> StackRef<F> {
     /// As for `hook`; and no thread uses the hook any more.
     #[inline]
     pub(super) unsafe fn give_back(self, hook: HookRef<F>) {
-        let stack = self.get();
         // SAFETY: the caller's promise.
-        unsafe {
-            if stack.is_counted {
-                LoneHook::free(hook);
-            } else {
-                stack.slab.with_mut(|slab| (*slab).give_back(hook));
-            }
-        }
-    }
-}
-
-impl<F: Flavour> HookRef<F> {
-    /// The stack of the collection that registered with this hook, which is not a record's first.
-    ///
-    /// # Safety
-    /// The caller has the gate, or owns the hook (H1).
-    #[inline]
-    pub(super) unsafe fn target(self) -> StackRef<F> {
-        // SAFETY: H2; a chunk or a lone hook is made with its target.
-        unsafe {
-            let target = self.target_place().cast::<Target<F>>();
-            StackRef::from_ptr(target.as_ref().with(|target| *target))
-        }
+        let slab = |slab: *mut Slab<F>| unsafe { (*slab).give_back(hook) };
+        self.get().slab.with_mut(slab);
     }
 }
 
 /// Several hooks in one allocation, all with the same target.
 #[repr(C, align(8))]
 struct Chunk<F: Flavour> {
-    target: Target<F>,
+    target: TargetCell,
     next: Option<NonNull<Chunk<F>>>,
     len: u32,
     /// How many hooks at the end were never used.
@@ -344,7 +301,7 @@ impl<F: Flavour> Chunk<F> {
         // SAFETY: new memory of this layout.
         unsafe {
             chunk.write(Chunk {
-                target: UnsafeCell::new(target),
+                target: UnsafeCell::new(target.cast()),
                 next,
                 len,
                 unused: len,
@@ -372,44 +329,6 @@ impl<F: Flavour> Chunk<F> {
                 .byte_add(offset_of!(Self, hooks))
                 .cast::<Hook<F>>()
                 .add(index)
-        }
-    }
-}
-
-/// A hook in an allocation of its own, for collections that threads share: any thread makes and frees them.
-#[repr(C, align(8))]
-pub(super) struct LoneHook<F: Flavour> {
-    target: Target<F>,
-    hook: Hook<F>,
-}
-
-impl<F: Flavour> LoneHook<F> {
-    pub(super) fn boxed(target: *mut NoticeStack<F>, block: Block<F>, hash: u32) -> HookRef<F> {
-        let offset = offset_of!(Self, hook) - offset_of!(Self, target);
-        let lone = Box::into_raw(Box::new(LoneHook {
-            target: UnsafeCell::new(target),
-            hook: Hook::new(block, offset),
-        }));
-        // SAFETY: a box is not null; a pointer derived from the box's keeps its provenance.
-        unsafe {
-            let hook = &raw mut (*lone).hook;
-            let hook = HookRef::from_ptr(NonNull::new_unchecked(hook.cast()));
-            hook.set(block, hash);
-            hook
-        }
-    }
-
-    /// # Safety
-    /// The hook comes from `boxed`, is not linked, and no thread uses it any more.
-    pub(super) unsafe fn free(hook: HookRef<F>) {
-        hook.retire();
-        // SAFETY: the caller's promise.
-        unsafe {
-            let lone = hook
-                .as_ptr()
-                .byte_sub(offset_of!(Self, hook))
-                .cast::<Self>();
-            sync::free(lone);
         }
     }
 }

@@ -4,9 +4,10 @@
 //! |---|---|
 //! | `NONE` | nothing weak |
 //! | `WEAK(n)` | weak pointers only: n shares, one of them the living object's |
-//! | `THIN(stack)` | one entry of one collection, and nothing else: the block will be the notice (B3) |
+//! | `THIN(stack)` | one entry of a collection of one owner, and nothing else: the block will be the notice (B3) |
+//! | `SHARED(core)` | one entry of a collection that threads share, and nothing else; the entry has a share (C1) |
 //! | `RECORD(record)` | anything more; it stays until the block ends |
-//! | `DEAD(below)` | it was `THIN`, the object has died: the block is a notice, and this its link |
+//! | `DEAD(below)` | it was `THIN`, the object has died: the block is a notice, and this its link. Or it was `SHARED` |
 //! | `LOCKED` | for a few instructions of a strong pointer, to check or to write the hash |
 //!
 //! A death never finds `LOCKED`: only a strong pointer locks.
@@ -24,7 +25,9 @@ use super::flavour::{Flavour, Link, abort};
 use super::header::Block;
 use super::hook::HookRef;
 use super::record::{NewRecord, RecordRef};
+use super::shared::CoreRef;
 use super::stack::{NoticeStack, StackRef};
+use super::target::Target;
 use crate::sync::{self, Ordering::*};
 
 const TAG: usize = 0b111;
@@ -34,6 +37,7 @@ const RECORD: usize = 3;
 /// 4, or 5 with the mark of a hook in the lowest bit.
 const DEAD: usize = 4;
 const LOCKED: usize = 6;
+const SHARED: usize = 7;
 
 /// The state of an object to which nothing weak refers.
 pub(super) const NONE: *mut () = ptr::null_mut();
@@ -45,6 +49,7 @@ pub(super) enum State<F: Flavour> {
     None,
     Weak(usize),
     Thin(StackRef<F>),
+    Shared(CoreRef),
     Record(RecordRef<F>),
     Dead,
     Locked,
@@ -81,6 +86,15 @@ pub(super) fn locked() -> *mut () {
 }
 
 impl<F: Flavour> State<F> {
+    /// One entry, and nothing else.
+    #[inline(always)]
+    pub(super) fn entry(target: Target<F>) -> Self {
+        match target {
+            Target::Stack(stack) => State::Thin(stack),
+            Target::Core(core) => State::Shared(core),
+        }
+    }
+
     #[inline(always)]
     pub(super) fn decode(state: *mut ()) -> Self {
         let pointer = state.map_addr(|addr| addr & !TAG);
@@ -90,6 +104,7 @@ impl<F: Flavour> State<F> {
                 0 => State::None,
                 WEAK => State::Weak(state.addr() >> 3),
                 THIN => State::Thin(StackRef::from_ptr(pointer.cast::<NoticeStack<F>>())),
+                SHARED => State::Shared(CoreRef::from_ptr(pointer.cast())),
                 RECORD => State::Record(RecordRef::from_ptr(pointer)),
                 LOCKED => State::Locked,
                 _ => State::Dead,
@@ -103,6 +118,7 @@ impl<F: Flavour> State<F> {
             State::None => NONE,
             State::Weak(n) => weak(*n),
             State::Thin(stack) => stack.as_ptr().cast::<()>().map_addr(|addr| addr | THIN),
+            State::Shared(core) => core.as_ptr().cast::<()>().map_addr(|addr| addr | SHARED),
             State::Record(record) => record.as_ptr().map_addr(|addr| addr | RECORD),
             State::Dead => dead(ptr::null_mut()),
             State::Locked => locked(),
@@ -147,13 +163,14 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Sets the record that is to take the place of `NONE`, `WEAK` or `THIN`, with `more` references for the
+    /// Sets the record that is to take the place of `NONE`, `WEAK`, `THIN` or `SHARED`, with `more` references for the
     /// caller.
     pub(super) fn prepare(self, state: &State<F>, more: usize, new: &mut Option<NewRecord<F>>) {
         let (refs, target) = match state {
             State::Weak(n) => (*n, None),
             // The object's and the entry's.
-            State::Thin(stack) => (2, Some(*stack)),
+            State::Thin(stack) => (2, Some(Target::Stack(*stack))),
+            State::Shared(core) => (2, Some(Target::Core(*core))),
             _ => (1, None),
         };
         new.get_or_insert_with(|| NewRecord::new(self))
@@ -207,7 +224,7 @@ impl<F: Flavour> Block<F> {
                 State::Record(record) => Ok(record),
                 State::Locked => Err(self.wait(&mut turn)),
                 State::Dead => abort(),
-                State::None | State::Weak(_) | State::Thin(_) => {
+                State::None | State::Weak(_) | State::Thin(_) | State::Shared(_) => {
                     self.prepare(&state, 0, &mut new);
                     self.inflate(now, &mut new)
                 }

@@ -140,9 +140,12 @@ impl Wakes {
     /// [kept apart](Self::keep_apart).
     #[cold]
     pub(super) fn add(&mut self, cell: Arc<WakerCell>) -> Option<Arc<WakerCell>> {
-        if !cell.count() {
-            return None;
-        }
+        if cell.count() { self.owe(cell) } else { None }
+    }
+
+    /// A wake-up is owed. Returns the cell if it has to be [kept apart](Self::keep_apart).
+    #[cold]
+    pub(super) fn owe(&mut self, cell: Arc<WakerCell>) -> Option<Arc<WakerCell>> {
         // Acquire: the release of the thread that has taken it out of its list: `next` is ours.
         if cell.linked.swap(1, Acquire) != 0 {
             return Some(cell);

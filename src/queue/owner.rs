@@ -23,7 +23,7 @@ use self::address::{MARKS, fired, mark, unmark};
 use crate::hash::HashValue;
 use crate::ptr::{
     Atomic, Block, Flavour, HookRef, Node, Notice, ObjectRef, RecordRef, Registration, StackRef,
-    Strong, WakerCell, Weak, depth, number, with_address,
+    Strong, Target, WakerCell, Weak, depth, number, with_address,
 };
 
 /// The owner's end of a stack of notices. The stack is allocated at the first registration, so an empty
@@ -187,9 +187,9 @@ impl<F: Flavour> DeadQueue<F> {
         hash: HashValue,
     ) -> Registered<T, F> {
         let object = object.into();
-        let stack = *self.stack.get_or_insert_with(|| StackRef::new(false));
+        let stack = *self.stack.get_or_insert_with(|| StackRef::new());
         // SAFETY: the caller keeps the object alive; Q1.
-        let registration = unsafe { object.block().register(stack, hash.short()) };
+        let registration = unsafe { object.block().register(Target::Stack(stack), hash.short()) };
         self.registered += 1;
         let hook = match registration {
             Registration::Block => None,
@@ -250,7 +250,7 @@ impl<F: Flavour> DeadQueue<F> {
 
     /// Attaches the cell of a waker, once. O(1).
     pub(crate) fn attach(&mut self, cell: &Arc<WakerCell>) {
-        let stack = *self.stack.get_or_insert_with(|| StackRef::new(false));
+        let stack = *self.stack.get_or_insert_with(|| StackRef::new());
         // SAFETY: Q1; the table attaches one once.
         unsafe { stack.attach(Arc::clone(cell)) };
         self.arm();

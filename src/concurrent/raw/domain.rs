@@ -199,13 +199,12 @@ impl<C> Domain<C> {
         self.seats.get(visit.number).visit.load(Acquire) == visit.visit
     }
 
-    /// The sum of the threads' counts.
+    /// The sum of the threads' counts, modulo 2^n.
     pub(super) fn entries(&self) -> usize {
         let mut sum = 0_usize;
         self.seats
             .each(|_, seat| sum = sum.wrapping_add(seat.entries.load(Relaxed)));
-        // Of an entry inserted by one thread and removed by another, the sum may include only the removal.
-        usize::try_from(sum as isize).unwrap_or(0)
+        sum
     }
 
     /// D2: whether no thread is inside that may look at what this one, which is not inside, has unlinked, now or
@@ -258,6 +257,23 @@ impl<C> Domain<C> {
     /// D3: publishes which thread is named. The caller then reads its seat.
     fn name(&self, number: usize) {
         store_load(&self.named, number);
+    }
+
+    /// Counts that a thread asks for something to do. Returns how often its threads have asked.
+    #[inline]
+    pub(super) fn poll(&self) -> usize {
+        let number = ThreadNumber::current();
+        let polls = &self.seats.get(number.get()).polls;
+        polls.set(polls.get().wrapping_add(1));
+        polls.get()
+    }
+
+    /// The registrations that threads have counted, modulo 2^n. No thread is inside, and none will be.
+    pub(super) fn registered(&mut self) -> usize {
+        let mut sum = 0_usize;
+        self.seats
+            .each(|_, seat| sum = sum.wrapping_add(seat.registered.get()));
+        sum
     }
 
     /// The number of entries in limbo.
@@ -421,6 +437,13 @@ impl<'d, C> Writing<'d, C> {
     #[inline]
     pub(super) fn count(&self, by: isize) {
         self.inside.count(by);
+    }
+
+    /// Counts registrations.
+    #[inline]
+    pub(super) fn count_registered(&self, more: usize) {
+        let registered = &self.inside.seat.registered;
+        registered.set(registered.get().wrapping_add(more));
     }
 
     /// Takes what this thread, and no other, has unlinked.

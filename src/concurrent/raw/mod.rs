@@ -44,6 +44,7 @@
 
 mod array;
 mod bucket;
+mod dead;
 mod domain;
 mod entry;
 mod limbo;
@@ -60,5 +61,5 @@ mod unlinked;
 
 pub(super) use entry::Entry;
 pub(super) use sweep::SweepPosition;
-pub(super) use table::{Put, RawTable, Reader, Writer};
+pub(super) use table::{Put, RawTable, Writer};
 pub(super) use unlinked::Unlinked;

@@ -45,6 +45,10 @@ pub(super) struct Seat {
     pub(super) entries: AtomicUsize,
     /// How often its threads have read, modulo 2^n, where that is counted (D4).
     pub(super) reads: Cell<usize>,
+    /// How often they have asked for something to take from the lists of the dead, modulo 2^n (D4).
+    pub(super) polls: Cell<usize>,
+    /// Registrations made by its threads, modulo 2^n (D4).
+    pub(super) registered: Cell<usize>,
     /// The number of the last visit, modulo half the numbers (D4).
     visits: Cell<usize>,
     unused: [usize; UNUSED_WORDS],
@@ -53,7 +57,7 @@ pub(super) struct Seat {
 }
 
 /// So that `visit` is the last word of the two lines. (Under loom, whose atomics are larger, it does not matter.)
-const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 5;
+const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 7;
 
 /// Checks that a type is aligned, and that some of its fields are never where [`Seat::visit`] is, modulo the size
 /// of a page.
@@ -73,7 +77,7 @@ pub(super) use assert_apart;
 #[cfg(not(weakly_loom))]
 pub(super) const VISIT: usize = core::mem::offset_of!(Seat, visit);
 
-// SAFETY: D4 for `depth`, `reads` and `visits`; the rest are atomics.
+// SAFETY: D4 for the cells; the rest are atomics.
 unsafe impl Sync for Seat {}
 
 impl Seat {
@@ -97,6 +101,8 @@ impl Seat {
             depth: Cell::new(UNUSED),
             entries: AtomicUsize::new(0),
             reads: Cell::new(0),
+            polls: Cell::new(0),
+            registered: Cell::new(0),
             visits: Cell::new(0),
             unused: [0; UNUSED_WORDS],
             visit: AtomicUsize::new(OUTSIDE),

@@ -7,19 +7,23 @@ use std::vec::Vec;
 
 use super::array::{Array, MIN_LEN};
 use super::bucket::{Bucket, Locked, Meta};
+use super::dead;
 use super::domain::{Domain, Reading, Writing};
 use super::entry::Entry;
 use super::retired::{Retire, Retired};
 use super::seats::assert_apart;
 use super::unlinked::Unlinked;
 use crate::panics::FirstPanic;
+use crate::ptr::{Core, CoreRef, Kept, STRIPES};
 use crate::sync::{AtomicPtr, Ordering::*, const_fn};
 
 #[repr(C)]
 pub(in super::super) struct RawTable<N: Entry> {
-    domain: Domain<N::Context>,
-    /// The first array, or null.
+    pub(super) domain: Domain<N::Context>,
+    /// The first array, or null. (What deaths use instead is in the core: threads that are inside do not look there.)
     current: AtomicPtr<Array<N>>,
+    /// What deaths use; null until there is an array.
+    core: AtomicPtr<Core>,
     owns: PhantomData<N>,
 }
 
@@ -34,6 +38,7 @@ impl<N: Entry> RawTable<N> {
             assert_apart!(RawTable<N>, current);
             RawTable {
                 current: AtomicPtr::new(ptr::null_mut()),
+                core: AtomicPtr::new(ptr::null_mut()),
                 domain: Domain::new(context),
                 owns: PhantomData,
             }
@@ -54,7 +59,8 @@ impl<N: Entry> RawTable<N> {
     }
 
     /// An entry that is about to be inserted. If it is not inserted, it is ended as one of the table. Its memory
-    /// is allocated before it is made: if that fails, nothing has been made.
+    /// is allocated before it is made: if that fails, nothing has been made. The caller limits its lifetime to that of
+    /// the handles to the objects that it [is yet to be registered](Entry::register) with.
     #[inline]
     pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'_, N> {
         let mut place = Box::new_uninit();
@@ -63,23 +69,62 @@ impl<N: Entry> RawTable<N> {
         Unlinked::new(unsafe { place.assume_init() }, self.context())
     }
 
-    /// Publishes the first array, unless there is one.
+    /// What deaths use, if there has been an array.
+    #[inline]
+    pub(in super::super) fn core(&self) -> Option<CoreRef> {
+        // Acquire: with `core_or_new`: it is initialised.
+        let core = self.core.load(Acquire);
+        // SAFETY: it lasts as long as the table.
+        (!core.is_null()).then(|| unsafe { CoreRef::from_ptr(core) })
+    }
+
+    #[inline]
+    pub(in super::super) fn core_or_new(&self) -> CoreRef {
+        self.core().unwrap_or_else(|| self.make_core())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_core(&self) -> CoreRef {
+        let new = CoreRef::new(dead::unlink::<N>);
+        // Release: it is initialised. Acquire on failure: so is the winner's.
+        let there = self
+            .core
+            .compare_exchange(ptr::null_mut(), new.as_ptr(), Release, Acquire);
+        match there {
+            Ok(_) => new,
+            // SAFETY: no other thread knows ours; the winner's lasts as long as the table.
+            Err(there) => unsafe {
+                new.close().leave(0);
+                CoreRef::from_ptr(there)
+            },
+        }
+    }
+
+    /// Publishes the first array, unless there is one: for deaths first, since one may follow an insertion at once.
     #[cold]
     fn begin(&self, len: usize) {
-        let new = Box::into_raw(Box::new(Array::new(len)));
-        // Release: with `array`: the array is initialised.
-        let begun = self
+        let core = self.core_or_new();
+        let new = Box::into_raw(Box::new(Array::<N>::new(len, core)));
+        let first = match core.begin_entries(new.cast()) {
+            Ok(()) => new,
+            Err(there) => {
+                // SAFETY: made here, and no other thread has seen it.
+                unsafe { Array::free(new) };
+                there.cast()
+            }
+        };
+        // Release: with `array`: the array is initialised (for us by the Acquire in `begin_entries`).
+        _ = self
             .current
-            .compare_exchange(ptr::null_mut(), new, Release, Relaxed);
-        if begun.is_err() {
-            // SAFETY: made here, and no other thread has seen it.
-            unsafe { Array::free(new) };
-        }
+            .compare_exchange(ptr::null_mut(), first, Release, Relaxed);
     }
 
     /// The number of entries. Exact while no thread changes the table.
     pub(in super::super) fn len(&self) -> usize {
-        self.domain.entries()
+        let sum = self.domain.entries().wrapping_sub(self.unlinked());
+        // Of an entry inserted by one thread and removed by another, the sum may include only the removal.
+        usize::try_from(sum as isize).unwrap_or(0)
     }
 
     /// The number of entries that have been unlinked, and wait for threads that may look at them. Those that have
@@ -125,30 +170,41 @@ impl<N: Entry> RawTable<N> {
 impl<N: Entry> Drop for RawTable<N> {
     /// Destroys everything, even if some destructors panic.
     fn drop(&mut self) {
+        let Some(core) = self.core() else { return };
+        // SAFETY: the end of the table. From here on all entries are ours.
+        let closed = unsafe { core.close() };
         let mut panics = FirstPanic::default();
         self.domain.end(&mut panics);
+        let mut all = Vec::new();
+        for stripe in 0..STRIPES {
+            let (first, count) = closed.take(stripe);
+            // SAFETY: the list is of entries of this table, and no death uses it any more.
+            all.extend(unsafe { dead::list::<N>(first, count) });
+        }
         // Relaxed: no other thread is there.
         let current = self.current.load(Relaxed);
         // SAFETY: no thread is inside.
         if let Some(array) = unsafe { current.as_ref() } {
             // All are collected before the first is destroyed, since collecting reads their hashes.
-            let mut all = Vec::new();
             for index in 0..array.len() {
                 array.each(index, &mut |node| all.push(node));
             }
-            for node in all {
-                // SAFETY: R1: linked in one place, and no thread unlinks it.
-                panics.catch(|| unsafe { N::destroy(node, self.domain.context()) });
-            }
-            let next = array.next_ptr();
-            // SAFETY: made by `Box`, and no thread is inside.
-            unsafe {
+        }
+        for node in all {
+            // SAFETY: R1: linked in one place, or in one list, and no thread unlinks it.
+            panics.catch(|| unsafe { N::destroy(node, self.domain.context()) });
+        }
+        // SAFETY: made by `Box`, and no thread is inside.
+        unsafe {
+            if let Some(array) = current.as_ref() {
+                let next = array.next_ptr();
                 Array::free(current);
                 if !next.is_null() {
                     Array::free(next);
                 }
             }
         }
+        closed.leave(self.domain.registered());
         panics.resume();
     }
 }
@@ -181,8 +237,11 @@ impl<N: Entry> Retire<N::Context> for Array<N> {
 
     /// The array is from `Box::into_raw`.
     unsafe fn destroy(array: *mut Self, _: &N::Context) {
-        // SAFETY: the caller's promise.
-        unsafe { Array::free(array) };
+        // SAFETY: the caller's promise. Deaths do not enter: those that may use it are passed, and find the next.
+        unsafe {
+            (*array).core().pass();
+            Array::free(array);
+        }
     }
 }
 
@@ -362,6 +421,8 @@ impl<N: Entry> Writer<'_, N> {
         let mut array = self.table.array(&self.inside)?;
         while let Some(next) = array.next() {
             if array.help(next, hash) {
+                // First for deaths: when the table has it, it may move on.
+                array.core().set_entries(array.next_ptr().cast());
                 // Release: with `array`: all that was moved into the next array.
                 let old = self.table.current.swap(array.next_ptr(), Release);
                 // SAFETY: R3: unlinked by this thread, the only one that moved the last bucket.
@@ -382,7 +443,8 @@ impl<N: Entry> Writer<'_, N> {
 
     /// Inserts an entry, or replaces the one with its hash for which `same` is true, if what is there is
     /// `expected`. Both closures may be called again when other threads change the same entry. If the entry is not
-    /// inserted, be it by a panic of the closures, it stays with the caller, who decides when it is destroyed.
+    /// inserted, be it by a panic of the closures, or because it [may not be](Entry::may_be_linked), it stays with the
+    /// caller, who decides when it is destroyed.
     #[inline]
     pub(in super::super) fn put<'g>(
         &'g self,
@@ -408,11 +470,23 @@ impl<N: Entry> Writer<'_, N> {
             if !expected(old) {
                 return Put::Refused;
             }
+            let inherits = old.is_some_and(|old| node.may_inherit(old));
+            if !inherits {
+                // SAFETY: an entry that is not linked yet does not outlive the handles to its objects (`RawTable::entry`),
+                // and no other thread knows it.
+                let kept = unsafe { Kept::promise() };
+                self.inside
+                    .count_registered(node.register(array.core(), &kept));
+            }
             let Some(mut locked) = home.lock(seen) else {
                 continue;
             };
             match found {
+                _ if !node.may_be_linked() => return Put::Refused,
                 Found::There(place) if place.is_linked() => {
+                    if inherits {
+                        node.inherit(place.get());
+                    }
                     let new = node.link();
                     locked.replace(place.bucket, place.slot, new);
                     drop(locked);

@@ -1,0 +1,182 @@
+//! The entries that deaths unlink, and what becomes of them.
+//!
+//! A death finds its entry by the registration and the hash. It does so under the lock of the bucket, as a writer, but it
+//! never helps to move one: an entry in a bucket that has not moved is unlinked there. (C2 and C3 of `ptr::shared` say
+//! why the array is not freed meanwhile.)
+
+use core::iter;
+use core::ptr;
+use core::task::Waker;
+use std::sync::Arc;
+
+use super::array::Array;
+use super::bucket::Meta;
+use super::entry::Entry;
+use super::table::{RawTable, Writer};
+use crate::ptr::{Dead, Off, RegistrationId, STRIPES, below};
+use crate::sync::{AtomicPtr, first_load};
+
+/// One in so many times a thread looks at the stripes of others first, so no dead entry waits for a certain thread.
+const FOREIGN_INTERVAL: usize = 16;
+
+/// Unlinks the entry with this registration: an [`Unlink`](crate::ptr::Unlink).
+///
+/// # Safety
+/// `entries` is an array of a table of such entries, which is not freed meanwhile.
+pub(super) unsafe fn unlink<N: Entry>(
+    entries: *mut (),
+    of: RegistrationId,
+    hash: u32,
+    off: &mut Off,
+) -> Option<Dead> {
+    // SAFETY: the caller's promise.
+    let array = unsafe { &*entries.cast::<Array<N>>() };
+    let node = array.unlink(N::hash_of(hash), |node| node.named(of).is_some())?;
+    // SAFETY: unlinked by us, under the lock: nobody destroys it before it is in a list.
+    let entry = unsafe { &*node };
+    entry.end_others(of, off);
+    let link = entry.named(of)?;
+    Some(Dead {
+        entry: node.cast(),
+        link,
+    })
+}
+
+impl<N: Entry> Array<N> {
+    fn unlink(&self, hash: u64, is_sought: impl Fn(&N) -> bool) -> Option<*mut N> {
+        let mut array = self;
+        loop {
+            let home = array.home(hash);
+            let Some(mut locked) = home.lock(first_load(Meta::EMPTY, || home.meta())) else {
+                array = array
+                    .next()
+                    .expect("a bucket has moved, but there is no next array");
+                continue;
+            };
+            for bucket in home.chain() {
+                for slot in locked.tags(bucket).candidates(hash) {
+                    let node = bucket.slot(slot);
+                    // SAFETY: it is linked, and we have the lock.
+                    let there = unsafe { node.as_ref() };
+                    if there.is_some_and(|there| there.hash() == hash && is_sought(there)) {
+                        locked.clear(bucket, slot);
+                        return Some(node);
+                    }
+                }
+            }
+            return None;
+        }
+    }
+}
+
+impl<N: Entry> RawTable<N> {
+    /// How many entries deaths have ever unlinked, modulo 2^n.
+    pub(in super::super) fn unlinked(&self) -> usize {
+        self.core().map_or(0, |core| core.unlinked())
+    }
+
+    /// How many entries wait in the lists of the dead.
+    pub(in super::super) fn dead(&self) -> usize {
+        self.core().map_or(0, |core| core.waiting())
+    }
+
+    /// A stripe in whose list entries wait: this thread's own, if there are some. Every [`FOREIGN_INTERVAL`]th time another
+    /// one comes first.
+    #[inline]
+    pub(in super::super) fn due(&self) -> Option<usize> {
+        let core = self.core()?;
+        let own = core.own();
+        let polls = self.domain.poll();
+        if polls % FOREIGN_INTERVAL != 0 {
+            return (core.waiting_at(own) != 0).then_some(own);
+        }
+        self.due_from(own + polls / FOREIGN_INTERVAL)
+    }
+
+    /// Any stripe in whose list entries wait; the search begins at `first`.
+    #[inline(never)]
+    pub(in super::super) fn due_from(&self, first: usize) -> Option<usize> {
+        let core = self.core()?;
+        (first..first + STRIPES).find(|at| core.waiting_at(*at) != 0)
+    }
+}
+
+impl<N: Entry> RawTable<N> {
+    /// Sets or removes the waker, which the next death calls if no entries wait.
+    pub(in super::super) fn set_waker(&self, waker: Option<Waker>) {
+        let cell = match waker {
+            Some(_) => Some(self.core_or_new().waker_or_new()),
+            None => self.core().and_then(|core| core.waker()),
+        };
+        let Some(cell) = cell else { return };
+        let old = cell.replace(waker.map(Arc::new));
+        self.arm_if_idle();
+        drop(old);
+    }
+
+    /// If there is a waker, and no entries wait, the next death calls it. (If one comes meanwhile, and does not: then a
+    /// call has not been answered yet by a purge, which is to come and finds that entry.)
+    #[inline]
+    pub(in super::super) fn arm_if_idle(&self) {
+        if let Some(core) = self.core() {
+            if core.waker().is_some() && core.waiting() == 0 {
+                core.arm();
+            }
+        }
+    }
+
+    /// If there is a waker, the next death calls it. Returns whether no entries wait: those of deaths that have not called
+    /// it are seen.
+    pub(in super::super) fn arm(&self) -> bool {
+        let Some(core) = self.core() else { return true };
+        if core.waker().is_none() {
+            return true;
+        }
+        core.arm();
+        // C3
+        core.pass();
+        core.waiting() == 0
+    }
+}
+
+impl<N: Entry> Writer<'_, N> {
+    /// Retires the newest entries of a stripe's list, `most` of them, and shows them. Returns whether there were any.
+    pub(in super::super) fn retire_dead(
+        &self,
+        stripe: usize,
+        most: usize,
+        mut look: impl FnMut(&N),
+    ) -> bool {
+        let Some(core) = self.table.core() else {
+            return false;
+        };
+        // SAFETY: the list is of entries of this table.
+        let (first, count) = core.take(stripe, most, |entry| unsafe { next::<N>(entry) });
+        // SAFETY: likewise; taken by us, and retired once.
+        unsafe {
+            list::<N>(first, count).for_each(|node| {
+                look(&*node);
+                self.retire(node);
+            });
+        }
+        count != 0
+    }
+}
+
+/// The entries of a list.
+///
+/// # Safety
+/// The list is one of such entries, so many, and the caller's.
+pub(super) unsafe fn list<N: Entry>(first: *mut (), count: usize) -> impl Iterator<Item = *mut N> {
+    // SAFETY: the caller's promise. The link is read before the entry is passed on.
+    let entries = iter::successors(Some(first), |entry| Some(unsafe { next::<N>(*entry) }));
+    entries.take(count).map(<*mut ()>::cast)
+}
+
+/// # Safety
+/// `entry` is an entry in a list, which the caller has.
+unsafe fn next<N: Entry>(entry: *mut ()) -> *mut () {
+    // SAFETY: the caller's promise.
+    let link: Option<&AtomicPtr<()>> = unsafe { (*entry.cast::<N>()).link() };
+    link.map_or(ptr::null_mut(), below)
+}

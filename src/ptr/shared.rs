@@ -1,0 +1,562 @@
+//! The part of a shared collection that deaths use: where a dying thread finds its entry, and where it puts what it has
+//! unlinked.
+//!
+//! A death takes two locks for each entry, both for a few instructions: that of a *stripe* of the collection's core, and
+//! that of the entry's bucket. (Lock striping: any free stripe will do, and each thread has its own to begin with.)
+//!
+//! * **C1** A registration with a core is ended once. The death ends it by taking `state` from `SHARED` to `DEAD` or, if
+//!   there is a record, by the step of its gate from open to dying. Before that the watch of the entry may end it, by
+//!   taking `SHARED` to `WEAK`, or the hook out of the record while the gate is open.
+//! * **C2** A death that has ended a registration locks a stripe, unlinks the entry, puts it into the list of the stripe,
+//!   and counts the registration. The unlocking is its last access to the core. Meanwhile no code of a user runs, nothing
+//!   is allocated or freed, and no other lock is waited for than that of the bucket, whose owner waits for no stripe.
+//! * **C3** Whoever changes what deaths look at (unlinks an array, arms the waker) does so first, and then *passes* the
+//!   stripes: locks and unlocks each. The deaths that have not seen the change have ended then, and later ones see it.
+//! * **C4** The end of the collection closes the stripes. No death is at the entries then, and none will be: they belong
+//!   to the end. A death that finds a closed stripe counts itself off `inflight`. The thread that brings that to zero,
+//!   after the end has added the registrations that others have still to count, frees the core. So the end waits for a
+//!   thread that has a stripe, and for no others.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::ptr::{self, NonNull};
+
+use super::flavour::{Atomic, Flavour};
+use super::header::Block;
+use super::hook::{HookRef, LoneHook};
+use super::waker::WakerCell;
+use crate::sync::{self, AtomicPtr, AtomicUsize, Live, Ordering::*, UnsafeCell};
+
+/// How many deaths may be at the entries of one collection at a time.
+pub(crate) const STRIPES: usize = if cfg!(weakly_loom) { 1 } else { 8 };
+
+/// No thread has the stripe.
+const FREE: usize = 0;
+/// A thread has it.
+const LOCKED: usize = 1;
+/// C4. Final.
+const CLOSED: usize = 2;
+
+/// On cache lines of its own: a thread whose objects die there shares none of them with the deaths of other threads.
+#[repr(C, align(128))]
+struct Stripe {
+    lock: AtomicUsize,
+    /// The newest of the entries that deaths have unlinked here and no thread has taken. Under the lock.
+    dead: UnsafeCell<*mut ()>,
+    /// How many there are. Written under the lock.
+    waiting: AtomicUsize,
+    /// How many entries deaths have ever unlinked here, modulo 2^n. Written under the lock.
+    unlinked: AtomicUsize,
+    /// How many registrations deaths have ended here, modulo 2^n. Under the lock.
+    ended: UnsafeCell<usize>,
+}
+
+/// Names a registration: the address of the block (`SHARED`, or the record's first hook), or that of a further hook. Only
+/// compared.
+#[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegistrationId(*mut ());
+
+/// The mark of a hook in a [`RegistrationId`].
+pub(super) const HOOK: usize = 1;
+/// The mark of a link between entries in a list: the word was a registration.
+pub(super) const LINK: usize = 4;
+
+impl RegistrationId {
+    #[inline]
+    pub(super) fn of_block<F: Flavour>(block: Block<F>) -> Self {
+        RegistrationId(block.as_ptr())
+    }
+
+    #[inline]
+    pub(super) fn of_hook<F: Flavour>(hook: HookRef<F>) -> Self {
+        RegistrationId(hook.as_ptr().as_ptr().map_addr(|addr| addr | HOOK))
+    }
+
+    #[inline]
+    pub(super) fn as_ptr(self) -> *mut () {
+        self.0
+    }
+}
+
+/// Finds the entry that has this registration, by its hash, and unlinks it under the lock of its bucket. Passed what
+/// [`CoreRef::set_entries`] was, and a list for the hooks of the entry's other registrations, which it ends.
+///
+/// # Safety
+/// The caller has a stripe.
+pub(crate) type Unlink =
+    unsafe fn(entries: *mut (), of: RegistrationId, hash: u32, off: &mut Off) -> Option<Dead>;
+
+/// An entry that a death has unlinked.
+pub(crate) struct Dead {
+    pub(crate) entry: *mut (),
+    /// The word of its registration, for the link to the next in a list.
+    pub(crate) link: *const AtomicPtr<()>,
+}
+
+/// The entry that a link leads to. The caller has taken the list, or has the stripe.
+#[inline]
+pub(crate) fn below(link: &AtomicPtr<()>) -> *mut () {
+    // Relaxed: written under the lock of the stripe.
+    link.load(Relaxed).map_addr(|addr| addr & !LINK)
+}
+
+/// The core of a shared collection. See the module documentation.
+#[repr(C)]
+pub(crate) struct Core {
+    stripes: [Stripe; STRIPES],
+    /// Where the entries are.
+    entries: AtomicPtr<()>,
+    unlink: Unlink,
+    /// Registrations, less those that their watches have ended, modulo 2^n. What the seats of the table count is not
+    /// among them.
+    registered: AtomicUsize,
+    /// Whether the next death calls the waker.
+    armed: AtomicUsize,
+    /// From an `Arc`; null until a waker is set.
+    waker: AtomicPtr<WakerCell>,
+    /// After the end: what is still to be counted, less what has been.
+    inflight: AtomicUsize,
+    live: Live,
+}
+
+/// A pointer to a core that is not freed: the collection is there, or a registration that nobody has counted as ended.
+#[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
+#[derive(Clone, Copy)]
+pub struct CoreRef(NonNull<Core>);
+
+// SAFETY: a core consists of atomics, and of what the locks of its stripes protect.
+unsafe impl Send for CoreRef {}
+// SAFETY: likewise.
+unsafe impl Sync for CoreRef {}
+
+/// A stripe that this thread has locked, until this is dropped. That may be its last access to the core. (No reference:
+/// the core may be freed by then, with the bytes between the cells.)
+struct Locked(NonNull<Stripe>);
+
+impl Drop for Locked {
+    #[inline]
+    fn drop(&mut self) {
+        // Release: with the lock: what was done under it, and at the entries.
+        self.get().lock.store(FREE, Release);
+    }
+}
+
+impl Stripe {
+    fn new() -> Self {
+        Stripe {
+            lock: AtomicUsize::new(FREE),
+            dead: UnsafeCell::new(ptr::null_mut()),
+            waiting: AtomicUsize::new(0),
+            unlinked: AtomicUsize::new(0),
+            ended: UnsafeCell::new(0),
+        }
+    }
+
+    /// Waits for the thread that has the stripe. For those who belong to the collection: it is not closed.
+    fn lock(&self) -> Locked {
+        let mut turn = 0;
+        // Acquire: with the unlocking.
+        while (self.lock)
+            .compare_exchange(FREE, LOCKED, Acquire, Relaxed)
+            .is_err()
+        {
+            sync::relax(&mut turn);
+        }
+        Locked(NonNull::from(self))
+    }
+}
+
+impl Locked {
+    #[inline]
+    fn get<'a>(&self) -> &'a Stripe {
+        // SAFETY: while it is locked, the core is there.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// C2: puts an entry into the list.
+    #[inline]
+    fn put(&self, dead: &Dead) {
+        let stripe = self.get();
+        // SAFETY: we have the lock.
+        let below = stripe
+            .dead
+            .with_mut(|head| unsafe { ptr::replace(head, dead.entry) });
+        // Relaxed: read under the lock.
+        // SAFETY: the entry is ours until we unlock.
+        unsafe { &*dead.link }.store(below.map_addr(|addr| addr | LINK), Relaxed);
+        // Relaxed: counts; no other thread writes them now.
+        let count = |counter: &AtomicUsize| {
+            counter.store(counter.load(Relaxed).wrapping_add(1), Relaxed);
+        };
+        count(&stripe.waiting);
+        count(&stripe.unlinked);
+    }
+}
+
+impl CoreRef {
+    pub(crate) fn new(unlink: Unlink) -> Self {
+        let core = Box::new(Core {
+            stripes: core::array::from_fn(|_| Stripe::new()),
+            entries: AtomicPtr::new(ptr::null_mut()),
+            unlink,
+            registered: AtomicUsize::new(0),
+            armed: AtomicUsize::new(0),
+            waker: AtomicPtr::new(ptr::null_mut()),
+            inflight: AtomicUsize::new(0),
+            live: Live::new(),
+        });
+        // SAFETY: a box is not null.
+        CoreRef(unsafe { NonNull::new_unchecked(Box::into_raw(core)) })
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_ptr(self) -> *mut Core {
+        self.0.as_ptr()
+    }
+
+    /// # Safety
+    /// `core` is what [`as_ptr`](Self::as_ptr) has returned, and is not freed.
+    #[inline(always)]
+    pub(crate) unsafe fn from_ptr(core: *mut Core) -> Self {
+        // SAFETY: the caller's promise.
+        CoreRef(unsafe { NonNull::new_unchecked(core) })
+    }
+
+    #[inline(always)]
+    fn get<'a>(self) -> &'a Core {
+        // SAFETY: it is not freed before the caller's last access.
+        let core = unsafe { self.0.as_ref() };
+        core.live.check();
+        core
+    }
+
+    /// Where deaths find the entries to begin with. The error is what another thread has said.
+    pub(crate) fn begin_entries(self, entries: *mut ()) -> Result<(), *mut ()> {
+        let place = &self.get().entries;
+        // Release: with `unlink`: what is there is initialised. Acquire on failure: likewise.
+        place
+            .compare_exchange(ptr::null_mut(), entries, Release, Acquire)
+            .map(drop)
+    }
+
+    /// Where deaths find the entries from now on. Who retires what was there before [passes](Self::pass) the stripes.
+    #[inline]
+    pub(crate) fn set_entries(self, entries: *mut ()) {
+        // Release: with `unlink`: what is there is initialised.
+        self.get().entries.store(entries, Release);
+    }
+
+    /// Counts one more registration.
+    #[inline]
+    pub(super) fn count(self) {
+        // Relaxed: read at the end, when no other thread is at the collection.
+        self.get().registered.fetch_add(1, Relaxed);
+    }
+
+    /// Counts a registration off that its watch has ended.
+    #[inline]
+    pub(super) fn count_off(self) {
+        // Relaxed: likewise. (The collection is there: its end ends all registrations that are left.)
+        self.get().registered.fetch_sub(1, Relaxed);
+    }
+
+    /// Locks any free stripe, beginning with this thread's own. `None` if they are closed (C4).
+    #[inline]
+    fn enter(self) -> Option<Locked> {
+        let stripes = &self.get().stripes;
+        let own = own_stripe();
+        let mut turn = 0;
+        loop {
+            for at in 0..STRIPES {
+                let stripe = &stripes[(own + at) % STRIPES];
+                // Acquire: with the unlocking: the list; and what was changed before the stripe was passed (C3).
+                match stripe.lock.compare_exchange(FREE, LOCKED, Acquire, Relaxed) {
+                    Ok(_) => return Some(Locked(NonNull::from(stripe))),
+                    Err(CLOSED) => return None,
+                    Err(_) => {}
+                }
+            }
+            sync::relax(&mut turn);
+        }
+    }
+
+    /// C2: unlinks the entry of a registration that the caller, a death, has ended. Returns whether it was there, and the
+    /// cell of the waker if that is to be called.
+    ///
+    /// # Safety
+    /// C1; the core is not used by the caller after this.
+    #[inline]
+    pub(super) unsafe fn unlink(
+        self,
+        of: RegistrationId,
+        hash: u32,
+    ) -> (bool, Option<Arc<WakerCell>>) {
+        // Dropped last.
+        let mut off = Off::new();
+        let Some(stripe) = self.enter() else {
+            // SAFETY: C4, the caller's promise.
+            unsafe { self.finish_inflight() };
+            return (false, None);
+        };
+        let core = self.get();
+        // Acquire: with `set_entries`.
+        let entries = core.entries.load(Acquire);
+        // SAFETY: C3: what is there is not freed before the stripe was passed.
+        let dead = unsafe { (core.unlink)(entries, of, hash, &mut off) };
+        // SAFETY: we have the lock.
+        stripe
+            .get()
+            .ended
+            .with_mut(|ended| unsafe { *ended = (*ended).wrapping_add(1) });
+        let Some(dead) = dead else {
+            return (false, None);
+        };
+        stripe.put(&dead);
+        let waker = core.owed();
+        drop(stripe);
+        (true, waker)
+    }
+
+    /// C4.
+    ///
+    /// # Safety
+    /// Once for each registration that a death has ended, and that found the stripes closed.
+    #[cold]
+    #[inline(never)]
+    unsafe fn finish_inflight(self) {
+        // Release: our uses of the core happen before its end. Acquire: so do all other threads'.
+        if self.get().inflight.fetch_sub(1, AcqRel) == 1 {
+            // SAFETY: C4.
+            unsafe { self.free() };
+        }
+    }
+
+    /// C3: waits for the deaths that are at the entries now.
+    #[cold]
+    pub(crate) fn pass(self) {
+        self.get()
+            .stripes
+            .iter()
+            .for_each(|stripe| drop(stripe.lock()));
+    }
+
+    /// The stripe that this thread's deaths prefer.
+    #[inline]
+    pub(crate) fn own(self) -> usize {
+        own_stripe()
+    }
+
+    /// How many entries wait in the list of a stripe.
+    #[inline]
+    pub(crate) fn waiting_at(self, at: usize) -> usize {
+        // Relaxed: a moment's answer; of the deaths that happen before this call, all.
+        self.get().stripes[at % STRIPES].waiting.load(Relaxed)
+    }
+
+    /// How many entries wait in all lists.
+    pub(crate) fn waiting(self) -> usize {
+        (0..STRIPES).map(|at| self.waiting_at(at)).sum()
+    }
+
+    /// How many entries deaths have unlinked, modulo 2^n.
+    pub(crate) fn unlinked(self) -> usize {
+        let stripes = self.get().stripes.iter();
+        // Relaxed: a moment's answer.
+        stripes.fold(0, |sum: usize, stripe| {
+            sum.wrapping_add(stripe.unlinked.load(Relaxed))
+        })
+    }
+
+    /// Takes the newest entries from the list of a stripe, `most` of them. Returns the first and how many. `below` returns
+    /// what the link of an entry says.
+    pub(crate) fn take(
+        self,
+        at: usize,
+        most: usize,
+        below: impl Fn(*mut ()) -> *mut (),
+    ) -> (*mut (), usize) {
+        let stripe = self.get().stripes[at % STRIPES].lock();
+        let there = stripe.get().waiting.load(Relaxed);
+        let taken = there.min(most);
+        // SAFETY: we have the lock.
+        let first = stripe.get().dead.with_mut(|head| unsafe {
+            let first = *head;
+            *head = if taken == there {
+                ptr::null_mut()
+            } else {
+                (0..taken).fold(first, |entry, _| below(entry))
+            };
+            first
+        });
+        stripe.get().waiting.store(there - taken, Relaxed);
+        (first, taken)
+    }
+
+    /// The cell of the waker, if one has ever been set.
+    pub(crate) fn waker<'a>(self) -> Option<&'a WakerCell> {
+        // Acquire: with `waker_or_new`. SAFETY: it is there until the core is freed.
+        unsafe { self.get().waker.load(Acquire).as_ref() }
+    }
+
+    pub(crate) fn waker_or_new<'a>(self) -> &'a WakerCell {
+        if let Some(cell) = self.waker() {
+            return cell;
+        }
+        let new = Arc::into_raw(WakerCell::new()).cast_mut();
+        // Release: the cell is initialised. Acquire on failure: likewise, the winner's.
+        let there = (self.get().waker).compare_exchange(ptr::null_mut(), new, Release, Acquire);
+        // SAFETY: ours, which no other thread knows; or the winner's, as in `waker`.
+        unsafe {
+            match there {
+                Ok(_) => &*new,
+                Err(there) => {
+                    drop(Arc::from_raw(new));
+                    &*there
+                }
+            }
+        }
+    }
+
+    /// The next death calls the waker.
+    pub(crate) fn arm(self) {
+        // Relaxed: a death that comes after the stripes were passed sees it; and one that was before may.
+        self.get().armed.store(1, Relaxed);
+    }
+}
+
+impl Core {
+    /// The cell of the waker, if this death is the first since it was armed. The caller has a stripe.
+    #[inline]
+    fn owed(&self) -> Option<Arc<WakerCell>> {
+        // Relaxed: C3.
+        if self.armed.load(Relaxed) == 0 {
+            return None;
+        }
+        self.owed_if_armed()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn owed_if_armed(&self) -> Option<Arc<WakerCell>> {
+        // Relaxed: it only decides which death calls. Acquire, below: the cell is initialised.
+        if self.armed.swap(0, Relaxed) == 0 {
+            return None;
+        }
+        let cell = self.waker.load(Acquire);
+        // SAFETY: from an `Arc`, of which the core has a share; it is armed after the cell was set.
+        unsafe {
+            Arc::increment_strong_count(cell);
+            Some(Arc::from_raw(cell))
+        }
+    }
+}
+
+/// The number of this thread's own stripe. Allocates nothing, and needs no number of the thread.
+#[inline]
+fn own_stripe() -> usize {
+    #[cfg(feature = "std")]
+    {
+        crate::thread::hint() % STRIPES
+    }
+    #[cfg(not(feature = "std"))]
+    0
+}
+
+/// The end of a core whose stripes are closed (C4).
+pub(crate) struct Closed(CoreRef);
+
+impl CoreRef {
+    /// C4: closes the stripes. Waits for the threads that have one.
+    ///
+    /// # Safety
+    /// Called once, by the end of the collection.
+    pub(crate) unsafe fn close(self) -> Closed {
+        for stripe in &self.get().stripes {
+            let mut turn = 0;
+            // Acquire: with the unlocking.
+            while (stripe.lock)
+                .compare_exchange(FREE, CLOSED, Acquire, Relaxed)
+                .is_err()
+            {
+                sync::relax(&mut turn);
+            }
+        }
+        Closed(self)
+    }
+}
+
+impl Closed {
+    /// Takes the list of a stripe: the newest, and how many there are.
+    pub(crate) fn take(&self, at: usize) -> (*mut (), usize) {
+        let stripe = &self.0.get().stripes[at];
+        // SAFETY: C4: no death uses it any more.
+        let first = stripe
+            .dead
+            .with_mut(|head| unsafe { ptr::replace(head, ptr::null_mut()) });
+        (first, stripe.waiting.swap(0, Relaxed))
+    }
+
+    /// Leaves the core to those who have still to count a registration. `registered` are those that the seats count.
+    /// All watches have ended theirs, or left them to their deaths.
+    pub(crate) fn leave(self, registered: usize) {
+        let core = self.0.get();
+        // SAFETY: C4.
+        let ended = |stripe: &Stripe| stripe.ended.with(|ended| unsafe { *ended });
+        let all = registered.wrapping_add(core.registered.load(Relaxed));
+        let owed = (core.stripes.iter()).fold(all, |owed, stripe| owed.wrapping_sub(ended(stripe)));
+        // AcqRel: as in `finish_inflight`.
+        if owed == 0 || core.inflight.fetch_add(owed, AcqRel).wrapping_add(owed) == 0 {
+            // SAFETY: C4.
+            unsafe { self.0.free() };
+        }
+    }
+}
+
+impl CoreRef {
+    /// # Safety
+    /// C4: no thread uses the core any more.
+    unsafe fn free(self) {
+        let core = self.get();
+        let cell = core.waker.load(Relaxed);
+        if !cell.is_null() {
+            // SAFETY: the share of the core. (W5: no code of a user runs.)
+            drop(unsafe { Arc::from_raw(cell) });
+        }
+        core.live.end();
+        // SAFETY: the caller's promise.
+        unsafe { sync::free(self.0) };
+    }
+}
+
+/// Hooks that were taken out of their records, until this is dropped, which frees them: under no lock.
+#[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
+pub struct Off(Option<HookRef<Atomic>>);
+
+impl Off {
+    pub(crate) fn new() -> Self {
+        Off(None)
+    }
+
+    /// # Safety
+    /// The hook is a lone one, and the caller's.
+    pub(super) unsafe fn add(&mut self, hook: HookRef<Atomic>) {
+        // Relaxed: no other thread uses it.
+        let below = self
+            .0
+            .map_or(ptr::null_mut(), |hook| hook.as_ptr().as_ptr());
+        hook.link().store(below, Relaxed);
+        self.0 = Some(hook);
+    }
+}
+
+impl Drop for Off {
+    #[inline]
+    fn drop(&mut self) {
+        while let Some(hook) = self.0 {
+            self.0 = HookRef::in_list(hook.link().load(Relaxed));
+            // SAFETY: `add` was promised that it is ours.
+            unsafe { LoneHook::free(hook) };
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Watches: how an entry of a collection that threads share keeps its registration with an object, and a share of the
+//! object's block.
+
+use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
+use core::ptr::{self, NonNull};
+
+use super::flavour::{Atomic, Link};
+use super::header::Block;
+use super::hook::HookRef;
+use super::object_ref::ObjectRef;
+use super::record::{Gate, RecordRef};
+use super::register::Registration;
+use super::shared::{CoreRef, HOOK, LINK, Off, RegistrationId};
+use super::state::{State, guess, weak};
+use super::strong::Strong;
+use super::target::Target;
+use super::weak::Weak;
+use crate::sync::{AtomicPtr, Ordering::*, first_load};
+
+/// The registration has ended, and the watch still has a share.
+const ENDED: usize = 2;
+/// The watch of an entry on an object. It has a share of the block (while the state is `SHARED`, the one that this stands
+/// for), so whoever finds the entry may look at the block.
+///
+/// The place of the block leads to it, and the block to the record: a look at the entry alone reads neither. (The type of
+/// the place does not matter.)
+#[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
+pub struct SharedWatch<T: ?Sized = ()> {
+    place: NonNull<T>,
+    /// Null before the registration, and if another watch has [inherited](Self::inherit) it: then there is no share. The
+    /// [id](RegistrationId) of the registration, until that ends; then `ENDED`, or a link.
+    word: AtomicPtr<()>,
+}
+
+// SAFETY: a block, a record, its gate and a core are made for many threads; the object is not touched.
+unsafe impl<T: ?Sized> Send for SharedWatch<T> {}
+// SAFETY: likewise; the thread that has unlinked the entry, or has the lock of its bucket, changes the word.
+unsafe impl<T: ?Sized> Sync for SharedWatch<T> {}
+
+/// A watch that can be upgraded to a strong pointer.
+pub(crate) struct SharedWatchOf<T: ?Sized> {
+    watch: SharedWatch<T>,
+    /// It crosses threads as a weak pointer does.
+    marker: PhantomData<Weak<T, Atomic>>,
+}
+
+/// A promise: the object of a watch that is about to be registered is kept alive meanwhile, and no other thread uses the
+/// watch.
+#[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
+pub struct Kept(());
+
+impl Kept {
+    /// # Safety
+    /// It is true.
+    #[inline]
+    pub(crate) unsafe fn promise() -> Self {
+        Kept(())
+    }
+}
+
+impl<T: ?Sized> SharedWatch<T> {
+    /// A watch that is not registered yet. The caller of [`register`](Self::register) still keeps the object alive.
+    #[inline]
+    pub(crate) fn new<'a>(object: impl Into<ObjectRef<'a, T, Atomic>>) -> Self
+    where
+        T: 'a,
+    {
+        SharedWatch {
+            place: object.into().place(),
+            word: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+
+    /// Registers, unless that has been done: the object's death unlinks the entry of this hash. Returns whether it did: the
+    /// caller counts it. O(1); allocates if there are weak pointers, other entries or finalizers.
+    #[inline]
+    pub(crate) fn register(&self, core: CoreRef, hash: u32, _: &Kept) -> bool {
+        // Relaxed, also below: ours alone.
+        if !self.word.load(Relaxed).is_null() {
+            return false;
+        }
+        let block = self.block();
+        // SAFETY: the promise.
+        let id = match unsafe { block.register(Target::Core(core), hash) } {
+            Registration::Block => RegistrationId::of_block(block),
+            Registration::Hook(hook) => RegistrationId::of_hook(hook),
+        };
+        self.word.store(id.as_ptr(), Relaxed);
+        true
+    }
+
+    /// A watch that is registered before there is an entry. A death that finds none leaves it at that: so who links the
+    /// entry looks whether the [registration has ended](Self::is_registered).
+    pub(crate) fn registered<'a>(
+        object: impl Into<ObjectRef<'a, T, Atomic>>,
+        core: CoreRef,
+        hash: u32,
+    ) -> Self
+    where
+        T: 'a,
+    {
+        let watch = Self::new(object);
+        // SAFETY: the caller keeps the object alive; nobody else knows the watch.
+        let kept = unsafe { Kept::promise() };
+        watch.register(core, hash, &kept);
+        core.count();
+        watch
+    }
+
+    /// The same watch, without its type.
+    #[inline]
+    pub(crate) fn untyped(self) -> SharedWatch {
+        let this = ManuallyDrop::new(self);
+        // Relaxed: we own it.
+        let word = AtomicPtr::new(this.word.load(Relaxed));
+        let place = this.place.cast();
+        SharedWatch { place, word }
+    }
+
+    #[inline]
+    fn block(&self) -> Block<Atomic> {
+        // SAFETY: the place of a block, in which we have a share (or which the object keeps).
+        unsafe { Block::of_place(self.place.cast()) }
+    }
+
+    /// Whether both watch the same object.
+    #[inline]
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.place.addr() == other.place.addr()
+    }
+
+    /// Whether it could [inherit](Self::inherit).
+    #[inline]
+    pub(crate) fn is_unregistered(&self) -> bool {
+        // Relaxed: ours alone.
+        self.word.load(Relaxed).is_null()
+    }
+
+    /// Takes over the registration of the entry that this one's replaces, with the share. The caller has the lock of the
+    /// bucket, the other is linked there, and both are [alike](Self::is_like).
+    ///
+    /// Who looks at the other entry may go on: its block stays until this one's grace period has ended, which begins later.
+    #[inline]
+    pub(crate) fn inherit(&self, other: &Self) {
+        // Relaxed: deaths look under the lock.
+        self.word.store(other.word.load(Relaxed), Relaxed);
+        other.word.store(ptr::null_mut(), Relaxed);
+    }
+
+    /// The word, if this is the watch with that registration: for the link, once its death has unlinked the entry. The
+    /// caller has the lock of the bucket, or has unlinked the entry.
+    #[inline]
+    pub(crate) fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
+        // Relaxed: as above.
+        ptr::eq(self.word.load(Relaxed), id.as_ptr()).then_some(&self.word)
+    }
+
+    /// The word, if it is a link. The caller has taken the entry from a list.
+    #[inline]
+    pub(crate) fn link(&self) -> Option<&AtomicPtr<()>> {
+        // Relaxed: written under the lock of the stripe.
+        (self.word.load(Relaxed).addr() & LINK != 0).then_some(&self.word)
+    }
+
+    /// Whether the death has not ended the registration. If it does after this call, it looks for the entry after that.
+    pub(crate) fn is_registered(&self) -> bool {
+        // Acquire: with the death: if it has looked for the entry before this call, it had ended the registration.
+        match State::<Atomic>::decode(self.block().header().state.load(Acquire)) {
+            State::Shared(_) => true,
+            State::Record(record) => record.is_open(),
+            _ => false,
+        }
+    }
+
+    /// Ends the registration, unless that has been done, or is left to the object's death. The entry is unlinked, or there
+    /// is none. O(1).
+    #[inline]
+    pub(crate) fn end(&self, off: &mut Off) {
+        // Relaxed: one thread has unlinked the entry.
+        let word = self.word.load(Relaxed);
+        if word.addr() & (ENDED | LINK) != 0 || word.is_null() {
+            return;
+        }
+        self.word.store(ptr::without_provenance_mut(ENDED), Relaxed);
+        let state = &self.block().header().state;
+        let mut now = state.first_load(guess());
+        loop {
+            let to = match State::<Atomic>::decode(now) {
+                // One share is the object's, the other ours.
+                State::Shared(_) | State::Dead => weak(2),
+                // The death has given up its share.
+                State::Weak(_) => return,
+                // SAFETY: C1, the registration is ours to end.
+                State::Record(record) => return unsafe { self.end_in(record, word, off) },
+                State::None | State::Thin(_) | State::Locked => {
+                    unreachable!("the entry is registered")
+                }
+            };
+            // Release: what was done to the block, for the thread that frees it. Acquire: likewise, if that is us; and on
+            // failure the record.
+            match state.compare_exchange(now, to, AcqRel, Acquire) {
+                Ok(_) => {
+                    if let State::Shared(core) = State::<Atomic>::decode(now) {
+                        core.count_off();
+                    }
+                    return;
+                }
+                Err(other) => now = other,
+            }
+        }
+    }
+
+    /// # Safety
+    /// C1: the registration is the caller's to end.
+    unsafe fn end_in(&self, record: RecordRef<Atomic>, word: *mut (), off: &mut Off) {
+        // R4: otherwise the death has ended it, and frees the hook.
+        let Some(gate) = record.lock().filter(Gate::is_open) else {
+            return;
+        };
+        let target = if word.addr() & HOOK == 0 {
+            let target = gate.target();
+            gate.set_target(None);
+            target
+        } else {
+            // SAFETY: H1, it is in the list.
+            unsafe {
+                let hook = word.map_addr(|addr| addr ^ HOOK);
+                let hook = HookRef::from_ptr(NonNull::new_unchecked(hook));
+                hook.unlink();
+                let target = hook.target();
+                off.add(hook);
+                Some(target)
+            }
+        };
+        drop(gate);
+        if let Some(Target::Core(core)) = target {
+            core.count_off();
+        }
+    }
+
+    /// The address of the object, live or dead.
+    pub(crate) fn addr(&self) -> *const () {
+        self.block().payload().as_ptr().cast_const().cast()
+    }
+
+    /// Whether an upgrade would fail.
+    #[inline]
+    pub(crate) fn is_expired(&self) -> bool {
+        self.block().is_expired()
+    }
+}
+
+impl<T: ?Sized> Drop for SharedWatch<T> {
+    fn drop(&mut self) {
+        if first_load(false, || self.word.load(Relaxed).is_null()) {
+            return;
+        }
+        self.end(&mut Off::new());
+        // Acquire: the thread that has made it so.
+        let state = self.block().header().state.load(Acquire);
+        // SAFETY: our share, which we give up. A block that is still `DEAD` is ours: its death has unlinked our entry.
+        unsafe {
+            match State::<Atomic>::decode(state) {
+                State::Dead => self.block().free(),
+                _ => self.block().release_weak(),
+            }
+        }
+    }
+}
+
+impl<T: ?Sized> SharedWatchOf<T> {
+    #[inline]
+    pub(crate) fn new<'a>(object: impl Into<ObjectRef<'a, T, Atomic>>) -> Self
+    where
+        T: 'a,
+    {
+        SharedWatchOf {
+            watch: SharedWatch::new(object),
+            marker: PhantomData,
+        }
+    }
+
+    /// As [`SharedWatch::registered`].
+    #[inline]
+    pub(crate) fn registered<'a>(
+        object: impl Into<ObjectRef<'a, T, Atomic>>,
+        core: CoreRef,
+        hash: u32,
+    ) -> Self
+    where
+        T: 'a,
+    {
+        SharedWatchOf {
+            watch: SharedWatch::registered(object, core, hash),
+            marker: PhantomData,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn watch(&self) -> &SharedWatch<T> {
+        &self.watch
+    }
+
+    #[inline]
+    pub(crate) fn upgrade(&self) -> Option<Strong<T, Atomic>> {
+        let block = self.watch.block();
+        // SAFETY: counted.
+        block
+            .upgrade()
+            .then(|| unsafe { Strong::from_place(self.watch.place, block) })
+    }
+
+    /// A weak pointer to the object, unless that is dead.
+    pub(crate) fn downgrade(&self) -> Option<Weak<T, Atomic>> {
+        // SAFETY: our share, or that of the watch that has inherited it.
+        let shared = unsafe { self.watch.block().downgrade_shared() };
+        // SAFETY: one more share, for the weak pointer.
+        shared.then(|| unsafe { Weak::from_counted(self.watch.place) })
+    }
+}

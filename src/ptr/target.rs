@@ -1,0 +1,112 @@
+//! What an entry is registered with: the stack of a collection of one owner, or the core of one that threads share.
+
+use core::ptr;
+
+use super::flavour::Flavour;
+use super::header::Block;
+use super::hook::{HookRef, LoneHook, TargetCell};
+use super::shared::CoreRef;
+use super::stack::StackRef;
+
+/// The mark of a core in a [`TargetCell`].
+const CORE: usize = 1;
+
+pub(crate) enum Target<F: Flavour> {
+    /// A death pushes a notice.
+    Stack(StackRef<F>),
+    /// A death unlinks the entry itself.
+    Core(CoreRef),
+}
+
+impl<F: Flavour> Clone for Target<F> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: Flavour> Copy for Target<F> {}
+
+impl<F: Flavour> Target<F> {
+    #[inline(always)]
+    pub(super) fn encode(this: Option<Self>) -> *mut () {
+        match this {
+            None => ptr::null_mut(),
+            Some(Target::Stack(stack)) => stack.as_ptr().cast(),
+            Some(Target::Core(core)) => core.as_ptr().cast::<()>().map_addr(|addr| addr | CORE),
+        }
+    }
+
+    /// # Safety
+    /// `target` is from [`encode`](Self::encode), and what it leads to is not freed.
+    #[inline(always)]
+    pub(super) unsafe fn decode(target: *mut ()) -> Option<Self> {
+        // SAFETY: the caller's promise; the mark is removed.
+        unsafe {
+            if target.is_null() {
+                None
+            } else if target.addr() & CORE == 0 {
+                Some(Target::Stack(StackRef::from_ptr(target.cast())))
+            } else {
+                let core = target.map_addr(|addr| addr ^ CORE);
+                Some(Target::Core(CoreRef::from_ptr(core.cast())))
+            }
+        }
+    }
+
+    /// A hook for a further registration, if there is one without an allocation.
+    ///
+    /// # Safety
+    /// The caller is the owner of the stack, if it is one.
+    #[inline]
+    pub(super) unsafe fn spare_hook(self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
+        match self {
+            // SAFETY: the caller's promise.
+            Target::Stack(stack) => unsafe { stack.spare_hook(block, hash) },
+            Target::Core(_) => None,
+        }
+    }
+
+    /// A hook for a further registration.
+    ///
+    /// # Safety
+    /// As for [`spare_hook`](Self::spare_hook).
+    pub(super) unsafe fn hook(self, block: Block<F>, hash: u32) -> HookRef<F> {
+        match self {
+            // SAFETY: the caller's promise.
+            Target::Stack(stack) => unsafe { stack.hook(block, hash) },
+            Target::Core(_) => LoneHook::boxed(Self::encode(Some(self)), block, hash),
+        }
+    }
+
+    /// Takes a hook from [`hook`](Self::hook) back.
+    ///
+    /// # Safety
+    /// As for `hook`; and no thread uses the hook any more.
+    #[inline]
+    pub(super) unsafe fn give_back(self, hook: HookRef<F>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Target::Stack(stack) => stack.give_back(hook),
+                Target::Core(_) => LoneHook::free(hook),
+            }
+        }
+    }
+}
+
+impl<F: Flavour> HookRef<F> {
+    /// What the collection is registered with, of a hook that is not a record's first.
+    ///
+    /// # Safety
+    /// The caller has the gate, or owns the hook (H1).
+    #[inline]
+    pub(super) unsafe fn target(self) -> Target<F> {
+        // SAFETY: H2; a chunk or a lone hook is made with its target.
+        unsafe {
+            let target = self.target_place().cast::<TargetCell>();
+            let target = target.as_ref().with(|target| *target);
+            Target::decode(target).unwrap_unchecked()
+        }
+    }
+}
