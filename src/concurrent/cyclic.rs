@@ -66,7 +66,7 @@ impl<K: Compare<T>, T: Watches, V> Member for MemberOf<'_, K, T, V> {
         }
         let pin = self.table.pin();
         let mut objects = Vec::new();
-        for node in pin.entries() {
+        for node in pin.entries().into_iter().chain(pin.dead_entries()) {
             let Some((key, watch, value)) = node.entry() else {
                 continue;
             };
@@ -121,7 +121,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             return;
         }
         let pin = self.pin();
-        for (key, _, value) in pin.entries().into_iter().filter_map(Node::entry) {
+        let nodes = pin.entries().into_iter().chain(pin.dead_entries());
+        for (key, _, value) in nodes.filter_map(Node::entry) {
             show(key, value, tracer);
         }
     }

@@ -393,6 +393,28 @@ impl CoreRef {
         (first, taken)
     }
 
+    /// Shows the entries in the list of a stripe, unless there are more than `most`; returns how many there are. Nothing
+    /// may be allocated or freed meanwhile.
+    pub(crate) fn each_dead(
+        self,
+        at: usize,
+        most: usize,
+        below: impl Fn(*mut ()) -> *mut (),
+        mut look: impl FnMut(*mut ()),
+    ) -> usize {
+        let stripe = self.get().stripes[at % STRIPES].lock();
+        let there = stripe.get().waiting.load(Relaxed);
+        if there <= most {
+            // SAFETY: we have the lock.
+            let mut entry = stripe.get().dead.with(|head| unsafe { *head });
+            for _ in 0..there {
+                look(entry);
+                entry = below(entry);
+            }
+        }
+        there
+    }
+
     /// The cell of the waker, if one has ever been set.
     pub(crate) fn waker<'a>(self) -> Option<&'a WakerCell> {
         // Acquire: with `waker_or_new`. SAFETY: it is there until the core is freed.

@@ -8,6 +8,7 @@ use core::iter;
 use core::ptr;
 use core::task::Waker;
 use std::sync::Arc;
+use std::vec::Vec;
 
 use super::array::Array;
 use super::bucket::Meta;
@@ -140,6 +141,30 @@ impl<N: Entry> RawTable<N> {
 }
 
 impl<N: Entry> Writer<'_, N> {
+    /// The entries that are in the lists of the dead now.
+    pub(in super::super) fn dead_entries(&self) -> Vec<&N> {
+        let mut all = Vec::new();
+        let Some(core) = self.table.core() else {
+            return all;
+        };
+        for stripe in 0..STRIPES {
+            loop {
+                // Room for them is made before the lock.
+                let room = all.capacity() - all.len();
+                // SAFETY: the list is of entries of this table.
+                let below = |entry| unsafe { next::<N>(entry) };
+                let there =
+                    core.each_dead(stripe, room, below, |entry| all.push(entry.cast::<N>()));
+                if there <= room {
+                    break;
+                }
+                all.reserve(there);
+            }
+        }
+        // SAFETY: whoever takes them from the list retires them, and we are inside.
+        all.into_iter().map(|entry| unsafe { &*entry }).collect()
+    }
+
     /// Retires the newest entries of a stripe's list, `most` of them, and shows them. Returns whether there were any.
     pub(in super::super) fn retire_dead(
         &self,
