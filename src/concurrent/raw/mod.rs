@@ -29,8 +29,9 @@
 //! **Growth.** When a chain is full and the table has too many entries, one thread allocates an array twice as
 //! long. Until that is published, other threads extend their chains. From then on each writer first moves the
 //! bucket it needs, and up to 32 others. A bucket is moved under its lock: its entries are copied into two buckets
-//! that no other thread can find yet, then the bucket is marked as moved. The thread that moves the last bucket
-//! unlinks the array.
+//! that no other thread can find yet, then the bucket is marked as moved. If its chain is long, and its entries need
+//! more buckets than the thread has, it unlocks the bucket first, unmarked, and allocates those. The thread that
+//! moves the last bucket unlinks the array.
 //!
 //! **Shrinking** happens on request, and is growth backwards: into an array half as long, two buckets into one,
 //! under the locks of both, and so on until the array is short enough.

@@ -1,10 +1,9 @@
 //! What happens when an array is too short, or too long.
 
 use core::ptr;
-use std::boxed::Box;
 
 use super::array::Array;
-use super::bucket::Bucket;
+use super::bucket::Spares;
 use super::entry::Entry;
 use super::table::Writer;
 
@@ -12,7 +11,7 @@ impl<N: Entry> Writer<'_, N> {
     /// Makes room when a chain is full: grows the array, or extends the chain if growth is not what it needs.
     #[cold]
     #[inline(never)]
-    pub(super) fn make_room(&self, array: &Array<N>, spare: &mut Option<Box<Bucket<N>>>) {
+    pub(super) fn make_room(&self, array: &Array<N>, spares: &mut Spares<N>) {
         let first = self.table.array(&self.inside);
         // R3: one array after the other.
         if first.is_some_and(|first| ptr::eq(first, array)) && array.is_full_with(self.table.len())
@@ -20,7 +19,7 @@ impl<N: Entry> Writer<'_, N> {
             array.grow();
         }
         if array.next().is_none() {
-            *spare = Some(Box::new(Bucket::new()));
+            spares.prepare(1);
         }
     }
 

@@ -6,7 +6,7 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use super::array::{Array, MIN_LEN};
-use super::bucket::{Bucket, Locked, Meta};
+use super::bucket::{Bucket, Locked, Meta, Spares};
 use super::dead;
 use super::domain::{Domain, Reading, Writing};
 use super::entry::Entry;
@@ -453,7 +453,7 @@ impl<N: Entry> Writer<'_, N> {
         mut expected: impl FnMut(Option<&'g N>) -> bool,
     ) -> Put<'g, N> {
         let hash = node.hash();
-        let mut spare = None;
+        let mut spares = Spares::new();
         loop {
             let Some(array) = self.array_for(hash) else {
                 self.table.begin(MIN_LEN);
@@ -498,7 +498,7 @@ impl<N: Entry> Writer<'_, N> {
                     return Put::Replaced { old, new };
                 }
                 Found::Others(others) if are_all(&locked, hash, &others) => {
-                    if locked.add(node.as_ptr(), hash, &mut spare) {
+                    if locked.add(node.as_ptr(), hash, &mut spares) {
                         let new = node.link();
                         drop(locked);
                         self.inside.count(1);
@@ -506,7 +506,7 @@ impl<N: Entry> Writer<'_, N> {
                         return Put::Added(unsafe { &*new });
                     }
                     drop(locked);
-                    self.make_room(array, &mut spare);
+                    self.make_room(array, &mut spares);
                 }
                 _ => {}
             }

@@ -101,6 +101,38 @@ fn and_an_iteration() {
     });
 }
 
+/// Too many entries for one bucket: who moves them unlocks both buckets, and allocates another. What is inserted
+/// meanwhile needs one more.
+#[test]
+fn of_long_chains_and_an_insert() {
+    check(|| {
+        let table = Table::with_capacity(4, &[0, 4, 8, 12]);
+        assert_eq!(table.buckets(), 4);
+        let other = with(&table, 1, Table::shrink_by_force);
+        assert_eq!(table.insert(2, 1), None);
+        assert_eq!(table.get(2), Some(1));
+        other.join().unwrap();
+        let found = [0, 4, 8, 12, 2].map(|key| table.get(key));
+        assert_eq!(found, [Some(0), Some(0), Some(0), Some(0), Some(1)]);
+        assert_eq!((table.raw.len(), table.ends()), (5, 0));
+    });
+}
+
+/// What is removed meanwhile does not come back, and a spare bucket is left over.
+#[test]
+fn of_long_chains_and_unlink() {
+    check(|| {
+        let table = Table::with_capacity(4, &[0, 4, 2]);
+        let other = with(&table, 1, Table::shrink_by_force);
+        assert_eq!(table.remove(4), Some(0));
+        assert_eq!(table.get(4), None);
+        other.join().unwrap();
+        let found = [0, 4, 2].map(|key| table.get(key));
+        assert_eq!(found, [Some(0), None, Some(0)]);
+        assert_eq!((table.raw.len(), table.ends()), (2, 1));
+    });
+}
+
 /// Two threads shrink at once, and one inserts more, for which the table has to grow again.
 #[test]
 fn by_two_and_growth() {

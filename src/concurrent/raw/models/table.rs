@@ -426,6 +426,21 @@ fn growth_and_replace() {
     });
 }
 
+/// What is removed while a long chain moves, which is unlocked meanwhile, does not come back.
+#[test]
+fn growth_of_a_long_chain_and_unlink() {
+    model(4, &[0, 8, 16, 24, 1], |table| {
+        let other = with(&table, 1, |table| table.insert(32, 0));
+        assert_eq!(table.remove(8), Some(0));
+        assert_eq!(table.get(8), None);
+        other.join().unwrap();
+        let found = [0, 8, 16, 24, 1, 32].map(|key| table.get(key));
+        let there = Some(0);
+        assert_eq!(found, [there, None, there, there, there, there]);
+        assert_eq!((table.raw.len(), table.ends()), (5, 1));
+    });
+}
+
 /// There are so many entries that the next array is too short as soon as it is there: it does not grow before the
 /// first has moved.
 #[test]
