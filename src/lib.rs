@@ -129,6 +129,8 @@ pub use reference::{
 pub use reference::{Upgrade, Watch, WeakKey, WeakRef, dismantle};
 #[cfg(not(weakly_loom))]
 pub use reference_queue::ReferenceQueue;
+#[doc(hidden)]
+pub use sync::__in_critical_section;
 pub use table::Reclaim;
 
 /// A strong handle that threads can share, like [`Arc`](alloc::sync::Arc). When its object dies, collections are

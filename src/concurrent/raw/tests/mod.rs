@@ -1,6 +1,7 @@
 //! Tests of the table by itself. `WEAKLY_STRESS` is the number of steps of each thread of `stress`.
 
 mod contents;
+mod critical;
 mod destruction;
 mod stress;
 mod sweep;
