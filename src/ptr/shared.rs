@@ -25,7 +25,7 @@ use super::flavour::{Atomic, Flavour};
 use super::header::Block;
 use super::hook::{HookRef, LoneHook};
 use super::waker::WakerCell;
-use crate::sync::{self, AtomicPtr, AtomicUsize, Live, Ordering::*, UnsafeCell};
+use crate::sync::{self, AtomicPtr, AtomicUsize, Critical, Live, Ordering::*, UnsafeCell};
 
 /// How many deaths may be at the entries of one collection at a time.
 pub(crate) const STRIPES: usize = if cfg!(weakly_loom) { 1 } else { 8 };
@@ -132,7 +132,10 @@ unsafe impl Sync for CoreRef {}
 
 /// A stripe that this thread has locked, until this is dropped. That may be its last access to the core. (No reference:
 /// the core may be freed by then, with the bytes between the cells.)
-struct Locked(NonNull<Stripe>);
+struct Locked {
+    stripe: NonNull<Stripe>,
+    _critical: Critical,
+}
 
 impl Drop for Locked {
     #[inline]
@@ -163,15 +166,23 @@ impl Stripe {
         {
             sync::relax(&mut turn);
         }
-        Locked(NonNull::from(self))
+        Locked::new(self)
     }
 }
 
 impl Locked {
     #[inline]
+    fn new(stripe: &Stripe) -> Self {
+        Locked {
+            stripe: NonNull::from(stripe),
+            _critical: Critical::enter(),
+        }
+    }
+
+    #[inline]
     fn get<'a>(&self) -> &'a Stripe {
         // SAFETY: while it is locked, the core is there.
-        unsafe { self.0.as_ref() }
+        unsafe { self.stripe.as_ref() }
     }
 
     /// C2: puts an entry into the list.
@@ -272,7 +283,7 @@ impl CoreRef {
                 let stripe = &stripes[(own + at) % STRIPES];
                 // Acquire: with the unlocking: the list; and what was changed before the stripe was passed (C3).
                 match stripe.lock.compare_exchange(FREE, LOCKED, Acquire, Relaxed) {
-                    Ok(_) => return Some(Locked(NonNull::from(stripe))),
+                    Ok(_) => return Some(Locked::new(stripe)),
                     Err(CLOSED) => return None,
                     Err(_) => {}
                 }

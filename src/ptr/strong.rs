@@ -13,7 +13,7 @@ use super::header::{Block, is_apart, with_address};
 use super::memory;
 use super::state;
 use crate::holders::Holder;
-use crate::sync::Ordering::*;
+use crate::sync::{self, Ordering::*};
 
 /// A strong pointer: shared ownership of a value whose death is reported to weak collections and finalizers.
 ///
@@ -357,6 +357,10 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     #[cold]
     #[inline(never)]
     unsafe fn die(&self) {
+        debug_assert!(
+            !sync::in_critical(),
+            "a handle is dropped under a lock of a collection"
+        );
         Holder::died(self.ptr.as_ptr().cast());
         let (block, layout) = (self.block(), self.layout());
         // Acquire: what is weak. `NONE` is final: only a strong pointer could change it, and the last is gone.

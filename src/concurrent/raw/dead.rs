@@ -145,7 +145,7 @@ impl<N: Entry> Writer<'_, N> {
     pub(in super::super) fn dead_entries(&self) -> Vec<&N> {
         let mut all = Vec::new();
         let Some(core) = self.table.core() else {
-            return all;
+            return Vec::new();
         };
         for stripe in 0..STRIPES {
             loop {
