@@ -6,7 +6,7 @@ use core::task::Waker;
 use super::compare::Compare;
 use super::key::KeyKind;
 use super::node::Node;
-use super::raw::Entry;
+use super::raw::{Entry, Taken};
 use super::table::{Pin, Table};
 use super::watch::{Registered, Watches};
 use crate::hash::HashValue;
@@ -102,16 +102,20 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
 
     /// Retires some of the dead, if there are any, for an operation that is about to change the table, and returns its
     /// pin. They are destroyed before that: else their destructors could change what the operation has just done. But
-    /// where nothing has a destructor, one pin serves both, since to enter and to leave costs a barrier each.
+    /// where nothing has a destructor, one barrier serves both, that of entering.
     #[inline]
     pub(super) fn drain_and_pin(&self) -> Pin<'_, K, T, V> {
         if Node::<K, T, V>::PROMPT {
             self.drain_some();
             return self.pin();
         }
+        let taken = self
+            .nodes
+            .due()
+            .and_then(|stripe| self.take_dead(stripe, CHUNK));
         let pin = self.pin();
-        if let Some(stripe) = self.nodes.due() {
-            self.retire_dead(&pin, stripe, CHUNK);
+        if let Some(taken) = taken {
+            pin.reap(taken);
             self.nodes.arm_if_idle();
         }
         pin
@@ -123,20 +127,22 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         let Some(_depth) = Depth::enter() else {
             return false;
         };
-        // Dropped second.
+        let Some(taken) = self.take_dead(stripe, most) else {
+            return false;
+        };
+        // Dropped last.
         let _armed = Armed(self);
-        // Dropped first: it destroys what was taken.
-        let pin = self.pin();
-        self.retire_dead(&pin, stripe, most)
+        self.nodes.reap(taken);
+        true
     }
 
-    #[inline(never)]
-    fn retire_dead(&self, pin: &Pin<'_, K, T, V>, stripe: usize, most: usize) -> bool {
-        pin.retire_dead(stripe, most, |node| {
-            if self.kept().is_on_request() {
-                node.keep();
-            }
-        })
+    #[inline]
+    fn take_dead(&self, stripe: usize, most: usize) -> Option<Taken<'_, Node<K, T, V>>> {
+        let taken = self.nodes.take_dead(stripe, most)?;
+        if self.kept().is_on_request() {
+            taken.each(Node::keep);
+        }
+        Some(taken)
     }
 
     /// Destroys all of the dead, those that die of that, and what is kept of dead entries. Inside a destructor that a drain

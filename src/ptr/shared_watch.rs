@@ -256,7 +256,10 @@ impl<T: ?Sized> Drop for SharedWatch<T> {
         if first_load(false, || self.word.load(Relaxed).is_null()) {
             return;
         }
-        self.end(&mut Off::new());
+        // Relaxed: as in `end`.
+        if self.word.load(Relaxed).addr() & (ENDED | LINK) == 0 {
+            self.end(&mut Off::new());
+        }
         // Acquire: the thread that has made it so.
         let state = self.block().header().state.load(Acquire);
         // SAFETY: our share, which we give up. A block that is still `DEAD` is ours: its death has unlinked our entry.

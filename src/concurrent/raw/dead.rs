@@ -13,7 +13,9 @@ use std::vec::Vec;
 use super::array::Array;
 use super::bucket::Meta;
 use super::entry::Entry;
+use super::retired::{Retire, Retired};
 use super::table::{RawTable, Writer};
+use crate::panics::FirstPanic;
 use crate::ptr::{Dead, Off, RegistrationId, STRIPES, below};
 use crate::sync::{AtomicPtr, first_load};
 
@@ -165,26 +167,90 @@ impl<N: Entry> Writer<'_, N> {
         all.into_iter().map(|entry| unsafe { &*entry }).collect()
     }
 
-    /// Retires the newest entries of a stripe's list, `most` of them, and shows them. Returns whether there were any.
-    pub(in super::super) fn retire_dead(
-        &self,
-        stripe: usize,
-        most: usize,
-        mut look: impl FnMut(&N),
-    ) -> bool {
-        let Some(core) = self.table.core() else {
-            return false;
-        };
-        // SAFETY: the list is of entries of this table.
-        let (first, count) = core.take(stripe, most, |entry| unsafe { next::<N>(entry) });
-        // SAFETY: likewise; taken by us, and retired once.
-        unsafe {
-            list::<N>(first, count).for_each(|node| {
-                look(&*node);
-                self.retire(node);
-            });
+    /// Destroys what was taken before this thread entered: by the barrier of entering it sees who may look at that. If
+    /// somebody may, it is retired.
+    #[inline]
+    pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
+        if self.inside.is_alone() {
+            taken.destroy();
+        } else {
+            taken.retire(|retired| self.inside.retire(retired));
         }
-        count != 0
+    }
+}
+
+/// Entries that were taken from a list of the dead.
+#[must_use]
+pub(in super::super) struct Taken<'t, N: Entry> {
+    table: &'t RawTable<N>,
+    first: *mut (),
+    count: usize,
+}
+
+impl<N: Entry> RawTable<N> {
+    /// Takes the newest entries of a stripe's list, `most` of them.
+    #[inline]
+    pub(in super::super) fn take_dead(&self, stripe: usize, most: usize) -> Option<Taken<'_, N>> {
+        // SAFETY: the list is of entries of this table.
+        let below = |entry| unsafe { next::<N>(entry) };
+        let (first, count) = self.core()?.take(stripe, most, below);
+        (count != 0).then_some(Taken {
+            table: self,
+            first,
+            count,
+        })
+    }
+
+    /// Destroys what was taken, if no thread is inside that may look at it. Otherwise that happens when the last of them
+    /// leaves.
+    pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
+        // D1: what was taken was unlinked before.
+        crate::sync::barrier();
+        if self.domain.is_unseen() {
+            taken.destroy();
+        } else {
+            let mut all = Vec::new();
+            taken.retire(|retired| all.push(retired));
+            self.domain.wait(all);
+        }
+    }
+}
+
+impl<N: Entry> Taken<'_, N> {
+    #[inline]
+    fn nodes(&self) -> impl Iterator<Item = *mut N> + use<N> {
+        // SAFETY: ours, so many, and of this table.
+        unsafe { list(self.first, self.count) }
+    }
+
+    /// Shows them.
+    pub(in super::super) fn each(&self, look: impl FnMut(&N)) {
+        // SAFETY: not destroyed yet.
+        self.nodes().map(|node| unsafe { &*node }).for_each(look);
+    }
+
+    /// No thread looks at them.
+    #[inline]
+    fn destroy(self) {
+        let context = self.table.context();
+        let mut panics = FirstPanic::default();
+        for node in self.nodes() {
+            // SAFETY: taken from the list, so ours, and no thread looks at it.
+            let destroy = || unsafe { <N as Retire<_>>::destroy(node, context) };
+            if N::PROMPT {
+                panics.catch(destroy);
+            } else {
+                destroy();
+            }
+        }
+        panics.resume();
+    }
+
+    fn retire(self, retire: impl FnMut(Retired<N::Context>)) {
+        // SAFETY: taken from the list, so ours; R3.
+        self.nodes()
+            .map(|node| unsafe { Retired::new(node) })
+            .for_each(retire);
     }
 }
 

@@ -210,7 +210,7 @@ impl<C> Domain<C> {
     /// D2: whether no thread is inside that may look at what this one, which is not inside, has unlinked, now or
     /// after a few looks.
     #[inline]
-    fn is_unseen(&self) -> bool {
+    pub(super) fn is_unseen(&self) -> bool {
         let (mut visits, mut seen) = ([Visit::NONE; WATCHED], 0);
         self.visits(|visit| {
             if let Some(place) = visits.get_mut(seen) {
@@ -279,6 +279,21 @@ impl<C> Domain<C> {
     /// The number of entries in limbo.
     pub(super) fn waiting(&self) -> usize {
         self.limbo.entries()
+    }
+
+    /// Retires what was unlinked by others, and what threads that are inside may look at.
+    #[cold]
+    pub(super) fn wait(&self, all: Vec<Retired<C>>) {
+        let number = ThreadNumber::current();
+        let seat = self.seats.get(number.get());
+        let is_inside = !matches!(seat.depth.get(), 0 | UNUSED);
+        let mut panics = FirstPanic::default();
+        self.to_limbo(
+            all.into_iter(),
+            is_inside.then(|| number.get()),
+            &mut panics,
+        );
+        panics.resume();
     }
 
     /// Puts into limbo what a thread inside may still look at. `inside`: this thread's number, if it is inside.
@@ -437,6 +452,14 @@ impl<'d, C> Writing<'d, C> {
     #[inline]
     pub(super) fn count(&self, by: isize) {
         self.inside.count(by);
+    }
+
+    /// D1, after entering: whether no thread is inside but this one, and that only once.
+    #[inline]
+    pub(super) fn is_alone(&self) -> bool {
+        let mut seen = 0;
+        self.inside.domain.visits(|_| seen += 1);
+        seen == 1 && self.inside.seat.depth.get() == 1
     }
 
     /// Counts registrations.

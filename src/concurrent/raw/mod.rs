@@ -60,6 +60,7 @@ mod table;
 mod tests;
 mod unlinked;
 
+pub(super) use dead::Taken;
 pub(super) use entry::Entry;
 pub(super) use sweep::SweepPosition;
 pub(super) use table::{Put, RawTable, Writer};
