@@ -3,11 +3,10 @@
 /// The methods about size and dead entries, as every shared collection has them.
 macro_rules! shared_housekeeping {
     () => {
-        /// The number of entries. O(threads); for pairs O(capacity), while several deaths wait to be reclaimed.
+        /// The number of entries. O(threads).
         ///
-        /// Exact while no thread changes the collection. Entries whose death is notified, and values that are
-        /// still being made, do not count. For `Arc` it is an upper bound: dead entries count until a sweep finds
-        /// them.
+        /// Exact while no thread changes the collection. Entries whose object has died, and values that are still
+        /// being made, do not count. For `Arc` it is an upper bound: dead entries count until a sweep finds them.
         #[must_use]
         pub fn len(&self) -> usize {
             self.table.len()
@@ -29,12 +28,11 @@ macro_rules! shared_housekeeping {
             live
         }
 
-        /// The number of entries that are gone and not yet destroyed, for whatever reason: those whose death is
-        /// notified and that wait to be reclaimed (not for `Arc`, which sends no notices); those that are unlinked,
-        /// because of a death, a removal or a replacement, and wait for threads that are
-        /// [inside](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed); and those of which
-        /// something is kept until it is [asked for](crate::Reclaim::OnRequest). O(1); for pairs O(capacity), while
-        /// several deaths wait.
+        /// The number of entries that are gone and not yet destroyed, for whatever reason: those that a death has
+        /// unlinked, and that wait for the next operation to destroy them; those that wait for threads that are
+        /// [inside](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed), after a death, a removal
+        /// or a replacement; and those of which something is kept until it is
+        /// [asked for](crate::Reclaim::OnRequest). O(1).
         #[must_use]
         pub fn pending_dead(&self) -> usize {
             self.table.pending()
@@ -62,7 +60,7 @@ macro_rules! shared_housekeeping {
             self.table.set_reclaim(reclaim);
         }
 
-        /// Reclaims all dead entries and destroys what they own, then those that die of that, and so on until none
+        /// Destroys all dead entries and what they own, then those that die of that, and so on until none
         /// is left. O(deaths) for `Strong`. For `Arc` it looks at all entries: O(capacity). If it has destroyed some, it looks
         /// once more, and twice more for each generation that dies of that. If other threads kill entries meanwhile, it
         /// stops; what has died since waits for a sweep or the next purge. What is
@@ -70,9 +68,9 @@ macro_rules! shared_housekeeping {
         /// or another, is destroyed when that thread leaves, however long that takes; [`pending_dead`](Self::pending_dead)
         /// counts it.
         ///
-        /// It waits only for another thread that is draining notices, and only until that has unlinked the entries
-        /// of its batch. Nested 16 deep on this thread (a purge in a destructor that a purge runs, and so on, in
-        /// any collections) it does nothing, because the stack is finite; purge once more afterwards.
+        /// It waits only for deaths that are unlinking an entry at this moment. Nested 16 deep on this thread (a purge
+        /// in a destructor that a purge runs, and so on, in any collections) it does nothing, because the stack is
+        /// finite; purge once more afterwards.
         ///
         /// # Panics
         /// If a destructor panics, after all of them have run.
@@ -86,7 +84,7 @@ macro_rules! shared_housekeeping {
         /// The first death after nothing was pending calls it, once; the next call comes after a `purge`, or
         /// other operations, have left nothing pending. So answer each call by a `purge`, soon, whatever
         /// [`pending_dead`](Self::pending_dead) says. It is called on a thread on which an object dies, under no
-        /// lock, at the end of the death: the notice has come by then, and the waker may purge. (But 16 deep in
+        /// lock, at the end of the death: the entries are unlinked by then, and the waker may purge. (But 16 deep in
         /// destructors that purges run, that [does nothing](Self::purge): where values own keys of further
         /// collections, let the waker wake something that purges later.) If it panics, the panic goes to whoever dropped
         /// the last handle; all others of that death are called. (A second panic while the first unwinds aborts the
@@ -94,8 +92,9 @@ macro_rules! shared_housekeeping {
         /// begun.
         ///
         /// It is not called for what is pending when it is set: purge once afterwards. Nor for what is
-        /// [kept](crate::Reclaim::OnRequest), nor for `Arc`, which sends no notices. Deaths that do not call it
-        /// cost nothing more. The first waker of a collection allocates 2 KiB.
+        /// [kept](crate::Reclaim::OnRequest), nor for `Arc`, which does not notify. Deaths that do not call it
+        /// cost nothing more. The first waker allocates some 100 bytes, and in a collection that has never had an entry
+        /// also the KiB that the first entry would.
         ///
         /// A closure becomes a waker as in [`WeakMap::set_waker`](crate::WeakMap::set_waker).
         ///

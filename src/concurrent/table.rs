@@ -1,4 +1,4 @@
-//! The table under the shared collections: that of [`raw`](super::raw), with a queue of notices.
+//! The table under the shared collections: that of [`raw`](super::raw), whose entries have keys, values and watches.
 //!
 //! * **T1** What a lookup finds is of an object that lives, or whose death has not finished yet: a death unlinks the entry
 //!   before the memory of the payload is freed. Of polled objects the weak pointer pins the address.

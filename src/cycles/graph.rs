@@ -247,7 +247,7 @@ pub(super) struct Link {
     pub(super) member: usize,
     /// What the map calls it.
     pub(super) entry: usize,
-    /// Whether one of its keys is dead: its own notice removes it, and until then it keeps nothing alive.
+    /// Whether one of its keys is dead: its own death removes it, and until then it keeps nothing alive.
     pub(super) dead: bool,
     /// The addresses of its keys, in `Graph::keys`.
     pub(super) keys: Range<usize>,

@@ -122,8 +122,8 @@ impl<K: MemoKey, V> Memo<K, V> {
         }
     }
 
-    /// The number of results that are kept, including those of dead inputs that are not yet
-    /// [reclaimed](Self::purge). O(threads).
+    /// The number of results. O(threads). Exact while no thread changes the memo; but those with an input that does not
+    /// notify, as an `Arc`, count until a sweep finds them.
     #[must_use]
     pub fn len(&self) -> usize {
         self.table.len()
@@ -135,9 +135,8 @@ impl<K: MemoKey, V> Memo<K, V> {
         self.len() == 0
     }
 
-    /// The number of results that are gone and not yet destroyed: the deaths of their inputs wait to be reclaimed, a
-    /// thread is looking at them, or they are kept on request. (An input's death counts for each of its results; a result
-    /// of which two inputs have died may count twice.) O(1). See
+    /// The number of results that are gone and not yet destroyed: an input has died, a thread is looking at them, or they
+    /// are kept on request. O(1). See
     /// [`WeakMap::pending_dead`](crate::concurrent::WeakMap::pending_dead).
     #[must_use]
     pub fn pending_dead(&self) -> usize {

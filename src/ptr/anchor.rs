@@ -30,7 +30,7 @@ use crate::sync::Ordering::*;
 ///
 /// An anchor is one word, and nothing else until somebody watches it: an entry, an [`AnchorRef`](crate::AnchorRef)
 /// or a finalizer. Then it allocates 24 bytes, once. From there on it costs what a [`Strong`](crate::Strong) object
-/// costs: a record of 64 bytes for a second watch, or for an entry that threads share. To make and drop an anchor
+/// costs: a record of 64 bytes for a second watch. To make and drop an anchor
 /// that nobody watches allocates nothing, and takes no locked instruction; nor does looking it up.
 ///
 /// It is a key of [`WeakMap`](crate::WeakMap), [`WeakSet`](crate::WeakSet) and [`WeakPairMap`](crate::WeakPairMap), of
@@ -74,8 +74,8 @@ use crate::sync::Ordering::*;
 /// # At the drop
 ///
 /// What [happens at the death](crate::ptr::Strong#what-happens-at-the-death) of an object happens when the anchor
-/// is dropped: its weak handles are dead, each collection with an entry for it gets a notice, and its finalizers
-/// run, newest first. If a finalizer panics, the others still run, and the panic propagates from the drop.
+/// is dropped: its weak handles are dead, no collection finds an entry for it, and its finalizers run,
+/// newest first. If a finalizer panics, the others still run, and the panic propagates from the drop.
 pub struct Anchor<F: Flavour> {
     /// See A1.
     object: F::Link,
@@ -174,8 +174,8 @@ impl<F: Flavour> Anchor<F> {
 }
 
 impl Anchor<Atomic> {
-    /// Registers `f` to run once, when the anchor is dropped, on that thread, after the collections have their
-    /// notices. As [`Strong::finalize`](crate::ptr::Strong::finalize), which tells the rest. O(1).
+    /// Registers `f` to run once, when the anchor is dropped, on that thread, when no collection finds an
+    /// entry for it any more. As [`Strong::finalize`](crate::ptr::Strong::finalize), which tells the rest. O(1).
     ///
     /// ```
     /// use std::sync::mpsc::channel;

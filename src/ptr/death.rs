@@ -1,4 +1,4 @@
-//! Everything after the payload's destructor: the notices, the finalizers, and the end of the memory.
+//! Everything after the payload's destructor: the end of the entries, the finalizers, and the end of the memory.
 
 use alloc::sync::Arc;
 use core::alloc::Layout;
@@ -18,7 +18,7 @@ use super::target::Target;
 use super::waker::{WakerCell, Wakes};
 use crate::sync::{self, Ordering::*};
 
-/// How many notices a death pushes before it lets other threads through the gate.
+/// How many hooks a death takes off before it lets other threads through the gate.
 const BATCH: usize = if cfg!(weakly_loom) { 1 } else { 64 };
 
 /// The end of a dead object that nothing weak refers to, done by this guard's destructor.
@@ -195,7 +195,7 @@ impl<F: Flavour> Reclaim<F> {
         struct Last<'a, F: Flavour>(&'a Reclaim<F>, RecordRef<F>);
         impl<F: Flavour> Drop for Last<'_, F> {
             fn drop(&mut self) {
-                // SAFETY: the payload is gone, no upgrade can succeed, and all notices are pushed. The
+                // SAFETY: the payload is gone, no upgrade can succeed, and all registrations have ended. The
                 // object's own reference ends here.
                 unsafe {
                     self.0.free_payload();

@@ -54,7 +54,7 @@ pub(super) fn register<T: ?Sized, F: Flavour>(
 
 impl<T: ?Sized> Strong<T, Atomic> {
     /// Registers `f` to run once, when the object has died: after its destructor, when every weak
-    /// pointer is expired and the collections have their notices, on the thread that dropped the last strong
+    /// pointer is expired and no collection finds the object, on the thread that dropped the last strong
     /// pointer. The finalizers of one object run newest first. O(1), two allocations (three for the object's
     /// first). What `f` captured is freed right after it has run.
     ///

@@ -18,7 +18,7 @@
 //! | `state` | the state word, which names what is weak | |
 //! | `mark` | whether strong pointers were made meanwhile | P1 |
 //! | `share` | makes, counts and drops weak pointers | |
-//! | `register` | registers and deregisters entries | |
+//! | `register` | registers entries, and deregisters those of one owner | |
 //! | `notice` | a block or hook as the notice of a death | |
 //! | `delivery` | pushes, takes and finishes notices | |
 //! | `death` | everything after the payload's destructor | |

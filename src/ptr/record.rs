@@ -11,7 +11,7 @@
 //!   a user runs under it.
 //! * **R3** `first` is the hook of the registration that is the block itself, and the head of the list. It is
 //!   registered while `target` is not null, until the gate is closed. Its hash is the header's (B3).
-//! * **R4** The gate is [`DYING`] from the first notice on, and `CLOSED` when all are pushed and all hooks taken off. No
+//! * **R4** The gate is [`DYING`] from the first batch of hooks on, and `CLOSED` when all are pushed or taken off. No
 //!   hook comes meanwhile: to register takes a strong pointer. By the step to `DYING` the death ends the registrations
 //!   with collections that threads share (C1 of `shared`).
 
@@ -28,11 +28,11 @@ use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
 /// A thread may take the gate.
 const OPEN: u32 = 0;
-/// A thread has the gate, to change the lists or to push some notices.
+/// A thread has the gate, to change the lists, to push some notices, or to take some hooks off.
 const LOCKED: u32 = 1;
-/// A flag: the object has died, and its notices are being pushed.
+/// A flag: the object has died, and its registrations are being ended.
 const DYING: u32 = 2;
-/// The object is dead, and all its notices are pushed. Final.
+/// The object is dead, and all its registrations have ended. Final.
 const CLOSED: u32 = 4;
 
 /// The flag in `refs` by which `get_mut` makes new weak pointers wait while it checks. No count reaches it.
@@ -88,17 +88,17 @@ impl<F: Flavour> Drop for Gate<F> {
 }
 
 impl<F: Flavour> Gate<F> {
-    /// Whether the death has not begun to push notices.
+    /// Whether the death has not begun to end registrations.
     pub(super) fn is_open(&self) -> bool {
         self.phase == OPEN
     }
 
-    /// R4: the death begins to push notices. The caller is the dying thread.
+    /// R4: the death begins to end registrations. The caller is the dying thread.
     pub(super) fn set_dying(&mut self) {
         self.phase = DYING;
     }
 
-    /// R4: all notices are pushed. The caller is the dying thread.
+    /// R4: all registrations have ended. The caller is the dying thread.
     pub(super) fn set_closed(&mut self) {
         self.phase = CLOSED;
     }
@@ -272,7 +272,7 @@ impl<F: Flavour> RecordRef<F> {
         }
     }
 
-    /// Takes the gate. None if the object is dead and all its notices are pushed.
+    /// Takes the gate. None if the object is dead and all its registrations have ended.
     #[inline]
     pub(super) fn lock(self) -> Option<Gate<F>> {
         let gate = &self.get().gate;

@@ -1,5 +1,5 @@
-//! Registrations: how an entry registers for the notice of an object's death (with the block, with its record's
-//! first hook, or with a further hook), and how it deregisters.
+//! Registrations: how an entry registers with an object (with the block, with its record's first hook, or with a
+//! further hook), and how one of a collection of one owner deregisters.
 
 #[cfg(feature = "std")]
 use super::flavour::abort;

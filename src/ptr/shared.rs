@@ -9,7 +9,8 @@
 //!   taking `SHARED` to `WEAK`, or the hook out of the record while the gate is open.
 //! * **C2** A death that has ended a registration locks a stripe, unlinks the entry, puts it into the list of the stripe,
 //!   and counts the registration. The unlocking is its last access to the core. Meanwhile no code of a user runs, nothing
-//!   is allocated or freed, and no other lock is waited for than that of the bucket, whose owner waits for no stripe.
+//!   is allocated or freed, and no other lock is waited for than that of the bucket and, after it, the gates of the
+//!   entry's other objects: whoever has one of these waits for no stripe.
 //! * **C3** Whoever changes what deaths look at (unlinks an array, arms the waker) does so first, and then *passes* the
 //!   stripes: locks and unlocks each. The deaths that have not seen the change have ended then, and later ones see it.
 //! * **C4** The end of the collection closes the stripes. No death is at the entries then, and none will be: they belong

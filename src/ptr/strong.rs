@@ -22,8 +22,8 @@ use crate::sync::{self, Ordering::*};
 /// interface is that of `Arc`: associated functions, so that they never hide a method of `T`.
 ///
 /// A strong pointer is one word (two for an unsized payload). The object has a header of two words; weak
-/// pointers, and the first entry for the object in a collection of one owner, need no more. Anything more
-/// takes a record of 64 bytes, and 32 bytes for each further entry.
+/// pointers, and the first entry for the object in a collection, need no more. Anything more takes a record of 64
+/// bytes, and 32 bytes for each further entry (40 where threads share the collection).
 ///
 /// Nothing weak keeps a payload alive. An object of more than 256 bytes, with its header, has its payload
 /// apart: that costs an allocation and 24 bytes more, and the payload's memory is freed at the death. The
@@ -35,13 +35,15 @@ use crate::sync::{self, Ordering::*};
 ///
 /// 1. every [`Weak`](crate::Weak) is expired, every upgrade fails;
 /// 2. the payload's destructor runs; maps still find the object by reference (`map.get(&*self)`);
-/// 3. each map with an entry for it gets a notice, then its [finalizers](Strong::finalize) run, newest first;
+/// 3. each map with an entry for it gets a notice or, if threads share the map, loses that entry; then its
+///    [finalizers](Strong::finalize) run, newest first;
 /// 4. its memory is freed, except for 256 bytes at most (and its record), which are freed when no weak
 ///    pointer and no entry is left.
 ///
 /// Steps 3 and 4 also happen if the destructor or a finalizer panics; then the panic propagates to the caller
 /// that dropped the pointer. (A second panic while the first unwinds aborts the process, as with every
-/// destructor in Rust.) A death costs O(entries for the object), never O(size of a map).
+/// destructor in Rust.) A death costs O(entries for the object), never O(size of a map). For maps that threads share, see
+/// [what a death does](crate::concurrent#what-a-death-does).
 ///
 /// ```
 /// use weakly::Strong;
@@ -103,7 +105,7 @@ impl<T, F: Flavour> Strong<T, F> {
     }
 
     /// Takes the value out, if this is the only strong pointer. The object is dead afterwards: weak
-    /// pointers are expired, maps have their notices, finalizers have run; only the payload's destructor
+    /// pointers are expired, no map finds an entry for it, finalizers have run; only the payload's destructor
     /// has not. Costs what a death costs.
     ///
     /// # Errors
@@ -211,11 +213,11 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         this.block().strong_count() as usize
     }
 
-    /// The number of weak pointers and of entries in collections (an entry of a collection that threads share
-    /// counts twice). Finalizers and their tokens do not count. A snapshot, if other threads change it.
+    /// The number of weak pointers and of entries in collections. Finalizers and their tokens do not count. A snapshot, if
+    /// other threads change it.
     ///
-    /// An entry that contains several objects, as a pair does, counts for those that live until its collection next
-    /// changes, also if another of them has died.
+    /// An entry counts for the objects in it that live until it is destroyed: of a pair, also if the other side has died;
+    /// in a collection that threads share, also if it was removed.
     #[must_use]
     pub fn weak_count(this: &Self) -> usize {
         this.block().weak_count()

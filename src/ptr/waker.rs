@@ -1,7 +1,7 @@
 //! The waker of a collection, which is called when something becomes pending.
 //!
-//! A collection has one *cell* with its waker, and a stack or several: a pair map has two, one that threads share
-//! has eight.
+//! A collection has one *cell* with its waker, and a stack or two. (One that threads share has a flag in the place of W1
+//! and W2: see `shared`.)
 //!
 //! * **W1** A stack with a cell is *armed* when nothing is pending on it: a mark is in place of its top. The
 //!   compare-exchange that links a notice replaces the mark, so one pusher knows that its notice is the first. It
