@@ -314,8 +314,11 @@ impl CoreRef {
         let core = self.get();
         // Acquire: with `set_entries`.
         let entries = core.entries.load(Acquire);
+        // (None, if the registration is of an entry that was to be the first, and was not inserted.)
         // SAFETY: C3: what is there is not freed before the stripe was passed.
-        let dead = unsafe { (core.unlink)(entries, of, hash, &mut off) };
+        let dead = (!entries.is_null())
+            .then(|| unsafe { (core.unlink)(entries, of, hash, &mut off) })
+            .flatten();
         // SAFETY: we have the lock.
         stripe
             .get()

@@ -171,10 +171,11 @@ impl<N: Entry> Drop for RawTable<N> {
     /// Destroys everything, even if some destructors panic.
     fn drop(&mut self) {
         let Some(core) = self.core() else { return };
+        let mut panics = FirstPanic::default();
+        // First: an array there passes the stripes.
+        self.domain.end(&mut panics);
         // SAFETY: the end of the table. From here on all entries are ours.
         let closed = unsafe { core.close() };
-        let mut panics = FirstPanic::default();
-        self.domain.end(&mut panics);
         let mut all = Vec::new();
         for stripe in 0..STRIPES {
             let (first, count) = closed.take(stripe);

@@ -306,3 +306,15 @@ fn numbers_are_given_back() {
     // Other tests run at the same time, though not so many.
     assert!(highest < Some(many.max(250)));
 }
+
+/// An array may still be in limbo when the table is dropped: a guard that was forgotten is inside for ever.
+#[test]
+fn an_old_array_goes_with_the_table() {
+    let table = RawTable::<Node>::new(());
+    table.insert(Node::new(spread(0), 0, 0));
+    core::mem::forget(table.read());
+    for key in 1..100 {
+        table.insert(Node::new(spread(key), key, 0));
+    }
+    drop(table);
+}
