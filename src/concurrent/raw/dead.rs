@@ -1,4 +1,4 @@
-//! The entries that deaths unlink, and what becomes of them.
+//! How deaths unlink entries, and the lists of these.
 //!
 //! A death finds its entry by the registration and the hash. It does so under the lock of the bucket, as a writer, but it
 //! never helps to move one: an entry in a bucket that has not moved is unlinked there. (C2 and C3 of `ptr::shared` say
@@ -6,21 +6,12 @@
 
 use core::iter;
 use core::ptr;
-use core::task::Waker;
-use std::sync::Arc;
-use std::vec::Vec;
 
 use super::array::Array;
 use super::bucket::Meta;
 use super::entry::Entry;
-use super::retired::{Retire, Retired};
-use super::table::{RawTable, Writer};
-use crate::panics::FirstPanic;
-use crate::ptr::{Dead, Off, RegistrationId, STRIPES, below};
+use crate::ptr::{Dead, Off, RegistrationId, below};
 use crate::sync::{AtomicPtr, first_load};
-
-/// One in so many times a thread looks at the stripes of others first, so no dead entry waits for a certain thread.
-const FOREIGN_INTERVAL: usize = 16;
 
 /// Unlinks the entry with this registration: an [`Unlink`](crate::ptr::Unlink).
 ///
@@ -72,188 +63,6 @@ impl<N: Entry> Array<N> {
     }
 }
 
-impl<N: Entry> RawTable<N> {
-    /// How many entries deaths have ever unlinked, modulo 2^n.
-    pub(in super::super) fn unlinked(&self) -> usize {
-        self.core().map_or(0, |core| core.unlinked())
-    }
-
-    /// How many entries wait in the lists of the dead.
-    pub(in super::super) fn dead(&self) -> usize {
-        self.core().map_or(0, |core| core.waiting())
-    }
-
-    /// A stripe in whose list entries wait: this thread's own, if there are some. Every [`FOREIGN_INTERVAL`]th time another
-    /// one comes first.
-    #[inline]
-    pub(in super::super) fn due(&self) -> Option<usize> {
-        let core = self.core()?;
-        let own = core.own();
-        let polls = self.domain.poll();
-        if polls % FOREIGN_INTERVAL != 0 {
-            return (core.waiting_at(own) != 0).then_some(own);
-        }
-        self.due_from(own + polls / FOREIGN_INTERVAL)
-    }
-
-    /// Any stripe in whose list entries wait; the search begins at `first`.
-    #[inline(never)]
-    pub(in super::super) fn due_from(&self, first: usize) -> Option<usize> {
-        let core = self.core()?;
-        (first..first + STRIPES).find(|at| core.waiting_at(*at) != 0)
-    }
-}
-
-impl<N: Entry> RawTable<N> {
-    /// Sets or removes the waker, which the next death calls if no entries wait.
-    pub(in super::super) fn set_waker(&self, waker: Option<Waker>) {
-        let cell = match waker {
-            Some(_) => Some(self.core_or_new().waker_or_new()),
-            None => self.core().and_then(|core| core.waker()),
-        };
-        let Some(cell) = cell else { return };
-        let old = cell.replace(waker.map(Arc::new));
-        self.arm_if_idle();
-        drop(old);
-    }
-
-    /// If there is a waker, and no entries wait, the next death calls it. (If one comes meanwhile, and does not: then a
-    /// call has not been answered yet by a purge, which is to come and finds that entry.)
-    #[inline]
-    pub(in super::super) fn arm_if_idle(&self) {
-        if let Some(core) = self.core() {
-            if core.waker().is_some() && core.waiting() == 0 {
-                core.arm();
-            }
-        }
-    }
-
-    /// If there is a waker, the next death calls it. Returns whether no entries wait: those of deaths that have not called
-    /// it are seen.
-    pub(in super::super) fn arm(&self) -> bool {
-        let Some(core) = self.core() else { return true };
-        if core.waker().is_none() {
-            return true;
-        }
-        core.arm();
-        // C3
-        core.pass();
-        core.waiting() == 0
-    }
-}
-
-impl<N: Entry> Writer<'_, N> {
-    /// The entries that are in the lists of the dead now.
-    pub(in super::super) fn dead_entries(&self) -> Vec<&N> {
-        let mut all = Vec::new();
-        let Some(core) = self.table.core() else {
-            return Vec::new();
-        };
-        for stripe in 0..STRIPES {
-            loop {
-                // Room for them is made before the lock.
-                let room = all.capacity() - all.len();
-                // SAFETY: the list is of entries of this table.
-                let below = |entry| unsafe { next::<N>(entry) };
-                let there =
-                    core.each_dead(stripe, room, below, |entry| all.push(entry.cast::<N>()));
-                if there <= room {
-                    break;
-                }
-                all.reserve(there);
-            }
-        }
-        // SAFETY: whoever takes them from the list retires them, and we are inside.
-        all.into_iter().map(|entry| unsafe { &*entry }).collect()
-    }
-
-    /// Destroys what was taken before this thread entered: by the barrier of entering it sees who may look at that. If
-    /// somebody may, it is retired.
-    #[inline]
-    pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
-        if self.inside.is_alone() {
-            taken.destroy();
-        } else {
-            taken.retire(|retired| self.inside.retire(retired));
-        }
-    }
-}
-
-/// Entries that were taken from a list of the dead.
-#[must_use]
-pub(in super::super) struct Taken<'t, N: Entry> {
-    table: &'t RawTable<N>,
-    first: *mut (),
-    count: usize,
-}
-
-impl<N: Entry> RawTable<N> {
-    /// Takes the newest entries of a stripe's list, `most` of them.
-    #[inline]
-    pub(in super::super) fn take_dead(&self, stripe: usize, most: usize) -> Option<Taken<'_, N>> {
-        // SAFETY: the list is of entries of this table.
-        let below = |entry| unsafe { next::<N>(entry) };
-        let (first, count) = self.core()?.take(stripe, most, below);
-        (count != 0).then_some(Taken {
-            table: self,
-            first,
-            count,
-        })
-    }
-
-    /// Destroys what was taken, if no thread is inside that may look at it. Otherwise that happens when the last of them
-    /// leaves.
-    pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
-        // D1: what was taken was unlinked before.
-        crate::sync::barrier();
-        if self.domain.is_unseen() {
-            taken.destroy();
-        } else {
-            let mut all = Vec::new();
-            taken.retire(|retired| all.push(retired));
-            self.domain.wait(all);
-        }
-    }
-}
-
-impl<N: Entry> Taken<'_, N> {
-    #[inline]
-    fn nodes(&self) -> impl Iterator<Item = *mut N> + use<N> {
-        // SAFETY: ours, so many, and of this table.
-        unsafe { list(self.first, self.count) }
-    }
-
-    /// Shows them.
-    pub(in super::super) fn each(&self, look: impl FnMut(&N)) {
-        // SAFETY: not destroyed yet.
-        self.nodes().map(|node| unsafe { &*node }).for_each(look);
-    }
-
-    /// No thread looks at them.
-    #[inline]
-    fn destroy(self) {
-        let context = self.table.context();
-        let mut panics = FirstPanic::default();
-        for node in self.nodes() {
-            // SAFETY: taken from the list, so ours, and no thread looks at it.
-            let destroy = || unsafe { <N as Retire<_>>::destroy(node, context) };
-            if N::PROMPT {
-                panics.catch(destroy);
-            } else {
-                destroy();
-            }
-        }
-        panics.resume();
-    }
-
-    fn retire(self, retire: impl FnMut(Retired<N::Context>)) {
-        // SAFETY: taken from the list, so ours; R3.
-        self.nodes()
-            .map(|node| unsafe { Retired::new(node) })
-            .for_each(retire);
-    }
-}
-
 /// The entries of a list.
 ///
 /// # Safety
@@ -264,9 +73,11 @@ pub(super) unsafe fn list<N: Entry>(first: *mut (), count: usize) -> impl Iterat
     entries.take(count).map(<*mut ()>::cast)
 }
 
+/// The next entry in a list.
+///
 /// # Safety
 /// `entry` is an entry in a list, which the caller has.
-unsafe fn next<N: Entry>(entry: *mut ()) -> *mut () {
+pub(super) unsafe fn next<N: Entry>(entry: *mut ()) -> *mut () {
     // SAFETY: the caller's promise.
     let link: Option<&AtomicPtr<()>> = unsafe { (*entry.cast::<N>()).link() };
     link.map_or(ptr::null_mut(), below)

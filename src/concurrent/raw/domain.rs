@@ -35,8 +35,6 @@
 //! (To wait for the readers that are seen: M. Desnoyers et al., "User-Level Implementations of Read-Copy Update",
 //! 2012. The last one out destroys: R. Nikolaev and B. Ravindran, "Hyaline", 2019.)
 
-use core::cell::Cell;
-use core::marker::PhantomData;
 use std::vec::Vec;
 
 use super::limbo::{self, Limbo, NOBODY, Visit};
@@ -54,19 +52,19 @@ const LOOKS: usize = if cfg!(any(weakly_loom, miri)) { 1 } else { 512 };
 /// For how many visits it looks. If it sees more, it goes to limbo at once.
 const WATCHED: usize = 4;
 /// Up to so many seats are read whether or not threads have their numbers: that costs less than to ask.
-const FEW: usize = if cfg!(weakly_loom) { 0 } else { 8 };
+pub(super) const FEW: usize = if cfg!(weakly_loom) { 0 } else { 8 };
 /// Every so many reads of a thread, one does extra work.
-const NTH: usize = 32;
+pub(super) const NTH: usize = 32;
 
 /// The seats at a table, its limbo, and the context of its destructors.
 #[repr(C)]
 pub(super) struct Domain<C> {
     /// The number of the thread that is named (D3), or [`NOBODY`]. Written under the lock of limbo.
-    named: AtomicUsize,
+    pub(super) named: AtomicUsize,
     /// [`ends`](crate::thread::InUse::ends) of threads, of which none was left inside (D6).
     checked: AtomicUsize,
-    seats: Seats,
-    limbo: Limbo<C>,
+    pub(super) seats: Seats,
+    pub(super) limbo: Limbo<C>,
     context: C,
 }
 
@@ -96,29 +94,10 @@ impl<C> Domain<C> {
         &self.context
     }
 
-    /// Enters. With `prompt`, the last thread to leave destroys what is retired then and there (D3).
-    #[inline(always)]
-    pub(super) fn enter(&self, prompt: bool) -> Inside<'_, C> {
-        let number = ThreadNumber::current();
-        let seat = self.seats.get(number.get());
-        let depth = seat.depth.get();
-        if depth == 0 {
-            seat.sit_down();
-        } else {
-            self.enter_again(seat, depth, number.get());
-        }
-        Inside {
-            domain: self,
-            seat,
-            prompt,
-            number,
-        }
-    }
-
     /// The thread is inside already, or has never been.
     #[cold]
     #[inline(never)]
-    fn enter_again(&self, seat: &Seat, depth: usize, number: usize) {
+    pub(super) fn enter_again(&self, seat: &Seat, depth: usize, number: usize) {
         if depth != UNUSED {
             seat.depth.set(depth + 1);
             return;
@@ -129,7 +108,7 @@ impl<C> Domain<C> {
 
     /// The visits of the threads that are inside.
     #[inline]
-    fn visits(&self, mut each: impl FnMut(Visit)) {
+    pub(super) fn visits(&self, mut each: impl FnMut(Visit)) {
         self.look(|number, seat| {
             // Acquire: with `leave`. A thread that has wiped its seat has finished all its reads.
             let visit = seat.visit.load(Acquire);
@@ -141,7 +120,7 @@ impl<C> Domain<C> {
 
     /// D6: shows the seats of threads that may be inside.
     #[inline]
-    fn look(&self, mut each: impl FnMut(usize, &Seat)) {
+    pub(super) fn look(&self, mut each: impl FnMut(usize, &Seat)) {
         const BITS: usize = usize::BITS as usize;
         let top = self.seats.top();
         if top <= FEW {
@@ -246,7 +225,7 @@ impl<C> Domain<C> {
     /// (With all it needs by value: a lookup keeps its guard in registers.)
     #[cold]
     #[inline(never)]
-    fn is_due(&self, named: usize, number: usize, prompt: bool) -> bool {
+    pub(super) fn is_due(&self, named: usize, number: usize, prompt: bool) -> bool {
         let is_outside = |seat: &Seat| {
             // Relaxed: what was unlinked is destroyed under the lock, after another look.
             seat.visit.load(Relaxed) == OUTSIDE
@@ -299,7 +278,7 @@ impl<C> Domain<C> {
     /// Puts into limbo what a thread inside may still look at. `inside`: this thread's number, if it is inside.
     #[cold]
     #[inline(never)]
-    fn to_limbo(
+    pub(super) fn to_limbo(
         &self,
         all: impl Iterator<Item = Retired<C>>,
         inside: Option<usize>,
@@ -321,7 +300,7 @@ impl<C> Domain<C> {
     /// Destroys what is in limbo and does not wait for any thread any more.
     #[cold]
     #[inline(never)]
-    fn look_back(&self) {
+    pub(super) fn look_back(&self) {
         let mut panics = FirstPanic::default();
         self.destroy_some(self.limbo.lock(), &mut panics);
         panics.resume();
@@ -340,7 +319,11 @@ impl<C> Domain<C> {
     }
 
     /// Destroys all of them, even if some destructors panic.
-    fn destroy(&self, all: impl IntoIterator<Item = Retired<C>>, panics: &mut FirstPanic) {
+    pub(super) fn destroy(
+        &self,
+        all: impl IntoIterator<Item = Retired<C>>,
+        panics: &mut FirstPanic,
+    ) {
         for retired in all {
             // SAFETY: D1, D2: a thread inside does not find it, and has not found it before it was unlinked. Or none is
             // inside, and none will be.
@@ -348,166 +331,3 @@ impl<C> Domain<C> {
         }
     }
 }
-
-/// A thread that is inside.
-pub(super) struct Inside<'d, C> {
-    domain: &'d Domain<C>,
-    seat: &'d Seat,
-    prompt: bool,
-    /// Dropped after everything else: a borrowed number goes back then.
-    number: ThreadNumber,
-}
-
-impl<C> Inside<'_, C> {
-    /// Counts entries inserted or, if negative, removed.
-    #[inline]
-    pub(super) fn count(&self, by: isize) {
-        let entries = &self.seat.entries;
-        // Relaxed: D4, no other thread writes it; a sum is a moment's answer.
-        let now = entries.load(Relaxed).wrapping_add_signed(by);
-        entries.store(now, Relaxed);
-    }
-
-    /// Leaves: from here on nothing of the table may be looked at. Returns whether the thread is outside now.
-    /// `barrier`: whether something was unlinked.
-    #[inline]
-    fn leave(&self, barrier: bool) -> bool {
-        let depth = self.seat.depth.get() - 1;
-        self.seat.depth.set(depth);
-        if depth != 0 {
-            if barrier {
-                // D1, for what this thread has unlinked.
-                self.seat.sit_still();
-            }
-            return false;
-        }
-        if barrier || self.prompt {
-            // D3; and D1, likewise.
-            store_load(&self.seat.visit, OUTSIDE);
-        } else {
-            // Release: with `visits`.
-            self.seat.visit.store(OUTSIDE, Release);
-        }
-        true
-    }
-
-    /// D3, after `leave`: whether this thread has to look what waits in limbo.
-    #[inline]
-    fn must_look(&self) -> bool {
-        // Relaxed: after the barrier in `leave`. What it stands for is read under the lock.
-        let named = self.domain.named.load(Relaxed);
-        named != NOBODY && self.domain.is_due(named, self.number.get(), self.prompt)
-    }
-}
-
-/// A guard of a thread that is inside to read.
-pub(super) struct Reading<'d, C>(Inside<'d, C>);
-
-impl<'d, C> Reading<'d, C> {
-    #[inline]
-    pub(super) fn new(domain: &'d Domain<C>, prompt: bool) -> Self {
-        Reading(domain.enter(prompt))
-    }
-}
-
-impl<C> Reading<'_, C> {
-    /// Counts this read, and returns whether it is the n-th.
-    #[inline]
-    pub(super) fn is_nth(&self) -> bool {
-        let reads = &self.0.seat.reads;
-        let now = reads.get().wrapping_add(1);
-        reads.set(now);
-        now % NTH == 0
-    }
-}
-
-impl<C> Drop for Reading<'_, C> {
-    #[inline]
-    fn drop(&mut self) {
-        if self.0.leave(false) && self.0.must_look() {
-            self.0.domain.look_back();
-        }
-    }
-}
-
-/// A guard of a thread that is inside to write. What it has unlinked is retired when it has left.
-pub(super) struct Writing<'d, C> {
-    inside: Inside<'d, C>,
-    first: Cell<Option<Retired<C>>>,
-    more: Cell<Vec<Retired<C>>>,
-    here: PhantomData<*mut ()>,
-}
-
-impl<'d, C> Writing<'d, C> {
-    #[inline]
-    pub(super) fn new(domain: &'d Domain<C>, prompt: bool) -> Self {
-        Writing {
-            inside: domain.enter(prompt),
-            first: Cell::new(None),
-            more: Cell::new(Vec::new()),
-            here: PhantomData,
-        }
-    }
-
-    #[inline]
-    pub(super) fn count(&self, by: isize) {
-        self.inside.count(by);
-    }
-
-    /// D1, after entering: whether no thread is inside but this one, and that only once.
-    #[inline]
-    pub(super) fn is_alone(&self) -> bool {
-        let mut seen = 0;
-        self.inside.domain.visits(|_| seen += 1);
-        seen == 1 && self.inside.seat.depth.get() == 1
-    }
-
-    /// Counts registrations.
-    #[inline]
-    pub(super) fn count_registered(&self, more: usize) {
-        let registered = &self.inside.seat.registered;
-        registered.set(registered.get().wrapping_add(more));
-    }
-
-    /// Takes what this thread, and no other, has unlinked.
-    #[inline]
-    pub(super) fn retire(&self, retired: Retired<C>) {
-        match self.first.take() {
-            None => self.first.set(Some(retired)),
-            Some(first) => {
-                self.first.set(Some(first));
-                let mut more = self.more.take();
-                more.push(retired);
-                self.more.set(more);
-            }
-        }
-    }
-}
-
-impl<C> Drop for Writing<'_, C> {
-    #[inline]
-    fn drop(&mut self) {
-        let first = self.first.take();
-        let out = self.inside.leave(first.is_some());
-        let mut panics = FirstPanic::default();
-        // First: what this thread destroys itself may take long, or wait for what waits for this thread.
-        if out && self.inside.must_look() {
-            panics.catch(|| self.inside.domain.look_back());
-        }
-        if let Some(first) = first {
-            let all = core::iter::once(first).chain(self.more.take());
-            let domain = self.inside.domain;
-            let inside = (!out).then(|| self.inside.number.get());
-            // D2, after the barrier in `leave`.
-            if out && domain.is_unseen() {
-                domain.destroy(all, &mut panics);
-            } else {
-                domain.to_limbo(all, inside, &mut panics);
-            }
-        }
-        panics.resume();
-    }
-}
-
-#[cfg(all(test, not(weakly_loom)))]
-mod tests;

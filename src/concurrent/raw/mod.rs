@@ -47,10 +47,13 @@ mod array;
 mod bucket;
 mod dead;
 mod domain;
+mod end;
 mod entry;
+mod guards;
 mod limbo;
 #[cfg(all(test, weakly_loom))]
 mod models;
+mod reap;
 mod resize;
 mod retired;
 mod seats;
@@ -60,8 +63,8 @@ mod table;
 mod tests;
 mod unlinked;
 
-pub(super) use dead::Taken;
 pub(super) use entry::Entry;
+pub(super) use reap::Taken;
 pub(super) use sweep::SweepPosition;
 pub(super) use table::{Put, RawTable, Writer};
 pub(super) use unlinked::Unlinked;

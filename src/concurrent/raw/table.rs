@@ -8,20 +8,20 @@ use std::vec::Vec;
 use super::array::{Array, MIN_LEN};
 use super::bucket::{Bucket, Locked, Meta, Spares};
 use super::dead;
-use super::domain::{Domain, Reading, Writing};
+use super::domain::Domain;
 use super::entry::Entry;
-use super::retired::{Retire, Retired};
+use super::guards::{Reading, Writing};
+use super::retired::Retired;
 use super::seats::assert_apart;
 use super::unlinked::Unlinked;
-use crate::panics::FirstPanic;
-use crate::ptr::{Core, CoreRef, Kept, STRIPES};
+use crate::ptr::{Core, CoreRef, Kept};
 use crate::sync::{AtomicPtr, Ordering::*, const_fn};
 
 #[repr(C)]
 pub(in super::super) struct RawTable<N: Entry> {
     pub(super) domain: Domain<N::Context>,
     /// The first array, or null. (What deaths use instead is in the core: threads that are inside do not look there.)
-    current: AtomicPtr<Array<N>>,
+    pub(super) current: AtomicPtr<Array<N>>,
     /// What deaths use; null until there is an array.
     core: AtomicPtr<Core>,
     owns: PhantomData<N>,
@@ -164,85 +164,6 @@ impl<N: Entry> RawTable<N> {
         // Acquire: with `begin` and `array_for`: the array is initialised, and has all that was moved into it.
         // SAFETY: R3.
         unsafe { self.current.load(Acquire).as_ref() }
-    }
-}
-
-impl<N: Entry> Drop for RawTable<N> {
-    /// Destroys everything, even if some destructors panic.
-    fn drop(&mut self) {
-        let Some(core) = self.core() else { return };
-        let mut panics = FirstPanic::default();
-        // First: an array there passes the stripes.
-        self.domain.end(&mut panics);
-        // SAFETY: the end of the table. From here on all entries are ours.
-        let closed = unsafe { core.close() };
-        let mut all = Vec::new();
-        for stripe in 0..STRIPES {
-            let (first, count) = closed.take(stripe);
-            // SAFETY: the list is of entries of this table, and no death uses it any more.
-            all.extend(unsafe { dead::list::<N>(first, count) });
-        }
-        // Relaxed: no other thread is there.
-        let current = self.current.load(Relaxed);
-        // SAFETY: no thread is inside.
-        if let Some(array) = unsafe { current.as_ref() } {
-            // All are collected before the first is destroyed, since collecting reads their hashes.
-            for index in 0..array.len() {
-                array.each(index, &mut |node| all.push(node));
-            }
-        }
-        for node in all {
-            // SAFETY: R1: linked in one place, or in one list, and no thread unlinks it.
-            panics.catch(|| unsafe { N::destroy(node, self.domain.context()) });
-        }
-        // SAFETY: made by `Box`, and no thread is inside.
-        unsafe {
-            if let Some(array) = current.as_ref() {
-                let next = array.next_ptr();
-                Array::free(current);
-                if !next.is_null() {
-                    Array::free(next);
-                }
-            }
-        }
-        closed.leave(self.domain.registered());
-        panics.resume();
-    }
-}
-
-impl<N: Entry> Retire<N::Context> for N {
-    fn is_counted(&self) -> bool {
-        Entry::is_counted(self)
-    }
-
-    /// The entry is from `Box::into_raw`.
-    unsafe fn destroy(node: *mut N, context: &N::Context) {
-        // SAFETY: the caller's promise. (Under loom the memory is kept, so that late accesses are detected; the
-        // entries of the models do nothing at their end.)
-        unsafe {
-            #[cfg(not(weakly_loom))]
-            Box::from_raw(node).end(context);
-            #[cfg(weakly_loom)]
-            {
-                _ = context;
-                node.drop_in_place();
-            }
-        }
-    }
-}
-
-impl<N: Entry> Retire<N::Context> for Array<N> {
-    fn is_counted(&self) -> bool {
-        false
-    }
-
-    /// The array is from `Box::into_raw`.
-    unsafe fn destroy(array: *mut Self, _: &N::Context) {
-        // SAFETY: the caller's promise. Deaths do not enter: those that may use it are passed, and find the next.
-        unsafe {
-            (*array).core().pass();
-            Array::free(array);
-        }
     }
 }
 

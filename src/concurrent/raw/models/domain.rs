@@ -5,7 +5,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::*};
 use loom::thread::JoinHandle;
 
-use super::super::domain::{Domain, Reading, Writing};
+use super::super::domain::Domain;
+use super::super::guards::{Reading, Writing};
 use super::super::retired::{Retire, Retired};
 use super::spawn;
 use crate::sync::Live;

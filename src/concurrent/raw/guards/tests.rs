@@ -5,6 +5,7 @@ use std::sync::Barrier;
 use std::sync::mpsc::channel;
 use std::thread;
 
+use super::super::domain::FEW;
 use super::super::retired::Retire;
 use super::*;
 

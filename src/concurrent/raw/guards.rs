@@ -1,0 +1,198 @@
+//! The guards of threads that are inside a [`domain`](super::domain).
+
+use core::cell::Cell;
+use core::marker::PhantomData;
+use std::vec::Vec;
+
+use super::domain::{Domain, NTH};
+use super::limbo::NOBODY;
+use super::retired::Retired;
+use super::seats::{OUTSIDE, Seat};
+use crate::panics::FirstPanic;
+use crate::sync::Ordering::*;
+use crate::sync::store_load;
+use crate::thread::ThreadNumber;
+
+impl<C> Domain<C> {
+    /// Enters. With `prompt`, the last thread to leave destroys what is retired then and there (D3).
+    #[inline(always)]
+    pub(super) fn enter(&self, prompt: bool) -> Inside<'_, C> {
+        let number = ThreadNumber::current();
+        let seat = self.seats.get(number.get());
+        let depth = seat.depth.get();
+        if depth == 0 {
+            seat.sit_down();
+        } else {
+            self.enter_again(seat, depth, number.get());
+        }
+        Inside {
+            domain: self,
+            seat,
+            prompt,
+            number,
+        }
+    }
+}
+
+/// A thread that is inside.
+pub(super) struct Inside<'d, C> {
+    domain: &'d Domain<C>,
+    seat: &'d Seat,
+    prompt: bool,
+    /// Dropped after everything else: a borrowed number goes back then.
+    number: ThreadNumber,
+}
+
+impl<C> Inside<'_, C> {
+    /// Counts entries inserted or, if negative, removed.
+    #[inline]
+    pub(super) fn count(&self, by: isize) {
+        let entries = &self.seat.entries;
+        // Relaxed: D4, no other thread writes it; a sum is a moment's answer.
+        let now = entries.load(Relaxed).wrapping_add_signed(by);
+        entries.store(now, Relaxed);
+    }
+
+    /// Leaves: from here on nothing of the table may be looked at. Returns whether the thread is outside now.
+    /// `barrier`: whether something was unlinked.
+    #[inline]
+    fn leave(&self, barrier: bool) -> bool {
+        let depth = self.seat.depth.get() - 1;
+        self.seat.depth.set(depth);
+        if depth != 0 {
+            if barrier {
+                // D1, for what this thread has unlinked.
+                self.seat.sit_still();
+            }
+            return false;
+        }
+        if barrier || self.prompt {
+            // D3; and D1, likewise.
+            store_load(&self.seat.visit, OUTSIDE);
+        } else {
+            // Release: with `visits`.
+            self.seat.visit.store(OUTSIDE, Release);
+        }
+        true
+    }
+
+    /// D3, after `leave`: whether this thread has to look what waits in limbo.
+    #[inline]
+    fn must_look(&self) -> bool {
+        // Relaxed: after the barrier in `leave`. What it stands for is read under the lock.
+        let named = self.domain.named.load(Relaxed);
+        named != NOBODY && self.domain.is_due(named, self.number.get(), self.prompt)
+    }
+}
+
+/// A guard of a thread that is inside to read.
+pub(super) struct Reading<'d, C>(Inside<'d, C>);
+
+impl<'d, C> Reading<'d, C> {
+    #[inline]
+    pub(super) fn new(domain: &'d Domain<C>, prompt: bool) -> Self {
+        Reading(domain.enter(prompt))
+    }
+}
+
+impl<C> Reading<'_, C> {
+    /// Counts this read, and returns whether it is the n-th.
+    #[inline]
+    pub(super) fn is_nth(&self) -> bool {
+        let reads = &self.0.seat.reads;
+        let now = reads.get().wrapping_add(1);
+        reads.set(now);
+        now % NTH == 0
+    }
+}
+
+impl<C> Drop for Reading<'_, C> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.leave(false) && self.0.must_look() {
+            self.0.domain.look_back();
+        }
+    }
+}
+
+/// A guard of a thread that is inside to write. What it has unlinked is retired when it has left.
+pub(super) struct Writing<'d, C> {
+    inside: Inside<'d, C>,
+    first: Cell<Option<Retired<C>>>,
+    more: Cell<Vec<Retired<C>>>,
+    here: PhantomData<*mut ()>,
+}
+
+impl<'d, C> Writing<'d, C> {
+    #[inline]
+    pub(super) fn new(domain: &'d Domain<C>, prompt: bool) -> Self {
+        Writing {
+            inside: domain.enter(prompt),
+            first: Cell::new(None),
+            more: Cell::new(Vec::new()),
+            here: PhantomData,
+        }
+    }
+
+    #[inline]
+    pub(super) fn count(&self, by: isize) {
+        self.inside.count(by);
+    }
+
+    /// D1, after entering: whether no thread is inside but this one, and that only once.
+    #[inline]
+    pub(super) fn is_alone(&self) -> bool {
+        let mut seen = 0;
+        self.inside.domain.visits(|_| seen += 1);
+        seen == 1 && self.inside.seat.depth.get() == 1
+    }
+
+    /// Counts registrations.
+    #[inline]
+    pub(super) fn count_registered(&self, more: usize) {
+        let registered = &self.inside.seat.registered;
+        registered.set(registered.get().wrapping_add(more));
+    }
+
+    /// Takes what this thread, and no other, has unlinked.
+    #[inline]
+    pub(super) fn retire(&self, retired: Retired<C>) {
+        match self.first.take() {
+            None => self.first.set(Some(retired)),
+            Some(first) => {
+                self.first.set(Some(first));
+                let mut more = self.more.take();
+                more.push(retired);
+                self.more.set(more);
+            }
+        }
+    }
+}
+
+impl<C> Drop for Writing<'_, C> {
+    #[inline]
+    fn drop(&mut self) {
+        let first = self.first.take();
+        let out = self.inside.leave(first.is_some());
+        let mut panics = FirstPanic::default();
+        // First: what this thread destroys itself may take long, or wait for what waits for this thread.
+        if out && self.inside.must_look() {
+            panics.catch(|| self.inside.domain.look_back());
+        }
+        if let Some(first) = first {
+            let all = core::iter::once(first).chain(self.more.take());
+            let domain = self.inside.domain;
+            let inside = (!out).then(|| self.inside.number.get());
+            // D2, after the barrier in `leave`.
+            if out && domain.is_unseen() {
+                domain.destroy(all, &mut panics);
+            } else {
+                domain.to_limbo(all, inside, &mut panics);
+            }
+        }
+        panics.resume();
+    }
+}
+
+#[cfg(all(test, not(weakly_loom)))]
+mod tests;
