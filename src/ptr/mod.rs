@@ -52,6 +52,7 @@ mod share;
 #[cfg_attr(not(feature = "std"), allow(dead_code))]
 mod shared;
 #[cfg(feature = "std")]
+#[cfg_attr(weakly_loom, allow(dead_code))]
 mod shared_watch;
 mod stack;
 mod state;
@@ -80,6 +81,7 @@ pub(crate) use register::Registration;
 #[cfg(feature = "std")]
 pub(crate) use shared::{Core, CoreRef, Dead, Off, RegistrationId, STRIPES, below};
 #[cfg(feature = "std")]
+#[cfg_attr(weakly_loom, allow(unused_imports))]
 pub(crate) use shared_watch::{Kept, SharedWatch, SharedWatchOf};
 pub(crate) use stack::StackRef;
 pub(crate) use target::Target;

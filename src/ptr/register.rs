@@ -120,7 +120,7 @@ impl<F: Flavour> Block<F> {
     pub(super) unsafe fn downgrade_shared(self) -> bool {
         let mut new = None;
         let mut turn = 0;
-        let mut now = self.header().state.first_load(guess());
+        let mut now = self.header().state.first_load(weak(2));
         loop {
             let state = State::decode(now);
             now = match state {

@@ -457,8 +457,9 @@ impl CoreRef {
 
     /// The next death calls the waker.
     pub(crate) fn arm(self) {
-        // Relaxed: a death that comes after the stripes were passed sees it; and one that was before may.
-        self.get().armed.store(1, Relaxed);
+        // Release: with `owed_if_armed`: the caller has set the cell, or found it. (A death that comes after the stripes
+        // were passed sees it; and one that was before may.)
+        self.get().armed.store(1, Release);
     }
 }
 
@@ -476,11 +477,11 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn owed_if_armed(&self) -> Option<Arc<WakerCell>> {
-        // Relaxed: it only decides which death calls. Acquire, below: the cell is initialised.
-        if self.armed.swap(0, Relaxed) == 0 {
+        // Acquire: with `arm`: the cell is there, and initialised.
+        if self.armed.swap(0, Acquire) == 0 {
             return None;
         }
-        let cell = self.waker.load(Acquire);
+        let cell = self.waker.load(Relaxed);
         // SAFETY: from an `Arc`, of which the core has a share; it is armed after the cell was set.
         unsafe {
             Arc::increment_strong_count(cell);

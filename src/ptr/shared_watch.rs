@@ -12,11 +12,11 @@ use super::object_ref::ObjectRef;
 use super::record::{Gate, RecordRef};
 use super::register::Registration;
 use super::shared::{CoreRef, HOOK, LINK, Off, RegistrationId};
-use super::state::{State, guess, weak};
+use super::state::{State, dead, weak};
 use super::strong::Strong;
 use super::target::Target;
 use super::weak::Weak;
-use crate::sync::{AtomicPtr, Ordering::*, first_load};
+use crate::sync::{AtomicPtr, Ordering::*};
 
 /// The registration has ended, and the watch still has a share.
 const ENDED: usize = 2;
@@ -184,7 +184,7 @@ impl<T: ?Sized> SharedWatch<T> {
         }
         self.word.store(ptr::without_provenance_mut(ENDED), Relaxed);
         let state = &self.block().header().state;
-        let mut now = state.first_load(guess());
+        let mut now = state.first_load(dead(ptr::null_mut()));
         loop {
             let to = match State::<Atomic>::decode(now) {
                 // One share is the object's, the other ours.
@@ -253,7 +253,7 @@ impl<T: ?Sized> SharedWatch<T> {
 
 impl<T: ?Sized> Drop for SharedWatch<T> {
     fn drop(&mut self) {
-        if first_load(false, || self.word.load(Relaxed).is_null()) {
+        if self.is_unregistered() {
             return;
         }
         // Relaxed: as in `end`.

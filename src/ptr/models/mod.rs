@@ -10,6 +10,7 @@ mod anchors;
 mod marks;
 mod pointers;
 mod records;
+mod shared;
 mod wakers;
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};

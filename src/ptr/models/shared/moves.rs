@@ -1,0 +1,51 @@
+//! Entries that move while a death looks for one.
+
+use super::*;
+
+/// C3: the array that a death has found is not freed before it has left.
+#[test]
+fn a_move_against_the_death() {
+    check_entry(LIGHT, |a, map| {
+        both(move || drop(a), || map.grow());
+        assert_eq!(map.drain(), 1);
+        assert!(map.is_empty());
+    });
+}
+
+/// Two moves, so the array that a death has found may have moved on when it comes there.
+#[test]
+fn two_moves_against_the_death() {
+    check_entry(LIGHT, |a, map| {
+        both(
+            move || drop(a),
+            || {
+                map.grow();
+                map.grow();
+            },
+        );
+        assert_eq!(map.drain(), 1);
+    });
+}
+
+#[test]
+fn a_move_against_two_deaths() {
+    check_some(2, |maker| {
+        let (a, b) = (maker.object(), maker.object());
+        let map = Shared::of(&[&a, &b]);
+        all_three(move || drop(a), move || drop(b), || map.grow());
+        assert_eq!(map.drain(), 2);
+    });
+}
+
+#[test]
+fn a_move_and_the_end_of_the_collection_against_the_death() {
+    check_entry(LIGHT, |a, map| {
+        both(
+            move || drop(a),
+            || {
+                map.grow();
+                drop(map);
+            },
+        );
+    });
+}

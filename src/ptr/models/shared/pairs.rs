@@ -1,0 +1,116 @@
+//! Entries that need two objects, and such that are published after their registration.
+
+use super::*;
+
+/// A model of an entry for two objects, the second with each of `besides`.
+fn check_pair(
+    besides: &'static [Beside],
+    model: impl Fn(Strong<Payload>, Strong<Payload>, Shared) + Send + Sync + Copy + 'static,
+) {
+    for beside in besides {
+        check(2, move |maker| {
+            let (a, b) = (maker.object(), beside.object(maker));
+            let map = Shared::new();
+            map.insert_pair(&a, &b);
+            model(a, b, map);
+        });
+    }
+}
+
+/// The entry is unlinked once, and both registrations are ended once.
+#[test]
+fn both_objects_of_an_entry_die() {
+    check_pair(BOTH, |a, b, map| {
+        both(move || drop(a), || drop(b));
+        assert_eq!(map.drain(), 1);
+        assert!(map.is_empty());
+    });
+}
+
+/// What is counted is right also if the collection ends meanwhile.
+#[test]
+fn both_objects_of_an_entry_die_against_the_end_of_the_collection() {
+    for beside in BOTH {
+        check_some(2, move |maker| {
+            let (a, b) = (maker.object(), beside.object(maker));
+            let map = Shared::new();
+            map.insert_pair(&a, &b);
+            all_three(move || drop(a), move || drop(b), || drop(map));
+        });
+    }
+}
+
+/// The other registration is ended by the first death: the last handle to the other object may be leaked, or go after
+/// the end of the collection.
+#[test]
+fn the_second_object_of_an_entry_dies_after_the_collection() {
+    check_pair(BOTH, |a, b, map| {
+        both(move || drop(a), || drop(map));
+        drop(b);
+    });
+}
+
+#[test]
+fn a_death_against_the_removal_of_a_pair() {
+    check_pair(BOTH, |a, b, map| {
+        let (_, removed) = both(move || drop(b), || map.remove(0));
+        assert_eq!(usize::from(removed) + map.drain(), 1);
+        drop(a);
+        assert_eq!(map.drain(), 0);
+    });
+}
+
+/// The first death has ended the other registration: nothing weak is left of it.
+#[test]
+fn get_mut_of_the_second_object_after_the_death_of_the_first() {
+    check_pair(BOTH, |a, mut b, map| {
+        both(
+            move || drop(a),
+            || {
+                write_if_alone(&mut b);
+            },
+        );
+        assert_eq!(map.drain(), 1);
+        assert!(write_if_alone(&mut b));
+    });
+}
+
+/// The same object twice.
+#[test]
+fn the_death_of_both_objects_at_once() {
+    check(1, |maker| {
+        let a = maker.object();
+        let map = Shared::new();
+        map.insert_pair(&a, &a);
+        let (_, removed) = both(move || drop(a), || map.remove(0));
+        assert_eq!(usize::from(removed) + map.drain(), 1);
+    });
+}
+
+/// No entry stays whose input's death has looked for it before.
+#[test]
+fn an_entry_is_published_while_its_input_dies() {
+    check_object(BOTH, |a| {
+        let map = Shared::new();
+        let input = SharedWatchOf::registered(&a, map.core, HASH);
+        both(move || drop(a), || map.insert_if_registered(input));
+        map.drain();
+        assert!(map.is_empty());
+    });
+}
+
+/// The same, and the collection ends at once.
+#[test]
+fn an_entry_is_published_before_the_end_of_the_collection() {
+    check_object(BOTH, |a| {
+        let map = Shared::new();
+        let input = SharedWatchOf::registered(&a, map.core, HASH);
+        both(
+            move || drop(a),
+            || {
+                map.insert_if_registered(input);
+                drop(map);
+            },
+        );
+    });
+}

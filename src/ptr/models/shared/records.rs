@@ -1,0 +1,248 @@
+//! Registrations with a record, and those that get one.
+
+use super::*;
+
+/// `inflate` makes a record of a registration with the block, or has one.
+fn check_inflation(inflate: fn(&Strong<Payload>)) {
+    check_object(LIGHT, move |a| {
+        let map = Shared::of(&[&a]);
+        let b = a.clone();
+        let (_, removed) = both(
+            move || {
+                inflate(&b);
+                drop(b);
+            },
+            || {
+                let removed = map.unlink(0);
+                removed.iter().for_each(Unlinked::end);
+                drop(a);
+                removed
+            },
+        );
+        assert_eq!(usize::from(removed.is_some()) + map.drain(), 1);
+        assert!(map.is_empty());
+    });
+}
+
+#[test]
+fn a_downgrade_against_a_removal_then_death() {
+    check_inflation(|a| drop(Strong::downgrade(a)));
+}
+
+#[test]
+fn a_finalizer_against_a_removal_then_death() {
+    check_inflation(|a| drop(Strong::finalize(a, || {})));
+}
+
+#[test]
+fn an_entry_of_another_collection_against_a_removal_then_death() {
+    check_inflation(|a| drop(Shared::of(&[a])));
+}
+
+#[test]
+fn an_entry_of_a_collection_of_one_owner_against_a_removal_then_death() {
+    check_inflation(|a| drop(Map::of(&[a])));
+}
+
+/// A weak pointer that stays.
+#[test]
+fn a_downgrade_against_the_end_of_the_collection() {
+    check_object(BOTH, |a| {
+        let map = Shared::of(&[&a]);
+        let (weak, _) = both(
+            move || {
+                let weak = Strong::downgrade(&a);
+                drop(a);
+                weak
+            },
+            || drop(map),
+        );
+        assert!(!peek(&weak));
+    });
+}
+
+/// Two entries of one collection, for one object.
+fn check_two_entries(
+    besides: &'static [Beside],
+    model: impl Fn(Strong<Payload>, Shared) + Send + Sync + Copy + 'static,
+) {
+    check_object(besides, move |a| {
+        let map = Shared::of(&[&a, &a]);
+        model(a, map);
+    });
+}
+
+#[test]
+fn a_death_with_two_entries_of_a_collection_against_a_removal() {
+    for slot in [0, 1] {
+        check_two_entries(LIGHT, move |a, map| {
+            let (_, removed) = both(move || drop(a), || map.remove(slot));
+            assert_eq!(usize::from(removed) + map.drain(), 2);
+            assert!(map.is_empty());
+        });
+    }
+}
+
+#[test]
+fn a_death_with_two_entries_against_the_end_of_the_collection() {
+    check_two_entries(LIGHT, |a, map| {
+        both(move || drop(a), || drop(map));
+    });
+}
+
+/// The record stays closed: what it has registered was ended by the collection.
+#[test]
+fn a_death_with_two_entries_after_the_end_of_the_collection() {
+    check_two_entries(LIGHT, |a, map| {
+        let b = a.clone();
+        both(move || drop(b), || drop(map));
+        drop(a);
+    });
+}
+
+#[test]
+fn two_entries_are_made_at_once() {
+    check_object(BOTH, |a| {
+        let map = Shared::new();
+        let (there, b) = (map.lend(), a.clone());
+        both(
+            move || {
+                there.insert(&b);
+                drop(b);
+            },
+            || {
+                map.insert(&a);
+                drop(a);
+            },
+        );
+        assert_eq!(map.drain(), 2);
+    });
+}
+
+/// An entry is removed while another of the same object is made: it has the first hook, or one of its own.
+#[test]
+fn an_entry_is_made_while_another_is_removed_then_death() {
+    check_object(BOTH, |a| {
+        let map = Shared::of(&[&a]);
+        let b = a.clone();
+        let there = map.lend();
+        both(
+            move || {
+                there.insert(&b);
+                drop(b);
+            },
+            || {
+                assert!(map.remove(0));
+                drop(a);
+            },
+        );
+        assert_eq!(map.drain(), 1);
+        assert!(map.is_empty());
+    });
+}
+
+#[test]
+fn a_death_with_entries_of_two_collections_against_a_removal() {
+    check_object(LIGHT, |a| {
+        let maps = [(); 2].map(|()| Shared::of(&[&a]));
+        let (_, removed) = both(move || drop(a), || maps[1].remove(0));
+        assert_eq!(maps[0].drain(), 1);
+        assert_eq!(usize::from(removed) + maps[1].drain(), 1);
+    });
+}
+
+#[test]
+fn a_death_with_entries_of_two_collections_against_the_end_of_one() {
+    for end in [0, 1] {
+        check_object(LIGHT, move |a| {
+            let mut maps = Vec::from([(); 2].map(|()| Shared::of(&[&a])));
+            let map = maps.remove(end);
+            both(move || drop(a), || drop(map));
+            assert_eq!(maps[0].drain(), 1);
+        });
+    }
+}
+
+/// One collection is of one owner: it gets a notice.
+#[test]
+fn a_death_with_entries_of_both_kinds_against_removals() {
+    check_object(LIGHT, |a| {
+        let map = Shared::of(&[&a]);
+        let mut own = Map::of(&[&a]);
+        let (_, removed) = both(move || drop(a), || map.remove(0));
+        assert_eq!(usize::from(removed) + map.drain(), 1);
+        assert_eq!(own.drain(), 1);
+    });
+    check_object(LIGHT, |a| {
+        let mut own = Map::of(&[&a]);
+        let map = Shared::of(&[&a]);
+        both(
+            move || drop(a),
+            || {
+                own.drain();
+                drop(own);
+            },
+        );
+        assert_eq!(map.drain(), 1);
+    });
+}
+
+/// A weak pointer made by a reader that has found the entry.
+fn check_downgrade(
+    besides: &'static [Beside],
+    other: impl Fn(Strong<Payload>, &Shared) -> Option<Unlinked> + Send + Sync + Copy + 'static,
+) {
+    check_entry(besides, move |a, map| {
+        let there = map.lend();
+        let (weak, removed) = both(
+            move || there.look(0)?.downgrade(),
+            || {
+                let removed = other(a, &map);
+                let gone = Vec::from_iter(removed);
+                gone
+            },
+        );
+        assert_eq!(removed.len() + map.drain(), 1);
+        drop(removed);
+        drop(map);
+        assert!(weak.is_none_or(|weak| !peek(&weak)));
+    });
+}
+
+#[test]
+fn the_downgrade_of_an_entry_against_the_death() {
+    check_downgrade(BOTH, |a, _| {
+        drop(a);
+        None
+    });
+}
+
+#[test]
+fn the_downgrade_of_an_entry_against_a_removal_and_the_death() {
+    check_downgrade(BOTH, |a, map| {
+        let removed = map.unlink(0);
+        removed.iter().for_each(Unlinked::end);
+        drop(a);
+        removed
+    });
+}
+
+/// The reader makes a record of a registration, or a weak pointer from the share of one that has ended.
+#[test]
+fn the_downgrade_of_an_entry_that_is_removed_after_the_death() {
+    check_entry(LIGHT, |a, map| {
+        let there = map.lend();
+        let removed = map.unlink(0).unwrap();
+        let watch = removed.watch();
+        let (weak, _) = both(
+            move || watch.downgrade(),
+            || {
+                drop(a);
+                removed.end();
+            },
+        );
+        drop(removed);
+        assert_eq!(there.drain(), 0);
+        assert!(weak.is_none_or(|weak| !peek(&weak)));
+    });
+}

@@ -1,0 +1,166 @@
+//! The waker: no wake-up is lost, and the core is not used after a death has left it.
+
+use super::*;
+
+/// As a table does it.
+fn set_waker(map: &Shared, woken: Option<&Arc<Woken>>) {
+    let waker = woken.and_then(Woken::waker);
+    let old = (map.core.waker_or_new()).replace(waker.map(Arc::new));
+    if map.core.waiting() == 0 {
+        map.core.arm();
+    }
+    drop(old);
+}
+
+/// As a table does it. Returns how many entries went.
+fn purge(map: &Shared) -> usize {
+    let mut count = 0;
+    loop {
+        count += map.drain();
+        map.core.arm();
+        map.core.pass();
+        if map.core.waiting() == 0 {
+            return count;
+        }
+    }
+}
+
+#[test]
+fn who_is_woken_sees_the_entry() {
+    check_entry(BOTH, |a, map| {
+        let woken = Woken::new();
+        set_waker(&map, Some(&woken));
+        both(
+            move || drop(a),
+            || {
+                woken.wait();
+                assert_eq!(map.drain(), 1);
+            },
+        );
+        set_waker(&map, None);
+    });
+}
+
+/// What a purge does not see wakes.
+#[test]
+fn a_purge_against_a_death() {
+    check_entry(BOTH, |a, map| {
+        let woken = Woken::new();
+        set_waker(&map, Some(&woken));
+        both(
+            move || drop(a),
+            || {
+                woken.take();
+                purge(&map)
+            },
+        );
+        assert!(map.core.waiting() == 0 || woken.take(), "it sleeps on");
+        purge(&map);
+        set_waker(&map, None);
+    });
+}
+
+/// Also of two deaths, the first of which has woken before.
+#[test]
+fn a_purge_against_the_second_death() {
+    check(2, |maker| {
+        let (a, b) = (maker.object(), maker.object());
+        let map = Shared::of(&[&a, &b]);
+        let woken = Woken::new();
+        set_waker(&map, Some(&woken));
+        drop(a);
+        both(
+            move || drop(b),
+            || {
+                assert!(woken.take());
+                purge(&map)
+            },
+        );
+        assert!(map.core.waiting() == 0 || woken.take(), "it sleeps on");
+        set_waker(&map, None);
+    });
+}
+
+#[test]
+fn a_purge_against_two_deaths() {
+    check_some(2, |maker| {
+        let (a, b) = (maker.object(), maker.object());
+        let map = Shared::of(&[&a, &b]);
+        let woken = Woken::new();
+        set_waker(&map, Some(&woken));
+        all_three(
+            move || drop(a),
+            move || drop(b),
+            || {
+                woken.take();
+                purge(&map)
+            },
+        );
+        assert!(map.core.waiting() == 0 || woken.take(), "it sleeps on");
+        set_waker(&map, None);
+    });
+}
+
+/// A waker is set, and the purge that follows, against a death.
+#[test]
+fn a_first_waker_is_set_at_a_death() {
+    check_entry(LIGHT, |a, map| {
+        let woken = Woken::new();
+        both(
+            move || drop(a),
+            || {
+                set_waker(&map, Some(&woken));
+                purge(&map)
+            },
+        );
+        assert!(map.core.waiting() == 0 || woken.take(), "it sleeps on");
+        set_waker(&map, None);
+    });
+}
+
+/// The old one, or the new one.
+#[test]
+fn a_waker_is_replaced_at_a_death() {
+    check_entry(LIGHT, |a, map| {
+        let wakers = [(); 2].map(|()| Woken::new());
+        set_waker(&map, Some(&wakers[0]));
+        both(move || drop(a), || set_waker(&map, Some(&wakers[1])));
+        assert_eq!(wakers.iter().filter(|woken| woken.take()).count(), 1);
+        assert_eq!(map.drain(), 1);
+        set_waker(&map, None);
+    });
+}
+
+#[test]
+fn a_collection_with_a_waker_is_dropped_at_a_death() {
+    check_entry(BOTH, |a, map| {
+        set_waker(&map, Some(&Woken::new()));
+        both(
+            move || drop(a),
+            || {
+                set_waker(&map, None);
+                drop(map);
+            },
+        );
+    });
+}
+
+/// Two collections of one object, and a waker for each.
+#[test]
+fn a_death_with_two_wakers() {
+    check_object(LIGHT, |a| {
+        let maps = [(); 2].map(|()| Shared::of(&[&a]));
+        let woken = Woken::new();
+        maps.iter().for_each(|map| set_waker(map, Some(&woken)));
+        both(
+            move || drop(a),
+            || {
+                woken.wait();
+                maps.iter().map(purge).sum::<usize>()
+            },
+        );
+        let waits = maps.iter().any(|map| map.core.waiting() != 0);
+        assert!(!waits || woken.take(), "it sleeps on");
+        maps.iter().for_each(|map| set_waker(map, None));
+    });
+}
