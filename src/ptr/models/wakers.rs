@@ -20,7 +20,12 @@ impl Woken {
 
     /// Whether it has been called since the last time.
     pub(crate) fn take(&self) -> bool {
-        self.0.swap(0, Acquire) != 0
+        self.take_all() != 0
+    }
+
+    /// How often it has been called since the last time.
+    pub(crate) fn take_all(&self) -> usize {
+        self.0.swap(0, Acquire)
     }
 
     /// Waits until it is called.

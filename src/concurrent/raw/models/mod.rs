@@ -5,6 +5,7 @@
 //!
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 
+mod dead;
 mod domain;
 mod shrink;
 mod table;

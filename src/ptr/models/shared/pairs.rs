@@ -75,6 +75,23 @@ fn get_mut_of_the_second_object_after_the_death_of_the_first() {
     });
 }
 
+/// So the second death looks for nothing.
+#[test]
+fn the_first_death_ends_the_other_registration() {
+    check_pair(LIGHT, |a, b, map| {
+        both(move || drop(a), || drop(Strong::downgrade(&b)));
+        let dead = map.take();
+        assert_eq!(Strong::weak_count(&b), 1);
+        drop(dead);
+        assert_eq!(Strong::weak_count(&b), 0);
+    });
+    check_pair(LIGHT, |a, _b, map| {
+        drop(a);
+        let dead = map.take();
+        assert!(!dead[0].0.watches[1].watch().is_registered());
+    });
+}
+
 /// The same object twice.
 #[test]
 fn the_death_of_both_objects_at_once() {
@@ -94,6 +111,24 @@ fn an_entry_is_published_while_its_input_dies() {
         let map = Shared::new();
         let input = SharedWatchOf::registered(&a, map.core, HASH);
         both(move || drop(a), || map.insert_if_registered(input));
+        map.drain();
+        assert!(map.is_empty());
+    });
+}
+
+/// The state is that of a record when the entry is published, or not yet.
+#[test]
+fn an_entry_is_published_while_its_input_gets_a_record() {
+    check_object(LIGHT, |a| {
+        let map = Shared::new();
+        let input = SharedWatchOf::registered(&a, map.core, HASH);
+        both(
+            move || {
+                drop(Strong::downgrade(&a));
+                drop(a);
+            },
+            || map.insert_if_registered(input),
+        );
         map.drain();
         assert!(map.is_empty());
     });

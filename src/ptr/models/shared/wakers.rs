@@ -41,6 +41,20 @@ fn who_is_woken_sees_the_entry() {
     });
 }
 
+/// One of two deaths calls it.
+#[test]
+fn two_deaths_wake_once() {
+    check(2, |maker| {
+        let (a, b) = (maker.object(), maker.object());
+        let map = Shared::of(&[&a, &b]);
+        let woken = Woken::new();
+        set_waker(&map, Some(&woken));
+        both(move || drop(a), || drop(b));
+        assert_eq!((woken.take_all(), map.drain()), (1, 2));
+        set_waker(&map, None);
+    });
+}
+
 /// What a purge does not see wakes.
 #[test]
 fn a_purge_against_a_death() {

@@ -1,0 +1,441 @@
+//! Models of deaths that unlink their entries themselves, against what else changes the table. The objects, their
+//! registrations and the table are those that ship.
+
+use core::mem;
+use loom::sync::Arc;
+use loom::thread::JoinHandle;
+
+use super::super::{Entry, Put, RawTable};
+use super::spawn;
+use crate::Strong;
+use crate::ptr::models::Payload;
+use crate::ptr::{CoreRef, Kept, Off, RegistrationId, SharedWatchOf};
+use crate::sync::{AtomicPtr, Live};
+
+struct Node {
+    hash: u64,
+    watch: SharedWatchOf<Payload>,
+    /// Whether it is published after its registration.
+    is_early: bool,
+    live: Live,
+}
+
+/// The lowest bit of a short hash is not the entry's.
+fn short(hash: u64) -> u32 {
+    (hash as u32) << 1
+}
+
+impl Entry for Node {
+    const PROMPT: bool = true;
+    type Context = ();
+
+    fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    fn hash_of(short: u32) -> u64 {
+        u64::from(short >> 1)
+    }
+
+    fn register(&self, core: CoreRef, kept: &Kept) -> usize {
+        let watch = self.watch.watch();
+        usize::from(watch.register(core, short(self.hash), kept))
+    }
+
+    fn may_inherit(&self, there: &Self) -> bool {
+        let watch = self.watch.watch();
+        watch.is_unregistered() && watch.is_like(there.watch.watch())
+    }
+
+    fn inherit(&self, there: &Self) {
+        self.watch.watch().inherit(there.watch.watch());
+    }
+
+    fn may_be_linked(&self) -> bool {
+        !self.is_early || self.watch.watch().is_registered()
+    }
+
+    fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
+        self.live.check();
+        self.watch.watch().named(id)
+    }
+
+    fn link(&self) -> Option<&AtomicPtr<()>> {
+        self.live.check();
+        self.watch.watch().link()
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.live.end();
+    }
+}
+
+struct Table {
+    raw: RawTable<Node>,
+}
+
+/// The key is the hash.
+impl Table {
+    fn node(&self, hash: u64, watch: SharedWatchOf<Payload>, is_early: bool) -> Node {
+        let live = Live::new();
+        Node {
+            hash,
+            watch,
+            is_early,
+            live,
+        }
+    }
+
+    fn put(&self, node: Node) -> bool {
+        let writer = self.raw.write();
+        let put = writer.put(&mut self.raw.entry(|| node), |_, _| true, |_| true);
+        !matches!(put, Put::Refused)
+    }
+
+    /// Inserts an object, or replaces one.
+    fn insert(&self, key: u64, object: &Strong<Payload>) {
+        let watch = SharedWatchOf::new(object);
+        assert!(self.put(self.node(key, watch, false)));
+    }
+
+    fn remove(&self, key: u64) -> bool {
+        let writer = self.raw.write();
+        let removed = writer.remove_if(key, |_| true, |_| true);
+        removed
+            .map(|node| node.watch.watch().end(&mut Off::new()))
+            .is_some()
+    }
+
+    /// Whether the key is there; reads a living object.
+    fn look(&self, key: u64) -> bool {
+        let reader = self.raw.read();
+        let node = reader.get(key, |node| {
+            node.live.check();
+            true
+        });
+        if let Some(object) = node.and_then(|node| node.watch.upgrade()) {
+            object.read();
+        }
+        node.is_some()
+    }
+
+    /// Destroys what deaths have unlinked; returns how many.
+    fn drain(&self) -> usize {
+        let mut count = 0;
+        let writer = self.raw.write();
+        writer.retire_dead(0, usize::MAX, |node| {
+            node.live.check();
+            count += 1;
+        });
+        count
+    }
+}
+
+/// Runs a model with a table made with this capacity, and one object for each key in it.
+fn model<const N: usize>(
+    capacity: usize,
+    keys: [u64; N],
+    model: impl Fn(Arc<Table>, [Strong<Payload>; N]) + Send + Sync + 'static,
+) {
+    let mut builder = loom::model::Builder::new();
+    builder.max_branches = 10_000;
+    builder.check(move || {
+        let table = Table {
+            raw: RawTable::new(()),
+        };
+        table.raw.make_room_for(capacity);
+        let objects = keys.map(|key| {
+            let object = object();
+            table.insert(key, &object);
+            object
+        });
+        model(Arc::new(table), objects);
+    });
+}
+
+fn object() -> Strong<Payload> {
+    Strong::new(Payload::new(&std::sync::Arc::default()))
+}
+
+/// A thread on which the object dies. It never enters the table.
+fn death(object: Strong<Payload>) -> JoinHandle<()> {
+    spawn(2, move || drop(object))
+}
+
+fn with<T: 'static>(table: &Arc<Table>, run: impl FnOnce(&Table) -> T + 'static) -> JoinHandle<T> {
+    let table = Arc::clone(table);
+    spawn(1, move || run(&table))
+}
+
+/// What is there at the end: these keys, and so many that have died.
+fn assert_end(table: &Table, keys: &[u64], dead: usize) {
+    assert_eq!(table.raw.len(), keys.len());
+    assert_eq!(table.raw.dead(), dead);
+    assert_eq!(table.drain(), dead);
+    let there = (0..16).filter(|key| table.look(*key));
+    assert_eq!(std::vec::Vec::from_iter(there), keys);
+}
+
+/// The first entries, which die at once: deaths find the array before any thread does.
+#[test]
+fn the_first_entries() {
+    model(0, [], |table, []| {
+        let other = with(&table, |table| {
+            let a = object();
+            table.insert(0, &a);
+        });
+        let b = object();
+        table.insert(1, &b);
+        drop(b);
+        other.join().unwrap();
+        assert_end(&table, &[], 2);
+    });
+}
+
+#[test]
+fn growth() {
+    for at in [0, 1] {
+        model(0, [0, 1], move |table, objects| {
+            let mut objects = std::vec::Vec::from(objects);
+            let death = death(objects.remove(at));
+            let third = object();
+            table.insert(2, &third);
+            death.join().unwrap();
+            assert_end(&table, &[1 - at as u64, 2], 1);
+        });
+    }
+}
+
+/// The buckets that become one are locked by the mover both.
+#[test]
+fn shrinking() {
+    for key in [0, 1] {
+        model(2, [key], move |table, [a]| {
+            let death = death(a);
+            table.raw.write().shrink_to_fit();
+            death.join().unwrap();
+            assert_end(&table, &[], 1);
+        });
+    }
+}
+
+#[test]
+fn shrinking_of_two() {
+    model(2, [0, 1], move |table, [a, _b]| {
+        let death = death(a);
+        let writer = table.raw.write();
+        writer.begin_to_shrink();
+        writer.finish_to_move();
+        drop(writer);
+        death.join().unwrap();
+        assert_end(&table, &[1], 1);
+    });
+}
+
+/// The table is in the middle of a move, which another thread finishes: the entry has moved, or is about to.
+#[test]
+fn a_move_that_is_under_way() {
+    for at in [0, 1] {
+        model(4, [0, 1], move |table, objects| {
+            table.raw.write().begin_to_shrink();
+            assert!(!table.remove(2));
+            let mut objects = std::vec::Vec::from(objects);
+            let death = death(objects.remove(at));
+            assert!(!table.remove(3));
+            death.join().unwrap();
+            assert_end(&table, &[1 - at as u64], 1);
+        });
+    }
+}
+
+/// An entry of the same object inherits the registration.
+#[test]
+fn replacement() {
+    model(0, [0], |table, [a]| {
+        let death = death(a.clone());
+        table.insert(0, &a);
+        drop(a);
+        death.join().unwrap();
+        assert_end(&table, &[], 1);
+    });
+}
+
+/// One of another object does not.
+#[test]
+fn replacement_by_another() {
+    model(0, [0], |table, [a]| {
+        let b = object();
+        let death = death(a);
+        table.insert(0, &b);
+        death.join().unwrap();
+        let dead = table.raw.dead();
+        assert!(dead <= 1);
+        assert_end(&table, &[0], dead);
+    });
+}
+
+#[test]
+fn replacement_against_growth() {
+    model(0, [0, 1], |table, [a, _b]| {
+        let death = death(a.clone());
+        let third = object();
+        table.insert(2, &third);
+        table.insert(0, &a);
+        drop(a);
+        death.join().unwrap();
+        assert_end(&table, &[1, 2], 1);
+    });
+}
+
+/// The entry that is added may get the slot of the one that goes.
+#[test]
+fn an_insert_into_the_same_bucket() {
+    model(4, [0, 4], |table, [a, _b]| {
+        let death = death(a);
+        let c = object();
+        table.insert(8, &c);
+        death.join().unwrap();
+        assert_end(&table, &[4, 8], 1);
+    });
+}
+
+/// The entry is in the second bucket of a chain.
+#[test]
+fn an_insert_into_the_same_chain() {
+    model(4, [0, 4, 8], |table, [_a, _b, c]| {
+        let death = death(c);
+        let d = object();
+        table.insert(12, &d);
+        death.join().unwrap();
+        assert_end(&table, &[0, 4, 12], 1);
+    });
+}
+
+#[test]
+fn two_in_the_same_bucket() {
+    model(4, [0, 4], |table, [a, b]| {
+        let death = death(a);
+        drop(b);
+        death.join().unwrap();
+        assert_end(&table, &[], 2);
+    });
+}
+
+#[test]
+fn removal() {
+    model(0, [0], |table, [a]| {
+        let death = death(a);
+        let removed = table.remove(0);
+        death.join().unwrap();
+        assert_end(&table, &[], usize::from(!removed));
+    });
+}
+
+/// What a death has unlinked is destroyed when no reader looks at it any more.
+#[test]
+fn a_reader_and_a_drain() {
+    model(0, [0], |table, [a]| {
+        let reader = with(&table, |table| table.look(0));
+        drop(a);
+        // The reader may have the last handle.
+        let drained = table.drain();
+        reader.join().unwrap();
+        assert_end(&table, &[], 1 - drained);
+    });
+}
+
+/// The thread that drains is neither the one on which the object dies nor the reader.
+#[test]
+fn a_reader_and_the_drain_of_another() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(|| {
+        let table = Arc::new(Table {
+            raw: RawTable::new(()),
+        });
+        let a = object();
+        table.insert(0, &a);
+        let death = death(a);
+        let reader = with(&table, |table| table.look(0));
+        let drained = table.drain();
+        death.join().unwrap();
+        reader.join().unwrap();
+        assert_end(&table, &[], 1 - drained);
+    });
+}
+
+#[test]
+fn the_end_of_the_table() {
+    model(0, [0, 1], |table, [a, _b]| {
+        let death = death(a);
+        drop(table);
+        death.join().unwrap();
+    });
+}
+
+/// It has an array to which its entries are moving, and there are entries in both.
+#[test]
+fn the_end_of_a_table_that_grows() {
+    model(2, [0, 1], |table, [a, b]| {
+        table.raw.write().begin_to_shrink();
+        let death = death(a);
+        assert!(!table.remove(2));
+        drop(table);
+        death.join().unwrap();
+        drop(b);
+    });
+}
+
+/// An array that waits for a reader which never leaves: it ends with the table.
+#[test]
+fn the_end_of_a_table_with_an_array_in_limbo() {
+    model(0, [0, 1], |table, [a, _b]| {
+        mem::forget(table.raw.read());
+        let third = object();
+        table.insert(2, &third);
+        let death = death(a);
+        drop(table);
+        death.join().unwrap();
+    });
+}
+
+/// The array that deaths use never goes back in time, whichever threads move the last buckets of two arrays: a death
+/// that comes after that finds its entry.
+#[test]
+fn one_growth_after_the_other() {
+    let mut builder = loom::model::Builder::new();
+    builder.max_branches = 10_000;
+    builder.preemption_bound = Some(2);
+    builder.check(|| {
+        let table = Arc::new(Table {
+            raw: RawTable::new(()),
+        });
+        let objects = [0, 1, 2, 3, 4].map(|key| (key, object()));
+        for (key, object) in &objects[..2] {
+            table.insert(*key, object);
+        }
+        let third = objects[2].1.clone();
+        let other = with(&table, move |table| table.insert(2, &third));
+        table.insert(3, &objects[3].1);
+        table.insert(4, &objects[4].1);
+        other.join().unwrap();
+        drop(objects);
+        assert_end(&table, &[], 5);
+    });
+}
+
+/// An entry whose registration is older than itself is not linked if the death has looked for it.
+#[test]
+fn publication() {
+    model(2, [1], |table, [_other]| {
+        let a = object();
+        let core = table.raw.core_or_new();
+        let watch = SharedWatchOf::registered(&a, core, short(0));
+        let death = death(a);
+        let linked = table.put(table.node(0, watch, true));
+        death.join().unwrap();
+        assert_end(&table, &[1], usize::from(linked));
+    });
+}
