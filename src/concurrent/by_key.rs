@@ -7,7 +7,7 @@ use super::table::Table;
 use super::watch::Watches;
 use crate::hash::HashValue;
 
-impl<K: Eq, T: Watches, V> Table<ByKey<K>, T, V> {
+impl<K: Eq, T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<K, BY_ADDRESS>, T, V> {
     /// Shows the entry of a key to a closure: see [`read_where`](Self::read_where).
     #[inline]
     pub(crate) fn read<Q, R>(

@@ -13,7 +13,7 @@ pub(crate) trait Compare<T>: KeyKind + Sized {
     fn are_same<V>(node: &Node<Self, T, V>, there: &Node<Self, T, V>) -> bool;
 }
 
-impl<K: Eq, T> Compare<T> for ByKey<K> {
+impl<K: Eq, T, const BY_ADDRESS: bool> Compare<T> for ByKey<K, BY_ADDRESS> {
     #[inline]
     fn key(by: &K) -> K
     where
@@ -33,7 +33,7 @@ impl<K: Eq, T> Compare<T> for ByKey<K> {
     }
 }
 
-impl<K, T, V> Node<ByKey<K>, T, V> {
+impl<K, T, V, const BY_ADDRESS: bool> Node<ByKey<K, BY_ADDRESS>, T, V> {
     #[inline]
     pub(super) fn key(&self) -> &K {
         match self {

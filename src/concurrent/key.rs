@@ -5,6 +5,9 @@ use core::marker::PhantomData;
 /// How the entries of a table are told apart: by [a key](ByKey) that each has, or by
 /// [the content](super::content::ByContent) of the object that each watches.
 pub(crate) trait KeyKind {
+    /// Whether the hash of an entry is that of the address of the one object that it watches: then no registration stores
+    /// it.
+    const BY_ADDRESS: bool = false;
     /// What an entry has for that, beside its watch.
     type Key;
     /// What the mark has that a value is being made: it watches nothing.
@@ -12,9 +15,10 @@ pub(crate) trait KeyKind {
 }
 
 /// By keys.
-pub(crate) struct ByKey<K>(PhantomData<K>);
+pub(crate) struct ByKey<K, const BY_ADDRESS: bool = false>(PhantomData<K>);
 
-impl<K> KeyKind for ByKey<K> {
+impl<K, const BY_ADDRESS: bool> KeyKind for ByKey<K, BY_ADDRESS> {
+    const BY_ADDRESS: bool = BY_ADDRESS;
     type Key = K;
     type FlightKey = K;
 }

@@ -69,7 +69,7 @@ pub(super) fn has_address<K: WeakKey, Q: ?Sized + Identify<K>>(key: &Q, address:
 /// assert!(visits.is_empty());
 /// ```
 pub struct WeakMap<K: SharedKey, V> {
-    pub(super) table: Table<ByKey<Address>, SharedWatchFor<K>, V>,
+    pub(super) table: Table<ByKey<Address, true>, SharedWatchFor<K>, V>,
 }
 
 impl<K: SharedKey, V> WeakMap<K, V> {

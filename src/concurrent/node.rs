@@ -144,13 +144,17 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
     }
 
     #[inline]
-    fn hash_of(short: u32) -> u64 {
-        HashValue::of_short(short).bits()
+    fn hash_of(addr: *const (), short: u32) -> u64 {
+        if K::BY_ADDRESS {
+            HashValue::of_addr(addr).bits()
+        } else {
+            HashValue::of_short(short).bits()
+        }
     }
 
     #[inline]
     fn register(&self, core: CoreRef, promise: &Promise) -> usize {
-        let hash = self.hash().short();
+        let hash = (!K::BY_ADDRESS).then(|| self.hash().short());
         self.watch()
             .map_or(0, |watch| watch.register(core, hash, promise))
     }

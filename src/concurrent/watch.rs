@@ -81,7 +81,7 @@ pub trait Watches: Registered + Send + Sync {
 )]
 pub trait Registered {
     #[doc(hidden)]
-    fn register(&self, _core: CoreRef, _hash: u32, _: &Kept) -> usize {
+    fn register(&self, _core: CoreRef, _hash: Option<u32>, _: &Kept) -> usize {
         0
     }
     #[doc(hidden)]
@@ -223,7 +223,7 @@ impl<K: Registrable<Kind = Atomic, Like: Send + Sync, Target: Send + Sync>> Watc
 
 impl<K: Registrable<Kind = Atomic>> Registered for NotifiedWatch<K> {
     #[inline]
-    fn register(&self, core: CoreRef, hash: u32, kept: &Kept) -> usize {
+    fn register(&self, core: CoreRef, hash: Option<u32>, kept: &Kept) -> usize {
         self.0.watch().register(core, hash, kept).into()
     }
 

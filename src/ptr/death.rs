@@ -8,7 +8,7 @@ use core::ptr::{self, NonNull};
 use super::callbacks::{self, FinalizerNode};
 use super::flavour::{Flavour, Link};
 use super::header::{Block, is_apart};
-use super::hook::{HookRef, LoneHook};
+use super::hook::Off;
 use super::notice::Node;
 use super::record::RecordRef;
 use super::shared::{CoreRef, RegistrationId};
@@ -111,8 +111,10 @@ impl<F: Flavour> Reclaim<F> {
         // Release: whoever has the last share frees the block after this. Acquire on failure: as in `notify`.
         state.compare_exchange(now, state::dead(state::NONE), Release, Acquire)?;
         // SAFETY: C1: ended by us just now.
-        let (found, waker) =
-            unsafe { core.unlink(RegistrationId::of_block(self.block), self.block.hash()) };
+        let (found, waker) = unsafe {
+            let block = self.block;
+            core.unlink(RegistrationId::of_block(block), self.payload, block.hash())
+        };
         // SAFETY: no entry leads to the payload any more. The block is the entry's now, unless that was unlinked by
         // another thread: then it has a share, which its watch has or will have seen to, and we give up ours.
         unsafe {
@@ -233,52 +235,37 @@ impl<F: Flavour> Block<F> {
     }
 }
 
-/// The entries of collections that threads share, whose hooks a death has taken out of the record, and which it unlinks
-/// when the gate is open.
+/// Registrations with collections that threads share, which a death has taken out of the record. It unlinks their entries
+/// when the gate is open, and then frees the hooks.
 struct Unlinking<F: Flavour> {
-    hooks: Option<HookRef<F>>,
+    hooks: Off<F>,
     first: Option<CoreRef>,
 }
 
 impl<F: Flavour> Unlinking<F> {
-    const NONE: Self = Unlinking {
-        hooks: None,
-        first: None,
-    };
-
-    /// Adds a hook, which was unlinked.
-    fn add(&mut self, hook: HookRef<F>) {
-        let below = self
-            .hooks
-            .map_or(ptr::null_mut(), |hook| hook.as_ptr().as_ptr());
-        // Relaxed: no other thread uses it.
-        hook.link().store(below, Relaxed);
-        self.hooks = Some(hook);
+    fn new() -> Self {
+        Unlinking {
+            hooks: Off::new(),
+            first: None,
+        }
     }
 
     /// # Safety
     /// Under no lock. C1: by the dying thread, which has ended the registrations; it has its reference to the record.
-    unsafe fn run(self, first: HookRef<F>, wakes: &mut Wakes) {
+    unsafe fn run(self, block: Block<F>, wakes: &mut Wakes) {
         let mut unlink = |core: CoreRef, of, hash| {
             // SAFETY: the caller's promise.
-            let (_, waker) = unsafe { core.unlink(of, hash) };
+            let (_, waker) = unsafe { core.unlink(of, block.payload(), hash) };
             let apart = waker.and_then(|waker| wakes.owe(waker));
             apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
         };
-        let mut next = self.hooks;
-        while let Some(hook) = next {
-            // Relaxed: as in `add`.
-            next = HookRef::in_list(hook.link().load(Relaxed));
+        self.hooks.each(|hook| {
             // SAFETY: H1, the hook is ours.
-            unsafe {
-                if let Target::Core(core) = hook.target() {
-                    unlink(core, RegistrationId::of_hook(hook), hook.hash());
-                }
-                LoneHook::free(hook);
+            if let Target::Core(core) = unsafe { hook.target() } {
+                unlink(core, RegistrationId::of_hook(hook), hook.hash());
             }
-        }
+        });
         if let Some(core) = self.first {
-            let block = first.block();
             unlink(core, RegistrationId::of_block(block), block.hash());
         }
     }
@@ -299,7 +286,7 @@ impl<F: Flavour> RecordRef<F> {
         let finalizers = gate.finalizers(|head| core::mem::replace(head, ptr::null_mut()));
         loop {
             let mut apart = None;
-            let mut unlinking = Unlinking::NONE;
+            let mut unlinking = Unlinking::new();
             let mut is_last = false;
             for _ in 0..BATCH {
                 // SAFETY: N1, H1, R3: registered until here. Under the gate: a thread that finds a
@@ -312,7 +299,7 @@ impl<F: Flavour> RecordRef<F> {
                             match hook.target() {
                                 Target::Stack(stack) => stack.push(Node::of_hook(hook)),
                                 Target::Core(_) => {
-                                    unlinking.add(hook);
+                                    unlinking.hooks.add(hook);
                                     None
                                 }
                             }
@@ -343,7 +330,7 @@ impl<F: Flavour> RecordRef<F> {
             drop(gate);
             apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
             // SAFETY: the caller's promise; all registrations with cores have ended, since the gate is not open (R4).
-            unsafe { unlinking.run(first, wakes) };
+            unsafe { unlinking.run(self.block(), wakes) };
             if is_last {
                 return finalizers;
             }

@@ -16,7 +16,7 @@ use alloc::boxed::Box;
 use core::mem::offset_of;
 use core::ptr::{self, NonNull};
 
-use super::flavour::{Flavour, Link};
+use super::flavour::{Atomic, Flavour, Link};
 use super::header::Block;
 use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
@@ -286,6 +286,50 @@ impl<F: Flavour> LoneHook<F> {
                 .byte_sub(offset_of!(Self, hook))
                 .cast::<Self>();
             sync::free(lone);
+        }
+    }
+}
+
+/// Lone hooks that were taken out of their records, until this is dropped, which frees them: under no lock.
+#[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
+pub struct Off<F: Flavour = Atomic>(Option<HookRef<F>>);
+
+impl<F: Flavour> Off<F> {
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Off(None)
+    }
+
+    /// # Safety
+    /// The hook is the caller's, and is freed here.
+    #[inline]
+    pub(super) unsafe fn add(&mut self, hook: HookRef<F>) {
+        // Relaxed: no other thread uses it.
+        let below = self
+            .0
+            .map_or(ptr::null_mut(), |hook| hook.as_ptr().as_ptr());
+        hook.link().store(below, Relaxed);
+        self.0 = Some(hook);
+    }
+
+    /// Shows them.
+    pub(super) fn each(&self, mut look: impl FnMut(HookRef<F>)) {
+        let mut next = self.0;
+        while let Some(hook) = next {
+            look(hook);
+            // Relaxed: as in `add`.
+            next = HookRef::in_list(hook.link().load(Relaxed));
+        }
+    }
+}
+
+impl<F: Flavour> Drop for Off<F> {
+    #[inline]
+    fn drop(&mut self) {
+        while let Some(hook) = self.0 {
+            self.0 = HookRef::in_list(hook.link().load(Relaxed));
+            // SAFETY: `add` was promised that it is ours.
+            unsafe { LoneHook::free(hook) };
         }
     }
 }

@@ -12,6 +12,7 @@
 //! | `hook` | the registration of a further entry | H1 to H3 |
 //! | `waker` | the waker of a collection, and the wake-ups that a death owes | W1 to W5 |
 //! | `stack` | where a collection's notices go, and the memory of its hooks | N1 to N3 |
+//! | `stripe` | a lock, and the entries that deaths have unlinked under it | |
 //! | `shared` | where the deaths of a shared collection's objects unlink their entries | C1 to C4 |
 //! | `target` | what an entry is registered with: a stack or a core | |
 //! | `record` | the record of an object, for all that two words cannot say | R1 to R4 |
@@ -56,6 +57,8 @@ mod shared;
 mod shared_watch;
 mod stack;
 mod state;
+#[cfg_attr(not(feature = "std"), allow(dead_code))]
+mod stripe;
 mod strong;
 mod target;
 #[cfg(all(test, not(weakly_loom)))]
@@ -74,15 +77,19 @@ pub use weak::Weak;
 
 pub(crate) use header::{Block, with_address};
 pub(crate) use hook::HookRef;
+#[cfg(feature = "std")]
+pub(crate) use hook::Off;
 pub(crate) use notice::{Node, Notice, depth, number};
 pub(crate) use object_ref::ObjectRef;
 pub(crate) use record::RecordRef;
 pub(crate) use register::Registration;
 #[cfg(feature = "std")]
-pub(crate) use shared::{Core, CoreRef, Dead, Off, RegistrationId, STRIPES, below};
+pub(crate) use shared::{Core, CoreRef, RegistrationId, STRIPES};
 #[cfg(feature = "std")]
 #[cfg_attr(weakly_loom, allow(unused_imports))]
 pub(crate) use shared_watch::{Kept, SharedWatch, SharedWatchOf};
 pub(crate) use stack::StackRef;
+#[cfg(feature = "std")]
+pub(crate) use stripe::{Dead, below};
 pub(crate) use target::Target;
 pub(crate) use waker::WakerCell;

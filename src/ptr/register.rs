@@ -23,24 +23,29 @@ pub(crate) enum Registration<F: Flavour> {
 }
 
 impl<F: Flavour> Block<F> {
-    /// Registers an entry with this hash: the object's death pushes a notice, or unlinks the entry. O(1); allocates if
-    /// there are weak pointers, other registrations or finalizers already.
+    /// Registers an entry with this hash, if that has to be stored: the object's death pushes a notice, or unlinks the
+    /// entry. O(1); allocates if there are weak pointers, other registrations or finalizers already.
     ///
     /// # Safety
     /// The caller has a strong pointer, and is the owner of the stack, if it is one.
     #[inline]
-    pub(crate) unsafe fn register(self, target: Target<F>, hash: u32) -> Registration<F> {
+    pub(crate) unsafe fn register(self, target: Target<F>, hash: Option<u32>) -> Registration<F> {
         let state = &self.header().state;
+        let entry = State::entry(target).encode();
+        let step = if hash.is_some() { locked() } else { entry };
         let mut now = state.first_load(NONE);
         while now == NONE || now == weak(1) {
-            // Acquire: a weak pointer that is gone, or an entry that is gone and whose hash is overwritten.
-            match state.compare_exchange(now, locked(), Acquire, Acquire) {
+            // Acquire: a weak pointer that is gone, or an entry that is gone and whose hash is overwritten. Release: passes
+            // that on, where this is the last step. (The thread that reaches the target through the state has synchronised
+            // with our strong pointer's drop.)
+            match state.compare_exchange(now, step, AcqRel, Acquire) {
                 Ok(_) => {
-                    // SAFETY: B3, the state is locked.
-                    unsafe { self.set_hash(hash) };
-                    // Release: passes on what the lock acquired, as a store does not by itself. (The thread
-                    // that reaches the target through it has synchronised with our strong pointer's drop.)
-                    state.store(State::entry(target).encode(), Release);
+                    if let Some(hash) = hash {
+                        // SAFETY: B3, the state is locked.
+                        unsafe { self.set_hash(hash) };
+                        // Release: passes on what the lock acquired, as a store does not by itself.
+                        state.store(entry, Release);
+                    }
                     return Registration::Block;
                 }
                 Err(other) => now = other,
@@ -57,7 +62,7 @@ impl<F: Flavour> Block<F> {
         self,
         now: *mut (),
         target: Target<F>,
-        hash: u32,
+        hash: Option<u32>,
     ) -> Registration<F> {
         // SAFETY: the caller's promise.
         unsafe {
@@ -191,7 +196,7 @@ impl<F: Flavour> RecordRef<F> {
     ///
     /// # Safety
     /// As for [`Target::hook`].
-    unsafe fn register(self, target: Target<F>, hash: u32) -> Registered<F> {
+    unsafe fn register(self, target: Target<F>, hash: Option<u32>) -> Registered<F> {
         let block = self.block();
         let mut spare = None;
         loop {
@@ -202,8 +207,10 @@ impl<F: Flavour> RecordRef<F> {
                 gate.set_target(Some(target));
                 // R2: the gate keeps `get_mut` out.
                 self.add_ref();
-                // SAFETY: B3, we have the gate.
-                unsafe { block.set_hash(hash) };
+                if let Some(hash) = hash {
+                    // SAFETY: B3, we have the gate.
+                    unsafe { block.set_hash(hash) };
+                }
                 drop(gate);
                 if let Some(hook) = spare {
                     // SAFETY: the hook was not used.
@@ -212,7 +219,9 @@ impl<F: Flavour> RecordRef<F> {
                 return Registered::First;
             }
             // SAFETY: the caller's promise.
-            if let Some(hook) = spare.or_else(|| unsafe { target.spare_hook(block, hash) }) {
+            if let Some(hook) =
+                spare.or_else(|| unsafe { target.spare_hook(block, hash.unwrap_or(0)) })
+            {
                 self.add_ref();
                 hook.link_after(self.first());
                 return Registered::Further(hook);
@@ -220,7 +229,7 @@ impl<F: Flavour> RecordRef<F> {
             // Not under the gate, since it allocates.
             drop(gate);
             // SAFETY: the caller's promise.
-            spare = Some(unsafe { target.hook(block, hash) });
+            spare = Some(unsafe { target.hook(block, hash.unwrap_or(0)) });
         }
     }
 

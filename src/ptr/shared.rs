@@ -22,35 +22,15 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::ptr::{self, NonNull};
 
-use super::flavour::{Atomic, Flavour};
+use super::flavour::Flavour;
 use super::header::Block;
-use super::hook::{HookRef, LoneHook};
+use super::hook::{HookRef, Off};
+use super::stripe::{Busy, Dead, Locked, Stripe};
 use super::waker::WakerCell;
-use crate::sync::{self, AtomicPtr, AtomicUsize, Critical, Live, Ordering::*, UnsafeCell};
+use crate::sync::{self, AtomicPtr, AtomicUsize, Live, Ordering::*};
 
 /// How many deaths may be at the entries of one collection at a time.
 pub(crate) const STRIPES: usize = if cfg!(weakly_loom) { 1 } else { 8 };
-
-/// No thread has the stripe.
-const FREE: usize = 0;
-/// A thread has it.
-const LOCKED: usize = 1;
-/// C4. Final.
-const CLOSED: usize = 2;
-
-/// On cache lines of its own: a thread whose objects die there shares none of them with the deaths of other threads.
-#[repr(C, align(128))]
-struct Stripe {
-    lock: AtomicUsize,
-    /// The newest of the entries that deaths have unlinked here and no thread has taken. Under the lock.
-    dead: UnsafeCell<*mut ()>,
-    /// How many there are. Written under the lock.
-    waiting: AtomicUsize,
-    /// How many entries deaths have ever unlinked here, modulo 2^n. Written under the lock.
-    unlinked: AtomicUsize,
-    /// How many registrations deaths have ended here, modulo 2^n. Under the lock.
-    ended: UnsafeCell<usize>,
-}
 
 /// Names a registration: the address of the block (`SHARED`, or the record's first hook), or that of a further hook. Only
 /// compared.
@@ -60,9 +40,6 @@ pub struct RegistrationId(*mut ());
 
 /// The mark of a hook in a [`RegistrationId`].
 pub(super) const HOOK: usize = 1;
-/// The mark of a link between entries in a list: the word was a registration.
-pub(super) const LINK: usize = 4;
-
 impl RegistrationId {
     #[inline]
     pub(super) fn of_block<F: Flavour>(block: Block<F>) -> Self {
@@ -80,27 +57,18 @@ impl RegistrationId {
     }
 }
 
-/// Finds the entry that has this registration, by its hash, and unlinks it under the lock of its bucket. Passed what
-/// [`CoreRef::set_entries`] was, and a list for the hooks of the entry's other registrations, which it ends.
+/// Finds the entry that has this registration, and unlinks it under the lock of its bucket. Passed what
+/// [`CoreRef::set_entries`] was, the address of the payload and the hash of the registration, and a list for the hooks of the entry's other registrations, which it ends.
 ///
 /// # Safety
 /// The caller has a stripe.
-pub(crate) type Unlink =
-    unsafe fn(entries: *mut (), of: RegistrationId, hash: u32, off: &mut Off) -> Option<Dead>;
-
-/// An entry that a death has unlinked.
-pub(crate) struct Dead {
-    pub(crate) entry: *mut (),
-    /// The word of its registration, for the link to the next in a list.
-    pub(crate) link: *const AtomicPtr<()>,
-}
-
-/// The entry that a link leads to. The caller has taken the list, or has the stripe.
-#[inline]
-pub(crate) fn below(link: &AtomicPtr<()>) -> *mut () {
-    // Relaxed: written under the lock of the stripe.
-    link.load(Relaxed).map_addr(|addr| addr & !LINK)
-}
+pub(crate) type Unlink = unsafe fn(
+    entries: *mut (),
+    of: RegistrationId,
+    addr: *const (),
+    hash: u32,
+    off: &mut Off,
+) -> Option<Dead>;
 
 /// The core of a shared collection. See the module documentation.
 #[repr(C)]
@@ -130,81 +98,6 @@ pub struct CoreRef(NonNull<Core>);
 unsafe impl Send for CoreRef {}
 // SAFETY: likewise.
 unsafe impl Sync for CoreRef {}
-
-/// A stripe that this thread has locked, until this is dropped. That may be its last access to the core. (No reference:
-/// the core may be freed by then, with the bytes between the cells.)
-struct Locked {
-    stripe: NonNull<Stripe>,
-    _critical: Critical,
-}
-
-impl Drop for Locked {
-    #[inline]
-    fn drop(&mut self) {
-        // Release: with the lock: what was done under it, and at the entries.
-        self.get().lock.store(FREE, Release);
-    }
-}
-
-impl Stripe {
-    fn new() -> Self {
-        Stripe {
-            lock: AtomicUsize::new(FREE),
-            dead: UnsafeCell::new(ptr::null_mut()),
-            waiting: AtomicUsize::new(0),
-            unlinked: AtomicUsize::new(0),
-            ended: UnsafeCell::new(0),
-        }
-    }
-
-    /// Waits for the thread that has the stripe. For those who belong to the collection: it is not closed.
-    fn lock(&self) -> Locked {
-        let mut turn = 0;
-        // Acquire: with the unlocking.
-        while (self.lock)
-            .compare_exchange(FREE, LOCKED, Acquire, Relaxed)
-            .is_err()
-        {
-            sync::relax(&mut turn);
-        }
-        Locked::new(self)
-    }
-}
-
-impl Locked {
-    #[inline]
-    fn new(stripe: &Stripe) -> Self {
-        Locked {
-            stripe: NonNull::from(stripe),
-            _critical: Critical::enter(),
-        }
-    }
-
-    #[inline]
-    fn get<'a>(&self) -> &'a Stripe {
-        // SAFETY: while it is locked, the core is there.
-        unsafe { self.stripe.as_ref() }
-    }
-
-    /// C2: puts an entry into the list.
-    #[inline]
-    fn put(&self, dead: &Dead) {
-        let stripe = self.get();
-        // SAFETY: we have the lock.
-        let below = stripe
-            .dead
-            .with_mut(|head| unsafe { ptr::replace(head, dead.entry) });
-        // Relaxed: read under the lock.
-        // SAFETY: the entry is ours until we unlock.
-        unsafe { &*dead.link }.store(below.map_addr(|addr| addr | LINK), Relaxed);
-        // Relaxed: counts; no other thread writes them now.
-        let count = |counter: &AtomicUsize| {
-            counter.store(counter.load(Relaxed).wrapping_add(1), Relaxed);
-        };
-        count(&stripe.waiting);
-        count(&stripe.unlinked);
-    }
-}
 
 impl CoreRef {
     pub(crate) fn new(unlink: Unlink) -> Self {
@@ -282,11 +175,10 @@ impl CoreRef {
         loop {
             for at in 0..STRIPES {
                 let stripe = &stripes[(own + at) % STRIPES];
-                // Acquire: with the unlocking: the list; and what was changed before the stripe was passed (C3).
-                match stripe.lock.compare_exchange(FREE, LOCKED, Acquire, Relaxed) {
-                    Ok(_) => return Some(Locked::new(stripe)),
-                    Err(CLOSED) => return None,
-                    Err(_) => {}
+                match stripe.try_lock() {
+                    Ok(locked) => return Some(locked),
+                    Err(Busy::Closed) => return None,
+                    Err(Busy::Locked) => {}
                 }
             }
             sync::relax(&mut turn);
@@ -302,6 +194,7 @@ impl CoreRef {
     pub(super) unsafe fn unlink(
         self,
         of: RegistrationId,
+        payload: NonNull<u8>,
         hash: u32,
     ) -> (bool, Option<Arc<WakerCell>>) {
         // Dropped last.
@@ -317,13 +210,9 @@ impl CoreRef {
         // (None, if the registration is of an entry that was to be the first, and was not inserted.)
         // SAFETY: C3: what is there is not freed before the stripe was passed.
         let dead = (!entries.is_null())
-            .then(|| unsafe { (core.unlink)(entries, of, hash, &mut off) })
+            .then(|| unsafe { (core.unlink)(entries, of, payload.as_ptr().cast(), hash, &mut off) })
             .flatten();
-        // SAFETY: we have the lock.
-        stripe
-            .get()
-            .ended
-            .with_mut(|ended| unsafe { *ended = (*ended).wrapping_add(1) });
+        stripe.count_ended();
         let Some(dead) = dead else {
             return (false, None);
         };
@@ -365,8 +254,7 @@ impl CoreRef {
     /// How many entries wait in the list of a stripe.
     #[inline]
     pub(crate) fn waiting_at(self, at: usize) -> usize {
-        // Relaxed: a moment's answer; of the deaths that happen before this call, all.
-        self.get().stripes[at % STRIPES].waiting.load(Relaxed)
+        self.get().stripes[at % STRIPES].waiting()
     }
 
     /// How many entries wait in all lists.
@@ -377,10 +265,7 @@ impl CoreRef {
     /// How many entries deaths have unlinked, modulo 2^n.
     pub(crate) fn unlinked(self) -> usize {
         let stripes = self.get().stripes.iter();
-        // Relaxed: a moment's answer.
-        stripes.fold(0, |sum: usize, stripe| {
-            sum.wrapping_add(stripe.unlinked.load(Relaxed))
-        })
+        stripes.fold(0, |sum: usize, stripe| sum.wrapping_add(stripe.unlinked()))
     }
 
     /// Takes the newest entries from the list of a stripe, `most` of them. Returns the first and how many. `below` returns
@@ -391,21 +276,7 @@ impl CoreRef {
         most: usize,
         below: impl Fn(*mut ()) -> *mut (),
     ) -> (*mut (), usize) {
-        let stripe = self.get().stripes[at % STRIPES].lock();
-        let there = stripe.get().waiting.load(Relaxed);
-        let taken = there.min(most);
-        // SAFETY: we have the lock.
-        let first = stripe.get().dead.with_mut(|head| unsafe {
-            let first = *head;
-            *head = if taken == there {
-                ptr::null_mut()
-            } else {
-                (0..taken).fold(first, |entry, _| below(entry))
-            };
-            first
-        });
-        stripe.get().waiting.store(there - taken, Relaxed);
-        (first, taken)
+        self.get().stripes[at % STRIPES].lock().take(most, below)
     }
 
     /// Shows the entries in the list of a stripe, unless there are more than `most`; returns how many there are. Nothing
@@ -415,19 +286,11 @@ impl CoreRef {
         at: usize,
         most: usize,
         below: impl Fn(*mut ()) -> *mut (),
-        mut look: impl FnMut(*mut ()),
+        look: impl FnMut(*mut ()),
     ) -> usize {
-        let stripe = self.get().stripes[at % STRIPES].lock();
-        let there = stripe.get().waiting.load(Relaxed);
-        if there <= most {
-            // SAFETY: we have the lock.
-            let mut entry = stripe.get().dead.with(|head| unsafe { *head });
-            for _ in 0..there {
-                look(entry);
-                entry = below(entry);
-            }
-        }
-        there
+        self.get().stripes[at % STRIPES]
+            .lock()
+            .each(most, below, look)
     }
 
     /// The cell of the waker, if one has ever been set.
@@ -510,16 +373,7 @@ impl CoreRef {
     /// # Safety
     /// Called once, by the end of the collection.
     pub(crate) unsafe fn close(self) -> Closed {
-        for stripe in &self.get().stripes {
-            let mut turn = 0;
-            // Acquire: with the unlocking.
-            while (stripe.lock)
-                .compare_exchange(FREE, CLOSED, Acquire, Relaxed)
-                .is_err()
-            {
-                sync::relax(&mut turn);
-            }
-        }
+        self.get().stripes.iter().for_each(Stripe::close);
         Closed(self)
     }
 }
@@ -527,12 +381,8 @@ impl CoreRef {
 impl Closed {
     /// Takes the list of a stripe: the newest, and how many there are.
     pub(crate) fn take(&self, at: usize) -> (*mut (), usize) {
-        let stripe = &self.0.get().stripes[at];
         // SAFETY: C4: no death uses it any more.
-        let first = stripe
-            .dead
-            .with_mut(|head| unsafe { ptr::replace(head, ptr::null_mut()) });
-        (first, stripe.waiting.swap(0, Relaxed))
+        unsafe { self.0.get().stripes[at].take_all() }
     }
 
     /// Leaves the core to those who have still to count a registration. `registered` are those that the seats count.
@@ -540,7 +390,7 @@ impl Closed {
     pub(crate) fn leave(self, registered: usize) {
         let core = self.0.get();
         // SAFETY: C4.
-        let ended = |stripe: &Stripe| stripe.ended.with(|ended| unsafe { *ended });
+        let ended = |stripe: &Stripe| unsafe { stripe.ended() };
         let all = registered.wrapping_add(core.registered.load(Relaxed));
         let owed = (core.stripes.iter()).fold(all, |owed, stripe| owed.wrapping_sub(ended(stripe)));
         // AcqRel: as in `finish_inflight`.
@@ -564,37 +414,5 @@ impl CoreRef {
         core.live.end();
         // SAFETY: the caller's promise.
         unsafe { sync::free(self.0) };
-    }
-}
-
-/// Hooks that were taken out of their records, until this is dropped, which frees them: under no lock.
-#[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
-pub struct Off(Option<HookRef<Atomic>>);
-
-impl Off {
-    pub(crate) fn new() -> Self {
-        Off(None)
-    }
-
-    /// # Safety
-    /// The hook is a lone one, and the caller's.
-    pub(super) unsafe fn add(&mut self, hook: HookRef<Atomic>) {
-        // Relaxed: no other thread uses it.
-        let below = self
-            .0
-            .map_or(ptr::null_mut(), |hook| hook.as_ptr().as_ptr());
-        hook.link().store(below, Relaxed);
-        self.0 = Some(hook);
-    }
-}
-
-impl Drop for Off {
-    #[inline]
-    fn drop(&mut self) {
-        while let Some(hook) = self.0 {
-            self.0 = HookRef::in_list(hook.link().load(Relaxed));
-            // SAFETY: `add` was promised that it is ours.
-            unsafe { LoneHook::free(hook) };
-        }
     }
 }

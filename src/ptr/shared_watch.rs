@@ -7,12 +7,13 @@ use core::ptr::{self, NonNull};
 
 use super::flavour::{Atomic, Link};
 use super::header::Block;
-use super::hook::HookRef;
+use super::hook::{HookRef, Off};
 use super::object_ref::ObjectRef;
 use super::record::{Gate, RecordRef};
 use super::register::Registration;
-use super::shared::{CoreRef, HOOK, LINK, Off, RegistrationId};
+use super::shared::{CoreRef, HOOK, RegistrationId};
 use super::state::{State, dead, weak};
+use super::stripe::LINK;
 use super::strong::Strong;
 use super::target::Target;
 use super::weak::Weak;
@@ -72,10 +73,10 @@ impl<T: ?Sized> SharedWatch<T> {
         }
     }
 
-    /// Registers, unless that has been done: the object's death unlinks the entry of this hash. Returns whether it did: the
+    /// Registers, unless that has been done: the object's death unlinks the entry of this hash, or of that of its address. Returns whether it did: the
     /// caller counts it. O(1); allocates if there are weak pointers, other entries or finalizers.
     #[inline]
-    pub(crate) fn register(&self, core: CoreRef, hash: u32, _: &Kept) -> bool {
+    pub(crate) fn register(&self, core: CoreRef, hash: Option<u32>, _: &Kept) -> bool {
         // Relaxed, also below: ours alone.
         if !self.word.load(Relaxed).is_null() {
             return false;
@@ -103,7 +104,7 @@ impl<T: ?Sized> SharedWatch<T> {
         let watch = Self::new(object);
         // SAFETY: the caller keeps the object alive; nobody else knows the watch.
         let kept = unsafe { Kept::promise() };
-        watch.register(core, hash, &kept);
+        watch.register(core, Some(hash), &kept);
         core.count();
         watch
     }

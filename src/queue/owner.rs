@@ -189,7 +189,11 @@ impl<F: Flavour> DeadQueue<F> {
         let object = object.into();
         let stack = *self.stack.get_or_insert_with(|| StackRef::new());
         // SAFETY: the caller keeps the object alive; Q1.
-        let registration = unsafe { object.block().register(Target::Stack(stack), hash.short()) };
+        let registration = unsafe {
+            object
+                .block()
+                .register(Target::Stack(stack), Some(hash.short()))
+        };
         self.registered += 1;
         let hook = match registration {
             Registration::Block => None,

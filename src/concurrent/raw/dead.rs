@@ -20,12 +20,13 @@ use crate::sync::{AtomicPtr, first_load};
 pub(super) unsafe fn unlink<N: Entry>(
     entries: *mut (),
     of: RegistrationId,
+    addr: *const (),
     hash: u32,
     off: &mut Off,
 ) -> Option<Dead> {
     // SAFETY: the caller's promise.
     let array = unsafe { &*entries.cast::<Array<N>>() };
-    let node = array.unlink(N::hash_of(hash), |node| node.named(of).is_some())?;
+    let node = array.unlink(N::hash_of(addr, hash), |node| node.named(of).is_some())?;
     // SAFETY: unlinked by us, under the lock: nobody destroys it before it is in a list.
     let entry = unsafe { &*node };
     entry.end_others(of, off);

@@ -17,9 +17,9 @@ pub(in super::super) trait Entry {
     /// The hash. It never changes.
     fn hash(&self) -> u64;
 
-    /// The hash of which a registration has the short form.
+    /// The hash of an entry, from the address of an object or what its registration has of it.
     #[inline]
-    fn hash_of(short: u32) -> u64 {
+    fn hash_of(_addr: *const (), short: u32) -> u64 {
         short.into()
     }
 

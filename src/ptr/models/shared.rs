@@ -128,6 +128,7 @@ impl<T> Bucket<T> {
 unsafe fn unlink<T>(
     entries: *mut (),
     of: RegistrationId,
+    _: *const (),
     hash: u32,
     off: &mut Off,
 ) -> Option<Dead> {
@@ -202,7 +203,7 @@ impl<T> Shared<T> {
 
     fn register(&self, node: &Node<T>) {
         for watch in &node.watches {
-            if watch.watch().register(self.core, HASH, &kept()) {
+            if watch.watch().register(self.core, Some(HASH), &kept()) {
                 self.core.count();
             }
         }

@@ -33,13 +33,13 @@ impl Entry for Node {
         self.hash
     }
 
-    fn hash_of(short: u32) -> u64 {
+    fn hash_of(_: *const (), short: u32) -> u64 {
         u64::from(short >> 1)
     }
 
     fn register(&self, core: CoreRef, kept: &Kept) -> usize {
         let watch = self.watch.watch();
-        usize::from(watch.register(core, short(self.hash), kept))
+        usize::from(watch.register(core, Some(short(self.hash)), kept))
     }
 
     fn may_inherit(&self, there: &Self) -> bool {
@@ -124,11 +124,13 @@ impl Table {
     /// Destroys what deaths have unlinked; returns how many.
     fn drain(&self) -> usize {
         let mut count = 0;
-        let writer = self.raw.write();
-        writer.retire_dead(0, usize::MAX, |node| {
-            node.live.check();
-            count += 1;
-        });
+        if let Some(taken) = self.raw.take_dead(0, usize::MAX) {
+            taken.each(|node| {
+                node.live.check();
+                count += 1;
+            });
+            self.raw.reap(taken);
+        }
         count
     }
 }

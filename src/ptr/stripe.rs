@@ -1,0 +1,220 @@
+//! A stripe of a shared collection's core: a lock, and the list of the entries that deaths have unlinked under it. See
+//! [`shared`](super::shared).
+
+use core::ptr::{self, NonNull};
+
+use crate::sync::{self, AtomicPtr, AtomicUsize, Critical, Ordering::*, UnsafeCell};
+
+/// The mark of a link between entries in a list: the word was a registration.
+pub(super) const LINK: usize = 4;
+
+/// An entry that a death has unlinked.
+pub(crate) struct Dead {
+    pub(crate) entry: *mut (),
+    /// The word of its registration, for the link to the next in a list.
+    pub(crate) link: *const AtomicPtr<()>,
+}
+
+/// The entry that a link leads to. The caller has taken the list, or has the stripe.
+#[inline]
+pub(crate) fn below(link: &AtomicPtr<()>) -> *mut () {
+    // Relaxed: written under the lock of the stripe.
+    link.load(Relaxed).map_addr(|addr| addr & !LINK)
+}
+
+/// No thread has the stripe.
+const FREE: usize = 0;
+/// A thread has it.
+const LOCKED: usize = 1;
+/// C4. Final.
+const CLOSED: usize = 2;
+
+/// On cache lines of its own: a thread whose objects die there shares none of them with the deaths of other threads.
+#[repr(C, align(128))]
+pub(super) struct Stripe {
+    lock: AtomicUsize,
+    /// The newest of the entries that deaths have unlinked here and no thread has taken. Under the lock.
+    dead: UnsafeCell<*mut ()>,
+    /// How many there are. Written under the lock.
+    waiting: AtomicUsize,
+    /// How many entries deaths have ever unlinked here, modulo 2^n. Written under the lock.
+    unlinked: AtomicUsize,
+    /// How many registrations deaths have ended here, modulo 2^n. Under the lock.
+    ended: UnsafeCell<usize>,
+}
+
+/// A stripe that this thread has locked, until this is dropped. That may be its last access to the core. (No reference:
+/// the core may be freed by then, with the bytes between the cells.)
+pub(super) struct Locked {
+    stripe: NonNull<Stripe>,
+    _critical: Critical,
+}
+
+impl Drop for Locked {
+    #[inline]
+    fn drop(&mut self) {
+        // Release: with the lock: what was done under it, and at the entries.
+        self.get().lock.store(FREE, Release);
+    }
+}
+
+/// Why a stripe cannot be locked.
+pub(super) enum Busy {
+    Locked,
+    /// For ever.
+    Closed,
+}
+
+impl Stripe {
+    pub(super) fn new() -> Self {
+        Stripe {
+            lock: AtomicUsize::new(FREE),
+            dead: UnsafeCell::new(ptr::null_mut()),
+            waiting: AtomicUsize::new(0),
+            unlinked: AtomicUsize::new(0),
+            ended: UnsafeCell::new(0),
+        }
+    }
+
+    #[inline]
+    pub(super) fn try_lock(&self) -> Result<Locked, Busy> {
+        // Acquire: with the unlocking: the list; and what was changed before the stripe was passed (C3).
+        match self.lock.compare_exchange(FREE, LOCKED, Acquire, Relaxed) {
+            Ok(_) => Ok(Locked {
+                stripe: NonNull::from(self),
+                _critical: Critical::enter(),
+            }),
+            Err(CLOSED) => Err(Busy::Closed),
+            Err(_) => Err(Busy::Locked),
+        }
+    }
+
+    /// Waits for the thread that has the stripe. For those who belong to the collection: it is not closed.
+    pub(super) fn lock(&self) -> Locked {
+        let mut turn = 0;
+        loop {
+            match self.try_lock() {
+                Ok(locked) => return locked,
+                Err(_) => sync::relax(&mut turn),
+            }
+        }
+    }
+
+    /// C4: waits for the thread that has the stripe.
+    pub(super) fn close(&self) {
+        let mut turn = 0;
+        // Acquire: as in `try_lock`.
+        while (self.lock)
+            .compare_exchange(FREE, CLOSED, Acquire, Relaxed)
+            .is_err()
+        {
+            sync::relax(&mut turn);
+        }
+    }
+
+    /// How many entries are in the list.
+    #[inline]
+    pub(super) fn waiting(&self) -> usize {
+        // Relaxed: a moment's answer; of the deaths that happen before this call, all.
+        self.waiting.load(Relaxed)
+    }
+
+    /// How many entries deaths have unlinked, modulo 2^n.
+    #[inline]
+    pub(super) fn unlinked(&self) -> usize {
+        // Relaxed: as above.
+        self.unlinked.load(Relaxed)
+    }
+
+    /// Takes the list: the newest, and how many there are.
+    ///
+    /// # Safety
+    /// The stripe is closed, and the caller is the end of the collection.
+    pub(super) unsafe fn take_all(&self) -> (*mut (), usize) {
+        // SAFETY: the caller's promise.
+        let first = (self.dead).with_mut(|head| unsafe { ptr::replace(head, ptr::null_mut()) });
+        (first, self.waiting.swap(0, Relaxed))
+    }
+
+    /// How many registrations deaths have ended.
+    ///
+    /// # Safety
+    /// As for [`take_all`](Self::take_all).
+    pub(super) unsafe fn ended(&self) -> usize {
+        // SAFETY: the caller's promise.
+        self.ended.with(|ended| unsafe { *ended })
+    }
+}
+
+impl Locked {
+    #[inline]
+    fn get<'a>(&self) -> &'a Stripe {
+        // SAFETY: while it is locked, the core is there.
+        unsafe { self.stripe.as_ref() }
+    }
+
+    /// Counts a registration that a death has ended.
+    #[inline]
+    pub(super) fn count_ended(&self) {
+        // SAFETY: we have the lock.
+        let count = |ended: *mut usize| unsafe { *ended = (*ended).wrapping_add(1) };
+        self.get().ended.with_mut(count);
+    }
+
+    /// Puts an entry into the list.
+    #[inline]
+    pub(super) fn put(&self, dead: &Dead) {
+        let stripe = self.get();
+        // SAFETY: we have the lock.
+        let below = (stripe.dead).with_mut(|head| unsafe { ptr::replace(head, dead.entry) });
+        // Relaxed: read under the lock.
+        // SAFETY: the entry is ours until we unlock.
+        unsafe { &*dead.link }.store(below.map_addr(|addr| addr | LINK), Relaxed);
+        // Relaxed: counts; no other thread writes them now.
+        let count = |counter: &AtomicUsize| {
+            counter.store(counter.load(Relaxed).wrapping_add(1), Relaxed);
+        };
+        count(&stripe.waiting);
+        count(&stripe.unlinked);
+    }
+
+    /// Takes the newest entries from the list, `most` of them. Returns the first and how many. `below` returns what the
+    /// link of an entry says.
+    #[inline]
+    pub(super) fn take(self, most: usize, below: impl Fn(*mut ()) -> *mut ()) -> (*mut (), usize) {
+        let stripe = self.get();
+        let there = stripe.waiting();
+        let taken = there.min(most);
+        // SAFETY: we have the lock.
+        let first = stripe.dead.with_mut(|head| unsafe {
+            let first = *head;
+            *head = if taken == there {
+                ptr::null_mut()
+            } else {
+                (0..taken).fold(first, |entry, _| below(entry))
+            };
+            first
+        });
+        stripe.waiting.store(there - taken, Relaxed);
+        (first, taken)
+    }
+
+    /// Shows the entries of the list, unless there are more than `most`; returns how many there are.
+    pub(super) fn each(
+        self,
+        most: usize,
+        below: impl Fn(*mut ()) -> *mut (),
+        mut look: impl FnMut(*mut ()),
+    ) -> usize {
+        let there = self.get().waiting();
+        if there <= most {
+            // SAFETY: we have the lock.
+            let mut entry = self.get().dead.with(|head| unsafe { *head });
+            for _ in 0..there {
+                look(entry);
+                entry = below(entry);
+            }
+        }
+        there
+    }
+}
