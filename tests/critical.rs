@@ -1,8 +1,15 @@
-//! Under the lock of a bucket nothing is allocated or freed: an allocator is user code, and may drop a handle, whose
-//! death locks a bucket. A program of its own, for its allocator, which asks each time. (A release build does not
-//! know, so there this shows nothing.)
+//! Under the lock of a bucket or a stripe nothing is allocated or freed: an allocator is user code, and may drop a handle,
+//! whose death locks a bucket. A program of its own, for its allocator, which asks each time. (A release build does not
+//! know, so there this shows nothing.) And a death allocates nothing:
+//!
+//! * `critical/visits.rs`: whatever looks at entries, or changes them.
+//! * `critical/deaths.rs`: deaths, on whatever thread.
 
 mod common;
+#[path = "critical/deaths.rs"]
+mod deaths;
+#[path = "critical/visits.rs"]
+mod visits;
 
 use std::alloc::Layout;
 use std::borrow::Borrow;
@@ -31,6 +38,7 @@ static HEAP: Heap<Asking> = Heap(Asking);
 impl Watcher for Asking {
     fn allocates(&self, _: Layout) -> bool {
         ALLOCATED.fetch_add(weakly::__in_critical_section().into(), Relaxed);
+        deaths::allocates();
         true
     }
 
@@ -127,6 +135,10 @@ fn nothing_under_a_lock(script: fn(usize, u64), threads: usize) {
     for hashes in [1, 8] {
         in_time(move || script(threads, hashes));
     }
+    nothing_found();
+}
+
+fn nothing_found() {
     let found = (ALLOCATED.load(Relaxed), FREED.load(Relaxed));
     assert_eq!(found, (0, 0), "allocated and freed under a lock");
 }
