@@ -193,7 +193,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     fn drain_all(&self, panics: &mut FirstPanic) -> bool {
         let mut any = false;
         loop {
-            let Some(stripe) = self.nodes.due_from(0) else {
+            let Some(stripe) = self.nodes.any_due() else {
                 // What a death has put there that the waker was not told of.
                 if self.nodes.arm() {
                     return any;

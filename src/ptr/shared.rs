@@ -32,6 +32,9 @@ use crate::sync::{self, AtomicPtr, AtomicUsize, Live, Ordering::*};
 /// How many deaths may be at the entries of one collection at a time.
 pub(crate) const STRIPES: usize = if cfg!(weakly_loom) { 1 } else { 8 };
 
+/// One in so many times a thread looks at the stripes of others first.
+const FOREIGN_INTERVAL: usize = 16;
+
 /// Names a registration: the address of the block (`SHARED`, or the record's first hook), or that of a further hook. Only
 /// compared.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
@@ -245,15 +248,28 @@ impl CoreRef {
             .for_each(|stripe| drop(stripe.lock()));
     }
 
-    /// The stripe that this thread's deaths prefer.
+    /// A stripe in whose list entries wait: this thread's own, if there are some. Every [`FOREIGN_INTERVAL`]th time another
+    /// one comes first, so no dead entry waits for a certain thread.
     #[inline]
-    pub(crate) fn own(self) -> usize {
-        own_stripe()
+    pub(crate) fn due(self) -> Option<usize> {
+        let own = own_stripe();
+        let stripe = &self.get().stripes[own];
+        let polls = stripe.poll();
+        if polls % FOREIGN_INTERVAL != 0 {
+            return (stripe.waiting() != 0).then_some(own);
+        }
+        self.due_from(own + polls / FOREIGN_INTERVAL)
+    }
+
+    /// Any stripe in whose list entries wait; the search begins at `first`.
+    #[inline(never)]
+    pub(crate) fn due_from(self, first: usize) -> Option<usize> {
+        (first..first + STRIPES).find(|at| self.waiting_at(*at) != 0)
     }
 
     /// How many entries wait in the list of a stripe.
     #[inline]
-    pub(crate) fn waiting_at(self, at: usize) -> usize {
+    fn waiting_at(self, at: usize) -> usize {
         self.get().stripes[at % STRIPES].waiting()
     }
 

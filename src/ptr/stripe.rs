@@ -41,6 +41,8 @@ pub(super) struct Stripe {
     unlinked: AtomicUsize,
     /// How many registrations deaths have ended here, modulo 2^n. Under the lock.
     ended: UnsafeCell<usize>,
+    /// How often its threads have asked for something to take, modulo 2^n.
+    polls: AtomicUsize,
 }
 
 /// A stripe that this thread has locked, until this is dropped. That may be its last access to the core. (No reference:
@@ -73,6 +75,7 @@ impl Stripe {
             waiting: AtomicUsize::new(0),
             unlinked: AtomicUsize::new(0),
             ended: UnsafeCell::new(0),
+            polls: AtomicUsize::new(0),
         }
     }
 
@@ -110,6 +113,15 @@ impl Stripe {
         {
             sync::relax(&mut turn);
         }
+    }
+
+    /// Counts that a thread asks for something to take.
+    #[inline]
+    pub(super) fn poll(&self) -> usize {
+        // Relaxed: a hint; two threads may count as one.
+        let polls = self.polls.load(Relaxed).wrapping_add(1);
+        self.polls.store(polls, Relaxed);
+        polls
     }
 
     /// How many entries are in the list.

@@ -238,15 +238,6 @@ impl<C> Domain<C> {
         store_load(&self.named, number);
     }
 
-    /// Counts that a thread asks for something to do. Returns how often its threads have asked.
-    #[inline]
-    pub(super) fn poll(&self) -> usize {
-        let number = ThreadNumber::current();
-        let polls = &self.seats.get(number.get()).polls;
-        polls.set(polls.get().wrapping_add(1));
-        polls.get()
-    }
-
     /// The registrations that threads have counted, modulo 2^n. No thread is inside, and none will be.
     pub(super) fn registered(&mut self) -> usize {
         let mut sum = 0_usize;

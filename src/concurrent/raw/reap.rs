@@ -12,9 +12,6 @@ use super::table::{RawTable, Writer};
 use crate::panics::FirstPanic;
 use crate::ptr::STRIPES;
 
-/// One in so many times a thread looks at the stripes of others first, so no dead entry waits for a certain thread.
-const FOREIGN_INTERVAL: usize = 16;
-
 impl<N: Entry> RawTable<N> {
     /// How many entries deaths have ever unlinked, modulo 2^n.
     pub(in super::super) fn unlinked(&self) -> usize {
@@ -26,24 +23,15 @@ impl<N: Entry> RawTable<N> {
         self.core().map_or(0, |core| core.waiting())
     }
 
-    /// A stripe in whose list entries wait: this thread's own, if there are some. Every [`FOREIGN_INTERVAL`]th time another
-    /// one comes first.
+    /// A stripe with entries for this thread to take, if there are some.
     #[inline]
     pub(in super::super) fn due(&self) -> Option<usize> {
-        let core = self.core()?;
-        let own = core.own();
-        let polls = self.domain.poll();
-        if polls % FOREIGN_INTERVAL != 0 {
-            return (core.waiting_at(own) != 0).then_some(own);
-        }
-        self.due_from(own + polls / FOREIGN_INTERVAL)
+        self.core()?.due()
     }
 
-    /// Any stripe in whose list entries wait; the search begins at `first`.
-    #[inline(never)]
-    pub(in super::super) fn due_from(&self, first: usize) -> Option<usize> {
-        let core = self.core()?;
-        (first..first + STRIPES).find(|at| core.waiting_at(*at) != 0)
+    /// Any stripe with entries to take.
+    pub(in super::super) fn any_due(&self) -> Option<usize> {
+        self.core()?.due_from(0)
     }
 }
 

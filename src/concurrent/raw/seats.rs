@@ -45,8 +45,6 @@ pub(super) struct Seat {
     pub(super) entries: AtomicUsize,
     /// How often its threads have read, modulo 2^n, where that is counted (D4).
     pub(super) reads: Cell<usize>,
-    /// How often they have asked for something to take from the lists of the dead, modulo 2^n (D4).
-    pub(super) polls: Cell<usize>,
     /// Registrations made by its threads, modulo 2^n (D4).
     pub(super) registered: Cell<usize>,
     /// The number of the last visit, modulo half the numbers (D4).
@@ -57,7 +55,7 @@ pub(super) struct Seat {
 }
 
 /// So that `visit` is the last word of the two lines. (Under loom, whose atomics are larger, it does not matter.)
-const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 7;
+const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 6;
 
 /// Checks that a type is aligned, and that some of its fields are never where [`Seat::visit`] is, modulo the size
 /// of a page.
@@ -101,7 +99,6 @@ impl Seat {
             depth: Cell::new(UNUSED),
             entries: AtomicUsize::new(0),
             reads: Cell::new(0),
-            polls: Cell::new(0),
             registered: Cell::new(0),
             visits: Cell::new(0),
             unused: [0; UNUSED_WORDS],
