@@ -64,5 +64,7 @@ mod sweeps;
 mod thread_locals;
 #[path = "concurrent/threads.rs"]
 mod threads;
+#[path = "concurrent/weak_drops.rs"]
+mod weak_drops;
 #[path = "concurrent/weak_lookups.rs"]
 mod weak_lookups;

@@ -105,7 +105,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     /// where nothing has a destructor, one barrier serves both, that of entering.
     #[inline]
     pub(super) fn drain_and_pin(&self) -> Pin<'_, K, T, V> {
-        if Node::<K, T, V>::PROMPT {
+        // (A user's weak pointer may have a destructor.)
+        if Node::<K, T, V>::PROMPT || T::SWEPT != Some(false) {
             self.drain_some();
             return self.pin();
         }

@@ -98,10 +98,9 @@ impl<F: Flavour> StackRef<F> {
     unsafe fn push_closed(self, node: Node<F>) {
         // SAFETY: N3 without an owner: it is ours to finish.
         unsafe {
-            match node.get().and_then(|notice| notice.end()) {
+            if let Some(hook) = node.get().and_then(|notice| notice.end()) {
                 // The slab is freed with the stack; a pusher may not touch it.
-                Some(hook) => hook.retire(),
-                None => {}
+                hook.retire();
             }
             self.finish_inflight();
         }

@@ -294,6 +294,7 @@ impl<F: Flavour> RecordRef<F> {
     }
 
     /// Whether the death has not yet ended the registrations with collections that threads share (R4).
+    #[cfg(feature = "std")]
     #[inline]
     pub(super) fn is_open(self) -> bool {
         // Acquire: with the gate: a death that has looked for an entry, and not found it, has ended them before.

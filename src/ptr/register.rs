@@ -219,9 +219,8 @@ impl<F: Flavour> RecordRef<F> {
                 return Registered::First;
             }
             // SAFETY: the caller's promise.
-            if let Some(hook) =
-                spare.or_else(|| unsafe { target.spare_hook(block, hash.unwrap_or(0)) })
-            {
+            let unused = || unsafe { target.spare_hook(block, hash.unwrap_or(0)) };
+            if let Some(hook) = spare.or_else(unused) {
                 self.add_ref();
                 hook.link_after(self.first());
                 return Registered::Further(hook);

@@ -248,17 +248,19 @@ impl CoreRef {
             .for_each(|stripe| drop(stripe.lock()));
     }
 
-    /// A stripe in whose list entries wait: this thread's own, if there are some. Every [`FOREIGN_INTERVAL`]th time another
-    /// one comes first, so no dead entry waits for a certain thread.
+    /// A stripe in whose list entries wait: this thread's own, if there are some. Every [`FOREIGN_INTERVAL`]th time the others come first, so no dead entry waits for a certain thread.
     #[inline]
     pub(crate) fn due(self) -> Option<usize> {
         let own = own_stripe();
         let stripe = &self.get().stripes[own];
         let polls = stripe.poll();
-        if polls % FOREIGN_INTERVAL != 0 {
-            return (stripe.waiting() != 0).then_some(own);
+        if polls % FOREIGN_INTERVAL == 0 {
+            return self.due_from(own + polls / FOREIGN_INTERVAL);
         }
-        self.due_from(own + polls / FOREIGN_INTERVAL)
+        if stripe.waiting() != 0 {
+            return Some(own);
+        }
+        self.due_from(own + 1)
     }
 
     /// Any stripe in whose list entries wait; the search begins at `first`.

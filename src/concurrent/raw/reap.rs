@@ -98,8 +98,8 @@ impl<N: Entry> Writer<'_, N> {
         all.into_iter().map(|entry| unsafe { &*entry }).collect()
     }
 
-    /// Destroys what was taken before this thread entered: by the barrier of entering it sees who may look at that. If
-    /// somebody may, it is retired.
+    /// Destroys what was taken before this thread entered, and runs no code of a user: by the barrier of entering it sees who
+    /// may look at that. If somebody may, it is retired.
     #[inline]
     pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
         if self.inside.is_alone() {
@@ -138,7 +138,7 @@ impl<N: Entry> RawTable<N> {
         // D1: what was taken was unlinked before.
         crate::sync::barrier();
         if self.domain.is_unseen() {
-            taken.destroy();
+            taken.destroy_all();
         } else {
             let mut all = Vec::new();
             taken.retire(|retired| all.push(retired));
@@ -164,15 +164,19 @@ impl<N: Entry> Taken<'_, N> {
     #[inline]
     fn destroy(self) {
         let context = self.table.context();
-        let mut panics = FirstPanic::default();
         for node in self.nodes() {
             // SAFETY: taken from the list, so ours, and no thread looks at it.
-            let destroy = || unsafe { <N as Retire<_>>::destroy(node, context) };
-            if N::PROMPT {
-                panics.catch(destroy);
-            } else {
-                destroy();
-            }
+            unsafe { <N as Retire<_>>::destroy(node, context) };
+        }
+    }
+
+    /// The same, even if some destructors panic.
+    fn destroy_all(self) {
+        let context = self.table.context();
+        let mut panics = FirstPanic::default();
+        for node in self.nodes() {
+            // SAFETY: as above.
+            panics.catch(|| unsafe { <N as Retire<_>>::destroy(node, context) });
         }
         panics.resume();
     }
