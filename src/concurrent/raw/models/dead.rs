@@ -12,7 +12,7 @@ use crate::ptr::models::Payload;
 use crate::ptr::{CoreRef, Kept, Off, RegistrationId, SharedWatchOf};
 use crate::sync::{AtomicPtr, Live};
 
-struct Node {
+pub(super) struct Node {
     hash: u64,
     watch: SharedWatchOf<Payload>,
     /// Whether it is published after its registration.
@@ -72,8 +72,8 @@ impl Drop for Node {
     }
 }
 
-struct Table {
-    raw: RawTable<Node>,
+pub(super) struct Table {
+    pub(super) raw: RawTable<Node>,
 }
 
 /// The key is the hash.
@@ -95,7 +95,7 @@ impl Table {
     }
 
     /// Inserts an object, or replaces one.
-    fn insert(&self, key: u64, object: &Strong<Payload>) {
+    pub(super) fn insert(&self, key: u64, object: &Strong<Payload>) {
         let watch = SharedWatchOf::new(object);
         assert!(self.put(self.node(key, watch, false)));
     }
@@ -122,7 +122,7 @@ impl Table {
     }
 
     /// Destroys what deaths have unlinked; returns how many.
-    fn drain(&self) -> usize {
+    pub(super) fn drain(&self) -> usize {
         let mut count = 0;
         if let Some(taken) = self.raw.take_dead(0, usize::MAX) {
             taken.each(|node| {
@@ -136,12 +136,31 @@ impl Table {
 }
 
 /// Runs a model with a table made with this capacity, and one object for each key in it.
-fn model<const N: usize>(
+pub(super) fn model<const N: usize>(
+    capacity: usize,
+    keys: [u64; N],
+    model: impl Fn(Arc<Table>, [Strong<Payload>; N]) + Send + Sync + 'static,
+) {
+    model_with(loom::model::Builder::new(), capacity, keys, model);
+}
+
+/// As [`model`], but for a model with many interleavings only those of two preemptions.
+pub(super) fn some<const N: usize>(
     capacity: usize,
     keys: [u64; N],
     model: impl Fn(Arc<Table>, [Strong<Payload>; N]) + Send + Sync + 'static,
 ) {
     let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    model_with(builder, capacity, keys, model);
+}
+
+fn model_with<const N: usize>(
+    mut builder: loom::model::Builder,
+    capacity: usize,
+    keys: [u64; N],
+    model: impl Fn(Arc<Table>, [Strong<Payload>; N]) + Send + Sync + 'static,
+) {
     builder.max_branches = 10_000;
     builder.check(move || {
         let table = Table {
@@ -157,16 +176,19 @@ fn model<const N: usize>(
     });
 }
 
-fn object() -> Strong<Payload> {
+pub(super) fn object() -> Strong<Payload> {
     Strong::new(Payload::new(&std::sync::Arc::default()))
 }
 
 /// A thread on which the object dies. It never enters the table.
-fn death(object: Strong<Payload>) -> JoinHandle<()> {
+pub(super) fn death(object: Strong<Payload>) -> JoinHandle<()> {
     spawn(2, move || drop(object))
 }
 
-fn with<T: 'static>(table: &Arc<Table>, run: impl FnOnce(&Table) -> T + 'static) -> JoinHandle<T> {
+pub(super) fn with<T: 'static>(
+    table: &Arc<Table>,
+    run: impl FnOnce(&Table) -> T + 'static,
+) -> JoinHandle<T> {
     let table = Arc::clone(table);
     spawn(1, move || run(&table))
 }
@@ -250,6 +272,21 @@ fn a_move_that_is_under_way() {
             assert_end(&table, &[1 - at as u64], 1);
         });
     }
+}
+
+/// The same, and two threads finish it.
+#[test]
+fn a_move_that_two_finish() {
+    some(4, [1], |table, [a]| {
+        table.raw.write().begin_to_shrink();
+        assert!(!table.remove(2));
+        let death = death(a);
+        let other = with(&table, |table| table.remove(3));
+        assert!(!table.remove(3));
+        death.join().unwrap();
+        assert!(!other.join().unwrap());
+        assert_end(&table, &[], 1);
+    });
 }
 
 /// An entry of the same object inherits the registration.
@@ -351,14 +388,7 @@ fn a_reader_and_a_drain() {
 /// The thread that drains is neither the one on which the object dies nor the reader.
 #[test]
 fn a_reader_and_the_drain_of_another() {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.check(|| {
-        let table = Arc::new(Table {
-            raw: RawTable::new(()),
-        });
-        let a = object();
-        table.insert(0, &a);
+    some(0, [0], |table, [a]| {
         let death = death(a);
         let reader = with(&table, |table| table.look(0));
         let drained = table.drain();
@@ -403,28 +433,18 @@ fn the_end_of_a_table_with_an_array_in_limbo() {
     });
 }
 
-/// The array that deaths use never goes back in time, whichever threads move the last buckets of two arrays: a death
-/// that comes after that finds its entry.
+/// The array that deaths use never goes back to one that is gone, whichever threads move the last buckets of two: a
+/// death that comes after that finds its entry.
 #[test]
-fn one_growth_after_the_other() {
-    let mut builder = loom::model::Builder::new();
-    builder.max_branches = 10_000;
-    builder.preemption_bound = Some(2);
-    builder.check(|| {
-        let table = Arc::new(Table {
-            raw: RawTable::new(()),
-        });
-        let objects = [0, 1, 2, 3, 4].map(|key| (key, object()));
-        for (key, object) in &objects[..2] {
-            table.insert(*key, object);
-        }
-        let third = objects[2].1.clone();
-        let other = with(&table, move |table| table.insert(2, &third));
-        table.insert(3, &objects[3].1);
-        table.insert(4, &objects[4].1);
-        other.join().unwrap();
-        drop(objects);
-        assert_end(&table, &[], 5);
+fn one_move_after_the_other() {
+    some(4, [0], |table, [a]| {
+        table.raw.write().begin_to_shrink();
+        assert!(!table.remove(2));
+        let other = with(&table, |table| table.remove(3));
+        table.raw.write().shrink_to_fit();
+        assert!(!other.join().unwrap());
+        drop(a);
+        assert_end(&table, &[], 1);
     });
 }
 

@@ -9,6 +9,7 @@ mod dead;
 mod domain;
 mod shrink;
 mod table;
+mod wakers;
 
 use loom::thread::{self, JoinHandle};
 use std::vec::Vec;

@@ -1,0 +1,117 @@
+//! Models of the waker of a table: no wake-up is lost.
+
+use loom::sync::Arc;
+
+use super::dead::{Table, death, model, some, with};
+use crate::Strong;
+use crate::ptr::models::{Payload, Woken};
+
+/// Some code of a table's users, in short.
+impl Table {
+    fn wake(&self, woken: &std::sync::Arc<Woken>) {
+        self.raw.set_waker(woken.waker());
+    }
+
+    /// What an operation does with the dead.
+    fn tidy(&self) {
+        if self.raw.due().is_some() {
+            self.drain();
+            self.raw.arm_if_idle();
+        }
+    }
+
+    fn purge(&self) {
+        loop {
+            if self.raw.due_from(0).is_some() {
+                self.drain();
+                self.raw.arm_if_idle();
+            } else if self.raw.arm() {
+                return;
+            }
+        }
+    }
+}
+
+/// At the end: what has not been destroyed was announced. A purge then finds it, and the waker goes before the table.
+fn assert_announced(table: &Table, woken: &Woken) {
+    assert!(table.raw.dead() == 0 || woken.take(), "it sleeps on");
+    table.purge();
+    assert_eq!((table.raw.dead(), table.raw.len()), (0, 0));
+    table.raw.set_waker(None);
+}
+
+/// A first death has called the waker.
+fn called(table: &Table, first: Strong<Payload>) -> std::sync::Arc<Woken> {
+    let woken = Woken::new();
+    table.wake(&woken);
+    drop(first);
+    assert!(woken.take());
+    woken
+}
+
+#[test]
+fn a_purge_against_a_death() {
+    model(0, [0, 1], |table: Arc<Table>, [a, b]| {
+        let woken = called(&table, a);
+        let death = death(b);
+        table.purge();
+        death.join().unwrap();
+        assert_announced(&table, &woken);
+    });
+}
+
+/// An operation destroys the dead too, and arms the waker without passing the stripes.
+#[test]
+fn a_purge_and_an_operation_against_a_death() {
+    some(0, [0, 1], |table: Arc<Table>, [a, b]| {
+        let woken = called(&table, a);
+        let other = with(&table, Table::tidy);
+        let death = death(b);
+        table.purge();
+        other.join().unwrap();
+        death.join().unwrap();
+        assert_announced(&table, &woken);
+    });
+}
+
+/// Its setter purges once afterwards.
+#[test]
+fn a_waker_that_is_set_at_a_death() {
+    model(0, [0], |table: Arc<Table>, [a]| {
+        let woken = Woken::new();
+        let death = death(a);
+        table.wake(&woken);
+        table.purge();
+        death.join().unwrap();
+        assert_announced(&table, &woken);
+    });
+}
+
+/// The first array comes after the waker.
+#[test]
+fn two_threads_make_the_core() {
+    model(0, [], |table: Arc<Table>, []| {
+        let woken = Woken::new();
+        let other = with(&table, |table| {
+            let a = super::dead::object();
+            table.insert(0, &a);
+        });
+        table.wake(&woken);
+        table.purge();
+        other.join().unwrap();
+        assert_announced(&table, &woken);
+    });
+}
+
+#[test]
+fn the_end_of_the_table() {
+    model(0, [0], |table: Arc<Table>, [a]| {
+        let woken = Woken::new();
+        table.wake(&woken);
+        let death = death(a);
+        table.raw.set_waker(None);
+        drop(table);
+        death.join().unwrap();
+        assert_eq!(std::sync::Arc::strong_count(&woken), 1);
+    });
+}
