@@ -60,6 +60,19 @@ fn a_purge_against_a_death() {
     });
 }
 
+/// An operation on another thread has taken the first, and not armed the waker yet.
+#[test]
+fn a_purge_that_finds_nothing_against_a_death() {
+    model(0, [0, 1], |table: Arc<Table>, [a, b]| {
+        let woken = called(&table, a);
+        assert_eq!(table.drain(), 1);
+        let death = death(b);
+        table.purge();
+        death.join().unwrap();
+        assert_announced(&table, &woken);
+    });
+}
+
 /// An operation destroys the dead too, and arms the waker without passing the stripes.
 #[test]
 fn a_purge_and_an_operation_against_a_death() {
@@ -83,6 +96,19 @@ fn a_waker_that_is_set_at_a_death() {
         table.wake(&woken);
         table.purge();
         death.join().unwrap();
+        assert_announced(&table, &woken);
+    });
+}
+
+#[test]
+fn two_threads_set_a_waker() {
+    model(0, [0], |table: Arc<Table>, [a]| {
+        let woken = Woken::new();
+        let its = std::sync::Arc::clone(&woken);
+        let other = with(&table, move |table| table.wake(&its));
+        table.wake(&woken);
+        drop(a);
+        other.join().unwrap();
         assert_announced(&table, &woken);
     });
 }
