@@ -30,7 +30,7 @@ use super::waker::WakerCell;
 use crate::sync::{self, AtomicPtr, AtomicUsize, Live, Ordering::*};
 
 /// How many deaths may be at the entries of one collection at a time.
-pub(crate) const STRIPES: usize = if cfg!(weakly_loom) { 1 } else { 8 };
+pub(crate) const STRIPES: usize = if cfg!(weakly_loom) { 2 } else { 8 };
 
 /// One in so many times a thread looks at the stripes of others first.
 const FOREIGN_INTERVAL: usize = 16;

@@ -11,7 +11,7 @@ use core::mem;
 use core::ptr::{self, NonNull};
 use std::boxed::Box;
 
-use super::super::{CoreRef, Dead, Kept, Off, RegistrationId, SharedWatchOf, below};
+use super::super::{CoreRef, Dead, Kept, Off, RegistrationId, STRIPES, SharedWatchOf, below};
 use super::*;
 use crate::sync::{AtomicPtr, AtomicUsize, Live, Ordering, UnsafeCell, free, relax};
 
@@ -283,8 +283,10 @@ impl<T> Shared<T> {
     /// Takes what deaths have unlinked.
     fn take(&self) -> Vec<Unlinked<T>> {
         let below = |node: *mut ()| link_of::<T>(node);
-        let (first, count) = self.core.take(0, usize::MAX, below);
-        list(first, count)
+        let taken = (0..STRIPES).map(|at| self.core.take(at, usize::MAX, below));
+        taken
+            .flat_map(|(first, count)| list(first, count))
+            .collect()
     }
 
     /// Takes and ends what deaths have unlinked; returns how many.
@@ -343,8 +345,10 @@ impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         // SAFETY: once, at the end.
         let closed = unsafe { self.core.close() };
-        let (first, count) = closed.take(0);
-        drop(list::<T>(first, count));
+        for at in 0..STRIPES {
+            let (first, count) = closed.take(at);
+            drop(list::<T>(first, count));
+        }
         let bucket = self.bucket();
         let left = bucket.slots(|slots| *slots);
         for node in left {

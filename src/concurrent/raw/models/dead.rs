@@ -9,7 +9,7 @@ use super::super::{Entry, Put, RawTable};
 use super::spawn;
 use crate::Strong;
 use crate::ptr::models::Payload;
-use crate::ptr::{CoreRef, Kept, Off, RegistrationId, SharedWatchOf};
+use crate::ptr::{CoreRef, Kept, Off, RegistrationId, STRIPES, SharedWatchOf};
 use crate::sync::{AtomicPtr, Live};
 
 pub(super) struct Node {
@@ -124,12 +124,14 @@ impl Table {
     /// Destroys what deaths have unlinked; returns how many.
     pub(super) fn drain(&self) -> usize {
         let mut count = 0;
-        if let Some(taken) = self.raw.take_dead(0, usize::MAX) {
-            taken.each(|node| {
-                node.live.check();
-                count += 1;
-            });
-            self.raw.reap(taken);
+        for stripe in 0..STRIPES {
+            if let Some(taken) = self.raw.take_dead(stripe, usize::MAX) {
+                taken.each(|node| {
+                    node.live.check();
+                    count += 1;
+                });
+                self.raw.reap(taken);
+            }
         }
         count
     }
@@ -180,9 +182,9 @@ pub(super) fn object() -> Strong<Payload> {
     Strong::new(Payload::new(&std::sync::Arc::default()))
 }
 
-/// A thread on which the object dies. It never enters the table.
+/// A thread on which the object dies. It never enters the table, and prefers the second stripe.
 pub(super) fn death(object: Strong<Payload>) -> JoinHandle<()> {
-    spawn(2, move || drop(object))
+    spawn(3, move || drop(object))
 }
 
 pub(super) fn with<T: 'static>(
