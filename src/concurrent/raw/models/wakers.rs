@@ -22,7 +22,7 @@ impl Table {
 
     fn purge(&self) {
         loop {
-            if self.raw.due_from(0).is_some() {
+            if self.raw.any_due().is_some() {
                 self.drain();
                 self.raw.arm_if_idle();
             } else if self.raw.arm() {
