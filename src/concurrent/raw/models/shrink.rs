@@ -12,7 +12,10 @@ fn long(keys: &[u64]) -> Arc<Table> {
 }
 
 fn check(model: impl Fn() + Send + Sync + 'static) {
-    let mut builder = loom::model::Builder::new();
+    check_with(loom::model::Builder::new(), model);
+}
+
+fn check_with(mut builder: loom::model::Builder, model: impl Fn() + Send + Sync + 'static) {
     builder.max_branches = 10_000;
     builder.check(model);
 }
@@ -136,7 +139,10 @@ fn of_long_chains_and_unlink() {
 /// Two threads shrink at once, and one inserts more, for which the table has to grow again.
 #[test]
 fn by_two_and_growth() {
-    check(|| {
+    let mut builder = loom::model::Builder::new();
+    // With three it took minutes.
+    builder.preemption_bound = Some(2);
+    check_with(builder, || {
         let table = long(&[1]);
         let other = with(&table, 1, Table::shrink);
         table.shrink();
