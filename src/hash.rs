@@ -9,9 +9,9 @@ const BUCKET: u64 = (1 << 24) - 1;
 /// A finished hash. The tables take hashes only in this form, so they cannot hash on their own or use the wrong
 /// hasher.
 ///
-/// A hash has 31 bits. That is what fits into the block of an object, beside the count and a flag; a death
-/// notice finds its entry by them. They serve up to 2^24 buckets; in a larger table a lookup probes more
-/// entries.
+/// A hash has 31 bits. That is what fits into the block of an object, beside the count and a flag; a death finds its entry
+/// by them. (In a table of more than 2^24 buckets, those bits are part of the tag, too. Measured, that costs nothing up to
+/// 2^27.)
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct HashValue(u32);
 

@@ -1,13 +1,15 @@
-//! One object with many entries, which others replace while it is dying.
+//! Objects that die while others change or drop their collections; and what is left of an object when an entry has gone.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Barrier};
 use std::thread;
 
 use crate::common::scaled;
-use weakly::Strong;
-use weakly::concurrent::WeakValueMap;
+use weakly::concurrent::{Interner, WeakHashMap, WeakMap, WeakPairMap, WeakSet, WeakValueMap};
+use weakly::{Memo, Strong};
 
-/// 184: A death releases the lock after each 64 notices: other threads drain what has arrived, and replace
-/// entries whose notices they may just have drained.
+/// 184: A death takes 64 of its object's entries off at a time, and unlinks them without a lock of the object: other
+/// threads replace the entries meanwhile.
 #[test]
 fn small_entries_are_replaced_while_their_object_is_dying() {
     const KEYS: usize = scaled(2_000, 150);
@@ -35,4 +37,127 @@ fn small_entries_are_replaced_while_their_object_is_dying() {
         assert_eq!(map.len(), KEYS);
         assert!((0..KEYS).all(|n| map.get(&n).is_some_and(|value| *value == 2)));
     }
+}
+
+/// 164: One thread drops an object while another drops its collection: whoever comes first, all memory goes, and values
+/// are destroyed before the drop of the map returns.
+#[test]
+fn small_an_object_and_its_collection_are_dropped_at_once() {
+    struct Counts<'a>(&'a AtomicUsize);
+    impl Drop for Counts<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+    /// Every other payload is apart from its block.
+    fn object(n: usize) -> Strong<[usize]> {
+        vec![n; 1 + n % 2 * 40].into()
+    }
+    for round in 0..scaled(400, 3) {
+        let destroyed = AtomicUsize::new(0);
+        let object = object(round);
+        let names = ["a", "b"].map(Strong::<str>::from);
+        let map = WeakMap::new();
+        map.insert(&object, Counts(&destroyed));
+        let set = WeakSet::new();
+        if round % 3 == 1 {
+            set.insert(&object);
+        }
+        let (values, pairs) = (WeakValueMap::new(), WeakPairMap::new());
+        if round % 3 == 2 {
+            values.insert(1, &object);
+            values.insert(2, &object);
+            pairs.insert(&object, &names[0]);
+            pairs.insert(&object, &names[1]);
+        }
+        let words = WeakHashMap::new();
+        words.insert(&names[0], 1);
+        let barrier = Barrier::new(2);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                barrier.wait();
+                drop((object, names));
+            });
+            barrier.wait();
+            drop(map);
+            assert_eq!(destroyed.load(Relaxed), 1);
+            drop((set, values, pairs, words));
+        });
+    }
+}
+
+/// 129: `get_mut` refuses while there is an entry, and grants again as soon as that is gone: removed, cleared, replaced, or
+/// dropped with its collection.
+#[test]
+fn small_get_mut_after_an_entry() {
+    fn check<M>(
+        make: fn() -> M,
+        insert: impl Fn(&M, &Strong<usize>),
+        remove: impl Fn(&M, &Strong<usize>),
+        clear: fn(&M),
+    ) {
+        let mut object = Strong::new(1);
+        let map = make();
+        for end in 0..3 {
+            insert(&map, &object);
+            assert!(Strong::get_mut(&mut object).is_none());
+            assert_eq!(Strong::weak_count(&object), 1);
+            insert(&map, &object);
+            assert!(Strong::get_mut(&mut object).is_none());
+            match end {
+                0 => remove(&map, &object),
+                1 => clear(&map),
+                _ => drop(make()),
+            }
+            if end < 2 {
+                assert!(Strong::get_mut(&mut object).is_some(), "{end}");
+                assert_eq!(Strong::weak_count(&object), 0);
+            }
+        }
+        drop(map);
+        assert!(Strong::get_mut(&mut object).is_some());
+    }
+    let other = Arc::new(2);
+    check(
+        WeakMap::new,
+        |map, key| _ = map.insert(key, 1),
+        |map, key| _ = map.remove(key),
+        WeakMap::clear,
+    );
+    check(
+        WeakSet::new,
+        |set, key| _ = set.insert(key),
+        |set, key| _ = set.remove(key),
+        WeakSet::clear,
+    );
+    check(
+        WeakHashMap::<Strong<usize>, usize>::new,
+        |map, key| _ = map.insert(key, 1),
+        |map, key| _ = map.remove(key),
+        WeakHashMap::clear,
+    );
+    check(
+        WeakValueMap::<usize, Strong<usize>>::new,
+        |map, key| _ = map.insert(7, key),
+        |map, _| _ = map.remove(&7),
+        WeakValueMap::clear,
+    );
+    check(
+        Interner::<Strong<usize>>::new,
+        |names, key| _ = names.intern(key.clone()),
+        |names, _| names.clear(),
+        Interner::clear,
+    );
+    check(
+        WeakPairMap::new,
+        |map, key| _ = map.insert(key, &other),
+        |map, key| _ = map.remove(key),
+        WeakPairMap::clear,
+    );
+    check(
+        Memo::<Strong<usize>, usize>::new,
+        |memo, key| _ = memo.get_or_compute(key, |_| 1),
+        |memo, key| _ = memo.remove(key),
+        Memo::clear,
+    );
 }
