@@ -3,7 +3,6 @@
 use core::cell::Cell;
 use core::task::Waker;
 
-use super::compare::Compare;
 use super::key::KeyKind;
 use super::node::Node;
 use super::raw::{Entry, Taken};
@@ -22,7 +21,7 @@ std::thread_local! {
     static DRAINS: Cell<usize> = const { Cell::new(0) };
 }
 
-impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
+impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Destroys some of the dead, if there are any, and polls some of the entries that have to be polled.
     #[inline]
     pub(crate) fn tidy(&self) {

@@ -2,6 +2,8 @@
 
 use core::marker::PhantomData;
 
+use crate::hash::HashValue;
+
 /// How the entries of a table are told apart: by [a key](ByKey) that each has, or by
 /// [the content](super::content::ByContent) of the object that each watches.
 pub(crate) trait KeyKind {
@@ -21,4 +23,23 @@ impl<K, const BY_ADDRESS: bool> KeyKind for ByKey<K, BY_ADDRESS> {
     const BY_ADDRESS: bool = BY_ADDRESS;
     type Key = K;
     type FlightKey = K;
+}
+
+/// A key by identity.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Address(usize);
+
+impl Address {
+    #[inline]
+    pub(crate) fn of(addr: *const ()) -> (HashValue, Self) {
+        (HashValue::of_addr(addr), Address(addr.addr()))
+    }
+
+    #[inline]
+    pub(crate) fn of_all<const N: usize>(addrs: [*const (); N]) -> (HashValue, [Self; N]) {
+        (
+            HashValue::of_addrs(&addrs),
+            addrs.map(|addr| Address(addr.addr())),
+        )
+    }
 }

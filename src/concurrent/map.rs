@@ -5,32 +5,12 @@ use std::vec::{self, Vec};
 
 use super::housekeeping::shared_housekeeping;
 use super::iter::{Iter, Keys};
-use super::key::ByKey;
+use super::key::{Address, ByKey};
 use super::table::Table;
 use super::watch::{SharedKey, SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
-use crate::hash::HashValue;
 use crate::holders::Caller;
 use crate::ptr::{Anchor, Atomic};
 use crate::reference::{Identify, WeakKey};
-
-/// A key by identity.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Address(usize);
-
-impl Address {
-    #[inline]
-    pub(crate) fn of(addr: *const ()) -> (HashValue, Self) {
-        (HashValue::of_addr(addr), Address(addr.addr()))
-    }
-
-    #[inline]
-    pub(crate) fn of_all<const N: usize>(addrs: [*const (); N]) -> (HashValue, [Self; N]) {
-        (
-            HashValue::of_addrs(&addrs),
-            addrs.map(|addr| Address(addr.addr())),
-        )
-    }
-}
 
 /// Whether a key has this address, after an entry was found by it. A weak pointer has no address once its object
 /// is dead. So if it still has one, the object has lived all the time, and the entry is not that of a later object

@@ -39,9 +39,8 @@ pub use value_map::WeakValueMap;
 pub use watch::{SharedKey, SharedRef, Sharing};
 
 pub(crate) use cyclic::MemberOf;
-pub(crate) use key::ByKey;
+pub(crate) use key::{Address, ByKey};
 pub(crate) use making::{Absent, Leader, Wanted, cycle};
-pub(crate) use map::Address;
 pub(crate) use striped::Striped;
 pub(crate) use table::Table;
 pub(crate) use watch::{AnyWatch, Registered, SharedWatchFor, Unplaced, Watches, WatchesOne};

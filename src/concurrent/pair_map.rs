@@ -5,9 +5,9 @@ use std::vec::Vec;
 
 use super::housekeeping::shared_housekeeping;
 use super::iter::PairIter;
-use super::key::ByKey;
+use super::key::{Address, ByKey};
 use super::making::made_by;
-use super::map::{Address, has_address};
+use super::map::has_address;
 use super::pair::Pair;
 use super::table::Table;
 use super::watch::{SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};

@@ -54,7 +54,7 @@ pub(super) type Replaced<'g, N> = Option<(&'g N, bool)>;
 impl<K: KeyKind, T: Registered, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
 impl<K: KeyKind, T: Registered, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
 
-impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
+impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// For keys that own nothing. Allocates nothing.
     pub(crate) const fn new() -> Self {
         Self::with_kept(Kept::new(false))
@@ -207,7 +207,9 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         self.nodes
             .entry(|| Node::new(hash, key, value, watch.into_inner()))
     }
+}
 
+impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     /// Inserts an entry, or replaces the one with its key; `old` is shown the replaced one, unless it was stale.
     #[inline]
     pub(crate) fn put<R>(
@@ -327,7 +329,9 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         inside::has_put(self, hash, new);
         Some(old.map(|old| (old, self.end(old))))
     }
+}
 
+impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// T2: ends a node that this thread has unlinked. Returns whether it was stale.
     pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
         let on_request = self.kept().is_on_request();
