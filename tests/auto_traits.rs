@@ -275,8 +275,15 @@ fn shared_collections_cross_threads_if_what_they_own_does() {
         concurrent::WeakHashSet<Strong<str>>: true, true;
         concurrent::WeakHashSet<Strong<str>, Neither>: false, false;
         concurrent::WeakPairMap<Strong<i32>, Arc<i32>>: true, true;
-        concurrent::Iter<Strong<i32>, Neither>: false, false;
-        concurrent::PairIter<Strong<i32>, Arc<i32>>: true, true;
+        concurrent::Iter<'static, Strong<i32>, i32>: true, true;
+        concurrent::Iter<'static, Arc<i32>, Sendable>: false, false; // it borrows the map
+        concurrent::Iter<'static, Strong<i32>, Neither>: false, false;
+        concurrent::Keys<'static, Strong<i32>, i32>: true, true;
+        concurrent::Keys<'static, Strong<i32>, Neither>: false, false;
+        concurrent::Keys<'static, Arc<str>>: true, true;
+        concurrent::ValueIter<'static, i32, Strong<i32>>: true, true;
+        concurrent::ValueIter<'static, Sendable, Strong<i32>>: false, false;
+        concurrent::PairIter<'static, Strong<i32>, Arc<i32>>: true, true;
         Attribute<Strong<i32>, i32>: true, true;
         Attribute<Strong<i32>, Sendable>: true, false;
         Attribute<Strong<i32>, Neither>: false, false;

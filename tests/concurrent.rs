@@ -54,6 +54,8 @@ mod reclaim;
 mod reentry;
 #[path = "concurrent/single_flight.rs"]
 mod single_flight;
+#[path = "concurrent/snapshots.rs"]
+mod snapshots;
 #[path = "concurrent/statics.rs"]
 mod statics;
 #[path = "concurrent/stripes.rs"]

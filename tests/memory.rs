@@ -4,7 +4,7 @@ mod common;
 
 use common::heap::{Counting, Heap, bytes};
 use common::{Own, scaled};
-use weakly::{WeakMap, WeakSet, WeakValueMap, ptr};
+use weakly::{Strong, WeakMap, WeakSet, WeakValueMap, concurrent, ptr};
 
 #[global_allocator]
 static HEAP: Heap<Counting> = Heap(Counting);
@@ -94,4 +94,40 @@ fn dead_registrations_go_back<F: Own>() {
     assert!(bytes() - before > (MANY * HOOK) as isize);
     map.shrink_to_fit();
     assert!(bytes() - before < 400, "{}", bytes() - before);
+}
+
+/// An iterator over what threads share makes no weak pointers, so an object that has one entry needs no record for it.
+#[test]
+fn an_iteration_leaves_nothing() {
+    const MANY: usize = scaled(1_000, 20);
+    type Object = Strong<usize>;
+    let mut left = Vec::new();
+    macro_rules! iterations {
+        ($name:ident of |$objects:ident| $entries:expr => $($iter:ident)*) => {
+            let $objects: [Vec<Object>; 2] = [(); 2].map(|()| (0..MANY).map(Strong::new).collect());
+            let collection: concurrent::$name<_, _> = $entries.collect();
+            iterations!(collection: $($iter)*);
+        };
+        ($collection:ident: $($iter:ident)*) => {$(
+            let before = bytes();
+            for _ in 0..2 {
+                assert_eq!($collection.$iter().count(), MANY);
+            }
+            left.push(bytes() - before);
+        )*};
+    }
+    iterations!(WeakMap of |objects| objects[0].iter().map(|key| (key, 1)) => iter keys values);
+    iterations!(WeakHashMap of |objects| objects[0].iter().map(|key| (key, 1)) => iter keys);
+    iterations!(WeakValueMap of |objects| (0..MANY).zip(&objects[0]) => iter);
+    iterations!(WeakPairMap of |objects| objects[0].iter().zip(&objects[1]) => iter);
+    let objects: Vec<Object> = (0..MANY).map(Strong::new).collect();
+    let set: concurrent::WeakSet<_> = objects.iter().collect();
+    iterations!(set: iter);
+    let objects: Vec<Object> = (0..MANY).map(Strong::new).collect();
+    let set: concurrent::WeakHashSet<_> = objects.iter().collect();
+    iterations!(set: iter);
+    let interner = concurrent::Interner::<Object>::new();
+    let _words: Vec<_> = (0..MANY).map(|n| interner.intern(n)).collect();
+    iterations!(interner: iter);
+    assert_eq!(left, [0; 10]);
 }

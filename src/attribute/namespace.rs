@@ -3,11 +3,12 @@
 use core::any::{Any, TypeId, type_name};
 use core::fmt;
 use core::hash::{Hash, Hasher};
+use core::iter::FusedIterator;
 use core::task::Waker;
 use std::sync::Arc;
 use std::vec::Vec;
 
-use crate::concurrent::{Keys, SharedKey, SharedRef, WeakMap};
+use crate::concurrent::{SharedKey, SharedRef, WeakMap};
 use crate::holders::Caller;
 use crate::reference::Identify;
 use crate::table::Reclaim;
@@ -318,8 +319,9 @@ impl<K: SharedKey> Attributes<K> {
 }
 
 impl<K: SharedRef> Attributes<K> {
-    /// The live objects that have attributes here, as a snapshot that keeps none of them alive. O(capacity).
-    pub fn objects(&self) -> Keys<K> {
+    /// The live objects that have attributes here, as a snapshot that keeps none of them alive. O(capacity), and O(1) for
+    /// each. See [`WeakMap::keys`](crate::concurrent::WeakMap::keys).
+    pub fn objects(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
         self.objects.keys()
     }
 }

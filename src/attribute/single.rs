@@ -156,8 +156,9 @@ impl<K: SharedKey, V> Attribute<K, V> {
 }
 
 impl<K: SharedRef, V> Attribute<K, V> {
-    /// The live objects that have it, as a snapshot that keeps none of them alive. O(capacity).
-    pub fn objects(&self) -> Keys<K> {
+    /// The live objects that have it, as a snapshot that keeps none of them alive. O(capacity), and O(1) for each. See
+    /// [`WeakMap::keys`](crate::concurrent::WeakMap::keys).
+    pub fn objects(&self) -> Keys<'_, K, V> {
         self.map.keys()
     }
 }

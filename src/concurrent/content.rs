@@ -148,11 +148,4 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
         let watch = self.admit(hash, key);
         self.put_unless(hash, (), watch, value, |watch, _| watch.upgrade())
     }
-
-    /// The weak pointers to all objects.
-    pub(super) fn weak_keys(&self) -> std::vec::IntoIter<K::Weak> {
-        let mut keys = std::vec::Vec::new();
-        self.each(|_, watch, _| keys.extend(watch.downgrade()));
-        keys.into_iter()
-    }
 }

@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
-use std::vec::Vec;
 
 use super::content::ByContent;
 use super::housekeeping::shared_housekeeping;
@@ -173,10 +172,11 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
             .retain(|_, watch, value| watch.upgrade().is_none_or(|key| keep(&key, value)));
     }
 
-    /// The live keys, in no order, as a snapshot that keeps none of them alive: those that die before the iterator
-    /// reaches them are left out. O(capacity).
-    pub fn keys(&self) -> Keys<K> {
-        Keys(self.table.weak_keys())
+    /// The live keys, in no order, as a snapshot that keeps none of them alive: those that die, are removed, or are
+    /// replaced by others of equal content before the iterator reaches them are left out. O(capacity), and O(1) for each:
+    /// no content is compared.
+    pub fn keys(&self) -> Keys<'_, K, V> {
+        Keys((&self.table).into())
     }
 }
 
@@ -294,14 +294,10 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         self.table.take(hash, content, |_| true, V::clone)
     }
 
-    /// The live entries, in no order, as a snapshot that keeps no key alive: those whose key dies before the
-    /// iterator reaches them are left out. O(capacity), and a clone of each value.
-    pub fn iter(&self) -> Iter<K, V> {
-        let mut entries = Vec::new();
-        self.table.each(|_, watch, value| {
-            entries.extend(watch.downgrade().map(|key| (key, value.clone())))
-        });
-        Iter(entries.into_iter())
+    /// The live entries, in no order, as a snapshot that keeps no key alive: of the [keys](Self::keys) that it reaches,
+    /// the value that each has then is cloned. O(capacity), and O(1) for each.
+    pub fn iter(&self) -> Iter<'_, K, V> {
+        Iter((&self.table).into())
     }
 }
 
@@ -328,14 +324,14 @@ where
     }
 }
 
-impl<K, V: Clone, S: BuildHasher> IntoIterator for &WeakHashMap<K, V, S>
+impl<'m, K, V: Clone, S: BuildHasher> IntoIterator for &'m WeakHashMap<K, V, S>
 where
     K: Content<Target: Eq + Hash> + SharedRef,
 {
     type Item = (K, V);
-    type IntoIter = Iter<K, V>;
+    type IntoIter = Iter<'m, K, V>;
 
-    fn into_iter(self) -> Iter<K, V> {
+    fn into_iter(self) -> Iter<'m, K, V> {
         self.iter()
     }
 }

@@ -149,9 +149,10 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
             .retain(|_, watch, ()| watch.upgrade().is_none_or(|key| keep(&key)));
     }
 
-    /// The live elements, in no order, as a snapshot that keeps none of them alive. O(capacity).
-    pub fn iter(&self) -> Keys<K> {
-        Keys(self.table.weak_keys())
+    /// The live elements, in no order, as a snapshot that keeps none of them alive: see
+    /// [`WeakHashMap::keys`](super::WeakHashMap::keys).
+    pub fn iter(&self) -> Keys<'_, K> {
+        Keys((&self.table).into())
     }
 }
 
@@ -168,19 +169,19 @@ where
     K: Content<Target: Eq + Hash>,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let elements = Keys::<K>(self.table.weak_keys());
+        let elements = Keys::<K>((&self.table).into());
         f.debug_set().entries(elements).finish()
     }
 }
 
-impl<K, S: BuildHasher> IntoIterator for &WeakHashSet<K, S>
+impl<'m, K, S: BuildHasher> IntoIterator for &'m WeakHashSet<K, S>
 where
     K: Content<Target: Eq + Hash> + SharedRef,
 {
     type Item = K;
-    type IntoIter = Keys<K>;
+    type IntoIter = Keys<'m, K>;
 
-    fn into_iter(self) -> Keys<K> {
+    fn into_iter(self) -> Keys<'m, K> {
         self.iter()
     }
 }

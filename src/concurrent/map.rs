@@ -162,13 +162,10 @@ impl<K: SharedRef, V> WeakMap<K, V> {
             .retain(|_, watch, value| watch.upgrade().is_none_or(|key| keep(&key, value)));
     }
 
-    /// The live keys, in no order, as a snapshot that keeps none of them alive: those that die before the iterator
-    /// reaches them are left out. O(capacity).
-    pub fn keys(&self) -> Keys<K> {
-        let mut keys = Vec::new();
-        self.table
-            .each(|_, watch, _| keys.extend(watch.downgrade()));
-        Keys(keys.into_iter())
+    /// The live keys, in no order, as a snapshot that keeps none of them alive: those that die or are removed before
+    /// the iterator reaches them are left out. O(capacity), and O(1) for each.
+    pub fn keys(&self) -> Keys<'_, K, V> {
+        Keys((&self.table).into())
     }
 }
 
@@ -262,14 +259,21 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
 }
 
 impl<K: SharedRef, V: Clone> WeakMap<K, V> {
-    /// The live entries, in no order, as a snapshot that keeps no key alive: those whose key dies before the
-    /// iterator reaches them are left out. O(capacity), and a clone of each value.
-    pub fn iter(&self) -> Iter<K, V> {
-        let mut entries = Vec::new();
-        self.table.each(|_, watch, value| {
-            entries.extend(watch.downgrade().map(|key| (key, value.clone())))
-        });
-        Iter(entries.into_iter())
+    /// The live entries, in no order, as a snapshot that keeps no key alive: those whose key dies, or which are removed,
+    /// before the iterator reaches them are left out. O(capacity), and O(1) for each: the value that it has then is
+    /// cloned.
+    ///
+    /// ```
+    /// use weakly::{Strong, concurrent::WeakMap};
+    ///
+    /// let key = Strong::new("key");
+    /// let map = WeakMap::from_iter([(&key, 1)]);
+    /// let mut iter = map.iter();
+    /// map.insert(&key, 2);
+    /// assert_eq!(iter.next().map(|(_, value)| value), Some(2));
+    /// ```
+    pub fn iter(&self) -> Iter<'_, K, V> {
+        Iter((&self.table).into())
     }
 }
 
@@ -300,11 +304,11 @@ impl<V: fmt::Debug> fmt::Debug for WeakMap<Anchor<Atomic>, V> {
     }
 }
 
-impl<K: SharedRef, V: Clone> IntoIterator for &WeakMap<K, V> {
+impl<'m, K: SharedRef, V: Clone> IntoIterator for &'m WeakMap<K, V> {
     type Item = (K, V);
-    type IntoIter = Iter<K, V>;
+    type IntoIter = Iter<'m, K, V>;
 
-    fn into_iter(self) -> Iter<K, V> {
+    fn into_iter(self) -> Iter<'m, K, V> {
         self.iter()
     }
 }

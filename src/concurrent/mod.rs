@@ -23,6 +23,7 @@ mod pair_map;
 #[allow(unsafe_code)]
 mod raw;
 mod set;
+mod snapshot;
 mod striped;
 mod table;
 mod value_map;

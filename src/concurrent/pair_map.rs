@@ -1,7 +1,6 @@
 //! The shared map with weak keys, by identity, and weak values.
 
 use core::fmt;
-use std::vec::Vec;
 
 use super::housekeeping::shared_housekeeping;
 use super::iter::PairIter;
@@ -9,6 +8,7 @@ use super::key::{Address, ByKey};
 use super::making::made_by;
 use super::map::has_address;
 use super::pair::Pair;
+use super::snapshot::Snapshot;
 use super::table::Table;
 use super::watch::{SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
 use crate::hash::HashValue;
@@ -204,13 +204,11 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
             .retain(|_, watches, ()| both(watches).is_none_or(|(key, value)| keep(&key, &value)));
     }
 
-    /// The live entries, in no order, as a snapshot that keeps neither side alive: those of which a side dies
-    /// before the iterator reaches them are left out. O(capacity).
-    pub fn iter(&self) -> PairIter<K, V> {
-        let mut entries = Vec::new();
-        self.table
-            .each(|_, Pair(key, value), ()| entries.extend(key.downgrade().zip(value.downgrade())));
-        PairIter(entries.into_iter())
+    /// The live entries, in no order, as a snapshot that keeps neither side alive: those of which a side dies, or which
+    /// are removed, before the iterator reaches them are left out. O(capacity), and O(1) for each key, which is shown with
+    /// the value that it has then.
+    pub fn iter(&self) -> PairIter<'_, K, V> {
+        PairIter(Snapshot::<ByKey<_>, _, _, _>::new(&self.table))
     }
 }
 
@@ -231,11 +229,11 @@ impl<K: SharedRef + fmt::Debug, V: SharedRef + fmt::Debug> fmt::Debug for WeakPa
     }
 }
 
-impl<K: SharedRef, V: SharedRef> IntoIterator for &WeakPairMap<K, V> {
+impl<'m, K: SharedRef, V: SharedRef> IntoIterator for &'m WeakPairMap<K, V> {
     type Item = (K, V);
-    type IntoIter = PairIter<K, V>;
+    type IntoIter = PairIter<'m, K, V>;
 
-    fn into_iter(self) -> PairIter<K, V> {
+    fn into_iter(self) -> PairIter<'m, K, V> {
         self.iter()
     }
 }

@@ -131,7 +131,7 @@ impl<K: SharedRef> WeakSet<K> {
     }
 
     /// The live objects of the set, as a snapshot. See [`WeakMap::keys`].
-    pub fn iter(&self) -> Keys<K> {
+    pub fn iter(&self) -> Keys<'_, K> {
         self.map.keys()
     }
 }
@@ -157,11 +157,11 @@ impl fmt::Debug for WeakSet<Anchor<Atomic>> {
     }
 }
 
-impl<K: SharedRef> IntoIterator for &WeakSet<K> {
+impl<'m, K: SharedRef> IntoIterator for &'m WeakSet<K> {
     type Item = K;
-    type IntoIter = Keys<K>;
+    type IntoIter = Keys<'m, K>;
 
-    fn into_iter(self) -> Keys<K> {
+    fn into_iter(self) -> Keys<'m, K> {
         self.iter()
     }
 }

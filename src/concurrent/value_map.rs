@@ -3,12 +3,12 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
-use std::vec::Vec;
 
 use super::housekeeping::shared_housekeeping;
 use super::iter::ValueIter;
 use super::key::ByKey;
 use super::making::made_by;
+use super::snapshot::Snapshot;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
@@ -216,17 +216,14 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
             .retain(|key, watch, ()| watch.upgrade().is_none_or(|value| keep(key, &value)));
     }
 
-    /// The live entries, in no order, as a snapshot that keeps no value alive: those whose value dies before the
-    /// iterator reaches them are left out. O(capacity), and a clone of each key.
-    pub fn iter(&self) -> ValueIter<K, V>
+    /// The live entries, in no order, as a snapshot that keeps no value alive: those whose value dies, or which are
+    /// removed, before the iterator reaches them are left out. O(capacity), and a clone of each key, which is then looked
+    /// up: O(1) for each. It is not hashed again.
+    pub fn iter(&self) -> ValueIter<'_, K, V>
     where
         K: Clone,
     {
-        let mut entries = Vec::new();
-        self.table.each(|key, watch, ()| {
-            entries.extend(watch.downgrade().map(|value| (key.clone(), value)))
-        });
-        ValueIter(entries.into_iter())
+        ValueIter(Snapshot::<ByKey<_>, _, _, _>::new(&self.table))
     }
 }
 
@@ -248,11 +245,13 @@ impl<K: Eq + Hash + fmt::Debug, V: SharedRef + fmt::Debug, S> fmt::Debug for Wea
     }
 }
 
-impl<K: Eq + Hash + Clone, V: SharedRef, S: BuildHasher> IntoIterator for &WeakValueMap<K, V, S> {
+impl<'m, K: Eq + Hash + Clone, V: SharedRef, S: BuildHasher> IntoIterator
+    for &'m WeakValueMap<K, V, S>
+{
     type Item = (K, V);
-    type IntoIter = ValueIter<K, V>;
+    type IntoIter = ValueIter<'m, K, V>;
 
-    fn into_iter(self) -> ValueIter<K, V> {
+    fn into_iter(self) -> ValueIter<'m, K, V> {
         self.iter()
     }
 }

@@ -142,8 +142,9 @@ pub trait UpgradesOne: WatchesOne<Key: StrongRef<Weak: Send + Sync>> {
     fn is_expired(&self) -> bool;
     #[doc(hidden)]
     fn upgrade(&self) -> Option<Self::Key>;
+    /// The address of the object, live or dead.
     #[doc(hidden)]
-    fn downgrade(&self) -> Option<<Self::Key as StrongRef>::Weak>;
+    fn addr(&self) -> *const ();
 }
 
 /// A watch that is in no entry yet, and may not be registered yet: somebody keeps its object alive that long.
@@ -291,8 +292,9 @@ where
         self.0.upgrade().map(K::from_handle)
     }
 
-    fn downgrade(&self) -> Option<K::Weak> {
-        self.0.downgrade().map(K::from_weak)
+    #[inline]
+    fn addr(&self) -> *const () {
+        self.0.watch().addr()
     }
 }
 
@@ -359,8 +361,9 @@ impl<K: StrongRef<Weak: Send + Sync>> UpgradesOne for PolledWatch<K> {
         self.0.upgrade()
     }
 
-    fn downgrade(&self) -> Option<K::Weak> {
-        Some(self.0.clone())
+    #[inline]
+    fn addr(&self) -> *const () {
+        WeakRef::addr(&self.0)
     }
 }
 

@@ -1,15 +1,11 @@
 //! Registrations: how an entry registers with an object (with the block, with its record's first hook, or with a
 //! further hook), and how one of a collection of one owner deregisters.
 
-#[cfg(feature = "std")]
-use super::flavour::abort;
 use super::flavour::{Flavour, Link};
 use super::header::Block;
 use super::hook::HookRef;
 use super::record::RecordRef;
 use super::stack::StackRef;
-#[cfg(feature = "std")]
-use super::state::MAX_WEAK;
 use super::state::{NONE, State, guess, locked, weak};
 use super::target::Target;
 use crate::sync::Ordering::*;
@@ -113,41 +109,6 @@ impl<F: Flavour> Block<F> {
                 stack.give_back(hook);
             }
             ended
-        }
-    }
-
-    /// Makes one more weak pointer for one who has a share, which may be that of a `SHARED` registration. False if the
-    /// object is dead.
-    ///
-    /// # Safety
-    /// The share is not given up meanwhile.
-    #[cfg(feature = "std")]
-    pub(super) unsafe fn downgrade_shared(self) -> bool {
-        let mut new = None;
-        let mut turn = 0;
-        let mut now = self.header().state.first_load(weak(2));
-        loop {
-            let state = State::decode(now);
-            now = match state {
-                State::Shared(_) => {
-                    self.prepare(&state, 1, &mut new);
-                    match self.inflate(now, &mut new) {
-                        Ok(_) => return true,
-                        Err(other) => other,
-                    }
-                }
-                State::Record(record) => {
-                    record.add_ref();
-                    return true;
-                }
-                State::Weak(n) if n < MAX_WEAK => match self.transition(now, weak(n + 1)) {
-                    Ok(_) => return true,
-                    Err(other) => other,
-                },
-                State::Locked => self.wait(&mut turn),
-                State::Weak(_) => abort(),
-                State::Dead | State::None | State::Thin(_) => return false,
-            };
         }
     }
 

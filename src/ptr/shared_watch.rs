@@ -314,12 +314,4 @@ impl<T: ?Sized> SharedWatchOf<T> {
             .upgrade()
             .then(|| unsafe { Strong::from_place(self.watch.place, block) })
     }
-
-    /// A weak pointer to the object, unless that is dead.
-    pub(crate) fn downgrade(&self) -> Option<Weak<T, Atomic>> {
-        // SAFETY: our share, or that of the watch that has inherited it.
-        let shared = unsafe { self.watch.block().downgrade_shared() };
-        // SAFETY: one more share, for the weak pointer.
-        shared.then(|| unsafe { Weak::from_counted(self.watch.place) })
-    }
 }

@@ -115,7 +115,7 @@ pub(crate) trait Collection: Default + Send + Sync + 'static {
     /// Whether there is an entry for a dead object.
     fn has_dead(&self, number: usize, weak: &WeakLife<Self::Kind>) -> bool;
     /// The lives of the entries, as a snapshot that keeps none alive.
-    fn iter(&self) -> impl Iterator<Item = Life<Self::Kind>> + Send + 'static;
+    fn iter(&self) -> impl Iterator<Item = Life<Self::Kind>> + Send;
     fn len(&self) -> usize;
     fn is_empty(&self) -> bool;
     fn len_live(&self) -> usize;
@@ -307,7 +307,7 @@ impl<P: Kind> Collection for Maps<P> {
     fn has_dead(&self, _: usize, weak: &WeakLife<P>) -> bool {
         self.0.contains_key(weak)
     }
-    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send {
         self.0.keys()
     }
 }
@@ -331,7 +331,7 @@ impl<P: Kind> Collection for Sets<P> {
     fn has_dead(&self, _: usize, weak: &WeakLife<P>) -> bool {
         self.0.contains(weak)
     }
-    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send {
         self.0.iter()
     }
 }
@@ -356,7 +356,7 @@ impl<P: Kind> Collection for ValueMaps<P> {
     fn has_dead(&self, number: usize, _: &WeakLife<P>) -> bool {
         self.0.contains_key(&Self::name(number)) || self.0.get(&Self::name(number)).is_some()
     }
-    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send {
         self.0.iter().map(|(name, life)| {
             assert_eq!(name.number, *life);
             life
@@ -386,7 +386,7 @@ impl<P: Kind> Collection for Interners<P> {
     fn has_dead(&self, number: usize, _: &WeakLife<P>) -> bool {
         self.0.get(&number).is_some()
     }
-    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send {
         self.0.iter()
     }
 }

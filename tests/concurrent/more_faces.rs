@@ -43,7 +43,7 @@ impl<P: Kind> Collection for HashMaps<P> {
     fn has_dead(&self, number: usize, _: &WeakLife<P>) -> bool {
         self.0.contains_key(&number)
     }
-    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send {
         self.0.iter().map(|(life, owned)| {
             assert_eq!(*life, owned.number);
             life
@@ -71,7 +71,7 @@ impl<P: Kind> Collection for HashSets<P> {
     fn has_dead(&self, number: usize, _: &WeakLife<P>) -> bool {
         self.0.contains(&number)
     }
-    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send {
         self.0.iter()
     }
 }
@@ -93,7 +93,7 @@ impl<P: Kind> Collection for PairsByKey<P> {
     fn has_dead(&self, _: usize, weak: &WeakLife<P>) -> bool {
         self.0.contains_key(weak) || self.0.get(weak).is_some()
     }
-    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send {
         self.0.iter().map(|(key, _)| key)
     }
 }
@@ -116,7 +116,7 @@ impl<P: Kind> Collection for PairsByValue<P> {
         let key = self.key(number);
         self.0.contains_key(&key) || self.0.get(&key).is_some()
     }
-    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send + 'static {
+    fn iter(&self) -> impl Iterator<Item = Life<P>> + Send {
         self.0.iter().map(|(key, value)| {
             assert_eq!(*key, *value);
             value

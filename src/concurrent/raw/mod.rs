@@ -63,6 +63,7 @@ mod table;
 mod tests;
 mod unlinked;
 
+pub(super) use array::by_hashes;
 pub(super) use entry::Entry;
 pub(super) use reap::Taken;
 pub(super) use sweep::SweepPosition;

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::vec::Vec;
 
-use super::super::array::Array;
+use super::super::array::{Array, by_hashes};
 use super::*;
 
 /// Random operations, compared with the map of the standard library.
@@ -47,13 +47,35 @@ fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
         if step % 64 == 0 {
             let reader = table.read();
             let mut seen = HashMap::new();
-            for node in reader.entries() {
-                assert!(seen.insert(node.key, node.value).is_none());
+            let mut hashes = HashSet::new();
+            for part in by_hashes(&reader.entries()) {
+                let of_part: HashSet<_> = part.iter().map(|node| node.hash).collect();
+                assert!(hashes.is_disjoint(&of_part), "a hash is in two parts");
+                hashes.extend(of_part);
+                for node in part {
+                    assert!(seen.insert(node.key, node.value).is_none());
+                }
             }
             assert_eq!(seen, truth);
         }
     }
     assert!(truth.len() > 1, "the model has to hold something");
+}
+
+/// Also where hashes alternate in one bucket.
+#[test]
+fn all_entries_of_a_hash_are_in_one_part() {
+    let table = RawTable::<Node>::new(());
+    for key in 0..12 {
+        table.insert(Node::new(if key % 2 == 0 { 1 } else { 5 }, key, key));
+    }
+    let reader = table.read();
+    let all = reader.entries();
+    let parts = by_hashes(&all).filter(|part| part.iter().any(|node| node.hash == 1));
+    assert!(
+        parts.map(<[_]>::len).eq([12]),
+        "they are in one bucket of four"
+    );
 }
 
 const STEPS: usize = if cfg!(miri) { 100 } else { 10_000 };

@@ -1,0 +1,267 @@
+//! What iterators of shared collections show: each entry as it is at its turn.
+
+use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::thread;
+
+use weakly::Strong;
+use weakly::concurrent::{
+    Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
+};
+
+use crate::common::scaled;
+use crate::faces::*;
+use crate::{for_each, for_each_changing, for_each_collection, for_each_pointer};
+
+for_each_collection!(
+    what_is_cleared_before_its_turn_is_left_out,
+    a_new_object_at_the_address_of_a_dead_one_is_shown_once,
+    an_iterator_goes_on_on_another_thread,
+);
+
+for_each_changing!(
+    what_is_removed_before_its_turn_is_left_out,
+    an_iterator_half_way_shows_what_stays_once,
+);
+
+for_each!([weak_map: Maps, weak_hash_map: HashMaps] an_iterator_half_way_delays_no_destructor);
+
+for_each_pointer!(
+    a_value_is_shown_as_it_is_at_its_turn,
+    a_weak_value_is_shown_as_it_is_at_its_turn,
+);
+
+const MANY: usize = scaled(1_000, 40);
+
+/// F87: With a collection that has no `remove`, too.
+fn what_is_cleared_before_its_turn_is_left_out<C: Collection>() {
+    let lives = lives::<C::Kind>(MANY);
+    let all = C::of(&lives, &quietly());
+    let mut iter = all.iter();
+    assert!(iter.next().is_some());
+    all.clear();
+    assert_eq!(iter.size_hint(), (0, Some(MANY - 1)));
+    assert!(iter.next().is_none() && iter.next().is_none());
+}
+
+/// F87
+fn what_is_removed_before_its_turn_is_left_out<C: Changing>() {
+    let lives = lives::<C::Kind>(MANY);
+    let all = C::of(&lives, &quietly());
+    let mut iter = all.iter();
+    let first = *iter.next().expect("the first");
+    for life in lives.iter().filter(|life| ***life % 3 != 0) {
+        all.leave(life);
+    }
+    let mut left: Vec<_> = iter.map(|life| *life).collect();
+    left.sort_unstable();
+    let stay = (0..MANY).filter(|n| n % 3 == 0 && *n != first);
+    assert!(left.into_iter().eq(stay));
+}
+
+/// F87, C47: What the iterator has noted of a dead object is not the new one's; if it shows the new one, then once.
+fn a_new_object_at_the_address_of_a_dead_one_is_shown_once<C: Collection>() {
+    let mut lives = lives::<C::Kind>(MANY);
+    let all = C::of(&lives, &quietly());
+    let iter = all.iter();
+    let addresses = |lives: &[Life<C::Kind>]| -> HashSet<_> {
+        let of = <Life<C::Kind> as weakly::WeakKey>::addr;
+        lives.iter().map(of).collect()
+    };
+    let old = addresses(&lives);
+    lives.clear();
+    all.purge();
+    // The same numbers: so content and hash of each are those of a dead one.
+    lives.extend((0..MANY).map(Life::<C::Kind>::from));
+    let again = old.intersection(&addresses(&lives)).count();
+    assert!(cfg!(miri) || again != 0, "no address is used again");
+    lives
+        .iter()
+        .for_each(|life| _ = all.enter(life, &quietly()));
+    let mut shown = HashSet::new();
+    for life in iter {
+        assert!(all.has(&life) && shown.insert(*life));
+    }
+}
+
+/// F87: It borrows the collection, and nothing else.
+fn an_iterator_goes_on_on_another_thread<C: Collection>() {
+    let lives = lives::<C::Kind>(MANY);
+    let all = C::of(&lives, &quietly());
+    let mut iter = all.iter();
+    let first = *iter.next().expect("the first");
+    let rest = thread::scope(|scope| scope.spawn(|| iter.map(|life| *life).sum()).join());
+    assert_eq!(first + rest.unwrap_or(0_usize), MANY * (MANY - 1) / 2);
+}
+
+/// F87, F88: While entries come, go, and are replaced by others.
+fn an_iterator_half_way_shows_what_stays_once<C: Changing>() {
+    let mut lives = lives::<C::Kind>(MANY);
+    let all = C::of(&lives, &quietly());
+    let mut iter = all.iter();
+    let mut shown: HashSet<_> = iter.by_ref().take(MANY / 2).map(|life| *life).collect();
+    assert_eq!(shown.len(), MANY / 2);
+    // Of three numbers one stays, one is removed, and one is removed and inserted again; then the table grows.
+    for life in lives.iter().filter(|life| ***life % 3 != 0) {
+        assert!(all.leave(life));
+    }
+    for life in lives.iter().filter(|life| ***life % 3 == 1) {
+        assert!(all.enter(life, &quietly()));
+    }
+    lives.extend((MANY..MANY * 8).map(Life::<C::Kind>::from));
+    for life in &lives[MANY..] {
+        assert!(all.enter(life, &quietly()));
+    }
+    let before = shown.clone();
+    for life in iter {
+        assert!(shown.insert(*life), "shown twice");
+        assert!(*life % 3 != 2 || *life >= MANY, "it was removed");
+    }
+    let stay = (0..MANY).filter(|n| n % 3 != 2 || before.contains(n));
+    assert!({ stay }.all(|n| shown.contains(&n)));
+}
+
+/// It is inside the collection during a turn only.
+fn an_iterator_half_way_delays_no_destructor<C: Changing>() {
+    let count = Count::default();
+    let mut lives = lives::<C::Kind>(MANY);
+    let all = C::of(&lives, &count.ends());
+    let mut iter = all.iter();
+    drop(iter.next());
+    lives.truncate(MANY / 2);
+    all.purge();
+    assert_eq!(count.get(), MANY - MANY / 2);
+    all.clear();
+    assert_eq!((count.get(), iter.count()), (MANY, 0));
+}
+
+/// A value that counts its clones.
+struct Cloned<'a>(usize, &'a AtomicUsize);
+
+impl Clone for Cloned<'_> {
+    fn clone(&self) -> Self {
+        self.1.fetch_add(1, Relaxed);
+        Cloned(self.0, self.1)
+    }
+}
+
+/// F87, L158: It is cloned then, and not before.
+fn a_value_is_shown_as_it_is_at_its_turn<P: Kind>() {
+    let clones = AtomicUsize::new(0);
+    let lives = lives::<P>(MANY);
+    let map: WeakMap<_, _> = (lives.iter().map(|life| (life, Cloned(**life, &clones)))).collect();
+    let words: WeakHashMap<_, _> =
+        (lives.iter().map(|life| (life, Cloned(**life, &clones)))).collect();
+    let (by_identity, by_content) = (map.iter(), words.iter());
+    assert_eq!(clones.load(Relaxed), 0);
+    for life in &lives {
+        assert!(!map.insert(life, Cloned(**life + MANY, &clones)));
+        assert!(!words.insert(life, Cloned(**life + MANY, &clones)));
+    }
+    for (n, (life, value)) in by_identity.chain(by_content).enumerate() {
+        assert_eq!((value.0, clones.load(Relaxed)), (*life + MANY, n + 1));
+    }
+    assert_eq!(clones.load(Relaxed), 2 * MANY);
+}
+
+/// F87, L158: The object that a key has then.
+fn a_weak_value_is_shown_as_it_is_at_its_turn<P: Kind>() {
+    let (keys, old) = (lives::<P>(MANY), lives::<P>(MANY));
+    let new: Vec<_> = (0..MANY).map(|n| Life::<P>::from(n + MANY)).collect();
+    let pairs: WeakPairMap<_, _> = keys.iter().zip(&old).collect();
+    let names: WeakValueMap<_, _> = (0..MANY).zip(&old).collect();
+    let (by_identity, by_name) = (pairs.iter(), names.iter());
+    for (key, new) in keys.iter().zip(&new) {
+        assert!(pairs.insert(key, new).is_some());
+        assert!(names.insert(**key, new).is_some());
+    }
+    drop(old);
+    let shown = by_identity.map(|(key, value)| (*key, *value));
+    let all: Vec<_> = { shown }
+        .chain(by_name.map(|(name, value)| (name, *value)))
+        .collect();
+    assert_eq!(all.len(), 2 * MANY);
+    assert!(all.iter().all(|(key, value)| *value == key + MANY));
+}
+
+/// It equals nothing, not even itself.
+struct Lonely;
+
+impl PartialEq for Lonely {
+    fn eq(&self, _: &Self) -> bool {
+        false
+    }
+}
+
+impl Eq for Lonely {}
+
+impl Hash for Lonely {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u8(0);
+    }
+}
+
+/// F84: Even if it is among what is there more than once, here by an `Eq` that lies. (Else by a thread that removes it and
+/// inserts it again, while another notes what is there.)
+#[test]
+fn an_object_is_shown_once() {
+    let (one, other) = (Strong::new(Lonely), Strong::new(Lonely));
+    let set = WeakHashSet::new();
+    for object in [&one, &other, &one, &other] {
+        assert!(set.insert(object));
+    }
+    assert_eq!((set.len(), set.iter().count()), (4, 2));
+    let map: WeakHashMap<_, _> = [(&one, 1), (&one, 2)].into_iter().collect();
+    assert_eq!(
+        (map.len(), map.iter().count(), map.keys().count()),
+        (2, 1, 1)
+    );
+}
+
+/// F84: For a turn, the hash that an entry has and its object are enough.
+#[test]
+fn a_turn_asks_no_content() {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+    struct Word(usize);
+
+    impl PartialEq for Word {
+        fn eq(&self, other: &Self) -> bool {
+            ASKED.fetch_add(1, Relaxed);
+            self.0 == other.0
+        }
+    }
+
+    impl Eq for Word {}
+
+    impl Hash for Word {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            ASKED.fetch_add(1, Relaxed);
+            state.write_usize(self.0 % 3);
+        }
+    }
+
+    let words: Vec<_> = (0..30).map(|n| Strong::new(Word(n))).collect();
+    let by_identity: WeakMap<_, _> = words.iter().map(|word| (word, ())).collect();
+    let set: WeakSet<_> = words.iter().collect();
+    let pairs: WeakPairMap<_, _> = words.iter().map(|word| (word, word)).collect();
+    let by_content: WeakHashMap<_, _> = words.iter().map(|word| (word, ())).collect();
+    let contents: WeakHashSet<_> = words.iter().collect();
+    let interner = Interner::<Strong<Word>>::new();
+    words
+        .iter()
+        .for_each(|word| drop(interner.intern(word.clone())));
+    let asked = ASKED.load(Relaxed);
+    assert_eq!(
+        (by_identity.iter().count(), by_identity.keys().count()),
+        (30, 30)
+    );
+    assert_eq!((set.iter().count(), pairs.iter().count()), (30, 30));
+    assert_eq!(
+        (by_content.iter().count(), by_content.keys().count()),
+        (30, 30)
+    );
+    assert_eq!((contents.iter().count(), interner.iter().count()), (30, 30));
+    assert_eq!(ASKED.load(Relaxed), asked);
+}
