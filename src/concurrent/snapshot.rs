@@ -27,6 +27,7 @@ impl<'m, K: KeyKind, T: Watches, V, N: PartialEq> Snapshot<'m, K, T, V, N> {
         if !table.nodes.is_new() {
             let reader = table.nodes.read();
             let nodes = reader.entries();
+            names.reserve_exact(nodes.len());
             for nodes in by_hashes(&nodes) {
                 let first = names.len();
                 for node in nodes {

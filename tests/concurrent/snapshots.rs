@@ -211,7 +211,9 @@ fn an_object_is_shown_once() {
     for object in [&one, &other, &one, &other] {
         assert!(set.insert(object));
     }
-    assert_eq!((set.len(), set.iter().count()), (4, 2));
+    let shown: Vec<_> = set.iter().map(|object| Strong::as_ptr(&object)).collect();
+    let objects: HashSet<_> = shown.iter().copied().collect();
+    assert_eq!((set.len(), shown.len(), objects.len()), (4, 2, 2));
     let map: WeakHashMap<_, _> = [(&one, 1), (&one, 2)].into_iter().collect();
     assert_eq!(
         (map.len(), map.iter().count(), map.keys().count()),
