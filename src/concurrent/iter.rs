@@ -37,18 +37,18 @@ pub struct PairIter<'m, K: SharedRef, V: SharedRef>(
 );
 
 type Both<K, V> = Pair<SharedWatchFor<K>, SharedWatchFor<V>>;
-type Identities<K, V> = Table<ByKey<Address>, SharedWatchFor<K>, V>;
+type Identities<K, V> = Table<ByKey<Address, true>, SharedWatchFor<K>, V>;
 type Contents<K, V> = Table<ByContent<K>, SharedWatchFor<K>, V>;
 
 /// The snapshot of a collection with weak keys, by identity or by content.
 pub(super) enum Keyed<'m, K: SharedRef, V> {
-    ByIdentity(Snapshot<'m, ByKey<Address>, SharedWatchFor<K>, V, Address>),
+    ByIdentity(Snapshot<'m, ByKey<Address, true>, SharedWatchFor<K>, V, Address>),
     ByContent(Snapshot<'m, ByContent<K>, SharedWatchFor<K>, V, Address>),
 }
 
 impl<'m, K: SharedRef, V> From<&'m Identities<K, V>> for Keyed<'m, K, V> {
     fn from(table: &'m Identities<K, V>) -> Self {
-        Keyed::ByIdentity(Snapshot::<ByKey<_>, _, _, _>::new(table))
+        Keyed::ByIdentity(Snapshot::<ByKey<_, true>, _, _, _>::new(table))
     }
 }
 

@@ -75,8 +75,8 @@ impl<K: KeyKind, T: Registered, V, N> Snapshot<'_, K, T, V, N> {
 }
 
 /// Named by their keys.
-impl<'m, K: Eq, T: Watches, V> Snapshot<'m, ByKey<K>, T, V, K> {
-    pub(super) fn new(table: &'m Table<ByKey<K>, T, V>) -> Self
+impl<'m, K: Eq, T: Watches, V, const BY_ADDRESS: bool> Snapshot<'m, ByKey<K, BY_ADDRESS>, T, V, K> {
+    pub(super) fn new(table: &'m Table<ByKey<K, BY_ADDRESS>, T, V>) -> Self
     where
         K: Clone,
     {
