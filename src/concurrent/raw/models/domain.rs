@@ -195,6 +195,19 @@ fn without_destructors_by_another() {
     });
 }
 
+/// A writer that waits for a visit sees the reader's next one instead.
+#[test]
+fn without_destructors_and_two_visits() {
+    model::<false>(|world| {
+        let other = with(&world, 1, |world| world.replace(1));
+        world.look();
+        world.look();
+        other.join().unwrap();
+        world.look();
+        assert_eq!(world.ended(), 1, "left behind for good");
+    });
+}
+
 /// D6: A thread takes a number, looks, leaves, and gives it back. Nobody reads its seat before and after that, and it
 /// looks at nothing that has ended.
 #[test]
@@ -230,5 +243,18 @@ fn a_thread_that_ends_inside() {
         other.join().unwrap();
         world.look();
         assert_eq!(world.ended(), 2, "left behind");
+    });
+}
+
+/// A thread that has no seat counts the entries, while another makes the bench.
+#[test]
+fn a_count_and_the_first_bench() {
+    model::<true>(|world| {
+        let other = with(&world, 1, |world| {
+            Writing::new(&world.domain, true).count(1);
+        });
+        assert!(world.domain.entries() <= 1);
+        other.join().unwrap();
+        assert_eq!(world.domain.entries(), 1);
     });
 }

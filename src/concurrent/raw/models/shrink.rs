@@ -155,6 +155,24 @@ fn by_two_and_growth() {
     });
 }
 
+/// Two threads move a half each. The one that moves the last half finds in the next array what the other has moved,
+/// also before it leaves; then nobody moves any more.
+#[test]
+fn by_two_that_share_the_work() {
+    check(|| {
+        let table = Table::with_capacity(4, &[0]);
+        table.begin_to_shrink();
+        let other = with(&table, 1, |table| table.remove(2));
+        let writer = table.raw.write();
+        assert!(writer.remove_if(3, |_| true, |_| true).is_none());
+        assert!(writer.get(0, |_| true).is_some());
+        drop(writer);
+        assert_eq!(table.get(0), Some(0));
+        assert_eq!(other.join().unwrap(), None);
+        assert_eq!((table.get(0), table.buckets()), (Some(0), 2));
+    });
+}
+
 /// A table is dropped before it has finished shrinking.
 #[test]
 fn and_drop() {
