@@ -260,7 +260,10 @@ impl CoreRef {
         if stripe.waiting() != 0 {
             return Some(own);
         }
-        self.due_from(own + 1)
+        self.get()
+            .stripes
+            .iter()
+            .position(|stripe| stripe.waiting() != 0)
     }
 
     /// Any stripe in whose list entries wait; the search begins at `first`.
