@@ -262,13 +262,13 @@ impl<K: Registrable<Kind = Atomic, Like: Send + Sync, Target: Send + Sync>> Watc
 
     #[inline]
     fn new(key: &K) -> Unplaced<'_, Self> {
-        let watch = SharedWatchOf::new(K::object(key));
+        let watch = SharedWatchOf::of(SharedWatch::new(K::object(key)));
         Unplaced::new(NotifiedWatch(watch, PhantomData))
     }
 
     #[inline]
     fn registered(key: &K, hash: HashValue, core: CoreRef) -> Unplaced<'static, Self> {
-        let watch = SharedWatchOf::registered(K::object(key), core, hash.short());
+        let watch = SharedWatchOf::of(SharedWatch::registered(K::object(key), core, hash.short()));
         Unplaced::new(NotifiedWatch(watch, PhantomData))
     }
 

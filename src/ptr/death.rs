@@ -125,8 +125,7 @@ impl<F: Flavour> Reclaim<F> {
         }
         if let Some(waker) = waker {
             let mut wakes = Wakes::NONE;
-            let apart = wakes.owe(waker);
-            apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
+            wakes.owe(waker);
         }
         Ok(())
     }
@@ -256,8 +255,9 @@ impl<F: Flavour> Unlinking<F> {
         let mut unlink = |core: CoreRef, of, hash| {
             // SAFETY: the caller's promise.
             let (_, waker) = unsafe { core.unlink(of, block.payload(), hash) };
-            let apart = waker.and_then(|waker| wakes.owe(waker));
-            apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
+            if let Some(waker) = waker {
+                wakes.owe(waker);
+            }
         };
         self.hooks.each(|hook| {
             // SAFETY: H1, the hook is ours.

@@ -61,7 +61,8 @@ impl RegistrationId {
 }
 
 /// Finds the entry that has this registration, and unlinks it under the lock of its bucket. Passed what
-/// [`CoreRef::set_entries`] was, the address of the payload and the hash of the registration, and a list for the hooks of the entry's other registrations, which it ends.
+/// [`CoreRef::set_entries`] was, the address of the payload and the hash of the registration, and a list for the hooks of
+/// the entry's other registrations, which it ends.
 ///
 /// # Safety
 /// The caller has a stripe.
@@ -248,28 +249,28 @@ impl CoreRef {
             .for_each(|stripe| drop(stripe.lock()));
     }
 
-    /// A stripe in whose list entries wait: this thread's own, if there are some. Every [`FOREIGN_INTERVAL`]th time the others come first, so no dead entry waits for a certain thread.
+    /// A stripe in whose list entries wait: this thread's own, if there are some. Every [`FOREIGN_INTERVAL`]th time the
+    /// others come first, so no dead entry waits for a certain thread.
     #[inline]
     pub(crate) fn due(self) -> Option<usize> {
         let own = own_stripe();
         let stripe = &self.get().stripes[own];
         let polls = stripe.poll();
         if polls % FOREIGN_INTERVAL == 0 {
-            return self.due_from(own + polls / FOREIGN_INTERVAL);
+            let first = own + polls / FOREIGN_INTERVAL;
+            return (first..first + STRIPES).find(|at| self.waiting_at(*at) != 0);
         }
         if stripe.waiting() != 0 {
             return Some(own);
         }
-        self.get()
-            .stripes
-            .iter()
-            .position(|stripe| stripe.waiting() != 0)
+        self.any_due()
     }
 
-    /// Any stripe in whose list entries wait; the search begins at `first`.
-    #[inline(never)]
-    pub(crate) fn due_from(self, first: usize) -> Option<usize> {
-        (first..first + STRIPES).find(|at| self.waiting_at(*at) != 0)
+    /// Any stripe in whose list entries wait.
+    #[inline]
+    pub(crate) fn any_due(self) -> Option<usize> {
+        let mut stripes = self.get().stripes.iter();
+        stripes.position(|stripe| stripe.waiting() != 0)
     }
 
     /// How many entries wait in the list of a stripe.

@@ -73,8 +73,9 @@ impl<T: ?Sized> SharedWatch<T> {
         }
     }
 
-    /// Registers, unless that has been done: the object's death unlinks the entry of this hash, or of that of its address. Returns whether it did: the
-    /// caller counts it. O(1); allocates if there are weak pointers, other entries or finalizers.
+    /// Registers, unless that has been done: the object's death unlinks the entry of this hash, or of that of its address.
+    /// Returns whether it did: the caller counts it. O(1); allocates if there are weak pointers, other entries or
+    /// finalizers.
     #[inline]
     pub(crate) fn register(&self, core: CoreRef, hash: Option<u32>, _: &Kept) -> bool {
         // Relaxed, also below: ours alone.
@@ -275,30 +276,9 @@ impl<T: ?Sized> Drop for SharedWatch<T> {
 
 impl<T: ?Sized> SharedWatchOf<T> {
     #[inline]
-    pub(crate) fn new<'a>(object: impl Into<ObjectRef<'a, T, Atomic>>) -> Self
-    where
-        T: 'a,
-    {
-        SharedWatchOf {
-            watch: SharedWatch::new(object),
-            marker: PhantomData,
-        }
-    }
-
-    /// As [`SharedWatch::registered`].
-    #[inline]
-    pub(crate) fn registered<'a>(
-        object: impl Into<ObjectRef<'a, T, Atomic>>,
-        core: CoreRef,
-        hash: u32,
-    ) -> Self
-    where
-        T: 'a,
-    {
-        SharedWatchOf {
-            watch: SharedWatch::registered(object, core, hash),
-            marker: PhantomData,
-        }
+    pub(crate) fn of(watch: SharedWatch<T>) -> Self {
+        let marker = PhantomData;
+        SharedWatchOf { watch, marker }
     }
 
     #[inline]

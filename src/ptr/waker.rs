@@ -140,12 +140,19 @@ impl Wakes {
     /// [kept apart](Self::keep_apart).
     #[cold]
     pub(super) fn add(&mut self, cell: Arc<WakerCell>) -> Option<Arc<WakerCell>> {
-        if cell.count() { self.owe(cell) } else { None }
+        if cell.count() { self.link(cell) } else { None }
     }
 
-    /// A wake-up is owed. Returns the cell if it has to be [kept apart](Self::keep_apart).
+    /// A wake-up is owed for the death of an entry that it has unlinked. May allocate, so under no lock.
     #[cold]
-    pub(super) fn owe(&mut self, cell: Arc<WakerCell>) -> Option<Arc<WakerCell>> {
+    pub(super) fn owe(&mut self, cell: Arc<WakerCell>) {
+        if let Some(apart) = self.link(cell) {
+            self.keep_apart(apart);
+        }
+    }
+
+    /// Puts the cell into the list, or returns it, if it is in another thread's.
+    fn link(&mut self, cell: Arc<WakerCell>) -> Option<Arc<WakerCell>> {
         // Acquire: the release of the thread that has taken it out of its list: `next` is ours.
         if cell.linked.swap(1, Acquire) != 0 {
             return Some(cell);

@@ -31,7 +31,7 @@ impl<N: Entry> RawTable<N> {
 
     /// Any stripe with entries to take.
     pub(in super::super) fn any_due(&self) -> Option<usize> {
-        self.core()?.due_from(0)
+        self.core()?.any_due()
     }
 }
 

@@ -11,7 +11,9 @@ use core::mem;
 use core::ptr::{self, NonNull};
 use std::boxed::Box;
 
-use super::super::{CoreRef, Dead, Kept, Off, RegistrationId, STRIPES, SharedWatchOf, below};
+use super::super::{
+    CoreRef, Dead, Kept, Off, RegistrationId, STRIPES, SharedWatch, SharedWatchOf, below,
+};
 use super::*;
 use crate::sync::{AtomicPtr, AtomicUsize, Live, Ordering, UnsafeCell, free, relax};
 
@@ -163,7 +165,7 @@ fn kept() -> Kept {
 }
 
 fn watch<T>(object: &Strong<T>) -> SharedWatchOf<T> {
-    SharedWatchOf::new(object)
+    SharedWatchOf::of(SharedWatch::new(object))
 }
 
 /// The collection.

@@ -9,7 +9,7 @@ use super::super::{Entry, Put, RawTable};
 use super::spawn;
 use crate::Strong;
 use crate::ptr::models::Payload;
-use crate::ptr::{CoreRef, Kept, Off, RegistrationId, STRIPES, SharedWatchOf};
+use crate::ptr::{CoreRef, Kept, Off, RegistrationId, STRIPES, SharedWatch, SharedWatchOf};
 use crate::sync::{AtomicPtr, Live};
 
 pub(super) struct Node {
@@ -96,7 +96,7 @@ impl Table {
 
     /// Inserts an object, or replaces one.
     pub(super) fn insert(&self, key: u64, object: &Strong<Payload>) {
-        let watch = SharedWatchOf::new(object);
+        let watch = SharedWatchOf::of(SharedWatch::new(object));
         assert!(self.put(self.node(key, watch, false)));
     }
 
@@ -456,7 +456,7 @@ fn publication() {
     model(2, [1], |table, [_other]| {
         let a = object();
         let core = table.raw.core_or_new();
-        let watch = SharedWatchOf::registered(&a, core, short(0));
+        let watch = SharedWatchOf::of(SharedWatch::registered(&a, core, short(0)));
         let death = death(a);
         let linked = table.put(table.node(0, watch, true));
         death.join().unwrap();
