@@ -236,6 +236,11 @@ impl Shared for Moka {
 pub(crate) trait SharedInterner: Send + Sync + 'static {
     fn with_capacity(capacity: usize) -> Self;
     fn intern(&self, word: &str) -> Strong<str>;
+    /// How a thread interns in a sample.
+    #[inline]
+    fn at_work(&self) -> impl FnMut(&str) -> Strong<str> {
+        |word| self.intern(word)
+    }
 }
 
 impl SharedInterner for concurrent::Interner<Strong<str>> {
@@ -258,6 +263,23 @@ impl SharedInterner for OneLocked {
     #[inline]
     fn intern(&self, word: &str) -> Strong<str> {
         self.lock().unwrap().intern_ref(word)
+    }
+}
+
+/// The same with one thread, which takes the lock once for each sample, and so is the interner's owner meanwhile.
+pub(crate) struct Owned(OneLocked);
+
+impl SharedInterner for Owned {
+    fn with_capacity(capacity: usize) -> Self {
+        Owned(OneLocked::with_capacity(capacity))
+    }
+    fn intern(&self, word: &str) -> Strong<str> {
+        self.0.intern(word)
+    }
+    #[inline]
+    fn at_work(&self) -> impl FnMut(&str) -> Strong<str> {
+        let mut interner = self.0.lock().unwrap();
+        move |word| interner.intern_ref(word)
     }
 }
 

@@ -1,8 +1,11 @@
 //! The operations on what threads share, each written once, for one thread or several.
 
+use std::collections::VecDeque;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use weakly::Strong;
 
 use crate::chance::{Numbers, Words, shuffle};
 use crate::duel::{Sample, time};
@@ -131,11 +134,12 @@ pub(crate) fn hit<I: SharedInterner>(plan: Plan) -> Sample {
             let (interner, live, words) = &*gathered;
             black_box(live);
             watch.time(|| {
+                let mut intern = interner.at_work();
                 let mut left = plan.operations;
                 while left > 0 {
                     let some = left.min(plan.size - at);
                     for word in words.run(at, some) {
-                        drop(black_box(interner.intern(word)));
+                        drop(black_box(intern(word)));
                     }
                     left -= some;
                     at = (at + some) % plan.size;
@@ -145,25 +149,42 @@ pub(crate) fn hit<I: SharedInterner>(plan: Plan) -> Sample {
     })
 }
 
-/// New words are inserted, and their handles dropped at once, beside some that stay.
+/// New words are interned, and their handles dropped at once, beside some that stay.
 pub(crate) fn miss<I: SharedInterner>(plan: Plan) -> Sample {
-    let mut numbers = Numbers::default();
-    let interner = I::with_capacity(plan.size);
-    let words = Words::of(&numbers.take(plan.size));
-    let live: Vec<_> = words
+    renew_words::<I>(plan, |_, new| drop(black_box(new)))
+}
+
+/// Every operation interns a new word, and drops the oldest handle that the thread owns: of its share of all words,
+/// at first in random order.
+pub(crate) fn turnover<I: SharedInterner>(plan: Plan) -> Sample {
+    renew_words::<I>(plan, |own, new| {
+        own.push_back(new);
+        drop(own.pop_front());
+    })
+}
+
+/// Each thread interns new words, and does something with the handles and with its share of those that were there.
+fn renew_words<I: SharedInterner>(
+    plan: Plan,
+    keep: impl Fn(&mut VecDeque<Strong<str>>, Strong<str>) + Copy + Send + 'static,
+) -> Sample {
+    let interner = Arc::new(I::with_capacity(plan.size));
+    let words = Words::of(&Numbers::default().take(plan.size));
+    let mut live: Vec<_> = words
         .run(0, plan.size)
         .map(|word| interner.intern(word))
         .collect();
-    let gathered = Arc::new((interner, live));
+    shuffle(&mut live);
+    let share = plan.size / plan.threads;
     Team::sample(plan, |number| {
-        let (gathered, mut numbers) = (gathered.clone(), Numbers::of(number));
+        let mut own = VecDeque::from(live.split_off(live.len() - share));
+        let (interner, mut numbers) = (interner.clone(), Numbers::of(number));
         Box::new(move |watch| {
-            let (interner, live) = &*gathered;
-            black_box(live);
             let words = Words::of(&numbers.take(plan.operations));
             watch.time(|| {
+                let mut intern = interner.at_work();
                 for word in words.run(0, plan.operations) {
-                    drop(black_box(interner.intern(word)));
+                    keep(&mut own, intern(word));
                 }
             })
         })

@@ -76,6 +76,17 @@ pub(super) fn all() -> Vec<Row> {
         )
         .at_most(32.0),
         sized(
+            "bytes beside an object: each further, WeakMap",
+            "weak-table",
+            OBJECTS,
+            |objects| {
+                [
+                    entries::<Ours>(objects, 2, FURTHER),
+                    entries::<Theirs>(objects, 2, FURTHER),
+                ]
+            },
+        ),
+        sized(
             "bytes beside an object, shared: first entry",
             "papaya",
             OBJECTS,

@@ -5,11 +5,11 @@ use weakly::{Attribute, Memo, Strong, concurrent};
 use super::{K3, K4, K5};
 use crate::duel::{Row, Sample};
 use crate::shared::{
-    DashMap, DashMapOfDestructibles, Destructible, Locked, LockedWeakTable, Moka, OneLocked,
+    DashMap, DashMapOfDestructibles, Destructible, Locked, LockedWeakTable, Moka, OneLocked, Owned,
     Papaya, PapayaOfDestructibles, Sharded,
 };
 use crate::teams::{Clock, Plan};
-use crate::together::{churn, end, get, hit, longest_death, miss, mixed};
+use crate::together::{churn, end, get, hit, longest_death, miss, mixed, turnover};
 
 /// Lookups of each thread in a sample: so many that the start does not count.
 const TOGETHER: usize = 1 << 15;
@@ -25,8 +25,10 @@ const CHURN: &str = "shared: churn";
 const DEATH: &str = "shared: longest death beside";
 const END: &str = "shared: end of a map of ten, beside";
 const MEMO_MISS: &str = "Memo: miss";
-const INTERNER_HIT: &str = "shared: Interner: hit";
-const INTERNER_MISS: &str = "shared: Interner: miss";
+const INTERNER_HIT: &str = "Interner: hit";
+const INTERNER_MISS: &str = "Interner: miss";
+const INTERNER_CHURN: &str = "Interner: churn";
+const ONE_LOCKED: &str = "one locked";
 
 type Map = concurrent::WeakMap<Strong<u64>, u64>;
 type Destructibles = concurrent::WeakMap<Strong<u64>, Destructible>;
@@ -147,19 +149,34 @@ pub(super) fn attributes_and_memos() -> Vec<Row> {
 pub(super) fn interners() -> Vec<Row> {
     let mut rows = Vec::new();
     for size in [K3, K5] {
-        for threads in [1, 2] {
-            let row = |operation, peer, sides| row(operation, peer, threads, size, sides);
+        for (threads, churn_goal) in [(1, 1.4), (2, 0.9)] {
+            let row = |operation, peer, sides| {
+                row(&format!("shared: {operation}"), peer, threads, size, sides)
+            };
             rows.extend([
                 row(INTERNER_HIT, "16 locked", [hit::<Words>, hit::<Sharded>]).goal(1.1),
-                row(INTERNER_HIT, "one locked", [hit::<Words>, hit::<OneLocked>]),
+                row(INTERNER_HIT, ONE_LOCKED, [hit::<Words>, hit::<OneLocked>]),
                 row(INTERNER_MISS, "16 locked", [miss::<Words>, miss::<Sharded>]).goal(1.1),
                 row(
                     INTERNER_MISS,
-                    "one locked",
+                    ONE_LOCKED,
                     [miss::<Words>, miss::<OneLocked>],
                 ),
+                row(
+                    INTERNER_CHURN,
+                    ONE_LOCKED,
+                    [turnover::<Words>, turnover::<OneLocked>],
+                )
+                .goal(churn_goal),
             ]);
         }
+        // What the lock costs an owner whom nobody disturbs.
+        let row = |operation, sides| row(operation, ONE_LOCKED, 1, size, sides);
+        rows.extend([
+            row(INTERNER_HIT, [hit::<Owned>, hit::<OneLocked>]),
+            row(INTERNER_MISS, [miss::<Owned>, miss::<OneLocked>]),
+            row(INTERNER_CHURN, [turnover::<Owned>, turnover::<OneLocked>]),
+        ]);
     }
     rows
 }
@@ -204,12 +221,12 @@ fn contest(
     clock: Clock,
     sides: [(usize, Side); 2],
 ) -> Row {
-    let changes = [CHURN, MEMO_MISS, INTERNER_MISS]
+    let changes = [CHURN, MEMO_MISS, INTERNER_MISS, INTERNER_CHURN]
         .iter()
-        .any(|name| operation.starts_with(name));
+        .any(|name| operation.contains(name));
     let operations = match clock {
         Clock::First => FEW,
-        _ if changes || operation.starts_with(INTERNER_HIT) => TURNOVER,
+        _ if changes || operation.contains(INTERNER_HIT) => TURNOVER,
         _ => TOGETHER,
     };
     let row = Row::new(operation, peer, move |scale| {
