@@ -18,8 +18,9 @@ use crate::table::{Owned, Place};
 /// of them alive: an object that is no longer used dies at once.
 ///
 /// It works with every kind of pointer: `Interner<Strong<str>>`, `Interner<Rc<Term>>`. The documentation of
-/// [`WeakHashMap`](crate::WeakHashMap) about content, `Hash` and `Eq` also holds here. (For threads that share
-/// an interner, use [`concurrent::Interner`](crate::concurrent::Interner).)
+/// [`WeakHashMap`](crate::WeakHashMap) about content, `Hash` and `Eq` also holds here. (Threads that share an
+/// interner use this one behind a `Mutex`, or [`concurrent::Interner`](crate::concurrent::Interner): see [one thread, or
+/// many](crate::guide::interning#one-thread-or-many).)
 ///
 /// ```
 /// use weakly::{Interner, Strong};

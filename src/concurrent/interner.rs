@@ -19,7 +19,9 @@ use crate::reference::{Content, Query};
 /// point to the same object, as long as any of them lives. Contents that are not used any more go.
 ///
 /// See [the module](crate::concurrent) for what all shared collections have in common, and
-/// [`weakly::Interner`](crate::Interner) for the interner of a single owner.
+/// [`weakly::Interner`](crate::Interner) for the interner of a single owner. Where hardly ever two threads intern at
+/// once, and most contents are new, that one is better even behind a `Mutex`: see [one thread, or
+/// many](crate::guide::interning#one-thread-or-many).
 ///
 /// A content that is there is found without a lock, except that its pointer is upgraded. `Hash` is called once for
 /// each operation, and `Eq` only on live contents, under no lock. If the upgraded pointer turns out to be the
