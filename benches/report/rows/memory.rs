@@ -67,7 +67,7 @@ pub(super) fn all() -> Vec<Row> {
             OBJECTS,
             |objects| in_any(objects, 1, 1),
         )
-        .at_most(96.0),
+        .at_most(56.0),
         sized(
             "bytes beside an object: each further entry",
             "weak-table",
@@ -85,13 +85,15 @@ pub(super) fn all() -> Vec<Row> {
                     entries::<Theirs>(objects, 2, FURTHER),
                 ]
             },
-        ),
+        )
+        .at_most(24.0),
         sized(
             "bytes beside an object, shared: first entry",
             "papaya",
             OBJECTS,
             |objects| in_shared(objects, 0, 1),
-        ),
+        )
+        .at_most(24.0),
         sized(
             "bytes beside an object, shared: second entry",
             "papaya",
@@ -109,7 +111,8 @@ pub(super) fn all() -> Vec<Row> {
             "one locked",
             K5,
             |words| [names::<SharedWords>(words), names::<OneLocked>(words)],
-        ),
+        )
+        .at_most(62.0),
         row(
             "bytes a node, at most: tree and three maps",
             "the tree",
@@ -120,7 +123,8 @@ pub(super) fn all() -> Vec<Row> {
                     side_tables(files, Vec::new),
                 ]
             },
-        ),
+        )
+        .at_most(320.0),
     ]
 }
 

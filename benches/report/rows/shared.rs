@@ -51,17 +51,17 @@ pub(super) fn maps() -> Vec<Row> {
 fn lookups() -> Vec<Row> {
     let mut rows = Vec::new();
     let (ours, destructible): (Side, Side) = (get::<Map>, get::<Destructibles>);
-    for (size, goal) in [(1, 0.9), (K3, 0.9), (K4, 1.0), (K5, 1.0)] {
+    for (size, goal) in [(1, 0.9), (K3, 0.75), (K4, 0.85), (K5, 1.0)] {
         for threads in [1, 2] {
             let row = |operation, peer, sides| row(operation, peer, threads, size, sides);
             let dashmap = row(GET, "dashmap", [ours, get::<DashMap>]);
             rows.extend([
                 row(GET, "papaya", [ours, get::<Papaya>]).goal(goal),
-                // Where the threads contend for the same lock.
-                if (size, threads) == (1, 2) {
-                    dashmap.goal(0.25)
-                } else {
-                    dashmap
+                match (size, threads) {
+                    // Where the threads contend for the same lock.
+                    (1, 2) => dashmap.goal(0.25),
+                    (K4, 1) => dashmap.goal(0.9),
+                    _ => dashmap,
                 },
                 row(
                     GET_DESTRUCTIBLE,
@@ -86,7 +86,7 @@ fn changes() -> Vec<Row> {
     for threads in [1, 2] {
         let row = |peer, sides| row(MIXED, peer, threads, K3, sides);
         rows.extend([
-            row("papaya", [mixed::<Map>, mixed::<Papaya>]).goal(0.85),
+            row("papaya", [mixed::<Map>, mixed::<Papaya>]).goal(0.7),
             row("dashmap", [mixed::<Map>, mixed::<DashMap>]),
         ]);
     }
@@ -94,9 +94,16 @@ fn changes() -> Vec<Row> {
     for size in [K3, K4, K5] {
         for (threads, goal) in [(1, 1.5), (2, 1.2)] {
             let row = |peer, sides| row(CHURN, peer, threads, size, sides);
+            let dashmap = row("dashmap", [churn::<Map>, churn::<DashMap>]);
             rows.extend([
                 row("papaya", [churn::<Map>, churn::<Papaya>]).goal(goal),
-                row("dashmap", [churn::<Map>, churn::<DashMap>]),
+                match (size, threads) {
+                    (K3, 1) => dashmap.goal(1.4),
+                    (K4, 1) => dashmap.goal(1.6),
+                    (K3, 2) => dashmap.goal(0.9),
+                    (K5, 2) => dashmap.goal(1.7),
+                    _ => dashmap,
+                },
             ]);
         }
         rows.push(against_one(CHURN, size, churn::<Map>).goal(1.3));
@@ -148,13 +155,13 @@ pub(super) fn attributes_and_memos() -> Vec<Row> {
 
 pub(super) fn interners() -> Vec<Row> {
     let mut rows = Vec::new();
-    for size in [K3, K5] {
+    for (size, hit_goal) in [(K3, 0.95), (K5, 1.0)] {
         for (threads, churn_goal) in [(1, 1.4), (2, 0.9)] {
             let row = |operation, peer, sides| {
                 row(&format!("shared: {operation}"), peer, threads, size, sides)
             };
             rows.extend([
-                row(INTERNER_HIT, "16 locked", [hit::<Words>, hit::<Sharded>]).goal(1.1),
+                row(INTERNER_HIT, "16 locked", [hit::<Words>, hit::<Sharded>]).goal(hit_goal),
                 row(INTERNER_HIT, ONE_LOCKED, [hit::<Words>, hit::<OneLocked>]),
                 row(INTERNER_MISS, "16 locked", [miss::<Words>, miss::<Sharded>]).goal(1.1),
                 row(
