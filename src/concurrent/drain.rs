@@ -99,26 +99,27 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Retires some of the dead, if there are any, for an operation that is about to change the table, and returns its
-    /// pin. They are destroyed before that: else their destructors could change what the operation has just done. But
-    /// where nothing has a destructor, one barrier serves both, that of entering.
+    /// Some of the dead, if there are any, for an operation that is about to change the table: it [reaps](Self::reap)
+    /// them when it has its pin. They are destroyed before that: else their destructors could change what the operation has
+    /// just done. But where nothing has a destructor, one barrier serves both, that of entering.
+    // (Two steps, and the caller's pin between them: to return the pin would be to copy it.)
     #[inline]
-    pub(super) fn drain_and_pin(&self) -> Pin<'_, K, T, V> {
+    pub(super) fn take_some(&self) -> Option<Taken<'_, Node<K, T, V>>> {
         // (A user's weak pointer may have a destructor.)
         if Node::<K, T, V>::PROMPT || T::SWEPT != Some(false) {
             self.drain_some();
-            return self.pin();
+            return None;
         }
-        let taken = self
-            .nodes
-            .due()
-            .and_then(|stripe| self.take_dead(stripe, CHUNK));
-        let pin = self.pin();
+        self.take_dead(self.nodes.due()?, CHUNK)
+    }
+
+    /// Destroys or retires what was taken before the thread entered.
+    #[inline]
+    pub(super) fn reap(&self, pin: &Pin<'_, K, T, V>, taken: Option<Taken<'_, Node<K, T, V>>>) {
         if let Some(taken) = taken {
             pin.reap(taken);
             self.nodes.arm_if_idle();
         }
-        pin
     }
 
     /// Takes some of the dead from the list of a stripe, and destroys them. Returns whether there were any.

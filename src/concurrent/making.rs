@@ -316,7 +316,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         let table = self.table;
         // User code may run when these two are dropped, a value that is not kept and what `pin` destroys: last,
         // when the flight is complete and no guard is left (T4).
-        let mut node = table.ready(self.hash, key, watch, value);
+        let mut node = table.ready(None, self.hash, key, watch, value);
         let pin = table.pin();
         let mut leader = self;
         let own =

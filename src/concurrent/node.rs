@@ -2,7 +2,6 @@
 
 use core::mem;
 use core::sync::atomic::{AtomicBool, Ordering::*};
-use std::boxed::Box;
 use std::sync::Arc;
 
 use super::flight::Flight;
@@ -160,6 +159,14 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
     }
 
     #[inline]
+    fn register_first(&self, core: CoreRef, promise: &Promise) -> bool {
+        K::BY_ADDRESS
+            && self
+                .watch()
+                .is_some_and(|watch| watch.register_first(core, promise))
+    }
+
+    #[inline]
     fn may_inherit(&self, there: &Self) -> bool {
         self.watch()
             .zip(there.watch())
@@ -201,10 +208,10 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
     }
 
     #[inline]
-    fn end(self: Box<Self>, all: &Kept<K::Key, V>) {
+    fn end(self, all: &Kept<K::Key, V>) {
         // Relaxed: see `keep`.
-        if matches!(&*self, Node::Ready { kept, .. } if kept.load(Relaxed)) {
-            if let Node::Ready { key, value, .. } = *self {
+        if matches!(&self, Node::Ready { kept, .. } if kept.load(Relaxed)) {
+            if let Node::Ready { key, value, .. } = self {
                 all.put(key, value);
             }
         }
@@ -219,6 +226,7 @@ mod tests {
     use super::*;
     use crate::Strong;
     use crate::concurrent::Address;
+    use std::boxed::Box;
 
     type Key = Strong<u64>;
 

@@ -192,10 +192,11 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// An entry that is about to be inserted.
+    /// An entry that is about to be inserted. With a pin, in the memory of one that was reclaimed, if there is one.
     #[inline]
     pub(super) fn ready<'t>(
         &'t self,
+        pin: Option<&Pin<'t, K, T, V>>,
         hash: HashValue,
         key: K::Key,
         watch: Unplaced<'t, T>,
@@ -204,8 +205,11 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         if T::SWEPT.is_none() && watch.is_swept() && !self.is_swept() {
             self.swept.store(true, Relaxed);
         }
-        self.nodes
-            .entry(|| Node::new(hash, key, value, watch.into_inner()))
+        let make = || Node::new(hash, key, value, watch.into_inner());
+        match pin {
+            Some(pin) => pin.entry(make),
+            None => self.nodes.entry(make),
+        }
     }
 }
 
@@ -221,8 +225,12 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         old: impl FnOnce(&T, &V) -> R,
     ) -> Option<R> {
         self.sweep_some();
-        let mut node = self.ready(hash, key, watch, value);
-        let pin = self.drain_and_pin();
+        // Dropped after the pin (T5).
+        let mut node;
+        let taken = self.take_some();
+        let pin = self.pin();
+        self.reap(&pin, taken);
+        node = self.ready(Some(&pin), hash, key, watch, value);
         let replaced = self.swap(&pin, &mut node, &Asking::about(self, hash), |_| true);
         let old = replaced
             .flatten()
@@ -244,8 +252,12 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         read: impl Fn(&T, &V) -> Option<R>,
     ) -> Option<R> {
         self.sweep_some();
-        let mut node = self.ready(hash, key, watch, value);
-        let pin = self.drain_and_pin();
+        // Dropped after the pin (T5).
+        let mut node;
+        let taken = self.take_some();
+        let pin = self.pin();
+        self.reap(&pin, taken);
+        node = self.ready(Some(&pin), hash, key, watch, value);
         let there = Cell::new(None);
         self.swap(&pin, &mut node, &Asking::about(self, hash), |now| {
             let of_use = now
@@ -288,7 +300,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             let (wanted, answer) = asking.ask(address, || change(shown));
             let done = match (wanted, there) {
                 (Some((watch, value)), there) => {
-                    let mut node = self.ready(hash, K::key(key), watch, value);
+                    let mut node = self.ready(Some(&pin), hash, K::key(key), watch, value);
                     let put = self.swap(&pin, &mut node, &asking, |now| match (now, there) {
                         (Some(now), Some(there)) => ptr::eq(now, there),
                         (None, None) => true,
@@ -391,7 +403,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         if self.nodes.is_new() {
             return None;
         }
-        let pin = self.drain_and_pin();
+        let taken = self.take_some();
+        let pin = self.pin();
+        self.reap(&pin, taken);
         let asking = Asking::about(self, hash);
         let sought = |node: &Node<K, T, V>| asking.is_sought(node, || sought(node));
         let mut sweeps = true;

@@ -85,6 +85,11 @@ pub trait Registered {
         0
     }
     #[doc(hidden)]
+    #[inline]
+    fn register_first(&self, _core: CoreRef, _: &Kept) -> bool {
+        false
+    }
+    #[doc(hidden)]
     fn may_inherit(&self, _there: &Self) -> bool {
         false
     }
@@ -226,6 +231,11 @@ impl<K: Registrable<Kind = Atomic>> Registered for NotifiedWatch<K> {
     #[inline]
     fn register(&self, core: CoreRef, hash: Option<u32>, kept: &Kept) -> usize {
         self.0.watch().register(core, hash, kept).into()
+    }
+
+    #[inline]
+    fn register_first(&self, core: CoreRef, kept: &Kept) -> bool {
+        self.0.watch().register_first(core, kept)
     }
 
     #[inline]

@@ -26,6 +26,25 @@ impl<F: Flavour> Block<F> {
     /// The caller has a strong pointer, and is the owner of the stack, if it is one.
     #[inline]
     pub(crate) unsafe fn register(self, target: Target<F>, hash: Option<u32>) -> Registration<F> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.register_first(target, hash) {
+                Ok(()) => Registration::Block,
+                Err(now) => self.register_further(now, target, hash),
+            }
+        }
+    }
+
+    /// The same, if nothing is registered with the object, and no weak pointer refers to it. The error is the state.
+    ///
+    /// # Safety
+    /// As for [`register`](Self::register).
+    #[inline]
+    pub(super) unsafe fn register_first(
+        self,
+        target: Target<F>,
+        hash: Option<u32>,
+    ) -> Result<(), *mut ()> {
         let state = &self.header().state;
         let entry = State::entry(target).encode();
         let step = if hash.is_some() { locked() } else { entry };
@@ -42,13 +61,12 @@ impl<F: Flavour> Block<F> {
                         // Release: passes on what the lock acquired, as a store does not by itself.
                         state.store(entry, Release);
                     }
-                    return Registration::Block;
+                    return Ok(());
                 }
                 Err(other) => now = other,
             }
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.register_further(now, target, hash) }
+        Err(now)
     }
 
     /// As [`register`](Self::register), if the block may not be the registration.

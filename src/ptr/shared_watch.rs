@@ -92,6 +92,21 @@ impl<T: ?Sized> SharedWatch<T> {
         true
     }
 
+    /// As [`register`](Self::register), if nothing is registered with the object, and no weak pointer refers to it: then no
+    /// collection has an entry of it. The hash is that of the address.
+    #[inline]
+    pub(crate) fn register_first(&self, core: CoreRef, _: &Kept) -> bool {
+        let block = self.block();
+        // SAFETY: the promise.
+        let is_first = unsafe { block.register_first(Target::Core(core), None) }.is_ok();
+        if is_first {
+            // Relaxed: ours alone.
+            let id = RegistrationId::of_block(block);
+            self.word.store(id.as_ptr(), Relaxed);
+        }
+        is_first
+    }
+
     /// A watch that is registered before there is an entry. A death that finds none leaves it at that: so who links the
     /// entry looks whether the [registration has ended](Self::is_registered).
     pub(crate) fn registered<'a>(

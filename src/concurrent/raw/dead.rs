@@ -48,18 +48,10 @@ impl<N: Entry> Array<N> {
                     .expect("a bucket has moved, but there is no next array");
                 continue;
             };
-            for bucket in home.chain() {
-                for slot in locked.tags(bucket).candidates(hash) {
-                    let node = bucket.slot(slot);
-                    // SAFETY: it is linked, and we have the lock.
-                    let there = unsafe { node.as_ref() };
-                    if there.is_some_and(|there| there.hash() == hash && is_sought(there)) {
-                        locked.clear(bucket, slot);
-                        return Some(node);
-                    }
-                }
-            }
-            return None;
+            let (bucket, slot) = self.find_in(&locked, hash, is_sought)?;
+            let node = bucket.slot(slot);
+            locked.clear(bucket, slot);
+            return Some(node);
         }
     }
 }

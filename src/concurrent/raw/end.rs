@@ -1,5 +1,6 @@
 //! The end of a table, and of what was retired from it.
 
+use core::mem::MaybeUninit;
 use std::boxed::Box;
 use std::vec::Vec;
 
@@ -62,16 +63,35 @@ impl<N: Entry> Retire<N::Context> for N {
 
     /// The entry is from `Box::into_raw`.
     unsafe fn destroy(node: *mut N, context: &N::Context) {
-        // SAFETY: the caller's promise. (Under loom the memory is kept, so that late accesses are detected; the
-        // entries of the models do nothing at their end.)
-        unsafe {
-            #[cfg(not(weakly_loom))]
-            Box::from_raw(node).end(context);
-            #[cfg(weakly_loom)]
-            {
-                _ = context;
-                node.drop_in_place();
-            }
+        // SAFETY: the caller's promise.
+        drop(unsafe { end(node, context) });
+    }
+}
+
+/// Ends an entry, and returns its memory. (Under loom that is kept, so that late accesses are detected; the entries of
+/// the models do nothing at their end.)
+///
+/// # Safety
+/// It is from `Box::into_raw`, and no thread looks at it.
+#[inline]
+pub(super) unsafe fn end<N: Entry>(
+    node: *mut N,
+    context: &N::Context,
+) -> Option<Box<MaybeUninit<N>>> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        #[cfg(not(weakly_loom))]
+        {
+            // First, so that it goes if a destructor panics.
+            let place = Box::from_raw(node.cast::<MaybeUninit<N>>());
+            place.assume_init_read().end(context);
+            Some(place)
+        }
+        #[cfg(weakly_loom)]
+        {
+            _ = context;
+            node.drop_in_place();
+            None
         }
     }
 }

@@ -1,7 +1,5 @@
 //! The entries of a table.
 
-use std::boxed::Box;
-
 use crate::ptr::{CoreRef, Kept, Off, RegistrationId};
 use crate::sync::AtomicPtr;
 
@@ -34,6 +32,13 @@ pub(in super::super) trait Entry {
     #[inline]
     fn register(&self, _: CoreRef, _: &Kept) -> usize {
         0
+    }
+
+    /// Registers with its object, if no collection has an entry of that, and this one none of its address: then one
+    /// search, under the lock, finds whether there is an entry that is the same, and runs no code of a user.
+    #[inline]
+    fn register_first(&self, _: CoreRef, _: &Kept) -> bool {
+        false
     }
 
     /// Whether it is not registered, and can take over the registrations of an entry that it replaces.
@@ -70,5 +75,9 @@ pub(in super::super) trait Entry {
 
     /// Destroys an entry that no thread looks at any more.
     #[inline]
-    fn end(self: Box<Self>, _: &Self::Context) {}
+    fn end(self, _: &Self::Context)
+    where
+        Self: Sized,
+    {
+    }
 }

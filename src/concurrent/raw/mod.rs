@@ -45,6 +45,7 @@
 
 mod array;
 mod bucket;
+mod change;
 mod dead;
 mod domain;
 mod end;
@@ -64,8 +65,9 @@ mod tests;
 mod unlinked;
 
 pub(super) use array::by_hashes;
+pub(super) use change::Put;
 pub(super) use entry::Entry;
 pub(super) use reap::Taken;
 pub(super) use sweep::SweepPosition;
-pub(super) use table::{Put, RawTable, Writer};
+pub(super) use table::{RawTable, Writer};
 pub(super) use unlinked::Unlinked;

@@ -1,11 +1,15 @@
 //! What becomes of the entries that deaths have unlinked: an operation that changes the table takes some of them, and
 //! destroys or retires them. And the waker, which deaths call.
 
+use core::cell::Cell;
+use core::mem::MaybeUninit;
 use core::task::Waker;
+use std::boxed::Box;
 use std::sync::Arc;
 use std::vec::Vec;
 
 use super::dead;
+use super::end::end;
 use super::entry::Entry;
 use super::retired::{Retire, Retired};
 use super::table::{RawTable, Writer};
@@ -103,7 +107,7 @@ impl<N: Entry> Writer<'_, N> {
     #[inline]
     pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
         if self.inside.is_alone() {
-            taken.destroy();
+            taken.destroy(&self.spare);
         } else {
             taken.retire(|retired| self.inside.retire(retired));
         }
@@ -160,13 +164,13 @@ impl<N: Entry> Taken<'_, N> {
         self.nodes().map(|node| unsafe { &*node }).for_each(look);
     }
 
-    /// No thread looks at them.
+    /// No thread looks at them. Keeps the memory of the last.
     #[inline]
-    fn destroy(self) {
+    fn destroy(self, spare: &Cell<Option<Box<MaybeUninit<N>>>>) {
         let context = self.table.context();
         for node in self.nodes() {
             // SAFETY: taken from the list, so ours, and no thread looks at it.
-            unsafe { <N as Retire<_>>::destroy(node, context) };
+            spare.set(unsafe { end(node, context) });
         }
     }
 

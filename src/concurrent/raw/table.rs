@@ -1,12 +1,14 @@
 //! The table: the operations of readers and writers.
 
+use core::cell::Cell;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::ptr;
 use std::boxed::Box;
 use std::vec::Vec;
 
-use super::array::{Array, MIN_LEN};
-use super::bucket::{Bucket, Locked, Meta, Spares};
+use super::array::Array;
+use super::bucket::Bucket;
 use super::dead;
 use super::domain::Domain;
 use super::entry::Entry;
@@ -14,7 +16,7 @@ use super::guards::{Reading, Writing};
 use super::retired::Retired;
 use super::seats::assert_apart;
 use super::unlinked::Unlinked;
-use crate::ptr::{Core, CoreRef, Kept};
+use crate::ptr::{Core, CoreRef};
 use crate::sync::{AtomicPtr, Ordering::*, const_fn};
 
 #[repr(C)]
@@ -63,10 +65,7 @@ impl<N: Entry> RawTable<N> {
     /// the handles to the objects that it [is yet to be registered](Entry::register) with.
     #[inline]
     pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'_, N> {
-        let mut place = Box::new_uninit();
-        place.write(make());
-        // SAFETY: written just now.
-        Unlinked::new(unsafe { place.assume_init() }, self.context())
+        Unlinked::new(Box::new_uninit(), make, self.context())
     }
 
     /// What deaths use, if there has been an array.
@@ -103,7 +102,7 @@ impl<N: Entry> RawTable<N> {
 
     /// Publishes the first array, unless there is one: for deaths first, since one may follow an insertion at once.
     #[cold]
-    fn begin(&self, len: usize) {
+    pub(super) fn begin(&self, len: usize) {
         let core = self.core_or_new();
         let new = Box::into_raw(Box::new(Array::<N>::new(len, core)));
         let first = match core.begin_entries(new.cast()) {
@@ -154,6 +153,7 @@ impl<N: Entry> RawTable<N> {
     pub(in super::super) fn write(&self) -> Writer<'_, N> {
         Writer {
             inside: Writing::new(&self.domain, N::PROMPT),
+            spare: Cell::new(None),
             table: self,
         }
     }
@@ -177,13 +177,8 @@ pub(in super::super) struct Reader<'t, N: Entry> {
 pub(in super::super) struct Writer<'t, N: Entry> {
     pub(super) table: &'t RawTable<N>,
     pub(super) inside: Writing<'t, N::Context>,
-}
-
-/// The outcome of an attempt to insert an entry.
-pub(in super::super) enum Put<'g, N> {
-    Added(&'g N),
-    Replaced { old: &'g N, new: &'g N },
-    Refused,
+    /// The memory of an entry that this thread has just destroyed, for its next one.
+    pub(super) spare: Cell<Option<Box<MaybeUninit<N>>>>,
 }
 
 /// Finds the entry with this hash for which `same` is true, in an array and those that follow.
@@ -264,62 +259,7 @@ impl<'g, N> Place<'g, N> {
     }
 }
 
-/// The outcome of a search.
-enum Found<'g, N> {
-    There(Place<'g, N>),
-    /// All entries with this hash, of which none is the same, in their order.
-    Others(Vec<*mut N>),
-    Moved,
-}
-
-/// Searches a home bucket, and those chained behind it.
-#[inline]
-fn search<'g, N: Entry>(
-    home: &'g Bucket<N>,
-    seen: Meta,
-    hash: u64,
-    mut same: impl FnMut(&N) -> bool,
-) -> Found<'g, N> {
-    let mut bucket = home;
-    let mut meta = seen;
-    if meta.has_moved() {
-        return Found::Moved;
-    }
-    let mut others = Vec::new();
-    loop {
-        for slot in meta.candidates(hash) {
-            let node = bucket.slot(slot);
-            // SAFETY: as in `find`.
-            let there = unsafe { node.as_ref() };
-            if let Some(there) = there.filter(|there| there.hash() == hash) {
-                if same(there) {
-                    return Found::There(Place { bucket, slot, node });
-                }
-                others.push(node);
-            }
-        }
-        match bucket.next() {
-            Some(next) => bucket = next,
-            None => return Found::Others(others),
-        }
-        meta = bucket.meta();
-    }
-}
-
-/// Whether all entries with this hash are among `others`, in their order (R2).
-fn are_all<N: Entry>(locked: &Locked<'_, N>, hash: u64, others: &[*mut N]) -> bool {
-    let mut others = others.iter();
-    locked.home().chain().all(|bucket| {
-        locked.tags(bucket).candidates(hash).all(|slot| {
-            let node = bucket.slot(slot);
-            // SAFETY: as in `find`.
-            let other = unsafe { node.as_ref() }.is_none_or(|node| node.hash() != hash);
-            other || others.any(|known| ptr::eq(*known, node))
-        })
-    })
-}
-
-impl<N: Entry> Writer<'_, N> {
+impl<'t, N: Entry> Writer<'t, N> {
     /// The entry with this hash for which `same` is true. Lock-free.
     #[inline]
     pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
@@ -355,118 +295,18 @@ impl<N: Entry> Writer<'_, N> {
         Some(array)
     }
 
+    /// As [`RawTable::entry`].
+    #[inline]
+    pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'t, N> {
+        let place = self.spare.take().unwrap_or_else(Box::new_uninit);
+        Unlinked::new(place, make, self.table.context())
+    }
+
     /// # Safety
     /// This thread has unlinked it.
     #[inline]
     pub(super) unsafe fn retire(&self, node: *mut N) {
         // SAFETY: R3, and `Sync` of the table demands `Send`.
         self.inside.retire(unsafe { Retired::new(node) });
-    }
-
-    /// Inserts an entry, or replaces the one with its hash for which `same` is true, if what is there is
-    /// `expected`. Both closures may be called again when other threads change the same entry. If the entry is not
-    /// inserted, be it by a panic of the closures, or because it [may not be](Entry::may_be_linked), it stays with the
-    /// caller, who decides when it is destroyed.
-    #[inline]
-    pub(in super::super) fn put<'g>(
-        &'g self,
-        node: &mut Unlinked<'_, N>,
-        mut same: impl FnMut(&N, &N) -> bool,
-        mut expected: impl FnMut(Option<&'g N>) -> bool,
-    ) -> Put<'g, N> {
-        let hash = node.hash();
-        let mut spares = Spares::new();
-        loop {
-            let Some(array) = self.array_for(hash) else {
-                self.table.begin(MIN_LEN);
-                continue;
-            };
-            let home = array.home(hash);
-            let seen = home.meta();
-            let found = search(home, seen, hash, |there| same(node, there));
-            let old = match &found {
-                Found::Moved => continue,
-                Found::There(place) => Some(place.get()),
-                Found::Others(_) => None,
-            };
-            if !expected(old) {
-                return Put::Refused;
-            }
-            let inherits = old.is_some_and(|old| node.may_inherit(old));
-            if !inherits {
-                // SAFETY: an entry that is not linked yet does not outlive the handles to its objects (`RawTable::entry`),
-                // and no other thread knows it.
-                let kept = unsafe { Kept::promise() };
-                self.inside
-                    .count_registered(node.register(array.core(), &kept));
-            }
-            let Some(mut locked) = home.lock(seen) else {
-                continue;
-            };
-            match found {
-                _ if !node.may_be_linked() => return Put::Refused,
-                Found::There(place) if place.is_linked() => {
-                    if inherits {
-                        node.inherit(place.get());
-                    }
-                    let new = node.link();
-                    locked.replace(place.bucket, place.slot, new);
-                    drop(locked);
-                    // SAFETY: unlinked by us, under the lock.
-                    unsafe { self.retire(place.node) };
-                    let old = place.get();
-                    // SAFETY: as in `find`.
-                    let new = unsafe { &*new };
-                    return Put::Replaced { old, new };
-                }
-                Found::Others(others) if are_all(&locked, hash, &others) => {
-                    if locked.add(node.as_ptr(), hash, &mut spares) {
-                        let new = node.link();
-                        drop(locked);
-                        self.inside.count(1);
-                        // SAFETY: as in `find`.
-                        return Put::Added(unsafe { &*new });
-                    }
-                    drop(locked);
-                    self.make_room(array, &mut spares);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Unlinks the entry with this hash for which `same` is true, if it is `wanted`. Both closures may be called
-    /// again when other threads change the same entry.
-    #[inline]
-    pub(in super::super) fn remove_if(
-        &self,
-        hash: u64,
-        mut same: impl FnMut(&N) -> bool,
-        mut wanted: impl FnMut(&N) -> bool,
-    ) -> Option<&N> {
-        loop {
-            let array = self.array_for(hash)?;
-            let home = array.home(hash);
-            let seen = home.meta();
-            let place = match search(home, seen, hash, &mut same) {
-                Found::There(place) => place,
-                Found::Others(_) => return None,
-                Found::Moved => continue,
-            };
-            if !wanted(place.get()) {
-                return None;
-            }
-            let Some(mut locked) = home.lock(seen) else {
-                continue;
-            };
-            if place.is_linked() {
-                locked.clear(place.bucket, place.slot);
-                drop(locked);
-                self.inside.count(-1);
-                // SAFETY: unlinked by us, under the lock.
-                unsafe { self.retire(place.node) };
-                return Some(place.get());
-            }
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! An entry between its making and its insertion.
 
-use core::mem;
+use core::mem::{self, MaybeUninit};
 use core::ops::Deref;
 use core::ptr;
 use std::boxed::Box;
@@ -14,10 +14,16 @@ pub(in super::super) struct Unlinked<'t, N: Entry> {
 }
 
 impl<'t, N: Entry> Unlinked<'t, N> {
+    /// Makes an entry in this memory.
     #[inline]
-    pub(super) fn new(node: Box<N>, context: &'t N::Context) -> Self {
+    pub(super) fn new(
+        mut place: Box<MaybeUninit<N>>,
+        make: impl FnOnce() -> N,
+        context: &'t N::Context,
+    ) -> Self {
+        place.write(make());
         Unlinked {
-            node: Box::into_raw(node),
+            node: Box::into_raw(place).cast(),
             context,
         }
     }
@@ -49,7 +55,7 @@ impl<N: Entry> Drop for Unlinked<'_, N> {
     fn drop(&mut self) {
         if !self.node.is_null() {
             // SAFETY: from `Box::into_raw`, and no other thread has seen it.
-            unsafe { Box::from_raw(self.node) }.end(self.context);
+            unsafe { *Box::from_raw(self.node) }.end(self.context);
         }
     }
 }

@@ -224,7 +224,7 @@ fn ends_have_the_context() {
             0
         }
 
-        fn end(self: Box<Self>, ended: &Self::Context) {
+        fn end(self, ended: &Self::Context) {
             ended.lock().unwrap().push(self.0);
         }
     }

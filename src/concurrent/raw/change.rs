@@ -1,0 +1,225 @@
+//! Insertion and removal: an entry is sought without the lock, as that asks code of users, and then checked under the
+//! lock (R2). Except where no such code runs.
+
+use core::ptr;
+use std::vec::Vec;
+
+use super::array::MIN_LEN;
+use super::bucket::{Bucket, Locked, Meta, Spares};
+use super::entry::Entry;
+use super::table::{Place, Writer};
+use super::unlinked::Unlinked;
+use crate::ptr::Kept;
+use crate::sync::{first_load, prefetch};
+
+/// The outcome of an attempt to insert an entry.
+pub(in super::super) enum Put<'g, N> {
+    Added(&'g N),
+    Replaced { old: &'g N, new: &'g N },
+    Refused,
+}
+
+/// The outcome of a search.
+enum Found<'g, N> {
+    There(Place<'g, N>),
+    /// All entries with this hash, of which none is the same, in their order.
+    Others(Vec<*mut N>),
+    Moved,
+}
+
+/// Searches a home bucket, and those chained behind it.
+#[inline]
+fn search<'g, N: Entry>(
+    home: &'g Bucket<N>,
+    seen: Meta,
+    hash: u64,
+    mut same: impl FnMut(&N) -> bool,
+) -> Found<'g, N> {
+    let mut bucket = home;
+    let mut meta = seen;
+    if meta.has_moved() {
+        return Found::Moved;
+    }
+    let mut others = Vec::new();
+    loop {
+        for slot in meta.candidates(hash) {
+            let node = bucket.slot(slot);
+            // SAFETY: as in `find`.
+            let there = unsafe { node.as_ref() };
+            if let Some(there) = there.filter(|there| there.hash() == hash) {
+                if same(there) {
+                    return Found::There(Place { bucket, slot, node });
+                }
+                others.push(node);
+            }
+        }
+        match bucket.next() {
+            Some(next) => bucket = next,
+            None => return Found::Others(others),
+        }
+        meta = bucket.meta();
+    }
+}
+
+/// Whether all entries with this hash are among `others`, in their order (R2).
+fn are_all<N: Entry>(locked: &Locked<'_, N>, hash: u64, others: &[*mut N]) -> bool {
+    let mut others = others.iter();
+    locked.home().chain().all(|bucket| {
+        locked.tags(bucket).candidates(hash).all(|slot| {
+            let node = bucket.slot(slot);
+            // SAFETY: as in `find`.
+            let other = unsafe { node.as_ref() }.is_none_or(|node| node.hash() != hash);
+            other || others.any(|known| ptr::eq(*known, node))
+        })
+    })
+}
+
+impl<N: Entry> Writer<'_, N> {
+    /// Inserts an entry, or replaces the one with its hash for which `same` is true, if what is there is
+    /// `expected`. Both closures may be called again when other threads change the same entry. If the entry is not
+    /// inserted, be it by a panic of the closures, or because it [may not be](Entry::may_be_linked), it stays with the
+    /// caller, who decides when it is destroyed.
+    #[inline]
+    pub(in super::super) fn put<'g>(
+        &'g self,
+        node: &mut Unlinked<'_, N>,
+        mut same: impl FnMut(&N, &N) -> bool,
+        mut expected: impl FnMut(Option<&'g N>) -> bool,
+    ) -> Put<'g, N> {
+        let hash = node.hash();
+        if let Some(new) = self.put_first(node, &mut same, &mut expected) {
+            return Put::Added(new);
+        }
+        let mut spares = Spares::new();
+        loop {
+            let Some(array) = self.array_for(hash) else {
+                self.table.begin(MIN_LEN);
+                continue;
+            };
+            let home = array.home(hash);
+            let seen = home.meta();
+            let found = search(home, seen, hash, |there| same(node, there));
+            let old = match &found {
+                Found::Moved => continue,
+                Found::There(place) => Some(place.get()),
+                Found::Others(_) => None,
+            };
+            if !expected(old) {
+                return Put::Refused;
+            }
+            let inherits = old.is_some_and(|old| node.may_inherit(old));
+            if !inherits {
+                // SAFETY: an entry that is not linked yet does not outlive the handles to its objects (`RawTable::entry`),
+                // and no other thread knows it.
+                let kept = unsafe { Kept::promise() };
+                self.inside
+                    .count_registered(node.register(array.core(), &kept));
+            }
+            let Some(mut locked) = home.lock(seen) else {
+                continue;
+            };
+            match found {
+                _ if !node.may_be_linked() => return Put::Refused,
+                Found::There(place) if place.is_linked() => {
+                    if inherits {
+                        node.inherit(place.get());
+                    }
+                    let new = node.link();
+                    locked.replace(place.bucket, place.slot, new);
+                    drop(locked);
+                    // SAFETY: unlinked by us, under the lock.
+                    unsafe { self.retire(place.node) };
+                    let old = place.get();
+                    // SAFETY: as in `find`.
+                    let new = unsafe { &*new };
+                    return Put::Replaced { old, new };
+                }
+                Found::Others(others) if are_all(&locked, hash, &others) => {
+                    if locked.add(node.as_ptr(), hash, &mut spares) {
+                        let new = node.link();
+                        drop(locked);
+                        self.inside.count(1);
+                        // SAFETY: as in `find`.
+                        return Put::Added(unsafe { &*new });
+                    }
+                    drop(locked);
+                    self.make_room(array, &mut spares);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Inserts an entry of an object that [nothing is registered with](Entry::register_first). The common case of
+    /// [`put`](Self::put), which sees to all others.
+    #[inline]
+    fn put_first<'g>(
+        &'g self,
+        node: &mut Unlinked<'_, N>,
+        same: &mut impl FnMut(&N, &N) -> bool,
+        expected: &mut impl FnMut(Option<&'g N>) -> bool,
+    ) -> Option<&'g N> {
+        let hash = node.hash();
+        let array = self.array_for(hash)?;
+        let home = array.home(hash);
+        prefetch(core::ptr::from_ref(home).cast());
+        // SAFETY: as in `put`.
+        let kept = unsafe { Kept::promise() };
+        if !node.register_first(array.core(), &kept) {
+            return None;
+        }
+        self.inside.count_registered(1);
+        if !expected(None) {
+            return None;
+        }
+        let mut locked = home.lock(first_load(Meta::EMPTY, || home.meta()))?;
+        // A mark that the value is being made; or an object that claims the address of another.
+        if array
+            .find_in(&locked, hash, |there| same(node, there))
+            .is_some()
+            || !locked.add_at_home(node.as_ptr(), hash)
+        {
+            return None;
+        }
+        let new = node.link();
+        drop(locked);
+        self.inside.count(1);
+        // SAFETY: as in `find`.
+        Some(unsafe { &*new })
+    }
+
+    /// Unlinks the entry with this hash for which `same` is true, if it is `wanted`. Both closures may be called
+    /// again when other threads change the same entry.
+    #[inline]
+    pub(in super::super) fn remove_if(
+        &self,
+        hash: u64,
+        mut same: impl FnMut(&N) -> bool,
+        mut wanted: impl FnMut(&N) -> bool,
+    ) -> Option<&N> {
+        loop {
+            let array = self.array_for(hash)?;
+            let home = array.home(hash);
+            let seen = home.meta();
+            let place = match search(home, seen, hash, &mut same) {
+                Found::There(place) => place,
+                Found::Others(_) => return None,
+                Found::Moved => continue,
+            };
+            if !wanted(place.get()) {
+                return None;
+            }
+            let Some(mut locked) = home.lock(seen) else {
+                continue;
+            };
+            if place.is_linked() {
+                locked.clear(place.bucket, place.slot);
+                drop(locked);
+                self.inside.count(-1);
+                // SAFETY: unlinked by us, under the lock.
+                unsafe { self.retire(place.node) };
+                return Some(place.get());
+            }
+        }
+    }
+}
