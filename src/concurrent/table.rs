@@ -225,21 +225,21 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         old: impl FnOnce(&T, &V) -> R,
     ) -> Option<R> {
         self.sweep_some();
-        // Dropped after the pin (T5).
+        // T5. (The pin goes with its block, and not by `drop`: that would copy it.)
+        let mut shown = None;
         let mut node;
-        let taken = self.take_some();
-        let pin = self.pin();
-        self.reap(&pin, taken);
-        node = self.ready(Some(&pin), hash, key, watch, value);
-        let replaced = self.swap(&pin, &mut node, &Asking::about(self, hash), |_| true);
-        let old = replaced
-            .flatten()
-            .filter(|(_, stale)| !stale)
-            .and_then(|(there, _)| there.ready())
-            .map(|(watch, value)| old(watch, value));
-        // T5
-        drop(pin);
-        old
+        {
+            let taken = self.take_some();
+            let pin = self.pin();
+            self.reap(&pin, taken);
+            node = self.ready(Some(&pin), hash, key, watch, value);
+            let replaced = self.swap(&pin, &mut node, &Asking::about(self, hash), |_| true);
+            if let Some(Some((there, false))) = replaced {
+                shown = there.ready().map(|(watch, value)| old(watch, value));
+            }
+        }
+        drop(node);
+        shown
     }
 
     /// Inserts an entry, unless there is one for which `read` returns a result, which is returned.
@@ -252,23 +252,23 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         read: impl Fn(&T, &V) -> Option<R>,
     ) -> Option<R> {
         self.sweep_some();
-        // Dropped after the pin (T5).
-        let mut node;
-        let taken = self.take_some();
-        let pin = self.pin();
-        self.reap(&pin, taken);
-        node = self.ready(Some(&pin), hash, key, watch, value);
+        // T5, as in `put`.
         let there = Cell::new(None);
-        self.swap(&pin, &mut node, &Asking::about(self, hash), |now| {
-            let of_use = now
-                .and_then(Node::live)
-                .and_then(|(watch, value)| read(watch, value));
-            let free = of_use.is_none();
-            drop(there.replace(of_use));
-            free
-        });
-        // T5
-        drop(pin);
+        let mut node;
+        {
+            let taken = self.take_some();
+            let pin = self.pin();
+            self.reap(&pin, taken);
+            node = self.ready(Some(&pin), hash, key, watch, value);
+            self.swap(&pin, &mut node, &Asking::about(self, hash), |now| {
+                let of_use = now
+                    .and_then(Node::live)
+                    .and_then(|(watch, value)| read(watch, value));
+                let free = of_use.is_none();
+                drop(there.replace(of_use));
+                free
+            });
+        }
         drop(node);
         there.into_inner()
     }
@@ -403,31 +403,34 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         if self.nodes.is_new() {
             return None;
         }
-        let taken = self.take_some();
-        let pin = self.pin();
-        self.reap(&pin, taken);
-        let asking = Asking::about(self, hash);
-        let sought = |node: &Node<K, T, V>| asking.is_sought(node, || sought(node));
+        // T5, as in `put`.
+        let mut removed = None;
         let mut sweeps = true;
-        let node = self.unlink_if(&pin, hash, sought, |node| {
-            let address = ptr::from_ref(node).cast();
-            match node.ready() {
-                Some((watch, value)) => {
-                    let wanted = || wanted(watch, value);
-                    let yes = asking.ask(Some(address), wanted);
-                    // As in `read_where`.
-                    sweeps = T::SWEPT != Some(false) && (yes || !watch.is_stale());
-                    yes
+        {
+            let taken = self.take_some();
+            let pin = self.pin();
+            self.reap(&pin, taken);
+            let asking = Asking::about(self, hash);
+            let sought = |node: &Node<K, T, V>| asking.is_sought(node, || sought(node));
+            let node = self.unlink_if(&pin, hash, sought, |node| {
+                let address = ptr::from_ref(node).cast();
+                match node.ready() {
+                    Some((watch, value)) => {
+                        let wanted = || wanted(watch, value);
+                        let yes = asking.ask(Some(address), wanted);
+                        // As in `read_where`.
+                        sweeps = T::SWEPT != Some(false) && (yes || !watch.is_stale());
+                        yes
+                    }
+                    // The thread that makes it then returns it without keeping it.
+                    None => true,
                 }
-                // The thread that makes it then returns it without keeping it.
-                None => true,
+            });
+            if let Some(node) = node {
+                self.end(node);
+                removed = node.ready().map(|(watch, value)| show(watch, value));
             }
-        });
-        let removed = node.and_then(|node| {
-            self.end(node);
-            node.ready().map(|(watch, value)| show(watch, value))
-        });
-        drop(pin);
+        }
         // Afterwards: in the destructor of its object, a sweep would take this very entry for dead.
         if sweeps {
             self.sweep_some();

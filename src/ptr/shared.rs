@@ -173,19 +173,27 @@ impl CoreRef {
     /// Locks any free stripe, beginning with this thread's own. `None` if they are closed (C4).
     #[inline]
     fn enter(self) -> Option<Locked> {
-        let stripes = &self.get().stripes;
         let own = own_stripe();
-        let mut turn = 0;
+        match self.get().stripes[own].try_lock() {
+            Ok(locked) => Some(locked),
+            Err(Busy::Closed) => None,
+            Err(Busy::Locked) => self.enter_other(own),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enter_other(self, own: usize) -> Option<Locked> {
+        let stripes = &self.get().stripes;
+        let (mut at, mut turn) = (own, 0);
         loop {
-            for at in 0..STRIPES {
-                let stripe = &stripes[(own + at) % STRIPES];
-                match stripe.try_lock() {
-                    Ok(locked) => return Some(locked),
-                    Err(Busy::Closed) => return None,
-                    Err(Busy::Locked) => {}
-                }
+            at = (at + 1) % STRIPES;
+            match stripes[at].try_lock() {
+                Ok(locked) => return Some(locked),
+                Err(Busy::Closed) => return None,
+                Err(Busy::Locked) if at == own => sync::relax(&mut turn),
+                Err(Busy::Locked) => {}
             }
-            sync::relax(&mut turn);
         }
     }
 
@@ -316,6 +324,7 @@ impl CoreRef {
     }
 
     /// The cell of the waker, if one has ever been set.
+    #[inline]
     pub(crate) fn waker<'a>(self) -> Option<&'a WakerCell> {
         // Acquire: with `waker_or_new`. SAFETY: it is there until the core is freed.
         unsafe { self.get().waker.load(Acquire).as_ref() }

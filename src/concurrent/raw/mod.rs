@@ -41,7 +41,8 @@
 //!
 //! **What is checked under the lock.** Before an entry is inserted, the chain is searched without the lock. Under
 //! the lock only one thing is checked: that all entries with this hash are among those already compared, in the
-//! same order. Tags are checked first, so hardly ever an entry.
+//! same order. Tags are checked first, so hardly ever an entry. An entry that can tell that [there is no other of its
+//! object](Entry::register_first) runs no user code, and is sought under the lock only.
 
 mod array;
 mod bucket;
