@@ -118,6 +118,8 @@ impl<C> Drop for Reading<'_, C> {
 /// A guard of a thread that is inside to write. What it has unlinked is retired when it has left.
 pub(super) struct Writing<'d, C> {
     inside: Inside<'d, C>,
+    /// Whether this thread has unlinked something meanwhile.
+    unlinked: Cell<bool>,
     first: Cell<Option<Retired<C>>>,
     more: Cell<Vec<Retired<C>>>,
     here: PhantomData<*mut ()>,
@@ -128,6 +130,7 @@ impl<'d, C> Writing<'d, C> {
     pub(super) fn new(domain: &'d Domain<C>, prompt: bool) -> Self {
         Writing {
             inside: domain.enter(prompt),
+            unlinked: Cell::new(false),
             first: Cell::new(None),
             more: Cell::new(Vec::new()),
             here: PhantomData,
@@ -157,6 +160,13 @@ impl<'d, C> Writing<'d, C> {
     /// Takes what this thread, and no other, has unlinked.
     #[inline]
     pub(super) fn retire(&self, retired: Retired<C>) {
+        self.unlinked.set(true);
+        self.retire_earlier(retired);
+    }
+
+    /// Takes what was unlinked before this thread entered: the barrier of entering serves for that (D1).
+    #[inline]
+    pub(super) fn retire_earlier(&self, retired: Retired<C>) {
         match self.first.take() {
             None => self.first.set(Some(retired)),
             Some(first) => {
@@ -173,7 +183,7 @@ impl<C> Drop for Writing<'_, C> {
     #[inline]
     fn drop(&mut self) {
         let first = self.first.take();
-        let out = self.inside.leave(first.is_some());
+        let out = self.inside.leave(self.unlinked.get());
         let mut panics = FirstPanic::default();
         // First: what this thread destroys itself may take long, or wait for what waits for this thread.
         if out && self.inside.must_look() {
@@ -183,7 +193,7 @@ impl<C> Drop for Writing<'_, C> {
             let all = core::iter::once(first).chain(self.more.take());
             let domain = self.inside.domain;
             let inside = (!out).then(|| self.inside.number.get());
-            // D2, after the barrier in `leave`.
+            // D2, after the barrier in `leave`, or that of entering.
             if out && domain.is_unseen() {
                 domain.destroy(all, &mut panics);
             } else {

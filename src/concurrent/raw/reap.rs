@@ -109,7 +109,7 @@ impl<N: Entry> Writer<'_, N> {
         if self.inside.is_alone() {
             taken.destroy(&self.spare);
         } else {
-            taken.retire(|retired| self.inside.retire(retired));
+            taken.retire(|retired| self.inside.retire_earlier(retired));
         }
     }
 }

@@ -66,6 +66,13 @@ impl Entry for Node {
     }
 }
 
+impl Node {
+    /// Fails the model if it has been destroyed.
+    pub(super) fn check(&self) {
+        self.live.check();
+    }
+}
+
 impl Drop for Node {
     fn drop(&mut self) {
         self.live.end();
@@ -100,7 +107,7 @@ impl Table {
         assert!(self.put(self.node(key, watch, false)));
     }
 
-    fn remove(&self, key: u64) -> bool {
+    pub(super) fn remove(&self, key: u64) -> bool {
         let writer = self.raw.write();
         let removed = writer.remove_if(key, |_| true, |_| true);
         removed

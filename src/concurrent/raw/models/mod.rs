@@ -7,6 +7,7 @@
 
 mod dead;
 mod domain;
+mod reap;
 mod shrink;
 mod table;
 mod wakers;

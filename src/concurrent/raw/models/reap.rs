@@ -1,0 +1,68 @@
+//! Models of an operation that reaps what was taken before it entered, while others may look at that.
+
+use super::dead::{Table, model, with};
+use crate::ptr::STRIPES;
+
+/// A look in two steps: what is found is read again.
+fn look_twice(table: &Table, key: u64) {
+    let reader = table.raw.read();
+    if let Some(node) = reader.get(key, |_| true) {
+        node.check();
+        node.check();
+    }
+}
+
+/// Takes one of the dead, enters, and reaps it, as an insertion does; then removes a key.
+fn reap_and_remove(table: &Table, key: u64) {
+    let taken = (0..STRIPES).find_map(|stripe| table.raw.take_dead(stripe, 1));
+    let writer = table.raw.write();
+    if let Some(taken) = taken {
+        writer.reap(taken);
+    }
+    writer.remove_if(key, |_| true, |_| true);
+}
+
+/// The reader came before the death, or between the death and the one that reaps.
+#[test]
+fn beside_a_reader() {
+    model(0, [0], |table, [a]| {
+        let reader = with(&table, |table| look_twice(table, 0));
+        drop(a);
+        reap_and_remove(&table, 7);
+        reader.join().unwrap();
+        assert_eq!((table.raw.len(), table.raw.dead()), (0, 0));
+    });
+}
+
+/// Two reap at once: each is inside when the other looks.
+#[test]
+fn two_at_once() {
+    model(0, [0, 1], |table, [a, b]| {
+        drop((a, b));
+        let other = with(&table, |table| {
+            look_twice(table, 0);
+            reap_and_remove(table, 7);
+        });
+        reap_and_remove(&table, 7);
+        other.join().unwrap();
+        table.drain();
+        drop(table.raw.write());
+        assert_eq!(table.raw.waiting(), 0, "left behind");
+    });
+}
+
+/// It has unlinked something itself, too.
+#[test]
+fn with_a_removal() {
+    model(0, [0, 1], |table, [a, _b]| {
+        let reader = with(&table, |table| {
+            look_twice(table, 0);
+            look_twice(table, 1);
+        });
+        drop(a);
+        reap_and_remove(&table, 1);
+        reader.join().unwrap();
+        drop(table.raw.write());
+        assert_eq!(table.raw.waiting(), 0, "left behind");
+    });
+}
