@@ -52,6 +52,15 @@ impl<const PROMPT: bool> World<PROMPT> {
         inside.retire(unsafe { Retired::new(old) });
     }
 
+    /// A writer that retires what was unlinked before it entered, as by a death.
+    fn reap(&self, new: usize) {
+        let old = self.found.swap(new, AcqRel);
+        let inside = Writing::new(&self.domain, PROMPT);
+        let old = ptr::from_ref(&self.things[old]).cast_mut();
+        // SAFETY: unlinked by us.
+        inside.retire_earlier(unsafe { Retired::new(old) });
+    }
+
     fn ended(&self) -> usize {
         self.things
             .iter()
@@ -97,6 +106,24 @@ fn reader_and_writer() {
         other.join().unwrap();
         assert_eq!(world.ended(), 1, "left behind");
     });
+}
+
+/// D1: the barrier of entering is enough for what was unlinked before; the writer leaves without one.
+#[test]
+fn reader_and_reaper() {
+    fn run<const PROMPT: bool>() {
+        model::<PROMPT>(|world| {
+            let other = with(&world, 1, |world| world.reap(1));
+            world.look();
+            world.look();
+            other.join().unwrap();
+            // Without prompt, memory may wait for the next thread that leaves.
+            drop(Writing::new(&world.domain, PROMPT));
+            assert_eq!(world.ended(), 1, "left behind");
+        });
+    }
+    run::<true>();
+    run::<false>();
 }
 
 #[test]
