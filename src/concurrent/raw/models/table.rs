@@ -160,7 +160,10 @@ fn model(
     keys: &'static [u64],
     model: impl Fn(Arc<Table>) + Send + Sync + 'static,
 ) {
-    loom::model(move || model(Table::with_capacity(capacity, keys)));
+    let mut builder = loom::model::Builder::new();
+    // Some take long to fill.
+    builder.max_branches = 10_000;
+    builder.check(move || model(Table::with_capacity(capacity, keys)));
 }
 
 /// Two threads insert the same key: one adds, one replaces.
