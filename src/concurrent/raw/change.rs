@@ -173,7 +173,8 @@ impl<N: Entry> Writer<'_, N> {
             return None;
         }
         let mut locked = home.lock(first_load(Meta::EMPTY, || home.meta()))?;
-        // A mark that the value is being made; or an object that claims the address of another.
+        // A mark that the value is being made; an object that claims the address of another; or the entry of a thread that
+        // registered the same object after us, and was quicker.
         if array
             .find_in(&locked, hash, |there| same(node, there))
             .is_some()

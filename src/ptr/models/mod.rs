@@ -30,6 +30,8 @@ const ALIVE: usize = 7;
 
 /// A payload; loom orders every use of it against its destruction.
 pub(crate) struct Payload {
+    /// What a model takes for the hash of its address: the address is another in each execution.
+    pub(crate) key: u64,
     value: UnsafeCell<usize>,
     /// (From `std`: loom need not order what only the model counts.)
     drops: Arc<AtomicUsize>,
@@ -43,6 +45,7 @@ unsafe impl Sync for Payload {}
 impl Payload {
     pub(crate) fn new(drops: &Arc<AtomicUsize>) -> Self {
         Payload {
+            key: 0,
             value: UnsafeCell::new(ALIVE),
             drops: drops.clone(),
         }

@@ -14,15 +14,34 @@ use crate::sync::{AtomicPtr, Live};
 
 pub(super) struct Node {
     hash: u64,
-    watch: SharedWatchOf<Payload>,
-    /// Whether it is published after its registration.
-    is_early: bool,
+    kind: Kind,
     live: Live,
 }
 
-/// The lowest bit of a short hash is not the entry's.
+pub(super) enum Kind {
+    /// It stands for a value that is being made, and watches nothing.
+    Mark,
+    /// Its registration has the hash.
+    ByHash(SharedWatchOf<Payload>),
+    /// Likewise, and is older than itself.
+    Early(SharedWatchOf<Payload>),
+    /// Its hash is that of its object's address.
+    ByAddress(SharedWatchOf<Payload>),
+}
+
+impl Node {
+    fn watch(&self) -> Option<&SharedWatch<Payload>> {
+        self.live.check();
+        match &self.kind {
+            Kind::Mark => None,
+            Kind::ByHash(of) | Kind::Early(of) | Kind::ByAddress(of) => Some(of.watch()),
+        }
+    }
+}
+
+/// The lowest bit of a short hash is not the entry's; and zero is none.
 fn short(hash: u64) -> u32 {
-    (hash as u32) << 1
+    (hash as u32 + 1) << 1
 }
 
 impl Entry for Node {
@@ -33,36 +52,43 @@ impl Entry for Node {
         self.hash
     }
 
-    fn hash_of(_: *const (), short: u32) -> u64 {
-        u64::from(short >> 1)
+    fn hash_of(addr: *const (), short: u32) -> u64 {
+        match short >> 1 {
+            // SAFETY: the payload's memory is not freed before the entry is unlinked, and its key has no destructor.
+            0 => unsafe { (*addr.cast::<Payload>()).key },
+            stored => u64::from(stored - 1),
+        }
     }
 
     fn register(&self, core: CoreRef, kept: &Kept) -> usize {
-        let watch = self.watch.watch();
-        usize::from(watch.register(core, Some(short(self.hash)), kept))
+        let hash = (!matches!(self.kind, Kind::ByAddress(_))).then(|| short(self.hash));
+        let watch = self.watch();
+        watch.map_or(0, |watch| watch.register(core, hash, kept).into())
+    }
+
+    fn register_first(&self, core: CoreRef, kept: &Kept) -> bool {
+        matches!(&self.kind, Kind::ByAddress(of) if of.watch().register_first(core, kept))
     }
 
     fn may_inherit(&self, there: &Self) -> bool {
-        let watch = self.watch.watch();
-        watch.is_unregistered() && watch.is_like(there.watch.watch())
+        let both = self.watch().zip(there.watch());
+        both.is_some_and(|(watch, there)| watch.is_unregistered() && watch.is_like(there))
     }
 
     fn inherit(&self, there: &Self) {
-        self.watch.watch().inherit(there.watch.watch());
+        self.watch().unwrap().inherit(there.watch().unwrap());
     }
 
     fn may_be_linked(&self) -> bool {
-        !self.is_early || self.watch.watch().is_registered()
+        !matches!(&self.kind, Kind::Early(of) if !of.watch().is_registered())
     }
 
     fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
-        self.live.check();
-        self.watch.watch().named(id)
+        self.watch()?.named(id)
     }
 
     fn link(&self) -> Option<&AtomicPtr<()>> {
-        self.live.check();
-        self.watch.watch().link()
+        self.watch()?.link()
     }
 }
 
@@ -85,45 +111,46 @@ pub(super) struct Table {
 
 /// The key is the hash.
 impl Table {
-    fn node(&self, hash: u64, watch: SharedWatchOf<Payload>, is_early: bool) -> Node {
+    /// Inserts a node, or replaces the one with its key, if what is there is expected.
+    pub(super) fn put(&self, hash: u64, kind: Kind, expected: impl Fn(bool) -> bool) -> bool {
         let live = Live::new();
-        Node {
-            hash,
-            watch,
-            is_early,
-            live,
-        }
-    }
-
-    fn put(&self, node: Node) -> bool {
+        let node = || Node { hash, kind, live };
         let writer = self.raw.write();
-        let put = writer.put(&mut self.raw.entry(|| node), |_, _| true, |_| true);
+        let put = writer.put(
+            &mut self.raw.entry(node),
+            |_, there| {
+                there.live.check();
+                true
+            },
+            |old| expected(old.is_some()),
+        );
         !matches!(put, Put::Refused)
     }
 
     /// Inserts an object, or replaces one.
     pub(super) fn insert(&self, key: u64, object: &Strong<Payload>) {
         let watch = SharedWatchOf::of(SharedWatch::new(object));
-        assert!(self.put(self.node(key, watch, false)));
+        assert!(self.put(key, Kind::ByHash(watch), |_| true));
     }
 
     pub(super) fn remove(&self, key: u64) -> bool {
         let writer = self.raw.write();
         let removed = writer.remove_if(key, |_| true, |_| true);
-        removed
-            .map(|node| node.watch.watch().end(&mut Off::new()))
-            .is_some()
+        if let Some(watch) = removed.and_then(Node::watch) {
+            watch.end(&mut Off::new());
+        }
+        removed.is_some()
     }
 
     /// Whether the key is there; reads a living object.
-    fn look(&self, key: u64) -> bool {
+    pub(super) fn look(&self, key: u64) -> bool {
         let reader = self.raw.read();
         let node = reader.get(key, |node| {
             node.live.check();
             true
         });
-        if let Some(object) = node.and_then(|node| node.watch.upgrade()) {
-            object.read();
+        if let Some(Kind::ByHash(of) | Kind::ByAddress(of)) = node.map(|node| &node.kind) {
+            of.upgrade().iter().for_each(|object| object.read());
         }
         node.is_some()
     }
@@ -203,7 +230,7 @@ pub(super) fn with<T: 'static>(
 }
 
 /// What is there at the end: these keys, and so many that have died.
-fn assert_end(table: &Table, keys: &[u64], dead: usize) {
+pub(super) fn assert_end(table: &Table, keys: &[u64], dead: usize) {
     assert_eq!(table.raw.len(), keys.len());
     assert_eq!(table.raw.dead(), dead);
     assert_eq!(table.drain(), dead);
@@ -465,7 +492,7 @@ fn publication() {
         let core = table.raw.core_or_new();
         let watch = SharedWatchOf::of(SharedWatch::registered(&a, core, short(0)));
         let death = death(a);
-        let linked = table.put(table.node(0, watch, true));
+        let linked = table.put(0, Kind::Early(watch), |_| true);
         death.join().unwrap();
         assert_end(&table, &[1], usize::from(linked));
     });

@@ -8,6 +8,7 @@
 mod dead;
 mod domain;
 mod reap;
+mod first;
 mod shrink;
 mod table;
 mod wakers;

@@ -1,0 +1,355 @@
+//! Models of the insertion of an object that nothing is registered with: what its registration proves, and what is
+//! looked for under the lock.
+
+use loom::sync::Arc;
+use loom::thread::JoinHandle;
+
+use super::dead::{Kind, Table, assert_end, death, model, some, with};
+use super::spawn;
+use crate::Strong;
+use crate::ptr::models::{Payload, peek};
+use crate::ptr::{SharedWatch, SharedWatchOf};
+
+/// An identity map: the key is the hash of the object's address.
+impl Table {
+    /// Inserts an object, or replaces what is there, if that is expected.
+    fn put_first(&self, object: &Strong<Payload>, expected: impl Fn(bool) -> bool) -> bool {
+        let watch = SharedWatchOf::of(SharedWatch::new(object));
+        self.put(object.key, Kind::ByAddress(watch), expected)
+    }
+
+    fn first(&self, object: &Strong<Payload>) {
+        assert!(self.put_first(object, |_| true));
+    }
+
+    fn mark(&self, key: u64) {
+        assert!(self.put(key, Kind::Mark, |_| true));
+    }
+}
+
+/// An object at an address of this hash.
+fn object(key: u64) -> Strong<Payload> {
+    let mut payload = Payload::new(&std::sync::Arc::default());
+    payload.key = key;
+    Strong::new(payload)
+}
+
+/// A thread that uses the table, and drops the object: two threads may be the last.
+fn with_object(
+    table: &Arc<Table>,
+    object: &Strong<Payload>,
+    run: impl FnOnce(&Table, &Strong<Payload>) + 'static,
+) -> JoinHandle<()> {
+    let (table, object) = (Arc::clone(table), object.clone());
+    spawn(2, move || {
+        run(&table, &object);
+        drop(object);
+    })
+}
+
+/// Either may be registered first, and either may be linked first.
+#[test]
+fn by_two() {
+    for capacity in [0, 1] {
+        model(capacity, [], |table, []| {
+            let a = object(1);
+            let other = with_object(&table, &a, Table::first);
+            table.first(&a);
+            assert!(table.look(1));
+            other.join().unwrap();
+            assert_eq!(table.raw.len(), 1);
+            drop(a);
+            assert_end(&table, &[], 1);
+        });
+    }
+}
+
+/// The last of the two ends the object; or the table ends first.
+#[test]
+fn by_two_and_the_end() {
+    model(1, [], |table, []| {
+        let a = object(1);
+        let other = with_object(&table, &a, Table::first);
+        table.first(&a);
+        drop(a);
+        drop(table);
+        other.join().unwrap();
+    });
+}
+
+/// Of two that each want to be the first, one is.
+#[test]
+fn by_two_if_new() {
+    model(1, [], |table, []| {
+        let a = object(1);
+        let b = a.clone();
+        let other = with(&table, move |table| table.put_first(&b, |there| !there));
+        let mine = table.put_first(&a, |there| !there);
+        assert_ne!(mine, other.join().unwrap());
+        drop(a);
+        assert_end(&table, &[], 1);
+    });
+}
+
+/// One is refused unless the other has inserted: its registration ends with it, or is inherited by nobody.
+#[test]
+fn a_refusal() {
+    model(1, [], |table, []| {
+        let a = object(1);
+        let other = with_object(&table, &a, Table::first);
+        table.put_first(&a, |there| there);
+        other.join().unwrap();
+        assert_eq!(table.raw.len(), 1);
+        drop(a);
+        assert_end(&table, &[], 1);
+    });
+}
+
+/// Nobody else inserts it.
+#[test]
+fn a_refusal_and_the_end() {
+    model(1, [], |table, []| {
+        let a = object(1);
+        assert!(!table.put_first(&a, |there| there));
+        assert_eq!(table.raw.len(), 0);
+        let death = death(a);
+        drop(table);
+        death.join().unwrap();
+    });
+}
+
+/// What is removed may come back, and may be registered when its former entry's registration ends, or is yet to.
+#[test]
+fn against_a_removal() {
+    for was_there in [false, true] {
+        model(1, [], move |table, []| {
+            let a = object(1);
+            if was_there {
+                table.first(&a);
+            }
+            let other = with_object(&table, &a, Table::first);
+            let removed = table.remove(1);
+            other.join().unwrap();
+            let is_there = table.look(1);
+            assert!(is_there || removed);
+            assert_eq!(table.raw.len(), usize::from(is_there));
+            drop(a);
+            assert_end(&table, &[], is_there.into());
+        });
+    }
+}
+
+/// One thread inserts it, and lets it go; another removes it.
+#[test]
+fn against_a_removal_and_its_death() {
+    some(1, [], |table, []| {
+        let a = object(1);
+        let other = with_object(&table, &a, Table::first);
+        let remover = with(&table, |table| table.remove(1));
+        drop(a);
+        let removed = remover.join().unwrap();
+        other.join().unwrap();
+        assert_end(&table, &[], usize::from(!removed));
+    });
+}
+
+/// It was removed, and comes back: its former entry has not been destroyed, or has been.
+#[test]
+fn back_again() {
+    model(1, [], |table, []| {
+        let a = object(1);
+        table.first(&a);
+        let reader = with(&table, |table| table.look(1));
+        assert!(table.remove(1));
+        table.first(&a);
+        reader.join().unwrap();
+        drop(a);
+        assert_end(&table, &[], 1);
+    });
+}
+
+/// Its bucket, which has room, moves: into the lower or the higher of the two.
+#[test]
+fn growth() {
+    for key in [5, 3] {
+        some(2, [0, 2, 1], move |table, _others| {
+            let a = object(key);
+            let other = with(&table, |table| {
+                table.insert(4, &object(4));
+                // The other bucket moves as well.
+                table.remove(7);
+            });
+            table.first(&a);
+            assert!(table.look(key));
+            other.join().unwrap();
+            assert!(table.look(key));
+            drop(a);
+            assert_end(&table, &[0, 1, 2], 2);
+        });
+    }
+}
+
+/// Its bucket, which has no room, makes the array grow.
+#[test]
+fn growth_by_two() {
+    some(0, [0, 1], |table, _others| {
+        let (a, b) = (object(2), object(3));
+        let other = with_object(&table, &b, Table::first);
+        table.first(&a);
+        other.join().unwrap();
+        assert_eq!(table.raw.len(), 4);
+        drop((a, b));
+        assert_end(&table, &[0, 1], 2);
+    });
+}
+
+/// Two buckets become one.
+#[test]
+fn shrinking() {
+    for key in [0, 1] {
+        model(2, [], move |table, []| {
+            let a = object(key);
+            let other = with(&table, |table| table.raw.write().shrink_to_fit());
+            table.first(&a);
+            assert!(table.look(key));
+            other.join().unwrap();
+            assert!(table.look(key));
+            drop(a);
+            assert_end(&table, &[], 1);
+        });
+    }
+}
+
+/// A mark is not registered; and is removed or replaced, while it is looked for, or comes after that.
+#[test]
+fn a_mark() {
+    model(1, [], |table, []| {
+        table.mark(1);
+        let a = object(1);
+        let other = with(&table, |table| table.remove(1));
+        table.first(&a);
+        other.join().unwrap();
+        let is_there = table.look(1);
+        assert_eq!(table.raw.len(), usize::from(is_there));
+        drop(a);
+        assert_end(&table, &[], is_there.into());
+    });
+    model(1, [], |table, []| {
+        let a = object(1);
+        let other = with(&table, |table| table.put(1, Kind::Mark, |there| !there));
+        table.first(&a);
+        other.join().unwrap();
+        assert_eq!(table.raw.len(), 1);
+        drop(a);
+        assert_end(&table, &[], 1);
+    });
+}
+
+/// The mark is in the second bucket of a chain, whose first has room.
+#[test]
+fn a_mark_in_a_chain() {
+    model(4, [0, 4], |table, [b, _c]| {
+        table.mark(8);
+        let death = death(b);
+        let a = object(8);
+        table.first(&a);
+        death.join().unwrap();
+        assert_eq!(table.raw.len(), 2);
+        drop(a);
+        assert_end(&table, &[4], 2);
+    });
+}
+
+/// Another object claims the same address: the last one stays.
+#[test]
+fn the_same_address() {
+    model(1, [], |table, []| {
+        let (a, b) = (object(1), object(1));
+        let other = with_object(&table, &b, Table::first);
+        table.first(&a);
+        other.join().unwrap();
+        assert_eq!(table.raw.len(), 1);
+        drop((a, b));
+        assert_end(&table, &[], 1);
+    });
+}
+
+/// The same, and the one that is there dies.
+#[test]
+fn the_same_address_and_a_death() {
+    model(1, [], |table, []| {
+        let b = object(1);
+        table.first(&b);
+        let death = death(b);
+        let a = object(1);
+        table.first(&a);
+        death.join().unwrap();
+        let dead = table.raw.dead();
+        assert!(dead <= 1);
+        assert_end(&table, &[1], dead);
+        drop(a);
+    });
+}
+
+/// A neighbour in the bucket dies, and its slot may be the new entry's.
+#[test]
+fn a_death_and_a_reader() {
+    some(4, [0, 4], |table, [b, _c]| {
+        let a = object(8);
+        let death = death(b);
+        let reader = with(&table, |table| {
+            assert!(table.look(4));
+            table.look(8)
+        });
+        table.first(&a);
+        assert!(table.look(8));
+        death.join().unwrap();
+        reader.join().unwrap();
+        drop(a);
+        assert_end(&table, &[4], 2);
+    });
+}
+
+fn make_record(a: &Strong<Payload>) {
+    drop(Strong::finalize(a, || {}).detach());
+}
+
+/// Something weak comes meanwhile, and goes, or is there; with a record and without.
+#[test]
+fn beside_something_weak() {
+    let pointer = |a: &Strong<Payload>| drop(Strong::downgrade(a));
+    for (had_record, other) in [
+        (false, pointer as fn(&_)),
+        (true, pointer),
+        (false, make_record),
+    ] {
+        model(1, [], move |table, []| {
+            let a = object(1);
+            if had_record {
+                make_record(&a);
+            }
+            let other = with_object(&table, &a, move |_, a| other(a));
+            table.first(&a);
+            drop(a);
+            other.join().unwrap();
+            assert_end(&table, &[], 1);
+        });
+    }
+}
+
+/// A weak pointer that was there goes; also if the entry is removed first.
+#[test]
+fn beside_a_weak_pointer_that_goes() {
+    for removed in [false, true] {
+        model(1, [], move |table, []| {
+            let a = object(1);
+            let weak = Strong::downgrade(&a);
+            let other = spawn(2, move || peek(&weak));
+            table.first(&a);
+            assert!(!removed || table.remove(1));
+            drop(a);
+            other.join().unwrap();
+            assert_end(&table, &[], usize::from(!removed));
+        });
+    }
+}
