@@ -2,8 +2,12 @@
 
 mod common;
 
-use common::heap::{Counting, Heap, bytes};
-use common::{Own, scaled};
+use std::cell::Cell;
+use std::hash::{Hash, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use common::heap::{Counting, Heap, allocations, bytes};
+use common::{Own, quiet_panic, scaled};
 use weakly::{Strong, WeakMap, WeakSet, WeakValueMap, concurrent, ptr};
 
 #[global_allocator]
@@ -130,4 +134,84 @@ fn an_iteration_leaves_nothing() {
     let _words: Vec<_> = (0..MANY).map(|n| interner.intern(n)).collect();
     iterations!(interner: iter);
     assert_eq!(left, [0; 10]);
+}
+
+/// An insertion destroys what has died, and takes the memory of that.
+#[test]
+fn the_dead_leave_their_memory_to_the_next() {
+    type Object = Strong<usize>;
+    let check = |insert: &dyn Fn(&Object)| {
+        let mut taken = 0;
+        for round in 0..20 {
+            let object = Object::new(round);
+            let before = allocations();
+            insert(&object);
+            // The first makes the table, and the second finds one dead.
+            taken += (allocations() - before) * usize::from(round > 1);
+        }
+        taken
+    };
+    let map = concurrent::WeakMap::new();
+    let by_content = concurrent::WeakHashMap::new();
+    let values = concurrent::WeakValueMap::new();
+    let set = concurrent::WeakSet::new();
+    let taken = [
+        check(&|object| _ = map.insert(object, 1)),
+        check(&|object| _ = by_content.insert(object, 1)),
+        check(&|object| _ = values.insert(**object, object)),
+        check(&|object| _ = set.insert(object)),
+    ];
+    assert_eq!(taken, [0; 4]);
+}
+
+/// A comparison may be wrong, and the one after that panic.
+#[derive(Eq)]
+struct Word(usize);
+
+std::thread_local! {
+    static LIES: Cell<bool> = const { Cell::new(false) };
+    static PANICS: Cell<bool> = const { Cell::new(false) };
+}
+
+impl PartialEq for Word {
+    fn eq(&self, other: &Self) -> bool {
+        if LIES.take() {
+            return false;
+        }
+        if PANICS.take() {
+            quiet_panic();
+        }
+        self.0 == other.0
+    }
+}
+
+impl Hash for Word {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+/// An entry that takes the memory of a dead one, and then is not inserted: it is refused, or a comparison panics.
+#[test]
+fn the_memory_of_the_dead_is_freed_once() {
+    let set = concurrent::WeakHashSet::new();
+    let there = Strong::new(Word(1));
+    set.insert(&there);
+    let mut left = Vec::new();
+    for round in 0..6 {
+        let before = bytes();
+        set.insert(&Strong::new(Word(2)));
+        let other = Strong::new(Word(1));
+        let (earlier, panics) = (allocations(), round % 2 == 0);
+        // A lookup comes first.
+        LIES.set(true);
+        PANICS.set(panics);
+        let inserted = catch_unwind(AssertUnwindSafe(|| set.insert(&other)));
+        assert_eq!(inserted.ok(), (!panics).then_some(false));
+        assert!(panics || allocations() == earlier);
+        drop(other);
+        assert_eq!(set.len(), 1);
+        left.push(bytes() - before);
+    }
+    assert_eq!(left[1..], [0; 5]);
 }
