@@ -164,6 +164,20 @@ fn the_dead_leave_their_memory_to_the_next() {
     assert_eq!(taken, [0; 4]);
 }
 
+/// An entry that replaces one of the same object inherits its registration: no record is made.
+#[test]
+fn an_entry_that_is_set_again_takes_no_record() {
+    let map = concurrent::WeakMap::new();
+    let object = Strong::new(1);
+    map.insert(&object, 1);
+    let before = bytes();
+    for value in 2..10 {
+        map.insert(&object, value);
+        assert_eq!(bytes(), before);
+    }
+    assert_eq!(Strong::weak_count(&object), 1);
+}
+
 /// A comparison may be wrong, and the one after that panic.
 #[derive(Eq)]
 struct Word(usize);

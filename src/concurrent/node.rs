@@ -134,6 +134,7 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
     /// Memory and watches may wait for the next thread that leaves. (Users can notice a watch only where they count
     /// weak pointers.)
     const PROMPT: bool = mem::needs_drop::<(K::Key, V)>();
+    const BY_ADDRESS: bool = K::BY_ADDRESS;
     /// What dead entries leave, if that is to be kept.
     type Context = Kept<K::Key, V>;
 
@@ -160,10 +161,8 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
 
     #[inline]
     fn register_first(&self, core: CoreRef, promise: &Promise) -> bool {
-        K::BY_ADDRESS
-            && self
-                .watch()
-                .is_some_and(|watch| watch.register_first(core, promise))
+        self.watch()
+            .is_some_and(|watch| watch.register_first(core, promise))
     }
 
     #[inline]

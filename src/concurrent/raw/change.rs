@@ -10,7 +10,7 @@ use super::entry::Entry;
 use super::table::{Place, Writer};
 use super::unlinked::Unlinked;
 use crate::ptr::Kept;
-use crate::sync::{first_load, prefetch};
+use crate::sync::first_load;
 
 /// The outcome of an attempt to insert an entry.
 pub(in super::super) enum Put<'g, N> {
@@ -150,8 +150,8 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// Inserts an entry of an object that [nothing is registered with](Entry::register_first). The common case of
-    /// [`put`](Self::put), which sees to all others.
+    /// Inserts an entry of an object that [nothing is registered with](Entry::BY_ADDRESS): one search, under the lock, is
+    /// enough. The common case of [`put`](Self::put), which sees to all others.
     #[inline]
     fn put_first<'g>(
         &'g self,
@@ -159,10 +159,12 @@ impl<N: Entry> Writer<'_, N> {
         same: &mut impl FnMut(&N, &N) -> bool,
         expected: &mut impl FnMut(Option<&'g N>) -> bool,
     ) -> Option<&'g N> {
+        if !N::BY_ADDRESS {
+            return None;
+        }
         let hash = node.hash();
         let array = self.array_for(hash)?;
         let home = array.home(hash);
-        prefetch(core::ptr::from_ref(home).cast());
         // SAFETY: as in `put`.
         let kept = unsafe { Kept::promise() };
         if !node.register_first(array.core(), &kept) {

@@ -9,6 +9,10 @@ pub(in super::super) trait Entry {
     /// leaves.
     const PROMPT: bool;
 
+    /// Whether entries are told apart by the addresses of their objects: to compare them runs no code of a user, and an
+    /// object [that nothing is registered with](Self::register_first) has no entry.
+    const BY_ADDRESS: bool = false;
+
     /// What the table passes to [`end`](Self::end), as long as there are entries.
     type Context;
 
@@ -34,8 +38,8 @@ pub(in super::super) trait Entry {
         0
     }
 
-    /// Registers with its object, if no collection has an entry of that, and this one none of its address: then one
-    /// search, under the lock, finds whether there is an entry that is the same, and runs no code of a user.
+    /// Registers with its object, if nothing is registered with that; for entries that are [told apart by
+    /// addresses](Self::BY_ADDRESS).
     #[inline]
     fn register_first(&self, _: CoreRef, _: &Kept) -> bool {
         false

@@ -46,6 +46,7 @@ fn short(hash: u64) -> u32 {
 
 impl Entry for Node {
     const PROMPT: bool = true;
+    const BY_ADDRESS: bool = true;
     type Context = ();
 
     fn hash(&self) -> u64 {

@@ -7,8 +7,8 @@
 
 mod dead;
 mod domain;
-mod reap;
 mod first;
+mod reap;
 mod shrink;
 mod table;
 mod wakers;
