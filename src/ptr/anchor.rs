@@ -30,7 +30,7 @@ use crate::sync::Ordering::*;
 ///
 /// An anchor is one word, and nothing else until somebody watches it: an entry, an [`AnchorRef`](crate::AnchorRef)
 /// or a finalizer. Then it allocates 24 bytes, once. From there on it costs what a [`Strong`](crate::Strong) object
-/// costs: a record of 64 bytes for a second watch. To make and drop an anchor
+/// costs: a record of 56 bytes for a second watch. To make and drop an anchor
 /// that nobody watches allocates nothing, and takes no locked instruction; nor does looking it up.
 ///
 /// It is a key of [`WeakMap`](crate::WeakMap), [`WeakSet`](crate::WeakSet) and [`WeakPairMap`](crate::WeakPairMap), of

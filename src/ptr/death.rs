@@ -3,14 +3,14 @@
 use alloc::sync::Arc;
 use core::alloc::Layout;
 use core::mem::ManuallyDrop;
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 
 use super::callbacks::{self, FinalizerNode};
 use super::flavour::{Flavour, Link};
 use super::header::{Block, is_apart};
 use super::hook::Off;
-use super::notice::Node;
-use super::record::RecordRef;
+use super::notice::Notice;
+use super::record::{RecordRef, Slot};
 use super::shared::{CoreRef, RegistrationId};
 use super::stack::StackRef;
 use super::state::{self, State};
@@ -94,7 +94,7 @@ impl<F: Flavour> Reclaim<F> {
         // SAFETY: N1, the registration's notice. The memory of a payload apart is freed only after the push;
         // where it is comes from `self`, as the block may not be used any more.
         let waker = unsafe {
-            let waker = stack.push(Node::of_block(self.block));
+            let waker = stack.push(Notice::of_block(self.block));
             self.free_payload();
             waker
         };
@@ -238,20 +238,22 @@ impl<F: Flavour> Block<F> {
 /// when the gate is open, and then frees the hooks.
 struct Unlinking<F: Flavour> {
     hooks: Off<F>,
-    first: Option<CoreRef>,
+    /// Those in the record.
+    slots: [Option<CoreRef>; 2],
 }
 
 impl<F: Flavour> Unlinking<F> {
     fn new() -> Self {
         Unlinking {
             hooks: Off::new(),
-            first: None,
+            slots: [None; 2],
         }
     }
 
     /// # Safety
     /// Under no lock. C1: by the dying thread, which has ended the registrations; it has its reference to the record.
-    unsafe fn run(self, block: Block<F>, wakes: &mut Wakes) {
+    unsafe fn run(self, record: RecordRef<F>, wakes: &mut Wakes) {
+        let block = record.block();
         let mut unlink = |core: CoreRef, of, hash| {
             // SAFETY: the caller's promise.
             let (_, waker) = unsafe { core.unlink(of, block.payload(), hash) };
@@ -265,7 +267,12 @@ impl<F: Flavour> Unlinking<F> {
                 unlink(core, RegistrationId::of_hook(hook), hook.hash());
             }
         });
-        if let Some(core) = self.first {
+        let [first, second] = self.slots;
+        if let Some(core) = second {
+            let of = RegistrationId::of_second(record.as_ptr());
+            unlink(core, of, record.second_hash());
+        }
+        if let Some(core) = first {
             unlink(core, RegistrationId::of_block(block), block.hash());
         }
     }
@@ -279,58 +286,57 @@ impl<F: Flavour> RecordRef<F> {
     /// # Safety
     /// Called once, by the dying thread.
     unsafe fn notify_all(self, wakes: &mut Wakes) -> *mut FinalizerNode<F> {
-        let first = self.first();
         let Some(mut gate) = self.lock() else {
             unreachable!("an object dies once")
         };
-        let finalizers = gate.finalizers(|head| core::mem::replace(head, ptr::null_mut()));
+        // SAFETY: the caller's promise.
+        let finalizers = unsafe { gate.begin_death() };
         loop {
-            let mut apart = None;
+            // Under the gate nothing is allocated.
+            let mut apart = [None, None];
             let mut unlinking = Unlinking::new();
             let mut is_last = false;
+            // SAFETY, of all pushes: N1, H1, R3: registered until here. Under the gate: a thread that finds a
+            // registration fired may go on, for its stack stays until the notice has come.
             for _ in 0..BATCH {
-                // SAFETY: N1, H1, R3: registered until here. Under the gate: a thread that finds a
-                // registration fired may go on, for its stack stays until the notice has come. The first hook
-                // comes last, since its link is the head of the list until then.
+                let Some(hook) = gate.pop() else {
+                    is_last = true;
+                    break;
+                };
+                // SAFETY: see above.
                 let waker = unsafe {
-                    match first.next() {
-                        Some(hook) => {
-                            hook.unlink();
-                            match hook.target() {
-                                Target::Stack(stack) => stack.push(Node::of_hook(hook)),
-                                Target::Core(_) => {
-                                    unlinking.hooks.add(hook);
-                                    None
-                                }
-                            }
-                        }
-                        None => {
-                            is_last = true;
-                            match gate.target() {
-                                Some(Target::Stack(stack)) => stack.push(Node::of_hook(first)),
-                                Some(Target::Core(core)) => {
-                                    unlinking.first = Some(core);
-                                    None
-                                }
-                                None => None,
-                            }
+                    match hook.target() {
+                        Target::Stack(stack) => stack.push(Notice::of_hook(hook)),
+                        Target::Core(_) => {
+                            unlinking.hooks.add(hook);
+                            None
                         }
                     }
                 };
-                apart = waker.and_then(|waker| wakes.add(waker));
-                if is_last || apart.is_some() {
+                apart[0] = waker.and_then(|waker| wakes.add(waker));
+                if apart[0].is_some() {
                     break;
                 }
             }
             if is_last {
+                for (at, slot) in [Slot::First, Slot::Second].into_iter().enumerate() {
+                    match gate.target(slot) {
+                        Some(Target::Stack(stack)) => {
+                            // SAFETY: see above.
+                            let waker = unsafe { stack.push(Notice::of_slot(self, slot)) };
+                            apart[at] = waker.and_then(|waker| wakes.add(waker));
+                        }
+                        Some(Target::Core(core)) => unlinking.slots[at] = Some(core),
+                        None => {}
+                    }
+                }
                 gate.set_closed();
-            } else {
-                gate.set_dying();
             }
             drop(gate);
-            apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
+            let apart = apart.into_iter().flatten();
+            apart.for_each(|cell| wakes.keep_apart(cell));
             // SAFETY: the caller's promise; all registrations with cores have ended, since the gate is not open (R4).
-            unsafe { unlinking.run(self.block(), wakes) };
+            unsafe { unlinking.run(self, wakes) };
             if is_last {
                 return finalizers;
             }

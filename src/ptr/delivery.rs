@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use core::ptr::{self, NonNull};
 
 use super::flavour::{Counter, Flavour, Link};
-use super::notice::{Node, Notice};
+use super::notice::{Kind, Node, Notice};
 use super::stack::StackRef;
 use super::waker::WakerCell;
 use crate::sync::{self, Ordering::*};
@@ -23,7 +23,7 @@ fn is_mark(top: *mut ()) -> bool {
 
 /// The notice that is the top of a stack, if there is one.
 #[inline(always)]
-fn notice<F: Flavour>(top: *mut ()) -> Node<F> {
+fn newest<F: Flavour>(top: *mut ()) -> Node<F> {
     Node::from_ptr(if is_mark(top) { ptr::null_mut() } else { top })
 }
 
@@ -35,15 +35,15 @@ impl<F: Flavour> StackRef<F> {
     /// notice may be used after this.)
     #[inline]
     #[must_use]
-    pub(super) unsafe fn push(self, node: Node<F>) -> Option<Arc<WakerCell>> {
-        let stack = self.get();
+    pub(super) unsafe fn push(self, notice: Notice<F>) -> Option<Arc<WakerCell>> {
+        let (stack, node) = (self.get(), notice.node());
         let mut top = stack.top.first_load(ptr::null_mut());
         loop {
             if is_mark(top) {
                 // SAFETY: the caller's promise.
-                return unsafe { self.push_on_mark(node, top) };
+                return unsafe { self.push_on_mark(notice, top) };
             }
-            node.link_to(top);
+            notice.link_to(top);
             // Release: pairs with the swap in `take`: the owner sees the notice as we left it, and the
             // death up to here before it. Acquire on failure: an owner that is gone may have marked as late
             // the notice that we finish.
@@ -63,13 +63,13 @@ impl<F: Flavour> StackRef<F> {
     /// As for `push`.
     #[cold]
     #[inline(never)]
-    unsafe fn push_on_mark(self, node: Node<F>, mut top: *mut ()) -> Option<Arc<WakerCell>> {
-        let stack = self.get();
+    unsafe fn push_on_mark(self, notice: Notice<F>, mut top: *mut ()) -> Option<Arc<WakerCell>> {
+        let (stack, node) = (self.get(), notice.node());
         let mut cell = None;
         loop {
             if top.addr() == CLOSED {
                 // SAFETY: the caller's promise.
-                unsafe { self.push_closed(node) };
+                unsafe { self.push_closed(notice) };
                 return None;
             }
             let is_armed = top.addr() == ARMED;
@@ -77,7 +77,7 @@ impl<F: Flavour> StackRef<F> {
                 // SAFETY: W1, it was set before the stack was armed, which we have acquired.
                 cell = stack.waker.with(|waker| unsafe { (*waker).clone() });
             }
-            node.link_to(notice::<F>(top).as_ptr());
+            notice.link_to(newest::<F>(top).as_ptr());
             // Release, Acquire: as in `push`.
             match stack
                 .top
@@ -95,10 +95,10 @@ impl<F: Flavour> StackRef<F> {
     /// As for [`push`](Self::push), and the stack is closed.
     #[cold]
     #[inline(never)]
-    unsafe fn push_closed(self, node: Node<F>) {
+    unsafe fn push_closed(self, notice: Notice<F>) {
         // SAFETY: N3 without an owner: it is ours to finish.
         unsafe {
-            if let Some(hook) = node.get().and_then(|notice| notice.end()) {
+            if let Some(hook) = notice.end() {
                 // The slab is freed with the stack; a pusher may not touch it.
                 hook.retire();
             }
@@ -122,7 +122,7 @@ impl<F: Flavour> StackRef<F> {
     /// them. Acquire: the release of each push, so that the notices can be read.
     #[inline]
     pub(crate) fn top(self) -> Node<F> {
-        notice(self.get().top.load(Acquire))
+        newest(self.get().top.load(Acquire))
     }
 
     /// Whether there is no notice. Relaxed is enough: a death that happens before this call has pushed
@@ -194,7 +194,7 @@ impl<F: Flavour> StackRef<F> {
         // Acquire: as in `take`. Release: what the owner did to the slab happens before the end.
         let closed = ptr::without_provenance_mut(CLOSED);
         let mut owed = owed;
-        for notice in notice::<F>(stack.top.swap(closed, AcqRel)) {
+        for notice in newest::<F>(stack.top.swap(closed, AcqRel)) {
             // SAFETY: N3.
             unsafe { self.finish(notice) };
             owed -= 1;
@@ -220,7 +220,7 @@ impl<F: Flavour> StackRef<F> {
         }
     }
 
-    /// Finishes a notice: frees its block, or takes its hook back.
+    /// Finishes a notice: frees its block, or gives up its reference, and takes its hook back.
     ///
     /// # Safety
     /// N3: the caller is the owner, has taken the notice out, and its entry is gone.
@@ -228,9 +228,9 @@ impl<F: Flavour> StackRef<F> {
     pub(crate) unsafe fn finish(self, notice: Notice<F>) {
         // SAFETY: the caller's promise.
         unsafe {
-            match notice {
-                Notice::Block(block) => block.free(),
-                Notice::Hook(_) => self.finish_hook(notice),
+            match notice.kind() {
+                Kind::Block(block) => block.free(),
+                Kind::Slot(..) | Kind::Hook(_) => self.finish_of_record(notice),
             }
         }
     }
@@ -239,7 +239,7 @@ impl<F: Flavour> StackRef<F> {
     /// As for [`finish`](Self::finish).
     #[cold]
     #[inline(never)]
-    unsafe fn finish_hook(self, notice: Notice<F>) {
+    unsafe fn finish_of_record(self, notice: Notice<F>) {
         // SAFETY: the caller's promise.
         unsafe {
             if let Some(hook) = notice.end() {

@@ -40,14 +40,14 @@ pub(super) fn register<T: ?Sized, F: Flavour>(
     let record = unsafe { object.block().record() };
     // SAFETY: a box is not null.
     let node = unsafe { NonNull::new_unchecked(Box::into_raw(node)) };
-    let Some(gate) = record.lock() else {
+    let Some(mut gate) = record.lock() else {
         unreachable!("the object is alive")
     };
     // First the reference, then the bystander: both under the gate, which keeps `get_mut` out.
     record.add_ref();
-    gate.bystanders(|bystanders| *bystanders += 1);
+    gate.add_bystander();
     // SAFETY: F1, under the gate, which is open.
-    gate.finalizers(|head| unsafe { FinalizerNode::link(node, head) });
+    unsafe { gate.finalizers(|head| FinalizerNode::link(node, head)) };
     drop(gate);
     FinalizerToken { node, record }
 }
@@ -164,8 +164,8 @@ impl<F: Flavour> FinalizerToken<F> {
 impl<F: Flavour> Drop for FinalizerToken<F> {
     fn drop(&mut self) {
         // First off the bystanders, then the reference: see `RecordRef::is_unwatched`.
-        if let Some(gate) = self.record.lock() {
-            gate.bystanders(|bystanders| *bystanders -= 1);
+        if let Some(mut gate) = self.record.lock() {
+            gate.remove_bystander();
         }
         // SAFETY: our share of the node, and our reference to the record.
         unsafe {

@@ -24,7 +24,7 @@
 //!   the step to zero and the one to `DEAD`, which is the dying thread's, no thread writes it. (The object of an
 //!   anchor goes from one to `DEAD`: nothing could upgrade it.)
 //! * **B3** `hash` is the hash under which one collection has its entry: the one whose registration is the
-//!   block itself (`THIN`, or the first hook of the record). A strong pointer writes it while it has `state`
+//!   block itself (`THIN`, `SHARED`, or the first of the record). A strong pointer writes it while it has `state`
 //!   locked or the gate of the record. Its lowest bit marks a payload apart, and never changes.
 //! * **B4** The words after the header are the payload's while the object lives. If the payload is apart, the
 //!   first word is its address, marked in the lowest bit when the object has died, and the second is the

@@ -1,5 +1,5 @@
-//! Hooks: the registrations of an object's second and further entries. The memory of those of a collection of one owner
-//! is in `stack`.
+//! Hooks: the registrations of an object's third and further entries. (The first two are with the block and the record.)
+//! The memory of those of a collection of one owner is in `stack`.
 //!
 //! Invariants:
 //!
@@ -9,8 +9,8 @@
 //! * **H2** `block`, `hash` and `offset` are written before the hook is linked, and do not change until it
 //!   is taken back. `offset` bytes before the hook is its [target](super::target): what it registers with.
 //! * **H3** While the hook is linked, `prev` and `next` are its neighbours in the list, and belong to the
-//!   thread that has the gate. Once it is fired, `prev` is null or the marked depth of the notice, and `next`
-//!   is the notice below.
+//!   thread that has the gate; `prev` of the newest is [`HEAD`]. Once it is fired, `prev` is null or the marked depth
+//!   of the notice, and `next` is the notice below.
 
 use alloc::boxed::Box;
 use core::mem::offset_of;
@@ -35,7 +35,7 @@ pub(crate) struct Hook<F: Flavour> {
 }
 
 /// A pointer to a hook, with the provenance of the allocation from the hook's target on: a chunk of hooks, or
-/// a record.
+/// a lone hook.
 pub(crate) struct HookRef<F: Flavour>(NonNull<Hook<F>>);
 
 impl<F: Flavour> Clone for HookRef<F> {
@@ -56,6 +56,8 @@ impl<F: Flavour> PartialEq for HookRef<F> {
 
 /// The mark of a depth in `prev`.
 const DEPTH: usize = 1;
+/// `prev` of the newest hook in a list.
+const HEAD: usize = 2;
 
 impl<F: Flavour> Hook<F> {
     /// A hook `offset` bytes after its target.
@@ -101,7 +103,7 @@ impl<F: Flavour> HookRef<F> {
         unsafe { Block::from_ptr(self.get().block.as_ptr()) }
     }
 
-    /// The hash of the entry, in its short form; for every hook but a record's first.
+    /// The hash of the entry, in its short form.
     #[inline(always)]
     pub(crate) fn hash(self) -> u32 {
         self.get().hash
@@ -119,38 +121,34 @@ impl<F: Flavour> HookRef<F> {
         }
     }
 
-    /// Links the hook after `before`, which is in a list or the first of one. H3: the caller has the gate.
+    /// Links the hook at the front of a list. H3: the caller has the gate.
     #[inline]
-    pub(super) fn link_after(self, before: HookRef<F>) {
+    pub(super) fn link_to(self, head: &mut Option<HookRef<F>>) {
         // All relaxed: the gate orders them.
-        let next = before.get().next.load(Relaxed);
-        self.get().next.store(next, Relaxed);
-        self.get().prev.store(before.0.as_ptr().cast(), Relaxed);
-        before.get().next.store(self.0.as_ptr().cast(), Relaxed);
-        if let Some(next) = Self::in_list(next) {
+        let next = head.replace(self);
+        if let Some(next) = next {
             next.get().prev.store(self.0.as_ptr().cast(), Relaxed);
         }
+        let next = next.map_or(ptr::null_mut(), |next| next.0.as_ptr().cast());
+        self.get().next.store(next, Relaxed);
+        let first = ptr::without_provenance_mut(HEAD);
+        self.get().prev.store(first, Relaxed);
     }
 
-    /// Unlinks the hook; it then counts as fired. H3: the caller has the gate.
+    /// Unlinks the hook from its list; it then counts as fired. H3: the caller has the gate.
     #[inline]
-    pub(super) fn unlink(self) {
+    pub(super) fn unlink(self, head: &mut Option<HookRef<F>>) {
         let hook = self.get();
-        let next = Self::in_list(hook.next.load(Relaxed));
-        if let Some(prev) = Self::in_list(hook.prev.load(Relaxed)) {
-            let next = next.map_or(ptr::null_mut(), |next| next.0.as_ptr().cast());
+        let (prev, next) = (hook.prev.load(Relaxed), hook.next.load(Relaxed));
+        if prev.addr() == HEAD {
+            *head = Self::in_list(next);
+        } else if let Some(prev) = Self::in_list(prev) {
             prev.get().next.store(next, Relaxed);
         }
-        if let Some(next) = next {
-            next.get().prev.store(hook.prev.load(Relaxed), Relaxed);
+        if let Some(next) = Self::in_list(next) {
+            next.get().prev.store(prev, Relaxed);
         }
         hook.prev.store(ptr::null_mut(), Relaxed);
-    }
-
-    /// The next hook in a list. H3: the caller has the gate.
-    #[inline]
-    pub(super) fn next(self) -> Option<HookRef<F>> {
-        Self::in_list(self.get().next.load(Relaxed))
     }
 
     /// The hook that a link leads to.
@@ -159,8 +157,7 @@ impl<F: Flavour> HookRef<F> {
         NonNull::new(hook).map(|hook| HookRef(hook.cast()))
     }
 
-    /// Whether the hook, which is not the first of its list, is fired. The caller has the gate, or has found
-    /// it closed.
+    /// Whether the hook is fired. The caller has the gate, or has found it closed.
     #[inline]
     pub(super) fn is_fired(self) -> bool {
         let prev = self.get().prev.load(Relaxed);

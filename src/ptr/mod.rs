@@ -9,18 +9,19 @@
 //! | `header` | a block: counts, hash, state, and where the payload is | B1 to B4 |
 //! | `memory` | allocates and frees blocks and payloads | |
 //! | `callbacks` | the list of an object's finalizers | F1 |
-//! | `hook` | the registration of a further entry | H1 to H3 |
+//! | `hook` | the registration of a third entry, or a further one | H1 to H3 |
 //! | `waker` | the waker of a collection, and the wake-ups that a death owes | W1 to W5 |
 //! | `stack` | where a collection's notices go, and the memory of its hooks | N1 to N3 |
 //! | `stripe` | a lock, and the entries that deaths have unlinked under it | |
 //! | `shared` | where the deaths of a shared collection's objects unlink their entries | C1 to C4 |
 //! | `target` | what an entry is registered with: a stack or a core | |
+//! | `ends` | the word of a record for finalizers, and then for depths of notices | |
 //! | `record` | the record of an object, for all that two words cannot say | R1 to R4 |
 //! | `state` | the state word, which names what is weak | |
 //! | `mark` | whether strong pointers were made meanwhile | P1 |
 //! | `share` | makes, counts and drops weak pointers | |
 //! | `register` | registers entries, and deregisters those of one owner | |
-//! | `notice` | a block or hook as the notice of a death | |
+//! | `notice` | a block, a record or a hook as the notice of a death | |
 //! | `delivery` | pushes, takes and finishes notices | |
 //! | `death` | everything after the payload's destructor | |
 //! | `strong`, `weak` | the two pointers | |
@@ -35,6 +36,7 @@ mod callbacks;
 mod convert;
 mod death;
 mod delivery;
+mod ends;
 mod expired;
 mod finalize;
 mod flavour;
@@ -81,7 +83,6 @@ pub(crate) use hook::HookRef;
 pub(crate) use hook::Off;
 pub(crate) use notice::{Node, Notice, depth, number};
 pub(crate) use object_ref::ObjectRef;
-pub(crate) use record::RecordRef;
 pub(crate) use register::Registration;
 #[cfg(feature = "std")]
 pub(crate) use shared::{Core, CoreRef, RegistrationId, STRIPES};

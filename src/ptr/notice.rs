@@ -1,5 +1,5 @@
-//! A notice: a block or a hook, linked to the notice below it; and its depth, from which a collection computes
-//! how many are pending.
+//! A notice: a block, a slot of a record, or a hook, linked to the notice below it; and its depth, from which a
+//! collection computes how many are pending.
 
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
@@ -7,14 +7,20 @@ use core::ptr::{self, NonNull};
 use super::flavour::{Counter, Flavour, Link};
 use super::header::Block;
 use super::hook::HookRef;
-use super::record::RecordRef;
+use super::record::{RecordRef, Slot};
+use super::register::Registration;
 use super::state::{self, State};
 use crate::sync::Ordering::*;
 
-/// The mark of a hook in a [`Node`].
+/// The mark of a hook in a [`Notice`].
 const HOOK: usize = 1;
+/// The mark of a record in a [`Notice`], whose first registration it is.
+const FIRST: usize = 2;
+/// Its second.
+const SECOND: usize = 3;
+const MARKS: usize = 3;
 
-/// A notice or none: a pointer to a block, or a marked pointer to a hook.
+/// A notice or none, as a link names it.
 pub(crate) struct Node<F: Flavour>(*mut (), PhantomData<F>);
 
 impl<F: Flavour> Clone for Node<F> {
@@ -26,10 +32,15 @@ impl<F: Flavour> Clone for Node<F> {
 
 impl<F: Flavour> Copy for Node<F> {}
 
+/// A notice: a pointer to a block, or a marked pointer to a record or a hook.
+pub(crate) struct Notice<F: Flavour>(NonNull<()>, PhantomData<F>);
+
 /// What a notice consists of.
-pub(crate) enum Notice<F: Flavour> {
+pub(super) enum Kind<F: Flavour> {
     /// The block of an object whose only registration was with this collection.
     Block(Block<F>),
+    /// A registration in a record.
+    Slot(RecordRef<F>, Slot),
     /// A hook.
     Hook(HookRef<F>),
 }
@@ -52,32 +63,8 @@ impl<F: Flavour> Node<F> {
     }
 
     #[inline(always)]
-    pub(super) fn of_block(block: Block<F>) -> Self {
-        Node(block.as_ptr(), PhantomData)
-    }
-
-    #[inline(always)]
-    pub(super) fn of_hook(hook: HookRef<F>) -> Self {
-        let hook = hook.as_ptr().as_ptr();
-        Node(hook.map_addr(|addr| addr | HOOK), PhantomData)
-    }
-
-    #[inline(always)]
     pub(super) fn as_ptr(self) -> *mut () {
         self.0
-    }
-
-    /// Links the notice to the one below it, before it is pushed.
-    #[inline(always)]
-    pub(super) fn link_to(self, below: *mut ()) {
-        match self.get() {
-            // Release: the entry's owner may find it before it is pushed, and mark it as late; the death's
-            // step to `DEAD` released what it did to the block, and this store overwrites that step.
-            Some(Notice::Block(block)) => block.header().state.store(state::dead(below), Release),
-            // Relaxed: the compare-exchange publishes it, and the gate keeps the owner out until then.
-            Some(Notice::Hook(hook)) => hook.link().store(below, Relaxed),
-            None => {}
-        }
     }
 
     #[inline(always)]
@@ -87,35 +74,98 @@ impl<F: Flavour> Node<F> {
 
     #[inline(always)]
     pub(crate) fn get(self) -> Option<Notice<F>> {
-        let node = NonNull::new(self.0)?;
-        // SAFETY: nodes are made of these pointers; the mark is removed.
-        Some(unsafe {
-            if node.addr().get() & HOOK == 0 {
-                Notice::Block(Block::from_ptr(node.as_ptr()))
-            } else {
-                let hook = node.as_ptr().map_addr(|addr| addr ^ HOOK);
-                Notice::Hook(HookRef::from_ptr(NonNull::new_unchecked(hook)))
-            }
-        })
+        NonNull::new(self.0).map(|node| Notice(node, PhantomData))
     }
 }
 
 impl<F: Flavour> Notice<F> {
+    #[inline(always)]
+    fn new(pointer: *mut (), mark: usize) -> Self {
+        let marked = pointer.map_addr(|addr| addr | mark);
+        // SAFETY: a block, a record and a hook are not null.
+        Notice(unsafe { NonNull::new_unchecked(marked) }, PhantomData)
+    }
+
+    #[inline(always)]
+    pub(super) fn of_block(block: Block<F>) -> Self {
+        Self::new(block.as_ptr(), 0)
+    }
+
+    #[inline(always)]
+    pub(super) fn of_slot(record: RecordRef<F>, slot: Slot) -> Self {
+        Self::new(
+            record.as_ptr(),
+            match slot {
+                Slot::First => FIRST,
+                Slot::Second => SECOND,
+            },
+        )
+    }
+
+    #[inline(always)]
+    pub(crate) fn of_hook(hook: HookRef<F>) -> Self {
+        Self::new(hook.as_ptr().as_ptr(), HOOK)
+    }
+
+    #[inline(always)]
+    pub(super) fn node(self) -> Node<F> {
+        Node(self.0.as_ptr(), PhantomData)
+    }
+
+    #[inline(always)]
+    pub(super) fn kind(self) -> Kind<F> {
+        let unmarked = self.0.as_ptr().map_addr(|addr| addr & !MARKS);
+        // SAFETY: notices are made of these pointers; the mark is removed.
+        unsafe {
+            match self.0.addr().get() & MARKS {
+                0 => Kind::Block(Block::from_ptr(unmarked)),
+                HOOK => Kind::Hook(HookRef::from_ptr(NonNull::new_unchecked(unmarked))),
+                FIRST => Kind::Slot(RecordRef::from_ptr(unmarked), Slot::First),
+                _ => Kind::Slot(RecordRef::from_ptr(unmarked), Slot::Second),
+            }
+        }
+    }
+
+    /// Links the notice to the one below it, before it is pushed.
+    #[inline(always)]
+    pub(super) fn link_to(self, below: *mut ()) {
+        match self.kind() {
+            // Release: the entry's owner may find it before it is pushed, and mark it as late; the death's
+            // step to `DEAD` released what it did to the block, and this store overwrites that step.
+            Kind::Block(block) => block.header().state.store(state::dead(below), Release),
+            // Relaxed, also below: the compare-exchange publishes it, and the gate keeps the owner out until then.
+            Kind::Slot(record, slot) => record.slot(slot).store(below, Relaxed),
+            Kind::Hook(hook) => hook.link().store(below, Relaxed),
+        }
+    }
+
+    /// The registration whose notice it is.
+    #[inline(always)]
+    pub(crate) fn registration(self) -> Registration<F> {
+        match self.kind() {
+            Kind::Block(_) | Kind::Slot(_, Slot::First) => Registration::Block,
+            Kind::Slot(_, Slot::Second) => Registration::Second,
+            Kind::Hook(hook) => Registration::Hook(hook),
+        }
+    }
+
     /// The block of the dead object.
     #[inline(always)]
     pub(crate) fn block(self) -> Block<F> {
-        match self {
-            Notice::Block(block) => block,
-            Notice::Hook(hook) => hook.block(),
+        match self.kind() {
+            Kind::Block(block) => block,
+            Kind::Slot(record, _) => record.block(),
+            Kind::Hook(hook) => hook.block(),
         }
     }
 
     /// The hash of the entry, in its short form.
     #[inline(always)]
     pub(crate) fn hash(self) -> u32 {
-        match self {
-            Notice::Block(block) => block.hash(),
-            Notice::Hook(hook) => RecordRef::hash_of(hook),
+        match self.kind() {
+            Kind::Block(block) => block.hash(),
+            Kind::Slot(record, slot) => record.hash(slot),
+            Kind::Hook(hook) => hook.hash(),
         }
     }
 
@@ -123,34 +173,41 @@ impl<F: Flavour> Notice<F> {
     /// draining it.
     #[inline(always)]
     pub(crate) fn below(self) -> Node<F> {
-        match self {
+        match self.kind() {
             // Relaxed: written before the push, with which the caller has synchronised.
-            Notice::Block(block) => {
-                Node::from_ptr(state::below(block.header().state.load(Relaxed)))
-            }
-            Notice::Hook(hook) => Node::from_ptr(hook.link().load(Relaxed)),
+            Kind::Block(block) => Node::from_ptr(state::below(block.header().state.load(Relaxed))),
+            Kind::Slot(record, slot) => Node::from_ptr(record.slot(slot).load(Relaxed)),
+            Kind::Hook(hook) => Node::from_ptr(hook.link().load(Relaxed)),
         }
     }
 
     #[inline]
     fn depth(self) -> usize {
-        match self {
+        match self.kind() {
             // SAFETY: B4, it is a notice.
-            Notice::Block(block) => unsafe { block.depth() }.load(Relaxed),
-            Notice::Hook(hook) => hook.depth(),
+            Kind::Block(block) => unsafe { block.depth() }.load(Relaxed),
+            Kind::Slot(record, slot) => record
+                .depth(slot)
+                .map_or(0, |half| long(half.load(Relaxed))),
+            Kind::Hook(hook) => hook.depth(),
         }
     }
 
     #[inline]
     fn set_depth(self, depth: usize) {
-        match self {
+        match self.kind() {
             // SAFETY: B4, it is a notice.
-            Notice::Block(block) => unsafe { block.depth() }.store(depth, Relaxed),
-            Notice::Hook(hook) => hook.set_depth(depth),
+            Kind::Block(block) => unsafe { block.depth() }.store(depth, Relaxed),
+            Kind::Slot(record, slot) => {
+                if let Some(half) = record.depth(slot) {
+                    half.store(short(depth), Relaxed);
+                }
+            }
+            Kind::Hook(hook) => hook.set_depth(depth),
         }
     }
 
-    /// Ends the notice. Returns its hook if that is a further one, whose memory is still to be freed.
+    /// Ends the notice. Returns its hook, if it is one, whose memory is still to be freed.
     ///
     /// # Safety
     /// N3: the notice is the caller's, and its entry is gone.
@@ -158,16 +215,18 @@ impl<F: Flavour> Notice<F> {
     pub(super) unsafe fn end(self) -> Option<HookRef<F>> {
         // SAFETY: the caller's promise.
         unsafe {
-            match self {
-                Notice::Block(block) => {
+            match self.kind() {
+                Kind::Block(block) => {
                     block.free();
                     None
                 }
-                Notice::Hook(hook) => {
-                    let record = RecordRef::of_hook(hook);
-                    let further = (hook != record.first()).then_some(hook);
+                Kind::Slot(record, _) => {
                     record.release();
-                    further
+                    None
+                }
+                Kind::Hook(hook) => {
+                    RecordRef::of_hook(hook).release();
+                    Some(hook)
                 }
             }
         }
@@ -181,10 +240,19 @@ impl<F: Flavour> Block<F> {
     /// The registration is the caller's, and its notice, if any, is not finished.
     pub(crate) unsafe fn notice(self) -> Option<Notice<F>> {
         match State::<F>::decode(self.header().state.load(Acquire)) {
-            State::Dead => Some(Notice::Block(self)),
-            State::Record(record) => Some(Notice::Hook(record.first())),
+            State::Dead => Some(Notice::of_block(self)),
+            State::Record(record) => Some(Notice::of_slot(record, Slot::First)),
             _ => None,
         }
+    }
+
+    /// The notice of the registration that is the record's second.
+    ///
+    /// # Safety
+    /// As for [`notice`](Self::notice).
+    pub(crate) unsafe fn second_notice(self) -> Notice<F> {
+        // SAFETY: the caller's promise: the registration, or its notice, has a reference.
+        Notice::of_slot(unsafe { self.known_record() }, Slot::Second)
     }
 }
 
@@ -193,6 +261,19 @@ const TAKEN: usize = 1 << (usize::BITS - 3);
 /// A flag beside a depth: the entry was gone before its notice came.
 const LATE: usize = 1 << (usize::BITS - 4);
 const FLAGS: usize = TAKEN | LATE;
+/// How far down the flags are in half a word. A depth that does not fit below them there is not known.
+const SHORTER: u32 = usize::BITS - u32::BITS;
+
+fn long(depth: u32) -> usize {
+    let flags = depth as usize & FLAGS >> SHORTER;
+    depth as usize ^ flags | flags << SHORTER
+}
+
+fn short(depth: usize) -> u32 {
+    let (flags, known) = (depth & FLAGS, depth & !FLAGS);
+    let fits = known < LATE >> SHORTER;
+    (flags >> SHORTER) as u32 | if fits { known as u32 } else { 0 }
+}
 
 /// How many notices there are from this one down, in a stack or a batch that is not drained meanwhile. O(notices
 /// pushed since the last call): what was counted once is not counted again.

@@ -6,51 +6,67 @@
 //!   weak pointer, every registered hook until it is unregistered or its notice is finished (for a collection that
 //!   threads share, until its watch is dropped), and every finalizer token. The thread that takes it to zero frees both. A
 //!   block never loses its record.
-//! * **R2** `target`, `bystanders`, `finalizers`, and the links of the hooks in the list are used only by
-//!   the thread that has the gate; once the gate is [`CLOSED`], only by the thread that closed it. No code of
-//!   a user runs under it.
-//! * **R3** `first` is the hook of the registration that is the block itself, and the head of the list. It is
-//!   registered while `target` is not null, until the gate is closed. Its hash is the header's (B3).
-//! * **R4** The gate is [`DYING`] from the first batch of hooks on, and `CLOSED` when all are pushed or taken off. No
-//!   hook comes meanwhile: to register takes a strong pointer. By the step to `DYING` the death ends the registrations
-//!   with collections that threads share (C1 of `shared`).
+//! * **R2** Bystanders, finalizers, the targets in `slots`, and the hooks with their links are used only by the thread
+//!   that has the gate; once the gate is [`CLOSED`], only by the thread that closed it. No code of a user runs under it.
+//! * **R3** Two registrations are in the record itself: the first, which is the block, with its hash in the header (B3),
+//!   and the second, with its hash here. Each is registered while its slot is not null, until the gate is closed. Then the
+//!   slot is the link of its notice.
+//! * **R4** The gate is [`DYING`] from before the first push on, and `CLOSED` when all are pushed or taken off. No
+//!   registration comes meanwhile: that takes a strong pointer. By the step to `DYING` the death ends the registrations
+//!   with collections that threads share (C1 of `shared`), and takes the finalizers; their place has the depths of the two
+//!   notices from then on.
 
 use alloc::boxed::Box;
-use core::mem::{ManuallyDrop, offset_of};
+use core::mem::{self, ManuallyDrop};
 use core::ptr::{self, NonNull};
 
 use super::callbacks::FinalizerNode;
-use super::flavour::{Counter, Flavour, abort};
+use super::ends::Ends;
+use super::flavour::{Counter, Flavour, Link, abort};
 use super::header::Block;
-use super::hook::{Hook, HookRef, TargetCell};
+use super::hook::HookRef;
 use super::target::Target;
 use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
 /// A thread may take the gate.
 const OPEN: u32 = 0;
-/// A thread has the gate, to change the lists, to push some notices, or to take some hooks off.
+/// A flag: a thread has the gate, to change the lists, to push some notices, or to take some hooks off.
 const LOCKED: u32 = 1;
 /// A flag: the object has died, and its registrations are being ended.
 const DYING: u32 = 2;
-/// The object is dead, and all its registrations have ended. Final.
+/// A flag: the object is dead, and all its registrations have ended. Final.
 const CLOSED: u32 = 4;
+/// One bystander, in the bits of the gate above the flags. They are counted up to `MAX_BYSTANDERS`.
+const BYSTANDER: u32 = 1 << 8;
+const MAX_BYSTANDERS: u32 = u32::MAX / BYSTANDER;
 
 /// The flag in `refs` by which `get_mut` makes new weak pointers wait while it checks. No count reaches it.
-const CHECKING: usize = 1 << (usize::BITS - 1);
+const CHECKING: u32 = 1 << 31;
 /// Past this many references the process aborts.
-pub(super) const MAX_REFS: usize = usize::MAX >> 2;
+pub(super) const MAX_REFS: u32 = u32::MAX >> 2;
+
+/// One of the two registrations in a record.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Slot {
+    First,
+    Second,
+}
 
 /// See the module documentation.
+// Seven words of 64 bits: an allocator that aligns to 16 bytes, and has a word of its own, gives it a cache line.
 #[repr(C, align(8))]
 pub(crate) struct Record<F: Flavour> {
-    target: TargetCell,
-    refs: F::Word,
+    refs: F::Half,
+    /// Its flags, and the bystanders: the part of `refs` that can never be upgraded, tokens of finalizers.
     gate: F::Half,
-    /// The part of `refs` that can never be upgraded: tokens of finalizers.
-    bystanders: UnsafeCell<u32>,
-    /// Newest first.
-    finalizers: UnsafeCell<*mut FinalizerNode<F>>,
-    first: Hook<F>,
+    block: NonNull<()>,
+    /// The further registrations, newest first.
+    hooks: UnsafeCell<Option<HookRef<F>>>,
+    /// Targets; then links.
+    slots: [F::Link; 2],
+    ends: Ends<F>,
+    /// Of the second registration. Written under the gate before it is registered, and constant until it ends.
+    hash: F::Half,
     live: Live,
 }
 
@@ -75,64 +91,126 @@ impl<F: Flavour> PartialEq for RecordRef<F> {
 /// A guard of the gate. R2.
 pub(super) struct Gate<F: Flavour> {
     record: RecordRef<F>,
-    /// The phase before, to which the gate returns.
-    phase: u32,
+    /// What the gate will be.
+    word: u32,
 }
 
 impl<F: Flavour> Drop for Gate<F> {
     #[inline]
     fn drop(&mut self) {
         // Release: our changes are visible to the next thread that takes the gate.
-        self.record.get().gate.store(self.phase, Release);
+        self.record.get().gate.store(self.word, Release);
     }
 }
 
 impl<F: Flavour> Gate<F> {
     /// Whether the death has not begun to end registrations.
     pub(super) fn is_open(&self) -> bool {
-        self.phase == OPEN
+        self.word & (DYING | CLOSED) == OPEN
     }
 
-    /// R4: the death begins to end registrations. The caller is the dying thread.
-    pub(super) fn set_dying(&mut self) {
-        self.phase = DYING;
+    /// R4: the death begins to end registrations. Returns the list of finalizers.
+    ///
+    /// # Safety
+    /// Called once, by the dying thread.
+    pub(super) unsafe fn begin_death(&mut self) -> *mut FinalizerNode<F> {
+        // SAFETY: R4, the caller's promise.
+        unsafe {
+            let finalizers = self.finalizers(|head| mem::replace(head, ptr::null_mut()));
+            self.record.get().ends.begin_depths();
+            self.word |= DYING;
+            // Release: with `depth`: the depths have begun. (The gate stays ours.)
+            let gate = &self.record.get().gate;
+            gate.store(self.word | LOCKED, Release);
+            finalizers
+        }
     }
 
     /// R4: all registrations have ended. The caller is the dying thread.
     pub(super) fn set_closed(&mut self) {
-        self.phase = CLOSED;
+        self.word = CLOSED;
     }
 
     /// Runs `f` with the head of the list of finalizers.
-    pub(super) fn finalizers<R>(&self, f: impl FnOnce(&mut *mut FinalizerNode<F>) -> R) -> R {
-        // SAFETY: R2, we have the gate.
-        self.record
-            .get()
-            .finalizers
-            .with_mut(|head| f(unsafe { &mut *head }))
+    ///
+    /// # Safety
+    /// R4: the death has not begun.
+    pub(super) unsafe fn finalizers<R>(
+        &self,
+        f: impl FnOnce(&mut *mut FinalizerNode<F>) -> R,
+    ) -> R {
+        // SAFETY: R2, we have the gate; the caller's promise.
+        unsafe {
+            let finalizers = self.record.get().ends.finalizers();
+            finalizers.with_mut(|head| f(&mut *head))
+        }
     }
 
-    /// What the first registration is with, if it is registered (R3).
-    pub(super) fn target(&self) -> Option<Target<F>> {
-        // SAFETY: R2, we have the gate; R3, a target that is not null is that of a collection.
-        unsafe { Target::decode(self.record.get().target.with(|target| *target)) }
+    /// What a registration of the record itself is with, if it is registered (R3).
+    #[inline]
+    pub(super) fn target(&self, slot: Slot) -> Option<Target<F>> {
+        // Relaxed: R2, we have the gate. SAFETY: R3, a target that is not null is that of a collection.
+        unsafe { Target::decode(self.record.slot(slot).load(Relaxed)) }
     }
 
-    pub(super) fn set_target(&self, target: Option<Target<F>>) {
-        let target = Target::encode(target);
-        // SAFETY: R2, we have the gate.
-        self.record
-            .get()
-            .target
-            .with_mut(|place| unsafe { *place = target });
+    #[inline]
+    pub(super) fn set_target(&self, slot: Slot, target: Option<Target<F>>) {
+        // Relaxed: R2, we have the gate.
+        let place = self.record.slot(slot);
+        place.store(Target::encode(target), Relaxed);
     }
 
-    pub(super) fn bystanders<R>(&self, f: impl FnOnce(&mut u32) -> R) -> R {
+    /// Registers the second, whose slot is free.
+    #[inline]
+    pub(super) fn set_second(&self, target: Target<F>, hash: u32) {
+        // Relaxed: every reader has synchronised with the registration.
+        self.record.get().hash.store(hash, Relaxed);
+        self.set_target(Slot::Second, Some(target));
+    }
+
+    fn hooks<R>(&self, f: impl FnOnce(&mut Option<HookRef<F>>) -> R) -> R {
+        let hooks = &self.record.get().hooks;
         // SAFETY: R2, we have the gate.
-        self.record
-            .get()
-            .bystanders
-            .with_mut(|bystanders| f(unsafe { &mut *bystanders }))
+        hooks.with_mut(|head| f(unsafe { &mut *head }))
+    }
+
+    #[inline]
+    pub(super) fn link(&self, hook: HookRef<F>) {
+        self.hooks(|head| hook.link_to(head));
+    }
+
+    /// Unlinks a hook, which is in the list.
+    #[inline]
+    pub(super) fn unlink(&self, hook: HookRef<F>) {
+        self.hooks(|head| hook.unlink(head));
+    }
+
+    /// Unlinks the newest hook.
+    #[inline]
+    pub(super) fn pop(&self) -> Option<HookRef<F>> {
+        self.hooks(|head| {
+            let hook = (*head)?;
+            hook.unlink(head);
+            Some(hook)
+        })
+    }
+
+    fn bystanders(&self) -> u32 {
+        self.word / BYSTANDER
+    }
+
+    /// Counts a bystander. (Past the largest number, its reference looks like a weak pointer.)
+    pub(super) fn add_bystander(&mut self) {
+        if self.bystanders() < MAX_BYSTANDERS {
+            self.word += BYSTANDER;
+        }
+    }
+
+    /// Counts a bystander off, if one is left.
+    pub(super) fn remove_bystander(&mut self) {
+        if self.bystanders() > 0 {
+            self.word -= BYSTANDER;
+        }
     }
 }
 
@@ -143,12 +221,14 @@ pub(super) struct NewRecord<F: Flavour>(RecordRef<F>);
 impl<F: Flavour> NewRecord<F> {
     pub(super) fn new(block: Block<F>) -> Self {
         let record = Box::new(Record {
-            target: UnsafeCell::new(ptr::null_mut()),
-            refs: F::Word::new(0),
+            refs: F::Half::new(0),
             gate: F::Half::new(OPEN),
-            bystanders: UnsafeCell::new(0),
-            finalizers: UnsafeCell::new(ptr::null_mut()),
-            first: Hook::new(block, RecordRef::<F>::OFFSET),
+            // SAFETY: a block is not null.
+            block: unsafe { NonNull::new_unchecked(block.as_ptr()) },
+            hooks: UnsafeCell::new(None),
+            slots: [ptr::null_mut(); 2].map(F::Link::new),
+            ends: Ends::new(),
+            hash: F::Half::new(0),
             live: Live::new(),
         });
         // SAFETY: a box is not null.
@@ -159,12 +239,13 @@ impl<F: Flavour> NewRecord<F> {
 
     /// Sets the count and the first registration with which the record is published.
     pub(super) fn set(&mut self, refs: usize, target: Option<Target<F>>) {
-        let record = self.0.get();
+        if refs > MAX_REFS as usize {
+            abort();
+        }
         // Relaxed: the publication releases it.
-        record.refs.store(refs, Relaxed);
-        let target = Target::encode(target);
-        // SAFETY: no other thread knows the record.
-        record.target.with_mut(|place| unsafe { *place = target });
+        self.0.get().refs.store(refs as u32, Relaxed);
+        let first = self.0.slot(Slot::First);
+        first.store(Target::encode(target), Relaxed);
     }
 
     /// The record, for `state` to point to.
@@ -186,8 +267,6 @@ impl<F: Flavour> Drop for NewRecord<F> {
 }
 
 impl<F: Flavour> RecordRef<F> {
-    const OFFSET: usize = offset_of!(Record<F>, first) - offset_of!(Record<F>, target);
-
     #[inline(always)]
     pub(super) fn as_ptr(self) -> *mut () {
         self.0.as_ptr().cast()
@@ -211,19 +290,44 @@ impl<F: Flavour> RecordRef<F> {
         record
     }
 
-    #[inline]
-    pub(super) fn first(self) -> HookRef<F> {
-        // SAFETY: a field of the record, with the record's provenance.
-        unsafe {
-            let first = &raw mut (*self.0.as_ptr()).first;
-            HookRef::from_ptr(NonNull::new_unchecked(first.cast()))
-        }
-    }
-
     /// The block.
     #[inline]
     pub(crate) fn block(self) -> Block<F> {
-        self.first().block()
+        // SAFETY: R1: it does not change.
+        unsafe { Block::from_ptr(self.get().block.as_ptr()) }
+    }
+
+    /// The hash of the entry with the second registration, in its short form.
+    #[inline]
+    pub(crate) fn second_hash(self) -> u32 {
+        // Relaxed: written before the registration that the caller knows of, and constant until that ends.
+        self.get().hash.load(Relaxed)
+    }
+
+    /// The hash of an entry whose registration is in the record, in its short form.
+    #[inline]
+    pub(super) fn hash(self, slot: Slot) -> u32 {
+        match slot {
+            Slot::First => self.block().hash(),
+            Slot::Second => self.second_hash(),
+        }
+    }
+
+    /// The target or, once the notice is pushed or about to be, its link (R3).
+    #[inline(always)]
+    pub(super) fn slot<'a>(self, slot: Slot) -> &'a F::Link {
+        &self.get().slots[slot as usize]
+    }
+
+    /// The depth of a notice and its flags; none if there is no notice yet.
+    #[inline]
+    pub(super) fn depth<'a>(self, slot: Slot) -> Option<&'a F::Half> {
+        // Acquire: with `begin_death`. A notice that the caller has found comes after that.
+        if self.get().gate.load(Acquire) & (DYING | CLOSED) == 0 {
+            return None;
+        }
+        // SAFETY: R4.
+        Some(unsafe { &self.get().ends.depths()[slot as usize] })
     }
 
     /// Adds a reference, for a caller that has one.
@@ -262,7 +366,6 @@ impl<F: Flavour> RecordRef<F> {
         if self.get().refs.fetch_sub(1, Release) == 1 {
             self.get().refs.load(Acquire);
             let block = self.block();
-            self.first().retire();
             self.get().live.end();
             // SAFETY: R1, no reference is left; the object gave its own back after it was dead.
             unsafe {
@@ -276,18 +379,13 @@ impl<F: Flavour> RecordRef<F> {
     #[inline]
     pub(super) fn lock(self) -> Option<Gate<F>> {
         let gate = &self.get().gate;
-        let (mut phase, mut turn) = (OPEN, 0);
+        let (mut word, mut turn) = (OPEN, 0);
         loop {
             // Acquire: the release of the thread that left the gate open, dying or closed.
-            match gate.compare_exchange(phase, phase | LOCKED, Acquire, Acquire) {
-                Ok(_) => {
-                    return Some(Gate {
-                        record: self,
-                        phase,
-                    });
-                }
-                Err(CLOSED) => return None,
-                Err(now) if now & LOCKED == 0 => phase = now,
+            match gate.compare_exchange(word, word | LOCKED, Acquire, Acquire) {
+                Ok(_) => return Some(Gate { record: self, word }),
+                Err(now) if now & CLOSED != 0 => return None,
+                Err(now) if now & LOCKED == 0 => word = now,
                 Err(_) => sync::relax(&mut turn),
             }
         }
@@ -307,7 +405,7 @@ impl<F: Flavour> RecordRef<F> {
         let Some(gate) = self.lock() else {
             return false;
         };
-        let unwatched = 1 + gate.bystanders(|bystanders| *bystanders as usize);
+        let unwatched = 1 + gate.bystanders();
         let refs = &self.get().refs;
         // A token takes itself out of the bystanders before it gives its reference up, so an equality
         // proves that there is no other reference. Acquire: what the former references' owners did.
@@ -326,15 +424,13 @@ impl<F: Flavour> RecordRef<F> {
     /// The number of weak pointers and entries. A snapshot.
     pub(super) fn weak_count(self) -> usize {
         let refs = self.get().refs.load(Relaxed) & !CHECKING;
-        let bystanders = self
-            .lock()
-            .map_or(0, |gate| gate.bystanders(|bystanders| *bystanders as usize));
+        let bystanders = self.lock().map_or(0, |gate| gate.bystanders());
         // Saturating: the two loads are not one snapshot.
-        refs.saturating_sub(1 + bystanders)
+        refs.saturating_sub(1 + bystanders) as usize
     }
 
     #[cfg(all(test, not(weakly_loom)))]
-    pub(super) fn set_refs(self, refs: usize) {
+    pub(super) fn set_refs(self, refs: u32) {
         self.get().refs.store(refs, Relaxed);
     }
 }

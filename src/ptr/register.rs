@@ -1,10 +1,10 @@
-//! Registrations: how an entry registers with an object (with the block, with its record's first hook, or with a
-//! further hook), and how one of a collection of one owner deregisters.
+//! Registrations: how an entry registers with an object (with the block, with its record, or with a hook), and how one
+//! of a collection of one owner deregisters.
 
 use super::flavour::{Flavour, Link};
 use super::header::Block;
 use super::hook::HookRef;
-use super::record::RecordRef;
+use super::record::{RecordRef, Slot};
 use super::stack::StackRef;
 use super::state::{NONE, State, guess, locked, weak};
 use super::target::Target;
@@ -14,9 +14,20 @@ use crate::sync::Ordering::*;
 pub(crate) enum Registration<F: Flavour> {
     /// The block itself.
     Block,
+    /// The record, as the second.
+    Second,
     /// A hook.
     Hook(HookRef<F>),
 }
+
+impl<F: Flavour> Clone for Registration<F> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: Flavour> Copy for Registration<F> {}
 
 impl<F: Flavour> Block<F> {
     /// Registers an entry with this hash, if that has to be stored: the object's death pushes a notice, or unlinks the
@@ -82,10 +93,7 @@ impl<F: Flavour> Block<F> {
         unsafe {
             match self.record_from(now, false) {
                 None => self.register(target, hash),
-                Some(record) => match record.register(target, hash) {
-                    Registered::First => Registration::Block,
-                    Registered::Further(hook) => Registration::Hook(hook),
-                },
+                Some(record) => record.register(target, hash),
             }
         }
     }
@@ -105,7 +113,7 @@ impl<F: Flavour> Block<F> {
                     Err(other) => now = other,
                 },
                 // SAFETY: R3, the caller's promise.
-                State::Record(record) => return unsafe { record.unregister_first() },
+                State::Record(record) => return unsafe { record.unregister(Slot::First) },
                 State::Dead => return false,
                 State::None | State::Weak(_) | State::Shared(_) | State::Locked => {
                     unreachable!("the entry is registered")
@@ -114,7 +122,17 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Ends the registration with a further hook. As [`unregister`](Self::unregister).
+    /// Ends the registration that is the record's second. As [`unregister`](Self::unregister).
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    pub(crate) unsafe fn unregister_second(self) -> bool {
+        // SAFETY: the caller's promise; the registration has a reference.
+        unsafe { self.known_record().unregister(Slot::Second) }
+    }
+
+    /// Ends the registration with a hook. As [`unregister`](Self::unregister).
     ///
     /// # Safety
     /// As there; `stack` is the registration's, and the caller its owner.
@@ -122,7 +140,7 @@ impl<F: Flavour> Block<F> {
     pub(crate) unsafe fn unregister_hook(hook: HookRef<F>, stack: StackRef<F>) -> bool {
         // SAFETY: the caller's promise.
         unsafe {
-            let ended = RecordRef::of_hook(hook).unregister(hook);
+            let ended = RecordRef::of_hook(hook).unregister_hook(hook);
             if ended {
                 stack.give_back(hook);
             }
@@ -161,48 +179,48 @@ impl<F: Flavour> Block<F> {
     }
 }
 
-/// What a record registers an entry with.
-enum Registered<F: Flavour> {
-    /// The record's first hook, for the block.
-    First,
-    /// Another hook.
-    Further(HookRef<F>),
-}
-
 impl<F: Flavour> RecordRef<F> {
-    /// Registers with a target, by the record's first hook if that is unused. The caller has a strong pointer,
+    /// Registers with a target, in the record itself if one of its slots is free. The caller has a strong pointer,
     /// so the object is alive; the registration gets a reference of its own. O(1).
     ///
     /// # Safety
     /// As for [`Target::hook`].
-    unsafe fn register(self, target: Target<F>, hash: Option<u32>) -> Registered<F> {
+    unsafe fn register(self, target: Target<F>, hash: Option<u32>) -> Registration<F> {
         let block = self.block();
         let mut spare = None;
         loop {
             let Some(gate) = self.lock() else {
                 unreachable!("the object is alive")
             };
-            if gate.target().is_none() {
-                gate.set_target(Some(target));
-                // R2: the gate keeps `get_mut` out.
-                self.add_ref();
+            let within = if gate.target(Slot::First).is_none() {
+                gate.set_target(Slot::First, Some(target));
                 if let Some(hash) = hash {
                     // SAFETY: B3, we have the gate.
                     unsafe { block.set_hash(hash) };
                 }
+                Some(Registration::Block)
+            } else if gate.target(Slot::Second).is_none() {
+                gate.set_second(target, hash.unwrap_or(0));
+                Some(Registration::Second)
+            } else {
+                None
+            };
+            if let Some(within) = within {
+                // R2: the gate keeps `get_mut` out.
+                self.add_ref();
                 drop(gate);
                 if let Some(hook) = spare {
                     // SAFETY: the hook was not used.
                     unsafe { target.give_back(hook) };
                 }
-                return Registered::First;
+                return within;
             }
             // SAFETY: the caller's promise.
             let unused = || unsafe { target.spare_hook(block, hash.unwrap_or(0)) };
             if let Some(hook) = spare.or_else(unused) {
                 self.add_ref();
-                hook.link_after(self.first());
-                return Registered::Further(hook);
+                gate.link(hook);
+                return Registration::Hook(hook);
             }
             // Not under the gate, since it allocates.
             drop(gate);
@@ -211,15 +229,15 @@ impl<F: Flavour> RecordRef<F> {
         }
     }
 
-    /// Ends the registration that is the block itself, unless its notice has been or is being pushed.
+    /// Ends a registration that is in the record, unless its notice has been or is being pushed.
     ///
     /// # Safety
     /// R3: the registration is the caller's.
     #[inline]
-    unsafe fn unregister_first(self) -> bool {
+    unsafe fn unregister(self, slot: Slot) -> bool {
         match self.lock() {
             // R3: it is registered until the gate is closed.
-            Some(gate) => gate.set_target(None),
+            Some(gate) => gate.set_target(slot, None),
             None => return false,
         }
         // SAFETY: the registration's reference.
@@ -227,15 +245,14 @@ impl<F: Flavour> RecordRef<F> {
         true
     }
 
-    /// Ends a registration with a further hook, unless its notice has been or is being pushed. The hook is
-    /// then the caller's.
+    /// Ends a registration with a hook, unless its notice has been or is being pushed. The hook is then the caller's.
     ///
     /// # Safety
     /// H1: the registration is the caller's.
     #[inline]
-    unsafe fn unregister(self, hook: HookRef<F>) -> bool {
+    unsafe fn unregister_hook(self, hook: HookRef<F>) -> bool {
         match self.lock() {
-            Some(_gate) if !hook.is_fired() => hook.unlink(),
+            Some(gate) if !hook.is_fired() => gate.unlink(hook),
             _ => return false,
         }
         // SAFETY: the registration's reference.

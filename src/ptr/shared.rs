@@ -6,7 +6,7 @@
 //!
 //! * **C1** A registration with a core is ended once. The death ends it by taking `state` from `SHARED` to `DEAD` or, if
 //!   there is a record, by the step of its gate from open to dying. Before that the watch of the entry may end it, by
-//!   taking `SHARED` to `WEAK`, or the hook out of the record while the gate is open.
+//!   taking `SHARED` to `WEAK`, or the registration out of the record while the gate is open.
 //! * **C2** A death that has ended a registration locks a stripe, unlinks the entry, puts it into the list of the stripe,
 //!   and counts the registration. The unlocking is its last access to the core. Meanwhile no code of a user runs, nothing
 //!   is allocated or freed, and no other lock is waited for than that of the bucket and, after it, the gates of the
@@ -35,14 +35,12 @@ pub(crate) const STRIPES: usize = if cfg!(weakly_loom) { 2 } else { 8 };
 /// One in so many times a thread looks at the stripes of others first.
 const FOREIGN_INTERVAL: usize = 16;
 
-/// Names a registration: the address of the block (`SHARED`, or the record's first hook), or that of a further hook. Only
-/// compared.
+/// Names a registration: the address of the block (`SHARED`, or the record's first), of the record (its second), or of a
+/// hook. Only compared.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegistrationId(*mut ());
 
-/// The mark of a hook in a [`RegistrationId`].
-pub(super) const HOOK: usize = 1;
 impl RegistrationId {
     #[inline]
     pub(super) fn of_block<F: Flavour>(block: Block<F>) -> Self {
@@ -51,7 +49,12 @@ impl RegistrationId {
 
     #[inline]
     pub(super) fn of_hook<F: Flavour>(hook: HookRef<F>) -> Self {
-        RegistrationId(hook.as_ptr().as_ptr().map_addr(|addr| addr | HOOK))
+        RegistrationId(hook.as_ptr().as_ptr())
+    }
+
+    #[inline]
+    pub(super) fn of_second(record: *mut ()) -> Self {
+        RegistrationId(record)
     }
 
     #[inline]

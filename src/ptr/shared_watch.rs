@@ -9,9 +9,9 @@ use super::flavour::{Atomic, Link};
 use super::header::Block;
 use super::hook::{HookRef, Off};
 use super::object_ref::ObjectRef;
-use super::record::{Gate, RecordRef};
+use super::record::{Gate, RecordRef, Slot};
 use super::register::Registration;
-use super::shared::{CoreRef, HOOK, RegistrationId};
+use super::shared::{CoreRef, RegistrationId};
 use super::state::{State, dead, weak};
 use super::stripe::LINK;
 use super::strong::Strong;
@@ -84,9 +84,12 @@ impl<T: ?Sized> SharedWatch<T> {
         }
         let block = self.block();
         // SAFETY: the promise.
-        let id = match unsafe { block.register(Target::Core(core), hash) } {
-            Registration::Block => RegistrationId::of_block(block),
-            Registration::Hook(hook) => RegistrationId::of_hook(hook),
+        let id = unsafe {
+            match block.register(Target::Core(core), hash) {
+                Registration::Block => RegistrationId::of_block(block),
+                Registration::Second => RegistrationId::of_second(block.known_record().as_ptr()),
+                Registration::Hook(hook) => RegistrationId::of_hook(hook),
+            }
         };
         self.word.store(id.as_ptr(), Relaxed);
         true
@@ -235,16 +238,20 @@ impl<T: ?Sized> SharedWatch<T> {
         let Some(gate) = record.lock().filter(Gate::is_open) else {
             return;
         };
-        let target = if word.addr() & HOOK == 0 {
-            let target = gate.target();
-            gate.set_target(None);
+        let slot = if word == self.block().as_ptr() {
+            Some(Slot::First)
+        } else {
+            (word == record.as_ptr()).then_some(Slot::Second)
+        };
+        let target = if let Some(slot) = slot {
+            let target = gate.target(slot);
+            gate.set_target(slot, None);
             target
         } else {
-            // SAFETY: H1, it is in the list.
+            // SAFETY: H1, a hook, which is in the list.
             unsafe {
-                let hook = word.map_addr(|addr| addr ^ HOOK);
-                let hook = HookRef::from_ptr(NonNull::new_unchecked(hook));
-                hook.unlink();
+                let hook = HookRef::from_ptr(NonNull::new_unchecked(word));
+                gate.unlink(hook);
                 let target = hook.target();
                 off.add(hook);
                 Some(target)

@@ -8,11 +8,11 @@
 //! | `SHARED(core)` | one entry of a collection that threads share, and nothing else; the entry has a share (C1) |
 //! | `RECORD(record)` | anything more; it stays until the block ends |
 //! | `DEAD(below)` | it was `THIN`, the object has died: the block is a notice, and this its link. Or it was `SHARED` |
-//! | `LOCKED` | for a few instructions of a strong pointer, to check or to write the hash |
+//! | `LOCKED` | for a few instructions of a strong pointer, to check or to write the hash: `WEAK` of no shares |
 //!
 //! A death never finds `LOCKED`: only a strong pointer locks.
 //!
-//! The tag is in the lowest three bits; everything that is pointed to is aligned to eight bytes. The table of
+//! The tag is in the lowest three bits (none: `NONE`, or `SHARED`); everything that is pointed to is aligned to eight bytes. The table of
 //! all transitions, with their orderings, is in docs/DESIGN.md.
 //!
 //! Each loop over a state, here and in `share`, `register` and `death`, begins with
@@ -34,10 +34,8 @@ const TAG: usize = 0b111;
 const WEAK: usize = 1;
 const THIN: usize = 2;
 const RECORD: usize = 3;
-/// 4, or 5 with the mark of a hook in the lowest bit.
+/// With the marks of a node in the two lower bits.
 const DEAD: usize = 4;
-const LOCKED: usize = 6;
-const SHARED: usize = 7;
 
 /// The state of an object to which nothing weak refers.
 pub(super) const NONE: *mut () = ptr::null_mut();
@@ -82,7 +80,7 @@ pub(super) fn guess() -> *mut () {
 
 #[inline(always)]
 pub(super) fn locked() -> *mut () {
-    ptr::without_provenance_mut(LOCKED)
+    weak(0)
 }
 
 impl<F: Flavour> State<F> {
@@ -101,12 +99,13 @@ impl<F: Flavour> State<F> {
         // SAFETY: the tag tells what the pointer was made from.
         unsafe {
             match state.addr() & TAG {
-                0 => State::None,
+                0 if state.is_null() => State::None,
+                // A core is not null.
+                0 => State::Shared(CoreRef::from_ptr(pointer.cast())),
+                WEAK if state == locked() => State::Locked,
                 WEAK => State::Weak(state.addr() >> 3),
                 THIN => State::Thin(StackRef::from_ptr(pointer.cast::<NoticeStack<F>>())),
-                SHARED => State::Shared(CoreRef::from_ptr(pointer.cast())),
                 RECORD => State::Record(RecordRef::from_ptr(pointer)),
-                LOCKED => State::Locked,
                 _ => State::Dead,
             }
         }
@@ -118,7 +117,7 @@ impl<F: Flavour> State<F> {
             State::None => NONE,
             State::Weak(n) => weak(*n),
             State::Thin(stack) => stack.as_ptr().cast::<()>().map_addr(|addr| addr | THIN),
-            State::Shared(core) => core.as_ptr().cast::<()>().map_addr(|addr| addr | SHARED),
+            State::Shared(core) => core.as_ptr().cast(),
             State::Record(record) => record.as_ptr().map_addr(|addr| addr | RECORD),
             State::Dead => dead(ptr::null_mut()),
             State::Locked => locked(),
@@ -246,22 +245,5 @@ impl<F: Flavour> RecordRef<F> {
     pub(crate) unsafe fn of_hook(hook: HookRef<F>) -> Self {
         // SAFETY: the hook has a reference to its record.
         unsafe { hook.block().known_record() }
-    }
-
-    /// Whether a hook is the first of its record.
-    #[inline]
-    pub(crate) fn is_first(hook: HookRef<F>) -> bool {
-        // SAFETY: a hook that is registered, or fired and not finished, has a reference.
-        unsafe { Self::of_hook(hook) }.first() == hook
-    }
-
-    /// The hash of a hook's entry. R3.
-    #[inline]
-    pub(super) fn hash_of(hook: HookRef<F>) -> u32 {
-        if Self::is_first(hook) {
-            hook.block().hash()
-        } else {
-            hook.hash()
-        }
     }
 }

@@ -22,8 +22,8 @@ use crate::sync::{self, Ordering::*};
 /// interface is that of `Arc`: associated functions, so that they never hide a method of `T`.
 ///
 /// A strong pointer is one word (two for an unsized payload). The object has a header of two words; weak
-/// pointers, and the first entry for the object in a collection, need no more. Anything more takes a record of 64
-/// bytes, and 32 bytes for each further entry (40 where threads share the collection).
+/// pointers, and the first entry for the object in a collection, need no more. Anything more takes a record of 56
+/// bytes, which serves two entries, and 32 bytes for each further one (40 where threads share the collection).
 ///
 /// Nothing weak keeps a payload alive. An object of more than 256 bytes, with its header, has its payload
 /// apart: that costs an allocation and 24 bytes more, and the payload's memory is freed at the death. The

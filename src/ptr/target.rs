@@ -8,7 +8,7 @@ use super::hook::{HookRef, LoneHook, TargetCell};
 use super::shared::CoreRef;
 use super::stack::StackRef;
 
-/// The mark of a core in a [`TargetCell`].
+/// The mark of a core in an encoded target.
 const CORE: usize = 1;
 
 pub(crate) enum Target<F: Flavour> {
@@ -96,7 +96,7 @@ impl<F: Flavour> Target<F> {
 }
 
 impl<F: Flavour> HookRef<F> {
-    /// What the collection is registered with, of a hook that is not a record's first.
+    /// What the collection is registered with.
     ///
     /// # Safety
     /// The caller has the gate, or owns the hook (H1).

@@ -28,7 +28,8 @@ fn the_header_is_two_words_of_64_bits() {
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn records_and_hooks_are_small() {
-    assert_eq!(size_of::<Record<Atomic>>(), 64);
+    assert_eq!(size_of::<Record<Atomic>>(), 56);
+    assert_eq!(size_of::<Record<Local>>(), 56);
     assert_eq!(size_of::<Hook<Atomic>>(), 32);
 }
 

@@ -19,11 +19,11 @@ use core::marker::PhantomData;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr::NonNull;
 
-use self::address::{MARKS, fired, mark, unmark};
+use self::address::{APART, HOOK, MARKS, fired, mark, unmark};
 use crate::hash::HashValue;
 use crate::ptr::{
-    Atomic, Block, Flavour, HookRef, Node, Notice, ObjectRef, RecordRef, Registration, StackRef,
-    Strong, Target, WakerCell, Weak, depth, number, with_address,
+    Atomic, Block, Flavour, Node, Notice, ObjectRef, Registration, StackRef, Strong, Target,
+    WakerCell, Weak, depth, number, with_address,
 };
 
 /// The owner's end of a stack of notices. The stack is allocated at the first registration, so an empty
@@ -58,9 +58,9 @@ pub struct Seen {
 
 /// An entry's registration with an object: one word, and the metadata of an unsized type.
 pub(crate) struct Registered<T: ?Sized, F: Flavour> {
-    /// The place of an inline payload in the block, if the registration is the block; else its hook, marked by
-    /// [`HOOK`](address::HOOK). Also marked by [`APART`](address::APART) if the payload is apart, so that a lookup does not have to read
-    /// the block. None once the registration has ended.
+    /// The place of an inline payload in the block, marked by [`SECOND`](address::SECOND) if the registration is the
+    /// second of the record; or its hook, marked by [`HOOK`]. Also marked by [`APART`] if the payload is apart, so that a
+    /// lookup does not have to read the block. None once the registration has ended.
     at: Option<NonNull<T>>,
     /// It can be upgraded, like a weak pointer.
     marker: PhantomData<Weak<T, F>>,
@@ -195,12 +195,9 @@ impl<F: Flavour> DeadQueue<F> {
                 .register(Target::Stack(stack), Some(hash.short()))
         };
         self.registered += 1;
-        let hook = match registration {
-            Registration::Block => None,
-            Registration::Hook(hook) => Some(hook),
-        };
+        let at = mark(object.block(), registration);
         Registered {
-            at: Some(with_address(object.place(), mark(object.block(), hook))),
+            at: Some(with_address(object.place(), at)),
             marker: PhantomData,
         }
     }
@@ -215,8 +212,9 @@ impl<F: Flavour> DeadQueue<F> {
         // SAFETY: Q1, Q3: the watch is registered with this queue, and has the same owner.
         let ended = unsafe {
             match unmark(at) {
-                (_, Some(hook)) => Block::unregister_hook(hook, stack),
-                (block, None) => block.unregister(stack),
+                (block, Registration::Block) => block.unregister(stack),
+                (block, Registration::Second) => block.unregister_second(),
+                (_, Registration::Hook(hook)) => Block::unregister_hook(hook, stack),
             }
         };
         if ended {
@@ -314,11 +312,7 @@ impl<F: Flavour> Copy for DeadNotice<F> {}
 impl<F: Flavour> DeadNotice<F> {
     #[inline]
     fn new(notice: Notice<F>) -> Self {
-        let hook = match notice {
-            Notice::Hook(hook) if !RecordRef::is_first(hook) => Some(hook),
-            _ => None,
-        };
-        let at = mark(notice.block(), hook);
+        let at = mark(notice.block(), notice.registration());
         DeadNotice { notice, at }
     }
 
@@ -337,11 +331,18 @@ impl Seen {
 }
 
 impl<T: ?Sized, F: Flavour> Registered<T, F> {
-    /// The block, and the hook if the registration is not the block.
+    /// The block, and what the registration is.
     #[inline(always)]
-    fn parts(&self) -> Option<(Block<F>, Option<HookRef<F>>)> {
+    fn parts(&self) -> Option<(Block<F>, Registration<F>)> {
         // SAFETY: Q3.
         self.at.map(|at| unsafe { unmark(at.cast()) })
+    }
+
+    /// Whether where the payload is has to be read.
+    #[inline(always)]
+    fn is_apart_or_hook(&self) -> bool {
+        self.at
+            .is_some_and(|at| at.addr().get() & (HOOK | APART) != 0)
     }
 
     #[inline(always)]
@@ -365,9 +366,9 @@ impl<T: ?Sized, F: Flavour> Registered<T, F> {
     /// The address of the object. A table that grows asks this of every entry: where it can, it reads no block.
     #[inline]
     pub(crate) fn addr(&self) -> *const () {
-        let payload = match self.inline_payload() {
-            Some(payload) => Some(payload.cast()),
-            None => self.block().map(Block::payload),
+        let payload = match self.block() {
+            Some(block) if !self.is_apart_or_hook() => Some(block.place()),
+            block => block.map(Block::payload),
         };
         payload.map_or(core::ptr::null(), |payload| {
             payload.as_ptr().cast_const().cast()
@@ -387,10 +388,13 @@ impl<T: ?Sized, F: Flavour> Registered<T, F> {
     /// The hash that was given to [`DeadQueue::watch`]; none once the registration has ended.
     #[inline]
     pub(crate) fn hash(&self) -> Option<HashValue> {
-        let (block, hook) = self.parts()?;
-        Some(HashValue::of_short(
-            hook.map_or_else(|| block.hash(), HookRef::hash),
-        ))
+        let (block, registration) = self.parts()?;
+        Some(HashValue::of_short(match registration {
+            Registration::Block => block.hash(),
+            // SAFETY: the registration has a reference.
+            Registration::Second => unsafe { block.known_record() }.second_hash(),
+            Registration::Hook(hook) => hook.hash(),
+        }))
     }
 
     /// Whether this is a registration with this object.
@@ -437,9 +441,9 @@ impl<T: ?Sized, F: Flavour> Registered<T, F> {
         // SAFETY: Q3, and `&self` keeps the registration; the share that is made is the weak pointer's.
         unsafe {
             match self.parts()?.1 {
-                Some(hook) => RecordRef::of_hook(hook).add_ref(),
-                None if block.downgrade_registered() => {}
-                None => return None,
+                Registration::Second | Registration::Hook(_) => block.known_record().add_ref(),
+                Registration::Block if block.downgrade_registered() => {}
+                Registration::Block => return None,
             }
             Some(Weak::from_counted(place))
         }

@@ -368,18 +368,34 @@ enum Beside {
     Nothing,
     /// A record, and nothing else.
     Record,
+    /// An entry of a collection of one owner: the next is the second of the record.
+    OneEntry,
+    /// Two: the next has a hook.
+    TwoEntries,
 }
 
 const LIGHT: &[Beside] = &[Beside::Nothing];
 const BOTH: &[Beside] = &[Beside::Nothing, Beside::Record];
+/// An entry is registered with the block, with its record as the first, as the second, and with a hook.
+const EACH: &[Beside] = &[
+    Beside::Nothing,
+    Beside::Record,
+    Beside::OneEntry,
+    Beside::TwoEntries,
+];
 
 impl Beside {
-    fn object(self, maker: &Maker) -> Strong<Payload> {
+    /// An object, and a collection that is beside it.
+    fn object(self, maker: &Maker) -> (Strong<Payload>, Map) {
         let a = maker.object();
-        if self == Beside::Record {
-            drop(Strong::finalize(&a, || {}).detach());
+        let mut map = Map::new();
+        match self {
+            Beside::Nothing => {}
+            Beside::Record => drop(Strong::finalize(&a, || {}).detach()),
+            Beside::OneEntry => _ = map.put(&a),
+            Beside::TwoEntries => _ = (map.put(&a), map.put(&a)),
         }
-        a
+        (a, map)
     }
 }
 
@@ -389,7 +405,10 @@ fn check_object(
     model: impl Fn(Strong<Payload>) + Send + Sync + Copy + 'static,
 ) {
     for beside in besides {
-        check(1, move |maker| model(beside.object(maker)));
+        check(1, move |maker| {
+            let (a, _beside) = beside.object(maker);
+            model(a);
+        });
     }
 }
 

@@ -18,7 +18,7 @@ fn two_deaths_into_one_queue() {
 /// Nothing pending proves that no entry is stale: when its memory is reused, the notice has come.
 #[test]
 fn the_notice_comes_before_the_memory_goes() {
-    check_entry(THIN_AND_RECORD, |a, mut map| {
+    check_entry(EACH, |a, mut map| {
         let block = a.block();
         both(
             move || drop(a),
@@ -81,7 +81,7 @@ fn a_payload_apart_against_weak_pointers() {
 
 #[test]
 fn death_against_the_upgrade_of_an_entry() {
-    check_entry(THIN_AND_RECORD, |a, mut map| {
+    check_entry(EACH, |a, mut map| {
         both(move || drop(a), || map.peek(0));
         assert_eq!(map.drain(), 1);
     });
@@ -90,7 +90,7 @@ fn death_against_the_upgrade_of_an_entry() {
 /// As `weak_keys` makes a weak pointer: from the entry alone.
 #[test]
 fn death_against_the_downgrade_of_an_entry() {
-    check_entry(THIN_AND_RECORD, |a, mut map| {
+    check_entry(EACH, |a, mut map| {
         both(
             move || drop(a),
             || {

@@ -126,7 +126,7 @@ fn both_objects_of_an_entry_die() {
 /// An entry is replaced while its object dies: the notice that may come is not for the new entry.
 #[test]
 fn a_late_notice_is_not_for_the_next_entry() {
-    check_each(THIN_AND_RECORD, 2, |maker, beside| {
+    check_each(EACH, 2, |maker, beside| {
         let (old, _kept) = object(maker, beside);
         let new = maker.object();
         let mut map = Map::of(&[&old]);
@@ -144,6 +144,31 @@ fn a_late_notice_is_not_for_the_next_entry() {
         assert_eq!(map.queue.pending(), 1);
         assert_eq!(map.drain(), 1);
         assert!(map.queue.is_idle());
+    });
+}
+
+/// The depth of the second of a record, beside that of the first, which belongs to another owner.
+#[test]
+fn two_owners_count_the_notices_of_one_record() {
+    check(1, |maker| {
+        let a = maker.object();
+        let token = Strong::finalize(&a, || {});
+        let (one, mut two) = (Map::of(&[&a]), Map::of(&[&a]));
+        all_three(
+            move || drop(a),
+            move || {
+                assert!(one.queue.pending() <= 1);
+                let seen = one.queue.look();
+                assert_eq!(one.entry(0).is_seen(&seen), seen.total() == 1);
+            },
+            || {
+                let seen = two.queue.look();
+                assert_eq!(two.entry(0).is_seen(&seen), seen.total() == 1);
+                two.remove(0);
+                assert_eq!(two.queue.pending(), 0);
+            },
+        );
+        drop(token);
     });
 }
 

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn death_against_deregistration() {
-    check_entry(THIN_AND_RECORD, |a, mut map| {
+    check_entry(EACH, |a, mut map| {
         both(move || drop(a), || map.remove(0));
         // A notice that has come is late; after a removal none comes.
         assert_eq!(map.queue.pending(), 0);
@@ -26,7 +26,7 @@ fn death_against_the_drop_of_the_map() {
 /// Remove, drain and drop, one after the other.
 #[test]
 fn death_against_all_that_a_map_does() {
-    check_entry(THIN_AND_RECORD, |a, mut map| {
+    check_entry(EACH, |a, mut map| {
         both(
             move || drop(a),
             || {
@@ -38,7 +38,7 @@ fn death_against_all_that_a_map_does() {
     });
 }
 
-/// The notices are a block and a hook.
+/// The notices are a block and a record.
 #[test]
 fn two_deaths_against_the_drop_of_the_map() {
     check_two_entries(|a, b, map| {
@@ -49,7 +49,7 @@ fn two_deaths_against_the_drop_of_the_map() {
 /// The entries were leaked, perhaps with an iterator: their deaths come after the map.
 #[test]
 fn deaths_of_leaked_entries() {
-    check_each(THIN_AND_RECORD, 2, |maker, beside| {
+    check_each(EACH, 2, |maker, beside| {
         let (a, _kept) = object(maker, beside);
         let (b, _kept) = object(maker, beside);
         let mut map = Map::of(&[&a, &b]);
@@ -58,13 +58,13 @@ fn deaths_of_leaked_entries() {
     });
 }
 
-/// The same with a further hook: its memory is freed with the queue.
+/// The same with a hook: its memory is freed with the queue.
 #[test]
 fn deaths_of_leaked_hooks() {
     check(1, |maker| {
         let a = maker.object();
-        let mut map = Map::of(&[&a, &a]);
-        core::mem::forget(map.entries[1].take());
+        let mut map = Map::of(&[&a, &a, &a]);
+        core::mem::forget(map.entries[2].take());
         both(move || drop(a), || drop(map));
     });
 }
@@ -80,8 +80,8 @@ fn death_against_the_ends_of_two_maps() {
 
 #[test]
 fn death_against_the_ends_of_two_maps_in_turn() {
-    check(1, |maker| {
-        let a = maker.object();
+    check_each(&[Beside::Nothing, Beside::OneEntry], 1, |maker, beside| {
+        let (a, _kept) = object(maker, beside);
         let (one, mut two) = (Map::of(&[&a]), Map::of(&[&a]));
         both(
             move || drop(a),
@@ -249,12 +249,12 @@ fn a_destructor_ends_the_map_of_its_object() {
 fn a_long_death_against_deregistrations() {
     check(1, |maker| {
         let a = maker.object();
-        let mut map = Map::of(&[&a, &a, &a]);
+        let mut map = Map::of(&[&a, &a, &a, &a]);
         let token = Strong::finalize(&a, || {});
         both(
             move || drop(a),
             || {
-                map.remove(1);
+                map.remove(2);
                 // (The second removal finds the death at a later step.)
                 map.remove(0);
                 if token.detach().is_none() {
@@ -262,7 +262,7 @@ fn a_long_death_against_deregistrations() {
                 }
             },
         );
-        assert_eq!(map.drain(), 1);
+        assert_eq!(map.drain(), 2);
         assert!(map.queue.is_idle());
     });
 }
@@ -271,7 +271,7 @@ fn a_long_death_against_deregistrations() {
 fn a_long_death_against_the_end_of_the_map() {
     check(1, |maker| {
         let a = maker.object();
-        let map = Map::of(&[&a, &a]);
+        let map = Map::of(&[&a, &a, &a]);
         both(move || drop(a), || drop(map));
     });
 }
@@ -281,9 +281,9 @@ fn a_long_death_against_a_token_that_goes() {
     check(1, |maker| {
         let a = maker.object();
         let token = Strong::finalize(&a, || {});
-        let mut map = Map::of(&[&a, &a]);
+        let mut map = Map::of(&[&a, &a, &a]);
         both(move || drop(a), || drop(token));
-        assert_eq!(map.drain(), 2);
+        assert_eq!(map.drain(), 3);
     });
 }
 
@@ -292,15 +292,15 @@ fn a_long_death_against_a_token_that_goes() {
 fn a_hook_is_used_again() {
     check(2, |maker| {
         let (a, b) = (maker.object(), maker.object());
-        let mut map = Map::of(&[&a, &a, &b]);
+        let mut map = Map::of(&[&a, &a, &a, &b, &b]);
         both(
             move || drop(a),
             || {
-                map.remove(1);
+                map.remove(2);
                 map.put(&b);
                 drop(b);
             },
         );
-        assert_eq!(map.drain(), 3);
+        assert_eq!(map.drain(), 5);
     });
 }

@@ -26,28 +26,35 @@ enum Beside {
     Weak,
     /// A record, and nothing else.
     Record,
+    /// An entry of another map: the next is the second of the record.
+    OneEntry,
+    /// Two entries: the next has a hook.
+    TwoEntries,
 }
 
 /// Keeps it alive.
-struct Kept(#[allow(dead_code)] Option<Weak<Payload>>);
+#[allow(dead_code)]
+#[derive(Default)]
+struct Kept {
+    weak: Option<Weak<Payload>>,
+    map: Option<Map>,
+}
 
 impl Beside {
     fn make(self, a: &Strong<Payload>) -> Kept {
-        Kept(match self {
-            Beside::Nothing => None,
-            Beside::PastWeak => {
-                drop(Strong::downgrade(a));
-                None
-            }
-            Beside::Weak => Some(Strong::downgrade(a)),
-            Beside::Record => {
-                drop(Strong::finalize(a, || {}).detach());
-                None
-            }
-        })
+        let mut kept = Kept::default();
+        match self {
+            Beside::Nothing => {}
+            Beside::PastWeak => drop(Strong::downgrade(a)),
+            Beside::Weak => kept.weak = Some(Strong::downgrade(a)),
+            Beside::Record => drop(Strong::finalize(a, || {}).detach()),
+            Beside::OneEntry => kept.map = Some(Map::of(&[a])),
+            Beside::TwoEntries => kept.map = Some(Map::of(&[a, a])),
+        }
+        kept
     }
 }
-/// An object, and what is beside it.
+
 /// An object with something beside it.
 fn object(maker: &Maker, beside: Beside) -> (Strong<Payload>, Kept) {
     let a = maker.object();
@@ -78,7 +85,7 @@ fn check_entry(
     });
 }
 
-/// A model of a map with two entries: for the first the notice is the block, for the second a hook.
+/// A model of a map with two entries: for the first the notice is the block, for the second a record.
 fn check_two_entries(
     model: impl Fn(Strong<Payload>, Strong<Payload>, Map) + Send + Sync + 'static,
 ) {
@@ -92,3 +99,10 @@ fn check_two_entries(
 
 const NOTHING: &[Beside] = &[Beside::Nothing];
 const THIN_AND_RECORD: &[Beside] = &[Beside::PastWeak, Beside::Record];
+/// The entry is registered with the block, with its record as the first, as the second, and with a hook.
+const EACH: &[Beside] = &[
+    Beside::PastWeak,
+    Beside::Record,
+    Beside::OneEntry,
+    Beside::TwoEntries,
+];

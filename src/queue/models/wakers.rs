@@ -28,7 +28,7 @@ fn purge<const N: usize>(mut maps: [&mut Map; N]) -> usize {
 
 #[test]
 fn an_owner_who_is_woken_sees_the_notice() {
-    check_entry(THIN_AND_RECORD, |a, mut map| {
+    check_entry(EACH, |a, mut map| {
         let woken = Woken::new();
         wake(&woken, [&mut map]);
         both(
@@ -107,7 +107,7 @@ fn a_death_with_two_wakers() {
 /// A new waker is called, or its setter sees the notice.
 #[test]
 fn a_waker_is_replaced_at_a_death() {
-    check_entry(THIN_AND_RECORD, |a, mut map| {
+    check_entry(EACH, |a, mut map| {
         let (old, new) = (Woken::new(), Woken::new());
         let cell = wake(&old, [&mut map]);
         let (_, seen) = both(
@@ -124,7 +124,7 @@ fn a_waker_is_replaced_at_a_death() {
 /// The map goes at a death. Its waker goes too, and nobody is woken afterwards.
 #[test]
 fn a_map_with_a_waker_is_dropped_at_a_death() {
-    check_entry(THIN_AND_RECORD, |a, mut map| {
+    check_entry(EACH, |a, mut map| {
         let woken = Woken::new();
         drop(wake(&woken, [&mut map]));
         both(move || drop(a), || drop(map));
@@ -135,7 +135,7 @@ fn a_map_with_a_waker_is_dropped_at_a_death() {
 /// An entry is removed when its object dies: its late notice is not pending, and the next death wakes.
 #[test]
 fn a_late_notice_leaves_the_waker_armed() {
-    check_each(THIN_AND_RECORD, 2, |maker, beside| {
+    check_each(EACH, 2, |maker, beside| {
         let ((a, _kept), b) = (object(maker, beside), maker.object());
         let mut map = Map::of(&[&a, &b]);
         let woken = Woken::new();
@@ -152,7 +152,7 @@ fn a_late_notice_leaves_the_waker_armed() {
 /// What is set while a notice is on its way.
 #[test]
 fn a_first_waker_is_set_at_a_death() {
-    check_entry(THIN_AND_RECORD, |a, mut map| {
+    check_entry(EACH, |a, mut map| {
         let woken = Woken::new();
         let (_, seen) = both(
             move || drop(a),

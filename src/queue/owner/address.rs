@@ -3,40 +3,47 @@
 
 use core::ptr::NonNull;
 
-use crate::ptr::{Block, Flavour, HookRef, Notice};
+use crate::ptr::{Block, Flavour, HookRef, Notice, Registration};
 
-/// The registration is a hook, and not the block.
+/// The registration is a hook, and the address is that of the hook.
 pub(super) const HOOK: usize = 1;
 /// The payload is apart.
 pub(super) const APART: usize = 2;
-pub(super) const MARKS: usize = HOOK | APART;
+/// The registration is the second of the record.
+pub(super) const SECOND: usize = 4;
+pub(super) const MARKS: usize = HOOK | APART | SECOND;
 
 /// The address that a watch keeps: of the block or the hook, with the marks.
 #[inline(always)]
-pub(super) fn mark<F: Flavour>(block: Block<F>, hook: Option<HookRef<F>>) -> NonNull<u8> {
-    let (at, mark) = match hook {
-        Some(hook) => (hook.as_ptr().cast(), HOOK),
-        None => (block.place(), 0),
+pub(super) fn mark<F: Flavour>(block: Block<F>, registration: Registration<F>) -> NonNull<u8> {
+    let (at, mark) = match registration {
+        Registration::Block => (block.place(), 0),
+        Registration::Second => (block.place(), SECOND),
+        Registration::Hook(hook) => (hook.as_ptr().cast(), HOOK),
     };
     let mark = if block.is_apart() { mark | APART } else { mark };
     // SAFETY: not null: block and hook are aligned to eight bytes, and the marks only add to that.
     unsafe { NonNull::new_unchecked(at.as_ptr().map_addr(|addr| addr | mark)) }
 }
 
-/// The block, and the hook if the registration is not the block.
+/// The block, and what the registration is.
 ///
 /// # Safety
 /// `at` is from a watch that has not ended, or whose notice is not finished.
 #[inline(always)]
-pub(super) unsafe fn unmark<F: Flavour>(at: NonNull<u8>) -> (Block<F>, Option<HookRef<F>>) {
+pub(super) unsafe fn unmark<F: Flavour>(at: NonNull<u8>) -> (Block<F>, Registration<F>) {
     // SAFETY: what `mark` was given; Q3.
     unsafe {
         let unmarked = NonNull::new_unchecked(at.as_ptr().map_addr(|addr| addr & !MARKS));
-        if at.addr().get() & HOOK == 0 {
-            return (Block::of_place(unmarked), None);
+        if at.addr().get() & HOOK != 0 {
+            let hook = HookRef::from_ptr(unmarked.cast());
+            return (hook.block(), Registration::Hook(hook));
         }
-        let hook = HookRef::from_ptr(unmarked.cast());
-        (hook.block(), Some(hook))
+        let registration = match at.addr().get() & SECOND {
+            0 => Registration::Block,
+            _ => Registration::Second,
+        };
+        (Block::of_place(unmarked), registration)
     }
 }
 
@@ -48,8 +55,9 @@ pub(super) unsafe fn fired<F: Flavour>(at: NonNull<u8>) -> Option<Notice<F>> {
     // SAFETY: the caller's promise.
     unsafe {
         match unmark(at) {
-            (_, Some(hook)) => Some(Notice::Hook(hook)),
-            (block, None) => block.notice(),
+            (block, Registration::Block) => block.notice(),
+            (block, Registration::Second) => Some(block.second_notice()),
+            (_, Registration::Hook(hook)) => Some(Notice::of_hook(hook)),
         }
     }
 }

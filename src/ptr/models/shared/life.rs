@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn death_and_drain() {
-    check_entry(BOTH, |a, map| {
+    check_entry(EACH, |a, map| {
         let (_, early) = both(move || drop(a), || map.drain());
         assert_eq!(early + map.drain(), 1);
         assert!(map.is_empty());
@@ -13,7 +13,7 @@ fn death_and_drain() {
 
 #[test]
 fn death_against_the_end_of_the_collection() {
-    check_entry(BOTH, |a, map| {
+    check_entry(EACH, |a, map| {
         both(move || drop(a), || drop(map));
     });
 }
@@ -59,7 +59,7 @@ fn the_entry_goes_before_a_payload_apart() {
 /// A handle that is leaked, or outlives the collection: the last count is that of its death.
 #[test]
 fn death_after_the_end_of_the_collection() {
-    check_object(BOTH, |a| {
+    check_object(EACH, |a| {
         let map = Shared::of(&[&a]);
         let b = a.clone();
         both(move || drop(b), || drop(map));
@@ -69,7 +69,7 @@ fn death_after_the_end_of_the_collection() {
 
 #[test]
 fn death_against_a_removal() {
-    check_entry(BOTH, |a, map| {
+    check_entry(EACH, |a, map| {
         let (_, removed) = both(move || drop(a), || map.remove(0));
         assert_eq!(usize::from(removed) + map.drain(), 1);
         assert!(map.is_empty());
@@ -89,7 +89,7 @@ fn death_of_a_payload_apart_against_a_removal() {
 /// The watch that was ended, and has a share until its grace period is over.
 #[test]
 fn death_against_a_removal_with_a_grace_period() {
-    check_entry(BOTH, |a, map| {
+    check_entry(EACH, |a, map| {
         let (_, removed) = both(
             move || drop(a),
             || {
@@ -121,7 +121,7 @@ fn death_against_a_removal_and_the_end_of_the_collection() {
 /// A reader that has found the entry has the block as long as it stays.
 #[test]
 fn a_reader_against_a_removal_and_the_death() {
-    check_entry(BOTH, |a, map| {
+    check_entry(EACH, |a, map| {
         let there = map.lend();
         let (_, removed) = both(
             move || {
@@ -141,7 +141,7 @@ fn a_reader_against_a_removal_and_the_death() {
 
 #[test]
 fn a_reader_against_the_death() {
-    check_entry(BOTH, |a, map| {
+    check_entry(EACH, |a, map| {
         let there = map.lend();
         both(
             move || {

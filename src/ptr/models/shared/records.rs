@@ -75,7 +75,7 @@ fn check_two_entries(
 #[test]
 fn a_death_with_two_entries_of_a_collection_against_a_removal() {
     for slot in [0, 1] {
-        check_two_entries(LIGHT, move |a, map| {
+        check_two_entries(EACH, move |a, map| {
             let (_, removed) = both(move || drop(a), || map.remove(slot));
             assert_eq!(usize::from(removed) + map.drain(), 2);
             assert!(map.is_empty());
@@ -85,7 +85,7 @@ fn a_death_with_two_entries_of_a_collection_against_a_removal() {
 
 #[test]
 fn a_death_with_two_entries_against_the_end_of_the_collection() {
-    check_two_entries(LIGHT, |a, map| {
+    check_two_entries(EACH, |a, map| {
         both(move || drop(a), || drop(map));
     });
 }
@@ -119,7 +119,7 @@ fn two_entries_are_made_at_once() {
     });
 }
 
-/// An entry is removed while another of the same object is made: it has the first hook, or one of its own.
+/// An entry is removed while another of the same object is made: it is the first of the record, or the second.
 #[test]
 fn an_entry_is_made_while_another_is_removed_then_death() {
     check_object(BOTH, |a| {
@@ -163,26 +163,33 @@ fn a_death_with_entries_of_two_collections_against_the_end_of_one() {
     }
 }
 
-/// One collection is of one owner: it gets a notice.
+/// One collection is of one owner: it gets a notice. The two are the first and the second of the record, the second and a
+/// hook, or two hooks.
 #[test]
 fn a_death_with_entries_of_both_kinds_against_removals() {
-    check_object(LIGHT, |a| {
-        let map = Shared::of(&[&a]);
-        let mut own = Map::of(&[&a]);
-        let (_, removed) = both(move || drop(a), || map.remove(0));
-        assert_eq!(usize::from(removed) + map.drain(), 1);
-        assert_eq!(own.drain(), 1);
-    });
-    check_object(LIGHT, |a| {
-        let mut own = Map::of(&[&a]);
-        let map = Shared::of(&[&a]);
-        both(
-            move || drop(a),
-            || {
-                own.drain();
-                drop(own);
-            },
-        );
-        assert_eq!(map.drain(), 1);
-    });
+    for others in [0, 1, 2] {
+        check_object(LIGHT, move |a| {
+            let others = Vec::from_iter((0..others).map(|_| Map::of(&[&a])));
+            let map = Shared::of(&[&a]);
+            let mut own = Map::of(&[&a]);
+            let (_, removed) = both(move || drop(a), || map.remove(0));
+            assert_eq!(usize::from(removed) + map.drain(), 1);
+            assert_eq!(own.drain(), 1);
+            drop(others);
+        });
+        check_object(LIGHT, move |a| {
+            let others = Vec::from_iter((0..others).map(|_| Map::of(&[&a])));
+            let mut own = Map::of(&[&a]);
+            let map = Shared::of(&[&a]);
+            both(
+                move || drop(a),
+                || {
+                    own.drain();
+                    drop(own);
+                },
+            );
+            assert_eq!(map.drain(), 1);
+            drop(others);
+        });
+    }
 }

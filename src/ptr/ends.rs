@@ -1,0 +1,76 @@
+//! The word of a record that has the finalizers of a live object, and the depths of a dead one's notices.
+
+#[cfg(not(weakly_loom))]
+use core::mem::ManuallyDrop;
+use core::ptr;
+
+use super::callbacks::FinalizerNode;
+use super::flavour::{Counter, Flavour};
+use crate::sync::UnsafeCell;
+
+/// What is of use at the end only: finalizers, until the death has taken them, and then depths of notices (R4).
+#[cfg(not(weakly_loom))]
+#[repr(C)]
+pub(super) union Ends<F: Flavour> {
+    /// Newest first.
+    finalizers: ManuallyDrop<UnsafeCell<*mut FinalizerNode<F>>>,
+    depths: ManuallyDrop<[F::Half; 2]>,
+}
+
+/// (loom's atomics cannot lie in raw memory. The cell shows who uses the depths too early.)
+#[cfg(weakly_loom)]
+pub(super) struct Ends<F: Flavour> {
+    finalizers: UnsafeCell<*mut FinalizerNode<F>>,
+    depths: [F::Half; 2],
+}
+
+impl<F: Flavour> Ends<F> {
+    pub(super) fn new() -> Self {
+        let finalizers = UnsafeCell::new(ptr::null_mut());
+        #[cfg(not(weakly_loom))]
+        return Ends {
+            finalizers: ManuallyDrop::new(finalizers),
+        };
+        #[cfg(weakly_loom)]
+        Ends {
+            finalizers,
+            depths: [0; 2].map(F::Half::new),
+        }
+    }
+
+    /// # Safety
+    /// R4: the death has not taken the finalizers.
+    pub(super) unsafe fn finalizers(&self) -> &UnsafeCell<*mut FinalizerNode<F>> {
+        #[cfg(not(weakly_loom))]
+        // SAFETY: the caller's promise.
+        return unsafe { &self.finalizers };
+        #[cfg(weakly_loom)]
+        &self.finalizers
+    }
+
+    /// # Safety
+    /// R4: the caller is the death, which has taken the finalizers, and has the gate.
+    pub(super) unsafe fn begin_depths(&self) {
+        #[cfg(not(weakly_loom))]
+        // SAFETY: the caller's promise; a union with a cell may change behind a reference.
+        unsafe {
+            let depths = (&raw const self.depths).cast_mut();
+            depths.write(ManuallyDrop::new([0; 2].map(F::Half::new)));
+        }
+        #[cfg(weakly_loom)]
+        self.finalizers.with_mut(|_| ());
+    }
+
+    /// # Safety
+    /// R4: the depths have begun.
+    pub(super) unsafe fn depths(&self) -> &[F::Half; 2] {
+        #[cfg(not(weakly_loom))]
+        // SAFETY: the caller's promise.
+        return unsafe { &self.depths };
+        #[cfg(weakly_loom)]
+        {
+            self.finalizers.with(|_| ());
+            &self.depths
+        }
+    }
+}
