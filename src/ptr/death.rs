@@ -200,7 +200,7 @@ impl<F: Flavour> Reclaim<F> {
                 // object's own reference ends here.
                 unsafe {
                     self.0.free_payload();
-                    self.1.release();
+                    self.1.release_object();
                 }
             }
         }
@@ -292,8 +292,8 @@ impl<F: Flavour> RecordRef<F> {
         // SAFETY: the caller's promise.
         let finalizers = unsafe { gate.begin_death() };
         loop {
-            // Under the gate nothing is allocated.
-            let mut apart = [None, None];
+            // Cells that have to wait: under the gate nothing is allocated.
+            let (mut apart, mut other) = (None, None);
             let mut unlinking = Unlinking::new();
             let mut is_last = false;
             // SAFETY, of all pushes: N1, H1, R3: registered until here. Under the gate: a thread that finds a
@@ -313,28 +313,29 @@ impl<F: Flavour> RecordRef<F> {
                         }
                     }
                 };
-                apart[0] = waker.and_then(|waker| wakes.add(waker));
-                if apart[0].is_some() {
+                apart = waker.and_then(|waker| wakes.add(waker));
+                if apart.is_some() {
                     break;
                 }
             }
             if is_last {
-                for (at, slot) in [Slot::First, Slot::Second].into_iter().enumerate() {
-                    match gate.target(slot) {
-                        Some(Target::Stack(stack)) => {
-                            // SAFETY: see above.
-                            let waker = unsafe { stack.push(Notice::of_slot(self, slot)) };
-                            apart[at] = waker.and_then(|waker| wakes.add(waker));
-                        }
-                        Some(Target::Core(core)) => unlinking.slots[at] = Some(core),
-                        None => {}
+                let mut end = |slot: Slot| match gate.target(slot)? {
+                    Target::Stack(stack) => {
+                        // SAFETY: see above.
+                        let waker = unsafe { stack.push(Notice::of_slot(self, slot)) }?;
+                        wakes.add(waker)
                     }
-                }
+                    Target::Core(core) => {
+                        unlinking.slots[slot as usize] = Some(core);
+                        None
+                    }
+                };
+                (apart, other) = (end(Slot::First), end(Slot::Second));
                 gate.set_closed();
             }
             drop(gate);
-            let apart = apart.into_iter().flatten();
-            apart.for_each(|cell| wakes.keep_apart(cell));
+            apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
+            other.into_iter().for_each(|cell| wakes.keep_apart(cell));
             // SAFETY: the caller's promise; all registrations with cores have ended, since the gate is not open (R4).
             unsafe { unlinking.run(self, wakes) };
             if is_last {

@@ -8,8 +8,9 @@ use core::ptr::NonNull;
 
 use super::callbacks::FinalizerNode;
 use super::flavour::{Atomic, Flavour, Local};
+use super::gate::Gate;
 use super::object_ref::ObjectRef;
-use super::record::{Gate, RecordRef};
+use super::record::RecordRef;
 use super::strong::Strong;
 
 /// The token of a [finalizer](Strong::finalize): cancels it, or runs it early.

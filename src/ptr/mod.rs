@@ -17,6 +17,7 @@
 //! | `target` | what an entry is registered with: a stack or a core | |
 //! | `ends` | the word of a record for finalizers, and then for depths of notices | |
 //! | `record` | the record of an object, for all that two words cannot say | R1 to R4 |
+//! | `gate` | the lock of a record, and what is changed under it | |
 //! | `state` | the state word, which names what is weak | |
 //! | `mark` | whether strong pointers were made meanwhile | P1 |
 //! | `share` | makes, counts and drops weak pointers | |
@@ -40,6 +41,7 @@ mod ends;
 mod expired;
 mod finalize;
 mod flavour;
+mod gate;
 mod header;
 mod hook;
 mod listed;

@@ -114,14 +114,16 @@ impl<F: Flavour> Notice<F> {
 
     #[inline(always)]
     pub(super) fn kind(self) -> Kind<F> {
-        let unmarked = self.0.as_ptr().map_addr(|addr| addr & !MARKS);
+        let node = self.0.as_ptr();
+        // (A block is not unmarked: that would delay every load from it.)
+        let without = |mark| node.map_addr(|addr| addr ^ mark);
         // SAFETY: notices are made of these pointers; the mark is removed.
         unsafe {
-            match self.0.addr().get() & MARKS {
-                0 => Kind::Block(Block::from_ptr(unmarked)),
-                HOOK => Kind::Hook(HookRef::from_ptr(NonNull::new_unchecked(unmarked))),
-                FIRST => Kind::Slot(RecordRef::from_ptr(unmarked), Slot::First),
-                _ => Kind::Slot(RecordRef::from_ptr(unmarked), Slot::Second),
+            match node.addr() & MARKS {
+                0 => Kind::Block(Block::from_ptr(node)),
+                HOOK => Kind::Hook(HookRef::from_ptr(NonNull::new_unchecked(without(HOOK)))),
+                FIRST => Kind::Slot(RecordRef::from_ptr(without(FIRST)), Slot::First),
+                _ => Kind::Slot(RecordRef::from_ptr(without(SECOND)), Slot::Second),
             }
         }
     }
@@ -251,25 +253,25 @@ impl<F: Flavour> Block<F> {
     /// # Safety
     /// As for [`notice`](Self::notice).
     pub(crate) unsafe fn second_notice(self) -> Notice<F> {
-        // SAFETY: the caller's promise: the registration, or its notice, has a reference.
+        // SAFETY: the caller's promise.
         Notice::of_slot(unsafe { self.known_record() }, Slot::Second)
     }
 }
 
 /// A flag beside a depth: the owner has taken the notice out, in a batch; see [`number`].
-const TAKEN: usize = 1 << (usize::BITS - 3);
+pub(super) const TAKEN: usize = 1 << (usize::BITS - 3);
 /// A flag beside a depth: the entry was gone before its notice came.
-const LATE: usize = 1 << (usize::BITS - 4);
+pub(super) const LATE: usize = 1 << (usize::BITS - 4);
 const FLAGS: usize = TAKEN | LATE;
 /// How far down the flags are in half a word. A depth that does not fit below them there is not known.
 const SHORTER: u32 = usize::BITS - u32::BITS;
 
-fn long(depth: u32) -> usize {
+pub(super) fn long(depth: u32) -> usize {
     let flags = depth as usize & FLAGS >> SHORTER;
     depth as usize ^ flags | flags << SHORTER
 }
 
-fn short(depth: usize) -> u32 {
+pub(super) fn short(depth: usize) -> u32 {
     let (flags, known) = (depth & FLAGS, depth & !FLAGS);
     let fits = known < LATE >> SHORTER;
     (flags >> SHORTER) as u32 | if fits { known as u32 } else { 0 }

@@ -128,7 +128,7 @@ impl<F: Flavour> Block<F> {
     /// As there.
     #[inline]
     pub(crate) unsafe fn unregister_second(self) -> bool {
-        // SAFETY: the caller's promise; the registration has a reference.
+        // SAFETY: the caller's promise.
         unsafe { self.known_record().unregister(Slot::Second) }
     }
 
@@ -181,7 +181,7 @@ impl<F: Flavour> Block<F> {
 
 impl<F: Flavour> RecordRef<F> {
     /// Registers with a target, in the record itself if one of its slots is free. The caller has a strong pointer,
-    /// so the object is alive; the registration gets a reference of its own. O(1).
+    /// so the object is alive. O(1).
     ///
     /// # Safety
     /// As for [`Target::hook`].
@@ -206,8 +206,7 @@ impl<F: Flavour> RecordRef<F> {
                 None
             };
             if let Some(within) = within {
-                // R2: the gate keeps `get_mut` out.
-                self.add_ref();
+                gate.add_registration();
                 drop(gate);
                 if let Some(hook) = spare {
                     // SAFETY: the hook was not used.
@@ -218,7 +217,7 @@ impl<F: Flavour> RecordRef<F> {
             // SAFETY: the caller's promise.
             let unused = || unsafe { target.spare_hook(block, hash.unwrap_or(0)) };
             if let Some(hook) = spare.or_else(unused) {
-                self.add_ref();
+                gate.add_registration();
                 gate.link(hook);
                 return Registration::Hook(hook);
             }
@@ -235,13 +234,12 @@ impl<F: Flavour> RecordRef<F> {
     /// R3: the registration is the caller's.
     #[inline]
     unsafe fn unregister(self, slot: Slot) -> bool {
-        match self.lock() {
-            // R3: it is registered until the gate is closed.
-            Some(gate) => gate.set_target(slot, None),
-            None => return false,
-        }
-        // SAFETY: the registration's reference.
-        unsafe { self.release() };
+        // R3: it is registered until the gate is closed.
+        let Some(gate) = self.lock() else {
+            return false;
+        };
+        gate.set_target(slot, None);
+        gate.end_registration();
         true
     }
 
@@ -251,12 +249,11 @@ impl<F: Flavour> RecordRef<F> {
     /// H1: the registration is the caller's.
     #[inline]
     unsafe fn unregister_hook(self, hook: HookRef<F>) -> bool {
-        match self.lock() {
-            Some(gate) if !hook.is_fired() => gate.unlink(hook),
-            _ => return false,
-        }
-        // SAFETY: the registration's reference.
-        unsafe { self.release() };
+        let Some(gate) = self.lock().filter(|_| !hook.is_fired()) else {
+            return false;
+        };
+        gate.unlink(hook);
+        gate.end_registration();
         true
     }
 }

@@ -6,10 +6,11 @@ use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
 use super::flavour::{Atomic, Link};
+use super::gate::Gate;
 use super::header::Block;
 use super::hook::{HookRef, Off};
 use super::object_ref::ObjectRef;
-use super::record::{Gate, RecordRef, Slot};
+use super::record::{RecordRef, Slot};
 use super::register::Registration;
 use super::shared::{CoreRef, RegistrationId};
 use super::state::{State, dead, weak};
@@ -21,8 +22,8 @@ use crate::sync::{AtomicPtr, Ordering::*};
 
 /// The registration has ended, and the watch still has a share.
 const ENDED: usize = 2;
-/// The watch of an entry on an object. It has a share of the block (while the state is `SHARED`, the one that this stands
-/// for), so whoever finds the entry may look at the block.
+/// The watch of an entry on an object. It has a share of the block, so whoever finds the entry may look at the block: while
+/// the state is `SHARED`, the one that this stands for; of a record its registration, and then a reference (R1).
 ///
 /// The place of the block leads to it, and the block to the record: a look at the entry alone reads neither. (The type of
 /// the place does not matter.)
@@ -257,6 +258,7 @@ impl<T: ?Sized> SharedWatch<T> {
                 Some(target)
             }
         };
+        gate.keep_share();
         drop(gate);
         if let Some(Target::Core(core)) = target {
             core.count_off();

@@ -165,15 +165,14 @@ impl<F: Flavour> Block<F> {
     /// Sets the record that is to take the place of `NONE`, `WEAK`, `THIN` or `SHARED`, with `more` references for the
     /// caller.
     pub(super) fn prepare(self, state: &State<F>, more: usize, new: &mut Option<NewRecord<F>>) {
-        let (refs, target) = match state {
-            State::Weak(n) => (*n, None),
-            // The object's and the entry's.
-            State::Thin(stack) => (2, Some(Target::Stack(*stack))),
-            State::Shared(core) => (2, Some(Target::Core(*core))),
-            _ => (1, None),
+        let (others, target) = match state {
+            State::Weak(n) => (*n - 1, None),
+            State::Thin(stack) => (0, Some(Target::Stack(*stack))),
+            State::Shared(core) => (0, Some(Target::Core(*core))),
+            _ => (0, None),
         };
         new.get_or_insert_with(|| NewRecord::new(self))
-            .set(refs + more, target);
+            .set(others + more, target);
     }
 
     /// One turn of a wait while the state is locked.
@@ -187,10 +186,10 @@ impl<F: Flavour> Block<F> {
     /// The record of an object that has one.
     ///
     /// # Safety
-    /// The caller has a reference of its own to the record.
+    /// The caller has a reference of its own to the record, or a registration.
     #[inline]
     pub(crate) unsafe fn known_record(self) -> RecordRef<F> {
-        // Relaxed: a thread with a reference has synchronised with the publication of the record.
+        // Relaxed: such a thread has synchronised with the publication of the record.
         match State::decode(self.header().state.load(Relaxed)) {
             State::Record(record) => record,
             _ => unreachable!("a block never loses its record"),
@@ -242,8 +241,8 @@ impl<F: Flavour> RecordRef<F> {
     /// # Safety
     /// R1: the hook is registered, or fired and not finished.
     #[inline]
-    pub(crate) unsafe fn of_hook(hook: HookRef<F>) -> Self {
-        // SAFETY: the hook has a reference to its record.
+    pub(super) unsafe fn of_hook(hook: HookRef<F>) -> Self {
+        // SAFETY: the caller's promise.
         unsafe { hook.block().known_record() }
     }
 }

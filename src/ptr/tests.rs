@@ -6,9 +6,11 @@ use std::vec::Vec;
 use std::{env, format, process};
 
 use super::flavour::{Counter, Flavour, Link};
+use super::gate::MAX_BYSTANDERS;
 use super::header::{Header, INLINE, MAX_STRONG, is_apart};
 use super::hook::Hook;
-use super::record::{MAX_REFS, Record};
+use super::notice::{LATE, TAKEN, long, short};
+use super::record::{MAX_REFS, MAX_REGISTERED, OWN, Record};
 use super::stack::NoticeStack;
 use super::state::{self, State};
 use super::{Atomic, Local};
@@ -176,6 +178,68 @@ fn too_many_upgrades_abort() {
 #[cfg_attr(miri, ignore = "starts processes")]
 fn too_many_weak_pointers_abort() {
     aborts("too_many_weak_pointers_abort", overflow_weak::<Atomic>);
+}
+
+fn overflow_registrations<F: Flavour>() {
+    let strong = ptr::Strong::<u8, F>::new(1);
+    let mut maps = Vec::from([(); 2].map(|()| crate::WeakSet::from([&strong])));
+    // SAFETY: a strong pointer.
+    unsafe { strong.block().record().set_registered(MAX_REGISTERED) };
+    maps[0].clear();
+    maps[0].insert(&strong);
+    maps.push(crate::WeakSet::from([&strong]));
+    core::mem::forget(maps);
+}
+
+/// 125, for entries.
+#[test]
+#[cfg_attr(miri, ignore = "starts processes")]
+fn too_many_entries_of_an_object_abort() {
+    aborts(
+        "too_many_entries_of_an_object_abort",
+        overflow_registrations::<Atomic>,
+    );
+}
+
+/// 125: so many tokens of finalizers do not abort, and get no unique access. What goes is not missed.
+#[test]
+fn tokens_past_the_largest_number_look_like_weak_pointers() {
+    let mut strong = Strong::new(1);
+    let token = Strong::finalize(&strong, || {});
+    // SAFETY: a strong pointer.
+    let record = unsafe { strong.block().record() };
+    let count = |strong: &mut Strong<_>| {
+        (
+            Strong::weak_count(strong),
+            Strong::get_mut(strong).is_some(),
+        )
+    };
+    assert_eq!(count(&mut strong), (0, true));
+    record.lock().unwrap().set_bystanders(MAX_BYSTANDERS);
+    record.set_refs(OWN + MAX_BYSTANDERS);
+    assert_eq!(count(&mut strong), (0, true));
+    let another = Strong::finalize(&strong, || {});
+    assert_eq!(count(&mut strong), (1, false));
+    drop(another);
+    assert_eq!(count(&mut strong), (1, false));
+    record.lock().unwrap().set_bystanders(0);
+    record.set_refs(OWN + 1);
+    drop(token);
+    assert_eq!(count(&mut strong), (0, true));
+}
+
+/// A depth is kept in half a word with its flags, unless it does not fit.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn depths_in_half_a_word() {
+    for flags in [0, TAKEN, LATE, TAKEN | LATE] {
+        for depth in [0, 1, 1_000_000, (1 << 28) - 1] {
+            assert_eq!(long(short(depth | flags)), depth | flags);
+        }
+        for depth in [1 << 28, 1 << 29, 1 << 32, (1 << 40) + 3] {
+            assert_eq!(long(short(depth | flags)), flags);
+        }
+    }
 }
 
 /// 125, for weak pointers to an object with a record.

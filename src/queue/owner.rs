@@ -391,7 +391,7 @@ impl<T: ?Sized, F: Flavour> Registered<T, F> {
         let (block, registration) = self.parts()?;
         Some(HashValue::of_short(match registration {
             Registration::Block => block.hash(),
-            // SAFETY: the registration has a reference.
+            // SAFETY: Q3.
             Registration::Second => unsafe { block.known_record() }.second_hash(),
             Registration::Hook(hook) => hook.hash(),
         }))

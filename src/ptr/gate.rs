@@ -1,0 +1,259 @@
+//! The gate of a record: the lock of its lists, and what its threads read and change under it. The invariants, R1 to R4, are
+//! in `record`.
+
+use core::{mem, ptr};
+
+use super::callbacks::FinalizerNode;
+use super::flavour::{Counter, Flavour, Link, abort};
+use super::hook::HookRef;
+use super::record::{CHECKING, MAX_REGISTERED, OPEN, OWN, RecordRef, Slot};
+use super::target::Target;
+use crate::sync::{self, Ordering::*};
+
+/// A flag: a thread has the gate, to change the lists, to push some notices, or to take some hooks off.
+const LOCKED: u32 = 1;
+/// A flag: the object has died, and its registrations are being ended.
+const DYING: u32 = 2;
+/// A flag: the object is dead, and all its registrations have ended. Final.
+const CLOSED: u32 = 4;
+/// One bystander, in the bits of the gate above the flags. They are counted up to `MAX_BYSTANDERS`.
+const BYSTANDER: u32 = 1 << 8;
+pub(super) const MAX_BYSTANDERS: u32 = u32::MAX / BYSTANDER;
+
+/// A guard of the gate. R2.
+pub(super) struct Gate<F: Flavour> {
+    record: RecordRef<F>,
+    /// What the gate will be.
+    word: u32,
+}
+
+impl<F: Flavour> Drop for Gate<F> {
+    #[inline]
+    fn drop(&mut self) {
+        // Release: our changes are visible to the next thread that takes the gate.
+        self.record.get().gate.store(self.word, Release);
+    }
+}
+
+impl<F: Flavour> Gate<F> {
+    /// Whether the death has not begun to end registrations.
+    pub(super) fn is_open(&self) -> bool {
+        self.word & (DYING | CLOSED) == OPEN
+    }
+
+    /// R4: the death begins to end registrations. Returns the list of finalizers.
+    ///
+    /// # Safety
+    /// Called once, by the dying thread.
+    pub(super) unsafe fn begin_death(&mut self) -> *mut FinalizerNode<F> {
+        // SAFETY: R4, the caller's promise.
+        unsafe {
+            let finalizers = self.finalizers(|head| mem::replace(head, ptr::null_mut()));
+            self.record.get().ends.begin_depths();
+            self.word |= DYING;
+            // Release: with `depth`: the depths have begun. (The gate stays ours.)
+            let gate = &self.record.get().gate;
+            gate.store(self.word | LOCKED, Release);
+            finalizers
+        }
+    }
+
+    /// R4: all registrations have ended. The caller is the dying thread.
+    pub(super) fn set_closed(&mut self) {
+        self.word = CLOSED;
+    }
+
+    /// Runs `f` with the head of the list of finalizers.
+    ///
+    /// # Safety
+    /// R4: the death has not begun.
+    pub(super) unsafe fn finalizers<R>(
+        &self,
+        f: impl FnOnce(&mut *mut FinalizerNode<F>) -> R,
+    ) -> R {
+        // SAFETY: R2, we have the gate; the caller's promise.
+        unsafe {
+            let finalizers = self.record.get().ends.finalizers();
+            finalizers.with_mut(|head| f(&mut *head))
+        }
+    }
+
+    /// What a registration of the record itself is with, if it is registered (R3).
+    #[inline]
+    pub(super) fn target(&self, slot: Slot) -> Option<Target<F>> {
+        // Relaxed: R2, we have the gate. SAFETY: R3, a target that is not null is that of a collection.
+        unsafe { Target::decode(self.record.slot(slot).load(Relaxed)) }
+    }
+
+    #[inline]
+    pub(super) fn set_target(&self, slot: Slot, target: Option<Target<F>>) {
+        // Relaxed: R2, we have the gate.
+        let place = self.record.slot(slot);
+        place.store(Target::encode(target), Relaxed);
+    }
+
+    /// Registers the second, whose slot is free.
+    #[inline]
+    pub(super) fn set_second(&self, target: Target<F>, hash: u32) {
+        // Relaxed: every reader has synchronised with the registration.
+        self.record.get().hash.store(hash, Relaxed);
+        self.set_target(Slot::Second, Some(target));
+    }
+
+    fn registered<R>(&self, f: impl FnOnce(&mut u32) -> R) -> R {
+        let registered = &self.record.get().registered;
+        // SAFETY: R2, we have the gate.
+        registered.with_mut(|registered| f(unsafe { &mut *registered }))
+    }
+
+    /// Counts one more registration. R1: the caller has a strong pointer.
+    #[inline]
+    pub(super) fn add_registration(&self) {
+        self.registered(|registered| {
+            *registered += 1;
+            if *registered > MAX_REGISTERED {
+                abort();
+            }
+        });
+    }
+
+    /// Counts a registration off that has ended. R1: it was the caller's, who does not use the record after the gate.
+    #[inline]
+    pub(super) fn end_registration(&self) {
+        self.registered(|registered| *registered -= 1);
+    }
+
+    /// Counts a registration off that has ended, and gives its watch a reference. R1: the gate is open, and the registration
+    /// was the caller's.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(super) fn keep_share(&self) {
+        self.end_registration();
+        // Under the gate: the object is not at its end, and `get_mut` does not check.
+        self.record.add_ref();
+    }
+
+    fn hooks<R>(&self, f: impl FnOnce(&mut Option<HookRef<F>>) -> R) -> R {
+        let hooks = &self.record.get().hooks;
+        // SAFETY: R2, we have the gate.
+        hooks.with_mut(|head| f(unsafe { &mut *head }))
+    }
+
+    #[inline]
+    pub(super) fn link(&self, hook: HookRef<F>) {
+        self.hooks(|head| hook.link_to(head));
+    }
+
+    /// Unlinks a hook, which is in the list.
+    #[inline]
+    pub(super) fn unlink(&self, hook: HookRef<F>) {
+        self.hooks(|head| hook.unlink(head));
+    }
+
+    /// Unlinks the newest hook.
+    #[inline]
+    pub(super) fn pop(&self) -> Option<HookRef<F>> {
+        self.hooks(|head| {
+            let hook = (*head)?;
+            hook.unlink(head);
+            Some(hook)
+        })
+    }
+
+    fn bystanders(&self) -> u32 {
+        self.word / BYSTANDER
+    }
+
+    /// Counts a bystander. (Past the largest number, its reference looks like a weak pointer.)
+    pub(super) fn add_bystander(&mut self) {
+        if self.bystanders() < MAX_BYSTANDERS {
+            self.word += BYSTANDER;
+        }
+    }
+
+    #[cfg(all(test, not(weakly_loom)))]
+    pub(super) fn set_bystanders(&mut self, count: u32) {
+        self.word = count * BYSTANDER;
+    }
+
+    /// Counts a bystander off, if one is left.
+    pub(super) fn remove_bystander(&mut self) {
+        if self.bystanders() > 0 {
+            self.word -= BYSTANDER;
+        }
+    }
+}
+
+impl<F: Flavour> RecordRef<F> {
+    /// Takes the gate. None if the object is dead and all its registrations have ended.
+    #[inline]
+    pub(super) fn lock(self) -> Option<Gate<F>> {
+        let gate = &self.get().gate;
+        let (mut word, mut turn) = (OPEN, 0);
+        loop {
+            // Acquire: the release of the thread that left the gate open, dying or closed.
+            match gate.compare_exchange(word, word | LOCKED, Acquire, Acquire) {
+                Ok(_) => return Some(Gate { record: self, word }),
+                Err(now) if now & CLOSED != 0 => return None,
+                Err(now) if now & LOCKED == 0 => word = now,
+                Err(_) => sync::relax(&mut turn),
+            }
+        }
+    }
+
+    /// Whether the death has not yet ended the registrations with collections that threads share (R4).
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(super) fn is_open(self) -> bool {
+        // Acquire: with the gate: a death that has looked for an entry, and not found it, has ended them before.
+        self.get().gate.load(Acquire) & (DYING | CLOSED) == 0
+    }
+
+    /// Whether nothing weak could be upgraded, and `alone` returns true: that the caller's strong pointer is
+    /// the only one. No weak pointer can come while `alone` runs.
+    pub(super) fn is_unwatched(self, alone: impl FnOnce() -> bool) -> bool {
+        let Some(gate) = self.lock() else {
+            return false;
+        };
+        if gate.registered(|registered| *registered) != 0 {
+            return false;
+        }
+        let unwatched = OWN + gate.bystanders();
+        let refs = &self.get().refs;
+        // A token takes itself out of the bystanders before it gives its reference up, so an equality
+        // proves that there is no other reference. Acquire: what the former references' owners did.
+        if refs
+            .compare_exchange(unwatched, unwatched | CHECKING, Acquire, Relaxed)
+            .is_err()
+        {
+            return false;
+        }
+        let alone = alone();
+        // Not a store: downgrades wait, counted. Relaxed: see `add_ref_by_strong`.
+        refs.fetch_sub(CHECKING, Relaxed);
+        alone
+    }
+
+    /// The number of weak pointers and entries. A snapshot.
+    pub(super) fn weak_count(self) -> usize {
+        // Under the gate, so that no registration is counted twice or not at all.
+        let gate = self.lock();
+        let refs = self.get().refs.load(Relaxed) & !CHECKING;
+        let (registered, bystanders) = gate.map_or((0, 0), |gate| {
+            (gate.registered(|registered| *registered), gate.bystanders())
+        });
+        // Saturating: not of a dead object.
+        (refs + registered).saturating_sub(OWN + bystanders) as usize
+    }
+
+    /// The depth of a notice and its flags; none if there is no notice yet.
+    #[inline]
+    pub(super) fn depth<'a>(self, slot: Slot) -> Option<&'a F::Half> {
+        // Acquire: with `begin_death`. A notice that the caller has found comes after that.
+        if self.get().gate.load(Acquire) & (DYING | CLOSED) == 0 {
+            return None;
+        }
+        // SAFETY: R4.
+        Some(unsafe { &self.get().ends.depths()[slot as usize] })
+    }
+}
