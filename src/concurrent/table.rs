@@ -286,36 +286,42 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         K::FlightKey: Clone,
     {
         self.tidy();
-        let pin = self.pin();
-        let asking = Asking::about(self, hash);
-        loop {
-            // Compares in the same order as `swap`: with an `Eq` that is not symmetric, `swap` would never succeed
-            // otherwise. (Nothing is noted the first time.)
-            let is_of = |node: &Node<K, T, V>| K::is_of(key, node);
-            let there = pin.get(hash.bits(), |node| {
-                asking.is_sought_still(node, || is_of(node))
-            });
-            let shown = there.and_then(Node::live);
-            let address = there.map(|there| ptr::from_ref(there).cast());
-            let (wanted, answer) = asking.ask(address, || change(shown));
-            let done = match (wanted, there) {
-                (Some((watch, value)), there) => {
-                    let mut node = self.ready(None, hash, K::key(key), watch, value);
-                    let put = self.swap(&pin, &mut node, &asking, |now| match (now, there) {
-                        (Some(now), Some(there)) => ptr::eq(now, there),
-                        (None, None) => true,
-                        _ => false,
-                    });
-                    put.is_some()
+        // T5, as in `put`.
+        let mut answered = None;
+        {
+            let pin = self.pin();
+            let asking = Asking::about(self, hash);
+            while answered.is_none() {
+                // Compares in the same order as `swap`: with an `Eq` that is not symmetric, `swap` would never succeed
+                // otherwise. (Nothing is noted the first time.)
+                let is_of = |node: &Node<K, T, V>| K::is_of(key, node);
+                let there = pin.get(hash.bits(), |node| {
+                    asking.is_sought_still(node, || is_of(node))
+                });
+                let shown = there.and_then(Node::live);
+                let address = there.map(|there| ptr::from_ref(there).cast());
+                let (wanted, answer) = asking.ask(address, || change(shown));
+                let done = match (wanted, there) {
+                    (Some((watch, value)), there) => {
+                        let mut node = self.ready(None, hash, K::key(key), watch, value);
+                        let put = self.swap(&pin, &mut node, &asking, |now| match (now, there) {
+                            (Some(now), Some(there)) => ptr::eq(now, there),
+                            (None, None) => true,
+                            _ => false,
+                        });
+                        put.is_some()
+                    }
+                    (None, Some(there)) => shown.is_none() || self.unlink(&pin, there),
+                    (None, None) => true,
+                };
+                if done {
+                    answered = Some(answer);
                 }
-                (None, Some(there)) => shown.is_none() || self.unlink(&pin, there),
-                (None, None) => true,
-            };
-            if done {
-                // T5
-                drop(pin);
-                return answer;
             }
+        }
+        match answered {
+            Some(answer) => answer,
+            None => unreachable!("it is done"),
         }
     }
 

@@ -1,10 +1,11 @@
 //! Insertion and removal: an entry is sought without the lock, as that asks code of users, and then checked under the
 //! lock (R2). Except where no such code runs.
 
+use core::mem;
 use core::ptr;
 use std::vec::Vec;
 
-use super::array::MIN_LEN;
+use super::array::{Array, MIN_LEN};
 use super::bucket::{Bucket, Locked, Meta, Spares};
 use super::entry::Entry;
 use super::table::{Place, Writer};
@@ -87,9 +88,7 @@ impl<N: Entry> Writer<'_, N> {
         mut expected: impl FnMut(Option<&'g N>) -> bool,
     ) -> Put<'g, N> {
         let hash = node.hash();
-        if let Some(new) = self.put_first(node, &mut same, &mut expected) {
-            return Put::Added(new);
-        }
+        let mut may_be_first = N::BY_ADDRESS;
         let mut spares = Spares::new();
         loop {
             let Some(array) = self.array_for(hash) else {
@@ -97,6 +96,11 @@ impl<N: Entry> Writer<'_, N> {
                 continue;
             };
             let home = array.home(hash);
+            if mem::take(&mut may_be_first) {
+                if let Some(new) = self.put_first(node, (array, home), &mut same, &mut expected) {
+                    return Put::Added(new);
+                }
+            }
             let seen = home.meta();
             let found = search(home, seen, hash, |there| same(node, there));
             let old = match &found {
@@ -156,15 +160,11 @@ impl<N: Entry> Writer<'_, N> {
     fn put_first<'g>(
         &'g self,
         node: &mut Unlinked<'_, N>,
+        (array, home): (&Array<N>, &Bucket<N>),
         same: &mut impl FnMut(&N, &N) -> bool,
         expected: &mut impl FnMut(Option<&'g N>) -> bool,
     ) -> Option<&'g N> {
-        if !N::BY_ADDRESS {
-            return None;
-        }
         let hash = node.hash();
-        let array = self.array_for(hash)?;
-        let home = array.home(hash);
         // SAFETY: as in `put`.
         let kept = unsafe { Kept::promise() };
         if !node.register_first(array.core(), &kept) {
