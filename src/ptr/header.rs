@@ -188,14 +188,14 @@ impl<F: Flavour> Block<F> {
     }
 
     #[inline(always)]
-    pub(super) fn as_ptr(self) -> *mut () {
+    pub(crate) fn as_ptr(self) -> *mut () {
         self.0.as_ptr().cast()
     }
 
     /// # Safety
     /// `ptr` is what [`as_ptr`](Self::as_ptr) has returned.
     #[inline(always)]
-    pub(super) unsafe fn from_ptr(ptr: *mut ()) -> Self {
+    pub(crate) unsafe fn from_ptr(ptr: *mut ()) -> Self {
         // SAFETY: the caller's promise.
         Block(unsafe { NonNull::new_unchecked(ptr.cast()) }, PhantomData)
     }

@@ -213,8 +213,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         this.block().strong_count() as usize
     }
 
-    /// The number of weak pointers and of entries in collections. Finalizers and their tokens do not count. A snapshot, if
-    /// other threads change it.
+    /// The number of weak pointers and of entries in collections. Finalizers do not count, nor their tokens (of one object,
+    /// 2^24 at a time). A snapshot, if other threads change it.
     ///
     /// An entry counts for the objects in it that live until it is destroyed: of a pair, also if the other side has died;
     /// in a collection that threads share, also if it was removed.

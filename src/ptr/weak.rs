@@ -217,7 +217,7 @@ impl<T: ?Sized, F: Flavour> Clone for Weak<T, F> {
     /// O(1).
     ///
     /// # Panics
-    /// Aborts the process past `isize::MAX` weak pointers and entries of one object.
+    /// Aborts the process past 2^29 weak pointers, or as many entries, of one object that has an entry or a finalizer.
     #[inline]
     fn clone(&self) -> Self {
         if let Some(block) = self.block() {

@@ -31,7 +31,10 @@ fn equal_values_are_two_keys<P: Kind>() {
     assert_eq!((map.get(&a), map.get(&b)), (None, Some(&'b')));
 }
 
-for_each_flavour!(a_trait_object_and_its_concrete_handle_are_one_key);
+for_each_flavour!(
+    a_trait_object_and_its_concrete_handle_are_one_key,
+    a_part_of_an_object_is_another_address,
+);
 
 /// B27: A key is found through any handle to the allocation, whatever type it was coerced to.
 fn a_trait_object_and_its_concrete_handle_are_one_key<F: Own>() {
@@ -45,6 +48,25 @@ fn a_trait_object_and_its_concrete_handle_are_one_key<F: Own>() {
     );
     assert_eq!(map.get(&Addr::<dyn Display>::of(&*number)), Some(&"five"));
     assert_eq!(map.get(&ptr::Strong::downgrade(&shown)), Some(&"five"));
+}
+
+/// B27: An object is found by its own address, and by no other within it, however many maps it is in.
+fn a_part_of_an_object_is_another_address<F: Own>() {
+    for len in [40, 400] {
+        let object = ptr::Strong::<[u8], F>::from(&vec![0; len][..]);
+        let mut maps: [WeakMap<_, _>; 4] = core::array::from_fn(|_| WeakMap::new());
+        for map in &mut maps {
+            map.insert(&object, "whole");
+        }
+        for map in &mut maps {
+            assert_eq!(map.get(&Addr::of(&object[..])), Some(&"whole"));
+            for from in 1..len {
+                let part = Addr::of(&object[from..]);
+                assert_eq!(map.get(&part), None, "{from}");
+                assert_eq!(map.remove(&part), None, "{from}");
+            }
+        }
+    }
 }
 
 /// B27: A plain reference to the payload works for every kind.

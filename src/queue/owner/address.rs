@@ -9,21 +9,22 @@ use crate::ptr::{Block, Flavour, HookRef, Notice, Registration};
 pub(super) const HOOK: usize = 1;
 /// The payload is apart.
 pub(super) const APART: usize = 2;
-/// The registration is the second of the record.
+/// The registration is the second of the record, and the address that of the header: a mark at the payload's would be the
+/// address of a part of that.
 pub(super) const SECOND: usize = 4;
 pub(super) const MARKS: usize = HOOK | APART | SECOND;
 
-/// The address that a watch keeps: of the block or the hook, with the marks.
+/// The address that a watch keeps: of the block or the hook, with the marks. Where it has one, no payload lies.
 #[inline(always)]
 pub(super) fn mark<F: Flavour>(block: Block<F>, registration: Registration<F>) -> NonNull<u8> {
     let (at, mark) = match registration {
-        Registration::Block => (block.place(), 0),
-        Registration::Second => (block.place(), SECOND),
-        Registration::Hook(hook) => (hook.as_ptr().cast(), HOOK),
+        Registration::Block => (block.place().as_ptr(), 0),
+        Registration::Second => (block.as_ptr().cast(), SECOND),
+        Registration::Hook(hook) => (hook.as_ptr().as_ptr().cast(), HOOK),
     };
     let mark = if block.is_apart() { mark | APART } else { mark };
     // SAFETY: not null: block and hook are aligned to eight bytes, and the marks only add to that.
-    unsafe { NonNull::new_unchecked(at.as_ptr().map_addr(|addr| addr | mark)) }
+    unsafe { NonNull::new_unchecked(at.map_addr(|addr| addr | mark)) }
 }
 
 /// The block, and what the registration is.
@@ -35,15 +36,16 @@ pub(super) unsafe fn unmark<F: Flavour>(at: NonNull<u8>) -> (Block<F>, Registrat
     // SAFETY: what `mark` was given; Q3.
     unsafe {
         let unmarked = NonNull::new_unchecked(at.as_ptr().map_addr(|addr| addr & !MARKS));
-        if at.addr().get() & HOOK != 0 {
+        let marks = at.addr().get();
+        if marks & HOOK != 0 {
             let hook = HookRef::from_ptr(unmarked.cast());
-            return (hook.block(), Registration::Hook(hook));
+            (hook.block(), Registration::Hook(hook))
+        } else if marks & SECOND != 0 {
+            let block = Block::from_ptr(unmarked.as_ptr().cast());
+            (block, Registration::Second)
+        } else {
+            (Block::of_place(unmarked), Registration::Block)
         }
-        let registration = match at.addr().get() & SECOND {
-            0 => Registration::Block,
-            _ => Registration::Second,
-        };
-        (Block::of_place(unmarked), registration)
     }
 }
 
