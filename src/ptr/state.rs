@@ -12,8 +12,8 @@
 //!
 //! A death never finds `LOCKED`: only a strong pointer locks.
 //!
-//! The tag is in the lowest three bits (none: `NONE`, or `SHARED`); everything that is pointed to is aligned to eight bytes. The table of
-//! all transitions, with their orderings, is in docs/DESIGN.md.
+//! The tag is in the lowest three bits (none: `NONE`, or `SHARED`); everything that is pointed to is aligned to eight
+//! bytes. The table of all transitions, with their orderings, is in docs/DESIGN.md.
 //!
 //! Each loop over a state, here and in `share`, `register` and `death`, begins with
 //! [`first_load`](super::flavour::Link::first_load), and goes on with the value that a failed compare-exchange

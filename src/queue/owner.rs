@@ -58,9 +58,9 @@ pub struct Seen {
 
 /// An entry's registration with an object: one word, and the metadata of an unsized type.
 pub(crate) struct Registered<T: ?Sized, F: Flavour> {
-    /// The place of an inline payload in the block, marked by [`SECOND`](address::SECOND) if the registration is the
-    /// second of the record; or its hook, marked by [`HOOK`]. Also marked by [`APART`] if the payload is apart, so that a
-    /// lookup does not have to read the block. None once the registration has ended.
+    /// The place of an inline payload in the block; or the block's header, marked by [`SECOND`](address::SECOND), if the
+    /// registration is the second of the record; or its hook, marked by [`HOOK`]. Also marked by [`APART`] if the payload
+    /// is apart, so that a lookup does not have to read the block. None once the registration has ended.
     at: Option<NonNull<T>>,
     /// It can be upgraded, like a weak pointer.
     marker: PhantomData<Weak<T, F>>,

@@ -41,8 +41,8 @@
 //!
 //! **What is checked under the lock.** Before an entry is inserted, the chain is searched without the lock. Under
 //! the lock only one thing is checked: that all entries with this hash are among those already compared, in the
-//! same order. Tags are checked first, so hardly ever an entry. An entry that can tell that [there is no other of its
-//! object](Entry::register_first) runs no user code, and is sought under the lock only.
+//! same order. Tags are checked first, so hardly ever an entry. An entry told apart by its address, with whose
+//! object nothing is registered ([`Entry::BY_ADDRESS`]), is sought under the lock only: no user code runs.
 
 mod array;
 mod bucket;
