@@ -11,6 +11,7 @@
 #![cfg_attr(doc, doc = "[`from_weak_table`]: self::from_weak_table")]
 #![cfg_attr(doc, doc = "[`from_by_hand`]: self::from_by_hand")]
 #![cfg_attr(doc, doc = "[`from_arc`]: self::from_arc")]
+#![cfg_attr(doc, doc = "[`from_slotmap`]: self::from_slotmap")]
 #![cfg_attr(doc, doc = "[`from_other_languages`]: self::from_other_languages\n\n")]
 #![doc = include_str!("../docs/guide/index.md")]
 
@@ -36,5 +37,6 @@ chapters! {
     from_weak_table
     from_by_hand
     from_arc
+    from_slotmap
     from_other_languages
 }

@@ -14,6 +14,7 @@
 #![cfg_attr(doc, doc = "[what it costs]: crate::guide::costs")]
 #![cfg_attr(doc, doc = "[weak-table]: crate::guide::from_weak_table")]
 #![cfg_attr(doc, doc = "[`HashMap` of `Weak`]: crate::guide::from_by_hand")]
+#![cfg_attr(doc, doc = "[slotmap]: crate::guide::from_slotmap")]
 #![cfg_attr(doc, doc = "[`Arc`]: crate::guide::from_arc")]
 #![cfg_attr(doc, doc = "[other languages]: crate::guide::from_other_languages")]
 #![cfg_attr(doc, doc = "[design]: crate::design\n\n")]
