@@ -125,7 +125,7 @@ pub use leaks::{__assert_dead, LeakWatch};
 pub use memo::{Memo, Rewritten};
 pub use ptr::{__unsize, Atomic, Expired, FinalizerToken, Flavour, Local};
 pub use reference::{
-    Addr, ByIdentity, Content, Identify, Notified, Notify, Query, StrongRef, Swept,
+    Addr, ByIdentity, Content, Hashed, Identify, Notified, Notify, Query, Sought, StrongRef, Swept,
 };
 pub use reference::{Upgrade, Watch, WeakKey, WeakRef, dismantle};
 #[cfg(not(weakly_loom))]

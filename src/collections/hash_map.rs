@@ -8,9 +8,9 @@ use super::common::{
     collecting, extending, filling, housekeeping, making, only_values, owned_values,
 };
 use super::store::{Store, by_content};
-use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::hash::DefaultHashBuilder;
 use crate::holders::Caller;
-use crate::reference::{AsContent, ByContent, Content, Query, StrongRef};
+use crate::reference::{AsContent, ByContent, Content, Hashed, Query, StrongRef, hash_of};
 use crate::table::{Owned, Place};
 
 /// The entries and iterators of [`WeakHashMap`].
@@ -150,22 +150,22 @@ where
     /// Whether a live key has this content. O(1).
     #[must_use]
     #[inline]
-    pub fn contains_key<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> bool {
+    pub fn contains_key<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> bool {
         self.get(key).is_some()
     }
 
     /// Returns the value of the live key with this content. O(1).
     #[inline]
-    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<&V> {
+    pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<&V> {
         Some(self.get_key_value(key)?.1)
     }
 
     /// Returns the value of the live key with this content, mutably. O(1). Drains no notices, so it destroys no
     /// other value.
     #[inline]
-    pub fn get_mut<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<&mut V> {
+    pub fn get_mut<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<&mut V> {
         let mut pinned = None;
-        let (hash, eq) = by_content(&self.store.hasher, key.content(), &mut pinned);
+        let (hash, eq) = by_content(&self.store.hasher, Q::content(key), &mut pinned);
         Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 
@@ -187,14 +187,14 @@ where
     /// assert_eq!((uses["from"], uses["to"]), (0, 3));
     /// ```
     #[track_caller]
-    pub fn get_disjoint_mut<Q: ?Sized + Query<K, M>, M, const N: usize>(
+    pub fn get_disjoint_mut<Q: ?Sized + Query<K::Target, M>, M, const N: usize>(
         &mut self,
         keys: [&Q; N],
     ) -> [Option<&mut V>; N] {
         // Dropped when the table is not searched any more: each may be the last.
         let mut pinned = [const { None }; N];
         let contents = keys.map(Q::content);
-        let hashes = contents.map(|content| HashValue::of(&self.store.hasher, content));
+        let hashes = contents.map(|sought| hash_of(&self.store.hasher, sought));
         let is_key = |n: usize, slot: &ByContent<K>| {
             slot.has_content(hashes[n], contents[n], &mut pinned[n])
         };
@@ -205,11 +205,11 @@ where
     /// Returns the live key with this content, as a strong pointer, and its value. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get_key_value<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(K, &V)> {
+    pub fn get_key_value<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, &V)> {
+        let sought = Q::content(key);
         let _caller = Caller::enter();
-        let content = key.content();
-        let hash = HashValue::of(&self.store.hasher, content);
-        let (entry, pinned) = self.store.table.find_by_content(hash, content)?;
+        let hash = hash_of(&self.store.hasher, sought);
+        let (entry, pinned) = self.store.table.find_by_content(hash, sought)?;
         Some((pinned, &entry.value.0))
     }
 
@@ -217,17 +217,19 @@ where
     /// a key object of equal content, it stays, unless a value is inserted over its own.
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
-        let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
-        self.place(lookup, key)
+        let hash = self.store.hasher.hash_one(K::content(key));
+        self.entry_hashed(hash, key)
     }
 
+    /// Returns the place of a key, as [`entry`](Self::entry) does, whose content has this hash: what the
+    /// [hasher](Self::hasher) makes of it. O(1) amortised. The content is compared, and not hashed: see [`Hashed`].
     #[inline]
-    pub(super) fn place<'k>(
-        &mut self,
-        lookup: (HashValue, impl FnMut(&ByContent<K>) -> bool),
-        key: &'k K,
-    ) -> Entry<'_, 'k, K, V> {
+    #[doc(alias = "raw_entry_mut")]
+    #[doc(alias = "from_key_hashed_nocheck")]
+    pub fn entry_hashed<'k>(&mut self, hash: u64, key: &'k K) -> Entry<'_, 'k, K, V> {
+        let sought = Hashed(hash, |there: &K::Target| *K::content(key) == *there);
+        let mut pinned = None;
+        let lookup = by_content(&self.store.hasher, &sought, &mut pinned);
         match self.store.place(lookup, |_| Some(())) {
             Place::Found(found, ()) => Entry::Occupied(OccupiedEntry { found, key }),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
@@ -256,7 +258,7 @@ where
 
     /// Removes the live key with this content, and returns its value. O(1).
     #[inline]
-    pub fn remove<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<V> {
+    pub fn remove<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<V> {
         let (key, value) = self.remove_entry(key)?;
         drop(key);
         Some(value)
@@ -266,14 +268,14 @@ where
     ///
     /// # Panics
     /// If `wanted` panics. The entry then stays.
-    pub fn remove_if<Q: ?Sized + Query<K, M>, M>(
+    pub fn remove_if<Q: ?Sized + Query<K::Target, M>, M>(
         &mut self,
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
     ) -> Option<V> {
         self.store.table.tidy();
         let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, key.content(), &mut pinned);
+        let lookup = by_content(&self.store.hasher, Q::content(key), &mut pinned);
         let removed = self.store.remove_if(lookup, wanted);
         drop(pinned);
         removed
@@ -281,11 +283,11 @@ where
 
     /// Removes the live key with this content, and returns it, as a strong pointer, with its value. O(1).
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
+    pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
         let _caller = Caller::enter();
         self.store.table.tidy();
         let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, key.content(), &mut pinned);
+        let lookup = by_content(&self.store.hasher, Q::content(key), &mut pinned);
         let value = self.store.remove(lookup)?;
         Some((pinned?, value))
     }
@@ -339,7 +341,7 @@ impl<K: StrongRef + fmt::Debug, V: fmt::Debug, S> fmt::Debug for WeakHashMap<K, 
 impl<K: Content, V, S: BuildHasher, Q> Index<&Q> for WeakHashMap<K, V, S>
 where
     K::Target: Eq + Hash,
-    Q: ?Sized + Query<K, AsContent>,
+    Q: ?Sized + Query<K::Target, AsContent>,
 {
     type Output = V;
 

@@ -7,10 +7,10 @@ use super::common::{collecting, housekeeping, only_weak_values, weak_values};
 use super::pairing::{pair_iterators, pair_making};
 use super::shown::Shown as _;
 use super::store::{Store, by_content};
-use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::hash::DefaultHashBuilder;
 use crate::holders::Caller;
 use crate::ptr::Expired;
-use crate::reference::{ByContent, Content, Query, StrongRef, Watch as _};
+use crate::reference::{ByContent, Content, Query, StrongRef, Watch as _, hash_of};
 use crate::table::Place;
 
 /// The entries and iterators of [`WeakHashPairMap`].
@@ -128,17 +128,17 @@ where
     /// be outdated at once.
     #[must_use]
     #[inline]
-    pub fn contains_key<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> bool {
-        let content = key.content();
-        let hash = HashValue::of(&self.store.hasher, content);
-        let found = self.store.table.find_by_content(hash, content);
+    pub fn contains_key<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> bool {
+        let sought = Q::content(key);
+        let hash = hash_of(&self.store.hasher, sought);
+        let found = self.store.table.find_by_content(hash, sought);
         found.is_some_and(|(entry, _pinned)| !entry.value.is_expired())
     }
 
     /// Returns the live value of the live key with this content, as a strong pointer. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
+    pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<V> {
         let _caller = Caller::enter();
         let (key, value) = self.get_key_value(key)?;
         drop(key);
@@ -148,11 +148,11 @@ where
     /// Returns the live key with this content and its live value, as strong pointers. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get_key_value<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(K, V)> {
+    pub fn get_key_value<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, V)> {
+        let sought = Q::content(key);
         let _caller = Caller::enter();
-        let content = key.content();
-        let hash = HashValue::of(&self.store.hasher, content);
-        let (entry, pinned) = self.store.table.find_by_content(hash, content)?;
+        let hash = hash_of(&self.store.hasher, sought);
+        let (entry, pinned) = self.store.table.find_by_content(hash, sought)?;
         Some((pinned, entry.value.pin()?))
     }
 
@@ -162,7 +162,7 @@ where
     /// If it has none. The message is that of [`Expired`], which explains what to look for.
     #[must_use]
     #[track_caller]
-    pub fn expect<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> V {
+    pub fn expect<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> V {
         let _caller = Caller::enter();
         // Not in a closure: `#[track_caller]` would report the closure.
         let Some(value) = self.get(key) else {
@@ -213,7 +213,7 @@ where
     /// Removes the live key with this content, and returns its value, if that is live. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<V> {
+    pub fn remove<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<V> {
         let _caller = Caller::enter();
         let (key, value) = self.remove_entry(key)?;
         drop(key);
@@ -225,7 +225,7 @@ where
     /// # Panics
     /// If `wanted` panics. The entry then stays.
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove_if<Q: ?Sized + Query<K, M>, M>(
+    pub fn remove_if<Q: ?Sized + Query<K::Target, M>, M>(
         &mut self,
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
@@ -233,7 +233,7 @@ where
         let _caller = Caller::enter();
         self.store.table.tidy();
         let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, key.content(), &mut pinned);
+        let lookup = by_content(&self.store.hasher, Q::content(key), &mut pinned);
         let removed = self.store.remove_if(lookup, wanted);
         drop(pinned);
         removed
@@ -241,11 +241,11 @@ where
 
     /// Removes the live key with this content, and returns it with its value, if that is live. O(1).
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
+    pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
         let _caller = Caller::enter();
         self.store.table.tidy();
         let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, key.content(), &mut pinned);
+        let lookup = by_content(&self.store.hasher, Q::content(key), &mut pinned);
         let value = self.store.remove(lookup)?;
         Some((pinned?, value))
     }

@@ -7,9 +7,9 @@ use super::algebra::sealed::Sealed;
 use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
 use super::common::{collecting, housekeeping};
 use super::store::{Store, by_content};
-use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::hash::DefaultHashBuilder;
 use crate::holders::Caller;
-use crate::reference::{ByContent, Content, Query, StrongRef};
+use crate::reference::{ByContent, Content, Hashed, Query, StrongRef, hash_of};
 use crate::table::{Owned, Place};
 
 /// The iterators of [`WeakHashSet`].
@@ -106,18 +106,18 @@ where
     /// Whether a live element has this content. O(1).
     #[must_use]
     #[inline]
-    pub fn contains<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> bool {
+    pub fn contains<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> bool {
         self.get(query).is_some()
     }
 
     /// Returns the live element with this content, as a strong pointer. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> Option<K> {
+    pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
+        let sought = Q::content(query);
         let _caller = Caller::enter();
-        let content = query.content();
-        let hash = HashValue::of(&self.store.hasher, content);
-        let (_, pinned) = self.store.table.find_by_content(hash, content)?;
+        let hash = hash_of(&self.store.hasher, sought);
+        let (_, pinned) = self.store.table.find_by_content(hash, sought)?;
         Some(pinned)
     }
 
@@ -126,18 +126,20 @@ where
     /// [`replace`](Self::replace) if the life of this one is to count.
     #[inline]
     pub fn insert(&mut self, key: &K) -> bool {
-        self.store.table.prefetch_notified();
-        let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
-        self.add(lookup, key)
+        let hash = self.store.hasher.hash_one(K::content(key));
+        self.insert_hashed(hash, key)
     }
 
+    /// Adds an element whose content has this hash, as [`insert`](Self::insert) does: what the
+    /// [hasher](Self::hasher) makes of it. Returns whether it was added. O(1) amortised. The content is compared, and
+    /// not hashed: see [`Hashed`].
     #[inline]
-    pub(super) fn add(
-        &mut self,
-        lookup: (HashValue, impl FnMut(&ByContent<K>) -> bool),
-        key: &K,
-    ) -> bool {
+    #[doc(alias = "insert_unique")]
+    pub fn insert_hashed(&mut self, hash: u64, key: &K) -> bool {
+        self.store.table.prefetch_notified();
+        let sought = Hashed(hash, |there: &K::Target| *K::content(key) == *there);
+        let mut pinned = None;
+        let lookup = by_content(&self.store.hasher, &sought, &mut pinned);
         let is_new = match self.store.find_place(lookup, |_| Some(())) {
             Place::Found(..) => false,
             Place::Vacant(vacant) => {
@@ -171,17 +173,17 @@ where
 
     /// Removes the live element with this content. Returns whether there was one. O(1).
     #[inline]
-    pub fn remove<Q: ?Sized + Query<K, M>, M>(&mut self, query: &Q) -> bool {
+    pub fn remove<Q: ?Sized + Query<K::Target, M>, M>(&mut self, query: &Q) -> bool {
         self.take(query).is_some()
     }
 
     /// Removes the live element with this content, and returns it as a strong pointer. O(1).
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn take<Q: ?Sized + Query<K, M>, M>(&mut self, query: &Q) -> Option<K> {
+    pub fn take<Q: ?Sized + Query<K::Target, M>, M>(&mut self, query: &Q) -> Option<K> {
         let _caller = Caller::enter();
         self.store.table.tidy();
         let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, query.content(), &mut pinned);
+        let lookup = by_content(&self.store.hasher, Q::content(query), &mut pinned);
         self.store.remove(lookup)?;
         pinned
     }

@@ -10,7 +10,7 @@ use super::iter::Keys;
 use super::store::Store;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
-use crate::reference::{ByContent, Content, Query, StrongRef};
+use crate::reference::{ByContent, Content, Hashed, Query, Sought, StrongRef, hash_of};
 use crate::table::{Owned, Place};
 
 /// Interns contents: equal contents get the same handle. All handles returned for equal contents point to one
@@ -108,10 +108,10 @@ where
     /// Returns the live handle for this content, if there is one. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> Option<K> {
+    pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
         let _caller = Caller::enter();
-        let content = query.content();
-        self.find(HashValue::of(&self.store.hasher, content), content)
+        let sought = Q::content(query);
+        self.find(hash_of(&self.store.hasher, sought), sought)
     }
 
     /// Returns the handle for this content: the live one, or else a new one converted from the value. O(1)
@@ -125,16 +125,9 @@ where
     #[inline]
     #[track_caller]
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&mut self, value: T) -> K {
-        let _caller = Caller::enter();
-        let hash = HashValue::of(&self.store.hasher, value.borrow());
-        if let Some(there) = self.find(hash, value.borrow()) {
-            self.store.table.reclaim_some_notified();
-            drop(value);
-            return there;
-        }
-        // Equal contents have equal hashes.
-        let agrees = |key: &K, hasher: &S| HashValue::of(hasher, K::content(key)) == hash;
-        self.add(hash, || value.into(), agrees)
+        let hash = self.store.hasher.hash_one(value.borrow());
+        let is = |value: &T, there: &K::Target| value.borrow() == there;
+        self.intern_or_make(hash, value, is, T::into)
     }
 
     /// Returns the handle for this content. The content is copied only if there is no live handle. O(1)
@@ -149,14 +142,7 @@ where
         Q: ?Sized + Hash + Equivalent<K::Target>,
         K: for<'q> From<&'q Q>,
     {
-        let _caller = Caller::enter();
-        let hash = HashValue::of(&self.store.hasher, content);
-        if let Some(there) = self.find(hash, content) {
-            self.store.table.reclaim_some_notified();
-            return there;
-        }
-        let agrees = |key: &K, _: &S| content.equivalent(K::content(key));
-        self.add(hash, || K::from(content), agrees)
+        self.intern_with(content, |content| K::from(content))
     }
 
     /// Returns the handle for this content: the live one, or else a new one, converted from what `make` returns.
@@ -178,34 +164,84 @@ where
     #[track_caller]
     pub fn intern_with<'q, Q, M, T>(&mut self, query: &'q Q, make: impl FnOnce(&'q Q) -> T) -> K
     where
-        Q: ?Sized + Query<K, M>,
+        Q: ?Sized + Query<K::Target, M>,
         T: Into<K>,
     {
+        let sought = Q::content(query);
         let _caller = Caller::enter();
-        let content = query.content();
-        let hash = HashValue::of(&self.store.hasher, content);
-        if let Some(there) = self.find(hash, content) {
+        let hash = hash_of(&self.store.hasher, sought);
+        if let Some(there) = self.find(hash, sought) {
             self.store.table.reclaim_some_notified();
             drop(make);
             return there;
         }
-        let agrees = |key: &K, _: &S| content.equivalent(K::content(key));
+        let agrees = |key: &K, _: &S| Sought::is(sought, K::content(key));
         self.add(hash, || make(query).into(), agrees)
     }
 
+    /// Returns the handle for a content that is made from `input`: the live one, or else a new one, converted from what
+    /// `make` makes of the input, which it may take apart. O(1) amortised.
+    ///
+    /// `hash` has to be what the [hasher](Self::hasher) makes of the content, and `is` says whether a content is the one
+    /// that the input would become. See [`Hashed`](crate::Hashed) for what holds of both. `make` is called only if there
+    /// is no live handle.
+    ///
+    /// # Panics
+    /// If a closure panics: then nothing is added. If what `make` returns has another hash.
+    ///
+    /// ```
+    /// use std::hash::BuildHasher;
+    /// use weakly::{Interner, Strong};
+    ///
+    /// #[derive(PartialEq, Eq, Hash)]
+    /// struct Call { name: String, arguments: Vec<u32> }
+    ///
+    /// let mut calls = Interner::<Strong<Call>>::new();
+    /// let parts = (String::from("max"), vec![1, 2]);
+    /// let hash = calls.hasher().hash_one(&parts);
+    /// let call = calls.intern_or_make(
+    ///     hash,
+    ///     parts,
+    ///     |(name, arguments), there| there.name == *name && there.arguments == *arguments,
+    ///     |(name, arguments)| Call { name, arguments }, // moved, not cloned
+    /// );
+    /// assert_eq!(call.arguments, [1, 2]);
+    /// ```
     #[inline]
-    pub(super) fn find<Q>(&self, hash: HashValue, content: &Q) -> Option<K>
+    #[track_caller]
+    pub fn intern_or_make<I, T: Into<K>>(
+        &mut self,
+        hash: u64,
+        input: I,
+        is: impl Fn(&I, &K::Target) -> bool,
+        make: impl FnOnce(I) -> T,
+    ) -> K {
+        let _caller = Caller::enter();
+        let sought = Hashed(hash, |there: &K::Target| is(&input, there));
+        let hash = HashValue::fold(hash);
+        if let Some(there) = self.find(hash, &sought) {
+            self.store.table.reclaim_some_notified();
+            drop((input, is, make));
+            return there;
+        }
+        // Equal contents have equal hashes.
+        let agrees = |key: &K, hasher: &S| HashValue::of(hasher, K::content(key)) == hash;
+        self.add(hash, || make(input).into(), agrees)
+    }
+
+    #[inline]
+    fn find<Q>(&self, hash: HashValue, sought: &Q) -> Option<K>
     where
-        Q: ?Sized + Equivalent<K::Target>,
+        Q: ?Sized + Sought<K::Target>,
     {
-        let (_, pinned) = self.store.table.find_by_content(hash, content)?;
+        let (_, pinned) = self.store.table.find_by_content(hash, sought)?;
         Some(pinned)
     }
 
     /// Creates the missing handle, and checks its content. Out of line, to keep the path of a hit short.
     #[inline(never)]
     #[track_caller]
-    pub(super) fn add(
+    fn add(
         &mut self,
         hash: HashValue,
         make: impl FnOnce() -> K,

@@ -12,7 +12,6 @@ pub mod entry;
 pub(crate) mod hash_map;
 pub(crate) mod hash_pair_map;
 pub(crate) mod hash_set;
-mod hashed;
 pub(crate) mod interner;
 pub mod iter;
 pub(crate) mod map;

@@ -5,8 +5,7 @@
 //! function is about to return if a local is dropped after that, and panics.
 
 use alloc::collections::TryReserveError;
-use core::hash::{BuildHasher, Hash};
-use equivalent::Equivalent;
+use core::hash::BuildHasher;
 
 use super::iter::{
     Drain, DrainDead, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values,
@@ -14,7 +13,7 @@ use super::iter::{
 };
 use super::shown::{Given, Keyed, Shown};
 use crate::hash::HashValue;
-use crate::reference::{ByContent, Content, Watch};
+use crate::reference::{ByContent, Content, Sought, Watch, hash_of};
 use crate::table::{Entry, Found, Owned, Place, Slot, Table, Vacant, Walk};
 
 pub(crate) struct Store<K: Slot, V: Slot, S = ()> {
@@ -42,14 +41,14 @@ pub(crate) fn by_addr<W: Watch>(addr: *const ()) -> (HashValue, impl Fn(&W) -> b
 #[inline]
 pub(crate) fn by_key<'q, K, Q, S>(
     hasher: &S,
-    key: &'q Q,
+    sought: &'q Q,
 ) -> (HashValue, impl Fn(&Owned<K>) -> bool + use<'q, K, Q, S>)
 where
-    Q: ?Sized + Hash + Equivalent<K>,
+    Q: ?Sized + Sought<K>,
     S: BuildHasher,
 {
-    (HashValue::of(hasher, key), move |slot: &Owned<K>| {
-        key.equivalent(&slot.0)
+    (hash_of(hasher, sought), move |slot: &Owned<K>| {
+        Sought::is(sought, &slot.0)
     })
 }
 
@@ -57,7 +56,7 @@ where
 #[inline]
 pub(crate) fn by_content<'q, K, Q, S>(
     hasher: &S,
-    content: &'q Q,
+    sought: &'q Q,
     pinned: &'q mut Option<K>,
 ) -> (
     HashValue,
@@ -65,25 +64,12 @@ pub(crate) fn by_content<'q, K, Q, S>(
 )
 where
     K: Content,
-    Q: ?Sized + Hash + Equivalent<K::Target>,
+    Q: ?Sized + Sought<K::Target>,
     S: BuildHasher,
 {
-    by_hashed_content(HashValue::of(hasher, content), content, pinned)
-}
-
-/// The same, with a hash computed beforehand.
-#[inline]
-pub(crate) fn by_hashed_content<'q, K, Q>(
-    hash: HashValue,
-    content: &'q Q,
-    pinned: &'q mut Option<K>,
-) -> (HashValue, impl FnMut(&ByContent<K>) -> bool + use<'q, K, Q>)
-where
-    K: Content,
-    Q: ?Sized + Equivalent<K::Target>,
-{
+    let hash = hash_of(hasher, sought);
     (hash, move |slot: &ByContent<K>| {
-        slot.has_content(hash, content, pinned)
+        slot.has_content(hash, sought, pinned)
     })
 }
 

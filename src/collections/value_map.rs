@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
-use equivalent::Equivalent;
 
 use super::common::{collecting, housekeeping, only_weak_values, weak_values};
 use super::shown::Shown as _;
@@ -10,7 +9,7 @@ use super::store::{Store, by_key};
 use crate::hash::DefaultHashBuilder;
 use crate::holders::Caller;
 use crate::ptr::Expired;
-use crate::reference::{StrongRef, Watch as _};
+use crate::reference::{Query, StrongRef, Watch as _};
 use crate::table::{Owned, Place};
 
 /// The entries and iterators of [`WeakValueMap`].
@@ -153,8 +152,8 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// once: to use the value, call [`get`](Self::get).
     #[must_use]
     #[inline]
-    pub fn contains_key<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> bool {
-        let (hash, eq) = by_key(&self.store.hasher, key);
+    pub fn contains_key<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> bool {
+        let (hash, eq) = by_key(&self.store.hasher, Q::content(key));
         let entry = self.store.table.find(hash, eq);
         entry.is_some_and(|entry| !entry.value.is_expired())
     }
@@ -162,16 +161,17 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// Returns the live value of a key, as a strong pointer. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<V> {
+    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
         let _caller = Caller::enter();
-        self.store.get(by_key(&self.store.hasher, key))
+        self.store.get(by_key(&self.store.hasher, Q::content(key)))
     }
 
     /// Returns the stored key, and its live value as a strong pointer. O(1).
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get_key_value<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<(&K, V)> {
+    pub fn get_key_value<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(&K, V)> {
         let _caller = Caller::enter();
-        self.store.get_key_value(by_key(&self.store.hasher, key))
+        self.store
+            .get_key_value(by_key(&self.store.hasher, Q::content(key)))
     }
 
     /// Returns the live value of a key that is known to have one. O(1).
@@ -180,7 +180,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// If it has none. The message is that of [`Expired`], which explains what to look for.
     #[must_use]
     #[track_caller]
-    pub fn expect<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> V {
+    pub fn expect<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> V {
         let _caller = Caller::enter();
         // Not in a closure: `#[track_caller]` would report the closure.
         let Some(value) = self.get(key) else {
@@ -288,7 +288,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// Removes a key, and returns its value, if that is live. O(1).
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove<Q: ?Sized + Hash + Equivalent<K>>(&mut self, key: &Q) -> Option<V> {
+    pub fn remove<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<V> {
         let _caller = Caller::enter();
         let (key, value) = self.remove_entry(key)?;
         drop(key);
@@ -300,23 +300,23 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// # Panics
     /// If `wanted` panics. The entry then stays.
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove_if<Q: ?Sized + Hash + Equivalent<K>>(
+    pub fn remove_if<Q: ?Sized + Query<K, M>, M>(
         &mut self,
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
     ) -> Option<V> {
         let _caller = Caller::enter();
         self.store.table.tidy();
-        let lookup = by_key(&self.store.hasher, key);
+        let lookup = by_key(&self.store.hasher, Q::content(key));
         self.store.remove_if(lookup, wanted)
     }
 
     /// Removes a key, and returns it with its value, if that is live. O(1).
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove_entry<Q: ?Sized + Hash + Equivalent<K>>(&mut self, key: &Q) -> Option<(K, V)> {
+    pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
         let _caller = Caller::enter();
         self.store.table.tidy();
-        let lookup = by_key(&self.store.hasher, key);
+        let lookup = by_key(&self.store.hasher, Q::content(key));
         self.store.remove_entry(lookup)
     }
 

@@ -3,7 +3,6 @@
 
 use core::hash::Hash;
 use core::marker::PhantomData;
-use equivalent::Equivalent;
 
 use super::compare::Compare;
 use super::key::KeyKind;
@@ -11,7 +10,7 @@ use super::node::Node;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
 use crate::hash::HashValue;
-use crate::reference::{Content, StrongRef, WeakRef};
+use crate::reference::{Content, Sought, StrongRef, WeakRef};
 
 /// By the content of the watched object, as long as that lives.
 pub(super) struct ByContent<K>(PhantomData<K>);
@@ -51,24 +50,27 @@ fn has_content<K: Content<Target: Eq> + SharedRef, V>(node: &NodeOf<K, V>, key: 
 }
 
 /// The content that a lookup looks for. The object that has it is kept alive until the table is not read any more.
-struct Sought<'a, K, Q: ?Sized> {
-    content: &'a Q,
+struct Search<'a, K, Q: ?Sized> {
+    sought: &'a Q,
     found: Option<K>,
 }
 
-impl<'a, K: Content + SharedRef, Q: ?Sized + Equivalent<K::Target>> Sought<'a, K, Q> {
+impl<'a, K: Content + SharedRef, Q: ?Sized> Search<'a, K, Q> {
     #[inline]
-    fn new(content: &'a Q) -> Self {
+    fn new(sought: &'a Q) -> Self {
         let found = None;
-        Sought { content, found }
+        Search { sought, found }
     }
 
     #[inline]
-    fn is_in<V>(&mut self, node: &NodeOf<K, V>) -> bool {
+    fn is_in<V>(&mut self, node: &NodeOf<K, V>) -> bool
+    where
+        Q: Sought<K::Target>,
+    {
         let Some(key) = object(node) else {
             return false;
         };
-        let same = self.content.equivalent(K::content(&key));
+        let same = Q::is(self.sought, K::content(&key));
         // Keeps no other object: another thread may be waiting for its death.
         if same {
             let before = self.found.replace(key);
@@ -84,13 +86,13 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
     pub(super) fn look_up<Q, R>(
         &self,
         hash: HashValue,
-        content: &Q,
+        sought: &Q,
         look: impl FnOnce(&V) -> R,
     ) -> Option<(K, R)>
     where
-        Q: ?Sized + Equivalent<K::Target>,
+        Q: ?Sized + Sought<K::Target>,
     {
-        let mut sought = Sought::new(content);
+        let mut sought = Search::new(sought);
         let sought_in = |node: &_| sought.is_in(node);
         let seen = self.read_where(hash, sought_in, |_, value| Some(look(value)))?;
         Some((sought.found?, seen))
@@ -101,14 +103,14 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
     pub(super) fn take<Q, R>(
         &self,
         hash: HashValue,
-        content: &Q,
+        sought: &Q,
         mut wanted: impl FnMut(&V) -> bool,
         show: impl FnOnce(&V) -> R,
     ) -> Option<(K, R)>
     where
-        Q: ?Sized + Equivalent<K::Target>,
+        Q: ?Sized + Sought<K::Target>,
     {
-        let mut sought = Sought::new(content);
+        let mut sought = Search::new(sought);
         let seen = self.remove_where(
             hash,
             |node| sought.is_in(node),

@@ -10,7 +10,7 @@ use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
-use crate::reference::{Content, Query};
+use crate::reference::{Content, Query, hash_of};
 
 /// A hash map with owned values and weak keys, keyed by content (`Eq + Hash`), shared between threads behind
 /// `&self`: data about a content, for as long as an object with it lives.
@@ -107,7 +107,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     /// Whether a live key has this content. O(1), lock-free.
     #[must_use]
     #[inline]
-    pub fn contains_key<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> bool {
+    pub fn contains_key<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> bool {
         self.with(key, |_| ()).is_some()
     }
 
@@ -116,14 +116,14 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     /// The closure may use the map, this entry included; what is removed while it runs is destroyed afterwards.
     /// The key is kept alive meanwhile.
     #[inline]
-    pub fn with<Q: ?Sized + Query<K, M>, M, R>(
+    pub fn with<Q: ?Sized + Query<K::Target, M>, M, R>(
         &self,
         key: &Q,
         look: impl FnOnce(&V) -> R,
     ) -> Option<R> {
-        let content = key.content();
-        let hash = HashValue::of(&self.hasher, content);
-        self.table.look_up(hash, content, look).map(without_key)
+        let sought = Q::content(key);
+        let hash = hash_of(&self.hasher, sought);
+        self.table.look_up(hash, sought, look).map(without_key)
     }
 
     /// Sets the value of a key; returns true if no live key of equal content had one. O(1) amortised. The previous
@@ -131,18 +131,20 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     /// [`swap`](Self::swap) returns a clone of it, where values are `Clone`.
     #[inline]
     pub fn insert(&self, key: &K, value: V) -> bool {
-        let hash = HashValue::of(&self.hasher, K::content(key));
-        self.put(hash, key, value, |_| ()).is_none()
+        self.insert_hashed(self.hasher.hash_one(K::content(key)), key, value)
+    }
+
+    /// Sets the value of a key whose content has this hash, as [`insert`](Self::insert) does: what the
+    /// [hasher](Self::hasher) makes of it. O(1) amortised. The content is not hashed: see [`Hashed`](crate::Hashed).
+    #[inline]
+    #[doc(alias = "insert_hashed_nocheck")]
+    pub fn insert_hashed(&self, hash: u64, key: &K, value: V) -> bool {
+        self.put(HashValue::fold(hash), key, value, |_| ())
+            .is_none()
     }
 
     #[inline]
-    pub(super) fn put<R>(
-        &self,
-        hash: HashValue,
-        key: &K,
-        value: V,
-        old: impl FnOnce(&V) -> R,
-    ) -> Option<R> {
+    fn put<R>(&self, hash: HashValue, key: &K, value: V, old: impl FnOnce(&V) -> R) -> Option<R> {
         self.table.set(hash, key, value, |_, value| old(value))
     }
 
@@ -153,14 +155,14 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
-    pub fn remove_if<Q: ?Sized + Query<K, M>, M>(
+    pub fn remove_if<Q: ?Sized + Query<K::Target, M>, M>(
         &self,
         key: &Q,
         wanted: impl FnMut(&V) -> bool,
     ) -> bool {
-        let content = key.content();
-        let hash = HashValue::of(&self.hasher, content);
-        self.table.take(hash, content, wanted, |_| ()).is_some()
+        let sought = Q::content(key);
+        let hash = hash_of(&self.hasher, sought);
+        self.table.take(hash, sought, wanted, |_| ()).is_some()
     }
 
     /// Keeps the entries for which the closure returns true. O(capacity). The closure may not see those that other
@@ -184,18 +186,18 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     /// A clone of the value of the live key with this content. O(1), lock-free.
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
+    pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<V> {
         let _caller = Caller::enter();
         self.with(key, V::clone)
     }
 
     /// The live key with this content, and a clone of its value. O(1), lock-free.
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get_key_value<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(K, V)> {
+    pub fn get_key_value<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, V)> {
+        let sought = Q::content(key);
         let _caller = Caller::enter();
-        let content = key.content();
-        let hash = HashValue::of(&self.hasher, content);
-        self.table.look_up(hash, content, V::clone)
+        let hash = hash_of(&self.hasher, sought);
+        self.table.look_up(hash, sought, V::clone)
     }
 
     /// Sets the value of a key, and returns a clone of the previous value of this content. O(1) amortised. From
@@ -230,21 +232,26 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     #[inline]
     #[track_caller]
     pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce() -> V) -> V {
-        let _caller = Caller::enter();
-        let content = K::content(key);
-        self.value_or_make(HashValue::of(&self.hasher, content), content, key, make)
+        self.get_or_insert_with_hashed(self.hasher.hash_one(K::content(key)), key, make)
     }
 
+    /// Returns the value of a key whose content has this hash, as [`get_or_insert_with`](Self::get_or_insert_with)
+    /// does: what the [hasher](Self::hasher) makes of it. O(1) amortised. The content is compared, and not hashed: see
+    /// [`Hashed`](crate::Hashed).
+    ///
+    /// # Panics
+    /// As `get_or_insert_with`.
     #[inline]
     #[track_caller]
-    pub(super) fn value_or_make(
-        &self,
-        hash: HashValue,
-        content: &K::Target,
-        key: &K,
-        make: impl FnOnce() -> V,
-    ) -> V {
-        if let Some(value) = self.table.look_up(hash, content, V::clone).map(without_key) {
+    #[doc(alias = "from_key_hashed_nocheck")]
+    pub fn get_or_insert_with_hashed(&self, hash: u64, key: &K, make: impl FnOnce() -> V) -> V {
+        let _caller = Caller::enter();
+        let hash = HashValue::fold(hash);
+        if let Some(value) = self
+            .table
+            .look_up(hash, K::content(key), V::clone)
+            .map(without_key)
+        {
             drop(make);
             return value;
         }
@@ -280,18 +287,18 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     /// Removes the live key with this content, and returns a clone of its value. O(1). (The value itself is
     /// destroyed when no thread looks at it any more, as for [`remove_if`](Self::remove_if).)
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
+    pub fn remove<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<V> {
         let _caller = Caller::enter();
         self.remove_entry(key).map(without_key)
     }
 
     /// Removes the live key with this content, and returns it with a clone of its value. O(1).
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(K, V)> {
+    pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, V)> {
+        let sought = Q::content(key);
         let _caller = Caller::enter();
-        let content = key.content();
-        let hash = HashValue::of(&self.hasher, content);
-        self.table.take(hash, content, |_| true, V::clone)
+        let hash = hash_of(&self.hasher, sought);
+        self.table.take(hash, sought, |_| true, V::clone)
     }
 
     /// The live entries, in no order, as a snapshot that keeps no key alive: of the [keys](Self::keys) that it reaches,

@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
-use equivalent::Equivalent;
 
 use super::content::ByContent;
 use super::housekeeping::shared_housekeeping;
@@ -11,7 +10,7 @@ use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
-use crate::reference::{Content, Query};
+use crate::reference::{Content, Query, Sought, hash_of};
 
 /// A hash set of weak pointers, keyed by content (`Eq + Hash`), shared between threads behind `&self`.
 ///
@@ -80,28 +79,23 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     /// Whether a live element has this content. O(1), lock-free.
     #[must_use]
     #[inline]
-    pub fn contains<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> bool {
+    pub fn contains<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> bool {
         self.get(query).is_some()
     }
 
     /// The live element with this content. O(1), lock-free.
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> Option<K> {
+    pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
         let _caller = Caller::enter();
-        let content = query.content();
-        self.find(HashValue::of(&self.hasher, content), content)
+        let sought = Q::content(query);
+        self.find(hash_of(&self.hasher, sought), sought)
     }
 
     #[inline]
-    pub(super) fn find<Q: ?Sized + Equivalent<K::Target>>(
-        &self,
-        hash: HashValue,
-        content: &Q,
-    ) -> Option<K> {
-        self.table
-            .look_up(hash, content, |()| ())
-            .map(|(key, ())| key)
+    fn find<Q: ?Sized + Sought<K::Target>>(&self, hash: HashValue, sought: &Q) -> Option<K> {
+        let found = self.table.look_up(hash, sought, |()| ());
+        found.map(|(key, ())| key)
     }
 
     /// Inserts an element, unless a live one has equal content; returns whether it did. O(1) amortised. An element
@@ -110,11 +104,15 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     /// element lives.
     #[inline]
     pub fn insert(&self, key: &K) -> bool {
-        self.add(HashValue::of(&self.hasher, K::content(key)), key)
+        self.insert_hashed(self.hasher.hash_one(K::content(key)), key)
     }
 
+    /// Adds an element whose content has this hash, as [`insert`](Self::insert) does: what the
+    /// [hasher](Self::hasher) makes of it. O(1) amortised. The content is compared, and not hashed: see [`Hashed`](crate::Hashed).
     #[inline]
-    pub(super) fn add(&self, hash: HashValue, key: &K) -> bool {
+    #[doc(alias = "insert_unique")]
+    pub fn insert_hashed(&self, hash: u64, key: &K) -> bool {
+        let hash = HashValue::fold(hash);
         self.find(hash, K::content(key)).is_none() && self.table.add(hash, key, ()).is_none()
     }
 
@@ -127,18 +125,18 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     }
 
     /// Removes the live element with this content; returns whether there was one. O(1).
-    pub fn remove<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> bool {
+    pub fn remove<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> bool {
         self.take(query).is_some()
     }
 
     /// Removes the live element with this content, and returns it. O(1).
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn take<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> Option<K> {
+    pub fn take<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
+        let sought = Q::content(query);
         let _caller = Caller::enter();
-        let content = query.content();
-        let hash = HashValue::of(&self.hasher, content);
+        let hash = hash_of(&self.hasher, sought);
         self.table
-            .take(hash, content, |()| true, |()| ())
+            .take(hash, sought, |()| true, |()| ())
             .map(|(key, ())| key)
     }
 

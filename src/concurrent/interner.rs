@@ -13,7 +13,7 @@ use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
 use crate::collections::interner::assert_same_content;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
-use crate::reference::{Content, Query};
+use crate::reference::{Content, Hashed, Query, Sought, hash_of};
 
 /// Interning shared between threads behind `&self`: pointers that are returned for equal contents, on any thread,
 /// point to the same object, as long as any of them lives. Contents that are not used any more go.
@@ -97,10 +97,10 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     /// The live object with this content, if there is one. O(1), lock-free.
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, query: &Q) -> Option<K> {
+    pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
         let _caller = Caller::enter();
-        let content = query.content();
-        self.find(HashValue::of(&self.hasher, content), content)
+        let sought = Q::content(query);
+        self.find(hash_of(&self.hasher, sought), sought)
     }
 
     /// The one object with this content: the live one, or else the one that the value is converted into. O(1)
@@ -111,15 +111,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     #[inline]
     #[track_caller]
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&self, value: T) -> K {
-        let _caller = Caller::enter();
-        let hash = HashValue::of(&self.hasher, value.borrow());
-        if let Some(there) = self.find(hash, value.borrow()) {
-            drop(value);
-            return there;
-        }
-        let key = value.into();
-        assert_same_content(HashValue::of(&self.hasher, K::content(&key)) == hash);
-        self.add(hash, key)
+        let hash = self.hasher.hash_one(value.borrow());
+        let is = |value: &T, there: &K::Target| value.borrow() == there;
+        self.intern_or_make(hash, value, is, T::into)
     }
 
     /// The one object with this content, which is copied only if there is none. O(1) amortised.
@@ -133,14 +127,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         Q: ?Sized + Hash + Equivalent<K::Target>,
         K: for<'q> From<&'q Q>,
     {
-        let _caller = Caller::enter();
-        let hash = HashValue::of(&self.hasher, content);
-        if let Some(there) = self.find(hash, content) {
-            return there;
-        }
-        let key = K::from(content);
-        assert_same_content(content.equivalent(K::content(&key)));
-        self.add(hash, key)
+        self.intern_with(content, |content| K::from(content))
     }
 
     /// The one object with this content: the live one, or else the one that is converted from what `make` returns.
@@ -163,18 +150,47 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     #[track_caller]
     pub fn intern_with<'q, Q, M, T>(&self, query: &'q Q, make: impl FnOnce(&'q Q) -> T) -> K
     where
-        Q: ?Sized + Query<K, M>,
+        Q: ?Sized + Query<K::Target, M>,
         T: Into<K>,
     {
+        let sought = Q::content(query);
         let _caller = Caller::enter();
-        let content = query.content();
-        let hash = HashValue::of(&self.hasher, content);
-        if let Some(there) = self.find(hash, content) {
+        let hash = hash_of(&self.hasher, sought);
+        if let Some(there) = self.find(hash, sought) {
             drop(make);
             return there;
         }
         let key = make(query).into();
-        assert_same_content(content.equivalent(K::content(&key)));
+        assert_same_content(Sought::is(sought, K::content(&key)));
+        self.add(hash, key)
+    }
+
+    /// Returns the handle for a content that is made from `input`: the live one, or else a new one, converted from what
+    /// `make` makes of the input, which it may take apart. O(1) amortised. `make` is called only if there is no live
+    /// handle; under no lock, so it may use the interner. See
+    /// [`weakly::Interner::intern_or_make`](crate::Interner::intern_or_make).
+    ///
+    /// # Panics
+    /// If a closure panics: then nothing is added. If what `make` returns has another hash.
+    #[inline]
+    #[track_caller]
+    pub fn intern_or_make<I, T: Into<K>>(
+        &self,
+        hash: u64,
+        input: I,
+        is: impl Fn(&I, &K::Target) -> bool,
+        make: impl FnOnce(I) -> T,
+    ) -> K {
+        let _caller = Caller::enter();
+        let sought = Hashed(hash, |there: &K::Target| is(&input, there));
+        let hash = HashValue::fold(hash);
+        if let Some(there) = self.find(hash, &sought) {
+            drop((input, is, make));
+            return there;
+        }
+        let key = make(input).into();
+        // Equal contents have equal hashes.
+        assert_same_content(HashValue::of(&self.hasher, K::content(&key)) == hash);
         self.add(hash, key)
     }
 
@@ -185,17 +201,17 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     }
 
     #[inline]
-    pub(super) fn find<Q>(&self, hash: HashValue, content: &Q) -> Option<K>
+    fn find<Q>(&self, hash: HashValue, sought: &Q) -> Option<K>
     where
-        Q: ?Sized + Equivalent<K::Target>,
+        Q: ?Sized + Sought<K::Target>,
     {
         self.table
-            .look_up(hash, content, |()| ())
+            .look_up(hash, sought, |()| ())
             .map(|(key, ())| key)
     }
 
     #[inline]
-    pub(super) fn add(&self, hash: HashValue, key: K) -> K {
+    fn add(&self, hash: HashValue, key: K) -> K {
         let Some(there) = self.table.add(hash, &key, ()) else {
             return key;
         };

@@ -96,9 +96,11 @@ impl<K: SharedKey, V> WeakMap<K, V> {
         look: impl FnOnce(&V) -> R,
     ) -> Option<R> {
         let (hash, address) = Address::of(key.addr());
-        self.table.read(hash, &address, |_, value| {
-            has_address::<K, Q>(key, address).then(|| look(value))
-        })
+        self.table.read(
+            hash,
+            |there| *there == address,
+            |_, value| has_address::<K, Q>(key, address).then(|| look(value)),
+        )
     }
 
     /// Sets the value of a key; returns true if it had none. O(1) amortised. The previous value is destroyed as if
@@ -137,7 +139,7 @@ impl<K: SharedKey, V> WeakMap<K, V> {
         self.table
             .remove(
                 hash,
-                &address,
+                |there| *there == address,
                 |_, value| has_address::<K, Q>(key, address) && wanted(value),
                 |_, _| (),
             )
@@ -246,8 +248,12 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
         let _caller = Caller::enter();
         let (hash, address) = Address::of(key.addr());
         let wanted = |_: &_, _: &V| has_address::<K, Q>(key, address);
-        self.table
-            .remove(hash, &address, wanted, |_, value| value.clone())
+        self.table.remove(
+            hash,
+            |there| *there == address,
+            wanted,
+            |_, value| value.clone(),
+        )
     }
 
     /// Clones of the values of the live entries, in no order. O(capacity).

@@ -8,7 +8,6 @@ mod drain;
 pub(crate) mod flight;
 mod hash_map;
 mod hash_set;
-mod hashed;
 mod housekeeping;
 mod inside;
 mod interner;

@@ -74,11 +74,15 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         look: impl FnOnce(&EntryWatches<K, V>) -> Option<R>,
     ) -> Option<R> {
         let (hash, address) = Address::of(key.addr());
-        self.table.read(hash, &address, |watches, ()| {
-            has_address::<K, Q>(key, address)
-                .then(|| look(watches))
-                .flatten()
-        })
+        self.table.read(
+            hash,
+            |there| *there == address,
+            |watches, ()| {
+                has_address::<K, Q>(key, address)
+                    .then(|| look(watches))
+                    .flatten()
+            },
+        )
     }
 
     /// Whether the key has a live value. O(1), lock-free.
@@ -156,8 +160,12 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         let _caller = Caller::enter();
         let (hash, address) = Address::of(key.addr());
         let wanted = |_: &_, &(): &()| has_address::<K, Q>(key, address);
-        self.table
-            .remove(hash, &address, wanted, |watches, ()| watches.1.upgrade())?
+        self.table.remove(
+            hash,
+            |there| *there == address,
+            wanted,
+            |watches, ()| watches.1.upgrade(),
+        )?
     }
 
     /// Removes the entry of a key if the closure, shown the live value, returns true; returns the removed value.
@@ -179,7 +187,9 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
             value.flatten().is_some_and(|value| wanted(&value))
         };
         let show = |watches: &EntryWatches<K, V>, &(): &()| watches.1.upgrade();
-        let removed = self.table.remove(hash, &address, asked, show);
+        let removed = self
+            .table
+            .remove(hash, |there| *there == address, asked, show);
         drop(wanted);
         removed?
     }

@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
-use equivalent::Equivalent;
 
 use super::housekeeping::shared_housekeeping;
 use super::iter::ValueIter;
@@ -13,6 +12,7 @@ use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
+use crate::reference::{Query, Sought, hash_of};
 
 /// A hash map with owned keys and weak values, shared between threads behind `&self`: "the one live object of this
 /// name, if there is one". Reads are lock-free, except that they upgrade the value, which is a read-modify-write
@@ -94,19 +94,29 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// The live value of a key. O(1), lock-free.
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn get<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<V> {
+    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
+        let sought = Q::content(key);
         let _caller = Caller::enter();
-        let hash = HashValue::of(&self.hasher, key);
-        self.table.read(hash, key, |watch, ()| watch.upgrade())
+        let hash = hash_of(&self.hasher, sought);
+        self.table.read(
+            hash,
+            |there| Sought::is(sought, there),
+            |watch, ()| watch.upgrade(),
+        )
     }
 
     /// Whether the key has a live value. O(1), lock-free.
     #[must_use]
     #[inline]
-    pub fn contains_key<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> bool {
-        let hash = HashValue::of(&self.hasher, key);
+    pub fn contains_key<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> bool {
+        let sought = Q::content(key);
+        let hash = hash_of(&self.hasher, sought);
         self.table
-            .read(hash, key, |watch, ()| (!watch.is_expired()).then_some(()))
+            .read(
+                hash,
+                |there| Sought::is(sought, there),
+                |watch, ()| (!watch.is_expired()).then_some(()),
+            )
             .is_some()
     }
 
@@ -178,11 +188,16 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     /// Removes the entry of a key; returns its value, if that is alive. O(1).
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<V> {
+    pub fn remove<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
+        let sought = Q::content(key);
         let _caller = Caller::enter();
-        let hash = HashValue::of(&self.hasher, key);
-        self.table
-            .remove(hash, key, |_, ()| true, |watch, ()| watch.upgrade())?
+        let hash = hash_of(&self.hasher, sought);
+        self.table.remove(
+            hash,
+            |there| Sought::is(sought, there),
+            |_, ()| true,
+            |watch, ()| watch.upgrade(),
+        )?
     }
 
     /// Removes the entry of a key if the closure, shown the live value, returns true; returns the removed value.
@@ -192,19 +207,23 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn remove_if<Q: ?Sized + Hash + Equivalent<K>>(
+    pub fn remove_if<Q: ?Sized + Query<K, M>, M>(
         &self,
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
+        let sought = Q::content(key);
         let _caller = Caller::enter();
-        let hash = HashValue::of(&self.hasher, key);
+        let hash = hash_of(&self.hasher, sought);
         let asked = |watch: &SharedWatchFor<V>, &(): &()| {
             watch.upgrade().is_some_and(|value| wanted(&value))
         };
-        let removed = self
-            .table
-            .remove(hash, key, asked, |watch, ()| watch.upgrade());
+        let removed = self.table.remove(
+            hash,
+            |there| Sought::is(sought, there),
+            asked,
+            |watch, ()| watch.upgrade(),
+        );
         drop(wanted);
         removed?
     }

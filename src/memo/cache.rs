@@ -185,7 +185,7 @@ impl<K: MemoKey, V> Memo<K, V> {
         self.table
             .remove(
                 hash,
-                &addresses,
+                |there| *there == addresses,
                 |_, _| true,
                 |watches, _| !watches.is_found_dead(),
             )
@@ -211,7 +211,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     pub fn get(&self, key: K::Ref<'_>) -> Option<V> {
         let _caller = Caller::enter();
         let (hash, addresses) = K::addresses(key);
-        self.table.read(hash, &addresses, Self::read)
+        self.table
+            .read(hash, |there| *there == addresses, Self::read)
     }
 
     #[inline]

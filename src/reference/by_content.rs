@@ -1,9 +1,9 @@
 //! Weak keys that are keyed by content.
 
 use core::ops::Deref;
-use equivalent::Equivalent;
 
 use super::key::{Watch, sealed::Sealed};
+use super::query::Sought;
 use super::strong::{StrongRef, Upgrade};
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
@@ -43,15 +43,10 @@ impl<K: StrongRef> ByContent<K> {
     /// table: by then it may be the last handle, whose drop runs user code. (A key with the same hash and
     /// another content is also left there, and dropped when the next one replaces it.)
     #[inline]
-    pub(crate) fn has_content<Q>(
-        &self,
-        hash: HashValue,
-        content: &Q,
-        pinned: &mut Option<K>,
-    ) -> bool
+    pub(crate) fn has_content<Q>(&self, hash: HashValue, sought: &Q, pinned: &mut Option<K>) -> bool
     where
         K: Content,
-        Q: ?Sized + Equivalent<K::Target>,
+        Q: ?Sized + Sought<K::Target>,
     {
         if self.hash() != hash {
             return false;
@@ -59,7 +54,7 @@ impl<K: StrongRef> ByContent<K> {
         *pinned = self.upgrade();
         pinned
             .as_ref()
-            .is_some_and(|key| content.equivalent(K::content(key)))
+            .is_some_and(|key| Q::is(sought, K::content(key)))
     }
 }
 

@@ -37,7 +37,7 @@ pub use key::{Watch, WeakKey};
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub(crate) use notified::Registrable;
 pub use notified::{Notified, Notify};
-pub use query::Query;
-pub(crate) use query::{AsContent, Matching};
+pub(crate) use query::{AsContent, hash_of};
+pub use query::{Hashed, Query, Sought};
 pub use strong::{StrongRef, Upgrade, WeakRef};
 pub use swept::Swept;

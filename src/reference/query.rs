@@ -1,31 +1,32 @@
 //! What a lookup by content takes.
 
-use core::cell::RefCell;
-use core::hash::Hash;
+use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
 use super::by_content::Content;
-use super::strong::StrongRef;
+use crate::hash::HashValue;
 
-/// Finds keys of type `K` by their content: what the lookups of [`WeakHashMap`](crate::WeakHashMap),
-/// [`WeakHashSet`](crate::WeakHashSet) and [`Interner`](crate::Interner) take. That is
+/// Finds keys by their content: what the lookups of [`WeakHashMap`](crate::WeakHashMap),
+/// [`WeakHashSet`](crate::WeakHashSet), [`WeakValueMap`](crate::WeakValueMap), [`Interner`](crate::Interner) and their
+/// shared versions take. That is, for keys whose content has the type `T`,
 ///
-/// * a content: the target of a key, or whatever is [`Equivalent`] to it and hashes equally: `str` for
-///   `Strong<String>`, or a type of your own;
-/// * a pointer to a content, of any kind: a key, or a `Strong`, [`local::Strong`](crate::local::Strong),
-///   [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc) or pointer of your own ([`Content`]) with the same target.
+/// * a content, or whatever is [`Equivalent`] to it and hashes equally: `str` for `Strong<String>`, or a type of your
+///   own;
+/// * a handle to a content, of any kind: a key, or a `Strong`, [`local::Strong`](crate::local::Strong),
+///   [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc) or pointer of your own ([`Content`]) with the same target;
+/// * a hash made beforehand, with a closure that recognises the content: [`Hashed`].
 ///
-/// A weak pointer has no content that could be read: upgrade it first. For the operator `map[…]`, write `map[&*key]`: it
-/// takes contents only.
+/// A weak handle has no content that could be read: upgrade it first. For the operator `map[…]`, write `map[&*key]`: it
+/// takes no handles.
 ///
-/// You need not implement this trait: implement `Hash` and [`Equivalent`] for a query of your own. `M` tells the two
-/// kinds apart, and is inferred. A function that passes a query on has it as a type parameter too:
+/// You need not implement this trait: implement `Hash` and [`Equivalent`] for a query of your own. `M` tells handles from
+/// the others, and is inferred. A function that passes a query on has it as a type parameter too:
 ///
 /// ```
 /// use std::rc::Rc;
 /// use weakly::{Query, Strong, WeakHashMap};
 ///
-/// fn uses<Q: ?Sized + Query<Strong<str>, M>, M>(map: &WeakHashMap<Strong<str>, u32>, word: &Q) -> u32 {
+/// fn uses<Q: ?Sized + Query<str, M>, M>(map: &WeakHashMap<Strong<str>, u32>, word: &Q) -> u32 {
 ///     map.get(word).copied().unwrap_or(0)
 /// }
 ///
@@ -36,69 +37,147 @@ use super::strong::StrongRef;
 /// assert_eq!(map[&*word], 7);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no query for keys of type `{K}`, which are found by their content",
+    message = "`{Self}` is no query for keys whose content is a `{T}`",
     label = "this lookup does not take it",
-    note = "pass the content itself (`&*key`; the operator `map[..]` takes nothing else), a strong pointer to it, or a \
-            type that implements `Hash` and `weakly::Equivalent` of the content",
-    note = "a weak pointer has no content to compare: upgrade it first, or use a map by identity, such as `WeakMap`"
+    note = "pass the content itself (`&*key`; the operator `map[..]` takes no handle), a strong handle to it, or a type \
+            that implements `Hash` and `weakly::Equivalent` of the content",
+    note = "with a hash made beforehand, write the type of the closure's parameter: `Hashed(hash, |there: &{T}| ..)`",
+    note = "a weak handle has no content to compare: upgrade it first, or use a map by identity, such as `WeakMap`"
 )]
-pub trait Query<K: StrongRef, M> {
+pub trait Query<T: ?Sized, M> {
     /// What is compared with the contents of keys.
-    type Content: ?Sized + Hash + Equivalent<K::Target>;
+    type Content: ?Sized + Sought<T>;
     /// Returns it. A lookup calls this once.
-    fn content(&self) -> &Self::Content;
+    fn content(query: &Self) -> &Self::Content;
 }
+
+/// A content that is looked for, or a [`Hashed`] description of it: what a [`Query`] shows.
+pub trait Sought<T: ?Sized> {
+    /// Returns the hash of the content, made with the hasher of a collection. A lookup calls this once.
+    fn hash_with<S: BuildHasher>(sought: &Self, hasher: &S) -> u64;
+    /// Whether this is the content that is looked for.
+    fn is(sought: &Self, content: &T) -> bool;
+}
+
+/// A [`Query`] with a hash made beforehand, and a closure that says whether a content is the one that is looked for.
+///
+/// For contents whose hash is at hand, or that can be compared before they are made: what hashbrown's `HashTable` and raw
+/// entries are for. The hash has to be what `collection.hasher().hash_one(content)` returns. The closure is called with
+/// contents of live keys, at least with those of that hash, until it returns true; perhaps twice with the same one. Write
+/// the type of its parameter: it is not inferred.
+///
+/// With another hash, or if the closure does not agree with the content's `Eq`, lookups may miss, and equal contents
+/// may have several entries; nothing worse happens. If the closure panics, the collection is unchanged, except for the
+/// dead it has reclaimed.
+///
+/// ```
+/// use std::hash::BuildHasher;
+/// use weakly::{Hashed, Strong, WeakHashMap};
+///
+/// let word: Strong<str> = "word".into();
+/// let mut uses = WeakHashMap::new();
+/// let hash = uses.hasher().hash_one("word");
+/// *uses.entry_hashed(hash, &word).or_insert(0) += 1;
+/// assert_eq!(uses.get(&Hashed(hash, |there: &str| there == "word")), Some(&1));
+/// assert_eq!(uses["word"], 1);
+/// ```
+///
+/// A term whose children are interned can be looked up by its parts, before it is made:
+///
+/// ```
+/// use std::hash::{BuildHasher, Hash, Hasher};
+/// use weakly::{Hashed, Interner, Strong};
+///
+/// #[derive(PartialEq, Eq)]
+/// struct Call { name: String, arguments: Vec<u32> }
+/// fn hash_of<H: Hasher>(name: &str, arguments: &[u32], state: &mut H) {
+///     (name, arguments).hash(state);
+/// }
+/// impl Hash for Call {
+///     fn hash<H: Hasher>(&self, state: &mut H) {
+///         hash_of(&self.name, &self.arguments, state);
+///     }
+/// }
+///
+/// let mut calls = Interner::<Strong<Call>>::new();
+/// let mut call = |name: &str, arguments: &[u32]| {
+///     let mut hasher = calls.hasher().build_hasher();
+///     hash_of(name, arguments, &mut hasher);
+///     let is_it = |call: &Call| call.name == name && call.arguments == arguments;
+///     calls.intern_with(&Hashed(hasher.finish(), is_it), |_| Call {
+///         name: name.into(),
+///         arguments: arguments.into(),
+///     })
+/// };
+/// let one = call("max", &[1, 2]);
+/// let other = call("max", &[1, 2]); // allocates nothing
+/// assert!(Strong::ptr_eq(&one, &other));
+/// ```
+// Neither `Hash` nor `Equivalent`: else it would be a content like any other, and the impls below would overlap.
+#[doc(alias = "raw_entry")]
+#[doc(alias = "find")]
+#[derive(Clone, Copy)]
+pub struct Hashed<F>(pub u64, pub F);
 
 /// Marks a [`Query`] that is a content.
 pub enum AsContent {}
 
-/// Marks a [`Query`] that is a pointer to a content.
-pub enum AsPointer {}
+/// Marks a [`Query`] that is a handle to a content.
+pub enum AsHandle {}
+
+impl<T: ?Sized, Q: ?Sized + Hash + Equivalent<T>> Sought<T> for Q {
+    #[inline(always)]
+    fn hash_with<S: BuildHasher>(sought: &Q, hasher: &S) -> u64 {
+        hasher.hash_one(sought)
+    }
+
+    #[inline(always)]
+    fn is(sought: &Q, content: &T) -> bool {
+        sought.equivalent(content)
+    }
+}
+
+impl<T: ?Sized, F: Fn(&T) -> bool> Sought<T> for Hashed<F> {
+    #[inline(always)]
+    fn hash_with<S: BuildHasher>(sought: &Self, _: &S) -> u64 {
+        sought.0
+    }
+
+    #[inline(always)]
+    fn is(sought: &Self, content: &T) -> bool {
+        (sought.1)(content)
+    }
+}
 
 // Without the attribute, `map[&key]` would be told that the target does not implement `Borrow`.
 #[diagnostic::do_not_recommend]
-impl<K, Q> Query<K, AsContent> for Q
-where
-    K: StrongRef,
-    Q: ?Sized + Hash + Equivalent<K::Target>,
-{
+impl<T: ?Sized, Q: ?Sized + Sought<T>> Query<T, AsContent> for Q {
     type Content = Q;
 
     #[inline(always)]
-    fn content(&self) -> &Q {
-        self
+    fn content(query: &Q) -> &Q {
+        query
     }
 }
 
 // Not for all that implements `Deref`: a `String`, which is a content for keys of type `Strong<String>`, would be a
-// pointer as well.
-impl<K, P> Query<K, AsPointer> for P
-where
-    K: StrongRef<Target: Hash + Eq>,
-    P: Content<Target = <K as StrongRef>::Target>,
-{
-    type Content = K::Target;
+// handle as well.
+impl<T: ?Sized + Hash + Eq, P: Content<Target = T>> Query<T, AsHandle> for P {
+    type Content = T;
 
     #[inline(always)]
-    fn content(&self) -> &K::Target {
-        <P as Content>::content(self)
+    fn content(query: &P) -> &T {
+        P::content(query)
     }
 }
 
-/// A closure that says whether a content is the one that is looked for.
-pub(crate) struct Matching<F>(RefCell<F>);
-
-impl<F> Matching<F> {
-    #[inline]
-    pub(crate) fn new(is_match: F) -> Self {
-        Matching(RefCell::new(is_match))
-    }
-}
-
-impl<F: FnMut(&T) -> bool, T: ?Sized> Equivalent<T> for Matching<F> {
-    #[inline]
-    fn equivalent(&self, there: &T) -> bool {
-        // Borrowed by this call only: the closure cannot be called from inside itself.
-        (self.0.borrow_mut())(there)
-    }
+/// The hash of what is looked for.
+#[inline]
+pub(crate) fn hash_of<T, Q, S>(hasher: &S, sought: &Q) -> HashValue
+where
+    T: ?Sized,
+    Q: ?Sized + Sought<T>,
+    S: BuildHasher,
+{
+    HashValue::fold(Q::hash_with(sought, hasher))
 }

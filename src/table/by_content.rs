@@ -1,12 +1,10 @@
 //! Lookups by content.
 
-use equivalent::Equivalent;
-
 use super::entries::Table;
 use super::entry::Entry;
 use super::slot::Slot;
 use crate::hash::HashValue;
-use crate::reference::{ByContent, Content, Upgrade, Watch};
+use crate::reference::{ByContent, Content, Sought, Upgrade, Watch};
 
 impl<K: Content, V: Slot> Table<ByContent<K>, V> {
     /// The entry whose key is live and has this content, and that key.
@@ -14,17 +12,17 @@ impl<K: Content, V: Slot> Table<ByContent<K>, V> {
     pub(crate) fn find_by_content<Q>(
         &self,
         hash: HashValue,
-        content: &Q,
+        sought: &Q,
     ) -> Option<(&Entry<ByContent<K>, V>, K)>
     where
-        Q: ?Sized + Equivalent<K::Target>,
+        Q: ?Sized + Sought<K::Target>,
     {
         // Almost always the first entry of this hash is the right one. Comparing contents inside the loop would
         // be a call there, for which every lookup would have to save its registers.
         let entry = self.find(hash, |key| key.hash() == hash)?;
         match entry.key.upgrade() {
-            Some(pinned) if content.equivalent(K::content(&pinned)) => Some((entry, pinned)),
-            other => self.find_slow(hash, content, other),
+            Some(pinned) if Q::is(sought, K::content(&pinned)) => Some((entry, pinned)),
+            other => self.find_slow(hash, sought, other),
         }
     }
 
@@ -35,15 +33,15 @@ impl<K: Content, V: Slot> Table<ByContent<K>, V> {
     fn find_slow<Q>(
         &self,
         hash: HashValue,
-        content: &Q,
+        sought: &Q,
         other: Option<K>,
     ) -> Option<(&Entry<ByContent<K>, V>, K)>
     where
-        Q: ?Sized + Equivalent<K::Target>,
+        Q: ?Sized + Sought<K::Target>,
     {
         drop(other);
         let mut pinned = None;
-        let entry = self.find(hash, |key| key.has_content(hash, content, &mut pinned))?;
+        let entry = self.find(hash, |key| key.has_content(hash, sought, &mut pinned))?;
         Some((entry, pinned?))
     }
 }

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use weakly::concurrent::{Interner, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
-use weakly::{Attribute, AttributeKey, Attributes, Memo, Strong};
+use weakly::{Attribute, AttributeKey, Attributes, Hashed, Memo, Strong};
 
 use crate::common::quiet_panic;
 
@@ -321,8 +321,8 @@ fn small_interned_handles() {
         ("intern_with", &|| {
             names.intern_with(&Equal(false), |_| meanwhile())
         }),
-        ("intern_hashed", &|| {
-            names.intern_hashed(hash, |_| true, meanwhile)
+        ("intern_with, hashed", &|| {
+            names.intern_with(&Hashed(hash, |_: &Equal| true), |_| meanwhile())
         }),
     ];
     for (name, intern) in intern {

@@ -6,7 +6,10 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use weakly::{Interner, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakKey, concurrent};
+use weakly::{
+    Hashed, Interner, Strong, StrongRef, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakKey,
+    WeakValueMap, concurrent,
+};
 
 use crate::common::{Count, Kind, new, scaled};
 use crate::for_each_kind;
@@ -49,36 +52,41 @@ fn a_map_is_searched_by_a_hash<P: Kind>() {
     map.entry_hashed(two, &other).insert_entry(7);
     assert_eq!(
         (
-            map.get_hashed(one, |n| n.0 == 1),
-            map.get_hashed(two, |n| n.0 == 2)
+            map.get(&Hashed(one, |n: &Number| n.0 == 1)),
+            map.get(&Hashed(two, |n: &Number| n.0 == 2))
         ),
         (Some(&2), Some(&7))
     );
     assert_eq!(
         (
-            map.get_hashed(one, |_| false),
-            map.get_hashed(two, |n| n.0 == 1)
+            map.get(&Hashed(one, |_: &Number| false)),
+            map.get(&Hashed(two, |n: &Number| n.0 == 1))
         ),
         (None, None)
     );
-    *map.get_mut_hashed(one, |n| *n == *twin).unwrap() += 1;
-    assert!(map.get_mut_hashed(one, |_| false).is_none());
-    let (found, value) = map.get_key_value_hashed(one, |_| true).unwrap();
+    *map.get_mut(&Hashed(one, |n: &Number| *n == *twin)).unwrap() += 1;
+    assert!(map.get_mut(&Hashed(one, |_: &Number| false)).is_none());
+    let (found, value) = map.get_key_value(&Hashed(one, |_: &Number| true)).unwrap();
     assert!(is_same(&found, &key) && *value == 3);
     drop(found);
     assert_eq!(HASHED.get(), 0);
     assert_eq!((map.get(&twin), map.get(&other)), (Some(&3), Some(&7)));
     HASHED.set(0);
-    assert!(map.remove_entry_hashed(one, |_| false).is_none());
-    let (found, value) = map.remove_entry_hashed(one, |n| n.0 == 1).unwrap();
+    assert!(map.remove_entry(&Hashed(one, |_: &Number| false)).is_none());
+    let (found, value) = map
+        .remove_entry(&Hashed(one, |n: &Number| n.0 == 1))
+        .unwrap();
     assert!(is_same(&found, &key) && value == 3);
     drop(found);
-    assert!(map.remove_entry_hashed(one, |_| true).is_none());
+    assert!(map.remove_entry(&Hashed(one, |_: &Number| true)).is_none());
     assert_eq!((HASHED.get(), map.len()), (0, 1));
     // The entry lives as long as its key.
     map.entry_hashed(one, &key).or_insert(5);
     drop(key);
-    assert_eq!((map.get_hashed(one, |_| true), map.len_live()), (None, 1));
+    assert_eq!(
+        (map.get(&Hashed(one, |_: &Number| true)), map.len_live()),
+        (None, 1)
+    );
     map.entry_hashed(one, &twin).or_insert(6);
     map.reserve(scaled(1_000, 50));
     map.purge();
@@ -96,23 +104,26 @@ fn a_set_is_searched_by_a_hash<P: Kind>() {
     let mut set = WeakHashSet::new();
     let one = set.hasher().hash_one(1_usize);
     HASHED.set(0);
-    assert!(set.get_hashed(one, |_| true).is_none());
+    assert!(set.get(&Hashed(one, |_: &Number| true)).is_none());
     assert!(set.insert_hashed(one, &key) && !set.insert_hashed(one, &twin));
     assert!(
-        set.get_hashed(one, |n| n.0 == 1)
+        set.get(&Hashed(one, |n: &Number| n.0 == 1))
             .is_some_and(|found| is_same(&found, &key))
     );
-    assert!(set.get_hashed(one, |_| false).is_none() && set.take_hashed(one, |_| false).is_none());
     assert!(
-        set.take_hashed(one, |n| n.0 == 1)
+        set.get(&Hashed(one, |_: &Number| false)).is_none()
+            && set.take(&Hashed(one, |_: &Number| false)).is_none()
+    );
+    assert!(
+        set.take(&Hashed(one, |n: &Number| n.0 == 1))
             .is_some_and(|found| is_same(&found, &key))
     );
-    assert!(set.take_hashed(one, |_| true).is_none() && set.is_empty());
+    assert!(set.take(&Hashed(one, |_: &Number| true)).is_none() && set.is_empty());
     assert!(set.insert_hashed(one, &twin));
     assert_eq!(HASHED.get(), 0);
     assert!(set.contains(&key) && !set.insert(&key));
     drop(twin);
-    assert!(set.get_hashed(one, |_| true).is_none() && set.insert_hashed(one, &key));
+    assert!(set.get(&Hashed(one, |_: &Number| true)).is_none() && set.insert_hashed(one, &key));
     set.purge();
     assert_eq!((set.len(), set.len_live()), (1, 1));
 }
@@ -121,24 +132,65 @@ fn an_interner_is_searched_by_a_hash<P: Kind>() {
     let mut numbers = Interner::<P::Strong<Number>>::new();
     let one = numbers.hasher().hash_one(1_usize);
     HASHED.set(0);
-    assert!(numbers.get_hashed(one, |_| true).is_none());
-    let made = numbers.intern_hashed(one, |n| n.0 == 1, || Number(1));
-    let found = numbers.intern_hashed(one, |n| n.0 == 1, || -> Number { panic!("it is there") });
+    assert!(numbers.get(&Hashed(one, |_: &Number| true)).is_none());
+    let made = numbers.intern_with(&Hashed(one, |n: &Number| n.0 == 1), |_| Number(1));
+    let found = numbers.intern_with(&Hashed(one, |n: &Number| n.0 == 1), |_| -> Number {
+        panic!("it is there")
+    });
     assert!(is_same(&made, &found));
     assert!(
         numbers
-            .get_hashed(one, |n| n.0 == 1)
+            .get(&Hashed(one, |n: &Number| n.0 == 1))
             .is_some_and(|found| is_same(&made, &found))
     );
-    assert!(numbers.get_hashed(one, |_| false).is_none());
+    assert!(numbers.get(&Hashed(one, |_: &Number| false)).is_none());
     assert_eq!(HASHED.get(), 0);
     assert!(is_same(&numbers.intern(Number(1)), &made));
     let dead = P::Strong::downgrade(&made);
     drop((made, found));
-    assert!(numbers.get_hashed(one, |_| true).is_none());
-    let anew = numbers.intern_hashed(one, |n| n.0 == 1, || Number(1));
+    assert!(numbers.get(&Hashed(one, |_: &Number| true)).is_none());
+    let anew = numbers.intern_with(&Hashed(one, |n: &Number| n.0 == 1), |_| Number(1));
     assert_eq!((numbers.len_live(), P::counts(&anew)), (1, (1, 1)));
     drop(dead);
+}
+
+/// Where keys are owned, where values are weak too, and several at once.
+#[test]
+fn all_lookups_take_a_hash() {
+    let (key, value) = (Strong::new(Number(1)), Strong::new("value"));
+    macro_rules! check {
+        ($map:expr) => {
+            #[allow(unused_mut, reason = "a shared one is not changed")]
+            let mut map = $map;
+            let hash = map.hasher().hash_one(1_usize);
+            let is = |wanted: usize| move |there: &Number| there.0 == wanted;
+            HASHED.set(0);
+            assert!(map.contains_key(&Hashed(hash, is(1))));
+            assert!(!map.contains_key(&Hashed(hash, is(2))));
+            assert!(map.get(&Hashed(hash, is(2))).is_none());
+            assert!(map.get(&Hashed(hash, is(1))) == Some(value.clone()));
+            assert!(map.remove_if(&Hashed(hash, is(1)), |_| false).is_none());
+            assert!(map.remove(&Hashed(hash, is(1))) == Some(value.clone()));
+            assert_eq!((HASHED.get(), map.len()), (0, 0));
+        };
+    }
+    check!(WeakHashPairMap::from([(&key, &value)]));
+    check!(WeakValueMap::from([(Number(1), &value)]));
+    check!(concurrent::WeakValueMap::<Number, Strong<&str>>::from_iter(
+        [(Number(1), &value)]
+    ));
+
+    let other = Strong::new(Number(2));
+    let mut map = WeakHashMap::from([(&key, 1), (&other, 2)]);
+    let at = [1, 2, 3]
+        .map(|n: usize| Hashed(map.hasher().hash_one(n), move |there: &Number| there.0 == n));
+    HASHED.set(0);
+    let [Some(one), Some(two), None] = map.get_disjoint_mut([&at[0], &at[1], &at[2]]) else {
+        panic!("two are there");
+    };
+    std::mem::swap(one, two);
+    assert_eq!(HASHED.get(), 0);
+    assert_eq!((map[&*key], map[&*other]), (2, 1));
 }
 
 /// B29, B30: The closure is called with all contents of the given hash, and never with a dead one.
@@ -160,11 +212,11 @@ fn only_live_contents_of_the_hash_are_shown<P: Kind>() {
         };
         let are_seen = || seen.take().into_iter().eq((hash..6).step_by(2));
         let code = hash as u64;
-        assert!(map.get_hashed(code, is_shown).is_none() && are_seen());
-        assert!(map.get_mut_hashed(code, is_shown).is_none() && are_seen());
-        assert!(set.get_hashed(code, is_shown).is_none() && are_seen());
-        assert!(set.take_hashed(code, is_shown).is_none() && are_seen());
-        assert!(map.remove_entry_hashed(code, is_shown).is_none() && are_seen());
+        assert!(map.get(&Hashed(code, is_shown)).is_none() && are_seen());
+        assert!(map.get_mut(&Hashed(code, is_shown)).is_none() && are_seen());
+        assert!(set.get(&Hashed(code, is_shown)).is_none() && are_seen());
+        assert!(set.take(&Hashed(code, is_shown)).is_none() && are_seen());
+        assert!(map.remove_entry(&Hashed(code, is_shown)).is_none() && are_seen());
     }
     assert_eq!((map.len_live(), set.len_live()), (live.len(), live.len()));
 }
@@ -180,33 +232,36 @@ where
     let map = concurrent::WeakHashMap::new();
     let one = map.hasher().hash_one(1_usize);
     HASHED.set(0);
-    assert_eq!(map.get_hashed(one, |_| true), None);
+    assert_eq!(map.get(&Hashed(one, |_: &Number| true)), None);
     _ = map.insert_hashed(one, &key, 1);
-    assert_eq!(map.get_hashed(one, |n| n.0 == 1), Some(1));
+    assert_eq!(map.get(&Hashed(one, |n: &Number| n.0 == 1)), Some(1));
     assert_eq!(
         (
-            map.get_hashed(one, |_| false),
-            map.get_hashed(!one, |_| true)
+            map.get(&Hashed(one, |_: &Number| false)),
+            map.get(&Hashed(!one, |_: &Number| true))
         ),
         (None, None)
     );
-    assert_eq!(map.with_hashed(one, |_| true, |value| value + 1), Some(2));
+    assert_eq!(
+        map.with(&Hashed(one, |_: &Number| true), |value| value + 1),
+        Some(2)
+    );
     assert_eq!(
         map.get_or_insert_with_hashed(one, &twin, || panic!("it is there")),
         1
     );
     assert!(
-        map.get_key_value_hashed(one, |_| true)
+        map.get_key_value(&Hashed(one, |_: &Number| true))
             .is_some_and(|(found, _)| is_same(&found, &key))
     );
     _ = map.insert_hashed(one, &twin, 2);
     assert!(
-        map.get_key_value_hashed(one, |_| true)
+        map.get_key_value(&Hashed(one, |_: &Number| true))
             .is_some_and(|(found, _)| is_same(&found, &twin))
     );
-    assert!(map.remove_entry_hashed(one, |_| false).is_none());
+    assert!(map.remove_entry(&Hashed(one, |_: &Number| false)).is_none());
     assert!(
-        map.remove_entry_hashed(one, |n| n.0 == 1)
+        map.remove_entry(&Hashed(one, |n: &Number| n.0 == 1))
             .is_some_and(|(_, value)| value == 2)
     );
     assert_eq!(map.get_or_insert_with_hashed(one, &key, || 3), 3);
@@ -218,12 +273,15 @@ where
     HASHED.set(0);
     assert!(set.insert_hashed(one, &key) && !set.insert_hashed(one, &twin));
     assert!(
-        set.get_hashed(one, |n| n.0 == 1)
+        set.get(&Hashed(one, |n: &Number| n.0 == 1))
             .is_some_and(|found| is_same(&found, &key))
     );
-    assert!(set.get_hashed(one, |_| false).is_none() && set.take_hashed(one, |_| false).is_none());
     assert!(
-        set.take_hashed(one, |n| n.0 == 1)
+        set.get(&Hashed(one, |_: &Number| false)).is_none()
+            && set.take(&Hashed(one, |_: &Number| false)).is_none()
+    );
+    assert!(
+        set.take(&Hashed(one, |n: &Number| n.0 == 1))
             .is_some_and(|found| is_same(&found, &key))
     );
     assert!(set.insert_hashed(one, &key));
@@ -233,21 +291,26 @@ where
     let names = concurrent::Interner::<K>::new();
     let one = names.hasher().hash_one(1_usize);
     HASHED.set(0);
-    let made = names.intern_hashed(one, |n| n.0 == 1, || Number(1));
-    let found = names.intern_hashed(one, |n| n.0 == 1, || -> Number { panic!("it is there") });
+    let made = names.intern_with(&Hashed(one, |n: &Number| n.0 == 1), |_| Number(1));
+    let found = names.intern_with(&Hashed(one, |n: &Number| n.0 == 1), |_| -> Number {
+        panic!("it is there")
+    });
     assert!(is_same(&made, &found));
     assert!(
         names
-            .get_hashed(one, |n| n.0 == 1)
+            .get(&Hashed(one, |n: &Number| n.0 == 1))
             .is_some_and(|found| is_same(&made, &found))
     );
-    assert!(names.get_hashed(one, |_| false).is_none());
+    assert!(names.get(&Hashed(one, |_: &Number| false)).is_none());
     assert_eq!(HASHED.get(), 0);
     assert!(is_same(&names.intern_with(&twin, K::clone), &made));
 
     drop((key, made, found));
-    assert!(map.get_hashed(one, |_| true).is_none() && map.len_live() == 0);
-    assert!(set.get_hashed(one, |_| true).is_none() && names.get_hashed(one, |_| true).is_none());
+    assert!(map.get(&Hashed(one, |_: &Number| true)).is_none() && map.len_live() == 0);
+    assert!(
+        set.get(&Hashed(one, |_: &Number| true)).is_none()
+            && names.get(&Hashed(one, |_: &Number| true)).is_none()
+    );
     map.purge();
     names.purge();
     assert_eq!((map.len(), names.len()), (0, 0));
@@ -273,8 +336,10 @@ fn threads_find_or_make_the_same() {
         let intern = || {
             barrier.wait();
             let intern = |word: usize| {
-                let name =
-                    names.intern_hashed(names.hasher().hash_one(word), |n| *n == word, || word);
+                let name = names.intern_with(
+                    &Hashed(names.hasher().hash_one(word), |n: &usize| *n == word),
+                    |_| word,
+                );
                 let hash = lengths.hasher().hash_one(word);
                 assert_eq!(
                     lengths.get_or_insert_with_hashed(hash, &name, || made.add().min(1) * word),

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use weakly::{
-    Interner, Strong, StrongRef, WeakHashMap, WeakHashSet,
+    Hashed, Interner, Strong, StrongRef, WeakHashMap, WeakHashSet,
     concurrent::{self, SharedRef},
 };
 
@@ -36,10 +36,10 @@ fn wrong_hashes_lose_nothing<P: Kind>() {
     for turn in 0..4 * MANY {
         let (key, hash) = (&objects[turn % MANY], choose(1 << 20) as u64 * 0x9e37_79b9);
         map.entry_hashed(hash, key).or_insert(counter.witness());
-        assert!(map.get_hashed(hash, |n| *n == **key).is_some());
+        assert!(map.get(&Hashed(hash, |n: &usize| *n == **key)).is_some());
         set.insert_hashed(hash, key);
-        assert!(set.get_hashed(hash, |n| *n == **key).is_some());
-        let name = names.intern_hashed(hash, |n| *n == **key, || key.clone());
+        assert!(set.get(&Hashed(hash, |n: &usize| *n == **key)).is_some());
+        let name = names.intern_with(&Hashed(hash, |n: &usize| *n == **key), |_| key.clone());
         assert_eq!(*name, **key);
         // By its right hash.
         _ = (map.get(key), set.contains(key), names.get(key));
@@ -56,8 +56,8 @@ fn wrong_hashes_lose_nothing<P: Kind>() {
             }
             2 => {
                 _ = (
-                    map.remove_entry_hashed(hash, |_| true),
-                    set.take_hashed(hash, |_| true),
+                    map.remove_entry(&Hashed(hash, |_: &usize| true)),
+                    set.take(&Hashed(hash, |_: &usize| true)),
                 )
             }
             3 => objects[choose(MANY)] = new::<P, _>(choose(MANY)),
@@ -84,19 +84,19 @@ fn closures_that_lie_lose_nothing<P: Kind>() {
     for seed in 0..scaled(16, 2) as u64 {
         let (mut map, mut names) = (WeakHashMap::new(), Interner::<Key<P>>::new());
         let mut objects = keys::<P>(MANY);
-        let mut choice = random(seed);
-        let mut lie = |_: &usize| choice.next().unwrap() % 3 == 0;
+        let choice = RefCell::new(random(seed));
+        let lie = |_: &usize| choice.borrow_mut().next().unwrap() % 3 == 0;
         for turn in 0..2 * MANY {
             let (key, hash) = (&objects[turn % MANY], turn as u64 % 4);
             map.entry_hashed(hash, key).or_insert(turn);
-            map.get_mut_hashed(hash, &mut lie);
-            map.get_hashed(hash, &mut lie);
+            map.get_mut(&Hashed(hash, &lie));
+            map.get(&Hashed(hash, &lie));
             if turn % 5 == 0 {
-                map.remove_entry_hashed(hash, &mut lie);
+                map.remove_entry(&Hashed(hash, &lie));
             }
             // It panics if the closure denies what was made.
             let mut made = None;
-            panics(|| made = Some(names.intern_hashed(hash, &mut lie, || key.clone())));
+            panics(|| made = Some(names.intern_with(&Hashed(hash, &lie), |_| key.clone())));
             drop(made);
             objects[(turn * 7) % MANY] = new::<P, _>(turn);
             assert!(map.len() <= 2 * turn + 1 && names.len() <= 2 * turn + 1);
@@ -119,7 +119,7 @@ fn closures_that_panic_change_nothing<P: Kind>() {
     for key in &objects {
         map.entry_hashed(1, key).or_insert(**key);
         set.insert_hashed(1, key);
-        names.intern_hashed(1, |n| *n == **key, || key.clone());
+        names.intern_with(&Hashed(1, |n: &usize| *n == **key), |_| key.clone());
     }
     for patience in 0..scaled(5, 2) {
         let left = Cell::new(0);
@@ -134,13 +134,13 @@ fn closures_that_panic_change_nothing<P: Kind>() {
             left.set(0);
             assert!(panics(act));
         };
-        check(&mut || _ = map.get_hashed(1, wear));
-        check(&mut || _ = map.get_mut_hashed(1, wear));
-        check(&mut || _ = map.remove_entry_hashed(1, wear));
-        check(&mut || _ = set.get_hashed(1, wear));
-        check(&mut || _ = set.take_hashed(1, wear));
-        check(&mut || _ = names.get_hashed(1, wear));
-        check(&mut || _ = names.intern_hashed(1, wear, || MANY));
+        check(&mut || _ = map.get(&Hashed(1, wear)));
+        check(&mut || _ = map.get_mut(&Hashed(1, wear)));
+        check(&mut || _ = map.remove_entry(&Hashed(1, wear)));
+        check(&mut || _ = set.get(&Hashed(1, wear)));
+        check(&mut || _ = set.take(&Hashed(1, wear)));
+        check(&mut || _ = names.get(&Hashed(1, wear)));
+        check(&mut || _ = names.intern_with(&Hashed(1, wear), |_| MANY));
     }
     assert_eq!(
         (map.len_live(), set.len_live(), names.len_live()),
@@ -149,7 +149,7 @@ fn closures_that_panic_change_nothing<P: Kind>() {
     assert!(
         objects
             .iter()
-            .all(|key| map.get_hashed(1, |n| *n == **key) == Some(&**key))
+            .all(|key| map.get(&Hashed(1, |n: &usize| *n == **key)) == Some(&**key))
     );
     assert!(objects.iter().all(|key| P::counts(key).0 == 1));
     drop(objects);
@@ -171,9 +171,9 @@ fn closures_may_drop_the_last_handle<P: Kind>() {
                 *n == 7 && is_match
             };
             let found = match lookup {
-                0 => map.get_hashed(3, kill).is_some(),
-                1 => map.get_mut_hashed(3, kill).is_some(),
-                _ => map.remove_entry_hashed(3, kill).is_some(),
+                0 => map.get(&Hashed(3, kill)).is_some(),
+                1 => map.get_mut(&Hashed(3, kill)).is_some(),
+                _ => map.remove_entry(&Hashed(3, kill)).is_some(),
             };
             assert_eq!(found, is_match);
             assert!(weakly::WeakRef::upgrade(&weak).is_none());
@@ -206,24 +206,24 @@ where
         } else {
             map.get_or_insert_with_hashed(hash, key, || value.clone());
         }
-        assert!(map.get_hashed(hash, is_it).is_some());
+        assert!(map.get(&Hashed(hash, is_it)).is_some());
         set.insert_hashed(hash, key);
-        assert!(set.get_hashed(hash, is_it).is_some());
-        let name = names.intern_hashed(hash, is_it, || key.clone());
+        assert!(set.get(&Hashed(hash, is_it)).is_some());
+        let name = names.intern_with(&Hashed(hash, is_it), |_| key.clone());
         assert_eq!(*K::content(&name), content);
         _ = (map.get(key), set.contains(key), names.get(key));
         let lie = |_: &usize| turn % 3 == 0;
         _ = (
-            map.get_hashed(hash, lie),
-            set.get_hashed(hash, lie),
-            names.get_hashed(hash, lie),
+            map.get(&Hashed(hash, lie)),
+            set.get(&Hashed(hash, lie)),
+            names.get(&Hashed(hash, lie)),
         );
         match choose(MANY) {
             0 => map.shrink_to_fit(),
             1 => {
                 _ = (
-                    map.remove_entry_hashed(hash, |_| true),
-                    set.take_hashed(hash, |_| true),
+                    map.remove_entry(&Hashed(hash, |_: &usize| true)),
+                    set.take(&Hashed(hash, |_: &usize| true)),
                 )
             }
             2 => objects[choose(MANY)] = K::from(choose(MANY)),
@@ -254,14 +254,14 @@ fn closures_may_use_shared_collections() {
     let map = concurrent::WeakHashMap::new();
     let hash = map.hasher().hash_one(0_usize);
     let acts: [&dyn Fn(usize); 6] = [
-        &|n| _ = map.remove_entry_hashed(hash, |there| *there == n),
+        &|n| _ = map.remove_entry(&Hashed(hash, |there: &usize| *there == n)),
         &|n| _ = map.insert_hashed(hash, &objects[n], n + 1),
         &|n| _ = map.get_or_insert_with_hashed(hash, &objects[n], || n),
         &|_| map.clear(),
         &|_| map.purge(),
         &|n| {
             _ = map
-                .get_hashed(hash, |there| *there == n)
+                .get(&Hashed(hash, |there: &usize| *there == n))
                 .is_some_and(|_| map.remove(&0).is_some())
         },
     ];
@@ -277,12 +277,12 @@ fn closures_may_use_shared_collections() {
                 end && *n == MANY / 2
             };
             fill();
-            let found = map.get_hashed(hash, is_it);
+            let found = map.get(&Hashed(hash, is_it));
             assert!(found.is_none_or(|value| end && (value == MANY / 2 || value == MANY / 2 + 1)));
             fill();
             // One that sets the entry whenever it finds it would be called for ever.
             let panicked = panics(|| {
-                let taken = map.remove_entry_hashed(hash, is_it);
+                let taken = map.remove_entry(&Hashed(hash, is_it));
                 assert!(taken.is_none_or(|(key, _)| end && *key == MANY / 2));
             });
             assert_eq!(panicked, end && number == 1);
@@ -291,15 +291,15 @@ fn closures_may_use_shared_collections() {
                 act(*n);
                 quiet_panic()
             };
-            assert!(panics(|| _ = map.get_hashed(hash, panicking)));
+            assert!(panics(|| _ = map.get(&Hashed(hash, panicking))));
             fill();
-            assert!(panics(|| _ = map.remove_entry_hashed(hash, panicking)));
+            assert!(panics(|| _ = map.remove_entry(&Hashed(hash, panicking))));
             fill();
             assert_eq!((map.len(), map.len_live()), (MANY, MANY));
             assert!(
                 objects
                     .iter()
-                    .all(|key| map.get_hashed(hash, |n| *n == **key) == Some(**key))
+                    .all(|key| map.get(&Hashed(hash, |n: &usize| *n == **key)) == Some(**key))
             );
         }
     }

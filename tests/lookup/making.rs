@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use weakly::{Interner, Strong, WeakKey, concurrent};
+use weakly::{Hashed, Interner, Strong, WeakKey, concurrent};
 
 use crate::common::{Count, Counter, Kind, Witness, new, panics, quiet_panic, scaled};
 use crate::for_each_kind;
@@ -15,6 +15,7 @@ for_each_kind!(
     a_missing_content_is_made_from_the_query,
     a_maker_that_panics_or_lies_adds_nothing,
     a_closure_that_is_not_called_is_dropped,
+    what_is_made_may_take_the_input,
 );
 
 fn is_same<K: WeakKey>(one: &K, other: &K) -> bool {
@@ -52,6 +53,44 @@ fn a_missing_content_is_made_from_the_query<P: Kind>() {
     assert_eq!(words.len_live(), 3);
 }
 
+/// H117: The input is moved into what is made, or dropped if that is there.
+fn what_is_made_may_take_the_input<P: Kind>() {
+    fn is(input: &(String, usize), there: &str) -> bool {
+        input.0 == there
+    }
+    macro_rules! check {
+        ($words:expr) => {
+            #[allow(unused_mut, reason = "a shared one is not changed")]
+            let mut words = $words;
+            let hash = words.hasher().hash_one("word");
+            let input = (String::from("word"), 1);
+            let memory = input.0.as_ptr();
+            let made =
+                words.intern_or_make(hash, input, |input, there| is(input, there), |it| it.0);
+            assert_eq!((made.as_str(), made.as_ptr()), ("word", memory));
+            let input = (String::from("word"), 2);
+            let found = words.intern_or_make(
+                hash,
+                input,
+                |input, there| is(input, there),
+                |_| -> String { panic!("it is there") },
+            );
+            assert!(is_same(&made, &found));
+            // With another hash.
+            let other = || (String::from("other"), 3);
+            assert!(panics(|| _ = words.intern_or_make(
+                hash,
+                other(),
+                |input, there| is(input, there),
+                |it| it.0
+            )));
+            assert_eq!((words.len(), words.get("other").is_none()), (1, true));
+        };
+    }
+    check!(Interner::<P::Strong<String>>::new());
+    check!(concurrent::Interner::<Strong<String>>::new());
+}
+
 /// H117, N181: And the interner is as before.
 fn a_maker_that_panics_or_lies_adds_nothing<P: Kind>() {
     let mut numbers = Interner::<P::Strong<usize>>::new();
@@ -61,10 +100,13 @@ fn a_maker_that_panics_or_lies_adds_nothing<P: Kind>() {
         || _ = numbers.intern_with(&100, |_| -> usize { quiet_panic() })
     ));
     assert!(panics(|| _ = numbers.intern_with(&100, |n| n + 1)));
-    assert!(panics(|| _ =
-        numbers
-            .intern_hashed(1, is(100), || -> usize { quiet_panic() })));
-    assert!(panics(|| _ = numbers.intern_hashed(1, is(100), || 101)));
+    assert!(panics(|| _ = numbers
+        .intern_with(&Hashed(1, is(100)), |_| -> usize {
+            quiet_panic()
+        })));
+    assert!(panics(
+        || _ = numbers.intern_with(&Hashed(1, is(100)), |_| 101)
+    ));
     assert_eq!(
         (numbers.len(), numbers.len_live()),
         (kept.len(), kept.len())
@@ -116,22 +158,24 @@ fn a_closure_that_is_not_called_is_dropped<P: Kind>() {
         drop(make);
         7
     };
-    assert!(panics(|| drop(numbers.intern_hashed(hash, |_| true, make))));
+    assert!(panics(|| drop(
+        numbers.intern_with(&Hashed(hash, |_: &usize| true), |_| make())
+    )));
     // Each owns its bomb, and only looks at it.
     let seven = bomb();
     let is_match = move |n: &usize| seven.is_armed() && *n == 7;
-    assert!(panics(|| drop(numbers.intern_hashed(hash, is_match, || 7))));
+    assert!(panics(|| drop(
+        numbers.intern_with(&Hashed(hash, is_match), |_| 7)
+    )));
     let seven = bomb();
     let is_match = move |n: &usize| seven.is_armed() && *n == 7;
-    assert!(panics(|| drop(numbers.get_hashed(hash, is_match))));
+    assert!(panics(|| drop(numbers.get(&Hashed(hash, is_match)))));
     // A miss: the closure is dropped when it has been asked about what was made.
     let nine = bomb();
     let is_match = move |n: &usize| nine.is_armed() && *n == 9;
-    assert!(panics(|| drop(numbers.intern_hashed(
-        !hash,
-        is_match,
-        || 9
-    ))));
+    assert!(panics(|| drop(
+        numbers.intern_with(&Hashed(!hash, is_match), |_| 9)
+    )));
     assert_eq!((P::counts(&handle), counter.get()), (before, 5));
     assert_eq!((numbers.len_live(), numbers.get(&7).is_some()), (1, true));
 }
@@ -147,10 +191,13 @@ fn shared_makers_that_panic_or_lie_add_nothing() {
         || _ = numbers.intern_with(&100, |_| -> usize { quiet_panic() })
     ));
     assert!(panics(|| _ = numbers.intern_with(&100, |n| n + 1)));
-    assert!(panics(|| _ =
-        numbers
-            .intern_hashed(1, is(100), || -> usize { quiet_panic() })));
-    assert!(panics(|| _ = numbers.intern_hashed(1, is(100), || 101)));
+    assert!(panics(|| _ = numbers
+        .intern_with(&Hashed(1, is(100)), |_| -> usize {
+            quiet_panic()
+        })));
+    assert!(panics(
+        || _ = numbers.intern_with(&Hashed(1, is(100)), |_| 101)
+    ));
     assert_eq!((numbers.len(), numbers.pending_dead()), (0, 0));
     let arc = Arc::new(100);
     let made = numbers.intern_with(&arc, |arc| **arc);
@@ -173,14 +220,10 @@ fn shared_makers_may_use_the_interner() {
     });
     assert!(inner.take().is_some_and(|inner| is_same(&inner, &word)));
     let hash = words.hasher().hash_one("other");
-    let other = words.intern_hashed(
-        hash,
-        |there| there == "other",
-        || {
-            inner.set(Some(words.intern_with("other", |word| word)));
-            "other"
-        },
-    );
+    let other = words.intern_with(&Hashed(hash, |there: &str| there == "other"), |_| {
+        inner.set(Some(words.intern_with("other", |word| word)));
+        "other"
+    });
     assert!(inner.take().is_some_and(|inner| is_same(&inner, &other)));
     assert_eq!((words.len(), words.len_live()), (2, 2));
 }

@@ -358,7 +358,7 @@ where
 fn by_query<K, Q, M>(names: &Interner<K>, query: &Q) -> Option<K>
 where
     K: Content<Target: Hash + Eq>,
-    Q: ?Sized + Query<K, M>,
+    Q: ?Sized + Query<K::Target, M>,
 {
     names.get(query)
 }
