@@ -1,5 +1,5 @@
 //! The architecture of `src`: each room uses only the rooms before it, the files of a room form no cycle, and no
-//! file is long.
+//! file is long. And the numbers in the comments of tests: `BEHAVIOURS.md` says what each stands for.
 
 // This only reads files; it runs no code of the library.
 #![cfg(not(miri))]
@@ -210,6 +210,54 @@ fn no_file_is_long() {
         .filter(|(_, lines)| *lines > LONG)
         .collect();
     assert!(long.is_empty(), "longer than {LONG} lines: {long:?}");
+}
+
+/// The numbers with which a comment begins, with or without the letter of their section: `/// C39, 160: A thread …`.
+fn behaviours(line: &str) -> Vec<(&str, u16)> {
+    let line = line.trim_start();
+    let Some(comment) = line.strip_prefix("/// ").or(line.strip_prefix("//! ")) else {
+        return Vec::new();
+    };
+    let (codes, _) = comment.split_once(':').unwrap_or((comment, ""));
+    let code = |code| {
+        let at = usize::from(str::starts_with(code, |c: char| c.is_ascii_uppercase()));
+        Some((&code[..at], code[at..].parse().ok()?))
+    };
+    codes
+        .split(", ")
+        .map(code)
+        .collect::<Option<_>>()
+        .unwrap_or_default()
+}
+
+#[test]
+fn each_behaviour_is_listed_and_tested() {
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/BEHAVIOURS.md");
+    let list = fs::read_to_string(list).unwrap();
+    let mut listed = BTreeMap::new();
+    let mut section = "";
+    for line in list.lines() {
+        if let Some(title) = line.strip_prefix("## ") {
+            section = &title[..1];
+        } else if let Some(item) = line.strip_prefix("* ") {
+            listed.insert(item.split(' ').next().unwrap().parse().unwrap(), section);
+        }
+    }
+    let mut untested: BTreeSet<u16> = listed.keys().copied().collect();
+    for (file, text) in files_of("tests") {
+        for line in text.lines() {
+            for (letter, number) in behaviours(line) {
+                let section = listed.get(&number);
+                let right = section.is_some_and(|section| section.starts_with(letter));
+                assert!(right, "not in tests/BEHAVIOURS.md: tests/{file}: {line}");
+                untested.remove(&number);
+            }
+        }
+    }
+    assert!(
+        untested.is_empty(),
+        "no test names {untested:?} of tests/BEHAVIOURS.md"
+    );
 }
 
 // === Tests of the scanner ===

@@ -26,7 +26,7 @@ fn the_header_is_two_words_of_64_bits() {
     assert_eq!(size_of::<Option<Weak<u8>>>(), size_of::<usize>());
 }
 
-/// 189: what the README states as the size of a record and of a hook.
+/// What the README states as the size of a record and of a hook.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn records_and_hooks_are_small() {
@@ -61,7 +61,7 @@ fn the_payload_is_aligned_and_follows_its_header_or_a_pointer_to_it() {
     check(Wide(4));
 }
 
-/// 24: a zero-sized object has an address of its own.
+/// A zero-sized object has an address of its own.
 #[test]
 fn zero_sized_objects_have_addresses_of_their_own() {
     let many: Vec<_> = (0..100).map(|_| Strong::new(())).collect();
@@ -77,7 +77,7 @@ fn state_of<T: ?Sized, F: Flavour>(strong: &ptr::Strong<T, F>) -> State<F> {
     State::decode(strong.block().header().state.load(Relaxed))
 }
 
-/// 189: weak pointers alone, or a first entry alone, allocate nothing.
+/// Weak pointers alone, or a first entry alone, allocate nothing.
 #[test]
 fn a_record_is_made_for_a_weak_pointer_beside_an_entry_only() {
     let strong = Strong::new(1);
@@ -150,7 +150,7 @@ fn overflow_record<F: Flavour>() {
     core::mem::forget(weak.clone());
 }
 
-/// 125: a count that overflows ends the process.
+/// A count that overflows ends the process.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn too_many_strong_pointers_abort() {
@@ -201,7 +201,7 @@ fn too_many_entries_of_an_object_abort() {
     );
 }
 
-/// 125: so many tokens of finalizers do not abort, and get no unique access. What goes is not missed.
+/// So many tokens of finalizers do not abort, and get no unique access. What goes is not missed.
 #[test]
 fn tokens_past_the_largest_number_look_like_weak_pointers() {
     let mut strong = Strong::new(1);
@@ -252,7 +252,7 @@ fn too_many_references_to_a_record_abort() {
     );
 }
 
-/// 125: 2^32 weak pointers are possible where a word has 64 bits.
+/// 2^32 weak pointers are possible where a word has 64 bits.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn four_billion_weak_pointers_are_possible() {
@@ -267,7 +267,7 @@ fn four_billion_weak_pointers_are_possible() {
     assert_eq!(local::Strong::weak_count(&strong), 1);
 }
 
-/// 30, 31: all weak pointers that never had an object are equal, and equal to no other.
+/// All weak pointers that never had an object are equal, and equal to no other.
 #[test]
 fn weak_pointers_without_an_object() {
     let none = Weak::<u8>::new();
@@ -277,7 +277,7 @@ fn weak_pointers_without_an_object() {
     assert_eq!((none.strong_count(), none.weak_count()), (0, 0));
 }
 
-/// 189: What a collection of one owner allocates for its notices, hooks and waker, besides the hooks.
+/// What a collection of one owner allocates for its notices, hooks and waker, besides the hooks.
 #[test]
 #[cfg(all(target_pointer_width = "64", feature = "std"))]
 fn the_stack_of_a_collection_fits_into_a_cache_line() {

@@ -197,7 +197,7 @@ fn an_object_that_outlives_its_collection_may_die<C: Collection>() {
     assert_eq!(count.get(), C::owned(MANY));
 }
 
-/// B37: A collection keeps nothing of an object that its end does not free.
+/// C37: A collection keeps nothing of an object that its end does not free.
 fn an_entry_owns_no_handle<C: Collection>() {
     let life = Life::<C::Kind>::from(1);
     let weak = Life::<C::Kind>::downgrade(&life);

@@ -45,7 +45,7 @@ fn ways<P: Kind>() -> [fn(&Map<P>, &Life<P>, usize); 3] {
     ]
 }
 
-/// H109, A2, A4, A5, A8
+/// H117, A2, A4, A5, A8
 fn values_are_shown_cloned_swapped_and_removed<P: Kind>() {
     let ([a, other_a], b) = (twins::<P>(), Life::<P>::from(2));
     let map = WeakHashMap::new();
@@ -65,7 +65,7 @@ fn values_are_shown_cloned_swapped_and_removed<P: Kind>() {
     assert!(map.is_empty());
 }
 
-/// H109: Whatever sets it; the key that was there before does not count any more.
+/// H117: Whatever sets it; the key that was there before does not count any more.
 fn a_value_lives_as_long_as_the_key_it_was_given_with<P: Kind>() {
     for set in ways::<P>() {
         let ([first, second], map) = (twins::<P>(), Map::<P>::new());
@@ -86,7 +86,7 @@ fn a_value_lives_as_long_as_the_key_it_was_given_with<P: Kind>() {
     }
 }
 
-/// H109
+/// H117
 fn an_existing_value_keeps_its_key<P: Kind>() {
     let ([first, second], map) = (twins::<P>(), Map::<P>::new());
     assert_eq!(map.get_or_insert_with(&first, || 1), 1);
@@ -98,7 +98,7 @@ fn an_existing_value_keeps_its_key<P: Kind>() {
     assert_eq!((map.len(), map.get(&1)), (1, Some(2)));
 }
 
-/// H109, C44: An equal key is inserted where a dead one is not reclaimed yet: as if the dead one had not been
+/// H117, C44: An equal key is inserted where a dead one is not reclaimed yet: as if the dead one had not been
 /// there; its late notice does not affect the new entry.
 fn a_dead_key_counts_as_absent<P: Kind>() {
     type Again<P> = fn(&WeakHashMap<Life<P>, Arc<Owned>>, &Life<P>, Arc<Owned>);
@@ -130,7 +130,7 @@ fn a_dead_key_counts_as_absent<P: Kind>() {
     }
 }
 
-/// H109, G100
+/// H117, G100
 fn an_element_stays_unless_it_is_replaced<P: Kind>() {
     let ([first, second], set) = (twins::<P>(), WeakHashSet::new());
     assert!(set.insert(&first) && !set.insert(&second) && !set.insert(&first));
@@ -151,7 +151,7 @@ fn an_element_stays_unless_it_is_replaced<P: Kind>() {
     assert_eq!((set.len(), set.contains(&1)), (1, true));
 }
 
-/// H109: In each operation, with the given hasher.
+/// H117: In each operation, with the given hasher.
 fn a_content_is_hashed_once<P: Kind>() {
     struct Asked(usize, Count);
     impl PartialEq for Asked {
@@ -254,7 +254,7 @@ fn compute_is_atomic_for_equal_contents<P: Kind>() {
     assert_eq!(map.len_live(), 0);
 }
 
-/// H109, L157: Of the threads that insert the same content, each through an object that it keeps alive, one gets
+/// H117, L157: Of the threads that insert the same content, each through an object that it keeps alive, one gets
 /// `true`, and its element is in the set.
 fn small_one_thread_inserts_a_new_content<P: Kind>() {
     let (threads, words) = (scaled(4, 3), scaled(500, 6));
@@ -284,7 +284,7 @@ fn small_one_thread_inserts_a_new_content<P: Kind>() {
     assert!(set.is_empty());
 }
 
-/// H109, L157, L161: Objects with few contents come and go on all threads. What is found by a content belongs to
+/// H117, L157, L161: Objects with few contents come and go on all threads. What is found by a content belongs to
 /// it, and was inserted through an object with that content; where one of these stays alive, something is found;
 /// everything is dropped once.
 fn small_threads_use_the_same_contents<P: Kind>() {
@@ -367,7 +367,7 @@ where
     assert_eq!(format!("{map:?} {set:?}"), r#"{0: "value"} {0}"#);
 }
 
-/// H109: Borrowed contents find equal owned ones.
+/// H117: Borrowed contents find equal owned ones.
 #[test]
 fn lookups_take_any_equal_key() {
     let word: Strong<str> = "word".into();
@@ -419,7 +419,7 @@ fn a_dying_key_is_not_found_by_its_content() {
     assert!(map.is_empty());
 }
 
-/// T4, K174: A value that is unlinked to make room is dropped before anything is in flight: its destructor may
+/// M174: A value that is unlinked to make room is dropped before anything is in flight: its destructor may
 /// ask for the same content.
 #[test]
 fn a_destructor_may_ask_for_the_content_that_makes_room() {
@@ -468,7 +468,7 @@ impl Hash for Colliding {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// H109, L157: The same content is inserted through another object between the lookup and the insertion.
+/// H117, L157: The same content is inserted through another object between the lookup and the insertion.
 #[test]
 fn one_of_two_inserts_a_new_content() {
     let nested = || WORDS.with(|(set, words)| assert!(set.insert(&words[1])));

@@ -280,7 +280,7 @@ fn a_value_whose_is_expired_panics_is_kept() {
     assert_ne!(kept, 0, "the callback ran");
 }
 
-/// K175: Whatever panics, no thread waits forever: neither the one that has seen the panic nor another; and
+/// M175: Whatever panics, no thread waits forever: neither the one that has seen the panic nor another; and
 /// sweeps find the dead as before.
 #[test]
 fn a_panic_of_a_pointer_completes_the_flight() {
@@ -324,7 +324,7 @@ fn a_panic_of_a_pointer_completes_the_flight() {
     });
 }
 
-/// K174: While one thread is about to compute a value, another removes an entry, which is destroyed on the first
+/// M174: While one thread is about to compute a value, another removes an entry, which is destroyed on the first
 /// thread; its destructor asks for the value that is about to be computed. That is no cycle.
 #[test]
 fn small_a_destructor_may_ask_for_a_value_not_yet_begun() {

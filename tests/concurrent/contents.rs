@@ -43,7 +43,7 @@ fn values_are_shown_cloned_and_swapped<P: Kind>() {
     assert!(map.is_empty());
 }
 
-/// B25, B26: The strong pointer, a weak one, a plain reference.
+/// B26, B27: The strong pointer, a weak one, a plain reference.
 fn lookups_take_any_pointer_to_the_key<P: Kind>() {
     let [a, b]: [Life<P>; 2] = [1, 1].map(Into::into);
     let map = WeakMap::new();
@@ -57,7 +57,7 @@ fn lookups_take_any_pointer_to_the_key<P: Kind>() {
     assert_eq!(map.get(&weak), None);
 }
 
-/// K172
+/// H116
 fn a_value_is_computed_from_the_current_one<P: Kind>() {
     let (key, map) = (Life::<P>::from(1), WeakMap::new());
     let next = |old: Option<&usize>| Some(old.map_or(0, |old| old + 1));
@@ -88,7 +88,7 @@ fn compute_is_atomic<P: Kind>() {
     assert_eq!(sum, threads * times);
 }
 
-/// K175
+/// M175
 fn a_computation_that_panics_changes_nothing<P: Kind>() {
     let (key, map) = (Life::<P>::from(1), WeakMap::new());
     assert!(panics(|| _ = map.compute(&key, |_| quiet_panic())));

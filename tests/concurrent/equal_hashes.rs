@@ -309,7 +309,7 @@ impl AttributeKey for Note {
     type Value = usize;
 }
 
-/// D55: Keyed by identity, on one thread and on four: where deaths are notified, the next change reclaims them;
+/// C57: Keyed by identity, on one thread and on four: where deaths are notified, the next change reclaims them;
 /// else there are never more dead than live ones, plus a few.
 fn objects_come_and_go<P: Kind>()
 where

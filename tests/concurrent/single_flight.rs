@@ -87,7 +87,7 @@ fn small_all_get_the_value_that_one_computes<M: GetOrInsert>() {
     }
 }
 
-/// K175: Nothing is left of an attempt that panics; the next waiter tries again.
+/// M175: Nothing is left of an attempt that panics; the next waiter tries again.
 fn small_a_panic_lets_another_try<M: GetOrInsert>() {
     let map = M::new();
     let (started, starts) = channel();
@@ -109,7 +109,7 @@ fn small_a_panic_lets_another_try<M: GetOrInsert>() {
     });
 }
 
-/// K175: However many attempts fail.
+/// M175: However many attempts fail.
 fn all_may_panic_but_the_last<M: GetOrInsert>() {
     let threads = scaled(8, 3);
     for _ in 0..scaled(50, 1) {
@@ -138,7 +138,7 @@ fn all_may_panic_but_the_last<M: GetOrInsert>() {
     }
 }
 
-/// K174: The call would wait for itself. Afterwards the map is as before.
+/// M174: The call would wait for itself. Afterwards the map is as before.
 fn to_ask_for_a_value_while_computing_it_is_an_error<M: GetOrInsert>() {
     let map = M::new();
     assert!(panics(|| drop(map.ask(1, || *map.ask(1, || 2)))));
@@ -155,7 +155,7 @@ fn to_ask_for_a_value_while_computing_it_is_an_error<M: GetOrInsert>() {
     assert_eq!((*first, *value, map.len()), (7, 8, 2));
 }
 
-/// K174: Meanwhile other values may be computed and looked up.
+/// M174: Meanwhile other values may be computed and looked up.
 fn other_keys_may_be_used_meanwhile<M: GetOrInsert>() {
     fn sum<M: GetOrInsert>(map: &M, n: usize, kept: &mut Vec<M::Value>) -> usize {
         let mut inner = Vec::new();
@@ -173,13 +173,13 @@ fn other_keys_may_be_used_meanwhile<M: GetOrInsert>() {
     assert!((0..8).all(|n| map.get(n).is_some_and(|sum| *sum == n * (n + 1) / 2)));
 }
 
-/// K174: Two threads, each of which needs the value that the other computes: at least one gets an error, the
+/// M174: Two threads, each of which needs the value that the other computes: at least one gets an error, the
 /// other may not, and no thread waits forever.
 fn small_a_cycle_over_threads_is_an_error<M: GetOrInsert>() {
     cycles::<M>(2, scaled(50, 1));
 }
 
-/// K174
+/// M174
 fn a_cycle_of_three_is_an_error<M: GetOrInsert>() {
     cycles::<M>(3, scaled(50, 1));
 }

@@ -32,7 +32,7 @@ impl AttributeKey for Twice {
     type Value = usize;
 }
 
-/// L187: All are empty at first, may be queried and purged before anything is in them, are first used by several
+/// L157: All are empty at first, may be queried and purged before anything is in them, are first used by several
 /// threads at once, and are empty again in the end.
 #[test]
 fn first_used_by_several_threads() {
@@ -116,7 +116,7 @@ fn first_used_by_several_threads() {
     );
 }
 
-/// L158, Q2: A watch whose value gets into no entry, because something panics or another thread is faster, is
+/// L158: A watch whose value gets into no entry, because something panics or another thread is faster, is
 /// deregistered: the object's death sends no notice for it.
 #[test]
 fn a_value_that_gets_into_no_entry_is_not_registered() {

@@ -75,7 +75,7 @@ impl Identify<Pointer> for Panics {
     }
 }
 
-/// M164: All others of what was taken are dropped.
+/// N182: All others of what was taken are dropped.
 #[test]
 fn one_that_panics_leaves_the_others_to_be_dropped() {
     let map = WeakPairMap::<Strong<usize>, Pointer>::new();
