@@ -102,7 +102,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
         &self.hasher
     }
 
-    shared_housekeeping!();
+    shared_housekeeping!(table);
 
     /// Whether a live key has this content. O(1), lock-free.
     #[must_use]

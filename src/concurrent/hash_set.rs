@@ -74,7 +74,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
         &self.hasher
     }
 
-    shared_housekeeping!();
+    shared_housekeeping!(table);
 
     /// Whether a live element has this content. O(1), lock-free.
     #[must_use]

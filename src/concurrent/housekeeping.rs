@@ -1,15 +1,15 @@
 //! The methods that all shared collections have, word for word.
 
-/// The methods about size and dead entries, as every shared collection has them.
+/// The methods about size and dead entries, as every shared collection has them: those of its field.
 macro_rules! shared_housekeeping {
-    () => {
+    ($entries:ident) => {
         /// The number of entries. O(threads).
         ///
         /// Exact while no thread changes the collection. Entries whose object has died, and values that are still
         /// being made, do not count. For `Arc` it is an upper bound: dead entries count until a sweep finds them.
         #[must_use]
         pub fn len(&self) -> usize {
-            self.table.len()
+            self.$entries.len()
         }
 
         /// Whether [`len`](Self::len) is zero.
@@ -21,11 +21,7 @@ macro_rules! shared_housekeeping {
         /// The number of live entries, found by checking each. O(capacity).
         #[must_use]
         pub fn len_live(&self) -> usize {
-            let mut live = 0;
-            self.table.each(|_, watch, _| {
-                live += usize::from(!$crate::concurrent::watch::Watches::is_dead(watch))
-            });
-            live
+            self.$entries.len_live()
         }
 
         /// The number of entries that are gone and not yet destroyed, for whatever reason: those that a death has
@@ -35,13 +31,13 @@ macro_rules! shared_housekeeping {
         /// [asked for](crate::Reclaim::OnRequest). O(1).
         #[must_use]
         pub fn pending_dead(&self) -> usize {
-            self.table.pending()
+            self.$entries.pending_dead()
         }
 
         /// When this collection destroys what its dead entries own.
         #[must_use]
         pub fn reclaim(&self) -> $crate::table::Reclaim {
-            self.table.reclaim()
+            self.$entries.reclaim()
         }
 
         /// Chooses when this collection destroys what its dead entries own. The default is
@@ -57,7 +53,7 @@ macro_rules! shared_housekeeping {
         /// # Panics
         /// If a destructor panics, after all of them have run.
         pub fn set_reclaim(&self, reclaim: $crate::table::Reclaim) {
-            self.table.set_reclaim(reclaim);
+            self.$entries.set_reclaim(reclaim);
         }
 
         /// Destroys all dead entries and what they own, then those that die of that, and so on until none
@@ -75,7 +71,7 @@ macro_rules! shared_housekeeping {
         /// # Panics
         /// If a destructor panics, after all of them have run.
         pub fn purge(&self) {
-            self.table.purge();
+            self.$entries.purge();
         }
 
         /// Sets the waker, or removes it: it is called when something becomes pending that [`purge`](Self::purge)
@@ -123,7 +119,7 @@ macro_rules! shared_housekeeping {
         /// });
         /// ```
         pub fn set_waker(&self, waker: Option<core::task::Waker>) {
-            self.table.set_waker(waker);
+            self.$entries.set_waker(waker);
         }
 
         /// Gives back memory that is not needed, after unlinking the dead as [`purge`](Self::purge) does; what is
@@ -147,7 +143,7 @@ macro_rules! shared_housekeeping {
         /// assert!(seen.contains(&object));
         /// ```
         pub fn shrink_to_fit(&self) {
-            self.table.shrink_to_fit();
+            self.$entries.shrink_to_fit();
         }
 
         /// Removes all entries, dead or alive, and what is [kept](crate::Reclaim::OnRequest) of those that are
@@ -159,9 +155,9 @@ macro_rules! shared_housekeeping {
         /// # Panics
         /// If a destructor panics, after all of them have run.
         pub fn clear(&self) {
-            self.table.clear();
+            self.$entries.clear();
         }
     };
 }
 
-pub(super) use shared_housekeeping;
+pub(crate) use shared_housekeeping;

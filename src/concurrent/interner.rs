@@ -92,7 +92,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         &self.hasher
     }
 
-    shared_housekeeping!();
+    shared_housekeeping!(table);
 
     /// The live object with this content, if there is one. O(1), lock-free.
     #[inline]

@@ -77,7 +77,7 @@ impl<K: SharedKey, V> WeakMap<K, V> {
         WeakMap { table }
     }
 
-    shared_housekeeping!();
+    shared_housekeeping!(table);
 
     /// Whether there is a value for this key. O(1), lock-free.
     #[must_use]

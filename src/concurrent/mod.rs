@@ -39,6 +39,7 @@ pub use value_map::WeakValueMap;
 pub use watch::{SharedKey, SharedRef, Sharing};
 
 pub(crate) use cyclic::MemberOf;
+pub(crate) use housekeeping::shared_housekeeping;
 pub(crate) use key::{Address, ByKey};
 pub(crate) use making::{Absent, Leader, Wanted, cycle};
 pub(crate) use striped::Striped;

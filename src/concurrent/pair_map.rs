@@ -59,7 +59,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         }
     }
 
-    shared_housekeeping!();
+    shared_housekeeping!(table);
 
     fn watch(&self, hash: HashValue, key: &K, value: &V) -> Unplaced<'static, EntryWatches<K, V>> {
         let core = self.table.core();

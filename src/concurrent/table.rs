@@ -121,9 +121,16 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             .saturating_sub(self.in_flight.load(Relaxed))
     }
 
+    /// The number of live entries, each of which is checked.
+    pub(crate) fn len_live(&self) -> usize {
+        let mut live = 0;
+        self.each(|_, watch, _| live += usize::from(!watch.is_dead()));
+        live
+    }
+
     /// Entries that are unlinked and not destroyed: in the lists of the dead, waiting for a thread that may look at them,
     /// or with something that is kept.
-    pub(crate) fn pending(&self) -> usize {
+    pub(crate) fn pending_dead(&self) -> usize {
         self.nodes.dead() + self.nodes.waiting() + self.kept().len()
     }
 

@@ -89,7 +89,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         &self.hasher
     }
 
-    shared_housekeeping!();
+    shared_housekeeping!(table);
 
     /// The live value of a key. O(1), lock-free.
     #[inline]

@@ -140,7 +140,7 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// [`WeakMap::pending_dead`](crate::concurrent::WeakMap::pending_dead).
     #[must_use]
     pub fn pending_dead(&self) -> usize {
-        self.table.pending()
+        self.table.pending_dead()
     }
 
     /// When it destroys the results of dead inputs. See [`set_reclaim`](Self::set_reclaim).
