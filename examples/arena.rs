@@ -37,7 +37,7 @@ struct Expression {
 impl Expression {
     fn push(&mut self, operation: Operation, line: u32) -> usize {
         let anchor = Anchor::new();
-        LINE.set(&anchor, line);
+        LINE.insert(&anchor, line);
         self.nodes.push(Node { operation, anchor });
         self.nodes.len() - 1
     }

@@ -1,5 +1,6 @@
 // Here the links lead to modules: the first definition of a link wins.
 #![cfg_attr(doc, doc = "[`side_tables`]: self::side_tables")]
+#![cfg_attr(doc, doc = "[`attributes`]: self::attributes")]
 #![cfg_attr(doc, doc = "[`memo`]: self::memo")]
 #![cfg_attr(doc, doc = "[`interning`]: self::interning")]
 #![cfg_attr(doc, doc = "[`back_pointers`]: self::back_pointers")]
@@ -26,6 +27,7 @@ macro_rules! chapters {
 
 chapters! {
     side_tables
+    attributes
     memo
     interning
     back_pointers

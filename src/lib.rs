@@ -4,6 +4,7 @@
 #![cfg_attr(doc, doc = "[docs/PERFORMANCE.md]: crate::performance")]
 #![cfg_attr(doc, doc = "[guide]: crate::guide")]
 #![cfg_attr(doc, doc = "[side tables]: crate::guide::side_tables")]
+#![cfg_attr(doc, doc = "[attributes]: crate::guide::attributes")]
 #![cfg_attr(doc, doc = "[memos]: crate::guide::memo")]
 #![cfg_attr(doc, doc = "[interning and hash-consing]: crate::guide::interning")]
 #![cfg_attr(doc, doc = "[back-pointers]: crate::guide::back_pointers")]

@@ -1,5 +1,5 @@
-//! What attributes must do, single ones and namespaces. Each test's comment begins with the number of the
-//! behaviour it shows: those of section M that are about attributes are 166 to 171.
+//! What namespaces of attributes must do. (A single attribute is a shared map: see `tests/concurrent.rs`.) Each test's
+//! comment begins with the number of the behaviour it shows: those of section M that are about attributes are 166 to 171.
 
 #[path = "attribute/chains.rs"]
 mod chains;
@@ -8,16 +8,7 @@ mod common;
 mod namespaces;
 #[path = "attribute/reentry.rs"]
 mod reentry;
-#[path = "attribute/single.rs"]
-mod single;
-#[path = "attribute/statics.rs"]
-mod statics;
 #[path = "attribute/threads.rs"]
 mod threads;
 #[path = "memo/tools.rs"]
 mod tools;
-
-use common::heap::{Counting, Heap};
-
-#[global_allocator]
-static HEAP: Heap<Counting> = Heap(Counting);

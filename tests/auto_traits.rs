@@ -12,7 +12,7 @@ mod common;
 use common::own::Own;
 use weakly::reference_queue::{Next, Ticket};
 use weakly::{
-    Addr, Anchor, AnchorRef, Attribute, Attributes, ByIdentity, Expired, Finalizer, Interner, Memo,
+    Addr, Anchor, AnchorRef, Attributes, ByIdentity, Expired, Finalizer, Interner, Memo,
     ReferenceQueue, Strong, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap,
     WeakSet, WeakValueMap, concurrent, local, weak_hash_map, weak_hash_pair_map, weak_map,
     weak_pair_map, weak_set, weak_value_map,
@@ -116,8 +116,6 @@ fn anchors_cross_threads_unless_they_are_local() {
         concurrent::WeakMap<Anchor, Sendable>: true, false;
         concurrent::WeakMap<Anchor, Neither>: false, false;
         concurrent::WeakSet<Anchor>: true, true;
-        Attribute<Anchor, i32>: true, true;
-        Attribute<Anchor, Neither>: false, false;
         Attributes<Anchor>: true, true;
         Memo<Anchor, i32>: true, true;
         Memo<(Anchor, Arc<i32>), Neither>: false, false;
@@ -284,9 +282,6 @@ fn shared_collections_cross_threads_if_what_they_own_does() {
         concurrent::ValueIter<'static, i32, Strong<i32>>: true, true;
         concurrent::ValueIter<'static, Sendable, Strong<i32>>: false, false;
         concurrent::PairIter<'static, Strong<i32>, Arc<i32>>: true, true;
-        Attribute<Strong<i32>, i32>: true, true;
-        Attribute<Strong<i32>, Sendable>: true, false;
-        Attribute<Strong<i32>, Neither>: false, false;
         Attributes<Strong<i32>>: true, true;
         Memo<(Strong<i32>, Arc<i32>), i32>: true, true;
         Memo<Strong<i32>, Sendable>: true, false;
@@ -305,7 +300,6 @@ fn shared_collections_are_unwind_safe() {
     caught::<concurrent::WeakHashMap<Strong<str>, i32>>();
     caught::<concurrent::WeakHashSet<Arc<str>>>();
     caught::<concurrent::WeakPairMap<Strong<i32>, Arc<i32>>>();
-    caught::<Attribute<Strong<i32>, i32>>();
     caught::<Memo<Strong<i32>, String>>();
     assert!(!has!(concurrent::WeakMap<Strong<i32>, Cell<i32>>: RefUnwindSafe));
     assert!(!has!(concurrent::WeakHashMap<Strong<i32>, Cell<i32>>: RefUnwindSafe));

@@ -40,6 +40,8 @@ mod interference;
 mod last_pin;
 #[path = "concurrent/leaving.rs"]
 mod leaving;
+#[path = "concurrent/objects.rs"]
+mod objects;
 #[path = "concurrent/own_entry.rs"]
 mod own_entry;
 #[path = "concurrent/pairs.rs"]

@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::heap::{Counting, Heap, allocations, bytes};
-use common::{Own, quiet_panic, scaled};
+use common::{Own, panics, quiet_panic, scaled};
 use weakly::{Strong, WeakMap, WeakSet, WeakValueMap, concurrent, ptr};
 
 #[global_allocator]
@@ -228,4 +228,44 @@ fn the_memory_of_the_dead_is_freed_once() {
         left.push(bytes() - before);
     }
     assert_eq!(left[1..], [0; 5]);
+}
+
+/// 166: An object that never had an entry has no record of the map, whatever is read, and whatever happens to others.
+#[test]
+fn an_object_without_an_entry_pays_nothing() {
+    let map = concurrent::WeakMap::<Strong<usize>, usize>::new();
+    let (object, other) = (Strong::new(1), Strong::new(2));
+    // (The first entry, and what the table allocates for each thread.)
+    map.insert(&other, 1);
+    map.get_or_insert_with(&Strong::new(3), || 3);
+    map.purge();
+    let before = (allocations(), bytes());
+    for _ in 0..10 {
+        assert!(map.get(&object).is_none() && !map.contains_key(&*object));
+        assert!(map.remove(&object).is_none() && !map.remove_if(&object, |_| true));
+        assert!(map.compute(&object, |_| None).is_none());
+    }
+    map.purge();
+    assert_eq!((allocations(), bytes()), before);
+    assert_eq!(Strong::weak_count(&object), 0);
+    let failed = panics(|| _ = map.get_or_insert_with(&object, || quiet_panic()));
+    assert_eq!((failed, Strong::weak_count(&object)), (true, 0));
+    drop(object);
+    assert_eq!(map.pending_dead(), 0, "its death sends no notice");
+}
+
+/// 166: Nor does a map that never had an entry allocate.
+#[test]
+fn a_map_without_entries_allocates_nothing() {
+    let object = Strong::new(1);
+    let before = allocations();
+    assert_ne!(before, 0, "they are counted");
+    let map = concurrent::WeakMap::<Strong<usize>, String>::new();
+    assert!(map.get(&object).is_none() && !map.contains_key(&object));
+    assert!(map.remove(&object).is_none() && !map.remove_if(&object, |_| true));
+    assert!(map.is_empty() && map.keys().next().is_none());
+    map.purge();
+    map.clear();
+    drop(map);
+    assert_eq!(allocations(), before);
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use ahash::RandomState;
 use equivalent::Equivalent;
 use weak_table::PtrWeakKeyHashMap;
-use weakly::{Attribute, Interner, Memo, Strong, concurrent};
+use weakly::{Interner, Memo, Strong, concurrent};
 
 use crate::peers::{Collection, Object};
 use crate::theirs::ByAddr;
@@ -40,35 +40,24 @@ impl<M: Shared<Object: Object>> Collection for Alone<M> {
     }
 }
 
-macro_rules! ours {
-    ($name:ty, |$capacity:ident| $new:expr, $insert:ident) => {
-        impl Shared for $name {
-            type Object = Strong<u64>;
-            fn with_capacity($capacity: usize) -> Self {
-                $new
-            }
-            #[inline]
-            fn object(number: u64) -> Strong<u64> {
-                Strong::new(number)
-            }
-            #[inline]
-            fn insert(&self, object: &Strong<u64>, number: u64) {
-                <$name>::$insert(self, object, number);
-            }
-            #[inline]
-            fn get(&self, object: &Strong<u64>) -> Option<u64> {
-                <$name>::get(self, object)
-            }
-        }
-    };
+impl Shared for concurrent::WeakMap<Strong<u64>, u64> {
+    type Object = Strong<u64>;
+    fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity(capacity)
+    }
+    #[inline]
+    fn object(number: u64) -> Strong<u64> {
+        Strong::new(number)
+    }
+    #[inline]
+    fn insert(&self, object: &Strong<u64>, number: u64) {
+        Self::insert(self, object, number);
+    }
+    #[inline]
+    fn get(&self, object: &Strong<u64>) -> Option<u64> {
+        Self::get(self, object)
+    }
 }
-
-ours!(
-    concurrent::WeakMap<Strong<u64>, u64>,
-    |capacity| Self::with_capacity(capacity),
-    insert
-);
-ours!(Attribute<Strong<u64>, u64>, |_capacity| Self::new(), set);
 
 /// A number with a destructor, which owns nothing outside of itself: so that a lookup's cost for the destructor
 /// is not hidden behind a cache miss.

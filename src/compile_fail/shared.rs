@@ -7,7 +7,7 @@
 /// # struct Depth;
 /// # impl AttributeKey for Depth { type Value = u32; }
 /// # let (node, attributes) = (Strong::new("node"), Attributes::new());
-/// attributes.set(&node, Depth, 3);
+/// attributes.insert(&node, Depth, 3);
 /// let depth: Option<u32> = attributes.get(&node, Depth);
 /// ```
 /// ```compile_fail,E0308
@@ -15,7 +15,7 @@
 /// # struct Depth;
 /// # impl AttributeKey for Depth { type Value = u32; }
 /// # let (node, attributes) = (Strong::new("node"), Attributes::new());
-/// attributes.set(&node, Depth, "three");
+/// attributes.insert(&node, Depth, "three");
 /// ```
 /// ```compile_fail,E0308
 /// # use weakly::{AttributeKey, Attributes, Strong};
@@ -31,7 +31,7 @@
 /// # use weakly::{AttributeKey, Attributes, Strong};
 /// # struct Depth;
 /// # let (node, attributes) = (Strong::new("node"), Attributes::<Strong<&str>>::new());
-/// attributes.has(&node, Depth);
+/// attributes.contains_key(&node, Depth);
 /// ```
 ///
 /// Threads share a namespace, so its values must be `Sync`.
@@ -99,7 +99,7 @@ struct AttributeKeys;
 /// struct Node(u32);
 /// impl Drop for Node {
 ///     fn drop(&mut self) {
-///         NOTE.set(self, "last words".into());
+///         NOTE.insert(self, "last words".into());
 ///     }
 /// }
 /// ```

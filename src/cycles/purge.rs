@@ -112,8 +112,8 @@ impl<'m> Cycles<'m> {
     }
 
     /// With this map too: `&mut` a [`WeakMap`](crate::WeakMap), [`WeakHashMap`](crate::WeakHashMap) or
-    /// [`WeakValueMap`](crate::WeakValueMap); `&` one of those of [`concurrent`](crate::concurrent), an
-    /// [`Attribute`](crate::Attribute) or a [`Memo`](crate::Memo).
+    /// [`WeakValueMap`](crate::WeakValueMap); `&` one of those of [`concurrent`](crate::concurrent), or a
+    /// [`Memo`](crate::Memo).
     #[must_use]
     pub fn with(mut self, map: impl Cyclic + 'm) -> Self {
         self.members.push(map.member());

@@ -34,9 +34,9 @@ use crate::sync::Ordering::*;
 /// that nobody watches allocates nothing, and takes no locked instruction; nor does looking it up.
 ///
 /// It is a key of [`WeakMap`](crate::WeakMap), [`WeakSet`](crate::WeakSet) and [`WeakPairMap`](crate::WeakPairMap), of
-/// the same in [`concurrent`](crate::concurrent), of [`Attribute`](crate::Attribute) and
-/// [`Attributes`](crate::Attributes), and an input of [`Memo`](crate::Memo)s: with all of their methods that return no
-/// key and pass no weak handle to a closure (in place of `get_or_insert_with`, write `entry(&anchor).or_insert_with`).
+/// the same in [`concurrent`](crate::concurrent), of [`Attributes`](crate::Attributes), and an input of
+/// [`Memo`](crate::Memo)s: with all of their methods that return no key and pass no weak handle to a closure (in
+/// place of `get_or_insert_with`, write `entry(&anchor).or_insert_with`).
 /// [`ReferenceQueue::register_anchor`](crate::ReferenceQueue::register_anchor) delivers its death.
 ///
 /// ```

@@ -26,21 +26,21 @@ static DOC: Attribute<Anchor, String> = Attribute::new();
 #[test]
 fn a_static_attribute_of_values_in_a_vec() {
     let mut nodes: Vec<_> = ["a", "b", "c"].map(Node::new).into();
-    DOC.set(&nodes[1].anchor, "the second".into());
+    DOC.insert(&nodes[1].anchor, "the second".into());
     assert_eq!(DOC.len(), 1);
     nodes.swap(0, 1);
     assert_eq!(DOC.get(&nodes[0].anchor).as_deref(), Some("the second"));
-    assert!(!DOC.has(&nodes[1].anchor));
+    assert!(!DOC.contains_key(&nodes[1].anchor));
     let longer = |doc: Option<&String>| doc.map(|doc| format!("{doc} node"));
     assert_eq!(
-        DOC.update(&nodes[0].anchor, longer).as_deref(),
+        DOC.compute(&nodes[0].anchor, longer).as_deref(),
         Some("the second node")
     );
     assert_eq!(
-        DOC.get_or_init(&nodes[2].anchor, || nodes[2].name.into()),
+        DOC.get_or_insert_with(&nodes[2].anchor, || nodes[2].name.into()),
         "c"
     );
-    assert!(DOC.take(&nodes[2].anchor).is_some());
+    assert!(DOC.remove(&nodes[2].anchor).is_some());
     assert_eq!(format!("{DOC:?}"), r#"["the second node"]"#);
     nodes.clear();
     assert!(DOC.is_empty());
@@ -60,15 +60,17 @@ impl AttributeKey for Label {
 fn a_namespace_of_attributes() {
     let (mine, yours) = (Attributes::new(), Attributes::new());
     let (node, other) = (Box::new(Node::new("a")), Node::new("b"));
-    mine.set(&node.anchor, Depth, 3);
-    mine.set(&node.anchor, Label, "leaf".into());
-    yours.set(&node.anchor, Depth, 7);
+    mine.insert(&node.anchor, Depth, 3);
+    mine.insert(&node.anchor, Label, "leaf".into());
+    yours.insert(&node.anchor, Depth, 7);
     let node = *node;
     assert_eq!(mine.get(&node.anchor, Depth), Some(3));
     assert_eq!(yours.get(&node.anchor, Depth), Some(7));
     assert_eq!(mine.list(&node.anchor).len(), 2);
     assert_eq!(mine.get(&other.anchor, Depth), None);
-    assert!(mine.remove(&node.anchor, Depth) && !mine.remove(&other.anchor, Depth));
+    assert!(
+        mine.remove(&node.anchor, Depth).is_some() && mine.remove(&other.anchor, Depth).is_none()
+    );
     assert!(mine.forget(&node.anchor) && mine.is_empty());
     drop(node);
     assert_eq!(yours.len(), 0);

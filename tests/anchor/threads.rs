@@ -105,7 +105,7 @@ fn small_a_static_attribute_that_all_threads_use() {
                     for n in 0..scaled(2000, 15) {
                         let number = writer * 1_000_000 + n;
                         let anchor = Anchor::new();
-                        NUMBERS.set(&anchor, number);
+                        NUMBERS.insert(&anchor, number);
                         if n % 7 == 0 {
                             *seen.lock().unwrap() = vec![(number, anchor.downgrade())];
                         }

@@ -37,7 +37,7 @@ for_each_pointer!(
     attributes_go_with_the_object_in_order,
     attributes_of_the_dead_are_kept_on_request,
     a_replaced_or_removed_value_is_dropped,
-    an_update_concerns_one_attribute,
+    a_change_concerns_one_attribute,
     a_panic_changes_nothing,
     clear_and_forget_discard_all,
     a_clone_of_the_value_has_none,
@@ -47,17 +47,20 @@ for_each_pointer!(
 fn they_are_set_and_read<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::default(), P::from(1));
     assert!(attributes.is_empty() && attributes.get(&object, Depth).is_none());
-    assert!(attributes.set(&object, Depth, 1) && !attributes.set(&object, Depth, 2));
-    assert!(attributes.set(&object, Label, "label".into()));
+    assert!(attributes.insert(&object, Depth, 1) && !attributes.insert(&object, Depth, 2));
+    assert!(attributes.insert(&object, Label, "label".into()));
     assert_eq!(attributes.get(&object, Depth), Some(2));
     assert_eq!(attributes.with(&object, Label, String::len), Some(5));
-    assert!(attributes.has(&object, Label) && !attributes.has(&object, First));
+    assert!(attributes.contains_key(&object, Label) && !attributes.contains_key(&object, First));
     assert_eq!((attributes.len(), attributes.is_empty()), (1, false));
     assert_eq!(format!("{attributes:?}"), "Attributes { objects: 1 }");
-    assert!(attributes.objects().map(|object| *object).eq([1]));
-    assert_eq!(attributes.take(&object, Depth), Some(2));
-    assert_eq!(attributes.take(&object, Depth), None);
-    assert!(attributes.remove(&object, Label) && !attributes.remove(&object, Label));
+    assert!(attributes.keys().map(|object| *object).eq([1]));
+    assert_eq!(attributes.remove(&object, Depth), Some(2));
+    assert_eq!(attributes.remove(&object, Depth), None);
+    assert!(!attributes.remove_if(&object, Depth, |_| unreachable!()));
+    assert!(!attributes.remove_if(&object, Label, |label| label.is_empty()));
+    assert_eq!(attributes.get(&object, Label).as_deref(), Some("label"));
+    assert!(attributes.remove_if(&object, Label, |label| label == "label"));
     assert_eq!((attributes.len(), attributes.list(&object)), (0, vec![]));
 }
 
@@ -69,9 +72,12 @@ where
     fn by<P: Pointer, Q: ?Sized + Identify<P>>(object: &P, name: &Q) {
         let attributes = Attributes::<P>::new();
         assert!(attributes.list(name).is_empty() && !attributes.forget(name));
-        attributes.set(object, Depth, 7);
+        attributes.insert(object, Depth, 7);
         assert_eq!(
-            (attributes.get(name, Depth), attributes.has(name, Depth)),
+            (
+                attributes.get(name, Depth),
+                attributes.contains_key(name, Depth)
+            ),
             (Some(7), true)
         );
         assert_eq!(attributes.with(name, Depth, |depth| depth + 1), Some(8));
@@ -90,10 +96,10 @@ fn namespaces_are_independent<P: Pointer>() {
     let [mine, yours] = [(); 2].map(|()| Attributes::<P>::new());
     let all = objects::<P>(10);
     for object in &all {
-        mine.set(object, Depth, **object);
-        yours.set(object, Label, object.to_string());
+        mine.insert(object, Depth, **object);
+        yours.insert(object, Label, object.to_string());
         assert!(yours.get(object, Depth).is_none() && mine.get(object, Label).is_none());
-        yours.set(object, Depth, 100 + **object);
+        yours.insert(object, Depth, 100 + **object);
     }
     for object in &all {
         assert_eq!(mine.get(object, Depth), Some(**object));
@@ -107,9 +113,9 @@ fn namespaces_are_independent<P: Pointer>() {
 /// 166: Two libraries may declare `Depth` for one namespace, and mean different attributes.
 fn keys_of_one_name_are_two<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::new(), P::from(1));
-    attributes.set(&object, Depth, 1);
-    assert!(!attributes.has(&object, elsewhere::Depth));
-    attributes.set(&object, elsewhere::Depth, 2);
+    attributes.insert(&object, Depth, 1);
+    assert!(!attributes.contains_key(&object, elsewhere::Depth));
+    attributes.insert(&object, elsewhere::Depth, 2);
     assert_eq!(attributes.get(&object, Depth), Some(1));
     let ids = [
         AttributeId::of::<Depth>(),
@@ -118,21 +124,22 @@ fn keys_of_one_name_are_two<P: Pointer>() {
     assert_eq!(attributes.list(&object), ids);
     assert!(ids[0] != ids[1] && ids[0] == AttributeId::of::<Depth>());
     assert!(ids[1].name().ends_with("elsewhere::Depth"), "{:?}", ids[1]);
-    assert!(attributes.remove(&object, Depth) && attributes.has(&object, elsewhere::Depth));
+    assert_eq!(attributes.remove(&object, Depth), Some(1));
+    assert!(attributes.contains_key(&object, elsewhere::Depth));
 }
 
 /// 169: A later value takes the place of the first; an attribute that is removed and set again comes last.
 fn the_list_is_in_order_of_first_setting<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::new(), P::from(1));
     let [depth, label] = [AttributeId::of::<Depth>(), AttributeId::of::<Label>()];
-    attributes.set(&object, Depth, 1);
-    attributes.set(&object, Label, String::new());
-    attributes.set(&object, Depth, 2);
-    attributes.update(&object, Depth, |_| Some(3));
+    attributes.insert(&object, Depth, 1);
+    attributes.insert(&object, Label, String::new());
+    attributes.insert(&object, Depth, 2);
+    attributes.compute(&object, Depth, |_| Some(3));
     assert_eq!(attributes.list(&object), [depth, label]);
-    attributes.take(&object, Depth);
+    attributes.remove(&object, Depth);
     assert_eq!(attributes.list(&object), [label]);
-    attributes.set(&object, Depth, 4);
+    attributes.insert(&object, Depth, 4);
     assert_eq!(attributes.list(&object), [label, depth]);
 }
 
@@ -143,8 +150,8 @@ fn the_end_of_a_namespace_leaves_others_alone<P: Pointer>() {
     let [mine, yours] = [&gone, &kept].map(|count| {
         let attributes = Attributes::new();
         for object in &all {
-            attributes.set(object, First, count.witness());
-            attributes.set(object, Second, count.witness());
+            attributes.insert(object, First, count.witness());
+            attributes.insert(object, Second, count.witness());
         }
         attributes
     });
@@ -152,11 +159,14 @@ fn the_end_of_a_namespace_leaves_others_alone<P: Pointer>() {
     assert_eq!((gone.get(), kept.get()), (200, 0));
     assert!(
         all.iter()
-            .all(|object| yours.has(object, First) && yours.has(object, Second))
+            .all(|object| yours.contains_key(object, First) && yours.contains_key(object, Second))
     );
+    assert_eq!(yours.len_live(), 100);
     drop(all);
+    assert_eq!(yours.len_live(), 0);
     yours.purge();
-    assert_eq!((gone.get(), kept.get(), yours.len()), (200, 200, 0));
+    assert_eq!((gone.get(), kept.get()), (200, 200));
+    assert_eq!(yours.len(), 0);
 }
 
 /// Records its number when it is dropped.
@@ -180,10 +190,10 @@ fn attributes_go_with_the_object_in_order<P: Pointer>() {
     for end in ends {
         let log = Arc::default();
         let (attributes, object) = (Attributes::<P>::new(), P::from(1));
-        attributes.set(&object, Second, recording(&log, 0));
-        attributes.set(&object, First, recording(&log, 2));
-        attributes.set(&object, Third, recording(&log, 3));
-        attributes.set(&object, Second, recording(&log, 1));
+        attributes.insert(&object, Second, recording(&log, 0));
+        attributes.insert(&object, First, recording(&log, 2));
+        attributes.insert(&object, Third, recording(&log, 3));
+        attributes.insert(&object, Second, recording(&log, 1));
         assert_eq!(
             *log.lock().unwrap(),
             [0],
@@ -201,14 +211,14 @@ fn attributes_of_the_dead_are_kept_on_request<P: Pointer>() {
     space.set_reclaim(Reclaim::OnRequest);
     assert_eq!(space.reclaim(), Reclaim::OnRequest);
     for object in objects::<P>(100) {
-        space.set(&object, First, destroyed.witness());
-        space.set(&object, Second, destroyed.witness());
+        space.insert(&object, First, destroyed.witness());
+        space.insert(&object, Second, destroyed.witness());
     }
     let object = P::from(1);
-    space.set(&object, First, destroyed.witness());
+    space.insert(&object, First, destroyed.witness());
     assert_eq!(destroyed.get(), 0);
-    space.set(&object, First, destroyed.witness());
-    space.remove(&object, First);
+    space.insert(&object, First, destroyed.witness());
+    space.remove_if(&object, First, |_| true);
     assert_eq!(destroyed.get(), 2);
     space.purge();
     assert_eq!((destroyed.get(), space.pending_dead()), (202, 0));
@@ -218,39 +228,40 @@ fn attributes_of_the_dead_are_kept_on_request<P: Pointer>() {
 fn a_replaced_or_removed_value_is_dropped<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::new(), P::from(1));
     let (first, second) = (Count::default(), Count::default());
-    attributes.set(&object, Second, second.witness());
-    attributes.set(&object, First, first.witness());
-    attributes.set(&object, First, first.witness());
+    attributes.insert(&object, Second, second.witness());
+    attributes.insert(&object, First, first.witness());
+    attributes.insert(&object, First, first.witness());
     assert_eq!(first.get(), 1);
-    drop(attributes.take(&object, First));
+    drop(attributes.remove(&object, First));
     assert_eq!(first.get(), 2);
-    attributes.update(&object, First, |old| {
+    attributes.compute(&object, First, |old| {
         assert!(old.is_none());
         Some(first.witness())
     });
-    attributes.update(&object, First, |old| old.filter(|_| false).cloned());
+    attributes.compute(&object, First, |old| old.filter(|_| false).cloned());
     assert_eq!(first.get(), 3);
-    attributes.set(&object, First, first.witness());
-    assert!(attributes.remove(&object, First));
+    attributes.insert(&object, First, first.witness());
+    assert!(attributes.remove_if(&object, First, |_| true));
     assert_eq!((first.get(), second.get(), attributes.len()), (4, 0, 1));
     attributes.with(&object, Second, |_| {
-        assert!(attributes.remove(&object, Second) && attributes.is_empty());
+        assert!(attributes.remove_if(&object, Second, |_| true) && attributes.is_empty());
         assert_eq!(second.get(), 0, "it is being read");
     });
     assert_eq!(second.get(), 1);
 }
 
 /// 166: The others stay as they were.
-fn an_update_concerns_one_attribute<P: Pointer>() {
+fn a_change_concerns_one_attribute<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::new(), P::from(1));
-    attributes.update(&object, Depth, |old| old.map(|old| old + 1));
+    attributes.compute(&object, Depth, |old| old.map(|old| old + 1));
     assert!(attributes.is_empty(), "none of none is none");
-    attributes.set(&object, Label, "label".into());
+    attributes.insert(&object, Label, "label".into());
     for turn in 1..4 {
-        attributes.update(&object, Depth, |old| {
+        let new = attributes.compute(&object, Depth, |old| {
             assert_eq!(old.copied(), (turn > 1).then_some(turn - 1));
             Some(turn)
         });
+        assert_eq!(new, Some(turn));
     }
     assert_eq!(attributes.get(&object, Depth), Some(3));
     assert_eq!(attributes.get(&object, Label).as_deref(), Some("label"));
@@ -260,12 +271,15 @@ fn an_update_concerns_one_attribute<P: Pointer>() {
 fn a_panic_changes_nothing<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::new(), P::from(1));
     assert!(panics(
-        || attributes.update(&object, Depth, |_| quiet_panic())
+        || _ = attributes.compute(&object, Depth, |_| quiet_panic())
     ));
     assert!(attributes.is_empty());
-    attributes.set(&object, Depth, 1);
+    attributes.insert(&object, Depth, 1);
     assert!(panics(
-        || attributes.update(&object, Depth, |_| quiet_panic())
+        || _ = attributes.compute(&object, Depth, |_| quiet_panic())
+    ));
+    assert!(panics(
+        || _ = attributes.remove_if(&object, Depth, |_| quiet_panic())
     ));
     assert!(panics(
         || _ = attributes.with(&object, Depth, |_| quiet_panic())
@@ -282,8 +296,8 @@ fn clear_and_forget_discard_all<P: Pointer>() {
     let mut all = objects::<P>(100);
     for round in 1..3 {
         for object in &all {
-            assert!(attributes.set(object, First, destroyed.witness()));
-            assert!(attributes.set(object, Second, destroyed.witness()));
+            assert!(attributes.insert(object, First, destroyed.witness()));
+            assert!(attributes.insert(object, Second, destroyed.witness()));
         }
         all.truncate(50);
         if round == 1 {
@@ -301,7 +315,7 @@ fn clear_and_forget_discard_all<P: Pointer>() {
 /// 171: It is another object.
 fn a_clone_of_the_value_has_none<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::new(), P::from(1));
-    attributes.set(&object, Depth, 7);
+    attributes.insert(&object, Depth, 7);
     let clone = P::from(usize::clone(&object));
     assert_eq!(attributes.get(&object.clone(), Depth), Some(7));
     assert!(attributes.list(&clone).is_empty());
@@ -312,15 +326,16 @@ fn a_clone_of_the_value_has_none<P: Pointer>() {
 fn an_object_without_attributes_pays_nothing() {
     let (attributes, object) = (Attributes::<Strong<usize>>::new(), Strong::new(1));
     assert!(attributes.get(&object, Depth).is_none() && attributes.list(&*object).is_empty());
-    assert!(!attributes.remove(&object, Depth) && attributes.take(&object, Label).is_none());
-    attributes.update(&object, Depth, |_| None);
+    assert!(!attributes.remove_if(&object, Depth, |_| true));
+    assert!(attributes.remove(&object, Label).is_none());
+    assert_eq!(attributes.compute(&object, Depth, |_| None), None);
     assert!(!attributes.forget(&object));
     assert_eq!(Strong::weak_count(&object), 0);
     // However many attributes: one entry.
-    attributes.set(&object, Depth, 1);
+    attributes.insert(&object, Depth, 1);
     let one = Strong::weak_count(&object);
     assert_ne!(one, 0);
-    attributes.set(&object, Label, String::new());
+    attributes.insert(&object, Label, String::new());
     assert_eq!(Strong::weak_count(&object), one);
     attributes.remove(&object, Depth);
     assert_eq!(Strong::weak_count(&object), one);
@@ -336,4 +351,16 @@ fn ids_are_those_of_types() {
     }
     assert!(name(Depth).ends_with("namespaces::Depth"));
     assert_eq!(format!("{:?}", AttributeId::of::<Depth>()), name(Depth));
+}
+
+/// Values that are not `Clone` are set, shown and removed.
+#[test]
+fn values_need_not_be_clone() {
+    keys!(Cell: Mutex<usize>);
+    let (attributes, object) = (Attributes::new(), Strong::new(1));
+    attributes.insert(&object, Cell, Mutex::new(1));
+    attributes.insert(&object, Label, String::new());
+    attributes.with(&object, Cell, |cell| *cell.lock().unwrap() = 2);
+    assert!(attributes.remove_if(&object, Cell, |cell| *cell.lock().unwrap() == 2));
+    assert_eq!(attributes.list(&object), [AttributeId::of::<Label>()]);
 }

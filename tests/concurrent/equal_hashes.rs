@@ -9,7 +9,7 @@ use std::thread;
 use weakly::concurrent::{
     Interner, SharedRef, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
 };
-use weakly::{Attribute, AttributeKey, Attributes, Memo};
+use weakly::{AttributeKey, Attributes, Memo};
 
 use crate::common::{in_time, scaled};
 use crate::faces::{Kind, Life};
@@ -322,7 +322,6 @@ where
         facts: WeakHashMap<Life<P>, usize>,
         words: WeakHashSet<Life<P>>,
         pairs: WeakPairMap<Life<P>, Life<P>>,
-        attribute: Attribute<Life<P>, usize>,
         attributes: Attributes<Life<P>>,
         memo: Memo<Life<P>, usize>,
     }
@@ -334,7 +333,6 @@ where
                 self.facts.len(),
                 self.words.len(),
                 self.pairs.len(),
-                self.attribute.len(),
                 self.attributes.len(),
             ];
             let pending = [
@@ -343,7 +341,6 @@ where
                 self.facts.pending_dead(),
                 self.words.pending_dead(),
                 self.pairs.pending_dead(),
-                self.attribute.pending_dead(),
                 self.attributes.pending_dead(),
             ];
             let most = lens
@@ -354,14 +351,13 @@ where
             most.unwrap().max(self.memo.len())
         }
     }
-    let acts: [Act<P>; 8] = [
+    let acts: [Act<P>; 7] = [
         |all, life| _ = all.map.insert(life, 1),
         |all, life| _ = all.set.insert(life),
         |all, life| _ = all.facts.insert(life, 1),
         |all, life| _ = all.words.insert(life),
         |all, life| _ = all.pairs.insert(life, life),
-        |all, life| _ = all.attribute.set(life, 1),
-        |all, life| _ = all.attributes.set(life, Note, 1),
+        |all, life| _ = all.attributes.insert(life, Note, 1),
         |all, life| _ = all.memo.get_or_compute(life, |_| 1),
     ];
     in_time(move || {
@@ -372,7 +368,6 @@ where
                 facts: WeakHashMap::new(),
                 words: WeakHashSet::new(),
                 pairs: WeakPairMap::new(),
-                attribute: Attribute::new(),
                 attributes: Attributes::new(),
                 memo: Memo::new(),
             };

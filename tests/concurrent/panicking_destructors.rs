@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 
-use weakly::{Attribute, Attributes, Memo, Reclaim, Strong};
+use weakly::{Attributes, Memo, Reclaim};
 
 use crate::common::scaled;
 use crate::faces::*;
@@ -210,15 +210,6 @@ fn attributes_and_memos() {
     let (ends, destroyed) = bombs();
     let bomb = |number| Bomb(Some((number, ends.clone())));
 
-    let keys: Vec<Strong<usize>> = (0..MANY).map(Strong::new).collect();
-    let attribute = Attribute::<Strong<usize>, Bomb>::new();
-    keys.iter()
-        .for_each(|key| _ = attribute.set(key, bomb(**key)));
-    let left = keys[0].clone();
-    drop(keys);
-    assert_eq!(panicking(&destroyed, || attribute.purge()), MANY - 1);
-    assert_eq!(panicking(&destroyed, || drop(attribute)), 1);
-
     struct Key;
     impl weakly::AttributeKey for Key {
         type Value = Bomb;
@@ -226,7 +217,7 @@ fn attributes_and_memos() {
     let attributes = Attributes::<Arc<usize>>::new();
     let keys: Vec<Arc<usize>> = (0..MANY).map(Arc::new).collect();
     keys.iter()
-        .for_each(|key| _ = attributes.set(key, Key, bomb(**key)));
+        .for_each(|key| _ = attributes.insert(key, Key, bomb(**key)));
     drop(keys);
     assert_eq!(panicking(&destroyed, || attributes.clear()), MANY);
 
@@ -246,5 +237,4 @@ fn attributes_and_memos() {
     drop(keys);
     assert_eq!(panicking(&destroyed, || memo.purge()), MANY);
     assert_eq!((memo.len(), memo.statistics().invalidated), (0, MANY));
-    drop(left);
 }

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use weakly::concurrent::{Interner, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
-use weakly::{Attribute, AttributeKey, Attributes, Hashed, Memo, Strong};
+use weakly::{AttributeKey, Attributes, Hashed, Memo, Strong};
 
 use crate::common::quiet_panic;
 
@@ -58,12 +58,6 @@ fn small_replaced_values() {
         drop(map.swap(&key, Bomb(false, token.clone())))
     });
     map.clear();
-
-    let attribute = Attribute::new();
-    attribute.set(&key, Bomb(true, token.clone()));
-    panics_and_leaks_nothing(&token, 1, || {
-        drop(attribute.update(&key, |_| Some(Bomb(false, token.clone()))));
-    });
 }
 
 /// All are equal; those that are true panic when they are dropped.
@@ -137,9 +131,9 @@ impl AttributeKey for Other {
 fn small_attributes() {
     let (token, other) = (Arc::new(()), Arc::new(()));
     let (all, node) = (Attributes::<Strong<i32>>::new(), Strong::new(1));
-    all.set(&node, Other, other.clone());
-    all.set(&node, One, Bomb(true, token.clone()));
-    let set = || _ = all.set(&node, One, Bomb(false, token.clone()));
+    all.insert(&node, Other, other.clone());
+    all.insert(&node, One, Bomb(true, token.clone()));
+    let set = || _ = all.insert(&node, One, Bomb(false, token.clone()));
     assert!(catch_unwind(AssertUnwindSafe(set)).is_err());
     drop(node);
     drop(all);

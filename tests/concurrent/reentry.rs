@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use weakly::concurrent::{WeakMap, WeakValueMap};
-use weakly::{Attribute, AttributeKey, Attributes};
+use weakly::{AttributeKey, Attributes};
 
 use crate::common::{in_time, panics, quiet_panic, scaled};
 use crate::faces::*;
@@ -283,21 +283,24 @@ fn a_closure_must_not_set_the_entry_it_is_called_for<P: Kind>() {
                 Some(key.clone())
             });
         });
-        let attribute = Attribute::new();
-        message(&mut || {
-            attribute.update(&key, |_| {
-                attribute.set(&key, 1);
-                Some(2)
-            });
-        });
         let all = Attributes::new();
         message(&mut || {
-            all.update(&key, Depth, |_| {
-                all.set(&key, Note, 1);
+            all.compute(&key, Depth, |_| {
+                all.insert(&key, Note, 1);
                 Some(2)
             });
         });
         assert_eq!((all.get(&key, Depth), all.get(&key, Note)), (None, Some(1)));
+        message(&mut || {
+            all.remove_if(&key, Note, |_| {
+                all.insert(&key, Depth, 3);
+                true
+            });
+        });
+        assert_eq!(
+            (all.get(&key, Depth), all.get(&key, Note)),
+            (Some(3), Some(1))
+        );
     });
 }
 

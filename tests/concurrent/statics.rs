@@ -92,7 +92,7 @@ fn first_used_by_several_threads() {
                     assert_eq!(PAIRS.get(&key).as_deref(), FACTS.get(&number).as_ref());
                     let name = NAMES.intern(number);
                     assert_eq!(MEMO.get_or_compute(&key, |_| 2 * number), 2 * number);
-                    assert!(ATTRIBUTES.set(&key, Twice, 2 * number));
+                    assert!(ATTRIBUTES.insert(&key, Twice, 2 * number));
                     assert_eq!(
                         (MAP.get(&key), ARC_MAP.get(&arc)),
                         (Some(number), Some(number))

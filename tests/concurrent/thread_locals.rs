@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
-use weakly::{Attribute, AttributeKey, Attributes, Memo, Strong};
+use weakly::{AttributeKey, Attributes, Memo, Strong};
 
 use crate::common::{in_time, panics, scaled};
 
@@ -123,7 +123,7 @@ fn small_all_shared_types_at_the_end() {
     static SET: Lazy<WeakSet<Strong<usize>>> = Lazy::new(WeakSet::new);
     static VALUES: Lazy<WeakValueMap<String, Strong<usize>>> = Lazy::new(WeakValueMap::new);
     static NAMES: Lazy<Interner<Strong<str>>> = Lazy::new(Interner::new);
-    static NOTE: Attribute<Strong<usize>, String> = Attribute::new();
+    static NOTE: WeakMap<Strong<usize>, String> = WeakMap::new();
     static NOTES: Lazy<Attributes<Strong<usize>>> = Lazy::new(Attributes::new);
     static MEMO: Lazy<Memo<(Strong<usize>, Arc<usize>), usize>> = Lazy::new(Memo::new);
     /// Uses every operation of each.
@@ -144,11 +144,11 @@ fn small_all_shared_types_at_the_end() {
             VALUES.compute(text(), |old| old);
             VALUES.get_or_insert_with("other".into(), |_| other.clone());
             drop(NAMES.intern_ref("name"));
-            NOTE.set(&key, text());
-            NOTE.update(&key, |_| Some(text()));
-            NOTE.get_or_init(&other, text);
-            NOTES.set(&key, Depth, round);
-            NOTES.update(&key, Depth, |depth| depth.map(|depth| depth + 1));
+            NOTE.insert(&key, text());
+            NOTE.compute(&key, |_| Some(text()));
+            NOTE.get_or_insert_with(&other, text);
+            NOTES.insert(&key, Depth, round);
+            NOTES.compute(&key, Depth, |depth| depth.map(|depth| depth + 1));
             assert_eq!(NOTES.get(&key, Depth), Some(round + 1));
             let sum = |one: &Strong<usize>, other: &Arc<usize>| {
                 MEMO.get_or_compute((one, other), |cx| {

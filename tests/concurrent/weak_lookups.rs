@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex};
 
 use weakly::concurrent::{WeakMap, WeakPairMap, WeakSet};
-use weakly::{Attribute, AttributeKey, Attributes, Identify, Strong, Weak};
+use weakly::{AttributeKey, Attributes, Identify, Strong, Weak};
 
 use crate::common::scaled;
 
@@ -45,7 +45,6 @@ struct All {
     set: WeakSet<Object>,
     pairs: WeakPairMap<Object, Strong<u32>>,
     value: Strong<u32>,
-    attribute: Attribute<Object, u32>,
     attributes: Attributes<Object>,
 }
 
@@ -56,7 +55,6 @@ impl Default for All {
             set: WeakSet::new(),
             pairs: WeakPairMap::new(),
             value: Strong::new(2),
-            attribute: Attribute::new(),
             attributes: Attributes::new(),
         }
     }
@@ -67,15 +65,13 @@ impl All {
         self.map.insert(object, 2);
         self.set.insert(object);
         self.pairs.insert(object, &self.value);
-        self.attribute.set(object, 2);
-        self.attributes.set(object, Note, 2);
+        self.attributes.insert(object, Note, 2);
     }
 
     fn assert_has(&self, object: &Object) {
         assert_eq!(self.map.get(object), Some(2));
         assert!(self.set.contains(object));
         assert!(self.pairs.contains_key(object));
-        assert_eq!(self.attribute.get(object), Some(2));
         assert_eq!(self.attributes.get(object, Note), Some(2));
     }
 }
@@ -83,7 +79,7 @@ impl All {
 /// A lookup by a weak key; returns whether it found something.
 type Ask<Q> = fn(&All, &Q) -> bool;
 
-fn questions<Q: Identify<Object>>() -> [Ask<Q>; 20] {
+fn questions<Q: Identify<Object>>() -> [Ask<Q>; 16] {
     [
         |all, key| all.map.get(key).is_some(),
         |all, key| all.map.with(key, |_| ()).is_some(),
@@ -97,12 +93,8 @@ fn questions<Q: Identify<Object>>() -> [Ask<Q>; 20] {
         |all, key| all.pairs.contains_key(key),
         |all, key| all.pairs.remove(key).is_some(),
         |all, key| all.pairs.remove_if(key, |_| true).is_some(),
-        |all, key| all.attribute.get(key).is_some(),
-        |all, key| all.attribute.has(key),
-        |all, key| all.attribute.take(key).is_some(),
-        |all, key| all.attribute.remove(key),
         |all, key| all.attributes.get(key, Note).is_some(),
-        |all, key| all.attributes.has(key, Note),
+        |all, key| all.attributes.contains_key(key, Note),
         |all, key| !all.attributes.list(key).is_empty(),
         |all, key| all.attributes.forget(key),
     ]

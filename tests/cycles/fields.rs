@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{self, AtomicPtr};
 
 use weakly::{
-    Attribute, ByIdentity, Cycles, Interner, Memo, Strong, Trace, WeakHashPairMap, WeakHashSet,
-    WeakMap, WeakPairMap, WeakSet, concurrent, impl_trace, local,
+    ByIdentity, Cycles, Interner, Memo, Strong, Trace, WeakHashPairMap, WeakHashSet, WeakMap,
+    WeakPairMap, WeakSet, concurrent, impl_trace, local,
 };
 
 /// Whether an entry goes whose key nothing but its value owns.
@@ -138,11 +138,6 @@ fn shared_collections() {
         let memo = Memo::<Strong<i32>, Strong<u8>>::new();
         memo.get_or_compute(&inner, |_| key.clone());
         memo
-    });
-    goes_behind(|key| {
-        let attribute = Attribute::new();
-        attribute.set(&inner, key.clone());
-        attribute
     });
     // Entries of dead objects, too.
     goes_behind(|key| {

@@ -229,7 +229,7 @@ fn arcs() {
     assert!(map.is_empty());
 }
 
-/// The shared maps, an attribute and a memo, apart and together.
+/// The shared maps, one of them static.
 #[test]
 fn shared_maps() {
     struct Node {
@@ -270,8 +270,8 @@ fn shared_maps() {
 
     static PARTNER: Attribute<Strong<Node>, Strong<Node>> = Attribute::new();
     let (a, b) = (node("a"), node("b"));
-    PARTNER.set(&a, b.clone());
-    PARTNER.set(&b, a.clone());
+    PARTNER.insert(&a, b.clone());
+    PARTNER.insert(&b, a.clone());
     assert_eq!(PARTNER.get(&a).unwrap().name, "b");
     drop(a);
     assert_eq!(PARTNER.purge_cycles().removed, 0);
@@ -281,7 +281,7 @@ fn shared_maps() {
     // Through a lock, in an object that threads might share: only at rest.
     let (c, d) = (node("c"), node("d"));
     *c.next.lock().unwrap() = Some(d.clone());
-    PARTNER.set(&d, c);
+    PARTNER.insert(&d, c);
     drop(d);
     assert_eq!((PARTNER.purge_cycles().removed, PARTNER.len()), (0, 1));
     assert_eq!(Cycles::new().with(&PARTNER).at_rest().purge().removed, 1);

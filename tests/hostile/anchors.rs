@@ -183,12 +183,12 @@ fn an_anchor_in_a_thread_local() {
     let other = queue.clone();
     thread::spawn(move || {
         BEFORE.with(|anchor| {
-            NAMES.set(anchor, "before");
+            NAMES.insert(anchor, "before");
             other.register_anchor(anchor, 1);
         });
         AFTER.with_borrow_mut(|anchors| {
             anchors.push(Anchor::new());
-            NAMES.set(&anchors[0], "after");
+            NAMES.insert(&anchors[0], "after");
             other.register_anchor(&anchors[0], 2);
         });
         assert_eq!((NAMES.len(), other.len()), (2, 0));

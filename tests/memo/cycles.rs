@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use weakly::concurrent::WeakMap;
-use weakly::{Attribute, Memo, Rewritten, Strong};
+use weakly::{Memo, Rewritten, Strong};
 
 use crate::common::{panics, scaled};
 use crate::for_each_pointer;
@@ -220,17 +220,17 @@ fn a_cycle_over_collections_is_an_error() {
     let object = Strong::new(1);
     let sizes = Memo::<Strong<usize>, usize>::new();
     let depths = WeakMap::<Strong<usize>, usize>::new();
-    let names = Attribute::<Strong<usize>, usize>::new();
+    let names = WeakMap::<Strong<usize>, usize>::new();
     let ask = |turn: usize| match turn {
         0 => sizes.get_or_compute(&object, |_| {
             depths.get_or_insert_with(&object, || {
-                names.get_or_init(&object, || {
+                names.get_or_insert_with(&object, || {
                     sizes.get_or_compute(&object, |_| unreachable!())
                 })
             })
         }),
         1 => depths.get_or_insert_with(&object, || 1),
-        2 => names.get_or_init(&object, || 2),
+        2 => names.get_or_insert_with(&object, || 2),
         _ => sizes.get_or_compute(&object, |_| 3),
     };
     let cycle = message(|| _ = ask(0)).expect("it panics");

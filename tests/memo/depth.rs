@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
 use weakly::concurrent::{WeakMap, WeakValueMap};
-use weakly::{Attribute, Memo, Rewritten, Strong};
+use weakly::{Memo, Rewritten, Strong};
 
 use crate::common::{panics, quiet_panic};
 
@@ -202,15 +202,6 @@ fn of_values_in_maps() {
             }
         })
     }
-    fn set(sizes: &Attribute<Callee, usize>, function: &Callee, bottom: &AtomicUsize) -> usize {
-        sizes.get_or_init(function, || match &function.callee {
-            Some(callee) => function.size + set(sizes, callee, bottom),
-            None => {
-                bottom.store(here(), Relaxed);
-                function.size
-            }
-        })
-    }
     type Loaded = WeakValueMap<usize, Strong<usize>>;
     fn load(loaded: &Loaded, name: usize, bottom: &AtomicUsize) -> Strong<usize> {
         loaded.get_or_insert_with(name, |_| {
@@ -226,7 +217,6 @@ fn of_values_in_maps() {
     }
     let half = LEVELS / 2;
     nested_to(half, |last, bottom| size(&WeakMap::new(), last, bottom));
-    nested_to(half, |last, bottom| set(&Attribute::new(), last, bottom));
     nested_to(half, |last, bottom| {
         *load(&WeakValueMap::new(), last.size, bottom)
     });

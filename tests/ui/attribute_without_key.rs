@@ -5,5 +5,5 @@ use weakly::{Attributes, Strong};
 pub struct Depth;
 
 pub fn has_depth(attributes: &Attributes<Strong<str>>, node: &Strong<str>) -> bool {
-    attributes.has(node, Depth)
+    attributes.contains_key(node, Depth)
 }

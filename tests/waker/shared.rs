@@ -10,7 +10,7 @@ use std::time::Duration;
 use weakly::concurrent::{
     Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
 };
-use weakly::{Attribute, AttributeKey, Attributes, Memo, Reclaim, Strong};
+use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
 
 use crate::Calls;
 
@@ -149,8 +149,7 @@ fn small_every_collection_has_one() {
         value_map: WeakValueMap::new(), |map, object| map.insert(1, &object);
         pair_map: WeakPairMap::new(), |map, object| map.insert(&object, &object);
         interner: Interner::<Strong<i32>>::new(), |interner, object| drop(interner.intern(object.clone()));
-        attribute: Attribute::new(), |attribute, object| attribute.set(&object, 1);
-        attributes: Attributes::new(), |attributes, object| attributes.set(&object, Name, 1);
+        attributes: Attributes::new(), |attributes, object| attributes.insert(&object, Name, 1);
         memo: Memo::<Strong<i32>, i32>::new(), |memo, object| memo.get_or_compute(&object, |_| 1);
     }
 }

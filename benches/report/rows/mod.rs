@@ -58,7 +58,7 @@ pub(crate) fn all() -> Vec<Group> {
         group("memory", memory::all()),
         group("interners", interners::all()),
         group("shared", shared::maps()),
-        group("attributes", shared::attributes_and_memos()),
+        group("memos", shared::memos()),
         group("shared interners", shared::interners()),
     ]
 }

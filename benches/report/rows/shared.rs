@@ -1,6 +1,6 @@
 //! Rows of collections that threads share.
 
-use weakly::{Attribute, Memo, Strong, concurrent};
+use weakly::{Memo, Strong, concurrent};
 
 use super::{K3, K4, K5};
 use crate::duel::{Row, Sample};
@@ -32,7 +32,6 @@ const ONE_LOCKED: &str = "one locked";
 
 type Map = concurrent::WeakMap<Strong<u64>, u64>;
 type Destructibles = concurrent::WeakMap<Strong<u64>, Destructible>;
-type Tag = Attribute<Strong<u64>, u64>;
 type Cache = Memo<Strong<u64>, u64>;
 type Words = concurrent::Interner<Strong<str>>;
 
@@ -77,6 +76,13 @@ fn lookups() -> Vec<Row> {
             ]);
         }
         rows.push(against_one(GET, size, ours).goal(1.06));
+    }
+    for (threads, goal) in [(1, 1.2), (2, 0.3)] {
+        let row = |peer, sides| row(GET, peer, threads, K3, sides);
+        rows.extend([
+            row("locked map", [ours, get::<Locked>]).goal(goal),
+            row("locked weak-table", [ours, get::<LockedWeakTable>]),
+        ]);
     }
     rows
 }
@@ -132,15 +138,8 @@ fn beside() -> Vec<Row> {
     deaths.into_iter().chain(ends).collect()
 }
 
-pub(super) fn attributes_and_memos() -> Vec<Row> {
+pub(super) fn memos() -> Vec<Row> {
     let mut rows = Vec::new();
-    for (threads, goal) in [(1, 1.2), (2, 0.3)] {
-        let row = |peer, sides| row("Attribute: get", peer, threads, K3, sides);
-        rows.extend([
-            row("locked map", [get::<Tag>, get::<Locked>]).goal(goal),
-            row("locked weak-table", [get::<Tag>, get::<LockedWeakTable>]),
-        ]);
-    }
     for threads in [1, 2] {
         let sides: [Side; 2] = [get::<Cache>, get::<Moka>];
         rows.push(row("Memo: hit", "moka", threads, K3, sides).goal(0.2));

@@ -1,17 +1,42 @@
-//! A private namespace of many attributes.
+//! Attributes of objects that you do not own: one, or a namespace of many.
 
 use core::any::{Any, TypeId, type_name};
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::iter::FusedIterator;
-use core::task::Waker;
 use std::sync::Arc;
 use std::vec::Vec;
 
-use crate::concurrent::{SharedKey, SharedRef, WeakMap};
+use crate::concurrent::{SharedKey, SharedRef, WeakMap, shared_housekeeping};
 use crate::holders::Caller;
 use crate::reference::Identify;
-use crate::table::Reclaim;
+
+/// One private attribute, of one type, of objects that you do not own: on any thread, and usable as a `static`. No
+/// other code sees it. It goes with its object, or all at once, with the map or by `clear`.
+///
+/// This is a [`concurrent::WeakMap`](WeakMap) under the name of what it is used for, with its methods and its rules.
+/// The guide has [a chapter](crate::guide::attributes) about it.
+///
+/// ```
+/// use weakly::{Attribute, Strong};
+///
+/// struct Node { name: &'static str }
+///
+/// static DOC: Attribute<Strong<Node>, String> = Attribute::new();
+///
+/// impl Node {
+///     fn describe(&self) -> String {
+///         DOC.get(self).unwrap_or_else(|| self.name.into()) // by reference
+///     }
+/// }
+///
+/// let node = Strong::new(Node { name: "main" });
+/// DOC.insert(&node, "Where it begins.".into());
+/// assert_eq!(node.describe(), "Where it begins.");
+/// drop(node);
+/// assert!(DOC.is_empty());
+/// ```
+pub type Attribute<K, V> = WeakMap<K, V>;
 
 /// Names an attribute of a namespace, and gives the type of its values: a type of yours, usually empty. So a
 /// misspelt attribute, or a value of the wrong type, does not compile, and two attributes that are declared in
@@ -84,9 +109,9 @@ impl fmt::Debug for AttributeId {
 /// if they have the same keys.
 ///
 /// Attributes are named by [types](AttributeKey). The namespace is shared between threads behind `&self`. It is a
-/// [`concurrent::WeakMap`](crate::concurrent::WeakMap) from each object to the set of its attributes here, so
-/// reads are lock-free. An object costs one entry, however many attributes it has; a lookup is O(attributes of the
-/// object), and a change copies their list.
+/// [`concurrent::WeakMap`](WeakMap) from each object to the set of its attributes here, and its methods have the
+/// names and results of the map's. Reads are lock-free. An object costs one entry, however many attributes it has; a
+/// lookup is O(attributes of the object), and a change copies their list into another entry.
 ///
 /// The objects may be values with an [`Anchor`](crate::Anchor): `Attributes<Anchor>`.
 ///
@@ -104,9 +129,9 @@ impl fmt::Debug for AttributeId {
 /// let node = Strong::new("a node");
 /// let mine = Attributes::new();
 /// let yours = Attributes::new();
-/// mine.set(&node, Depth, 3);
-/// mine.set(&node, Label, "leaf".into());
-/// yours.set(&node, Depth, 7);
+/// mine.insert(&node, Depth, 3);
+/// mine.insert(&node, Label, "leaf".into());
+/// yours.insert(&node, Depth, 7);
 ///
 /// assert_eq!(mine.get(&node, Depth), Some(3)); // and not 7
 /// assert_eq!(mine.list(&node), [AttributeId::of::<Depth>(), AttributeId::of::<Label>()]);
@@ -191,47 +216,79 @@ impl<K: SharedKey> Attributes<K> {
     /// Whether the object has this attribute. Lock-free.
     #[must_use]
     #[inline]
-    pub fn has<A: AttributeKey, Q: ?Sized + Identify<K>>(&self, object: &Q, key: A) -> bool {
+    pub fn contains_key<A: AttributeKey, Q: ?Sized + Identify<K>>(
+        &self,
+        object: &Q,
+        key: A,
+    ) -> bool {
         self.with(object, key, |_| ()).is_some()
     }
 
     /// Sets an attribute of an object; returns true if it had none. O(attributes of the object).
-    pub fn set<A: AttributeKey>(&self, object: &K, _: A, value: A::Value) -> bool {
+    pub fn insert<A: AttributeKey>(&self, object: &K, _: A, value: A::Value) -> bool {
         let value = Arc::new(value);
         self.change::<A, _>(object, |old| (Some(Arc::clone(&value)), old.is_none()))
     }
 
     /// Changes an attribute of an object, atomically: the closure is shown its value, if any, and returns the new
-    /// one, `None` to remove it. It is called again when other threads have changed attributes of the same object: as
-    /// often as they are faster. O(attributes of the object) for each call.
+    /// one, `None` to remove it. Returns a clone of the new value. The closure is called again when other threads have
+    /// changed attributes of the same object: as often as they are faster. O(attributes of the object) for each call.
     ///
     /// # Panics
     /// If the closure itself changes an attribute of this object in this namespace, even another one, every time
     /// it is called: it would be called again for ever.
     #[track_caller]
-    pub fn update<A: AttributeKey>(
+    pub fn compute<A: AttributeKey>(
         &self,
         object: &K,
         _: A,
         mut change: impl FnMut(Option<&A::Value>) -> Option<A::Value>,
-    ) {
+    ) -> Option<A::Value>
+    where
+        A::Value: Clone,
+    {
         let _caller = Caller::enter();
-        self.change::<A, _>(object, |old| (change(old).map(Arc::new), ()));
+        self.change::<A, _>(object, |old| {
+            let new = change(old);
+            (new.clone().map(Arc::new), new)
+        })
     }
 
-    /// Removes an attribute of an object; returns whether the object had it. O(attributes of the object).
-    pub fn remove<A: AttributeKey>(&self, object: &K, _: A) -> bool {
-        self.change::<A, _>(object, |old| (None, old.is_some()))
-    }
-
-    /// Removes an attribute of an object, and returns a clone of its value. O(attributes of the object).
+    /// Removes an attribute of an object, and returns a clone of its value. O(attributes of the object). Of a value that
+    /// cannot be cloned, `remove_if(object, key, |_| true)` removes the attribute.
     #[cfg_attr(feature = "holders", track_caller)]
-    pub fn take<A: AttributeKey>(&self, object: &K, _: A) -> Option<A::Value>
+    pub fn remove<A: AttributeKey>(&self, object: &K, _: A) -> Option<A::Value>
     where
         A::Value: Clone,
     {
         let _caller = Caller::enter();
         self.change::<A, _>(object, |old| (None, old.cloned()))
+    }
+
+    /// Removes an attribute of an object if the closure, shown the value, returns true; returns whether it did.
+    /// O(attributes of the object) for each call of the closure, which is called again as that of
+    /// [`compute`](Self::compute) is.
+    ///
+    /// # Panics
+    /// As `compute`.
+    #[track_caller]
+    pub fn remove_if<A: AttributeKey>(
+        &self,
+        object: &K,
+        _: A,
+        mut wanted: impl FnMut(&A::Value) -> bool,
+    ) -> bool {
+        let mut removed = false;
+        self.objects.compute(object, |set| {
+            removed = set
+                .and_then(AttributeSet::find::<A>)
+                .is_some_and(&mut wanted);
+            match removed {
+                true => set?.with::<A>(None),
+                false => set.cloned(),
+            }
+        });
+        removed
     }
 
     #[track_caller]
@@ -264,64 +321,13 @@ impl<K: SharedKey> Attributes<K> {
         self.objects.remove_if(object, |_| true)
     }
 
-    /// The number of objects that have attributes here. See [`WeakMap::len`](crate::concurrent::WeakMap::len).
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.objects.len()
-    }
-
-    /// Whether no object has attributes here.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The number of sets of attributes that wait to be destroyed: their objects are dead, or they were changed while a
-    /// thread was looking. O(1). See [`WeakMap::pending_dead`](crate::concurrent::WeakMap::pending_dead).
-    #[must_use]
-    pub fn pending_dead(&self) -> usize {
-        self.objects.pending_dead()
-    }
-
-    /// Removes all attributes of all objects. O(capacity).
-    pub fn clear(&self) {
-        self.objects.clear();
-    }
-
-    /// When it destroys the attributes of dead objects. See [`set_reclaim`](Self::set_reclaim).
-    #[must_use]
-    pub fn reclaim(&self) -> Reclaim {
-        self.objects.reclaim()
-    }
-
-    /// Chooses when it destroys the attributes of dead objects. See
-    /// [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
-    pub fn set_reclaim(&self, reclaim: Reclaim) {
-        self.objects.set_reclaim(reclaim);
-    }
-
-    /// Gives back memory that is not needed. See
-    /// [`WeakMap::shrink_to_fit`](crate::concurrent::WeakMap::shrink_to_fit).
-    pub fn shrink_to_fit(&self) {
-        self.objects.shrink_to_fit();
-    }
-
-    /// Destroys the attributes of all dead objects. See [`WeakMap::purge`](crate::concurrent::WeakMap::purge).
-    pub fn purge(&self) {
-        self.objects.purge();
-    }
-
-    /// Sets what is called when an object has died and there is something to [purge](Self::purge), or removes it. See
-    /// [`WeakMap::set_waker`](crate::concurrent::WeakMap::set_waker).
-    pub fn set_waker(&self, waker: Option<Waker>) {
-        self.objects.set_waker(waker);
-    }
+    shared_housekeeping!(objects);
 }
 
 impl<K: SharedRef> Attributes<K> {
     /// The live objects that have attributes here, as a snapshot that keeps none of them alive. O(capacity), and O(1) for
-    /// each. See [`WeakMap::keys`](crate::concurrent::WeakMap::keys).
-    pub fn objects(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
+    /// each. See [`WeakMap::keys`].
+    pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
         self.objects.keys()
     }
 }
