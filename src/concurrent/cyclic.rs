@@ -159,7 +159,7 @@ macro_rules! cyclic {
             /// If a `trace` panics: then no entry is removed. If a destructor panics, after all of them have run.
             pub fn purge_cycles(&self) -> Purged
             where
-                // (Not of the `impl`: here the compiler says what `Trace` has to say.)
+                // Not a bound of the `impl`: here the compiler says what `Trace` has to say.
                 $type: Trace,
             {
                 Cycles::new().with(self).purge()

@@ -102,10 +102,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Some of the dead, if there are any, for an operation that is about to change the table: it [reaps](Self::reap)
     /// them when it has its pin. They are destroyed before that: else their destructors could change what the operation has
     /// just done. But where nothing has a destructor, one barrier serves both, that of entering.
-    // (Two steps, and the caller's pin between them: to return the pin would be to copy it.)
+    // In two steps, with the caller's pin between them: to return the pin would be to copy it.
     #[inline]
     pub(super) fn take_some(&self) -> Option<Taken<'_, Node<K, T, V>>> {
-        // (A user's weak pointer may have a destructor.)
+        // A user's weak handle may have a destructor.
         if Node::<K, T, V>::PROMPT || T::SWEPT != Some(false) {
             self.drain_some();
             return None;

@@ -15,8 +15,8 @@
 //! No lock is taken while another is locked, and none is locked while user code runs. All shared state is under
 //! locks: there is no load that could hide another one from loom (see `sync`).
 //!
-//! (Detecting deadlocks by the cycles of the wait-for graph: R. C. Holt, "Some Deadlock Properties of Computer
-//! Systems", 1972.)
+//! To detect deadlocks by the cycles of the wait-for graph: R. C. Holt, "Some Deadlock Properties of Computer
+//! Systems", 1972.
 
 use core::cell::RefCell;
 use core::mem::{self, ManuallyDrop};
@@ -43,8 +43,8 @@ pub(crate) struct Cycle;
 type Flights = RefCell<Option<(Arc<Flight>, usize)>>;
 
 thread_local! {
-    /// The flights of this thread: as long as it has some, the first stands for the thread. (No thread can wait for
-    /// one without flights.) This, and the next, have no destructors, so the destructors of other thread-locals can
+    /// The flights of this thread: as long as it has some, the first stands for the thread. No thread can wait for
+    /// one without flights. This, and the next, have no destructors, so the destructors of other thread-locals can
     /// use them, also when the process exits while a value is being made: they own nothing once there are no flights.
     static FLIGHTS: ManuallyDrop<Flights> = ManuallyDrop::default();
     /// The flights of this thread that can be called off (F3).
@@ -156,7 +156,7 @@ impl Flight {
             }
             let next = lock(&leader.waits_for).clone();
             match next {
-                // (A cycle without us is left to its own threads.)
+                // A cycle without us is left to its own threads.
                 Some(next) if !way.iter().any(|flight| Arc::ptr_eq(flight, &next)) => {
                     way.push(next)
                 }

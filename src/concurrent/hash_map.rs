@@ -284,8 +284,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         new
     }
 
-    /// Removes the live key with this content, and returns a clone of its value. O(1). (The value itself is
-    /// destroyed when no thread looks at it any more, as for [`remove_if`](Self::remove_if).)
+    /// Removes the live key with this content, and returns a clone of its value. O(1). The value itself is
+    /// destroyed when no thread looks at it any more, as for [`remove_if`](Self::remove_if).
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<V> {
         let _caller = Caller::enter();

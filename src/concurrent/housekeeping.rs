@@ -46,9 +46,9 @@ macro_rules! shared_housekeeping {
         /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is kept until [`purge`](Self::purge),
         /// [`clear`](Self::clear), or the drop of the collection. An entry that other threads are looking at when
         /// it is unlinked is kept when the last of them leaves; a `purge` before that misses it. Switching back
-        /// destroys what has been kept. [`pending_dead`](Self::pending_dead) counts both. (Entries that die while another
+        /// destroys what has been kept. [`pending_dead`](Self::pending_dead) counts both. Entries that die while another
         /// thread changes the policy may be treated either way. A collection that owns nothing in its entries has
-        /// nothing to destroy.)
+        /// nothing to destroy.
         ///
         /// # Panics
         /// If a destructor panics, after all of them have run.
@@ -80,11 +80,11 @@ macro_rules! shared_housekeeping {
         /// The first death after nothing was pending calls it, once; the next call comes after a `purge`, or
         /// other operations, have left nothing pending. So answer each call by a `purge`, soon, whatever
         /// [`pending_dead`](Self::pending_dead) says. It is called on a thread on which an object dies, under no
-        /// lock, at the end of the death: the entries are unlinked by then, and the waker may purge. (But 16 deep in
+        /// lock, at the end of the death: the entries are unlinked by then, and the waker may purge. But 16 deep in
         /// destructors that purges run, that [does nothing](Self::purge): where values own keys of further
-        /// collections, let the waker wake something that purges later.) If it panics, the panic goes to whoever dropped
-        /// the last handle; all others of that death are called. (A second panic while the first unwinds aborts the
-        /// process, as with every destructor in Rust.) One that is replaced may still be called by a death that has
+        /// collections, let the waker wake something that purges later. If it panics, the panic goes to whoever dropped
+        /// the last handle; all others of that death are called. A second panic while the first unwinds aborts the
+        /// process, as with every destructor in Rust. One that is replaced may still be called by a death that has
         /// begun.
         ///
         /// It is not called for what is pending when it is set: purge once afterwards. Nor for what is
@@ -127,8 +127,8 @@ macro_rules! shared_housekeeping {
         ///
         /// Other threads may use the collection meanwhile, and help; a thread waits only at a bucket, for a few
         /// instructions. If the table has to grow, or another thread shrinks it at this moment, it may stay longer
-        /// than it needs to be. The memory itself is freed when no thread looks at it any more. (The room
-        /// that waiting or kept entries took is freed when they go; two cache lines for each thread stay.)
+        /// than it needs to be. The memory itself is freed when no thread looks at it any more. The room
+        /// that waiting or kept entries took is freed when they go; two cache lines for each thread stay.
         ///
         /// # Panics
         /// If a destructor panics.

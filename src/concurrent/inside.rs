@@ -9,8 +9,8 @@ use std::vec::Vec;
 
 use crate::hash::HashValue;
 
-/// How often in a row an operation may find what this thread has put there itself since it looked last. (Once is no
-/// proof: a closure may set the entry if there is none, and find next time what it has set.)
+/// How often in a row an operation may find what this thread has put there itself since it looked last. Once is no
+/// proof: a closure may set the entry if there is none, and find next time what it has set.
 const OWN: usize = 2;
 
 /// What an operation tries to change: the address of a table, which is borrowed meanwhile, and a hash.
@@ -37,8 +37,8 @@ std::thread_local! {
     /// What each of them tries to change, and what has been put there since. It has no destructor, so the destructors
     /// of other thread-locals can use it; it owns nothing while there are no such operations.
     ///
-    /// (Not in the thread's seat at the table: a thread whose thread-locals are gone borrows another with each
-    /// operation.)
+    /// It is not in the thread's seat at the table: a thread whose thread-locals are gone borrows another with each
+    /// operation.
     static NOTED: ManuallyDrop<RefCell<Vec<(Subject, Put)>>> =
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
@@ -62,7 +62,7 @@ fn note(subject: Subject, node: *const ()) {
 }
 
 /// An operation that asks user code about an entry, and pins all nodes of the table meanwhile. From its second try on,
-/// what its thread puts is noted until it ends. (The first time, nothing is noted: usually that is the only one.)
+/// what its thread puts is noted until it ends. The first time, nothing is noted: usually that is the only one.
 pub(super) struct Asking {
     subject: Subject,
     noting: Cell<bool>,

@@ -158,7 +158,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             Some(Node::Ready { watch, value, .. }) => read(watch, value).ok_or(Absent::Useless),
         };
         drop(reader);
-        // (A thread that goes on to make the value changes the table, and sweeps then.)
+        // A thread that goes on to make the value changes the table, and sweeps then.
         if sweeps && found.is_ok() {
             self.sweep_some();
         }
@@ -268,7 +268,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         leader.uncounted.then_some(leader)
     }
 
-    /// Unlinks a flight that is complete. (It is still linked if it was called off.)
+    /// Unlinks a flight that is complete. It is still linked if it was called off.
     fn unlink_flight(&self, hash: HashValue, flight: &Arc<Flight>) {
         let pin = self.pin();
         let sought = |node: &Node<K, T, V>| node.is_led_by(flight);
@@ -321,7 +321,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         let mut leader = self;
         let own =
             |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_led_by(&leader.flight));
-        // An object that the caller did not keep alive, here and below. (The table asks those that are not polled.)
+        // An object that the caller did not keep alive, here and below. The table asks those that are not polled.
         if table.is_swept() && node.is_stale() {
             table.count(&table.dead);
             leader.uncounted = false;

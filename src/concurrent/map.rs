@@ -192,8 +192,8 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     /// Only one thread makes it; others that ask for the same key wait, and get the same value. If making it
     /// panics, nothing is kept, and one of the waiting threads makes it instead. If the key is removed while its
     /// value is made, the value is not kept. If the key is set meanwhile, the value that was set stays, and the
-    /// value that was made goes only to the caller that has made it. (The closure of the map of
-    /// [one owner](crate::WeakMap::get_or_insert_with) gets a weak handle to the key; here it captures one.)
+    /// value that was made goes only to the caller that has made it. The closure of the map of
+    /// [one owner](crate::WeakMap::get_or_insert_with) gets a weak handle to the key; here it captures one.
     ///
     /// # Panics
     /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
@@ -241,8 +241,8 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     }
 
     /// Removes the entry of a key, and returns a clone of its value. O(1). Of a value that cannot be cloned,
-    /// `remove_if(key, |_| true)` removes the entry. (The value itself is destroyed when no thread looks at it any
-    /// more, as for [`remove_if`](Self::remove_if).)
+    /// `remove_if(key, |_| true)` removes the entry. The value itself is destroyed when no thread looks at it any
+    /// more, as for [`remove_if`](Self::remove_if).
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         let _caller = Caller::enter();

@@ -17,8 +17,8 @@ use crate::sync::AtomicPtr;
 /// replace the entry.
 ///
 /// What a lookup reads comes first, so that it is on one cache line where it is small: the kind of entry and its
-/// hash in one word, its key, and its value. (With `repr(u8)` the variants are laid out as two C structs that
-/// begin with the same fields.)
+/// hash in one word, its key, and its value. With `repr(u8)` the variants are laid out as two C structs that
+/// begin with the same fields.
 #[repr(u8)]
 pub(crate) enum Node<K: KeyKind, T, V> {
     Ready {
@@ -131,8 +131,8 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
 }
 
 impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
-    /// Memory and watches may wait for the next thread that leaves. (Users can notice a watch only where they count
-    /// weak pointers.)
+    /// Memory and watches may wait for the next thread that leaves. Users can notice a watch only where they count
+    /// weak handles.
     const PROMPT: bool = mem::needs_drop::<(K::Key, V)>();
     const BY_ADDRESS: bool = K::BY_ADDRESS;
     /// What dead entries leave, if that is to be kept.

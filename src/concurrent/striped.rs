@@ -10,8 +10,8 @@ const STRIPES: usize = 16;
 #[repr(align(128))]
 struct Stripe(AtomicUsize);
 
-/// Each thread counts in the stripe that its number leads to, so that few threads share one. (By the addresses of
-/// thread-locals two threads met in one of these stripes in one process of sixteen, and each count cost 80 ns there.)
+/// Each thread counts in the stripe that its number leads to, so that few threads share one. By the addresses of
+/// thread-locals two threads met in one of these stripes in one process of sixteen, and each count cost 80 ns there.
 pub(crate) struct Striped([Stripe; STRIPES]);
 
 impl Striped {

@@ -232,7 +232,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         old: impl FnOnce(&T, &V) -> R,
     ) -> Option<R> {
         self.sweep_some();
-        // T5. (The pin goes with its block, and not by `drop`: that would copy it.)
+        // T5. The pin goes with its block, and not by `drop`: that would copy it.
         let mut shown = None;
         let mut node;
         {
@@ -300,7 +300,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             let asking = Asking::about(self, hash);
             while answered.is_none() {
                 // Compares in the same order as `swap`: with an `Eq` that is not symmetric, `swap` would never succeed
-                // otherwise. (Nothing is noted the first time.)
+                // otherwise. Nothing is noted the first time.
                 let is_of = |node: &Node<K, T, V>| K::is_of(key, node);
                 let there = pin.get(hash.bits(), |node| {
                     asking.is_sought_still(node, || is_of(node))
@@ -344,7 +344,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     ) -> Option<Replaced<'g, Node<K, T, V>>> {
         let hash = node.hash();
         let same = |node: &Node<K, T, V>, there: &Node<K, T, V>| {
-            // (Nobody's code compares addresses; and that may be under the lock.)
+            // Addresses are compared by no user's code, so that may be under the lock.
             if K::BY_ADDRESS {
                 K::are_same(node, there)
             } else {

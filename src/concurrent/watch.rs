@@ -72,9 +72,9 @@ pub trait Watches: Registered + Send + Sync {
     fn objects(&self, each: &mut dyn FnMut(*const ()));
 }
 
-/// The registrations of an entry. (A trait apart from [`Watches`], and independent of the objects' types: whether a
+/// The registrations of an entry: a trait apart from [`Watches`], and independent of the objects' types: whether a
 /// collection may cross threads must not depend on a type of objects that own such a collection, except by auto
-/// traits, or the question would depend on itself.) See [`Entry`](super::raw::Entry), which has the same methods.
+/// traits, or the question would depend on itself. See [`Entry`](super::raw::Entry), which has the same methods.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
@@ -111,7 +111,7 @@ pub trait Registered {
     }
     #[doc(hidden)]
     fn end_others(&self, _: RegistrationId, _: &mut Off) {}
-    /// Ends the registrations: the entry is unlinked. May be called again. (A watch that is dropped ends its own, too.)
+    /// Ends the registrations: the entry is unlinked. May be called again. A watch that is dropped ends its own, too.
     #[doc(hidden)]
     fn end(&self, _: &mut Off) {}
 }

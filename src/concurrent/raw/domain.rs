@@ -15,25 +15,25 @@
 //!   leaves by wiping its seat, and then checks whether it is named. A thread that names another then reads its seat.
 //!   A StoreLoad barrier stands between the two steps of each. So one of the two sees the other: whoever sees that the
 //!   visit has ended takes the lock, destroys what waits for no visit any more, and names the next. So what is in
-//!   limbo is destroyed by the last of the threads for which it waits, and no other reader takes the lock. (Where
+//!   limbo is destroyed by the last of the threads for which it waits, and no other reader takes the lock. Where
 //!   nothing has a destructor, a reader leaves without the barrier, and may miss that it is named. Then memory waits
-//!   until the next thread leaves, which sees that one outside, or, if that one is inside again, until it leaves.)
+//!   until the next thread leaves, which sees that one outside, or, if that one is inside again, until it leaves.
 //! * **D4** The plain fields of a seat are used by the one thread that has its number. A number passes from thread
 //!   to thread through a lock.
-//! * **D5** Destructors run outside: the seat is wiped before, and no lock is taken. (A thread whose thread-locals are
+//! * **D5** Destructors run outside: the seat is wiped before, and no lock is taken. A thread whose thread-locals are
 //!   gone borrows a number for each operation. For one within another's closure it is outside, by that number, when the
-//!   inner one ends: then destructors may run within the outer closure, of what that cannot look at.)
+//!   inner one ends: then destructors may run within the outer closure, of what that cannot look at.
 //! * **D6** A thread that has unlinked something reads the seats of the numbers that threads have, so a thread that is
 //!   gone delays nobody. A thread takes its number before it enters, so D1 holds of the number as of the seat; it
 //!   leaves before it gives it back. But one that is inside when it exits the process gives it back there. So as soon as
 //!   a number was given back, all seats are read, until they show that none was left like that.
 //!
-//! A thread that changes the table writes nothing here that others read, unless it goes to limbo. (In an earlier design a
+//! A thread that changes the table writes nothing here that others read, unless it goes to limbo. In an earlier design a
 //! visit had the number of a global era, which the unlinker ended if a thread was inside: with two threads that
-//! insert and remove, a third of the changes ended an era, whose word each of them reads.)
+//! insert and remove, a third of the changes ended an era, whose word each of them reads.
 //!
-//! (To wait for the readers that are seen: M. Desnoyers et al., "User-Level Implementations of Read-Copy Update",
-//! 2012. The last one out destroys: R. Nikolaev and B. Ravindran, "Hyaline", 2019.)
+//! To wait for the readers that are seen: M. Desnoyers et al., "User-Level Implementations of Read-Copy Update",
+//! 2012. The last one out destroys: R. Nikolaev and B. Ravindran, "Hyaline", 2019.
 
 use std::vec::Vec;
 
@@ -47,7 +47,7 @@ use crate::thread::{ThreadNumber, in_use};
 
 /// How often a thread that has unlinked something checks whether those inside have left, before it goes to limbo:
 /// for a microsecond. A reader is inside for 20 ns, a writer for 200; limbo costs both sides a lock and some cache
-/// misses. (Without a hint that this spins: on some processors the pause that it makes is longer than most visits.)
+/// misses. No hint tells the processor that this spins: the pause that it makes is longer than most visits on some.
 const LOOKS: usize = if cfg!(any(weakly_loom, miri)) { 1 } else { 512 };
 /// For how many visits it looks. If it sees more, it goes to limbo at once.
 const WATCHED: usize = 4;
@@ -142,7 +142,7 @@ impl<C> Domain<C> {
             while numbers != 0 {
                 let number = first + numbers.trailing_zeros() as usize;
                 numbers &= numbers - 1;
-                // (A bench of which no seat has been used may not be there.)
+                // A bench of which no seat has been used may not be there.
                 if let Some(seat) = self.seats.find(number) {
                     each(number, seat);
                 }
@@ -160,8 +160,8 @@ impl<C> Domain<C> {
     fn check(&self) {
         let ends = in_use().ends();
         let mut left = ends % 2 == 1;
-        // (Of a thread that has given its number back, its last visit is seen, by the Acquire in `ends`. If another
-        // has the number by now, that gives it back later, and all is checked again.)
+        // The last visit of a thread that has given its number back is seen, by the Acquire in `ends`. If another
+        // has the number by now, that gives it back later, and all is checked again.
         self.seats.each(|number, seat| {
             left |= !in_use().has(number) && seat.visit.load(Relaxed) != OUTSIDE;
         });
@@ -222,7 +222,7 @@ impl<C> Domain<C> {
     /// D3: whether a thread that leaves has to look what waits in limbo: because it is named, or, without `prompt`,
     /// because the named thread is outside. That may have left without a barrier, and missed it.
     ///
-    /// (With all it needs by value: a lookup keeps its guard in registers.)
+    /// It takes all it needs by value: a lookup keeps its guard in registers.
     #[cold]
     #[inline(never)]
     pub(super) fn is_due(&self, named: usize, number: usize, prompt: bool) -> bool {

@@ -68,8 +68,8 @@ impl<N: Entry> Retire<N::Context> for N {
     }
 }
 
-/// Ends an entry, and returns its memory. (Under loom that is kept, so that late accesses are detected; the entries of
-/// the models do nothing at their end.)
+/// Ends an entry, and returns its memory. Under loom that is kept, so that late accesses are detected; the entries of
+/// the models do nothing at their end.
 ///
 /// # Safety
 /// It is from `Box::into_raw`, and no thread looks at it.

@@ -19,8 +19,8 @@ pub(super) const NOBODY: usize = usize::MAX;
 pub(super) struct Visit {
     /// Of the thread, and its seat.
     pub(super) number: usize,
-    /// What its seat says during this visit. (A seat that comes round to the same visit, after 2^31 others on a
-    /// 32-bit processor, only delays.)
+    /// What its seat says during this visit. A seat that comes round to the same visit, after 2^31 others on a
+    /// 32-bit processor, only delays.
     pub(super) visit: usize,
 }
 
@@ -36,7 +36,7 @@ struct Queue<C> {
     /// In the order in which they came. A visit for which one waits, and which still lasts, was seen by all that came
     /// later, and they wait for it too. So if the first has to wait, so have all.
     waiting: VecDeque<Waiting<C>>,
-    /// The thread that is named. (To load that would hide other threads' loads from loom; see `sync`.)
+    /// The thread that is named. To load the word would hide other threads' loads from loom; see `sync`.
     named: usize,
 }
 

@@ -1,8 +1,8 @@
 //! A hash table shared by threads, and the reclamation of what they unlink.
 //!
 //! The table knows of an entry its hash, and that it is registered. The caller decides how entries compare. Reads are
-//! lock-free: they find what they look for without waiting, whatever other threads do. (A reader for which what
-//! others have unlinked waits takes a lock when it leaves, and destroys that; see [`domain`].) Writers of the same
+//! lock-free: they find what they look for without waiting, whatever other threads do. A reader for which what
+//! others have unlinked waits takes a lock when it leaves, and destroys that; see [`domain`]. Writers of the same
 //! bucket (some six neighbours) wait for each other for a few instructions. No thread waits for the table to grow.
 //!
 //! ```text

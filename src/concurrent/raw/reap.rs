@@ -52,8 +52,8 @@ impl<N: Entry> RawTable<N> {
         drop(old);
     }
 
-    /// If there is a waker, and no entries wait, the next death calls it. (If one comes meanwhile, and does not: then a
-    /// call has not been answered yet by a purge, which is to come and finds that entry.)
+    /// If there is a waker, and no entries wait, the next death calls it. If one comes meanwhile, and does not, then an
+    /// earlier call has not been answered yet: the purge that is to come finds that entry.
     #[inline]
     pub(in super::super) fn arm_if_idle(&self) {
         if let Some(core) = self.core() {

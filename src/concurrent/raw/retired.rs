@@ -15,7 +15,7 @@ pub(super) trait Retire<C> {
 /// An unlinked object: no thread can find it any more, though some may still look at it.
 pub(super) struct Retired<C> {
     object: *mut (),
-    /// Of the object's type: a constant. (No reference: the context may borrow something.)
+    /// Of the object's type: a constant. Not a reference, since the context may borrow something.
     kind: *const Kind<C>,
 }
 

@@ -54,7 +54,7 @@ pub(super) struct Seat {
     pub(super) visit: AtomicUsize,
 }
 
-/// So that `visit` is the last word of the two lines. (Under loom, whose atomics are larger, it does not matter.)
+/// So that `visit` is the last word of the two lines. Under loom, whose atomics are larger, it does not matter.
 const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 6;
 
 /// Checks that a type is aligned, and that some of its fields are never where [`Seat::visit`] is, modulo the size

@@ -121,7 +121,7 @@ impl<N: Entry> Array<N> {
             Continue(())
         });
         let next = match next {
-            // (None if there are more pages than numbers for them.)
+            // `None` if there are more pages than numbers for them.
             Break(()) => page.checked_add(self.len()),
             Continue(()) => None,
         };

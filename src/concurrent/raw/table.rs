@@ -22,7 +22,7 @@ use crate::sync::{AtomicPtr, Ordering::*, const_fn};
 #[repr(C)]
 pub(in super::super) struct RawTable<N: Entry> {
     pub(super) domain: Domain<N::Context>,
-    /// The first array, or null. (What deaths use instead is in the core: threads that are inside do not look there.)
+    /// The first array, or null. What deaths use instead is in the core: threads that are inside do not look there.
     pub(super) current: AtomicPtr<Array<N>>,
     /// What deaths use; null until there is an array.
     core: AtomicPtr<Core>,
@@ -205,8 +205,8 @@ fn find<N: Entry>(mut array: &Array<N>, hash: u64, mut same: impl FnMut(&N) -> b
     }
 }
 
-/// All entries that are there now. (A snapshot: code that adds entries while it visits them would otherwise visit
-/// those too, and so on.)
+/// All entries that are there now, as a snapshot: code that adds entries while it visits them would otherwise visit
+/// those too, and so on.
 fn entries<N: Entry>(array: Option<&Array<N>>) -> Vec<&N> {
     let mut all = Vec::new();
     let Some(array) = array else { return all };

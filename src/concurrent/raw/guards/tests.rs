@@ -161,7 +161,7 @@ fn threads_that_are_gone_are_not_looked_at() {
         last.wait();
         looks
     });
-    // (Other tests have threads too.)
+    // Other tests have threads too.
     assert!(looks < many / 2, "{looks}");
     assert_eq!(domain.entries(), many);
 }

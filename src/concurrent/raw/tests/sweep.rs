@@ -136,7 +136,7 @@ fn in_the_middle_of_a_move() {
         let array = writer.array().expect("it has entries");
         if array.next().is_some() {
             moving += 1;
-            // (Some buckets have an entry more than a page: the more, the fewer slots a bucket has.)
+            // Some buckets have an entry more than a page: the more, the fewer slots a bucket has.
             let longer = if SLOTS == 6 { 16 } else { 4 };
             let round = array.len() / 2 + array.len() / longer;
             let (all, most) = shown(&table, &SweepPosition::new(), round);
