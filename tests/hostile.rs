@@ -57,7 +57,7 @@
 //!
 //! The deaths come from other threads. Under Miri, with many seeds.
 //!
-//! Tests that are the same for several collections are written over `hostile/faces.rs`.
+//! Tests that are the same for several collections are written over `Single` of `common/subject.rs`.
 
 #[path = "hostile/anchors.rs"]
 mod anchors;
@@ -68,8 +68,6 @@ mod common;
 mod contents;
 #[path = "hostile/equal_hashes.rs"]
 mod equal_hashes;
-#[path = "hostile/faces.rs"]
-mod faces;
 #[path = "hostile/forgotten.rs"]
 mod forgotten;
 #[path = "hostile/makers.rs"]
@@ -88,3 +86,42 @@ mod panics;
 mod reentry;
 #[path = "hostile/threads.rs"]
 mod threads;
+
+/// Reclaims the dead, and returns what is left.
+fn rest<F: common::subject::Upkeep>(face: &mut F) -> (usize, usize, usize) {
+    face.purge();
+    face.counts()
+}
+
+/// The collections of these tests.
+mod lists {
+    use crate::common::subject::{ByValue, Paired};
+    use weakly::{Strong, WeakPairMap, local};
+
+    pub(crate) use crate::common::subject::single::*;
+
+    /// Pairs whose value, of another kind, stays alive.
+    pub(crate) type PairKeys<K> = PairsByKey<K, local::Strong<usize>>;
+    /// Pairs whose keys, of another kind, stay alive.
+    pub(crate) type PairValues<K> =
+        Paired<ByValue<true>, WeakPairMap<Strong<usize>, K>, Strong<usize>>;
+
+    crate::subjects! {
+        $ in [crate::lists];
+
+        for_each_subject [atomic: Atomic, local: Local, std_arc: StdArc, std_rc: StdRc]
+            [map: Maps, set: Sets, values: ValueMaps, pairs: PairsTwice, pair_keys: PairKeys,
+             pair_values: PairValues, hash_pairs: HashPairsTwice, hash_map: HashMaps, hash_set: HashSets,
+             names: Interners];
+        // Those that call `Hash` and `Eq` of the contents.
+        for_each_by_content [atomic: Atomic, local: Local, std_arc: StdArc, std_rc: StdRc]
+            [values: ValueMaps, hash_pairs: HashPairsTwice, hash_map: HashMaps, hash_set: HashSets,
+             names: Interners];
+        for_each_with_guards [atomic: Atomic, local: Local, std_arc: StdArc, std_rc: StdRc]
+            [values: ValueMaps, pairs: PairsTwice, pair_keys: PairKeys, pair_values: PairValues,
+             hash_map: HashMaps, hash_set: HashSets, names: Interners];
+        for_each_that_crosses [atomic: Atomic, std_arc: StdArc]
+            [map: Maps, set: Sets, values: ValueMaps, pairs: PairsTwice, pair_keys: PairKeys,
+             pair_values: PairValues, hash_map: HashMaps, hash_set: HashSets, names: Interners];
+    }
+}

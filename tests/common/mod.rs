@@ -9,6 +9,7 @@ pub mod own;
 pub mod owned;
 pub mod pairs;
 pub mod random;
+pub mod subject;
 
 use std::borrow::Borrow;
 use std::cell::Cell;

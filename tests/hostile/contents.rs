@@ -4,9 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use crate::common::{Kind, downgrade, is_alive, new, panics, quiet_panic, scaled};
-use crate::faces::{Face, Object};
-use crate::for_each_face;
+use crate::common::subject::single::quietly;
+use crate::common::subject::{Content, Life, Single, Subject};
+use crate::common::{downgrade, is_alive, panics, quiet_panic, scaled};
+use crate::lists::for_each_by_content;
+use crate::rest;
 
 const MANY: usize = scaled(200, 5);
 
@@ -95,9 +97,15 @@ impl Drop for Moody {
     }
 }
 
-fn moody<P: Kind>(mood: &Rc<Mood>, numbers: std::ops::Range<usize>) -> Vec<Object<P, Moody>> {
+impl Content for Moody {
+    fn number(&self) -> usize {
+        self.number
+    }
+}
+
+fn moody<L: Life<Moody>>(mood: &Rc<Mood>, numbers: std::ops::Range<usize>) -> Vec<L> {
     let object = |number| {
-        new::<P, _>(Moody {
+        L::from(Moody {
             number,
             mood: mood.clone(),
         })
@@ -106,26 +114,26 @@ fn moody<P: Kind>(mood: &Rc<Mood>, numbers: std::ops::Range<usize>) -> Vec<Objec
 }
 
 /// Its counts are right and it takes new entries, now that all answers are honest and all the objects are dead.
-fn assert_usable<P: Kind, F: Face<P, Moody>>(face: &mut F) {
-    assert_eq!(face.rest(), (0, 0, 0));
-    let objects = moody::<P>(&Rc::default(), 0..MANY);
+fn assert_usable<F: Single<Moody>>(face: &mut F) {
+    assert_eq!(rest(face), (0, 0, 0));
+    let objects = moody::<F::Life>(&Rc::default(), 0..MANY);
     for object in &objects {
-        assert!(face.add(object) && face.has(object));
+        assert!(face.enter(object, &quietly()) && face.has(object));
     }
-    assert_eq!(face.rest(), (MANY, MANY, 0));
+    assert_eq!(rest(face), (MANY, MANY, 0));
     drop(objects);
     face.clear();
-    assert_eq!(face.rest(), (0, 0, 0));
+    assert_eq!(rest(face), (0, 0, 0));
 }
 
 /// Whatever its hash is by now, its notice finds its entry: growth moves the entries.
-fn hash_that_changes<P: Kind, F: Face<P, Moody>>() {
+fn hash_that_changes<F: Single<Moody>>() {
     let mood = Rc::<Mood>::default();
-    let objects = moody::<P>(&mood, 0..MANY);
+    let objects = moody::<F::Life>(&mood, 0..MANY);
     let mut face = F::default();
     for object in &objects {
         mood.salt.set(object.number);
-        face.add(object);
+        face.enter(object, &quietly());
     }
     let len = face.len();
     mood.salt.set(MANY);
@@ -138,7 +146,7 @@ fn hash_that_changes<P: Kind, F: Face<P, Moody>>() {
 
 /// Both at random, while objects come and go. (But the hash stays the same during an operation: an interner
 /// detects a change, and panics.)
-fn hash_and_eq_that_lie<P: Kind, F: Face<P, Moody>>() {
+fn hash_and_eq_that_lie<F: Single<Moody>>() {
     for seed in 0..scaled(16, 1) as u64 {
         let mood = Rc::<Mood>::default();
         mood.dice.set(Some(seed));
@@ -146,11 +154,11 @@ fn hash_and_eq_that_lie<P: Kind, F: Face<P, Moody>>() {
         let mut objects = Vec::new();
         for number in 0..MANY {
             mood.salt.set(mood.roll(8).unwrap_or_default() as usize);
-            objects.extend(moody::<P>(&mood, number..number + 1));
-            face.add(&objects[objects.len() - 1]);
+            objects.extend(moody::<F::Life>(&mood, number..number + 1));
+            face.enter(&objects[objects.len() - 1], &quietly());
             face.has(&objects[number / 2 % objects.len()]);
             match mood.roll(12) {
-                Some(0) => _ = face.remove(&objects[0]),
+                Some(0) => _ = face.leave(&objects[0]),
                 Some(1) => face.reserve(MANY),
                 Some(2) => face.shrink_to_fit(),
                 Some(3..6) => drop(objects.swap_remove(number % objects.len())),
@@ -165,12 +173,12 @@ fn hash_and_eq_that_lie<P: Kind, F: Face<P, Moody>>() {
 }
 
 /// Wherever the panic comes, the collection is unchanged, except for the dead it has reclaimed.
-fn hash_and_eq_that_panic<P: Kind, F: Face<P, Moody>>() {
-    type Act<P, F> = fn(&mut F, &[Object<P, Moody>]);
-    let acts: [Act<P, F>; 5] = [
-        |face, objects| _ = face.add(&objects[MANY]),
-        |face, objects| _ = face.add(&objects[0]),
-        |face, objects| _ = face.remove(&objects[1]),
+fn hash_and_eq_that_panic<F: Single<Moody>>() {
+    type Act<F> = fn(&mut F, &[<F as Subject<Moody>>::Life]);
+    let acts: [Act<F>; 5] = [
+        |face, objects| _ = face.enter(&objects[MANY], &quietly()),
+        |face, objects| _ = face.enter(&objects[0], &quietly()),
+        |face, objects| _ = face.leave(&objects[1]),
         |face, objects| _ = face.has(&objects[2]),
         |face, _| face.reserve(8 * MANY),
     ];
@@ -178,8 +186,8 @@ fn hash_and_eq_that_panic<P: Kind, F: Face<P, Moody>>() {
     let mut caught = 0;
     for act in acts {
         for patience in 0..scaled(4, 2) as u32 {
-            let mut objects = moody::<P>(&mood, 0..MANY + 1);
-            let mut face = F::of(&objects[..MANY]);
+            let mut objects = moody::<F::Life>(&mood, 0..MANY + 1);
+            let mut face = F::of(&objects[..MANY], &quietly());
             mood.patience.set(Some(patience));
             if panics(|| act(&mut face, &objects)) {
                 caught += 1;
@@ -197,13 +205,10 @@ fn hash_and_eq_that_panic<P: Kind, F: Face<P, Moody>>() {
 /// `Eq` drops the last handles of all objects, including the one it compares: that one dies at the end of the
 /// lookup, or during it. Its destructor then runs an action. Returns the collection, and whether anything
 /// panicked.
-fn killed_by_eq<P: Kind, F: Face<P, Moody>>(
-    lookup: Lookup<P, F>,
-    end: impl Fn() + 'static,
-) -> (F, bool) {
-    let object = |number| moody::<P>(&Rc::default(), number..number + 1).remove(0);
+fn killed_by_eq<F: Single<Moody>>(lookup: Lookup<F>, end: impl Fn() + 'static) -> (F, bool) {
+    let object = |number| moody::<F::Life>(&Rc::default(), number..number + 1).remove(0);
     let objects: Vec<_> = (0..MANY).map(object).collect();
-    let mut face = F::of(&objects);
+    let mut face = F::of(&objects, &quietly());
     let weak: Vec<_> = objects.iter().map(downgrade).collect();
     let (target, same) = (&objects[3], object(3));
     *target.mood.on_drop.borrow_mut() = Some(Box::new(end));
@@ -218,18 +223,18 @@ fn killed_by_eq<P: Kind, F: Face<P, Moody>>(
     (face, panicked)
 }
 
-type Lookup<P, F> = fn(&mut F, &Object<P, Moody>);
+type Lookup<F> = fn(&mut F, &<F as Subject<Moody>>::Life);
 
-fn lookups<P: Kind, F: Face<P, Moody>>() -> [Lookup<P, F>; 3] {
+fn lookups<F: Single<Moody>>() -> [Lookup<F>; 3] {
     [
         |face, same| _ = face.has(same),
-        |face, same| _ = face.remove(same),
-        |face, same| _ = face.add(same),
+        |face, same| _ = face.leave(same),
+        |face, same| _ = face.enter(same, &quietly()),
     ]
 }
 
-fn eq_that_kills<P: Kind, F: Face<P, Moody>>() {
-    for lookup in lookups::<P, F>() {
+fn eq_that_kills<F: Single<Moody>>() {
+    for lookup in lookups::<F>() {
         let (mut face, panicked) = killed_by_eq(lookup, || ());
         assert!(!panicked);
         assert_usable(&mut face);
@@ -237,8 +242,8 @@ fn eq_that_kills<P: Kind, F: Face<P, Moody>>() {
 }
 
 /// The handle that a lookup owns turns out to be the last, and the destructor panics.
-fn death_at_the_end_of_a_lookup_panics<P: Kind, F: Face<P, Moody>>() {
-    for lookup in lookups::<P, F>() {
+fn death_at_the_end_of_a_lookup_panics<F: Single<Moody>>() {
+    for lookup in lookups::<F>() {
         let (mut face, panicked) = killed_by_eq(lookup, || quiet_panic());
         assert!(panicked);
         assert_usable(&mut face);
@@ -246,16 +251,16 @@ fn death_at_the_end_of_a_lookup_panics<P: Kind, F: Face<P, Moody>>() {
 }
 
 /// As before, and the destructor changes other collections.
-fn death_at_the_end_of_a_lookup_uses_others<P: Kind, F: Face<P, Moody> + 'static>() {
-    for lookup in lookups::<P, F>() {
-        let others = moody::<P>(&Rc::default(), 0..MANY);
-        let other = Rc::new(RefCell::new(F::of(&others[1..])));
+fn death_at_the_end_of_a_lookup_uses_others<F: Single<Moody> + 'static>() {
+    for lookup in lookups::<F>() {
+        let others = moody::<F::Life>(&Rc::default(), 0..MANY);
+        let other = Rc::new(RefCell::new(F::of(&others[1..], &quietly())));
         let (theirs, used) = (other.clone(), Rc::new(Cell::new(0)));
         let count = used.clone();
         let others = RefCell::new(others);
         let (mut face, panicked) = killed_by_eq(lookup, move || {
             let mut other = theirs.borrow_mut();
-            assert!(other.add(&others.borrow()[0]));
+            assert!(other.enter(&others.borrow()[0], &quietly()));
             others.take();
             other.purge();
             count.set(count.get() + 1);
@@ -267,8 +272,8 @@ fn death_at_the_end_of_a_lookup_uses_others<P: Kind, F: Face<P, Moody> + 'static
     }
 }
 
-for_each_face!(
-    by_content<super::Moody>:
+for_each_by_content!(
+    <super::super::Moody>
     hash_that_changes,
     hash_and_eq_that_lie,
     hash_and_eq_that_panic,

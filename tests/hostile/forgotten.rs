@@ -2,9 +2,11 @@
 
 use std::mem::take;
 
+use crate::common::subject::single::{Ends, quietly};
+use crate::common::subject::{Life, Owned, Single, lives};
 use crate::common::{Counter, Kind, Witness, forget, new, scaled};
-use crate::faces::{self, AsMap, Face};
-use crate::for_each_kind;
+use crate::lists::{self, for_each_with_guards};
+use crate::{for_each_kind, rest};
 use weakly::{WeakMap, WeakSet, weak_map};
 
 const MANY: usize = scaled(100, 20);
@@ -122,13 +124,13 @@ for_each_kind!(
 type Way<F> = (usize, fn(&mut F));
 
 /// All guards and iterators of a collection.
-trait Openings<P: Kind>: Face<P, usize> + 'static {
+trait Openings: Single + 'static {
     const WAYS: &'static [Way<Self>];
 }
 
 macro_rules! openings {
     ($($face:ident: |$this:ident| {$($kept:literal: $open:expr),* $(,)?})*) => {$(
-        impl<P: Kind> Openings<P> for faces::$face<P, usize> {
+        impl<K: Life> Openings for lists::$face<K> {
             const WAYS: &'static [Way<Self>] = &[$(($kept, |$this| $open)),*];
         }
     )*};
@@ -140,8 +142,12 @@ fn begun<I: Iterator>(mut iter: I) -> I {
     iter
 }
 
+fn owned(number: usize) -> Owned<Ends> {
+    Owned::new(number, &quietly())
+}
+
 openings! {
-    Values: |map| {
+    ValueMaps: |map| {
         0: forget(map.drain()),
         0: forget(begun(map.drain())),
         0: forget(begun(map.extract_if(|_, _| true))),
@@ -152,12 +158,12 @@ openings! {
         0: forget(begun(take(map).into_values())),
         0: forget(take(map)),
         // A vacant entry; one of a live value, which it keeps alive; and one that a dead value has left.
-        0: forget(map.entry(999)),
-        1: forget(map.entry(0)),
-        1: forget(map.try_insert(0, &new::<P, _>(7))),
-        0: forget(map.entry(FEW - 1)),
+        0: forget(map.entry(owned(999))),
+        1: forget(map.entry(owned(0))),
+        1: forget(map.try_insert(owned(0), &K::from(7))),
+        0: forget(map.entry(owned(FEW - 1))),
     }
-    HashMap: |map| {
+    HashMaps: |map| {
         0: forget(begun(map.drain())),
         0: forget(begun(map.extract_if(|_, _| true))),
         0: forget(begun(map.drain_dead())),
@@ -168,74 +174,74 @@ openings! {
         0: forget(begun(take(map).into_keys())),
         0: forget(begun(take(map).into_values())),
         0: forget(take(map)),
-        0: forget(map.entry(&new::<P, _>(999))),
-        0: forget(map.entry(&new::<P, _>(0))),
-        0: forget(map.entry(&new::<P, _>(FEW - 1))),
-        0: forget(map.try_insert(&new::<P, _>(0), Box::new(1))),
+        0: forget(map.entry(&K::from(999))),
+        0: forget(map.entry(&K::from(0))),
+        0: forget(map.entry(&K::from(FEW - 1))),
+        0: forget(map.try_insert(&K::from(0), owned(1))),
         // Its key, which is not that of the existing entry, takes over and dies.
-        0: forget(map.entry(&new::<P, _>(0)).insert_entry(Box::new(1))),
+        0: forget(map.entry(&K::from(0)).insert_entry(owned(1))),
     }
-    HashSet: |set| {
+    HashSets: |set| {
         0: forget(begun(set.drain())),
         0: forget(begun(set.extract_if(|_| true))),
         0: forget((begun(set.iter()), begun(set.iter_weak()))),
         0: forget(begun(take(set).into_iter())),
         0: forget(take(set)),
     }
-    Names: |names| {
+    Interners: |names| {
         0: forget(begun(names.iter())),
         0: forget(take(names)),
     }
 }
 
 macro_rules! openings_of_pairs {
-    ($($face:ident: $kept:literal),*) => {$(openings! {
-    $face: |map| {
-        0: forget(map.as_map().drain()),
-        0: forget(begun(map.as_map().drain())),
-        0: forget(begun(map.as_map().extract_if(|_, _| true))),
-        0: {
-            let map = &*map.as_map();
-            forget((begun(map.iter()), begun(map.keys()), begun(map.values())));
-            forget((begun(map.weak_keys()), begun(map.weak_values())));
-        },
-        // The entry of a live value, which it keeps alive.
-        $kept: {
-            let map = map.as_map();
-            let key = map.keys().next().unwrap();
-            forget(map.entry(&key));
-        },
-        0: forget(begun(take(map.as_map()).into_iter())),
-        0: forget(begun(take(map.as_map()).into_keys())),
-        0: forget(begun(take(map.as_map()).into_values())),
-        0: forget(take(map.as_map())),
-    }
+    ($($face:ident: $kept:literal, |$pairs:ident| $map:expr;)*) => {$(openings! {
+        $face: |$pairs| {
+            0: forget($map.drain()),
+            0: forget(begun($map.drain())),
+            0: forget(begun($map.extract_if(|_, _| true))),
+            0: {
+                let map = &$map;
+                forget((begun(map.iter()), begun(map.keys()), begun(map.values())));
+                forget((begun(map.weak_keys()), begun(map.weak_values())));
+            },
+            // The entry of a live value, which it keeps alive.
+            $kept: {
+                let key = $map.keys().next().unwrap();
+                forget($map.entry(&key));
+            },
+            0: forget(begun(take(&mut $map).into_iter())),
+            0: forget(begun(take(&mut $map).into_keys())),
+            0: forget(begun(take(&mut $map).into_values())),
+            0: forget(take(&mut $map)),
+        }
     })*};
 }
 
-openings_of_pairs!(Pairs: 1, PairKeys: 0, PairValues: 1);
+openings_of_pairs! {
+    PairsTwice: 1, |pairs| *pairs;
+    PairKeys: 0, |pairs| pairs.all;
+    PairValues: 1, |pairs| pairs.all;
+}
+
+for_each_with_guards!(whatever_is_open);
 
 /// Half of the objects are dead when a guard is opened and forgotten; then the others die.
-fn whatever_is_open<P: Kind, F: Openings<P>>() {
+fn whatever_is_open<F: Openings>() {
     for (kept, open) in F::WAYS {
-        let mut objects: Vec<_> = (0..FEW).map(new::<P, usize>).collect();
-        let mut face = F::of(&objects);
+        let mut objects = lives::<F::Life>(FEW);
+        let mut face = F::of(&objects, &quietly());
         objects.truncate(FEW / 2);
         open(&mut face);
         assert!(face.len_live() <= FEW / 2);
         drop(objects);
         assert_eq!(face.len_live(), *kept);
-        let others: Vec<_> = (FEW..2 * FEW).map(new::<P, usize>).collect();
+        let others: Vec<F::Life> = (FEW..2 * FEW).map(Into::into).collect();
         for other in &others {
-            assert!(face.add(other));
+            assert!(face.enter(other, &quietly()));
         }
-        assert_eq!(face.rest(), (FEW + kept, FEW + kept, 0));
+        assert_eq!(rest(&mut face), (FEW + kept, FEW + kept, 0));
         drop(others);
-        assert_eq!(face.rest(), (*kept, *kept, 0));
+        assert_eq!(rest(&mut face), (*kept, *kept, 0));
     }
-}
-
-mod whatever_is_open {
-    crate::face_tests!(whatever_is_open<usize>: values: Values, pairs: Pairs, pair_keys: PairKeys,
-        pair_values: PairValues, hash_map: HashMap, hash_set: HashSet, names: Names);
 }

@@ -3,20 +3,23 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
-use crate::common::{Atomic, Kind, StdArc, keys, scaled};
-use crate::faces::{self, Face, Object};
+use crate::common::subject::single::quietly;
+use crate::common::subject::{Single, lives};
+use crate::common::{Atomic, keys, scaled};
+use crate::lists::for_each_that_crosses;
+use crate::rest;
 use weakly::{Strong, WeakPairMap};
 
 const MANY: usize = scaled(2_000, 6);
 
 /// Uses a collection until all of these, which another thread drops, are dead.
-fn deaths_elsewhere<P: Kind, F: Face<P, usize>>()
+fn deaths_elsewhere<F: Single>()
 where
-    Object<P, usize>: Send,
+    F::Life: Send,
 {
-    let objects = keys::<P>(MANY);
-    let mine: Vec<Object<P, usize>> = (MANY..MANY + 4).map(Into::into).collect();
-    let mut face = F::of(objects.iter().chain(&mine));
+    let objects = lives::<F::Life>(MANY);
+    let mine: Vec<F::Life> = (MANY..MANY + 4).map(Into::into).collect();
+    let mut face = F::of(objects.iter().chain(&mine), &quietly());
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -36,45 +39,19 @@ where
             match turn % 4 {
                 0 => face.purge(),
                 // It is there, and stays the only one, as the end shows.
-                1 => _ = face.add(mine),
+                1 => _ = face.enter(mine, &quietly()),
                 2 => face.reserve(MANY),
                 _ => face.shrink_to_fit(),
             }
             turn += 1;
         }
     });
-    assert_eq!(face.rest(), (4, 4, 0));
+    assert_eq!(rest(&mut face), (4, 4, 0));
     drop(mine);
-    assert_eq!(face.rest(), (0, 0, 0));
+    assert_eq!(rest(&mut face), (0, 0, 0));
 }
 
-macro_rules! elsewhere {
-    ($($name:ident: $face:ident),*) => {$(
-        mod $name {
-            use super::*;
-            #[test]
-            fn atomic() {
-                deaths_elsewhere::<Atomic, faces::$face<Atomic, usize>>();
-            }
-            #[test]
-            fn std_arc() {
-                deaths_elsewhere::<StdArc, faces::$face<StdArc, usize>>();
-            }
-        }
-    )*};
-}
-
-elsewhere!(
-    map: Map,
-    set: Set,
-    values: Values,
-    pairs: Pairs,
-    pair_keys: PairKeys,
-    pair_values: PairValues,
-    hash_map: HashMap,
-    hash_set: HashSet,
-    names: Names
-);
+for_each_that_crosses!(deaths_elsewhere);
 
 /// The keys die on one thread and the values on another, while entries are removed, replaced and drained: each
 /// is counted once, and later operations find no trace of it.
