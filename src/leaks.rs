@@ -129,7 +129,7 @@ impl<W: WeakRef> Find for W {
 }
 
 impl LeakWatch {
-    /// An empty list.
+    /// Creates an empty list.
     #[must_use]
     pub const fn new() -> Self {
         LeakWatch {

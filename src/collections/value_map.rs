@@ -46,7 +46,7 @@ use names::*;
 ///
 /// Values are [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc),
 /// [`Rc`](alloc::rc::Rc), or your own pointers ([`StrongRef`]). Keys are hashed as in std's map, and found by
-/// [`Equivalent`] ones (`&str` for `String`). If `Hash` or `Eq` of a key change while it is in the map, or
+/// [`Equivalent`](crate::Equivalent) ones (`&str` for `String`). If `Hash` or `Eq` of a key change while it is in the map, or
 /// contradict each other, lookups may miss; nothing worse happens.
 ///
 /// # When a dead value's key is destroyed

@@ -29,7 +29,7 @@ impl Drop for Turn {
 }
 
 impl Node {
-    /// Whether all its strong pointers have been shown, as far as is known.
+    /// Whether all its strong handles have been shown, as far as is known.
     pub(super) fn is_ours(&self) -> bool {
         !self.doubtful && self.shown == self.count
     }
@@ -56,7 +56,7 @@ impl Node {
     }
 }
 
-/// Finds out which objects have other strong pointers than those shown. No user code runs here.
+/// Finds out which objects have other strong handles than those shown. No user code runs here.
 pub(super) fn take(nodes: &mut [Node], at_rest: bool) {
     let _turn = Turn::wait();
     // The three passes of the check in `ptr::mark`.

@@ -1,4 +1,4 @@
-//! Pointers whose strong pointers can be counted.
+//! Handles whose strong handles can be counted.
 
 use alloc::rc::Rc;
 use alloc::sync::Arc;
@@ -11,21 +11,21 @@ use crate::ptr::{Flavour, Strong};
 pub(super) enum Owners {
     /// This thread only.
     OneThread,
-    /// Any thread; a [mark](crate::ptr) tells whether one has made a pointer meanwhile.
+    /// Any thread; a [mark](crate::ptr) tells whether one has made a handle meanwhile.
     Marked,
     /// Any thread, and nothing tells.
     Unmarked,
 }
 
-/// A strong pointer that can say how many there are.
+/// A strong handle that can say how many there are.
 pub(super) trait Counted: Clone + 'static {
     const OWNERS: Owners;
-    /// The address of the payload. No two objects have the same, whatever their pointers' types: none of these
-    /// pointers has its payload at the beginning of an allocation, so even one without a size is at no other's.
+    /// The address of the payload. No two objects have the same, whatever their handles' types: none of these
+    /// handles has its payload at the beginning of an allocation, so even one without a size is at no other's.
     fn addr(&self) -> usize;
     /// The type of the object.
     fn name() -> &'static str;
-    /// The number of strong pointers, this one included.
+    /// The number of strong handles, this one included.
     fn count(&self) -> usize;
     /// Marks the object, if that is possible.
     fn mark(&self) -> bool {

@@ -1,6 +1,6 @@
 //! What the values of some maps lead to, and how they show it.
 //!
-//! [`Trace`], [`Tracer`] and the graph refer to each other, so they share this file: a value shows its pointers to a
+//! [`Trace`], [`Tracer`] and the graph refer to each other, so they share this file: a value shows its handles to a
 //! tracer, which enters them into the graph, which asks the objects they lead to in turn.
 
 use alloc::boxed::Box;
@@ -13,25 +13,25 @@ use super::addresses::Addresses;
 use super::counted::{Counted, Owners};
 use crate::ptr::{Flavour, Strong};
 
-/// A value that can show which strong pointers it owns, so that [`Cycles`](crate::Cycles) finds the entries that keep
+/// A value that can show which strong handles it owns, so that [`Cycles`](crate::Cycles) finds the entries that keep
 /// themselves alive. Implement it with [`impl_trace!`](crate::impl_trace).
 ///
 /// It is safe to implement, and harmless if wrong, because the only thing that is ever done with it is to remove
 /// entries from maps. What somebody holds stays alive in any case.
 ///
-/// * A pointer that is *not shown* counts as somebody else's: entries that it leads to stay.
+/// * A handle that is *not shown* counts as somebody else's: entries that it leads to stay.
 /// * One that is shown more than once counts once: each is known by the address of its field.
-/// * A *temporary*, such as an upgraded weak pointer, is not a field: what it leads to stays.
-/// * A pointer that *somebody else* owns cannot be told from an own one: if it is shown, an entry may go although its
+/// * A *temporary*, such as an upgraded weak handle, is not a field: what it leads to stays.
+/// * A handle that *somebody else* owns cannot be told from an own one: if it is shown, an entry may go although its
 ///   key is still in use.
 ///
 /// A method that panics changes nothing in the maps.
 ///
-/// Objects behind the pointers are asked one after the other: a chain of a million of them takes no stack. What a value
+/// Objects behind the handles are asked one after the other: a chain of a million of them takes no stack. What a value
 /// owns without counting, as in a `Box`, is asked within the call: a long list of `Box`es needs a `trace` with a loop.
 ///
-/// It is implemented for the strong pointers, for `Rc` and `Arc`, for the containers of the standard library, for our
-/// collections (not [`Attributes`](crate::Attributes)), and for types that own no pointer. Weak pointers, `Cell`,
+/// It is implemented for the strong handles, for `Rc` and `Arc`, for the containers of the standard library, for our
+/// collections (not [`Attributes`](crate::Attributes)), and for types that own no handle. Weak handles, `Cell`,
 /// `ManuallyDrop` and references show nothing. What somebody has borrowed mutably or locked shows nothing either; nor does
 /// a `Mutex`, a `RwLock` or a collection that threads share where threads may [share](Tracer::is_shared) what it is in,
 /// unless the maps are [at rest](crate::Cycles::at_rest).
@@ -42,11 +42,11 @@ use crate::ptr::{Flavour, Strong};
             you cannot change, implement it by hand with `Tracer::leaf`; leave out fields that own no strong pointer"
 )]
 pub trait Trace {
-    /// Shows each field that owns strong pointers: `self.field.trace(tracer)`.
+    /// Shows each field that owns strong handles: `self.field.trace(tracer)`.
     fn trace(&self, tracer: &mut Tracer<'_>);
 }
 
-/// What a [`Trace`] shows its pointers to.
+/// What a [`Trace`] shows its handles to.
 pub struct Tracer<'g> {
     graph: &'g mut Graph,
     /// Whether other threads may use what is being traced.
@@ -78,7 +78,7 @@ impl Field<'_> {
 }
 
 impl Tracer<'_> {
-    /// Shows a pointer to an object that shows nothing itself, because its type does not implement [`Trace`]. What that
+    /// Shows a handle to an object that shows nothing itself, because its type does not implement [`Trace`]. What that
     /// object owns counts as held from outside.
     ///
     /// ```
@@ -98,9 +98,8 @@ impl Tracer<'_> {
         self.graph.visit(handle, None, self.lent, &self.field);
     }
 
-    /// The same tracer, for a field with this name, which [`Cycles::holders`](crate::Cycles::holders) reports; a field of
-    /// that field has both names.
-    /// [`impl_trace!`](crate::impl_trace) calls it for each field.
+    /// Returns the same tracer, for a field with this name, which [`Cycles::holders`](crate::Cycles::holders) reports;
+    /// a field of that field has both names. [`impl_trace!`](crate::impl_trace) calls it for each field.
     #[must_use]
     pub fn field(&mut self, name: &'static str) -> Tracer<'_> {
         Tracer {
@@ -114,8 +113,8 @@ impl Tracer<'_> {
         }
     }
 
-    /// Whether other threads may use the value that is being traced. If so, a `Trace` must not look behind a lock: a
-    /// pointer that is moved out of there meanwhile is nobody's, and an entry may go although its key is still in use.
+    /// Returns whether other threads may use the value that is being traced. If so, a `Trace` must not look behind a lock: a
+    /// handle that is moved out of there meanwhile is nobody's, and an entry may go although its key is still in use.
     ///
     /// It is so in objects behind [`Strong`](crate::Strong) and `Arc`, and in the values of shared maps with all that they
     /// lead to; otherwise not in the values of maps of one owner, nor behind `local::Strong` and `Rc`, nor if the maps are
@@ -131,7 +130,7 @@ impl Tracer<'_> {
         self.graph.members.contains(&map)
     }
 
-    /// Shows a pointer to an object that shows its own.
+    /// Shows a handle to an object that shows its own.
     pub(super) fn pointer<P: Counted>(&mut self, pointer: &P, trace: fn(&P, &mut Tracer<'_>)) {
         self.graph
             .visit(pointer, Some(trace), self.lent, &self.field);
@@ -140,9 +139,9 @@ impl Tracer<'_> {
 
 /// An object that the values lead to.
 pub(super) struct Node {
-    /// A strong pointer of ours: the object lives until the graph ends.
+    /// A strong handle of ours: the object lives until the graph ends.
     pub(super) held: Box<dyn Held>,
-    /// Strong pointers when it was first met, without ours.
+    /// Strong handles when it was first met, without ours.
     pub(super) count: usize,
     /// How many of them have been shown.
     pub(super) shown: usize,
@@ -157,11 +156,11 @@ pub(super) struct Node {
     asked: bool,
     /// Whether it is to be asked.
     traced: bool,
-    /// Its pointers, in `Graph::edges`.
+    /// Its handles, in `Graph::edges`.
     pub(super) edges: Range<usize>,
 }
 
-/// A type-erased strong pointer. All counts are without it.
+/// A type-erased strong handle. All counts are without it.
 pub(super) trait Held {
     fn owners(&self) -> Owners;
     fn count(&self) -> usize;
@@ -210,7 +209,7 @@ impl<P: Counted> Held for HeldBy<P> {
     }
 }
 
-/// In the place of a pointer while its object is asked.
+/// In the place of a handle while its object is asked.
 struct Asked;
 
 impl Held for Asked {
@@ -251,7 +250,7 @@ pub(super) struct Link {
     pub(super) dead: bool,
     /// The addresses of its keys, in `Graph::keys`.
     pub(super) keys: Range<usize>,
-    /// The value's pointers, in `Graph::edges`.
+    /// The value's handles, in `Graph::edges`.
     pub(super) edges: Range<usize>,
 }
 

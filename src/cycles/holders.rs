@@ -51,14 +51,14 @@ enum From {
 type Arrival = (From, usize);
 
 impl Cycles<'_> {
-    /// Who holds an object: for each strong pointer to it that the values of these maps show, a way there from an entry.
-    /// The rest of its strong pointers, the one it is asked with included, are elsewhere.
+    /// Finds who holds an object: for each strong handle to it that the values of these maps show, a way there from an entry.
+    /// The rest of its strong handles, the one it is asked with included, are elsewhere.
     ///
     /// Locks are looked behind, and `Arc`s are believed, whether the maps are [at rest](Self::at_rest) or not: a way that is
     /// shown here need not be one that [`purge`](Self::purge) believes.
     ///
-    /// Use it to find out why something is still alive. O(entries + objects + pointers + steps of all the ways, which are
-    /// as many as pointers to the object). It changes nothing. Within a [`trace`](crate::Trace::trace) it finds nothing.
+    /// Use it to find out why something is still alive. O(entries + objects + handles + steps of all the ways, which are
+    /// as many as handles to the object). It changes nothing. Within a [`trace`](crate::Trace::trace) it finds nothing.
     ///
     /// ```
     /// use std::cell::RefCell;
@@ -183,19 +183,19 @@ fn arrivals(graph: &Graph, goal: usize) -> (Vec<Option<Arrival>>, Vec<Arrival>) 
 }
 
 impl Holders {
-    /// The number of strong pointers to the object; `None` if the maps show none of them.
+    /// Returns the number of strong handles to the object; `None` if the maps show none of them.
     #[must_use]
     pub fn count(&self) -> Option<usize> {
         self.count
     }
 
-    /// A way to each strong pointer that the maps show.
+    /// Returns a way to each strong handle that the maps show.
     #[must_use]
     pub fn paths(&self) -> &[HolderPath] {
         &self.paths
     }
 
-    /// The same as a graph in the language of Graphviz.
+    /// Returns the same as a graph in the language of Graphviz.
     ///
     /// ```
     /// use weakly::{Cycles, Strong, WeakMap};
@@ -233,7 +233,8 @@ impl Holders {
 }
 
 impl HolderPath {
-    /// The addresses of the entry's keys, to tell the entries of a map apart: as `Strong::as_ptr` of a key, for example.
+    /// Returns the addresses of the entry's keys, to tell the entries of a map apart: as `Strong::as_ptr` of a key,
+    /// for example.
     #[must_use]
     pub fn key_addresses(&self) -> &[usize] {
         &self.keys

@@ -302,7 +302,7 @@ impl<T: ?Sized + Trace> Trace for std::sync::RwLock<T> {
     }
 }
 
-/// Implements [`Trace`] for a type: names the fields that own strong pointers.
+/// Implements [`Trace`] for a type: names the fields that own strong handles.
 ///
 /// ```
 /// use std::cell::RefCell;

@@ -102,7 +102,7 @@ impl Drop for Destroying<'_, '_> {
 }
 
 impl<'m> Cycles<'m> {
-    /// No map yet.
+    /// Creates a search that has no map yet.
     #[must_use]
     pub const fn new() -> Self {
         Cycles {
@@ -111,7 +111,7 @@ impl<'m> Cycles<'m> {
         }
     }
 
-    /// With this map too: `&mut` a [`WeakMap`](crate::WeakMap), [`WeakHashMap`](crate::WeakHashMap) or
+    /// Adds a map: `&mut` a [`WeakMap`](crate::WeakMap), [`WeakHashMap`](crate::WeakHashMap) or
     /// [`WeakValueMap`](crate::WeakValueMap); `&` one of those of [`concurrent`](crate::concurrent), or a
     /// [`Memo`](crate::Memo).
     #[must_use]
@@ -120,9 +120,9 @@ impl<'m> Cycles<'m> {
         self
     }
 
-    /// The caller promises that no other thread uses the maps or what they lead to. Then the counts of `Arc`s are believed,
-    /// and locks are looked behind in objects that threads share too. If the promise is broken, entries may go although their key
-    /// is still in use; nothing that somebody holds is destroyed.
+    /// Takes the caller's word that no other thread uses the maps or what they lead to. Then the counts of `Arc`s are
+    /// believed, and locks are looked behind in objects that threads share too. If the promise is broken, entries may
+    /// go although their key is still in use; nothing that somebody holds is destroyed.
     #[must_use]
     pub fn at_rest(mut self) -> Self {
         self.at_rest = true;
@@ -136,24 +136,24 @@ impl<'m> Cycles<'m> {
     /// callback that captures what it is a field of, or what such objects lead to. That is a leak as with any reference
     /// counting, until a field of each such ring is cleared; but what lives keeps what the maps have about it, and a map of
     /// wrappers never makes a second one of an object. The only exception: a destructor that runs here, and hands out or leaks
-    /// a strong pointer to a key, finds the entry gone. While somebody holds a key, its entry is not counted at all: to learn
+    /// a strong handle to a key, finds the entry gone. While somebody holds a key, its entry is not counted at all: to learn
     /// what leaks, let the keys go first, purge, and then ask [`holders`](Self::holders) of each that is left.
     ///
     /// Rings of objects that are no keys are not looked for: if only an entry leads to such a ring, the entry goes, and no map
     /// shows the ring any more. What is behind an `Arc` stays unless the maps are [at rest](Self::at_rest): values
     /// that may own their keys had better be behind a [`Strong`](crate::Strong).
     ///
-    /// O(entries + objects that the values lead to + their pointers), and as much memory until it returns. Each object has
-    /// one strong pointer more while it is looked at: `get_mut` and `try_unwrap` of other threads fail meanwhile, and an
-    /// object whose last other pointer they drop dies at the end of this call.
+    /// O(entries + objects that the values lead to + their handles), and as much memory until it returns. Each object has
+    /// one strong handle more while it is looked at: `get_mut` and `try_unwrap` of other threads fail meanwhile, and an
+    /// object whose last other handle they drop dies at the end of this call.
     ///
-    /// Other threads may use shared maps, and objects. What they make a strong pointer to while this runs stays, unless
-    /// they make it from a weak pointer after the last look: then the object lives, but its entry may be gone. So it is
-    /// with a value that a closure is shown for a weak pointer, as by
+    /// Other threads may use shared maps, and objects. What they make a strong handle to while this runs stays, unless
+    /// they make it from a weak handle after the last look: then the object lives, but its entry may be gone. So it is
+    /// with a value that a closure is shown for a weak handle, as by
     /// [`with`](crate::concurrent::WeakMap::with): it lives as long as that runs, but holds its entry no more than the
-    /// weak pointer does.
+    /// weak handle does.
     ///
-    /// Of two threads that search the same objects at once, each takes the other's strong pointers for somebody's: both
+    /// Of two threads that search the same objects at once, each takes the other's strong handles for somebody's: both
     /// may leave what the next call removes. Within a [`trace`](crate::Trace::trace) this removes nothing, and returns
     /// zeros.
     ///
@@ -178,7 +178,7 @@ impl<'m> Cycles<'m> {
         for (member, doomed) in rest.0.iter_mut().zip(&doomed) {
             purged.removed += member.unlink(doomed);
         }
-        // Our own pointers, while the values still have theirs: so that these are not the last. Then what was unlinked,
+        // Our own handles, while the values still have theirs: so that these are not the last. Then what was unlinked,
         // when it is out of all the maps; its deaths find no entry of the same kind.
         drop(graph);
         while rest.next() {}

@@ -42,7 +42,7 @@ struct Spread<'g> {
 }
 
 impl Graph {
-    /// Which entries go. O(objects + pointers + entries).
+    /// Which entries go. O(objects + handles + entries).
     pub(super) fn verdict(&mut self, members: usize) -> Verdict {
         self.complete();
         census::take(&mut self.nodes, self.at_rest);
@@ -124,7 +124,7 @@ impl<'g> Spread<'g> {
     /// Of the objects that are not known to live, those that plain counting does not free when no entry owns them any
     /// more.
     ///
-    /// All pointers to such objects are fields of such objects, or belong to entries with such a key or a dead one: whatever
+    /// All handles to such objects are fields of such objects, or belong to entries with such a key or a dead one: whatever
     /// else has one lives.
     fn survivors(&self) -> Vec<u32> {
         let graph = self.graph;

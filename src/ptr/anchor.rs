@@ -29,9 +29,8 @@ use crate::sync::Ordering::*;
 /// one thread.
 ///
 /// An anchor is one word, and nothing else until somebody watches it: an entry, an [`AnchorRef`](crate::AnchorRef)
-/// or a finalizer. Then it allocates 24 bytes, once. From there on it costs what a [`Strong`](crate::Strong) object
-/// costs: a record of 56 bytes for a second watch. To make and drop an anchor
-/// that nobody watches allocates nothing, and takes no locked instruction; nor does looking it up.
+/// or a finalizer. From there on it [costs](crate::guide::costs#memory) what a [`Strong`](crate::Strong) object costs. To
+/// make and drop an anchor that nobody watches allocates nothing, and takes no locked instruction; nor does looking it up.
 ///
 /// It is a key of [`WeakMap`](crate::WeakMap), [`WeakSet`](crate::WeakSet) and [`WeakPairMap`](crate::WeakPairMap), of
 /// the same in [`concurrent`](crate::concurrent), of [`Attributes`](crate::Attributes), and an input of
@@ -100,7 +99,7 @@ pub struct Anchor<F: Flavour> {
 pub struct AnchorRef<F: Flavour>(Weak<(), F>);
 
 impl<F: Flavour> Anchor<F> {
-    /// An identity that nobody watches. Allocates nothing.
+    /// Creates an identity that nobody watches. Allocates nothing.
     #[cfg(not(weakly_loom))]
     #[must_use]
     #[inline]
@@ -118,7 +117,7 @@ impl<F: Flavour> Anchor<F> {
         }
     }
 
-    /// A weak handle. O(1). Allocates if nobody watched the anchor before, or if only one entry does.
+    /// Returns a weak handle. O(1). Allocates if nobody watched the anchor before, or if only one entry does.
     #[must_use]
     pub fn downgrade(&self) -> AnchorRef<F> {
         let object = self.object();
@@ -129,7 +128,7 @@ impl<F: Flavour> Anchor<F> {
         })
     }
 
-    /// Whether both are the same anchor.
+    /// Returns whether both are the same anchor.
     #[must_use]
     #[inline]
     pub fn ptr_eq(&self, other: &Self) -> bool {
@@ -289,14 +288,14 @@ impl<F: Flavour> UnwindSafe for Anchor<F> {}
 impl<F: Flavour> RefUnwindSafe for Anchor<F> {}
 
 impl<F: Flavour> AnchorRef<F> {
-    /// Whether the anchor has been dropped. `false` is a snapshot.
+    /// Returns whether the anchor has been dropped. `false` is a snapshot.
     #[must_use]
     #[inline]
     pub fn is_dead(&self) -> bool {
         self.0.is_expired()
     }
 
-    /// Whether this was made from that anchor. O(1), and allocates nothing, as comparing with
+    /// Returns whether this was made from that anchor. O(1), and allocates nothing, as comparing with
     /// [`downgrade`](Anchor::downgrade) would.
     ///
     /// ```

@@ -8,7 +8,7 @@ use super::flavour::Flavour;
 use super::strong::Strong;
 use super::weak::Weak;
 
-/// The object of a weak pointer is dead. The message names the type, and what to look for.
+/// The object of a weak handle is dead. The message names the type, and what to look for.
 ///
 /// ```
 /// use weakly::{Strong, Weak};
@@ -31,7 +31,7 @@ impl Expired {
         }
     }
 
-    /// The type of the object, as [`core::any::type_name`] names it.
+    /// Returns the type of the object, as [`core::any::type_name`] names it.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         self.type_name
@@ -66,7 +66,7 @@ impl fmt::Debug for Expired {
 impl Error for Expired {}
 
 impl<T: ?Sized, F: Flavour> Weak<T, F> {
-    /// Upgrades to a strong pointer, or returns an error that explains itself. On success it costs what
+    /// Upgrades to a strong handle, or returns an error that explains itself. On success it costs what
     /// [`upgrade`](Self::upgrade) does.
     ///
     /// # Errors

@@ -55,21 +55,21 @@ pub(super) fn register<T: ?Sized, F: Flavour>(
 
 impl<T: ?Sized> Strong<T, Atomic> {
     /// Registers `f` to run once, when the object has died: after its destructor, when every weak
-    /// pointer is expired and no collection finds the object, on the thread that dropped the last strong
-    /// pointer. The finalizers of one object run newest first. O(1), two allocations (three for the object's
+    /// handle is expired and no collection finds the object, on the thread that dropped the last strong
+    /// handle. The finalizers of one object run newest first. O(1), two allocations (three for the object's
     /// first). What `f` captured is freed right after it has run.
     ///
-    /// `f` must not own a strong pointer to the same object: the object would never die. (As with
-    /// JavaScript's `FinalizationRegistry` and Java's `Cleaner`. A weak pointer is of no use either: it is
+    /// `f` must not own a strong handle to the same object: the object would never die. (As with
+    /// JavaScript's `FinalizationRegistry` and Java's `Cleaner`. A weak handle is of no use either: it is
     /// expired by then.)
     ///
-    /// If `f` drops the last strong pointer to another object, that one's finalizers run inside: a chain of objects, each
+    /// If `f` drops the last strong handle to another object, that one's finalizers run inside: a chain of objects, each
     /// owned by the finalizer of the one before, recurses. A stack of 2 MiB has room for some 300 of them unoptimised, and
     /// some 8,000 optimised. Messages to a [`ReferenceQueue`](crate::ReferenceQueue) do not recurse.
     ///
     /// # Panics
     /// If `f` panics, the other finalizers still run; then the panic propagates to the caller that dropped
-    /// the last strong pointer. (A second panic while the first unwinds aborts the process, as with
+    /// the last strong handle. (A second panic while the first unwinds aborts the process, as with
     /// every destructor in Rust.)
     ///
     /// ```
@@ -151,7 +151,7 @@ impl<F: Flavour> FinalizerToken<F> {
         pending
     }
 
-    /// Whether the finalizer is still to run at the object's death. A snapshot.
+    /// Returns whether the finalizer is still to run at the object's death. A snapshot.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         let Some(_gate) = self.record.lock().filter(Gate::is_open) else {

@@ -77,7 +77,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// Where the handles to this object were made that exist, oldest first. See [`holders`](crate::holders).
+    /// Returns where the handles to this object were made that exist, oldest first. See [`holders`](crate::holders).
     /// O(handles). A snapshot, if other threads have some.
     #[cfg(feature = "holders")]
     #[must_use]

@@ -7,7 +7,7 @@ use super::flavour::Flavour;
 use super::header::Block;
 use super::strong::Strong;
 
-/// An object that the caller keeps alive meanwhile: by a strong pointer, or by an anchor. It is no pointer of its
+/// An object that the caller keeps alive meanwhile: by a strong handle, or by an anchor. It is no handle of its
 /// own, and none can be made from it.
 pub struct ObjectRef<'a, T: ?Sized, F: Flavour> {
     /// The place of an inline payload in the block, with the metadata of the type.

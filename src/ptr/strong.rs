@@ -15,33 +15,28 @@ use super::state;
 use crate::holders::Holder;
 use crate::sync::{self, Ordering::*};
 
-/// A strong pointer: shared ownership of a value whose death is reported to weak collections and finalizers.
+/// A strong handle: shared ownership of a value whose death is reported to weak collections and finalizers.
 ///
 /// Use it as [`Strong`](crate::Strong) (thread-safe, the counterpart of [`Arc`](std::sync::Arc)) or
 /// [`local::Strong`](crate::local::Strong) (one thread, the counterpart of [`Rc`](std::rc::Rc)). The
 /// interface is that of `Arc`: associated functions, so that they never hide a method of `T`.
 ///
-/// A strong pointer is one word (two for an unsized payload). The object has a header of two words; weak
-/// pointers, and the first entry for the object in a collection, need no more. Anything more takes a record of 56
-/// bytes, which serves two entries, and 32 bytes for each further one (40 where threads share the collection).
-///
-/// Nothing weak keeps a payload alive. An object of more than 256 bytes, with its header, has its payload
-/// apart: that costs an allocation and 24 bytes more, and the payload's memory is freed at the death. The
-/// memory of a smaller object is freed, as with `Arc`, when no weak pointer and no entry is left.
+/// A strong handle is one word (two for an unsized payload), and nothing weak keeps a payload alive. What an object
+/// takes besides its payload is in the guide's [table of memory](crate::guide::costs#memory).
 ///
 /// # What happens at the death
 ///
-/// When the last strong pointer is dropped:
+/// When the last strong handle is dropped:
 ///
 /// 1. every [`Weak`](crate::Weak) is expired, every upgrade fails;
 /// 2. the payload's destructor runs; maps still find the object by reference (`map.get(&*self)`);
 /// 3. each map with an entry for it gets a notice or, if threads share the map, loses that entry; then its
 ///    [finalizers](Strong::finalize) run, newest first;
-/// 4. its memory is freed, except for 256 bytes at most (and its record), which are freed when no weak
-///    pointer and no entry is left.
+/// 4. its memory is freed, except for what [remains](crate::guide::costs#memory) until no weak handle and no entry is
+///    left.
 ///
 /// Steps 3 and 4 also happen if the destructor or a finalizer panics; then the panic propagates to the caller
-/// that dropped the pointer. (A second panic while the first unwinds aborts the process, as with every
+/// that dropped the handle. (A second panic while the first unwinds aborts the process, as with every
 /// destructor in Rust.) A death costs O(entries for the object), never O(size of a map). For maps that threads share, see
 /// [what a death does](crate::concurrent#what-a-death-does).
 ///
@@ -69,7 +64,7 @@ unsafe impl<T: ?Sized + Send + Sync> Send for Strong<T, Atomic> {}
 unsafe impl<T: ?Sized + Send + Sync> Sync for Strong<T, Atomic> {}
 
 impl<T, F: Flavour> Strong<T, F> {
-    /// Makes an object and its first strong pointer. One allocation.
+    /// Makes an object and its first strong handle. One allocation.
     ///
     /// ```
     /// let five = weakly::Strong::new(5);
@@ -104,12 +99,12 @@ impl<T, F: Flavour> Strong<T, F> {
         unsafe { Pin::new_unchecked(Self::new(value)) }
     }
 
-    /// Takes the value out, if this is the only strong pointer. The object is dead afterwards: weak
-    /// pointers are expired, no map finds an entry for it, finalizers have run; only the payload's destructor
+    /// Takes the value out, if this is the only strong handle. The object is dead afterwards: weak
+    /// handles are expired, no map finds an entry for it, finalizers have run; only the payload's destructor
     /// has not. Costs what a death costs.
     ///
     /// # Errors
-    /// The strong pointer itself, if there are others or an upgrade is under way.
+    /// The strong handle itself, if there are others or an upgrade is under way.
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
         if this.claim() {
             // SAFETY: claimed.
@@ -119,8 +114,8 @@ impl<T, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// Drops the strong pointer; takes the value out if it was the last. If this is called on all strong
-    /// pointers to an object, exactly one call gets the value (unless a weak pointer is upgraded meanwhile).
+    /// Drops the strong handle; takes the value out if it was the last. If this is called on all strong
+    /// handles to an object, exactly one call gets the value (unless a weak handle is upgraded meanwhile).
     #[must_use = "this drops the value, if the pointer was the last"]
     pub fn into_inner(this: Self) -> Option<T> {
         // Not `claim` first: of two calls that both find the other's pointer, neither would get the value.
@@ -134,7 +129,7 @@ impl<T, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// The value, if this is the only strong pointer; otherwise a clone of it.
+    /// Returns the value, if this is the only strong handle; otherwise a clone of it.
     #[must_use]
     pub fn unwrap_or_clone(this: Self) -> T
     where
@@ -157,11 +152,11 @@ impl<T, F: Flavour> Strong<T, F> {
         value
     }
 
-    /// Mutable access to the value, in a new object if this one is shared.
+    /// Returns mutable access to the value, in a new object if this one is shared.
     ///
     /// * No other pointer and no entry: in place.
-    /// * The only strong pointer, but there are weak pointers or entries: the value **moves to a new
-    ///   object**, and the old one dies. Weak pointers expire, and **the attributes that maps keep for it are
+    /// * The only strong handle, but there are weak handles or entries: the value **moves to a new
+    ///   object**, and the old one dies. Weak handles expire, and **the attributes that maps keep for it are
     ///   left behind**. Call [`get_mut`](Self::get_mut) first if that matters. (A pair whose other side has died is
     ///   an entry until its map next changes.)
     /// * Otherwise: in a clone, in a new object.
@@ -206,15 +201,15 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         unsafe { &*ptr::from_ref(pin).cast::<Self>() }
     }
 
-    /// The number of strong pointers. A snapshot, if other threads have some.
+    /// Returns the number of strong handles. A snapshot, if other threads have some.
     #[must_use]
     #[inline]
     pub fn strong_count(this: &Self) -> usize {
         this.block().strong_count() as usize
     }
 
-    /// The number of weak pointers and of entries in collections. Finalizers do not count, nor their tokens (of one object,
-    /// 2^24 at a time). A snapshot, if other threads change it.
+    /// Returns the number of weak handles and of entries in collections. Finalizers do not count, nor their tokens (of
+    /// one object, 2^24 at a time). A snapshot, if other threads change it.
     ///
     /// An entry counts for the objects in it that live until it is destroyed: of a pair, also if the other side has died;
     /// in a collection that threads share, also if it was removed.
@@ -223,14 +218,14 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         this.block().weak_count()
     }
 
-    /// Whether both point to the same object. Compares data addresses, never vtables.
+    /// Returns whether both point to the same object. Compares data addresses, never vtables.
     #[must_use]
     #[inline]
     pub fn ptr_eq(this: &Self, other: &Self) -> bool {
         ptr::addr_eq(this.ptr.as_ptr(), other.ptr.as_ptr())
     }
 
-    /// The address of the payload.
+    /// Returns the address of the payload.
     #[must_use]
     #[inline]
     pub fn as_ptr(this: &Self) -> *const T {
@@ -246,10 +241,10 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         ManuallyDrop::new(this).ptr.as_ptr()
     }
 
-    /// Makes a strong pointer from a raw one.
+    /// Makes a strong handle from a raw one.
     ///
     /// # Safety
-    /// `ptr` is from [`into_raw`](Self::into_raw) of a strong pointer of the same flavour, unchanged but for
+    /// `ptr` is from [`into_raw`](Self::into_raw) of a strong handle of the same flavour, unchanged but for
     /// unsizing coercions of the compiler, and is used for one call.
     #[must_use]
     #[inline]
@@ -261,8 +256,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         this
     }
 
-    /// Mutable access, if no other pointer can give any: this is the only strong pointer, and there is no
-    /// weak pointer and no entry of a collection (they could be upgraded). Finalizers and their tokens
+    /// Returns mutable access, if no other handle can give any: this is the only strong handle, and there is no
+    /// weak handle and no entry of a collection (they could be upgraded). Finalizers and their tokens
     /// do not count. Unlike with `Arc`, a concurrent downgrade that is over, or one that failed, does not make
     /// it fail. (A pair whose other side has died is an entry until its map next changes: `purge` the map first.)
     #[must_use]

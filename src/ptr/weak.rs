@@ -16,14 +16,14 @@ use super::strong::Strong;
 use crate::holders::Holder;
 use crate::sync::Ordering::*;
 
-/// A weak pointer: keeps no object alive, and upgrades to a strong pointer while the object is alive.
+/// A weak handle: keeps no object alive, and upgrades to a strong handle while the object is alive.
 ///
 /// Use it as [`Weak`](crate::Weak) or [`local::Weak`](crate::local::Weak).
 ///
-/// Of a dead object's memory it keeps at most 256 bytes: a larger payload is freed at the death. Two weak
-/// pointers are equal, and hash equal, exactly if they were made from the same object, whatever its value.
+/// Of a dead object's memory it keeps [a little](crate::guide::costs#memory): a larger payload is freed at the death.
+/// Two weak handles are equal, and hash equal, exactly if they were made from the same object, whatever its value.
 /// This stays so after the death, and no later object at the same address is ever equal to it (as with the
-/// owner-based comparison of C++26; `std::sync::Weak` offers none). All pointers from
+/// owner-based comparison of C++26; `std::sync::Weak` offers none). All handles from
 /// [`new`](Weak::new), which never had an object, are equal.
 pub struct Weak<T: ?Sized, F: Flavour> {
     /// The place of an inline payload in the block, of which this pointer has a share; or [`NOWHERE`], with
@@ -45,7 +45,7 @@ unsafe impl<T: ?Sized + Send + Sync> Send for Weak<T, Atomic> {}
 unsafe impl<T: ?Sized + Send + Sync> Sync for Weak<T, Atomic> {}
 
 impl<T, F: Flavour> Weak<T, F> {
-    /// A weak pointer that never had an object: always expired, no allocation.
+    /// Creates a weak handle that never had an object: always expired, no allocation.
     ///
     /// To an unsized type, it is made from any sized one that coerces to it:
     /// `unsize!(Weak::<i32>::new() => dyn Display)`. See [`unsize!`](crate::unsize).
@@ -94,10 +94,10 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
         }
     }
 
-    /// Upgrades to a strong pointer, while the object is alive. O(1). Never revives a dead object.
+    /// Upgrades to a strong handle, while the object is alive. O(1). Never revives a dead object.
     ///
     /// # Panics
-    /// Aborts the process past 2^30 strong pointers: only leaked ones get there.
+    /// Aborts the process past 2^30 strong handles: only leaked ones get there.
     #[must_use]
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
@@ -110,7 +110,7 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
         Some(unsafe { Strong::from_place(self.place, block) })
     }
 
-    /// Whether no upgrade can succeed any more: the object is dead or in its destructor. (Also before it is
+    /// Returns whether no upgrade can succeed any more: the object is dead or in its destructor. (Also before it is
     /// constructed, in `new_cyclic`.) `false` is a snapshot.
     #[must_use]
     #[inline]
@@ -118,14 +118,14 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
         self.block().is_none_or(Block::is_expired)
     }
 
-    /// The number of strong pointers; zero once the object is dead. A snapshot.
+    /// Returns the number of strong handles; zero once the object is dead. A snapshot.
     #[must_use]
     pub fn strong_count(&self) -> usize {
         self.block()
             .map_or(0, |block| block.strong_count() as usize)
     }
 
-    /// The number of weak pointers, this one included, and of entries: as
+    /// Returns the number of weak handles, this one included, and of entries: as
     /// [`Strong::weak_count`](Strong::weak_count), which tells the rest. Zero once the object is dead, as in `std`.
     #[must_use]
     pub fn weak_count(&self) -> usize {
@@ -135,14 +135,14 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
         }
     }
 
-    /// Whether both were made from the same object. The same as `==`.
+    /// Returns whether both were made from the same object. The same as `==`.
     #[must_use]
     #[inline]
     pub fn ptr_eq(&self, other: &Self) -> bool {
         self == other
     }
 
-    /// The address of the payload. Dangling once the object is dead; then another object may be there, if this
+    /// Returns the address of the payload. Dangling once the object is dead; then another object may be there, if this
     /// one was larger than 256 bytes with its header.
     #[must_use]
     #[inline]
@@ -155,10 +155,10 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
 }
 
 impl<T, F: Flavour> Strong<T, F> {
-    /// Makes an object that contains a weak pointer to itself. The pointer is expired until `f` returns.
+    /// Makes an object that contains a weak handle to itself. The handle is expired until `f` returns.
     ///
     /// # Panics
-    /// If `f` panics; the weak pointer then stays expired for ever.
+    /// If `f` panics; the weak handle then stays expired for ever.
     ///
     /// ```
     /// use weakly::{Strong, Weak};
@@ -200,8 +200,8 @@ impl<T, F: Flavour> Strong<T, F> {
 }
 
 impl<T: ?Sized, F: Flavour> Strong<T, F> {
-    /// A weak pointer to the same object. O(1); allocates only if the object has entries in collections and
-    /// no weak pointer yet.
+    /// Returns a weak handle to the same object. O(1); allocates only if the object has entries in collections and
+    /// no weak handle yet.
     #[must_use]
     #[inline]
     pub fn downgrade(this: &Self) -> Weak<T, F> {
@@ -245,7 +245,7 @@ impl<T, F: Flavour> Default for Weak<T, F> {
     }
 }
 
-/// By identity: the block of an object is not another's while a weak pointer has a share in it.
+/// By identity: the block of an object is not another's while a weak handle has a share in it.
 impl<T: ?Sized, F: Flavour> PartialEq for Weak<T, F> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {

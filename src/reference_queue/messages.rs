@@ -56,7 +56,7 @@ pub struct Ticket<M> {
 }
 
 impl<M> ReferenceQueue<M> {
-    /// An empty queue. One allocation, so not `const`: a `static` makes it on first use, with
+    /// Creates an empty queue. One allocation, so not `const`: a `static` makes it on first use, with
     /// [`LazyLock`](std::sync::LazyLock).
     #[must_use]
     pub fn new() -> Self {
@@ -70,7 +70,7 @@ impl<M> ReferenceQueue<M> {
         }
     }
 
-    /// The next message, if there is one. O(1), lock-free; no waiter keeps it from the caller.
+    /// Returns the next message, if there is one. O(1), lock-free; no waiter keeps it from the caller.
     #[inline]
     pub fn poll(&self) -> Option<M> {
         self.shared.messages.pop()
@@ -91,13 +91,13 @@ impl<M> ReferenceQueue<M> {
         Drain(self)
     }
 
-    /// The number of messages. A moment's answer.
+    /// Returns the number of messages. A moment's answer.
     #[must_use]
     pub fn len(&self) -> usize {
         self.shared.messages.len()
     }
 
-    /// Whether there is no message. A moment's answer.
+    /// Returns whether there is no message. A moment's answer.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.shared.messages.is_empty()
@@ -163,8 +163,9 @@ fn deliver<M>(slot: &ArrayQueue<M>, queue: &Weak<Shared<M>>) {
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl<M> ReferenceQueue<M> {
-    /// The next message; waits until there is one, for ever if no object is registered. (A thread that waits can be ended
-    /// by the death of an object of its own, with a message that says so; or use [`wait_timeout`](Self::wait_timeout).)
+    /// Returns the next message; waits until there is one, for ever if no object is registered. (A thread that waits
+    /// can be ended by the death of an object of its own, with a message that says so; or use
+    /// [`wait_timeout`](Self::wait_timeout).)
     ///
     /// ```
     /// use weakly::{ReferenceQueue, Strong};
@@ -182,7 +183,7 @@ impl<M> ReferenceQueue<M> {
         message.unwrap_or_else(|| unreachable!("it waits for a message"))
     }
 
-    /// The next message; waits until there is one, but no longer than `timeout`.
+    /// Returns the next message; waits until there is one, but no longer than `timeout`.
     pub fn wait_timeout(&self, timeout: Duration) -> Option<M> {
         self.poll()
             .or_else(|| match Instant::now().checked_add(timeout) {
@@ -197,8 +198,8 @@ impl<M> ReferenceQueue<M> {
         self.shared.waiters.wait(until, || self.poll())
     }
 
-    /// For futures of your own: the next message, or the task is woken when one comes in. Of several tasks that wait, all
-    /// are woken. O(tasks that wait).
+    /// Returns the next message, for futures of your own, or the task is woken when one comes in. Of several tasks
+    /// that wait, all are woken. O(tasks that wait).
     ///
     /// The queue cannot know when a task has given up: it keeps the waker until the next message, of at most 65,536 tasks.
     /// Where more than 64 wait, have given up, or come with a new waker at each poll, some are now and then woken for
@@ -304,7 +305,7 @@ impl<M> Ticket<M> {
         self.slot.pop()
     }
 
-    /// Whether the message can still be taken back: also in the object's own destructor. A moment's answer.
+    /// Returns whether the message can still be taken back: also in the object's own destructor. A moment's answer.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         self.finalizer.is_pending()
