@@ -5,8 +5,7 @@ use core::iter::{Chain, FusedIterator};
 
 use super::iter::Keys;
 use crate::holders::Caller;
-use crate::reference::Upgrade;
-use crate::table::Owned;
+use crate::reference::{Owned, Upgrade};
 
 /// A set: its elements, and whether one is in it. Sealed.
 pub trait Set: sealed::Sealed + Sized {

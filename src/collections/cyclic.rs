@@ -19,8 +19,8 @@ use crate::cycles::{
 };
 #[cfg(feature = "std")]
 use crate::panics::FirstPanic;
-use crate::reference::{StrongRef, Watch, WeakKey};
-use crate::table::{Entry, Owned, Remains, Slot, Walk};
+use crate::reference::{Owned, Slot, StrongRef, Watch, WeakKey};
+use crate::table::{Entry, Remains, Walk};
 
 /// One side of an entry: an object without which the entry would not be there, or what the entry owns.
 trait Side: Slot {

@@ -10,14 +10,14 @@ use super::common::{
 use super::store::{Store, by_content};
 use crate::hash::DefaultHashBuilder;
 use crate::holders::Caller;
-use crate::reference::{AsContent, ByContent, Content, Hashed, Query, StrongRef, hash_of};
-use crate::table::{Owned, Place};
+use crate::reference::{AsContent, ByContent, Content, Hashed, Owned, Query, StrongRef, hash_of};
+use crate::table::Place;
 
 /// The entries and iterators of [`WeakHashMap`].
 pub mod names {
     use crate::collections::{entry, iter};
     use crate::reference::ByContent;
-    use crate::table::Owned;
+    use crate::reference::Owned;
 
     /// The place of a key.
     pub type Entry<'a, 'k, K, V> = entry::Entry<'a, &'k K, ByContent<K>, V>;

@@ -10,7 +10,7 @@ use super::store::{Store, by_content};
 use crate::hash::DefaultHashBuilder;
 use crate::holders::Caller;
 use crate::ptr::Expired;
-use crate::reference::{ByContent, Content, Query, StrongRef, Watch as _, hash_of};
+use crate::reference::{ByContent, Content, Query, Slot as _, StrongRef, hash_of};
 use crate::table::Place;
 
 /// The entries and iterators of [`WeakHashPairMap`].

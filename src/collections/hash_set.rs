@@ -9,15 +9,15 @@ use super::common::{collecting, housekeeping};
 use super::store::{Store, by_content};
 use crate::hash::DefaultHashBuilder;
 use crate::holders::Caller;
-use crate::reference::{ByContent, Content, Hashed, Query, StrongRef, hash_of};
-use crate::table::{Owned, Place};
+use crate::reference::{ByContent, Content, Hashed, Owned, Query, StrongRef, hash_of};
+use crate::table::Place;
 
 /// The iterators of [`WeakHashSet`].
 pub mod names {
     use crate::collections::hash_set::WeakHashSet;
     use crate::hash::DefaultHashBuilder;
     use crate::reference::ByContent;
-    use crate::table::Owned;
+    use crate::reference::Owned;
 
     crate::collections::algebra::set_names!(ByContent<K>, WeakHashSet<K, S>, S = DefaultHashBuilder);
 }

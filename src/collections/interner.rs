@@ -10,8 +10,8 @@ use super::iter::Keys;
 use super::store::Store;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::holders::Caller;
-use crate::reference::{ByContent, Content, Hashed, Query, Sought, StrongRef, hash_of};
-use crate::table::{Owned, Place};
+use crate::reference::{ByContent, Content, Hashed, Owned, Query, Sought, StrongRef, hash_of};
+use crate::table::Place;
 
 /// Interns contents: equal contents get the same handle. All handles returned for equal contents point to one
 /// object for as long as any of them is live, so comparing addresses compares contents. The interner keeps none

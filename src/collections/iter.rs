@@ -12,11 +12,11 @@ use hashbrown::hash_table;
 
 use super::shown::Shown;
 use crate::holders::Caller;
-use crate::reference::{StrongRef, Upgrade, Watch};
-use crate::table::{Entry, IntoEntries, Remains, Search, Slot, Table, Walk};
+use crate::reference::{Slot, StrongRef, Upgrade, Watch};
+use crate::table::{Entry, IntoEntries, Remains, Search, Table, Walk};
 
 pub use crate::reference::ByContent;
-pub use crate::table::Owned;
+pub use crate::reference::Owned;
 
 fn at_most(hint: (usize, Option<usize>)) -> (usize, Option<usize>) {
     (0, hint.1)

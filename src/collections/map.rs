@@ -10,14 +10,14 @@ use super::store::{Store, by_addr};
 use crate::hash::HashValue;
 use crate::holders::Caller;
 use crate::ptr::{Anchor, Flavour};
-use crate::reference::{Identify, StrongRef, Watch as _, WeakKey};
-use crate::table::{Owned, Place};
+use crate::reference::{Identify, Owned, StrongRef, Watch as _, WeakKey};
+use crate::table::Place;
 
 /// The entries and iterators of [`WeakMap`].
 pub mod names {
     use crate::collections::{entry, iter};
+    use crate::reference::Owned;
     use crate::reference::WeakKey;
-    use crate::table::Owned;
 
     type Watch<K> = <K as WeakKey>::Watch;
 

@@ -8,7 +8,7 @@ use super::shown::Shown as _;
 use super::store::{Store, by_addr};
 use crate::holders::Caller;
 use crate::ptr::Expired;
-use crate::reference::{Identify, StrongRef, Watch as _, WeakKey};
+use crate::reference::{Identify, Slot as _, StrongRef, WeakKey};
 use crate::table::{Entry as Sides, Place};
 
 /// The entries and iterators of [`WeakPairMap`].

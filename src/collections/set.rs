@@ -8,14 +8,14 @@ use super::common::{collecting, housekeeping};
 use super::store::{Store, by_addr};
 use crate::holders::Caller;
 use crate::ptr::{Anchor, Flavour};
-use crate::reference::{Identify, StrongRef, WeakKey};
-use crate::table::{Owned, Place};
+use crate::reference::{Identify, Owned, StrongRef, WeakKey};
+use crate::table::Place;
 
 /// The iterators of [`WeakSet`].
 pub mod names {
     use crate::collections::set::WeakSet;
+    use crate::reference::Owned;
     use crate::reference::WeakKey;
-    use crate::table::Owned;
 
     crate::collections::algebra::set_names!(<K as WeakKey>::Watch, WeakSet<K>);
 }

@@ -4,8 +4,8 @@
 use core::hash::{BuildHasher, Hash};
 
 use crate::hash::HashValue;
-use crate::reference::{Upgrade, Watch};
-use crate::table::{Entry, Owned, Slot};
+use crate::reference::{Owned, Slot, Upgrade, Watch};
+use crate::table::Entry;
 
 /// A slot that can be shown. Sealed.
 pub trait Shown: Slot {

@@ -13,8 +13,8 @@ use super::iter::{
 };
 use super::shown::{Given, Keyed, Shown};
 use crate::hash::HashValue;
-use crate::reference::{ByContent, Content, Sought, Watch, hash_of};
-use crate::table::{Entry, Found, Owned, Place, Slot, Table, Vacant, Walk};
+use crate::reference::{ByContent, Content, Owned, Slot, Sought, Watch, hash_of};
+use crate::table::{Entry, Found, Place, Table, Vacant, Walk};
 
 pub(crate) struct Store<K: Slot, V: Slot, S = ()> {
     pub(crate) table: Table<K, V>,

@@ -9,14 +9,14 @@ use super::store::{Store, by_key};
 use crate::hash::DefaultHashBuilder;
 use crate::holders::Caller;
 use crate::ptr::Expired;
-use crate::reference::{Query, StrongRef, Watch as _};
-use crate::table::{Owned, Place};
+use crate::reference::{Owned, Query, Slot as _, StrongRef};
+use crate::table::Place;
 
 /// The entries and iterators of [`WeakValueMap`].
 pub mod names {
     use crate::collections::{entry, iter};
+    use crate::reference::Owned;
     use crate::reference::WeakKey;
-    use crate::table::Owned;
 
     type Watch<V> = <V as WeakKey>::Watch;
 

@@ -3,9 +3,8 @@
 use alloc::sync::Arc;
 use core::convert::Infallible;
 
-use super::owner::{DeadNotice, DeadQueue, Seen};
 use crate::hash::HashValue;
-use crate::ptr::{Flavour, WakerCell};
+use crate::ptr::WakerCell;
 
 /// Receives the notices of deaths.
 pub trait NoticeQueue: Sized {
@@ -107,66 +106,4 @@ impl NoticeQueue for () {
 
     #[inline]
     fn arm(&mut self) {}
-}
-
-impl<F: Flavour> NoticeQueue for DeadQueue<F> {
-    type Notice = DeadNotice<F>;
-    type Seen = Seen;
-    const NONE: Self = DeadQueue::new();
-
-    #[inline]
-    fn is_idle(&self) -> bool {
-        self.is_idle()
-    }
-
-    fn pending(&self) -> usize {
-        self.pending()
-    }
-
-    fn iter(&self) -> impl Iterator<Item = DeadNotice<F>> {
-        self.iter()
-    }
-
-    fn look(&self) -> (usize, Seen) {
-        let seen = self.look();
-        (seen.total(), seen)
-    }
-
-    #[inline]
-    fn peek(&mut self) -> Option<HashValue> {
-        self.peek()
-    }
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<DeadNotice<F>> {
-        self.next()
-    }
-
-    #[inline]
-    fn hash(notice: &DeadNotice<F>) -> HashValue {
-        notice.hash()
-    }
-
-    #[inline]
-    fn finish(&mut self, notice: DeadNotice<F>) {
-        self.finish(notice);
-    }
-
-    fn shrink_to_fit(&mut self) {
-        self.shrink_to_fit();
-    }
-
-    #[inline(always)]
-    fn waker(&self) -> Option<&Arc<WakerCell>> {
-        self.waker()
-    }
-
-    fn attach(&mut self, cell: &Arc<WakerCell>) {
-        self.attach(cell);
-    }
-
-    #[inline]
-    fn arm(&mut self) {
-        self.arm();
-    }
 }

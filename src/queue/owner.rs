@@ -20,6 +20,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr::NonNull;
 
 use self::address::{APART, HOOK, MARKS, fired, mark, unmark};
+use super::notice_queue::NoticeQueue;
 use crate::hash::HashValue;
 use crate::ptr::{
     Atomic, Block, Flavour, Node, Notice, ObjectRef, Registration, StackRef, Strong, Target,
@@ -53,7 +54,6 @@ pub struct DeadNotice<F: Flavour> {
 /// How far a queue reached when the caller looked.
 pub struct Seen {
     top: usize,
-    total: usize,
 }
 
 /// An entry's registration with an object: one word, and the metadata of an unsized type.
@@ -77,29 +77,26 @@ impl<F: Flavour> RefUnwindSafe for DeadQueue<F> {}
 impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for Registered<T, F> {}
 impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for Registered<T, F> {}
 
-impl<F: Flavour> DeadQueue<F> {
-    pub(crate) const fn new() -> Self {
-        DeadQueue {
-            stack: None,
-            batch: Node::NONE,
-            registered: 0,
-            late: 0,
-        }
-    }
+impl<F: Flavour> NoticeQueue for DeadQueue<F> {
+    type Notice = DeadNotice<F>;
+    type Seen = Seen;
+
+    const NONE: Self = DeadQueue {
+        stack: None,
+        batch: Node::NONE,
+        registered: 0,
+        late: 0,
+    };
 
     /// Whether nothing is pending. A death that happens before this call has pushed its notice.
     #[inline]
-    pub(crate) fn is_idle(&self) -> bool {
+    fn is_idle(&self) -> bool {
         self.batch.is_none() && self.stack.is_none_or(StackRef::is_empty)
-    }
-
-    fn top(&self) -> Node<F> {
-        self.stack.map_or(Node::NONE, StackRef::top)
     }
 
     /// The number of entries with a notice pending. O(notices that came since the last call); O(notices) if
     /// there are late ones.
-    pub(crate) fn pending(&self) -> usize {
+    fn pending(&self) -> usize {
         if self.is_idle() {
             0
         } else if self.late == 0 {
@@ -110,7 +107,7 @@ impl<F: Flavour> DeadQueue<F> {
     }
 
     /// The notices that are not late.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = DeadNotice<F>> {
+    fn iter(&self) -> impl Iterator<Item = DeadNotice<F>> {
         let notices = self.batch.into_iter().chain(self.top());
         notices
             .filter(|notice| !notice.is_late())
@@ -118,22 +115,87 @@ impl<F: Flavour> DeadQueue<F> {
     }
 
     /// Marks all notices that have come, for [`Registered::is_seen`]. O(notices).
-    pub(crate) fn look(&self) -> Seen {
+    fn look(&self) -> (usize, Seen) {
         number(self.batch, true);
+        // One look at the top: what comes later is neither marked nor counted.
         let top = self.top();
-        let seen = number(top, false);
+        let seen = Seen {
+            top: number(top, false),
+        };
         let notices = self.batch.into_iter().chain(top);
-        Seen {
-            top: seen,
-            total: notices.filter(|notice| !notice.is_late()).count(),
-        }
+        (notices.filter(|notice| !notice.is_late()).count(), seen)
     }
 
     /// The hash of the next notice. Reads its block, not its entry.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Option<HashValue> {
+    fn peek(&mut self) -> Option<HashValue> {
         self.fetch();
         Some(HashValue::of_short(self.batch.get()?.hash()))
+    }
+
+    /// Takes a notice out. One load if there is none.
+    #[inline(always)]
+    fn next(&mut self) -> Option<DeadNotice<F>> {
+        loop {
+            self.fetch();
+            let notice = self.next_of_batch()?;
+            if !notice.notice.is_late() {
+                return Some(notice);
+            }
+            self.late -= 1;
+            self.finish(notice);
+        }
+    }
+
+    /// Finishes a notice whose entry has been unlinked: frees the block of the dead object, unless other
+    /// shares are left.
+    #[inline]
+    fn finish(&mut self, notice: DeadNotice<F>) {
+        if let Some(stack) = self.stack {
+            // SAFETY: N3, Q1: we are the owner, the notice has been taken out, and its entry is unlinked.
+            unsafe { stack.finish(notice.notice) };
+        }
+    }
+
+    /// Frees memory that no registration needs. O(registrations that have ended).
+    fn shrink_to_fit(&mut self) {
+        if let Some(stack) = self.stack {
+            // SAFETY: Q1: we are the owner.
+            unsafe { stack.shrink_hooks() };
+        }
+    }
+
+    /// The cell of the waker, if one has ever been set.
+    #[inline(always)]
+    fn waker(&self) -> Option<&Arc<WakerCell>> {
+        self.stack?.waker()
+    }
+
+    /// Attaches the cell of a waker, once. O(1).
+    fn attach(&mut self, cell: &Arc<WakerCell>) {
+        let stack = *self.stack.get_or_insert_with(|| StackRef::new());
+        // SAFETY: Q1; the table attaches one once.
+        unsafe { stack.attach(Arc::clone(cell)) };
+        self.arm();
+    }
+
+    /// Arms the stack, if it has a waker and nothing is pending.
+    #[inline]
+    fn arm(&mut self) {
+        if let Some(stack) = self.stack.filter(|stack| stack.waker().is_some()) {
+            self.arm_stack(stack);
+        }
+    }
+
+    #[inline]
+    fn hash(notice: &DeadNotice<F>) -> HashValue {
+        HashValue::of_short(notice.notice.hash())
+    }
+}
+
+impl<F: Flavour> DeadQueue<F> {
+    fn top(&self) -> Node<F> {
+        self.stack.map_or(Node::NONE, StackRef::top)
     }
 
     /// Takes the next batch, if there is none and notices have come. Otherwise one load.
@@ -146,20 +208,6 @@ impl<F: Flavour> DeadQueue<F> {
         }
     }
 
-    /// Takes a notice out. One load if there is none.
-    #[inline(always)]
-    pub(crate) fn next(&mut self) -> Option<DeadNotice<F>> {
-        loop {
-            self.fetch();
-            let notice = self.next_of_batch()?;
-            if !notice.notice.is_late() {
-                return Some(notice);
-            }
-            self.late -= 1;
-            self.finish(notice);
-        }
-    }
-
     #[inline(always)]
     fn next_of_batch(&mut self) -> Option<DeadNotice<F>> {
         let notice = self.batch.get()?;
@@ -167,16 +215,6 @@ impl<F: Flavour> DeadQueue<F> {
         notice.pass_on_depth();
         self.registered -= 1;
         Some(DeadNotice::new(notice))
-    }
-
-    /// Finishes a notice whose entry has been unlinked: frees the block of the dead object, unless other
-    /// shares are left.
-    #[inline]
-    pub(crate) fn finish(&mut self, notice: DeadNotice<F>) {
-        if let Some(stack) = self.stack {
-            // SAFETY: N3, Q1: we are the owner, the notice has been taken out, and its entry is unlinked.
-            unsafe { stack.finish(notice.notice) };
-        }
     }
 
     /// Registers an entry with an object: its death brings a notice with this hash. O(1).
@@ -236,36 +274,6 @@ impl<F: Flavour> DeadQueue<F> {
         }
     }
 
-    /// Frees memory that no registration needs. O(registrations that have ended).
-    pub(crate) fn shrink_to_fit(&mut self) {
-        if let Some(stack) = self.stack {
-            // SAFETY: Q1: we are the owner.
-            unsafe { stack.shrink_hooks() };
-        }
-    }
-
-    /// The cell of the waker, if one has ever been set.
-    #[inline(always)]
-    pub(crate) fn waker(&self) -> Option<&Arc<WakerCell>> {
-        self.stack?.waker()
-    }
-
-    /// Attaches the cell of a waker, once. O(1).
-    pub(crate) fn attach(&mut self, cell: &Arc<WakerCell>) {
-        let stack = *self.stack.get_or_insert_with(|| StackRef::new());
-        // SAFETY: Q1; the table attaches one once.
-        unsafe { stack.attach(Arc::clone(cell)) };
-        self.arm();
-    }
-
-    /// Arms the stack, if it has a waker and nothing is pending.
-    #[inline]
-    pub(crate) fn arm(&mut self) {
-        if let Some(stack) = self.stack.filter(|stack| stack.waker().is_some()) {
-            self.arm_stack(stack);
-        }
-    }
-
     #[cold]
     #[inline(never)]
     fn arm_stack(&mut self, stack: StackRef<F>) {
@@ -314,19 +322,6 @@ impl<F: Flavour> DeadNotice<F> {
     fn new(notice: Notice<F>) -> Self {
         let at = mark(notice.block(), notice.registration());
         DeadNotice { notice, at }
-    }
-
-    /// The hash that was given to [`DeadQueue::watch`].
-    #[inline]
-    pub(crate) fn hash(&self) -> HashValue {
-        HashValue::of_short(self.notice.hash())
-    }
-}
-
-impl Seen {
-    /// How many of the notices were not late.
-    pub(crate) fn total(&self) -> usize {
-        self.total
     }
 }
 

@@ -2,8 +2,9 @@
 
 use core::ops::Deref;
 
-use super::key::{Watch, sealed::Sealed};
+use super::key::Watch;
 use super::query::Sought;
+use super::slot::{NoticeOf, Slot, sealed::Sealed};
 use super::strong::{StrongRef, Upgrade};
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
@@ -60,13 +61,44 @@ impl<K: StrongRef> ByContent<K> {
 
 impl<K: StrongRef> Sealed for ByContent<K> {}
 
-impl<K: StrongRef> Watch for ByContent<K> {
-    type Key = K;
-    type Queue = <K::Watch as Watch>::Queue;
-    type Hash = ();
+impl<K: StrongRef> Slot for ByContent<K> {
+    type Queue = <K::Watch as Slot>::Queue;
+    type Remains = ();
 
     const SWEPT: bool = K::Watch::SWEPT;
     const BY_CONTENT: bool = true;
+
+    #[inline]
+    fn deregister(&mut self, queue: &mut Self::Queue) {
+        self.watch.deregister(queue);
+    }
+
+    #[inline]
+    fn hash_of_notice(&self) -> Option<HashValue> {
+        Some(self.hash())
+    }
+
+    #[inline]
+    fn is_expired(&self) -> bool {
+        self.watch.is_expired()
+    }
+
+    #[inline(always)]
+    fn is_named_by(&self, notice: &NoticeOf<Self>) -> bool {
+        self.watch.is_named_by(notice)
+    }
+
+    fn is_seen(&self, seen: &<Self::Queue as NoticeQueue>::Seen) -> bool {
+        self.watch.is_seen(seen)
+    }
+
+    #[inline]
+    fn into_remains(self) {}
+}
+
+impl<K: StrongRef> Watch for ByContent<K> {
+    type Key = K;
+    type Hash = ();
 
     #[inline]
     fn watch(key: &K, hash: HashValue, queue: &mut Self::Queue) -> Self {
@@ -82,18 +114,8 @@ impl<K: StrongRef> Watch for ByContent<K> {
     }
 
     #[inline]
-    fn deregister(&mut self, queue: &mut Self::Queue) {
-        self.watch.deregister(queue);
-    }
-
-    #[inline]
     fn hash(&self) -> HashValue {
         self.watch.stored_hash(self.hash)
-    }
-
-    #[inline]
-    fn hash_of_notice(&self) -> Option<HashValue> {
-        Some(self.hash())
     }
 
     fn store_hash(_: HashValue) {}
@@ -110,20 +132,6 @@ impl<K: StrongRef> Watch for ByContent<K> {
     #[inline]
     fn is_at(&self, addr: *const ()) -> bool {
         self.watch.is_at(addr)
-    }
-
-    #[inline]
-    fn is_expired(&self) -> bool {
-        self.watch.is_expired()
-    }
-
-    #[inline(always)]
-    fn is_named_by(&self, notice: &<Self::Queue as NoticeQueue>::Notice) -> bool {
-        self.watch.is_named_by(notice)
-    }
-
-    fn is_seen(&self, seen: &<Self::Queue as NoticeQueue>::Seen) -> bool {
-        self.watch.is_seen(seen)
     }
 }
 

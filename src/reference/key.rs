@@ -5,8 +5,8 @@
 //! The other files of the room build on it: [`strong`](super::strong) adds what can return a strong pointer,
 //! and each kind of watch has its own file.
 
+use super::slot::Slot;
 use crate::hash::HashValue;
-use crate::queue::NoticeQueue;
 
 /// An object that collections can watch, and identify by its address, without keeping it alive. A key by
 /// identity needs no more. A [`StrongRef`](crate::StrongRef) is a `WeakKey` that can also return a strong
@@ -46,42 +46,21 @@ pub unsafe trait WeakKey: Sized {
     label = "choose `Notified<Self>` or `Swept<Self>`",
     note = "`Notified<Self>` if the pointer wraps a `Strong` (implement `Notify`), `Swept<Self>` if it counts on its own"
 )]
-pub trait Watch: sealed::Sealed + Sized {
+pub trait Watch: Slot {
     /// The object that is watched.
     type Key: WeakKey;
-    /// Where death notices arrive; one for all the entries of a collection.
-    #[doc(hidden)]
-    type Queue: NoticeQueue;
     /// The part of the hash that an entry keyed by content stores beside the watch.
     #[doc(hidden)]
     type Hash: Copy;
-
-    /// Whether no notices come, so that the watches have to be polled one by one.
-    #[doc(hidden)]
-    const SWEPT: bool = false;
-    /// Whether a lookup may match another object than the one it was given, which dies on its own.
-    #[doc(hidden)]
-    const BY_CONTENT: bool = false;
 
     #[doc(hidden)]
     fn watch(key: &Self::Key, hash: HashValue, queue: &mut Self::Queue) -> Self;
     /// Watches another object instead, unless it is the same.
     #[doc(hidden)]
     fn rewatch(&mut self, key: &Self::Key, hash: HashValue, queue: &mut Self::Queue);
-    /// Deregisters: no notice of this watch comes any more.
-    #[doc(hidden)]
-    #[inline]
-    fn deregister(&mut self, _: &mut Self::Queue) {}
-
     /// The hash under which the entry is stored, if this watch is its key.
     #[doc(hidden)]
     fn hash(&self) -> HashValue;
-    /// The hash that the death notice will carry, if there will be one.
-    #[doc(hidden)]
-    #[inline]
-    fn hash_of_notice(&self) -> Option<HashValue> {
-        None
-    }
     #[doc(hidden)]
     fn store_hash(hash: HashValue) -> Self::Hash;
     /// The hash that the watch was made with.
@@ -94,24 +73,4 @@ pub trait Watch: sealed::Sealed + Sized {
     /// Whether the object is, or was, at this address, and no other object can be.
     #[doc(hidden)]
     fn is_at(&self, addr: *const ()) -> bool;
-    #[doc(hidden)]
-    fn is_expired(&self) -> bool;
-    /// Whether the notice belongs to this watch.
-    #[doc(hidden)]
-    #[inline]
-    fn is_named_by(&self, _: &<Self::Queue as NoticeQueue>::Notice) -> bool {
-        false
-    }
-    /// Whether the notice of this watch had arrived when [`look`](NoticeQueue::look) was called.
-    #[doc(hidden)]
-    #[inline]
-    fn is_seen(&self, _: &<Self::Queue as NoticeQueue>::Seen) -> bool {
-        false
-    }
-}
-
-/// No path outside of this crate leads to it, so nobody else implements [`Watch`]. A watch is given the queue of its
-/// collection: one that another crate wrote could register with it what the collection does not know of.
-pub(super) mod sealed {
-    pub trait Sealed {}
 }

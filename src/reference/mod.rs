@@ -23,6 +23,7 @@ mod notified;
 #[allow(unsafe_code)]
 mod ours;
 mod query;
+mod slot;
 #[allow(unsafe_code)]
 mod std_pointers;
 #[allow(unsafe_code)]
@@ -39,5 +40,7 @@ pub(crate) use notified::Registrable;
 pub use notified::{Notified, Notify};
 pub(crate) use query::{AsContent, hash_of};
 pub use query::{Hashed, Query, Sought};
+pub use slot::Owned;
+pub(crate) use slot::{NoticeOf, Slot};
 pub use strong::{StrongRef, Upgrade, WeakRef};
 pub use swept::Swept;

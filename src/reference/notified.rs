@@ -2,7 +2,8 @@
 
 use core::marker::PhantomData;
 
-use super::key::{Watch, WeakKey, sealed::Sealed};
+use super::key::{Watch, WeakKey};
+use super::slot::{Slot, sealed::Sealed};
 use super::strong::{StrongRef, Upgrade};
 use crate::hash::HashValue;
 use crate::ptr::{Flavour, ObjectRef, Strong, Weak};
@@ -68,9 +69,40 @@ pub struct Notified<K: Registrable> {
 
 impl<K: Registrable> Sealed for Notified<K> {}
 
+impl<K: Registrable> Slot for Notified<K> {
+    type Queue = DeadQueue<K::Kind>;
+    type Remains = ();
+
+    #[inline]
+    fn deregister(&mut self, queue: &mut Self::Queue) {
+        queue.end(&mut self.watch);
+    }
+
+    #[inline]
+    fn hash_of_notice(&self) -> Option<HashValue> {
+        self.watch.hash()
+    }
+
+    #[inline]
+    fn is_expired(&self) -> bool {
+        self.watch.is_expired()
+    }
+
+    #[inline(always)]
+    fn is_named_by(&self, notice: &DeadNotice<K::Kind>) -> bool {
+        self.watch.is_named_by(notice)
+    }
+
+    fn is_seen(&self, seen: &Seen) -> bool {
+        self.watch.is_seen(seen)
+    }
+
+    #[inline]
+    fn into_remains(self) {}
+}
+
 impl<K: Registrable> Watch for Notified<K> {
     type Key = K;
-    type Queue = DeadQueue<K::Kind>;
     /// The hash is in the block of the object, beside the count.
     type Hash = ();
 
@@ -94,18 +126,8 @@ impl<K: Registrable> Watch for Notified<K> {
     }
 
     #[inline]
-    fn deregister(&mut self, queue: &mut Self::Queue) {
-        queue.end(&mut self.watch);
-    }
-
-    #[inline]
     fn hash(&self) -> HashValue {
         HashValue::of_addr(self.addr())
-    }
-
-    #[inline]
-    fn hash_of_notice(&self) -> Option<HashValue> {
-        self.watch.hash()
     }
 
     #[inline]
@@ -124,20 +146,6 @@ impl<K: Registrable> Watch for Notified<K> {
     #[inline(always)]
     fn is_at(&self, addr: *const ()) -> bool {
         self.watch.is_at(addr)
-    }
-
-    #[inline]
-    fn is_expired(&self) -> bool {
-        self.watch.is_expired()
-    }
-
-    #[inline(always)]
-    fn is_named_by(&self, notice: &DeadNotice<K::Kind>) -> bool {
-        self.watch.is_named_by(notice)
-    }
-
-    fn is_seen(&self, seen: &Seen) -> bool {
-        self.watch.is_seen(seen)
     }
 }
 

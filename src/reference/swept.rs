@@ -1,6 +1,7 @@
 //! Pointers that do not notify collections of the deaths of their objects.
 
-use super::key::{Watch, sealed::Sealed};
+use super::key::Watch;
+use super::slot::{Slot, sealed::Sealed};
 use super::strong::{StrongRef, Upgrade, WeakRef};
 use crate::hash::HashValue;
 
@@ -12,12 +13,24 @@ pub struct Swept<K: StrongRef>(K::Weak);
 impl<K: StrongRef> Sealed for Swept<K> {}
 
 /// Its queue is always idle. An entry pins its allocation, so no other object can get its address.
-impl<K: StrongRef> Watch for Swept<K> {
-    type Key = K;
+impl<K: StrongRef> Slot for Swept<K> {
     type Queue = ();
-    type Hash = HashValue;
+    type Remains = ();
 
     const SWEPT: bool = true;
+
+    #[inline]
+    fn is_expired(&self) -> bool {
+        self.0.is_expired()
+    }
+
+    #[inline]
+    fn into_remains(self) {}
+}
+
+impl<K: StrongRef> Watch for Swept<K> {
+    type Key = K;
+    type Hash = HashValue;
 
     #[inline]
     fn watch(key: &K, _: HashValue, (): &mut ()) -> Self {
@@ -53,11 +66,6 @@ impl<K: StrongRef> Watch for Swept<K> {
     #[inline]
     fn is_at(&self, addr: *const ()) -> bool {
         self.addr() == addr
-    }
-
-    #[inline]
-    fn is_expired(&self) -> bool {
-        self.0.is_expired()
     }
 }
 

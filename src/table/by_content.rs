@@ -2,9 +2,8 @@
 
 use super::entries::Table;
 use super::entry::Entry;
-use super::slot::Slot;
 use crate::hash::HashValue;
-use crate::reference::{ByContent, Content, Sought, Upgrade, Watch};
+use crate::reference::{ByContent, Content, Slot, Sought, Upgrade, Watch};
 
 impl<K: Content, V: Slot> Table<ByContent<K>, V> {
     /// The entry whose key is live and has this content, and that key.

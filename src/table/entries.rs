@@ -6,9 +6,9 @@ use hashbrown::{HashTable, hash_table};
 use super::entry::{Entry, Remains};
 use super::kept::Kept;
 use super::reclaim::Reclaim;
-use super::slot::Slot;
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
+use crate::reference::Slot;
 use crate::sync;
 
 /// A table with this many buckets does not fit into a core's own caches: its lookups wait for memory.

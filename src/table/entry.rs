@@ -1,6 +1,6 @@
 //! An entry, and what it leaves when it is dead.
 
-use super::slot::Slot;
+use crate::reference::Slot;
 
 /// An entry: two slots.
 pub(crate) struct Entry<K, V> {

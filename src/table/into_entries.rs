@@ -3,8 +3,8 @@
 
 use super::entries::Table;
 use super::entry::Entry;
-use super::slot::Slot;
 use super::sweep::Walk;
+use crate::reference::Slot;
 
 /// All entries of a table by value, the dead ones included.
 pub(crate) struct IntoEntries<K: Slot, V: Slot> {

@@ -4,8 +4,8 @@ use hashbrown::HashTable;
 
 use super::entries::Table;
 use super::entry::{Entry, Remains};
-use super::slot::{NoticeOf, Slot};
 use crate::queue::NoticeQueue;
+use crate::reference::{NoticeOf, Slot};
 
 /// How many notices one operation drains: more than one, so that the dead never accumulate under a caller that
 /// only inserts; few, so that no call pays for all the dead.

@@ -4,8 +4,8 @@ use hashbrown::hash_table;
 
 use super::entries::Table;
 use super::entry::Entry;
-use super::slot::Slot;
 use crate::hash::HashValue;
+use crate::reference::Slot;
 
 /// Where a key is, or would be inserted.
 pub(crate) enum Place<'a, K: Slot, V: Slot, R> {

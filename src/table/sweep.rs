@@ -3,7 +3,7 @@
 
 use super::entries::Table;
 use super::entry::{Entry, Remains};
-use super::slot::Slot;
+use crate::reference::Slot;
 
 /// How many buckets one operation sweeps. A sweep passes over a table of n buckets in n / 16 operations, so at
 /// most n / 16 inserts go by before it finds a dead entry.

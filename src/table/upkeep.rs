@@ -6,10 +6,10 @@ use core::mem;
 use super::entries::Table;
 use super::entry::{Entry, Remains};
 use super::reclaim::Reclaim;
-use super::slot::Slot;
 use super::sweep::Search;
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
+use crate::reference::Slot;
 
 impl<K: Slot, V: Slot> Table<K, V> {
     /// Reclaims a few of the dead. Every operation that may change the table does this.

@@ -4,9 +4,9 @@ use alloc::sync::Arc;
 use core::task::Waker;
 
 use super::entries::Table;
-use super::slot::Slot;
 use crate::ptr::WakerCell;
 use crate::queue::NoticeQueue;
+use crate::reference::Slot;
 
 /// An operation that drains notices. When it ends, also by a panic, the waker is armed again if nothing is pending:
 /// not before, since what a drain destroys may kill the next key, which the same drain finds.

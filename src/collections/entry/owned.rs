@@ -5,8 +5,8 @@ use core::fmt;
 
 use super::super::shown::Given;
 use super::{keys, text};
-use crate::reference::{StrongRef, Upgrade};
-use crate::table::{Found, Owned, Slot, Vacant};
+use crate::reference::{Owned, Slot, StrongRef, Upgrade};
+use crate::table::{Found, Vacant};
 
 /// The place of a key in a map: occupied or vacant.
 pub enum Entry<'a, G: Given<K>, K: Slot, V> {

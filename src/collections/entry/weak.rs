@@ -6,8 +6,8 @@ use core::fmt;
 use super::super::shown::Given;
 use super::{keys, text};
 use crate::holders::Caller;
-use crate::reference::StrongRef;
-use crate::table::{Found, Slot, Vacant};
+use crate::reference::{Slot, StrongRef};
+use crate::table::{Found, Vacant};
 
 /// The place of a key in a map: occupied or vacant.
 pub enum Entry<'a, G: Given<K>, K: Slot, V: StrongRef> {

@@ -23,7 +23,7 @@ use super::{Atomic, ObjectRef};
 pub(crate) use wakers::Woken;
 
 use crate::hash::HashValue;
-use crate::queue::{DeadQueue, Registered};
+use crate::queue::{DeadQueue, NoticeQueue, Registered};
 use crate::{Strong, Weak};
 
 const ALIVE: usize = 7;
@@ -228,7 +228,7 @@ impl<T> Map<T> {
 
     pub(crate) fn hashing_from(hash: u32) -> Self {
         Map {
-            queue: DeadQueue::new(),
+            queue: DeadQueue::NONE,
             entries: Vec::new(),
             first_hash: hash,
         }
@@ -286,7 +286,7 @@ impl<T> Map<T> {
                 .is_some_and(|watch| watch.is_named_by(&notice))
         };
         let index = self.entries.iter().position(named).expect("no late notice");
-        assert_eq!(notice.hash().short(), self.hash(index).short());
+        assert_eq!(DeadQueue::hash(&notice).short(), self.hash(index).short());
         let watch = self.entries[index].take().unwrap();
         assert!(watch.is_expired() && watch.upgrade().is_none());
         self.queue.finish(notice);

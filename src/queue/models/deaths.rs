@@ -1,6 +1,7 @@
 //! Notices, and what may be made from an entry while its object dies.
 
 use super::*;
+use crate::queue::NoticeQueue;
 
 #[test]
 fn two_deaths_into_one_queue() {

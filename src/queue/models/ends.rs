@@ -1,6 +1,7 @@
 //! The end of a registration and of a map.
 
 use super::*;
+use crate::queue::NoticeQueue;
 
 #[test]
 fn death_against_deregistration() {

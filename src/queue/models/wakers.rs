@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::ptr::WakerCell;
 use crate::ptr::models::Woken;
+use crate::queue::NoticeQueue;
 
 /// A cell with this waker, attached to the queues of a collection.
 fn wake<const N: usize>(woken: &Arc<Woken>, maps: [&mut Map; N]) -> Arc<WakerCell> {

@@ -1,12 +1,11 @@
-//! The slots of an entry, and how the table learns of their deaths.
+//! The slots of an entry, and how a table of one owner learns of their deaths.
 
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
-use crate::reference::Watch;
 
-/// One side of an entry, the key or the value: something that the collection [owns](Owned), or a watch. The
-/// defaults are for slots that never die.
-pub trait Slot: Sized {
+/// One side of an entry, the key or the value: something that the collection [owns](Owned), or a
+/// [watch](super::key::Watch). The defaults are for slots that never die. Sealed.
+pub trait Slot: sealed::Sealed + Sized {
     /// The queue where death notices arrive; one for all the entries of a table.
     type Queue: NoticeQueue;
 
@@ -59,10 +58,13 @@ pub trait Slot: Sized {
     fn into_remains(self) -> Self::Remains;
 }
 
-pub(super) type NoticeOf<S> = <<S as Slot>::Queue as NoticeQueue>::Notice;
+/// A notice of the death of a slot's object.
+pub(crate) type NoticeOf<S> = <<S as Slot>::Queue as NoticeQueue>::Notice;
 
 /// A slot that the collection owns.
 pub struct Owned<T>(pub(crate) T);
+
+impl<T> sealed::Sealed for Owned<T> {}
 
 /// It never dies.
 impl<T> Slot for Owned<T> {
@@ -75,39 +77,9 @@ impl<T> Slot for Owned<T> {
     }
 }
 
-/// It leaves nothing.
-impl<W: Watch> Slot for W {
-    type Queue = W::Queue;
-    type Remains = ();
-
-    const SWEPT: bool = W::SWEPT;
-    const BY_CONTENT: bool = W::BY_CONTENT;
-
-    #[inline]
-    fn hash_of_notice(&self) -> Option<HashValue> {
-        Watch::hash_of_notice(self)
-    }
-
-    #[inline]
-    fn is_expired(&self) -> bool {
-        Watch::is_expired(self)
-    }
-
-    #[inline]
-    fn deregister(&mut self, queue: &mut Self::Queue) {
-        Watch::deregister(self, queue);
-    }
-
-    #[inline(always)]
-    fn is_named_by(&self, notice: &NoticeOf<Self>) -> bool {
-        Watch::is_named_by(self, notice)
-    }
-
-    #[inline]
-    fn is_seen(&self, seen: &<Self::Queue as NoticeQueue>::Seen) -> bool {
-        Watch::is_seen(self, seen)
-    }
-
-    #[inline]
-    fn into_remains(self) {}
+/// No path outside of this crate leads to it, so nobody else implements [`Slot`], nor [`Watch`](super::key::Watch). A
+/// watch is given the queue of its collection: one that another crate wrote could register with it what the collection
+/// does not know of.
+pub(super) mod sealed {
+    pub trait Sealed {}
 }
