@@ -1,6 +1,5 @@
 //! What a weak collection must do, item by item: each test's comment begins with the number of the behaviour it
-//! shows. Collected from the tests and the bug trackers of the weak collections of CPython, PyTorch, the JVM,
-//! .NET, PHP, Swift and others.
+//! shows, in the list of `tests/BEHAVIOURS.md`.
 //!
 //! Cycles (144–156), concurrent maps (119, 157–165) and attributes (166–177) have their tests with the
 //! collections they are about.
