@@ -110,8 +110,8 @@ impl fmt::Debug for AttributeId {
 ///
 /// Attributes are named by [types](AttributeKey). The namespace is shared between threads behind `&self`. It is a
 /// [`concurrent::WeakMap`](WeakMap) from each object to the set of its attributes here, and its methods have the
-/// names and results of the map's. Reads are lock-free. An object costs one entry, however many attributes it has; a
-/// lookup is O(attributes of the object), and a change copies their list into another entry.
+/// names and results of the map's. Reads are lock-free. An object is one entry, however many attributes it has (so `len`
+/// counts objects); a lookup is O(attributes of the object), and a change copies their list into another entry.
 ///
 /// The objects may be values with an [`Anchor`](crate::Anchor): `Attributes<Anchor>`.
 ///

@@ -3,7 +3,7 @@
 
 use std::ops::Deref;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use weakly::concurrent::{SharedRef, WeakMap};
@@ -114,8 +114,7 @@ macro_rules! for_both {
     )*};
 }
 
-for_both!(any_pointer_reads_and_removes maps_of_the_same_objects clear_against_insertions
-    a_destructor_asks_for_the_value_that_is_made);
+for_both!(any_pointer_reads_and_removes maps_of_the_same_objects clear_against_insertions);
 
 /// 166: By its handle, weakly, by reference, or by address.
 fn any_pointer_reads_and_removes<P: Pointer>()
@@ -124,16 +123,14 @@ where
 {
     fn by<P: Pointer, Q: ?Sized + Identify<P>>(object: &P, name: &Q) {
         let map = WeakMap::<P, usize>::new();
-        for there in [false, true] {
-            assert_eq!(map.insert(object, 7), !there);
-            assert_eq!((map.get(name), map.contains_key(name)), (Some(7), true));
-            assert_eq!(map.with(name, |value| value + 1), Some(8));
-            assert_eq!((map.remove(name), map.remove(name)), (Some(7), None));
-            assert_eq!((map.get(name), map.contains_key(name)), (None, false));
-            map.insert(object, 8);
-            assert!(!map.remove_if(name, |value| *value == 7));
-            assert!(!there || map.remove_if(name, |value| *value == 8));
-        }
+        assert!(map.insert(object, 7));
+        assert_eq!((map.get(name), map.contains_key(name)), (Some(7), true));
+        assert_eq!(map.with(name, |value| value + 1), Some(8));
+        assert_eq!((map.remove(name), map.remove(name)), (Some(7), None));
+        assert_eq!((map.get(name), map.contains_key(name)), (None, false));
+        assert!(map.insert(object, 8));
+        assert!(!map.remove_if(name, |value| *value == 7));
+        assert!(map.remove_if(name, |value| *value == 8) && map.is_empty());
     }
     let object = P::from(1);
     by(&object, &object);
@@ -144,7 +141,17 @@ where
 
 /// 166, 167: What one map has of them, another has not; nor does the other's end, or its `clear`, take it away.
 fn maps_of_the_same_objects<P: Pointer>() {
-    let ends: [fn(WeakMap<P, Witness>); 2] = [drop, |map| map.clear()];
+    type Values<P> = WeakMap<P, Witness>;
+    let ends: [fn(Values<P>) -> Option<Values<P>>; 2] = [
+        |map| {
+            drop(map);
+            None
+        },
+        |map| {
+            map.clear();
+            Some(map)
+        },
+    ];
     for end in ends {
         let objects: Vec<P> = (0..100).map(P::from).collect();
         let (gone, kept) = (Count::default(), Count::default());
@@ -155,7 +162,7 @@ fn maps_of_the_same_objects<P: Pointer>() {
                 .for_each(|object| assert!(map.insert(object, Witness(count.clone()))));
             map
         });
-        end(mine);
+        let _cleared = end(mine);
         assert_eq!((gone.get(), kept.get()), (100, 0));
         assert!(objects.iter().all(|object| yours.contains_key(object)));
         drop(objects);
@@ -187,30 +194,6 @@ fn clear_against_insertions<P: Pointer>() {
     map.clear();
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
     assert_eq!(destroyed.get(), 6 * STEPS);
-}
-
-/// 174: A dead value that is there is dropped before the new one is made: so its destructor can make it. (That of a
-/// `Strong` is not found, and is dropped before.)
-fn a_destructor_asks_for_the_value_that_is_made<P: Pointer>() {
-    type Values<P> = WeakMap<P, Option<Arc<Asking<P>>>>;
-    struct Asking<P: Pointer>(Weak<Values<P>>, P, Count);
-    impl<P: Pointer> Drop for Asking<P> {
-        fn drop(&mut self) {
-            if let Some(map) = self.0.upgrade() {
-                map.get_or_insert_with(&self.1, || {
-                    self.2.add();
-                    None
-                });
-            }
-        }
-    }
-    let (map, made) = (Arc::new(Values::<P>::new()), Count::default());
-    for number in 0..100 {
-        let asking = || Asking(Arc::downgrade(&map), 0.into(), made.clone());
-        drop(map.get_or_insert_with(&number.into(), || Some(Arc::new(asking()))));
-    }
-    map.purge();
-    assert_eq!((made.get(), map.len()), (100, 0));
 }
 
 /// A value whose drop counts.
