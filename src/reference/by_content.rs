@@ -1,35 +1,11 @@
-//! Weak keys that are keyed by content.
-
-use core::ops::Deref;
+//! The watch of weak keys that are keyed by content.
 
 use super::key::Watch;
 use super::query::Sought;
 use super::slot::{NoticeOf, Slot, sealed::Sealed};
-use super::strong::{StrongRef, Upgrade};
+use super::strong::{Content, StrongRef, Upgrade};
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
-
-/// A [`StrongRef`] whose target can be read, as keys by content require. Implemented for every one that
-/// implements [`Deref`].
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a key by content: it does not show its target",
-    label = "a strong pointer with `Deref`, such as `Strong`, `local::Strong`, `Arc` or `Rc`",
-    note = "for a pointer of your own: `impl Deref<Target = …>`, with the target of its `StrongRef`"
-)]
-pub trait Content: StrongRef {
-    /// Returns the target.
-    fn content(this: &Self) -> &Self::Target;
-}
-
-impl<K> Content for K
-where
-    K: StrongRef + Deref<Target = <K as StrongRef>::Target>,
-{
-    #[inline]
-    fn content(this: &Self) -> &<K as StrongRef>::Target {
-        this
-    }
-}
 
 /// A weak key, keyed by content. The hash is stored, since it is needed after the content has been dropped.
 pub struct ByContent<K: StrongRef> {

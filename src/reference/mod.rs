@@ -31,7 +31,7 @@ mod strong;
 mod swept;
 
 pub use addr::Addr;
-pub use by_content::{ByContent, Content};
+pub use by_content::ByContent;
 pub use identify::Identify;
 pub use identity::{ByIdentity, dismantle};
 pub use key::{Watch, WeakKey};
@@ -42,5 +42,5 @@ pub(crate) use query::{AsContent, hash_of};
 pub use query::{Hashed, Query, Sought};
 pub use slot::Owned;
 pub(crate) use slot::{NoticeOf, Slot};
-pub use strong::{StrongRef, Upgrade, WeakRef};
+pub use strong::{Content, StrongRef, Upgrade, WeakRef};
 pub use swept::Swept;

@@ -3,7 +3,7 @@
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use super::by_content::Content;
+use super::strong::Content;
 use crate::hash::HashValue;
 
 /// Finds keys by their content: what the lookups of [`WeakHashMap`](crate::WeakHashMap),

@@ -2,6 +2,8 @@
 //! do beyond other watches. The three refer to each other, as [`WeakKey`] and [`Watch`] do, so they share this
 //! file.
 
+use core::ops::Deref;
+
 use super::identify::Identify;
 use super::key::{Watch, WeakKey};
 
@@ -119,4 +121,26 @@ pub trait Upgrade: Watch<Key = <Self as Upgrade>::Pointer> {
     fn upgrade(&self) -> Option<Self::Pointer>;
     #[doc(hidden)]
     fn downgrade(&self) -> Option<<Self::Pointer as StrongRef>::Weak>;
+}
+
+/// A [`StrongRef`] whose target can be read, as keys by content require. Implemented for every one that
+/// implements [`Deref`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a key by content: it does not show its target",
+    label = "a strong pointer with `Deref`, such as `Strong`, `local::Strong`, `Arc` or `Rc`",
+    note = "for a pointer of your own: `impl Deref<Target = …>`, with the target of its `StrongRef`"
+)]
+pub trait Content: StrongRef {
+    /// Returns the target.
+    fn content(this: &Self) -> &Self::Target;
+}
+
+impl<K> Content for K
+where
+    K: StrongRef + Deref<Target = <K as StrongRef>::Target>,
+{
+    #[inline]
+    fn content(this: &Self) -> &<K as StrongRef>::Target {
+        this
+    }
 }
