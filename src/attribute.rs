@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use crate::concurrent::{SharedKey, SharedRef, WeakMap, shared_housekeeping};
-use crate::holders::Caller;
 use crate::reference::Identify;
 
 /// One private attribute, of one type, of objects that you do not own: on any thread, and usable as a `static`. No
@@ -200,7 +199,6 @@ impl<K: SharedKey> Attributes<K> {
 
     /// A clone of the value of an attribute of an object. Lock-free.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<A: AttributeKey, Q: ?Sized + Identify<K>>(
         &self,
         object: &Q,
@@ -209,7 +207,6 @@ impl<K: SharedKey> Attributes<K> {
     where
         A::Value: Clone,
     {
-        let _caller = Caller::enter();
         self.with(object, key, A::Value::clone)
     }
 
@@ -247,7 +244,6 @@ impl<K: SharedKey> Attributes<K> {
     where
         A::Value: Clone,
     {
-        let _caller = Caller::enter();
         self.change::<A, _>(object, |old| {
             let new = change(old);
             (new.clone().map(Arc::new), new)
@@ -256,12 +252,10 @@ impl<K: SharedKey> Attributes<K> {
 
     /// Removes an attribute of an object, and returns a clone of its value. O(attributes of the object). Of a value that
     /// cannot be cloned, `remove_if(object, key, |_| true)` removes the attribute.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<A: AttributeKey>(&self, object: &K, _: A) -> Option<A::Value>
     where
         A::Value: Clone,
     {
-        let _caller = Caller::enter();
         self.change::<A, _>(object, |old| (None, old.cloned()))
     }
 

@@ -88,7 +88,6 @@ impl<'de, T: ?Sized, F: Flavour> Deserialize<'de> for Strong<T, F>
 where
     Box<T>: Deserialize<'de>,
 {
-    #[cfg_attr(feature = "holders", track_caller)]
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Box::deserialize(deserializer).map(|content: Box<T>| Strong::from(content))
     }

@@ -10,8 +10,6 @@ mod fields;
 mod graph;
 #[path = "cycles/graphs.rs"]
 mod graphs;
-#[path = "cycles/holders.rs"]
-mod holders;
 #[path = "cycles/kept.rs"]
 mod kept;
 #[path = "cycles/maps.rs"]
@@ -20,5 +18,7 @@ mod maps;
 mod memo_graphs;
 #[path = "cycles/panics.rs"]
 mod panics;
+#[path = "cycles/paths.rs"]
+mod paths;
 #[path = "cycles/threads.rs"]
 mod threads;

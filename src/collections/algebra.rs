@@ -4,7 +4,6 @@ use core::fmt;
 use core::iter::{Chain, FusedIterator};
 
 use super::iter::Keys;
-use crate::holders::Caller;
 use crate::reference::{Owned, Upgrade};
 
 /// A set: its elements, and whether one is in it. Sealed.
@@ -67,9 +66,7 @@ macro_rules! iterators {
         impl<S: Set> Iterator for $name<'_, S> {
             type Item = Element<S>;
 
-            #[cfg_attr(feature = "holders", track_caller)]
             fn next(&mut self) -> Option<Element<S>> {
-                let _caller = Caller::enter();
                 let $this = self;
                 $next
             }
@@ -209,9 +206,7 @@ macro_rules! set_methods {
     () => {
         /// Removes some live element, and returns it. Consecutive calls visit each bucket once: O(1) amortised
         /// over emptying the set.
-        #[cfg_attr(feature = "holders", track_caller)]
         pub fn pop(&mut self) -> Option<K> {
-            let _caller = Caller::enter();
             self.store.pop().map(|(key, ())| key)
         }
 

@@ -209,9 +209,7 @@ macro_rules! owned_values {
     () => {
         /// Removes some entry whose key is live, and returns it. Consecutive calls visit each bucket once: O(1)
         /// amortised over emptying the map.
-        #[cfg_attr(feature = "holders", track_caller)]
         pub fn pop(&mut self) -> Option<(K, V)> {
-            let _caller = $crate::holders::Caller::enter();
             self.store.pop()
         }
 
@@ -355,9 +353,7 @@ macro_rules! weak_values {
     () => {
         /// Removes some live entry, and returns it. Consecutive calls visit each bucket once: O(1) amortised
         /// over emptying the map.
-        #[cfg_attr(feature = "holders", track_caller)]
         pub fn pop(&mut self) -> Option<(K, V)> {
-            let _caller = $crate::holders::Caller::enter();
             self.store.pop()
         }
 

@@ -9,7 +9,6 @@ use super::common::{
 };
 use super::store::{Store, by_content};
 use crate::hash::DefaultHashBuilder;
-use crate::holders::Caller;
 use crate::reference::{AsContent, ByContent, Content, Hashed, Owned, Query, StrongRef, hash_of};
 use crate::table::Place;
 
@@ -204,10 +203,8 @@ where
 
     /// Returns the live key with this content, as a strong pointer, and its value. O(1).
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_key_value<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, &V)> {
         let sought = Q::content(key);
-        let _caller = Caller::enter();
         let hash = hash_of(&self.store.hasher, sought);
         let (entry, pinned) = self.store.table.find_by_content(hash, sought)?;
         Some((pinned, &entry.value.0))
@@ -282,9 +279,7 @@ where
     }
 
     /// Removes the live key with this content, and returns it, as a strong pointer, with its value. O(1).
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
-        let _caller = Caller::enter();
         self.store.table.tidy();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, Q::content(key), &mut pinned);

@@ -8,7 +8,6 @@ use super::pairing::{pair_iterators, pair_making};
 use super::shown::Shown as _;
 use super::store::{Store, by_content};
 use crate::hash::DefaultHashBuilder;
-use crate::holders::Caller;
 use crate::ptr::Expired;
 use crate::reference::{ByContent, Content, Query, Slot as _, StrongRef, hash_of};
 use crate::table::Place;
@@ -137,9 +136,7 @@ where
 
     /// Returns the live value of the live key with this content, as a strong pointer. O(1).
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<V> {
-        let _caller = Caller::enter();
         let (key, value) = self.get_key_value(key)?;
         drop(key);
         Some(value)
@@ -147,10 +144,8 @@ where
 
     /// Returns the live key with this content and its live value, as strong pointers. O(1).
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_key_value<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, V)> {
         let sought = Q::content(key);
-        let _caller = Caller::enter();
         let hash = hash_of(&self.store.hasher, sought);
         let (entry, pinned) = self.store.table.find_by_content(hash, sought)?;
         Some((pinned, entry.value.pin()?))
@@ -163,7 +158,6 @@ where
     #[must_use]
     #[track_caller]
     pub fn expect<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> V {
-        let _caller = Caller::enter();
         // Not in a closure: `#[track_caller]` would report the closure.
         let Some(value) = self.get(key) else {
             Expired::of::<V::Target>().panic()
@@ -175,9 +169,7 @@ where
     /// vacant entry. If the map has a live key object of equal content, it stays, unless a value is inserted over
     /// its own. O(1) amortised.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
-        let _caller = Caller::enter();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
         let place = self.store.place(lookup, |entry| entry.value.pin());
@@ -193,9 +185,7 @@ where
     /// live. O(1) amortised. From now on the entry lives no longer than this key. Both are passed by reference:
     /// the map takes no strong pointer.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
-        let _caller = Caller::enter();
         self.store.table.prefetch_notified();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
@@ -212,9 +202,7 @@ where
 
     /// Removes the live key with this content, and returns its value, if that is live. O(1).
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<V> {
-        let _caller = Caller::enter();
         let (key, value) = self.remove_entry(key)?;
         drop(key);
         Some(value)
@@ -224,13 +212,11 @@ where
     ///
     /// # Panics
     /// If `wanted` panics. The entry then stays.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_if<Q: ?Sized + Query<K::Target, M>, M>(
         &mut self,
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
     ) -> Option<V> {
-        let _caller = Caller::enter();
         self.store.table.tidy();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, Q::content(key), &mut pinned);
@@ -240,9 +226,7 @@ where
     }
 
     /// Removes the live key with this content, and returns it with its value, if that is live. O(1).
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
-        let _caller = Caller::enter();
         self.store.table.tidy();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, Q::content(key), &mut pinned);

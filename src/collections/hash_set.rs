@@ -8,7 +8,6 @@ use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits}
 use super::common::{collecting, housekeeping};
 use super::store::{Store, by_content};
 use crate::hash::DefaultHashBuilder;
-use crate::holders::Caller;
 use crate::reference::{ByContent, Content, Hashed, Owned, Query, StrongRef, hash_of};
 use crate::table::Place;
 
@@ -112,10 +111,8 @@ where
 
     /// Returns the live element with this content, as a strong pointer. O(1).
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
         let sought = Q::content(query);
-        let _caller = Caller::enter();
         let hash = hash_of(&self.store.hasher, sought);
         let (_, pinned) = self.store.table.find_by_content(hash, sought)?;
         Some(pinned)
@@ -153,9 +150,7 @@ where
 
     /// Adds an element, and removes and returns the live one with equal content, if there is one. O(1)
     /// amortised.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn replace(&mut self, key: &K) -> Option<K> {
-        let _caller = Caller::enter();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
         match self.store.place(lookup, |_| Some(())) {
@@ -178,9 +173,7 @@ where
     }
 
     /// Removes the live element with this content, and returns it as a strong pointer. O(1).
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn take<Q: ?Sized + Query<K::Target, M>, M>(&mut self, query: &Q) -> Option<K> {
-        let _caller = Caller::enter();
         self.store.table.tidy();
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, Q::content(query), &mut pinned);

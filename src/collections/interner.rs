@@ -9,7 +9,6 @@ use super::common::housekeeping;
 use super::iter::Keys;
 use super::store::Store;
 use crate::hash::{DefaultHashBuilder, HashValue};
-use crate::holders::Caller;
 use crate::reference::{ByContent, Content, Hashed, Owned, Query, Sought, StrongRef, hash_of};
 use crate::table::Place;
 
@@ -107,9 +106,7 @@ where
 {
     /// Returns the live handle for this content, if there is one. O(1).
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
-        let _caller = Caller::enter();
         let sought = Q::content(query);
         self.find(hash_of(&self.store.hasher, sought), sought)
     }
@@ -168,7 +165,6 @@ where
         T: Into<K>,
     {
         let sought = Q::content(query);
-        let _caller = Caller::enter();
         let hash = hash_of(&self.store.hasher, sought);
         if let Some(there) = self.find(hash, sought) {
             self.store.table.reclaim_some_notified();
@@ -216,7 +212,6 @@ where
         is: impl Fn(&I, &K::Target) -> bool,
         make: impl FnOnce(I) -> T,
     ) -> K {
-        let _caller = Caller::enter();
         let sought = Hashed(hash, |there: &K::Target| is(&input, there));
         let hash = HashValue::fold(hash);
         if let Some(there) = self.find(hash, &sought) {

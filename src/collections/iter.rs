@@ -11,7 +11,6 @@ use core::marker::PhantomData;
 use hashbrown::hash_table;
 
 use super::shown::Shown;
-use crate::holders::Caller;
 use crate::reference::{Slot, StrongRef, Upgrade, Watch};
 use crate::table::{Entry, IntoEntries, Remains, Search, Table, Walk};
 
@@ -35,9 +34,7 @@ impl<'a, K: Shown, V: Shown> Iter<'a, K, V> {
 impl<'a, K: Shown, V: Shown> Iterator for Iter<'a, K, V> {
     type Item = (K::Ref<'a>, V::Ref<'a>);
 
-    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<Self::Item> {
-        let _caller = Caller::enter();
         self.0.find_map(|entry| {
             let (key, value) = entry.pin()?;
             Some((entry.key.show(key), entry.value.show(value)))
@@ -68,9 +65,7 @@ impl<'a, K: Shown, V: Shown> IterMut<'a, K, V> {
 impl<'a, K: Shown, V: Shown> Iterator for IterMut<'a, K, V> {
     type Item = (K::Ref<'a>, V::Mut<'a>);
 
-    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<Self::Item> {
-        let _caller = Caller::enter();
         self.0.find_map(|entry| {
             let (key, value) = entry.pin()?;
             Some((entry.key.show(key), entry.value.show_mut(value)))
@@ -91,9 +86,7 @@ macro_rules! slot_iterators {
         impl<'a, K: $key, V: Shown> Iterator for $name<'a, K, V> {
             type Item = $item;
 
-            #[cfg_attr(feature = "holders", track_caller)]
             fn next(&mut self) -> Option<Self::Item> {
-                let _caller = Caller::enter();
                 self.0.find_map(|$entry| $show)
             }
 
@@ -217,9 +210,7 @@ impl<K: Shown, V: Shown> IntoIter<K, V> {
 impl<K: Shown, V: Shown> Iterator for IntoIter<K, V> {
     type Item = (K::Item, V::Item);
 
-    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<Self::Item> {
-        let _caller = Caller::enter();
         let (guard, entry) = self.0.next(|entry| entry.pin())?;
         Some(entry.take(guard))
     }
@@ -235,9 +226,7 @@ pub struct IntoKeys<K: Shown, V: Shown>(pub(crate) IntoIter<K, V>);
 impl<K: Shown, V: Shown> Iterator for IntoKeys<K, V> {
     type Item = K::Item;
 
-    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<K::Item> {
-        let _caller = Caller::enter();
         let live = |entry: &mut Entry<K, V>| (!entry.value.is_expired()).then(|| entry.key.pin());
         let (guard, entry) = self.0.0.next(|entry| live(entry)?)?;
         Some(entry.take_key(guard))
@@ -260,9 +249,7 @@ impl<K: Slot, V: Shown> IntoValues<K, V> {
 impl<K: Slot, V: Shown> Iterator for IntoValues<K, V> {
     type Item = V::Item;
 
-    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<V::Item> {
-        let _caller = Caller::enter();
         let live = |entry: &mut Entry<K, V>| (!entry.key.is_expired()).then(|| entry.value.pin());
         let (guard, entry) = self.0.next(|entry| live(entry)?)?;
         Some(entry.take_value(guard))
@@ -293,9 +280,7 @@ impl<K: Shown, V: Shown> Drain<'_, K, V> {
 impl<K: Shown, V: Shown> Iterator for Drain<'_, K, V> {
     type Item = (K::Item, V::Item);
 
-    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<Self::Item> {
-        let _caller = Caller::enter();
         self.entries.next()
     }
 
@@ -310,9 +295,7 @@ pub struct DrainKeys<'a, K: Shown, V: Shown>(pub(crate) Drain<'a, K, V>);
 impl<K: Shown, V: Shown> Iterator for DrainKeys<'_, K, V> {
     type Item = K::Item;
 
-    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<K::Item> {
-        let _caller = Caller::enter();
         self.0.next().map(|(key, _)| key)
     }
 
@@ -396,9 +379,7 @@ where
 {
     type Item = (K::Item, V::Item);
 
-    #[cfg_attr(feature = "holders", track_caller)]
     fn next(&mut self) -> Option<Self::Item> {
-        let _caller = Caller::enter();
         let (guard, entry) = self.table.take_next(&mut self.walk, |entry| {
             let (key, mut value) = entry.pin()?;
             let wanted = (self.take)(entry.key.peek(&key), entry.value.peek_mut(&mut value));

@@ -8,7 +8,6 @@ use super::common::{
 };
 use super::store::{Store, by_addr};
 use crate::hash::HashValue;
-use crate::holders::Caller;
 use crate::ptr::{Anchor, Flavour};
 use crate::reference::{Identify, Owned, StrongRef, Watch as _, WeakKey};
 use crate::table::Place;
@@ -339,9 +338,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
 /// Methods that return keys, as strong or weak pointers, and methods over all entries.
 impl<K: StrongRef, V> WeakMap<K, V> {
     /// Returns the key, as a strong pointer, and its value. O(1). Returns `None` in the key's destructor.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, &V)> {
-        let _caller = Caller::enter();
         self.store.get_key_value(by_addr(key.addr()))
     }
 
@@ -349,9 +346,7 @@ impl<K: StrongRef, V> WeakMap<K, V> {
 
     /// Removes a key, and returns it, as a strong pointer, with its value. O(1). In the key's own destructor
     /// there is no strong pointer any more: the entry stays.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
-        let _caller = Caller::enter();
         self.store.table.tidy();
         self.store.remove_entry(by_addr(key.addr()))
     }

@@ -6,7 +6,6 @@ use super::common::{collecting, housekeeping, only_weak_values, weak_values};
 use super::pairing::{pair_iterators, pair_making};
 use super::shown::Shown as _;
 use super::store::{Store, by_addr};
-use crate::holders::Caller;
 use crate::ptr::Expired;
 use crate::reference::{Identify, Slot as _, StrongRef, WeakKey};
 use crate::table::{Entry as Sides, Place};
@@ -95,9 +94,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     /// Returns the live value of a key, as a strong pointer. O(1). Inside the key's own destructor, a reference
     /// to it still finds its value.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        let _caller = Caller::enter();
         self.store.get(by_addr(key.addr()))
     }
 
@@ -108,7 +105,6 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     #[must_use]
     #[track_caller]
     pub fn expect<Q: ?Sized + Identify<K>>(&self, key: &Q) -> V {
-        let _caller = Caller::enter();
         // Not in a closure: `#[track_caller]` would report the closure.
         let Some(value) = self.get(key) else {
             Expired::of::<V::Target>().panic()
@@ -119,9 +115,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value is dead has
     /// a vacant entry. O(1) amortised.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
-        let _caller = Caller::enter();
         let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.pin();
         match self.store.place(by_addr(K::addr(key)), live) {
             Place::Found(found, value) => Entry::Occupied(OccupiedEntry::new(found, key, value)),
@@ -132,9 +126,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. Both are passed by
     /// reference: the map takes no strong pointer.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
-        let _caller = Caller::enter();
         self.store.table.prefetch_notified();
         let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.pin();
         let place = self.store.find_place(by_addr(K::addr(key)), live);
@@ -147,9 +139,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
 
     /// Removes a key, and returns its value, if that is live. O(1).
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
-        let _caller = Caller::enter();
         self.store.table.tidy();
         self.store.remove(by_addr(key.addr()))
     }
@@ -158,13 +148,11 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     ///
     /// # Panics
     /// If `wanted` panics. The entry then stays.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_if<Q: ?Sized + Identify<K>>(
         &mut self,
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
     ) -> Option<V> {
-        let _caller = Caller::enter();
         self.store.table.tidy();
         self.store.remove_if(by_addr(key.addr()), wanted)
     }
@@ -175,16 +163,12 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
 /// Methods that return keys, as strong or weak pointers, and methods over all entries.
 impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     /// Returns the key and its live value, as strong pointers. O(1). Returns `None` in the key's destructor.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
-        let _caller = Caller::enter();
         self.store.get_key_value(by_addr(key.addr()))
     }
 
     /// Removes a key, and returns it with its value, if both are live. O(1).
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
-        let _caller = Caller::enter();
         self.store.table.tidy();
         self.store.remove_entry(by_addr(key.addr()))
     }

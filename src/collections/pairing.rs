@@ -23,9 +23,7 @@ macro_rules! pair_making {
         }
 
         /// Returns the live value of a key, or inserts and returns `value`. O(1) amortised.
-        #[cfg_attr(feature = "holders", track_caller)]
         pub fn get_or_insert(&mut self, key: &K, value: V) -> V {
-            let _caller = Caller::enter();
             self.entry(key).or_insert(value)
         }
 
@@ -33,9 +31,7 @@ macro_rules! pair_making {
         ///
         /// # Panics
         /// If `make` panics. The map is then unchanged.
-        #[cfg_attr(feature = "holders", track_caller)]
         pub fn get_or_insert_with(&mut self, key: &K, make: impl FnOnce(&K) -> V) -> V {
-            let _caller = Caller::enter();
             self.entry(key).or_insert_with_key(|key| make(key))
         }
 
@@ -46,13 +42,11 @@ macro_rules! pair_making {
         ///
         /// # Panics
         /// If `make` panics. The map is then unchanged.
-        #[cfg_attr(feature = "holders", track_caller)]
         pub fn try_get_or_insert_with<E>(
             &mut self,
             key: &K,
             make: impl FnOnce(&K) -> Result<V, E>,
         ) -> Result<V, E> {
-            let _caller = Caller::enter();
             self.entry(key).or_try_insert_with_key(|key| make(key))
         }
     };

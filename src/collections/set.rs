@@ -6,7 +6,6 @@ use super::algebra::sealed::Sealed;
 use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
 use super::common::{collecting, housekeeping};
 use super::store::{Store, by_addr};
-use crate::holders::Caller;
 use crate::ptr::{Anchor, Flavour};
 use crate::reference::{Identify, Owned, StrongRef, WeakKey};
 use crate::table::Place;
@@ -103,17 +102,13 @@ impl<K: StrongRef> WeakSet<K> {
     set_methods!();
 
     /// Returns the element, as a strong pointer. O(1). Returns `None` in its own destructor.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
-        let _caller = Caller::enter();
         let (key, _) = self.store.get_key_value(by_addr(key.addr()))?;
         Some(key)
     }
 
     /// Removes an object, and returns it as a strong pointer. O(1).
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn take<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<K> {
-        let _caller = Caller::enter();
         self.store.table.tidy();
         let (key, ()) = self.store.remove_entry(by_addr(key.addr()))?;
         Some(key)

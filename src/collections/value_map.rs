@@ -7,7 +7,6 @@ use super::common::{collecting, housekeeping, only_weak_values, weak_values};
 use super::shown::Shown as _;
 use super::store::{Store, by_key};
 use crate::hash::DefaultHashBuilder;
-use crate::holders::Caller;
 use crate::ptr::Expired;
 use crate::reference::{Owned, Query, Slot as _, StrongRef};
 use crate::table::Place;
@@ -160,16 +159,12 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     /// Returns the live value of a key, as a strong pointer. O(1).
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
-        let _caller = Caller::enter();
         self.store.get(by_key(&self.store.hasher, Q::content(key)))
     }
 
     /// Returns the stored key, and its live value as a strong pointer. O(1).
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_key_value<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(&K, V)> {
-        let _caller = Caller::enter();
         self.store
             .get_key_value(by_key(&self.store.hasher, Q::content(key)))
     }
@@ -181,7 +176,6 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     #[must_use]
     #[track_caller]
     pub fn expect<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> V {
-        let _caller = Caller::enter();
         // Not in a closure: `#[track_caller]` would report the closure.
         let Some(value) = self.get(key) else {
             Expired::of::<V::Target>().panic()
@@ -202,9 +196,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// assert_eq!(*names.entry("a").or_insert_with(|| Strong::new(3)), 3);
     /// ```
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {
-        let _caller = Caller::enter();
         let (hash, eq) = by_key(&self.store.hasher, &key);
         match self.store.place((hash, eq), |entry| entry.value.pin()) {
             Place::Found(found, value) => Entry::Occupied(OccupiedEntry::new(found, key, value)),
@@ -215,9 +207,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. The map takes no strong
     /// pointer: keep the value alive, or the entry dies at once.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn insert(&mut self, key: K, value: &V) -> Option<V> {
-        let _caller = Caller::enter();
         self.store.table.prefetch_notified();
         let lookup = by_key(&self.store.hasher, &key);
         let place = self.store.find_place(lookup, |entry| entry.value.pin());
@@ -241,9 +231,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     }
 
     /// Returns the live value of a key, or inserts and returns `value`. O(1) amortised.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_or_insert(&mut self, key: K, value: V) -> V {
-        let _caller = Caller::enter();
         self.entry(key).or_insert(value)
     }
 
@@ -251,9 +239,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     ///
     /// # Panics
     /// If `make` panics. The map is then unchanged.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_or_insert_with(&mut self, key: K, make: impl FnOnce(&K) -> V) -> V {
-        let _caller = Caller::enter();
         self.entry(key).or_insert_with_key(make)
     }
 
@@ -275,21 +261,17 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// assert_eq!(*numbers.try_get_or_insert_with("5", parse)?, 5);
     /// # Ok::<(), std::num::ParseIntError>(())
     /// ```
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn try_get_or_insert_with<E>(
         &mut self,
         key: K,
         make: impl FnOnce(&K) -> Result<V, E>,
     ) -> Result<V, E> {
-        let _caller = Caller::enter();
         self.entry(key).or_try_insert_with_key(make)
     }
 
     /// Removes a key, and returns its value, if that is live. O(1).
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<V> {
-        let _caller = Caller::enter();
         let (key, value) = self.remove_entry(key)?;
         drop(key);
         Some(value)
@@ -299,22 +281,18 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     ///
     /// # Panics
     /// If `wanted` panics. The entry then stays.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_if<Q: ?Sized + Query<K, M>, M>(
         &mut self,
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
     ) -> Option<V> {
-        let _caller = Caller::enter();
         self.store.table.tidy();
         let lookup = by_key(&self.store.hasher, Q::content(key));
         self.store.remove_if(lookup, wanted)
     }
 
     /// Removes a key, and returns it with its value, if that is live. O(1).
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
-        let _caller = Caller::enter();
         self.store.table.tidy();
         let lookup = by_key(&self.store.hasher, Q::content(key));
         self.store.remove_entry(lookup)

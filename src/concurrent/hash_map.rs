@@ -9,7 +9,6 @@ use super::iter::{Iter, Keys};
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
-use crate::holders::Caller;
 use crate::reference::{Content, Query, hash_of};
 
 /// A hash map with owned values and weak keys, keyed by content (`Eq + Hash`), shared between threads behind
@@ -185,26 +184,20 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
 impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHashMap<K, V, S> {
     /// A clone of the value of the live key with this content. O(1), lock-free.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<V> {
-        let _caller = Caller::enter();
         self.with(key, V::clone)
     }
 
     /// The live key with this content, and a clone of its value. O(1), lock-free.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_key_value<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, V)> {
         let sought = Q::content(key);
-        let _caller = Caller::enter();
         let hash = hash_of(&self.hasher, sought);
         self.table.look_up(hash, sought, V::clone)
     }
 
     /// Sets the value of a key, and returns a clone of the previous value of this content. O(1) amortised. From
     /// now on the entry lives as long as this key.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn swap(&self, key: &K, value: V) -> Option<V> {
-        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, K::content(key));
         self.put(hash, key, value, V::clone)
     }
@@ -245,7 +238,6 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     #[track_caller]
     #[doc(alias = "from_key_hashed_nocheck")]
     pub fn get_or_insert_with_hashed(&self, hash: u64, key: &K, make: impl FnOnce() -> V) -> V {
-        let _caller = Caller::enter();
         let hash = HashValue::fold(hash);
         if let Some(value) = self
             .table
@@ -270,7 +262,6 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
-        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, K::content(key));
         self.table.sweep_hash(hash);
         let new = self.table.compute(hash, &K::downgrade(key), |old| {
@@ -286,17 +277,13 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
 
     /// Removes the live key with this content, and returns a clone of its value. O(1). The value itself is
     /// destroyed when no thread looks at it any more, as for [`remove_if`](Self::remove_if).
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<V> {
-        let _caller = Caller::enter();
         self.remove_entry(key).map(without_key)
     }
 
     /// Removes the live key with this content, and returns it with a clone of its value. O(1).
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, V)> {
         let sought = Q::content(key);
-        let _caller = Caller::enter();
         let hash = hash_of(&self.hasher, sought);
         self.table.take(hash, sought, |_| true, V::clone)
     }

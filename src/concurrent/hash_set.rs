@@ -9,7 +9,6 @@ use super::iter::Keys;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
-use crate::holders::Caller;
 use crate::reference::{Content, Query, Sought, hash_of};
 
 /// A hash set of weak pointers, keyed by content (`Eq + Hash`), shared between threads behind `&self`.
@@ -85,9 +84,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
 
     /// The live element with this content. O(1), lock-free.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
-        let _caller = Caller::enter();
         let sought = Q::content(query);
         self.find(hash_of(&self.hasher, sought), sought)
     }
@@ -117,9 +114,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     }
 
     /// Inserts an element, and returns the live one of equal content that it replaces. O(1) amortised.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn replace(&self, key: &K) -> Option<K> {
-        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, K::content(key));
         self.table.set(hash, key, (), |watch, ()| watch.upgrade())?
     }
@@ -130,10 +125,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     }
 
     /// Removes the live element with this content, and returns it. O(1).
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn take<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
         let sought = Q::content(query);
-        let _caller = Caller::enter();
         let hash = hash_of(&self.hasher, sought);
         self.table
             .take(hash, sought, |()| true, |()| ())

@@ -12,7 +12,6 @@ use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
 use crate::collections::interner::assert_same_content;
 use crate::hash::{DefaultHashBuilder, HashValue};
-use crate::holders::Caller;
 use crate::reference::{Content, Hashed, Query, Sought, hash_of};
 
 /// Interning shared between threads behind `&self`: pointers that are returned for equal contents, on any thread,
@@ -96,9 +95,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
 
     /// The live object with this content, if there is one. O(1), lock-free.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
-        let _caller = Caller::enter();
         let sought = Q::content(query);
         self.find(hash_of(&self.hasher, sought), sought)
     }
@@ -154,7 +151,6 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         T: Into<K>,
     {
         let sought = Q::content(query);
-        let _caller = Caller::enter();
         let hash = hash_of(&self.hasher, sought);
         if let Some(there) = self.find(hash, sought) {
             drop(make);
@@ -181,7 +177,6 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         is: impl Fn(&I, &K::Target) -> bool,
         make: impl FnOnce(I) -> T,
     ) -> K {
-        let _caller = Caller::enter();
         let sought = Hashed(hash, |there: &K::Target| is(&input, there));
         let hash = HashValue::fold(hash);
         if let Some(there) = self.find(hash, &sought) {

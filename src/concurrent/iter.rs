@@ -10,7 +10,6 @@ use super::pair::Pair;
 use super::snapshot::Snapshot;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
-use crate::holders::Caller;
 
 /// The entries that a map had when the iterator was made, as they are at their turn: without those that have gone since,
 /// each with a clone of the value that it has then. See [`WeakMap::iter`](super::WeakMap::iter).
@@ -79,9 +78,7 @@ macro_rules! snapshot {
         impl<$($generics)*> Iterator for $name {
             type Item = $item;
 
-            #[cfg_attr(feature = "holders", track_caller)]
             fn next(&mut self) -> Option<$item> {
-                let _caller = Caller::enter();
                 let $entries = &mut self.0;
                 $next
             }

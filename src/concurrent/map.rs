@@ -8,7 +8,6 @@ use super::iter::{Iter, Keys};
 use super::key::{Address, ByKey};
 use super::table::Table;
 use super::watch::{SharedKey, SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
-use crate::holders::Caller;
 use crate::ptr::{Anchor, Atomic};
 use crate::reference::{Identify, WeakKey};
 
@@ -174,16 +173,12 @@ impl<K: SharedRef, V> WeakMap<K, V> {
 impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     /// A clone of the value of a key. O(1), lock-free.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        let _caller = Caller::enter();
         self.with(key, V::clone)
     }
 
     /// Sets the value of a key, and returns a clone of the previous one. O(1) amortised.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn swap(&self, key: &K, value: V) -> Option<V> {
-        let _caller = Caller::enter();
         self.put(key, value, V::clone)
     }
 
@@ -209,7 +204,6 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     #[inline]
     #[track_caller]
     pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce() -> V) -> V {
-        let _caller = Caller::enter();
         let (hash, address) = Address::of(WeakKey::addr(key));
         self.table.value_or_make(hash, &address, key, make)
     }
@@ -226,7 +220,6 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
-        let _caller = Caller::enter();
         let (hash, address) = Address::of(WeakKey::addr(key));
         let new = self.table.compute(hash, &address, |old| {
             let new = change(old.map(|(_, value)| value));
@@ -243,9 +236,7 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     /// Removes the entry of a key, and returns a clone of its value. O(1). Of a value that cannot be cloned,
     /// `remove_if(key, |_| true)` removes the entry. The value itself is destroyed when no thread looks at it any
     /// more, as for [`remove_if`](Self::remove_if).
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        let _caller = Caller::enter();
         let (hash, address) = Address::of(key.addr());
         let wanted = |_: &_, _: &V| has_address::<K, Q>(key, address);
         self.table.remove(

@@ -12,7 +12,6 @@ use super::snapshot::Snapshot;
 use super::table::Table;
 use super::watch::{SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
 use crate::hash::HashValue;
-use crate::holders::Caller;
 use crate::reference::{Identify, WeakKey};
 
 type EntryWatches<K, V> = Pair<SharedWatchFor<K>, SharedWatchFor<V>>;
@@ -96,17 +95,13 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     /// The live value of a key. O(1), lock-free. Inside the key's own destructor, a reference to it still finds
     /// its value.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        let _caller = Caller::enter();
         self.look(key, |watches| watches.1.upgrade())
     }
 
     /// Sets the value of a key, and returns its previous live value. O(1) amortised. The map keeps no strong
     /// pointer: both sides are passed by reference.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn insert(&self, key: &K, value: &V) -> Option<V> {
-        let _caller = Caller::enter();
         let (hash, address) = Address::of(WeakKey::addr(key));
         let watches = self.watch(hash, key, value);
         let old = |watches: &EntryWatches<K, V>, &(): &()| watches.1.upgrade();
@@ -123,7 +118,6 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     #[inline]
     #[track_caller]
     pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce(&K) -> V) -> V {
-        let _caller = Caller::enter();
         let (hash, address) = Address::of(WeakKey::addr(key));
         let made = self.table.get_or_make(
             hash,
@@ -143,7 +137,6 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V> {
-        let _caller = Caller::enter();
         let (hash, address) = Address::of(WeakKey::addr(key));
         let new = self.table.compute(hash, &address, |old| {
             let new = change(old.and_then(|(watches, ())| watches.1.upgrade()));
@@ -155,9 +148,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     }
 
     /// Removes the entry of a key; returns its value, if that is alive. O(1).
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        let _caller = Caller::enter();
         let (hash, address) = Address::of(key.addr());
         let wanted = |_: &_, &(): &()| has_address::<K, Q>(key, address);
         self.table.remove(
@@ -174,13 +165,11 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_if<Q: ?Sized + Identify<K>>(
         &self,
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
-        let _caller = Caller::enter();
         let (hash, address) = Address::of(key.addr());
         let asked = |watches: &EntryWatches<K, V>, &(): &()| {
             let value = has_address::<K, Q>(key, address).then(|| watches.1.upgrade());
@@ -198,9 +187,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
 /// Methods that show or return keys.
 impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// The key and its live value. O(1), lock-free. `None` also in the key's destructor.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
-        let _caller = Caller::enter();
         self.look(key, both)
     }
 

@@ -11,7 +11,6 @@ use super::snapshot::Snapshot;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
-use crate::holders::Caller;
 use crate::reference::{Query, Sought, hash_of};
 
 /// A hash map with owned keys and weak values, shared between threads behind `&self`: "the one live object of this
@@ -93,10 +92,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     /// The live value of a key. O(1), lock-free.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
         let sought = Q::content(key);
-        let _caller = Caller::enter();
         let hash = hash_of(&self.hasher, sought);
         self.table.read(
             hash,
@@ -122,9 +119,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     /// Sets the value of a key, which the map does not keep alive, and returns its previous live value. O(1)
     /// amortised.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn insert(&self, key: K, value: &V) -> Option<V> {
-        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, &key);
         let watch = SharedWatchFor::<V>::new(value);
         self.table
@@ -144,7 +139,6 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     where
         K: Clone,
     {
-        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, &key);
         let made = self.table.get_or_make(
             hash,
@@ -172,7 +166,6 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     where
         K: Clone,
     {
-        let _caller = Caller::enter();
         let hash = HashValue::of(&self.hasher, &key);
         let new = self.table.compute(hash, &key, |old| {
             let new = change(old.and_then(|(watch, ())| watch.upgrade()));
@@ -187,10 +180,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     }
 
     /// Removes the entry of a key; returns its value, if that is alive. O(1).
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
         let sought = Q::content(key);
-        let _caller = Caller::enter();
         let hash = hash_of(&self.hasher, sought);
         self.table.remove(
             hash,
@@ -206,14 +197,12 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn remove_if<Q: ?Sized + Query<K, M>, M>(
         &self,
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
         let sought = Q::content(key);
-        let _caller = Caller::enter();
         let hash = hash_of(&self.hasher, sought);
         let asked = |watch: &SharedWatchFor<V>, &(): &()| {
             watch.upgrade().is_some_and(|value| wanted(&value))

@@ -8,23 +8,23 @@
 //! The order of the files: `addresses`; `asking`; `counted`, the handles whose strong handles can be counted; `graph`,
 //! what the values of the maps lead to; `census`, whether the counts of all objects were right at one moment;
 //! `verdict`, which entries go; `impls`, what the types of the standard library show; `member` and `purge`, the maps;
-//! `holders`, the ways to an object.
+//! `paths`, the ways to an object.
 
 mod addresses;
 mod asking;
 mod census;
 mod counted;
 mod graph;
-mod holders;
 mod impls;
 mod member;
+mod paths;
 mod purge;
 mod verdict;
 
 pub(crate) use addresses::Addresses;
 pub use graph::{Trace, Tracer};
-pub use holders::{HolderPath, Holders};
 pub(crate) use impls::show_nothing;
 pub(crate) use member::{Entries, EntryOf, Member};
+pub use paths::{HolderPath, Holders};
 pub(crate) use purge::sealed::Sealed;
 pub use purge::{Cycles, Cyclic, Purged};

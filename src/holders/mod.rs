@@ -22,12 +22,18 @@
 //! that returned the handle. A handle keeps its place when it is moved or unsized. A raw pointer from
 //! [`into_raw`](crate::ptr::Strong::into_raw) is a holder too, made there. What is forgotten stays listed.
 //!
-//! A place tells little if the code there serves many callers: `#[derive(Clone)]`, `Option::clone`,
-//! `iter().map(Strong::clone)`. With the environment variable `WEAKLY_BACKTRACE=1`, each handle also remembers the
-//! calls that led there.
+//! A handle that your code makes itself, by a call of a pointer's function, always knows file, line and column. One that
+//! this crate or the standard library makes for you (`get`, `intern`, an iterator, `Option::clone`) takes them from a
+//! backtrace, as those of your innermost call. That needs line tables: debug builds have them, release builds with
+//! `debug = "line-tables-only"` in their profile. Without line tables, **only the function is named**, or one that calls
+//! it and that it was inlined into.
 //!
-//! The feature is for tests and debugging. A handle gets larger; making and dropping one takes a lock and an
-//! allocation, but never while code of yours runs. Without the feature none of this exists: no byte, no instruction.
+//! A place tells little if the code there serves many callers, as `#[derive(Clone)]` does. With the environment variable
+//! `WEAKLY_BACKTRACE=1`, the text of each handle shows all the calls that led there.
+//!
+//! The feature is for tests and debugging. A handle gets larger; making and dropping one takes a lock and an allocation
+//! (and a backtrace, which takes microseconds), but never while code of yours runs. Without the feature none of this
+//! exists: no byte, no instruction.
 
 #[cfg(not(feature = "holders"))]
 mod off;
@@ -39,11 +45,9 @@ mod registry;
 mod snapshot;
 
 #[cfg(not(feature = "holders"))]
-pub(crate) use off::{Caller, Holder, describe};
+pub(crate) use off::{Holder, describe};
 #[cfg(feature = "holders")]
-pub(crate) use origin::Caller;
-#[cfg(feature = "holders")]
-pub use origin::Origin;
+pub use origin::{Location, Origin};
 #[cfg(feature = "holders")]
 pub(crate) use registry::{Holder, describe, holders_of};
 #[cfg(feature = "holders")]

@@ -33,15 +33,6 @@ impl Holder {
     pub(crate) fn died(_: *const ()) {}
 }
 
-pub(crate) struct Caller;
-
-impl Caller {
-    #[inline(always)]
-    pub(crate) fn enter() -> Self {
-        Caller
-    }
-}
-
 /// Nothing is known about who holds the object at this address.
 pub(crate) fn describe(_: *const ()) -> String {
     String::new()

@@ -12,7 +12,6 @@ use super::key::MemoKey;
 use super::watches::EntryWatches;
 use crate::concurrent::flight::Cycle;
 use crate::concurrent::{Absent, ByKey, Striped, Table, Wanted, cycle};
-use crate::holders::Caller;
 use crate::table::Reclaim;
 
 /// A cache of results computed from objects, shared between threads behind `&self`. The key is one pointer, or a
@@ -207,9 +206,7 @@ impl<K: MemoKey, V> Memo<K, V> {
 impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// The result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get(&self, key: K::Ref<'_>) -> Option<V> {
-        let _caller = Caller::enter();
         let (hash, addresses) = K::addresses(key);
         self.table
             .read(hash, |there| *there == addresses, Self::read)
@@ -233,7 +230,6 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         key: K::Ref<'_>,
         compute: impl FnOnce(&Computation<'_>) -> V,
     ) -> V {
-        let _caller = Caller::enter();
         match self.try_get_or_compute(key, |cx| Ok::<_, Infallible>(compute(cx))) {
             Ok(value) => value,
             Err(never) => match never {},
@@ -255,7 +251,6 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         key: K::Ref<'_>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, E> {
-        let _caller = Caller::enter();
         let absent = match self.find(&key) {
             Ok(value) => {
                 // T5 of the table.

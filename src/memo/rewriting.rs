@@ -3,7 +3,6 @@
 use super::cache::Memo;
 use super::computation::Computation;
 use super::key::MemoKey;
-use crate::holders::Caller;
 use crate::reference::{StrongRef, WeakKey};
 
 /// What a [`Memo`] keeps of a rewriting: which input is the result, or the result, if it is none of them. Only
@@ -114,7 +113,6 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
         key: K::Ref<'_>,
         rewrite: impl FnOnce(&Computation<'_>) -> R,
     ) -> R {
-        let _caller = Caller::enter();
         self.get_or_compute(key, |cx| Rewritten::of::<K>(key, rewrite(cx)))
             .of_key::<K>(key)
     }
@@ -133,7 +131,6 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
         key: K::Ref<'_>,
         rewrite: impl FnOnce(&Computation<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
-        let _caller = Caller::enter();
         let rewrite = |cx: &Computation<'_>| Ok(Rewritten::of::<K>(key, rewrite(cx)?));
         let rewritten = self.try_get_or_compute(key, rewrite)?;
         Ok(rewritten.of_key::<K>(key))
@@ -141,9 +138,7 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
 
     /// The result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn get_rewritten(&self, key: K::Ref<'_>) -> Option<R> {
-        let _caller = Caller::enter();
         Some(self.get(key)?.of_key::<K>(key))
     }
 }

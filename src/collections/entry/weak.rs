@@ -5,7 +5,6 @@ use core::fmt;
 
 use super::super::shown::Given;
 use super::{keys, text};
-use crate::holders::Caller;
 use crate::reference::{Slot, StrongRef};
 use crate::table::{Found, Vacant};
 
@@ -98,12 +97,10 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
 
     /// Returns the live value, or inserts and returns the default of the pointer type.
     #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
     pub fn or_default(self) -> V
     where
         V: Default,
     {
-        let _caller = Caller::enter();
         self.or_insert_with(Default::default)
     }
 
