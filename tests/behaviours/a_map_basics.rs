@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use weakly::{Addr, Strong, StrongRef, WeakKey, WeakMap, local, unsize};
 
-use crate::collections::Mapping;
-use crate::common::{Counter, Kind, Map, downgrade, is_alive, keys, new, panics};
-use crate::{for_each_flavour, for_each_kind, for_each_map};
+use crate::collections::*;
+use crate::common::{Counter, Kind, Map, downgrade, is_alive, new, panics};
+use crate::{for_each_flavour, for_each_kind};
 
 for_each_map!(
     an_empty_map_has_nothing,
@@ -32,7 +32,7 @@ for_each_kind!(
 /// A1: An empty map has no entries, finds nothing, and has nothing to remove.
 fn an_empty_map_has_nothing<C: Mapping>() {
     let mut map = C::default();
-    let key = new::<C::Kind, _>(1);
+    let key = C::Life::from(1);
     assert_eq!((map.len(), map.len_live(), map.capacity()), (0, 0, 0));
     assert!(map.is_empty());
     assert_eq!((map.get(&key), map.get_key_value(&key)), (None, None));
@@ -64,7 +64,7 @@ fn a_value_is_found_by_any_clone_of_its_key<P: Kind>() {
 
 /// A3: Insert of a present key replaces the value and returns the old one; the count stays.
 fn insert_replaces_and_returns_the_old_value<C: Mapping>() {
-    let [key, old, new] = [1, 10, 20].map(new::<C::Kind, _>);
+    let [key, old, new] = [1, 10, 20].map(C::Life::from);
     let mut map = C::default();
     assert_eq!(map.insert(&key, &old), None);
     assert_eq!(map.insert(&key.clone(), &new), Some(10));
@@ -79,7 +79,7 @@ fn insert_replaces_and_returns_the_old_value<C: Mapping>() {
 
 /// A4: `try_insert` of a present key fails, shows the entry, and changes nothing.
 fn try_insert_refuses_a_present_key<C: Mapping>() {
-    let [key, first, second] = [1, 10, 20].map(new::<C::Kind, _>);
+    let [key, first, second] = [1, 10, 20].map(C::Life::from);
     let mut map = C::default();
     assert_eq!(map.try_insert(&key, &first), Ok(()));
     assert_eq!(map.try_insert(&key, &second).unwrap_err().0, 10);
@@ -101,7 +101,7 @@ fn try_insert_hands_back_the_rejected_value<P: Kind>() {
 
 /// A5: `contains_key` is true after an insert, false before it and after a remove.
 fn contains_key_follows_insert_and_remove<C: Mapping>() {
-    let [key, value] = [1, 10].map(new::<C::Kind, _>);
+    let [key, value] = [1, 10].map(C::Life::from);
     let mut map = C::default();
     assert!(!map.contains_key(&key));
     map.insert(&key, &value);
@@ -112,7 +112,7 @@ fn contains_key_follows_insert_and_remove<C: Mapping>() {
 
 /// A6: Remove returns the value the first time, nothing the second.
 fn remove_returns_the_value_once<C: Mapping>() {
-    let [key, value] = [1, 10].map(new::<C::Kind, _>);
+    let [key, value] = [1, 10].map(C::Life::from);
     let mut map = C::map([(&key, &value)]);
     assert_eq!((map.remove(&key), map.remove(&key)), (Some(10), None));
     map.insert(&key, &value);
@@ -125,7 +125,7 @@ fn remove_returns_the_value_once<C: Mapping>() {
 
 /// A7: Remove touches no other entry.
 fn remove_leaves_other_entries<C: Mapping>() {
-    let keys = keys::<C::Kind>(20);
+    let keys = new_lives::<C::Life>(20);
     let mut map = C::map(keys.iter().zip(&keys));
     map.remove(&keys[7]);
     assert_eq!(map.len(), 19);
@@ -136,18 +136,18 @@ fn remove_leaves_other_entries<C: Mapping>() {
 
 /// A8: `get_or_insert` returns the existing value, and does not replace it.
 fn get_or_insert_keeps_the_existing_value<C: Mapping>() {
-    let [key, first, second] = [1, 10, 20].map(new::<C::Kind, _>);
+    let [key, first, second] = [1, 10, 20].map(C::Life::from);
     let mut map = C::default();
     assert_eq!(map.get_or_insert(&key, &first), 10);
     assert_eq!(map.get_or_insert(&key, &second), 10);
     assert_eq!(map.entry_or_insert(&key, &second), 10);
     assert_eq!((map.len(), map.get(&key)), (1, Some(10)));
-    assert_eq!(C::Kind::counts(&second), (1, 0));
+    assert_eq!(C::Life::counts(&second), (1, 0));
 }
 
 /// A9: The closure of `get_or_insert_with` is not run when the key is present.
 fn the_closure_is_not_run_when_the_key_is_present<C: Mapping>() {
-    let [key, value] = [1, 10].map(new::<C::Kind, _>);
+    let [key, value] = [1, 10].map(C::Life::from);
     let mut map = C::default();
     let mut runs = 0;
     let mut make = || {
@@ -178,7 +178,7 @@ fn the_closure_gets_a_weak_handle_to_the_key<P: Kind>() {
 
 /// A11: A closure that panics or fails leaves the map unchanged and usable.
 fn a_panicking_closure_leaves_the_map_as_it_was<C: Mapping>() {
-    let keys = keys::<C::Kind>(2);
+    let keys = new_lives::<C::Life>(2);
     let mut map = C::map([(&keys[0], &keys[0])]);
     assert!(panics(|| {
         map.get_or_insert_with(&keys[1], || panic!("no value"));
@@ -191,7 +191,7 @@ fn a_panicking_closure_leaves_the_map_as_it_was<C: Mapping>() {
         Err("no")
     );
     assert_eq!((map.len(), map.get(&keys[1])), (1, None));
-    assert_eq!(C::Kind::counts(&keys[1]), (1, 0));
+    assert_eq!(C::Life::counts(&keys[1]), (1, 0));
     map.insert(&keys[1], &keys[1]);
     assert_eq!((map.get(&keys[0]), map.get(&keys[1])), (Some(0), Some(1)));
 }
@@ -199,7 +199,7 @@ fn a_panicking_closure_leaves_the_map_as_it_was<C: Mapping>() {
 /// A12: The closure cannot insert the same key: the map is borrowed, which a `RefCell` detects at run time
 /// (without one, the compiler does). The closure's result is inserted.
 fn a_closure_cannot_reach_the_map_it_fills<C: Mapping>() {
-    let [key, outer] = [1, 10].map(new::<C::Kind, _>);
+    let [key, outer] = [1, 10].map(C::Life::from);
     let map = RefCell::new(C::default());
     map.borrow_mut().get_or_insert_with(&key, || {
         assert!(map.try_borrow_mut().is_err());

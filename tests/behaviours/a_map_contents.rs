@@ -2,9 +2,9 @@
 
 use weakly::WeakMap;
 
-use crate::collections::{Changing, Collection, Ends, Mapping, counted, numbered, quietly, sorted};
+use crate::collections::*;
 use crate::common::{Counter, Kind, Map, Set, downgrade, keys, new, panics, scaled};
-use crate::{for_each_changing, for_each_collection, for_each_kind, for_each_map};
+use crate::for_each_kind;
 
 for_each_collection!(clear_destroys_each_once);
 
@@ -32,7 +32,7 @@ for_each_kind!(
 /// A14: `pop` returns every live entry exactly once, then nothing.
 fn pop_returns_every_live_entry_once<C: Changing>() {
     let counter = Counter::default();
-    let mut lives = keys::<C::Kind>(100);
+    let mut lives = new_lives::<C::Life>(100);
     let mut all = C::of(&lives, &counted(&counter));
     lives.retain(|life| **life % 3 != 0);
     let popped = sorted(std::iter::from_fn(|| all.pop()).map(|life| *life));
@@ -44,9 +44,9 @@ fn pop_returns_every_live_entry_once<C: Changing>() {
 }
 
 /// A15: `clear` removes all entries, drops what they own once, and the collection can be filled again.
-fn clear_destroys_each_once<C: Collection>() {
+fn clear_destroys_each_once<C: Single>() {
     let counter = Counter::default();
-    let mut lives = keys::<C::Kind>(10);
+    let mut lives = new_lives::<C::Life>(10);
     let mut all = C::of(&lives, &counted(&counter));
     lives.truncate(8);
     let capacity = all.capacity();
@@ -56,7 +56,7 @@ fn clear_destroys_each_once<C: Collection>() {
     assert_eq!(all.capacity() > 0, capacity > 0);
     assert!(!all.contains(&lives[0]));
     for life in &lives {
-        assert_eq!(C::Kind::counts(life), (1, 0), "it has no watches any more");
+        assert_eq!(C::Life::counts(life), (1, 0), "it has no watches any more");
         all.enter(life, &counted(&counter));
     }
     assert_eq!(all.len(), 8);
@@ -66,9 +66,9 @@ fn clear_destroys_each_once<C: Collection>() {
 
 /// A16: `extend` takes the items of an iterator, of another collection, and of a copy of itself.
 fn extend_takes_from_iterators_collections_and_itself<C: Changing>() {
-    let lives = keys::<C::Kind>(6);
+    let lives = new_lives::<C::Life>(6);
     let mut all = C::of(&lives[..2], &quietly());
-    all.extend([&lives[2], &lives[1]], &quietly());
+    all.extend_with([&lives[2], &lives[1]], &quietly());
     assert_eq!(all.numbers(), [0, 1, 2]);
     all.extend_from(C::of(&lives[3..], &quietly()));
     assert_eq!(all.numbers(), [0, 1, 2, 3, 4, 5]);
@@ -79,11 +79,11 @@ fn extend_takes_from_iterators_collections_and_itself<C: Changing>() {
 
 /// A17: If the iterator panics midway, the items before that stay.
 fn an_iterator_that_panics_half_way_loses_nothing<C: Changing>() {
-    let lives = keys::<C::Kind>(5);
+    let lives = new_lives::<C::Life>(5);
     let mut all = C::default();
     assert!(panics(|| {
         let good = |n: usize| assert!(n < 3, "no more");
-        all.extend(lives.iter().inspect(|life| good(***life)), &quietly());
+        all.extend_with(lives.iter().inspect(|life| good(***life)), &quietly());
     }));
     assert_eq!(all.numbers(), [0, 1, 2]);
     all.enter(&lives[4], &quietly());
@@ -93,8 +93,8 @@ fn an_iterator_that_panics_half_way_loses_nothing<C: Changing>() {
 /// A18: Collections are equal if they have the same live entries: by identity, or by content; the dead do not
 /// count.
 fn collections_are_equal_by_identity_or_content<C: Changing>() {
-    let lives = keys::<C::Kind>(3);
-    let twins = keys::<C::Kind>(3);
+    let lives = new_lives::<C::Life>(3);
+    let twins = new_lives::<C::Life>(3);
     let all = C::of(&lives, &quietly());
     assert!(all == all.clone() && (C::LONE || all == C::of(&lives, &quietly())));
     assert_eq!(all == C::of(&twins, &quietly()), C::BY_CONTENT && !C::LONE);
@@ -102,7 +102,7 @@ fn collections_are_equal_by_identity_or_content<C: Changing>() {
     less.drop_out(&lives[2]);
     assert!(all != less && less != all);
     let mut more = all.clone();
-    let life = new::<C::Kind, _>(9);
+    let life = C::Life::from(9);
     more.enter(&life, &quietly());
     assert!(all != more && more != all);
     drop(life);
@@ -111,8 +111,8 @@ fn collections_are_equal_by_identity_or_content<C: Changing>() {
 
 /// A18: Maps are equal if, besides, equal keys have equal values.
 fn maps_are_equal_if_their_values_are<C: Mapping>() {
-    let keys = keys::<C::Kind>(3);
-    let [value, twin, other] = [7, 7, 8].map(new::<C::Kind, _>);
+    let keys = new_lives::<C::Life>(3);
+    let [value, twin, other] = [7, 7, 8].map(C::Life::from);
     let map = C::map(keys.iter().map(|key| (key, &value)));
     assert!(map == C::map(keys.iter().map(|key| (key, &twin))));
     assert!(map != C::map(keys[..2].iter().map(|key| (key, &value))));
@@ -133,14 +133,14 @@ fn a_copy_is_independent_and_keeps_nothing<C: Changing>() {
     copy.drop_out(&lives[0]);
     all.drop_out(&lives[2]);
     assert_eq!((copy.numbers(), all.numbers()), (vec![2, 3], vec![0, 2]));
-    assert!(lives.iter().all(|life| C::Kind::counts(life).0 == 1));
+    assert!(lives.iter().all(|life| C::Life::counts(life).0 == 1));
     lives.remove(1);
     assert_eq!((copy.numbers(), all.numbers()), (vec![3], vec![0]));
 }
 
 /// A19: The values of a copy are the same, and change independently.
 fn a_copy_has_the_same_values_and_changes_alone<C: Mapping>() {
-    let [key, value, other] = [1, 10, 20].map(new::<C::Kind, _>);
+    let [key, value, other] = [1, 10, 20].map(C::Life::from);
     let map = C::map([(&key, &value)]);
     let mut copy = map.clone();
     assert_eq!(copy.insert(&key, &other), Some(10));
@@ -158,38 +158,38 @@ fn a_copy_clones_the_values_and_shares_the_keys<P: Kind>() {
 
 /// A21: Many entries are inserted, and all are yielded again, each with its value.
 fn many_in_and_all_out_again<C: Mapping>() {
-    let keys = keys::<C::Kind>(scaled(10_000, 40));
+    let keys = new_lives::<C::Life>(scaled(10_000, 40));
     let mut map = C::map(keys.iter().zip(keys.iter().rev()));
     assert_eq!(map.len(), keys.len());
     for (key, value) in keys.iter().zip(keys.iter().rev()).rev() {
         assert_eq!(map.remove(key), Some(**value));
     }
     assert!(map.is_empty());
-    assert!(keys.iter().all(|key| C::Kind::counts(key) == (1, 0)));
+    assert!(keys.iter().all(|key| C::Life::counts(key) == (1, 0)));
 }
 
 /// A22: The same entry is inserted and removed a million times: neither the table grows, nor the object's list
 /// of watches.
 fn the_same_in_and_out_a_million_times<C: Changing>() {
-    let life = new::<C::Kind, _>(1);
+    let life = C::Life::from(1);
     let ends: Ends = quietly();
     let mut all = C::of([&life], &ends);
     // Once, for the record that a weak handle beside an entry takes, which stays.
     assert!(all.drop_out(&life));
     all.enter(&life, &ends);
     let (capacity, bytes) = (all.capacity(), crate::heap::bytes());
-    for _ in 0..scaled(C::OFTEN, 50) {
+    for _ in 0..scaled(often::<C>(), 50) {
         assert!(all.drop_out(&life));
         all.enter(&life, &ends);
     }
     assert!(all.capacity() <= capacity);
-    assert_eq!(C::Kind::counts(&life), (1, C::WATCHES));
+    assert_eq!(C::Life::counts(&life), (1, C::WATCHES));
     assert_eq!(crate::heap::bytes(), bytes);
 }
 
 /// A23: The union of two collections loses its entries as their lives end.
 fn a_union_loses_what_dies<C: Changing>() {
-    let mut lives = keys::<C::Kind>(5);
+    let mut lives = new_lives::<C::Life>(5);
     let (a, b) = (
         C::of(&lives[..3], &quietly()),
         C::of(&lives[2..], &quietly()),

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use weakly::weak_value_map::Entry;
 use weakly::{Strong, StrongRef, WeakHashMap, WeakHashPairMap, WeakMap, WeakPairMap, WeakValueMap};
 
-use crate::collections::Mapping;
+use crate::collections::*;
 use crate::common::{Counter, Key, Kind, Map, downgrade, is_alive, keys, new, panics};
-use crate::{for_each_kind, for_each_map};
+use crate::for_each_kind;
 
 for_each_map!(
     insert_entry_shows_the_new_entry,
@@ -29,7 +29,7 @@ for_each_kind!(
 /// which it can be removed.
 fn insert_entry_shows_the_new_entry<C: Mapping>() {
     let mut map = C::default();
-    let [key, one, two, three] = [5, 1, 2, 3].map(new::<C::Kind, _>);
+    let [key, one, two, three] = [5, 1, 2, 3].map(C::Life::from);
     assert_eq!(map.entry_insert_entry(&key, &one, false), [(5, 1); 2]);
     assert_eq!((map.get(&key), map.len()), (Some(1), 1));
     assert_eq!(map.entry_insert_entry(&key, &two, false), [(5, 2); 2]);
@@ -40,7 +40,7 @@ fn insert_entry_shows_the_new_entry<C: Mapping>() {
     map.purge();
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
     for object in [&key, &one, &two, &three] {
-        assert_eq!(C::Kind::counts(object), (1, 0), "nothing is left of it");
+        assert_eq!(C::Life::counts(object), (1, 0), "nothing is left of it");
     }
 }
 
@@ -99,8 +99,8 @@ fn an_inserted_entry_can_be_changed_again<P: Kind>() {
 
 /// A6: `remove_if` removes the entry if its value is wanted, and returns it. An absent key is asked nothing about.
 fn remove_if_removes_what_is_wanted<C: Mapping>() {
-    let [one, other, absent] = [1, 2, 3].map(new::<C::Kind, _>);
-    let [ten, twenty] = [10, 20].map(new::<C::Kind, _>);
+    let [one, other, absent] = [1, 2, 3].map(C::Life::from);
+    let [ten, twenty] = [10, 20].map(C::Life::from);
     let mut map = C::map([(&one, &ten), (&other, &twenty)]);
     let mut seen = Vec::new();
     let refuse = |value| {
@@ -113,13 +113,13 @@ fn remove_if_removes_what_is_wanted<C: Mapping>() {
     assert_eq!(map.remove_if(&one, |value| value == 10), Some(10));
     assert_eq!((map.get(&one), map.get(&other)), (None, Some(20)));
     assert_eq!(map.remove_if(&one, |_| panic!("it is gone")), None);
-    assert_eq!(C::Kind::counts(&one), (1, 0));
+    assert_eq!(C::Life::counts(&one), (1, 0));
     assert_eq!((map.len(), map.pending_dead()), (1, 0));
 }
 
 /// A11: If the closure panics, the entry stays.
 fn a_refusal_that_panics_removes_nothing<C: Mapping>() {
-    let [key, value] = [1, 10].map(new::<C::Kind, _>);
+    let [key, value] = [1, 10].map(C::Life::from);
     let mut map = C::map([(&key, &value)]);
     assert!(panics(
         || _ = map.remove_if(&key, |_| crate::common::quiet_panic())

@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use weakly::{Addr, StrongRef, WeakMap, WeakRef};
 
-use crate::collections::{Owning, chain, counted};
+use crate::collections::*;
 use crate::common::lease::{Asked, Lease};
 use crate::common::{Counter, Kind, Witness, downgrade, is_alive, new, scaled};
-use crate::{for_each_kind, for_each_owning, heap};
+use crate::{for_each_kind, heap};
 
 for_each_kind!(
     a_destructor_reads_its_own_attribute,
@@ -148,7 +148,7 @@ fn a_long_chain_dies_with_its_collection_without_recursion<C: Owning>() {
     let (all, head) = chain::<C>(n, &counted(&dead));
     drop(all);
     assert_eq!(dead.get(), n);
-    assert_eq!(C::Kind::counts(&head), (1, 0));
+    assert_eq!(C::Life::counts(&head), (1, 0));
 }
 
 thread_local! {

@@ -10,11 +10,9 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use crate::collections::{
-    Changing, Collection, Ends, Mapping, Owned, Owning, chain, counted, ghost, numbered, quietly,
-};
-use crate::common::{Counter, Key, Kind, keys, new, panics, scaled};
-use crate::{for_each_changing, for_each_collection, for_each_map, for_each_owning, heap};
+use crate::collections::*;
+use crate::common::{Counter, panics, scaled};
+use crate::heap;
 
 for_each_collection!(
     an_operation_works_off_some_notices_but_not_all,
@@ -61,8 +59,8 @@ fn a_death_is_one_notice_for_each_entry<C: Changing>() {
 }
 
 /// D59: Whatever the order in which lives end, and in which that is noticed, the result is the same.
-fn lives_may_end_in_any_order<C: Collection>() {
-    type Order<C> = fn(&mut Vec<Key<<C as Collection>::Kind>>) -> Key<<C as Collection>::Kind>;
+fn lives_may_end_in_any_order<C: Single>() {
+    type Order<C> = fn(&mut Vec<<C as Subject>::Life>) -> <C as Subject>::Life;
     let orders: [Order<C>; 3] = [
         |lives| lives.pop().unwrap(),
         |lives| lives.remove(0),
@@ -70,7 +68,7 @@ fn lives_may_end_in_any_order<C: Collection>() {
     ];
     for order in orders {
         let counter = Counter::default();
-        let mut dying = keys::<C::Kind>(25);
+        let mut dying = new_lives::<C::Life>(25);
         let mut all = C::of(&dying, &counted(&counter));
         let kept = dying.split_off(20);
         while !dying.is_empty() {
@@ -86,8 +84,8 @@ fn lives_may_end_in_any_order<C: Collection>() {
 /// except `purge`, which has to sweep). A mistake here takes ten thousand million steps, for a
 /// [`WeakMap`](weakly::WeakMap).
 fn nothing_pending_is_no_work<C: Mapping>() {
-    let n = scaled(C::OFTEN / 10, 100);
-    let lives = keys::<C::Kind>(n);
+    let n = scaled(often::<C>() / 10, 100);
+    let lives = new_lives::<C::Life>(n);
     let mut map = C::map(lives.iter().zip(&lives));
     let start = Instant::now();
     for life in &lives {
@@ -101,12 +99,12 @@ fn nothing_pending_is_no_work<C: Mapping>() {
 }
 
 /// D61: An operation drains 16 notices; the rest stay for the next.
-fn an_operation_works_off_some_notices_but_not_all<C: Collection>() {
+fn an_operation_works_off_some_notices_but_not_all<C: Single>() {
     if !C::NOTIFIES {
         return;
     }
     let counter = Counter::default();
-    let mut lives = keys::<C::Kind>(41);
+    let mut lives = new_lives::<C::Life>(41);
     let mut all = C::of(&lives, &counted(&counter));
     let kept = lives.pop().unwrap();
     drop(lives);
@@ -118,14 +116,14 @@ fn an_operation_works_off_some_notices_but_not_all<C: Collection>() {
 }
 
 /// D62: Reads drain nothing: with `&self`, a collection drops nothing that it owns.
-fn reads_drain_nothing<C: Collection>() {
+fn reads_drain_nothing<C: Single>() {
     let counter = Counter::default();
-    let life = new::<C::Kind, _>(1);
-    let dead = ghost::<C::Kind>(&life);
+    let life = C::Life::from(1);
+    let dead = ghost(&life);
     let all = C::of([&life], &counted(&counter));
     drop(life);
     for _ in 0..100 {
-        assert!(!all.has(&dead));
+        assert!(!dead.is_in(&all));
         assert!(all.iter().next().is_none());
         assert_eq!((all.len(), all.len_live()), (1 - C::notified(1), 0));
     }
@@ -144,7 +142,7 @@ fn a_destructor_finds_the_collection_borrowed<C: Owning + 'static>() {
         borrowed_too.set(borrowed_too.get() + usize::from(!free));
     });
     for n in 0..3 {
-        all.borrow_mut().enter(&new::<C::Kind, _>(n), &ends);
+        all.borrow_mut().enter(&C::Life::from(n), &ends);
     }
     all.borrow_mut().purge();
     assert_eq!(borrowed.get(), 3);
@@ -153,7 +151,7 @@ fn a_destructor_finds_the_collection_borrowed<C: Owning + 'static>() {
 /// D64: A value from `drain_dead` may use the collection freely, and drop it.
 fn a_destructor_may_do_anything_after_drain_dead<C: Owning + 'static>() {
     let counter = Counter::default();
-    let kept = new::<C::Kind, _>(100);
+    let kept = C::Life::from(100);
     let owner = Rc::new(RefCell::new(Some(Rc::new(RefCell::new(C::default())))));
     let all = owner.borrow().clone().unwrap();
     let (owner_too, kept_too, count) = (owner.clone(), kept.clone(), counted(&counter));
@@ -164,7 +162,7 @@ fn a_destructor_may_do_anything_after_drain_dead<C: Owning + 'static>() {
         };
         let mut all = all.borrow_mut();
         match number {
-            0 => all.enter(&kept_too, &quietly()),
+            0 => _ = all.enter(&kept_too, &quietly()),
             1 => assert_eq!(all.iter().count(), all.len_live()),
             2 => all.purge(),
             3 => drop(all.drop_out(&kept_too)),
@@ -172,7 +170,7 @@ fn a_destructor_may_do_anything_after_drain_dead<C: Owning + 'static>() {
             _ => drop(owner_too.take()), // the collection is dropped with this borrow
         }
     });
-    for life in &keys::<C::Kind>(6) {
+    for life in &new_lives::<C::Life>(6) {
         all.borrow_mut().enter(life, &ends);
     }
     let mut dead: Vec<Owned> = all.borrow_mut().drain_dead().collect();
@@ -185,7 +183,7 @@ fn a_destructor_may_do_anything_after_drain_dead<C: Owning + 'static>() {
         "the last to go took the collection with it"
     );
     drop(ends);
-    assert_eq!((counter.get(), C::Kind::counts(&kept)), (6, (1, 0)));
+    assert_eq!((counter.get(), C::Life::counts(&kept)), (6, (1, 0)));
 }
 
 /// D64: `drain_dead` also yields what the entries own that die while it runs, as documented.
@@ -211,9 +209,9 @@ fn a_panicking_destructor_leaves_the_rest_to_be_drained<C: Owning>() {
     let changes: [fn(&mut C); 5] = [
         |all| all.purge(),
         |all| all.reserve(0),
-        |all| assert!(!all.drop_out(&new::<C::Kind, _>(9))),
+        |all| assert!(!all.drop_out(&C::Life::from(9))),
         |all| all.retain(|_| true),
-        |all| all.enter(&new::<C::Kind, _>(9), &quietly()),
+        |all| _ = all.enter(&C::Life::from(9), &quietly()),
     ];
     for change in changes {
         let counter = Counter::default();
@@ -222,9 +220,9 @@ fn a_panicking_destructor_leaves_the_rest_to_be_drained<C: Owning>() {
             count(number);
             assert_ne!(number, 1, "a bad one");
         });
-        let kept = new::<C::Kind, _>(100);
+        let kept = C::Life::from(100);
         let mut all = C::of([&kept], &quietly());
-        for life in &keys::<C::Kind>(4) {
+        for life in &new_lives::<C::Life>(4) {
             all.enter(life, &ends);
         }
         assert!(panics(|| change(&mut all)));
@@ -243,7 +241,7 @@ fn a_clear_that_panics_leaves_an_empty_collection<C: Owning>() {
     if cfg!(miri) {
         return; // hashbrown leaks the entries after the one that panicked, and Miri would report that
     }
-    let lives = keys::<C::Kind>(10);
+    let lives = new_lives::<C::Life>(10);
     let ends: Ends = Rc::new(|number| assert_ne!(number, 5, "a bad one"));
     let mut all = C::of(&lives, &ends);
     assert!(panics(|| all.clear()));
@@ -251,7 +249,7 @@ fn a_clear_that_panics_leaves_an_empty_collection<C: Owning>() {
     drop(lives);
     assert_eq!((all.pending_dead(), all.len()), (0, 0));
     all.purge();
-    let life = new::<C::Kind, _>(1);
+    let life = C::Life::from(1);
     all.enter(&life, &quietly());
     assert_eq!(all.len(), 1);
 }
@@ -270,7 +268,7 @@ fn a_drain_may_cause_deaths_in_its_own_collection<C: Owning + 'static>() {
     };
     for n in 0..scaled(50, 10) {
         // Dropping `first` ends `life` in `inner`, purges that, and thereby drops `second`.
-        let [first, second, life] = [0, 1, 2].map(|i| new::<C::Kind, _>(3 * n + i));
+        let [first, second, life] = [0, 1, 2].map(|i| C::Life::from(3 * n + i));
         outer.enter(&second, &counted(Box::new(|| ())));
         let second = Cell::new(Some(second));
         let ends_second = counted(Box::new(move || drop(second.take())));
@@ -289,10 +287,10 @@ fn a_drain_may_cause_deaths_in_its_own_collection<C: Owning + 'static>() {
 
 /// D67: A collection may be dropped while notices are pending: what it owns is dropped once, and no memory
 /// leaks.
-fn a_collection_may_be_dropped_with_notices_pending<C: Collection>() {
+fn a_collection_may_be_dropped_with_notices_pending<C: Single>() {
     let start = heap::bytes();
     let counter = Counter::default();
-    let mut lives = keys::<C::Kind>(100);
+    let mut lives = new_lives::<C::Life>(100);
     let all = C::of(&lives, &counted(&counter));
     lives.truncate(50);
     drop(all);
@@ -317,13 +315,15 @@ fn a_life_may_outlast_its_collection<C: Changing>() {
 }
 
 /// D69: There are never more notices than entries; notices of removed entries are freed soon.
-fn late_notices_do_not_accumulate<C: Collection>() {
+fn late_notices_do_not_accumulate<C: Single>() {
     let mut all = C::default();
     let mut most = 0;
     let start = heap::bytes();
     for _ in 0..scaled(200, 5) {
-        let lives = keys::<C::Kind>(50);
-        lives.iter().for_each(|life| all.enter(life, &quietly()));
+        let lives = new_lives::<C::Life>(50);
+        lives
+            .iter()
+            .for_each(|life| _ = all.enter(life, &quietly()));
         drop(lives);
         assert_eq!(all.len() + all.pending_dead(), 50);
         assert_eq!(all.pending_dead(), C::notified(50));
@@ -335,7 +335,7 @@ fn late_notices_do_not_accumulate<C: Collection>() {
 }
 
 /// D72: A death allocates nothing.
-fn a_death_allocates_nothing<C: Collection>() {
+fn a_death_allocates_nothing<C: Single>() {
     let n = scaled(1_000, 200);
     let (all, lives) = numbered::<C>(n);
     let before = heap::allocations();

@@ -11,9 +11,8 @@ use std::thread;
 
 use weakly::{Strong, WeakMap, WeakSet};
 
-use crate::collections::{Collection, counted, numbered};
-use crate::common::{Counter, Key, keys, scaled};
-use crate::for_each_shared;
+use crate::collections::*;
+use crate::common::{Counter, scaled};
 
 for_each_shared!(
     deaths_during_a_drain_are_seen_by_this_one_or_the_next,
@@ -22,13 +21,17 @@ for_each_shared!(
 
 /// D70: Deaths on other threads while the collection drains: what each entry owns is dropped once, on the
 /// collection's own thread, and none is lost.
-fn deaths_during_a_drain_are_seen_by_this_one_or_the_next<C: Collection>()
+fn deaths_during_a_drain_are_seen_by_this_one_or_the_next<C: Single>()
 where
-    Key<C::Kind>: Send,
+    C::Life: Send,
 {
     let counter = Counter::default(); // not `Send`: the compiler checks that owned values stay here
-    let entries = if C::OFTEN < 1_000_000 { 4_000 } else { 20_000 };
-    let mut lives = keys::<C::Kind>(scaled(entries, 60));
+    let entries = if often::<C>() < 1_000_000 {
+        4_000
+    } else {
+        20_000
+    };
+    let mut lives = new_lives::<C::Life>(scaled(entries, 60));
     let mut all = C::of(&lives, &counted(&counter));
     let entries = lives.len();
     let barrier = Barrier::new(3);
@@ -74,9 +77,9 @@ fn a_lookup_racing_a_death_gets_a_live_key_or_none() {
 }
 
 /// D73: An object that dies with its thread, in the destructor of a thread-local, sends its notice.
-fn a_life_may_end_while_its_thread_exits<C: Collection>()
+fn a_life_may_end_while_its_thread_exits<C: Single>()
 where
-    Key<C::Kind>: Send,
+    C::Life: Send,
 {
     thread_local! {
         static HELD: RefCell<Option<Box<dyn Any>>> = const { RefCell::new(None) };

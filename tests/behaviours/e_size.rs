@@ -1,9 +1,8 @@
 //! E. Size (items 76–83). The cheap count is `len`: exact for this crate's own pointers, an upper
 //! bound for the standard library's.
 
-use crate::collections::{Changing, Collection, counted, numbered, quietly};
-use crate::common::{Counter, Key, keys, new};
-use crate::{for_each_changing, for_each_collection};
+use crate::collections::*;
+use crate::common::Counter;
 
 for_each_collection!(
     len_is_never_less_than_len_live,
@@ -20,7 +19,7 @@ for_each_collection!(
 for_each_changing!(len_is_right_through_every_change_with_a_death_outstanding);
 
 /// A collection of `n` entries, every other one of which is dead.
-fn half_dead<C: Collection>(n: usize) -> (C, Vec<Key<C::Kind>>) {
+fn half_dead<C: Single>(n: usize) -> (C, Vec<C::Life>) {
     let (all, mut lives) = numbered::<C>(n);
     lives.retain(|life| **life % 2 == 0);
     (all, lives)
@@ -28,7 +27,7 @@ fn half_dead<C: Collection>(n: usize) -> (C, Vec<Key<C::Kind>>) {
 
 /// E76: `len` is never less than the number of live entries; with death notices, it is that number, and all
 /// others are pending.
-fn len_is_never_less_than_len_live<C: Collection>() {
+fn len_is_never_less_than_len_live<C: Single>() {
     let (mut all, mut lives) = half_dead::<C>(60);
     while let Some(life) = lives.pop() {
         assert_eq!(all.len_live(), lives.len() + 1);
@@ -42,7 +41,7 @@ fn len_is_never_less_than_len_live<C: Collection>() {
 }
 
 /// E77: `len_live` is exact at the time of the call, with and without dead entries.
-fn len_live_is_exact<C: Collection>() {
+fn len_live_is_exact<C: Single>() {
     let (all, mut lives) = half_dead::<C>(60);
     assert_eq!(all.len_live(), 30);
     lives.truncate(3);
@@ -50,7 +49,7 @@ fn len_live_is_exact<C: Collection>() {
 }
 
 /// E78: After a purge, `len`, `len_live` and the number of items of an iterator are the same.
-fn after_a_purge_all_counts_agree<C: Collection>() {
+fn after_a_purge_all_counts_agree<C: Single>() {
     let (mut all, lives) = half_dead::<C>(60);
     all.purge();
     let counts = [all.len(), all.len_live(), all.iter().count()];
@@ -60,7 +59,7 @@ fn after_a_purge_all_counts_agree<C: Collection>() {
 
 /// E79: With deaths only, `len` never grows, and never falls below zero: an entry counts as long as it lives,
 /// then it is pending, once, even if both its sides have died.
-fn deaths_never_increase_len<C: Collection>() {
+fn deaths_never_increase_len<C: Single>() {
     let (all, mut lives) = half_dead::<C>(60);
     let mut before = all.len();
     while lives.pop().is_some() {
@@ -72,7 +71,7 @@ fn deaths_never_increase_len<C: Collection>() {
 }
 
 /// E80: While an iterator is open and all lives end, at most the current one is left.
-fn an_open_iterator_keeps_no_more_than_the_current_life<C: Collection>() {
+fn an_open_iterator_keeps_no_more_than_the_current_life<C: Single>() {
     let (all, lives) = numbered::<C>(10);
     let mut iter = all.iter();
     let current = iter.next().unwrap();
@@ -86,12 +85,12 @@ fn an_open_iterator_keeps_no_more_than_the_current_life<C: Collection>() {
 
 /// E81: `len` is right after an insertion, a replacement, or an insertion over a dead entry, with one death
 /// outstanding.
-fn len_is_right_when_more_enter_with_a_death_outstanding<C: Collection>() {
-    type Change<C> = fn(&mut C, &[Key<<C as Collection>::Kind>]);
+fn len_is_right_when_more_enter_with_a_death_outstanding<C: Single>() {
+    type Change<C> = fn(&mut C, &[<C as Subject>::Life]);
     let changes: [(Change<C>, usize); 5] = [
-        (|all, _| all.enter(&new::<C::Kind, _>(9), &quietly()), 3), // dead by now
-        (|all, lives| all.enter(&lives[0], &quietly()), 3),
-        (|all, _| all.enter(&new::<C::Kind, _>(3), &quietly()), 3), // with the content of the dead one
+        (|all, _| _ = all.enter(&C::Life::from(9), &quietly()), 3), // dead by now
+        (|all, lives| _ = all.enter(&lives[0], &quietly()), 3),
+        (|all, _| _ = all.enter(&C::Life::from(3), &quietly()), 3), // with the content of the dead one
         (|all, _| all.reserve(1_000), 3),
         (|all, _| all.clear(), 0),
     ];
@@ -114,10 +113,10 @@ fn len_is_right_when_more_enter_with_a_death_outstanding<C: Collection>() {
 
 /// E81: `len` is right after every removal with one death outstanding.
 fn len_is_right_through_every_change_with_a_death_outstanding<C: Changing>() {
-    type Change<C> = fn(&mut C, &Key<<C as Collection>::Kind>, &Key<<C as Collection>::Kind>);
+    type Change<C> = fn(&mut C, &<C as Subject>::Life, &<C as Subject>::Life);
     let changes: [(Change<C>, usize); 10] = [
-        (|all, _, other| all.enter(other, &quietly()), 4),
-        (|all, life, _| all.enter(life, &quietly()), 3),
+        (|all, _, other| _ = all.enter(other, &quietly()), 4),
+        (|all, life, _| _ = all.enter(life, &quietly()), 3),
         (|all, life, _| assert!(all.drop_out(life)), 2),
         (|all, _, other| assert!(!all.drop_out(other)), 3),
         (|all, _, _| assert!(all.pop().is_some()), 2),
@@ -126,7 +125,7 @@ fn len_is_right_through_every_change_with_a_death_outstanding<C: Changing>() {
             |all, _, _| drop(all.extract_if(|number| number == 1).next()),
             2,
         ),
-        (|all, life, _| all.extend([life], &quietly()), 3),
+        (|all, life, _| all.extend_with([life], &quietly()), 3),
         (|all, _, _| all.clear(), 0),
         (|all, _, _| drop(all.drain()), 0),
     ];
@@ -134,7 +133,7 @@ fn len_is_right_through_every_change_with_a_death_outstanding<C: Changing>() {
         let (mut all, mut lives) = numbered::<C>(4);
         lives.pop();
         assert!(!C::NOTIFIES || (all.len(), all.pending_dead()) == (3, 1));
-        change(&mut all, &lives[0], &new::<C::Kind, _>(9));
+        change(&mut all, &lives[0], &C::Life::from(9));
         let temporary = usize::from(len == 4); // the other life is over by now
         assert_eq!(all.len_live(), len - temporary);
         assert!(!C::NOTIFIES || all.len() == len - temporary);
@@ -144,7 +143,7 @@ fn len_is_right_through_every_change_with_a_death_outstanding<C: Changing>() {
 }
 
 /// E82: `is_empty` agrees with `len`: for own pointers also when all are dead and nothing was purged.
-fn is_empty_agrees_with_len<C: Collection>() {
+fn is_empty_agrees_with_len<C: Single>() {
     let (mut all, mut lives) = numbered::<C>(3);
     assert!(!all.is_empty());
     lives.clear();
@@ -155,9 +154,9 @@ fn is_empty_agrees_with_len<C: Collection>() {
 }
 
 /// E83: Shrinking first reclaims the dead, and then returns their memory.
-fn shrinking_drops_the_dead_first<C: Collection>() {
+fn shrinking_drops_the_dead_first<C: Single>() {
     let counter = Counter::default();
-    let mut lives = keys::<C::Kind>(200);
+    let mut lives = new_lives::<C::Life>(200);
     let mut all = C::of(&lives, &counted(&counter));
     assert!(all.capacity() >= 200);
     lives.truncate(10);
@@ -170,17 +169,19 @@ fn shrinking_drops_the_dead_first<C: Collection>() {
 }
 
 /// E83: So does reserving, if it needs more memory; more than the address space cannot be reserved.
-fn reserving_drops_the_dead_first<C: Collection>() {
+fn reserving_drops_the_dead_first<C: Single>() {
     let mut all = C::with_capacity(100);
     let capacity = all.capacity();
     assert!(capacity >= 100);
-    let lives = keys::<C::Kind>(capacity);
-    lives.iter().for_each(|life| all.enter(life, &quietly()));
+    let lives = new_lives::<C::Life>(capacity);
+    lives
+        .iter()
+        .for_each(|life| _ = all.enter(life, &quietly()));
     assert_eq!((all.len(), all.capacity()), (capacity, capacity));
     drop(lives);
     all.reserve(capacity);
     assert_eq!((all.len(), all.pending_dead()), (0, 0));
-    assert!(!all.try_reserve(usize::MAX));
-    assert!(all.try_reserve(2 * capacity));
+    assert!(all.try_reserve(usize::MAX).is_err());
+    assert!(all.try_reserve(2 * capacity).is_ok());
     assert!(all.capacity() >= 2 * capacity);
 }

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::collections::{Changing, Collection, counted, numbered, quietly, sorted};
-use crate::common::{Counter, Kind, downgrade, is_alive, keys, new};
-use crate::{for_each_changing, for_each_collection, for_each_kind, heap};
+use crate::collections::*;
+use crate::common::{Counter, Kind, downgrade, is_alive, new};
+use crate::{for_each_kind, heap};
 
 for_each_collection!(
     a_yielded_handle_is_strong,
@@ -75,23 +75,23 @@ fn no_iterator_yields_the_dead<C: Changing>() {
 }
 
 /// F86: A handle that an iterator has yielded is strong: it stays valid while the loop keeps it.
-fn a_yielded_handle_is_strong<C: Collection>() {
+fn a_yielded_handle_is_strong<C: Single>() {
     let (all, mut lives) = numbered::<C>(5);
     for life in all.iter() {
         lives.retain(|other| **other != *life);
-        assert_eq!(C::Kind::counts(&life).0, 1);
+        assert_eq!(C::Life::counts(&life).0, 1);
         assert!(all.contains(&life));
     }
     assert_eq!((lives.len(), all.len_live()), (0, 0));
 }
 
 /// F87: An iterator keeps nothing alive that it has not yielded.
-fn lives_not_yet_yielded_are_not_kept<C: Collection>() {
+fn lives_not_yet_yielded_are_not_kept<C: Single>() {
     let (all, lives) = numbered::<C>(5);
     let weak: Vec<_> = lives.iter().map(downgrade).collect();
     let mut iter = all.iter();
     let first = iter.next();
-    assert!(lives.iter().all(|life| C::Kind::counts(life).0 <= 2));
+    assert!(lives.iter().all(|life| C::Life::counts(life).0 <= 2));
     drop(lives);
     assert_eq!(weak.iter().filter(|weak| is_alive(*weak)).count(), 1);
     drop((first, iter));
@@ -99,7 +99,7 @@ fn lives_not_yet_yielded_are_not_kept<C: Collection>() {
 }
 
 /// F88: An entry that dies after the iterator was made is skipped.
-fn lives_that_end_during_iteration_are_skipped<C: Collection>() {
+fn lives_that_end_during_iteration_are_skipped<C: Single>() {
     let (all, mut lives) = numbered::<C>(20);
     let (mut iter, mut seen) = (all.iter(), BTreeSet::new());
     for _ in 0..5 {
@@ -132,15 +132,15 @@ fn an_entry_removed_by_retain_is_not_shown_again<C: Changing>() {
 }
 
 /// F92: A loop may drop the handle it was given, even if it is the last.
-fn a_loop_may_drop_the_handle_it_was_given<C: Collection>() {
+fn a_loop_may_drop_the_handle_it_was_given<C: Single>() {
     let (mut all, mut lives) = numbered::<C>(10);
     let mut loops = 0;
     for life in all.iter() {
         lives.retain(|other| **other != *life);
-        let dead = crate::collections::ghost::<C::Kind>(&life);
+        let dead = crate::collections::ghost(&life);
         drop(life);
         assert!(!is_alive(&dead.weak));
-        assert!(!all.has(&dead));
+        assert!(!dead.is_in(&all));
         loops += 1;
     }
     all.purge();
@@ -151,7 +151,7 @@ fn a_loop_may_drop_the_handle_it_was_given<C: Collection>() {
 /// shown.
 fn retain_may_end_other_lives<C: Changing>() {
     let counter = Counter::default();
-    let mut lives = keys::<C::Kind>(20);
+    let mut lives = new_lives::<C::Life>(20);
     let mut all = C::of(&lives, &counted(&counter));
     let mut shown = Vec::new();
     all.retain(|number| {
@@ -168,7 +168,7 @@ fn retain_may_end_other_lives<C: Changing>() {
 }
 
 /// F94: Two iterators at once show the same items, and neither affects the other.
-fn two_iterators_show_the_same<C: Collection>() {
+fn two_iterators_show_the_same<C: Single>() {
     let (all, mut lives) = numbered::<C>(20);
     lives.truncate(15);
     let (mut a, mut b) = (all.iter(), all.iter());
@@ -190,7 +190,7 @@ fn weak_iterators_upgrade_nothing<C: Changing>() {
             lives
                 .iter()
                 .chain(&dead)
-                .all(|life| C::Kind::counts(life).0 == 1)
+                .all(|life| C::Life::counts(life).0 == 1)
         );
         weak.push(handle);
     }
@@ -217,7 +217,7 @@ fn an_iterator_may_be_left_half_way<C: Changing>() {
     assert!(
         lives
             .iter()
-            .all(|life| C::Kind::counts(life) == (1, C::WATCHES))
+            .all(|life| C::Life::counts(life) == (1, C::WATCHES))
     );
 }
 
@@ -257,7 +257,7 @@ fn memory_of_the_dead_does_not_wait_for_the_iterator<P: Kind>() {
 /// F98: `drain` yields all live entries, drops what the dead own, and the collection is empty at once.
 fn drain_yields_all_live_entries_and_empties_the_collection<C: Changing>() {
     let counter = Counter::default();
-    let mut lives = keys::<C::Kind>(10);
+    let mut lives = new_lives::<C::Life>(10);
     let mut all = C::of(&lives, &counted(&counter));
     lives.truncate(7);
     let drained = sorted(all.drain().map(|life| *life));
@@ -265,7 +265,7 @@ fn drain_yields_all_live_entries_and_empties_the_collection<C: Changing>() {
     assert_eq!((all.len(), all.pending_dead()), (0, 0));
     // What the live entries owned was dropped with the yielded items.
     assert_eq!(counter.get(), C::owned(10));
-    all.extend(&lives, &counted(&counter));
+    all.extend_with(&lives, &counted(&counter));
     assert_eq!((counter.get(), all.len()), (C::owned(10), 7));
     assert!(lives.iter().all(|life| all.contains(life)));
 }

@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 use weakly::WeakSet;
 
-use crate::collections::{Changing, Collection, HashSets, Sets, numbered, quietly, sorted};
-use crate::common::{Key, Kind, downgrade, is_alive, keys, new};
-use crate::{for_each_kind, for_each_set, heap};
+use crate::collections::*;
+use crate::common::{Kind, downgrade, is_alive, new};
+use crate::{for_each_kind, heap};
 
 for_each_set!(
     insert_returns_whether_the_element_is_new,
@@ -28,9 +28,9 @@ for_each_kind!(elements_that_own_their_set_are_freed_once);
 
 /// Set algebra, as numbers.
 pub(crate) trait Algebra: Changing {
-    fn insert(&mut self, life: &Key<Self::Kind>) -> bool;
-    fn get(&self, life: &Key<Self::Kind>) -> Option<Key<Self::Kind>>;
-    fn take(&mut self, life: &Key<Self::Kind>) -> Option<Key<Self::Kind>>;
+    fn insert(&mut self, life: &Self::Life) -> bool;
+    fn get(&self, life: &Self::Life) -> Option<Self::Life>;
+    fn take(&mut self, life: &Self::Life) -> Option<Self::Life>;
     /// Union, intersection, difference, symmetric difference: by the methods.
     fn methods(&self, other: &Self) -> [Vec<usize>; 4];
     /// The same by the operators.
@@ -44,52 +44,43 @@ pub(crate) trait Algebra: Changing {
 
 macro_rules! algebra {
     ($name:ident, |$life:ident| $by:expr) => {
-        impl<P: Kind> Algebra for $name<P>
-        where
-            Key<P>: PartialEq,
-        {
-            fn insert(&mut self, life: &Key<P>) -> bool {
-                self.inner.insert(life)
+        impl<K: Life> Algebra for $name<K> {
+            fn insert(&mut self, life: &K) -> bool {
+                self.insert(life)
             }
-            fn get(&self, $life: &Key<P>) -> Option<Key<P>> {
-                self.inner.get($by)
+            fn get(&self, $life: &K) -> Option<K> {
+                self.get($by)
             }
-            fn take(&mut self, $life: &Key<P>) -> Option<Key<P>> {
-                self.inner.take($by)
+            fn take(&mut self, $life: &K) -> Option<K> {
+                self.take($by)
             }
             fn methods(&self, other: &Self) -> [Vec<usize>; 4] {
-                let (a, b) = (&self.inner, &other.inner);
                 [
-                    sorted(a.union(b).map(|life| *life)),
-                    sorted(a.intersection(b).map(|life| *life)),
-                    sorted(a.difference(b).map(|life| *life)),
-                    sorted(a.symmetric_difference(b).map(|life| *life)),
+                    sorted(self.union(other).map(|life| *life)),
+                    sorted(self.intersection(other).map(|life| *life)),
+                    sorted(self.difference(other).map(|life| *life)),
+                    sorted(self.symmetric_difference(other).map(|life| *life)),
                 ]
             }
             fn operators(&self, other: &Self) -> [Self; 4] {
-                let (a, b) = (&self.inner, &other.inner);
-                [a | b, a & b, a - b, a ^ b].map(|inner| {
-                    let mut result = Self::default();
-                    result.inner = inner;
-                    result
-                })
+                [self | other, self & other, self - other, self ^ other]
             }
             fn in_place(&self, other: &Self) -> [Self; 4] {
                 let mut results = [(); 4].map(|()| self.clone());
-                results[0].inner |= &other.inner;
-                results[1].inner &= &other.inner;
-                results[2].inner -= &other.inner;
-                results[3].inner ^= &other.inner;
+                results[0] |= other;
+                results[1] &= other;
+                results[2] -= other;
+                results[3] ^= other;
                 results
             }
             fn is_subset(&self, other: &Self) -> bool {
-                self.inner.is_subset(&other.inner)
+                self.is_subset(other)
             }
             fn is_superset(&self, other: &Self) -> bool {
-                self.inner.is_superset(&other.inner)
+                self.is_superset(other)
             }
             fn is_disjoint(&self, other: &Self) -> bool {
-                self.inner.is_disjoint(&other.inner)
+                self.is_disjoint(other)
             }
         }
     };
@@ -98,26 +89,26 @@ macro_rules! algebra {
 algebra!(Sets, |life| life);
 algebra!(HashSets, |life| &**life);
 
-fn set<C: Collection>(lives: &[Key<C::Kind>]) -> C {
+fn set<C: Single>(lives: &[C::Life]) -> C {
     C::of(lives, &quietly())
 }
 
 /// G100: Insert is idempotent, and returns whether the element is new: by identity, or by content.
 fn insert_returns_whether_the_element_is_new<C: Algebra>() {
-    let [a, b] = [1, 1].map(new::<C::Kind, _>);
+    let [a, b] = [1, 1].map(C::Life::from);
     let mut set = C::default();
     assert!(set.insert(&a));
     assert!(!set.insert(&a.clone()));
     assert_eq!(set.insert(&b), !C::BY_CONTENT);
     assert_eq!(set.len(), 2 - usize::from(C::BY_CONTENT));
     assert!(set.contains(&a));
-    assert_eq!(C::Kind::counts(&a), (1, 1));
-    assert_eq!(C::Kind::counts(&b).1, usize::from(!C::BY_CONTENT));
+    assert_eq!(C::Life::counts(&a), (1, 1));
+    assert_eq!(C::Life::counts(&b).1, usize::from(!C::BY_CONTENT));
 }
 
 /// G101: Remove returns whether the element was there; `take` returns the element.
 fn remove_returns_whether_the_element_was_there<C: Algebra>() {
-    let [a, b] = [1, 2].map(new::<C::Kind, _>);
+    let [a, b] = [1, 2].map(C::Life::from);
     let mut set = set::<C>(std::slice::from_ref(&a));
     assert!(!set.drop_out(&b));
     assert!(set.drop_out(&a));
@@ -130,8 +121,8 @@ fn remove_returns_whether_the_element_was_there<C: Algebra>() {
 
 /// G102: A temporary element is gone at once.
 fn a_temporary_element_is_gone_at_once<C: Algebra>() {
-    let mut set = set::<C>(&[new::<C::Kind, _>(1)]);
-    assert!(set.insert(&new::<C::Kind, _>(2)));
+    let mut set = set::<C>(&[C::Life::from(1)]);
+    assert!(set.insert(&C::Life::from(2)));
     assert_eq!((set.len_live(), set.iter().count()), (0, 0));
     set.purge();
     assert!(set.is_empty());
@@ -140,7 +131,7 @@ fn a_temporary_element_is_gone_at_once<C: Algebra>() {
 /// G103: Union, intersection, difference and symmetric difference leave their inputs unchanged; the results lose
 /// elements as these die.
 fn algebra_leaves_its_inputs_and_loses_the_dead<C: Algebra>() {
-    let mut lives = keys::<C::Kind>(6);
+    let mut lives = new_lives::<C::Life>(6);
     let (a, b) = (set::<C>(&lives[..4]), set::<C>(&lives[2..]));
     let expected = [&[0, 1, 2, 3, 4, 5][..], &[2, 3], &[0, 1], &[0, 1, 4, 5]];
     assert_eq!(a.methods(&b), expected);
@@ -157,7 +148,7 @@ fn algebra_leaves_its_inputs_and_loses_the_dead<C: Algebra>() {
 
 /// G104: The same in place, also with an equal set.
 fn algebra_in_place<C: Algebra>() {
-    let mut lives = keys::<C::Kind>(6);
+    let mut lives = new_lives::<C::Life>(6);
     let (a, b) = (set::<C>(&lives[..4]), set::<C>(&lives[2..]));
     lives.remove(3);
     let expected = [&[0, 1, 2, 4, 5][..], &[2], &[0, 1], &[0, 1, 4, 5]];
@@ -168,7 +159,7 @@ fn algebra_in_place<C: Algebra>() {
 
 /// G105: Subset, superset and disjoint, with proper ones, equal ones, empty ones and dead elements.
 fn subset_superset_disjoint<C: Algebra>() {
-    let mut lives = keys::<C::Kind>(5);
+    let mut lives = new_lives::<C::Life>(5);
     let (some, all, others) = (
         set::<C>(&lives[..2]),
         set::<C>(&lives[..4]),
@@ -189,7 +180,7 @@ fn subset_superset_disjoint<C: Algebra>() {
 
 /// G106: Sets are equal if their live elements are the same objects, or have equal contents.
 fn sets_are_equal_by_their_live_members<C: Algebra>() {
-    let (mut lives, mut twins) = (keys::<C::Kind>(3), keys::<C::Kind>(3));
+    let (mut lives, mut twins) = (new_lives::<C::Life>(3), new_lives::<C::Life>(3));
     let (all, some, others) = (set::<C>(&lives), set::<C>(&lives[..2]), set::<C>(&twins));
     assert!(all == all.clone() && all != some && some != all);
     assert_eq!(all == others, C::BY_CONTENT);

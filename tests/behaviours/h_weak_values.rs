@@ -10,19 +10,19 @@ use std::thread;
 
 use weakly::{Strong, WeakKey, WeakPairMap, WeakValueMap, weak_value_map};
 
-use crate::collections::{Collection, Mapping, Owned, PairsByKey, ValueMaps, counted};
-use crate::common::{Counter, Key, Kind, downgrade, is_alive, keys, new, panics, scaled};
-use crate::{for_each_kind, for_each_of};
+use crate::collections::*;
+use crate::common::{Counter, Key, Kind, downgrade, is_alive, new, panics, scaled};
+use crate::for_each_kind;
 
-for_each_of!([weak_value_map: ValueMaps, weak_pair_map: PairsByKey]
-    a_dead_value_is_as_if_never_inserted
-    a_returned_handle_keeps_the_value_alive
-    the_death_of_a_replaced_value_removes_nothing
-    a_value_that_dies_while_it_is_replaced_removes_nothing
-    a_value_made_for_a_dead_one_counts_once
-    a_maker_that_fails_leaves_no_trace
-    a_maker_may_end_the_values_of_others
-    try_insert_over_a_dead_value_inserts
+for_each_weak_value!(
+    a_dead_value_is_as_if_never_inserted,
+    a_returned_handle_keeps_the_value_alive,
+    the_death_of_a_replaced_value_removes_nothing,
+    a_value_that_dies_while_it_is_replaced_removes_nothing,
+    a_value_made_for_a_dead_one_counts_once,
+    a_maker_that_fails_leaves_no_trace,
+    a_maker_may_end_the_values_of_others,
+    try_insert_over_a_dead_value_inserts,
 );
 
 for_each_kind!(
@@ -34,8 +34,8 @@ for_each_kind!(
 
 /// H110: When a value dies, its key reads as one that was never inserted, by every method.
 fn a_dead_value_is_as_if_never_inserted<C: Mapping>() {
-    let keys = keys::<C::Kind>(4);
-    let values = [10, 11].map(new::<C::Kind, _>);
+    let keys = new_lives::<C::Life>(4);
+    let values = [10, 11].map(C::Life::from);
     let mut map = C::map(keys.iter().zip(&values));
     let [kept, dead] = values;
     drop(dead);
@@ -56,11 +56,11 @@ fn a_dead_value_is_as_if_never_inserted<C: Mapping>() {
 
 /// H111: A lookup returns a strong pointer, which keeps the value alive.
 fn a_returned_handle_keeps_the_value_alive<C: Lookup>() {
-    let key = new::<C::Kind, _>(1);
-    let value = new::<C::Kind, _>(10);
+    let key = C::Life::from(1);
+    let value = C::Life::from(10);
     let mut map = C::map([(&key, &value)]);
     let found = map.strong(&key).unwrap();
-    assert_eq!(C::Kind::counts(&value).0, 2);
+    assert_eq!(C::Life::counts(&value).0, 2);
     drop(value);
     map.purge();
     assert_eq!((map.get(&key), map.len()), (Some(10), 1));
@@ -71,38 +71,32 @@ fn a_returned_handle_keeps_the_value_alive<C: Lookup>() {
 
 /// The lookups that return a strong pointer.
 trait Lookup: Mapping {
-    fn strong(&self, key: &Key<Self::Kind>) -> Option<Key<Self::Kind>>;
-    fn expected(&self, key: &Key<Self::Kind>) -> Key<Self::Kind>;
+    fn strong(&self, key: &Self::Life) -> Option<Self::Life>;
+    fn expected(&self, key: &Self::Life) -> Self::Life;
 }
 
-impl<P: Kind> Lookup for ValueMaps<P>
-where
-    Key<P>: PartialEq,
-{
-    fn strong(&self, key: &Key<P>) -> Option<Key<P>> {
-        self.inner.get(&**key)
+impl<K: Life> Lookup for ValueMaps<K> {
+    fn strong(&self, key: &K) -> Option<K> {
+        self.get(&**key)
     }
-    fn expected(&self, key: &Key<P>) -> Key<P> {
-        self.inner.expect(&**key)
+    fn expected(&self, key: &K) -> K {
+        self.expect(&**key)
     }
 }
 
-impl<P: Kind> Lookup for PairsByKey<P>
-where
-    Key<P>: PartialEq,
-{
-    fn strong(&self, key: &Key<P>) -> Option<Key<P>> {
-        self.inner.get(key)
+impl<K: Life> Lookup for PairsByKey<K> {
+    fn strong(&self, key: &K) -> Option<K> {
+        self.all.get(key)
     }
-    fn expected(&self, key: &Key<P>) -> Key<P> {
-        self.inner.expect(key)
+    fn expected(&self, key: &K) -> K {
+        self.all.expect(key)
     }
 }
 
 /// H112, C46: The death of a value that was replaced never removes its replacement: not by `insert`, not by an
 /// entry, not if it was removed first.
 fn the_death_of_a_replaced_value_removes_nothing<C: Mapping>() {
-    type Replace<C> = fn(&mut C, &Key<<C as Collection>::Kind>, &Key<<C as Collection>::Kind>);
+    type Replace<C> = fn(&mut C, &<C as Subject>::Life, &<C as Subject>::Life);
     let ways: [Replace<C>; 3] = [
         |map, key, new| assert_eq!(map.insert(key, new), Some(10)),
         |map, key, new| assert_eq!(map.entry_insert(key, new), Some(10)),
@@ -112,7 +106,7 @@ fn the_death_of_a_replaced_value_removes_nothing<C: Mapping>() {
         },
     ];
     for replace in ways {
-        let [key, old, new] = [1, 10, 20].map(new::<C::Kind, _>);
+        let [key, old, new] = [1, 10, 20].map(C::Life::from);
         let mut map = C::map([(&key, &old)]);
         replace(&mut map, &key, &new);
         drop(old);
@@ -133,8 +127,8 @@ fn the_death_of_a_replaced_value_removes_nothing<C: Mapping>() {
 /// H112, C46: Nor if the old value dies first, and its notice waits behind others until the replacement is
 /// there.
 fn a_value_that_dies_while_it_is_replaced_removes_nothing<C: Mapping>() {
-    let [key, old, new] = [100, 10, 20].map(new::<C::Kind, _>);
-    let (others, values) = (keys::<C::Kind>(40), keys::<C::Kind>(40));
+    let [key, old, new] = [100, 10, 20].map(C::Life::from);
+    let (others, values) = (new_lives::<C::Life>(40), new_lives::<C::Life>(40));
     let mut map = C::map(others.iter().zip(&values));
     map.insert(&key, &old);
     drop(old); // the first to die, and the last to be reclaimed
@@ -155,8 +149,7 @@ fn a_value_that_dies_while_it_is_replaced_removes_nothing<C: Mapping>() {
 
 /// H116: A value made for a key whose value died is made as for an absent one, and counts once.
 fn a_value_made_for_a_dead_one_counts_once<C: Mapping>() {
-    type Make<C> =
-        fn(&mut C, &Key<<C as Collection>::Kind>, &Key<<C as Collection>::Kind>) -> usize;
+    type Make<C> = fn(&mut C, &<C as Subject>::Life, &<C as Subject>::Life) -> usize;
     let ways: [Make<C>; 5] = [
         |map, key, value| map.get_or_insert(key, value),
         |map, key, value| map.get_or_insert_with(key, || value),
@@ -168,7 +161,7 @@ fn a_value_made_for_a_dead_one_counts_once<C: Mapping>() {
         |map, key, value| map.entry_or_insert_with(key, || value),
     ];
     for make in ways {
-        let [key, old, new, spare] = [1, 10, 20, 30].map(new::<C::Kind, _>);
+        let [key, old, new, spare] = [1, 10, 20, 30].map(C::Life::from);
         let mut map = C::map([(&key, &old)]);
         assert_eq!(make(&mut map, &key, &spare), 10);
         drop(old);
@@ -180,16 +173,16 @@ fn a_value_made_for_a_dead_one_counts_once<C: Mapping>() {
             (map.get(&key), map.len(), map.pending_dead()),
             (Some(20), 1, 0)
         );
-        assert_eq!(C::Kind::counts(&spare).0, 1);
+        assert_eq!(C::Life::counts(&spare).0, 1);
     }
 }
 
 /// H116, A11: A closure that fails or panics leaves no trace, whether the key is new or its value dead.
 fn a_maker_that_fails_leaves_no_trace<C: Mapping>() {
-    let [key, other, value] = [1, 2, 10].map(new::<C::Kind, _>);
+    let [key, other, value] = [1, 2, 10].map(C::Life::from);
     let mut map = C::map([(&other, &value)]);
     let capacity = map.capacity();
-    map.insert(&key, &new::<C::Kind, _>(20)); // dead by now
+    map.insert(&key, &C::Life::from(20)); // dead by now
     for _ in 0..20 {
         assert_eq!(map.try_get_or_insert_with(&key, || Err("no")), Err("no"));
         assert!(panics(
@@ -202,15 +195,15 @@ fn a_maker_that_fails_leaves_no_trace<C: Mapping>() {
         assert_eq!(left, (1, 0, capacity));
         assert_eq!((map.get(&key), map.get(&other)), (None, Some(10)));
     }
-    assert_eq!(C::Kind::counts(&key), (1, 0));
+    assert_eq!(C::Life::counts(&key), (1, 0));
     assert_eq!(map.get_or_insert_with(&key, || &value), 10);
     assert_eq!(map.len(), 2);
 }
 
 /// H116, A13: A closure may end the values of other keys: all effects are visible.
 fn a_maker_may_end_the_values_of_others<C: Mapping>() {
-    let (keys, value) = (keys::<C::Kind>(30), new::<C::Kind, _>(100));
-    let values = crate::common::keys::<C::Kind>(29);
+    let (keys, value) = (new_lives::<C::Life>(30), C::Life::from(100));
+    let values = new_lives::<C::Life>(29);
     let mut map = C::map(keys.iter().zip(&values));
     let made = map.get_or_insert_with(&keys[29], || {
         drop(values);
@@ -224,7 +217,7 @@ fn a_maker_may_end_the_values_of_others<C: Mapping>() {
 
 /// H116: `try_insert` refuses to replace a live value, but not a dead one.
 fn try_insert_over_a_dead_value_inserts<C: Mapping>() {
-    let [key, old, new] = [1, 10, 20].map(new::<C::Kind, _>);
+    let [key, old, new] = [1, 10, 20].map(C::Life::from);
     let mut map = C::map([(&key, &old)]);
     let (present, message) = map.try_insert(&key, &new).unwrap_err();
     assert_eq!(present, 10);

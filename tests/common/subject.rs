@@ -52,7 +52,7 @@ lives! {
 }
 
 /// The objects `0..n`.
-pub fn lives<L: Life>(n: usize) -> Vec<L> {
+pub fn new_lives<L: Life>(n: usize) -> Vec<L> {
     (0..n).map(Into::into).collect()
 }
 
@@ -172,6 +172,11 @@ pub trait Subject<T: Content = usize>: Upkeep {
     /// Whether a lookup finds anything by what is left of a life that may be over.
     fn finds(&self, content: &T, weak: &<Self::Life as StrongRef>::Weak) -> bool;
 
+    /// Whether it finds an object by what will be left of it.
+    fn contains(&self, life: &Self::Life) -> bool {
+        self.finds(life, &Self::Life::downgrade(life))
+    }
+
     /// `n` if it owns something of each entry, else nothing.
     fn owned(n: usize) -> usize {
         if Self::OWNS { n } else { 0 }
@@ -193,6 +198,8 @@ macro_rules! changes {
             fn enter(&$($mut)? self, life: &Self::Life, ends: &$Ends) -> bool;
             /// Removes an entry; returns whether it was there. (An interner, which removes none, is cleared.)
             fn leave(&$($mut)? self, life: &Self::Life) -> bool;
+            /// The same by what is left of a life that may be over.
+            fn leaves(&$($mut)? self, content: &T, weak: &<Self::Life as StrongRef>::Weak) -> bool;
             /// The lives of the entries.
             fn iter(&self) -> impl Iterator<Item = Self::Life> + $iterators;
             $($more)*
@@ -326,6 +333,12 @@ impl<O: Life> Partners<O> {
         partner.clone()
     }
 
+    pub fn extend(&mut self, others: Self) {
+        let mut partners = self.0.lock().unwrap();
+        let more = (partners.len()..).zip(others.0.into_inner().unwrap().into_values());
+        partners.extend(more);
+    }
+
     /// Another for this number; the one before is kept.
     fn renew(&self, number: usize) -> O {
         let before = self.0.lock().unwrap().remove(&number);
@@ -400,6 +413,11 @@ macro_rules! describe {
             fn leave(&$($mut)? self, $life: &K) -> bool {
                 let $all = self;
                 let $key = $strong;
+                $leave.was_there()
+            }
+            fn leaves(&$($mut)? self, $content: &T, $weak: &K::Weak) -> bool {
+                let $all = self;
+                let $key = $dead;
                 $leave.was_there()
             }
             fn iter(&self) -> impl Iterator<Item = K> + $iterators {

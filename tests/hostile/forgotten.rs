@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use crate::common::subject::single::{Ends, quietly};
-use crate::common::subject::{Life, Owned, Single, lives};
+use crate::common::subject::{Life, Owned, Single, new_lives};
 use crate::common::{Counter, Kind, Witness, forget, new, scaled};
 use crate::lists::{self, for_each_with_guards};
 use crate::{for_each_kind, rest};
@@ -229,7 +229,7 @@ for_each_with_guards!(whatever_is_open);
 /// Half of the objects are dead when a guard is opened and forgotten; then the others die.
 fn whatever_is_open<F: Openings>() {
     for (kept, open) in F::WAYS {
-        let mut objects = lives::<F::Life>(FEW);
+        let mut objects = new_lives::<F::Life>(FEW);
         let mut face = F::of(&objects, &quietly());
         objects.truncate(FEW / 2);
         open(&mut face);

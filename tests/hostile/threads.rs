@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
 use crate::common::subject::single::quietly;
-use crate::common::subject::{Single, lives};
+use crate::common::subject::{Single, new_lives};
 use crate::common::{Atomic, keys, scaled};
 use crate::lists::for_each_that_crosses;
 use crate::rest;
@@ -17,7 +17,7 @@ fn deaths_elsewhere<F: Single>()
 where
     F::Life: Send,
 {
-    let objects = lives::<F::Life>(MANY);
+    let objects = new_lives::<F::Life>(MANY);
     let mine: Vec<F::Life> = (MANY..MANY + 4).map(Into::into).collect();
     let mut face = F::of(objects.iter().chain(&mine), &quietly());
     let done = AtomicBool::new(false);

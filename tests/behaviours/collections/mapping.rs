@@ -2,70 +2,58 @@
 
 use std::ops::Deref;
 
-use weakly::{
-    StrongRef, weak_hash_map, weak_hash_pair_map, weak_map, weak_pair_map, weak_value_map,
-};
+use weakly::entry::{Entry, WeakEntry};
 
 use super::*;
 
 /// A map. A key is given by its object, whatever the map makes of it; a value is given by an object, and
 /// returned as its number.
 pub(crate) trait Mapping: Changing {
-    fn insert(&mut self, key: &Key<Self::Kind>, value: &Key<Self::Kind>) -> Option<usize>;
-    fn get(&self, key: &Key<Self::Kind>) -> Option<usize>;
-    fn get_key_value(&self, key: &Key<Self::Kind>) -> Option<(usize, usize)>;
-    fn contains_key(&self, key: &Key<Self::Kind>) -> bool;
+    fn insert(&mut self, key: &Self::Life, value: &Self::Life) -> Option<usize>;
+    fn get(&self, key: &Self::Life) -> Option<usize>;
+    fn get_key_value(&self, key: &Self::Life) -> Option<(usize, usize)>;
+    fn contains_key(&self, key: &Self::Life) -> bool;
     /// The number of the value if there is one, or the text of the error.
-    fn try_insert(
-        &mut self,
-        key: &Key<Self::Kind>,
-        value: &Key<Self::Kind>,
-    ) -> Result<(), (usize, String)>;
-    fn remove(&mut self, key: &Key<Self::Kind>) -> Option<usize>;
-    fn remove_entry(&mut self, key: &Key<Self::Kind>) -> Option<(usize, usize)>;
+    fn try_insert(&mut self, key: &Self::Life, value: &Self::Life) -> Result<(), (usize, String)>;
+    fn remove(&mut self, key: &Self::Life) -> Option<usize>;
+    fn remove_entry(&mut self, key: &Self::Life) -> Option<(usize, usize)>;
     /// `wanted` is shown the number of the value.
-    fn remove_if(
-        &mut self,
-        key: &Key<Self::Kind>,
-        wanted: impl FnOnce(usize) -> bool,
-    ) -> Option<usize>;
-    fn get_or_insert(&mut self, key: &Key<Self::Kind>, value: &Key<Self::Kind>) -> usize;
+    fn remove_if(&mut self, key: &Self::Life, wanted: impl FnOnce(usize) -> bool) -> Option<usize>;
+    fn get_or_insert(&mut self, key: &Self::Life, value: &Self::Life) -> usize;
     fn get_or_insert_with<'v>(
         &mut self,
-        key: &Key<Self::Kind>,
-        make: impl FnOnce() -> &'v Key<Self::Kind>,
+        key: &Self::Life,
+        make: impl FnOnce() -> &'v Self::Life,
     ) -> usize;
     fn try_get_or_insert_with<'v, E>(
         &mut self,
-        key: &Key<Self::Kind>,
-        make: impl FnOnce() -> Result<&'v Key<Self::Kind>, E>,
+        key: &Self::Life,
+        make: impl FnOnce() -> Result<&'v Self::Life, E>,
     ) -> Result<usize, E>;
-    fn entry_or_insert(&mut self, key: &Key<Self::Kind>, value: &Key<Self::Kind>) -> usize;
+    fn entry_or_insert(&mut self, key: &Self::Life, value: &Self::Life) -> usize;
     fn entry_or_insert_with<'v>(
         &mut self,
-        key: &Key<Self::Kind>,
-        make: impl FnOnce() -> &'v Key<Self::Kind>,
+        key: &Self::Life,
+        make: impl FnOnce() -> &'v Self::Life,
     ) -> usize;
     /// The value of an occupied entry.
-    fn entry_look(&mut self, key: &Key<Self::Kind>) -> Option<usize>;
+    fn entry_look(&mut self, key: &Self::Life) -> Option<usize>;
     /// Inserts by the entry, occupied or vacant.
-    fn entry_insert(&mut self, key: &Key<Self::Kind>, value: &Key<Self::Kind>) -> Option<usize>;
+    fn entry_insert(&mut self, key: &Self::Life, value: &Self::Life) -> Option<usize>;
     /// Inserts by the entry, and returns what the entry shows then, and what it removes: key and value.
     fn entry_insert_entry(
         &mut self,
-        key: &Key<Self::Kind>,
-        value: &Key<Self::Kind>,
+        key: &Self::Life,
+        value: &Self::Life,
         removes: bool,
     ) -> [(usize, usize); 2];
     /// Removes by the entry, if it is occupied; returns the number of the given key, and the value's.
-    fn entry_remove(&mut self, key: &Key<Self::Kind>) -> Option<(usize, usize)>;
+    fn entry_remove(&mut self, key: &Self::Life) -> Option<(usize, usize)>;
     /// The value that `and_modify` shows.
-    fn entry_modify(&mut self, key: &Key<Self::Kind>) -> Option<usize>;
+    fn entry_modify(&mut self, key: &Self::Life) -> Option<usize>;
 
     /// A map of these pairs.
-    fn map<'a>(
-        pairs: impl IntoIterator<Item = (&'a Key<Self::Kind>, &'a Key<Self::Kind>)>,
-    ) -> Self {
+    fn map<'a>(pairs: impl IntoIterator<Item = (&'a Self::Life, &'a Self::Life)>) -> Self {
         let mut map = Self::default();
         for (key, value) in pairs {
             map.insert(key, value);
@@ -85,7 +73,7 @@ impl Numbered for Owned {
     }
 }
 
-impl<K: StrongRef + Deref<Target = usize>> Numbered for K {
+impl<L: Deref<Target = usize>> Numbered for L {
     fn number(&self) -> usize {
         **self
     }
@@ -94,50 +82,47 @@ impl<K: StrongRef + Deref<Target = usize>> Numbered for K {
 /// `$key` is the expression for a key that the map keeps, `$name` for one that it looks up; `$value` is that for
 /// a value by name, `$made` for one that it is given.
 macro_rules! mappings {
-    ($($name:ident, $entries:ident, |$k:ident| $key:expr, $by:expr, |$v:ident| $value:expr, $made:expr;)*) => {$(
-        impl<P: Kind> Mapping for $name<P>
-        where
-            Key<P>: PartialEq,
-        {
-            fn insert(&mut self, $k: &Key<P>, $v: &Key<P>) -> Option<usize> {
-                self.inner.insert($key, $value).map(|old| old.number())
+    ($($name:ident $(.$field:ident)?, $entries:ident, |$k:ident| $key:expr, $by:expr, |$v:ident| $value:expr, $made:expr;)*) => {$(
+        impl<K: Life> Mapping for $name<K> {
+            fn insert(&mut self, $k: &K, $v: &K) -> Option<usize> {
+                self$(.$field)?.insert($key, $value).map(|old| old.number())
             }
-            fn get(&self, $k: &Key<P>) -> Option<usize> {
-                self.inner.get($by).map(|value| value.number())
+            fn get(&self, $k: &K) -> Option<usize> {
+                self$(.$field)?.get($by).map(|value| value.number())
             }
-            fn get_key_value(&self, $k: &Key<P>) -> Option<(usize, usize)> {
-                let found = self.inner.get_key_value($by);
+            fn get_key_value(&self, $k: &K) -> Option<(usize, usize)> {
+                let found = self$(.$field)?.get_key_value($by);
                 found.map(|(key, value)| (key.number(), value.number()))
             }
-            fn contains_key(&self, $k: &Key<P>) -> bool {
-                self.inner.contains_key($by)
+            fn contains_key(&self, $k: &K) -> bool {
+                self$(.$field)?.contains_key($by)
             }
-            fn try_insert(&mut self, $k: &Key<P>, $v: &Key<P>) -> Result<(), (usize, String)> {
-                match self.inner.try_insert($key, $value) {
+            fn try_insert(&mut self, $k: &K, $v: &K) -> Result<(), (usize, String)> {
+                match self$(.$field)?.try_insert($key, $value) {
                     Ok(_) => Ok(()),
                     Err(error) => Err((error.entry.get().number(), error.to_string())),
                 }
             }
-            fn remove(&mut self, $k: &Key<P>) -> Option<usize> {
-                self.inner.remove($by).map(|value| value.number())
+            fn remove(&mut self, $k: &K) -> Option<usize> {
+                self$(.$field)?.remove($by).map(|value| value.number())
             }
-            fn remove_entry(&mut self, $k: &Key<P>) -> Option<(usize, usize)> {
-                let removed = self.inner.remove_entry($by);
+            fn remove_entry(&mut self, $k: &K) -> Option<(usize, usize)> {
+                let removed = self$(.$field)?.remove_entry($by);
                 removed.map(|(key, value)| (key.number(), value.number()))
             }
             fn remove_if(
                 &mut self,
-                $k: &Key<P>,
+                $k: &K,
                 wanted: impl FnOnce(usize) -> bool,
             ) -> Option<usize> {
-                let removed = self.inner.remove_if($by, |value| wanted(value.number()));
+                let removed = self$(.$field)?.remove_if($by, |value| wanted(value.number()));
                 removed.map(|value| value.number())
             }
-            fn get_or_insert(&mut self, $k: &Key<P>, $v: &Key<P>) -> usize {
-                self.inner.get_or_insert($key, $made).number()
+            fn get_or_insert(&mut self, $k: &K, $v: &K) -> usize {
+                self$(.$field)?.get_or_insert($key, $made).number()
             }
-            fn get_or_insert_with<'v>(&mut self, $k: &Key<P>, make: impl FnOnce() -> &'v Key<P>) -> usize {
-                self.inner
+            fn get_or_insert_with<'v>(&mut self, $k: &K, make: impl FnOnce() -> &'v K) -> usize {
+                self$(.$field)?
                     .get_or_insert_with($key, |_| {
                         let $v = make();
                         $made
@@ -146,36 +131,36 @@ macro_rules! mappings {
             }
             fn try_get_or_insert_with<'v, E>(
                 &mut self,
-                $k: &Key<P>,
-                make: impl FnOnce() -> Result<&'v Key<P>, E>,
+                $k: &K,
+                make: impl FnOnce() -> Result<&'v K, E>,
             ) -> Result<usize, E> {
-                let value = self.inner.try_get_or_insert_with($key, |_| make().map(|$v| $made));
+                let value = self$(.$field)?.try_get_or_insert_with($key, |_| make().map(|$v| $made));
                 value.map(|value| value.number())
             }
-            fn entry_or_insert(&mut self, $k: &Key<P>, $v: &Key<P>) -> usize {
-                self.inner.entry($key).or_insert($made).number()
+            fn entry_or_insert(&mut self, $k: &K, $v: &K) -> usize {
+                self$(.$field)?.entry($key).or_insert($made).number()
             }
-            fn entry_or_insert_with<'v>(&mut self, $k: &Key<P>, make: impl FnOnce() -> &'v Key<P>) -> usize {
-                let value = self.inner.entry($key).or_insert_with(|| {
+            fn entry_or_insert_with<'v>(&mut self, $k: &K, make: impl FnOnce() -> &'v K) -> usize {
+                let value = self$(.$field)?.entry($key).or_insert_with(|| {
                     let $v = make();
                     $made
                 });
                 value.number()
             }
-            fn entry_look(&mut self, $k: &Key<P>) -> Option<usize> {
-                match self.inner.entry($key) {
-                    $entries::Entry::Occupied(entry) => Some(entry.get().number()),
-                    $entries::Entry::Vacant(entry) => {
+            fn entry_look(&mut self, $k: &K) -> Option<usize> {
+                match self$(.$field)?.entry($key) {
+                    $entries::Occupied(entry) => Some(entry.get().number()),
+                    $entries::Vacant(entry) => {
                         assert_eq!(entry.key().number(), **$k);
                         None
                     }
                 }
             }
             #[allow(unused_mut)] // of an owned value
-            fn entry_insert(&mut self, $k: &Key<P>, $v: &Key<P>) -> Option<usize> {
-                match self.inner.entry($key) {
-                    $entries::Entry::Occupied(mut entry) => Some(entry.insert($value).number()),
-                    $entries::Entry::Vacant(entry) => {
+            fn entry_insert(&mut self, $k: &K, $v: &K) -> Option<usize> {
+                match self$(.$field)?.entry($key) {
+                    $entries::Occupied(mut entry) => Some(entry.insert($value).number()),
+                    $entries::Vacant(entry) => {
                         entry.insert($value);
                         None
                     }
@@ -183,11 +168,11 @@ macro_rules! mappings {
             }
             fn entry_insert_entry(
                 &mut self,
-                $k: &Key<P>,
-                $v: &Key<P>,
+                $k: &K,
+                $v: &K,
                 removes: bool,
             ) -> [(usize, usize); 2] {
-                let entry = self.inner.entry($key).insert_entry($made);
+                let entry = self$(.$field)?.entry($key).insert_entry($made);
                 let shown = (entry.key().number(), entry.get().number());
                 if !removes {
                     return [shown; 2];
@@ -195,18 +180,18 @@ macro_rules! mappings {
                 let (key, value) = entry.remove_entry();
                 [shown, (key.number(), value.number())]
             }
-            fn entry_remove(&mut self, $k: &Key<P>) -> Option<(usize, usize)> {
-                match self.inner.entry($key) {
-                    $entries::Entry::Occupied(entry) => {
+            fn entry_remove(&mut self, $k: &K) -> Option<(usize, usize)> {
+                match self$(.$field)?.entry($key) {
+                    $entries::Occupied(entry) => {
                         let (key, value) = entry.remove_entry();
                         Some((key.number(), value.number()))
                     }
-                    $entries::Entry::Vacant(_) => None,
+                    $entries::Vacant(_) => None,
                 }
             }
-            fn entry_modify(&mut self, $k: &Key<P>) -> Option<usize> {
+            fn entry_modify(&mut self, $k: &K) -> Option<usize> {
                 let mut shown = None;
-                let _entry = self.inner.entry($key).and_modify(|value| shown = Some(value.number()));
+                let _entry = self$(.$field)?.entry($key).and_modify(|value| shown = Some(value.number()));
                 shown
             }
         }
@@ -214,12 +199,12 @@ macro_rules! mappings {
 }
 
 mappings! {
-    Maps, weak_map, |key| key, key,
+    Maps, Entry, |key| key, key,
         |value| Owned::new(**value, &quietly()), Owned::new(**value, &quietly());
-    HashMaps, weak_hash_map, |key| key, &**key,
+    HashMaps, Entry, |key| key, &**key,
         |value| Owned::new(**value, &quietly()), Owned::new(**value, &quietly());
-    ValueMaps, weak_value_map, |key| Owned::new(**key, &quietly()), &**key,
+    ValueMaps, WeakEntry, |key| Owned::new(**key, &quietly()), &**key,
         |value| value, value.clone();
-    PairsByKey, weak_pair_map, |key| key, key, |value| value, value.clone();
-    HashPairsByKey, weak_hash_pair_map, |key| key, &**key, |value| value, value.clone();
+    PairsByKey.all, WeakEntry, |key| key, key, |value| value, value.clone();
+    HashPairsByKey.all, WeakEntry, |key| key, &**key, |value| value, value.clone();
 }
