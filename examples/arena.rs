@@ -153,7 +153,7 @@ fn run() -> Option<(usize, usize)> {
     let same_value = expression.evaluate(7) == value;
     let exact = LINE.len() == nodes.len() && known.len() == constants.count();
     let kept_lines = lines.iter().all(|(node, line)| {
-        let expected = if node.is_dead() { None } else { *line };
+        let expected = if node.is_expired() { None } else { *line };
         LINE.get(node) == expected
     });
     let after = nodes.len();

@@ -421,7 +421,7 @@ struct SetsWithThemselves;
 /// ```
 /// # use weakly::{Anchor, WeakMap};
 /// let anchor = Anchor::new();
-/// assert!(!anchor.downgrade().is_dead());
+/// assert!(!anchor.downgrade().is_expired());
 /// let map = WeakMap::from([(&anchor, 1)]);
 /// assert_eq!(map.values().count(), 1);
 /// ```

@@ -75,7 +75,7 @@ impl<K: Compare<T>, T: Watches, V> Member for MemberOf<'_, K, T, V> {
             let shown = EntryOf {
                 name: name_of(node),
                 keys: objects.iter().copied(),
-                dead: watch.is_dead(),
+                dead: watch.is_expired(),
             };
             entries.entry(shown, |tracer| (self.show)(key, value, tracer));
         }

@@ -331,7 +331,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         if put.is_some() {
             leader.linked = false;
             leader.uncounted = false;
-        } else if node.is_dead() {
+        } else if node.is_expired() {
             table.count(&table.dead);
             leader.uncounted = false;
         }

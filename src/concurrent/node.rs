@@ -112,8 +112,8 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
 
     /// Whether an object that it needs is dead.
     #[inline]
-    pub(super) fn is_dead(&self) -> bool {
-        self.ready().is_some_and(|(watch, _)| watch.is_dead())
+    pub(super) fn is_expired(&self) -> bool {
+        self.ready().is_some_and(|(watch, _)| watch.is_expired())
     }
 
     /// Marks a node that the caller has unlinked: what it owns is to be kept when no thread looks at it any more.

@@ -32,8 +32,8 @@ impl<A: Watches, B: Watches> Watches for Pair<A, B> {
         self.0.is_stale() || self.1.is_stale()
     }
 
-    fn is_dead(&self) -> bool {
-        self.0.is_dead() || self.1.is_dead()
+    fn is_expired(&self) -> bool {
+        self.0.is_expired() || self.1.is_expired()
     }
 
     fn objects(&self, each: &mut dyn FnMut(*const ())) {

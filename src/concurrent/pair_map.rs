@@ -10,7 +10,9 @@ use super::map::has_address;
 use super::pair::Pair;
 use super::snapshot::Snapshot;
 use super::table::Table;
-use super::watch::{SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
+use super::watch::{
+    SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne,
+};
 use crate::hash::HashValue;
 use crate::reference::{Identify, WeakKey};
 

@@ -124,7 +124,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// The number of live entries, each of which is checked.
     pub(crate) fn len_live(&self) -> usize {
         let mut live = 0;
-        self.each(|_, watch, _| live += usize::from(!watch.is_dead()));
+        self.each(|_, watch, _| live += usize::from(!watch.is_expired()));
         live
     }
 
@@ -368,7 +368,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         // User code.
         let asked = catch_unwind(AssertUnwindSafe(|| {
             let stale = node.is_stale();
-            (stale, stale || on_request && node.is_dead())
+            (stale, stale || on_request && node.is_expired())
         }));
         // If that panicked, the entry may be dead.
         let (stale, dead) = *asked.as_ref().unwrap_or(&(false, true));

@@ -9,7 +9,7 @@ use super::key::ByKey;
 use super::making::made_by;
 use super::snapshot::Snapshot;
 use super::table::Table;
-use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
+use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, Watches, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Query, Sought, hash_of};
 

@@ -62,9 +62,9 @@ pub trait Watches: Registered + Send + Sync {
     /// Whether an object that is polled is dead.
     #[doc(hidden)]
     fn is_stale(&self) -> bool;
-    /// Whether any object is dead.
+    /// Whether any object has expired.
     #[doc(hidden)]
-    fn is_dead(&self) -> bool {
+    fn is_expired(&self) -> bool {
         self.is_stale()
     }
     /// Passes on the addresses of all objects.
@@ -144,8 +144,6 @@ pub trait WatchesOne: Watches + Sized {
 )]
 pub trait UpgradesOne: WatchesOne<Key: StrongRef<Weak: Send + Sync>> {
     #[doc(hidden)]
-    fn is_expired(&self) -> bool;
-    #[doc(hidden)]
     fn upgrade(&self) -> Option<Self::Key>;
     /// The address of the object, live or dead.
     #[doc(hidden)]
@@ -218,7 +216,7 @@ impl<K: Registrable<Kind = Atomic, Like: Send + Sync, Target: Send + Sync>> Watc
     }
 
     #[inline]
-    fn is_dead(&self) -> bool {
+    fn is_expired(&self) -> bool {
         self.0.watch().is_expired()
     }
 
@@ -293,11 +291,6 @@ where
     K::Pointee: Send + Sync,
 {
     #[inline]
-    fn is_expired(&self) -> bool {
-        self.0.watch().is_expired()
-    }
-
-    #[inline]
     fn upgrade(&self) -> Option<K> {
         self.0.upgrade().map(K::from_handle)
     }
@@ -362,11 +355,6 @@ impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
 
 impl<K: StrongRef<Weak: Send + Sync>> UpgradesOne for PolledWatch<K> {
     #[inline]
-    fn is_expired(&self) -> bool {
-        self.0.is_expired()
-    }
-
-    #[inline]
     fn upgrade(&self) -> Option<K> {
         self.0.upgrade()
     }
@@ -404,14 +392,14 @@ impl Watches for AnyWatch {
     fn is_stale(&self) -> bool {
         match self {
             AnyWatch::NotifiedWatch(_) => false,
-            AnyWatch::PolledWatch(object) => object.is_dead(),
+            AnyWatch::PolledWatch(object) => object.is_expired(),
         }
     }
 
-    fn is_dead(&self) -> bool {
+    fn is_expired(&self) -> bool {
         match self {
             AnyWatch::NotifiedWatch(watch) => watch.is_expired(),
-            AnyWatch::PolledWatch(object) => object.is_dead(),
+            AnyWatch::PolledWatch(object) => object.is_expired(),
         }
     }
 
@@ -446,14 +434,14 @@ impl Registered for AnyWatch {
 /// A type-erased [`PolledWatch`].
 pub trait Pins: Send + Sync {
     #[doc(hidden)]
-    fn is_dead(&self) -> bool;
+    fn is_expired(&self) -> bool;
     #[doc(hidden)]
     fn addr(&self) -> *const ();
 }
 
 impl<K: StrongRef<Weak: Send + Sync>> Pins for PolledWatch<K> {
-    fn is_dead(&self) -> bool {
-        self.is_expired()
+    fn is_expired(&self) -> bool {
+        self.0.is_expired()
     }
 
     fn addr(&self) -> *const () {

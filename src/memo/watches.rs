@@ -51,8 +51,8 @@ impl<A: AsRef<[AnyWatch]> + Send + Sync> Watches for EntryWatches<A> {
         self.all().any(AnyWatch::is_stale)
     }
 
-    fn is_dead(&self) -> bool {
-        self.all().any(AnyWatch::is_dead)
+    fn is_expired(&self) -> bool {
+        self.all().any(AnyWatch::is_expired)
     }
 
     fn objects(&self, each: &mut dyn FnMut(*const ())) {

@@ -94,7 +94,7 @@ pub struct Anchor<F: Flavour> {
 /// let weak = one.downgrade();
 /// assert!(weak == one.downgrade() && weak != other.downgrade());
 /// drop(one);
-/// assert!(weak.is_dead());
+/// assert!(weak.is_expired());
 /// ```
 pub struct AnchorRef<F: Flavour>(Weak<(), F>);
 
@@ -291,7 +291,7 @@ impl<F: Flavour> AnchorRef<F> {
     /// Returns whether the anchor has been dropped. `false` is a snapshot.
     #[must_use]
     #[inline]
-    pub fn is_dead(&self) -> bool {
+    pub fn is_expired(&self) -> bool {
         self.0.is_expired()
     }
 
@@ -315,7 +315,7 @@ impl<F: Flavour> AnchorRef<F> {
     /// The address of the object, or null if it is dead.
     #[inline]
     pub(crate) fn addr_if_live(&self) -> *const () {
-        if self.is_dead() {
+        if self.is_expired() {
             ptr::null()
         } else {
             self.0.as_ptr()
@@ -348,7 +348,7 @@ impl<F: Flavour> Hash for AnchorRef<F> {
 
 impl<F: Flavour> fmt::Debug for AnchorRef<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_dead() {
+        f.write_str(if self.is_expired() {
             "(AnchorRef, dead)"
         } else {
             "(AnchorRef)"

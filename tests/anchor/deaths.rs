@@ -30,7 +30,7 @@ fn each_map_gets_a_notice<F: Own>() {
     let weak = anchor.downgrade();
     assert!(maps.iter().all(|map| map.pending_dead() == 0));
     drop(anchor);
-    assert!(weak.is_dead());
+    assert!(weak.is_expired());
     assert!(
         maps.iter()
             .all(|map| (map.len(), map.pending_dead()) == (0, 1))
@@ -54,7 +54,7 @@ fn finalizers_run_newest_first_and_after_the_notices<F: Own>() {
     assert!(log.take().is_empty());
     drop(anchor);
     assert_eq!(log.take(), ["third", "second", "first"]);
-    assert!(weak.is_dead() && map.is_empty());
+    assert!(weak.is_expired() && map.is_empty());
 }
 
 /// 136, 137
@@ -88,7 +88,7 @@ fn a_finalizer_that_panics_stops_no_other<F: Own>() {
     let weak = anchor.downgrade();
     assert!(panics(|| drop(anchor)));
     assert_eq!(count.get(), 3);
-    assert!(weak.is_dead() && map.is_empty());
+    assert!(weak.is_expired() && map.is_empty());
 }
 
 fn an_unwinding_value_dies_too<F: Own>() {
@@ -176,14 +176,14 @@ fn a_value_that_owns_its_anchor_stays<F: Own>() {
     map.purge();
     assert_eq!(map.len(), 1);
     let owner = map.remove(&weak).unwrap();
-    assert!(map.is_empty() && !weak.is_dead());
+    assert!(map.is_empty() && !weak.is_expired());
     // The other way out.
     let mut other = WeakMap::new();
     let anchor = owner.anchor.take().unwrap();
     let again = other.entry(&anchor).or_insert(owner);
     again.anchor.replace(Some(anchor));
     drop(other);
-    assert!(weak.is_dead());
+    assert!(weak.is_expired());
 }
 
 /// 53: Each value owns the next anchor.
@@ -199,10 +199,10 @@ fn a_chain_of_anchors_dies_without_recursion<F: Own>() {
         *map.get_mut(&last).unwrap() = Some(next);
         last = weak;
     }
-    assert!(!last.is_dead());
+    assert!(!last.is_expired());
     drop(head);
     map.purge();
-    assert!(last.is_dead());
+    assert!(last.is_expired());
     assert_eq!((map.len(), map.pending_dead(), map.len_live()), (0, 0, 0));
 }
 

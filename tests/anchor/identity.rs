@@ -81,9 +81,9 @@ fn weak_handles_compare_by_identity<F: Own>() {
     assert_eq!(hash(&weak), hash(&one.downgrade()));
     let set = HashSet::from([weak.clone(), one.downgrade(), other.downgrade()]);
     assert_eq!(set.len(), 2);
-    assert!(!weak.is_dead());
+    assert!(!weak.is_expired());
     drop(one);
-    assert!(weak.is_dead() && weak.clone().is_dead() && set.contains(&weak));
+    assert!(weak.is_expired() && weak.clone().is_expired() && set.contains(&weak));
     // 9: no later anchor is ever equal to it.
     let later: Vec<_> = (0..50).map(|_| ptr::Anchor::<F>::new()).collect();
     assert!(later.iter().all(|anchor| anchor.downgrade() != weak));
@@ -107,7 +107,7 @@ fn a_weak_handle_knows_its_anchor<F: Own>() {
     // None of them is at the address of the dead one.
     let later: Vec<_> = (0..20).map(|_| ptr::Anchor::<F>::new()).collect();
     assert!(later.iter().all(|anchor| anchor.downgrade().is(anchor)));
-    assert!(weak.is_dead() && !later.iter().any(|anchor| weak.is(anchor)));
+    assert!(weak.is_expired() && !later.iter().any(|anchor| weak.is(anchor)));
 }
 
 fn swapped_anchors_swap_their_attributes<F: Own>() {
@@ -144,7 +144,7 @@ fn an_assigned_anchor_is_new<F: Own>() {
     names.insert(&point.anchor, "first");
     let weak = point.anchor.downgrade();
     point.anchor = ptr::Anchor::new();
-    assert!(weak.is_dead() && names.is_empty());
+    assert!(weak.is_expired() && names.is_empty());
     assert_eq!(names.get(&point.anchor), None);
 }
 
@@ -157,7 +157,7 @@ fn what_is_forgotten_never_dies<F: Own>() {
     forget(anchor);
     names.purge();
     assert_eq!((names.len(), names.get(&weak)), (1, Some(&"stays")));
-    assert!(!weak.is_dead());
+    assert!(!weak.is_expired());
     assert_eq!(names.remove(&weak), Some("stays"));
 }
 

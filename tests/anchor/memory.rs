@@ -76,7 +76,7 @@ fn the_first_watch_allocates_a_block<F: Own>() {
     assert_eq!(bytes() - before, 24);
     assert_eq!(map.remove(&anchor), Some(1));
     let weak = anchor.downgrade();
-    assert_eq!((bytes() - before, weak.is_dead()), (24, false));
+    assert_eq!((bytes() - before, weak.is_expired()), (24, false));
     drop((anchor, weak));
     assert_eq!(bytes() - before, 0);
 

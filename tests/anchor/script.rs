@@ -135,7 +135,7 @@ impl<F: Own, I: Iterator<Item = usize>> World<F, I> {
             for (identity, weak) in &self.weak {
                 assert_eq!(map.get(weak), plain.get(identity));
                 let lives = nodes.clone().any(|node| node.identity == *identity);
-                assert_eq!(weak.is_dead(), !lives);
+                assert_eq!(weak.is_expired(), !lives);
             }
         }
         let members = nodes.filter(|node| self.set.contains(&node.anchor));

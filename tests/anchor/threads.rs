@@ -38,7 +38,7 @@ fn small_the_first_watch_from_several_threads() {
         });
         assert_eq!((weak.len(), map.len()), (1, 1));
         drop(anchor);
-        assert!(weak.iter().all(|weak| weak.is_dead()) && map.is_empty());
+        assert!(weak.iter().all(|weak| weak.is_expired()) && map.is_empty());
     }
 }
 
@@ -125,7 +125,7 @@ fn small_a_static_attribute_that_all_threads_use() {
             while !done.load(Acquire) {
                 let known = seen.lock().unwrap().clone();
                 for (number, weak) in known {
-                    let was_dead = weak.is_dead();
+                    let was_dead = weak.is_expired();
                     let found = NUMBERS.get(&weak);
                     assert!(found.is_none_or(|found| found == number && !was_dead));
                 }

@@ -36,7 +36,7 @@ fn forgotten_maps_and_iterators<F: Own>() {
     let weak = all[0].downgrade();
     forget(weak.clone());
     drop(all);
-    assert!(weak.is_dead());
+    assert!(weak.is_expired());
 }
 
 /// Each value's destructor drops another anchor of the same map, and inserts a new one.
@@ -166,9 +166,9 @@ fn a_map_that_ends_in_a_destructor_of_its_value<F: Own>() {
     drop(anchor);
     let dead: Vec<_> = map.borrow_mut().drain_dead().collect();
     drop(map);
-    assert!(!weak.is_dead());
+    assert!(!weak.is_expired());
     drop(dead);
-    assert!(weak.is_dead());
+    assert!(weak.is_expired());
 }
 
 /// 183: Anchors in thread-locals die at the end of the thread.

@@ -99,10 +99,10 @@ pub struct Model {
 
 impl Model {
     /// Removes the dead that own nothing: their reclamation is not observable.
-    pub fn forget_dead(&mut self, is_dead: impl Fn(&Entry) -> bool) {
+    pub fn forget_dead(&mut self, is_expired: impl Fn(&Entry) -> bool) {
         let before = self.entries.len();
         self.entries
-            .retain(|entry| entry.owned.is_some() || !is_dead(entry));
+            .retain(|entry| entry.owned.is_some() || !is_expired(entry));
         self.ghosts += before - self.entries.len();
     }
 

@@ -14,7 +14,7 @@ fn shared() -> (Arc<Anchor>, Arc<Anchor>) {
 
 fn downgrade_and_drop(anchor: Arc<Anchor>) -> AnchorRef {
     let weak = anchor.downgrade();
-    assert!(!weak.is_dead());
+    assert!(!weak.is_expired());
     drop(anchor);
     weak
 }
@@ -24,7 +24,7 @@ fn two_threads_make_the_object_of_an_anchor() {
     check(0, |_| {
         let (a, b) = shared();
         let (one, other) = both(move || downgrade_and_drop(a), move || downgrade_and_drop(b));
-        assert!(one == other && one.is_dead() && other.is_dead());
+        assert!(one == other && one.is_expired() && other.is_expired());
     });
 }
 
@@ -44,7 +44,7 @@ fn a_lookup_against_the_first_watches_of_an_anchor() {
             },
         );
         assert!(known == 0 || known == other.0);
-        assert!(one == other.1 && one.is_dead());
+        assert!(one == other.1 && one.is_expired());
     });
 }
 
@@ -76,6 +76,6 @@ fn the_end_of_an_entry_against_the_drop_of_its_anchor() {
         map.put(anchor.object());
         let weak = anchor.downgrade();
         both(move || drop(anchor), move || drop(map));
-        assert!(weak.is_dead());
+        assert!(weak.is_expired());
     });
 }
