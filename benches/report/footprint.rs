@@ -8,11 +8,10 @@ use weakly::Strong;
 use crate::chance::{Numbers, Words};
 use crate::duel::Sample;
 use crate::memory::{Bulky, Count};
-use crate::parse::parse;
-use crate::passes::{Pass, complexity::Complexity, documentation::Documentation, spans::Spans};
+use crate::passes::{SideTable, count_branches, find_parents, find_places};
 use crate::peers::{Collection, Object, Pointer};
 use crate::shared::SharedInterner;
-use crate::tree::{NODES, Source};
+use crate::tree::Tree;
 
 /// How many weak handles an object has that has nothing else.
 const HANDLES: usize = 3;
@@ -109,29 +108,35 @@ pub(crate) fn names<I: SharedInterner>(names: usize) -> Sample {
     })
 }
 
+/// What a pass does to some trees; its table stays.
+pub(crate) type Pass = Box<dyn FnMut(&[Tree])>;
+
 /// The job of the example `side_tables`, on so many files of the library: the most bytes that there are at a time,
-/// for each node. A tree for each file, which owns the file's text, and the maps of some passes, which look at all
+/// for each node. A tree for each file, which owns the file's text, and the tables of some passes, which look at all
 /// trees one after another.
-pub(crate) fn side_tables(files: usize, passes: fn() -> Vec<Box<dyn Pass>>) -> Sample {
+pub(crate) fn side_tables(files: usize, passes: fn() -> Vec<Pass>) -> Sample {
     Box::new(move || {
         let count = Count::all();
         let sources = sources(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../src")));
-        let tree = |(name, text)| parse(Source::new(name, text)).expect("it compiles");
+        let tree = |(name, text)| Tree::parse(name, text).expect("it compiles");
         let trees: Vec<_> = sources.into_iter().take(files).map(tree).collect();
         let mut passes = passes();
-        for pass in &mut passes {
-            trees.iter().for_each(|tree| pass.look_at(tree));
-        }
-        count.peak() / NODES.get() as f64
+        passes.iter_mut().for_each(|pass| pass(&trees));
+        let nodes: usize = trees.iter().map(|tree| tree.nodes().count()).sum();
+        count.peak() / nodes as f64
     })
 }
 
-/// The passes of the example, each with a map of its own.
-pub(crate) fn three_passes() -> Vec<Box<dyn Pass>> {
+/// The passes of the example, each with a table of its own.
+pub(crate) fn three_passes() -> Vec<Pass> {
+    fn pass<V: 'static>(look_at: fn(&Tree, &mut SideTable<V>)) -> Pass {
+        let mut table = SideTable::new();
+        Box::new(move |trees| trees.iter().for_each(|tree| look_at(tree, &mut table)))
+    }
     vec![
-        Box::new(Spans::new()),
-        Box::new(Complexity::new()),
-        Box::new(Documentation::new()),
+        pass(find_places),
+        pass(find_parents),
+        pass(|tree, known| _ = count_branches(&tree.root, known)),
     ]
 }
 

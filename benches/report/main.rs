@@ -23,7 +23,7 @@
 //! * [`subjects`]: sides that several rows measure, made once;
 //! * [`chance`]: pseudorandom numbers, words and orders;
 //! * [`memory`]: an allocator that counts;
-//! * [`tree`], [`parse`], [`passes`]: the job of the example `side_tables`, for its memory.
+//! * [`tree`], [`passes`]: the job of the example `side_tables`, for its memory.
 
 mod chance;
 mod collections;
@@ -46,22 +46,9 @@ mod theirs;
 mod together;
 
 // Files of the example. They name each other from the root of a program.
-#[path = "../../examples/common"]
-mod common {
-    pub(crate) mod alive;
-}
-#[path = "../../examples/side_tables/parse.rs"]
-mod parse;
-#[allow(dead_code, reason = "the example does more with the results")]
-#[path = "../../examples/side_tables/passes/mod.rs"]
+#[path = "../../examples/side_tables/passes.rs"]
 mod passes;
-#[allow(
-    dead_code,
-    reason = "only the example shows paths and needs a large stack"
-)]
-#[path = "../../examples/common/syntax.rs"]
-mod syntax;
-#[allow(dead_code, reason = "likewise")]
+#[allow(dead_code, reason = "only the example shows names")]
 #[path = "../../examples/side_tables/tree.rs"]
 mod tree;
 

@@ -1,11 +1,53 @@
-//! What the programs that read files share: arguments, files, memory accounting, the progress bar, the table.
-//! Each includes it with `#[path = "../common/mod.rs"]`.
+//! What the programs that read files share: their arguments, the progress bar, the table, the bytes they allocate.
 
 #![allow(dead_code)] // each program uses a part of it
 
-pub(crate) mod alive;
-pub(crate) mod memory;
-pub(crate) mod program;
-pub(crate) mod progress;
+mod memory;
 pub(crate) mod report;
 pub(crate) mod sources;
+
+use std::fmt::Debug;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread;
+
+use report::Report;
+use weakly::{Strong, concurrent::WeakMap};
+
+/// The body of `main`: runs a program on the files that its arguments name, and on those with these extensions in the
+/// directories that they name. At the end the program must have freed all that it has allocated.
+pub(crate) fn main(
+    extensions: &[&str],
+    columns: &[&str],
+    run: fn(&[PathBuf], &mut Report) -> Result<(), String>,
+) -> ExitCode {
+    // The runtime and the library allocate a little for the first thread, once and for ever: now, so that it does not count.
+    let first = || WeakMap::new().insert(&Strong::new(()), ());
+    let _ = thread::spawn(first).join();
+    let outcome = sources::find(extensions).and_then(|files| {
+        let mut report = Report::new(columns);
+        run(&files, &mut report)?;
+        same("bytes at the end", report.bytes(), 0)?;
+        Ok(report)
+    });
+    let outcome = outcome.and_then(|report| {
+        let text = report.to_string();
+        let written = io::stdout().write_all(text.as_bytes());
+        written.map_err(|why| why.to_string())?;
+        let Report { skipped, .. } = report;
+        skipped.is_empty().then_some(()).ok_or(skipped)
+    });
+    if let Err(why) = &outcome {
+        let _ = writeln!(io::stderr(), "{}", why.trim_end()); // nowhere left to report a failure
+    }
+    ExitCode::from(u8::from(outcome.is_err()))
+}
+
+/// Checks that something is what a plain computation says.
+pub(crate) fn same<T: PartialEq + Debug>(what: &str, is: T, expected: T) -> Result<(), String> {
+    if is == expected {
+        return Ok(());
+    }
+    Err(format!("{what}: {is:?}, but expected {expected:?}"))
+}

@@ -1,139 +1,89 @@
-//! From arguments to texts: which files to read, and which errors occur.
+//! From arguments to texts.
 
-use std::collections::HashSet;
-use std::fmt;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{env, fs, io, mem, thread};
 
-/// Which files of a directory to take.
-#[derive(Clone, Copy)]
-pub(crate) struct Extensions(pub(crate) &'static [&'static str]);
+use super::report::{Report, bar};
 
-/// `*.c, *.h`
-impl fmt::Display for Extensions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, extension) in self.0.iter().enumerate() {
-            let comma = if i > 0 { ", " } else { "" };
-            write!(f, "{comma}*.{extension}")?;
-        }
-        Ok(())
+/// The files that the program's arguments name, and those with one of these extensions in the directories that they
+/// name. Without arguments, those of the library.
+pub(crate) fn find(extensions: &[&str]) -> Result<Vec<PathBuf>, String> {
+    let mut paths: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
+    if paths.is_empty() {
+        paths.push(Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("src"));
     }
-}
-
-/// The files to read, and errors about paths that cannot be read.
-pub(crate) struct Sources {
-    /// In the order of the arguments, directories sorted; each file once.
-    pub(crate) files: Vec<PathBuf>,
-    pub(crate) errors: Vec<String>,
-    seen: HashSet<PathBuf>,
-    wanted: Extensions,
-}
-
-impl Sources {
-    pub(crate) fn find(paths: &[PathBuf], wanted: Extensions) -> Self {
-        let mut sources = Sources {
-            files: Vec::new(),
-            errors: Vec::new(),
-            seen: HashSet::new(),
-            wanted,
-        };
-        for path in paths {
-            if let Err(why) = sources.add(path) {
-                sources.add_error(path, why);
-            }
-        }
-        sources
-    }
-
-    /// Adds a path from the arguments: a file with any name, or a directory with wanted files in it.
-    fn add(&mut self, path: &Path) -> io::Result<()> {
-        let kind = fs::metadata(path)?.file_type();
-        if kind.is_dir() {
-            if !self.walk(path)? {
-                let why = format!("no file named {} in this directory", self.wanted);
-                return Err(io::Error::other(why));
-            }
-        } else if kind.is_file() {
-            self.take(path)?;
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            walk(&path, extensions, &mut files).map_err(|why| named(&path, why))?;
         } else {
-            // A pipe or a device may never end.
-            return Err(io::Error::other("neither a file nor a directory"));
+            files.push(path);
         }
-        Ok(())
     }
-
-    /// Adds the wanted files of a directory; returns whether there were any.
-    fn walk(&mut self, directory: &Path) -> io::Result<bool> {
-        let mut inside = fs::read_dir(directory)?
-            .map(|entry| Ok(entry?.path()))
-            .collect::<io::Result<Vec<_>>>()?;
-        inside.sort();
-        let mut any = false;
-        for path in inside {
-            match self.walk_into(&path) {
-                Ok(found) => any |= found,
-                Err(why) => self.add_error(&path, why),
-            }
-        }
-        Ok(any)
+    files.sort();
+    files.dedup();
+    if files.is_empty() {
+        return Err(format!("no file named *.{}", extensions.join(", *.")));
     }
-
-    /// Follows a link to a file, but not to a directory: that might form a loop.
-    fn walk_into(&mut self, path: &Path) -> io::Result<bool> {
-        if fs::symlink_metadata(path)?.is_dir() {
-            return self.walk(path);
-        }
-        let is_wanted = |name| self.wanted.0.iter().any(|&wanted| name == wanted);
-        if !path.extension().is_some_and(is_wanted) || !fs::metadata(path)?.is_file() {
-            return Ok(false);
-        }
-        self.take(path)?;
-        Ok(true)
-    }
-
-    fn take(&mut self, path: &Path) -> io::Result<()> {
-        if self.seen.insert(fs::canonicalize(path)?) {
-            self.files.push(path.to_path_buf());
-        }
-        Ok(())
-    }
-
-    fn add_error(&mut self, path: &Path, why: io::Error) {
-        self.errors.push(format!("{}: {why}", path.display()));
-    }
+    Ok(files)
 }
 
-/// The text of a file, or an error with its place.
-pub(crate) fn read(path: &Path) -> Result<String, String> {
-    let name = name_of(path);
-    let named = |why: io::Error| format!("{name}: {why}");
-    let sized = |len: u64| match u32::try_from(len) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(format!("{name}: more than 4 GiB")),
-    };
-    // Checked before, to avoid reading it in vain, and after, because it may have grown.
-    sized(fs::metadata(path).map_err(named)?.len())?;
-    let bytes = fs::read(path).map_err(named)?;
-    sized(bytes.len() as u64)?;
-    let mut text = String::from_utf8(bytes).map_err(|error| {
-        let bad = error.utf8_error().valid_up_to();
-        let before = String::from_utf8_lossy(&error.as_bytes()[..bad]);
-        let line = before.matches('\n').count() + 1;
-        let column = before.chars().rev().take_while(|&it| it != '\n').count() + 1;
-        let byte = error.as_bytes()[bad];
-        format!("{name}:{line}:{column}: not UTF-8 (byte 0x{byte:02x})")
-    })?;
-    // Editors do not count a byte order mark as a column; the parser does not know it.
-    if text.starts_with('\u{feff}') {
-        text.remove(0);
+/// Follows no link to a directory: that might form a loop.
+fn walk(directory: &Path, extensions: &[&str], files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let is_wanted = |it| extensions.iter().any(|&wanted| it == wanted);
+        if path.is_dir() && !path.is_symlink() {
+            walk(&path, extensions, files)?;
+        } else if path.is_file() && path.extension().is_some_and(is_wanted) {
+            files.push(path);
+        }
     }
-    Ok(text)
+    Ok(())
+}
+
+/// Parsers recurse.
+const STACK: usize = 256 << 20;
+
+/// What `work` makes of the names and texts of the files, on a thread with a large stack. The report lists those that
+/// cannot be read, or for which it fails.
+pub(crate) fn read<T: Send>(
+    files: &[PathBuf],
+    report: &mut Report,
+    mut work: impl FnMut(String, String) -> Result<T, String> + Send,
+) -> Result<Vec<T>, String> {
+    let read_all = || {
+        let mut made = Vec::new();
+        for file in bar("reading", files.len()).wrap_iter(files.iter()) {
+            let text = fs::read_to_string(file).map_err(|why| named(file, why));
+            // A byte order mark belongs to the file, not to the text.
+            let text = text.map(|text| text.trim_start_matches('\u{feff}').to_string());
+            match text.and_then(|text| work(name_of(file), text)) {
+                Ok(it) => made.push(it),
+                Err(why) => report.skip(&why),
+            }
+        }
+        made
+    };
+    let made = thread::scope(|scope| {
+        let worker = thread::Builder::new().stack_size(STACK);
+        let worker = worker.spawn_scoped(scope, read_all);
+        let worker = worker.map_err(|why| format!("no thread: {why}"))?;
+        Ok::<_, String>(worker.join().expect("no panic"))
+    })?;
+    if made.is_empty() {
+        return Err(mem::take(&mut report.skipped));
+    }
+    Ok(made)
+}
+
+fn named(path: &Path, why: io::Error) -> String {
+    format!("{}: {why}", name_of(path))
 }
 
 /// Relative to the current directory.
-pub(crate) fn name_of(path: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
+fn name_of(path: &Path) -> String {
+    let here = env::current_dir().unwrap_or_default();
     let name = path.strip_prefix(&here).unwrap_or(path);
     name.display().to_string()
 }

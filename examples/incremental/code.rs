@@ -1,111 +1,77 @@
-//! What is analysed: functions, the names by which they call each other, and the current function of each name.
+//! Functions, and what they call, as far as names tell.
 
-use std::slice;
+use std::collections::BTreeMap;
 
+use proc_macro2::{Delimiter, LexError, TokenStream, TokenTree};
 use weakly::Strong;
 
-use crate::common::alive::{Alive, Counter};
-use crate::cycles::Cycles;
-
-/// The live functions.
-pub(crate) static FUNCTIONS: Counter = Counter::new();
-
-/// A name, as the number of its function in the order of the sources.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Name(pub(crate) u32);
-
-impl Name {
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// # Panics
-    /// If there are more than 2^32 functions.
-    pub(crate) fn nth(index: usize) -> Self {
-        Name(u32::try_from(index).expect("fewer functions"))
-    }
-}
-
-/// The facts about a function's body that the analysis needs.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Body {
-    /// In expressions.
-    pub(crate) size: u32,
-    /// Whether it may panic itself.
-    pub(crate) panics: bool,
-    /// The functions it calls, each once, sorted. By name: a caller does not keep its callees alive, so that a
-    /// function that is replaced dies, and its results with it.
-    pub(crate) calls: Box<[Name]>,
-}
-
-/// One version of a function: each edit makes another.
+/// One version of a function: an edit makes another.
+#[derive(Clone, Default)]
 pub(crate) struct Function {
-    pub(crate) name: Name,
-    pub(crate) body: Body,
-    /// For the count of live functions.
-    _alive: Alive,
+    /// In tokens.
+    pub(crate) size: u64,
+    /// The names of what it calls, sorted. A caller owns no callee: so a version dies when another takes its name.
+    pub(crate) calls: Vec<String>,
 }
 
-impl Function {
-    fn new(name: Name, body: Body) -> Strong<Self> {
-        let _alive = FUNCTIONS.guard();
-        Strong::new(Function { name, body, _alive })
-    }
+/// The current version of each function, by name. No edit adds a name, so that nothing depends on the absence of one.
+pub(crate) type Code = BTreeMap<String, Strong<Function>>;
+
+/// The functions of a file, with their names.
+pub(crate) fn functions(file: String, text: String) -> Result<Vec<(String, Function)>, String> {
+    let refused = |why: LexError| format!("{file}: {why}");
+    let mut found = Vec::new();
+    read(text.parse().map_err(refused)?, None, &mut found);
+    // The parser would remember the text, for the sake of its spans.
+    proc_macro2::extra::invalidate_current_thread_spans();
+    Ok(found)
 }
 
-/// All current functions, and their only owner.
-pub(crate) struct Code {
-    functions: Vec<Strong<Function>>,
-    cycles: Cycles,
-    /// All names, callees first, in the original order.
-    pub(crate) order: Box<[Name]>,
-}
-
-impl Code {
-    pub(crate) fn new(bodies: impl Iterator<Item = Body>) -> Self {
-        let functions: Vec<_> = bodies
-            .enumerate()
-            .map(|(index, body)| Function::new(Name::nth(index), body))
-            .collect();
-        let mut cycles = Cycles::new(functions.len());
-        let names: Vec<_> = functions.iter().map(|function| function.name).collect();
-        let order = cycles.update(&names, |name| &functions[name.index()].body.calls);
-        Code {
-            functions,
-            cycles,
-            order: order.into(),
+/// Reads what is inside of a function, or of none. A name with a parenthesis after it is a call.
+fn read(tokens: TokenStream, inside: Option<usize>, found: &mut Vec<(String, Function)>) {
+    let mut before = String::new();
+    let mut begun = None; // a function, up to its body
+    for token in tokens {
+        let last = std::mem::take(&mut before);
+        if let Some(function) = inside {
+            found[function].1.size += 1;
+        }
+        match token {
+            TokenTree::Ident(name) => {
+                before = name.to_string();
+                if last == "fn" {
+                    begun = Some(found.len());
+                    found.push((before.clone(), Function::default()));
+                }
+            }
+            TokenTree::Group(group) => {
+                let is_call = group.delimiter() == Delimiter::Parenthesis && begun.is_none();
+                if let Some(function) = inside.filter(|_| is_call && !last.is_empty()) {
+                    found[function].1.calls.push(last);
+                }
+                let is_body = group.delimiter() == Delimiter::Brace;
+                let function = begun.take_if(|_| is_body).or(inside);
+                read(group.stream(), function, found);
+            }
+            TokenTree::Punct(it) if it.as_char() == ';' && begun.take().is_some() => {
+                found.pop(); // it has no body
+            }
+            _ => {}
         }
     }
+}
 
-    pub(crate) fn functions(&self) -> &[Strong<Function>] {
-        &self.functions
+/// The functions whose name no other has.
+pub(crate) fn unique(all: Vec<(String, Function)>) -> Code {
+    let mut named: BTreeMap<String, Vec<Function>> = BTreeMap::new();
+    for (name, function) in all {
+        named.entry(name).or_default().push(function);
     }
-
-    /// The current function of that name.
-    pub(crate) fn function(&self, name: Name) -> &Strong<Function> {
-        &self.functions[name.index()]
-    }
-
-    pub(crate) fn body(&self, name: Name) -> &Body {
-        &self.function(name).body
-    }
-
-    /// The functions in one cycle with this one, sorted; the function alone if it is in none.
-    pub(crate) fn cycle(&self, name: Name) -> &[Name] {
-        let alone = slice::from_ref(&self.function(name).name);
-        self.cycles.of(name).unwrap_or(alone)
-    }
-
-    /// Gives the name to another function. The old one dies here, unless another thread is just using it.
-    pub(crate) fn replace(&mut self, name: Name, body: Body) {
-        let same_calls = self.body(name).calls == body.calls;
-        self.functions[name.index()] = Function::new(name, body);
-        if !same_calls {
-            let roots = self.cycle(name).to_vec();
-            let Code {
-                functions, cycles, ..
-            } = self;
-            cycles.update(&roots, |name| &functions[name.index()].body.calls);
-        }
-    }
+    let unique = |(name, functions): (String, Vec<Function>)| {
+        let [mut function] = <[Function; 1]>::try_from(functions).ok()?;
+        function.calls.sort_unstable();
+        function.calls.dedup();
+        Some((name, Strong::new(function)))
+    };
+    named.into_iter().filter_map(unique).collect()
 }

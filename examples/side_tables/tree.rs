@@ -1,134 +1,53 @@
-//! The syntax tree that the passes analyse. They know nothing of each other's attributes.
+//! Syntax trees. A node says what it is and where; it has no field for what anybody finds out about it.
 
 use std::mem;
 use std::ops::Range;
 
-use weakly::{Strong, Weak};
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use weakly::{Strong, dismantle};
 
-use crate::common::alive::{Alive, Counter};
-
-/// The live nodes.
-pub(crate) static NODES: Counter = Counter::new();
-
-/// A piece of syntax: what it is, where it is, and its neighbours. It has no field for the data of any pass.
 pub(crate) struct Node {
     pub(crate) kind: Kind,
-    /// In bytes of the source.
-    pub(crate) range: Range<u32>,
-    /// Expired for the root.
-    pub(crate) parent: Weak<Node>,
+    /// In bytes of the text.
+    pub(crate) range: Range<usize>,
     pub(crate) children: Vec<Strong<Node>>,
-    /// For the count of live nodes.
-    pub(crate) _alive: Alive,
 }
 
-/// As fine as some pass needs it; kinds that no pass asks for are coarse.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    File,
-    // Items.
-    Fn,
-    Mod,
-    Struct,
-    Union,
-    Enum,
-    Trait,
-    Impl,
-    /// `const` and `static`.
-    Constant,
-    /// `type`.
-    Alias,
-    /// `use`, `mod` without a body, `macro_rules!` and other items that need no documentation of their own.
-    OtherItem,
-    ForeignMod,
-    // Parts of items.
-    Doc,
-    /// `#[doc(hidden)]`.
-    Hidden,
-    OtherAttribute,
-    /// `pub`, without restriction.
-    Pub,
-    Restricted,
-    Name,
-    Field,
-    Variant,
-    Parameter,
-    Generic,
-    // Statements, expressions, patterns, types.
-    Block,
-    Let,
-    LetElse,
-    If,
-    While,
-    For,
-    Match,
-    Arm,
-    Guard,
-    /// `&&` and `||`.
-    Lazy,
-    Try,
-    OtherExpr,
-    Pattern,
-    Type,
-    Path,
-    Macro,
-}
-
-impl Node {
-    /// Whether one of its children is of this kind.
-    pub(crate) fn has(&self, kind: Kind) -> bool {
-        self.child(kind).is_some()
-    }
-
-    /// The first child of this kind.
-    pub(crate) fn child(&self, kind: Kind) -> Option<&Strong<Node>> {
-        self.children.iter().find(|child| child.kind == kind)
-    }
-}
-
+/// Without this, a node would drop its children, these theirs, and so on: recursion as deep as the tree.
 impl Drop for Node {
-    /// Takes the tree apart level by level: the recursion of the default drop would be as deep as the tree.
     fn drop(&mut self) {
-        let mut dying = mem::take(&mut self.children);
-        while let Some(child) = dying.pop() {
-            if let Some(mut node) = Strong::into_inner(child) {
-                dying.append(&mut node.children);
-            }
-        }
-    }
-}
-
-/// The text of a file, and the offsets of its lines.
-pub(crate) struct Source {
-    pub(crate) name: String,
-    pub(crate) text: String,
-    pub(crate) lines: Vec<u32>,
-}
-
-impl Source {
-    /// # Panics
-    /// If the text has more than 4 GiB: the code that reads files refuses those.
-    pub(crate) fn new(name: String, text: String) -> Self {
-        let offset = |at: usize| u32::try_from(at).expect("a source of at most 4 GiB");
-        let breaks = text.match_indices('\n').map(|(at, _)| offset(at + 1));
-        let lines = std::iter::once(0).chain(breaks).collect();
-        Source { name, text, lines }
-    }
-
-    /// The text of a node.
-    pub(crate) fn text_of(&self, node: &Node) -> &str {
-        &self.text[node.range.start as usize..node.range.end as usize]
+        let take = |node: &mut Node| mem::take(&mut node.children);
+        dismantle(take(self), Strong::into_inner, take);
     }
 }
 
 /// A file.
 pub(crate) struct Tree {
-    pub(crate) source: Source,
+    pub(crate) name: String,
+    pub(crate) text: String,
     pub(crate) root: Strong<Node>,
 }
 
 impl Tree {
-    /// All nodes, parents first, in the order of the text.
+    /// # Errors
+    /// Where and why it is not valid Rust.
+    pub(crate) fn parse(name: String, mut text: String) -> Result<Self, String> {
+        let file = syn::parse_file(&text).map_err(|why| {
+            let at = why.span().start();
+            format!("{name}:{}:{}: {why}", at.line, at.column + 1)
+        })?;
+        // The parser counts from the end of a shebang line.
+        text.drain(..file.shebang.as_ref().map_or(0, String::len));
+        let mut builder = Builder::default();
+        builder.node(Kind::File, &file, |builder| builder.visit_file(&file));
+        let root = builder.0.pop().expect("the root, and only that");
+        // The parser would remember the text, for the sake of its spans.
+        proc_macro2::extra::invalidate_current_thread_spans();
+        Ok(Tree { name, text, root })
+    }
+
+    /// All nodes, parents first.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &Strong<Node>> {
         let mut ahead = vec![&self.root];
         std::iter::from_fn(move || {
@@ -138,27 +57,64 @@ impl Tree {
         })
     }
 
-    /// The path of a node by names, following the parents: `map::Entry::insert`.
-    pub(crate) fn path_of(&self, node: &Node) -> String {
-        let mut names = Vec::new();
-        let mut above = node.parent.upgrade();
-        names.extend(self.name_of(node));
-        while let Some(node) = above {
-            names.extend(self.name_of(&node));
-            above = node.parent.upgrade();
-        }
-        names.reverse();
-        names.join("::")
-    }
-
-    /// Items have names; an `impl` goes by the name of its type.
-    fn name_of(&self, node: &Node) -> Option<&str> {
-        let named = match node.kind {
-            Kind::Fn | Kind::Mod | Kind::Trait => node.child(Kind::Name),
-            // The last: bounds come before it.
-            Kind::Impl => node.children.iter().rfind(|it| it.kind == Kind::Type),
+    /// The name of a module, a trait or a function, or of the type that an `impl` is for.
+    pub(crate) fn name_of(&self, node: &Node) -> Option<&str> {
+        let mut children = node.children.iter();
+        let name = match node.kind {
+            Kind::Module | Kind::Trait | Kind::Function => {
+                children.find(|it| it.kind == Kind::Name)
+            }
+            // The last: the types in the generics come before it.
+            Kind::Impl => children.rfind(|it| it.kind == Kind::Type),
             _ => None,
-        }?;
-        Some(self.source.text_of(named))
+        };
+        name.map(|it| &self.text[it.range.clone()])
     }
+}
+
+/// Makes nodes while `syn` visits its own. These are the ones whose parent is not made yet.
+#[derive(Default)]
+struct Builder(Vec<Strong<Node>>);
+
+impl Builder {
+    fn node(&mut self, kind: Kind, syntax: &impl Spanned, inside: impl FnOnce(&mut Self)) {
+        let first = self.0.len();
+        inside(self);
+        let children = self.0.drain(first..).collect();
+        self.0.push(Strong::new(Node {
+            kind,
+            range: syntax.span().byte_range(),
+            children,
+        }));
+    }
+}
+
+/// The kinds of nodes, and the syntax for which they are made.
+macro_rules! kinds {
+    ($($kind:ident: $($visit:ident($syntax:ident)),*;)*) => {
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Kind { File, $($kind),* }
+
+        impl<'ast> Visit<'ast> for Builder {$($(
+            fn $visit(&mut self, syntax: &'ast syn::$syntax) {
+                self.node(Kind::$kind, syntax, |this| visit::$visit(this, syntax));
+            }
+        )*)*}
+    };
+}
+
+kinds! {
+    Item: visit_item(Item);
+    Module: visit_item_mod(ItemMod);
+    Trait: visit_item_trait(ItemTrait);
+    Impl: visit_item_impl(ItemImpl);
+    Function: visit_item_fn(ItemFn), visit_impl_item_fn(ImplItemFn), visit_trait_item_fn(TraitItemFn);
+    Attribute: visit_attribute(Attribute);
+    Visibility: visit_vis_restricted(VisRestricted);
+    Name: visit_ident(Ident);
+    Type: visit_type(Type);
+    Statement: visit_stmt(Stmt);
+    Expression: visit_expr(Expr);
+    Branch: visit_expr_if(ExprIf), visit_expr_while(ExprWhile), visit_expr_for_loop(ExprForLoop),
+        visit_expr_try(ExprTry), visit_arm(Arm);
 }

@@ -1,0 +1,214 @@
+//! Runs each example as its users do, and looks at its exit status and at the last line that it prints.
+
+#![cfg(not(miri))] // it starts processes
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The last line of the programs that read files.
+const CHECKED: &str = "All numbers are as expected, and not a byte is left (checked)";
+
+/// What a program has printed.
+struct Run {
+    succeeded: bool,
+    out: String,
+    err: String,
+}
+
+/// `cargo test` builds the examples, next to the directory of the tests. (`cargo test --test` does not, and would run an
+/// old one: run `cargo build --examples` first.)
+fn run(name: &str, folder: &Path) -> Run {
+    let mut program = std::env::current_exe().expect("the path of this test");
+    program.pop(); // its name
+    program.pop(); // deps
+    program.extend(["examples", name]);
+    program.set_extension(std::env::consts::EXE_EXTENSION);
+    let mut command = Command::new(program);
+    if folder != Path::new("") {
+        command.current_dir(folder).arg(".");
+    }
+    let output = command.output().expect("cargo build --examples");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    Run {
+        succeeded: output.status.success(),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    }
+}
+
+/// Runs a program, on the files of a folder or on none, and checks how it ends; returns what it has printed.
+#[track_caller]
+fn assert_ends_with(name: &str, folder: &Path, line: &str) -> String {
+    let Run {
+        succeeded,
+        out,
+        err,
+    } = run(name, folder);
+    assert_eq!((succeeded, err.as_str()), (true, ""), "{out}");
+    assert_eq!(out.lines().last(), Some(line), "{out}");
+    out
+}
+
+/// A folder with these files.
+fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder); // of the last run
+    fs::create_dir_all(&folder).expect("a folder");
+    for (file, text) in files {
+        fs::write(folder.join(file), text).expect("a file");
+    }
+    folder
+}
+
+/// The counts in the rows with this title.
+fn rows<const N: usize>(out: &str, title: &str) -> Vec<[usize; N]> {
+    let rows = out.lines().filter_map(|line| line.strip_prefix(title));
+    let counts = |row: &str| {
+        let mut cells = row.split_whitespace().skip(1); // the time
+        let mut cell = || cells.next()?.replace(',', "").parse().ok();
+        [(); N].map(|()| cell().expect("a count"))
+    };
+    rows.map(counts).collect()
+}
+
+#[test]
+fn arena() {
+    let line = "50002 nodes, 19998 after folding and compaction, each with its own attributes and no other (checked)";
+    assert_ends_with("arena", Path::new(""), line);
+}
+
+#[test]
+fn hash_cons() {
+    let line = "the same with zeros: simplified once, memoised, dropped (checked)";
+    assert_ends_with("hash_cons", Path::new(""), line);
+}
+
+#[test]
+fn textures() {
+    let line = "10000 textures drawn by 4 workers, each released once, by the thread that created it (checked)";
+    assert_ends_with("textures", Path::new(""), line);
+}
+
+/// With the feature `holders`, it also names the line of the mistake.
+#[test]
+fn leak() {
+    let line = "The same with a weak handle: the closed window is dead (checked)";
+    let out = assert_ends_with("leak", Path::new(""), line);
+    let mut held = String::new();
+    if cfg!(feature = "holders") {
+        let (mut lines, mark) = (include_str!("../leak.rs").lines().zip(1..), "// the leak");
+        let (line, number) = lines
+            .find(|(line, _)| line.ends_with(mark))
+            .expect("the mistake");
+        let column = line.find("clone").expect("a clone") + 1;
+        held = format!("\n  held since examples/leak.rs:{number}:{column}, thread 'main'");
+    }
+    let holder = format!(
+        "still alive: window: `leak::Widget`, 1 strong handle{held}\n  \
+         held by entry of WeakMap<Strong<Widget, Local>, Action> .window -> Widget\n"
+    );
+    assert!(out.contains(&holder), "{out}");
+}
+
+#[test]
+fn side_tables() {
+    assert_ends_with("side_tables", Path::new(""), CHECKED);
+}
+
+#[test]
+fn side_tables_knows_branches_names_and_places() {
+    let text = "\u{feff}#!/usr/bin/env run
+mod inner {
+    impl<T> super::Shape<T> where Vec<T>: Sized {
+        /* ä */ fn ways(x: Option<u8>) -> Option<u8> {
+            fn apart() { loop { if true { break } } }
+            while (|y: u8| y > 1)(x?) { for _ in 0..3 {} }
+            match x { None => x, _ => Some(1) }
+        }
+    }
+}
+";
+    let folder = folder("branches", &[("a.rs", text), ("b.rs", "fn b() {}")]);
+    let out = assert_ends_with("side_tables", &folder, CHECKED);
+    // `while`, `?`, `for` and two arms; not the `if`.
+    let most = "Most branches in 3 functions:\n   5 inner::super::Shape<T>::ways\n     ./a.rs:4:17\n   \
+                1 inner::super::Shape<T>::ways::apart\n";
+    assert!(out.starts_with(most), "{out}");
+    let [nodes, entries @ ..] = rows::<5>(&out, "count branches")[0];
+    assert_eq!(entries, [nodes, nodes - 2, nodes, 0]);
+}
+
+#[test]
+fn intern_words() {
+    assert_ends_with("intern_words", Path::new(""), CHECKED);
+}
+
+/// Numbers are no words; letters are those of all alphabets, and case matters.
+#[test]
+fn intern_words_die_with_the_last_file_that_contains_them() {
+    let files = [
+        (
+            "a.txt",
+            "one two; two\tthree_3 3three \u{c4}hre \u{e4}hre\nx1 _ 0x1f 12",
+        ),
+        ("b.txt", "two one"),
+        ("c.txt", ""),
+        ("d.txt", "\u{feff}four-two four's"),
+    ];
+    let out = assert_ends_with("intern_words", &folder("words", &files), CHECKED);
+    assert!(out.starts_with("14 words, 9 of them distinct"), "{out}");
+    assert_eq!(rows(&out, "intern"), [[4, 9, 12, 0]]);
+    // Files, words, entries, and as pending the file and its words.
+    let quarters = [[3, 7, 9, 3], [2, 7, 9, 1], [1, 7, 7, 1], [0, 0, 0, 8]];
+    for (quarter, counts) in quarters.into_iter().enumerate() {
+        assert_eq!(rows(&out, &format!("drop {}/4", quarter + 1)), [counts]);
+        let [files, words, entries, _] = counts;
+        assert_eq!(rows(&out, "purge")[quarter], [files, words, entries, 0]);
+    }
+}
+
+#[test]
+fn incremental() {
+    assert_ends_with("incremental", Path::new(""), CHECKED);
+}
+
+#[test]
+fn incremental_follows_the_calls() {
+    // In macros too, and in cycles. `new` may be either of two; `trait_only` has no body.
+    let text = "fn a() { b(); vec![c()]; S::new() } fn b() { a() } fn c() { self.c() } trait T { fn trait_only(); }";
+    let other =
+        "fn alone(f: fn(u8)) -> impl Fn() { let s = S(1); } fn new() {} mod m { fn new() {} }";
+    let files = [("a.rs", text), ("b.rs", other)];
+    let out = assert_ends_with("incremental", &folder("calls", &files), CHECKED);
+    assert!(out.starts_with("An edit costs 12.5 of 16 sizes"), "{out}");
+    assert_eq!(rows(&out, "all sizes"), [[4, 16, 16, 0]]);
+    let [_, _, computed, invalidated] = rows(&out, "edits")[0];
+    assert_eq!(computed - invalidated, 16);
+    assert!(
+        invalidated >= 200 * 4,
+        "an edit costs at least the sizes of its function: {out}"
+    );
+}
+
+#[test]
+fn what_does_not_parse_is_left_out_and_named() {
+    let files = [("a.rs", "fn a() {}"), ("bad.rs", "#!/bin/sh\nfn 3() {}\n")];
+    let folder = folder("bad", &files);
+    fs::write(folder.join("not_utf8.rs"), b"\xff").expect("a file");
+    let Run {
+        succeeded,
+        out,
+        err,
+    } = run("side_tables", &folder);
+    assert!(!succeeded && out.lines().last() == Some(CHECKED), "{out}");
+    let errors: Vec<_> = err.lines().collect();
+    assert!(
+        errors[0].starts_with("./bad.rs:2:4: expected identifier"),
+        "{err}"
+    );
+    assert!(
+        errors[1].starts_with("./not_utf8.rs: ") && errors.len() == 2,
+        "{err}"
+    );
+}
