@@ -125,6 +125,8 @@ pub use leaks::{__assert_dead, LeakWatch};
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use memo::{Memo, Rewritten};
 pub use ptr::{__unsize, Atomic, Expired, FinalizerToken, Flavour, Local};
+#[doc(hidden)]
+pub use reference::__newtype;
 pub use reference::{
     Addr, ByIdentity, Content, Hashed, Identify, Notified, Notify, Query, Sought, StrongRef, Swept,
 };

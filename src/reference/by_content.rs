@@ -3,7 +3,7 @@
 use super::key::Watch;
 use super::query::Sought;
 use super::slot::{NoticeOf, Slot, sealed::Sealed};
-use super::strong::{Content, StrongRef, Upgrade};
+use super::strong::{Content, StrongRef, Upgrade, Wrapper};
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
 
@@ -113,6 +113,7 @@ impl<K: StrongRef> Watch for ByContent<K> {
 
 impl<K: StrongRef> Upgrade for ByContent<K> {
     type Pointer = K;
+    type Around<L: Wrapper<Inner = K>> = ByContent<L>;
 
     #[inline]
     fn upgrade(&self) -> Option<K> {

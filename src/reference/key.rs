@@ -23,6 +23,7 @@ use crate::hash::HashValue;
     message = "`{Self}` cannot be a weak key: no collection learns of its death",
     label = "neither a pointer nor an anchor that collections can watch",
     note = "wrap it in `Strong` (or `local::Strong`, `Arc`, `Rc`), or give the value an `Anchor` and use that as the key",
+    note = "a newtype around one of these pointers becomes a key by `impl_handle!`",
     note = "of a weak pointer, name the strong one: `WeakMap<Strong<T>, V>` keeps its keys weakly"
 )]
 pub unsafe trait WeakKey: Sized {

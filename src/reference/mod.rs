@@ -4,11 +4,11 @@
 //!   which learns of the death of an object: [`Notified`], if a notice arrives, or [`Swept`], if the watch has
 //!   to be polled. [`ByContent`] around a watch keys the entry by content instead of address.
 //! * [`StrongRef`] adds what is needed to return a strong pointer, as an [`Upgrade`] does. Implemented for our
-//!   pointers and the standard library's; users can implement it for theirs.
+//!   pointers and the standard library's; users can implement it for theirs, by `impl_handle!` or by hand.
 //! * [`Identify`] is what a lookup by identity takes as a key, and [`Query`] what a lookup by content takes.
 //!
 //! The order of the files: `key`, `identify`, `strong`, then `addr`, `notified`, `swept`, `by_content`,
-//! `query`, and at the end the pointers and anchors.
+//! `newtype`, `query`, and at the end the pointers and anchors.
 
 mod addr;
 #[allow(unsafe_code)]
@@ -18,6 +18,8 @@ mod identify;
 mod identity;
 #[allow(unsafe_code)]
 mod key;
+#[allow(unsafe_code)]
+mod newtype;
 #[allow(unsafe_code)]
 mod notified;
 #[allow(unsafe_code)]
@@ -44,3 +46,13 @@ pub use slot::Owned;
 pub(crate) use slot::{NoticeOf, Slot};
 pub use strong::{Content, StrongRef, Upgrade, WeakRef};
 pub use swept::Swept;
+
+/// What [`impl_handle!`](crate::impl_handle) names.
+#[doc(hidden)]
+pub mod __newtype {
+    pub use super::newtype::exactly;
+    pub use super::strong::{Newtype, Wrapper};
+    pub use super::{Identify, StrongRef, Upgrade, WeakKey, WeakRef};
+    pub use core::option::Option;
+    pub use core::primitive::{bool, usize};
+}

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::key::{Watch, WeakKey};
 use super::slot::{Slot, sealed::Sealed};
-use super::strong::{StrongRef, Upgrade};
+use super::strong::{StrongRef, Upgrade, Wrapper};
 use crate::hash::HashValue;
 use crate::ptr::{Flavour, ObjectRef, Strong, Weak};
 use crate::queue::{DeadNotice, DeadQueue, Registered, Seen};
@@ -151,6 +151,7 @@ impl<K: Registrable> Watch for Notified<K> {
 
 impl<K: Notify> Upgrade for Notified<K> {
     type Pointer = K;
+    type Around<L: Wrapper<Inner = K>> = Notified<L>;
 
     #[inline]
     fn upgrade(&self) -> Option<K> {

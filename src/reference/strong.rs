@@ -1,6 +1,6 @@
-//! What can return a strong pointer: [`StrongRef`], its weak pointer, and [`Upgrade`], what a watch of one can
-//! do beyond other watches. The three refer to each other, as [`WeakKey`] and [`Watch`] do, so they share this
-//! file.
+//! What can return a strong pointer: [`StrongRef`], its weak pointer, [`Upgrade`], what a watch of one can
+//! do beyond other watches, and [`Wrapper`], a newtype around one. They refer to each other, as [`WeakKey`] and [`Watch`]
+//! do, so they share this file.
 
 use core::ops::Deref;
 
@@ -11,7 +11,8 @@ use super::key::{Watch, WeakKey};
 /// [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc),
 /// [`Rc`](alloc::rc::Rc), or your own.
 ///
-/// A pointer of your own is one of two kinds:
+/// A newtype around one of these becomes one by [`impl_handle!`](crate::impl_handle), without `unsafe`. Another pointer of
+/// your own is one of two kinds:
 ///
 /// * It wraps one of this crate's: choose `type Watch = Notified<Self>` and implement
 ///   [`Notify`](crate::Notify). Collections are then notified of deaths through the wrapped pointer.
@@ -29,6 +30,8 @@ use super::key::{Watch, WeakKey};
 ///
 /// # Safety
 /// The requirements of [`WeakKey`] hold for the pointer, its clones and its weak pointers.
+///
+/// By hand, what `impl_handle!` does is:
 ///
 /// ```
 /// use weakly::{Identify, Notified, Notify, Strong, StrongRef, Weak, WeakKey, WeakMap, WeakRef};
@@ -78,6 +81,7 @@ use super::key::{Watch, WeakKey};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a strong pointer that collections can refer to weakly",
     label = "use `Strong`, `local::Strong`, `Arc` or `Rc`",
+    note = "a newtype around one of these becomes one by `impl_handle!`",
     note = "an `Anchor` is only a key by identity: it returns no pointer, so it is no weak value and no key by content"
 )]
 pub unsafe trait StrongRef: WeakKey<Watch: Upgrade<Pointer = Self>> {
@@ -117,6 +121,9 @@ pub unsafe trait WeakRef: Clone {
 pub trait Upgrade: Watch<Key = <Self as Upgrade>::Pointer> {
     /// The pointer to the object.
     type Pointer: StrongRef;
+    /// The watch of the same kind, of a newtype around the pointer.
+    #[doc(hidden)]
+    type Around<K: Wrapper<Inner = Self::Pointer>>: Upgrade<Pointer = K>;
     #[doc(hidden)]
     fn upgrade(&self) -> Option<Self::Pointer>;
     #[doc(hidden)]
@@ -143,4 +150,24 @@ where
     fn content(this: &Self) -> &<K as StrongRef>::Target {
         this
     }
+}
+
+/// A tuple struct with a single field, such as [`impl_handle!`](crate::impl_handle) takes.
+///
+/// # Safety
+/// `inner` returns the field, and `wrap` makes a newtype of it, and neither does anything else.
+pub unsafe trait Newtype: Sized {
+    /// The type of the field.
+    type Inner;
+    /// Returns the field.
+    fn inner(this: &Self) -> &Self::Inner;
+    /// Makes a newtype of its field.
+    fn wrap(inner: Self::Inner) -> Self;
+}
+
+/// A strong pointer that is a newtype around another, as its weak pointer is around that of the other.
+pub trait Wrapper:
+    Newtype<Inner: StrongRef>
+    + StrongRef<Weak: Newtype<Inner = <<Self as Newtype>::Inner as StrongRef>::Weak>>
+{
 }

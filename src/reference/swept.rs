@@ -2,7 +2,7 @@
 
 use super::key::Watch;
 use super::slot::{Slot, sealed::Sealed};
-use super::strong::{StrongRef, Upgrade, WeakRef};
+use super::strong::{StrongRef, Upgrade, WeakRef, Wrapper};
 use crate::hash::HashValue;
 
 /// The watch of pointers that do not notify. Each change to the collection polls a few entries, and a full
@@ -71,6 +71,7 @@ impl<K: StrongRef> Watch for Swept<K> {
 
 impl<K: StrongRef> Upgrade for Swept<K> {
     type Pointer = K;
+    type Around<L: Wrapper<Inner = K>> = Swept<L>;
 
     #[inline]
     fn upgrade(&self) -> Option<K> {

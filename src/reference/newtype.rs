@@ -1,0 +1,223 @@
+//! Newtypes around handles, as handles themselves: [`impl_handle!`](crate::impl_handle), and what follows from what it
+//! writes.
+
+use super::notified::Notify;
+use super::strong::{Newtype, Wrapper};
+use crate::ptr::{Strong, Weak};
+
+// SAFETY: the handle inside notifies, and a newtype has no other. A clone that has another inside is a handle of another
+// object.
+#[diagnostic::do_not_recommend]
+unsafe impl<K: Wrapper<Inner: Notify>> Notify for K {
+    type Pointee = <K::Inner as Notify>::Pointee;
+    type Flavour = <K::Inner as Notify>::Flavour;
+
+    #[inline]
+    fn handle(this: &Self) -> &Strong<Self::Pointee, Self::Flavour> {
+        Notify::handle(K::inner(this))
+    }
+
+    #[inline]
+    fn from_handle(handle: Strong<Self::Pointee, Self::Flavour>) -> Self {
+        K::wrap(Notify::from_handle(handle))
+    }
+
+    #[inline]
+    fn from_weak(weak: Weak<Self::Pointee, Self::Flavour>) -> Self::Weak {
+        Newtype::wrap(<K::Inner as Notify>::from_weak(weak))
+    }
+}
+
+/// Returns the field of a newtype, which is of type `I`. (To name the type is not enough where a reference is expected:
+/// `Deref`, and so code of users, leads from a reference to any other.)
+#[inline]
+pub fn exactly<I, T: Is<I>>(field: &T) -> &I {
+    field.is()
+}
+
+/// Two types are one. No path outside of this crate leads to it, so nobody else implements it.
+#[diagnostic::on_unimplemented(
+    message = "the field of this newtype is a `{Self}`, where `impl_handle!` needs a `{I}`",
+    label = "a newtype has one field: the strong handle itself, or its weak handle, with nothing around it"
+)]
+pub trait Is<I> {
+    #[doc(hidden)]
+    fn is(&self) -> &I;
+}
+
+impl<T> Is<T> for T {
+    #[inline]
+    fn is(&self) -> &T {
+        self
+    }
+}
+
+/// Makes handles of two newtypes, one around a strong handle and one around its weak handle, without `unsafe`: the first
+/// is a [`StrongRef`](crate::StrongRef), which every collection takes as a key or a value, and the second its
+/// [`WeakRef`](crate::WeakRef).
+///
+/// ```
+/// #![forbid(unsafe_code)]
+/// use weakly::{Strong, Weak, WeakMap, impl_handle};
+///
+/// pub struct Element { name: String }
+///
+/// /// A node of a document.
+/// #[derive(Clone)]
+/// pub struct Node(Strong<Element>);
+/// #[derive(Clone)]
+/// pub struct WeakNode(Weak<Element>);
+///
+/// impl_handle!(Node(Strong<Element>), WeakNode(Weak<Element>));
+///
+/// let node = Node(Strong::new(Element { name: "body".into() }));
+/// let mut titles = WeakMap::from([(&node, "Title")]);
+/// assert_eq!(titles.get(&node), Some(&"Title"));
+/// # assert_eq!(node.0.name, "body");
+/// drop(node);
+/// assert_eq!(titles.len(), 0);
+/// ```
+///
+/// The field may be any strong handle: [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong),
+/// [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or another newtype. Collections learn of deaths as they do for the
+/// field, by a notice or a sweep. Threads share the newtype if they share the field. It costs nothing.
+///
+/// The parameters of generic newtypes come first, in brackets, with their bounds:
+///
+/// ```
+/// use std::rc::{self, Rc};
+/// use weakly::{WeakValueMap, impl_handle};
+///
+/// struct Shape<'a, T: ?Sized>(Rc<(&'a str, T)>);
+/// struct WeakShape<'a, T: ?Sized>(rc::Weak<(&'a str, T)>);
+///
+/// impl<T: ?Sized> Clone for WeakShape<'_, T> {
+///     fn clone(&self) -> Self {
+///         WeakShape(self.0.clone())
+///     }
+/// }
+///
+/// impl_handle!(['a, T: ?Sized] Shape<'a, T>(Rc<(&'a str, T)>), WeakShape<'a, T>(rc::Weak<(&'a str, T)>));
+///
+/// let circle = Shape(Rc::new(("circle", 0.5)));
+/// let shapes = WeakValueMap::from([(1, &circle)]);
+/// assert_eq!(shapes.get(&1).unwrap().0.0, "circle");
+/// ```
+///
+/// # What is left to you
+///
+/// * `Clone` of the weak newtype is required. Derive both, or write them if the newtypes are generic.
+/// * `Deref`, to the target of the field, makes the newtype a key by content.
+/// * [`impl_trace!`](crate::impl_trace)`(Node: 0)` lets `purge_cycles` see what it owns.
+/// * A plain reference to the target does not identify the newtype: pass [`Addr::of`](crate::Addr::of).
+///
+/// Nothing that you implement can cause undefined behaviour, since no collection trusts it. A `Deref` that leads
+/// elsewhere does what an inconsistent `Hash` does: entries are not found. A `Clone` may return a handle of another
+/// object: then collections return that where they clone. A `Drop` runs where a collection drops a handle, as the
+/// destructor of an object does.
+///
+/// # What it does not do
+///
+/// A newtype is a tuple struct with a single field, which is the handle itself. One with a second field, or with a `Box`
+/// around the handle, does not compile: implement the traits [by hand](crate::StrongRef), which is `unsafe`. An
+/// [`Anchor`](crate::Anchor) is not wrapped: it is a field of an object, and a key as it is.
+///
+/// The traits name the target, so its type is as public as the newtype; its fields may be private. They also give
+/// everybody the handle inside, by [`Notify::handle`](crate::Notify::handle).
+#[macro_export]
+macro_rules! impl_handle {
+    (@newtype [$($generics:tt)*] $newtype:ty, $inner:ty) => {
+        // SAFETY: this compiles only for a tuple struct with a single field, of exactly this type.
+        unsafe impl<$($generics)*> $crate::__newtype::Newtype for $newtype {
+            type Inner = $inner;
+
+            #[inline]
+            fn inner(this: &Self) -> &$inner {
+                let Self(ref inner) = *this;
+                $crate::__newtype::exactly::<$inner, _>(inner)
+            }
+
+            #[inline]
+            fn wrap(inner: $inner) -> Self {
+                Self(inner)
+            }
+        }
+    };
+    (@handles [$($generics:tt)*] $strong:ty, $inner:ty, $weak:ty, $inner_weak:ty) => {
+        $crate::impl_handle! { @newtype [$($generics)*] $strong, $inner }
+        $crate::impl_handle! {
+            @newtype [$($generics)*] $weak, <$inner as $crate::__newtype::StrongRef>::Weak
+        }
+
+        // (Not unsafe, as the one at the end: so what is in the brackets cannot end an `unsafe impl` and begin another.)
+        impl<$($generics)*> $crate::__newtype::Wrapper for $strong {}
+
+        // SAFETY: everything is that of the handles inside.
+        unsafe impl<$($generics)*> $crate::__newtype::WeakKey for $strong {
+            type Watch =
+                <<$inner as $crate::__newtype::WeakKey>::Watch as $crate::__newtype::Upgrade>::Around<Self>;
+
+            #[inline]
+            fn addr(this: &Self) -> *const () {
+                $crate::__newtype::WeakKey::addr($crate::__newtype::Newtype::inner(this))
+            }
+        }
+
+        // SAFETY: likewise.
+        unsafe impl<$($generics)*> $crate::__newtype::StrongRef for $strong {
+            type Target = <$inner as $crate::__newtype::StrongRef>::Target;
+            type Weak = $weak;
+
+            #[inline]
+            fn downgrade(this: &Self) -> $weak {
+                let inner = $crate::__newtype::Newtype::inner(this);
+                $crate::__newtype::Newtype::wrap($crate::__newtype::StrongRef::downgrade(inner))
+            }
+        }
+
+        // SAFETY: likewise.
+        unsafe impl<$($generics)*> $crate::__newtype::WeakRef for $weak {
+            type Strong = $strong;
+
+            #[inline]
+            #[track_caller]
+            fn upgrade(&self) -> $crate::__newtype::Option<$strong> {
+                let inner = $crate::__newtype::WeakRef::upgrade($crate::__newtype::Newtype::inner(self));
+                $crate::__newtype::Option::map(inner, $crate::__newtype::Newtype::wrap)
+            }
+
+            #[inline]
+            fn addr(&self) -> *const () {
+                $crate::__newtype::WeakRef::addr($crate::__newtype::Newtype::inner(self))
+            }
+
+            #[inline]
+            fn is_expired(&self) -> $crate::__newtype::bool {
+                $crate::__newtype::WeakRef::is_expired($crate::__newtype::Newtype::inner(self))
+            }
+
+            fn strong_count(&self) -> $crate::__newtype::Option<$crate::__newtype::usize> {
+                $crate::__newtype::WeakRef::strong_count($crate::__newtype::Newtype::inner(self))
+            }
+        }
+
+        impl<$($generics)*> $crate::__newtype::Identify<$strong> for $weak {
+            #[inline]
+            fn addr(&self) -> *const () {
+                let inner: &$inner_weak = $crate::__newtype::Newtype::inner(self);
+                $crate::__newtype::Identify::<$inner>::addr(inner)
+            }
+        }
+    };
+    (
+        [$($generics:tt)*]
+        $strong:ident $(<$($strong_arg:tt),*>)? ($inner:ty),
+        $weak:ident $(<$($weak_arg:tt),*>)? ($inner_weak:ty) $(,)?
+    ) => {
+        $crate::impl_handle! {
+            @handles [$($generics)*]
+            $strong $(<$($strong_arg),*>)?, $inner, $weak $(<$($weak_arg),*>)?, $inner_weak
+        }
+    };
+    ($strong:ident $($rest:tt)*) => { $crate::impl_handle! { [] $strong $($rest)* } };
+}

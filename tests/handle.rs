@@ -1,0 +1,330 @@
+//! Handles of users that [`weakly::impl_handle!`] makes, in a crate that may not contain `unsafe` (H110, H114, H117): what
+//! they are good for, and what those can do that lie (`handle/liars.rs`).
+
+#![forbid(unsafe_code)]
+#![allow(missing_docs)]
+
+#[path = "handle/liars.rs"]
+mod liars;
+
+use std::any::TypeId;
+use std::borrow::Borrow;
+use std::ops::Deref;
+use std::rc::{self, Rc};
+use std::sync::{self, Arc, Mutex};
+
+use weakly::concurrent::{self, SharedRef};
+use weakly::{
+    Addr, ByIdentity, Content, Interner, LeakWatch, Memo, Notified, Notify, Purged, Strong,
+    StrongRef, Swept, Trace, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakKey, WeakMap,
+    WeakPairMap, WeakRef, WeakSet, WeakValueMap, impl_handle, impl_trace, local,
+};
+
+/// Newtypes around handles of a text, which show it.
+macro_rules! names {
+    ($($name:ident($inner:ty), $weak:ident($inner_weak:ty);)*) => {$(
+        #[derive(Clone)]
+        struct $name($inner);
+        #[derive(Clone)]
+        struct $weak($inner_weak);
+
+        impl_handle!($name($inner), $weak($inner_weak));
+
+        impl Deref for $name {
+            type Target = str;
+            fn deref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                self
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                $name(text.into())
+            }
+        }
+    )*};
+}
+
+names! {
+    Name(Strong<str>), WeakName(Weak<str>);
+    LocalName(local::Strong<str>), WeakLocalName(local::Weak<str>);
+    ArcName(Arc<str>), WeakArcName(sync::Weak<str>);
+    RcName(Rc<str>), WeakRcName(rc::Weak<str>);
+    Title(Name), WeakTitle(WeakName);
+    LocalTitle(RcName), WeakLocalTitle(WeakRcName);
+}
+
+/// What a test of names requires.
+trait Named: Content<Target = str> + Clone + Borrow<str> + for<'q> From<&'q str> + 'static {}
+impl<K: Content<Target = str> + Clone + Borrow<str> + for<'q> From<&'q str> + 'static> Named for K {}
+
+fn same<K: WeakKey>(left: &K, right: &K) -> bool {
+    K::addr(left) == K::addr(right)
+}
+
+/// In each collection of one owner.
+fn is_owned<K: Named>(notifies: bool) {
+    let mut words = Interner::<K>::new();
+    let [one, other] = [K::from("one"), words.intern_ref("other")];
+    assert!(same(&words.intern_ref("other"), &other));
+    let mut by_name = WeakHashMap::from([(&one, 1), (&other, 2)]);
+    let mut by_identity = WeakMap::from([(&one, 1), (&other, 2)]);
+    let mut seen = WeakHashSet::from([&one, &other]);
+    let mut set = WeakSet::from([&one, &other]);
+    let mut values = WeakValueMap::from([("a", &one), ("b", &other)]);
+    let mut pairs = WeakPairMap::from([(&one, &other), (&other, &one)]);
+    let mut named_pairs = WeakHashPairMap::from([(&one, &other), (&other, &one)]);
+
+    let weak = K::downgrade(&one);
+    assert_eq!((by_name["one"], by_name[K::content(&other)]), (1, 2));
+    assert_eq!((by_identity[&one], by_identity[&weak]), (1, 1));
+    assert_eq!(by_identity.get(&Addr::of(K::content(&one))), Some(&1));
+    assert_eq!(by_identity.get(&ByIdentity(one.clone())), Some(&1));
+    assert!(!by_identity.contains_key(&K::from("one")) && set.contains(&weak));
+    assert!(same(&seen.get("one").unwrap(), &one) && !seen.contains("two"));
+    assert!(same(&values.get("a").unwrap(), &one));
+    assert!(same(&pairs.get(&other).unwrap(), &one));
+    assert!(same(&named_pairs.get("other").unwrap(), &one));
+    let ours = |key: &K::Weak| key.upgrade().is_some_and(|key| same(&key, &one));
+    assert!(by_identity.weak_keys().any(|key| ours(&key)));
+
+    drop(one);
+    assert!(weak.is_expired() && weak.upgrade().is_none() && by_identity.get(&weak).is_none());
+    assert!(pairs.get(&other).is_none() && values.get("a").is_none());
+    assert!(named_pairs.get("other").is_none() && named_pairs.get("one").is_none());
+    assert!(by_name.get("one").is_none() && seen.get("one").is_none() && seen.contains("other"));
+    assert!(words.get("one").is_none());
+    let mut check = |purge| {
+        if purge {
+            by_name.purge();
+            by_identity.purge();
+            seen.purge();
+            set.purge();
+            values.purge();
+            pairs.purge();
+            named_pairs.purge();
+        }
+        let lens = [by_name.len(), by_identity.len(), seen.len(), set.len()];
+        assert_eq!(lens, [1; 4]);
+        assert_eq!([values.len(), pairs.len(), named_pairs.len()], [1, 0, 0]);
+    };
+    if notifies {
+        check(false);
+    }
+    check(true);
+}
+
+#[test]
+fn every_collection_takes_them() {
+    is_owned::<Name>(true);
+    is_owned::<LocalName>(true);
+    is_owned::<ArcName>(false);
+    is_owned::<RcName>(false);
+    is_owned::<Title>(true);
+    is_owned::<LocalTitle>(false);
+}
+
+/// In each collection that threads share.
+fn is_shared<K: Named + SharedRef<Weak: 'static>>(notifies: bool) {
+    let words = concurrent::Interner::<K>::new();
+    let [one, other] = [words.intern_ref("one"), words.intern_ref("other")];
+    assert!(same(&words.intern_ref("one"), &one));
+    let by_name = concurrent::WeakHashMap::<K, i32>::new();
+    let by_identity = concurrent::WeakMap::<K, i32>::new();
+    let seen = concurrent::WeakHashSet::<K>::new();
+    let set = concurrent::WeakSet::<K>::new();
+    let values = concurrent::WeakValueMap::<&str, K>::new();
+    let pairs = concurrent::WeakPairMap::<K, K>::new();
+    let memo = Memo::<(K, K), i32>::new();
+    std::thread::scope(|scope| {
+        for (key, number, other) in [(&one, 1, &other), (&other, 2, &one)] {
+            let (by_name, by_identity, seen, set) = (&by_name, &by_identity, &seen, &set);
+            let (values, pairs, memo) = (&values, &pairs, &memo);
+            scope.spawn(move || {
+                by_name.insert(key, number);
+                by_identity.insert(key, number);
+                seen.insert(key);
+                set.insert(key);
+                values.insert(if number == 1 { "a" } else { "b" }, key);
+                pairs.insert(key, other);
+                memo.get_or_compute((key, other), |_| number);
+            });
+        }
+    });
+    let weak = K::downgrade(&one);
+    assert_eq!(
+        (by_name.get("one"), by_name.get(&other)),
+        (Some(1), Some(2))
+    );
+    assert_eq!(
+        (by_identity.get(&one), by_identity.get(&weak)),
+        (Some(1), Some(1))
+    );
+    assert!(same(&seen.get("one").unwrap(), &one) && set.contains(&weak));
+    assert!(same(&values.get("a").unwrap(), &one));
+    assert!(same(&pairs.get(&other).unwrap(), &one));
+    assert_eq!(memo.get_or_compute((&one, &other), |_| unreachable!()), 1);
+
+    drop(one);
+    assert!(weak.is_expired() && by_identity.get(&weak).is_none() && !set.contains(&weak));
+    assert!(by_name.get("one").is_none() && seen.get("one").is_none());
+    assert!(values.get("a").is_none() && pairs.get(&other).is_none());
+    assert!(words.get("one").is_none() && words.get("other").is_some());
+    let check = || {
+        let lens = [by_name.len(), by_identity.len(), seen.len(), set.len()];
+        assert_eq!(lens, [1; 4]);
+        assert_eq!([values.len(), pairs.len(), memo.len()], [1, 0, 0]);
+    };
+    if notifies {
+        check();
+    }
+    by_name.purge();
+    by_identity.purge();
+    seen.purge();
+    set.purge();
+    values.purge();
+    pairs.purge();
+    memo.purge();
+    check();
+}
+
+#[test]
+fn threads_share_them_if_they_share_what_is_inside() {
+    is_shared::<Name>(true);
+    is_shared::<ArcName>(false);
+    is_shared::<Title>(true);
+}
+
+#[test]
+fn their_watch_is_of_the_same_kind_and_nothing_is_added() {
+    fn is<K: StrongRef<Watch: 'static>, W: 'static>() -> bool {
+        TypeId::of::<K::Watch>() == TypeId::of::<W>()
+    }
+    assert!(is::<Name, Notified<Name>>() && is::<LocalName, Notified<LocalName>>());
+    assert!(is::<Title, Notified<Title>>() && is::<LocalTitle, Swept<LocalTitle>>());
+    assert!(is::<ArcName, Swept<ArcName>>() && is::<RcName, Swept<RcName>>());
+    fn handle_of<K: Notify>(key: &K) -> usize {
+        weakly::ptr::Strong::strong_count(Notify::handle(key))
+    }
+    let title = Title(Name("text".into()));
+    assert_eq!(handle_of(&title), 1);
+    assert_eq!(size_of::<Option<Title>>(), size_of::<Strong<str>>());
+    assert_eq!(size_of::<Option<WeakTitle>>(), size_of::<Weak<str>>());
+
+    let mut watch = LeakWatch::new();
+    watch.expect_dead(&title, "title");
+    let alive = &watch.alive()[0];
+    assert_eq!(alive.lines().next(), Some("title: `str`, 1 strong handle"));
+}
+
+// === Generic ones ===
+
+/// Around any handle, with lifetimes and constants.
+struct Row<'a, K: StrongRef, const N: usize>(K)
+where
+    K: StrongRef<Target = [&'a str; N]>;
+struct WeakRow<'a, K: StrongRef<Target = [&'a str; N]>, const N: usize>(K::Weak);
+
+impl<'a, K: StrongRef<Target = [&'a str; N]>, const N: usize> Clone for WeakRow<'a, K, N> {
+    fn clone(&self) -> Self {
+        WeakRow(self.0.clone())
+    }
+}
+
+impl_handle!(
+    ['a, K: StrongRef<Target = [&'a str; N]>, const N: usize]
+    Row<'a, K, N>(K),
+    WeakRow<'a, K, N>(K::Weak),
+);
+
+#[test]
+fn a_newtype_may_be_generic() {
+    fn check<'a, K: StrongRef<Target = [&'a str; 2]>>(key: K) {
+        let key = Row(key);
+        let mut map = WeakMap::from([(&key, 7)]);
+        let weak = Row::downgrade(&key);
+        assert_eq!((map.get(&key), map.get(&weak)), (Some(&7), Some(&7)));
+        drop(key);
+        assert!(map.get(&weak).is_none());
+        map.purge();
+        assert!(map.is_empty());
+    }
+    let text = String::from("borrowed");
+    check(Strong::new([&*text, "b"]));
+    check(local::Strong::new([&*text, "b"]));
+    check(Arc::new([&*text, "b"]));
+    check(Rc::new([&*text, "b"]));
+}
+
+/// Objects that own collections of their own handles, and handles that lead back to them.
+#[derive(Clone)]
+struct Node<T: Send + Sync>(Strong<Data<T>>);
+struct WeakNode<T: Send + Sync>(Weak<Data<T>>);
+
+struct Data<T: Send + Sync> {
+    item: T,
+    next: Mutex<Option<Node<T>>>,
+    labels: Mutex<WeakMap<Node<T>, T>>,
+    shared: concurrent::WeakMap<Node<T>, T>,
+}
+
+impl<T: Send + Sync> Clone for WeakNode<T> {
+    fn clone(&self) -> Self {
+        WeakNode(self.0.clone())
+    }
+}
+
+impl_handle!([T: Send + Sync] Node<T>(Strong<Data<T>>), WeakNode<T>(Weak<Data<T>>));
+impl_trace!([T: Trace + Send + Sync + 'static] Node<T>: 0);
+impl_trace!([T: Trace + Send + Sync + 'static] Data<T>: next);
+
+impl<T: Send + Sync> Node<T> {
+    fn new(item: T) -> Self {
+        Node(Strong::new(Data {
+            item,
+            next: Mutex::default(),
+            labels: Mutex::default(),
+            shared: concurrent::WeakMap::new(),
+        }))
+    }
+}
+
+#[test]
+fn an_object_may_own_collections_of_its_own_handles() {
+    let (node, other) = (Node::new(1), Node::new(2));
+    for key in [&node, &other] {
+        node.0.labels.lock().unwrap().insert(key, key.0.item);
+        node.0.shared.insert(key, key.0.item);
+    }
+    assert_eq!(node.0.labels.lock().unwrap().values().sum::<i32>(), 3);
+    assert_eq!(node.0.shared.get(&other), Some(2));
+    drop(other);
+    assert_eq!(
+        (node.0.labels.lock().unwrap().len(), node.0.shared.len()),
+        (1, 1)
+    );
+}
+
+#[test]
+fn cycles_are_found_through_them() {
+    let mut next = WeakMap::new();
+    let [one, other, third] = [1, 2, 3].map(Node::new);
+    let (weak, kept) = (Node::downgrade(&other), Node::downgrade(&third));
+    *one.0.next.lock().unwrap() = Some(third.clone());
+    next.insert(&one, other.clone());
+    next.insert(&other, one.clone());
+    next.insert(&third, third.clone());
+    drop((one, other));
+    let Purged { removed, .. } = next.purge_cycles();
+    assert_eq!(removed, 2);
+    assert!(weak.is_expired() && !kept.is_expired());
+    drop(third);
+    assert_eq!(next.purge_cycles().removed, 1);
+    assert!(kept.is_expired());
+}
