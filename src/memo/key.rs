@@ -7,14 +7,14 @@ use crate::hash::HashValue;
 use crate::ptr::CoreRef;
 use crate::reference::WeakKey;
 
-/// The key of a [`Memo`](crate::Memo): a pointer, or a tuple of up to four. Sealed.
+/// The key of a [`Memo`](crate::Memo): a handle, or a tuple of up to four. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the key of a memo",
     label = "a key is a pointer that threads share, or a tuple of up to four",
     note = "threads share `Strong`, `Arc` and `Anchor`"
 )]
 pub trait MemoKey: sealed::Sealed {
-    /// How it is passed: the pointer, or the tuple of pointers, by reference.
+    /// How it is passed: the handle, or the tuple of handles, by reference.
     type Ref<'a>: Copy
     where
         Self: 'a;
@@ -26,7 +26,7 @@ pub trait MemoKey: sealed::Sealed {
     fn addresses(key: Self::Ref<'_>) -> (HashValue, Self::Addresses);
     #[doc(hidden)]
     fn watch(key: Self::Ref<'_>, hash: HashValue, core: CoreRef) -> Self::EntryWatches;
-    /// The pointers that have this type, each at its place.
+    /// The handles that have this type, each at its place.
     #[doc(hidden)]
     fn inputs<R: 'static>(key: Self::Ref<'_>) -> [Option<&R>; 4];
 }
