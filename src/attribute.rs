@@ -67,7 +67,7 @@ pub struct AttributeId {
 }
 
 impl AttributeId {
-    /// The identifier of a key.
+    /// Returns the identifier of a key.
     #[must_use]
     pub fn of<A: AttributeKey>() -> Self {
         AttributeId {
@@ -76,7 +76,7 @@ impl AttributeId {
         }
     }
 
-    /// The name of the key's type: for people, as [`type_name`] is.
+    /// Returns the name of the key's type: for people, as [`type_name`] is.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
@@ -176,7 +176,7 @@ impl AttributeSet {
 }
 
 impl<K: SharedKey> Attributes<K> {
-    /// An empty namespace, also for a `static`. Allocates nothing before the first attribute is set.
+    /// Creates an empty namespace, also for a `static`. Allocates nothing before the first attribute is set.
     #[must_use]
     pub const fn new() -> Self {
         Attributes {
@@ -197,7 +197,7 @@ impl<K: SharedKey> Attributes<K> {
             .flatten()
     }
 
-    /// A clone of the value of an attribute of an object. Lock-free.
+    /// Returns a clone of the value of an attribute of an object. Lock-free.
     #[inline]
     pub fn get<A: AttributeKey, Q: ?Sized + Identify<K>>(
         &self,
@@ -210,7 +210,7 @@ impl<K: SharedKey> Attributes<K> {
         self.with(object, key, A::Value::clone)
     }
 
-    /// Whether the object has this attribute. Lock-free.
+    /// Returns whether the object has this attribute. Lock-free.
     #[must_use]
     #[inline]
     pub fn contains_key<A: AttributeKey, Q: ?Sized + Identify<K>>(
@@ -303,7 +303,7 @@ impl<K: SharedKey> Attributes<K> {
         answer.expect("`compute` calls the closure")
     }
 
-    /// The attributes of the object, in the order in which they were first set.
+    /// Returns the attributes of the object, in the order in which they were first set.
     pub fn list<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Vec<AttributeId> {
         let ids = |set: &AttributeSet| set.0.iter().map(|attribute| attribute.id).collect();
         self.objects.with(object, ids).unwrap_or_default()
@@ -319,8 +319,8 @@ impl<K: SharedKey> Attributes<K> {
 }
 
 impl<K: SharedRef> Attributes<K> {
-    /// The live objects that have attributes here, as a snapshot that keeps none of them alive. O(capacity), and O(1) for
-    /// each. See [`WeakMap::keys`].
+    /// Returns the live objects that have attributes here, as a snapshot that keeps none of them alive. O(capacity),
+    /// and O(1) for each. See [`WeakMap::keys`].
     pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
         self.objects.keys()
     }

@@ -10,7 +10,7 @@ use crate::reference::{StrongRef, WeakKey};
 ///
 /// A term that does not change is rewritten to itself. A memo that kept that result would keep its own key alive,
 /// and so the entry, for ever. Of such a result it keeps only that it is the same, and returns a clone of the
-/// pointer with which it is asked. Any other result is owned by the entry, and goes with it.
+/// handle with which it is asked. Any other result is owned by the entry, and goes with it.
 ///
 /// ```
 /// use weakly::{Memo, Rewritten, Strong, concurrent::Interner};
@@ -31,7 +31,7 @@ use crate::reference::{StrongRef, WeakKey};
 ///
 /// **What it does not see:** a result that *owns* an input (the derivative of `eˣ` contains `eˣ`), or that leads
 /// back to it through further results (`a` becomes `b`, and `b` becomes `a`), keeps the input alive. In such a
-/// case, let the entry have a [`Weak`](crate::Weak) pointer to its result, and [depend](Computation::depends_on)
+/// case, let the entry have a [`Weak`](crate::Weak) handle to its result, and [depend](Computation::depends_on)
 /// on it: then it goes when the result is not used any more.
 ///
 /// It belongs to the key that it was made for: "the first input". Do not put what [`Memo::get`] returns into
@@ -83,7 +83,7 @@ impl<R: StrongRef + Clone + 'static> Rewritten<R> {
 
 /// Rewritings, whose result may be an input. See [`Rewritten`].
 impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
-    /// The result for a key, which is computed if there is none, and which may be one of the inputs: the memo does
+    /// Returns the result for a key, which is computed if there is none, and which may be one of the inputs: the memo does
     /// not keep that input alive. Otherwise like [`get_or_compute`](Self::get_or_compute).
     ///
     /// A result is compared with the inputs of its own type, by identity.
@@ -117,7 +117,7 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
             .of_key::<K>(key)
     }
 
-    /// The same, unless computing it fails. See [`try_get_or_compute`](Self::try_get_or_compute).
+    /// Returns the same, unless computing it fails. See [`try_get_or_compute`](Self::try_get_or_compute).
     ///
     /// # Errors
     /// The error of the closure. Then nothing is kept, and a thread that waits for this result computes it itself.
@@ -136,7 +136,7 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
         Ok(rewritten.of_key::<K>(key))
     }
 
-    /// The result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
+    /// Returns the result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
     #[inline]
     pub fn get_rewritten(&self, key: K::Ref<'_>) -> Option<R> {
         Some(self.get(key)?.of_key::<K>(key))

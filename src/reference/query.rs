@@ -13,7 +13,7 @@ use crate::hash::HashValue;
 /// * a content, or whatever is [`Equivalent`] to it and hashes equally: `str` for `Strong<String>`, or a type of your
 ///   own;
 /// * a handle to a content, of any kind: a key, or a `Strong`, [`local::Strong`](crate::local::Strong),
-///   [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc) or pointer of your own ([`Content`]) with the same target;
+///   [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc) or handle of your own ([`Content`]) with the same target;
 /// * a hash made beforehand, with a closure that recognises the content: [`Hashed`].
 ///
 /// A weak handle has no content that could be read: upgrade it first. For the operator `map[…]`, write `map[&*key]`: it
