@@ -111,7 +111,7 @@ pub use collections::algebra::Set;
 pub use collections::hash_map::{WeakHashMap, names as weak_hash_map};
 pub use collections::hash_pair_map::{WeakHashPairMap, names as weak_hash_pair_map};
 pub use collections::hash_set::{WeakHashSet, names as weak_hash_set};
-pub use collections::interner::Interner;
+pub use collections::interner::{Interner, names as interner};
 pub use collections::map::{WeakMap, names as weak_map};
 pub use collections::pair_map::{WeakPairMap, names as weak_pair_map};
 pub use collections::set::{WeakSet, names as weak_set};

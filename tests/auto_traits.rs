@@ -319,7 +319,7 @@ fn users_pointers_decide_whether_they_cross_threads() {
         WeakPairMap<Strong<i32>, Own<Neither>>: false, false;
         WeakHashMap<Own<Neither>, i32>: false, false;
         Interner<Own<Neither>>: false, false;
-        weak_map::WeakKeys<'static, Own<Neither>, i32>: false, false;
+        weak_map::IterWeak<'static, Own<Neither>, i32>: false, false;
     }
 }
 

@@ -92,7 +92,7 @@ fn is_owned<K: Named>(notifies: bool) {
     assert!(same(&pairs.get(&other).unwrap(), &one));
     assert!(same(&named_pairs.get("other").unwrap(), &one));
     let ours = |key: &K::Weak| key.upgrade().is_some_and(|key| same(&key, &one));
-    assert!(by_identity.weak_keys().any(|key| ours(&key)));
+    assert!(by_identity.iter_weak().any(|(key, _)| ours(&key)));
 
     drop(one);
     assert!(weak.is_expired() && weak.upgrade().is_none() && by_identity.get(&weak).is_none());

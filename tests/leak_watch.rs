@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use common::Kind;
 use common::own::Own;
-use weakly::{LeakWatch, Strong, StrongRef, WeakMap, assert_dead, local, unsize};
+use weakly::{LeakWatch, Strong, WeakKey, WeakMap, assert_dead, local, unsize};
 
 for_each_kind! {
     a_dead_object_passes,
@@ -37,7 +37,7 @@ fn window<P: Kind>() -> P::Strong<Window> {
 
 fn a_dead_object_passes<P: Kind>() {
     let window = window::<P>();
-    let weak = StrongRef::downgrade(&window);
+    let weak = WeakKey::downgrade(&window);
     drop(window);
     assert_dead!(weak);
     assert_dead!(weak, "after closing the window");
@@ -47,7 +47,7 @@ fn a_dead_object_passes<P: Kind>() {
 
 fn a_live_object_is_named_with_its_handles<P: Kind>() {
     let window = window::<P>();
-    let weak = StrongRef::downgrade(&window);
+    let weak = WeakKey::downgrade(&window);
     let name = type_name::<Window>();
     let message = first_line_of(|| assert_dead!(weak));
     assert_eq!(message, format!("`{name}` is still alive: 1 strong handle"));

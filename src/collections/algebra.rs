@@ -239,11 +239,6 @@ macro_rules! set_methods {
         pub fn iter(&self) -> Iter<'_, K> {
             self.store.keys()
         }
-
-        /// Iterates over all elements that have not expired, as weak handles, without upgrading. O(capacity).
-        pub fn iter_weak(&self) -> IterWeak<'_, K> {
-            self.store.weak_keys()
-        }
     };
 }
 
@@ -253,7 +248,7 @@ macro_rules! set_names {
         /// See `iter`.
         pub type Iter<'a, K> = $crate::collections::iter::Keys<'a, $slot, Owned<()>>;
         /// See `iter_weak`.
-        pub type IterWeak<'a, K> = $crate::collections::iter::WeakKeys<'a, $slot, Owned<()>>;
+        pub type IterWeak<'a, K> = $crate::collections::iter::KeysWeak<'a, $slot, Owned<()>>;
         /// An iterator over the live elements of a set, by value.
         pub type IntoIter<K> = $crate::collections::iter::IntoKeys<$slot, Owned<()>>;
         /// See `drain`.

@@ -204,6 +204,28 @@ macro_rules! only_values {
     };
 }
 
+/// Iteration without upgrading.
+macro_rules! iter_weak {
+    () => {
+        /// Iterates over all live entries, in arbitrary order, without upgrading: what the map refers to weakly comes
+        /// as weak handles, what it owns by reference. Use it where not even for a moment an object may be kept alive,
+        /// and where keys are [anchors](crate::Anchor). O(capacity).
+        pub fn iter_weak(&self) -> IterWeak<'_, K, V> {
+            self.store.iter_weak()
+        }
+    };
+}
+
+/// The same for a collection of keys only.
+macro_rules! keys_weak {
+    () => {
+        /// Iterates over all live elements as weak handles, in arbitrary order, without upgrading. O(capacity).
+        pub fn iter_weak(&self) -> IterWeak<'_, K> {
+            self.store.keys_weak()
+        }
+    };
+}
+
 /// The methods over all entries that maps with owned values share.
 macro_rules! owned_values {
     () => {
@@ -255,12 +277,6 @@ macro_rules! owned_values {
         /// Iterates over all live keys, as strong pointers, in arbitrary order. O(capacity).
         pub fn keys(&self) -> Keys<'_, K, V> {
             self.store.keys()
-        }
-
-        /// Iterates over all keys as weak handles, in arbitrary order, without upgrading: use it where not even
-        /// for a moment an object may be kept alive. Skips handles that have expired. O(capacity).
-        pub fn weak_keys(&self) -> WeakKeys<'_, K, V> {
-            self.store.weak_keys()
         }
 
         /// Turns the map into an iterator over its live keys, as strong pointers.
@@ -333,12 +349,6 @@ macro_rules! only_weak_values {
         /// Iterates over the values of all live entries, as strong pointers, in arbitrary order. O(capacity).
         pub fn values(&self) -> Values<'_, K, V> {
             self.store.values()
-        }
-
-        /// Iterates over the values of all entries that have not expired, as weak handles, without upgrading.
-        /// O(capacity).
-        pub fn weak_values(&self) -> WeakValues<'_, K, V> {
-            self.store.weak_values()
         }
 
         /// Turns the map into an iterator over the values of its live entries, as strong pointers.
@@ -439,6 +449,8 @@ macro_rules! iterator_names {
     ($key:ty, $value:ty) => {
         /// See `iter`.
         pub type Iter<'a, K, V> = $crate::collections::iter::Iter<'a, $key, $value>;
+        /// See `iter_weak`.
+        pub type IterWeak<'a, K, V> = $crate::collections::iter::IterWeak<'a, $key, $value>;
         /// See `keys`.
         pub type Keys<'a, K, V> = $crate::collections::iter::Keys<'a, $key, $value>;
         /// See `values`.
@@ -457,6 +469,6 @@ macro_rules! iterator_names {
 }
 
 pub(crate) use {
-    collecting, extending, filling, housekeeping, iterator_names, making, only_values,
-    only_weak_values, owned_values, weak_values,
+    collecting, extending, filling, housekeeping, iter_weak, iterator_names, keys_weak, making,
+    only_values, only_weak_values, owned_values, weak_values,
 };

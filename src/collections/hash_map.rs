@@ -5,7 +5,7 @@ use core::hash::{BuildHasher, Hash};
 use core::ops::Index;
 
 use super::common::{
-    collecting, extending, filling, housekeeping, making, only_values, owned_values,
+    collecting, extending, filling, housekeeping, iter_weak, making, only_values, owned_values,
 };
 use super::store::{Store, by_content};
 use crate::hash::DefaultHashBuilder;
@@ -30,8 +30,6 @@ pub mod names {
     pub type IterMut<'a, K, V> = iter::IterMut<'a, ByContent<K>, Owned<V>>;
     /// See [`WeakHashMap::values_mut`](crate::WeakHashMap::values_mut).
     pub type ValuesMut<'a, K, V> = iter::ValuesMut<'a, ByContent<K>, Owned<V>>;
-    /// See [`WeakHashMap::weak_keys`](crate::WeakHashMap::weak_keys).
-    pub type WeakKeys<'a, K, V> = iter::WeakKeys<'a, ByContent<K>, Owned<V>>;
     /// See [`WeakHashMap::drain_dead`](crate::WeakHashMap::drain_dead).
     pub type DrainDead<'a, K, V> = iter::DrainDead<'a, ByContent<K>, Owned<V>>;
     crate::collections::common::iterator_names!(ByContent<K>, Owned<V>);
@@ -139,6 +137,7 @@ impl<K: StrongRef, V, S> WeakHashMap<K, V, S> {
     }
 
     only_values!();
+    iter_weak!();
     owned_values!();
 }
 

@@ -3,18 +3,18 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
-use super::common::{collecting, housekeeping, only_weak_values, weak_values};
+use super::common::{collecting, housekeeping, iter_weak, only_weak_values, weak_values};
 use super::pairing::{pair_iterators, pair_making};
-use super::shown::Shown as _;
 use super::store::{Store, by_content};
 use crate::hash::DefaultHashBuilder;
 use crate::ptr::Expired;
+use crate::reference::Upgrade as _;
 use crate::reference::{ByContent, Content, Query, Slot as _, StrongRef, hash_of};
 use crate::table::Place;
 
 /// The entries and iterators of [`WeakHashPairMap`].
 pub mod names {
-    use crate::collections::{entry, iter};
+    use crate::collections::entry;
     use crate::reference::{ByContent, WeakKey};
 
     type Watch<V> = <V as WeakKey>::Watch;
@@ -27,10 +27,6 @@ pub mod names {
     pub type VacantEntry<'a, 'k, K, V> = entry::WeakVacantEntry<'a, &'k K, ByContent<K>, V>;
     /// The error of [`WeakHashPairMap::try_insert`](crate::WeakHashPairMap::try_insert).
     pub type OccupiedError<'a, 'k, K, V> = entry::WeakOccupiedError<'a, &'k K, ByContent<K>, V>;
-    /// See [`WeakHashPairMap::weak_keys`](crate::WeakHashPairMap::weak_keys).
-    pub type WeakKeys<'a, K, V> = iter::WeakKeys<'a, ByContent<K>, Watch<V>>;
-    /// See [`WeakHashPairMap::weak_values`](crate::WeakHashPairMap::weak_values).
-    pub type WeakValues<'a, K, V> = iter::WeakValues<'a, ByContent<K>, Watch<V>>;
     crate::collections::common::iterator_names!(ByContent<K>, Watch<V>);
 }
 use names::*;
@@ -114,6 +110,7 @@ impl<K: StrongRef, V: StrongRef, S> WeakHashPairMap<K, V, S> {
 
     housekeeping!();
     only_weak_values!();
+    iter_weak!();
     weak_values!();
 
     pair_iterators!();
@@ -148,7 +145,7 @@ where
         let sought = Q::content(key);
         let hash = hash_of(&self.store.hasher, sought);
         let (entry, pinned) = self.store.table.find_by_content(hash, sought)?;
-        Some((pinned, entry.value.pin()?))
+        Some((pinned, entry.value.upgrade()?))
     }
 
     /// Returns the live value of a content that is known to have one. O(1).
@@ -172,7 +169,7 @@ where
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
-        let place = self.store.place(lookup, |entry| entry.value.pin());
+        let place = self.store.place(lookup, |entry| entry.value.upgrade());
         // It may be the last.
         drop(pinned);
         match place {
@@ -191,7 +188,7 @@ where
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
         let old = self
             .store
-            .find_place(lookup, |entry| entry.value.pin())
+            .find_place(lookup, |entry| entry.value.upgrade())
             .set_weak(key, value);
         self.store.table.tidy();
         drop(pinned);

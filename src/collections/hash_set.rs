@@ -5,7 +5,7 @@ use core::hash::{BuildHasher, Hash};
 
 use super::algebra::sealed::Sealed;
 use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
-use super::common::{collecting, housekeeping};
+use super::common::{collecting, housekeeping, keys_weak};
 use super::store::{Store, by_content};
 use crate::hash::DefaultHashBuilder;
 use crate::reference::{ByContent, Content, Hashed, Owned, Query, StrongRef, hash_of};
@@ -93,6 +93,7 @@ impl<K: StrongRef, S> WeakHashSet<K, S> {
     }
 
     housekeeping!();
+    keys_weak!();
     set_methods!();
 }
 

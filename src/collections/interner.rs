@@ -5,12 +5,23 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use super::common::housekeeping;
-use super::iter::Keys;
+use super::common::{housekeeping, keys_weak};
 use super::store::Store;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{ByContent, Content, Hashed, Owned, Query, Sought, StrongRef, hash_of};
 use crate::table::Place;
+
+/// The iterators of [`Interner`].
+pub mod names {
+    use crate::collections::iter;
+    use crate::reference::{ByContent, Owned};
+
+    /// See [`Interner::iter`](crate::Interner::iter).
+    pub type Iter<'a, K> = iter::Keys<'a, ByContent<K>, Owned<()>>;
+    /// See [`Interner::iter_weak`](crate::Interner::iter_weak).
+    pub type IterWeak<'a, K> = iter::KeysWeak<'a, ByContent<K>, Owned<()>>;
+}
+use names::*;
 
 /// Interns contents: equal contents get the same handle. All handles returned for equal contents point to one
 /// object for as long as any of them is live, so comparing addresses compares contents. The interner keeps none
@@ -93,9 +104,10 @@ impl<K: StrongRef, S> Interner<K, S> {
     }
 
     housekeeping!();
+    keys_weak!();
 
     /// Iterates over all live handles, in arbitrary order. O(capacity).
-    pub fn iter(&self) -> Keys<'_, ByContent<K>, Owned<()>> {
+    pub fn iter(&self) -> Iter<'_, K> {
         self.store.keys()
     }
 }

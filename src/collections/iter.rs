@@ -10,8 +10,8 @@ use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use hashbrown::hash_table;
 
-use super::shown::Shown;
-use crate::reference::{Slot, StrongRef, Upgrade, Watch};
+use super::shown::{Shown, ShownWeakly};
+use crate::reference::{Slot, Watch};
 use crate::table::{Entry, IntoEntries, Remains, Search, Table, Walk};
 
 pub use crate::reference::ByContent;
@@ -37,7 +37,7 @@ impl<'a, K: Shown, V: Shown> Iterator for Iter<'a, K, V> {
     fn next(&mut self) -> Option<Self::Item> {
         self.0.find_map(|entry| {
             let (key, value) = entry.pin()?;
-            Some((entry.key.show(key), entry.value.show(value)))
+            Some((K::show(&entry.key, key), V::show(&entry.value, value)))
         })
     }
 
@@ -68,7 +68,10 @@ impl<'a, K: Shown, V: Shown> Iterator for IterMut<'a, K, V> {
     fn next(&mut self) -> Option<Self::Item> {
         self.0.find_map(|entry| {
             let (key, value) = entry.pin()?;
-            Some((entry.key.show(key), entry.value.show_mut(value)))
+            Some((
+                K::show(&entry.key, key),
+                V::show_mut(&mut entry.value, value),
+            ))
         })
     }
 
@@ -101,18 +104,18 @@ slot_iterators! {
     /// An iterator over the keys of the live entries.
     Keys<Shown>(Iter) -> K::Ref<'a>: |entry| {
         (!entry.value.is_expired()).then_some(())?;
-        Some(entry.key.show(entry.key.pin()?))
+        Some(K::show(&entry.key, K::pin(&entry.key)?))
     };
     /// An iterator over the values of the live entries.
     Values<Slot>(Iter) -> V::Ref<'a>: |entry| {
         (!entry.key.is_expired()).then_some(())?;
-        Some(entry.value.show(entry.value.pin()?))
+        Some(V::show(&entry.value, V::pin(&entry.value)?))
     };
     /// An iterator over the values of the live entries, mutably.
     ValuesMut<Slot>(IterMut) -> V::Mut<'a>: |entry| {
         (!entry.key.is_expired()).then_some(())?;
-        let guard = entry.value.pin()?;
-        Some(entry.value.show_mut(guard))
+        let guard = V::pin(&entry.value)?;
+        Some(V::show_mut(&mut entry.value, guard))
     };
 }
 
@@ -146,12 +149,12 @@ impl<K: Slot, V: Shown> Clone for Values<'_, K, V> {
     }
 }
 
-/// The weak keys or values of the live entries, without upgrading.
-macro_rules! weak_slot_iterators {
-    ($($(#[$doc:meta])* $name:ident<$weak:ident, $other:ident>, $field:ident;)*) => {$(
+/// Iterators that upgrade nothing.
+macro_rules! weak_iterators {
+    ($($(#[$doc:meta])* $name:ident<$value:ident> -> $item:ty: |$entry:ident| $show:expr;)*) => {$(
         $(#[$doc])*
         #[must_use = "iterators are lazy and do nothing unless consumed"]
-        pub struct $name<'a, K: Slot, V: Slot>(hash_table::Iter<'a, Entry<K, V>>);
+        pub struct $name<'a, K, V>(hash_table::Iter<'a, Entry<K, V>>);
 
         impl<'a, K: Slot, V: Slot> $name<'a, K, V> {
             pub(crate) fn new(table: &'a Table<K, V>) -> Self {
@@ -159,12 +162,13 @@ macro_rules! weak_slot_iterators {
             }
         }
 
-        impl<$weak: Upgrade, $other: Slot> Iterator for $name<'_, K, V> {
-            type Item = <$weak::Pointer as StrongRef>::Weak;
+        impl<'a, K: ShownWeakly, V: $value> Iterator for $name<'a, K, V> {
+            type Item = $item;
 
             fn next(&mut self) -> Option<Self::Item> {
-                self.0.find_map(|entry| {
-                    (!entry.is_expired()).then(|| entry.$field.downgrade())?
+                self.0.find_map(|$entry| {
+                    (!$entry.is_expired()).then_some(())?;
+                    Some($show)
                 })
             }
 
@@ -173,15 +177,15 @@ macro_rules! weak_slot_iterators {
             }
         }
 
-        impl<$weak: Upgrade, $other: Slot> FusedIterator for $name<'_, K, V> {}
+        impl<K: ShownWeakly, V: $value> FusedIterator for $name<'_, K, V> {}
 
-        impl<K: Slot, V: Slot> Clone for $name<'_, K, V> {
+        impl<K, V> Clone for $name<'_, K, V> {
             fn clone(&self) -> Self {
                 $name(self.0.clone())
             }
         }
 
-        impl<K: Slot, V: Slot> fmt::Debug for $name<'_, K, V> {
+        impl<K, V> fmt::Debug for $name<'_, K, V> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name))
                     .field("at_most", &self.0.len())
@@ -191,11 +195,15 @@ macro_rules! weak_slot_iterators {
     )*};
 }
 
-weak_slot_iterators! {
+weak_iterators! {
+    /// An iterator over the live entries: what the collection refers to weakly as weak handles, what it owns by
+    /// reference.
+    IterWeak<ShownWeakly> -> (K::Half<'a>, V::Half<'a>): |entry| (
+        K::half(&entry.key)?,
+        V::half(&entry.value)?,
+    );
     /// An iterator over the keys of the live entries, as weak handles.
-    WeakKeys<K, V>, key;
-    /// An iterator over the values of the live entries, as weak handles.
-    WeakValues<V, K>, value;
+    KeysWeak<Slot> -> K::Half<'a>: |entry| K::half(&entry.key)?;
 }
 
 /// An iterator over the live entries of a collection, by value.
@@ -227,7 +235,8 @@ impl<K: Shown, V: Shown> Iterator for IntoKeys<K, V> {
     type Item = K::Item;
 
     fn next(&mut self) -> Option<K::Item> {
-        let live = |entry: &mut Entry<K, V>| (!entry.value.is_expired()).then(|| entry.key.pin());
+        let live =
+            |entry: &mut Entry<K, V>| (!entry.value.is_expired()).then(|| K::pin(&entry.key));
         let (guard, entry) = self.0.0.next(|entry| live(entry)?)?;
         Some(entry.take_key(guard))
     }
@@ -250,7 +259,8 @@ impl<K: Slot, V: Shown> Iterator for IntoValues<K, V> {
     type Item = V::Item;
 
     fn next(&mut self) -> Option<V::Item> {
-        let live = |entry: &mut Entry<K, V>| (!entry.key.is_expired()).then(|| entry.value.pin());
+        let live =
+            |entry: &mut Entry<K, V>| (!entry.key.is_expired()).then(|| V::pin(&entry.value));
         let (guard, entry) = self.0.next(|entry| live(entry)?)?;
         Some(entry.take_value(guard))
     }
@@ -382,7 +392,10 @@ where
     fn next(&mut self) -> Option<Self::Item> {
         let (guard, entry) = self.table.take_next(&mut self.walk, |entry| {
             let (key, mut value) = entry.pin()?;
-            let wanted = (self.take)(entry.key.peek(&key), entry.value.peek_mut(&mut value));
+            let wanted = (self.take)(
+                K::peek(&entry.key, &key),
+                V::peek_mut(&mut entry.value, &mut value),
+            );
             wanted.then_some((key, value))
         })?;
         Some(entry.take(guard))

@@ -4,7 +4,7 @@ use core::fmt;
 use core::ops::Index;
 
 use super::common::{
-    collecting, extending, filling, housekeeping, making, only_values, owned_values,
+    collecting, extending, filling, housekeeping, iter_weak, making, only_values, owned_values,
 };
 use super::store::{Store, by_addr};
 use crate::hash::HashValue;
@@ -32,8 +32,6 @@ pub mod names {
     pub type IterMut<'a, K, V> = iter::IterMut<'a, Watch<K>, Owned<V>>;
     /// See [`WeakMap::values_mut`](crate::WeakMap::values_mut).
     pub type ValuesMut<'a, K, V> = iter::ValuesMut<'a, Watch<K>, Owned<V>>;
-    /// See [`WeakMap::weak_keys`](crate::WeakMap::weak_keys).
-    pub type WeakKeys<'a, K, V> = iter::WeakKeys<'a, Watch<K>, Owned<V>>;
     /// See [`WeakMap::drain_dead`](crate::WeakMap::drain_dead).
     pub type DrainDead<'a, K, V> = iter::DrainDead<'a, Watch<K>, Owned<V>>;
     crate::collections::common::iterator_names!(Watch<K>, Owned<V>);
@@ -46,8 +44,8 @@ use names::*;
 /// An entry lives as long as its key. The map keeps no strong pointer. The key needs no `Hash` and no `Eq`; two
 /// equal values in two objects are two keys. Keys are [`Strong`](crate::Strong),
 /// [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or your own
-/// pointers that implement [`StrongRef`]; or [`Anchor`](crate::Anchor)s, for values behind no such pointer: then
-/// the map has the methods that return no keys. Lookups take anything that [identifies](Identify) the key; they never
+/// pointers that implement [`StrongRef`]; or [`Anchor`](crate::Anchor)s, for values behind no such pointer: see
+/// [Components](#components). Lookups take anything that [identifies](Identify) the key; they never
 /// upgrade, never write to the object, and register nothing.
 ///
 /// # When a dead key's value is destroyed
@@ -78,6 +76,26 @@ use names::*;
 /// dropped, or [`purge_cycles`](Self::purge_cycles) finds that nothing else leads to the key, which the values have
 /// to be able to [show](crate::Trace). Values that need their key had better have a weak handle to it;
 /// [`get_or_insert_with`](Self::get_or_insert_with) and [`VacantEntry::insert_with_key`] provide one.
+///
+/// # Components
+///
+/// With [`Anchor`](crate::Anchor)s as keys, a map is a component of entities that live elsewhere, in a `Vec` or an arena.
+/// The map has the methods that return no strong keys; [`iter_weak`](Self::iter_weak) says whose each value is, by an
+/// [`AnchorRef`](crate::AnchorRef), and other maps take that as a key. [`values_mut`](Self::values_mut) and
+/// [`retain_values`](Self::retain_values) change them all.
+///
+/// ```
+/// use weakly::{Anchor, WeakMap};
+///
+/// struct Entity { id: Anchor }
+///
+/// let mut world = Vec::from([1, 2, 3].map(|_| Entity { id: Anchor::new() }));
+/// let place: WeakMap<_, _> = world.iter().map(|it| &it.id).zip([10, 20, 30]).collect();
+/// let speed = WeakMap::from([(&world[0].id, 1), (&world[2].id, 3)]);
+/// world.swap_remove(0); // dies; another takes its place
+/// let moved = speed.iter_weak().map(|(entity, speed)| place[&entity] + speed);
+/// assert!(moved.eq([33]));
+/// ```
 ///
 /// # Order
 ///
@@ -246,9 +264,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         entries.map(|entry| entry.map(|entry| &mut entry.value.0))
     }
 
-    /// Returns the place of a key, to inspect, fill or clear it with one lookup. O(1) amortised. (Where keys are
-    /// anchors, which [`get_or_insert_with`](Self::get_or_insert_with) does not take, it is the way to a value that
-    /// is made when it is missing: `entry(&anchor).or_insert_with(…)`.)
+    /// Returns the place of a key, to inspect, fill or clear it with one lookup. O(1) amortised.
     ///
     /// ```
     /// use weakly::{Strong, WeakMap};
@@ -332,7 +348,9 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         self.store.remove_if(by_addr(key.addr()), wanted)
     }
 
+    making!();
     only_values!();
+    iter_weak!();
 }
 
 /// Methods that return keys, as strong or weak pointers, and methods over all entries.
@@ -341,8 +359,6 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, &V)> {
         self.store.get_key_value(by_addr(key.addr()))
     }
-
-    making!();
 
     /// Removes a key, and returns it, as a strong pointer, with its value. O(1). In the key's own destructor
     /// there is no strong pointer any more: the entry stays.

@@ -2,17 +2,17 @@
 
 use core::fmt;
 
-use super::common::{collecting, housekeeping, only_weak_values, weak_values};
+use super::common::{collecting, housekeeping, iter_weak, only_weak_values, weak_values};
 use super::pairing::{pair_iterators, pair_making};
-use super::shown::Shown as _;
 use super::store::{Store, by_addr};
 use crate::ptr::Expired;
+use crate::reference::Upgrade as _;
 use crate::reference::{Identify, Slot as _, StrongRef, WeakKey};
 use crate::table::{Entry as Sides, Place};
 
 /// The entries and iterators of [`WeakPairMap`].
 pub mod names {
-    use crate::collections::{entry, iter};
+    use crate::collections::entry;
     use crate::reference::WeakKey;
 
     type Watch<K> = <K as WeakKey>::Watch;
@@ -25,10 +25,6 @@ pub mod names {
     pub type VacantEntry<'a, 'k, K, V> = entry::WeakVacantEntry<'a, &'k K, Watch<K>, V>;
     /// The error of [`WeakPairMap::try_insert`](crate::WeakPairMap::try_insert).
     pub type OccupiedError<'a, 'k, K, V> = entry::WeakOccupiedError<'a, &'k K, Watch<K>, V>;
-    /// See [`WeakPairMap::weak_keys`](crate::WeakPairMap::weak_keys).
-    pub type WeakKeys<'a, K, V> = iter::WeakKeys<'a, Watch<K>, Watch<V>>;
-    /// See [`WeakPairMap::weak_values`](crate::WeakPairMap::weak_values).
-    pub type WeakValues<'a, K, V> = iter::WeakValues<'a, Watch<K>, Watch<V>>;
     crate::collections::common::iterator_names!(Watch<K>, Watch<V>);
 }
 use names::*;
@@ -116,7 +112,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     /// a vacant entry. O(1) amortised.
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
-        let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.pin();
+        let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.upgrade();
         match self.store.place(by_addr(K::addr(key)), live) {
             Place::Found(found, value) => Entry::Occupied(OccupiedEntry::new(found, key, value)),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
@@ -128,7 +124,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     #[inline]
     pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
         self.store.table.prefetch_notified();
-        let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.pin();
+        let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.upgrade();
         let place = self.store.find_place(by_addr(K::addr(key)), live);
         let old = place.set_weak(key, value);
         self.store.table.tidy();
@@ -158,6 +154,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     }
 
     only_weak_values!();
+    iter_weak!();
 }
 
 /// Methods that return keys, as strong or weak pointers, and methods over all entries.

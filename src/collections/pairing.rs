@@ -32,7 +32,7 @@ macro_rules! pair_making {
         /// # Panics
         /// If `make` panics. The map is then unchanged.
         pub fn get_or_insert_with(&mut self, key: &K, make: impl FnOnce(&K) -> V) -> V {
-            self.entry(key).or_insert_with_key(|key| make(key))
+            self.entry(key).or_insert_with_key(make)
         }
 
         /// Returns the live value of a key, or inserts and returns what `make` returns. O(1) amortised, one lookup.
@@ -47,7 +47,7 @@ macro_rules! pair_making {
             key: &K,
             make: impl FnOnce(&K) -> Result<V, E>,
         ) -> Result<V, E> {
-            self.entry(key).or_try_insert_with_key(|key| make(key))
+            self.entry(key).or_try_insert_with_key(make)
         }
     };
 }
@@ -63,12 +63,6 @@ macro_rules! pair_iterators {
         /// Iterates over the keys of all live entries, as strong pointers, in arbitrary order. O(capacity).
         pub fn keys(&self) -> Keys<'_, K, V> {
             self.store.keys()
-        }
-
-        /// Iterates over the keys of all entries that have not expired, as weak handles, without upgrading.
-        /// O(capacity).
-        pub fn weak_keys(&self) -> WeakKeys<'_, K, V> {
-            self.store.weak_keys()
         }
     };
 }

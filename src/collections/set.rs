@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::algebra::sealed::Sealed;
 use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
-use super::common::{collecting, housekeeping};
+use super::common::{collecting, housekeeping, keys_weak};
 use super::store::{Store, by_addr};
 use crate::ptr::{Anchor, Flavour};
 use crate::reference::{Identify, Owned, StrongRef, WeakKey};
@@ -65,6 +65,7 @@ impl<K: WeakKey> WeakSet<K> {
     }
 
     housekeeping!();
+    keys_weak!();
 
     /// Whether the set contains the object. O(1). See [`WeakMap::get`](crate::WeakMap::get).
     #[must_use]

@@ -4,7 +4,7 @@
 use core::hash::{BuildHasher, Hash};
 
 use crate::hash::HashValue;
-use crate::reference::{Owned, Slot, Upgrade, Watch};
+use crate::reference::{Owned, Slot, Upgrade, Watch, WeakKey};
 use crate::table::Entry;
 
 /// A slot that can be shown. Sealed.
@@ -25,17 +25,17 @@ pub trait Shown: Slot {
 
     /// Keeps the item alive, or returns `None` if it is dead.
     #[doc(hidden)]
-    fn pin(&self) -> Option<Self::Guard>;
+    fn pin(this: &Self) -> Option<Self::Guard>;
     #[doc(hidden)]
-    fn show(&self, guard: Self::Guard) -> Self::Ref<'_>;
+    fn show(this: &Self, guard: Self::Guard) -> Self::Ref<'_>;
     #[doc(hidden)]
-    fn show_mut(&mut self, guard: Self::Guard) -> Self::Mut<'_>;
+    fn show_mut(this: &mut Self, guard: Self::Guard) -> Self::Mut<'_>;
     #[doc(hidden)]
-    fn peek<'a>(&'a self, guard: &'a Self::Guard) -> &'a Self::Item;
+    fn peek<'a>(this: &'a Self, guard: &'a Self::Guard) -> &'a Self::Item;
     #[doc(hidden)]
-    fn peek_mut<'a>(&'a mut self, guard: &'a mut Self::Guard) -> &'a mut Self::Item;
+    fn peek_mut<'a>(this: &'a mut Self, guard: &'a mut Self::Guard) -> &'a mut Self::Item;
     #[doc(hidden)]
-    fn take(self, guard: Self::Guard) -> Self::Item;
+    fn take(this: Self, guard: Self::Guard) -> Self::Item;
 }
 
 impl<T> Shown for Owned<T> {
@@ -51,33 +51,33 @@ impl<T> Shown for Owned<T> {
         T: 'a;
 
     #[inline]
-    fn pin(&self) -> Option<()> {
+    fn pin(_: &Self) -> Option<()> {
         Some(())
     }
 
     #[inline]
-    fn show(&self, (): ()) -> &T {
-        &self.0
+    fn show(this: &Self, (): ()) -> &T {
+        &this.0
     }
 
     #[inline]
-    fn show_mut(&mut self, (): ()) -> &mut T {
-        &mut self.0
+    fn show_mut(this: &mut Self, (): ()) -> &mut T {
+        &mut this.0
     }
 
     #[inline]
-    fn peek<'a>(&'a self, (): &'a ()) -> &'a T {
-        &self.0
+    fn peek<'a>(this: &'a Self, (): &'a ()) -> &'a T {
+        &this.0
     }
 
     #[inline]
-    fn peek_mut<'a>(&'a mut self, (): &'a mut ()) -> &'a mut T {
-        &mut self.0
+    fn peek_mut<'a>(this: &'a mut Self, (): &'a mut ()) -> &'a mut T {
+        &mut this.0
     }
 
     #[inline]
-    fn take(self, (): ()) -> T {
-        self.0
+    fn take(this: Self, (): ()) -> T {
+        this.0
     }
 }
 
@@ -94,34 +94,69 @@ impl<W: Upgrade> Shown for W {
         W: 'a;
 
     #[inline]
-    fn pin(&self) -> Option<W::Pointer> {
-        self.upgrade()
+    fn pin(this: &Self) -> Option<W::Pointer> {
+        this.upgrade()
     }
 
     #[inline]
-    fn show(&self, guard: W::Pointer) -> W::Pointer {
+    fn show(_: &Self, guard: W::Pointer) -> W::Pointer {
         guard
     }
 
     #[inline]
-    fn show_mut(&mut self, guard: W::Pointer) -> W::Pointer {
+    fn show_mut(_: &mut Self, guard: W::Pointer) -> W::Pointer {
         guard
     }
 
     #[inline]
-    fn peek<'a>(&'a self, guard: &'a W::Pointer) -> &'a W::Pointer {
+    fn peek<'a>(_: &'a Self, guard: &'a W::Pointer) -> &'a W::Pointer {
         guard
     }
 
     #[inline]
-    fn peek_mut<'a>(&'a mut self, guard: &'a mut W::Pointer) -> &'a mut W::Pointer {
+    fn peek_mut<'a>(_: &'a mut Self, guard: &'a mut W::Pointer) -> &'a mut W::Pointer {
         guard
     }
 
     #[inline]
-    fn take(self, guard: W::Pointer) -> W::Pointer {
-        drop(self);
+    fn take(this: Self, guard: W::Pointer) -> W::Pointer {
+        drop(this);
         guard
+    }
+}
+
+/// A slot as iteration without upgrading shows it: what the collection owns, by reference; what it refers to
+/// weakly, as a weak handle. Sealed.
+pub trait ShownWeakly: Slot {
+    /// What is shown.
+    type Half<'a>
+    where
+        Self: 'a;
+    #[doc(hidden)]
+    fn half(this: &Self) -> Option<Self::Half<'_>>;
+}
+
+impl<T> ShownWeakly for Owned<T> {
+    type Half<'a>
+        = &'a T
+    where
+        T: 'a;
+
+    #[inline]
+    fn half(this: &Self) -> Option<&T> {
+        Some(&this.0)
+    }
+}
+
+impl<W: Watch> ShownWeakly for W {
+    type Half<'a>
+        = <W::Key as WeakKey>::Weak
+    where
+        W: 'a;
+
+    #[inline]
+    fn half(this: &Self) -> Option<<W::Key as WeakKey>::Weak> {
+        this.downgrade()
     }
 }
 
@@ -145,19 +180,19 @@ impl<K: Shown, V: Shown> Entry<K, V> {
     /// Pins both slots, or returns `None` if one is dead: a half-dead entry is never shown.
     #[inline]
     pub(crate) fn pin(&self) -> Option<(K::Guard, V::Guard)> {
-        Some((self.key.pin()?, self.value.pin()?))
+        Some((K::pin(&self.key)?, V::pin(&self.value)?))
     }
 
     #[inline]
     pub(crate) fn take(self, (key, value): (K::Guard, V::Guard)) -> (K::Item, V::Item) {
-        (self.key.take(key), self.value.take(value))
+        (K::take(self.key, key), V::take(self.value, value))
     }
 
     /// Only the key.
     #[inline]
     pub(crate) fn take_key(self, guard: K::Guard) -> K::Item {
         drop(self.value);
-        self.key.take(guard)
+        K::take(self.key, guard)
     }
 }
 
@@ -166,7 +201,7 @@ impl<K: Slot, V: Shown> Entry<K, V> {
     #[inline]
     pub(crate) fn take_value(self, guard: V::Guard) -> V::Item {
         drop(self.key);
-        self.value.take(guard)
+        V::take(self.value, guard)
     }
 }
 
@@ -196,16 +231,20 @@ impl<K: Hash, S: BuildHasher> Keyed<S> for Owned<K> {
 
 /// A key as it is passed to a collection: by reference if the collection refers to it weakly, else by value.
 pub trait Given<K: Slot>: Sized {
+    /// The key itself.
+    type Key;
     /// What an entry that the caller has in hand keeps of the key: all of it, unless it was moved into the
     /// collection.
     #[doc(hidden)]
     type Kept;
+    #[doc(hidden)]
+    fn key(this: &Self) -> &Self::Key;
     /// Keeps the key, which stays out of the collection.
     #[doc(hidden)]
-    fn keep(self) -> Self::Kept;
+    fn keep(this: Self) -> Self::Kept;
     /// The key for a new entry, and what is kept.
     #[doc(hidden)]
-    fn split(self) -> (Self, Self::Kept);
+    fn split(this: Self) -> (Self, Self::Kept);
     /// The key that is kept, if it was not moved.
     #[doc(hidden)]
     fn kept(kept: &Self::Kept) -> Option<&Self>;
@@ -217,23 +256,29 @@ pub trait Given<K: Slot>: Sized {
     fn take(kept: Self::Kept, entered: K) -> Self;
     /// Creates the key's slot of an entry.
     #[doc(hidden)]
-    fn enter(self, hash: HashValue, queue: &mut K::Queue) -> K;
+    fn enter(this: Self, hash: HashValue, queue: &mut K::Queue) -> K;
     /// Replaces the key of an entry, if the collection refers to it weakly.
     #[doc(hidden)]
-    fn replace(&self, old: &mut K, hash: HashValue, queue: &mut K::Queue);
+    fn replace(this: &Self, old: &mut K, hash: HashValue, queue: &mut K::Queue);
 }
 
 impl<W: Watch> Given<W> for &W::Key {
+    type Key = W::Key;
     type Kept = Self;
 
     #[inline]
-    fn keep(self) -> Self {
-        self
+    fn key(this: &Self) -> &W::Key {
+        this
     }
 
     #[inline]
-    fn split(self) -> (Self, Self) {
-        (self, self)
+    fn keep(this: Self) -> Self {
+        this
+    }
+
+    #[inline]
+    fn split(this: Self) -> (Self, Self) {
+        (this, this)
     }
 
     #[inline]
@@ -252,27 +297,33 @@ impl<W: Watch> Given<W> for &W::Key {
     }
 
     #[inline]
-    fn enter(self, hash: HashValue, queue: &mut W::Queue) -> W {
-        W::watch(self, hash, queue)
+    fn enter(this: Self, hash: HashValue, queue: &mut W::Queue) -> W {
+        W::watch(this, hash, queue)
     }
 
     #[inline]
-    fn replace(&self, old: &mut W, hash: HashValue, queue: &mut W::Queue) {
-        old.rewatch(self, hash, queue);
+    fn replace(this: &Self, old: &mut W, hash: HashValue, queue: &mut W::Queue) {
+        old.rewatch(this, hash, queue);
     }
 }
 
 impl<T> Given<Owned<T>> for T {
+    type Key = T;
     type Kept = Option<T>;
 
     #[inline]
-    fn keep(self) -> Option<T> {
-        Some(self)
+    fn key(this: &T) -> &T {
+        this
     }
 
     #[inline]
-    fn split(self) -> (T, Option<T>) {
-        (self, None)
+    fn keep(this: Self) -> Option<T> {
+        Some(this)
+    }
+
+    #[inline]
+    fn split(this: Self) -> (T, Option<T>) {
+        (this, None)
     }
 
     #[inline]
@@ -297,10 +348,10 @@ impl<T> Given<Owned<T>> for T {
     }
 
     #[inline]
-    fn enter(self, _: HashValue, (): &mut ()) -> Owned<T> {
-        Owned(self)
+    fn enter(this: Self, _: HashValue, (): &mut ()) -> Owned<T> {
+        Owned(this)
     }
 
     #[inline]
-    fn replace(&self, _: &mut Owned<T>, _: HashValue, (): &mut ()) {}
+    fn replace(_: &Self, _: &mut Owned<T>, _: HashValue, (): &mut ()) {}
 }

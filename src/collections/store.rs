@@ -8,8 +8,8 @@ use alloc::collections::TryReserveError;
 use core::hash::BuildHasher;
 
 use super::iter::{
-    Drain, DrainDead, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values,
-    ValuesMut, WeakKeys, WeakValues,
+    Drain, DrainDead, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, IterWeak, Keys,
+    KeysWeak, Values, ValuesMut,
 };
 use super::shown::{Given, Keyed, Shown};
 use crate::hash::HashValue;
@@ -127,12 +127,12 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
         DrainDead::new(&mut self.table)
     }
 
-    pub(crate) fn weak_keys(&self) -> WeakKeys<'_, K, V> {
-        WeakKeys::new(&self.table)
+    pub(crate) fn iter_weak(&self) -> IterWeak<'_, K, V> {
+        IterWeak::new(&self.table)
     }
 
-    pub(crate) fn weak_values(&self) -> WeakValues<'_, K, V> {
-        WeakValues::new(&self.table)
+    pub(crate) fn keys_weak(&self) -> KeysWeak<'_, K, V> {
+        KeysWeak::new(&self.table)
     }
 }
 
@@ -144,7 +144,7 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
     ) -> Option<V::Ref<'_>> {
         let value = &self.table.find(hash, eq)?.value;
-        Some(value.show(value.pin()?))
+        Some(V::show(value, V::pin(value)?))
     }
 
     /// Removes the entry that is found, and returns its value. Does not check whether the key is live.
@@ -153,7 +153,7 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         &mut self,
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
     ) -> Option<V::Item> {
-        let pin = |entry: &Entry<K, V>| entry.value.pin();
+        let pin = |entry: &Entry<K, V>| V::pin(&entry.value);
         let (guard, entry) = self.table.remove_if(hash, eq, pin)?;
         Some(entry.take_value(guard))
     }
@@ -167,8 +167,8 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         wanted: impl FnOnce(&V::Item) -> bool,
     ) -> Option<V::Item> {
         let pin = |entry: &Entry<K, V>| {
-            let guard = entry.value.pin()?;
-            wanted(entry.value.peek(&guard)).then_some(guard)
+            let guard = V::pin(&entry.value)?;
+            wanted(V::peek(&entry.value, &guard)).then_some(guard)
         };
         let (guard, entry) = self.table.remove_if(hash, eq, pin)?;
         Some(entry.take_value(guard))
@@ -182,10 +182,10 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
             if entry.key.is_expired() {
                 return None;
             }
-            let mut guard = entry.value.pin()?;
-            (!keep(entry.value.peek_mut(&mut guard))).then_some(guard)
+            let mut guard = V::pin(&entry.value)?;
+            (!keep(V::peek_mut(&mut entry.value, &mut guard))).then_some(guard)
         }) {
-            drop(entry.value.take(guard));
+            drop(V::take(entry.value, guard));
         }
     }
 
@@ -211,7 +211,7 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
     ) -> Option<(K::Ref<'_>, V::Ref<'_>)> {
         let entry = self.table.find(hash, eq)?;
         let (key, value) = entry.pin()?;
-        Some((entry.key.show(key), entry.value.show(value)))
+        Some((K::show(&entry.key, key), V::show(&entry.value, value)))
     }
 
     /// Removes the entry that is found, if both its key and its value are live.
@@ -267,7 +267,7 @@ impl<'a, K: Slot, T> Vacant<'a, K, Owned<T>> {
     #[inline]
     pub(crate) fn set_owned(self, key: impl Given<K>, value: T) -> Found<'a, K, Owned<T>> {
         self.fill(|watch| Entry {
-            key: key.enter(watch.hash, watch.keys),
+            key: Given::enter(key, watch.hash, watch.keys),
             value: Owned(value),
         })
     }
@@ -280,7 +280,7 @@ impl<K: Slot, T> Found<'_, K, Owned<T>> {
     pub(crate) fn set_owned(&mut self, key: &impl Given<K>, value: T) -> T {
         let (entry, watch) = self.change();
         if K::BY_CONTENT {
-            key.replace(&mut entry.key, watch.hash, watch.keys);
+            Given::replace(key, &mut entry.key, watch.hash, watch.keys);
         }
         core::mem::replace(&mut entry.value.0, value)
     }
@@ -334,7 +334,7 @@ impl<'a, K: Slot, V: Watch> Vacant<'a, K, V> {
         self.fill(|watch| {
             let value = V::watch(value, watch.hash, watch.values);
             let mut undo = Undo(Some(value), watch.values);
-            let key = key.enter(watch.hash, watch.keys);
+            let key = Given::enter(key, watch.hash, watch.keys);
             let value = undo.0.take();
             Entry {
                 key,
@@ -351,7 +351,7 @@ impl<K: Slot, V: Watch> Found<'_, K, V> {
         let (entry, watch) = self.change();
         entry.value.rewatch(value, watch.hash, watch.values);
         if let Some(key) = key.filter(|_| K::BY_CONTENT) {
-            key.replace(&mut entry.key, watch.hash, watch.keys);
+            Given::replace(key, &mut entry.key, watch.hash, watch.keys);
         }
     }
 }

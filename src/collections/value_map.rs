@@ -3,11 +3,11 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
-use super::common::{collecting, housekeeping, only_weak_values, weak_values};
-use super::shown::Shown as _;
+use super::common::{collecting, housekeeping, iter_weak, only_weak_values, weak_values};
 use super::store::{Store, by_key};
 use crate::hash::DefaultHashBuilder;
 use crate::ptr::Expired;
+use crate::reference::Upgrade as _;
 use crate::reference::{Owned, Query, Slot as _, StrongRef};
 use crate::table::Place;
 
@@ -27,8 +27,6 @@ pub mod names {
     pub type VacantEntry<'a, K, V> = entry::WeakVacantEntry<'a, K, Owned<K>, V>;
     /// The error of [`WeakValueMap::try_insert`](crate::WeakValueMap::try_insert).
     pub type OccupiedError<'a, K, V> = entry::WeakOccupiedError<'a, K, Owned<K>, V>;
-    /// See [`WeakValueMap::weak_values`](crate::WeakValueMap::weak_values).
-    pub type WeakValues<'a, K, V> = iter::WeakValues<'a, Owned<K>, Watch<V>>;
     /// See [`WeakValueMap::drain_dead`](crate::WeakValueMap::drain_dead).
     pub type DrainDead<'a, K, V> = iter::DrainDead<'a, Owned<K>, Watch<V>>;
     crate::collections::common::iterator_names!(Owned<K>, Watch<V>);
@@ -198,7 +196,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     #[inline]
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {
         let (hash, eq) = by_key(&self.store.hasher, &key);
-        match self.store.place((hash, eq), |entry| entry.value.pin()) {
+        match self.store.place((hash, eq), |entry| entry.value.upgrade()) {
             Place::Found(found, value) => Entry::Occupied(OccupiedEntry::new(found, key, value)),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }
@@ -210,7 +208,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     pub fn insert(&mut self, key: K, value: &V) -> Option<V> {
         self.store.table.prefetch_notified();
         let lookup = by_key(&self.store.hasher, &key);
-        let place = self.store.find_place(lookup, |entry| entry.value.pin());
+        let place = self.store.find_place(lookup, |entry| entry.value.upgrade());
         let old = place.set_weak(key, value);
         self.store.table.tidy();
         old
@@ -299,6 +297,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     }
 
     only_weak_values!();
+    iter_weak!();
     weak_values!();
 
     /// Iterates over all live entries, values as strong pointers, in arbitrary order. O(capacity).

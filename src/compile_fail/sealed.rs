@@ -12,8 +12,6 @@
 /// # struct WeakNode(Weak<str>);
 /// # unsafe impl StrongRef for Node {
 /// #     type Target = str;
-/// #     type Weak = WeakNode;
-/// #     fn downgrade(this: &Self) -> WeakNode { WeakNode(Rc::downgrade(&this.0)) }
 /// # }
 /// # unsafe impl WeakRef for WeakNode {
 /// #     type Strong = Node;
@@ -25,6 +23,8 @@
 /// # }
 /// unsafe impl WeakKey for Node {
 ///     type Watch = Swept<Self>;
+/// #     type Weak = WeakNode;
+/// #     fn downgrade(this: &Self) -> WeakNode { WeakNode(Rc::downgrade(&this.0)) }
 ///     fn addr(this: &Self) -> *const () { WeakKey::addr(&this.0) }
 /// }
 /// let mut map = WeakMap::new();

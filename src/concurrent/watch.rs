@@ -189,18 +189,18 @@ pub(crate) type SharedWatchFor<K> = <<K as WeakKey>::Watch as Sharing>::SharedWa
 /// A watch on an object whose death unlinks the entry.
 pub struct NotifiedWatch<K: Registrable<Kind = Atomic>>(
     SharedWatchOf<K::Target>,
-    PhantomData<K::Like>,
+    PhantomData<K::Weak>,
 );
 
 // What is missing in detail would only repeat the errors of the pointer itself.
 #[diagnostic::do_not_recommend]
-impl<K: Registrable<Kind = Atomic, Like: Send + Sync, Target: Send + Sync>> Sharing
+impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Sharing
     for Notified<K>
 {
     type SharedWatch = NotifiedWatch<K>;
 }
 
-impl<K: Registrable<Kind = Atomic, Like: Send + Sync, Target: Send + Sync>> Watches
+impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watches
     for NotifiedWatch<K>
 {
     const SWEPT: Option<bool> = Some(false);
@@ -263,7 +263,7 @@ impl<K: Registrable<Kind = Atomic>> Registered for NotifiedWatch<K> {
     }
 }
 
-impl<K: Registrable<Kind = Atomic, Like: Send + Sync, Target: Send + Sync>> WatchesOne
+impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> WatchesOne
     for NotifiedWatch<K>
 {
     type Key = K;

@@ -34,8 +34,8 @@ use crate::sync::Ordering::*;
 ///
 /// It is a key of [`WeakMap`](crate::WeakMap), [`WeakSet`](crate::WeakSet) and [`WeakPairMap`](crate::WeakPairMap), of
 /// the same in [`concurrent`](crate::concurrent), of [`Attributes`](crate::Attributes), and an input of
-/// [`Memo`](crate::Memo)s: with all of their methods that return no key and pass no weak handle to a closure (in
-/// place of `get_or_insert_with`, write `entry(&anchor).or_insert_with`).
+/// [`Memo`](crate::Memo)s: with all of their methods that return no strong handle to a key. An
+/// [`AnchorRef`](crate::AnchorRef) stands for it where a weak handle does, as in `iter_weak` and `get_or_insert_with`.
 /// [`ReferenceQueue::register_anchor`](crate::ReferenceQueue::register_anchor) delivers its death.
 ///
 /// ```
@@ -288,6 +288,11 @@ impl<F: Flavour> UnwindSafe for Anchor<F> {}
 impl<F: Flavour> RefUnwindSafe for Anchor<F> {}
 
 impl<F: Flavour> AnchorRef<F> {
+    #[inline]
+    pub(crate) fn new(object: Weak<(), F>) -> Self {
+        AnchorRef(object)
+    }
+
     /// Returns whether the anchor has been dropped. `false` is a snapshot.
     #[must_use]
     #[inline]

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::identify::Identify;
+use super::key::Identify;
 use super::strong::{StrongRef, WeakRef};
 
 /// The address of a target. It identifies a key where a plain reference is not accepted. See [`Identify`].

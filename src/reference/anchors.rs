@@ -1,14 +1,14 @@
 //! Anchors, as keys.
 
-use super::identify::Identify;
-use super::key::WeakKey;
+use super::key::{Identify, WeakKey};
 use super::notified::{Notified, Registrable};
-use crate::ptr::{Anchor, AnchorRef, Flavour, ObjectRef};
+use crate::ptr::{Anchor, AnchorRef, Flavour, ObjectRef, Weak};
 
 // SAFETY: the address is that of the object behind the anchor, which does not move, and is no other's while a
 // watch or a weak handle has a share in it. An anchor that has no object yet has no entry.
 unsafe impl<F: Flavour> WeakKey for Anchor<F> {
     type Watch = Notified<Self>;
+    type Weak = AnchorRef<F>;
 
     #[inline]
     fn addr(this: &Self) -> *const () {
@@ -19,16 +19,25 @@ unsafe impl<F: Flavour> WeakKey for Anchor<F> {
     fn known_addr(this: &Self) -> *const () {
         Anchor::known_addr(this)
     }
+
+    #[inline]
+    fn downgrade(this: &Self) -> AnchorRef<F> {
+        Anchor::downgrade(this)
+    }
 }
 
 impl<F: Flavour> Registrable for Anchor<F> {
     type Target = ();
     type Kind = F;
-    type Like = AnchorRef<F>;
 
     #[inline]
     fn object(this: &Self) -> ObjectRef<'_, (), F> {
         Anchor::object(this)
+    }
+
+    #[inline]
+    fn weak(weak: Weak<(), F>) -> AnchorRef<F> {
+        AnchorRef::new(weak)
     }
 }
 

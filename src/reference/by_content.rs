@@ -109,6 +109,10 @@ impl<K: StrongRef> Watch for ByContent<K> {
     fn is_at(&self, addr: *const ()) -> bool {
         self.watch.is_at(addr)
     }
+
+    fn downgrade(&self) -> Option<K::Weak> {
+        self.watch.downgrade()
+    }
 }
 
 impl<K: StrongRef> Upgrade for ByContent<K> {
@@ -118,9 +122,5 @@ impl<K: StrongRef> Upgrade for ByContent<K> {
     #[inline]
     fn upgrade(&self) -> Option<K> {
         self.watch.upgrade()
-    }
-
-    fn downgrade(&self) -> Option<K::Weak> {
-        self.watch.downgrade()
     }
 }

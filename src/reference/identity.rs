@@ -5,8 +5,7 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 
-use super::identify::Identify;
-use super::key::WeakKey;
+use super::key::{Identify, WeakKey};
 
 /// A strong pointer that compares and hashes by identity: it equals only pointers to the same object. Use it
 /// for the children of an interned term. Where equal children are the same object, comparing their addresses

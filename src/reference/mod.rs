@@ -7,14 +7,13 @@
 //!   pointers and the standard library's; users can implement it for theirs, by `impl_handle!` or by hand.
 //! * [`Identify`] is what a lookup by identity takes as a key, and [`Query`] what a lookup by content takes.
 //!
-//! The order of the files: `key`, `identify`, `strong`, then `addr`, `notified`, `swept`, `by_content`,
+//! The order of the files: `key`, `strong`, then `addr`, `notified`, `swept`, `by_content`,
 //! `newtype`, `query`, and at the end the pointers and anchors.
 
 mod addr;
 #[allow(unsafe_code)]
 mod anchors;
 mod by_content;
-mod identify;
 mod identity;
 #[allow(unsafe_code)]
 mod key;
@@ -34,9 +33,8 @@ mod swept;
 
 pub use addr::Addr;
 pub use by_content::ByContent;
-pub use identify::Identify;
 pub use identity::{ByIdentity, dismantle};
-pub use key::{Watch, WeakKey};
+pub use key::{Identify, Watch, WeakKey};
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub(crate) use notified::Registrable;
 pub use notified::{Notified, Notify};

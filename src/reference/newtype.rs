@@ -32,7 +32,7 @@ unsafe impl<K: Wrapper<Inner: Notify>> Notify for K {
 /// `Deref`, and so code of users, leads from a reference to any other.)
 #[inline]
 pub fn exactly<I, T: Is<I>>(field: &T) -> &I {
-    field.is()
+    T::is(field)
 }
 
 /// Two types are one. No path outside of this crate leads to it, so nobody else implements it.
@@ -42,13 +42,13 @@ pub fn exactly<I, T: Is<I>>(field: &T) -> &I {
 )]
 pub trait Is<I> {
     #[doc(hidden)]
-    fn is(&self) -> &I;
+    fn is(this: &Self) -> &I;
 }
 
 impl<T> Is<T> for T {
     #[inline]
-    fn is(&self) -> &T {
-        self
+    fn is(this: &T) -> &T {
+        this
     }
 }
 
@@ -146,7 +146,7 @@ macro_rules! impl_handle {
     (@handles [$($generics:tt)*] $strong:ty, $inner:ty, $weak:ty, $inner_weak:ty) => {
         $crate::impl_handle! { @newtype [$($generics)*] $strong, $inner }
         $crate::impl_handle! {
-            @newtype [$($generics)*] $weak, <$inner as $crate::__newtype::StrongRef>::Weak
+            @newtype [$($generics)*] $weak, <$inner as $crate::__newtype::WeakKey>::Weak
         }
 
         // (Not unsafe, as the one at the end: so what is in the brackets cannot end an `unsafe impl` and begin another.)
@@ -156,23 +156,23 @@ macro_rules! impl_handle {
         unsafe impl<$($generics)*> $crate::__newtype::WeakKey for $strong {
             type Watch =
                 <<$inner as $crate::__newtype::WeakKey>::Watch as $crate::__newtype::Upgrade>::Around<Self>;
+            type Weak = $weak;
 
             #[inline]
             fn addr(this: &Self) -> *const () {
                 $crate::__newtype::WeakKey::addr($crate::__newtype::Newtype::inner(this))
+            }
+
+            #[inline]
+            fn downgrade(this: &Self) -> $weak {
+                let inner = $crate::__newtype::Newtype::inner(this);
+                $crate::__newtype::Newtype::wrap($crate::__newtype::WeakKey::downgrade(inner))
             }
         }
 
         // SAFETY: likewise.
         unsafe impl<$($generics)*> $crate::__newtype::StrongRef for $strong {
             type Target = <$inner as $crate::__newtype::StrongRef>::Target;
-            type Weak = $weak;
-
-            #[inline]
-            fn downgrade(this: &Self) -> $weak {
-                let inner = $crate::__newtype::Newtype::inner(this);
-                $crate::__newtype::Newtype::wrap($crate::__newtype::StrongRef::downgrade(inner))
-            }
         }
 
         // SAFETY: likewise.

@@ -40,23 +40,26 @@ pub trait Registrable: WeakKey {
     type Target: ?Sized;
     /// The flavour of the object.
     type Kind: Flavour;
-    /// Whose auto traits are those of the watch.
-    type Like;
     /// The object. One that is not there yet is made.
     #[doc(hidden)]
     fn object(this: &Self) -> ObjectRef<'_, Self::Target, Self::Kind>;
+    /// The key's weak handle of one to the object.
+    #[doc(hidden)]
+    fn weak(weak: Weak<Self::Target, Self::Kind>) -> Self::Weak;
 }
 
 impl<K: Notify> Registrable for K {
     type Target = K::Pointee;
     type Kind = K::Flavour;
-    /// The watch creates pointers of type `K` on any thread that it is sent to. So the auto traits of `K::Weak`
-    /// decide whether it may be sent there, and not those of the wrapped handles.
-    type Like = K::Weak;
 
     #[inline]
     fn object(this: &Self) -> ObjectRef<'_, K::Pointee, K::Flavour> {
         K::handle(this).into()
+    }
+
+    #[inline]
+    fn weak(weak: Weak<K::Pointee, K::Flavour>) -> K::Weak {
+        K::from_weak(weak)
     }
 }
 
@@ -64,7 +67,9 @@ impl<K: Notify> Registrable for K {
 /// deaths that happen.
 pub struct Notified<K: Registrable> {
     watch: Registered<K::Target, K::Kind>,
-    like: PhantomData<K::Like>,
+    /// The watch creates pointers of type `K` on any thread that it is sent to. So the auto traits of `K::Weak`
+    /// decide whether it may be sent there, and not those of the wrapped handles.
+    like: PhantomData<K::Weak>,
 }
 
 impl<K: Registrable> Sealed for Notified<K> {}
@@ -147,6 +152,10 @@ impl<K: Registrable> Watch for Notified<K> {
     fn is_at(&self, addr: *const ()) -> bool {
         self.watch.is_at(addr)
     }
+
+    fn downgrade(&self) -> Option<K::Weak> {
+        self.watch.downgrade().map(K::weak)
+    }
 }
 
 impl<K: Notify> Upgrade for Notified<K> {
@@ -156,9 +165,5 @@ impl<K: Notify> Upgrade for Notified<K> {
     #[inline]
     fn upgrade(&self) -> Option<K> {
         self.watch.upgrade().map(K::from_handle)
-    }
-
-    fn downgrade(&self) -> Option<K::Weak> {
-        self.watch.downgrade().map(K::from_weak)
     }
 }

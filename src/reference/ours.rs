@@ -1,8 +1,7 @@
 //! Our own pointers, as keys and values.
 
 use super::addr::{addr_if_live, addr_of_sized};
-use super::identify::Identify;
-use super::key::WeakKey;
+use super::key::{Identify, WeakKey};
 use super::notified::{Notified, Notify};
 use super::strong::{StrongRef, WeakRef};
 use crate::ptr::{Flavour, Strong, Weak};
@@ -11,22 +10,22 @@ use crate::ptr::{Flavour, Strong, Weak};
 // allocated, so no other object gets its address.
 unsafe impl<T: ?Sized, F: Flavour> WeakKey for Strong<T, F> {
     type Watch = Notified<Self>;
+    type Weak = Weak<T, F>;
 
     #[inline]
     fn addr(this: &Self) -> *const () {
         Strong::as_ptr(this).cast()
+    }
+
+    #[inline]
+    fn downgrade(this: &Self) -> Weak<T, F> {
+        Strong::downgrade(this)
     }
 }
 
 // SAFETY: as above.
 unsafe impl<T: ?Sized, F: Flavour> StrongRef for Strong<T, F> {
     type Target = T;
-    type Weak = Weak<T, F>;
-
-    #[inline]
-    fn downgrade(this: &Self) -> Self::Weak {
-        Strong::downgrade(this)
-    }
 }
 
 // SAFETY: as above; once dead, always dead.

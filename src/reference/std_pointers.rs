@@ -3,8 +3,7 @@
 use alloc::{rc, sync};
 
 use super::addr::{addr_if_live, addr_of_sized};
-use super::identify::Identify;
-use super::key::WeakKey;
+use super::key::{Identify, WeakKey};
 use super::strong::{StrongRef, WeakRef};
 use super::swept::Swept;
 
@@ -13,22 +12,22 @@ macro_rules! std_pointers {
         // SAFETY: the payload does not move, and a weak pointer pins the allocation.
         unsafe impl<T: ?Sized> WeakKey for $strong {
             type Watch = Swept<Self>;
+            type Weak = $weak;
 
             #[inline]
             fn addr(this: &Self) -> *const () {
                 <$strong>::as_ptr(this).cast()
+            }
+
+            #[inline]
+            fn downgrade(this: &Self) -> $weak {
+                <$strong>::downgrade(this)
             }
         }
 
         // SAFETY: as above.
         unsafe impl<T: ?Sized> StrongRef for $strong {
             type Target = T;
-            type Weak = $weak;
-
-            #[inline]
-            fn downgrade(this: &Self) -> Self::Weak {
-                <$strong>::downgrade(this)
-            }
         }
 
         // SAFETY: as above; once dead, always dead.

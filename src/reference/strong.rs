@@ -4,7 +4,6 @@
 
 use core::ops::Deref;
 
-use super::identify::Identify;
 use super::key::{Watch, WeakKey};
 
 /// A strong pointer whose target collections can refer to weakly, as a key or a value:
@@ -26,7 +25,7 @@ use super::key::{Watch, WeakKey};
 /// `purge_cycles` wants [`Trace`](crate::Trace). Lookups take your strong and weak pointers; a plain reference
 /// goes by [`Addr::of`](crate::Addr::of).
 ///
-/// A collection of such pointers is `Send` and `Sync` as their [`Weak`](Self::Weak) is.
+/// A collection of such pointers is `Send` and `Sync` as their [`Weak`](WeakKey::Weak) is.
 ///
 /// # Safety
 /// The requirements of [`WeakKey`] hold for the pointer, its clones and its weak pointers.
@@ -45,13 +44,13 @@ use super::key::{Watch, WeakKey};
 /// // SAFETY: all calls are forwarded to `Strong`.
 /// unsafe impl WeakKey for Node {
 ///     type Watch = Notified<Self>;
+///     type Weak = WeakNode;
 ///     fn addr(this: &Self) -> *const () { WeakKey::addr(&this.0) }
+///     fn downgrade(this: &Self) -> WeakNode { WeakNode(Strong::downgrade(&this.0)) }
 /// }
 /// // SAFETY: likewise.
 /// unsafe impl StrongRef for Node {
 ///     type Target = String;
-///     type Weak = WeakNode;
-///     fn downgrade(this: &Self) -> WeakNode { WeakNode(Strong::downgrade(&this.0)) }
 /// }
 /// // SAFETY: likewise.
 /// unsafe impl WeakRef for WeakNode {
@@ -84,13 +83,11 @@ use super::key::{Watch, WeakKey};
     note = "a newtype around one of these becomes one by `impl_handle!`",
     note = "an `Anchor` is only a key by identity: it returns no pointer, so it is no weak value and no key by content"
 )]
-pub unsafe trait StrongRef: WeakKey<Watch: Upgrade<Pointer = Self>> {
+pub unsafe trait StrongRef:
+    WeakKey<Watch: Upgrade<Pointer = Self>, Weak: WeakRef<Strong = Self>>
+{
     /// The target type.
     type Target: ?Sized;
-    /// The weak pointer type.
-    type Weak: WeakRef<Strong = Self> + Identify<Self>;
-    /// Creates a weak pointer to the same target.
-    fn downgrade(this: &Self) -> Self::Weak;
 }
 
 /// The weak pointer of a [`StrongRef`].
@@ -126,8 +123,6 @@ pub trait Upgrade: Watch<Key = <Self as Upgrade>::Pointer> {
     type Around<K: Wrapper<Inner = Self::Pointer>>: Upgrade<Pointer = K>;
     #[doc(hidden)]
     fn upgrade(&self) -> Option<Self::Pointer>;
-    #[doc(hidden)]
-    fn downgrade(&self) -> Option<<Self::Pointer as StrongRef>::Weak>;
 }
 
 /// A [`StrongRef`] whose target can be read, as keys by content require. Implemented for every one that
@@ -168,6 +163,6 @@ pub unsafe trait Newtype: Sized {
 /// A strong pointer that is a newtype around another, as its weak pointer is around that of the other.
 pub trait Wrapper:
     Newtype<Inner: StrongRef>
-    + StrongRef<Weak: Newtype<Inner = <<Self as Newtype>::Inner as StrongRef>::Weak>>
+    + StrongRef<Weak: Newtype<Inner = <<Self as Newtype>::Inner as WeakKey>::Weak>>
 {
 }

@@ -67,6 +67,10 @@ impl<K: StrongRef> Watch for Swept<K> {
     fn is_at(&self, addr: *const ()) -> bool {
         self.addr() == addr
     }
+
+    fn downgrade(&self) -> Option<K::Weak> {
+        Some(self.0.clone())
+    }
 }
 
 impl<K: StrongRef> Upgrade for Swept<K> {
@@ -76,9 +80,5 @@ impl<K: StrongRef> Upgrade for Swept<K> {
     #[inline]
     fn upgrade(&self) -> Option<K> {
         self.0.upgrade()
-    }
-
-    fn downgrade(&self) -> Option<K::Weak> {
-        Some(self.0.clone())
     }
 }

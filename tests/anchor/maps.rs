@@ -11,6 +11,8 @@ for_each_flavour!(
     values_of_dead_anchors_are_not_shown,
     retaining_by_value,
     retain_that_panics,
+    weak_iteration_tells_whose_a_value_is,
+    values_are_made_for_weak_handles,
     a_set,
     pairs,
     lookups_by_weak_handles,
@@ -114,6 +116,54 @@ fn retain_that_panics<F: Own>() {
     assert!(map.is_empty());
 }
 
+/// The handle of an entry identifies its anchor, and finds the entry again.
+fn weak_iteration_tells_whose_a_value_is<F: Own>() {
+    let mut all = anchors::<F>(4);
+    let map: WeakMap<_, _> = all.iter().zip(0..).collect();
+    let set: WeakSet<_> = all.iter().collect();
+    let pair = local::Strong::new(7);
+    let pairs: WeakPairMap<_, _> = all.iter().map(|key| (key, &pair)).collect();
+    all.remove(1);
+    let number_of = |anchor| map[anchor];
+    let mut seen = Vec::new();
+    for (key, &value) in map.iter_weak() {
+        let anchor = all.iter().find(|anchor| key.is(anchor)).unwrap();
+        assert_eq!((number_of(anchor), map.get(&key)), (value, Some(&value)));
+        seen.push(value);
+    }
+    assert_eq!(sorted(seen), [0, 2, 3]);
+    let of_set = set.iter_weak().map(|key| map[&key]);
+    assert_eq!(sorted(of_set), [0, 2, 3]);
+    let of_pairs = pairs.iter_weak();
+    assert_eq!(
+        sorted(of_pairs.map(|(key, value)| map[&key] + *value.upgrade().unwrap())),
+        [7, 9, 10]
+    );
+    // Handles that are kept do not keep an entry.
+    let kept: Vec<_> = map.iter_weak().map(|(key, _)| key).collect();
+    drop(all);
+    assert!(kept.iter().all(|key| key.is_expired()) && map.is_empty());
+    assert_eq!((map.iter_weak().count(), set.iter_weak().count()), (0, 0));
+    assert_eq!(pairs.iter_weak().count(), 0);
+}
+
+fn values_are_made_for_weak_handles<F: Own>() {
+    let all = anchors::<F>(2);
+    let mut map = WeakMap::new();
+    let made = map.get_or_insert_with(&all[0], Clone::clone);
+    assert!(made.is(&all[0]) && !made.is(&all[1]));
+    let failed = map.try_get_or_insert_with(&all[1], |of| Err(of.clone()));
+    assert!(failed.unwrap_err().is(&all[1]));
+    assert!(
+        map.entry(&all[1])
+            .or_insert_with_key(Clone::clone)
+            .is(&all[1])
+    );
+    assert_eq!(map.len(), 2);
+    drop(all);
+    assert!(map.is_empty());
+}
+
 fn a_set<F: Own>() {
     let mut all = anchors::<F>(3);
     let mut set = WeakSet::new();
@@ -137,7 +187,7 @@ fn pairs<F: Own>() {
     shows.insert(&all[2], &other);
     assert_eq!(shows.get(&all[0]).as_deref(), Some(&1));
     assert_eq!(shows.values().map(|value| *value).sum::<i32>(), 4);
-    assert_eq!(shows.weak_values().count(), 3);
+    assert_eq!(shows.iter_weak().count(), 3);
     one = local::Strong::new(3);
     assert!(shows.get(&all[0]).is_none() && !shows.contains_key(&all[1]));
     assert_eq!(shows.len(), 1);

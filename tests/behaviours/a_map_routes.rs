@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use weakly::weak_value_map::Entry;
-use weakly::{Strong, StrongRef, WeakHashMap, WeakHashPairMap, WeakMap, WeakPairMap, WeakValueMap};
+use weakly::{Strong, WeakHashMap, WeakHashPairMap, WeakKey, WeakMap, WeakPairMap, WeakValueMap};
 
 use crate::collections::*;
 use crate::common::{Counter, Key, Kind, Map, downgrade, is_alive, keys, new, panics};
@@ -290,5 +290,5 @@ fn a_pair_is_entered_by_its_entry() {
     assert_eq!(pairs.get(&key).as_deref(), Some(&1));
     let other = pairs.entry(&key).insert_entry(Rc::new(2)).into_value();
     assert_eq!((Rc::downgrade(&value).strong_count(), *other), (1, 2));
-    assert_eq!(pairs.get(&StrongRef::downgrade(&key)).as_deref(), Some(&2));
+    assert_eq!(pairs.get(&WeakKey::downgrade(&key)).as_deref(), Some(&2));
 }

@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
-use weakly::{Addr, StrongRef, WeakMap, WeakRef};
+use weakly::{Addr, WeakKey, WeakMap, WeakRef};
 
 use crate::collections::*;
 use crate::common::lease::{Asked, Lease};
@@ -24,7 +24,7 @@ for_each_owning!(
     a_long_chain_dies_with_its_collection_without_recursion,
 );
 
-type Weak<P, T> = <<P as Kind>::Strong<T> as StrongRef>::Weak;
+type Weak<P, T> = <<P as Kind>::Strong<T> as WeakKey>::Weak;
 
 /// An object with a map of its own kind, a weak handle to itself, and an action for its drop.
 struct Owner<P: Kind> {
@@ -85,7 +85,7 @@ fn a_weak_handle_made_in_the_destructor_is_dead<P: Kind>() {
         let another = owner.me.get().unwrap().clone();
         assert!(another.is_expired());
         assert!(another.upgrade().is_none());
-        assert!(owner.map.borrow().weak_keys().next().is_none());
+        assert!(owner.map.borrow().iter_weak().next().is_none());
     });
 }
 

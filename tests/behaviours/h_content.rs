@@ -7,8 +7,8 @@ use std::sync::Mutex;
 
 use equivalent::Equivalent;
 use weakly::{
-    DefaultHashBuilder, Interner, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakKey,
-    WeakPairMap, WeakValueMap,
+    DefaultHashBuilder, Interner, Strong, WeakHashMap, WeakHashSet, WeakKey, WeakPairMap,
+    WeakValueMap,
 };
 
 use crate::common::{Counter, Kind, is_alive, new};

@@ -52,6 +52,10 @@ impl<K> Borrow<K> for Lease<K> {
 // SAFETY: everything is passed on to `Arc`, which pins its address.
 unsafe impl<K: Asked> WeakKey for Lease<K> {
     type Watch = Swept<Self>;
+    type Weak = WeakLease<K>;
+    fn downgrade(this: &Self) -> WeakLease<K> {
+        WeakLease(Arc::downgrade(&this.0))
+    }
 
     fn addr(this: &Self) -> *const () {
         Arc::as_ptr(&this.0).cast()
@@ -61,11 +65,6 @@ unsafe impl<K: Asked> WeakKey for Lease<K> {
 // SAFETY: likewise.
 unsafe impl<K: Asked> StrongRef for Lease<K> {
     type Target = K;
-    type Weak = WeakLease<K>;
-
-    fn downgrade(this: &Self) -> WeakLease<K> {
-        WeakLease(Arc::downgrade(&this.0))
-    }
 }
 
 // SAFETY: likewise.

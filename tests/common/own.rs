@@ -82,6 +82,10 @@ impl<Mark, T, const PAD: usize> Clone for WeakOwn<Mark, T, PAD> {
 // SAFETY: everything is passed on.
 unsafe impl<Mark, T, const PAD: usize> WeakKey for Own<Mark, T, PAD> {
     type Watch = Notified<Self>;
+    type Weak = WeakOwn<Mark, T, PAD>;
+    fn downgrade(this: &Self) -> Self::Weak {
+        WeakOwn(Strong::downgrade(&this.0), PhantomData)
+    }
     fn addr(this: &Self) -> *const () {
         WeakKey::addr(&this.0)
     }
@@ -90,11 +94,6 @@ unsafe impl<Mark, T, const PAD: usize> WeakKey for Own<Mark, T, PAD> {
 // SAFETY: likewise.
 unsafe impl<Mark, T, const PAD: usize> StrongRef for Own<Mark, T, PAD> {
     type Target = T;
-    type Weak = WeakOwn<Mark, T, PAD>;
-
-    fn downgrade(this: &Self) -> Self::Weak {
-        WeakOwn(Strong::downgrade(&this.0), PhantomData)
-    }
 }
 
 // SAFETY: likewise.

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
 use weakly::concurrent::SharedRef;
-use weakly::{Reclaim, StrongRef, local};
+use weakly::{Reclaim, StrongRef, WeakKey, local};
 
 pub use super::owned::{Content, Ends, Owned};
 
@@ -170,7 +170,7 @@ pub trait Subject<T: Content = usize>: Upkeep {
     /// Whether a lookup by this life finds it.
     fn has(&self, life: &Self::Life) -> bool;
     /// Whether a lookup finds anything by what is left of a life that may be over.
-    fn finds(&self, content: &T, weak: &<Self::Life as StrongRef>::Weak) -> bool;
+    fn finds(&self, content: &T, weak: &<Self::Life as WeakKey>::Weak) -> bool;
 
     /// Whether it finds an object by what will be left of it.
     fn contains(&self, life: &Self::Life) -> bool {
@@ -199,7 +199,7 @@ macro_rules! changes {
             /// Removes an entry; returns whether it was there. (An interner, which removes none, is cleared.)
             fn leave(&$($mut)? self, life: &Self::Life) -> bool;
             /// The same by what is left of a life that may be over.
-            fn leaves(&$($mut)? self, content: &T, weak: &<Self::Life as StrongRef>::Weak) -> bool;
+            fn leaves(&$($mut)? self, content: &T, weak: &<Self::Life as WeakKey>::Weak) -> bool;
             /// The lives of the entries.
             fn iter(&self) -> impl Iterator<Item = Self::Life> + $iterators;
             $($more)*

@@ -3,7 +3,7 @@
 use crate::common::scaled;
 use crate::faces::*;
 use crate::{for_each_changing, for_each_collection, for_each_owning};
-use weakly::StrongRef;
+use weakly::WeakKey;
 
 for_each_collection!(
     an_empty_collection_contains_nothing,

@@ -10,7 +10,7 @@ use std::thread;
 use weakly::concurrent::{
     Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
 };
-use weakly::{Reclaim, Strong, StrongRef};
+use weakly::{Reclaim, Strong, WeakKey};
 
 use crate::common::lease::{self, Asked};
 use crate::common::{in_time, panics, quiet_panic, scaled};

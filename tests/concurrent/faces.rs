@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use weakly::concurrent::{Interner, SharedRef, WeakMap, WeakSet, WeakValueMap};
-use weakly::{Reclaim, Strong, StrongRef, WeakKey};
+use weakly::{Reclaim, Strong, WeakKey};
 
 pub(crate) use crate::common::Count;
 use crate::common::owned;
@@ -42,7 +42,7 @@ impl Kind for Std {
 
 /// The usual object of a test.
 pub(crate) type Life<P> = <P as Kind>::Strong<usize>;
-pub(crate) type WeakLife<P> = <Life<P> as StrongRef>::Weak;
+pub(crate) type WeakLife<P> = <Life<P> as WeakKey>::Weak;
 
 /// The objects `0..n`.
 pub(crate) fn lives<P: Kind>(n: usize) -> Vec<Life<P>> {

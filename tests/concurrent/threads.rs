@@ -144,7 +144,7 @@ fn small_a_lookup_against_a_death_finds_its_value_or_none<P: Kind>() {
         let map = WeakMap::<Life<P>, usize>::new();
         let key = Life::<P>::from(n);
         map.insert(&key, n);
-        let weak = <Life<P> as weakly::StrongRef>::downgrade(&key);
+        let weak = <Life<P> as weakly::WeakKey>::downgrade(&key);
         thread::scope(|scope| {
             scope.spawn(move || drop(key));
             scope.spawn(|| map.purge());

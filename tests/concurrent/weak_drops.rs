@@ -42,6 +42,10 @@ impl Drop for Panics {
 // SAFETY: as `Arc` itself.
 unsafe impl WeakKey for Pointer {
     type Watch = Swept<Self>;
+    type Weak = Panics;
+    fn downgrade(this: &Self) -> Panics {
+        Panics::new(Arc::downgrade(&this.0))
+    }
     fn addr(this: &Self) -> *const () {
         Arc::as_ptr(&this.0).cast()
     }
@@ -51,10 +55,6 @@ unsafe impl WeakKey for Pointer {
 // SAFETY: likewise.
 unsafe impl StrongRef for Pointer {
     type Target = usize;
-    type Weak = Panics;
-    fn downgrade(this: &Self) -> Panics {
-        Panics::new(Arc::downgrade(&this.0))
-    }
 }
 
 #[allow(unsafe_code)]

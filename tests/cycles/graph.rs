@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use weakly::{Cycles, StrongRef, Trace, Tracer, WeakMap, WeakRef, local};
+use weakly::{Cycles, StrongRef, Trace, Tracer, WeakKey, WeakMap, WeakRef, local};
 
 /// What a value or an object shows of what it owns.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -307,7 +307,7 @@ pub(crate) fn still_keyed(
 
 /// Weak pointers to all objects of either kind.
 type AllWeak<F> = (
-    Vec<<<F as Family>::Pointer as StrongRef>::Weak>,
+    Vec<<<F as Family>::Pointer as WeakKey>::Weak>,
     Vec<std::rc::Weak<Object<F>>>,
 );
 

@@ -9,7 +9,7 @@ use std::sync::{self, Arc};
 
 use weakly::concurrent::{self, SharedRef};
 use weakly::{
-    Content, Interner, Memo, Strong, StrongRef, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet,
+    Content, Interner, Memo, Strong, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakKey,
     WeakMap, WeakPairMap, WeakValueMap, impl_handle,
 };
 
@@ -247,10 +247,10 @@ impl<K: Lying> Subject<K> for RefCell<Owned<K>> {
         match random(10) {
             0 => _ = this.by_identity.get(key),
             1 => _ = this.by_identity.iter().count(),
-            2 => _ = this.by_identity.weak_keys().collect::<Vec<_>>(),
+            2 => _ = this.by_identity.iter_weak().collect::<Vec<_>>(),
             3 => _ = this.by_content.get(key),
             4 => _ = this.by_content.iter().count(),
-            5 => _ = this.by_content.weak_keys().collect::<Vec<_>>(),
+            5 => _ = this.by_content.iter_weak().collect::<Vec<_>>(),
             6 => _ = this.values.iter().count(),
             7 => _ = this.pairs.get(key),
             8 => _ = this.hash_pairs.get(key),

@@ -72,7 +72,7 @@ fn borrowing_iterators<P: Kind>() {
         let mut iter = map.iter();
         iter.next();
         forget(iter);
-        forget((map.keys(), map.values(), map.weak_keys()));
+        forget((map.keys(), map.values(), map.iter_weak()));
         forget(map.iter_mut());
         forget(map.values_mut());
     });
@@ -152,7 +152,7 @@ openings! {
         0: forget(begun(map.drain())),
         0: forget(begun(map.extract_if(|_, _| true))),
         0: forget(begun(map.drain_dead())),
-        0: forget((begun(map.iter()), begun(map.keys()), begun(map.values()), begun(map.weak_values()))),
+        0: forget((begun(map.iter()), begun(map.keys()), begun(map.values()), begun(map.iter_weak()))),
         0: forget(begun(take(map).into_iter())),
         0: forget(begun(take(map).into_keys())),
         0: forget(begun(take(map).into_values())),
@@ -167,7 +167,7 @@ openings! {
         0: forget(begun(map.drain())),
         0: forget(begun(map.extract_if(|_, _| true))),
         0: forget(begun(map.drain_dead())),
-        0: forget((begun(map.iter()), begun(map.keys()), begun(map.values()), begun(map.weak_keys()))),
+        0: forget((begun(map.iter()), begun(map.keys()), begun(map.values()), begun(map.iter_weak()))),
         0: forget(begun(map.iter_mut())),
         0: forget(begun(map.values_mut())),
         0: forget(begun(take(map).into_iter())),
@@ -203,7 +203,7 @@ macro_rules! openings_of_pairs {
             0: {
                 let map = &$map;
                 forget((begun(map.iter()), begun(map.keys()), begun(map.values())));
-                forget((begun(map.weak_keys()), begun(map.weak_values())));
+                forget(begun(map.iter_weak()));
             },
             // The entry of a live value, which it keeps alive.
             $kept: {

@@ -167,11 +167,7 @@ fn half_dead_with_destructors_that_panic<P: Kind, Q: Kind>() {
             keys.clear()
         }));
         assert_eq!(
-            (
-                map.len_live(),
-                map.iter().count(),
-                map.weak_values().count()
-            ),
+            (map.len_live(), map.iter().count(), map.iter_weak().count()),
             (0, 0, 0)
         );
         fuse.set(true);

@@ -52,6 +52,10 @@ impl<T> Deref for Counted<T> {
 // SAFETY: everything is passed on to `Rc`, which pins its address.
 unsafe impl<T> WeakKey for Counted<T> {
     type Watch = Swept<Self>;
+    type Weak = WeakCounted<T>;
+    fn downgrade(this: &Self) -> WeakCounted<T> {
+        WeakCounted(Rc::downgrade(&this.0))
+    }
 
     fn addr(this: &Self) -> *const () {
         Rc::as_ptr(&this.0).cast()
@@ -61,11 +65,6 @@ unsafe impl<T> WeakKey for Counted<T> {
 // SAFETY: likewise.
 unsafe impl<T> StrongRef for Counted<T> {
     type Target = T;
-    type Weak = WeakCounted<T>;
-
-    fn downgrade(this: &Self) -> WeakCounted<T> {
-        WeakCounted(Rc::downgrade(&this.0))
-    }
 }
 
 // SAFETY: likewise.

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use weakly::{
-    Hashed, Interner, Strong, StrongRef, WeakHashMap, WeakHashSet,
+    Hashed, Interner, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakKey,
     concurrent::{self, SharedRef},
 };
 
@@ -163,7 +163,7 @@ fn closures_may_drop_the_last_handle<P: Kind>() {
     for is_match in [true, false] {
         for lookup in 0..3 {
             let object = new::<P, _>(7_usize);
-            let weak = StrongRef::downgrade(&object);
+            let weak = WeakKey::downgrade(&object);
             map.entry_hashed(3, &object).or_insert(1);
             let last = RefCell::new(Some(object));
             let kill = |n: &usize| {

@@ -2,7 +2,7 @@
 
 use super::world::{Heir, Key, Truth};
 use crate::common::{Kind, downgrade, scaled};
-use weakly::{StrongRef, WeakRef};
+use weakly::{WeakKey, WeakRef};
 
 /// Places for owners: several times what one operation reclaims.
 pub const SLOTS: usize = scaled(64, 20);
@@ -11,7 +11,7 @@ pub const SLOTS: usize = scaled(64, 20);
 pub const CONTENTS: usize = scaled(40, 12);
 
 /// A weak handle, and its object.
-pub type Watched<P> = (usize, <Key<P> as StrongRef>::Weak);
+pub type Watched<P> = (usize, <Key<P> as WeakKey>::Weak);
 
 /// A place for owners of one object.
 struct Slot<P: Kind> {

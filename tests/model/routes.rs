@@ -121,21 +121,19 @@ pub enum List {
     Iter,
     IterMut,
     Keys,
-    WeakKeys,
     Values,
     ValuesMut,
-    WeakValues,
+    Weak,
 }
 
 impl List {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 6] = [
         List::Iter,
         List::IterMut,
         List::Keys,
-        List::WeakKeys,
         List::Values,
         List::ValuesMut,
-        List::WeakValues,
+        List::Weak,
     ];
 }
 

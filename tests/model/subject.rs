@@ -4,7 +4,7 @@ use super::entry::Entry;
 use super::routes::{Change, Find, Insert, Keep, List, Over, Remove, Take};
 use super::world::{Key, Value};
 use crate::common::Kind;
-use weakly::{Reclaim, StrongRef};
+use weakly::{Reclaim, WeakKey};
 
 /// What the entries of a collection are.
 pub trait Shape {
@@ -58,7 +58,7 @@ pub trait Subject<P: Kind, V: Kind = P>: Shape + Default {
     fn remove(&mut self, how: Remove, key: &Key<P>) -> Option<Option<usize>>;
     fn find(&self, how: Find, key: &Key<P>) -> Option<Found>;
     /// By an expired handle or another, where keys are by identity.
-    fn find_weak(&self, _: &<Key<P> as StrongRef>::Weak) -> Option<bool> {
+    fn find_weak(&self, _: &<Key<P> as WeakKey>::Weak) -> Option<bool> {
         None
     }
     /// By borrowed content, where keys are by content.

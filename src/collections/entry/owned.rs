@@ -5,7 +5,7 @@ use core::fmt;
 
 use super::super::shown::Given;
 use super::{keys, text};
-use crate::reference::{Owned, Slot, StrongRef, Upgrade};
+use crate::reference::{Owned, Slot, Watch, WeakKey};
 use crate::table::{Found, Vacant};
 
 /// The place of a key in a map: occupied or vacant.
@@ -91,7 +91,7 @@ impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
     }
 }
 
-impl<'a, K: Upgrade, V> Entry<'a, &K::Pointer, K, V> {
+impl<'a, K: Watch, V> Entry<'a, &K::Key, K, V> {
     /// Returns the value, after inserting what `make` returns for a weak handle to the key, if there is none.
     ///
     /// # Errors
@@ -99,12 +99,12 @@ impl<'a, K: Upgrade, V> Entry<'a, &K::Pointer, K, V> {
     #[inline]
     pub fn or_try_insert_with_key<E>(
         self,
-        make: impl FnOnce(&<K::Pointer as StrongRef>::Weak) -> Result<V, E>,
+        make: impl FnOnce(&<K::Key as WeakKey>::Weak) -> Result<V, E>,
     ) -> Result<&'a mut V, E> {
         match self {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => {
-                let value = make(&StrongRef::downgrade(entry.key))?;
+                let value = make(&K::Key::downgrade(entry.key))?;
                 Ok(entry.insert(value))
             }
         }
@@ -118,7 +118,7 @@ impl<'a, K: Upgrade, V> Entry<'a, &K::Pointer, K, V> {
     #[inline]
     pub fn or_insert_with_key(
         self,
-        make: impl FnOnce(&<K::Pointer as StrongRef>::Weak) -> V,
+        make: impl FnOnce(&<K::Key as WeakKey>::Weak) -> V,
     ) -> &'a mut V {
         match self {
             Entry::Occupied(entry) => entry.into_mut(),
@@ -192,16 +192,13 @@ impl<'a, G: Given<K>, K: Slot, V> VacantEntry<'a, G, K, V> {
     }
 }
 
-impl<'a, K: Upgrade, V> VacantEntry<'a, &K::Pointer, K, V> {
+impl<'a, K: Watch, V> VacantEntry<'a, &K::Key, K, V> {
     /// Inserts the value that `make` returns for a weak handle to the key.
     ///
     /// # Panics
     /// If `make` panics. The map is then unchanged.
-    pub fn insert_with_key(
-        self,
-        make: impl FnOnce(&<K::Pointer as StrongRef>::Weak) -> V,
-    ) -> &'a mut V {
-        let value = make(&StrongRef::downgrade(self.key));
+    pub fn insert_with_key(self, make: impl FnOnce(&<K::Key as WeakKey>::Weak) -> V) -> &'a mut V {
+        let value = make(&K::Key::downgrade(self.key));
         self.insert(value)
     }
 }

@@ -59,14 +59,14 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
     /// # Panics
     /// If `make` panics. The map is then unchanged.
     #[inline]
-    pub fn or_insert_with_key(self, make: impl FnOnce(&G) -> V) -> V {
+    pub fn or_insert_with_key(self, make: impl FnOnce(&G::Key) -> V) -> V {
         match self {
             Entry::Occupied(entry) => {
                 drop(make);
                 entry.into_value()
             }
             Entry::Vacant(entry) => {
-                let value = make(&entry.key);
+                let value = make(G::key(&entry.key));
                 entry.insert(&value);
                 value
             }
@@ -78,14 +78,17 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
     /// # Errors
     /// The error of `make`. The map is then unchanged.
     #[inline]
-    pub fn or_try_insert_with_key<E>(self, make: impl FnOnce(&G) -> Result<V, E>) -> Result<V, E> {
+    pub fn or_try_insert_with_key<E>(
+        self,
+        make: impl FnOnce(&G::Key) -> Result<V, E>,
+    ) -> Result<V, E> {
         match self {
             Entry::Occupied(entry) => {
                 drop(make);
                 Ok(entry.into_value())
             }
             Entry::Vacant(entry) => {
-                let made = make(&entry.key);
+                let made = make(G::key(&entry.key));
                 match &made {
                     Ok(value) => entry.insert(value),
                     Err(_) => drop(entry),
@@ -132,7 +135,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
 impl<'a, G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'a, G, K, V> {
     #[inline]
     pub(crate) fn new(found: Found<'a, K, V::Watch>, key: G, value: V) -> Self {
-        let key = key.keep();
+        let key = G::keep(key);
         OccupiedEntry { found, key, value }
     }
 
@@ -209,7 +212,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> VacantEntry<'a, G, K, V> {
     /// ```
     #[inline]
     pub fn insert_entry(self, value: V) -> OccupiedEntry<'a, G, K, V> {
-        let (given, key) = self.key.split();
+        let (given, key) = G::split(self.key);
         let found = self.vacant.set_weak(given, &value);
         OccupiedEntry { found, key, value }
     }

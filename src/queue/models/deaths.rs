@@ -88,7 +88,7 @@ fn death_against_the_upgrade_of_an_entry() {
     });
 }
 
-/// As `weak_keys` makes a weak pointer: from the entry alone.
+/// As `iter_weak` makes a weak pointer: from the entry alone.
 #[test]
 fn death_against_the_downgrade_of_an_entry() {
     check_entry(EACH, |a, mut map| {

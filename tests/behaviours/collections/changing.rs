@@ -3,7 +3,7 @@
 use std::iter::FusedIterator;
 use std::ops::Deref;
 
-use weakly::{StrongRef, WeakRef};
+use weakly::{WeakKey, WeakRef};
 
 use crate::common::downgrade;
 use crate::common::subject::single::*;
@@ -28,7 +28,7 @@ pub(crate) trait Changing: Single + Clone + PartialEq {
     /// The numbers of all entries, in order, by each of its other iterators.
     fn views(self) -> Vec<Vec<usize>>;
     /// The lives, or all the weak sides, as weak handles.
-    fn weak(&self) -> impl Iterator<Item = <Self::Life as StrongRef>::Weak>;
+    fn weak(&self) -> impl Iterator<Item = <Self::Life as WeakKey>::Weak>;
 
     /// The numbers that are shown by each of its ways to change a value in place, the last of which is a lookup.
     fn look_to_change(&mut self, _: &Self::Life) -> Vec<Vec<usize>> {
@@ -58,7 +58,6 @@ macro_rules! changing {
         number |$numbered:pat_param| $number:expr;
         shown |$($shown:pat_param),*| $of_shown:expr;
         gives |$life:ident, $ends:ident| $gives:expr;
-        weak $weak:ident;
         views |$inner:ident| [$($view:expr),* $(,)?];
         from |$other:ident| $extend:expr;
         {$($more:tt)*}
@@ -102,7 +101,7 @@ macro_rules! changing {
                 let $inner = $place.clone();
                 vec![
                     sorted((&$inner).into_iter().map(|$item| *$of_item)),
-                    sorted($inner.$weak().map(payload)),
+                    sorted($inner.iter_weak().map(|$item| payload($of_item))),
                     $(sorted($view),)*
                     sorted($inner.clone().extract_if(|$($shown),*| **$of_shown < usize::MAX).map(|$numbered| $number)),
                     sorted($inner.clone().drain().map(|$numbered| $number)),
@@ -111,7 +110,7 @@ macro_rules! changing {
             }
             fn weak(&self) -> impl Iterator<Item = K::Weak> {
                 let $all = self;
-                $place.$weak()
+                $place.iter_weak().map(|$item| $of_item)
             }
             $($more)*
         }
@@ -127,7 +126,6 @@ macro_rules! owned_values {
             number |(_, owned)| owned.number;
             shown |life, _| life;
             gives |life, ends| (life, Owned::new(**life, ends));
-            weak weak_keys;
             views |map| [
                 map.iter().map(|(key, value)| (*key + value.number) / 2),
                 map.iter().map(|(_, value)| value.number),
@@ -164,7 +162,6 @@ changing! {
     number |(key, value)| (key.number + *value) / 2;
     shown |_, life| life;
     gives |life, ends| (Owned::new(**life, ends), life);
-    weak weak_values;
     views |map| [
         (&map).into_iter().map(|(key, _)| key.number),
         map.keys().map(|key| key.number),
@@ -182,7 +179,6 @@ changing! {
     number |life| *life;
     shown |life| life;
     gives |life, _ends| life;
-    weak iter_weak;
     views |set| [];
     from |other| Extend::extend(all, other);
     {}
@@ -192,7 +188,6 @@ changing! {
     number |life| *life;
     shown |life| life;
     gives |life, _ends| life;
-    weak iter_weak;
     views |set| [];
     from |other| Extend::extend(all, other);
     {}
@@ -201,7 +196,7 @@ changing! {
 /// The views of both sides: where the life's number is, and where it may be.
 macro_rules! pairs {
     ($([$($generics:tt)*] $subject:ty, |$all:ident| $place:expr, $kept:expr;
-        |$item:pat_param| $life:ident; $weak:ident;
+        |$item:pat_param| $life:ident;
         gives |$given:ident| $gives:expr;
         from |$other:ident| $extend:expr;
         {$($more:tt)*})*) => {$(
@@ -214,13 +209,12 @@ macro_rules! pairs {
                 $life
             };
             gives |$given, _ends| $gives;
-            weak $weak;
             views |map| [
                 {
                     let live = map.iter().count();
                     let others = [
                         (map.keys().count(), map.values().count()),
-                        (map.weak_keys().count(), map.weak_values().count()),
+                        (map.iter_weak().count(), map.iter_weak().count()),
                         (map.clone().into_keys().count(), map.clone().into_values().count()),
                     ];
                     assert_eq!(others, [(live, live); 3]);
@@ -239,7 +233,7 @@ macro_rules! paired {
     ($($twice:ident, $by_key:ident, $by_value:ident, $lone:expr;)*) => {$(
         pairs! {
             [] $twice<K>, |all| *all, ();
-            |(life, _)| life; weak_keys;
+            |(life, _)| life;
             gives |life| (life.clone(), life.clone());
             from |other| Extend::extend(all, other);
             {
@@ -248,7 +242,7 @@ macro_rules! paired {
 
             // One value for all.
             [] $by_key<K>, |all| all.all, std::mem::take(&mut all.partners);
-            |(life, _)| life; weak_keys;
+            |(life, _)| life;
             gives |life| (life.clone(), all.partners.of(0));
             from |other| {
                 all.partners.extend(other.partners);
@@ -258,7 +252,7 @@ macro_rules! paired {
 
             // A key for each number, of which each collection has its own.
             [] $by_value<K>, |all| all.all, std::mem::take(&mut all.partners);
-            |(_, life)| life; weak_values;
+            |(_, life)| life;
             gives |life| (all.partners.of(**life), life.clone());
             from |other| other.iter().for_each(|life| _ = all.enter(&life, &quietly()));
             {

@@ -11,7 +11,7 @@ use super::snapshots::{Row, Snapshots, by_snapshots};
 use crate::common::{Kind, downgrade, is_alive, new, panics, quiet_panic};
 use weakly::concurrent::SharedRef;
 use weakly::memo::{Computation, MemoKey};
-use weakly::{Memo, Reclaim, StrongRef, WeakKey, WeakRef};
+use weakly::{Memo, Reclaim, WeakKey, WeakRef};
 
 /// How a result needs its two objects.
 pub trait Inputs<P: Kind, V: Kind> {
@@ -58,7 +58,7 @@ where
     }
 }
 
-type WeakTo<P> = <Key<P> as StrongRef>::Weak;
+type WeakTo<P> = <Key<P> as WeakKey>::Weak;
 
 /// A memo, and what it was asked for: one pair of objects for each of the first.
 pub struct Asked<I: Inputs<P, V>, P: Kind, V: Kind> {

@@ -18,7 +18,7 @@ macro_rules! owned_values {
         fn insert(&mut self, how: Insert, key: &Key<P>, new: New<'_, Key<P>>) -> Inserted<Key<P>> {
             let value = new.owned.expect("a map takes a value");
             let id = value.id;
-            let is_key = |weak: &<Key<P> as StrongRef>::Weak| {
+            let is_key = |weak: &<Key<P> as WeakKey>::Weak| {
                 assert_eq!(WeakRef::addr(weak), WeakKey::addr(key));
             };
             let now = match how {
@@ -113,12 +113,14 @@ macro_rules! owned_values {
                     entries.eq(list.iter().copied())
                 }
                 List::Keys => keys.eq(self.keys().map(|key| key.id)),
-                List::WeakKeys => {
-                    keys.eq(self.weak_keys().map(|weak| weak.upgrade().unwrap().id))
+                List::Weak => {
+                    let entry = |(key, value): (<Key<P> as WeakKey>::Weak, _)| {
+                        entry!(&key.upgrade().unwrap(), value)
+                    };
+                    self.iter_weak().map(entry).eq(list.iter().copied())
                 }
                 List::Values => values.eq(self.values().map(|value| value.id)),
                 List::ValuesMut => values.eq(self.values_mut().map(|value| value.id)),
-                List::WeakValues => true,
             });
             list
         }
@@ -157,7 +159,7 @@ impl<P: Kind> Subject<P> for WeakMap<Key<P>, Value>
 where
     Item: Identify<Key<P>>,
 {
-    fn find_weak(&self, key: &<Key<P> as StrongRef>::Weak) -> Option<bool> {
+    fn find_weak(&self, key: &<Key<P> as WeakKey>::Weak) -> Option<bool> {
         Some(self.contains_key(key))
     }
 

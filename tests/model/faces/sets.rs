@@ -10,7 +10,7 @@ use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Content, Item, Key};
 use super::{by_content, by_identity, copies, housekeeping, memory};
 use crate::common::{Kind, downgrade, forget};
-use weakly::{Addr, Identify, Interner, StrongRef, WeakHashSet, WeakRef, WeakSet};
+use weakly::{Addr, Identify, Interner, StrongRef, WeakHashSet, WeakKey, WeakRef, WeakSet};
 
 macro_rules! element {
     ($key:expr) => {
@@ -53,7 +53,7 @@ macro_rules! set {
 
         fn list(&mut self, how: List) -> Vec<Entry> {
             let list: Vec<_> = self.iter().map(|key| element!(&key)).collect();
-            if how == List::WeakKeys {
+            if how == List::Weak {
                 let weak = self.iter_weak().map(|weak| weak.upgrade().unwrap().id);
                 assert!(weak.eq(list.iter().map(|entry| entry.weak_key.unwrap())));
             }
@@ -143,7 +143,7 @@ where
         Inserted::nothing()
     }
 
-    fn find_weak(&self, key: &<Key<P> as StrongRef>::Weak) -> Option<bool> {
+    fn find_weak(&self, key: &<Key<P> as WeakKey>::Weak) -> Option<bool> {
         Some(self.contains(key))
     }
 

@@ -10,7 +10,7 @@ use super::snapshots::{Row, Snapshots, by_snapshots};
 use super::{by_content, by_identity, by_owned, housekeeping};
 use crate::common::{Kind, downgrade, panics, quiet_panic};
 use weakly::concurrent::{SharedRef, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
-use weakly::{Addr, Identify, StrongRef};
+use weakly::{Addr, Identify, WeakKey};
 
 /// Of a map: `$as_key` and `$as_value` are what its methods take. `$put` and `$swap` return whether the key is new, `$made`
 /// returns a value, `$pair` is what goes in with others; `$shown` is one more lookup, `$taken` one more removal, and
@@ -201,7 +201,7 @@ where
     Key<P>: SharedRef,
     Item: Identify<Key<P>>,
 {
-    fn find_weak(&self, key: &<Key<P> as StrongRef>::Weak) -> Option<bool> {
+    fn find_weak(&self, key: &<Key<P> as WeakKey>::Weak) -> Option<bool> {
         Some(self.contains_key(key))
     }
 
@@ -350,7 +350,7 @@ where
     Key<V>: SharedRef,
     Item: Identify<Key<P>>,
 {
-    fn find_weak(&self, key: &<Key<P> as StrongRef>::Weak) -> Option<bool> {
+    fn find_weak(&self, key: &<Key<P> as WeakKey>::Weak) -> Option<bool> {
         Some(self.contains_key(key))
     }
 

@@ -12,7 +12,7 @@ use super::snapshots::{Row, Snapshots, by_snapshots};
 use super::{by_content, by_identity, housekeeping};
 use crate::common::{Kind, downgrade};
 use weakly::concurrent::{Interner, SharedRef, WeakHashSet, WeakSet};
-use weakly::{Addr, Identify, StrongRef};
+use weakly::{Addr, Identify, WeakKey};
 
 /// Of a set: `$take` removes an element and returns it, where a set does.
 macro_rules! set {
@@ -95,7 +95,7 @@ where
     Key<P>: SharedRef,
     Item: Identify<Key<P>>,
 {
-    fn find_weak(&self, key: &<Key<P> as StrongRef>::Weak) -> Option<bool> {
+    fn find_weak(&self, key: &<Key<P> as WeakKey>::Weak) -> Option<bool> {
         Some(self.contains(key))
     }
 

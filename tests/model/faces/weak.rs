@@ -11,12 +11,14 @@ use super::maps::{entry, map};
 use super::{by_content, by_identity, by_owned, copies, housekeeping, memory};
 use crate::common::{Kind, downgrade, forget};
 use weakly::entry::WeakEntry as Place;
-use weakly::{Addr, Identify, StrongRef, WeakHashPairMap, WeakPairMap, WeakRef, WeakValueMap};
+use weakly::{
+    Addr, Identify, StrongRef, WeakHashPairMap, WeakKey, WeakPairMap, WeakRef, WeakValueMap,
+};
 
-/// `$given` makes a key from what goes in, `$pair` what goes into an owned pair; `$weak_keys` are the
-/// map's, if it has any.
+/// `$given` makes a key from what goes in, `$pair` what goes into an owned pair; `$upgraded` is an
+/// entry of weak iteration, upgraded.
 macro_rules! weak_values {
-    ($values:ty, |$key:ident, $owned:ident| $given:expr, |$pair:ident| $kept:expr, |$map:ident| $weak_keys:expr) => {
+    ($values:ty, |$key:ident, $owned:ident| $given:expr, |$pair:ident| $kept:expr, |$weak:pat_param| $upgraded:expr) => {
         fn insert(
             &mut self,
             how: Insert,
@@ -108,14 +110,12 @@ macro_rules! weak_values {
             assert!(match how {
                 List::Iter | List::IterMut | List::ValuesMut => true,
                 List::Keys => keys.eq(self.keys().map(|key| key.id)),
-                List::WeakKeys => {
-                    let $map = self;
-                    $weak_keys.is_none_or(|weak_keys| keys.eq(weak_keys))
+                List::Weak => {
+                    let weak = self.iter_weak().map(|$weak| $upgraded);
+                    weak.map(|(key, value)| entry!(&key, &value))
+                        .eq(list.iter().copied())
                 }
                 List::Values => values.eq(self.values().map(|value| value.id)),
-                List::WeakValues => {
-                    values.eq(self.weak_values().map(|weak| weak.upgrade().unwrap().id))
-                }
             });
             list
         }
@@ -154,7 +154,7 @@ where
         P,
         |_key, owned| owned.expect("the map owns its keys"),
         |key| key,
-        |_map| None::<Vec<usize>>
+        |(key, value)| (key, value.upgrade().unwrap())
     );
     map!(
         by_owned,
@@ -175,7 +175,7 @@ where
     Item: Identify<Key<P>>,
     Key<V>: PartialEq,
 {
-    fn find_weak(&self, key: &<Key<P> as StrongRef>::Weak) -> Option<bool> {
+    fn find_weak(&self, key: &<Key<P> as WeakKey>::Weak) -> Option<bool> {
         Some(self.contains_key(key))
     }
 
@@ -189,8 +189,9 @@ where
         self.extend(other);
     }
 
-    weak_values!(V, |key, _owned| key, |key| key.clone(), |map| Some(
-        map.weak_keys().map(|weak| weak.upgrade().unwrap().id)
+    weak_values!(V, |key, _owned| key, |key| key.clone(), |(key, value)| (
+        key.upgrade().unwrap(),
+        value.upgrade().unwrap()
     ));
     map!(by_identity, Place, |key| key, |map, query| map
         .expect(query));
@@ -221,8 +222,9 @@ where
         self.extend(other);
     }
 
-    weak_values!(V, |key, _owned| key, |key| key.clone(), |map| Some(
-        map.weak_keys().map(|weak| weak.upgrade().unwrap().id)
+    weak_values!(V, |key, _owned| key, |key| key.clone(), |(key, value)| (
+        key.upgrade().unwrap(),
+        value.upgrade().unwrap()
     ));
     map!(by_content, Place, |key| key, |map, query| map.expect(query));
 }
