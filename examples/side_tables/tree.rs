@@ -104,7 +104,6 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Item: visit_item(Item);
     Module: visit_item_mod(ItemMod);
     Trait: visit_item_trait(ItemTrait);
     Impl: visit_item_impl(ItemImpl);
@@ -113,7 +112,6 @@ kinds! {
     Visibility: visit_vis_restricted(VisRestricted);
     Name: visit_ident(Ident);
     Type: visit_type(Type);
-    Statement: visit_stmt(Stmt);
     Expression: visit_expr(Expr);
     Branch: visit_expr_if(ExprIf), visit_expr_while(ExprWhile), visit_expr_for_loop(ExprForLoop),
         visit_expr_try(ExprTry), visit_arm(Arm);
