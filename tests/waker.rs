@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::task::{Wake, Waker};
 
+mod common;
 #[path = "waker/hostile.rs"]
 mod hostile;
 #[path = "waker/shared.rs"]

@@ -6,6 +6,7 @@ use std::borrow::Borrow;
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
+use super::subject::{Content, Life};
 use weakly::{Identify, StrongRef, Swept, WeakKey, WeakRef};
 
 /// What a lease may point to.
@@ -46,6 +47,19 @@ impl<K> Deref for Lease<K> {
 impl<K> Borrow<K> for Lease<K> {
     fn borrow(&self) -> &K {
         &self.0
+    }
+}
+
+impl<K: PartialEq> PartialEq for Lease<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<K: Asked + Content> Life<K> for Lease<K> {
+    const NOTIFIES: bool = false;
+    fn counts(&self) -> (usize, usize) {
+        (Arc::strong_count(&self.0), Arc::weak_count(&self.0))
     }
 }
 

@@ -190,9 +190,9 @@ pub trait Subject<T: Content = usize>: Upkeep {
 
 /// What changes a collection, and how its iterators are: alike in both families, but for `&mut self` and `&self`.
 macro_rules! changes {
-    ($(#[$doc:meta])* $name:ident($($mut:ident)?) [$($super:tt)*] $iterators:ident $Ends:ty { $($more:tt)* }) => {
+    ($(#[$doc:meta])* $name:ident($($mut:ident)?) [$($super:tt)*] $life:path, $iterators:ident $Ends:ty { $($more:tt)* }) => {
         $(#[$doc])*
-        pub trait $name<T: Content = usize>: Subject<T> + $($super)* {
+        pub trait $name<T: Content = usize>: Subject<T, Life: $life> + $($super)* {
             /// Inserts an entry that lives as long as `life`, in the place of another of the same name; returns whether it
             /// is new. (An interner keeps the other.)
             fn enter(&$($mut)? self, life: &Self::Life, ends: &$Ends) -> bool;
@@ -224,12 +224,12 @@ macro_rules! changes {
 
 changes! {
     /// A collection of one owner.
-    Single(mut) [Memory] Clone single::Ends {}
+    Single(mut) [Memory] Life<T>, Clone single::Ends {}
 }
 
 changes! {
     /// A collection that threads share.
-    Shared() [Send + Sync + 'static] Send shared::Ends {
+    Shared() [Send + Sync + 'static] SharedRef, Send shared::Ends {
         fn set_reclaim(&self, reclaim: Reclaim);
         fn purge(&self);
         fn clear(&self);
@@ -244,7 +244,7 @@ pub fn sorted(numbers: impl IntoIterator<Item = usize>) -> Vec<usize> {
 }
 
 /// What an insertion or a removal returns.
-trait Answer {
+pub trait Answer {
     fn is_new(&self) -> bool;
     fn was_there(&self) -> bool;
 }
@@ -724,6 +724,7 @@ macro_rules! for_each_in {
 #[macro_export]
 macro_rules! subjects {
     ($d:tt in $path:tt; $($list:ident $kinds:tt $subjects:tt;)*) => {$(
+        #[allow(unused_macros)] // a program uses a part of them
         macro_rules! $list {
             (<$d content:ty> $d($d test:ident),* $d(,)?) => {
                 $crate::for_each_in! { [$d($d test)*] [$d content] $subjects in $path with $kinds }

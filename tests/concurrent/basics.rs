@@ -2,7 +2,6 @@
 
 use crate::common::scaled;
 use crate::faces::*;
-use crate::{for_each_changing, for_each_collection, for_each_owning};
 use weakly::WeakKey;
 
 for_each_collection!(
@@ -32,10 +31,10 @@ for_each_owning!(a_replaced_value_is_dropped_at_once);
 const MANY: usize = scaled(1_000, 40);
 
 /// A1: An empty collection contains nothing, whatever its capacity.
-fn an_empty_collection_contains_nothing<C: Collection>() {
+fn an_empty_collection_contains_nothing<C: Shared>() {
     for capacity in [0, 1, 100] {
         let all = C::with_capacity(capacity);
-        let life = Life::<C::Kind>::from(1);
+        let life = C::Life::from(1);
         assert_eq!(all.counts(), (0, 0, 0));
         assert!(all.is_empty() && !all.has(&life) && all.numbers().is_empty());
         all.purge();
@@ -45,8 +44,8 @@ fn an_empty_collection_contains_nothing<C: Collection>() {
 }
 
 /// A2, E76: An inserted entry is found by its own life, and counted.
-fn inserted_entries_are_found_and_no_others<C: Collection>() {
-    let lives = lives::<C::Kind>(MANY);
+fn inserted_entries_are_found_and_no_others<C: Shared>() {
+    let lives = new_lives::<C::Life>(MANY);
     let all = C::default();
     for (n, life) in lives.iter().enumerate() {
         assert!(!all.has(life));
@@ -60,9 +59,9 @@ fn inserted_entries_are_found_and_no_others<C: Collection>() {
 }
 
 /// A3, G100: Inserting again adds no entry; what the new one owned is dropped.
-fn inserting_again_changes_only_what_is_owned<C: Collection>() {
+fn inserting_again_changes_only_what_is_owned<C: Shared>() {
     let count = Count::default();
-    let life = Life::<C::Kind>::from(1);
+    let life = C::Life::from(1);
     let all = C::of([&life], &count.ends());
     for n in 1..4 {
         assert!(!all.enter(&life, &count.ends()));
@@ -73,15 +72,15 @@ fn inserting_again_changes_only_what_is_owned<C: Collection>() {
 
 /// C35, E78: Once the last handle is gone, an entry is not found, drained or not; nor does it count, where
 /// deaths are notified.
-fn dead_entries_are_not_found<C: Collection>() {
-    let mut lives = lives::<C::Kind>(MANY);
+fn dead_entries_are_not_found<C: Shared>() {
+    let mut lives = new_lives::<C::Life>(MANY);
     let all = C::of(&lives, &quietly());
-    let ghosts = ghosts::<C::Kind>(lives.split_off(MANY / 2));
+    let ghosts = ghosts(lives.split_off(MANY / 2));
     let notified = C::notified(MANY / 2);
     assert_eq!(all.counts(), (MANY - notified, MANY / 2, notified));
     for _drained in [false, true] {
         for (number, weak) in &ghosts {
-            assert!(!all.has_dead(*number, weak));
+            assert!(!all.finds(number, weak));
         }
         assert!(lives.iter().all(|life| all.has(life)));
         assert_eq!(all.numbers(), (0..MANY / 2).collect::<Vec<_>>());
@@ -91,8 +90,8 @@ fn dead_entries_are_not_found<C: Collection>() {
 }
 
 /// C36
-fn one_of_several_handles_ends_nothing<C: Collection>() {
-    let life = Life::<C::Kind>::from(1);
+fn one_of_several_handles_ends_nothing<C: Shared>() {
+    let life = C::Life::from(1);
     let all = C::of([&life], &quietly());
     drop(life.clone());
     assert!(all.has(&life));
@@ -100,9 +99,9 @@ fn one_of_several_handles_ends_nothing<C: Collection>() {
 }
 
 /// C40: `purge` drops what the dead own, once, and nothing else.
-fn a_table_of_dead_entries_is_purged<C: Collection>() {
+fn a_table_of_dead_entries_is_purged<C: Shared>() {
     let count = Count::default();
-    let mut lives = lives::<C::Kind>(MANY);
+    let mut lives = new_lives::<C::Life>(MANY);
     let all = C::of(&lives, &count.ends());
     for left in [MANY - 1, MANY / 3, 1, 0] {
         lives.truncate(left);
@@ -113,12 +112,12 @@ fn a_table_of_dead_entries_is_purged<C: Collection>() {
 }
 
 /// D60, D61: An operation that changes the collection drains some notices; one that only reads drains none.
-fn operations_drain_notices<C: Collection>() {
+fn operations_drain_notices<C: Shared>() {
     if !C::NOTIFIES {
         return arcs_are_swept_as_the_collection_grows::<C>();
     }
     let count = Count::default();
-    let mut lives = lives::<C::Kind>(150);
+    let mut lives = new_lives::<C::Life>(150);
     let others = lives.split_off(100);
     let all = C::of(&lives, &count.ends());
     drop(lives);
@@ -137,7 +136,7 @@ fn operations_drain_notices<C: Collection>() {
 }
 
 /// C57: Without notices the dead are found by sweeps, each after as many new entries as there were.
-fn arcs_are_swept_as_the_collection_grows<C: Collection>() {
+fn arcs_are_swept_as_the_collection_grows<C: Shared>() {
     let count = Count::default();
     let all = C::default();
     for n in 0..MANY * 10 {
@@ -148,8 +147,8 @@ fn arcs_are_swept_as_the_collection_grows<C: Collection>() {
 }
 
 /// F84: Each live entry is shown once, whatever died before.
-fn iteration_shows_each_once<C: Collection>() {
-    let mut lives = lives::<C::Kind>(MANY);
+fn iteration_shows_each_once<C: Shared>() {
+    let mut lives = new_lives::<C::Life>(MANY);
     let all = C::of(&lives, &quietly());
     lives.retain(|life| **life % 3 == 0);
     let shown: Vec<_> = (0..MANY).filter(|n| n % 3 == 0).collect();
@@ -158,23 +157,23 @@ fn iteration_shows_each_once<C: Collection>() {
 }
 
 /// F87, F88: An entry that dies before its turn is skipped; one that is inserted later may be shown.
-fn an_iterator_keeps_nothing_alive<C: Collection>() {
-    let mut lives = lives::<C::Kind>(MANY);
+fn an_iterator_keeps_nothing_alive<C: Shared>() {
+    let mut lives = new_lives::<C::Life>(MANY);
     let all = C::of(&lives, &quietly());
     let mut iter = all.iter();
     let first = iter.next().expect("the first");
     lives.clear();
     assert_eq!(all.len_live(), 1, "the one that was given out");
-    let late = Life::<C::Kind>::from(MANY);
+    let late = C::Life::from(MANY);
     all.enter(&late, &quietly());
     assert_eq!(iter.count(), 0);
     assert!(all.has(&first) && all.has(&late));
 }
 
 /// A12: All entries go at once, the dead too.
-fn clear_removes_all<C: Collection>() {
+fn clear_removes_all<C: Shared>() {
     let count = Count::default();
-    let mut lives = lives::<C::Kind>(MANY);
+    let mut lives = new_lives::<C::Life>(MANY);
     let all = C::of(&lives, &count.ends());
     lives.truncate(MANY / 2);
     all.clear();
@@ -186,9 +185,9 @@ fn clear_removes_all<C: Collection>() {
 }
 
 /// D67, D68: Objects outlive collections, and collections outlive notices.
-fn an_object_that_outlives_its_collection_may_die<C: Collection>() {
+fn an_object_that_outlives_its_collection_may_die<C: Shared>() {
     let count = Count::default();
-    let mut lives = lives::<C::Kind>(MANY);
+    let mut lives = new_lives::<C::Life>(MANY);
     let all = C::of(&lives, &count.ends());
     lives.truncate(MANY / 2);
     drop(all);
@@ -198,9 +197,9 @@ fn an_object_that_outlives_its_collection_may_die<C: Collection>() {
 }
 
 /// C37: A collection keeps nothing of an object that its end does not free.
-fn an_entry_owns_no_handle<C: Collection>() {
-    let life = Life::<C::Kind>::from(1);
-    let weak = Life::<C::Kind>::downgrade(&life);
+fn an_entry_owns_no_handle<C: Shared>() {
+    let life = C::Life::from(1);
+    let weak = C::Life::downgrade(&life);
     let all = C::of([&life], &quietly());
     drop(all.iter());
     drop(life);
@@ -211,13 +210,13 @@ fn an_entry_owns_no_handle<C: Collection>() {
 /// A7, C43: A removed entry is gone; its death has no effect.
 fn a_removed_entry_is_not_found<C: Changing>() {
     let count = Count::default();
-    let lives = lives::<C::Kind>(4);
+    let lives = new_lives::<C::Life>(4);
     let all = C::of(&lives, &count.ends());
     assert!(all.leave(&lives[1]));
     assert_eq!(count.get(), C::owned(1), "no thread reads");
     assert!(!all.leave(&lives[1]) && !all.has(&lives[1]));
     assert_eq!(all.numbers(), [0, 2, 3]);
-    let absent = Life::<C::Kind>::from(9);
+    let absent = C::Life::from(9);
     assert!(!all.leave(&absent));
     drop(lives);
     assert_eq!(all.counts(), (3 - C::notified(3), 0, C::notified(3)));
@@ -227,7 +226,7 @@ fn a_removed_entry_is_not_found<C: Changing>() {
 
 /// A8
 fn conditional_removal<C: Changing>() {
-    let lives = lives::<C::Kind>(2);
+    let lives = new_lives::<C::Life>(2);
     let all = C::of(&lives[..1], &quietly());
     assert!(!all.leave_if(&lives[0], || false));
     assert!(all.has(&lives[0]));
@@ -239,7 +238,7 @@ fn conditional_removal<C: Changing>() {
 /// F93: The closure is not called for the dead; what is removed is dropped.
 fn retain_calls_the_closure_for_each_live_entry<C: Changing>() {
     let count = Count::default();
-    let mut lives = lives::<C::Kind>(MANY);
+    let mut lives = new_lives::<C::Life>(MANY);
     let all = C::of(&lives, &count.ends());
     lives.truncate(MANY / 2);
     let mut asked = Vec::new();
@@ -260,7 +259,7 @@ fn retain_calls_the_closure_for_each_live_entry<C: Changing>() {
 /// C44: Even though its first notice might arrive late.
 fn an_entry_that_is_removed_and_inserted_again_dies_once<C: Changing>() {
     let count = Count::default();
-    let life = Life::<C::Kind>::from(1);
+    let life = C::Life::from(1);
     let all = C::of([&life], &count.ends());
     for n in 1..4 {
         assert!(all.leave(&life));
@@ -277,7 +276,7 @@ fn an_entry_that_is_removed_and_inserted_again_dies_once<C: Changing>() {
 /// C41: While no other thread reads, a replaced value is dropped before the call returns.
 fn a_replaced_value_is_dropped_at_once<C: Changing>() {
     let (old, new) = (Count::default(), Count::default());
-    let life = Life::<C::Kind>::from(1);
+    let life = C::Life::from(1);
     let all = C::of([&life], &old.ends());
     assert!(!all.enter(&life, &new.ends()));
     assert_eq!((old.get(), new.get()), (1, 0));

@@ -3,18 +3,17 @@
 
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
-use std::ops::Deref;
 use std::sync::Arc;
 use std::thread;
 
-use weakly::concurrent::{
-    Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
-};
-use weakly::{Reclaim, Strong, WeakKey};
+use weakly::concurrent::{SharedRef, WeakMap, WeakValueMap};
+use weakly::{Reclaim, Strong};
 
 use crate::common::lease::{self, Asked};
+use crate::common::subject::shared::*;
+use crate::common::subject::{Content, Life, Owned, Shared, Subject, Upkeep};
 use crate::common::{in_time, panics, quiet_panic, scaled};
-use crate::faces::{Count, Ends, Owned};
+use crate::faces::Count;
 
 type Actions = Vec<(usize, Box<dyn FnOnce()>)>;
 
@@ -48,7 +47,7 @@ fn callback() {
 struct Key(
     usize,
     #[allow(dead_code)] // for its drop
-    Option<Arc<Owned>>,
+    Option<Arc<Owned<Ends>>>,
 );
 
 impl PartialEq for Key {
@@ -74,171 +73,121 @@ impl Asked for Key {
     }
 }
 
-/// A collection that runs such callbacks.
-trait Subject: Default + Send + Sync + 'static {
-    type Object: From<Key> + Deref<Target = Key> + Clone + 'static;
-
-    /// All operations that may run one.
-    fn acts() -> Vec<fn(&Self, &Self::Object)>;
-    fn enter(&self, object: &Self::Object);
-    /// Removes an entry, if the collection has a method for that.
-    fn leave(&self, object: &Self::Object);
-    fn has(&self, object: &Self::Object) -> bool;
-    fn counts(&self) -> (usize, usize, usize);
-    fn purge(&self);
+impl Content for Key {
+    fn number(&self) -> usize {
+        self.0
+    }
 }
 
-fn object<S: Subject>(number: usize) -> S::Object {
+fn object<L: From<Key>>(number: usize) -> L {
     Key(number, None).into()
 }
 
-macro_rules! subjects {
-    ($($of:ident<$any:ident> = $collection:ty: $($name:ident of $object:ty),*; |$this:ident, $it:ident|
-        enter $enter:expr, leave $leave:expr, has $has:expr, also $also:tt;)*) => {$(
-        type $of<$any> = $collection;
+/// A collection that runs such callbacks.
+trait Acts: Shared<Key> {
+    /// All operations that may run one.
+    fn acts() -> Vec<fn(&Self, &Self::Life)>;
+}
 
-        $(subjects!(@one $name, $of<$object>, $object, |$this, $it|
-            enter $enter, leave $leave, has $has, also $also);)*
-    )*};
-    (@one $name:ident, $collection:ty, $object:ty, |$this:ident, $it:ident|
-        enter $enter:expr, leave $leave:expr, has $has:expr, also [$($act:expr),*]) => {
-        #[derive(Default)]
-        struct $name($collection);
-
-        impl Subject for $name {
-            type Object = $object;
-
-            fn acts() -> Vec<fn(&Self, &$object)> {
+macro_rules! acts {
+    ($($subject:ident: |$this:ident, $it:ident| [$($act:expr),*];)*) => {$(
+        impl<K: Life<Key> + SharedRef> Acts for $subject<K> {
+            fn acts() -> Vec<fn(&Self, &K)> {
                 vec![
-                    |all, it| all.enter(it),
-                    |all, it| all.leave(it),
+                    |all, it| _ = all.enter(it, &quietly()),
+                    |all, it| _ = all.leave(it),
                     |all, it| _ = all.has(it),
                     |all, _| all.purge(),
-                    |all, _| all.0.clear(),
-                    |all, _| _ = all.0.iter().count(),
-                    $(|$this, $it| {
-                        let $this = &$this.0;
-                        _ = $act;
-                    },)*
+                    |all, _| all.clear(),
+                    |all, _| _ = Shared::iter(all).count(),
+                    $(|$this, $it| _ = $act,)*
                 ]
             }
-            fn enter(&self, $it: &$object) {
-                let $this = &self.0;
-                _ = $enter;
-            }
-            fn leave(&self, $it: &$object) {
-                let $this = &self.0;
-                _ = $leave;
-            }
-            fn has(&self, $it: &$object) -> bool {
-                let $this = &self.0;
-                $has
-            }
-            fn counts(&self) -> (usize, usize, usize) {
-                (self.0.len(), self.0.len_live(), self.0.pending_dead())
-            }
-            fn purge(&self) {
-                self.0.purge();
-            }
+        }
+    )*};
+}
+
+fn owned(key: &Key) -> Arc<Owned<Ends, Key>> {
+    Arc::new(Owned::new(key.clone(), &quietly()))
+}
+
+acts! {
+    ValueMaps: |map, it| [
+        map.get_or_insert_with(owned(it), |_| it.clone()),
+        map.compute(owned(it), |_| Some(it.clone())),
+        map.compute(owned(it), |_| None),
+        map.remove_if(&owned(it), |_| true),
+        map.retain(|key, _| key.number != **it)
+    ];
+    Interners: |_names, _it| [];
+    Maps: |map, it| [
+        map.get_or_insert_with(it, || owned(it)),
+        map.compute(it, |_| Some(owned(it))),
+        map.compute(it, |_| None),
+        map.remove(&K::downgrade(it)),
+        map.retain(|key, _| key.0 != it.0)
+    ];
+    Sets: |set, it| [set.contains(&K::downgrade(it)), set.retain(|key| key.0 != it.0)];
+    HashMaps: |map, it| [
+        map.get_or_insert_with(it, || owned(it)),
+        map.compute(it, |_| Some(owned(it))),
+        map.compute(it, |_| None),
+        map.remove_if(&**it, |_| true),
+        map.retain(|key, _| **key != **it)
+    ];
+    HashSets: |set, it| [set.replace(it), set.take(&**it), set.retain(|key| **key != **it)];
+    PairsTwice: |map, it| [
+        map.get_or_insert_with(it, K::clone),
+        map.compute(it, |_| Some(it.clone())),
+        map.compute(it, |_| None),
+        map.remove(&K::downgrade(it)),
+        map.retain(|key, _| key.0 != it.0)
+    ];
+}
+
+macro_rules! for_each_subject {
+    ($test:ident: $($name:ident: $subject:ty;)*) => {
+        mod $test {
+            use super::*;
+            $(#[test]
+            fn $name() {
+                super::$test::<$subject>();
+            })*
         }
     };
 }
 
-subjects! {
-    ValuesOf<O> = WeakValueMap<Key, O>: Values of Strong<Key>, SweptValues of Lease; |map, it|
-        enter map.insert((**it).clone(), it),
-        leave map.remove(&**it),
-        has map.get(&**it).is_some(),
-        also [
-            map.get_or_insert_with((**it).clone(), |_| it.clone()),
-            map.compute((**it).clone(), |_| Some(it.clone())),
-            map.compute((**it).clone(), |_| None),
-            map.remove_if(&**it, |_| true),
-            map.retain(|key, _| key != &**it)
-        ];
-    NamesOf<O> = Interner<O>: Names of Strong<Key>, SweptNames of Lease; |names, it|
-        enter names.intern(it.clone()),
-        leave { names.clear(); it },
-        has names.get(&**it).is_some(),
-        also [];
-    MapsOf<O> = WeakMap<O, usize>: SweptMaps of Lease; |map, it|
-        enter map.insert(it, 1),
-        leave map.remove(it),
-        has map.contains_key(it),
-        also [
-            map.get_or_insert_with(it, || 1),
-            map.compute(it, |_| Some(2)),
-            map.compute(it, |_| None),
-            map.remove(&Lease::downgrade(it)),
-            map.retain(|key, _| key.0 != it.0)
-        ];
-    SetsOf<O> = WeakSet<O>: SweptSets of Lease; |set, it|
-        enter set.insert(it),
-        leave set.remove(it),
-        has set.contains(it),
-        also [set.contains(&Lease::downgrade(it)), set.retain(|key| key.0 != it.0)];
-    FactsOf<O> = WeakHashMap<O, usize>: Facts of Strong<Key>, SweptFacts of Lease; |map, it|
-        enter map.insert(it, 1),
-        leave map.remove(&**it),
-        has map.contains_key(&**it),
-        also [
-            map.get_or_insert_with(it, || 1),
-            map.compute(it, |_| Some(2)),
-            map.compute(it, |_| None),
-            map.remove_if(&**it, |_| true),
-            map.retain(|key, _| **key != **it)
-        ];
-    WordsOf<O> = WeakHashSet<O>: Words of Strong<Key>, SweptWords of Lease; |set, it|
-        enter set.insert(it),
-        leave set.remove(&**it),
-        has set.contains(&**it),
-        also [set.replace(it), set.take(&**it), set.retain(|key| **key != **it)];
-    PairsOf<O> = WeakPairMap<O, O>: SweptPairs of Lease; |map, it|
-        enter map.insert(it, it),
-        leave map.remove(it),
-        has map.contains_key(it),
-        also [
-            map.get_or_insert_with(it, Lease::clone),
-            map.compute(it, |_| Some(it.clone())),
-            map.compute(it, |_| None),
-            map.remove(&Lease::downgrade(it)),
-            map.retain(|key, _| key.0 != it.0)
-        ];
+for_each_subject! {
+    a_panic_inside_leaves_nothing_half_done:
+    values: ValueMaps<Strong<Key>>;
+    swept_values: ValueMaps<Lease>;
+    names: Interners<Strong<Key>>;
+    swept_names: Interners<Lease>;
+    swept_maps: Maps<Lease>;
+    swept_sets: Sets<Lease>;
+    facts: HashMaps<Strong<Key>>;
+    swept_facts: HashMaps<Lease>;
+    words: HashSets<Strong<Key>>;
+    swept_words: HashSets<Lease>;
+    swept_pairs: PairsTwice<Lease>;
 }
-
-macro_rules! for_each_subject {
-    ($($test:ident),*) => {$(
-        mod $test {
-            for_each_subject!(@one $test values: Values, swept_values: SweptValues, names: Names,
-                swept_names: SweptNames, swept_maps: SweptMaps, swept_sets: SweptSets, facts: Facts,
-                swept_facts: SweptFacts, words: Words, swept_words: SweptWords,
-                swept_pairs: SweptPairs);
-        }
-    )*};
-    (@one $test:ident $($name:ident: $subject:ident),*) => {$(
-        #[test]
-        fn $name() {
-            super::$test::<super::$subject>();
-        }
-    )*};
-}
-
-for_each_subject!(a_panic_inside_leaves_nothing_half_done);
 
 /// D65: In each callback an entry is removed, and in each later one, or in the same, there is a panic: the new
 /// entry is present, or it is not, and nothing else is left of it.
-fn a_panic_inside_leaves_nothing_half_done<S: Subject>() {
+fn a_panic_inside_leaves_nothing_half_done<S: Acts>() {
     for act in S::acts() {
         for change in 0..scaled(6, 2) {
             for panic in change..scaled(9, 4) {
                 let all = Arc::new(S::default());
-                let mut objects: Vec<S::Object> = (0..4).map(object::<S>).collect();
-                objects.iter().for_each(|object| all.enter(object));
+                let mut objects: Vec<S::Life> = (0..4).map(object).collect();
+                for object in &objects {
+                    all.enter(object, &quietly());
+                }
                 drop(objects.pop());
-                let (removed, new) = (objects[0].clone(), object::<S>(0));
+                let (removed, new) = (objects[0].clone(), object::<S::Life>(0));
                 {
                     let all = all.clone();
-                    schedule(change, move || all.leave(&removed));
+                    schedule(change, move || _ = all.leave(&removed));
                 }
                 schedule(panic, || quiet_panic());
                 panics(|| act(&all, &new));
@@ -247,8 +196,10 @@ fn a_panic_inside_leaves_nothing_half_done<S: Subject>() {
                 drop((objects, new));
                 all.purge();
                 assert_eq!(all.counts(), (0, 0, 0), "{change} {panic}");
-                let more: Vec<S::Object> = (0..4).map(object::<S>).collect();
-                more.iter().for_each(|object| all.enter(object));
+                let more: Vec<S::Life> = (0..4).map(object).collect();
+                for object in &more {
+                    all.enter(object, &quietly());
+                }
                 assert!(more.iter().all(|object| all.has(object)));
                 assert_eq!(all.counts(), (4, 4, 0));
             }
@@ -262,18 +213,21 @@ fn a_panic_inside_leaves_nothing_half_done<S: Subject>() {
 fn a_value_whose_is_expired_panics_is_kept() {
     let mut kept = 0;
     for at in 0..scaled(12, 4) {
-        let all = SweptValues::default();
-        all.0.set_reclaim(Reclaim::OnRequest);
+        let all = WeakValueMap::<Key, Lease>::new();
+        all.set_reclaim(Reclaim::OnRequest);
         let ended = Count::default();
         let owned = Arc::new(Owned::new(1, &ended.ends()));
-        let value = object::<SweptValues>(1);
-        all.0.insert(Key(1, Some(owned)), &value);
+        let value: Lease = object(1);
+        all.insert(Key(1, Some(owned)), &value);
         drop(value);
         schedule(at, || quiet_panic());
-        let panicked = panics(|| all.enter(&object::<SweptValues>(1)));
+        let panicked = panics(|| {
+            let again: Lease = object(1);
+            all.insert((*again).clone(), &again);
+        });
         clear_actions();
         assert_eq!(ended.get(), 0, "at callback {at}");
-        kept += usize::from(panicked && all.0.pending_dead() == 1);
+        kept += usize::from(panicked && all.pending_dead() == 1);
         all.purge();
         assert_eq!((all.counts(), ended.get()), ((0, 0, 0), 1));
     }
@@ -287,8 +241,8 @@ fn a_panic_of_a_pointer_completes_the_flight() {
     in_time(|| {
         let few = scaled(40, 20);
         for after in 0..scaled(20, 4) {
-            let (map, values) = (SweptMaps::default().0, SweptValues::default().0);
-            let keys: Vec<Lease> = (0..few).map(object::<SweptMaps>).collect();
+            let (map, values) = (WeakMap::new(), WeakValueMap::<Key, Lease>::new());
+            let keys: Vec<Lease> = (0..few).map(object).collect();
             let mut panicked = 0;
             for key in &keys {
                 schedule(after, || quiet_panic());
@@ -315,8 +269,8 @@ fn a_panic_of_a_pointer_completes_the_flight() {
             assert_eq!((map.len(), values.len()), (few, few));
             drop(keys);
             for number in 0..4 * few {
-                map.insert(&object::<SweptMaps>(number), 3);
-                values.insert(Key(number, None), &object::<SweptMaps>(number));
+                map.insert(&object::<Lease>(number), 3);
+                values.insert(Key(number, None), &object::<Lease>(number));
             }
             // As many as there were may be added before a sweep.
             assert!(map.len() <= 2 * few + 1, "{}", map.len());
@@ -331,7 +285,7 @@ fn small_a_destructor_may_ask_for_a_value_not_yet_begun() {
     in_time(|| {
         let mut asked_first = 0;
         for at in 0..scaled(24, 10) {
-            let map = Arc::new(Values::default().0);
+            let map = Arc::new(WeakValueMap::<Key, Strong<Key>>::new());
             let new = |number| Strong::new(Key(number, None));
             let ask = |map: &WeakValueMap<Key, Strong<Key>>, make: fn(&Key) -> Strong<Key>| {
                 map.get_or_insert_with(Key(5, None), make)

@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::{on_a_stack_of, scaled};
 use crate::faces::*;
-use crate::for_each_owning;
 
 for_each_owning!(
     a_chain_is_purged,
@@ -18,13 +17,13 @@ const LONG: usize = scaled(100_000, 40);
 const SHORTER: usize = scaled(10_000, 20);
 
 /// A chain of entries, each of which owns the life of the next; and the life of the first.
-fn chain<C: Collection>(links: usize, count: &Count) -> (C, Life<C::Kind>, usize) {
+fn chain<C: Shared>(links: usize, count: &Count) -> (C, C::Life, usize) {
     // (A purge visits all entries for each that dies.)
     let links = if C::NOTIFIES { links } else { links.min(500) };
     let all = C::with_capacity(links);
     let mut head = None;
     for number in 0..links {
-        let life = Life::<C::Kind>::from(number);
+        let life = C::Life::from(number);
         let (next, count) = (Mutex::new(head.replace(life.clone())), count.clone());
         let ends: Ends = Arc::new(move |_| {
             count.add();
@@ -58,7 +57,7 @@ fn a_chain_is_dropped_by_its_first_removal_and_later_operations<C: Changing>() {
         let (all, head, links) = chain::<C>(SHORTER, &count);
         assert!(all.leave(&head));
         drop(head);
-        let absent = Life::<C::Kind>::from(links);
+        let absent = C::Life::from(links);
         for _ in 0..links {
             all.leave(&absent);
         }

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use weakly::concurrent::{WeakMap, WeakValueMap};
+use weakly::concurrent::{SharedRef, WeakMap, WeakValueMap};
 
 use crate::common::scaled;
-use crate::faces::{Kind, Life, is_same, lives};
+use crate::common::subject::Life;
+use crate::faces::*;
 
 const TURNS: usize = scaled(5_000, 6);
 const MANY: usize = scaled(2_000, 10);
@@ -19,134 +20,72 @@ const MANY: usize = scaled(2_000, 10);
 const ROOM: usize = 8;
 
 /// Its entries are identified by a number, and live as long as their objects, which contain the number.
-trait Dict: Sync + Sized {
-    type Kind: Kind;
-    /// What an entry owns.
-    type Owned: Clone;
-    /// As `dict[…] = …`.
-    fn set(&self, object: &Life<Self::Kind>);
-    fn pop(&self, object: &Life<Self::Kind>) -> bool;
+trait Dict: Shared {
+    fn pop(&self, object: &Self::Life) -> bool;
     /// Returns the entry that the test asks for; makes one if there is none.
-    fn set_default(&self, kept: &Life<Self::Kind>, make: impl Fn() -> Life<Self::Kind>) -> usize;
-    fn has(&self, object: &Life<Self::Kind>) -> bool;
-    fn len(&self) -> usize;
-    fn purge(&self);
-    fn entries(&self) -> impl Iterator<Item = (Life<Self::Kind>, Self::Owned)>;
-    fn is_of(owned: &Self::Owned, object: &Life<Self::Kind>) -> bool;
-    /// With new objects for all that it owns.
-    fn deep_copy(entries: impl Iterator<Item = (Life<Self::Kind>, Self::Owned)>) -> Self;
-    fn copy(entries: impl Iterator<Item = (Life<Self::Kind>, Self::Owned)>) -> Self;
-
-    fn of(objects: &[Life<Self::Kind>]) -> Self {
-        let dict = Self::copy(std::iter::empty());
-        objects.iter().for_each(|object| dict.set(object));
-        dict
-    }
+    fn set_default(&self, kept: &Self::Life, make: impl Fn() -> Self::Life) -> usize;
+    fn entries(&self) -> impl Iterator<Item = (Self::Life, Arc<Owned>)>;
+    fn copy(entries: impl Iterator<Item = (Self::Life, Arc<Owned>)>) -> Self;
 }
 
-struct Keys<P: Kind>(WeakMap<Life<P>, Arc<usize>>);
-struct Values<P: Kind>(WeakValueMap<Arc<usize>, Life<P>>);
-
-macro_rules! common {
-    () => {
-        type Kind = P;
-        type Owned = Arc<usize>;
-        fn len(&self) -> usize {
-            self.0.len()
-        }
-        fn purge(&self) {
-            self.0.purge();
-        }
-        fn is_of(owned: &Arc<usize>, object: &Life<P>) -> bool {
-            **owned == **object
-        }
-        fn deep_copy(entries: impl Iterator<Item = (Life<P>, Arc<usize>)>) -> Self {
-            Self::copy(entries.map(|(object, owned)| (object, Arc::new(*owned))))
-        }
-    };
+fn owned(number: usize) -> Arc<Owned> {
+    Arc::new(Owned::new(number, &quietly()))
 }
 
-impl<P: Kind> Dict for Keys<P> {
-    common!();
-    fn set(&self, object: &Life<P>) {
-        self.0.insert(object, Arc::new(**object));
+/// As `dict[…] = …`.
+fn set<D: Dict>(dict: &D, object: &D::Life) {
+    dict.enter(object, &quietly());
+}
+
+/// With new objects for all that it owns.
+fn deep_copy<D: Dict>(entries: impl Iterator<Item = (D::Life, Arc<Owned>)>) -> D {
+    D::copy(entries.map(|(object, of)| (object, owned(of.number))))
+}
+
+impl<K: Life + SharedRef> Dict for Maps<K> {
+    fn pop(&self, object: &K) -> bool {
+        self.remove(object).is_some_and(|value| value.is(object))
     }
-    fn pop(&self, object: &Life<P>) -> bool {
-        self.0
-            .remove(object)
-            .is_some_and(|value| *value == **object)
-    }
-    fn set_default(&self, kept: &Life<P>, make: impl Fn() -> Life<P>) -> usize {
+    fn set_default(&self, kept: &K, make: impl Fn() -> K) -> usize {
         // The object asked for is a new one each time, at an address that another one had.
         let object = make();
-        let default = |key: &Life<P>| *self.0.get_or_insert_with(key, || Arc::new(**key));
+        let default = |key: &K| self.get_or_insert_with(key, || owned(**key)).number;
         assert_eq!((default(kept), default(&object)), (**kept, *object));
         *object
     }
-    fn has(&self, object: &Life<P>) -> bool {
-        self.0.get(object).is_some_and(|value| *value == **object)
+    fn entries(&self) -> impl Iterator<Item = (K, Arc<Owned>)> {
+        WeakMap::iter(self)
     }
-    fn entries(&self) -> impl Iterator<Item = (Life<P>, Arc<usize>)> {
-        self.0.iter()
-    }
-    fn copy(entries: impl Iterator<Item = (Life<P>, Arc<usize>)>) -> Self {
+    fn copy(entries: impl Iterator<Item = (K, Arc<Owned>)>) -> Self {
         let copy = WeakMap::new();
         entries.for_each(|(key, value)| _ = copy.insert(&key, value));
-        Self(copy)
+        copy
     }
 }
 
-impl<P: Kind> Dict for Values<P> {
-    common!();
-    fn set(&self, object: &Life<P>) {
-        self.0.insert(Arc::new(**object), object);
+impl<K: Life + SharedRef> Dict for ValueMaps<K> {
+    fn pop(&self, object: &K) -> bool {
+        self.remove(&owned(**object))
+            .is_some_and(|popped| popped.is(object))
     }
-    fn pop(&self, object: &Life<P>) -> bool {
-        let popped = self.0.remove(&**object);
-        popped.is_some_and(|popped| is_same::<P>(&popped, object))
+    fn set_default(&self, kept: &K, make: impl Fn() -> K) -> usize {
+        assert!(self.get_or_insert_with(owned(**kept), |_| make()).is(kept));
+        *self.get_or_insert_with(owned(usize::MAX), |_| make())
     }
-    fn set_default(&self, kept: &Life<P>, make: impl Fn() -> Life<P>) -> usize {
-        assert!(is_same::<P>(
-            &self.0.get_or_insert_with(Arc::new(**kept), |_| make()),
-            kept
-        ));
-        *self.0.get_or_insert_with(Arc::new(usize::MAX), |_| make())
+    fn entries(&self) -> impl Iterator<Item = (K, Arc<Owned>)> {
+        WeakValueMap::iter(self).map(|(key, value)| (value, key))
     }
-    fn has(&self, object: &Life<P>) -> bool {
-        self.0
-            .get(&**object)
-            .is_some_and(|got| is_same::<P>(&got, object))
-    }
-    fn entries(&self) -> impl Iterator<Item = (Life<P>, Arc<usize>)> {
-        self.0.iter().map(|(key, value)| (value, key))
-    }
-    fn copy(entries: impl Iterator<Item = (Life<P>, Arc<usize>)>) -> Self {
+    fn copy(entries: impl Iterator<Item = (K, Arc<Owned>)>) -> Self {
         let copy = WeakValueMap::new();
         entries.for_each(|(value, key)| _ = copy.insert(key, &value));
-        Self(copy)
+        copy
     }
 }
 
-macro_rules! for_each_dict {
-    (@one $test:ident $($name:ident: $dict:ident),*) => {$(
-        mod $name {
-            use $crate::cpython::{self as tests, $dict};
-            use $crate::faces::{Ours, Std};
-            #[test]
-            fn strong() {
-                tests::$test::<$dict<Ours>>();
-            }
-            #[test]
-            fn arc() {
-                tests::$test::<$dict<Std>>();
-            }
-        }
-    )*};
-    ($($test:ident),* $(,)?) => {$(
-        mod $test {
-            for_each_dict!(@one $test weak_keys: Keys, weak_values: Values);
-        }
-    )*};
+crate::subjects! {
+    $ in [crate::faces];
+
+    for_each_dict [strong: Atomic, arc: StdArc] [weak_keys: Maps, weak_values: ValueMaps];
 }
 
 for_each_dict!(
@@ -159,7 +98,7 @@ for_each_dict!(
 );
 
 /// Runs `turn` many times; the objects that it returns die on another thread.
-fn while_they_die<P: Kind>(mut turn: impl FnMut(usize) -> Life<P>) {
+fn while_they_die<L: Send>(mut turn: impl FnMut(usize) -> L) {
     thread::scope(|scope| {
         let (send, dying) = sync_channel(ROOM);
         scope.spawn(move || dying.into_iter().for_each(drop));
@@ -171,9 +110,9 @@ fn while_they_die<P: Kind>(mut turn: impl FnMut(usize) -> Life<P>) {
 
 /// Runs `look` repeatedly while three of four objects of a dictionary die, in no particular order, on another
 /// thread; then once more. It gets the objects that stay.
-fn while_most_die<D: Dict>(look: impl Fn(&D, &[Life<D::Kind>])) {
-    let objects = lives::<D::Kind>(MANY);
-    let dict = D::of(&objects);
+fn while_most_die<D: Dict>(look: impl Fn(&D, &[D::Life])) {
+    let objects = new_lives::<D::Life>(MANY);
+    let dict = D::of(&objects, &quietly());
     let (stay, mut go): (Vec<_>, Vec<_>) = objects.into_iter().partition(|n| **n % 4 == 0);
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -196,11 +135,11 @@ fn while_most_die<D: Dict>(look: impl Fn(&D, &[Life<D::Kind>])) {
 }
 
 /// The objects that stay are present, and all entries are complete.
-fn check<D: Dict>(dict: &D, stay: &[Life<D::Kind>]) {
+fn check<D: Dict>(dict: &D, stay: &[D::Life]) {
     assert!(stay.iter().all(|object| dict.has(object)));
     let mut shown = 0;
     for (object, owned) in dict.entries() {
-        assert!(D::is_of(&owned, &object));
+        assert!(owned.is(&object));
         shown += usize::from(*object % 4 == 0);
     }
     assert_eq!(shown, stay.len());
@@ -213,13 +152,13 @@ fn small_iterate<D: Dict>() {
 
 /// An entry that was just set is present, whatever happens to earlier ones.
 fn small_set<D: Dict>() {
-    let dict = D::of(&[]);
-    while_they_die::<D::Kind>(|n| {
-        let object = Life::<D::Kind>::from(n % 4);
-        dict.set(&object);
+    let dict = D::default();
+    while_they_die(|n| {
+        let object = D::Life::from(n % 4);
+        set(&dict, &object);
         assert!(dict.has(&object));
         assert!(dict.len() >= 1);
-        if D::Kind::NOTIFIES {
+        if D::NOTIFIES {
             assert!(dict.len() <= 1 + ROOM + 2, "{}", dict.len());
         }
         object
@@ -230,10 +169,10 @@ fn small_set<D: Dict>() {
 
 /// An entry that was just set can be removed.
 fn small_pop<D: Dict>() {
-    let dict = D::of(&[]);
-    while_they_die::<D::Kind>(|n| {
-        let object = Life::<D::Kind>::from(n % 4);
-        dict.set(&object);
+    let dict = D::default();
+    while_they_die(|n| {
+        let object = D::Life::from(n % 4);
+        set(&dict, &object);
         assert!(dict.pop(&object) && !dict.has(&object));
         object
     });
@@ -243,10 +182,10 @@ fn small_pop<D: Dict>() {
 
 /// There is always an entry, and it is alive.
 fn small_set_default<D: Dict>() {
-    let kept = Life::<D::Kind>::from(TURNS);
-    let dict = D::of(std::slice::from_ref(&kept));
-    while_they_die::<D::Kind>(|n| {
-        let (object, other) = (Life::<D::Kind>::from(n), Life::<D::Kind>::from(n + 1));
+    let kept = D::Life::from(TURNS);
+    let dict = D::of([&kept], &quietly());
+    while_they_die(|n| {
+        let (object, other) = (D::Life::from(n), D::Life::from(n + 1));
         // (Weak values all have the same key here: that of an earlier turn may be alive.)
         assert!(dict.set_default(&kept, || object.clone()) <= n);
         if n % 2 == 0 { object } else { other }
@@ -263,5 +202,5 @@ fn small_copy<D: Dict>() {
 
 /// The same with new clones of all that it owns.
 fn small_deep_copy<D: Dict>() {
-    while_most_die::<D>(|dict, stay| check(&D::deep_copy(dict.entries()), stay));
+    while_most_die::<D>(|dict, stay| check(&deep_copy::<D>(dict.entries()), stay));
 }

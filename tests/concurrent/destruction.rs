@@ -9,7 +9,7 @@ use weakly::concurrent::{WeakMap, WeakSet};
 
 use crate::common::scaled;
 use crate::faces::*;
-use crate::{for_each_changing, for_each_collection, for_each_owning, for_each_pointer};
+use crate::for_each_pointer;
 
 for_each_owning!(
     a_removed_entry_is_dropped_by_the_remover,
@@ -42,7 +42,7 @@ fn recorded_threads() -> (Ends, Arc<Mutex<Vec<ThreadId>>>) {
 /// C41: No thread reads: each is dropped before the call returns, by the thread that makes it.
 fn a_removed_entry_is_dropped_by_the_remover<C: Changing>() {
     let (ends, seen) = recorded_threads();
-    let lives = lives::<C::Kind>(40);
+    let lives = new_lives::<C::Life>(40);
     let all = C::of(&lives, &ends);
     for (n, life) in lives.iter().enumerate() {
         let there = thread::scope(|scope| {
@@ -59,7 +59,7 @@ fn a_removed_entry_is_dropped_by_the_remover<C: Changing>() {
 /// it left and after, and the thread.
 fn while_another_reads<C: Changing>(
     all: &C,
-    life: &Life<C::Kind>,
+    life: &C::Life,
     act: impl FnOnce(),
     look: impl Fn() -> usize,
 ) -> (usize, usize, ThreadId) {
@@ -86,7 +86,7 @@ fn while_another_reads<C: Changing>(
 /// C39, L160: A thread that reads an entry while it is removed drops it.
 fn small_an_entry_being_read_is_dropped_by_its_reader<C: Changing>() {
     let (ends, seen) = recorded_threads();
-    let lives = lives::<C::Kind>(2);
+    let lives = new_lives::<C::Life>(2);
     let all = C::of(&lives, &ends);
     let count = || seen.lock().unwrap().len();
     let act = || assert!(all.leave(&lives[0]) && !all.has(&lives[0]));
@@ -99,7 +99,7 @@ fn small_an_entry_being_read_is_dropped_by_its_reader<C: Changing>() {
 /// C39, L160: So does a thread that reads another entry while the dead are reclaimed.
 fn small_an_entry_drained_during_a_read_is_dropped_after_it<C: Changing>() {
     let (ends, seen) = recorded_threads();
-    let mut lives = lives::<C::Kind>(24);
+    let mut lives = new_lives::<C::Life>(24);
     let all = C::of(&lives, &ends);
     let looked_at = lives.pop().unwrap();
     let count = || seen.lock().unwrap().len();
@@ -116,7 +116,7 @@ fn small_an_entry_drained_during_a_read_is_dropped_after_it<C: Changing>() {
 /// C39: A value that a thread removes while it reads is dropped when it stops reading.
 fn nested_reads_count_as_one<C: Changing>() {
     let count = Count::default();
-    let mut lives = lives::<C::Kind>(3);
+    let mut lives = new_lives::<C::Life>(3);
     let all = C::of(&lives, &count.ends());
     let looked_at = lives.pop().unwrap();
     let went = all.leave_if(&looked_at, || {
@@ -131,7 +131,7 @@ fn nested_reads_count_as_one<C: Changing>() {
 
 /// L157
 fn an_entry_removed_while_it_is_read_is_not_found<C: Changing>() {
-    let life = Life::<C::Kind>::from(1);
+    let life = C::Life::from(1);
     let all = C::of([&life], &quietly());
     let went = all.leave_if(&life, || {
         // A second lookup does not find it; entries inserted meanwhile are found.
@@ -146,12 +146,12 @@ fn an_entry_removed_while_it_is_read_is_not_found<C: Changing>() {
 }
 
 /// C54: Growth loses nothing, and drops nothing early or twice.
-fn growth_loses_nothing<C: Collection>() {
+fn growth_loses_nothing<C: Shared>() {
     let count = Count::default();
     let all = C::default();
     let mut live = Vec::new();
     for n in 0..scaled(5_000, 100) {
-        let life = Life::<C::Kind>::from(n);
+        let life = C::Life::from(n);
         all.enter(&life, &count.ends());
         if n % 3 > 0 {
             live.push(life);

@@ -11,8 +11,9 @@ use weakly::concurrent::{
 };
 use weakly::{AttributeKey, Attributes, Memo};
 
+use crate::common::subject::{Content, Life, Upkeep};
 use crate::common::{in_time, scaled};
-use crate::faces::{Kind, Life};
+use crate::faces::{self, Kind};
 use crate::for_each_pointer;
 
 const MANY: usize = scaled(1_200, 40);
@@ -26,6 +27,12 @@ impl Hash for Colliding {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
+impl Content for Colliding {
+    fn number(&self) -> usize {
+        self.0
+    }
+}
+
 /// A collection that is keyed by content.
 trait Contents: Default + Send + Sync + 'static {
     type Pointer: Send + Sync + Clone + Borrow<Colliding>;
@@ -33,41 +40,40 @@ trait Contents: Default + Send + Sync + 'static {
     /// The one live object of this content; made if there is none.
     fn ask(&self, content: Colliding) -> Self::Pointer;
     fn get(&self, content: &Colliding) -> Option<Self::Pointer>;
-    /// `(len, len_live, pending_dead)`
     fn counts(&self) -> (usize, usize, usize);
     fn purge(&self);
 }
 
-struct Names<P: Kind>(Interner<P::Strong<Colliding>>);
-struct Values<P: Kind>(WeakValueMap<Colliding, P::Strong<Colliding>>);
+struct Names<K: Life<Colliding> + SharedRef>(Interner<K>);
+struct Values<K: Life<Colliding> + SharedRef>(WeakValueMap<Colliding, K>);
 /// The same, with `insert` instead of `get_or_insert_with`.
-struct SetValues<P: Kind>(WeakValueMap<Colliding, P::Strong<Colliding>>);
-struct Facts<P: Kind>(WeakHashMap<P::Strong<Colliding>, ()>);
-struct SetFacts<P: Kind>(WeakHashMap<P::Strong<Colliding>, ()>);
-struct ComputedFacts<P: Kind>(WeakHashMap<P::Strong<Colliding>, ()>);
-struct Words<P: Kind>(WeakHashSet<P::Strong<Colliding>>);
+struct SetValues<K: Life<Colliding> + SharedRef>(WeakValueMap<Colliding, K>);
+struct Facts<K: Life<Colliding> + SharedRef>(WeakHashMap<K, ()>);
+struct SetFacts<K: Life<Colliding> + SharedRef>(WeakHashMap<K, ()>);
+struct ComputedFacts<K: Life<Colliding> + SharedRef>(WeakHashMap<K, ()>);
+struct Words<K: Life<Colliding> + SharedRef>(WeakHashSet<K>);
 
 macro_rules! contents {
     ($($name:ident: |$this:ident, $content:ident| $ask:expr, $get:expr;)*) => {$(
-        impl<P: Kind> Default for $name<P> {
+        impl<K: Life<Colliding> + SharedRef> Default for $name<K> {
             fn default() -> Self {
                 $name(Default::default())
             }
         }
 
-        impl<P: Kind> Contents for $name<P> {
-            type Pointer = P::Strong<Colliding>;
+        impl<K: Life<Colliding> + SharedRef> Contents for $name<K> {
+            type Pointer = K;
 
-            fn ask(&self, $content: Colliding) -> P::Strong<Colliding> {
+            fn ask(&self, $content: Colliding) -> K {
                 let $this = &self.0;
                 $ask
             }
-            fn get(&self, $content: &Colliding) -> Option<P::Strong<Colliding>> {
+            fn get(&self, $content: &Colliding) -> Option<K> {
                 let $this = &self.0;
                 $get
             }
             fn counts(&self) -> (usize, usize, usize) {
-                (self.0.len(), self.0.len_live(), self.0.pending_dead())
+                self.0.counts()
             }
             fn purge(&self) {
                 self.0.purge();
@@ -108,30 +114,16 @@ contents! {
     }, words.get(content);
 }
 
-macro_rules! for_each_contents {
-    (@one $test:ident $($name:ident: $contents:ident),*) => {$(
-        mod $name {
-            use super::super::{$contents, $test};
-            use $crate::faces::{Ours, Std};
-            #[test]
-            fn strong() {
-                $test::<$contents<Ours>>();
-            }
-            #[test]
-            fn arc() {
-                $test::<$contents<Std>>();
-            }
-        }
-    )*};
-    ($($test:ident),* $(,)?) => {$(
-        mod $test {
-            for_each_contents!(@one $test names: Names, values: Values, set_values: SetValues,
-                facts: Facts, set_facts: SetFacts, computed_facts: ComputedFacts, words: Words);
-        }
-    )*};
+crate::subjects! {
+    $ in [crate::equal_hashes];
+
+    for_each_contents [strong: Atomic, arc: StdArc]
+        [names: Names, values: Values, set_values: SetValues, facts: Facts, set_facts: SetFacts,
+         computed_facts: ComputedFacts, words: Words];
 }
 
 for_each_contents!(
+    <crate::equal_hashes::Colliding>
     thousands_of_equal_hashes,
     small_threads_meet_at_equal_hashes,
     one_content_comes_and_goes,
@@ -313,17 +305,17 @@ impl AttributeKey for Note {
 /// else there are never more dead than live ones, plus a few.
 fn objects_come_and_go<P: Kind>()
 where
-    Life<P>: SharedRef,
+    faces::Life<P>: SharedRef,
 {
-    type Act<P> = fn(&All<P>, &Life<P>);
+    type Act<P> = fn(&All<P>, &faces::Life<P>);
     struct All<P: Kind> {
-        map: WeakMap<Life<P>, usize>,
-        set: WeakSet<Life<P>>,
-        facts: WeakHashMap<Life<P>, usize>,
-        words: WeakHashSet<Life<P>>,
-        pairs: WeakPairMap<Life<P>, Life<P>>,
-        attributes: Attributes<Life<P>>,
-        memo: Memo<Life<P>, usize>,
+        map: WeakMap<faces::Life<P>, usize>,
+        set: WeakSet<faces::Life<P>>,
+        facts: WeakHashMap<faces::Life<P>, usize>,
+        words: WeakHashSet<faces::Life<P>>,
+        pairs: WeakPairMap<faces::Life<P>, faces::Life<P>>,
+        attributes: Attributes<faces::Life<P>>,
+        memo: Memo<faces::Life<P>, usize>,
     }
     impl<P: Kind> All<P> {
         fn most(&self) -> usize {
@@ -376,7 +368,7 @@ where
                 for _ in 0..threads {
                     scope.spawn(move || {
                         for n in 0..MANY / 4 {
-                            let life = Life::<P>::from(n);
+                            let life = faces::Life::<P>::from(n);
                             for act in acts {
                                 act(all, &life);
                             }
@@ -386,7 +378,7 @@ where
             });
             // Objects that arrived during the last sweep count for the next.
             for n in 0..MANY {
-                let life = Life::<P>::from(n);
+                let life = faces::Life::<P>::from(n);
                 for act in acts {
                     act(all, &life);
                 }

@@ -3,9 +3,9 @@
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
-use weakly::concurrent::{WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
+use weakly::concurrent::{SharedRef, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
 
-use crate::faces::{Kind, Life, lives};
+use crate::common::subject::{Life, new_lives};
 
 /// A map that computes values for the keys 0 to 7.
 pub(crate) trait GetOrInsert: Sync {
@@ -48,16 +48,16 @@ macro_rules! alike {
 }
 
 /// Weak keys, by identity.
-pub(crate) struct Maps<P: Kind> {
-    map: WeakMap<Life<P>, Arc<usize>>,
-    keys: Vec<Life<P>>,
+pub(crate) struct Maps<K: Life + SharedRef> {
+    map: WeakMap<K, Arc<usize>>,
+    keys: Vec<K>,
 }
 
-impl<P: Kind> GetOrInsert for Maps<P> {
+impl<K: Life + SharedRef> GetOrInsert for Maps<K> {
     alike!(Arc<usize>);
 
     fn new() -> Self {
-        let (map, keys) = (WeakMap::new(), lives::<P>(8));
+        let (map, keys) = (WeakMap::new(), new_lives::<K>(8));
         Maps { map, keys }
     }
     #[track_caller]
@@ -77,27 +77,27 @@ impl<P: Kind> GetOrInsert for Maps<P> {
 }
 
 /// Weak values, which the test keeps alive.
-pub(crate) struct Values<P: Kind> {
-    map: WeakValueMap<usize, Life<P>>,
+pub(crate) struct Values<K: Life + SharedRef> {
+    map: WeakValueMap<usize, K>,
 }
 
-impl<P: Kind> GetOrInsert for Values<P> {
-    alike!(Life<P>);
+impl<K: Life + SharedRef> GetOrInsert for Values<K> {
+    alike!(K);
 
     fn new() -> Self {
         let map = WeakValueMap::new();
         Values { map }
     }
-    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Life<P> {
+    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> K {
         self.map.get_or_insert_with(key, |asked| {
             assert_eq!(*asked, key);
             make().into()
         })
     }
-    fn get(&self, key: usize) -> Option<Life<P>> {
+    fn get(&self, key: usize) -> Option<K> {
         self.map.get(&key)
     }
-    fn set(&self, key: usize, value: &Life<P>) -> bool {
+    fn set(&self, key: usize, value: &K) -> bool {
         self.map.insert(key, value).is_none()
     }
     fn remove(&self, key: usize) -> bool {
@@ -106,20 +106,20 @@ impl<P: Kind> GetOrInsert for Values<P> {
 }
 
 /// Weak keys by content; lookups use another object each time.
-pub(crate) struct HashMaps<P: Kind> {
-    map: WeakHashMap<Life<P>, Arc<usize>>,
-    keys: [Mutex<Vec<Life<P>>>; 8],
+pub(crate) struct HashMaps<K: Life + SharedRef> {
+    map: WeakHashMap<K, Arc<usize>>,
+    keys: [Mutex<Vec<K>>; 8],
 }
 
-impl<P: Kind> HashMaps<P> {
-    fn key(&self, key: usize) -> Life<P> {
-        let new = Life::<P>::from(key);
+impl<K: Life + SharedRef> HashMaps<K> {
+    fn key(&self, key: usize) -> K {
+        let new = K::from(key);
         self.keys[key].lock().unwrap().push(new.clone());
         new
     }
 }
 
-impl<P: Kind> GetOrInsert for HashMaps<P> {
+impl<K: Life + SharedRef> GetOrInsert for HashMaps<K> {
     alike!(Arc<usize>);
 
     fn new() -> Self {
@@ -143,32 +143,39 @@ impl<P: Kind> GetOrInsert for HashMaps<P> {
 }
 
 /// Weak values of weak keys.
-pub(crate) struct Pairs<P: Kind> {
-    map: WeakPairMap<Life<P>, Life<P>>,
-    keys: Vec<Life<P>>,
+pub(crate) struct Pairs<K: Life + SharedRef> {
+    map: WeakPairMap<K, K>,
+    keys: Vec<K>,
 }
 
-impl<P: Kind> GetOrInsert for Pairs<P> {
-    alike!(Life<P>);
+impl<K: Life + SharedRef> GetOrInsert for Pairs<K> {
+    alike!(K);
 
     fn new() -> Self {
-        let (map, keys) = (WeakPairMap::new(), lives::<P>(8));
+        let (map, keys) = (WeakPairMap::new(), new_lives::<K>(8));
         Pairs { map, keys }
     }
     #[track_caller]
-    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Life<P> {
+    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> K {
         self.map.get_or_insert_with(&self.keys[key], |asked| {
             assert_eq!(**asked, key);
             make().into()
         })
     }
-    fn get(&self, key: usize) -> Option<Life<P>> {
+    fn get(&self, key: usize) -> Option<K> {
         self.map.get(&self.keys[key])
     }
-    fn set(&self, key: usize, value: &Life<P>) -> bool {
+    fn set(&self, key: usize, value: &K) -> bool {
         self.map.insert(&self.keys[key], value).is_none()
     }
     fn remove(&self, key: usize) -> bool {
         self.map.remove(&self.keys[key]).is_some()
     }
+}
+
+crate::subjects! {
+    $ in [crate::get_or_insert];
+
+    for_each_making [strong: Atomic, arc: StdArc]
+        [weak_map: Maps, weak_value_map: Values, weak_hash_map: HashMaps, weak_pair_map: Pairs];
 }

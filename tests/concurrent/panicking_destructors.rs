@@ -8,7 +8,6 @@ use weakly::{Attributes, Memo, Reclaim};
 
 use crate::common::scaled;
 use crate::faces::*;
-use crate::{for_each_changing, for_each_owning};
 
 for_each_owning!(
     all_that_purge_drops,
@@ -54,9 +53,9 @@ fn panicking(destroyed: &Destroyed, act: impl FnOnce()) -> usize {
     destroyed.len()
 }
 
-fn filled<C: Changing>() -> (C, Vec<Life<C::Kind>>, Destroyed) {
+fn filled<C: Changing>() -> (C, Vec<C::Life>, Destroyed) {
     let (ends, destroyed) = bombs();
-    let lives = lives::<C::Kind>(MANY);
+    let lives = new_lives::<C::Life>(MANY);
     (C::of(&lives, &ends), lives, destroyed)
 }
 
@@ -179,8 +178,8 @@ fn small_collections_are_usable_after_that<C: Changing>() {
     assert_eq!(all.counts(), (0, 0, 0));
 }
 
-fn lives_of<C: Collection>(all: &C) -> Vec<Life<C::Kind>> {
-    let lives = lives::<C::Kind>(MANY);
+fn lives_of<C: Shared>(all: &C) -> Vec<C::Life> {
+    let lives = new_lives::<C::Life>(MANY);
     for life in &lives {
         assert!(all.enter(life, &quietly()));
     }

@@ -11,7 +11,6 @@ use weakly::concurrent::WeakValueMap;
 
 use crate::common::{panics, quiet_panic, scaled};
 use crate::faces::*;
-use crate::{for_each_collection, for_each_owning};
 
 for_each_collection!(the_dead_are_dead_under_either_policy);
 
@@ -30,8 +29,8 @@ for_each_owning!(
 const MANY: usize = scaled(100, 40);
 
 /// A collection that reclaims on request, with the entries `0..n`, and their lives.
-fn on_request<C: Collection>(n: usize, ends: &Ends) -> (C, Vec<Life<C::Kind>>) {
-    let lives = lives::<C::Kind>(n);
+fn on_request<C: Shared>(n: usize, ends: &Ends) -> (C, Vec<C::Life>) {
+    let lives = new_lives::<C::Life>(n);
     let all = C::default();
     assert_eq!(all.reclaim(), OnUse);
     all.set_reclaim(OnRequest);
@@ -41,17 +40,13 @@ fn on_request<C: Collection>(n: usize, ends: &Ends) -> (C, Vec<Life<C::Kind>>) {
 }
 
 /// Whatever is kept, the dead are not found, not shown, and do not count.
-fn the_dead_are_dead_under_either_policy<C: Collection>() {
+fn the_dead_are_dead_under_either_policy<C: Shared>() {
     let (all, mut lives) = on_request::<C>(MANY, &quietly());
-    let ghosts = ghosts::<C::Kind>(lives.split_off(MANY / 2));
+    let ghosts = ghosts(lives.split_off(MANY / 2));
     let check = || {
         assert_eq!(all.numbers(), (0..MANY / 2).collect::<Vec<_>>());
         assert!(lives.iter().all(|life| all.has(life)));
-        assert!(
-            !ghosts
-                .iter()
-                .any(|(number, weak)| all.has_dead(*number, weak))
-        );
+        assert!(!ghosts.iter().any(|(number, weak)| all.finds(number, weak)));
         assert_eq!(all.len_live(), MANY / 2);
         let notified = (all.len(), all.pending_dead());
         assert!(!C::NOTIFIES || notified == (MANY / 2, MANY - MANY / 2));
@@ -71,13 +66,13 @@ fn no_other_operation_drops<C: Changing>() {
     let (all, dead) = on_request::<C>(MANY, &ends);
     drop(dead);
     // In the places of the dead, most of which are still there; and more.
-    let mut lives = lives::<C::Kind>(10 * MANY);
+    let mut lives = new_lives::<C::Life>(10 * MANY);
     lives
         .iter()
         .for_each(|life| assert!(all.enter(life, &ends)));
     assert_eq!(count.get(), 0, "replaced, drained");
     let mut removed = 0;
-    let mut step = |change: &mut dyn FnMut(&Life<C::Kind>), goes: usize| {
+    let mut step = |change: &mut dyn FnMut(&C::Life), goes: usize| {
         let life = lives.pop().unwrap();
         drop(lives.pop());
         change(&life);
@@ -119,7 +114,7 @@ fn its_end_drops_what_is_kept<C: Changing>() {
         let (all, dead) = on_request::<C>(MANY, &count.ends());
         drop(dead);
         // Unlinks some of the dead, or all if they are swept.
-        for life in lives::<C::Kind>(if C::NOTIFIES { 1 } else { MANY }) {
+        for life in new_lives::<C::Life>(if C::NOTIFIES { 1 } else { MANY }) {
             all.enter(&life, &quietly());
         }
         assert_eq!(count.get(), 0);
@@ -220,9 +215,9 @@ fn a_destructor_may_purge<C: Changing>() {
     let count = Count::default();
     let shared = Arc::new(C::default());
     shared.set_reclaim(OnRequest);
-    let mut next: Option<Life<C::Kind>> = None;
+    let mut next: Option<C::Life> = None;
     for number in 0..many {
-        let life: Life<C::Kind> = number.into();
+        let life: C::Life = number.into();
         let (owned, this) = (Mutex::new(next.take()), Arc::downgrade(&shared));
         let count = count.clone();
         let ends: Ends = Arc::new(move |_| {
@@ -244,7 +239,11 @@ fn a_destructor_may_purge<C: Changing>() {
 
 /// A destructor that panics prevents no other drop.
 fn destructors_may_panic<C: Changing>() {
-    let ways: [fn(&C); 3] = [C::purge, C::clear, |all| all.set_reclaim(OnUse)];
+    let ways: [fn(&C); 3] = [
+        |all| all.purge(),
+        |all| all.clear(),
+        |all| all.set_reclaim(OnUse),
+    ];
     for way in ways {
         let count = Count::default();
         let (counts, fuse) = (count.clone(), Arc::new(AtomicBool::new(false)));
@@ -288,7 +287,7 @@ fn all_destructors_may_panic_at_the_end<C: Changing>() {
 }
 
 /// So many that entries without notices are swept.
-fn lives_come_and_go<C: Collection>(all: &C) {
+fn lives_come_and_go<C: Shared>(all: &C) {
     (100..200).for_each(|number| _ = all.enter(&number.into(), &quietly()));
 }
 

@@ -11,7 +11,7 @@ use weakly::{AttributeKey, Attributes};
 
 use crate::common::{in_time, panics, quiet_panic, scaled};
 use crate::faces::*;
-use crate::{for_each_owning, for_each_pointer};
+use crate::for_each_pointer;
 
 for_each_owning!(
     destructors_may_use_the_collection,
@@ -28,10 +28,10 @@ for_each_pointer!(
 );
 
 /// What a destructor does to its collection.
-type Act<C> = fn(&C, &Life<<C as Collection>::Kind>);
+type Act<C> = fn(&C, &<C as Subject>::Life);
 
 /// What makes a destructor run.
-type Cause<C> = fn(&C, Vec<Life<<C as Collection>::Kind>>);
+type Cause<C> = fn(&C, Vec<<C as Subject>::Life>);
 
 fn acts<C: Changing>() -> [Act<C>; 7] {
     [
@@ -42,7 +42,7 @@ fn acts<C: Changing>() -> [Act<C>; 7] {
         |all, _| all.retain(|number| number % 2 == 0),
         |all, life| _ = all.has(life) || all.iter().count() > all.len_live(),
         |all, life| {
-            let new = Life::<C::Kind>::from(**life + 1);
+            let new = C::Life::from(**life + 1);
             all.enter(&new, &quietly());
             assert!(all.has(&new));
         },
@@ -72,7 +72,7 @@ fn destructors_may_use_the_collection<C: Changing>() {
     for cause in causes::<C>() {
         for act in acts::<C>() {
             let count = Count::default();
-            let kept = Life::<C::Kind>::from(1_000);
+            let kept = C::Life::from(1_000);
             let all = Arc::new(C::default());
             let ends: Ends = {
                 let (all, kept, count) = (Arc::downgrade(&all), kept.clone(), count.clone());
@@ -81,7 +81,7 @@ fn destructors_may_use_the_collection<C: Changing>() {
                     act(&all.upgrade().expect("it is there"), &kept);
                 })
             };
-            let lives = lives::<C::Kind>(20);
+            let lives = new_lives::<C::Life>(20);
             for life in &lives {
                 all.enter(life, &ends);
             }
@@ -106,7 +106,7 @@ fn deaths_inside_a_drain_are_drained<C: Changing>() {
     let depth = Arc::new(AtomicUsize::new(0));
     let mut head = None;
     for number in 0..links {
-        let life = Life::<C::Kind>::from(number);
+        let life = C::Life::from(number);
         let next = Mutex::new(head.replace(life.clone()));
         let (weak, count) = (Arc::downgrade(&all), count.clone());
         let (depth, deepest) = (depth.clone(), deepest.clone());
@@ -144,7 +144,7 @@ fn a_destructor_that_panics_leaves_the_collection_usable<C: Changing>() {
                     }
                 })
             };
-            let lives = lives::<C::Kind>(20);
+            let lives = new_lives::<C::Life>(20);
             for life in &lives {
                 all.enter(life, &ends);
             }
@@ -154,7 +154,7 @@ fn a_destructor_that_panics_leaves_the_collection_usable<C: Changing>() {
             assert_eq!((counts.0, counts.2), (counts.1, 0));
             assert!(all.numbers().len() <= counts.0);
             let count = Count::default();
-            let more = crate::faces::lives::<C::Kind>(40);
+            let more = new_lives::<C::Life>(40);
             for life in &more {
                 all.enter(life, &count.ends());
                 assert!(all.has(life));
@@ -173,9 +173,9 @@ fn a_destructor_that_panics_leaves_the_collection_usable<C: Changing>() {
 /// F93
 fn the_closure_of_retain_may_change_everything<C: Changing>() {
     let count = Count::default();
-    let lives = Mutex::new(lives::<C::Kind>(30));
+    let lives = Mutex::new(new_lives::<C::Life>(30));
     let all = C::of(&*lives.lock().unwrap(), &count.ends());
-    let late = Life::<C::Kind>::from(100);
+    let late = C::Life::from(100);
     all.retain(|_| {
         // One entry dies, one is removed, one is inserted.
         let gone = lives.lock().unwrap().pop();

@@ -10,33 +10,9 @@ use weakly::concurrent::WeakMap;
 
 use crate::common::{panics, quiet_panic, scaled};
 use crate::faces::Count;
-use crate::get_or_insert::{GetOrInsert, is_same};
+use crate::get_or_insert::{GetOrInsert, for_each_making, is_same};
 
-macro_rules! for_each_map {
-    (@one $test:ident $($name:ident: $map:ident),*) => {$(
-        mod $name {
-            use $crate::single_flight as tests;
-            use $crate::get_or_insert::$map;
-            use $crate::faces::{Ours, Std};
-            #[test]
-            fn strong() {
-                tests::$test::<$map<Ours>>();
-            }
-            #[test]
-            fn arc() {
-                tests::$test::<$map<Std>>();
-            }
-        }
-    )*};
-    ($($test:ident),* $(,)?) => {$(
-        mod $test {
-            for_each_map!(@one $test weak_map: Maps, weak_value_map: Values,
-                weak_hash_map: HashMaps, weak_pair_map: Pairs);
-        }
-    )*};
-}
-
-for_each_map!(
+for_each_making!(
     a_value_is_computed_once,
     small_all_get_the_value_that_one_computes,
     small_a_panic_lets_another_try,

@@ -12,7 +12,7 @@ use weakly::concurrent::{
 
 use crate::common::scaled;
 use crate::faces::*;
-use crate::{for_each, for_each_changing, for_each_collection, for_each_pointer};
+use crate::for_each_pointer;
 
 for_each_collection!(
     what_is_cleared_before_its_turn_is_left_out,
@@ -25,7 +25,7 @@ for_each_changing!(
     an_iterator_half_way_shows_what_stays_once,
 );
 
-for_each!([weak_map: Maps, weak_hash_map: HashMaps] an_iterator_half_way_delays_no_destructor);
+for_each_owning_values!(an_iterator_half_way_delays_no_destructor);
 
 for_each_pointer!(
     a_value_is_shown_as_it_is_at_its_turn,
@@ -35,8 +35,8 @@ for_each_pointer!(
 const MANY: usize = scaled(1_000, 40);
 
 /// F87: With a collection that has no `remove`, too.
-fn what_is_cleared_before_its_turn_is_left_out<C: Collection>() {
-    let lives = lives::<C::Kind>(MANY);
+fn what_is_cleared_before_its_turn_is_left_out<C: Shared>() {
+    let lives = new_lives::<C::Life>(MANY);
     let all = C::of(&lives, &quietly());
     let mut iter = all.iter();
     assert!(iter.next().is_some());
@@ -47,7 +47,7 @@ fn what_is_cleared_before_its_turn_is_left_out<C: Collection>() {
 
 /// F87
 fn what_is_removed_before_its_turn_is_left_out<C: Changing>() {
-    let lives = lives::<C::Kind>(MANY);
+    let lives = new_lives::<C::Life>(MANY);
     let all = C::of(&lives, &quietly());
     let mut iter = all.iter();
     let first = *iter.next().expect("the first");
@@ -61,12 +61,12 @@ fn what_is_removed_before_its_turn_is_left_out<C: Changing>() {
 }
 
 /// F87, C47: What the iterator has noted of a dead object is not the new one's; if it shows the new one, then once.
-fn a_new_object_at_the_address_of_a_dead_one_is_shown_once<C: Collection>() {
-    let mut lives = lives::<C::Kind>(MANY);
+fn a_new_object_at_the_address_of_a_dead_one_is_shown_once<C: Shared>() {
+    let mut lives = new_lives::<C::Life>(MANY);
     let all = C::of(&lives, &quietly());
     let iter = all.iter();
-    let addresses = |lives: &[Life<C::Kind>]| -> HashSet<_> {
-        let of = <Life<C::Kind> as weakly::WeakKey>::addr;
+    let addresses = |lives: &[C::Life]| -> HashSet<_> {
+        let of = <C::Life as weakly::WeakKey>::addr;
         lives.iter().map(of).collect()
     };
     let old = addresses(&lives);
@@ -76,7 +76,7 @@ fn a_new_object_at_the_address_of_a_dead_one_is_shown_once<C: Collection>() {
     let again = (0..100).any(|_| {
         lives.clear();
         // The same numbers: so content and hash of each are those of a dead one.
-        lives.extend((0..MANY).map(Life::<C::Kind>::from));
+        lives.extend((0..MANY).map(C::Life::from));
         !old.is_disjoint(&addresses(&lives))
     });
     assert!(cfg!(miri) || again, "no address is used again");
@@ -90,8 +90,8 @@ fn a_new_object_at_the_address_of_a_dead_one_is_shown_once<C: Collection>() {
 }
 
 /// F87: It borrows the collection, and nothing else.
-fn an_iterator_goes_on_on_another_thread<C: Collection>() {
-    let lives = lives::<C::Kind>(MANY);
+fn an_iterator_goes_on_on_another_thread<C: Shared>() {
+    let lives = new_lives::<C::Life>(MANY);
     let all = C::of(&lives, &quietly());
     let mut iter = all.iter();
     let first = *iter.next().expect("the first");
@@ -101,7 +101,7 @@ fn an_iterator_goes_on_on_another_thread<C: Collection>() {
 
 /// F87, F88: While entries come, go, and are replaced by others.
 fn an_iterator_half_way_shows_what_stays_once<C: Changing>() {
-    let mut lives = lives::<C::Kind>(MANY);
+    let mut lives = new_lives::<C::Life>(MANY);
     let all = C::of(&lives, &quietly());
     let mut iter = all.iter();
     let mut shown: HashSet<_> = iter.by_ref().take(MANY / 2).map(|life| *life).collect();
@@ -113,7 +113,7 @@ fn an_iterator_half_way_shows_what_stays_once<C: Changing>() {
     for life in lives.iter().filter(|life| ***life % 3 == 1) {
         assert!(all.enter(life, &quietly()));
     }
-    lives.extend((MANY..MANY * 8).map(Life::<C::Kind>::from));
+    lives.extend((MANY..MANY * 8).map(C::Life::from));
     for life in &lives[MANY..] {
         assert!(all.enter(life, &quietly()));
     }
@@ -129,7 +129,7 @@ fn an_iterator_half_way_shows_what_stays_once<C: Changing>() {
 /// It is inside the collection during a turn only.
 fn an_iterator_half_way_delays_no_destructor<C: Changing>() {
     let count = Count::default();
-    let mut lives = lives::<C::Kind>(MANY);
+    let mut lives = new_lives::<C::Life>(MANY);
     let all = C::of(&lives, &count.ends());
     let mut iter = all.iter();
     drop(iter.next());

@@ -13,7 +13,6 @@ use weakly::{Addr, Reclaim, Strong};
 use crate::common::lease::{self, Asked};
 use crate::common::{on_a_stack_of, scaled};
 use crate::faces::*;
-use crate::{for_each_changing, for_each_collection};
 
 for_each_collection!(
     insertions_find_the_dead,
@@ -33,8 +32,8 @@ const ROUND: usize = MANY / 4 + 2;
 const READS: usize = 32 * ROUND;
 
 /// A collection whose entries have all died, except one.
-fn dying<C: Collection>(ends: &Ends) -> (C, Life<C::Kind>) {
-    let mut lives = lives::<C::Kind>(MANY);
+fn dying<C: Shared>(ends: &Ends) -> (C, C::Life) {
+    let mut lives = new_lives::<C::Life>(MANY);
     let all = C::of(&lives, ends);
     let left = lives.swap_remove(MANY / 2);
     drop(lives);
@@ -46,7 +45,7 @@ fn dying<C: Collection>(ends: &Ends) -> (C, Life<C::Kind>) {
 fn removals_find_the_dead<C: Changing>() {
     let count = Count::default();
     let (all, left) = dying::<C>(&count.ends());
-    let absent = Life::<C::Kind>::from(MANY);
+    let absent = C::Life::from(MANY);
     for _ in 0..ROUND {
         assert!(!all.leave(&absent));
     }
@@ -56,10 +55,10 @@ fn removals_find_the_dead<C: Changing>() {
 }
 
 /// 187, C57: With fewer changes than there are entries.
-fn insertions_find_the_dead<C: Collection>() {
+fn insertions_find_the_dead<C: Shared>() {
     let count = Count::default();
     let (all, left) = dying::<C>(&count.ends());
-    let new: Vec<_> = (MANY..MANY + ROUND).map(Life::<C::Kind>::from).collect();
+    let new: Vec<_> = (MANY..MANY + ROUND).map(C::Life::from).collect();
     for life in &new {
         assert!(all.enter(life, &quietly()));
     }
@@ -69,7 +68,7 @@ fn insertions_find_the_dead<C: Collection>() {
 }
 
 /// A collection that is only read: reads drop no entry that is notified.
-fn reads_find_the_dead<C: Collection>(read: impl Fn(&C, &Life<C::Kind>)) {
+fn reads_find_the_dead<C: Shared>(read: impl Fn(&C, &C::Life)) {
     let count = Count::default();
     let (all, left) = dying::<C>(&count.ends());
     for _ in 0..READS {
@@ -81,19 +80,19 @@ fn reads_find_the_dead<C: Collection>(read: impl Fn(&C, &Life<C::Kind>)) {
 }
 
 /// 187, D61
-fn hits_find_the_dead<C: Collection>() {
+fn hits_find_the_dead<C: Shared>() {
     reads_find_the_dead::<C>(|all, left| assert!(all.has(left)));
 }
 
 /// 187, D61
-fn misses_find_the_dead<C: Collection>() {
-    let absent = Life::<C::Kind>::from(MANY);
+fn misses_find_the_dead<C: Shared>() {
+    let absent = C::Life::from(MANY);
     reads_find_the_dead::<C>(|all, _| assert!(!all.has(&absent)));
 }
 
 /// 187: Readers on several threads, each with its own count: together they sweep the table, and each of the dead
 /// is dropped once, by one of them.
-fn small_readers_find_each_of_the_dead_once<C: Collection>() {
+fn small_readers_find_each_of_the_dead_once<C: Shared>() {
     const THREADS: usize = 3;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let ends: Ends = {
@@ -124,7 +123,7 @@ fn small_readers_find_each_of_the_dead_once<C: Collection>() {
 }
 
 /// 187, C57: When one entry dies for each that is inserted, at most a third as many are dead as alive.
-fn the_dead_are_a_third_of_the_living_at_most<C: Collection>() {
+fn the_dead_are_a_third_of_the_living_at_most<C: Shared>() {
     for living in [1, 30, scaled(1_000, 40)] {
         let all = C::default();
         let mut lives = std::collections::VecDeque::new();
@@ -132,7 +131,7 @@ fn the_dead_are_a_third_of_the_living_at_most<C: Collection>() {
             if lives.len() == living {
                 lives.pop_front();
             }
-            let life = Life::<C::Kind>::from(n);
+            let life = C::Life::from(n);
             all.enter(&life, &quietly());
             lives.push_back(life);
             // (And some, where the table grows.)
@@ -143,7 +142,7 @@ fn the_dead_are_a_third_of_the_living_at_most<C: Collection>() {
 }
 
 /// 187, L159: On several threads each does its share.
-fn nor_more_with_many_threads<C: Collection>() {
+fn nor_more_with_many_threads<C: Shared>() {
     const THREADS: usize = 4;
     let all = C::default();
     let living = scaled(250, 20);
@@ -156,7 +155,7 @@ fn nor_more_with_many_threads<C: Collection>() {
                     if lives.len() == living {
                         lives.pop_front();
                     }
-                    let life = Life::<C::Kind>::from(n * THREADS + thread);
+                    let life = C::Life::from(n * THREADS + thread);
                     all.enter(&life, &quietly());
                     lives.push_back(life);
                     if n % 8 == 0 && !C::NOTIFIES {
@@ -174,7 +173,7 @@ fn nor_more_with_many_threads<C: Collection>() {
 }
 
 /// 187, 185: On request a read drops nothing, and keeps what it finds.
-fn entries_found_by_reads_are_kept_on_request<C: Collection>() {
+fn entries_found_by_reads_are_kept_on_request<C: Shared>() {
     let count = Count::default();
     let (all, left) = dying::<C>(&count.ends());
     all.set_reclaim(Reclaim::OnRequest);

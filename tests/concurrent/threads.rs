@@ -10,7 +10,7 @@ use weakly::concurrent::WeakMap;
 
 use crate::common::scaled;
 use crate::faces::*;
-use crate::{for_each_changing, for_each_collection, for_each_pointer};
+use crate::for_each_pointer;
 
 for_each_collection!(
     small_a_key_may_die_on_a_thread_without_the_collection,
@@ -43,8 +43,7 @@ fn threads_change_entries_of_their_own<C: Changing>() {
         for thread in 0..4 {
             let (all, count) = (&all, &count);
             scope.spawn(move || {
-                let lives: Vec<Life<C::Kind>> =
-                    (0..MANY).map(|n| (thread * MANY + n).into()).collect();
+                let lives: Vec<C::Life> = (0..MANY).map(|n| (thread * MANY + n).into()).collect();
                 for life in &lives {
                     assert!(!all.has(life));
                     assert!(all.enter(life, &count.ends()));
@@ -68,7 +67,7 @@ fn small_threads_change_the_same_entries<C: Changing>() {
     let (threads, turns) = (scaled(4, 2), scaled(2_000, 8));
     let count = Count::default();
     let all = C::default();
-    let lives = lives::<C::Kind>(2);
+    let lives = new_lives::<C::Life>(2);
     let (entered, left) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
         for thread in 0..threads {
@@ -96,13 +95,13 @@ fn small_threads_change_the_same_entries<C: Changing>() {
 }
 
 /// L160: The death is notified, and what the entry owns is dropped where the collection is used.
-fn small_a_key_may_die_on_a_thread_without_the_collection<C: Collection>() {
+fn small_a_key_may_die_on_a_thread_without_the_collection<C: Shared>() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let ends: Ends = {
         let seen = seen.clone();
         Arc::new(move |_| seen.lock().unwrap().push(thread::current().id()))
     };
-    let lives = lives::<C::Kind>(4);
+    let lives = new_lives::<C::Life>(4);
     let all = C::of(&lives, &ends);
     thread::spawn(move || drop(lives)).join().unwrap();
     assert!(seen.lock().unwrap().is_empty());
@@ -114,16 +113,16 @@ fn small_a_key_may_die_on_a_thread_without_the_collection<C: Collection>() {
 
 /// L159, C57: Objects die on other threads while more are inserted; the capacity does not grow, and everything
 /// is dropped once.
-fn objects_die_elsewhere_while_many_come<C: Collection>() {
+fn objects_die_elsewhere_while_many_come<C: Shared>() {
     let count = Count::default();
     let all = C::default();
     let rounds = scaled(100, 3);
     let each = 40;
     thread::scope(|scope| {
-        let (send, receive) = std::sync::mpsc::sync_channel::<Vec<Life<C::Kind>>>(4);
+        let (send, receive) = std::sync::mpsc::sync_channel::<Vec<C::Life>>(4);
         scope.spawn(move || receive.into_iter().for_each(drop));
         for round in 0..rounds {
-            let lives: Vec<Life<C::Kind>> = (0..each).map(|n| (round * each + n).into()).collect();
+            let lives: Vec<C::Life> = (0..each).map(|n| (round * each + n).into()).collect();
             for life in &lives {
                 all.enter(life, &count.ends());
             }
@@ -160,9 +159,9 @@ fn small_a_lookup_against_a_death_finds_its_value_or_none<P: Kind>() {
 }
 
 /// L162: An iterator shows every entry that lives throughout, and none twice.
-fn iteration_against_deaths_and_insertions<C: Collection>() {
+fn iteration_against_deaths_and_insertions<C: Shared>() {
     let all = C::default();
-    let steady = lives::<C::Kind>(scaled(50, 4));
+    let steady = new_lives::<C::Life>(scaled(50, 4));
     for life in &steady {
         all.enter(life, &quietly());
     }
@@ -173,7 +172,7 @@ fn iteration_against_deaths_and_insertions<C: Collection>() {
             scope.spawn(move || {
                 let mut n = thread * 1_000_000;
                 while !over.is_near() {
-                    let some: Vec<Life<C::Kind>> = (n..n + 8).map(Into::into).collect();
+                    let some: Vec<C::Life> = (n..n + 8).map(Into::into).collect();
                     some.iter().for_each(|life| _ = all.enter(life, &quietly()));
                     n += 8;
                 }
@@ -197,10 +196,10 @@ fn iteration_against_deaths_and_insertions<C: Collection>() {
 
 /// L163: The end of a collection races with the deaths of its objects, on two threads; what it owns is dropped
 /// once.
-fn small_a_collection_is_dropped_while_its_objects_die<C: Collection>() {
+fn small_a_collection_is_dropped_while_its_objects_die<C: Shared>() {
     for _ in 0..scaled(100, 2) {
         let count = Count::default();
-        let mut some = lives::<C::Kind>(8);
+        let mut some = new_lives::<C::Life>(8);
         let all = C::of(&some, &count.ends());
         let others = some.split_off(4);
         let barrier = Barrier::new(3);
@@ -224,9 +223,9 @@ thread_local! {
 }
 
 /// D73, L165: A handle in a thread-local, which is dropped at the end of its thread.
-fn objects_may_die_while_their_thread_exits<C: Collection>() {
+fn objects_may_die_while_their_thread_exits<C: Shared>() {
     let count = Count::default();
-    let lives = lives::<C::Kind>(20);
+    let lives = new_lives::<C::Life>(20);
     let all = C::of(&lives, &count.ends());
     thread::spawn(move || KEPT.set(Some(Box::new(lives))))
         .join()
@@ -237,9 +236,9 @@ fn objects_may_die_while_their_thread_exits<C: Collection>() {
 }
 
 /// Uses a collection when it is dropped.
-struct UsesOnDrop<C: Collection>(Arc<C>, Vec<Life<C::Kind>>, Count);
+struct UsesOnDrop<C: Shared>(Arc<C>, Vec<C::Life>, Count);
 
-impl<C: Collection> Drop for UsesOnDrop<C> {
+impl<C: Shared> Drop for UsesOnDrop<C> {
     fn drop(&mut self) {
         let UsesOnDrop(all, lives, count) = self;
         for life in lives.drain(..) {
@@ -252,11 +251,11 @@ impl<C: Collection> Drop for UsesOnDrop<C> {
 }
 
 /// L165: A thread uses a collection while its thread-locals are destroyed; whichever of ours are gone by then.
-fn a_collection_may_be_used_last_by_an_exiting_thread<C: Collection>() {
+fn a_collection_may_be_used_last_by_an_exiting_thread<C: Shared>() {
     for used_before in [false, true] {
         let count = Count::default();
         let all = Arc::new(C::default());
-        let uses_on_drop = UsesOnDrop(all.clone(), lives::<C::Kind>(20), count.clone());
+        let uses_on_drop = UsesOnDrop(all.clone(), new_lives::<C::Life>(20), count.clone());
         thread::spawn(move || {
             // Before or after the collection's own thread-locals.
             if used_before {
@@ -273,7 +272,7 @@ fn a_collection_may_be_used_last_by_an_exiting_thread<C: Collection>() {
 }
 
 /// L165: Other threads find what a thread that has ended leaves behind.
-fn threads_come_and_go<C: Collection>() {
+fn threads_come_and_go<C: Shared>() {
     let count = Count::default();
     let all = C::default();
     let mut lives = Vec::new();
@@ -281,7 +280,7 @@ fn threads_come_and_go<C: Collection>() {
         let (all, count) = (&all, &count);
         let life = thread::scope(|scope| {
             let come = scope.spawn(move || {
-                let some: [Life<C::Kind>; 2] = [2 * n, 2 * n + 1].map(Into::into);
+                let some: [C::Life; 2] = [2 * n, 2 * n + 1].map(Into::into);
                 some.iter()
                     .for_each(|life| _ = all.enter(life, &count.ends()));
                 let [stays, _goes] = some;
@@ -324,13 +323,13 @@ fn small_two_drain_what_a_third_lets_die<P: Kind>() {
 }
 
 /// L164: A thread that stays inside one collection delays no thread in another, nor the drops there.
-fn collections_do_not_wait_for_each_other<C: Collection>() {
+fn collections_do_not_wait_for_each_other<C: Shared>() {
     let count = Count::default();
     let (one, other) = (WeakMap::new(), C::default());
-    let key = Life::<C::Kind>::from(1);
+    let key = C::Life::from(1);
     one.insert(&key, ());
     one.with(&key, |()| {
-        let lives = lives::<C::Kind>(20);
+        let lives = new_lives::<C::Life>(20);
         for life in &lives {
             other.enter(life, &count.ends());
         }

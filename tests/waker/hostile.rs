@@ -1,7 +1,6 @@
 //! Wakers that panic, purge, set a waker, kill, or drop the collection; and destructors of wakers.
 
 use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::task::{Wake, Waker};
@@ -9,15 +8,8 @@ use std::task::{Wake, Waker};
 use weakly::concurrent;
 use weakly::{Reclaim, Strong, WeakMap};
 
+use crate::common::{panics, quiet_panic};
 use crate::{Calls, call};
-
-fn panics(act: impl FnOnce()) -> bool {
-    catch_unwind(AssertUnwindSafe(act)).is_err()
-}
-
-fn quiet_panic() -> ! {
-    resume_unwind(Box::new("hostile"))
-}
 
 type Map = WeakMap<Strong<usize>, usize>;
 

@@ -1,12 +1,13 @@
 //! Wakers of collections of one owner.
 
+use std::any::type_name;
 use std::sync::Arc;
 
 use weakly::local;
-use weakly::{
-    Interner, Reclaim, Strong, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet,
-    WeakValueMap,
-};
+use weakly::{Reclaim, Strong, WeakMap, WeakPairMap, WeakValueMap};
+
+use crate::common::subject::Single;
+use crate::common::subject::single::*;
 
 use crate::Calls;
 
@@ -286,29 +287,25 @@ fn late_notices() {
 
 #[test]
 fn every_collection_has_one() {
-    macro_rules! check {
-        ($($name:ident: $new:expr, |$collection:ident, $object:ident| $insert:expr;)*) => {$(
-            let calls = Calls::new();
-            let mut $collection = $new;
-            $collection.set_waker(calls.waker());
-            for _ in 0..2 {
-                let $object = Strong::new(1);
-                $insert;
-                drop($object);
-                assert_eq!(calls.take(), 1, stringify!($name));
-                $collection.purge();
-            }
-        )*};
+    fn check<C: Single<Life = Strong<usize>>>() {
+        let (calls, mut all) = (Calls::new(), C::default());
+        all.set_waker(calls.waker());
+        for _ in 0..2 {
+            let object = Strong::new(1);
+            all.enter(&object, &quietly());
+            drop(object);
+            assert_eq!(calls.take(), 1, "{}", type_name::<C>());
+            all.purge();
+        }
     }
-    check! {
-        map: WeakMap::new(), |map, object| map.insert(&object, 1);
-        hash_map: WeakHashMap::new(), |map, object| map.insert(&object, 1);
-        set: WeakSet::new(), |set, object| set.insert(&object);
-        hash_set: WeakHashSet::new(), |set, object| set.insert(&object);
-        value_map: WeakValueMap::new(), |map, object| map.insert(1, &object);
-        pair_map: WeakPairMap::new(), |map, object| map.insert(&object, &object);
-        interner: Interner::<Strong<i32>>::new(), |interner, object| drop(interner.intern(object.clone()));
-    }
+    check::<Maps<_>>();
+    check::<HashMaps<_>>();
+    check::<Sets<_>>();
+    check::<HashSets<_>>();
+    check::<ValueMaps<_>>();
+    check::<PairsTwice<_>>();
+    check::<HashPairsTwice<_>>();
+    check::<Interners<_>>();
 }
 
 /// An object in many maps calls the waker of each, once.
