@@ -4,9 +4,7 @@
 use core::hash::Hash;
 use core::marker::PhantomData;
 
-use super::compare::Compare;
-use super::key::KeyKind;
-use super::node::Node;
+use super::node::{Compare, KeyKind, Node};
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
 use crate::hash::HashValue;
@@ -94,7 +92,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
     {
         let mut sought = Search::new(sought);
         let sought_in = |node: &_| sought.is_in(node);
-        let seen = self.read_where(hash, sought_in, |_, value| Some(look(value)))?;
+        let seen = self.read_where(hash, sought_in, |(), _, value| Some(look(value)))?;
         Some((sought.found?, seen))
     }
 
@@ -115,7 +113,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
             hash,
             |node| sought.is_in(node),
             |_, value| wanted(value),
-            |_, value| show(value),
+            |(), _, value| show(value),
         )?;
         let found = sought.found;
         // T5
@@ -149,5 +147,75 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
     pub(super) fn add(&self, hash: HashValue, key: &K, value: V) -> Option<K> {
         let watch = self.admit(hash, key);
         self.put_unless(hash, (), watch, value, |watch, _| watch.upgrade())
+    }
+}
+
+/// The key, whose object may die by this, goes first (T5).
+#[inline]
+pub(super) fn without_key<K, R>((key, result): (K, R)) -> R {
+    drop(key);
+    result
+}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use super::super::identity::Address;
+    use super::super::key::ByKey;
+    use super::super::raw::Entry;
+    use super::*;
+    use crate::Strong;
+    use std::boxed::Box;
+    use std::sync::Arc;
+
+    type Key = Strong<u64>;
+
+    /// Of a set or an interner the watch is all that an entry owns: nobody notices when its memory goes.
+    #[test]
+    fn nobody_waits_for_an_entry_without_a_value() {
+        type Name = Strong<str>;
+        const {
+            assert!(!Node::<ByContent<Name>, SharedWatchFor<Name>, ()>::PROMPT);
+            assert!(Node::<ByContent<Name>, SharedWatchFor<Name>, Name>::PROMPT);
+        }
+    }
+
+    /// N189: The size of an entry of a shared map, and what a lookup reads of it: five words, of which the first
+    /// three, for a map with values of one word.
+    #[test]
+    fn a_node_is_small() {
+        assert_eq!(
+            size_of::<Node<ByKey<Address>, SharedWatchFor<Key>, u64>>(),
+            40
+        );
+        assert_eq!(
+            size_of::<Node<ByKey<Address>, SharedWatchFor<Key>, Arc<str>>>(),
+            48
+        );
+        assert_eq!(
+            size_of::<Node<ByKey<Address>, SharedWatchFor<Key>, ()>>(),
+            32
+        );
+        let key = Key::new(1);
+        let (hash, address) = Address::of(Key::as_ptr(&key).cast());
+        let watch = SharedWatchFor::<Key>::new(&key);
+        let node = Box::new(Node::<ByKey<_>, _, _>::new(
+            hash,
+            address,
+            7_u64,
+            watch.into_inner(),
+        ));
+        let Node::Ready {
+            hash, key, value, ..
+        } = &*node
+        else {
+            unreachable!()
+        };
+        let at = |field: *const ()| field.addr() - core::ptr::from_ref(&*node).addr();
+        let fields = [
+            at(core::ptr::from_ref(hash).cast()),
+            at(core::ptr::from_ref(key).cast()),
+            at(core::ptr::from_ref(value).cast()),
+        ];
+        assert_eq!(fields, [4, 8, 16]);
     }
 }

@@ -2,17 +2,14 @@
 
 use core::any::type_name;
 use core::cell::Cell;
-use core::hash::{BuildHasher, Hash};
 use std::boxed::Box;
 use std::vec::Vec;
 
-use super::compare::Compare;
 use super::hash_map::WeakHashMap;
 use super::hash_set::WeakHashSet;
 use super::interner::Interner;
-use super::key::KeyKind;
 use super::map::WeakMap;
-use super::node::Node;
+use super::node::{KeyKind, Node};
 use super::pair_map::WeakPairMap;
 use super::set::WeakSet;
 use super::table::{Pin, Table};
@@ -22,7 +19,6 @@ use crate::cycles::{
     Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Purged, Sealed, Trace, Tracer,
     show_nothing,
 };
-use crate::reference::Content;
 
 /// Shows what an entry owns.
 type Show<K, V> = fn(&K, &V, &mut Tracer<'_>);
@@ -36,7 +32,7 @@ pub(crate) struct MemberOf<'m, K: KeyKind, T: Watches, V> {
     pin: Cell<Option<Pin<'m, K, T, V>>>,
 }
 
-impl<'m, K: Compare<T>, T: Watches, V> MemberOf<'m, K, T, V> {
+impl<'m, K: KeyKind, T: Watches, V> MemberOf<'m, K, T, V> {
     pub(crate) fn new(
         table: &'m Table<K, T, V>,
         show: Show<K::Key, V>,
@@ -55,7 +51,7 @@ fn name_of<K: KeyKind, T, V>(node: &Node<K, T, V>) -> usize {
     core::ptr::from_ref(node).addr()
 }
 
-impl<K: Compare<T>, T: Watches, V> Member for MemberOf<'_, K, T, V> {
+impl<K: KeyKind, T: Watches, V> Member for MemberOf<'_, K, T, V> {
     fn purge(&mut self) {
         self.table.purge();
     }
@@ -108,7 +104,7 @@ impl<K: Compare<T>, T: Watches, V> Member for MemberOf<'_, K, T, V> {
     }
 }
 
-impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
+impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     fn addr(&self) -> *const () {
         core::ptr::from_ref(self).cast()
     }
@@ -170,8 +166,8 @@ macro_rules! cyclic {
 
 cyclic! {
     [K: SharedRef, V] WeakMap<K, V> where V, |_, value| value;
-    [K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher] WeakHashMap<K, V, S> where V, |_, value| value;
-    [K: Eq + Hash, V: SharedRef, S: BuildHasher] WeakValueMap<K, V, S> where K, |key, _| key;
+    [K: SharedRef, V, S] WeakHashMap<K, V, S> where V, |_, value| value;
+    [K, V: SharedRef, S] WeakValueMap<K, V, S> where K, |key, _| key;
 }
 
 macro_rules! fields {
@@ -188,8 +184,8 @@ macro_rules! fields {
 
 fields! {
     [K: SharedKey, V: Trace] WeakMap<K, V>, |_, value| value;
-    [K: Content<Target: Eq + Hash> + SharedRef, V: Trace, S: BuildHasher] WeakHashMap<K, V, S>, |_, value| value;
-    [K: Eq + Hash + Trace, V: SharedRef, S: BuildHasher] WeakValueMap<K, V, S>, |key, _| key;
+    [K: SharedRef, V: Trace, S] WeakHashMap<K, V, S>, |_, value| value;
+    [K: Trace, V: SharedRef, S] WeakValueMap<K, V, S>, |key, _| key;
 }
 
 // They are weak on all sides.

@@ -3,8 +3,7 @@
 use core::cell::Cell;
 use core::task::Waker;
 
-use super::key::KeyKind;
-use super::node::Node;
+use super::node::{KeyKind, Node};
 use super::raw::{Entry, Taken};
 use super::table::{Pin, Table};
 use super::watch::{Registered, Watches};

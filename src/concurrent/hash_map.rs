@@ -2,12 +2,14 @@
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
+use core::iter::FusedIterator;
 
-use super::content::ByContent;
-use super::housekeeping::shared_housekeeping;
+use super::common::{iterating, owned_values, showing, with_hasher};
+use super::content::{ByContent, without_key};
 use super::iter::{Iter, Keys};
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
+use crate::collections::common::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, Query, hash_of};
 
@@ -53,27 +55,7 @@ pub struct WeakHashMap<K: SharedRef, V, S = DefaultHashBuilder> {
     hasher: S,
 }
 
-impl<K: Content<Target: Eq + Hash> + SharedRef, V> WeakHashMap<K, V> {
-    /// An empty map.
-    ///
-    /// Not `const`: each map has seeds of its own. For a `static`, pass [`with_hasher`](Self::with_hasher) a
-    /// hasher that is made at compile time, or make the map on first use with [`LazyLock`](std::sync::LazyLock).
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// An empty map with room for `capacity` entries.
-    #[must_use]
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
-    }
-}
-
-impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K, V, S> {
-    /// An empty map with this hasher; for a `static` too, if the hasher is made at compile time. Allocates nothing
-    /// before the first insertion.
-    ///
+with_hasher! {
     /// ```
     /// use std::hash::{BuildHasherDefault, DefaultHasher};
     /// use weakly::{Strong, concurrent::WeakHashMap};
@@ -82,27 +64,15 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     /// static USES: WeakHashMap<Strong<str>, u32, Hasher> = WeakHashMap::with_hasher(Hasher::new());
     /// assert!(USES.get("word").is_none());
     /// ```
-    #[must_use]
-    pub const fn with_hasher(hasher: S) -> Self {
-        let table = Table::new();
-        WeakHashMap { table, hasher }
-    }
+    [K: SharedRef, V] WeakHashMap<K, V>
+}
 
-    /// An empty map with this hasher and room for `capacity` entries.
-    #[must_use]
-    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        let table = Table::with_capacity(capacity);
-        WeakHashMap { table, hasher }
-    }
+/// Methods over all entries.
+impl<K: SharedRef, V, S> WeakHashMap<K, V, S> {
+    owned_values!();
+}
 
-    /// The hasher.
-    #[must_use]
-    pub fn hasher(&self) -> &S {
-        &self.hasher
-    }
-
-    shared_housekeeping!(table);
-
+impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K, V, S> {
     /// Whether a live key has this content. O(1), lock-free.
     #[must_use]
     #[inline]
@@ -163,32 +133,16 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
         let hash = hash_of(&self.hasher, sought);
         self.table.take(hash, sought, wanted, |_| ()).is_some()
     }
-
-    /// Keeps the entries for which the closure returns true. O(capacity). The closure may not see those that other
-    /// threads insert meanwhile.
-    ///
-    /// Each key is kept alive while the closure sees it; if no other strong pointer is left then, it dies here.
-    pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
-        self.table
-            .retain(|_, watch, value| watch.upgrade().is_none_or(|key| keep(&key, value)));
-    }
-
-    /// The live keys, in no order, as a snapshot that keeps none of them alive: those that die, are removed, or are
-    /// replaced by others of equal content before the iterator reaches them are left out. O(capacity), and O(1) for each:
-    /// no content is compared.
-    pub fn keys(&self) -> Keys<'_, K, V> {
-        Keys((&self.table).into())
-    }
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHashMap<K, V, S> {
-    /// A clone of the value of the live key with this content. O(1), lock-free.
+    /// Returns a clone of the value of the live key with this content. O(1), lock-free.
     #[inline]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<V> {
         self.with(key, V::clone)
     }
 
-    /// The live key with this content, and a clone of its value. O(1), lock-free.
+    /// Returns the live key with this content, and a clone of its value. O(1), lock-free.
     pub fn get_key_value<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, V)> {
         let sought = Q::content(key);
         let hash = hash_of(&self.hasher, sought);
@@ -202,7 +156,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         self.put(hash, key, value, V::clone)
     }
 
-    /// The value of the live key whose content equals this one's; if there is none, a value is made for this key.
+    /// Returns the value of the live key whose content equals this one's; if there is none, a value is made for this key.
     /// O(1) amortised.
     ///
     /// Only one thread makes it, as for [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with), even
@@ -287,74 +241,12 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         let hash = hash_of(&self.hasher, sought);
         self.table.take(hash, sought, |_| true, V::clone)
     }
-
-    /// The live entries, in no order, as a snapshot that keeps no key alive: of the [keys](Self::keys) that it reaches,
-    /// the value that each has then is cloned. O(capacity), and O(1) for each.
-    pub fn iter(&self) -> Iter<'_, K, V> {
-        Iter((&self.table).into())
-    }
 }
 
-impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher + Default> Default
-    for WeakHashMap<K, V, S>
-{
-    fn default() -> Self {
-        Self::with_hasher(S::default())
-    }
-}
-
-impl<K: SharedRef + fmt::Debug, V: fmt::Debug, S> fmt::Debug for WeakHashMap<K, V, S>
-where
-    K: Content<Target: Eq>,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut map = f.debug_map();
-        self.table.each(|_, watch, value| {
-            if let Some(key) = watch.upgrade() {
-                map.entry(&key, value);
-            }
-        });
-        map.finish()
-    }
-}
-
-impl<'m, K, V: Clone, S: BuildHasher> IntoIterator for &'m WeakHashMap<K, V, S>
-where
-    K: Content<Target: Eq + Hash> + SharedRef,
-{
-    type Item = (K, V);
-    type IntoIter = Iter<'m, K, V>;
-
-    fn into_iter(self) -> Iter<'m, K, V> {
-        self.iter()
-    }
-}
-
-impl<'k, K, V, S: BuildHasher> Extend<(&'k K, V)> for WeakHashMap<K, V, S>
-where
-    K: Content<Target: Eq + Hash> + SharedRef,
-{
-    fn extend<Entries: IntoIterator<Item = (&'k K, V)>>(&mut self, entries: Entries) {
-        for (key, value) in entries {
-            self.insert(key, value);
-        }
-    }
-}
-
-impl<'k, K, V, S: BuildHasher + Default> FromIterator<(&'k K, V)> for WeakHashMap<K, V, S>
-where
-    K: Content<Target: Eq + Hash> + SharedRef,
-{
-    fn from_iter<Entries: IntoIterator<Item = (&'k K, V)>>(entries: Entries) -> Self {
-        let mut map = Self::default();
-        map.extend(entries);
-        map
-    }
-}
-
-/// The key, whose object may die by this, goes first (T5 of the table).
-#[inline]
-pub(super) fn without_key<K, R>((key, result): (K, R)) -> R {
-    drop(key);
-    result
-}
+showing!([K: SharedRef + fmt::Debug, V: fmt::Debug, S] WeakHashMap<K, V, S>,
+    debug_map: |map, (), watch, value| watch.upgrade().map(|key| _ = map.entry(&key, value)));
+iterating!([K: SharedRef, V: Clone, S] WeakHashMap<K, V, S>, (K, V), Iter<'m, K, V>);
+collecting!(['k, K: Content + SharedRef, V, S] WeakHashMap<K, V, S>,
+    from ['k, K: Content + SharedRef, V] WeakHashMap<K, V>,
+    where [K::Target: Eq + Hash,], [S: BuildHasher,],
+    (&'k K, V): |map, (key, value)| map.insert(key, value));

@@ -3,11 +3,12 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
+use super::common::{elements, iterating, showing, with_hasher};
 use super::content::ByContent;
-use super::housekeeping::shared_housekeeping;
 use super::iter::Keys;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
+use crate::collections::common::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, Query, Sought, hash_of};
 
@@ -33,48 +34,24 @@ pub struct WeakHashSet<K: SharedRef, S = DefaultHashBuilder> {
     hasher: S,
 }
 
-impl<K: Content<Target: Eq + Hash> + SharedRef> WeakHashSet<K> {
-    /// An empty set.
-    ///
-    /// Not `const`: each set has seeds of its own. For a `static`, pass [`with_hasher`](Self::with_hasher) a
-    /// hasher that is made at compile time, or make the set on first use with [`LazyLock`](std::sync::LazyLock).
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
+with_hasher! {
+    /// See [`WeakHashMap::with_hasher`](super::WeakHashMap::with_hasher) for an example.
+    [K: SharedRef] WeakHashSet<K>
+}
 
-    /// An empty set with room for `capacity` elements.
-    #[must_use]
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
+/// Methods over all elements.
+impl<K: SharedRef, S> WeakHashSet<K, S> {
+    elements!();
+
+    /// Keeps the elements for which the closure returns true. O(capacity). See
+    /// [`WeakHashMap::retain`](super::WeakHashMap::retain).
+    pub fn retain(&self, mut keep: impl FnMut(&K) -> bool) {
+        self.table
+            .retain(|_, watch, ()| watch.upgrade().is_none_or(|key| keep(&key)));
     }
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S> {
-    /// An empty set with this hasher; for a `static` too, if the hasher is made at compile time, as
-    /// [`WeakHashMap::with_hasher`](super::WeakHashMap::with_hasher) shows. Allocates nothing before the first
-    /// insertion.
-    #[must_use]
-    pub const fn with_hasher(hasher: S) -> Self {
-        let table = Table::new();
-        WeakHashSet { table, hasher }
-    }
-
-    /// An empty set with this hasher and room for `capacity` elements.
-    #[must_use]
-    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        let table = Table::with_capacity(capacity);
-        WeakHashSet { table, hasher }
-    }
-
-    /// The hasher.
-    #[must_use]
-    pub fn hasher(&self) -> &S {
-        &self.hasher
-    }
-
-    shared_housekeeping!(table);
-
     /// Whether a live element has this content. O(1), lock-free.
     #[must_use]
     #[inline]
@@ -82,7 +59,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
         self.get(query).is_some()
     }
 
-    /// The live element with this content. O(1), lock-free.
+    /// Returns the live element with this content. O(1), lock-free.
     #[inline]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
         let sought = Q::content(query);
@@ -132,69 +109,11 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
             .take(hash, sought, |()| true, |()| ())
             .map(|(key, ())| key)
     }
-
-    /// Keeps the elements for which the closure returns true. O(capacity). See
-    /// [`WeakHashMap::retain`](super::WeakHashMap::retain).
-    pub fn retain(&self, mut keep: impl FnMut(&K) -> bool) {
-        self.table
-            .retain(|_, watch, ()| watch.upgrade().is_none_or(|key| keep(&key)));
-    }
-
-    /// The live elements, in no order, as a snapshot that keeps none of them alive: see
-    /// [`WeakHashMap::keys`](super::WeakHashMap::keys).
-    pub fn iter(&self) -> Keys<'_, K> {
-        Keys((&self.table).into())
-    }
 }
 
-impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher + Default> Default
-    for WeakHashSet<K, S>
-{
-    fn default() -> Self {
-        Self::with_hasher(S::default())
-    }
-}
-
-impl<K: SharedRef + fmt::Debug, S> fmt::Debug for WeakHashSet<K, S>
-where
-    K: Content<Target: Eq + Hash>,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let elements = Keys::<K>((&self.table).into());
-        f.debug_set().entries(elements).finish()
-    }
-}
-
-impl<'m, K, S: BuildHasher> IntoIterator for &'m WeakHashSet<K, S>
-where
-    K: Content<Target: Eq + Hash> + SharedRef,
-{
-    type Item = K;
-    type IntoIter = Keys<'m, K>;
-
-    fn into_iter(self) -> Keys<'m, K> {
-        self.iter()
-    }
-}
-
-impl<'k, K, S: BuildHasher> Extend<&'k K> for WeakHashSet<K, S>
-where
-    K: Content<Target: Eq + Hash> + SharedRef,
-{
-    fn extend<Keys: IntoIterator<Item = &'k K>>(&mut self, keys: Keys) {
-        for key in keys {
-            self.insert(key);
-        }
-    }
-}
-
-impl<'k, K, S: BuildHasher + Default> FromIterator<&'k K> for WeakHashSet<K, S>
-where
-    K: Content<Target: Eq + Hash> + SharedRef,
-{
-    fn from_iter<Keys: IntoIterator<Item = &'k K>>(keys: Keys) -> Self {
-        let mut set = Self::default();
-        set.extend(keys);
-        set
-    }
-}
+showing!([K: SharedRef + fmt::Debug, S] WeakHashSet<K, S>,
+    debug_set: |set, (), watch, ()| watch.upgrade().map(|key| _ = set.entry(&key)));
+iterating!([K: SharedRef, S] WeakHashSet<K, S>, K, Keys<'m, K>);
+collecting!(['k, K: Content + SharedRef, S] WeakHashSet<K, S>, from ['k, K: Content + SharedRef] WeakHashSet<K>,
+    where [K::Target: Eq + Hash,], [S: BuildHasher,],
+    &'k K: |set, key| set.insert(key));

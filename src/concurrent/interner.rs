@@ -5,8 +5,8 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
+use super::common::{elements, iterating, showing, with_hasher};
 use super::content::ByContent;
-use super::housekeeping::shared_housekeeping;
 use super::iter::Keys;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
@@ -42,28 +42,7 @@ pub struct Interner<K: SharedRef, S = DefaultHashBuilder> {
     hasher: S,
 }
 
-impl<K: Content<Target: Eq + Hash> + SharedRef> Interner<K> {
-    /// An empty interner.
-    ///
-    /// Not `const`: each interner has seeds of its own. For a `static`, pass [`with_hasher`](Self::with_hasher) a
-    /// hasher that is made at compile time, or make the interner on first use with
-    /// [`LazyLock`](std::sync::LazyLock).
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// An empty interner with room for `capacity` contents.
-    #[must_use]
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
-    }
-}
-
-impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
-    /// An empty interner with this hasher; for a `static` too, if the hasher is made at compile time. Allocates
-    /// nothing before the first content is interned.
-    ///
+with_hasher! {
     /// ```
     /// use std::hash::{BuildHasherDefault, DefaultHasher};
     /// use weakly::{Strong, concurrent::Interner};
@@ -72,35 +51,23 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     /// static NAMES: Interner<Strong<str>, Hasher> = Interner::with_hasher(Hasher::new());
     /// assert!(NAMES.get("name").is_none());
     /// ```
-    #[must_use]
-    pub const fn with_hasher(hasher: S) -> Self {
-        let table = Table::new();
-        Interner { table, hasher }
-    }
+    [K: SharedRef] Interner<K>
+}
 
-    /// An empty interner with this hasher and room for `capacity` contents.
-    #[must_use]
-    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        let table = Table::with_capacity(capacity);
-        Interner { table, hasher }
-    }
+/// Methods over all contents.
+impl<K: SharedRef, S> Interner<K, S> {
+    elements!();
+}
 
-    /// The hasher.
-    #[must_use]
-    pub fn hasher(&self) -> &S {
-        &self.hasher
-    }
-
-    shared_housekeeping!(table);
-
-    /// The live object with this content, if there is one. O(1), lock-free.
+impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
+    /// Returns the live object with this content, if there is one. O(1), lock-free.
     #[inline]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
         let sought = Q::content(query);
         self.find(hash_of(&self.hasher, sought), sought)
     }
 
-    /// The one object with this content: the live one, or else the one that the value is converted into. O(1)
+    /// Returns the one object with this content: the live one, or else the one that the value is converted into. O(1)
     /// amortised. See [`weakly::Interner::intern`](crate::Interner::intern).
     ///
     /// # Panics
@@ -113,7 +80,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         self.intern_or_make(hash, value, is, T::into)
     }
 
-    /// The one object with this content, which is copied only if there is none. O(1) amortised.
+    /// Returns the one object with this content, which is copied only if there is none. O(1) amortised.
     ///
     /// # Panics
     /// If the copy has another content.
@@ -127,7 +94,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         self.intern_with(content, |content| K::from(content))
     }
 
-    /// The one object with this content: the live one, or else the one that is converted from what `make` returns.
+    /// Returns the one object with this content: the live one, or else the one that is converted from what `make` returns.
     /// O(1) amortised. `make` is called with the query, and only if there is no live object; under no lock, so it may
     /// use the interner.
     ///
@@ -189,12 +156,6 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         self.add(hash, key)
     }
 
-    /// All live objects, in no order, as a snapshot that keeps none of them alive: those that die before the iterator
-    /// reaches them are left out. O(capacity), and O(1) for each: no content is compared.
-    pub fn iter(&self) -> Keys<'_, K> {
-        Keys((&self.table).into())
-    }
-
     #[inline]
     fn find<Q>(&self, hash: HashValue, sought: &Q) -> Option<K>
     where
@@ -216,25 +177,6 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     }
 }
 
-impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher + Default> Default
-    for Interner<K, S>
-{
-    fn default() -> Self {
-        Self::with_hasher(S::default())
-    }
-}
-
-impl<K: SharedRef + fmt::Debug, S> fmt::Debug for Interner<K, S>
-where
-    K: Content<Target: Eq>,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut set = f.debug_set();
-        self.table.each(|_, watch, ()| {
-            if let Some(key) = watch.upgrade() {
-                set.entry(&key);
-            }
-        });
-        set.finish()
-    }
-}
+showing!([K: SharedRef + fmt::Debug, S] Interner<K, S>,
+    debug_set: |set, (), watch, ()| watch.upgrade().map(|key| _ = set.entry(&key)));
+iterating!([K: SharedRef, S] Interner<K, S>, K, Keys<'m, K>);

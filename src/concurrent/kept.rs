@@ -16,19 +16,17 @@ use crate::panics::FirstPanic;
 pub(super) struct Kept<K, V> {
     /// Whether anything is to be kept. Written under the lock of the list.
     on_request: AtomicBool,
-    /// Whether keys are kept too: if not, they own nothing.
-    with_keys: bool,
     /// The length of the list.
     len: AtomicUsize,
     /// T4: no user code runs under its lock.
+    /// Of keys, those that own something.
     list: Mutex<Vec<(Option<K>, V)>>,
 }
 
 impl<K, V> Kept<K, V> {
-    pub(super) const fn new(with_keys: bool) -> Self {
+    pub(super) const fn new() -> Self {
         Kept {
             on_request: AtomicBool::new(false),
-            with_keys,
             len: AtomicUsize::new(0),
             list: Mutex::new(Vec::new()),
         }
@@ -57,7 +55,7 @@ impl<K, V> Kept<K, V> {
 
     /// Keeps what a node leaves, or destroys it if the policy has changed since the node was marked.
     pub(super) fn put(&self, key: K, value: V) {
-        let key = self.with_keys.then_some(key);
+        let key = mem::needs_drop::<K>().then_some(key);
         let mut list = self.list();
         if self.is_on_request() {
             list.push((key, value));

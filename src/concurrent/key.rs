@@ -1,20 +1,11 @@
-//! How the entries of a shared table are told apart.
+//! Tables of entries that have keys.
 
 use core::marker::PhantomData;
 
+use super::node::{Compare, KeyKind, Node};
+use super::table::Table;
+use super::watch::Watches;
 use crate::hash::HashValue;
-
-/// How the entries of a table are told apart: by [a key](ByKey) that each has, or by
-/// [the content](super::content::ByContent) of the object that each watches.
-pub(crate) trait KeyKind {
-    /// Whether the hash of an entry is that of the address of the one object that it watches: then no registration stores
-    /// it.
-    const BY_ADDRESS: bool = false;
-    /// What an entry has for that, beside its watch.
-    type Key;
-    /// What the mark has that a value is being made: it watches nothing.
-    type FlightKey;
-}
 
 /// By keys.
 pub(crate) struct ByKey<K, const BY_ADDRESS: bool = false>(PhantomData<K>);
@@ -25,21 +16,55 @@ impl<K, const BY_ADDRESS: bool> KeyKind for ByKey<K, BY_ADDRESS> {
     type FlightKey = K;
 }
 
-/// A key by identity.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Address(usize);
-
-impl Address {
+impl<K: Eq, T, const BY_ADDRESS: bool> Compare<T> for ByKey<K, BY_ADDRESS> {
     #[inline]
-    pub(crate) fn of(addr: *const ()) -> (HashValue, Self) {
-        (HashValue::of_addr(addr), Address(addr.addr()))
+    fn key(by: &K) -> K
+    where
+        K: Clone,
+    {
+        by.clone()
     }
 
     #[inline]
-    pub(crate) fn of_all<const N: usize>(addrs: [*const (); N]) -> (HashValue, [Self; N]) {
-        (
-            HashValue::of_addrs(&addrs),
-            addrs.map(|addr| Address(addr.addr())),
-        )
+    fn is_of<V>(by: &K, node: &Node<Self, T, V>) -> bool {
+        *by == *node.key()
+    }
+
+    #[inline]
+    fn are_same<V>(node: &Node<Self, T, V>, there: &Node<Self, T, V>) -> bool {
+        node.key() == there.key()
+    }
+}
+
+impl<K, T, V, const BY_ADDRESS: bool> Node<ByKey<K, BY_ADDRESS>, T, V> {
+    #[inline]
+    pub(super) fn key(&self) -> &K {
+        match self {
+            Node::Ready { key, .. } | Node::InFlight { key, .. } => key,
+        }
+    }
+}
+
+impl<K, T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<K, BY_ADDRESS>, T, V> {
+    /// Shows the entry of a key to a closure: see [`read_where`](Self::read_where).
+    #[inline]
+    pub(crate) fn read<R>(
+        &self,
+        hash: HashValue,
+        is: impl Fn(&K) -> bool,
+        read: impl FnOnce(&K, &T, &V) -> Option<R>,
+    ) -> Option<R> {
+        self.read_where(hash, |node| is(node.key()), read)
+    }
+
+    /// Removes the entry of a key, if `wanted`, and shows it.
+    pub(crate) fn remove<R>(
+        &self,
+        hash: HashValue,
+        is: impl Fn(&K) -> bool,
+        wanted: impl FnMut(&T, &V) -> bool,
+        show: impl FnOnce(&K, &T, &V) -> R,
+    ) -> Option<R> {
+        self.remove_where(hash, |node| is(node.key()), wanted, show)
     }
 }

@@ -5,10 +5,9 @@ use core::sync::atomic::{AtomicUsize, Ordering::*};
 use std::boxed::Box;
 use std::sync::Arc;
 
-use super::compare::Compare;
 use super::flight::{Cycle, Flight};
 use super::inside::Asking;
-use super::node::Node;
+use super::node::{Compare, Node};
 use super::table::{Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
 use crate::hash::HashValue;

@@ -1,23 +1,17 @@
 //! The shared map with weak keys, by identity.
 
 use core::fmt;
-use std::vec::{self, Vec};
+use core::iter::FusedIterator;
 
-use super::housekeeping::shared_housekeeping;
+use super::common::{iterating, owned_values, showing, without_hasher};
+use super::identity::Address;
 use super::iter::{Iter, Keys};
-use super::key::{Address, ByKey};
+use super::key::ByKey;
 use super::table::Table;
 use super::watch::{SharedKey, SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
+use crate::collections::common::collecting;
 use crate::ptr::{Anchor, Atomic};
 use crate::reference::{Identify, WeakKey};
-
-/// Whether a key has this address, after an entry was found by it. A weak pointer has no address once its object
-/// is dead. So if it still has one, the object has lived all the time, and the entry is not that of a later object
-/// at this address.
-#[inline]
-pub(super) fn has_address<K: WeakKey, Q: ?Sized + Identify<K>>(key: &Q, address: Address) -> bool {
-    Address::of(key.addr()).1 == address
-}
 
 /// A hash map with weak keys, by identity, shared between threads behind `&self`: private data about objects that
 /// you do not own. Reads are lock-free and do not slow each other.
@@ -51,8 +45,7 @@ pub struct WeakMap<K: SharedKey, V> {
     pub(super) table: Table<ByKey<Address, true>, SharedWatchFor<K>, V>,
 }
 
-impl<K: SharedKey, V> WeakMap<K, V> {
-    /// An empty map, also for a `static`. Allocates nothing before the first insertion.
+without_hasher! {
     ///
     /// ```
     /// use weakly::{Strong, concurrent::WeakMap};
@@ -63,20 +56,11 @@ impl<K: SharedKey, V> WeakMap<K, V> {
     /// VISITS.insert(&page, 1);
     /// assert_eq!(VISITS.get(&page), Some(1));
     /// ```
-    #[must_use]
-    pub const fn new() -> Self {
-        let table = Table::new();
-        WeakMap { table }
-    }
+    [K: SharedKey, V] WeakMap<K, V>
+}
 
-    /// An empty map with room for `capacity` entries.
-    #[must_use]
-    pub fn with_capacity(capacity: usize) -> Self {
-        let table = Table::with_capacity(capacity);
-        WeakMap { table }
-    }
-
-    shared_housekeeping!(table);
+impl<K: SharedKey, V> WeakMap<K, V> {
+    owned_values!();
 
     /// Whether there is a value for this key. O(1), lock-free.
     #[must_use]
@@ -94,12 +78,8 @@ impl<K: SharedKey, V> WeakMap<K, V> {
         key: &Q,
         look: impl FnOnce(&V) -> R,
     ) -> Option<R> {
-        let (hash, address) = Address::of(key.addr());
-        self.table.read(
-            hash,
-            |there| *there == address,
-            |_, value| has_address::<K, Q>(key, address).then(|| look(value)),
-        )
+        let look = |_: &_, value: &_| Some(look(value));
+        self.table.look_at::<K, Q, R>(key, look)
     }
 
     /// Sets the value of a key; returns true if it had none. O(1) amortised. The previous value is destroyed as if
@@ -134,47 +114,25 @@ impl<K: SharedKey, V> WeakMap<K, V> {
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> bool {
-        let (hash, address) = Address::of(key.addr());
-        self.table
-            .remove(
-                hash,
-                |there| *there == address,
-                |_, value| has_address::<K, Q>(key, address) && wanted(value),
-                |_, _| (),
-            )
-            .is_some()
-    }
-
-    /// Keeps the entries whose value the closure returns true for. O(capacity). No key is kept alive meanwhile; the
-    /// closure may not see the entries that other threads insert.
-    pub fn retain_values(&self, mut keep: impl FnMut(&V) -> bool) {
-        self.table.retain(|_, _, value| keep(value));
-    }
-}
-
-/// Methods that show or return keys.
-impl<K: SharedRef, V> WeakMap<K, V> {
-    /// Keeps the entries for which the closure returns true. O(capacity). The closure may not see those that other
-    /// threads insert meanwhile.
-    ///
-    /// Each key is kept alive while the closure sees it; if no other strong pointer is left then, it dies here.
-    pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
-        self.table
-            .retain(|_, watch, value| watch.upgrade().is_none_or(|key| keep(&key, value)));
-    }
-
-    /// The live keys, in no order, as a snapshot that keeps none of them alive: those that die or are removed before
-    /// the iterator reaches them are left out. O(capacity), and O(1) for each.
-    pub fn keys(&self) -> Keys<'_, K, V> {
-        Keys((&self.table).into())
+        let wanted = |_: &_, value: &_| wanted(value);
+        self.table.take::<K, Q, _>(key, wanted, |_, _| ()).is_some()
     }
 }
 
 impl<K: SharedKey, V: Clone> WeakMap<K, V> {
-    /// A clone of the value of a key. O(1), lock-free.
+    /// Returns a clone of the value of a key. O(1), lock-free.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         self.with(key, V::clone)
+    }
+
+    /// Returns the key, and a clone of its value. O(1), lock-free. `None` also in the key's destructor.
+    pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)>
+    where
+        K: SharedRef,
+    {
+        let entry = |watch: &SharedWatchFor<K>, value: &V| Some((watch.upgrade()?, value.clone()));
+        self.table.look_at::<K, Q, _>(key, entry)
     }
 
     /// Sets the value of a key, and returns a clone of the previous one. O(1) amortised.
@@ -182,7 +140,7 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
         self.put(key, value, V::clone)
     }
 
-    /// The value of a key, which is made if there is none. O(1) amortised.
+    /// Returns the value of a key, which is made if there is none. O(1) amortised.
     ///
     /// Only one thread makes it; others that ask for the same key wait, and get the same value. If making it
     /// panics, nothing is kept, and one of the waiting threads makes it instead. If the key is removed while its
@@ -237,91 +195,26 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     /// `remove_if(key, |_| true)` removes the entry. The value itself is destroyed when no thread looks at it any
     /// more, as for [`remove_if`](Self::remove_if).
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        let (hash, address) = Address::of(key.addr());
-        let wanted = |_: &_, _: &V| has_address::<K, Q>(key, address);
-        self.table.remove(
-            hash,
-            |there| *there == address,
-            wanted,
-            |_, value| value.clone(),
-        )
+        let all = |_: &_, _: &_| true;
+        self.table
+            .take::<K, Q, _>(key, all, |_, value| value.clone())
     }
 
-    /// Clones of the values of the live entries, in no order. O(capacity).
-    pub fn values(&self) -> vec::IntoIter<V> {
-        let mut values = Vec::new();
-        self.table.each(|_, _, value| values.push(value.clone()));
-        values.into_iter()
+    /// Removes the entry of a key, and returns the key with a clone of its value. O(1). `None` also in the key's
+    /// destructor, where the entry goes all the same.
+    pub fn remove_entry<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)>
+    where
+        K: SharedRef,
+    {
+        let entry = |watch: &SharedWatchFor<K>, value: &V| Some((watch.upgrade()?, value.clone()));
+        self.table.take::<K, Q, _>(key, |_, _| true, entry)?
     }
 }
 
-impl<K: SharedRef, V: Clone> WeakMap<K, V> {
-    /// The live entries, in no order, as a snapshot that keeps no key alive: those whose key dies, or which are removed,
-    /// before the iterator reaches them are left out. O(capacity), and O(1) for each: the value that it has then is
-    /// cloned.
-    ///
-    /// ```
-    /// use weakly::{Strong, concurrent::WeakMap};
-    ///
-    /// let key = Strong::new("key");
-    /// let map = WeakMap::from_iter([(&key, 1)]);
-    /// let mut iter = map.iter();
-    /// map.insert(&key, 2);
-    /// assert_eq!(iter.next().map(|(_, value)| value), Some(2));
-    /// ```
-    pub fn iter(&self) -> Iter<'_, K, V> {
-        Iter((&self.table).into())
-    }
-}
-
-impl<K: SharedKey, V> Default for WeakMap<K, V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<K: SharedRef + fmt::Debug, V: fmt::Debug> fmt::Debug for WeakMap<K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut map = f.debug_map();
-        self.table.each(|_, watch, value| {
-            if let Some(key) = watch.upgrade() {
-                map.entry(&key, value);
-            }
-        });
-        map.finish()
-    }
-}
-
-/// Shows the values: an anchor says nothing.
-impl<V: fmt::Debug> fmt::Debug for WeakMap<Anchor<Atomic>, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut values = f.debug_list();
-        self.table.each(|_, _, value| _ = values.entry(value));
-        values.finish()
-    }
-}
-
-impl<'m, K: SharedRef, V: Clone> IntoIterator for &'m WeakMap<K, V> {
-    type Item = (K, V);
-    type IntoIter = Iter<'m, K, V>;
-
-    fn into_iter(self) -> Iter<'m, K, V> {
-        self.iter()
-    }
-}
-
-impl<'k, K: SharedKey, V> Extend<(&'k K, V)> for WeakMap<K, V> {
-    fn extend<Entries: IntoIterator<Item = (&'k K, V)>>(&mut self, entries: Entries) {
-        for (key, value) in entries {
-            self.insert(key, value);
-        }
-    }
-}
-
-impl<'k, K: SharedKey, V> FromIterator<(&'k K, V)> for WeakMap<K, V> {
-    fn from_iter<Entries: IntoIterator<Item = (&'k K, V)>>(entries: Entries) -> Self {
-        let mut map = Self::new();
-        map.extend(entries);
-        map
-    }
-}
+showing!([K: SharedRef + fmt::Debug, V: fmt::Debug] WeakMap<K, V>,
+    debug_map: |map, _, watch, value| watch.upgrade().map(|key| _ = map.entry(&key, value)));
+showing!(/** Shows the values: an anchor says nothing. */ [V: fmt::Debug] WeakMap<Anchor<Atomic>, V>,
+    debug_list: |values, _, _, value| values.entry(value));
+iterating!([K: SharedRef, V: Clone] WeakMap<K, V>, (K, V), Iter<'m, K, V>);
+collecting!(['k, K: SharedKey, V] WeakMap<K, V>, from ['k, K: SharedKey, V] WeakMap<K, V>, where [], [],
+    (&'k K, V): |map, (key, value)| map.insert(key, value));

@@ -1,14 +1,13 @@
 #![doc = include_str!("../../docs/CONCURRENT.md")]
 
-mod by_key;
-mod compare;
+mod common;
 mod content;
 mod cyclic;
 mod drain;
 pub(crate) mod flight;
 mod hash_map;
 mod hash_set;
-mod housekeeping;
+mod identity;
 mod inside;
 mod interner;
 mod iter;
@@ -23,7 +22,6 @@ mod pair_map;
 mod raw;
 mod set;
 mod snapshot;
-mod striped;
 mod table;
 mod value_map;
 mod watch;
@@ -38,10 +36,10 @@ pub use set::WeakSet;
 pub use value_map::WeakValueMap;
 pub use watch::{SharedKey, SharedRef, Sharing};
 
+pub(crate) use common::shared_housekeeping;
 pub(crate) use cyclic::MemberOf;
-pub(crate) use housekeeping::shared_housekeeping;
-pub(crate) use key::{Address, ByKey};
+pub(crate) use identity::Address;
+pub(crate) use key::ByKey;
 pub(crate) use making::{Absent, Leader, Wanted, cycle};
-pub(crate) use striped::Striped;
 pub(crate) use table::Table;
 pub(crate) use watch::{AnyWatch, Registered, SharedWatchFor, Unplaced, Watches, WatchesOne};

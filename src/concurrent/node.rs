@@ -1,4 +1,4 @@
-//! The entries of a shared map.
+//! The entries of a shared table, and how they are told apart.
 
 use core::mem;
 use core::sync::atomic::{AtomicBool, Ordering::*};
@@ -6,12 +6,33 @@ use std::sync::Arc;
 
 use super::flight::Flight;
 use super::kept::Kept;
-use super::key::KeyKind;
 use super::raw::Entry;
 use super::watch::{Registered, Watches};
 use crate::hash::HashValue;
 use crate::ptr::{CoreRef, Kept as Promise, Off, RegistrationId};
 use crate::sync::AtomicPtr;
+
+/// How the entries of a table are told apart: by [keys](super::key), which each has, or by the [content](super::content) of
+/// the object that each watches.
+pub(crate) trait KeyKind {
+    /// Whether the hash of an entry is that of the address of the one object that it watches: then no registration stores
+    /// it.
+    const BY_ADDRESS: bool = false;
+    /// What an entry has for that, beside its watch.
+    type Key;
+    /// What the mark has that a value is being made: it watches nothing.
+    type FlightKey;
+}
+
+/// The comparisons of a [`KeyKind`], for a table with this watch. They are user code.
+pub(crate) trait Compare<T>: KeyKind + Sized {
+    /// The key of the entry that takes the place of a mark.
+    fn key(by: &Self::FlightKey) -> Self::Key
+    where
+        Self::FlightKey: Clone;
+    fn is_of<V>(by: &Self::FlightKey, node: &Node<Self, T, V>) -> bool;
+    fn are_same<V>(node: &Node<Self, T, V>, there: &Node<Self, T, V>) -> bool;
+}
 
 /// An entry. Once it is in the table it does not change, except that its watches end. To change a value is to
 /// replace the entry.
@@ -214,68 +235,5 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
                 all.put(key, value);
             }
         }
-    }
-}
-
-#[cfg(all(test, target_pointer_width = "64"))]
-mod tests {
-    use super::super::content::ByContent;
-    use super::super::key::ByKey;
-    use super::super::watch::SharedWatchFor;
-    use super::*;
-    use crate::Strong;
-    use crate::concurrent::Address;
-    use std::boxed::Box;
-
-    type Key = Strong<u64>;
-
-    /// Of a set or an interner the watch is all that an entry owns: nobody notices when its memory goes.
-    #[test]
-    fn nobody_waits_for_an_entry_without_a_value() {
-        type Name = Strong<str>;
-        const {
-            assert!(!Node::<ByContent<Name>, SharedWatchFor<Name>, ()>::PROMPT);
-            assert!(Node::<ByContent<Name>, SharedWatchFor<Name>, Name>::PROMPT);
-        }
-    }
-
-    /// N189: The size of an entry of a shared map, and what a lookup reads of it: five words, of which the first
-    /// three, for a map with values of one word.
-    #[test]
-    fn a_node_is_small() {
-        assert_eq!(
-            size_of::<Node<ByKey<Address>, SharedWatchFor<Key>, u64>>(),
-            40
-        );
-        assert_eq!(
-            size_of::<Node<ByKey<Address>, SharedWatchFor<Key>, Arc<str>>>(),
-            48
-        );
-        assert_eq!(
-            size_of::<Node<ByKey<Address>, SharedWatchFor<Key>, ()>>(),
-            32
-        );
-        let key = Key::new(1);
-        let (hash, address) = Address::of(Key::as_ptr(&key).cast());
-        let watch = <SharedWatchFor<Key> as crate::concurrent::WatchesOne>::new(&key);
-        let node = Box::new(Node::<ByKey<_>, _, _>::new(
-            hash,
-            address,
-            7_u64,
-            watch.into_inner(),
-        ));
-        let Node::Ready {
-            hash, key, value, ..
-        } = &*node
-        else {
-            unreachable!()
-        };
-        let at = |field: *const ()| field.addr() - core::ptr::from_ref(&*node).addr();
-        let fields = [
-            at(core::ptr::from_ref(hash).cast()),
-            at(core::ptr::from_ref(key).cast()),
-            at(core::ptr::from_ref(value).cast()),
-        ];
-        assert_eq!(fields, [4, 8, 16]);
     }
 }

@@ -1,18 +1,19 @@
 //! The shared map with weak keys, by identity, and weak values.
 
 use core::fmt;
+use core::iter::FusedIterator;
 
-use super::housekeeping::shared_housekeeping;
+use super::common::{iterating, showing, without_hasher};
+use super::identity::Address;
 use super::iter::PairIter;
-use super::key::{Address, ByKey};
+use super::key::ByKey;
 use super::making::made_by;
-use super::map::has_address;
 use super::pair::Pair;
-use super::snapshot::Snapshot;
 use super::table::Table;
 use super::watch::{
     SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne,
 };
+use crate::collections::common::collecting;
 use crate::hash::HashValue;
 use crate::reference::{Identify, WeakKey};
 
@@ -44,61 +45,29 @@ pub struct WeakPairMap<K: SharedKey, V: SharedRef> {
     table: Table<ByKey<Address>, EntryWatches<K, V>, ()>,
 }
 
+without_hasher!([K: SharedKey, V: SharedRef] WeakPairMap<K, V>);
+
 impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
-    /// An empty map, also for a `static`. Allocates nothing before the first insertion.
-    #[must_use]
-    pub const fn new() -> Self {
-        let table = Table::new();
-        WeakPairMap { table }
-    }
-
-    /// An empty map with room for `capacity` entries.
-    #[must_use]
-    pub fn with_capacity(capacity: usize) -> Self {
-        WeakPairMap {
-            table: Table::with_capacity(capacity),
-        }
-    }
-
-    shared_housekeeping!(table);
-
     fn watch(&self, hash: HashValue, key: &K, value: &V) -> Unplaced<'static, EntryWatches<K, V>> {
         let core = self.table.core();
         let key = SharedWatchFor::<K>::registered(key, hash, core);
         Unplaced::pair(key, SharedWatchFor::<V>::registered(value, hash, core))
     }
 
-    #[inline]
-    fn look<Q: ?Sized + Identify<K>, R>(
-        &self,
-        key: &Q,
-        look: impl FnOnce(&EntryWatches<K, V>) -> Option<R>,
-    ) -> Option<R> {
-        let (hash, address) = Address::of(key.addr());
-        self.table.read(
-            hash,
-            |there| *there == address,
-            |watches, ()| {
-                has_address::<K, Q>(key, address)
-                    .then(|| look(watches))
-                    .flatten()
-            },
-        )
-    }
-
     /// Whether the key has a live value. O(1), lock-free.
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
-        let live = |watches: &EntryWatches<K, V>| (!watches.1.is_expired()).then_some(());
-        self.look(key, live).is_some()
+        let live =
+            |Pair(_, value): &EntryWatches<K, V>, (): &()| (!value.is_expired()).then_some(());
+        self.table.look_at::<K, Q, _>(key, live).is_some()
     }
 
-    /// The live value of a key. O(1), lock-free. Inside the key's own destructor, a reference to it still finds
+    /// Returns the live value of a key. O(1), lock-free. Inside the key's own destructor, a reference to it still finds
     /// its value.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        self.look(key, |watches| watches.1.upgrade())
+        self.table.look_at::<K, Q, _>(key, value)
     }
 
     /// Sets the value of a key, and returns its previous live value. O(1) amortised. The map keeps no strong
@@ -110,7 +79,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         self.table.put(hash, address, watches, (), old)?
     }
 
-    /// The live value of a key, which is made if there is none. O(1) amortised. The map does not keep the value
+    /// Returns the live value of a key, which is made if there is none. O(1) amortised. The map does not keep the value
     /// alive: the caller does.
     ///
     /// Only one thread makes it, as for [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
@@ -151,14 +120,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
 
     /// Removes the entry of a key; returns its value, if that is alive. O(1).
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        let (hash, address) = Address::of(key.addr());
-        let wanted = |_: &_, &(): &()| has_address::<K, Q>(key, address);
-        self.table.remove(
-            hash,
-            |there| *there == address,
-            wanted,
-            |watches, ()| watches.1.upgrade(),
-        )?
+        self.table.take::<K, Q, _>(key, |_, ()| true, value)?
     }
 
     /// Removes the entry of a key if the closure, shown the live value, returns true; returns the removed value.
@@ -172,25 +134,38 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
-        let (hash, address) = Address::of(key.addr());
-        let asked = |watches: &EntryWatches<K, V>, &(): &()| {
-            let value = has_address::<K, Q>(key, address).then(|| watches.1.upgrade());
-            value.flatten().is_some_and(|value| wanted(&value))
+        let wanted = move |watches: &EntryWatches<K, V>, (): &()| {
+            value(watches, &()).is_some_and(|value| wanted(&value))
         };
-        let show = |watches: &EntryWatches<K, V>, &(): &()| watches.1.upgrade();
-        let removed = self
-            .table
-            .remove(hash, |there| *there == address, asked, show);
-        drop(wanted);
-        removed?
+        self.table.take::<K, Q, _>(key, wanted, value)?
+    }
+
+    /// Keeps the entries whose value the closure returns true for, and dead entries, which are reclaimed as ever.
+    /// O(capacity). No key is kept alive meanwhile; the closure may not see entries that other threads insert.
+    ///
+    /// Each value is kept alive while the closure sees it; if no other strong pointer is left then, it dies here.
+    pub fn retain_values(&self, mut keep: impl FnMut(&V) -> bool) {
+        self.table
+            .retain(|_, watches, ()| value(watches, &()).is_none_or(|value| keep(&value)));
+    }
+
+    /// Iterates over the values of the live entries, in no order, as a snapshot: see [`iter`](Self::iter). No key is kept
+    /// alive.
+    pub fn values(&self) -> impl FusedIterator<Item = V> + fmt::Debug {
+        self.table.snapshot(value).map(|(_, value)| value)
     }
 }
 
 /// Methods that show or return keys.
 impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
-    /// The key and its live value. O(1), lock-free. `None` also in the key's destructor.
+    /// Returns the key and its live value. O(1), lock-free. `None` also in the key's destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
-        self.look(key, both)
+        self.table.look_at::<K, Q, _>(key, both)
+    }
+
+    /// Removes the entry of a key, and returns both sides, if both are alive. O(1).
+    pub fn remove_entry<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
+        self.table.take::<K, Q, _>(key, |_, ()| true, both)?
     }
 
     /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.
@@ -199,56 +174,45 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// Both objects are kept alive while the closure sees them; one that has no other strong pointer left then
     /// dies here.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
-        self.table
-            .retain(|_, watches, ()| both(watches).is_none_or(|(key, value)| keep(&key, &value)));
+        self.table.retain(|_, watches, ()| {
+            both(watches, &()).is_none_or(|(key, value)| keep(&key, &value))
+        });
     }
 
-    /// The live entries, in no order, as a snapshot that keeps neither side alive: those of which a side dies, or which
-    /// are removed, before the iterator reaches them are left out. O(capacity), and O(1) for each key, which is shown with
-    /// the value that it has then.
-    pub fn iter(&self) -> PairIter<'_, K, V> {
-        PairIter(Snapshot::<ByKey<_>, _, _, _>::new(&self.table))
+    /// Iterates over the keys of the live entries, in no order, as a snapshot: see [`iter`](Self::iter). No value is kept
+    /// alive.
+    pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
+        let key = |Pair(key, value): &EntryWatches<K, V>, (): &()| {
+            key.upgrade().filter(|_| !value.is_expired())
+        };
+        self.table.snapshot(key).map(|(_, key)| key)
     }
+
+    /// Iterates over the live entries, in no order, as a snapshot that keeps neither side alive: those of which a side
+    /// dies, or which are removed, before the iterator reaches them are left out. O(capacity), and O(1) for each key, which
+    /// is shown with the value that it has then.
+    pub fn iter(&self) -> PairIter<'_, K, V> {
+        PairIter(self.table.snapshot(both))
+    }
+}
+
+/// The value, if it lives.
+#[inline]
+fn value<A, B: UpgradesOne>(Pair(_, value): &Pair<A, B>, (): &()) -> Option<B::Key> {
+    value.upgrade()
 }
 
 /// Both sides, if both live.
-fn both<K: SharedRef, V: SharedRef>(Pair(key, value): &EntryWatches<K, V>) -> Option<(K, V)> {
+fn both<A: UpgradesOne, B: UpgradesOne>(
+    Pair(key, value): &Pair<A, B>,
+    (): &(),
+) -> Option<(A::Key, B::Key)> {
     key.upgrade().zip(value.upgrade())
 }
 
-impl<K: SharedKey, V: SharedRef> Default for WeakPairMap<K, V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<K: SharedRef + fmt::Debug, V: SharedRef + fmt::Debug> fmt::Debug for WeakPairMap<K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter()).finish()
-    }
-}
-
-impl<'m, K: SharedRef, V: SharedRef> IntoIterator for &'m WeakPairMap<K, V> {
-    type Item = (K, V);
-    type IntoIter = PairIter<'m, K, V>;
-
-    fn into_iter(self) -> PairIter<'m, K, V> {
-        self.iter()
-    }
-}
-
-impl<'o, K: SharedKey, V: SharedRef> Extend<(&'o K, &'o V)> for WeakPairMap<K, V> {
-    fn extend<Entries: IntoIterator<Item = (&'o K, &'o V)>>(&mut self, entries: Entries) {
-        for (key, value) in entries {
-            self.insert(key, value);
-        }
-    }
-}
-
-impl<'o, K: SharedKey, V: SharedRef> FromIterator<(&'o K, &'o V)> for WeakPairMap<K, V> {
-    fn from_iter<Entries: IntoIterator<Item = (&'o K, &'o V)>>(entries: Entries) -> Self {
-        let mut map = Self::new();
-        map.extend(entries);
-        map
-    }
-}
+showing!([K: SharedRef + fmt::Debug, V: SharedRef + fmt::Debug] WeakPairMap<K, V>,
+    debug_map: |map, _, watches, ()| both(watches, &()).map(|(key, value)| _ = map.entry(&key, &value)));
+iterating!([K: SharedRef, V: SharedRef] WeakPairMap<K, V>, (K, V), PairIter<'m, K, V>);
+collecting!(['o, K: SharedKey, V: SharedRef] WeakPairMap<K, V>,
+    from ['o, K: SharedKey, V: SharedRef] WeakPairMap<K, V>, where [], [],
+    (&'o K, &'o V): |map, (key, value)| map.insert(key, value));

@@ -4,28 +4,69 @@
 //! record, nor stays inside the table. So a name may be that of another entry by its turn, which is then shown; no two
 //! names are equal, so none is shown twice.
 
+use core::fmt;
+use core::iter::FusedIterator;
 use std::vec::{self, Vec};
 
 use super::content::ByContent;
-use super::key::{Address, ByKey, KeyKind};
-use super::node::Node;
+use super::identity::Address;
+use super::key::ByKey;
+use super::node::{KeyKind, Node};
 use super::raw::by_hashes;
 use super::table::Table;
 use super::watch::{Registered, SharedRef, SharedWatchFor, UpgradesOne, Watches};
 use crate::hash::HashValue;
 
-/// The entries that were there when it was made, and whose turn has not come, in no order.
-pub(super) struct Snapshot<'m, K: KeyKind, T: Registered, V, N> {
-    table: &'m Table<K, T, V>,
-    names: vec::IntoIter<(HashValue, N)>,
+/// How entries are named, beside their hashes.
+pub(crate) trait Named<T>: KeyKind + Sized {
+    type Name: PartialEq;
+    fn name(key: &Self::Key, watch: &T) -> Self::Name;
+    fn is_named<V>(node: &Node<Self, T, V>, name: &Self::Name) -> bool;
 }
 
-impl<'m, K: KeyKind, T: Watches, V, N: PartialEq> Snapshot<'m, K, T, V, N> {
-    /// O(capacity).
-    fn of(table: &'m Table<K, T, V>, name: impl Fn(&K::Key, &T) -> N) -> Self {
+/// By their keys: one that is set anew is the same only by `Eq`.
+impl<K: Eq + Clone, T, const BY_ADDRESS: bool> Named<T> for ByKey<K, BY_ADDRESS> {
+    type Name = K;
+
+    fn name(key: &K, _: &T) -> K {
+        key.clone()
+    }
+
+    fn is_named<V>(node: &Node<Self, T, V>, name: &K) -> bool {
+        name == node.key()
+    }
+}
+
+/// By their objects: a content could be asked for only while its object is kept alive.
+impl<K: SharedRef> Named<SharedWatchFor<K>> for ByContent<K> {
+    type Name = Address;
+
+    fn name((): &(), watch: &SharedWatchFor<K>) -> Address {
+        Address::of(watch.addr()).1
+    }
+
+    fn is_named<V>(node: &Node<Self, SharedWatchFor<K>, V>, name: &Address) -> bool {
+        node.ready()
+            .is_some_and(|(watch, _)| Self::name(&(), watch) == *name)
+    }
+}
+
+/// The entries that were there when it was made, and whose turn has not come, in no order.
+pub(super) struct Snapshot<'m, K: KeyKind, T: Registered, V, N, R> {
+    table: &'m Table<K, T, V>,
+    names: vec::IntoIter<(HashValue, N)>,
+    show: fn(&T, &V) -> Option<R>,
+}
+
+impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
+    /// Each entry is shown at its turn to a function, which returns `None` if its object has died. O(capacity).
+    pub(super) fn snapshot<R>(
+        &self,
+        show: fn(&T, &V) -> Option<R>,
+    ) -> Snapshot<'_, K, T, V, K::Name, R> {
         let mut names = Vec::new();
-        if !table.nodes.is_new() {
-            let reader = table.nodes.read();
+        if !self.is_new() {
+            let reader = self.nodes.read();
             let nodes = reader.entries();
             names.reserve_exact(nodes.len());
             for nodes in by_hashes(&nodes) {
@@ -34,7 +75,7 @@ impl<'m, K: KeyKind, T: Watches, V, N: PartialEq> Snapshot<'m, K, T, V, N> {
                     let Some((key, watch, _)) = node.live_entry() else {
                         continue;
                     };
-                    let name = (node.hash(), name(key, watch));
+                    let name = (node.hash(), K::name(key, watch));
                     // One that was removed meanwhile, and inserted again, may be among the nodes twice.
                     if !names[first..].contains(&name) {
                         names.push(name);
@@ -42,22 +83,27 @@ impl<'m, K: KeyKind, T: Watches, V, N: PartialEq> Snapshot<'m, K, T, V, N> {
                 }
             }
         }
-        let names = names.into_iter();
-        Snapshot { table, names }
+        Snapshot {
+            table: self,
+            names: names.into_iter(),
+            show,
+        }
     }
+}
 
-    /// Shows the next entry that is still there to a closure, which returns `None` if its object has died. O(1) for each
-    /// name. The closure runs under no lock and while the entry is pinned. Does not sweep.
+/// The names of the entries that are still there, and what is shown of each.
+impl<K: Named<T, Name = N>, T: Watches, V, N: PartialEq, R> Iterator
+    for Snapshot<'_, K, T, V, N, R>
+{
+    type Item = (N, R);
+
+    /// O(1) for each name. The function runs under no lock and while the entry is pinned. Does not sweep.
     #[inline]
-    fn show_next<R>(
-        &mut self,
-        is_of: impl Fn(&N, &Node<K, T, V>) -> bool,
-        show: impl Fn(&T, &V) -> Option<R>,
-    ) -> Option<(N, R)> {
-        let table = self.table;
+    fn next(&mut self) -> Option<(N, R)> {
+        let (table, show) = (self.table, self.show);
         self.names.by_ref().find_map(|(hash, name)| {
             let reader = table.nodes.read();
-            let found = reader.get(hash.bits(), |node| is_of(&name, node));
+            let found = reader.get(hash.bits(), |node| K::is_named(node, &name));
             let shown = found
                 .and_then(Node::ready)
                 .and_then(|(watch, value)| show(watch, value));
@@ -66,45 +112,21 @@ impl<'m, K: KeyKind, T: Watches, V, N: PartialEq> Snapshot<'m, K, T, V, N> {
             Some((name, shown?))
         })
     }
-}
 
-impl<K: KeyKind, T: Registered, V, N> Snapshot<'_, K, T, V, N> {
-    pub(super) fn left(&self) -> usize {
-        self.names.len()
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.names.len()))
     }
 }
 
-/// Named by their keys.
-impl<'m, K: Eq, T: Watches, V, const BY_ADDRESS: bool> Snapshot<'m, ByKey<K, BY_ADDRESS>, T, V, K> {
-    pub(super) fn new(table: &'m Table<ByKey<K, BY_ADDRESS>, T, V>) -> Self
-    where
-        K: Clone,
-    {
-        Self::of(table, |key, _| key.clone())
-    }
-
-    pub(super) fn next<R>(&mut self, show: impl Fn(&T, &V) -> Option<R>) -> Option<(K, R)> {
-        self.show_next(|key, node| key == node.key(), show)
-    }
+impl<K: Named<T, Name = N>, T: Watches, V, N: PartialEq, R> FusedIterator
+    for Snapshot<'_, K, T, V, N, R>
+{
 }
 
-type Watch<K> = SharedWatchFor<K>;
-
-/// Named by their objects: a content could be asked for only while its object is kept alive.
-impl<'m, K: SharedRef, V> Snapshot<'m, ByContent<K>, Watch<K>, V, Address> {
-    pub(super) fn new(table: &'m Table<ByContent<K>, Watch<K>, V>) -> Self {
-        Self::of(table, |(), watch| object(watch))
+impl<K: KeyKind, T: Registered, V, N, R> fmt::Debug for Snapshot<'_, K, T, V, N, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("left", &self.names.len())
+            .finish()
     }
-
-    pub(super) fn next<R>(&mut self, show: impl Fn(&Watch<K>, &V) -> Option<R>) -> Option<R> {
-        let is_of = |name: &_, node: &Node<_, Watch<K>, V>| {
-            node.ready()
-                .is_some_and(|(watch, _)| object(watch) == *name)
-        };
-        self.show_next(is_of, show).map(|(_, shown)| shown)
-    }
-}
-
-fn object<T: UpgradesOne>(watch: &T) -> Address {
-    Address::of(watch.addr()).1
 }

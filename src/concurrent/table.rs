@@ -14,11 +14,9 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use super::compare::Compare;
 use super::inside::{self, Asking};
 use super::kept::Kept;
-use super::key::KeyKind;
-use super::node::Node;
+use super::node::{Compare, KeyKind, Node};
 use super::raw::{Put, RawTable, SweepPosition, Unlinked, Writer};
 use super::watch::{Registered, Unplaced, Watches};
 use crate::hash::HashValue;
@@ -55,29 +53,16 @@ impl<K: KeyKind, T: Registered, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> 
 impl<K: KeyKind, T: Registered, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
-    /// For keys that own nothing. Allocates nothing.
-    pub(crate) const fn new() -> Self {
-        Self::with_kept(Kept::new(false))
-    }
-
     /// Allocates nothing.
-    pub(crate) const fn with_owned_keys() -> Self {
-        Self::with_kept(Kept::new(true))
-    }
-
-    const fn with_kept(kept: Kept<K::Key, V>) -> Self {
+    pub(crate) const fn new() -> Self {
         Table {
-            nodes: RawTable::new(kept),
+            nodes: RawTable::new(Kept::new()),
             in_flight: AtomicUsize::new(0),
             dead: AtomicUsize::new(0),
             discarded: AtomicUsize::new(0),
             swept: AtomicBool::new(false),
             position: SweepPosition::new(),
         }
-    }
-
-    pub(crate) fn with_capacity(capacity: usize) -> Self {
-        Self::new().with_room_for(capacity)
     }
 
     /// Makes room for so many entries in a new table.
@@ -163,7 +148,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         &self,
         hash: HashValue,
         sought: impl FnMut(&Node<K, T, V>) -> bool,
-        read: impl FnOnce(&T, &V) -> Option<R>,
+        read: impl FnOnce(&K::Key, &T, &V) -> Option<R>,
     ) -> Option<R> {
         if self.nodes.is_new() {
             return None;
@@ -172,9 +157,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         let mut sweeps = T::SWEPT != Some(false) && reader.is_nth();
         let found = reader
             .get(hash.bits(), sought)
-            .and_then(Node::ready)
-            .and_then(|(watch, value)| {
-                let found = read(watch, value);
+            .and_then(Node::entry)
+            .and_then(|(key, watch, value)| {
+                let found = read(key, watch, value);
                 // Not in the destructor of its object, which may look it up once more.
                 sweeps = sweeps && !(found.is_some() && watch.is_stale());
                 found
@@ -416,7 +401,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         hash: HashValue,
         mut sought: impl FnMut(&Node<K, T, V>) -> bool,
         mut wanted: impl FnMut(&T, &V) -> bool,
-        show: impl FnOnce(&T, &V) -> R,
+        show: impl FnOnce(&K::Key, &T, &V) -> R,
     ) -> Option<R> {
         if self.nodes.is_new() {
             return None;
@@ -446,7 +431,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             });
             if let Some(node) = node {
                 self.end(node);
-                removed = node.ready().map(|(watch, value)| show(watch, value));
+                removed = node
+                    .entry()
+                    .map(|(key, watch, value)| show(key, watch, value));
             }
         }
         // Afterwards: in the destructor of its object, a sweep would take this very entry for dead.

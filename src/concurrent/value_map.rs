@@ -2,14 +2,15 @@
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
+use core::iter::FusedIterator;
 
-use super::housekeeping::shared_housekeeping;
+use super::common::{iterating, showing, with_hasher};
 use super::iter::ValueIter;
 use super::key::ByKey;
 use super::making::made_by;
-use super::snapshot::Snapshot;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, Watches, WatchesOne};
+use crate::collections::common::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Query, Sought, hash_of};
 
@@ -40,27 +41,7 @@ pub struct WeakValueMap<K, V: SharedRef, S = DefaultHashBuilder> {
     hasher: S,
 }
 
-impl<K: Eq + Hash, V: SharedRef> WeakValueMap<K, V> {
-    /// An empty map.
-    ///
-    /// Not `const`: each map has seeds of its own. For a `static`, pass [`with_hasher`](Self::with_hasher) a
-    /// hasher that is made at compile time, or make the map on first use with [`LazyLock`](std::sync::LazyLock).
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// An empty map with room for `capacity` entries.
-    #[must_use]
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
-    }
-}
-
-impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
-    /// An empty map with this hasher; for a `static` too, if the hasher is made at compile time. Allocates nothing
-    /// before the first insertion.
-    ///
+with_hasher! {
     /// ```
     /// use std::hash::{BuildHasherDefault, DefaultHasher};
     /// use weakly::{Strong, concurrent::WeakValueMap};
@@ -69,52 +50,104 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// static ASSETS: WeakValueMap<u32, Strong<str>, Hasher> = WeakValueMap::with_hasher(Hasher::new());
     /// assert!(ASSETS.get(&1).is_none());
     /// ```
-    #[must_use]
-    pub const fn with_hasher(hasher: S) -> Self {
-        let table = Table::with_owned_keys();
-        WeakValueMap { table, hasher }
+    [K, V: SharedRef] WeakValueMap<K, V>
+}
+
+/// Methods over all entries.
+impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
+    /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.
+    /// O(capacity). The closure may not see entries that other threads insert meanwhile.
+    ///
+    /// Each value is kept alive while the closure sees it; if no other strong pointer is left then, it dies here.
+    pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
+        self.table
+            .retain(|key, watch, ()| watch.upgrade().is_none_or(|value| keep(key, &value)));
     }
 
-    /// An empty map with this hasher and room for `capacity` entries.
-    #[must_use]
-    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        let table = Table::with_owned_keys().with_room_for(capacity);
-        WeakValueMap { table, hasher }
+    /// Keeps the entries whose value the closure returns true for. Otherwise as [`retain`](Self::retain).
+    pub fn retain_values(&self, mut keep: impl FnMut(&V) -> bool) {
+        self.retain(|_, value| keep(value));
     }
 
-    /// The hasher.
-    #[must_use]
-    pub fn hasher(&self) -> &S {
-        &self.hasher
+    /// Iterates over clones of the keys of the live entries, in no order, as a snapshot: see [`iter`](Self::iter). No value
+    /// is kept alive.
+    pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug
+    where
+        K: Eq + Clone,
+    {
+        let live = |watch: &SharedWatchFor<V>, (): &()| (!watch.is_expired()).then_some(());
+        self.table.snapshot(live).map(|(key, ())| key)
     }
 
-    shared_housekeeping!(table);
+    /// Iterates over the values of the live entries, in no order, as a snapshot: see [`iter`](Self::iter).
+    pub fn values(&self) -> impl FusedIterator<Item = V> + fmt::Debug
+    where
+        K: Eq + Clone,
+    {
+        self.iter().map(|(_, value)| value)
+    }
 
-    /// The live value of a key. O(1), lock-free.
+    /// Iterates over the live entries, in no order, as a snapshot that keeps no value alive: those whose value dies, or
+    /// which are removed, before the iterator reaches them are left out. O(capacity), and a clone of each key, which is
+    /// then looked up: O(1) for each. It is not hashed again.
+    pub fn iter(&self) -> ValueIter<'_, K, V>
+    where
+        K: Eq + Clone,
+    {
+        ValueIter(self.table.snapshot(|watch, ()| watch.upgrade()))
+    }
+}
+
+impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     #[inline]
-    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
+    fn look<Q: ?Sized + Query<K, M>, M, R>(
+        &self,
+        key: &Q,
+        look: impl FnOnce(&K, &SharedWatchFor<V>) -> Option<R>,
+    ) -> Option<R> {
         let sought = Q::content(key);
         let hash = hash_of(&self.hasher, sought);
-        self.table.read(
-            hash,
-            |there| Sought::is(sought, there),
-            |watch, ()| watch.upgrade(),
-        )
+        let is = |there: &K| Sought::is(sought, there);
+        self.table.read(hash, is, |key, watch, ()| look(key, watch))
+    }
+
+    fn take<Q: ?Sized + Query<K, M>, M, R>(
+        &self,
+        key: &Q,
+        mut wanted: impl FnMut(&SharedWatchFor<V>) -> bool,
+        show: impl FnOnce(&K, &SharedWatchFor<V>) -> Option<R>,
+    ) -> Option<R> {
+        let sought = Q::content(key);
+        let hash = hash_of(&self.hasher, sought);
+        let is = |there: &K| Sought::is(sought, there);
+        let is_wanted = |watch: &_, (): &()| wanted(watch);
+        let show = |key: &_, watch: &_, (): &()| show(key, watch);
+        let shown = self.table.remove(hash, is, is_wanted, show);
+        // T5 of the table.
+        drop(wanted);
+        shown?
+    }
+
+    /// Returns the live value of a key. O(1), lock-free.
+    #[inline]
+    pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
+        self.look(key, |_, watch| watch.upgrade())
     }
 
     /// Whether the key has a live value. O(1), lock-free.
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> bool {
-        let sought = Q::content(key);
-        let hash = hash_of(&self.hasher, sought);
-        self.table
-            .read(
-                hash,
-                |there| Sought::is(sought, there),
-                |watch, ()| (!watch.is_expired()).then_some(()),
-            )
-            .is_some()
+        let live = |_: &_, watch: &SharedWatchFor<V>| (!watch.is_expired()).then_some(());
+        self.look(key, live).is_some()
+    }
+
+    /// Returns a clone of the key, and its live value. O(1), lock-free.
+    pub fn get_key_value<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(K, V)>
+    where
+        K: Clone,
+    {
+        self.look(key, |key, watch| Some((key.clone(), watch.upgrade()?)))
     }
 
     /// Sets the value of a key, which the map does not keep alive, and returns its previous live value. O(1)
@@ -126,7 +159,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
             .put(hash, key, watch, (), |watch, ()| watch.upgrade())?
     }
 
-    /// The live value of a key, which is made if there is none. O(1) amortised. The map does not keep the value
+    /// Returns the live value of a key, which is made if there is none. O(1) amortised. The map does not keep the value
     /// alive: the caller does.
     ///
     /// Only one thread makes it, as for [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with). The
@@ -181,14 +214,16 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     /// Removes the entry of a key; returns its value, if that is alive. O(1).
     pub fn remove<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
-        let sought = Q::content(key);
-        let hash = hash_of(&self.hasher, sought);
-        self.table.remove(
-            hash,
-            |there| Sought::is(sought, there),
-            |_, ()| true,
-            |watch, ()| watch.upgrade(),
-        )?
+        self.take(key, |_| true, |_, watch| watch.upgrade())
+    }
+
+    /// Removes the entry of a key; returns a clone of the key with its value, if that is alive. O(1).
+    pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(K, V)>
+    where
+        K: Clone,
+    {
+        let entry = |key: &K, watch: &SharedWatchFor<V>| Some((key.clone(), watch.upgrade()?));
+        self.take(key, |_| true, entry)
     }
 
     /// Removes the entry of a key if the closure, shown the live value, returns true; returns the removed value.
@@ -202,82 +237,15 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
-        let sought = Q::content(key);
-        let hash = hash_of(&self.hasher, sought);
-        let asked = |watch: &SharedWatchFor<V>, &(): &()| {
-            watch.upgrade().is_some_and(|value| wanted(&value))
-        };
-        let removed = self.table.remove(
-            hash,
-            |there| Sought::is(sought, there),
-            asked,
-            |watch, ()| watch.upgrade(),
-        );
-        drop(wanted);
-        removed?
-    }
-
-    /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.
-    /// O(capacity). The closure may not see entries that other threads insert meanwhile.
-    pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
-        self.table
-            .retain(|key, watch, ()| watch.upgrade().is_none_or(|value| keep(key, &value)));
-    }
-
-    /// The live entries, in no order, as a snapshot that keeps no value alive: those whose value dies, or which are
-    /// removed, before the iterator reaches them are left out. O(capacity), and a clone of each key, which is then looked
-    /// up: O(1) for each. It is not hashed again.
-    pub fn iter(&self) -> ValueIter<'_, K, V>
-    where
-        K: Clone,
-    {
-        ValueIter(Snapshot::<ByKey<_>, _, _, _>::new(&self.table))
+        let wanted =
+            move |watch: &SharedWatchFor<V>| watch.upgrade().is_some_and(|value| wanted(&value));
+        self.take(key, wanted, |_, watch| watch.upgrade())
     }
 }
 
-impl<K: Eq + Hash, V: SharedRef, S: BuildHasher + Default> Default for WeakValueMap<K, V, S> {
-    fn default() -> Self {
-        Self::with_hasher(S::default())
-    }
-}
-
-impl<K: Eq + Hash + fmt::Debug, V: SharedRef + fmt::Debug, S> fmt::Debug for WeakValueMap<K, V, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut map = f.debug_map();
-        self.table.each(|key, watch, ()| {
-            if let Some(value) = watch.upgrade() {
-                map.entry(key, &value);
-            }
-        });
-        map.finish()
-    }
-}
-
-impl<'m, K: Eq + Hash + Clone, V: SharedRef, S: BuildHasher> IntoIterator
-    for &'m WeakValueMap<K, V, S>
-{
-    type Item = (K, V);
-    type IntoIter = ValueIter<'m, K, V>;
-
-    fn into_iter(self) -> ValueIter<'m, K, V> {
-        self.iter()
-    }
-}
-
-impl<'v, K: Eq + Hash, V: SharedRef, S: BuildHasher> Extend<(K, &'v V)> for WeakValueMap<K, V, S> {
-    fn extend<Entries: IntoIterator<Item = (K, &'v V)>>(&mut self, entries: Entries) {
-        for (key, value) in entries {
-            self.insert(key, value);
-        }
-    }
-}
-
-impl<'v, K: Eq + Hash, V: SharedRef, S: BuildHasher + Default> FromIterator<(K, &'v V)>
-    for WeakValueMap<K, V, S>
-{
-    fn from_iter<Entries: IntoIterator<Item = (K, &'v V)>>(entries: Entries) -> Self {
-        let mut map = Self::default();
-        map.extend(entries);
-        map
-    }
-}
+showing!([K: fmt::Debug, V: SharedRef + fmt::Debug, S] WeakValueMap<K, V, S>,
+    debug_map: |map, key, watch, ()| watch.upgrade().map(|value| _ = map.entry(key, &value)));
+iterating!([K: Eq + Clone, V: SharedRef, S] WeakValueMap<K, V, S>, (K, V), ValueIter<'m, K, V>);
+collecting!(['v, K, V: SharedRef, S] WeakValueMap<K, V, S>, from ['v, K, V: SharedRef] WeakValueMap<K, V>,
+    where [K: Eq + Hash,], [S: BuildHasher,],
+    (K, &'v V): |map, (key, value)| map.insert(key, value));

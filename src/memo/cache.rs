@@ -4,15 +4,14 @@ use core::any::type_name;
 use core::convert::Infallible;
 use core::fmt;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use core::task::Waker;
 use std::boxed::Box;
 
 use super::computation::{Begun, Computation};
 use super::key::MemoKey;
+use super::statistics::{Statistics, Striped};
 use super::watches::EntryWatches;
 use crate::concurrent::flight::Cycle;
-use crate::concurrent::{Absent, ByKey, Striped, Table, Wanted, cycle};
-use crate::table::Reclaim;
+use crate::concurrent::{Absent, ByKey, Table, Wanted, cycle, shared_housekeeping};
 
 /// A cache of results computed from objects, shared between threads behind `&self`. The key is one pointer, or a
 /// tuple of up to four. The cache keeps neither the objects alive nor, once one of them is dead, the result.
@@ -85,24 +84,8 @@ enum Failed<E> {
     Error(E),
 }
 
-/// What has happened to a [`Memo`] so far. Exact while no thread uses it. Then each call that has returned is a
-/// hit or a miss (one that failed or panicked is a miss, unless it came to need itself), and `misses == len +
-/// invalidated + discarded`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Statistics {
-    /// Calls that found their result, or waited for another thread's.
-    pub hits: usize,
-    /// Computations that were begun.
-    pub misses: usize,
-    /// Results that went because an input had died, including inputs that died during the computation.
-    pub invalidated: usize,
-    /// Computations that failed or panicked, and results that were removed by a call, before or after they were
-    /// there.
-    pub discarded: usize,
-}
-
 impl<K: MemoKey, V> Memo<K, V> {
-    /// An empty memo, also for a `static`. Allocates nothing before the first computation.
+    /// Creates an empty memo, also for a `static`. Allocates nothing before the first computation.
     ///
     /// ```
     /// use weakly::{Memo, Strong};
@@ -121,61 +104,16 @@ impl<K: MemoKey, V> Memo<K, V> {
         }
     }
 
-    /// The number of results. O(threads). Exact while no thread changes the memo; but those with an input that does not
-    /// notify, as an `Arc`, count until a sweep finds them.
+    /// Creates an empty memo with room for `capacity` results.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.table.len()
+    pub fn with_capacity(capacity: usize) -> Self {
+        Memo {
+            table: Table::new().with_room_for(capacity),
+            ..Self::new()
+        }
     }
 
-    /// Whether [`len`](Self::len) is zero.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The number of results that are gone and not yet destroyed: an input has died, a thread is looking at them, or they
-    /// are kept on request. O(1). See
-    /// [`WeakMap::pending_dead`](crate::concurrent::WeakMap::pending_dead).
-    #[must_use]
-    pub fn pending_dead(&self) -> usize {
-        self.table.pending_dead()
-    }
-
-    /// When it destroys the results of dead inputs. See [`set_reclaim`](Self::set_reclaim).
-    #[must_use]
-    pub fn reclaim(&self) -> Reclaim {
-        self.table.reclaim()
-    }
-
-    /// Chooses when it destroys the results of dead inputs. See
-    /// [`WeakMap::set_reclaim`](crate::concurrent::WeakMap::set_reclaim).
-    pub fn set_reclaim(&self, reclaim: Reclaim) {
-        self.table.set_reclaim(reclaim);
-    }
-
-    /// Destroys the results of all dead inputs, then those of inputs that die of that, until there are none. See
-    /// [`concurrent::WeakMap::purge`](crate::concurrent::WeakMap::purge).
-    pub fn purge(&self) {
-        self.table.purge();
-    }
-
-    /// Sets what is called when an input has died and there is something to [purge](Self::purge), or removes it. See
-    /// [`concurrent::WeakMap::set_waker`](crate::concurrent::WeakMap::set_waker).
-    pub fn set_waker(&self, waker: Option<Waker>) {
-        self.table.set_waker(waker);
-    }
-
-    /// Gives back memory that is not needed. See
-    /// [`WeakMap::shrink_to_fit`](crate::concurrent::WeakMap::shrink_to_fit).
-    pub fn shrink_to_fit(&self) {
-        self.table.shrink_to_fit();
-    }
-
-    /// Removes all results. O(capacity). A result that is being computed will not be kept.
-    pub fn clear(&self) {
-        self.table.clear();
-    }
+    shared_housekeeping!(table);
 
     /// Removes the result for a key; returns whether there was one. O(1). If it is being computed, it will not be
     /// kept.
@@ -186,7 +124,7 @@ impl<K: MemoKey, V> Memo<K, V> {
                 hash,
                 |there| *there == addresses,
                 |_, _| true,
-                |watches, _| !watches.is_found_dead(),
+                |_, watches, _| !watches.is_found_dead(),
             )
             .is_some_and(|lived| lived)
     }
@@ -208,8 +146,11 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[inline]
     pub fn get(&self, key: K::Ref<'_>) -> Option<V> {
         let (hash, addresses) = K::addresses(key);
-        self.table
-            .read(hash, |there| *there == addresses, Self::read)
+        self.table.read(
+            hash,
+            |there| *there == addresses,
+            |_, watches, value| Self::read(watches, value),
+        )
     }
 
     #[inline]

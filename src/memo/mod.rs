@@ -5,9 +5,11 @@ mod computation;
 mod cyclic;
 mod key;
 mod rewriting;
+mod statistics;
 mod watches;
 
-pub use cache::{Memo, Statistics};
+pub use cache::Memo;
 pub use computation::Computation;
 pub use key::MemoKey;
 pub use rewriting::Rewritten;
+pub use statistics::Statistics;

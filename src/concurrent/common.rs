@@ -1,0 +1,356 @@
+//! What shared collections have in common, word for word: methods and trait impls. Each body is one call.
+
+/// The methods about size and dead entries, as every shared collection has them: those of its field.
+macro_rules! shared_housekeeping {
+    ($entries:ident) => {
+        /// Returns the number of entries. O(threads).
+        ///
+        /// Exact while no thread changes the collection. Entries whose object has died, and values that are still
+        /// being made, do not count. For `Arc` it is an upper bound: dead entries count until a sweep finds them.
+        #[must_use]
+        pub fn len(&self) -> usize {
+            self.$entries.len()
+        }
+
+        /// Whether [`len`](Self::len) is zero.
+        #[must_use]
+        pub fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+
+        /// Returns the number of live entries, by checking each. O(capacity).
+        #[must_use]
+        pub fn len_live(&self) -> usize {
+            self.$entries.len_live()
+        }
+
+        /// Returns the number of entries that are gone and not yet destroyed, for whatever reason: those that a death has
+        /// unlinked, and that wait for the next operation to destroy them; those that wait for threads that are
+        /// [inside](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed), after a death, a removal
+        /// or a replacement; and those of which something is kept until it is
+        /// [asked for](crate::Reclaim::OnRequest). O(1).
+        #[must_use]
+        pub fn pending_dead(&self) -> usize {
+            self.$entries.pending_dead()
+        }
+
+        /// Returns when this collection destroys what its dead entries own.
+        #[must_use]
+        pub fn reclaim(&self) -> $crate::table::Reclaim {
+            self.$entries.reclaim()
+        }
+
+        /// Chooses when this collection destroys what its dead entries own. The default is
+        /// [`Reclaim::OnUse`](crate::Reclaim::OnUse).
+        ///
+        /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is kept until [`purge`](Self::purge),
+        /// [`clear`](Self::clear), or the drop of the collection. An entry that other threads are looking at when
+        /// it is unlinked is kept when the last of them leaves; a `purge` before that misses it. Switching back
+        /// destroys what has been kept. [`pending_dead`](Self::pending_dead) counts both. Entries that die while another
+        /// thread changes the policy may be treated either way. A collection that owns nothing in its entries has
+        /// nothing to destroy.
+        ///
+        /// # Panics
+        /// If a destructor panics, after all of them have run.
+        pub fn set_reclaim(&self, reclaim: $crate::table::Reclaim) {
+            self.$entries.set_reclaim(reclaim);
+        }
+
+        /// Destroys all dead entries and what they own, then those that die of that, and so on until none
+        /// is left. O(deaths) for `Strong`. For `Arc` it looks at all entries: O(capacity). If it has destroyed some, it looks
+        /// once more, and twice more for each generation that dies of that. If other threads kill entries meanwhile, it
+        /// stops; what has died since waits for a sweep or the next purge. What is
+        /// [kept](crate::Reclaim::OnRequest) of dead entries goes too. What a thread is looking at, this one
+        /// or another, is destroyed when that thread leaves, however long that takes; [`pending_dead`](Self::pending_dead)
+        /// counts it.
+        ///
+        /// It waits only for deaths that are unlinking an entry at this moment. Nested 16 deep on this thread (a purge
+        /// in a destructor that a purge runs, and so on, in any collections) it does nothing, because the stack is
+        /// finite; purge once more afterwards.
+        ///
+        /// # Panics
+        /// If a destructor panics, after all of them have run.
+        pub fn purge(&self) {
+            self.$entries.purge();
+        }
+
+        /// Sets the waker, or removes it: it is called when something becomes pending that [`purge`](Self::purge)
+        /// would reclaim. For an event loop, a thread or a task that purges when there is a reason to.
+        ///
+        /// The first death after nothing was pending calls it, once; the next call comes after a `purge`, or
+        /// other operations, have left nothing pending. So answer each call by a `purge`, soon, whatever
+        /// [`pending_dead`](Self::pending_dead) says. It is called on a thread on which an object dies, under no
+        /// lock, at the end of the death: the entries are unlinked by then, and the waker may purge. But 16 deep in
+        /// destructors that purges run, that [does nothing](Self::purge): where values own keys of further
+        /// collections, let the waker wake something that purges later. If it panics, the panic goes to whoever dropped
+        /// the last handle; all others of that death are called. A second panic while the first unwinds aborts the
+        /// process, as with every destructor in Rust. One that is replaced may still be called by a death that has
+        /// begun.
+        ///
+        /// It is not called for what is pending when it is set: purge once afterwards. Nor for what is
+        /// [kept](crate::Reclaim::OnRequest), nor for `Arc`, which does not notify. Deaths that do not call it
+        /// cost nothing more. The first waker allocates some 100 bytes, and in a collection that has never had an entry
+        /// also the KiB that the first entry would.
+        ///
+        /// A closure becomes a waker as in [`WeakMap::set_waker`](crate::WeakMap::set_waker).
+        ///
+        /// ```
+        /// use std::sync::Arc;
+        /// use std::task::Wake;
+        /// use std::thread::{self, Thread};
+        /// use weakly::{Strong, concurrent::WeakMap};
+        ///
+        /// struct Unpark(Thread);
+        ///
+        /// impl Wake for Unpark {
+        ///     fn wake(self: Arc<Self>) {
+        ///         self.0.unpark();
+        ///     }
+        /// }
+        ///
+        /// let map = WeakMap::new();
+        /// map.set_waker(Some(Arc::new(Unpark(thread::current())).into()));
+        /// let object = Strong::new("object");
+        /// map.insert(&object, "what is known about it");
+        /// thread::scope(|scope| {
+        ///     scope.spawn(|| drop(object));
+        ///     thread::park();
+        ///     map.purge();
+        /// });
+        /// ```
+        pub fn set_waker(&self, waker: Option<core::task::Waker>) {
+            self.$entries.set_waker(waker);
+        }
+
+        /// Gives back memory that is not needed, after unlinking the dead as [`purge`](Self::purge) does; what is
+        /// [kept](crate::Reclaim::OnRequest) of them stays. O(capacity).
+        ///
+        /// Other threads may use the collection meanwhile, and help; a thread waits only at a bucket, for a few
+        /// instructions. If the table has to grow, or another thread shrinks it at this moment, it may stay longer
+        /// than it needs to be. The memory itself is freed when no thread looks at it any more. The room
+        /// that waiting or kept entries took is freed when they go; two cache lines for each thread stay.
+        ///
+        /// # Panics
+        /// If a destructor panics.
+        ///
+        /// ```
+        /// use weakly::{Strong, concurrent::WeakSet};
+        ///
+        /// let seen = WeakSet::with_capacity(10_000);
+        /// let object = Strong::new(1);
+        /// seen.insert(&object);
+        /// seen.shrink_to_fit();
+        /// assert!(seen.contains(&object));
+        /// ```
+        pub fn shrink_to_fit(&self) {
+            self.$entries.shrink_to_fit();
+        }
+
+        /// Removes all entries, dead or alive, and what is [kept](crate::Reclaim::OnRequest) of those that are
+        /// gone. O(capacity).
+        ///
+        /// What other threads insert meanwhile may stay. A value that is being made meanwhile goes to the callers
+        /// that wait for it, and is not kept.
+        ///
+        /// # Panics
+        /// If a destructor panics, after all of them have run.
+        pub fn clear(&self) {
+            self.$entries.clear();
+        }
+    };
+}
+
+/// The constructors, and what all have, of a collection without a hasher.
+macro_rules! without_hasher {
+    ($(#[$example:meta])* [$($generics:tt)*] $name:ty) => {
+        impl<$($generics)*> $name {
+            /// Creates an empty collection, also for a `static`. Allocates nothing before the first insertion.
+            $(#[$example])*
+            #[must_use]
+            pub const fn new() -> Self {
+                Self { table: $crate::concurrent::table::Table::new() }
+            }
+
+            /// Creates an empty collection with room for `capacity` entries.
+            #[must_use]
+            pub fn with_capacity(capacity: usize) -> Self {
+                Self { table: $crate::concurrent::table::Table::new().with_room_for(capacity) }
+            }
+
+            $crate::concurrent::common::shared_housekeeping!(table);
+        }
+
+        impl<$($generics)*> Default for $name {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+    };
+}
+
+/// The same, of a collection with a hasher.
+macro_rules! with_hasher {
+    ($(#[$example:meta])* [$($generics:tt)*] $name:ident<$($parameter:ident),*>) => {
+        impl<$($generics)*> $name<$($parameter),*> {
+            /// Creates an empty collection. Allocates nothing before the first insertion.
+            ///
+            /// Not `const`: each collection has seeds of its own. For a `static`, pass
+            /// [`with_hasher`](Self::with_hasher) a hasher that is made at compile time, or make the collection on first
+            /// use with [`LazyLock`](std::sync::LazyLock).
+            #[must_use]
+            pub fn new() -> Self {
+                Self::default()
+            }
+
+            /// Creates an empty collection with room for `capacity` entries.
+            #[must_use]
+            pub fn with_capacity(capacity: usize) -> Self {
+                Self::with_capacity_and_hasher(capacity, Default::default())
+            }
+        }
+
+        impl<$($generics)*, S> $name<$($parameter),*, S> {
+            /// Creates an empty collection with this hasher; for a `static` too, if the hasher is made at compile time.
+            /// Allocates nothing before the first insertion.
+            ///
+            $(#[$example])*
+            #[must_use]
+            pub const fn with_hasher(hasher: S) -> Self {
+                Self { table: $crate::concurrent::table::Table::new(), hasher }
+            }
+
+            /// Creates an empty collection with this hasher and room for `capacity` entries.
+            #[must_use]
+            pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
+                Self { table: $crate::concurrent::table::Table::new().with_room_for(capacity), hasher }
+            }
+
+            /// Returns a reference to the hasher.
+            #[must_use]
+            pub fn hasher(&self) -> &S {
+                &self.hasher
+            }
+
+            $crate::concurrent::common::shared_housekeeping!(table);
+        }
+
+        impl<$($generics)*, S: Default> Default for $name<$($parameter),*, S> {
+            fn default() -> Self {
+                Self::with_hasher(S::default())
+            }
+        }
+    };
+}
+
+/// The methods over all entries of a map with weak keys and owned values.
+macro_rules! owned_values {
+    () => {
+        /// Keeps the entries for which the closure returns true. O(capacity). The closure may not see those that other
+        /// threads insert meanwhile.
+        ///
+        /// Each key is kept alive while the closure sees it; if no other strong pointer is left then, it dies here.
+        pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool)
+        where
+            K: SharedRef,
+        {
+            self.table
+                .retain(|_, watch, value| watch.upgrade().is_none_or(|key| keep(&key, value)));
+        }
+
+        /// Keeps the entries whose value the closure returns true for. O(capacity). No key is kept alive meanwhile; the
+        /// closure may not see the entries that other threads insert.
+        pub fn retain_values(&self, mut keep: impl FnMut(&V) -> bool) {
+            self.table.retain(|_, _, value| keep(value));
+        }
+
+        /// Iterates over the live keys, in no order, as a snapshot that keeps none of them alive: those that die, are
+        /// removed, or are replaced by others of equal content before the iterator reaches them are left out. O(capacity),
+        /// and O(1) for each: no content is compared.
+        pub fn keys(&self) -> Keys<'_, K, V>
+        where
+            K: SharedRef,
+        {
+            Keys(self.table.snapshot(|watch, _| watch.upgrade()).into())
+        }
+
+        /// Iterates over clones of the values of the live keys, in no order, as a snapshot: see [`iter`](Self::iter). No key
+        /// is kept alive.
+        pub fn values(&self) -> impl FusedIterator<Item = V> + fmt::Debug
+        where
+            V: Clone,
+        {
+            let values = self.table.snapshot(|_, value| Some(V::clone(value)));
+            values.map(|(_, value)| value)
+        }
+
+        /// Iterates over the live entries, in no order, as a snapshot that keeps no key alive: those whose key dies, or which
+        /// are removed, before the iterator reaches them are left out. O(capacity), and O(1) for each: the value that it has
+        /// then is cloned.
+        ///
+        /// ```
+        /// use weakly::{Strong, concurrent::WeakMap};
+        ///
+        /// let key = Strong::new("key");
+        /// let map = WeakMap::from_iter([(&key, 1)]);
+        /// let mut iter = map.iter();
+        /// map.insert(&key, 2);
+        /// assert_eq!(iter.next().map(|(_, value)| value), Some(2));
+        /// ```
+        pub fn iter(&self) -> Iter<'_, K, V>
+        where
+            K: SharedRef,
+            V: Clone,
+        {
+            let entry =
+                |watch: &SharedWatchFor<K>, value: &V| Some((watch.upgrade()?, value.clone()));
+            Iter(self.table.snapshot(entry).into())
+        }
+    };
+}
+
+/// The methods over all elements of a set.
+macro_rules! elements {
+    () => {
+        /// Iterates over the live elements, in no order, as a snapshot that keeps none of them alive: those that die, are
+        /// removed, or are replaced before the iterator reaches them are left out. O(capacity), and O(1) for each: no content
+        /// is compared.
+        pub fn iter(&self) -> Keys<'_, K>
+        where
+            K: SharedRef,
+        {
+            Keys(self.table.snapshot(|watch, ()| watch.upgrade()).into())
+        }
+    };
+}
+
+/// `IntoIterator` of a shared reference.
+macro_rules! iterating {
+    ([$($generics:tt)*] $name:ty, $item:ty, $iter:ty) => {
+        impl<'m, $($generics)*> IntoIterator for &'m $name {
+            type Item = $item;
+            type IntoIter = $iter;
+
+            fn into_iter(self) -> $iter {
+                self.iter()
+            }
+        }
+    };
+}
+
+/// `Debug`, with what is live.
+macro_rules! showing {
+    ($(#[$doc:meta])* [$($generics:tt)*] $name:ty,
+     $debug:ident: |$shown:ident, $key:pat_param, $watch:pat_param, $value:pat_param| $show:expr) => {
+        $(#[$doc])*
+        impl<$($generics)*> fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut $shown = f.$debug();
+                self.table.each(|$key, $watch, $value| _ = $show);
+                $shown.finish()
+            }
+        }
+    };
+}
+
+pub(crate) use shared_housekeeping;
+pub(super) use {elements, iterating, owned_values, showing, with_hasher, without_hasher};

@@ -1,0 +1,49 @@
+//! How a memo counts.
+
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::thread::ThreadNumber;
+
+/// What has happened to a [`Memo`](crate::Memo) so far. Exact while no thread uses it. Then each call that has returned is a
+/// hit or a miss (one that failed or panicked is a miss, unless it came to need itself), and `misses == len +
+/// invalidated + discarded`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// Calls that found their result, or waited for another thread's.
+    pub hits: usize,
+    /// Computations that were begun.
+    pub misses: usize,
+    /// Results that went because an input had died, including inputs that died during the computation.
+    pub invalidated: usize,
+    /// Computations that failed or panicked, and results that were removed by a call, before or after they were
+    /// there.
+    pub discarded: usize,
+}
+
+const STRIPES: usize = 16;
+
+/// On a cache line of its own (of two, where they are fetched in pairs).
+#[repr(align(128))]
+struct Stripe(AtomicUsize);
+
+/// A counter that many threads increment at once: each counts in the stripe that its number leads to, so that few threads
+/// share one. By the addresses of thread-locals two threads met in one of these stripes in one process of sixteen, and
+/// each count cost 80 ns there.
+pub(super) struct Striped([Stripe; STRIPES]);
+
+impl Striped {
+    pub(super) const fn new() -> Self {
+        Striped([const { Stripe(AtomicUsize::new(0)) }; STRIPES])
+    }
+
+    #[inline]
+    pub(super) fn add(&self) {
+        let stripe = ThreadNumber::current().get() % STRIPES;
+        // Relaxed: a count.
+        self.0[stripe].0.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn sum(&self) -> usize {
+        self.0.iter().map(|stripe| stripe.0.load(Relaxed)).sum()
+    }
+}
