@@ -48,16 +48,16 @@ fn has_content<K: Content<Target: Eq> + SharedRef, V>(node: &NodeOf<K, V>, key: 
 }
 
 /// The content that a lookup looks for. The object that has it is kept alive until the table is not read any more.
-struct Search<'a, K, Q: ?Sized> {
+struct Seeker<'a, K, Q: ?Sized> {
     sought: &'a Q,
     found: Option<K>,
 }
 
-impl<'a, K: Content + SharedRef, Q: ?Sized> Search<'a, K, Q> {
+impl<'a, K: Content + SharedRef, Q: ?Sized> Seeker<'a, K, Q> {
     #[inline]
     fn new(sought: &'a Q) -> Self {
         let found = None;
-        Search { sought, found }
+        Seeker { sought, found }
     }
 
     #[inline]
@@ -90,7 +90,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
     where
         Q: ?Sized + Sought<K::Target>,
     {
-        let mut sought = Search::new(sought);
+        let mut sought = Seeker::new(sought);
         let sought_in = |node: &_| sought.is_in(node);
         let seen = self.read_where(hash, sought_in, |(), _, value| Some(look(value)))?;
         Some((sought.found?, seen))
@@ -108,7 +108,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
     where
         Q: ?Sized + Sought<K::Target>,
     {
-        let mut sought = Search::new(sought);
+        let mut sought = Seeker::new(sought);
         let seen = self.remove_where(
             hash,
             |node| sought.is_in(node),

@@ -57,22 +57,27 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         });
     }
 
-    /// Polls all entries, and unlinks the stale ones. `again`: to find those that the destructors of others have killed.
+    /// Polls all entries, and unlinks the stale ones. `again`: to find those that the destructors of others have
+    /// killed.
     ///
     /// But other threads may kill all the time, and insert what dies at once, and polling does not tell who has killed
     /// what. So a sweep that comes again looks twice before it destroys anything: what only the second look finds,
     /// others have killed.
-    fn sweep_all(&self, again: bool, panics: &mut FirstPanic) -> Swept {
+    fn sweep_all(&self, again: bool, panics: &mut FirstPanic) -> SweepFound {
         let Some(_depth) = Depth::enter() else {
-            return Swept::Nothing;
+            return SweepFound::Nothing;
         };
         let pin = self.pin();
         if !self.unlink_stale(&pin, panics) {
-            return Swept::Nothing;
+            return SweepFound::Nothing;
         }
         let others = again && self.unlink_stale(&pin, panics);
         panics.catch(|| drop(pin));
-        if others { Swept::OfOthers } else { Swept::Some }
+        if others {
+            SweepFound::OfOthers
+        } else {
+            SweepFound::Some
+        }
     }
 
     /// Polls all entries that are there now, and unlinks the stale ones. Returns whether there were any.
@@ -99,8 +104,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     /// Some of the dead, if there are any, for an operation that is about to change the table: it [reaps](Self::reap)
-    /// them when it has its pin. They are destroyed before that: else their destructors could change what the operation has
-    /// just done. But where nothing has a destructor, one barrier serves both, that of entering.
+    /// them when it has its pin. They are destroyed before that: else their destructors could change what the operation
+    /// has just done. But where nothing has a destructor, one barrier serves both, that of entering.
     // In two steps, with the caller's pin between them: to return the pin would be to copy it.
     #[inline]
     pub(super) fn take_some(&self) -> Option<Taken<'_, Node<K, T, V>>> {
@@ -145,8 +150,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         Some(taken)
     }
 
-    /// Destroys all of the dead, those that die of that, and what is kept of dead entries. Inside a destructor that a drain
-    /// runs, it may leave some to that drain. All destructors run, even if some panic.
+    /// Destroys all of the dead, those that die of that, and what is kept of dead entries. Inside a destructor that a
+    /// drain runs, it may leave some to that drain. All destructors run, even if some panic.
     pub(crate) fn purge(&self) {
         let mut panics = FirstPanic::default();
         self.unlink_dead(true, &mut panics);
@@ -174,16 +179,16 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     fn unlink_dead(&self, kept: bool, panics: &mut FirstPanic) {
         let mut again = false;
         loop {
-            let mut swept = Swept::Nothing;
+            let mut swept = SweepFound::Nothing;
             if self.is_swept() {
                 swept = self.sweep_all(again, panics);
             }
             let drained = self.drain_all(panics);
             let destroyed = kept && self.destroy_kept(panics);
             // That may have killed some that the sweep has passed.
-            let unlinked = self.is_swept() && (drained || swept == Swept::Some);
+            let unlinked = self.is_swept() && (drained || swept == SweepFound::Some);
             again = destroyed || unlinked && Node::<K, T, V>::PROMPT;
-            if !again || swept == Swept::OfOthers {
+            if !again || swept == SweepFound::OfOthers {
                 return;
             }
         }
@@ -244,15 +249,15 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 }
 
 impl<K: KeyKind, T: Registered, V> Drop for Table<K, T, V> {
-    /// The waker goes before the entries: what they own may be the last handles to other keys, and nobody can purge this
-    /// table any more.
+    /// The waker goes before the entries: what they own may be the last handles to other keys, and nobody can purge
+    /// this table any more.
     fn drop(&mut self) {
         self.nodes.set_waker(None);
     }
 }
 
-/// A drain. When it ends, also by a panic, the next death calls the waker again, if nothing is left: not before, since what
-/// a drain destroys may kill the next key, which the same purge finds.
+/// A drain. When it ends, also by a panic, the next death calls the waker again, if nothing is left: not before, since
+/// what a drain destroys may kill the next key, which the same purge finds.
 struct Armed<'t, K: KeyKind, T: Registered, V>(&'t Table<K, T, V>);
 
 impl<K: KeyKind, T: Registered, V> Drop for Armed<'_, K, T, V> {
@@ -264,7 +269,7 @@ impl<K: KeyKind, T: Registered, V> Drop for Armed<'_, K, T, V> {
 
 /// What a sweep over all entries has found.
 #[derive(PartialEq)]
-enum Swept {
+enum SweepFound {
     Nothing,
     Some,
     /// Some, and others are killed meanwhile by other threads.

@@ -1,6 +1,6 @@
-//! Detection of user code that changes the very entry it is asked about (a closure, an `Eq`, a `Clone` or a destructor):
-//! the operation would try again, and be refused again, for ever. The number of tries proves nothing, since other
-//! threads may be changing the same entry.
+//! Detection of user code that changes the very entry it is asked about (a closure, an `Eq`, a `Clone` or a
+//! destructor): the operation would try again, and be refused again, for ever. The number of tries proves nothing,
+//! since other threads may be changing the same entry.
 
 use core::cell::{Cell, RefCell};
 use core::mem::ManuallyDrop;
@@ -27,9 +27,9 @@ impl Subject {
     }
 }
 
-/// The addresses of the nodes that a thread has put there while it tries again. Exact: the operation pins the nodes of its
-/// table, so none of them is freed, and its address given to another, while it is noted.
-type Put = Vec<*const ()>;
+/// The addresses of the nodes that a thread has put there while it tries again. Exact: the operation pins the nodes of
+/// its table, so none of them is freed, and its address given to another, while it is noted.
+type Noted = Vec<*const ()>;
 
 std::thread_local! {
     /// How many operations of this thread try again.
@@ -37,9 +37,9 @@ std::thread_local! {
     /// What each of them tries to change, and what has been put there since. It has no destructor, so the destructors
     /// of other thread-locals can use it; it owns nothing while there are no such operations.
     ///
-    /// It is not in the thread's seat at the table: a thread whose thread-locals are gone borrows another with each
-    /// operation.
-    static NOTED: ManuallyDrop<RefCell<Vec<(Subject, Put)>>> =
+    /// It is not in the thread's participant at the table: a thread whose thread-locals are gone borrows another with
+    /// each operation.
+    static NOTED: ManuallyDrop<RefCell<Vec<(Subject, Noted)>>> =
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 

@@ -245,7 +245,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         });
         let pin = self.pin();
         // Counted before it is linked: a thread that removes it at once would count below zero otherwise.
-        let counted = Counted::one(&self.in_flight);
+        let counted = Tally::one(&self.in_flight);
         self.swap(&pin, &mut node, &Asking::about(self, hash), |now| {
             now.is_none()
         })?;
@@ -347,16 +347,16 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
 }
 
 /// Counts one, and off again when dropped.
-struct Counted<'a>(&'a AtomicUsize);
+struct Tally<'a>(&'a AtomicUsize);
 
-impl<'a> Counted<'a> {
+impl<'a> Tally<'a> {
     fn one(counter: &'a AtomicUsize) -> Self {
         counter.fetch_add(1, Relaxed);
-        Counted(counter)
+        Tally(counter)
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for Tally<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Relaxed);
     }

@@ -9,7 +9,7 @@ use super::kept::Kept;
 use super::raw::Entry;
 use super::watch::{Registered, Watches};
 use crate::hash::HashValue;
-use crate::ptr::{CoreRef, Kept as Promise, Off, RegistrationId};
+use crate::ptr::{CoreRef, Off, Promise, RegistrationId};
 use crate::sync::AtomicPtr;
 
 /// How the entries of a table are told apart: by [keys](super::key), which each has, or by the [content](super::content) of

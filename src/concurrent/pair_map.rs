@@ -17,7 +17,7 @@ use crate::collections::common::collecting;
 use crate::hash::HashValue;
 use crate::reference::{Identify, WeakKey};
 
-type EntryWatches<K, V> = Pair<SharedWatchFor<K>, SharedWatchFor<V>>;
+type PairWatches<K, V> = Pair<SharedWatchFor<K>, SharedWatchFor<V>>;
 
 /// A hash map with weak keys, by identity, and weak values, shared between threads behind `&self`: relations
 /// between objects of which you own neither.
@@ -42,13 +42,13 @@ type EntryWatches<K, V> = Pair<SharedWatchFor<K>, SharedWatchFor<V>>;
 /// assert!(opens.is_empty());
 /// ```
 pub struct WeakPairMap<K: SharedKey, V: SharedRef> {
-    table: Table<ByKey<Address>, EntryWatches<K, V>, ()>,
+    table: Table<ByKey<Address>, PairWatches<K, V>, ()>,
 }
 
 without_hasher!([K: SharedKey, V: SharedRef] WeakPairMap<K, V>);
 
 impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
-    fn watch(&self, hash: HashValue, key: &K, value: &V) -> Unplaced<'static, EntryWatches<K, V>> {
+    fn watch(&self, hash: HashValue, key: &K, value: &V) -> Unplaced<'static, PairWatches<K, V>> {
         let core = self.table.core();
         let key = SharedWatchFor::<K>::registered(key, hash, core);
         Unplaced::pair(key, SharedWatchFor::<V>::registered(value, hash, core))
@@ -59,7 +59,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         let live =
-            |Pair(_, value): &EntryWatches<K, V>, (): &()| (!value.is_expired()).then_some(());
+            |Pair(_, value): &PairWatches<K, V>, (): &()| (!value.is_expired()).then_some(());
         self.table.look_at::<K, Q, _>(key, live).is_some()
     }
 
@@ -75,7 +75,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     pub fn insert(&self, key: &K, value: &V) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         let watches = self.watch(hash, key, value);
-        let old = |watches: &EntryWatches<K, V>, &(): &()| watches.1.upgrade();
+        let old = |watches: &PairWatches<K, V>, &(): &()| watches.1.upgrade();
         self.table.put(hash, address, watches, (), old)?
     }
 
@@ -134,7 +134,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
-        let wanted = move |watches: &EntryWatches<K, V>, (): &()| {
+        let wanted = move |watches: &PairWatches<K, V>, (): &()| {
             value(watches, &()).is_some_and(|value| wanted(&value))
         };
         self.table.take::<K, Q, _>(key, wanted, value)?
@@ -182,7 +182,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// Iterates over the keys of the live entries, in no order, as a snapshot: see [`iter`](Self::iter). No value is kept
     /// alive.
     pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
-        let key = |Pair(key, value): &EntryWatches<K, V>, (): &()| {
+        let key = |Pair(key, value): &PairWatches<K, V>, (): &()| {
             key.upgrade().filter(|_| !value.is_expired())
         };
         self.table.snapshot(key).map(|(_, key)| key)

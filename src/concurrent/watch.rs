@@ -6,7 +6,7 @@ use core::ops::Deref;
 use std::boxed::Box;
 
 use crate::hash::HashValue;
-use crate::ptr::{Atomic, CoreRef, Kept, Off, RegistrationId, SharedWatch, SharedWatchOf};
+use crate::ptr::{Atomic, CoreRef, Off, Promise, RegistrationId, SharedWatch, SharedWatchOf};
 use crate::reference::WeakRef;
 use crate::reference::{Notified, Notify, Registrable, StrongRef, Swept, Upgrade, Watch, WeakKey};
 use crate::sync::AtomicPtr;
@@ -52,8 +52,8 @@ pub trait Watches: Registered + Send + Sync {
     /// Whether entries that go are counted: all threads that change the table share the count.
     #[doc(hidden)]
     const COUNTED: bool = false;
-    /// Whether the death of an object does not unlink the entry, so that it has to be polled; `None` if the type does not
-    /// tell.
+    /// Whether the death of an object does not unlink the entry, so that it has to be polled; `None` if the type does
+    /// not tell.
     #[doc(hidden)]
     const SWEPT: Option<bool>;
     /// The same for this entry.
@@ -81,12 +81,12 @@ pub trait Watches: Registered + Send + Sync {
 )]
 pub trait Registered {
     #[doc(hidden)]
-    fn register(&self, _core: CoreRef, _hash: Option<u32>, _: &Kept) -> usize {
+    fn register(&self, _core: CoreRef, _hash: Option<u32>, _: &Promise) -> usize {
         0
     }
     #[doc(hidden)]
     #[inline]
-    fn register_first(&self, _core: CoreRef, _: &Kept) -> bool {
+    fn register_first(&self, _core: CoreRef, _: &Promise) -> bool {
         false
     }
     #[doc(hidden)]
@@ -124,7 +124,8 @@ pub trait Registered {
 pub trait WatchesOne: Watches + Sized {
     #[doc(hidden)]
     type Key: WeakKey;
-    /// A watch that is registered when its entry is inserted, unless the entry that it replaces watches the same object.
+    /// A watch that is registered when its entry is inserted, unless the entry that it replaces watches the same
+    /// object.
     #[doc(hidden)]
     fn new(key: &Self::Key) -> Unplaced<'_, Self>;
     /// A watch that is registered.
@@ -227,12 +228,12 @@ impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watc
 
 impl<K: Registrable<Kind = Atomic>> Registered for NotifiedWatch<K> {
     #[inline]
-    fn register(&self, core: CoreRef, hash: Option<u32>, kept: &Kept) -> usize {
+    fn register(&self, core: CoreRef, hash: Option<u32>, kept: &Promise) -> usize {
         self.0.watch().register(core, hash, kept).into()
     }
 
     #[inline]
-    fn register_first(&self, core: CoreRef, kept: &Kept) -> bool {
+    fn register_first(&self, core: CoreRef, kept: &Promise) -> bool {
         self.0.watch().register_first(core, kept)
     }
 

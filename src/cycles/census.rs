@@ -1,7 +1,7 @@
 //! Whether the counts of all objects were right at one moment.
 
 use super::counted::Owners;
-use super::graph::Node;
+use super::graph::Object;
 use crate::sync::{self, AtomicUsize, Ordering::*};
 
 /// Whether a census is taken. One at a time in the process: two would take each other's marks for their own.
@@ -28,7 +28,7 @@ impl Drop for Turn {
     }
 }
 
-impl Node {
+impl Object {
     /// Whether all its strong handles have been shown, as far as is known.
     pub(super) fn is_ours(&self) -> bool {
         !self.doubtful && self.shown == self.count
@@ -57,10 +57,10 @@ impl Node {
 }
 
 /// Finds out which objects have other strong handles than those shown. No user code runs here.
-pub(super) fn take(nodes: &mut [Node], at_rest: bool) {
+pub(super) fn take(nodes: &mut [Object], at_rest: bool) {
     let _turn = Turn::wait();
     // The three passes of the check in `ptr::mark`.
     nodes.iter_mut().for_each(|node| node.mark(at_rest));
-    nodes.iter_mut().for_each(Node::count);
-    nodes.iter_mut().for_each(Node::unmark);
+    nodes.iter_mut().for_each(Object::count);
+    nodes.iter_mut().for_each(Object::unmark);
 }

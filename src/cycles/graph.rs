@@ -32,9 +32,9 @@ use crate::ptr::{Flavour, Strong};
 ///
 /// It is implemented for the strong handles, for `Rc` and `Arc`, for the containers of the standard library, for our
 /// collections (not [`Attributes`](crate::Attributes)), and for types that own no handle. Weak handles, `Cell`,
-/// `ManuallyDrop` and references show nothing. What somebody has borrowed mutably or locked shows nothing either; nor does
-/// a `Mutex`, a `RwLock` or a collection that threads share where threads may [share](Tracer::is_shared) what it is in,
-/// unless the maps are [at rest](crate::Cycles::at_rest).
+/// `ManuallyDrop` and references show nothing. What somebody has borrowed mutably or locked shows nothing either; nor
+/// does a `Mutex`, a `RwLock` or a collection that threads share where threads may [share](Tracer::is_shared) what it
+/// is in, unless the maps are [at rest](crate::Cycles::at_rest).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not show which strong pointers it owns",
     label = "this has to implement `Trace`",
@@ -113,12 +113,13 @@ impl Tracer<'_> {
         }
     }
 
-    /// Returns whether other threads may use the value that is being traced. If so, a `Trace` must not look behind a lock: a
-    /// handle that is moved out of there meanwhile is nobody's, and an entry may go although its key is still in use.
+    /// Returns whether other threads may use the value that is being traced. If so, a `Trace` must not look behind a
+    /// lock: a handle that is moved out of there meanwhile is nobody's, and an entry may go although its key is still
+    /// in use.
     ///
-    /// It is so in objects behind [`Strong`](crate::Strong) and `Arc`, and in the values of shared maps with all that they
-    /// lead to; otherwise not in the values of maps of one owner, nor behind `local::Strong` and `Rc`, nor if the maps are
-    /// [at rest](crate::Cycles::at_rest).
+    /// It is so in objects behind [`Strong`](crate::Strong) and `Arc`, and in the values of shared maps with all that
+    /// they lead to; otherwise not in the values of maps of one owner, nor behind `local::Strong` and `Rc`, nor if the
+    /// maps are [at rest](crate::Cycles::at_rest).
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.shared
@@ -138,7 +139,7 @@ impl Tracer<'_> {
 }
 
 /// An object that the values lead to.
-pub(super) struct Node {
+pub(super) struct Object {
     /// A strong handle of ours: the object lives until the graph ends.
     pub(super) held: Box<dyn Held>,
     /// Strong handles when it was first met, without ours.
@@ -241,7 +242,7 @@ impl Held for Asked {
 }
 
 /// An entry: while all its keys live, it keeps alive what its value owns.
-pub(super) struct Link {
+pub(super) struct Ephemeron {
     /// The map it is in.
     pub(super) member: usize,
     /// What the map calls it.
@@ -261,7 +262,7 @@ pub(super) struct Graph {
     pub(super) objects: Addresses,
     /// The object to which a field leads, by the address of the field.
     fields: Addresses,
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<Object>,
     /// Objects that are to be asked: first those that are lent, then the others.
     lent: Vec<u32>,
     waiting: Vec<u32>,
@@ -271,7 +272,7 @@ pub(super) struct Graph {
     pub(super) fields_of_edges: Option<Vec<String>>,
     /// The shared maps.
     pub(super) members: Vec<*const ()>,
-    pub(super) links: Vec<Link>,
+    pub(super) links: Vec<Ephemeron>,
     pub(super) keys: Vec<usize>,
     /// Whether no thread uses anything of this.
     pub(super) at_rest: bool,
@@ -299,7 +300,7 @@ impl Graph {
                 pointer: pointer.clone(),
                 trace,
             };
-            self.nodes.push(Node {
+            self.nodes.push(Object {
                 count: held.count(),
                 held: Box::new(held),
                 shown: 0,
@@ -365,7 +366,7 @@ impl Graph {
     /// Enters an entry, whose keys are entered already.
     pub(super) fn link(
         &mut self,
-        mut link: Link,
+        mut link: Ephemeron,
         shared: bool,
         show: impl FnOnce(&mut Tracer<'_>),
     ) {

@@ -1,7 +1,7 @@
 //! What a map has to do so that its entries can be purged of cycles.
 
 use super::addresses::Addresses;
-use super::graph::{Graph, Link, Tracer};
+use super::graph::{Ephemeron, Graph, Tracer};
 
 /// A map, while it is purged of cycles.
 pub trait Member {
@@ -58,7 +58,7 @@ impl Entries<'_> {
         graph
             .keys
             .extend(entry.keys.into_iter().map(<*const ()>::addr));
-        let link = Link {
+        let link = Ephemeron {
             member: self.member,
             entry: entry.name,
             dead: entry.dead,

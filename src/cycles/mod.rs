@@ -5,13 +5,12 @@
 //! keys would live on without them. That is the only action, so nothing that anybody holds is ever destroyed, whatever
 //! a value shows.
 //!
-//! The order of the files: `addresses`; `asking`; `counted`, the handles whose strong handles can be counted; `graph`,
+//! The order of the files: `addresses`; `search`; `counted`, the handles whose strong handles can be counted; `graph`,
 //! what the values of the maps lead to; `census`, whether the counts of all objects were right at one moment;
 //! `verdict`, which entries go; `impls`, what the types of the standard library show; `member` and `purge`, the maps;
 //! `paths`, the ways to an object.
 
 mod addresses;
-mod asking;
 mod census;
 mod counted;
 mod graph;
@@ -19,6 +18,7 @@ mod impls;
 mod member;
 mod paths;
 mod purge;
+mod search;
 mod verdict;
 
 pub(crate) use addresses::Addresses;

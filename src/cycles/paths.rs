@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 use core::any::type_name;
 use core::fmt::{self, Write as _};
 
-use super::asking::Asking;
 use super::graph::Graph;
 use super::purge::Cycles;
+use super::search::Searching;
 use crate::reference::{StrongRef, WeakKey};
 
 /// Who holds an object, as far as the values of some maps show it. See [`Cycles::holders`].
@@ -43,22 +43,23 @@ struct Step {
 /// An object on a way, or an entry at its beginning.
 #[derive(Clone, Copy)]
 enum From {
-    Link(usize),
-    Node(usize),
+    Ephemeron(usize),
+    Object(usize),
 }
 
 /// How an object is come to, by its edge, from where.
 type Arrival = (From, usize);
 
 impl Cycles<'_> {
-    /// Finds who holds an object: for each strong handle to it that the values of these maps show, a way there from an entry.
-    /// The rest of its strong handles, the one it is asked with included, are elsewhere.
+    /// Finds who holds an object: for each strong handle to it that the values of these maps show, a way there from an
+    /// entry. The rest of its strong handles, the one it is asked with included, are elsewhere.
     ///
-    /// Locks are looked behind, and `Arc`s are believed, whether the maps are [at rest](Self::at_rest) or not: a way that is
-    /// shown here need not be one that [`purge`](Self::purge) believes.
+    /// Locks are looked behind, and `Arc`s are believed, whether the maps are [at rest](Self::at_rest) or not: a way
+    /// that is shown here need not be one that [`purge`](Self::purge) believes.
     ///
-    /// Use it to find out why something is still alive. O(entries + objects + handles + steps of all the ways, which are
-    /// as many as handles to the object). It changes nothing. Within a [`trace`](crate::Trace::trace) it finds nothing.
+    /// Use it to find out why something is still alive. O(entries + objects + handles + steps of all the ways, which
+    /// are as many as handles to the object). It changes nothing. Within a [`trace`](crate::Trace::trace) it finds
+    /// nothing.
     ///
     /// ```
     /// use std::cell::RefCell;
@@ -103,7 +104,7 @@ impl Cycles<'_> {
             count: None,
             paths: Vec::new(),
         };
-        let Some(asking) = Asking::begin() else {
+        let Some(search) = Searching::begin() else {
             return nothing(name);
         };
         let mut graph = Graph::new(true);
@@ -111,7 +112,7 @@ impl Cycles<'_> {
         let release = Release(self);
         self.show(&mut graph);
         graph.complete();
-        drop(asking);
+        drop(search);
         let fields = graph.fields_of_edges.take().unwrap_or_default();
         let addr = WeakKey::addr(target).addr();
         let Some(goal) = graph.objects.get(addr) else {
@@ -131,8 +132,8 @@ impl Cycles<'_> {
                     name: short(graph.nodes[object].held.name()),
                 });
                 match from {
-                    From::Link(link) => break &graph.links[link],
-                    From::Node(node) => {
+                    From::Ephemeron(link) => break &graph.links[link],
+                    From::Object(node) => {
                         object = node;
                         at = first[node].expect("an object is entered from somewhere");
                     }
@@ -173,11 +174,11 @@ fn arrivals(graph: &Graph, goal: usize) -> (Vec<Option<Arrival>>, Vec<Arrival>) 
         }
     };
     for (number, link) in graph.links.iter().enumerate() {
-        arrive(From::Link(number), link.edges.clone(), &mut work);
+        arrive(From::Ephemeron(number), link.edges.clone(), &mut work);
     }
     while let Some(object) = work.pop_front() {
         let edges = graph.nodes[object].edges.clone();
-        arrive(From::Node(object), edges, &mut work);
+        arrive(From::Object(object), edges, &mut work);
     }
     (first, direct)
 }

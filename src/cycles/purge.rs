@@ -4,9 +4,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::asking::Asking;
 use super::graph::Graph;
 use super::member::{Entries, Member};
+use super::search::Searching;
 use super::verdict::Verdict;
 
 /// A map whose entries may keep themselves alive, by reference: a mutable one to a map of one owner, a shared one to a
@@ -164,7 +164,7 @@ impl<'m> Cycles<'m> {
         for member in &mut self.members {
             member.purge();
         }
-        let Some(asking) = Asking::begin() else {
+        let Some(search) = Searching::begin() else {
             return Purged::default();
         };
         // Also if something panics from here on: no map stays pinned, and nothing unlinked stays with us.
@@ -173,7 +173,7 @@ impl<'m> Cycles<'m> {
         show(rest.0, &mut graph);
         let Verdict { doomed, kept } = graph.verdict(rest.0.len());
         // From here on destructors run, which may search.
-        drop(asking);
+        drop(search);
         let mut purged = Purged { removed: 0, kept };
         for (member, doomed) in rest.0.iter_mut().zip(&doomed) {
             purged.removed += member.unlink(doomed);

@@ -1,10 +1,10 @@
 //! Which entries go.
 //!
-//! First what lives for certain: what is held from outside, what that leads to, and what entries own whose keys all live
-//! ([`Spread`]). The other entries could go. Then what would live on without them: plain counting is tried on the objects
-//! that are left, and what it does not free lies on a cycle of fields, or behind one ([`Spread::survivors`]). The spread
-//! goes on from there. An entry with a key that does not live even then goes, and the key dies, since nothing holds it but
-//! such entries and objects that they hold.
+//! First what lives for certain: what is held from outside, what that leads to, and what entries own whose keys all
+//! live ([`Spread`]). The other entries could go. Then what would live on without them: plain counting is tried on the
+//! objects that are left, and what it does not free lies on a cycle of fields, or behind one ([`Spread::survivors`]).
+//! The spread goes on from there. An entry with a key that does not live even then goes, and the key dies, since
+//! nothing holds it but such entries and objects that they hold.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -25,7 +25,7 @@ pub(super) struct Verdict {
 const END: usize = usize::MAX;
 
 /// Entries that wait for one of their keys to be live, as lists: for each object the first, for each the next.
-struct Waiting {
+struct Blocked {
     first: Vec<usize>,
     next: Vec<(usize, usize)>,
 }
@@ -36,7 +36,7 @@ struct Spread<'g> {
     live: Vec<bool>,
     /// How many keys of each entry are not known to live.
     missing: Vec<usize>,
-    waiting: Waiting,
+    waiting: Blocked,
     /// Objects that live, and whose consequences are to be drawn.
     work: Vec<u32>,
 }
@@ -78,7 +78,7 @@ impl<'g> Spread<'g> {
             graph,
             live: vec![false; graph.nodes.len()],
             missing: vec![0; graph.links.len()],
-            waiting: Waiting {
+            waiting: Blocked {
                 first: vec![END; graph.nodes.len()],
                 next: Vec::new(),
             },
@@ -124,8 +124,8 @@ impl<'g> Spread<'g> {
     /// Of the objects that are not known to live, those that plain counting does not free when no entry owns them any
     /// more.
     ///
-    /// All handles to such objects are fields of such objects, or belong to entries with such a key or a dead one: whatever
-    /// else has one lives.
+    /// All handles to such objects are fields of such objects, or belong to entries with such a key or a dead one:
+    /// whatever else has one lives.
     fn survivors(&self) -> Vec<u32> {
         let graph = self.graph;
         let fields = |object: usize| &graph.edges[graph.nodes[object].edges.clone()];

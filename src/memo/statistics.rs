@@ -24,16 +24,16 @@ const STRIPES: usize = 16;
 
 /// On a cache line of its own (of two, where they are fetched in pairs).
 #[repr(align(128))]
-struct Stripe(AtomicUsize);
+struct Padded(AtomicUsize);
 
 /// A counter that many threads increment at once: each counts in the stripe that its number leads to, so that few threads
 /// share one. By the addresses of thread-locals two threads met in one of these stripes in one process of sixteen, and
 /// each count cost 80 ns there.
-pub(super) struct Striped([Stripe; STRIPES]);
+pub(super) struct Striped([Padded; STRIPES]);
 
 impl Striped {
     pub(super) const fn new() -> Self {
-        Striped([const { Stripe(AtomicUsize::new(0)) }; STRIPES])
+        Striped([const { Padded(AtomicUsize::new(0)) }; STRIPES])
     }
 
     #[inline]

@@ -12,7 +12,7 @@ use core::hash::{Hash, Hasher};
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr::{self, NonNull};
 
-use super::death::Reclaim;
+use super::death::Disposal;
 use super::finalize::{FinalizerToken, register};
 use super::flavour::{Atomic, Flavour, Link, Local};
 use super::header::Block;
@@ -29,8 +29,9 @@ use crate::sync::Ordering::*;
 /// one thread.
 ///
 /// An anchor is one word, and nothing else until somebody watches it: an entry, an [`AnchorRef`](crate::AnchorRef)
-/// or a finalizer. From there on it [costs](crate::guide::costs#memory) what a [`Strong`](crate::Strong) object costs. To
-/// make and drop an anchor that nobody watches allocates nothing, and takes no locked instruction; nor does looking it up.
+/// or a finalizer. From there on it [costs](crate::guide::costs#memory) what a [`Strong`](crate::Strong) object costs.
+/// To make and drop an anchor that nobody watches allocates nothing, and takes no locked instruction; nor does looking
+/// it up.
 ///
 /// It is a key of [`WeakMap`](crate::WeakMap), [`WeakSet`](crate::WeakSet) and [`WeakPairMap`](crate::WeakPairMap), of
 /// the same in [`concurrent`](crate::concurrent), of [`Attributes`](crate::Attributes), and an input of
@@ -218,7 +219,7 @@ impl<F: Flavour> Drop for Anchor<F> {
 #[cold]
 #[inline(never)]
 unsafe fn end<F: Flavour>(place: NonNull<()>) {
-    let end = Reclaim::<F> {
+    let end = Disposal::<F> {
         // SAFETY: the caller's promise.
         block: unsafe { Block::of_place(place.cast()) },
         // Inline, and of no size.

@@ -10,11 +10,11 @@ use super::flavour::{Flavour, Link};
 use super::header::{Block, is_apart};
 use super::hook::Off;
 use super::notice::Notice;
-use super::record::{RecordRef, Slot};
+use super::recipient::Recipient;
+use super::record::{RecordRef, RecordSlot};
 use super::shared::{CoreRef, RegistrationId};
 use super::stack::StackRef;
 use super::state::{self, State};
-use super::target::Target;
 use super::waker::{WakerCell, Wakes};
 use crate::sync::{self, Ordering::*};
 
@@ -48,13 +48,13 @@ impl<F: Flavour> Drop for Free<F> {
 }
 
 /// The end of any other dead object, or of one whose maker panicked, done by this guard's destructor.
-pub(super) struct Reclaim<F: Flavour> {
+pub(super) struct Disposal<F: Flavour> {
     pub(super) block: Block<F>,
     pub(super) payload: NonNull<u8>,
     pub(super) layout: Layout,
 }
 
-impl<F: Flavour> Reclaim<F> {
+impl<F: Flavour> Disposal<F> {
     /// Ends an object whose destructor has not panicked. The same as dropping the guard; but short in the
     /// common case, where the layout is known and there is one entry.
     #[inline(always)]
@@ -180,20 +180,20 @@ fn wake(waker: Arc<WakerCell>) {
     apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
 }
 
-impl<F: Flavour> Drop for Reclaim<F> {
+impl<F: Flavour> Drop for Disposal<F> {
     fn drop(&mut self) {
         let now = self.begin();
         self.end(now);
     }
 }
 
-impl<F: Flavour> Reclaim<F> {
+impl<F: Flavour> Disposal<F> {
     /// # Safety
     /// Called once, by the dying thread; the record is the object's.
     #[inline(never)]
     unsafe fn reclaim_with(&self, record: RecordRef<F>) {
         /// The last step, even if a finalizer panics.
-        struct Last<'a, F: Flavour>(&'a Reclaim<F>, RecordRef<F>);
+        struct Last<'a, F: Flavour>(&'a Disposal<F>, RecordRef<F>);
         impl<F: Flavour> Drop for Last<'_, F> {
             fn drop(&mut self) {
                 // SAFETY: the payload is gone, no upgrade can succeed, and all registrations have ended. The
@@ -234,8 +234,8 @@ impl<F: Flavour> Block<F> {
     }
 }
 
-/// Registrations with collections that threads share, which a death has taken out of the record. It unlinks their entries
-/// when the gate is open, and then frees the hooks.
+/// Registrations with collections that threads share, which a death has taken out of the record. It unlinks their
+/// entries when the gate is open, and then frees the hooks.
 struct Unlinking<F: Flavour> {
     hooks: Off<F>,
     /// Those in the record.
@@ -263,7 +263,7 @@ impl<F: Flavour> Unlinking<F> {
         };
         self.hooks.each(|hook| {
             // SAFETY: H1, the hook is ours.
-            if let Target::Core(core) = unsafe { hook.target() } {
+            if let Recipient::Core(core) = unsafe { hook.target() } {
                 unlink(core, RegistrationId::of_hook(hook), hook.hash());
             }
         });
@@ -279,9 +279,9 @@ impl<F: Flavour> Unlinking<F> {
 }
 
 impl<F: Flavour> RecordRef<F> {
-    /// Pushes all notices of the dead object, and unlinks its entries in collections that threads share; closes the gate.
-    /// Takes at most [`BATCH`] hooks off at a time, so that an object with a million registrations keeps no thread waiting
-    /// for long. Returns the list of finalizers, newest first, which the caller owns.
+    /// Pushes all notices of the dead object, and unlinks its entries in collections that threads share; closes the
+    /// gate. Takes at most [`BATCH`] hooks off at a time, so that an object with a million registrations keeps no
+    /// thread waiting for long. Returns the list of finalizers, newest first, which the caller owns.
     ///
     /// # Safety
     /// Called once, by the dying thread.
@@ -306,8 +306,8 @@ impl<F: Flavour> RecordRef<F> {
                 // SAFETY: see above.
                 let waker = unsafe {
                     match hook.target() {
-                        Target::Stack(stack) => stack.push(Notice::of_hook(hook)),
-                        Target::Core(_) => {
+                        Recipient::Stack(stack) => stack.push(Notice::of_hook(hook)),
+                        Recipient::Core(_) => {
                             unlinking.hooks.add(hook);
                             None
                         }
@@ -319,18 +319,18 @@ impl<F: Flavour> RecordRef<F> {
                 }
             }
             if is_last {
-                let mut end = |slot: Slot| match gate.target(slot)? {
-                    Target::Stack(stack) => {
+                let mut end = |slot: RecordSlot| match gate.target(slot)? {
+                    Recipient::Stack(stack) => {
                         // SAFETY: see above.
                         let waker = unsafe { stack.push(Notice::of_slot(self, slot)) }?;
                         wakes.add(waker)
                     }
-                    Target::Core(core) => {
+                    Recipient::Core(core) => {
                         unlinking.slots[slot as usize] = Some(core);
                         None
                     }
                 };
-                (apart, other) = (end(Slot::First), end(Slot::Second));
+                (apart, other) = (end(RecordSlot::First), end(RecordSlot::Second));
                 gate.set_closed();
             }
             drop(gate);

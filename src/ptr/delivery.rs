@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use core::ptr::{self, NonNull};
 
 use super::flavour::{Counter, Flavour, Link};
-use super::notice::{Kind, Node, Notice};
+use super::notice::{Kind, Notice, NoticeLink};
 use super::stack::StackRef;
 use super::waker::WakerCell;
 use crate::sync::{self, Ordering::*};
@@ -23,8 +23,8 @@ fn is_mark(top: *mut ()) -> bool {
 
 /// The notice that is the top of a stack, if there is one.
 #[inline(always)]
-fn newest<F: Flavour>(top: *mut ()) -> Node<F> {
-    Node::from_ptr(if is_mark(top) { ptr::null_mut() } else { top })
+fn newest<F: Flavour>(top: *mut ()) -> NoticeLink<F> {
+    NoticeLink::from_ptr(if is_mark(top) { ptr::null_mut() } else { top })
 }
 
 impl<F: Flavour> StackRef<F> {
@@ -121,7 +121,7 @@ impl<F: Flavour> StackRef<F> {
     /// The newest notice. A snapshot; but the notices stay while the caller keeps the owner from draining
     /// them. Acquire: the release of each push, so that the notices can be read.
     #[inline]
-    pub(crate) fn top(self) -> Node<F> {
+    pub(crate) fn top(self) -> NoticeLink<F> {
         newest(self.get().top.load(Acquire))
     }
 
@@ -134,9 +134,9 @@ impl<F: Flavour> StackRef<F> {
 
     /// Takes all notices out, if there are any. The caller is the owner.
     #[inline]
-    pub(crate) fn take(self) -> Node<F> {
+    pub(crate) fn take(self) -> NoticeLink<F> {
         // Acquire: the release of each push, whose successors are part of its release sequence.
-        Node::from_ptr(self.get().top.swap(ptr::null_mut(), Acquire))
+        NoticeLink::from_ptr(self.get().top.swap(ptr::null_mut(), Acquire))
     }
 
     /// The cell of the waker, if one has ever been set. The caller is the owner.
@@ -230,7 +230,7 @@ impl<F: Flavour> StackRef<F> {
         unsafe {
             match notice.kind() {
                 Kind::Block(block) => block.free(),
-                Kind::Slot(..) | Kind::Hook(_) => self.finish_of_record(notice),
+                Kind::RecordSlot(..) | Kind::Hook(_) => self.finish_of_record(notice),
             }
         }
     }

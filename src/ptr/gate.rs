@@ -1,13 +1,13 @@
-//! The gate of a record: the lock of its lists, and what its threads read and change under it. The invariants, R1 to R4, are
-//! in `record`.
+//! The gate of a record: the lock of its lists, and what its threads read and change under it. The invariants, R1 to
+//! R4, are in `record`.
 
 use core::{mem, ptr};
 
 use super::callbacks::FinalizerNode;
 use super::flavour::{Counter, Flavour, Link, abort};
 use super::hook::HookRef;
-use super::record::{CHECKING, MAX_REGISTERED, OPEN, OWN, RecordRef, Slot};
-use super::target::Target;
+use super::recipient::Recipient;
+use super::record::{CHECKING, MAX_REGISTERED, OPEN, OWN, RecordRef, RecordSlot};
 use crate::sync::{self, Ordering::*};
 
 /// A flag: a thread has the gate, to change the lists, to push some notices, or to take some hooks off.
@@ -80,24 +80,24 @@ impl<F: Flavour> Gate<F> {
 
     /// What a registration of the record itself is with, if it is registered (R3).
     #[inline]
-    pub(super) fn target(&self, slot: Slot) -> Option<Target<F>> {
+    pub(super) fn target(&self, slot: RecordSlot) -> Option<Recipient<F>> {
         // Relaxed: R2, we have the gate. SAFETY: R3, a target that is not null is that of a collection.
-        unsafe { Target::decode(self.record.slot(slot).load(Relaxed)) }
+        unsafe { Recipient::decode(self.record.slot(slot).load(Relaxed)) }
     }
 
     #[inline]
-    pub(super) fn set_target(&self, slot: Slot, target: Option<Target<F>>) {
+    pub(super) fn set_target(&self, slot: RecordSlot, target: Option<Recipient<F>>) {
         // Relaxed: R2, we have the gate.
         let place = self.record.slot(slot);
-        place.store(Target::encode(target), Relaxed);
+        place.store(Recipient::encode(target), Relaxed);
     }
 
     /// Registers the second, whose slot is free.
     #[inline]
-    pub(super) fn set_second(&self, target: Target<F>, hash: u32) {
+    pub(super) fn set_second(&self, target: Recipient<F>, hash: u32) {
         // Relaxed: every reader has synchronised with the registration.
         self.record.get().hash.store(hash, Relaxed);
-        self.set_target(Slot::Second, Some(target));
+        self.set_target(RecordSlot::Second, Some(target));
     }
 
     fn registered<R>(&self, f: impl FnOnce(&mut u32) -> R) -> R {
@@ -123,8 +123,8 @@ impl<F: Flavour> Gate<F> {
         self.registered(|registered| *registered -= 1);
     }
 
-    /// Counts a registration off that has ended, and gives its watch a reference. R1: the gate is open, and the registration
-    /// was the caller's.
+    /// Counts a registration off that has ended, and gives its watch a reference. R1: the gate is open, and the
+    /// registration was the caller's.
     #[cfg(feature = "std")]
     #[inline]
     pub(super) fn keep_share(&self) {
@@ -248,7 +248,7 @@ impl<F: Flavour> RecordRef<F> {
 
     /// The depth of a notice and its flags; none if there is no notice yet.
     #[inline]
-    pub(super) fn depth<'a>(self, slot: Slot) -> Option<&'a F::Half> {
+    pub(super) fn depth<'a>(self, slot: RecordSlot) -> Option<&'a F::Half> {
         // Acquire: with `begin_death`. A notice that the caller has found comes after that.
         if self.get().gate.load(Acquire) & (DYING | CLOSED) == 0 {
             return None;

@@ -51,6 +51,7 @@ mod memory;
 pub(crate) mod models;
 mod notice;
 mod object_ref;
+mod recipient;
 mod record;
 mod register;
 mod share;
@@ -64,7 +65,6 @@ mod state;
 #[cfg_attr(not(feature = "std"), allow(dead_code))]
 mod stripe;
 mod strong;
-mod target;
 #[cfg(all(test, not(weakly_loom)))]
 mod tests;
 mod traits;
@@ -83,16 +83,16 @@ pub(crate) use header::{Block, with_address};
 pub(crate) use hook::HookRef;
 #[cfg(feature = "std")]
 pub(crate) use hook::Off;
-pub(crate) use notice::{Node, Notice, depth, number};
+pub(crate) use notice::{Notice, NoticeLink, depth, number};
 pub(crate) use object_ref::ObjectRef;
+pub(crate) use recipient::Recipient;
 pub(crate) use register::Registration;
 #[cfg(feature = "std")]
 pub(crate) use shared::{Core, CoreRef, RegistrationId, STRIPES};
 #[cfg(feature = "std")]
 #[cfg_attr(weakly_loom, allow(unused_imports))]
-pub(crate) use shared_watch::{Kept, SharedWatch, SharedWatchOf};
+pub(crate) use shared_watch::{Promise, SharedWatch, SharedWatchOf};
 pub(crate) use stack::StackRef;
 #[cfg(feature = "std")]
 pub(crate) use stripe::{Dead, below};
-pub(crate) use target::Target;
 pub(crate) use waker::WakerCell;

@@ -7,7 +7,7 @@ use core::ptr::{self, NonNull};
 use super::flavour::{Counter, Flavour, Link};
 use super::header::Block;
 use super::hook::HookRef;
-use super::record::{RecordRef, Slot};
+use super::record::{RecordRef, RecordSlot};
 use super::register::Registration;
 use super::state::{self, State};
 use crate::sync::Ordering::*;
@@ -21,16 +21,16 @@ const SECOND: usize = 3;
 const MARKS: usize = 3;
 
 /// A notice or none, as a link names it.
-pub(crate) struct Node<F: Flavour>(*mut (), PhantomData<F>);
+pub(crate) struct NoticeLink<F: Flavour>(*mut (), PhantomData<F>);
 
-impl<F: Flavour> Clone for Node<F> {
+impl<F: Flavour> Clone for NoticeLink<F> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<F: Flavour> Copy for Node<F> {}
+impl<F: Flavour> Copy for NoticeLink<F> {}
 
 /// A notice: a pointer to a block, or a marked pointer to a record or a hook.
 pub(crate) struct Notice<F: Flavour>(NonNull<()>, PhantomData<F>);
@@ -40,7 +40,7 @@ pub(super) enum Kind<F: Flavour> {
     /// The block of an object whose only registration was with this collection.
     Block(Block<F>),
     /// A registration in a record.
-    Slot(RecordRef<F>, Slot),
+    RecordSlot(RecordRef<F>, RecordSlot),
     /// A hook.
     Hook(HookRef<F>),
 }
@@ -54,12 +54,12 @@ impl<F: Flavour> Clone for Notice<F> {
 
 impl<F: Flavour> Copy for Notice<F> {}
 
-impl<F: Flavour> Node<F> {
-    pub(crate) const NONE: Self = Node(ptr::null_mut(), PhantomData);
+impl<F: Flavour> NoticeLink<F> {
+    pub(crate) const NONE: Self = NoticeLink(ptr::null_mut(), PhantomData);
 
     #[inline(always)]
     pub(super) fn from_ptr(node: *mut ()) -> Self {
-        Node(node, PhantomData)
+        NoticeLink(node, PhantomData)
     }
 
     #[inline(always)]
@@ -92,12 +92,12 @@ impl<F: Flavour> Notice<F> {
     }
 
     #[inline(always)]
-    pub(super) fn of_slot(record: RecordRef<F>, slot: Slot) -> Self {
+    pub(super) fn of_slot(record: RecordRef<F>, slot: RecordSlot) -> Self {
         Self::new(
             record.as_ptr(),
             match slot {
-                Slot::First => FIRST,
-                Slot::Second => SECOND,
+                RecordSlot::First => FIRST,
+                RecordSlot::Second => SECOND,
             },
         )
     }
@@ -108,8 +108,8 @@ impl<F: Flavour> Notice<F> {
     }
 
     #[inline(always)]
-    pub(super) fn node(self) -> Node<F> {
-        Node(self.0.as_ptr(), PhantomData)
+    pub(super) fn node(self) -> NoticeLink<F> {
+        NoticeLink(self.0.as_ptr(), PhantomData)
     }
 
     #[inline(always)]
@@ -122,8 +122,8 @@ impl<F: Flavour> Notice<F> {
             match node.addr() & MARKS {
                 0 => Kind::Block(Block::from_ptr(node)),
                 HOOK => Kind::Hook(HookRef::from_ptr(NonNull::new_unchecked(without(HOOK)))),
-                FIRST => Kind::Slot(RecordRef::from_ptr(without(FIRST)), Slot::First),
-                _ => Kind::Slot(RecordRef::from_ptr(without(SECOND)), Slot::Second),
+                FIRST => Kind::RecordSlot(RecordRef::from_ptr(without(FIRST)), RecordSlot::First),
+                _ => Kind::RecordSlot(RecordRef::from_ptr(without(SECOND)), RecordSlot::Second),
             }
         }
     }
@@ -136,7 +136,7 @@ impl<F: Flavour> Notice<F> {
             // step to `DEAD` released what it did to the block, and this store overwrites that step.
             Kind::Block(block) => block.header().state.store(state::dead(below), Release),
             // Relaxed, also below: the compare-exchange publishes it, and the gate keeps the owner out until then.
-            Kind::Slot(record, slot) => record.slot(slot).store(below, Relaxed),
+            Kind::RecordSlot(record, slot) => record.slot(slot).store(below, Relaxed),
             Kind::Hook(hook) => hook.link().store(below, Relaxed),
         }
     }
@@ -145,8 +145,8 @@ impl<F: Flavour> Notice<F> {
     #[inline(always)]
     pub(crate) fn registration(self) -> Registration<F> {
         match self.kind() {
-            Kind::Block(_) | Kind::Slot(_, Slot::First) => Registration::Block,
-            Kind::Slot(_, Slot::Second) => Registration::Second,
+            Kind::Block(_) | Kind::RecordSlot(_, RecordSlot::First) => Registration::Block,
+            Kind::RecordSlot(_, RecordSlot::Second) => Registration::Second,
             Kind::Hook(hook) => Registration::Hook(hook),
         }
     }
@@ -156,7 +156,7 @@ impl<F: Flavour> Notice<F> {
     pub(crate) fn block(self) -> Block<F> {
         match self.kind() {
             Kind::Block(block) => block,
-            Kind::Slot(record, _) => record.block(),
+            Kind::RecordSlot(record, _) => record.block(),
             Kind::Hook(hook) => hook.block(),
         }
     }
@@ -166,7 +166,7 @@ impl<F: Flavour> Notice<F> {
     pub(crate) fn hash(self) -> u32 {
         match self.kind() {
             Kind::Block(block) => block.hash(),
-            Kind::Slot(record, slot) => record.hash(slot),
+            Kind::RecordSlot(record, slot) => record.hash(slot),
             Kind::Hook(hook) => hook.hash(),
         }
     }
@@ -174,12 +174,14 @@ impl<F: Flavour> Notice<F> {
     /// The notice below. The notice has been pushed, and the caller is the owner, or keeps the owner from
     /// draining it.
     #[inline(always)]
-    pub(crate) fn below(self) -> Node<F> {
+    pub(crate) fn below(self) -> NoticeLink<F> {
         match self.kind() {
             // Relaxed: written before the push, with which the caller has synchronised.
-            Kind::Block(block) => Node::from_ptr(state::below(block.header().state.load(Relaxed))),
-            Kind::Slot(record, slot) => Node::from_ptr(record.slot(slot).load(Relaxed)),
-            Kind::Hook(hook) => Node::from_ptr(hook.link().load(Relaxed)),
+            Kind::Block(block) => {
+                NoticeLink::from_ptr(state::below(block.header().state.load(Relaxed)))
+            }
+            Kind::RecordSlot(record, slot) => NoticeLink::from_ptr(record.slot(slot).load(Relaxed)),
+            Kind::Hook(hook) => NoticeLink::from_ptr(hook.link().load(Relaxed)),
         }
     }
 
@@ -188,7 +190,7 @@ impl<F: Flavour> Notice<F> {
         match self.kind() {
             // SAFETY: B4, it is a notice.
             Kind::Block(block) => unsafe { block.depth() }.load(Relaxed),
-            Kind::Slot(record, slot) => record
+            Kind::RecordSlot(record, slot) => record
                 .depth(slot)
                 .map_or(0, |half| long(half.load(Relaxed))),
             Kind::Hook(hook) => hook.depth(),
@@ -200,7 +202,7 @@ impl<F: Flavour> Notice<F> {
         match self.kind() {
             // SAFETY: B4, it is a notice.
             Kind::Block(block) => unsafe { block.depth() }.store(depth, Relaxed),
-            Kind::Slot(record, slot) => {
+            Kind::RecordSlot(record, slot) => {
                 if let Some(half) = record.depth(slot) {
                     half.store(short(depth), Relaxed);
                 }
@@ -222,7 +224,7 @@ impl<F: Flavour> Notice<F> {
                     block.free();
                     None
                 }
-                Kind::Slot(record, _) => {
+                Kind::RecordSlot(record, _) => {
                     record.release();
                     None
                 }
@@ -243,7 +245,7 @@ impl<F: Flavour> Block<F> {
     pub(crate) unsafe fn notice(self) -> Option<Notice<F>> {
         match State::<F>::decode(self.header().state.load(Acquire)) {
             State::Dead => Some(Notice::of_block(self)),
-            State::Record(record) => Some(Notice::of_slot(record, Slot::First)),
+            State::Record(record) => Some(Notice::of_slot(record, RecordSlot::First)),
             _ => None,
         }
     }
@@ -254,7 +256,7 @@ impl<F: Flavour> Block<F> {
     /// As for [`notice`](Self::notice).
     pub(crate) unsafe fn second_notice(self) -> Notice<F> {
         // SAFETY: the caller's promise.
-        Notice::of_slot(unsafe { self.known_record() }, Slot::Second)
+        Notice::of_slot(unsafe { self.known_record() }, RecordSlot::Second)
     }
 }
 
@@ -283,7 +285,7 @@ pub(super) fn short(depth: usize) -> u32 {
 /// Threads that read the same collection may count at the same time: each writes depths, and all write the
 /// same. So a depth always comes with the mark of what has been `taken` out of the stack: another thread may
 /// be [numbering](number) it.
-pub(crate) fn depth<F: Flavour>(top: Node<F>, taken: bool) -> usize {
+pub(crate) fn depth<F: Flavour>(top: NoticeLink<F>, taken: bool) -> usize {
     let mark = if taken { TAKEN } else { 0 };
     let mut above = 0;
     let mut node = top;
@@ -305,7 +307,7 @@ pub(crate) fn depth<F: Flavour>(top: Node<F>, taken: bool) -> usize {
 
 /// As [`depth`], and notes in each notice its own; with a mark, if the notices were `taken` out of the stack.
 /// O(notices).
-pub(crate) fn number<F: Flavour>(top: Node<F>, taken: bool) -> usize {
+pub(crate) fn number<F: Flavour>(top: NoticeLink<F>, taken: bool) -> usize {
     let total = depth(top, taken);
     let mark = if taken { TAKEN } else { 0 };
     let mut left = total;
@@ -317,7 +319,7 @@ pub(crate) fn number<F: Flavour>(top: Node<F>, taken: bool) -> usize {
 }
 
 /// From the top down.
-impl<F: Flavour> IntoIterator for Node<F> {
+impl<F: Flavour> IntoIterator for NoticeLink<F> {
     type Item = Notice<F>;
     type IntoIter = Notices<F>;
 
@@ -327,7 +329,7 @@ impl<F: Flavour> IntoIterator for Node<F> {
 }
 
 /// Notices, from the top down. It reads the link of a notice before it yields it, as that may be finished then.
-pub(crate) struct Notices<F: Flavour>(Node<F>);
+pub(crate) struct Notices<F: Flavour>(NoticeLink<F>);
 
 impl<F: Flavour> Iterator for Notices<F> {
     type Item = Notice<F>;

@@ -2,25 +2,25 @@
 //!
 //! Invariants:
 //!
-//! * **R1** `refs` counts those that may use record and block: the object until the end of its death, every weak pointer,
-//!   every finalizer token, and every registration until it is unregistered or its notice is finished (for a collection
-//!   that threads share, until its watch is dropped). The thread that takes it to zero frees both. A block never loses its
-//!   record.
+//! * **R1** `refs` counts those that may use record and block: the object until the end of its death, every weak
+//!   pointer, every finalizer token, and every registration until it is unregistered or its notice is finished (for a
+//!   collection that threads share, until its watch is dropped). The thread that takes it to zero frees both. A block
+//!   never loses its record.
 //!
 //!   The object has [`OWN`] references, and one of these is each registration's: only `registered` counts them. A
-//!   registration that is taken off by its owner is counted off there, and its watch, if that goes on, has a reference made
-//!   for it. What the death takes off, or pushes, stays counted, and gives up its reference when it is finished; and at its
-//!   end, when the gate is closed, the object gives up all but those, in one step.
-//! * **R2** Bystanders, finalizers, `registered`, the targets in `slots`, and the hooks with their links are used only by
-//!   the thread that has the gate; once the gate is `CLOSED`, only by the thread that closed it. No code of a user runs
-//!   under it.
-//! * **R3** Two registrations are in the record itself: the first, which is the block, with its hash in the header (B3),
-//!   and the second, with its hash here. Each is registered while its slot is not null, until the gate is closed. Then the
-//!   slot is the link of its notice.
+//!   registration that is taken off by its owner is counted off there, and its watch, if that goes on, has a reference
+//!   made for it. What the death takes off, or pushes, stays counted, and gives up its reference when it is finished;
+//!   and at its end, when the gate is closed, the object gives up all but those, in one step.
+//! * **R2** Bystanders, finalizers, `registered`, the targets in `slots`, and the hooks with their links are used only
+//!   by the thread that has the gate; once the gate is `CLOSED`, only by the thread that closed it. No code of a user
+//!   runs under it.
+//! * **R3** Two registrations are in the record itself: the first, which is the block, with its hash in the header
+//!   (B3), and the second, with its hash here. Each is registered while its slot is not null, until the gate is closed.
+//!   Then the slot is the link of its notice.
 //! * **R4** The gate is `DYING` from before the first push on, and `CLOSED` when all are pushed or taken off. No
 //!   registration comes meanwhile: that takes a strong pointer. By the step to `DYING` the death ends the registrations
-//!   with collections that threads share (C1 of `shared`), and takes the finalizers; their place has the depths of the two
-//!   notices from then on.
+//!   with collections that threads share (C1 of `shared`), and takes the finalizers; their place has the depths of the
+//!   two notices from then on.
 
 use alloc::boxed::Box;
 use core::mem::ManuallyDrop;
@@ -30,7 +30,7 @@ use super::ends::Ends;
 use super::flavour::{Counter, Flavour, Link, abort};
 use super::header::Block;
 use super::hook::HookRef;
-use super::target::Target;
+use super::recipient::Recipient;
 use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
 /// What the gate is at first: a thread may take it.
@@ -47,7 +47,7 @@ pub(super) const MAX_REFS: u32 = OWN + OWN / 2;
 
 /// One of the two registrations in a record.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Slot {
+pub(crate) enum RecordSlot {
     First,
     Second,
 }
@@ -115,14 +115,14 @@ impl<F: Flavour> NewRecord<F> {
     }
 
     /// Sets the number of shares besides the object's, and the first registration, with which the record is published.
-    pub(super) fn set(&mut self, others: usize, target: Option<Target<F>>) {
+    pub(super) fn set(&mut self, others: usize, target: Option<Recipient<F>>) {
         if others > (MAX_REFS - OWN) as usize {
             abort();
         }
         // Relaxed: the publication releases it.
         let record = self.0.get();
         record.refs.store(OWN + others as u32, Relaxed);
-        record.slots[0].store(Target::encode(target), Relaxed);
+        record.slots[0].store(Recipient::encode(target), Relaxed);
         let registered = u32::from(target.is_some());
         // SAFETY: no other thread knows it.
         let set = |place: *mut u32| unsafe { *place = registered };
@@ -187,16 +187,16 @@ impl<F: Flavour> RecordRef<F> {
 
     /// The hash of an entry whose registration is in the record, in its short form.
     #[inline]
-    pub(super) fn hash(self, slot: Slot) -> u32 {
+    pub(super) fn hash(self, slot: RecordSlot) -> u32 {
         match slot {
-            Slot::First => self.block().hash(),
-            Slot::Second => self.second_hash(),
+            RecordSlot::First => self.block().hash(),
+            RecordSlot::Second => self.second_hash(),
         }
     }
 
     /// The target or, once the notice is pushed or about to be, its link (R3).
     #[inline(always)]
-    pub(super) fn slot<'a>(self, slot: Slot) -> &'a F::Link {
+    pub(super) fn slot<'a>(self, slot: RecordSlot) -> &'a F::Link {
         &self.get().slots[slot as usize]
     }
 

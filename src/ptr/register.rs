@@ -4,10 +4,10 @@
 use super::flavour::{Flavour, Link};
 use super::header::Block;
 use super::hook::HookRef;
-use super::record::{RecordRef, Slot};
+use super::recipient::Recipient;
+use super::record::{RecordRef, RecordSlot};
 use super::stack::StackRef;
 use super::state::{NONE, State, guess, locked, weak};
-use super::target::Target;
 use crate::sync::Ordering::*;
 
 /// What an entry is registered with. See [`Block::register`].
@@ -36,7 +36,11 @@ impl<F: Flavour> Block<F> {
     /// # Safety
     /// The caller has a strong pointer, and is the owner of the stack, if it is one.
     #[inline]
-    pub(crate) unsafe fn register(self, target: Target<F>, hash: Option<u32>) -> Registration<F> {
+    pub(crate) unsafe fn register(
+        self,
+        target: Recipient<F>,
+        hash: Option<u32>,
+    ) -> Registration<F> {
         // SAFETY: the caller's promise.
         unsafe {
             match self.register_first(target, hash) {
@@ -53,7 +57,7 @@ impl<F: Flavour> Block<F> {
     #[inline]
     pub(super) unsafe fn register_first(
         self,
-        target: Target<F>,
+        target: Recipient<F>,
         hash: Option<u32>,
     ) -> Result<(), *mut ()> {
         let state = &self.header().state;
@@ -61,9 +65,9 @@ impl<F: Flavour> Block<F> {
         let step = if hash.is_some() { locked() } else { entry };
         let mut now = state.first_load(NONE);
         while now == NONE || now == weak(1) {
-            // Acquire: a weak pointer that is gone, or an entry that is gone and whose hash is overwritten. Release: passes
-            // that on, where this is the last step. (The thread that reaches the target through the state has synchronised
-            // with our strong pointer's drop.)
+            // Acquire: a weak pointer that is gone, or an entry that is gone and whose hash is overwritten. Release:
+            // passes that on, where this is the last step. (The thread that reaches the target through the state has
+            // synchronised with our strong pointer's drop.)
             match state.compare_exchange(now, step, AcqRel, Acquire) {
                 Ok(_) => {
                     if let Some(hash) = hash {
@@ -86,7 +90,7 @@ impl<F: Flavour> Block<F> {
     unsafe fn register_further(
         self,
         now: *mut (),
-        target: Target<F>,
+        target: Recipient<F>,
         hash: Option<u32>,
     ) -> Registration<F> {
         // SAFETY: the caller's promise.
@@ -113,7 +117,7 @@ impl<F: Flavour> Block<F> {
                     Err(other) => now = other,
                 },
                 // SAFETY: R3, the caller's promise.
-                State::Record(record) => return unsafe { record.unregister(Slot::First) },
+                State::Record(record) => return unsafe { record.unregister(RecordSlot::First) },
                 State::Dead => return false,
                 State::None | State::Weak(_) | State::Shared(_) | State::Locked => {
                     unreachable!("the entry is registered")
@@ -129,7 +133,7 @@ impl<F: Flavour> Block<F> {
     #[inline]
     pub(crate) unsafe fn unregister_second(self) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { self.known_record().unregister(Slot::Second) }
+        unsafe { self.known_record().unregister(RecordSlot::Second) }
     }
 
     /// Ends the registration with a hook. As [`unregister`](Self::unregister).
@@ -185,21 +189,21 @@ impl<F: Flavour> RecordRef<F> {
     ///
     /// # Safety
     /// As for [`Target::hook`].
-    unsafe fn register(self, target: Target<F>, hash: Option<u32>) -> Registration<F> {
+    unsafe fn register(self, target: Recipient<F>, hash: Option<u32>) -> Registration<F> {
         let block = self.block();
         let mut spare = None;
         loop {
             let Some(gate) = self.lock() else {
                 unreachable!("the object is alive")
             };
-            let within = if gate.target(Slot::First).is_none() {
-                gate.set_target(Slot::First, Some(target));
+            let within = if gate.target(RecordSlot::First).is_none() {
+                gate.set_target(RecordSlot::First, Some(target));
                 if let Some(hash) = hash {
                     // SAFETY: B3, we have the gate.
                     unsafe { block.set_hash(hash) };
                 }
                 Some(Registration::Block)
-            } else if gate.target(Slot::Second).is_none() {
+            } else if gate.target(RecordSlot::Second).is_none() {
                 gate.set_second(target, hash.unwrap_or(0));
                 Some(Registration::Second)
             } else {
@@ -233,7 +237,7 @@ impl<F: Flavour> RecordRef<F> {
     /// # Safety
     /// R3: the registration is the caller's.
     #[inline]
-    unsafe fn unregister(self, slot: Slot) -> bool {
+    unsafe fn unregister(self, slot: RecordSlot) -> bool {
         // R3: it is registered until the gate is closed.
         let Some(gate) = self.lock() else {
             return false;

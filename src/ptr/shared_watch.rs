@@ -10,28 +10,28 @@ use super::gate::Gate;
 use super::header::Block;
 use super::hook::{HookRef, Off};
 use super::object_ref::ObjectRef;
-use super::record::{RecordRef, Slot};
+use super::recipient::Recipient;
+use super::record::{RecordRef, RecordSlot};
 use super::register::Registration;
 use super::shared::{CoreRef, RegistrationId};
 use super::state::{State, dead, weak};
 use super::stripe::LINK;
 use super::strong::Strong;
-use super::target::Target;
 use super::weak::Weak;
 use crate::sync::{AtomicPtr, Ordering::*};
 
 /// The registration has ended, and the watch still has a share.
 const ENDED: usize = 2;
-/// The watch of an entry on an object. It has a share of the block, so whoever finds the entry may look at the block: while
-/// the state is `SHARED`, the one that this stands for; of a record its registration, and then a reference (R1).
+/// The watch of an entry on an object. It has a share of the block, so whoever finds the entry may look at the block:
+/// while the state is `SHARED`, the one that this stands for; of a record its registration, and then a reference (R1).
 ///
-/// The place of the block leads to it, and the block to the record: a look at the entry alone reads neither. (The type of
-/// the place does not matter.)
+/// The place of the block leads to it, and the block to the record: a look at the entry alone reads neither. (The type
+/// of the place does not matter.)
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 pub struct SharedWatch<T: ?Sized = ()> {
     place: NonNull<T>,
-    /// Null before the registration, and if another watch has [inherited](Self::inherit) it: then there is no share. The
-    /// [id](RegistrationId) of the registration, until that ends; then `ENDED`, or a link.
+    /// Null before the registration, and if another watch has [inherited](Self::inherit) it: then there is no share.
+    /// The [id](RegistrationId) of the registration, until that ends; then `ENDED`, or a link.
     word: AtomicPtr<()>,
 }
 
@@ -47,17 +47,17 @@ pub(crate) struct SharedWatchOf<T: ?Sized> {
     marker: PhantomData<Weak<T, Atomic>>,
 }
 
-/// A promise: the object of a watch that is about to be registered is kept alive meanwhile, and no other thread uses the
-/// watch.
+/// A promise: the object of a watch that is about to be registered is kept alive meanwhile, and no other thread uses
+/// the watch.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
-pub struct Kept(());
+pub struct Promise(());
 
-impl Kept {
+impl Promise {
     /// # Safety
     /// It is true.
     #[inline]
-    pub(crate) unsafe fn promise() -> Self {
-        Kept(())
+    pub(crate) unsafe fn given() -> Self {
+        Promise(())
     }
 }
 
@@ -74,11 +74,11 @@ impl<T: ?Sized> SharedWatch<T> {
         }
     }
 
-    /// Registers, unless that has been done: the object's death unlinks the entry of this hash, or of that of its address.
-    /// Returns whether it did: the caller counts it. O(1); allocates if there are weak pointers, other entries or
-    /// finalizers.
+    /// Registers, unless that has been done: the object's death unlinks the entry of this hash, or of that of its
+    /// address. Returns whether it did: the caller counts it. O(1); allocates if there are weak pointers, other entries
+    /// or finalizers.
     #[inline]
-    pub(crate) fn register(&self, core: CoreRef, hash: Option<u32>, _: &Kept) -> bool {
+    pub(crate) fn register(&self, core: CoreRef, hash: Option<u32>, _: &Promise) -> bool {
         // Relaxed, also below: ours alone.
         if !self.word.load(Relaxed).is_null() {
             return false;
@@ -86,7 +86,7 @@ impl<T: ?Sized> SharedWatch<T> {
         let block = self.block();
         // SAFETY: the promise.
         let id = unsafe {
-            match block.register(Target::Core(core), hash) {
+            match block.register(Recipient::Core(core), hash) {
                 Registration::Block => RegistrationId::of_block(block),
                 Registration::Second => RegistrationId::of_second(block.known_record().as_ptr()),
                 Registration::Hook(hook) => RegistrationId::of_hook(hook),
@@ -96,13 +96,13 @@ impl<T: ?Sized> SharedWatch<T> {
         true
     }
 
-    /// As [`register`](Self::register), if nothing is registered with the object, and no weak pointer refers to it: then no
-    /// collection has an entry of it. The hash is that of the address.
+    /// As [`register`](Self::register), if nothing is registered with the object, and no weak pointer refers to it:
+    /// then no collection has an entry of it. The hash is that of the address.
     #[inline]
-    pub(crate) fn register_first(&self, core: CoreRef, _: &Kept) -> bool {
+    pub(crate) fn register_first(&self, core: CoreRef, _: &Promise) -> bool {
         let block = self.block();
         // SAFETY: the promise.
-        let is_first = unsafe { block.register_first(Target::Core(core), None) }.is_ok();
+        let is_first = unsafe { block.register_first(Recipient::Core(core), None) }.is_ok();
         if is_first {
             // Relaxed: ours alone.
             let id = RegistrationId::of_block(block);
@@ -123,7 +123,7 @@ impl<T: ?Sized> SharedWatch<T> {
     {
         let watch = Self::new(object);
         // SAFETY: the caller keeps the object alive; nobody else knows the watch.
-        let kept = unsafe { Kept::promise() };
+        let kept = unsafe { Promise::given() };
         watch.register(core, Some(hash), &kept);
         core.count();
         watch
@@ -158,10 +158,11 @@ impl<T: ?Sized> SharedWatch<T> {
         self.word.load(Relaxed).is_null()
     }
 
-    /// Takes over the registration of the entry that this one's replaces, with the share. The caller has the lock of the
-    /// bucket, the other is linked there, and both are [alike](Self::is_like).
+    /// Takes over the registration of the entry that this one's replaces, with the share. The caller has the lock of
+    /// the bucket, the other is linked there, and both are [alike](Self::is_like).
     ///
-    /// Who looks at the other entry may go on: its block stays until this one's grace period has ended, which begins later.
+    /// Who looks at the other entry may go on: its block stays until this one's grace period has ended, which begins
+    /// later.
     #[inline]
     pub(crate) fn inherit(&self, other: &Self) {
         // Relaxed: deaths look under the lock.
@@ -194,8 +195,8 @@ impl<T: ?Sized> SharedWatch<T> {
         }
     }
 
-    /// Ends the registration, unless that has been done, or is left to the object's death. The entry is unlinked, or there
-    /// is none. O(1).
+    /// Ends the registration, unless that has been done, or is left to the object's death. The entry is unlinked, or
+    /// there is none. O(1).
     #[inline]
     pub(crate) fn end(&self, off: &mut Off) {
         // Relaxed: one thread has unlinked the entry.
@@ -218,8 +219,8 @@ impl<T: ?Sized> SharedWatch<T> {
                     unreachable!("the entry is registered")
                 }
             };
-            // Release: what was done to the block, for the thread that frees it. Acquire: likewise, if that is us; and on
-            // failure the record.
+            // Release: what was done to the block, for the thread that frees it. Acquire: likewise, if that is us; and
+            // on failure the record.
             match state.compare_exchange(now, to, AcqRel, Acquire) {
                 Ok(_) => {
                     if let State::Shared(core) = State::<Atomic>::decode(now) {
@@ -240,9 +241,9 @@ impl<T: ?Sized> SharedWatch<T> {
             return;
         };
         let slot = if word == self.block().as_ptr() {
-            Some(Slot::First)
+            Some(RecordSlot::First)
         } else {
-            (word == record.as_ptr()).then_some(Slot::Second)
+            (word == record.as_ptr()).then_some(RecordSlot::Second)
         };
         let target = if let Some(slot) = slot {
             let target = gate.target(slot);
@@ -260,7 +261,7 @@ impl<T: ?Sized> SharedWatch<T> {
         };
         gate.keep_share();
         drop(gate);
-        if let Some(Target::Core(core)) = target {
+        if let Some(Recipient::Core(core)) = target {
             core.count_off();
         }
     }

@@ -24,10 +24,10 @@ use core::ptr;
 use super::flavour::{Flavour, Link, abort};
 use super::header::Block;
 use super::hook::HookRef;
+use super::recipient::Recipient;
 use super::record::{NewRecord, RecordRef};
 use super::shared::CoreRef;
 use super::stack::{NoticeStack, StackRef};
-use super::target::Target;
 use crate::sync::{self, Ordering::*};
 
 const TAG: usize = 0b111;
@@ -86,10 +86,10 @@ pub(super) fn locked() -> *mut () {
 impl<F: Flavour> State<F> {
     /// One entry, and nothing else.
     #[inline(always)]
-    pub(super) fn entry(target: Target<F>) -> Self {
+    pub(super) fn entry(target: Recipient<F>) -> Self {
         match target {
-            Target::Stack(stack) => State::Thin(stack),
-            Target::Core(core) => State::Shared(core),
+            Recipient::Stack(stack) => State::Thin(stack),
+            Recipient::Core(core) => State::Shared(core),
         }
     }
 
@@ -167,8 +167,8 @@ impl<F: Flavour> Block<F> {
     pub(super) fn prepare(self, state: &State<F>, more: usize, new: &mut Option<NewRecord<F>>) {
         let (others, target) = match state {
             State::Weak(n) => (*n - 1, None),
-            State::Thin(stack) => (0, Some(Target::Stack(*stack))),
-            State::Shared(core) => (0, Some(Target::Core(*core))),
+            State::Thin(stack) => (0, Some(Recipient::Stack(*stack))),
+            State::Shared(core) => (0, Some(Recipient::Core(*core))),
             _ => (0, None),
         };
         new.get_or_insert_with(|| NewRecord::new(self))

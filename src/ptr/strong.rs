@@ -7,7 +7,7 @@ use core::ops::Deref;
 use core::pin::Pin;
 use core::ptr::{self, NonNull};
 
-use super::death::{Free, Reclaim};
+use super::death::{Disposal, Free};
 use super::flavour::{Atomic, Counter, Flavour, Link};
 use super::header::{Block, is_apart, with_address};
 use super::memory;
@@ -37,8 +37,8 @@ use crate::sync::{self, Ordering::*};
 ///
 /// Steps 3 and 4 also happen if the destructor or a finalizer panics; then the panic propagates to the caller
 /// that dropped the handle. (A second panic while the first unwinds aborts the process, as with every
-/// destructor in Rust.) A death costs O(entries for the object), never O(size of a map). For maps that threads share, see
-/// [what a death does](crate::concurrent#what-a-death-does).
+/// destructor in Rust.) A death costs O(entries for the object), never O(size of a map). For maps that threads share,
+/// see [what a death does](crate::concurrent#what-a-death-does).
 ///
 /// ```
 /// use weakly::Strong;
@@ -211,8 +211,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// Returns the number of weak handles and of entries in collections. Finalizers do not count, nor their tokens (of
     /// one object, 2^24 at a time). A snapshot, if other threads change it.
     ///
-    /// An entry counts for the objects in it that live until it is destroyed: of a pair, also if the other side has died;
-    /// in a collection that threads share, also if it was removed.
+    /// An entry counts for the objects in it that live until it is destroyed: of a pair, also if the other side has
+    /// died; in a collection that threads share, also if it was removed.
     #[must_use]
     pub fn weak_count(this: &Self) -> usize {
         this.block().weak_count()
@@ -340,8 +340,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// # Safety
     /// `claim` or `release` has returned true. The payload is dropped or moved before the guard is dropped.
     #[inline(always)]
-    unsafe fn reclaim(&self) -> Reclaim<F> {
-        Reclaim {
+    unsafe fn reclaim(&self) -> Disposal<F> {
+        Disposal {
             block: self.block(),
             payload: self.ptr.cast(),
             layout: self.layout(),

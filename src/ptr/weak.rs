@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use core::mem::{self, ManuallyDrop};
 use core::ptr::{self, NonNull};
 
-use super::death::Reclaim;
+use super::death::Disposal;
 use super::flavour::{Atomic, Counter, Flavour};
 use super::header::{Block, with_address};
 use super::memory;
@@ -181,7 +181,7 @@ impl<T, F: Flavour> Strong<T, F> {
         // SAFETY: the second share.
         let weak = unsafe { Weak::from_counted(with_address(ptr, block.place()).cast()) };
         // If `f` panics: no destructor, but everything after it.
-        let on_panic = Reclaim::<F> {
+        let on_panic = Disposal::<F> {
             block,
             payload: ptr.cast(),
             layout,

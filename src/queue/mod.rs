@@ -6,4 +6,4 @@ mod notice_queue;
 mod owner;
 
 pub(crate) use notice_queue::NoticeQueue;
-pub(crate) use owner::{DeadNotice, DeadQueue, Registered, Seen};
+pub(crate) use owner::{DeadNotice, DeadQueue, OwnedWatch, Seen};

@@ -1,6 +1,6 @@
 //! The notices of a collection with one owner.
 //!
-//! A [`Registered`] is an entry's registration with an object. At the death of the object a notice is pushed.
+//! A [`OwnedWatch`] is an entry's registration with an object. At the death of the object a notice is pushed.
 //! The notice carries the entry's hash, and its address names the registration. When an entry goes before its
 //! notice, it marks the notice as late. So a late notice never removes a newer entry.
 //!
@@ -23,8 +23,8 @@ use self::address::{APART, HOOK, MARKS, fired, mark, unmark};
 use super::notice_queue::NoticeQueue;
 use crate::hash::HashValue;
 use crate::ptr::{
-    Atomic, Block, Flavour, Node, Notice, ObjectRef, Registration, StackRef, Strong, Target,
-    WakerCell, Weak, depth, number, with_address,
+    Atomic, Block, Flavour, Notice, NoticeLink, ObjectRef, Recipient, Registration, StackRef,
+    Strong, WakerCell, Weak, depth, number, with_address,
 };
 
 /// The owner's end of a stack of notices. The stack is allocated at the first registration, so an empty
@@ -32,7 +32,7 @@ use crate::ptr::{
 pub struct DeadQueue<F: Flavour> {
     stack: Option<StackRef<F>>,
     /// What is left of the batch that was taken last.
-    batch: Node<F>,
+    batch: NoticeLink<F>,
     registered: usize,
     /// How many notices, here or on their way, are marked as late.
     late: usize,
@@ -57,25 +57,25 @@ pub struct Seen {
 }
 
 /// An entry's registration with an object: one word, and the metadata of an unsized type.
-pub(crate) struct Registered<T: ?Sized, F: Flavour> {
-    /// The place of an inline payload in the block; or the block's header, marked by [`SECOND`](address::SECOND), if the
-    /// registration is the second of the record; or its hook, marked by [`HOOK`]. Also marked by [`APART`] if the payload
-    /// is apart, so that a lookup does not have to read the block. None once the registration has ended.
+pub(crate) struct OwnedWatch<T: ?Sized, F: Flavour> {
+    /// The place of an inline payload in the block; or the block's header, marked by [`SECOND`](address::SECOND), if
+    /// the registration is the second of the record; or its hook, marked by [`HOOK`]. Also marked by [`APART`] if the
+    /// payload is apart, so that a lookup does not have to read the block. None once the registration has ended.
     at: Option<NonNull<T>>,
     /// It can be upgraded, like a weak pointer.
     marker: PhantomData<Weak<T, F>>,
 }
 
 // SAFETY: a watch can do what a weak pointer can do, and end a registration, which is made for any thread.
-unsafe impl<T: ?Sized + Send + Sync> Send for Registered<T, Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Send for OwnedWatch<T, Atomic> {}
 // SAFETY: likewise.
-unsafe impl<T: ?Sized + Send + Sync> Sync for Registered<T, Atomic> {}
+unsafe impl<T: ?Sized + Send + Sync> Sync for OwnedWatch<T, Atomic> {}
 
 // A queue and a watch are consistent between any two calls; a panic can only leave a payload half changed.
 impl<F: Flavour> UnwindSafe for DeadQueue<F> {}
 impl<F: Flavour> RefUnwindSafe for DeadQueue<F> {}
-impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for Registered<T, F> {}
-impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for Registered<T, F> {}
+impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for OwnedWatch<T, F> {}
+impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for OwnedWatch<T, F> {}
 
 impl<F: Flavour> NoticeQueue for DeadQueue<F> {
     type Notice = DeadNotice<F>;
@@ -83,7 +83,7 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
 
     const NONE: Self = DeadQueue {
         stack: None,
-        batch: Node::NONE,
+        batch: NoticeLink::NONE,
         registered: 0,
         late: 0,
     };
@@ -114,7 +114,7 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
             .map(DeadNotice::new)
     }
 
-    /// Marks all notices that have come, for [`Registered::is_seen`]. O(notices).
+    /// Marks all notices that have come, for [`OwnedWatch::is_seen`]. O(notices).
     fn look(&self) -> (usize, Seen) {
         number(self.batch, true);
         // One look at the top: what comes later is neither marked nor counted.
@@ -194,8 +194,8 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
 }
 
 impl<F: Flavour> DeadQueue<F> {
-    fn top(&self) -> Node<F> {
-        self.stack.map_or(Node::NONE, StackRef::top)
+    fn top(&self) -> NoticeLink<F> {
+        self.stack.map_or(NoticeLink::NONE, StackRef::top)
     }
 
     /// Takes the next batch, if there is none and notices have come. Otherwise one load.
@@ -223,18 +223,18 @@ impl<F: Flavour> DeadQueue<F> {
         &mut self,
         object: impl Into<ObjectRef<'a, T, F>>,
         hash: HashValue,
-    ) -> Registered<T, F> {
+    ) -> OwnedWatch<T, F> {
         let object = object.into();
         let stack = *self.stack.get_or_insert_with(|| StackRef::new());
         // SAFETY: the caller keeps the object alive; Q1.
         let registration = unsafe {
             object
                 .block()
-                .register(Target::Stack(stack), Some(hash.short()))
+                .register(Recipient::Stack(stack), Some(hash.short()))
         };
         self.registered += 1;
         let at = mark(object.block(), registration);
-        Registered {
+        OwnedWatch {
             at: Some(with_address(object.place(), at)),
             marker: PhantomData,
         }
@@ -242,7 +242,7 @@ impl<F: Flavour> DeadQueue<F> {
 
     /// Ends a registration, unless it has ended. O(1).
     #[inline]
-    pub(crate) fn end<T: ?Sized>(&mut self, watch: &mut Registered<T, F>) {
+    pub(crate) fn end<T: ?Sized>(&mut self, watch: &mut OwnedWatch<T, F>) {
         let (Some(at), Some(stack)) = (watch.at.take(), self.stack) else {
             return;
         };
@@ -325,7 +325,7 @@ impl<F: Flavour> DeadNotice<F> {
     }
 }
 
-impl<T: ?Sized, F: Flavour> Registered<T, F> {
+impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
     /// The block, and what the registration is.
     #[inline(always)]
     fn parts(&self) -> Option<(Block<F>, Registration<F>)> {

@@ -7,7 +7,7 @@ use super::slot::{Slot, sealed::Sealed};
 use super::strong::{StrongRef, Upgrade, Wrapper};
 use crate::hash::HashValue;
 use crate::ptr::{Flavour, ObjectRef, Strong, Weak};
-use crate::queue::{DeadNotice, DeadQueue, Registered, Seen};
+use crate::queue::{DeadNotice, DeadQueue, OwnedWatch, Seen};
 
 /// A [`StrongRef`] that wraps a [`Strong`](crate::Strong) or a [`local::Strong`](crate::local::Strong), and
 /// notifies collections through it.
@@ -66,7 +66,7 @@ impl<K: Notify> Registrable for K {
 /// The watch of pointers and anchors that notify: a collection learns of a death at once, and pays only for the
 /// deaths that happen.
 pub struct Notified<K: Registrable> {
-    watch: Registered<K::Target, K::Kind>,
+    watch: OwnedWatch<K::Target, K::Kind>,
     /// The watch creates pointers of type `K` on any thread that it is sent to. So the auto traits of `K::Weak`
     /// decide whether it may be sent there, and not those of the wrapped handles.
     like: PhantomData<K::Weak>,

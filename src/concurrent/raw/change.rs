@@ -6,11 +6,11 @@ use core::ptr;
 use std::vec::Vec;
 
 use super::array::{Array, MIN_LEN};
-use super::bucket::{Bucket, Locked, Meta, Spares};
+use super::bucket::{Bucket, LockedBucket, Meta, Spares};
 use super::entry::Entry;
-use super::table::{Place, Writer};
+use super::table::{Located, Writer};
 use super::unlinked::Unlinked;
-use crate::ptr::Kept;
+use crate::ptr::Promise;
 use crate::sync::first_load;
 
 /// The outcome of an attempt to insert an entry.
@@ -21,8 +21,8 @@ pub(in super::super) enum Put<'g, N> {
 }
 
 /// The outcome of a search.
-enum Found<'g, N> {
-    There(Place<'g, N>),
+enum Searched<'g, N> {
+    There(Located<'g, N>),
     /// All entries with this hash, of which none is the same, in their order.
     Others(Vec<*mut N>),
     Moved,
@@ -35,11 +35,11 @@ fn search<'g, N: Entry>(
     seen: Meta,
     hash: u64,
     mut same: impl FnMut(&N) -> bool,
-) -> Found<'g, N> {
+) -> Searched<'g, N> {
     let mut bucket = home;
     let mut meta = seen;
     if meta.has_moved() {
-        return Found::Moved;
+        return Searched::Moved;
     }
     let mut others = Vec::new();
     loop {
@@ -49,21 +49,21 @@ fn search<'g, N: Entry>(
             let there = unsafe { node.as_ref() };
             if let Some(there) = there.filter(|there| there.hash() == hash) {
                 if same(there) {
-                    return Found::There(Place { bucket, slot, node });
+                    return Searched::There(Located { bucket, slot, node });
                 }
                 others.push(node);
             }
         }
         match bucket.next() {
             Some(next) => bucket = next,
-            None => return Found::Others(others),
+            None => return Searched::Others(others),
         }
         meta = bucket.meta();
     }
 }
 
 /// Whether all entries with this hash are among `others`, in their order (R2).
-fn are_all<N: Entry>(locked: &Locked<'_, N>, hash: u64, others: &[*mut N]) -> bool {
+fn are_all<N: Entry>(locked: &LockedBucket<'_, N>, hash: u64, others: &[*mut N]) -> bool {
     let mut others = others.iter();
     locked.home().chain().all(|bucket| {
         locked.tags(bucket).candidates(hash).all(|slot| {
@@ -104,18 +104,18 @@ impl<N: Entry> Writer<'_, N> {
             let seen = home.meta();
             let found = search(home, seen, hash, |there| same(node, there));
             let old = match &found {
-                Found::Moved => continue,
-                Found::There(place) => Some(place.get()),
-                Found::Others(_) => None,
+                Searched::Moved => continue,
+                Searched::There(place) => Some(place.get()),
+                Searched::Others(_) => None,
             };
             if !expected(old) {
                 return Put::Refused;
             }
             let inherits = old.is_some_and(|old| node.may_inherit(old));
             if !inherits {
-                // SAFETY: an entry that is not linked yet does not outlive the handles to its objects (`RawTable::entry`),
-                // and no other thread knows it.
-                let kept = unsafe { Kept::promise() };
+                // SAFETY: an entry that is not linked yet does not outlive the handles to its objects
+                // (`RawTable::entry`), and no other thread knows it.
+                let kept = unsafe { Promise::given() };
                 self.inside
                     .count_registered(node.register(array.core(), &kept));
             }
@@ -124,7 +124,7 @@ impl<N: Entry> Writer<'_, N> {
             };
             match found {
                 _ if !node.may_be_linked() => return Put::Refused,
-                Found::There(place) if place.is_linked() => {
+                Searched::There(place) if place.is_linked() => {
                     if inherits {
                         node.inherit(place.get());
                     }
@@ -138,7 +138,7 @@ impl<N: Entry> Writer<'_, N> {
                     let new = unsafe { &*new };
                     return Put::Replaced { old, new };
                 }
-                Found::Others(others) if are_all(&locked, hash, &others) => {
+                Searched::Others(others) if are_all(&locked, hash, &others) => {
                     if locked.add(node.as_ptr(), hash, &mut spares) {
                         let new = node.link();
                         drop(locked);
@@ -154,8 +154,8 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// Inserts an entry of an object that [nothing is registered with](Entry::BY_ADDRESS): one search, under the lock, is
-    /// enough. The common case of [`put`](Self::put), which sees to all others.
+    /// Inserts an entry of an object that [nothing is registered with](Entry::BY_ADDRESS): one search, under the lock,
+    /// is enough. The common case of [`put`](Self::put), which sees to all others.
     #[inline]
     fn put_first<'g>(
         &'g self,
@@ -166,7 +166,7 @@ impl<N: Entry> Writer<'_, N> {
     ) -> Option<&'g N> {
         let hash = node.hash();
         // SAFETY: as in `put`.
-        let kept = unsafe { Kept::promise() };
+        let kept = unsafe { Promise::given() };
         if !node.register_first(array.core(), &kept) {
             return None;
         }
@@ -175,8 +175,8 @@ impl<N: Entry> Writer<'_, N> {
             return None;
         }
         let mut locked = home.lock(first_load(Meta::EMPTY, || home.meta()))?;
-        // A mark that the value is being made; an object that claims the address of another; or the entry of a thread that
-        // registered the same object after us, and was quicker.
+        // A mark that the value is being made; an object that claims the address of another; or the entry of a thread
+        // that registered the same object after us, and was quicker.
         if array
             .find_in(&locked, hash, |there| same(node, there))
             .is_some()
@@ -205,9 +205,9 @@ impl<N: Entry> Writer<'_, N> {
             let home = array.home(hash);
             let seen = home.meta();
             let place = match search(home, seen, hash, &mut same) {
-                Found::There(place) => place,
-                Found::Others(_) => return None,
-                Found::Moved => continue,
+                Searched::There(place) => place,
+                Searched::Others(_) => return None,
+                Searched::Moved => continue,
             };
             if !wanted(place.get()) {
                 return None;

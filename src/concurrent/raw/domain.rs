@@ -1,70 +1,74 @@
 //! Reclamation: which threads are inside a table, and when what they have unlinked is destroyed.
 //!
-//! Each thread has a *seat* at each table that it uses, on cache lines of its own. A thread that enters writes the
-//! number of this *visit* into its seat; when it leaves, it wipes the seat.
+//! Each thread has a *participant* at each table that it uses, on cache lines of its own. A thread that enters writes
+//! the number of this *visit* into its participant; when it leaves, it wipes the participant.
 //!
-//! * **D1** A thread enters by writing its seat, and then reads the table. A thread that has unlinked something
-//!   then reads the seats. A StoreLoad barrier stands between the two steps of each ([`store_load`]). So a thread
-//!   that the unlinker does not see inside does not find what was unlinked; nor does one that it sees inside, on
+//! * **D1** A thread enters by writing its participant, and then reads the table. A thread that has unlinked something
+//!   then reads the participants. A StoreLoad barrier stands between the two steps of each ([`store_load`]). So a
+//!   thread that the unlinker does not see inside does not find what was unlinked; nor does one that it sees inside, on
 //!   its next visit.
 //! * **D2** If no thread is inside, what was unlinked is destroyed at once. Otherwise it waits for the visits that
-//!   were seen, and no others: until each of these seats is wiped or has another visit. The unlinker looks a few
-//!   times more, since most threads inside leave at once. If that does not help, what was unlinked goes to *limbo*,
-//!   with the visits that are seen then.
-//! * **D3** What is in limbo waits for *one* visit at a time, that of the thread that is *named*. A thread
-//!   leaves by wiping its seat, and then checks whether it is named. A thread that names another then reads its seat.
-//!   A StoreLoad barrier stands between the two steps of each. So one of the two sees the other: whoever sees that the
-//!   visit has ended takes the lock, destroys what waits for no visit any more, and names the next. So what is in
-//!   limbo is destroyed by the last of the threads for which it waits, and no other reader takes the lock. Where
-//!   nothing has a destructor, a reader leaves without the barrier, and may miss that it is named. Then memory waits
-//!   until the next thread leaves, which sees that one outside, or, if that one is inside again, until it leaves.
-//! * **D4** The plain fields of a seat are used by the one thread that has its number. A number passes from thread
-//!   to thread through a lock.
-//! * **D5** Destructors run outside: the seat is wiped before, and no lock is taken. A thread whose thread-locals are
-//!   gone borrows a number for each operation. For one within another's closure it is outside, by that number, when the
-//!   inner one ends: then destructors may run within the outer closure, of what that cannot look at.
-//! * **D6** A thread that has unlinked something reads the seats of the numbers that threads have, so a thread that is
-//!   gone delays nobody. A thread takes its number before it enters, so D1 holds of the number as of the seat; it
-//!   leaves before it gives it back. But one that is inside when it exits the process gives it back there. So as soon as
-//!   a number was given back, all seats are read, until they show that none was left like that.
+//!   were seen, and no others: until each of these participants is wiped or has another visit. The unlinker looks a few
+//!   times more, since most threads inside leave at once. If that does not help, what was unlinked goes to *the
+//!   deferred list*, with the visits that are seen then.
+//! * **D3** What is deferred waits for *one* visit at a time, that of the thread that is *named*. A thread
+//!   leaves by wiping its participant, and then checks whether it is named. A thread that names another then reads its
+//!   participant. A StoreLoad barrier stands between the two steps of each. So one of the two sees the other: whoever
+//!   sees that the visit has ended takes the lock, destroys what waits for no visit any more, and names the next. So
+//!   what is in the deferred list is destroyed by the last of the threads for which it waits, and no other reader takes
+//!   the lock. Where nothing has a destructor, a reader leaves without the barrier, and may miss that it is named. Then
+//!   memory waits until the next thread leaves, which sees that one outside, or, if that one is inside again, until it
+//!   leaves.
+//! * **D4** The plain fields of a participant are used by the one thread that has its number. A number passes from
+//!   thread to thread through a lock.
+//! * **D5** Destructors run outside: the participant is wiped before, and no lock is taken. A thread whose
+//!   thread-locals are gone borrows a number for each operation. For one within another's closure it is outside, by
+//!   that number, when the inner one ends: then destructors may run within the outer closure, of what that cannot look
+//!   at.
+//! * **D6** A thread that has unlinked something reads the participants of the numbers that threads have, so a thread
+//!   that is gone delays nobody. A thread takes its number before it enters, so D1 holds of the number as of the
+//!   participant; it leaves before it gives it back. But one that is inside when it exits the process gives it back
+//!   there. So as soon as a number was given back, all participants are read, until they show that none was left like
+//!   that.
 //!
-//! A thread that changes the table writes nothing here that others read, unless it goes to limbo. In an earlier design a
-//! visit had the number of a global era, which the unlinker ended if a thread was inside: with two threads that
-//! insert and remove, a third of the changes ended an era, whose word each of them reads.
+//! A thread that changes the table writes nothing here that others read, unless it goes to the deferred list. In an
+//! earlier design a visit had the number of a global era, which the unlinker ended if a thread was inside: with two
+//! threads that insert and remove, a third of the changes ended an era, whose word each of them reads.
 //!
 //! To wait for the readers that are seen: M. Desnoyers et al., "User-Level Implementations of Read-Copy Update",
 //! 2012. The last one out destroys: R. Nikolaev and B. Ravindran, "Hyaline", 2019.
 
 use std::vec::Vec;
 
-use super::limbo::{self, Limbo, NOBODY, Visit};
+use super::deferred::{self, DeferredList, NOBODY, Visit};
+use super::participants::{OUTSIDE, Participant, Participants, UNUSED, assert_apart};
 use super::retired::Retired;
-use super::seats::{OUTSIDE, Seat, Seats, UNUSED, assert_apart};
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicUsize, const_fn, store_load};
 use crate::thread::{ThreadNumber, in_use};
 
-/// How often a thread that has unlinked something checks whether those inside have left, before it goes to limbo:
-/// for a microsecond. A reader is inside for 20 ns, a writer for 200; limbo costs both sides a lock and some cache
-/// misses. No hint tells the processor that this spins: the pause that it makes is longer than most visits on some.
+/// How often a thread that has unlinked something checks whether those inside have left, before it goes to the deferred
+/// list: for a microsecond. A reader is inside for 20 ns, a writer for 200; the deferred list costs both sides a lock
+/// and some cache misses. No hint tells the processor that this spins: the pause that it makes is longer than most
+/// visits on some.
 const LOOKS: usize = if cfg!(any(weakly_loom, miri)) { 1 } else { 512 };
-/// For how many visits it looks. If it sees more, it goes to limbo at once.
+/// For how many visits it looks. If it sees more, it goes to the deferred list at once.
 const WATCHED: usize = 4;
-/// Up to so many seats are read whether or not threads have their numbers: that costs less than to ask.
+/// Up to so many participants are read whether or not threads have their numbers: that costs less than to ask.
 pub(super) const FEW: usize = if cfg!(weakly_loom) { 0 } else { 8 };
 /// Every so many reads of a thread, one does extra work.
 pub(super) const NTH: usize = 32;
 
-/// The seats at a table, its limbo, and the context of its destructors.
+/// The participants at a table, its deferred list, and the context of its destructors.
 #[repr(C)]
 pub(super) struct Domain<C> {
-    /// The number of the thread that is named (D3), or [`NOBODY`]. Written under the lock of limbo.
+    /// The number of the thread that is named (D3), or [`NOBODY`]. Written under the lock of the deferred list.
     pub(super) named: AtomicUsize,
     /// [`ends`](crate::thread::InUse::ends) of threads, of which none was left inside (D6).
     checked: AtomicUsize,
-    pub(super) seats: Seats,
-    pub(super) limbo: Limbo<C>,
+    pub(super) participants: Participants,
+    pub(super) deferred: DeferredList<C>,
     context: C,
 }
 
@@ -78,12 +82,12 @@ impl Visit {
 impl<C> Domain<C> {
     const_fn! {
         pub(super) fn new(context: C) -> Domain<C> {
-            assert_apart!(Domain<C>, named, seats);
+            assert_apart!(Domain<C>, named, participants);
             Domain {
                 named: AtomicUsize::new(NOBODY),
                 checked: AtomicUsize::new(0),
-                seats: Seats::new(),
-                limbo: Limbo::new(),
+                participants: Participants::new(),
+                deferred: DeferredList::new(),
                 context,
             }
         }
@@ -97,34 +101,34 @@ impl<C> Domain<C> {
     /// The thread is inside already, or has never been.
     #[cold]
     #[inline(never)]
-    pub(super) fn enter_again(&self, seat: &Seat, depth: usize, number: usize) {
+    pub(super) fn enter_again(&self, participant: &Participant, depth: usize, number: usize) {
         if depth != UNUSED {
-            seat.depth.set(depth + 1);
+            participant.depth.set(depth + 1);
             return;
         }
-        self.seats.include(number);
-        seat.sit_down();
+        self.participants.include(number);
+        participant.sit_down();
     }
 
     /// The visits of the threads that are inside.
     #[inline]
     pub(super) fn visits(&self, mut each: impl FnMut(Visit)) {
-        self.look(|number, seat| {
-            // Acquire: with `leave`. A thread that has wiped its seat has finished all its reads.
-            let visit = seat.visit.load(Acquire);
+        self.look(|number, participant| {
+            // Acquire: with `leave`. A thread that has wiped its participant has finished all its reads.
+            let visit = participant.visit.load(Acquire);
             if visit != OUTSIDE {
                 each(Visit { number, visit });
             }
         });
     }
 
-    /// D6: shows the seats of threads that may be inside.
+    /// D6: shows the participants of threads that may be inside.
     #[inline]
-    pub(super) fn look(&self, mut each: impl FnMut(usize, &Seat)) {
+    pub(super) fn look(&self, mut each: impl FnMut(usize, &Participant)) {
         const BITS: usize = usize::BITS as usize;
-        let top = self.seats.top();
+        let top = self.participants.top();
         if top <= FEW {
-            return self.seats.each(each);
+            return self.participants.each(each);
         }
         // Relaxed: whoever has written it has checked what it stands for.
         let checked = self.checked.load(Relaxed);
@@ -142,9 +146,9 @@ impl<C> Domain<C> {
             while numbers != 0 {
                 let number = first + numbers.trailing_zeros() as usize;
                 numbers &= numbers - 1;
-                // A bench of which no seat has been used may not be there.
-                if let Some(seat) = self.seats.find(number) {
-                    each(number, seat);
+                // A chunk of which no participant has been used may not be there.
+                if let Some(participant) = self.participants.find(number) {
+                    each(number, participant);
                 }
             }
             first += BITS;
@@ -162,8 +166,8 @@ impl<C> Domain<C> {
         let mut left = ends % 2 == 1;
         // The last visit of a thread that has given its number back is seen, by the Acquire in `ends`. If another
         // has the number by now, that gives it back later, and all is checked again.
-        self.seats.each(|number, seat| {
-            left |= !in_use().has(number) && seat.visit.load(Relaxed) != OUTSIDE;
+        self.participants.each(|number, participant| {
+            left |= !in_use().has(number) && participant.visit.load(Relaxed) != OUTSIDE;
         });
         if !left {
             // Relaxed: see `look`.
@@ -175,14 +179,14 @@ impl<C> Domain<C> {
     #[inline]
     fn lasts(&self, visit: Visit) -> bool {
         // Acquire: as above; the thread's next visit comes after that.
-        self.seats.get(visit.number).visit.load(Acquire) == visit.visit
+        self.participants.get(visit.number).visit.load(Acquire) == visit.visit
     }
 
     /// The sum of the threads' counts, modulo 2^n.
     pub(super) fn entries(&self) -> usize {
         let mut sum = 0_usize;
-        self.seats
-            .each(|_, seat| sum = sum.wrapping_add(seat.entries.load(Relaxed)));
+        self.participants
+            .each(|_, participant| sum = sum.wrapping_add(participant.entries.load(Relaxed)));
         sum
     }
 
@@ -219,21 +223,21 @@ impl<C> Domain<C> {
         })
     }
 
-    /// D3: whether a thread that leaves has to look what waits in limbo: because it is named, or, without `prompt`,
-    /// because the named thread is outside. That may have left without a barrier, and missed it.
+    /// D3: whether a thread that leaves has to look what waits in the deferred list: because it is named, or, without
+    /// `prompt`, because the named thread is outside. That may have left without a barrier, and missed it.
     ///
     /// It takes all it needs by value: a lookup keeps its guard in registers.
     #[cold]
     #[inline(never)]
     pub(super) fn is_due(&self, named: usize, number: usize, prompt: bool) -> bool {
-        let is_outside = |seat: &Seat| {
+        let is_outside = |participant: &Participant| {
             // Relaxed: what was unlinked is destroyed under the lock, after another look.
-            seat.visit.load(Relaxed) == OUTSIDE
+            participant.visit.load(Relaxed) == OUTSIDE
         };
-        named == number || !prompt && self.seats.find(named).is_some_and(is_outside)
+        named == number || !prompt && self.participants.find(named).is_some_and(is_outside)
     }
 
-    /// D3: publishes which thread is named. The caller then reads its seat.
+    /// D3: publishes which thread is named. The caller then reads its participant.
     fn name(&self, number: usize) {
         store_load(&self.named, number);
     }
@@ -241,24 +245,24 @@ impl<C> Domain<C> {
     /// The registrations that threads have counted, modulo 2^n. No thread is inside, and none will be.
     pub(super) fn registered(&mut self) -> usize {
         let mut sum = 0_usize;
-        self.seats
-            .each(|_, seat| sum = sum.wrapping_add(seat.registered.get()));
+        self.participants
+            .each(|_, participant| sum = sum.wrapping_add(participant.registered.get()));
         sum
     }
 
-    /// The number of entries in limbo.
+    /// The number of entries deferred.
     pub(super) fn waiting(&self) -> usize {
-        self.limbo.entries()
+        self.deferred.entries()
     }
 
     /// Retires what was unlinked by others, and what threads that are inside may look at.
     #[cold]
     pub(super) fn wait(&self, all: Vec<Retired<C>>) {
         let number = ThreadNumber::current();
-        let seat = self.seats.get(number.get());
-        let is_inside = !matches!(seat.depth.get(), 0 | UNUSED);
+        let participant = self.participants.get(number.get());
+        let is_inside = !matches!(participant.depth.get(), 0 | UNUSED);
         let mut panics = FirstPanic::default();
-        self.to_limbo(
+        self.to_deferred(
             all.into_iter(),
             is_inside.then(|| number.get()),
             &mut panics,
@@ -266,10 +270,11 @@ impl<C> Domain<C> {
         panics.resume();
     }
 
-    /// Puts into limbo what a thread inside may still look at. `inside`: this thread's number, if it is inside.
+    /// Puts to the deferred list what a thread inside may still look at. `inside`: this thread's number, if it is
+    /// inside.
     #[cold]
     #[inline(never)]
-    pub(super) fn to_limbo(
+    pub(super) fn to_deferred(
         &self,
         all: impl Iterator<Item = Retired<C>>,
         inside: Option<usize>,
@@ -277,35 +282,35 @@ impl<C> Domain<C> {
     ) {
         let unlinked = all.collect();
         let mut visits = Vec::new();
-        let mut limbo = self.limbo.lock();
-        // Under the lock, for the order in limbo.
+        let mut deferred = self.deferred.lock();
+        // Under the lock, for the order in the list.
         self.visits(|visit| visits.push(visit));
-        limbo.add(unlinked, visits, |visit| self.lasts(visit));
+        deferred.add(unlinked, visits, |visit| self.lasts(visit));
         match inside {
             // D5. It sees itself inside, and looks when it leaves.
-            Some(number) => limbo.name_if_none(number, |number| self.name(number)),
-            None => self.destroy_some(limbo, panics),
+            Some(number) => deferred.name_if_none(number, |number| self.name(number)),
+            None => self.destroy_some(deferred, panics),
         }
     }
 
-    /// Destroys what is in limbo and does not wait for any thread any more.
+    /// Destroys what is deferred and does not wait for any thread any more.
     #[cold]
     #[inline(never)]
     pub(super) fn look_back(&self) {
         let mut panics = FirstPanic::default();
-        self.destroy_some(self.limbo.lock(), &mut panics);
+        self.destroy_some(self.deferred.lock(), &mut panics);
         panics.resume();
     }
 
-    fn destroy_some(&self, mut limbo: limbo::Locked<'_, C>, panics: &mut FirstPanic) {
-        let unseen = limbo.take(|visit| self.lasts(visit), |number| self.name(number));
-        drop(limbo);
+    fn destroy_some(&self, mut deferred: deferred::LockedDeferred<'_, C>, panics: &mut FirstPanic) {
+        let unseen = deferred.take(|visit| self.lasts(visit), |number| self.name(number));
+        drop(deferred);
         self.destroy(unseen, panics);
     }
 
-    /// Destroys what is in limbo: no thread is inside, and none will be.
+    /// Destroys what is deferred: no thread is inside, and none will be.
     pub(super) fn end(&mut self, panics: &mut FirstPanic) {
-        let all = self.limbo.lock().take_all();
+        let all = self.deferred.lock().take_all();
         self.destroy(all, panics);
     }
 

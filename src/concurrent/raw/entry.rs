@@ -1,6 +1,6 @@
 //! The entries of a table.
 
-use crate::ptr::{CoreRef, Kept, Off, RegistrationId};
+use crate::ptr::{CoreRef, Off, Promise, RegistrationId};
 use crate::sync::AtomicPtr;
 
 /// What a table needs to know of its entries.
@@ -31,17 +31,17 @@ pub(in super::super) trait Entry {
         true
     }
 
-    /// Registers with its objects, unless that has been done: their deaths unlink it. Returns how many registrations that
-    /// were. Called before the entry is linked.
+    /// Registers with its objects, unless that has been done: their deaths unlink it. Returns how many registrations
+    /// that were. Called before the entry is linked.
     #[inline]
-    fn register(&self, _: CoreRef, _: &Kept) -> usize {
+    fn register(&self, _: CoreRef, _: &Promise) -> usize {
         0
     }
 
     /// Registers with its object, if nothing is registered with that; for entries that are [told apart by
     /// addresses](Self::BY_ADDRESS).
     #[inline]
-    fn register_first(&self, _: CoreRef, _: &Kept) -> bool {
+    fn register_first(&self, _: CoreRef, _: &Promise) -> bool {
         false
     }
 

@@ -4,10 +4,10 @@ use core::cell::Cell;
 use core::marker::PhantomData;
 use std::vec::Vec;
 
+use super::deferred::NOBODY;
 use super::domain::{Domain, NTH};
-use super::limbo::NOBODY;
+use super::participants::{OUTSIDE, Participant};
 use super::retired::Retired;
-use super::seats::{OUTSIDE, Seat};
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
 use crate::sync::store_load;
@@ -18,16 +18,16 @@ impl<C> Domain<C> {
     #[inline(always)]
     pub(super) fn enter(&self, prompt: bool) -> Inside<'_, C> {
         let number = ThreadNumber::current();
-        let seat = self.seats.get(number.get());
-        let depth = seat.depth.get();
+        let participant = self.participants.get(number.get());
+        let depth = participant.depth.get();
         if depth == 0 {
-            seat.sit_down();
+            participant.sit_down();
         } else {
-            self.enter_again(seat, depth, number.get());
+            self.enter_again(participant, depth, number.get());
         }
         Inside {
             domain: self,
-            seat,
+            participant,
             prompt,
             number,
         }
@@ -37,7 +37,7 @@ impl<C> Domain<C> {
 /// A thread that is inside.
 pub(super) struct Inside<'d, C> {
     domain: &'d Domain<C>,
-    seat: &'d Seat,
+    participant: &'d Participant,
     prompt: bool,
     /// Dropped after everything else: a borrowed number goes back then.
     number: ThreadNumber,
@@ -47,7 +47,7 @@ impl<C> Inside<'_, C> {
     /// Counts entries inserted or, if negative, removed.
     #[inline]
     pub(super) fn count(&self, by: isize) {
-        let entries = &self.seat.entries;
+        let entries = &self.participant.entries;
         // Relaxed: D4, no other thread writes it; a sum is a moment's answer.
         let now = entries.load(Relaxed).wrapping_add_signed(by);
         entries.store(now, Relaxed);
@@ -57,26 +57,26 @@ impl<C> Inside<'_, C> {
     /// `barrier`: whether something was unlinked.
     #[inline]
     fn leave(&self, barrier: bool) -> bool {
-        let depth = self.seat.depth.get() - 1;
-        self.seat.depth.set(depth);
+        let depth = self.participant.depth.get() - 1;
+        self.participant.depth.set(depth);
         if depth != 0 {
             if barrier {
                 // D1, for what this thread has unlinked.
-                self.seat.sit_still();
+                self.participant.sit_still();
             }
             return false;
         }
         if barrier || self.prompt {
             // D3; and D1, likewise.
-            store_load(&self.seat.visit, OUTSIDE);
+            store_load(&self.participant.visit, OUTSIDE);
         } else {
             // Release: with `visits`.
-            self.seat.visit.store(OUTSIDE, Release);
+            self.participant.visit.store(OUTSIDE, Release);
         }
         true
     }
 
-    /// D3, after `leave`: whether this thread has to look what waits in limbo.
+    /// D3, after `leave`: whether this thread has to look what waits in the deferred list.
     #[inline]
     fn must_look(&self) -> bool {
         // Relaxed: after the barrier in `leave`. What it stands for is read under the lock.
@@ -99,7 +99,7 @@ impl<C> Reading<'_, C> {
     /// Counts this read, and returns whether it is the n-th.
     #[inline]
     pub(super) fn is_nth(&self) -> bool {
-        let reads = &self.0.seat.reads;
+        let reads = &self.0.participant.reads;
         let now = reads.get().wrapping_add(1);
         reads.set(now);
         now % NTH == 0
@@ -147,13 +147,13 @@ impl<'d, C> Writing<'d, C> {
     pub(super) fn is_alone(&self) -> bool {
         let mut seen = 0;
         self.inside.domain.visits(|_| seen += 1);
-        seen == 1 && self.inside.seat.depth.get() == 1
+        seen == 1 && self.inside.participant.depth.get() == 1
     }
 
     /// Counts registrations.
     #[inline]
     pub(super) fn count_registered(&self, more: usize) {
-        let registered = &self.inside.seat.registered;
+        let registered = &self.inside.participant.registered;
         registered.set(registered.get().wrapping_add(more));
     }
 
@@ -197,7 +197,7 @@ impl<C> Drop for Writing<'_, C> {
             if out && domain.is_unseen() {
                 domain.destroy(all, &mut panics);
             } else {
-                domain.to_limbo(all, inside, &mut panics);
+                domain.to_deferred(all, inside, &mut panics);
             }
         }
         panics.resume();

@@ -16,11 +16,11 @@ pub(super) trait Retire<C> {
 pub(super) struct Retired<C> {
     object: *mut (),
     /// Of the object's type: a constant. Not a reference, since the context may borrow something.
-    kind: *const Kind<C>,
+    kind: *const Vtable<C>,
 }
 
 /// What can be done with the objects of a type.
-struct Kind<C> {
+struct Vtable<C> {
     is_counted: unsafe fn(*mut ()) -> bool,
     destroy: unsafe fn(*mut (), &C),
 }
@@ -28,7 +28,7 @@ struct Kind<C> {
 struct KindOf<T, C>(PhantomData<(T, C)>);
 
 impl<T: Retire<C>, C> KindOf<T, C> {
-    const KIND: *const Kind<C> = &Kind {
+    const KIND: *const Vtable<C> = &Vtable {
         // SAFETY: `Retired` passes an object that is there.
         is_counted: |object| unsafe { (*object.cast::<T>()).is_counted() },
         // SAFETY: likewise, and the promise of `Retired::destroy`.

@@ -10,7 +10,7 @@ use std::vec::Vec;
 
 use super::array::Array;
 use super::entry::Entry;
-use super::table::{Place, Writer};
+use super::table::{Located, Writer};
 use crate::sync::AtomicUsize;
 use crate::sync::Ordering::*;
 use crate::sync::const_fn;
@@ -78,7 +78,7 @@ impl<N: Entry> Writer<'_, N> {
                     // SAFETY: R3, R4, as in `sweep`.
                     let there = unsafe { node.as_ref() };
                     if there.is_some_and(|there| there.hash() == hash && unwanted(there)) {
-                        places.push(Place { bucket, slot, node });
+                        places.push(Located { bucket, slot, node });
                     }
                 }
             }
@@ -88,7 +88,7 @@ impl<N: Entry> Writer<'_, N> {
             let Some(mut locked) = home.lock(seen) else {
                 continue;
             };
-            places.retain(Place::is_linked);
+            places.retain(Located::is_linked);
             for place in &places {
                 locked.clear(place.bucket, place.slot);
             }

@@ -13,8 +13,8 @@ use super::dead;
 use super::domain::Domain;
 use super::entry::Entry;
 use super::guards::{Reading, Writing};
+use super::participants::assert_apart;
 use super::retired::Retired;
-use super::seats::assert_apart;
 use super::unlinked::Unlinked;
 use crate::ptr::{Core, CoreRef};
 use crate::sync::{AtomicPtr, Ordering::*, const_fn};
@@ -239,13 +239,13 @@ impl<N: Entry> Reader<'_, N> {
 }
 
 /// An entry, and where it was found.
-pub(super) struct Place<'g, N> {
+pub(super) struct Located<'g, N> {
     pub(super) bucket: &'g Bucket<N>,
     pub(super) slot: usize,
     pub(super) node: *mut N,
 }
 
-impl<'g, N> Place<'g, N> {
+impl<'g, N> Located<'g, N> {
     #[inline]
     pub(super) fn get(&self) -> &'g N {
         // SAFETY: as in `find`.

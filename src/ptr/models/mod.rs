@@ -23,7 +23,7 @@ use super::{Atomic, ObjectRef};
 pub(crate) use wakers::Woken;
 
 use crate::hash::HashValue;
-use crate::queue::{DeadQueue, NoticeQueue, Registered};
+use crate::queue::{DeadQueue, NoticeQueue, OwnedWatch};
 use crate::{Strong, Weak};
 
 const ALIVE: usize = 7;
@@ -217,7 +217,7 @@ pub(crate) fn peek<T: Thing>(weak: &Weak<T>) -> bool {
 /// A map with one owner, as its queue sees it: a row of entries, each with another hash.
 pub(crate) struct Map<T = Payload> {
     pub(crate) queue: DeadQueue<Atomic>,
-    pub(crate) entries: Vec<Option<Registered<T, Atomic>>>,
+    pub(crate) entries: Vec<Option<OwnedWatch<T, Atomic>>>,
     first_hash: u32,
 }
 
@@ -259,7 +259,7 @@ impl<T> Map<T> {
         index
     }
 
-    pub(crate) fn entry(&self, index: usize) -> &Registered<T, Atomic> {
+    pub(crate) fn entry(&self, index: usize) -> &OwnedWatch<T, Atomic> {
         self.entries[index].as_ref().unwrap()
     }
 
@@ -280,7 +280,7 @@ impl<T> Map<T> {
         let Some(notice) = self.queue.next() else {
             return false;
         };
-        let named = |watch: &Option<Registered<T, Atomic>>| {
+        let named = |watch: &Option<OwnedWatch<T, Atomic>>| {
             watch
                 .as_ref()
                 .is_some_and(|watch| watch.is_named_by(&notice))

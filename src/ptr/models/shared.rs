@@ -12,7 +12,7 @@ use core::ptr::{self, NonNull};
 use std::boxed::Box;
 
 use super::super::{
-    CoreRef, Dead, Kept, Off, RegistrationId, STRIPES, SharedWatch, SharedWatchOf, below,
+    CoreRef, Dead, Off, Promise, RegistrationId, STRIPES, SharedWatch, SharedWatchOf, below,
 };
 use super::*;
 use crate::sync::{AtomicPtr, AtomicUsize, Live, Ordering, UnsafeCell, free, relax};
@@ -159,9 +159,9 @@ unsafe fn unlink<T>(
 }
 
 /// A promise for the objects of a model.
-fn kept() -> Kept {
+fn kept() -> Promise {
     // SAFETY: all callers have strong pointers, and nobody else knows the watch.
-    unsafe { Kept::promise() }
+    unsafe { Promise::given() }
 }
 
 fn watch<T>(object: &Strong<T>) -> SharedWatchOf<T> {

@@ -3,14 +3,14 @@
 use core::marker::PhantomData;
 use core::ptr;
 
-use super::Registered;
+use super::OwnedWatch;
 use crate::ptr::{Atomic, Strong};
 
 #[test]
 fn the_address_of_an_object_whose_payload_is_in_its_block_is_known_without_the_block() {
     let apart: Strong<_, Atomic> = Strong::new([7_u64; 64]);
     // No mark says that the payload is apart. Who reads the block would be told.
-    let watch = Registered::<_, Atomic> {
+    let watch = OwnedWatch::<_, Atomic> {
         at: Some(apart.place()),
         marker: PhantomData,
     };

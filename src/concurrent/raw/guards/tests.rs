@@ -1,4 +1,4 @@
-//! Who looks at what waits in limbo.
+//! Who looks at what waits in the deferred list.
 
 use core::time::Duration;
 use std::sync::Barrier;
@@ -28,7 +28,7 @@ impl Writing<'_, ()> {
     }
 }
 
-/// A thread for which nothing in limbo waits leaves without the lock, which another may have.
+/// A thread for which nothing in the deferred list waits leaves without the lock, which another may have.
 #[test]
 fn a_reader_that_nothing_waits_for_takes_no_lock() {
     for prompt in [true, false] {
@@ -46,17 +46,17 @@ fn a_reader_that_nothing_waits_for_takes_no_lock() {
             let inside = Writing::new(domain, prompt);
             inside.retire_nothing();
             drop(inside);
-            let limbo = domain.limbo.lock();
-            assert_eq!(limbo.len(), 1);
+            let deferred = domain.deferred.lock();
+            assert_eq!(deferred.len(), 1);
             scope.spawn(move || {
                 drop(Reading::new(domain, prompt));
                 read.send(()).unwrap();
             });
             let left = reads.recv_timeout(Duration::from_secs(10));
-            drop((limbo, go));
+            drop((deferred, go));
             left.unwrap();
         });
-        assert!(domain.limbo.lock().len() == 0);
+        assert!(domain.deferred.lock().len() == 0);
     }
 }
 
@@ -81,11 +81,11 @@ fn the_next_that_leaves_looks_for_one_that_has_missed_it() {
         inside.retire_nothing();
         drop(inside);
         drop(Reading::new(domain, false));
-        assert_eq!(domain.limbo.lock().len(), 1, "that one is inside");
+        assert_eq!(domain.deferred.lock().len(), 1, "that one is inside");
         drop(go);
     });
     drop(Reading::new(domain, false));
-    assert!(domain.limbo.lock().len() == 0);
+    assert!(domain.deferred.lock().len() == 0);
 }
 
 /// Nor does it, however many threads there are, and have been.
@@ -121,20 +121,20 @@ fn nor_however_many_threads_there_are() {
             let inside = Writing::new(domain, prompt);
             inside.retire_nothing();
             drop(inside);
-            let limbo = domain.limbo.lock();
-            assert_eq!(limbo.len(), 1);
+            let deferred = domain.deferred.lock();
+            assert_eq!(deferred.len(), 1);
             waits.wait();
             let left = (0..many).map(|_| reads.recv_timeout(Duration::from_secs(10)));
             let left = left.take_while(Result::is_ok).count();
-            drop((limbo, go));
+            drop((deferred, go));
             assert_eq!(left, many);
         });
-        assert!(domain.limbo.lock().len() == 0);
+        assert!(domain.deferred.lock().len() == 0);
     }
 }
 
-/// D6: A thread that unlinks looks at the seats of threads that are there, though others have been, and one of those
-/// that came last is still there.
+/// D6: A thread that unlinks looks at the participants of threads that are there, though others have been, and one of
+/// those that came last is still there.
 #[test]
 fn threads_that_are_gone_are_not_looked_at() {
     let many = if cfg!(miri) { 100 } else { 2_000 };
@@ -174,7 +174,7 @@ fn a_thread_that_has_ended_inside_is_waited_for() {
     let stay = || core::mem::forget(Reading::new(&domain, true));
     let visit = || drop(Reading::new(&domain, true));
     let retire = || Writing::new(&domain, true).retire_nothing();
-    // So many that not all seats are looked at.
+    // So many that not all participants are looked at.
     let all_there = Barrier::new(2 * FEW);
     thread::scope(|scope| {
         let meet = || {
@@ -196,9 +196,9 @@ fn a_thread_that_has_ended_inside_is_waited_for() {
     }
 }
 
-/// Limbo takes no more memory than what is in it.
+/// What is deferred takes no more memory than what is in it.
 #[test]
-fn limbo_is_given_back() {
+fn deferred_is_given_back() {
     let many = if cfg!(miri) { 20 } else { 1_000 };
     let domain = Domain::new(());
     let (first, second) = (&Barrier::new(2), &Barrier::new(2));
@@ -217,8 +217,11 @@ fn limbo_is_given_back() {
             drop(inside);
         }
         assert_eq!(domain.waiting(), many);
-        assert!(domain.limbo.lock().capacity() >= many);
+        assert!(domain.deferred.lock().capacity() >= many);
         second.wait();
     });
-    assert_eq!((domain.waiting(), domain.limbo.lock().capacity()), (0, 0));
+    assert_eq!(
+        (domain.waiting(), domain.deferred.lock().capacity()),
+        (0, 0)
+    );
 }

@@ -9,16 +9,16 @@ use super::super::{Entry, Put, RawTable};
 use super::spawn;
 use crate::Strong;
 use crate::ptr::models::Payload;
-use crate::ptr::{CoreRef, Kept, Off, RegistrationId, STRIPES, SharedWatch, SharedWatchOf};
+use crate::ptr::{CoreRef, Off, Promise, RegistrationId, STRIPES, SharedWatch, SharedWatchOf};
 use crate::sync::{AtomicPtr, Live};
 
 pub(super) struct Node {
     hash: u64,
-    kind: Kind,
+    kind: Vtable,
     live: Live,
 }
 
-pub(super) enum Kind {
+pub(super) enum Vtable {
     /// It stands for a value that is being made, and watches nothing.
     Mark,
     /// Its registration has the hash.
@@ -33,8 +33,8 @@ impl Node {
     fn watch(&self) -> Option<&SharedWatch<Payload>> {
         self.live.check();
         match &self.kind {
-            Kind::Mark => None,
-            Kind::ByHash(of) | Kind::Early(of) | Kind::ByAddress(of) => Some(of.watch()),
+            Vtable::Mark => None,
+            Vtable::ByHash(of) | Vtable::Early(of) | Vtable::ByAddress(of) => Some(of.watch()),
         }
     }
 }
@@ -61,14 +61,14 @@ impl Entry for Node {
         }
     }
 
-    fn register(&self, core: CoreRef, kept: &Kept) -> usize {
-        let hash = (!matches!(self.kind, Kind::ByAddress(_))).then(|| short(self.hash));
+    fn register(&self, core: CoreRef, kept: &Promise) -> usize {
+        let hash = (!matches!(self.kind, Vtable::ByAddress(_))).then(|| short(self.hash));
         let watch = self.watch();
         watch.map_or(0, |watch| watch.register(core, hash, kept).into())
     }
 
-    fn register_first(&self, core: CoreRef, kept: &Kept) -> bool {
-        matches!(&self.kind, Kind::ByAddress(of) if of.watch().register_first(core, kept))
+    fn register_first(&self, core: CoreRef, kept: &Promise) -> bool {
+        matches!(&self.kind, Vtable::ByAddress(of) if of.watch().register_first(core, kept))
     }
 
     fn may_inherit(&self, there: &Self) -> bool {
@@ -81,7 +81,7 @@ impl Entry for Node {
     }
 
     fn may_be_linked(&self) -> bool {
-        !matches!(&self.kind, Kind::Early(of) if !of.watch().is_registered())
+        !matches!(&self.kind, Vtable::Early(of) if !of.watch().is_registered())
     }
 
     fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
@@ -113,7 +113,7 @@ pub(super) struct Table {
 /// The key is the hash.
 impl Table {
     /// Inserts a node, or replaces the one with its key, if what is there is expected.
-    pub(super) fn put(&self, hash: u64, kind: Kind, expected: impl Fn(bool) -> bool) -> bool {
+    pub(super) fn put(&self, hash: u64, kind: Vtable, expected: impl Fn(bool) -> bool) -> bool {
         let live = Live::new();
         let node = || Node { hash, kind, live };
         let writer = self.raw.write();
@@ -131,7 +131,7 @@ impl Table {
     /// Inserts an object, or replaces one.
     pub(super) fn insert(&self, key: u64, object: &Strong<Payload>) {
         let watch = SharedWatchOf::of(SharedWatch::new(object));
-        assert!(self.put(key, Kind::ByHash(watch), |_| true));
+        assert!(self.put(key, Vtable::ByHash(watch), |_| true));
     }
 
     pub(super) fn remove(&self, key: u64) -> bool {
@@ -150,7 +150,7 @@ impl Table {
             node.live.check();
             true
         });
-        if let Some(Kind::ByHash(of) | Kind::ByAddress(of)) = node.map(|node| &node.kind) {
+        if let Some(Vtable::ByHash(of) | Vtable::ByAddress(of)) = node.map(|node| &node.kind) {
             of.upgrade().iter().for_each(|object| object.read());
         }
         node.is_some()
@@ -459,7 +459,7 @@ fn the_end_of_a_table_that_grows() {
 
 /// An array that waits for a reader which never leaves: it ends with the table.
 #[test]
-fn the_end_of_a_table_with_an_array_in_limbo() {
+fn the_end_of_a_table_with_a_deferred_array() {
     model(0, [0, 1], |table, [a, _b]| {
         mem::forget(table.raw.read());
         let third = object();
@@ -493,7 +493,7 @@ fn publication() {
         let core = table.raw.core_or_new();
         let watch = SharedWatchOf::of(SharedWatch::registered(&a, core, short(0)));
         let death = death(a);
-        let linked = table.put(0, Kind::Early(watch), |_| true);
+        let linked = table.put(0, Vtable::Early(watch), |_| true);
         death.join().unwrap();
         assert_end(&table, &[1], usize::from(linked));
     });

@@ -184,7 +184,7 @@ fn nested() {
     });
 }
 
-/// A thread that enters after something was put into limbo does not find it.
+/// A thread that enters after something was put to the deferred list does not find it.
 #[test]
 fn nested_and_a_reader() {
     model::<true>(|world| {
@@ -235,8 +235,8 @@ fn without_destructors_and_two_visits() {
     });
 }
 
-/// D6: A thread takes a number, looks, leaves, and gives it back. Nobody reads its seat before and after that, and it
-/// looks at nothing that has ended.
+/// D6: A thread takes a number, looks, leaves, and gives it back. Nobody reads its participant before and after that,
+/// and it looks at nothing that has ended.
 #[test]
 fn a_thread_that_comes_and_goes() {
     model::<true>(|world| {
@@ -273,7 +273,7 @@ fn a_thread_that_ends_inside() {
     });
 }
 
-/// A thread that has no seat counts the entries, while another makes the bench.
+/// A thread that has no participant counts the entries, while another makes the chunk.
 #[test]
 fn a_count_and_the_first_bench() {
     model::<true>(|world| {

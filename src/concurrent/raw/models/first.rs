@@ -4,7 +4,7 @@
 use loom::sync::Arc;
 use loom::thread::JoinHandle;
 
-use super::dead::{Kind, Table, assert_end, death, model, some, with};
+use super::dead::{Table, Vtable, assert_end, death, model, some, with};
 use super::spawn;
 use crate::Strong;
 use crate::ptr::models::{Payload, peek};
@@ -15,7 +15,7 @@ impl Table {
     /// Inserts an object, or replaces what is there, if that is expected.
     fn put_first(&self, object: &Strong<Payload>, expected: impl Fn(bool) -> bool) -> bool {
         let watch = SharedWatchOf::of(SharedWatch::new(object));
-        self.put(object.key, Kind::ByAddress(watch), expected)
+        self.put(object.key, Vtable::ByAddress(watch), expected)
     }
 
     fn first(&self, object: &Strong<Payload>) {
@@ -23,7 +23,7 @@ impl Table {
     }
 
     fn mark(&self, key: u64) {
-        assert!(self.put(key, Kind::Mark, |_| true));
+        assert!(self.put(key, Vtable::Mark, |_| true));
     }
 }
 
@@ -236,7 +236,7 @@ fn a_mark() {
     });
     model(1, [], |table, []| {
         let a = object(1);
-        let other = with(&table, |table| table.put(1, Kind::Mark, |there| !there));
+        let other = with(&table, |table| table.put(1, Vtable::Mark, |there| !there));
         table.first(&a);
         other.join().unwrap();
         assert_eq!(table.raw.len(), 1);

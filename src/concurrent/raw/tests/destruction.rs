@@ -108,7 +108,7 @@ fn by_the_next_that_leaves() {
     assert_eq!(ends.load(Relaxed), 2);
 }
 
-/// So many threads that there are several benches.
+/// So many threads that there are several chunks.
 #[test]
 fn many_threads_inside() {
     let many = if cfg!(miri) { 20 } else { 100 };
@@ -163,7 +163,7 @@ fn destructors_that_panic() {
     let outer = table.read();
     clear();
     assert_eq!(panicked_with(|| drop(outer)), 0);
-    assert_eq!(ends.swap(0, Relaxed), 10, "from limbo");
+    assert_eq!(ends.swap(0, Relaxed), 10, "from deferred");
 
     // Two panics at once would abort the process.
     fill();
@@ -291,7 +291,7 @@ fn in_the_destructor_of_a_thread_local() {
     assert_eq!(receiver.recv(), Ok(Some(10)));
 }
 
-/// Numbers are given back with their threads: a table has no more seats than threads at once.
+/// Numbers are given back with their threads: a table has no more participants than threads at once.
 #[test]
 fn numbers_are_given_back() {
     use crate::thread::ThreadNumber;
@@ -308,7 +308,7 @@ fn numbers_are_given_back() {
     assert!(highest < Some(many.max(250)));
 }
 
-/// An array may still be in limbo when the table is dropped: a guard that was forgotten is inside for ever.
+/// An array may still be deferred when the table is dropped: a guard that was forgotten is inside for ever.
 #[test]
 fn an_old_array_goes_with_the_table() {
     let table = RawTable::<Node>::new(());

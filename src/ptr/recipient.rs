@@ -11,29 +11,29 @@ use super::stack::StackRef;
 /// The mark of a core in an encoded target.
 const CORE: usize = 1;
 
-pub(crate) enum Target<F: Flavour> {
+pub(crate) enum Recipient<F: Flavour> {
     /// A death pushes a notice.
     Stack(StackRef<F>),
     /// A death unlinks the entry itself.
     Core(CoreRef),
 }
 
-impl<F: Flavour> Clone for Target<F> {
+impl<F: Flavour> Clone for Recipient<F> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<F: Flavour> Copy for Target<F> {}
+impl<F: Flavour> Copy for Recipient<F> {}
 
-impl<F: Flavour> Target<F> {
+impl<F: Flavour> Recipient<F> {
     #[inline(always)]
     pub(super) fn encode(this: Option<Self>) -> *mut () {
         match this {
             None => ptr::null_mut(),
-            Some(Target::Stack(stack)) => stack.as_ptr().cast(),
-            Some(Target::Core(core)) => core.as_ptr().cast::<()>().map_addr(|addr| addr | CORE),
+            Some(Recipient::Stack(stack)) => stack.as_ptr().cast(),
+            Some(Recipient::Core(core)) => core.as_ptr().cast::<()>().map_addr(|addr| addr | CORE),
         }
     }
 
@@ -46,10 +46,10 @@ impl<F: Flavour> Target<F> {
             if target.is_null() {
                 None
             } else if target.addr() & CORE == 0 {
-                Some(Target::Stack(StackRef::from_ptr(target.cast())))
+                Some(Recipient::Stack(StackRef::from_ptr(target.cast())))
             } else {
                 let core = target.map_addr(|addr| addr ^ CORE);
-                Some(Target::Core(CoreRef::from_ptr(core.cast())))
+                Some(Recipient::Core(CoreRef::from_ptr(core.cast())))
             }
         }
     }
@@ -62,8 +62,8 @@ impl<F: Flavour> Target<F> {
     pub(super) unsafe fn spare_hook(self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
         match self {
             // SAFETY: the caller's promise.
-            Target::Stack(stack) => unsafe { stack.spare_hook(block, hash) },
-            Target::Core(_) => None,
+            Recipient::Stack(stack) => unsafe { stack.spare_hook(block, hash) },
+            Recipient::Core(_) => None,
         }
     }
 
@@ -74,8 +74,8 @@ impl<F: Flavour> Target<F> {
     pub(super) unsafe fn hook(self, block: Block<F>, hash: u32) -> HookRef<F> {
         match self {
             // SAFETY: the caller's promise.
-            Target::Stack(stack) => unsafe { stack.hook(block, hash) },
-            Target::Core(_) => LoneHook::boxed(Self::encode(Some(self)), block, hash),
+            Recipient::Stack(stack) => unsafe { stack.hook(block, hash) },
+            Recipient::Core(_) => LoneHook::boxed(Self::encode(Some(self)), block, hash),
         }
     }
 
@@ -88,8 +88,8 @@ impl<F: Flavour> Target<F> {
         // SAFETY: the caller's promise.
         unsafe {
             match self {
-                Target::Stack(stack) => stack.give_back(hook),
-                Target::Core(_) => LoneHook::free(hook),
+                Recipient::Stack(stack) => stack.give_back(hook),
+                Recipient::Core(_) => LoneHook::free(hook),
             }
         }
     }
@@ -101,12 +101,12 @@ impl<F: Flavour> HookRef<F> {
     /// # Safety
     /// The caller has the gate, or owns the hook (H1).
     #[inline]
-    pub(super) unsafe fn target(self) -> Target<F> {
+    pub(super) unsafe fn target(self) -> Recipient<F> {
         // SAFETY: H2; a chunk or a lone hook is made with its target.
         unsafe {
             let target = self.target_place().cast::<TargetCell>();
             let target = target.as_ref().with(|target| *target);
-            Target::decode(target).unwrap_unchecked()
+            Recipient::decode(target).unwrap_unchecked()
         }
     }
 }

@@ -4,27 +4,27 @@ use core::marker::PhantomData;
 
 #[cfg(feature = "std")]
 std::thread_local! {
-    static ASKING: core::cell::Cell<bool> = const { core::cell::Cell::new(false) };
+    static SEARCHING: core::cell::Cell<bool> = const { core::cell::Cell::new(false) };
 }
 
-/// This thread asks, until this is dropped.
-pub(super) struct Asking(PhantomData<*mut ()>);
+/// This thread searches, until this is dropped.
+pub(super) struct Searching(PhantomData<*mut ()>);
 
-impl Asking {
+impl Searching {
     /// `None` if it does already: a trace that starts another search would be asked in that one too, and so on
     /// without end. (Without `std` there are only maps of one owner, which are borrowed by the search they are in.)
     pub(super) fn begin() -> Option<Self> {
         #[cfg(feature = "std")]
-        if ASKING.replace(true) {
+        if SEARCHING.replace(true) {
             return None;
         }
-        Some(Asking(PhantomData))
+        Some(Searching(PhantomData))
     }
 }
 
-impl Drop for Asking {
+impl Drop for Searching {
     fn drop(&mut self) {
         #[cfg(feature = "std")]
-        ASKING.set(false);
+        SEARCHING.set(false);
     }
 }

@@ -1,7 +1,7 @@
-//! Limbo: what was unlinked while threads were inside that may look at it.
+//! What is deferred: what was unlinked while threads were inside that may look at it.
 //!
-//! It waits for one visit at a time (D3 of [`domain`](super::domain)): whoever changes limbo *names* a thread for which
-//! the first waits, and then checks that this visit lasts.
+//! It waits for one visit at a time (D3 of [`domain`](super::domain)): whoever changes the deferred list *names* a
+//! thread for which the first waits, and then checks that this visit lasts.
 
 use core::mem;
 use std::collections::VecDeque;
@@ -11,22 +11,22 @@ use super::retired::Retired;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, const_fn};
 
-/// No thread is named: limbo is empty.
+/// No thread is named: the deferred list is empty.
 pub(super) const NOBODY: usize = usize::MAX;
 
 /// The stay of a thread inside.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Visit {
-    /// Of the thread, and its seat.
+    /// Of the thread, and its participant.
     pub(super) number: usize,
-    /// What its seat says during this visit. A seat that comes round to the same visit, after 2^31 others on a
-    /// 32-bit processor, only delays.
+    /// What its participant says during this visit. A participant that comes round to the same visit, after 2^31 others
+    /// on a 32-bit processor, only delays.
     pub(super) visit: usize,
 }
 
 /// On cache lines of its own: threads that enter read what is beside it.
 #[repr(align(128))]
-pub(super) struct Limbo<C> {
+pub(super) struct DeferredList<C> {
     queue: Mutex<Queue<C>>,
     /// How many entries are there. Written under the lock.
     entries: AtomicUsize,
@@ -35,29 +35,29 @@ pub(super) struct Limbo<C> {
 struct Queue<C> {
     /// In the order in which they came. A visit for which one waits, and which still lasts, was seen by all that came
     /// later, and they wait for it too. So if the first has to wait, so have all.
-    waiting: VecDeque<Waiting<C>>,
+    waiting: VecDeque<Awaiting<C>>,
     /// The thread that is named. To load the word would hide other threads' loads from loom; see `sync`.
     named: usize,
 }
 
 /// What was unlinked, and the visits that have to end before it is destroyed.
-struct Waiting<C> {
+struct Awaiting<C> {
     unlinked: Vec<Retired<C>>,
     /// How many of them count.
     entries: usize,
     visits: Vec<Visit>,
 }
 
-/// Limbo, which this thread has locked. No user code runs meanwhile.
-pub(super) struct Locked<'l, C> {
+/// The deferred list, which this thread has locked. No user code runs meanwhile.
+pub(super) struct LockedDeferred<'l, C> {
     queue: MutexGuard<'l, Queue<C>>,
     entries: &'l AtomicUsize,
 }
 
-impl<C> Limbo<C> {
+impl<C> DeferredList<C> {
     const_fn! {
-        pub(super) fn new() -> Limbo<C> {
-            Limbo {
+        pub(super) fn new() -> DeferredList<C> {
+            DeferredList {
                 queue: Mutex::new(Queue {
                     waiting: VecDeque::new(),
                     named: NOBODY,
@@ -73,17 +73,17 @@ impl<C> Limbo<C> {
         self.entries.load(Relaxed)
     }
 
-    pub(super) fn lock(&self) -> Locked<'_, C> {
+    pub(super) fn lock(&self) -> LockedDeferred<'_, C> {
         // No user code runs under this lock, so poisoning means nothing.
         let queue = self.queue.lock();
-        Locked {
+        LockedDeferred {
             queue: queue.unwrap_or_else(|poisoned| poisoned.into_inner()),
             entries: &self.entries,
         }
     }
 }
 
-impl<C> Locked<'_, C> {
+impl<C> LockedDeferred<'_, C> {
     /// Adds what waits for these visits, which have been seen under this lock.
     pub(super) fn add(
         &mut self,
@@ -102,7 +102,7 @@ impl<C> Locked<'_, C> {
                 return;
             }
         }
-        waiting.push_back(Waiting {
+        waiting.push_back(Awaiting {
             unlinked,
             entries,
             visits,
