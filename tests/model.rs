@@ -227,7 +227,7 @@ impl Job for Churn {
                 live.pop_front();
             }
             let len = subject.len() + subject.pending_dead();
-            let room = subject.capacity().unwrap_or(len);
+            let room = subject.memory().map_or(len, |memory| memory.capacity());
             assert!(room <= 448, "{len} of {room}");
         }
         assert_eq!(subject.len_live(), 100);

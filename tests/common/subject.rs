@@ -64,7 +64,7 @@ impl<E: Ends, T: Content> Owned<E, T> {
 }
 
 /// What all collections have, whatever their entries are.
-pub trait Upkeep: Default {
+pub trait Upkeep {
     fn len(&self) -> usize;
     fn is_empty(&self) -> bool;
     fn len_live(&self) -> usize;
@@ -157,7 +157,7 @@ impl<W, C: Memory, O> Memory for Paired<W, C, O> {
 }
 
 /// A collection whose entries live as long as objects that contain a `T`.
-pub trait Subject<T: Content = usize>: Upkeep {
+pub trait Subject<T: Content = usize>: Upkeep + Default {
     type Life: Life<T>;
     /// Whether deaths are notified.
     const NOTIFIES: bool = Self::Life::NOTIFIES;

@@ -14,61 +14,6 @@ use weakly::{
     WeakValueMap,
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
-    Map,
-    Set,
-    HashMap,
-    HashSet,
-    Interner,
-    ValueMap,
-    PairMap,
-    HashPairMap,
-}
-
-impl Which {
-    pub const ALL: [Self; 8] = [
-        Which::Map,
-        Which::Set,
-        Which::HashMap,
-        Which::HashSet,
-        Which::Interner,
-        Which::ValueMap,
-        Which::PairMap,
-        Which::HashPairMap,
-    ];
-}
-
-/// A collection that threads share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shared {
-    Map,
-    Set,
-    HashMap,
-    HashSet,
-    Interner,
-    ValueMap,
-    PairMap,
-    /// Results that depend on an object besides their key.
-    Memo,
-    /// Results of two objects.
-    MemoOfTwo,
-}
-
-impl Shared {
-    pub const ALL: [Self; 9] = [
-        Shared::Map,
-        Shared::Set,
-        Shared::HashMap,
-        Shared::HashSet,
-        Shared::Interner,
-        Shared::ValueMap,
-        Shared::PairMap,
-        Shared::Memo,
-        Shared::MemoOfTwo,
-    ];
-}
-
 /// What to do with a collection.
 pub trait Job {
     fn run<P: Kind, V: Kind, S: Subject<P, V>>(self);
@@ -80,54 +25,67 @@ impl<Ops: IntoIterator<Item = Op>> Job for Ops {
     }
 }
 
-/// A kind of pointer that all the collections take.
-pub trait Pointers: Kind {
-    fn on(which: Which, job: impl Job);
-}
-
-impl<P: Kind> Pointers for P
-where
-    Item: Identify<Key<P>>,
-    Key<P>: PartialEq + Borrow<Item> + for<'a> From<&'a Content>,
-{
-    fn on(which: Which, job: impl Job) {
-        match which {
-            Which::Map => job.run::<P, P, WeakMap<Key<P>, Value>>(),
-            Which::Set => job.run::<P, P, WeakSet<Key<P>>>(),
-            Which::HashMap => job.run::<P, P, WeakHashMap<Key<P>, Value>>(),
-            Which::HashSet => job.run::<P, P, WeakHashSet<Key<P>>>(),
-            Which::Interner => job.run::<P, P, Interner<Key<P>>>(),
-            Which::ValueMap => job.run::<P, P, WeakValueMap<Value, Key<P>>>(),
-            Which::PairMap => job.run::<P, P, WeakPairMap<Key<P>, Key<P>>>(),
-            Which::HashPairMap => job.run::<P, P, WeakHashPairMap<Key<P>, Key<P>>>(),
+/// A list of collections, and the kinds of pointer that all of them take.
+macro_rules! collections {
+    ($(#[$doc:meta])* $which:ident[$count:literal], $(#[$for:meta])* $pointers:ident::$on:ident, [$($bounds:tt)*];
+     $($(#[$about:meta])* $name:ident: $subject:ty;)*) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $which {
+            $($(#[$about])* $name,)*
         }
-    }
-}
 
-/// A kind of pointer that threads can share, and so these collections take.
-pub trait SharedPointers: Kind {
-    fn on_shared(which: Shared, job: impl Job);
-}
-
-impl<P: Kind> SharedPointers for P
-where
-    Item: Identify<Key<P>>,
-    Key<P>: SharedRef + Borrow<Item> + for<'a> From<&'a Content>,
-{
-    fn on_shared(which: Shared, job: impl Job) {
-        use concurrent::{
-            Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
-        };
-        match which {
-            Shared::Map => job.run::<P, P, WeakMap<Key<P>, SharedValue>>(),
-            Shared::Set => job.run::<P, P, WeakSet<Key<P>>>(),
-            Shared::HashMap => job.run::<P, P, WeakHashMap<Key<P>, SharedValue>>(),
-            Shared::HashSet => job.run::<P, P, WeakHashSet<Key<P>>>(),
-            Shared::Interner => job.run::<P, P, Interner<Key<P>>>(),
-            Shared::ValueMap => job.run::<P, P, WeakValueMap<SharedValue, Key<P>>>(),
-            Shared::PairMap => job.run::<P, P, WeakPairMap<Key<P>, Key<P>>>(),
-            Shared::Memo => job.run::<P, P, Asked<Declared, P, P>>(),
-            Shared::MemoOfTwo => job.run::<P, P, Asked<Both, P, P>>(),
+        impl $which {
+            pub const ALL: [Self; $count] = [$($which::$name),*];
         }
-    }
+
+        $(#[$for])*
+        pub trait $pointers: Kind {
+            fn $on(which: $which, job: impl Job);
+        }
+
+        impl<P: Kind> $pointers for P
+        where
+            Item: Identify<Key<P>>,
+            Key<P>: $($bounds)* + Borrow<Item> + for<'a> From<&'a Content>,
+        {
+            fn $on(which: $which, job: impl Job) {
+                match which {
+                    $($which::$name => job.run::<P, P, $subject>(),)*
+                }
+            }
+        }
+    };
+}
+
+collections! {
+    Which[8],
+    /// A kind of pointer that all the collections take.
+    Pointers::on, [PartialEq];
+    Map: WeakMap<Key<P>, Value>;
+    Set: WeakSet<Key<P>>;
+    HashMap: WeakHashMap<Key<P>, Value>;
+    HashSet: WeakHashSet<Key<P>>;
+    Interner: Interner<Key<P>>;
+    ValueMap: WeakValueMap<Value, Key<P>>;
+    PairMap: WeakPairMap<Key<P>, Key<P>>;
+    HashPairMap: WeakHashPairMap<Key<P>, Key<P>>;
+}
+
+collections! {
+    /// A collection that threads share.
+    Shared[9],
+    /// A kind of pointer that threads can share, and so these collections take.
+    SharedPointers::on_shared, [SharedRef];
+    Map: concurrent::WeakMap<Key<P>, SharedValue>;
+    Set: concurrent::WeakSet<Key<P>>;
+    HashMap: concurrent::WeakHashMap<Key<P>, SharedValue>;
+    HashSet: concurrent::WeakHashSet<Key<P>>;
+    Interner: concurrent::Interner<Key<P>>;
+    ValueMap: concurrent::WeakValueMap<SharedValue, Key<P>>;
+    PairMap: concurrent::WeakPairMap<Key<P>, Key<P>>;
+    /// Results that depend on an object besides their key.
+    Memo: Asked<Declared, P, P>;
+    /// Results of two objects.
+    MemoOfTwo: Asked<Both, P, P>;
 }

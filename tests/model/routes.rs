@@ -2,43 +2,40 @@
 
 #![allow(clippy::enum_variant_names)] // they are the names of methods
 
-/// The ways to insert.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Insert {
-    Insert,
-    OrInsert,
-    OrInsertWith,
-    OrInsertWithKey,
-    InsertEntry,
-    TryInsert,
-    GetOrInsert,
-    GetOrInsertWith,
-    ExtendOwned,
-    ExtendBorrowed,
-    ByVariant,
-    AndModify,
-    TryGetOrInsertWith,
-    /// The same, without inserting anything.
-    Fail,
+/// An enumeration, and the list of it.
+macro_rules! ways {
+    ($(#[$doc:meta])* $name:ident[$count:literal] { $($(#[$about:meta])* $way:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$about])* $way,)*
+        }
+
+        impl $name {
+            pub const ALL: [Self; $count] = [$($name::$way),*];
+        }
+    };
 }
 
-impl Insert {
-    pub const ALL: [Self; 14] = [
-        Insert::Insert,
-        Insert::OrInsert,
-        Insert::OrInsertWith,
-        Insert::OrInsertWithKey,
-        Insert::InsertEntry,
-        Insert::TryInsert,
-        Insert::GetOrInsert,
-        Insert::GetOrInsertWith,
-        Insert::ExtendOwned,
-        Insert::ExtendBorrowed,
-        Insert::ByVariant,
-        Insert::AndModify,
-        Insert::TryGetOrInsertWith,
-        Insert::Fail,
-    ];
+ways! {
+    /// The ways to insert.
+    Insert[14] {
+        Insert,
+        OrInsert,
+        OrInsertWith,
+        OrInsertWithKey,
+        InsertEntry,
+        TryInsert,
+        GetOrInsert,
+        GetOrInsertWith,
+        ExtendOwned,
+        ExtendBorrowed,
+        ByVariant,
+        AndModify,
+        TryGetOrInsertWith,
+        /// The same, without inserting anything.
+        Fail,
+    }
 }
 
 /// What happens to a live entry when its key is inserted again.
@@ -115,72 +112,46 @@ impl Find {
     }
 }
 
-/// The ways to visit all entries. A collection that lacks one only iterates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum List {
-    Iter,
-    IterMut,
-    Keys,
-    Values,
-    ValuesMut,
-    Weak,
+ways! {
+    /// The ways to visit all entries. A collection that lacks one only iterates.
+    List[6] {
+        Iter,
+        IterMut,
+        Keys,
+        Values,
+        ValuesMut,
+        Weak,
+    }
 }
 
-impl List {
-    pub const ALL: [Self; 6] = [
-        List::Iter,
-        List::IterMut,
-        List::Keys,
-        List::Values,
-        List::ValuesMut,
-        List::Weak,
-    ];
+ways! {
+    /// The ways to keep only some entries.
+    Keep[6] {
+        Retain,
+        ExtractIf,
+        /// The iterator is dropped at the first removed entry.
+        ExtractOne,
+        Drain,
+        /// The iterator is forgotten at the first removed entry.
+        Forget,
+        IntoIter,
+    }
 }
 
-/// The ways to keep only some entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    Retain,
-    ExtractIf,
-    /// The iterator is dropped at the first removed entry.
-    ExtractOne,
-    Drain,
-    /// The iterator is forgotten at the first removed entry.
-    Forget,
-    IntoIter,
+ways! {
+    /// The ways to end a collection.
+    Take[3] {
+        Drop,
+        IntoKeys,
+        IntoValues,
+    }
 }
 
-impl Keep {
-    pub const ALL: [Self; 6] = [
-        Keep::Retain,
-        Keep::ExtractIf,
-        Keep::ExtractOne,
-        Keep::Drain,
-        Keep::Forget,
-        Keep::IntoIter,
-    ];
-}
-
-/// The ways to end a collection.
-#[derive(Clone, Copy, Debug)]
-pub enum Take {
-    Drop,
-    IntoKeys,
-    IntoValues,
-}
-
-impl Take {
-    pub const ALL: [Self; 3] = [Take::Drop, Take::IntoKeys, Take::IntoValues];
-}
-
-/// The ways to change a value in place.
-#[derive(Clone, Copy, Debug)]
-pub enum Change {
-    GetMut,
-    IterMut,
-    ValuesMut,
-}
-
-impl Change {
-    pub const ALL: [Self; 3] = [Change::GetMut, Change::IterMut, Change::ValuesMut];
+ways! {
+    /// The ways to change a value in place.
+    Change[3] {
+        GetMut,
+        IterMut,
+        ValuesMut,
+    }
 }

@@ -137,18 +137,24 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             }
             Op::Reserve(additional) => {
                 let additional = usize::from(additional);
-                if additional % 2 == 0 || self.subject.capacity().is_none() {
-                    self.subject.reserve(additional);
-                } else {
-                    assert!(self.subject.try_reserve(additional));
-                    assert!(!self.subject.try_reserve(usize::MAX));
+                match self.subject.memory() {
+                    None => {}
+                    Some(memory) if additional % 2 == 0 => memory.reserve(additional),
+                    Some(memory) => {
+                        assert!(memory.try_reserve(additional).is_ok());
+                        assert!(memory.try_reserve(usize::MAX).is_err());
+                    }
                 }
                 self.settle(None);
-                let room = self.subject.capacity().map(|all| all - self.subject.len());
+                let memory = self.subject.memory();
+                let room = memory.map(|memory| memory.capacity() - memory.len());
                 assert!(room.is_none_or(|room| room >= additional));
             }
             Op::ShrinkTo(min_capacity) => {
-                self.subject.shrink_to(usize::from(min_capacity));
+                match self.subject.memory() {
+                    Some(memory) if min_capacity > 0 => memory.shrink_to(min_capacity.into()),
+                    _ => self.subject.shrink_to_fit(),
+                }
                 self.settle(None);
                 if !self.keeps() {
                     self.no_dead();
@@ -408,7 +414,10 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             self.model.entries = kept;
             self.model.ghosts = ghosts;
         }
-        assert_eq!(self.subject.capacity(), Some(0));
+        assert_eq!(
+            self.subject.memory().map(|memory| memory.capacity()),
+            Some(0)
+        );
     }
 
     fn pop(&mut self) {
@@ -449,7 +458,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         let pins = (self.subject.pins(), self.other.pins());
         let before = self.live(&self.model);
         self.other = self.subject.copy();
-        if S::SHARED {
+        if S::SHARED || !S::OPEN {
             // There is no `clone`: it is a new one.
             self.other.set_reclaim(self.reclaim);
         }

@@ -4,7 +4,8 @@ use super::entry::Entry;
 use super::routes::{Change, Find, Insert, Keep, List, Over, Remove, Take};
 use super::world::{Key, Value};
 use crate::common::Kind;
-use weakly::{Reclaim, WeakKey};
+use crate::common::subject::{Memory, Upkeep};
+use weakly::WeakKey;
 
 /// What the entries of a collection are.
 pub trait Shape {
@@ -29,7 +30,7 @@ pub trait Shape {
 
 /// A collection in a script; `P` and `V` are the kinds of its keys and of its values. (An owned side has no kind
 /// of its own, and takes that of the other.)
-pub trait Subject<P: Kind, V: Kind = P>: Shape + Default {
+pub trait Subject<P: Kind, V: Kind = P>: Shape + Upkeep + Default {
     fn over(how: Insert) -> Over {
         match how {
             Insert::AndModify if !Self::WEAK_VALUES => Over::Changes,
@@ -90,22 +91,9 @@ pub trait Subject<P: Kind, V: Kind = P>: Shape + Default {
     fn pins(&self) -> Vec<Pin<P, V>>;
     /// The keys, or the numbers of the values.
     fn end(self, how: Take) -> Option<Vec<usize>>;
-    fn len(&self) -> usize;
-    fn is_empty(&self) -> bool;
-    fn len_live(&self) -> usize;
-    fn pending_dead(&self) -> usize;
-    fn set_reclaim(&mut self, reclaim: Reclaim);
-    fn purge(&mut self);
-    fn clear(&mut self);
-    fn shrink_to(&mut self, min_capacity: usize);
-    /// If that is shown.
-    fn capacity(&self) -> Option<usize> {
+    /// If it is of one owner, and so shows its memory.
+    fn memory(&mut self) -> Option<&mut dyn Memory> {
         None
-    }
-    fn reserve(&mut self, _additional: usize) {}
-    /// If capacity is shown.
-    fn try_reserve(&mut self, _additional: usize) -> bool {
-        unreachable!()
     }
 }
 

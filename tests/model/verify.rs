@@ -125,6 +125,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         let ghosts = self.model.ghosts;
         let (len, pending) = (self.subject.len(), self.subject.pending_dead());
         assert_eq!(self.subject.is_empty(), len == 0);
+        assert_eq!(self.subject.reclaim(), self.reclaim);
         assert_eq!(self.subject.len_live(), live);
         if S::COUNTS_DEAD && !Self::NOTIFIES {
             // Of what is kept, the entry has gone. Of the others, each dead object has sent a notice for each time

@@ -63,6 +63,11 @@ macro_rules! map {
             })
         }
 
+        $by!(@beside contains_key, |map, content| {
+            let (key, value) = map.get_key_value(content)?;
+            Some(Found::entry(entry!(&key, &value)))
+        });
+
         fn keep(&mut self, how: Keep, wanted: impl Fn(usize) -> bool) -> Vec<Entry> {
             let mut list = Vec::new();
             let mut keep = |entry: Entry| {
@@ -122,7 +127,6 @@ macro_rules! map {
         }
 
         copies!();
-        housekeeping!();
         memory!();
     };
 }

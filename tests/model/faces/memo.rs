@@ -2,12 +2,14 @@
 //! them. A result needs two objects: both are its key, or one is, and the other is declared.
 
 use std::cell::Cell;
+use std::task::Waker;
 
 use super::super::entry::Entry;
 use super::super::routes::{Change, Find, Insert, Keep, List, Over, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, SharedValue, Value};
 use super::snapshots::{Row, Snapshots, by_snapshots};
+use crate::common::subject::Upkeep;
 use crate::common::{Kind, downgrade, is_alive, new, panics, quiet_panic};
 use weakly::concurrent::SharedRef;
 use weakly::memo::{Computation, MemoKey};
@@ -158,10 +160,6 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Asked<I, P, V> {
             }
         }
     }
-
-    fn shrink_to_fit(&self) {
-        self.memo.shrink_to_fit();
-    }
 }
 
 impl<I: Inputs<P, V>, P: Kind, V: Kind> Shape for Asked<I, P, V> {
@@ -170,6 +168,39 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Shape for Asked<I, P, V> {
     const OWNS: bool = true;
     const SHARED: bool = true;
     const COUNTS_DEAD: bool = true;
+}
+
+impl<I: Inputs<P, V>, P: Kind, V: Kind> Upkeep for Asked<I, P, V>
+where
+    Key<V>: SharedRef,
+{
+    fn len(&self) -> usize {
+        let statistics = self.memo.statistics();
+        let ended = statistics.invalidated + statistics.discarded;
+        assert_eq!(statistics.misses, self.memo.len() + ended);
+        assert_eq!(statistics.discarded, self.discarded.get());
+        self.memo.len()
+    }
+
+    fn len_live(&self) -> usize {
+        self.rows().len()
+    }
+
+    fn clear(&mut self) {
+        self.discard(self.rows().len());
+        self.memo.clear();
+    }
+
+    crate::forwards! {
+        Memo<I::Key, SharedValue>, self, self.memo;
+        & is_empty() -> bool;
+        & pending_dead() -> usize;
+        & reclaim() -> Reclaim;
+        mut set_reclaim(reclaim: Reclaim);
+        mut set_waker(waker: Option<Waker>);
+        mut purge();
+        mut shrink_to_fit();
+    }
 }
 
 impl<I: Inputs<P, V>, P: Kind, V: Kind> Subject<P, V> for Asked<I, P, V>
@@ -247,40 +278,6 @@ where
         let new = SharedValue::new(new);
         let computed = self.compute::<()>(key, &second, |_| Ok(new.clone()));
         assert_eq!(computed.map(|computed| computed.id), Ok(new.id));
-    }
-
-    fn len(&self) -> usize {
-        let statistics = self.memo.statistics();
-        let ended = statistics.invalidated + statistics.discarded;
-        assert_eq!(statistics.misses, self.memo.len() + ended);
-        assert_eq!(statistics.discarded, self.discarded.get());
-        self.memo.len()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.memo.is_empty()
-    }
-
-    fn len_live(&self) -> usize {
-        self.rows().len()
-    }
-
-    fn pending_dead(&self) -> usize {
-        self.memo.pending_dead()
-    }
-
-    fn set_reclaim(&mut self, reclaim: Reclaim) {
-        self.memo.set_reclaim(reclaim);
-        assert_eq!(self.memo.reclaim(), reclaim);
-    }
-
-    fn purge(&mut self) {
-        self.memo.purge();
-    }
-
-    fn clear(&mut self) {
-        self.discard(self.rows().len());
-        self.memo.clear();
     }
 
     by_snapshots!(V);

@@ -10,8 +10,15 @@ mod shared_sets;
 mod snapshots;
 mod weak;
 
+// Each of these also makes what else finds a key of its kind: `find_weak` or `find_content`.
+
 /// Looks a key up by identity.
 macro_rules! by_identity {
+    (@beside $contains:ident, |$this:ident, $content:ident| $found:expr) => {
+        fn find_weak(&self, key: &<Key<P> as WeakKey>::Weak) -> Option<bool> {
+            Some(self.$contains(key))
+        }
+    };
     ($by:expr, $key:expr, |$query:ident| $look:expr) => {
         match $by {
             By::Strong => {
@@ -36,6 +43,12 @@ macro_rules! by_identity {
 
 /// Looks a weak key up by content.
 macro_rules! by_content {
+    (@beside $contains:ident, |$this:ident, $content:ident| $found:expr) => {
+        fn find_content(&self, content: usize) -> Option<Found> {
+            let ($this, $content) = (self, &content);
+            $found
+        }
+    };
     ($by:expr, $key:expr, |$query:ident| $look:expr) => {
         by_content!(@or $by, $key, $key => &Item, |$query| $look)
     };
@@ -60,67 +73,19 @@ macro_rules! by_content {
 
 /// Looks an owned key up.
 macro_rules! by_owned {
+    (@beside $contains:ident, |$this:ident, $content:ident| $found:expr) => {
+        by_content!(@beside $contains, |$this, $content| $found);
+    };
     ($by:expr, $key:expr, |$query:ident| $look:expr) => {
         by_content!(@or $by, $key, &Value::unlogged($key.content.number) => &Value, |$query| $look)
     };
 }
 
-/// The methods of every collection about its entries as a whole. (`self.purge()` would be this one, where the
-/// collection's own takes `&self`.)
-macro_rules! housekeeping {
-    () => {
-        fn len(&self) -> usize {
-            self.len()
-        }
-
-        fn is_empty(&self) -> bool {
-            self.is_empty()
-        }
-
-        fn len_live(&self) -> usize {
-            self.len_live()
-        }
-
-        fn pending_dead(&self) -> usize {
-            self.pending_dead()
-        }
-
-        fn set_reclaim(&mut self, reclaim: weakly::Reclaim) {
-            Self::set_reclaim(self, reclaim);
-            assert_eq!(self.reclaim(), reclaim);
-        }
-
-        fn purge(&mut self) {
-            Self::purge(self);
-        }
-
-        fn clear(&mut self) {
-            Self::clear(self);
-        }
-    };
-}
-
-/// The methods of a collection of one owner about its memory.
+/// A collection of one owner shows its memory.
 macro_rules! memory {
     () => {
-        fn shrink_to(&mut self, min_capacity: usize) {
-            if min_capacity == 0 {
-                self.shrink_to_fit();
-            } else {
-                self.shrink_to(min_capacity);
-            }
-        }
-
-        fn capacity(&self) -> Option<usize> {
-            Some(self.capacity())
-        }
-
-        fn reserve(&mut self, additional: usize) {
-            self.reserve(additional);
-        }
-
-        fn try_reserve(&mut self, additional: usize) -> bool {
-            self.try_reserve(additional).is_ok()
+        fn memory(&mut self) -> Option<&mut dyn Memory> {
+            Some(self)
         }
     };
 }
@@ -138,4 +103,4 @@ macro_rules! copies {
     };
 }
 
-use {by_content, by_identity, by_owned, copies, housekeeping, memory};
+use {by_content, by_identity, by_owned, copies, memory};

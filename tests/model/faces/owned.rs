@@ -8,7 +8,8 @@ use super::super::routes::{By, Change, Find, Insert, Keep, List, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, Value};
 use super::maps::{entry, map};
-use super::{by_content, by_identity, copies, housekeeping, memory};
+use super::{by_content, by_identity, copies, memory};
+use crate::common::subject::Memory;
 use crate::common::{Kind, downgrade, forget};
 use weakly::entry::Entry as Place;
 use weakly::{Addr, Identify, StrongRef, WeakHashMap, WeakKey, WeakMap, WeakRef};
@@ -159,10 +160,6 @@ impl<P: Kind> Subject<P> for WeakMap<Key<P>, Value>
 where
     Item: Identify<Key<P>>,
 {
-    fn find_weak(&self, key: &<Key<P> as WeakKey>::Weak) -> Option<bool> {
-        Some(self.contains_key(key))
-    }
-
     owned_values!(|key| key);
     map!(by_identity, Place, |key| key, |map, query| map[query]);
 }
@@ -173,11 +170,6 @@ impl<K: StrongRef, S> Shape for WeakHashMap<K, Value, S> {
 }
 
 impl<P: Kind, S: Hashing> Subject<P> for WeakHashMap<Key<P>, Value, S> {
-    fn find_content(&self, content: usize) -> Option<Found> {
-        let (key, value) = self.get_key_value(&content)?;
-        Some(Found::entry(entry!(&key, value)))
-    }
-
     owned_values!(|key| &key.content);
     map!(by_content, Place, |key| key, |map, query| map[query]);
 }

@@ -8,7 +8,8 @@ use super::super::hasher::Hashing;
 use super::super::routes::{By, Find, Insert, Keep, List, Over, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Content, Item, Key};
-use super::{by_content, by_identity, copies, housekeeping, memory};
+use super::{by_content, by_identity, copies, memory};
+use crate::common::subject::Memory;
 use crate::common::{Kind, downgrade, forget};
 use weakly::{Addr, Identify, Interner, StrongRef, WeakHashSet, WeakKey, WeakRef, WeakSet};
 
@@ -50,6 +51,8 @@ macro_rules! set {
                 _ => self.contains(query).then(Found::default),
             })
         }
+
+        $by!(@beside contains, |set, content| Some(Found::entry(element!(&set.get(content)?))));
 
         fn list(&mut self, how: List) -> Vec<Entry> {
             let list: Vec<_> = self.iter().map(|key| element!(&key)).collect();
@@ -115,7 +118,6 @@ macro_rules! set {
         }
 
         copies!();
-        housekeeping!();
         memory!();
     };
 }
@@ -141,10 +143,6 @@ where
             _ => return Inserted::new(self.insert(key)),
         }
         Inserted::nothing()
-    }
-
-    fn find_weak(&self, key: &<Key<P> as WeakKey>::Weak) -> Option<bool> {
-        Some(self.contains(key))
     }
 
     set!(by_identity);
@@ -178,11 +176,6 @@ impl<P: Kind, S: Hashing> Subject<P> for WeakHashSet<Key<P>, S> {
             _ => return Inserted::new(self.insert(key)),
         }
         Inserted::nothing()
-    }
-
-    fn find_content(&self, content: usize) -> Option<Found> {
-        let found = self.get(&content)?;
-        Some(Found::entry(element!(&found)))
     }
 
     set!(by_content);
@@ -285,6 +278,5 @@ where
         None
     }
 
-    housekeeping!();
     memory!();
 }

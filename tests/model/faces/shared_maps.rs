@@ -7,7 +7,7 @@ use super::super::routes::{By, Change, Find, Insert, Keep, List, Over, Remove, T
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, SharedValue, Value};
 use super::snapshots::{Row, Snapshots, by_snapshots};
-use super::{by_content, by_identity, by_owned, housekeeping};
+use super::{by_content, by_identity, by_owned};
 use crate::common::{Kind, downgrade, panics, quiet_panic};
 use weakly::concurrent::{SharedRef, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
 use weakly::{Addr, Identify, WeakKey};
@@ -132,8 +132,9 @@ macro_rules! map {
             })
         }
 
+        $by!(@beside contains_key, |$seen, $query| $shown);
+
         by_snapshots!($values);
-        housekeeping!();
     };
 }
 
@@ -201,10 +202,6 @@ where
     Key<P>: SharedRef,
     Item: Identify<Key<P>>,
 {
-    fn find_weak(&self, key: &<Key<P> as WeakKey>::Weak) -> Option<bool> {
-        Some(self.contains_key(key))
-    }
-
     owned_values!();
     map!(
         by_identity, P,
@@ -246,11 +243,6 @@ impl<P: Kind, S: Hashing> Subject<P> for WeakHashMap<Key<P>, SharedValue, S>
 where
     Key<P>: SharedRef,
 {
-    fn find_content(&self, content: usize) -> Option<Found> {
-        let (key, value) = self.get_key_value(&content)?;
-        Some(Found::entry(Entry::of(true, &key, &value)))
-    }
-
     owned_values!();
     map!(
         by_content, P,
@@ -289,10 +281,6 @@ impl<P: Kind, S: Hashing> Subject<P> for WeakValueMap<SharedValue, Key<P>, S>
 where
     Key<P>: SharedRef,
 {
-    fn find_content(&self, content: usize) -> Option<Found> {
-        self.get(&content).map(|value| Found::value(value.id))
-    }
-
     map!(
         by_owned, P,
         key: |key, owned| owned.unwrap_or_else(|| {
@@ -350,10 +338,6 @@ where
     Key<V>: SharedRef,
     Item: Identify<Key<P>>,
 {
-    fn find_weak(&self, key: &<Key<P> as WeakKey>::Weak) -> Option<bool> {
-        Some(self.contains_key(key))
-    }
-
     map!(
         by_identity, V,
         key: |key, _owned| key,

@@ -9,7 +9,7 @@ use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Content, Item, Key};
 use super::sets::interner;
 use super::snapshots::{Row, Snapshots, by_snapshots};
-use super::{by_content, by_identity, housekeeping};
+use super::{by_content, by_identity};
 use crate::common::{Kind, downgrade};
 use weakly::concurrent::{Interner, SharedRef, WeakHashSet, WeakSet};
 use weakly::{Addr, Identify, WeakKey};
@@ -65,8 +65,9 @@ macro_rules! set {
             })
         }
 
+        $by!(@beside contains, |$from, $query| $get);
+
         by_snapshots!(P);
-        housekeeping!();
     };
 }
 
@@ -95,10 +96,6 @@ where
     Key<P>: SharedRef,
     Item: Identify<Key<P>>,
 {
-    fn find_weak(&self, key: &<Key<P> as WeakKey>::Weak) -> Option<bool> {
-        Some(self.contains(key))
-    }
-
     set!(
         by_identity,
         |set, key| replace: set.insert(key),
@@ -128,11 +125,6 @@ impl<P: Kind, S: Hashing> Subject<P> for WeakHashSet<Key<P>, S>
 where
     Key<P>: SharedRef,
 {
-    fn find_content(&self, content: usize) -> Option<Found> {
-        let found = self.get(&content)?;
-        Some(Found::entry(Entry::element(true, &found)))
-    }
-
     set!(
         by_content,
         |set, key| replace: match set.replace(key) {
@@ -173,7 +165,6 @@ where
 {
     interner!();
     by_snapshots!(P);
-    housekeeping!();
 }
 
 impl<P: Kind, S: Hashing> Snapshots<P> for Interner<Key<P>, S>

@@ -176,10 +176,6 @@ macro_rules! by_snapshots {
                     .collect(),
             })
         }
-
-        fn shrink_to(&mut self, _: usize) {
-            Self::shrink_to_fit(self);
-        }
     };
 }
 

@@ -8,7 +8,8 @@ use super::super::routes::{By, Find, Insert, Keep, List, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, Value};
 use super::maps::{entry, map};
-use super::{by_content, by_identity, by_owned, copies, housekeeping, memory};
+use super::{by_content, by_identity, by_owned, copies, memory};
+use crate::common::subject::Memory;
 use crate::common::{Kind, downgrade, forget};
 use weakly::entry::WeakEntry as Place;
 use weakly::{
@@ -133,11 +134,6 @@ impl<P: Kind, S: Hashing> Subject<P> for WeakValueMap<Value, Key<P>, S>
 where
     Key<P>: PartialEq,
 {
-    fn find_content(&self, content: usize) -> Option<Found> {
-        let (key, value) = self.get_key_value(&content)?;
-        Some(Found::entry(entry!(&key, &value)))
-    }
-
     fn pins(&self) -> Vec<Pin<P, P>> {
         self.values().map(|value| (None, Some(value))).collect()
     }
@@ -164,6 +160,26 @@ where
     );
 }
 
+macro_rules! pairs {
+    ($by:ident) => {
+        fn pins(&self) -> Vec<Pin<P, V>> {
+            self.iter()
+                .map(|(key, value)| (Some(key), Some(value)))
+                .collect()
+        }
+
+        fn absorb(&mut self, other: &Self) {
+            self.extend(other);
+        }
+
+        weak_values!(V, |key, _owned| key, |key| key.clone(), |(key, value)| (
+            key.upgrade().unwrap(),
+            value.upgrade().unwrap()
+        ));
+        map!($by, Place, |key| key, |map, query| map.expect(query));
+    };
+}
+
 impl<K: StrongRef, V: StrongRef> Shape for WeakPairMap<K, V> {
     const BY_CONTENT: bool = false;
     const WEAK_VALUES: bool = true;
@@ -175,26 +191,7 @@ where
     Item: Identify<Key<P>>,
     Key<V>: PartialEq,
 {
-    fn find_weak(&self, key: &<Key<P> as WeakKey>::Weak) -> Option<bool> {
-        Some(self.contains_key(key))
-    }
-
-    fn pins(&self) -> Vec<Pin<P, V>> {
-        self.iter()
-            .map(|(key, value)| (Some(key), Some(value)))
-            .collect()
-    }
-
-    fn absorb(&mut self, other: &Self) {
-        self.extend(other);
-    }
-
-    weak_values!(V, |key, _owned| key, |key| key.clone(), |(key, value)| (
-        key.upgrade().unwrap(),
-        value.upgrade().unwrap()
-    ));
-    map!(by_identity, Place, |key| key, |map, query| map
-        .expect(query));
+    pairs!(by_identity);
 }
 
 impl<K: StrongRef, V: StrongRef, S> Shape for WeakHashPairMap<K, V, S> {
@@ -207,24 +204,5 @@ impl<P: Kind, V: Kind, S: Hashing> Subject<P, V> for WeakHashPairMap<Key<P>, Key
 where
     Key<V>: PartialEq,
 {
-    fn find_content(&self, content: usize) -> Option<Found> {
-        let (key, value) = self.get_key_value(&content)?;
-        Some(Found::entry(entry!(&key, &value)))
-    }
-
-    fn pins(&self) -> Vec<Pin<P, V>> {
-        self.iter()
-            .map(|(key, value)| (Some(key), Some(value)))
-            .collect()
-    }
-
-    fn absorb(&mut self, other: &Self) {
-        self.extend(other);
-    }
-
-    weak_values!(V, |key, _owned| key, |key| key.clone(), |(key, value)| (
-        key.upgrade().unwrap(),
-        value.upgrade().unwrap()
-    ));
-    map!(by_content, Place, |key| key, |map, query| map.expect(query));
+    pairs!(by_content);
 }
