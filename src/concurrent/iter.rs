@@ -16,7 +16,7 @@ use super::watch::{SharedRef, SharedWatchFor};
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Iter<'m, K: SharedRef, V>(pub(super) Keyed<'m, K, V, (K, V)>);
 
-/// The pointers that a collection had when the iterator was made, without those that have gone since. In a map, `V` is the
+/// The handles that a collection had when the iterator was made, without those that have gone since. In a map, `V` is the
 /// type of its values.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Keys<'m, K: SharedRef, V = ()>(pub(super) Keyed<'m, K, V, K>);

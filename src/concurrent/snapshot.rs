@@ -1,6 +1,6 @@
 //! What an iterator notes of the entries of a shared collection, and how it finds each again at its turn.
 //!
-//! A snapshot names entries, and keeps nothing of them: it neither makes weak pointers, for which an object would need a
+//! A snapshot names entries, and keeps nothing of them: it neither makes weak handles, for which an object would need a
 //! record, nor stays inside the table. So a name may be that of another entry by its turn, which is then shown; no two
 //! names are equal, so none is shown twice.
 

@@ -1,7 +1,7 @@
 //! The table under the shared collections: that of [`raw`](super::raw), whose entries have keys, values and watches.
 //!
 //! * **T1** What a lookup finds is of an object that lives, or whose death has not finished yet: a death unlinks the entry
-//!   before the memory of the payload is freed. Of polled objects the weak pointer pins the address.
+//!   before the memory of the payload is freed. Of polled objects the weak handle pins the address.
 //! * **T2** A node is ended once, by the thread that has unlinked it: the table hands it to one thread only.
 //! * **T3** A death unlinks the node with its registration and no other.
 //! * **T4** User code never runs under a lock of ours.
