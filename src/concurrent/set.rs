@@ -14,7 +14,7 @@ use crate::reference::{Identify, WeakKey};
 
 /// A set of objects, by identity, shared between threads behind `&self`. It keeps none of them alive.
 ///
-/// See [the module](crate::concurrent) and [`WeakMap`]: this is one without values.
+/// See [the module](crate::concurrent) and [`WeakMap`](super::WeakMap): this is one without values.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakSet};
