@@ -297,4 +297,18 @@ macro_rules! set_traits {
     };
 }
 
-pub(crate) use {algebra, operator, operators, set_methods, set_names, set_traits};
+/// `PartialEq` and `Eq` of a set.
+macro_rules! set_comparing {
+    ([$($generics:tt)*] $set:ty) => {
+        /// Compares the live elements, as lookups do.
+        impl<$($generics)*> PartialEq for $set {
+            fn eq(&self, other: &Self) -> bool {
+                self.store.equals(&other.store, |key, ()| other.has(&key))
+            }
+        }
+
+        impl<$($generics)*> Eq for $set {}
+    };
+}
+
+pub(crate) use {algebra, operator, operators, set_comparing, set_methods, set_names, set_traits};

@@ -1,6 +1,5 @@
-//! What every collection has, word for word: methods about size and memory, construction from entries and
-//! conversion into entries. These are macros, since they are inherent methods and foreign traits; each body is
-//! one call of [`Store`](crate::collections::store::Store).
+//! The methods that several collections have, word for word. These are macros, since they are inherent methods; each
+//! body is one call of [`Store`](crate::collections::store::Store).
 
 /// The methods about size and memory. An entry is dead when its weak key or its weak value is.
 macro_rules! housekeeping {
@@ -129,6 +128,21 @@ macro_rules! housekeeping {
             self.store.table.set_waker(waker);
         }
 
+        /// Removes all entries, live or dead, and what is [kept](crate::Reclaim::OnRequest) of those that have
+        /// died, and keeps the table's memory. O(capacity).
+        ///
+        /// # Panics
+        /// If a destructor of what the entries own panics. The collection is then empty as well; the rest may
+        /// be leaked, or still be kept. (The same holds for dropping the collection.)
+        pub fn clear(&mut self) {
+            self.store.table.clear();
+        }
+    };
+}
+
+/// The methods that move entries, for which their hashes have to be known.
+macro_rules! resizing {
+    () => {
         /// Reserves room for `additional` more entries. If the table has to grow, the dead are removed first
         /// (what they own is [kept](crate::Reclaim::OnRequest) if the policy says so).
         ///
@@ -161,27 +175,35 @@ macro_rules! housekeeping {
         pub fn shrink_to(&mut self, min_capacity: usize) {
             self.store.shrink_to(min_capacity);
         }
-
-        /// Removes all entries, live or dead, and what is [kept](crate::Reclaim::OnRequest) of those that have
-        /// died, and keeps the table's memory. O(capacity).
-        ///
-        /// # Panics
-        /// If a destructor of what the entries own panics. The collection is then empty as well; the rest may
-        /// be leaked, or still be kept. (The same holds for dropping the collection.)
-        pub fn clear(&mut self) {
-            self.store.table.clear();
-        }
     };
 }
 
-/// The methods over the values of a map that owns them.
-macro_rules! only_values {
+/// The methods over the values of a map, which need no strong keys.
+macro_rules! values {
     () => {
-        /// Iterates over the values of all live keys, in arbitrary order, without upgrading. O(capacity).
+        /// Iterates over the values of all live entries, in arbitrary order, without upgrading keys. Values that the map
+        /// refers to weakly come as strong pointers. O(capacity).
         pub fn values(&self) -> Values<'_, K, V> {
             self.store.values()
         }
 
+        /// Turns the map into an iterator over the values of its live entries, as [`values`](Self::values) shows them.
+        pub fn into_values(self) -> IntoValues<K, V> {
+            self.store.into_values()
+        }
+
+        /// Iterates over all live entries, in arbitrary order, without upgrading: what the map refers to weakly comes
+        /// as weak handles, what it owns by reference. Use it where not even for a moment an object may be kept alive,
+        /// and where keys are [anchors](crate::Anchor). O(capacity).
+        pub fn iter_weak(&self) -> IterWeak<'_, K, V> {
+            self.store.iter_weak()
+        }
+    };
+}
+
+/// The methods that change values which the map owns.
+macro_rules! owned_values {
+    () => {
         /// Iterates over the values of all live keys, mutably, in arbitrary order, without upgrading.
         /// O(capacity).
         pub fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
@@ -196,27 +218,26 @@ macro_rules! only_values {
         pub fn retain_values(&mut self, keep: impl FnMut(&mut V) -> bool) {
             self.store.retain_values(keep);
         }
-
-        /// Turns the map into an iterator over the values of its live keys.
-        pub fn into_values(self) -> IntoValues<K, V> {
-            self.store.into_values()
-        }
     };
 }
 
-/// Iteration without upgrading.
-macro_rules! iter_weak {
+/// The same, where the map refers to values weakly.
+macro_rules! weak_values {
     () => {
-        /// Iterates over all live entries, in arbitrary order, without upgrading: what the map refers to weakly comes
-        /// as weak handles, what it owns by reference. Use it where not even for a moment an object may be kept alive,
-        /// and where keys are [anchors](crate::Anchor). O(capacity).
-        pub fn iter_weak(&self) -> IterWeak<'_, K, V> {
-            self.store.iter_weak()
+        /// Keeps only the live entries whose value `keep` returns true for, without upgrading keys. O(capacity).
+        ///
+        /// `keep` gets a strong pointer to each value. If that is the last one when the call returns, the value's
+        /// destructor runs here.
+        ///
+        /// # Panics
+        /// If `keep` or a destructor panics. Entries not visited yet stay.
+        pub fn retain_values(&mut self, mut keep: impl FnMut(&V) -> bool) {
+            self.store.retain_values(|value| keep(value));
         }
     };
 }
 
-/// The same for a collection of keys only.
+/// Iteration without upgrading, over keys only.
 macro_rules! keys_weak {
     () => {
         /// Iterates over all live elements as weak handles, in arbitrary order, without upgrading. O(capacity).
@@ -226,13 +247,47 @@ macro_rules! keys_weak {
     };
 }
 
-/// The methods over all entries that maps with owned values share.
-macro_rules! owned_values {
+/// The methods over all entries of a map.
+macro_rules! entries {
     () => {
-        /// Removes some entry whose key is live, and returns it. Consecutive calls visit each bucket once: O(1)
-        /// amortised over emptying the map.
+        /// Iterates over all live entries, in arbitrary order. What the map refers to weakly comes as strong pointers.
+        /// O(capacity).
+        pub fn iter(&self) -> Iter<'_, K, V> {
+            self.store.iter()
+        }
+
+        /// Iterates over the keys of all live entries, in arbitrary order; weak keys come as strong pointers.
+        /// O(capacity).
+        pub fn keys(&self) -> Keys<'_, K, V> {
+            self.store.keys()
+        }
+
+        /// Turns the map into an iterator over the keys of its live entries, as [`keys`](Self::keys) shows them.
+        pub fn into_keys(self) -> IntoKeys<K, V> {
+            self.store.into_keys()
+        }
+
+        /// Removes all live entries, and returns them as an iterator. The map is empty and without memory at
+        /// once, even if the iterator is forgotten. O(capacity).
+        pub fn drain(&mut self) -> Drain<'_, K, V> {
+            self.store.drain()
+        }
+
+        /// Removes some live entry, and returns it. Consecutive calls visit each bucket once: O(1) amortised over
+        /// emptying the map.
         pub fn pop(&mut self) -> Option<(K, V)> {
             self.store.pop()
+        }
+    };
+}
+
+/// The methods that show owned values with their keys, and may change them.
+macro_rules! owned_entries {
+    () => {
+        /// Iterates over all live entries, keys as strong pointers and values mutable, in arbitrary order.
+        /// O(capacity).
+        pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
+            self.store.iter_mut()
         }
 
         /// Keeps only the live entries for which `keep` returns true. Entries of dead keys are not shown.
@@ -256,32 +311,34 @@ macro_rules! owned_values {
         {
             self.store.extract_if(take)
         }
+    };
+}
 
-        /// Removes all live entries, and returns them as an iterator. The map is empty and without memory at
-        /// once, even if the iterator is forgotten. O(capacity).
-        pub fn drain(&mut self) -> Drain<'_, K, V> {
-            self.store.drain()
+/// The same, where the map refers to values weakly.
+macro_rules! weak_entries {
+    () => {
+        /// Keeps only the live entries for which `keep` returns true. Dead entries are not shown. O(capacity).
+        ///
+        /// `keep` gets strong pointers. If one is the last when the call returns, its object's destructor runs
+        /// here.
+        ///
+        /// # Panics
+        /// If `keep` or a destructor panics. Entries not visited yet stay.
+        pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
+            self.extract_if(|key, value| !keep(key, value))
+                .for_each(drop);
         }
 
-        /// Iterates over all live entries, keys as strong pointers, in arbitrary order. O(capacity).
-        pub fn iter(&self) -> Iter<'_, K, V> {
-            self.store.iter()
-        }
-
-        /// Iterates over all live entries, keys as strong pointers and values mutable, in arbitrary order.
-        /// O(capacity).
-        pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
-            self.store.iter_mut()
-        }
-
-        /// Iterates over all live keys, as strong pointers, in arbitrary order. O(capacity).
-        pub fn keys(&self) -> Keys<'_, K, V> {
-            self.store.keys()
-        }
-
-        /// Turns the map into an iterator over its live keys, as strong pointers.
-        pub fn into_keys(self) -> IntoKeys<K, V> {
-            self.store.into_keys()
+        /// Returns an iterator that removes and returns the live entries for which `take` returns true, one at
+        /// a time. Entries that it has not reached stay. O(capacity). Otherwise like [`retain`](Self::retain).
+        pub fn extract_if<F>(
+            &mut self,
+            mut take: F,
+        ) -> ExtractIf<'_, K, V, impl FnMut(&K, &mut V) -> bool>
+        where
+            F: FnMut(&K, &V) -> bool,
+        {
+            self.store.extract_if(move |key, value| take(key, value))
         }
     };
 }
@@ -343,132 +400,7 @@ macro_rules! making {
     };
 }
 
-/// The methods over the values of a map that refers to them weakly.
-macro_rules! only_weak_values {
-    () => {
-        /// Iterates over the values of all live entries, as strong pointers, in arbitrary order. O(capacity).
-        pub fn values(&self) -> Values<'_, K, V> {
-            self.store.values()
-        }
-
-        /// Turns the map into an iterator over the values of its live entries, as strong pointers.
-        pub fn into_values(self) -> IntoValues<K, V> {
-            self.store.into_values()
-        }
-    };
-}
-
-/// The methods over all entries that maps with weak values share.
-macro_rules! weak_values {
-    () => {
-        /// Removes some live entry, and returns it. Consecutive calls visit each bucket once: O(1) amortised
-        /// over emptying the map.
-        pub fn pop(&mut self) -> Option<(K, V)> {
-            self.store.pop()
-        }
-
-        /// Keeps only the live entries for which `keep` returns true. Dead entries are not shown. O(capacity).
-        ///
-        /// `keep` gets strong pointers. If one is the last when the call returns, its object's destructor runs
-        /// here.
-        ///
-        /// # Panics
-        /// If `keep` or a destructor panics. Entries not visited yet stay.
-        pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
-            self.extract_if(|key, value| !keep(key, value))
-                .for_each(drop);
-        }
-
-        /// Returns an iterator that removes and returns the live entries for which `take` returns true, one at
-        /// a time. Entries that it has not reached stay. O(capacity). Otherwise like [`retain`](Self::retain).
-        pub fn extract_if<F>(
-            &mut self,
-            mut take: F,
-        ) -> ExtractIf<'_, K, V, impl FnMut(&K, &mut V) -> bool>
-        where
-            F: FnMut(&K, &V) -> bool,
-        {
-            self.store.extract_if(move |key, value| take(key, value))
-        }
-
-        /// Removes all live entries, and returns them as an iterator. The map is empty and without memory at
-        /// once, even if the iterator is forgotten. O(capacity).
-        pub fn drain(&mut self) -> Drain<'_, K, V> {
-            self.store.drain()
-        }
-
-        /// Turns the map into an iterator over the keys of its live entries.
-        pub fn into_keys(self) -> IntoKeys<K, V> {
-            self.store.into_keys()
-        }
-    };
-}
-
-/// `Extend`, for one kind of item. (Only this for items with references to values: with `FromIterator` too, what a
-/// map is collected from would not determine its values.)
-macro_rules! extending {
-    ([$($generics:tt)*] $name:ty, where [$($clause:tt)*],
-     $item:ty: |$this:ident, $pattern:pat_param| $insert:expr) => {
-        impl<$($generics)*> Extend<$item> for $name where $($clause)* {
-            fn extend<Items: IntoIterator<Item = $item>>(&mut self, items: Items) {
-                let $this = self;
-                for $pattern in items {
-                    $insert;
-                }
-            }
-        }
-    };
-}
-
-/// `Extend`, `FromIterator` and `From` of an array, for one kind of item. (The collection of an array has the
-/// default hasher, as in std: nothing else would determine it.)
-macro_rules! collecting {
-    ([$($generics:tt)*] $name:ty, from [$($from_generics:tt)*] $from:ty, where [$($clause:tt)*], [$($hasher:tt)*],
-     $item:ty: |$this:ident, $pattern:pat_param| $insert:expr) => {
-        $crate::collections::common::extending!([$($generics)*] $name, where [$($clause)* $($hasher)*],
-            $item: |$this, $pattern| $insert);
-
-        impl<$($generics)*> FromIterator<$item> for $name where Self: Default, $($clause)* $($hasher)* {
-            fn from_iter<Items: IntoIterator<Item = $item>>(items: Items) -> Self {
-                let mut collected = Self::default();
-                collected.extend(items);
-                collected
-            }
-        }
-
-        impl<$($from_generics)*, const N: usize> From<[$item; N]> for $from where $($clause)* {
-            fn from(items: [$item; N]) -> Self {
-                Self::from_iter(items)
-            }
-        }
-    };
-}
-
-/// The iterators of a map, by their usual names.
-macro_rules! iterator_names {
-    ($key:ty, $value:ty) => {
-        /// See `iter`.
-        pub type Iter<'a, K, V> = $crate::collections::iter::Iter<'a, $key, $value>;
-        /// See `iter_weak`.
-        pub type IterWeak<'a, K, V> = $crate::collections::iter::IterWeak<'a, $key, $value>;
-        /// See `keys`.
-        pub type Keys<'a, K, V> = $crate::collections::iter::Keys<'a, $key, $value>;
-        /// See `values`.
-        pub type Values<'a, K, V> = $crate::collections::iter::Values<'a, $key, $value>;
-        /// An iterator over the live entries of a map, by value.
-        pub type IntoIter<K, V> = $crate::collections::iter::IntoIter<$key, $value>;
-        /// See `into_keys`.
-        pub type IntoKeys<K, V> = $crate::collections::iter::IntoKeys<$key, $value>;
-        /// See `into_values`.
-        pub type IntoValues<K, V> = $crate::collections::iter::IntoValues<$key, $value>;
-        /// See `drain`.
-        pub type Drain<'a, K, V> = $crate::collections::iter::Drain<'a, $key, $value>;
-        /// See `extract_if`.
-        pub type ExtractIf<'a, K, V, F> = $crate::collections::iter::ExtractIf<'a, $key, $value, F>;
-    };
-}
-
 pub(crate) use {
-    collecting, extending, filling, housekeeping, iter_weak, iterator_names, keys_weak, making,
-    only_values, only_weak_values, owned_values, weak_values,
+    entries, filling, housekeeping, keys_weak, making, owned_entries, owned_values, resizing,
+    values, weak_entries, weak_values,
 };

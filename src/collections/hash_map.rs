@@ -1,38 +1,22 @@
 //! The map with weak keys, keyed by content.
 
-use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::ops::Index;
 
 use super::common::{
-    collecting, extending, filling, housekeeping, iter_weak, making, only_values, owned_values,
+    entries, filling, housekeeping, making, owned_entries, owned_values, resizing, values,
 };
 use super::store::{Store, by_content};
+use super::traits::{by_hash, cloning, collecting, comparing, extending, iterating, iterating_mut};
 use crate::hash::DefaultHashBuilder;
 use crate::reference::{AsContent, ByContent, Content, Hashed, Owned, Query, StrongRef, hash_of};
 use crate::table::Place;
 
 /// The entries and iterators of [`WeakHashMap`].
 pub mod names {
-    use crate::collections::{entry, iter};
-    use crate::reference::ByContent;
-    use crate::reference::Owned;
+    use crate::collections::names::owned_names;
 
-    /// The place of a key.
-    pub type Entry<'a, 'k, K, V> = entry::Entry<'a, &'k K, ByContent<K>, V>;
-    /// The place of a key that has a value.
-    pub type OccupiedEntry<'a, 'k, K, V> = entry::OccupiedEntry<'a, &'k K, ByContent<K>, V>;
-    /// The place of a key that has no value.
-    pub type VacantEntry<'a, 'k, K, V> = entry::VacantEntry<'a, &'k K, ByContent<K>, V>;
-    /// The error of [`WeakHashMap::try_insert`](crate::WeakHashMap::try_insert).
-    pub type OccupiedError<'a, 'k, K, V> = entry::OccupiedError<'a, &'k K, ByContent<K>, V>;
-    /// See [`WeakHashMap::iter_mut`](crate::WeakHashMap::iter_mut).
-    pub type IterMut<'a, K, V> = iter::IterMut<'a, ByContent<K>, Owned<V>>;
-    /// See [`WeakHashMap::values_mut`](crate::WeakHashMap::values_mut).
-    pub type ValuesMut<'a, K, V> = iter::ValuesMut<'a, ByContent<K>, Owned<V>>;
-    /// See [`WeakHashMap::drain_dead`](crate::WeakHashMap::drain_dead).
-    pub type DrainDead<'a, K, V> = iter::DrainDead<'a, ByContent<K>, Owned<V>>;
-    crate::collections::common::iterator_names!(ByContent<K>, Owned<V>);
+    owned_names!(crate::reference::ByContent<K>);
 }
 use names::*;
 
@@ -64,71 +48,30 @@ use names::*;
 /// drop(word);
 /// assert_eq!(uses.get("word"), None);
 /// ```
+///
+/// # In a static
+///
+/// A map is made at compile time if its hasher is:
+///
+/// ```
+/// use std::hash::{BuildHasherDefault, DefaultHasher};
+/// use std::sync::Mutex;
+/// use weakly::{Strong, WeakHashMap};
+///
+/// type Hasher = BuildHasherDefault<DefaultHasher>;
+/// type Uses = WeakHashMap<Strong<str>, u32, Hasher>;
+/// static USES: Mutex<Uses> = Mutex::new(WeakHashMap::with_hasher(Hasher::new()));
+/// assert!(USES.lock().unwrap().is_empty());
+/// ```
 pub struct WeakHashMap<K: StrongRef, V, S = DefaultHashBuilder> {
     pub(super) store: Store<ByContent<K>, Owned<V>, S>,
 }
 
-impl<K: StrongRef, V> WeakHashMap<K, V> {
-    /// Creates an empty map. Allocates nothing before the first insert.
-    ///
-    /// Not `const`, since each map has its own seeds: see [`with_hasher`](Self::with_hasher).
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Creates an empty map with room for `capacity` entries.
-    ///
-    /// # Panics
-    /// If the size exceeds the address space.
-    #[must_use]
-    #[track_caller]
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
-    }
-}
+by_hash!([K: StrongRef, V] WeakHashMap<K, V>);
 
 impl<K: StrongRef, V, S> WeakHashMap<K, V, S> {
-    /// Creates an empty map that uses the given hasher. At compile time, for a `static`, if the hasher is made then:
-    ///
-    /// ```
-    /// use std::hash::{BuildHasherDefault, DefaultHasher};
-    /// use std::sync::Mutex;
-    /// use weakly::{Strong, WeakHashMap};
-    ///
-    /// type Hasher = BuildHasherDefault<DefaultHasher>;
-    /// type Uses = WeakHashMap<Strong<str>, u32, Hasher>;
-    /// static USES: Mutex<Uses> = Mutex::new(WeakHashMap::with_hasher(Hasher::new()));
-    /// assert!(USES.lock().unwrap().is_empty());
-    /// ```
-    #[must_use]
-    #[inline]
-    pub const fn with_hasher(hasher: S) -> Self {
-        WeakHashMap {
-            store: Store::with_hasher(hasher),
-        }
-    }
-
-    /// Creates an empty map with room for `capacity` entries that uses the given hasher.
-    ///
-    /// # Panics
-    /// If the size exceeds the address space.
-    #[must_use]
-    #[track_caller]
-    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        let mut map = Self::with_hasher(hasher);
-        map.reserve(capacity);
-        map
-    }
-
-    /// Returns a reference to the hasher.
-    #[must_use]
-    #[inline]
-    pub fn hasher(&self) -> &S {
-        &self.store.hasher
-    }
-
     housekeeping!();
+    resizing!();
 
     /// Removes dead keys, and returns their values instead of destroying them. See
     /// [`WeakMap::drain_dead`](crate::WeakMap::drain_dead).
@@ -136,9 +79,10 @@ impl<K: StrongRef, V, S> WeakHashMap<K, V, S> {
         self.store.drain_dead()
     }
 
-    only_values!();
-    iter_weak!();
+    values!();
     owned_values!();
+    entries!();
+    owned_entries!();
 }
 
 impl<K: Content, V, S: BuildHasher> WeakHashMap<K, V, S>
@@ -203,9 +147,7 @@ where
     /// Returns the live key with this content, as a strong pointer, and its value. O(1).
     #[inline]
     pub fn get_key_value<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, &V)> {
-        let sought = Q::content(key);
-        let hash = hash_of(&self.store.hasher, sought);
-        let (entry, pinned) = self.store.table.find_by_content(hash, sought)?;
+        let (entry, pinned) = self.store.find_content(Q::content(key))?;
         Some((pinned, &entry.value.0))
     }
 
@@ -269,64 +211,19 @@ where
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
     ) -> Option<V> {
-        self.store.table.tidy();
-        let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, Q::content(key), &mut pinned);
-        let removed = self.store.remove_if(lookup, wanted);
-        drop(pinned);
-        removed
+        self.store.remove_content_if(Q::content(key), wanted)
     }
 
     /// Removes the live key with this content, and returns it, as a strong pointer, with its value. O(1).
     pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store.table.tidy();
-        let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, Q::content(key), &mut pinned);
-        let value = self.store.remove(lookup)?;
-        Some((pinned?, value))
+        self.store.remove_content(Q::content(key))
     }
 }
 
-impl<K: StrongRef, V, S: Default> Default for WeakHashMap<K, V, S> {
-    fn default() -> Self {
-        Self::with_hasher(S::default())
-    }
-}
-
-/// Contains the same live keys, with clones of the values. Each map drops its entries on its own.
-impl<K: Content, V: Clone, S: Clone + BuildHasher> Clone for WeakHashMap<K, V, S>
-where
-    K::Target: Eq + Hash,
-{
-    fn clone(&self) -> Self {
-        let mut copy = Self::with_capacity_and_hasher(self.len(), self.hasher().clone());
-        copy.set_reclaim(self.reclaim());
-        copy.extend(self.iter().map(|(key, value)| (key, value.clone())));
-        copy
-    }
-}
-
-/// Compares the live keys by content, and their values.
-impl<K: Content, V: PartialEq, S: BuildHasher> PartialEq for WeakHashMap<K, V, S>
-where
-    K::Target: Eq + Hash,
-{
-    fn eq(&self, other: &Self) -> bool {
-        let mut live = 0;
-        self.iter().all(|(key, value)| {
-            live += 1;
-            other.get(K::content(&key)) == Some(value)
-        }) && live == other.len_live()
-    }
-}
-
-impl<K: Content, V: Eq, S: BuildHasher> Eq for WeakHashMap<K, V, S> where K::Target: Eq + Hash {}
-
-impl<K: StrongRef + fmt::Debug, V: fmt::Debug, S> fmt::Debug for WeakHashMap<K, V, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter()).finish()
-    }
-}
+cloning!([K: StrongRef, V: Clone, S: Clone] WeakHashMap<K, V, S>);
+comparing!([K: Content<Target: Eq + Hash>, V, S: BuildHasher] WeakHashMap<K, V, S>, |key| &key);
+iterating!([K: StrongRef, V, S] WeakHashMap<K, V, S>, (K, V), (K, &'a V));
+iterating_mut!([K: StrongRef, V, S] WeakHashMap<K, V, S>);
 
 /// Takes contents only: for a key, write `map[&*key]`.
 ///
@@ -358,30 +255,3 @@ extending!(['a, K: Content, V: Clone, S] WeakHashMap<K, V, S>,
 extending!(['a, K: Content, V: Clone, S] WeakHashMap<K, V, S>,
     where [K::Target: Eq + Hash, S: BuildHasher,],
     (&'a K, &'a V): |map, (key, value)| map.insert(key, value.clone()));
-
-impl<K: StrongRef, V, S> IntoIterator for WeakHashMap<K, V, S> {
-    type Item = (K, V);
-    type IntoIter = IntoIter<K, V>;
-
-    fn into_iter(self) -> IntoIter<K, V> {
-        self.store.into_iter()
-    }
-}
-
-impl<'a, K: StrongRef, V, S> IntoIterator for &'a WeakHashMap<K, V, S> {
-    type Item = (K, &'a V);
-    type IntoIter = Iter<'a, K, V>;
-
-    fn into_iter(self) -> Iter<'a, K, V> {
-        self.iter()
-    }
-}
-
-impl<'a, K: StrongRef, V, S> IntoIterator for &'a mut WeakHashMap<K, V, S> {
-    type Item = (K, &'a mut V);
-    type IntoIter = IterMut<'a, K, V>;
-
-    fn into_iter(self) -> IterMut<'a, K, V> {
-        self.iter_mut()
-    }
-}

@@ -1,33 +1,22 @@
 //! The map with weak keys, keyed by content, and weak values.
 
-use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
-use super::common::{collecting, housekeeping, iter_weak, only_weak_values, weak_values};
-use super::pairing::{pair_iterators, pair_making};
+use super::common::{entries, housekeeping, resizing, values, weak_entries, weak_values};
+use super::pairing::pair_making;
 use super::store::{Store, by_content};
+use super::traits::{by_hash, cloning, collecting, comparing, iterating};
 use crate::hash::DefaultHashBuilder;
 use crate::ptr::Expired;
 use crate::reference::Upgrade as _;
-use crate::reference::{ByContent, Content, Query, Slot as _, StrongRef, hash_of};
+use crate::reference::{ByContent, Content, Query, Slot as _, StrongRef};
 use crate::table::Place;
 
 /// The entries and iterators of [`WeakHashPairMap`].
 pub mod names {
-    use crate::collections::entry;
-    use crate::reference::{ByContent, WeakKey};
+    use crate::collections::names::weak_names;
 
-    type Watch<V> = <V as WeakKey>::Watch;
-
-    /// The place of a key.
-    pub type Entry<'a, 'k, K, V> = entry::WeakEntry<'a, &'k K, ByContent<K>, V>;
-    /// The place of a key that has a live value.
-    pub type OccupiedEntry<'a, 'k, K, V> = entry::WeakOccupiedEntry<'a, &'k K, ByContent<K>, V>;
-    /// The place of a key that has no live value.
-    pub type VacantEntry<'a, 'k, K, V> = entry::WeakVacantEntry<'a, &'k K, ByContent<K>, V>;
-    /// The error of [`WeakHashPairMap::try_insert`](crate::WeakHashPairMap::try_insert).
-    pub type OccupiedError<'a, 'k, K, V> = entry::WeakOccupiedError<'a, &'k K, ByContent<K>, V>;
-    crate::collections::common::iterator_names!(ByContent<K>, Watch<V>);
+    weak_names!(['k] &'k K, crate::reference::ByContent<K>);
 }
 use names::*;
 
@@ -58,62 +47,15 @@ pub struct WeakHashPairMap<K: StrongRef, V: StrongRef, S = DefaultHashBuilder> {
     store: Store<ByContent<K>, V::Watch, S>,
 }
 
-impl<K: StrongRef, V: StrongRef> WeakHashPairMap<K, V> {
-    /// Creates an empty map. Allocates nothing before the first insert.
-    ///
-    /// Not `const`, since each map has its own seeds: see [`with_hasher`](Self::with_hasher).
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Creates an empty map with room for `capacity` entries.
-    ///
-    /// # Panics
-    /// If the size exceeds the address space.
-    #[must_use]
-    #[track_caller]
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
-    }
-}
+by_hash!([K: StrongRef, V: StrongRef] WeakHashPairMap<K, V>);
 
 impl<K: StrongRef, V: StrongRef, S> WeakHashPairMap<K, V, S> {
-    /// Creates an empty map that uses the given hasher. See
-    /// [`WeakHashMap::with_hasher`](crate::WeakHashMap::with_hasher) for one in a `static`.
-    #[must_use]
-    #[inline]
-    pub const fn with_hasher(hasher: S) -> Self {
-        WeakHashPairMap {
-            store: Store::with_hasher(hasher),
-        }
-    }
-
-    /// Creates an empty map with room for `capacity` entries that uses the given hasher.
-    ///
-    /// # Panics
-    /// If the size exceeds the address space.
-    #[must_use]
-    #[track_caller]
-    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        let mut map = Self::with_hasher(hasher);
-        map.reserve(capacity);
-        map
-    }
-
-    /// Returns a reference to the hasher.
-    #[must_use]
-    #[inline]
-    pub fn hasher(&self) -> &S {
-        &self.store.hasher
-    }
-
     housekeeping!();
-    only_weak_values!();
-    iter_weak!();
+    resizing!();
+    values!();
     weak_values!();
-
-    pair_iterators!();
+    entries!();
+    weak_entries!();
 }
 
 impl<K: Content, V: StrongRef, S: BuildHasher> WeakHashPairMap<K, V, S>
@@ -125,9 +67,7 @@ where
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> bool {
-        let sought = Q::content(key);
-        let hash = hash_of(&self.store.hasher, sought);
-        let found = self.store.table.find_by_content(hash, sought);
+        let found = self.store.find_content(Q::content(key));
         found.is_some_and(|(entry, _pinned)| !entry.value.is_expired())
     }
 
@@ -142,9 +82,7 @@ where
     /// Returns the live key with this content and its live value, as strong pointers. O(1).
     #[inline]
     pub fn get_key_value<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, V)> {
-        let sought = Q::content(key);
-        let hash = hash_of(&self.store.hasher, sought);
-        let (entry, pinned) = self.store.table.find_by_content(hash, sought)?;
+        let (entry, pinned) = self.store.find_content(Q::content(key))?;
         Some((pinned, entry.value.upgrade()?))
     }
 
@@ -214,73 +152,18 @@ where
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
     ) -> Option<V> {
-        self.store.table.tidy();
-        let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, Q::content(key), &mut pinned);
-        let removed = self.store.remove_if(lookup, wanted);
-        drop(pinned);
-        removed
+        self.store.remove_content_if(Q::content(key), wanted)
     }
 
     /// Removes the live key with this content, and returns it with its value, if that is live. O(1).
     pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store.table.tidy();
-        let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, Q::content(key), &mut pinned);
-        let value = self.store.remove(lookup)?;
-        Some((pinned?, value))
+        self.store.remove_content(Q::content(key))
     }
 }
 
-impl<K: StrongRef, V: StrongRef, S: Default> Default for WeakHashPairMap<K, V, S> {
-    fn default() -> Self {
-        Self::with_hasher(S::default())
-    }
-}
-
-/// Contains the same live entries. Each map drops its entries on its own.
-impl<K: Content, V: StrongRef, S: Clone + BuildHasher> Clone for WeakHashPairMap<K, V, S>
-where
-    K::Target: Eq + Hash,
-{
-    fn clone(&self) -> Self {
-        let mut copy = Self::with_capacity_and_hasher(self.len(), self.hasher().clone());
-        copy.set_reclaim(self.reclaim());
-        copy.extend(self.iter());
-        copy
-    }
-}
-
-/// Compares the live keys by content, and the values as the pointers compare: by their targets.
-impl<K: Content, V: StrongRef + PartialEq, S: BuildHasher> PartialEq for WeakHashPairMap<K, V, S>
-where
-    K::Target: Eq + Hash,
-{
-    fn eq(&self, other: &Self) -> bool {
-        let mut live = 0;
-        self.iter().all(|(key, value)| {
-            live += 1;
-            other
-                .get(K::content(&key))
-                .is_some_and(|other| other == value)
-        }) && live == other.len_live()
-    }
-}
-
-impl<K: Content, V: StrongRef + Eq, S: BuildHasher> Eq for WeakHashPairMap<K, V, S> where
-    K::Target: Eq + Hash
-{
-}
-
-impl<K, V, S> fmt::Debug for WeakHashPairMap<K, V, S>
-where
-    K: StrongRef + fmt::Debug,
-    V: StrongRef + fmt::Debug,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter()).finish()
-    }
-}
+cloning!([K: StrongRef, V: StrongRef, S: Clone] WeakHashPairMap<K, V, S>);
+comparing!([K: Content<Target: Eq + Hash>, V: StrongRef, S: BuildHasher] WeakHashPairMap<K, V, S>, |key| &key);
+iterating!([K: StrongRef, V: StrongRef, S] WeakHashPairMap<K, V, S>, (K, V), (K, V));
 
 // The handles are dropped after each insert: an entry with a handle that was the last dies at once.
 collecting!([K: Content, V: StrongRef, S] WeakHashPairMap<K, V, S>,
@@ -291,21 +174,3 @@ collecting!(['a, K: Content, V: StrongRef, S] WeakHashPairMap<K, V, S>,
     from ['a, K: Content, V: StrongRef] WeakHashPairMap<K, V>,
     where [K::Target: Eq + Hash,], [S: BuildHasher,],
     (&'a K, &'a V): |map, (key, value)| map.insert(key, value));
-
-impl<K: StrongRef, V: StrongRef, S> IntoIterator for WeakHashPairMap<K, V, S> {
-    type Item = (K, V);
-    type IntoIter = IntoIter<K, V>;
-
-    fn into_iter(self) -> IntoIter<K, V> {
-        self.store.into_iter()
-    }
-}
-
-impl<'a, K: StrongRef, V: StrongRef, S> IntoIterator for &'a WeakHashPairMap<K, V, S> {
-    type Item = (K, V);
-    type IntoIter = Iter<'a, K, V>;
-
-    fn into_iter(self) -> Iter<'a, K, V> {
-        self.iter()
-    }
-}

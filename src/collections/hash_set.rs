@@ -4,11 +4,12 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
 use super::algebra::sealed::Sealed;
-use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
-use super::common::{collecting, housekeeping, keys_weak};
+use super::algebra::{Elements, Set, algebra, operators, set_comparing, set_methods, set_traits};
+use super::common::{housekeeping, keys_weak, resizing};
 use super::store::{Store, by_content};
+use super::traits::{by_hash, cloning, collecting};
 use crate::hash::DefaultHashBuilder;
-use crate::reference::{ByContent, Content, Hashed, Owned, Query, StrongRef, hash_of};
+use crate::reference::{ByContent, Content, Hashed, Owned, Query, StrongRef};
 use crate::table::Place;
 
 /// The iterators of [`WeakHashSet`].
@@ -42,57 +43,11 @@ pub struct WeakHashSet<K: StrongRef, S = DefaultHashBuilder> {
     pub(super) store: Store<ByContent<K>, Owned<()>, S>,
 }
 
-impl<K: StrongRef> WeakHashSet<K> {
-    /// Creates an empty set. Allocates nothing before the first insert.
-    ///
-    /// Not `const`, since each set has its own seeds: see [`with_hasher`](Self::with_hasher).
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Creates an empty set with room for `capacity` elements.
-    ///
-    /// # Panics
-    /// If the size exceeds the address space.
-    #[must_use]
-    #[track_caller]
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
-    }
-}
+by_hash!([K: StrongRef] WeakHashSet<K>);
 
 impl<K: StrongRef, S> WeakHashSet<K, S> {
-    /// Creates an empty set that uses the given hasher. See [`WeakHashMap::with_hasher`](crate::WeakHashMap::with_hasher)
-    /// for one in a `static`.
-    #[must_use]
-    #[inline]
-    pub const fn with_hasher(hasher: S) -> Self {
-        WeakHashSet {
-            store: Store::with_hasher(hasher),
-        }
-    }
-
-    /// Creates an empty set with room for `capacity` elements that uses the given hasher.
-    ///
-    /// # Panics
-    /// If the size exceeds the address space.
-    #[must_use]
-    #[track_caller]
-    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        let mut set = Self::with_hasher(hasher);
-        set.reserve(capacity);
-        set
-    }
-
-    /// Returns a reference to the hasher.
-    #[must_use]
-    #[inline]
-    pub fn hasher(&self) -> &S {
-        &self.store.hasher
-    }
-
     housekeeping!();
+    resizing!();
     keys_weak!();
     set_methods!();
 }
@@ -113,9 +68,7 @@ where
     /// Returns the live element with this content, as a strong pointer. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
-        let sought = Q::content(query);
-        let hash = hash_of(&self.store.hasher, sought);
-        let (_, pinned) = self.store.table.find_by_content(hash, sought)?;
+        let (_, pinned) = self.store.find_content(Q::content(query))?;
         Some(pinned)
     }
 
@@ -175,11 +128,8 @@ where
 
     /// Removes the live element with this content, and returns it as a strong pointer. O(1).
     pub fn take<Q: ?Sized + Query<K::Target, M>, M>(&mut self, query: &Q) -> Option<K> {
-        self.store.table.tidy();
-        let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, Q::content(query), &mut pinned);
-        self.store.remove(lookup)?;
-        pinned
+        let (key, ()) = self.store.remove_content(Q::content(query))?;
+        Some(key)
     }
 }
 
@@ -208,37 +158,8 @@ where
 set_traits!([K: StrongRef, S] WeakHashSet<K, S>);
 operators!([K: Content, S: BuildHasher] WeakHashSet<K, S>, [K::Target: Eq + Hash,]);
 
-impl<K: StrongRef, S: Default> Default for WeakHashSet<K, S> {
-    fn default() -> Self {
-        Self::with_hasher(S::default())
-    }
-}
-
-/// Contains the same live elements.
-impl<K: Content, S: Clone + BuildHasher> Clone for WeakHashSet<K, S>
-where
-    K::Target: Eq + Hash,
-{
-    fn clone(&self) -> Self {
-        let mut copy = Self::with_capacity_and_hasher(self.len(), self.hasher().clone());
-        copy.set_reclaim(self.reclaim());
-        copy.extend(self);
-        copy
-    }
-}
-
-/// Compares the live elements by content.
-impl<K: Content, S: BuildHasher> PartialEq for WeakHashSet<K, S>
-where
-    K::Target: Eq + Hash,
-{
-    fn eq(&self, other: &Self) -> bool {
-        self.len_live() == other.len_live() && self.is_subset(other)
-    }
-}
-
-impl<K: Content, S: BuildHasher> Eq for WeakHashSet<K, S> where K::Target: Eq + Hash {}
-
+cloning!([K: StrongRef, S: Clone] WeakHashSet<K, S>);
+set_comparing!([K: Content<Target: Eq + Hash>, S: BuildHasher] WeakHashSet<K, S>);
 collecting!([K: Content, S] WeakHashSet<K, S>, from [K: Content] WeakHashSet<K>,
     where [K::Target: Eq + Hash,], [S: BuildHasher,],
     K: |set, key| set.insert(&key));

@@ -5,8 +5,9 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
-use super::common::{housekeeping, keys_weak};
+use super::common::{housekeeping, keys_weak, resizing};
 use super::store::Store;
+use super::traits::by_hash;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{ByContent, Content, Hashed, Owned, Query, Sought, StrongRef, hash_of};
 use crate::table::Place;
@@ -53,57 +54,11 @@ pub struct Interner<K: StrongRef, S = DefaultHashBuilder> {
     pub(super) store: Store<ByContent<K>, Owned<()>, S>,
 }
 
-impl<K: StrongRef> Interner<K> {
-    /// Creates an empty interner. Allocates nothing before the first handle.
-    ///
-    /// Not `const`, since each interner has its own seeds: see [`with_hasher`](Self::with_hasher).
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Creates an empty interner with room for `capacity` contents.
-    ///
-    /// # Panics
-    /// If the size exceeds the address space.
-    #[must_use]
-    #[track_caller]
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
-    }
-}
+by_hash!([K: StrongRef] Interner<K>);
 
 impl<K: StrongRef, S> Interner<K, S> {
-    /// Creates an empty interner that uses the given hasher. See [`WeakHashMap::with_hasher`](crate::WeakHashMap::with_hasher)
-    /// for one in a `static`.
-    #[must_use]
-    #[inline]
-    pub const fn with_hasher(hasher: S) -> Self {
-        Interner {
-            store: Store::with_hasher(hasher),
-        }
-    }
-
-    /// Creates an empty interner with room for `capacity` contents that uses the given hasher.
-    ///
-    /// # Panics
-    /// If the size exceeds the address space.
-    #[must_use]
-    #[track_caller]
-    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        let mut interner = Self::with_hasher(hasher);
-        interner.reserve(capacity);
-        interner
-    }
-
-    /// Returns a reference to the hasher.
-    #[must_use]
-    #[inline]
-    pub fn hasher(&self) -> &S {
-        &self.store.hasher
-    }
-
     housekeeping!();
+    resizing!();
     keys_weak!();
 
     /// Iterates over all live handles, in arbitrary order. O(capacity).
@@ -284,12 +239,6 @@ pub(crate) fn assert_same_content(same: bool) {
         same,
         "the value was converted into a handle with other content than it was looked up by"
     );
-}
-
-impl<K: StrongRef, S: Default> Default for Interner<K, S> {
-    fn default() -> Self {
-        Self::with_hasher(S::default())
-    }
 }
 
 impl<K: StrongRef + fmt::Debug, S> fmt::Debug for Interner<K, S> {

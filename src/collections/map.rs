@@ -4,9 +4,12 @@ use core::fmt;
 use core::ops::Index;
 
 use super::common::{
-    collecting, extending, filling, housekeeping, iter_weak, making, only_values, owned_values,
+    entries, filling, housekeeping, making, owned_entries, owned_values, resizing, values,
 };
 use super::store::{Store, by_addr};
+use super::traits::{
+    by_identity, cloning, collecting, comparing, extending, iterating, iterating_mut,
+};
 use crate::hash::HashValue;
 use crate::ptr::{Anchor, Flavour};
 use crate::reference::{Identify, Owned, StrongRef, Watch as _, WeakKey};
@@ -14,27 +17,9 @@ use crate::table::Place;
 
 /// The entries and iterators of [`WeakMap`].
 pub mod names {
-    use crate::collections::{entry, iter};
-    use crate::reference::Owned;
-    use crate::reference::WeakKey;
+    use crate::collections::names::owned_names;
 
-    type Watch<K> = <K as WeakKey>::Watch;
-
-    /// The place of a key.
-    pub type Entry<'a, 'k, K, V> = entry::Entry<'a, &'k K, Watch<K>, V>;
-    /// The place of a key that has a value.
-    pub type OccupiedEntry<'a, 'k, K, V> = entry::OccupiedEntry<'a, &'k K, Watch<K>, V>;
-    /// The place of a key that has no value.
-    pub type VacantEntry<'a, 'k, K, V> = entry::VacantEntry<'a, &'k K, Watch<K>, V>;
-    /// The error of [`WeakMap::try_insert`](crate::WeakMap::try_insert).
-    pub type OccupiedError<'a, 'k, K, V> = entry::OccupiedError<'a, &'k K, Watch<K>, V>;
-    /// See [`WeakMap::iter_mut`](crate::WeakMap::iter_mut).
-    pub type IterMut<'a, K, V> = iter::IterMut<'a, Watch<K>, Owned<V>>;
-    /// See [`WeakMap::values_mut`](crate::WeakMap::values_mut).
-    pub type ValuesMut<'a, K, V> = iter::ValuesMut<'a, Watch<K>, Owned<V>>;
-    /// See [`WeakMap::drain_dead`](crate::WeakMap::drain_dead).
-    pub type DrainDead<'a, K, V> = iter::DrainDead<'a, Watch<K>, Owned<V>>;
-    crate::collections::common::iterator_names!(Watch<K>, Owned<V>);
+    owned_names!(<K as crate::reference::WeakKey>::Watch);
 }
 use names::*;
 
@@ -153,29 +138,11 @@ pub struct WeakMap<K: WeakKey, V> {
     pub(super) store: Store<K::Watch, Owned<V>>,
 }
 
+by_identity!([K: WeakKey, V] WeakMap<K, V>);
+
 impl<K: WeakKey, V> WeakMap<K, V> {
-    /// Creates an empty map. Allocates nothing before the first insert.
-    #[must_use]
-    #[inline]
-    pub const fn new() -> Self {
-        WeakMap {
-            store: Store::with_hasher(()),
-        }
-    }
-
-    /// Creates an empty map with room for `capacity` entries.
-    ///
-    /// # Panics
-    /// If the size exceeds the address space.
-    #[must_use]
-    #[track_caller]
-    pub fn with_capacity(capacity: usize) -> Self {
-        let mut map = Self::new();
-        map.reserve(capacity);
-        map
-    }
-
     housekeeping!();
+    resizing!();
 
     /// Removes dead keys, and returns their values instead of destroying them: those of all keys that are dead
     /// now, and of those that die while the iterator runs. Values that it has not returned when it is dropped
@@ -321,7 +288,6 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     /// beginning may have destroyed the value.)
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
-        self.store.table.tidy();
         self.store.remove(by_addr(key.addr()))
     }
 
@@ -344,13 +310,12 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
     ) -> Option<V> {
-        self.store.table.tidy();
         self.store.remove_if(by_addr(key.addr()), wanted)
     }
 
     making!();
-    only_values!();
-    iter_weak!();
+    values!();
+    owned_values!();
 }
 
 /// Methods that return keys, as strong or weak pointers, and methods over all entries.
@@ -363,47 +328,17 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     /// Removes a key, and returns it, as a strong pointer, with its value. O(1). In the key's own destructor
     /// there is no strong pointer any more: the entry stays.
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store.table.tidy();
         self.store.remove_entry(by_addr(key.addr()))
     }
 
-    owned_values!();
+    entries!();
+    owned_entries!();
 }
 
-impl<K: WeakKey, V> Default for WeakMap<K, V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// Contains the same live keys, with clones of the values. Each map drops its entries on its own.
-impl<K: StrongRef, V: Clone> Clone for WeakMap<K, V> {
-    fn clone(&self) -> Self {
-        let mut copy = Self::with_capacity(self.len());
-        copy.set_reclaim(self.reclaim());
-        copy.extend(self.iter().map(|(key, value)| (key, value.clone())));
-        copy
-    }
-}
-
-/// Compares the live keys by identity, and their values.
-impl<K: StrongRef, V: PartialEq> PartialEq for WeakMap<K, V> {
-    fn eq(&self, other: &Self) -> bool {
-        let mut live = 0;
-        self.iter().all(|(key, value)| {
-            live += 1;
-            other.get(&key) == Some(value)
-        }) && live == other.len_live()
-    }
-}
-
-impl<K: StrongRef, V: Eq> Eq for WeakMap<K, V> {}
-
-impl<K: StrongRef + fmt::Debug, V: fmt::Debug> fmt::Debug for WeakMap<K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter()).finish()
-    }
-}
+cloning!([K: StrongRef, V: Clone] WeakMap<K, V>);
+comparing!([K: StrongRef, V] WeakMap<K, V>, |key| &key);
+iterating!([K: StrongRef, V] WeakMap<K, V>, (K, V), (K, &'a V));
+iterating_mut!([K: StrongRef, V] WeakMap<K, V>);
 
 /// Shows the values: an anchor says nothing.
 impl<F: Flavour, V: fmt::Debug> fmt::Debug for WeakMap<Anchor<F>, V> {
@@ -432,30 +367,3 @@ extending!(['a, K: StrongRef, V: Clone] WeakMap<K, V>, where [],
     (K, &'a V): |map, (key, value)| map.insert(&key, value.clone()));
 extending!(['a, K: WeakKey, V: Clone] WeakMap<K, V>, where [],
     (&'a K, &'a V): |map, (key, value)| map.insert(key, value.clone()));
-
-impl<K: StrongRef, V> IntoIterator for WeakMap<K, V> {
-    type Item = (K, V);
-    type IntoIter = IntoIter<K, V>;
-
-    fn into_iter(self) -> IntoIter<K, V> {
-        self.store.into_iter()
-    }
-}
-
-impl<'a, K: StrongRef, V> IntoIterator for &'a WeakMap<K, V> {
-    type Item = (K, &'a V);
-    type IntoIter = Iter<'a, K, V>;
-
-    fn into_iter(self) -> Iter<'a, K, V> {
-        self.iter()
-    }
-}
-
-impl<'a, K: StrongRef, V> IntoIterator for &'a mut WeakMap<K, V> {
-    type Item = (K, &'a mut V);
-    type IntoIter = IterMut<'a, K, V>;
-
-    fn into_iter(self) -> IterMut<'a, K, V> {
-        self.iter_mut()
-    }
-}

@@ -1,8 +1,8 @@
 //! The collections for one owner: thin faces of one [store](store::Store).
 //!
 //! The order of the files: `shown`, how the slots of an entry are shown to users; `iter`, `entry` and `store`,
-//! which work on any slots; `common`, `pairing` and `algebra`, the methods that several collections share; then the
-//! collections, none of which uses another; and `hashed`, further operations of those that are keyed by content.
+//! which work on any slots; `common`, `pairing` and `algebra`, the methods that several collections share, `traits`, their constructors and trait
+//! impls, and `names`, their entries and iterators; then the collections, none of which uses another.
 
 pub(crate) mod algebra;
 pub(crate) mod common;
@@ -15,9 +15,11 @@ pub(crate) mod hash_set;
 pub(crate) mod interner;
 pub mod iter;
 pub(crate) mod map;
+pub(crate) mod names;
 pub(crate) mod pair_map;
 mod pairing;
 pub(crate) mod set;
 pub(crate) mod shown;
 pub(crate) mod store;
+pub(crate) mod traits;
 pub(crate) mod value_map;

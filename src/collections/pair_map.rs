@@ -1,10 +1,9 @@
 //! The map with weak keys and weak values.
 
-use core::fmt;
-
-use super::common::{collecting, housekeeping, iter_weak, only_weak_values, weak_values};
-use super::pairing::{pair_iterators, pair_making};
+use super::common::{entries, housekeeping, resizing, values, weak_entries, weak_values};
+use super::pairing::pair_making;
 use super::store::{Store, by_addr};
+use super::traits::{by_identity, cloning, collecting, comparing, iterating};
 use crate::ptr::Expired;
 use crate::reference::Upgrade as _;
 use crate::reference::{Identify, Slot as _, StrongRef, WeakKey};
@@ -12,20 +11,9 @@ use crate::table::{Entry as Sides, Place};
 
 /// The entries and iterators of [`WeakPairMap`].
 pub mod names {
-    use crate::collections::entry;
-    use crate::reference::WeakKey;
+    use crate::collections::names::weak_names;
 
-    type Watch<K> = <K as WeakKey>::Watch;
-
-    /// The place of a key.
-    pub type Entry<'a, 'k, K, V> = entry::WeakEntry<'a, &'k K, Watch<K>, V>;
-    /// The place of a key that has a live value.
-    pub type OccupiedEntry<'a, 'k, K, V> = entry::WeakOccupiedEntry<'a, &'k K, Watch<K>, V>;
-    /// The place of a key that has no live value.
-    pub type VacantEntry<'a, 'k, K, V> = entry::WeakVacantEntry<'a, &'k K, Watch<K>, V>;
-    /// The error of [`WeakPairMap::try_insert`](crate::WeakPairMap::try_insert).
-    pub type OccupiedError<'a, 'k, K, V> = entry::WeakOccupiedError<'a, &'k K, Watch<K>, V>;
-    crate::collections::common::iterator_names!(Watch<K>, Watch<V>);
+    weak_names!(['k] &'k K, <K as crate::reference::WeakKey>::Watch);
 }
 use names::*;
 
@@ -53,29 +41,11 @@ pub struct WeakPairMap<K: WeakKey, V: StrongRef> {
     store: Store<K::Watch, V::Watch>,
 }
 
+by_identity!([K: WeakKey, V: StrongRef] WeakPairMap<K, V>);
+
 impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
-    /// Creates an empty map. Allocates nothing before the first insert.
-    #[must_use]
-    #[inline]
-    pub const fn new() -> Self {
-        WeakPairMap {
-            store: Store::with_hasher(()),
-        }
-    }
-
-    /// Creates an empty map with room for `capacity` entries.
-    ///
-    /// # Panics
-    /// If the size exceeds the address space.
-    #[must_use]
-    #[track_caller]
-    pub fn with_capacity(capacity: usize) -> Self {
-        let mut map = Self::new();
-        map.reserve(capacity);
-        map
-    }
-
     housekeeping!();
+    resizing!();
 
     /// Whether the key has a live value. O(1). If other threads own the value, the answer may be outdated at
     /// once.
@@ -136,7 +106,6 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     /// Removes a key, and returns its value, if that is live. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
-        self.store.table.tidy();
         self.store.remove(by_addr(key.addr()))
     }
 
@@ -149,12 +118,11 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
     ) -> Option<V> {
-        self.store.table.tidy();
         self.store.remove_if(by_addr(key.addr()), wanted)
     }
 
-    only_weak_values!();
-    iter_weak!();
+    values!();
+    weak_values!();
 }
 
 /// Methods that return keys, as strong or weak pointers, and methods over all entries.
@@ -166,49 +134,16 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
 
     /// Removes a key, and returns it with its value, if both are live. O(1).
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store.table.tidy();
         self.store.remove_entry(by_addr(key.addr()))
     }
 
-    weak_values!();
-
-    pair_iterators!();
+    entries!();
+    weak_entries!();
 }
 
-impl<K: WeakKey, V: StrongRef> Default for WeakPairMap<K, V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// Contains the same live entries. Each map drops its entries on its own.
-impl<K: StrongRef, V: StrongRef> Clone for WeakPairMap<K, V> {
-    fn clone(&self) -> Self {
-        let mut copy = Self::with_capacity(self.len());
-        copy.set_reclaim(self.reclaim());
-        copy.extend(self.iter());
-        copy
-    }
-}
-
-/// Compares the live keys by identity, and the values as the pointers compare: by their targets.
-impl<K: StrongRef, V: StrongRef + PartialEq> PartialEq for WeakPairMap<K, V> {
-    fn eq(&self, other: &Self) -> bool {
-        let mut live = 0;
-        self.iter().all(|(key, value)| {
-            live += 1;
-            other.get(&key).is_some_and(|other| other == value)
-        }) && live == other.len_live()
-    }
-}
-
-impl<K: StrongRef, V: StrongRef + Eq> Eq for WeakPairMap<K, V> {}
-
-impl<K: StrongRef + fmt::Debug, V: StrongRef + fmt::Debug> fmt::Debug for WeakPairMap<K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter()).finish()
-    }
-}
+cloning!([K: StrongRef, V: StrongRef] WeakPairMap<K, V>);
+comparing!([K: StrongRef, V: StrongRef] WeakPairMap<K, V>, |key| &key);
+iterating!([K: StrongRef, V: StrongRef] WeakPairMap<K, V>, (K, V), (K, V));
 
 // The handles are dropped after each insert: an entry with a handle that was the last dies at once.
 collecting!([K: StrongRef, V: StrongRef] WeakPairMap<K, V>,
@@ -217,21 +152,3 @@ collecting!([K: StrongRef, V: StrongRef] WeakPairMap<K, V>,
 collecting!(['a, K: WeakKey, V: StrongRef] WeakPairMap<K, V>,
     from ['a, K: WeakKey, V: StrongRef] WeakPairMap<K, V>, where [], [],
     (&'a K, &'a V): |map, (key, value)| map.insert(key, value));
-
-impl<K: StrongRef, V: StrongRef> IntoIterator for WeakPairMap<K, V> {
-    type Item = (K, V);
-    type IntoIter = IntoIter<K, V>;
-
-    fn into_iter(self) -> IntoIter<K, V> {
-        self.store.into_iter()
-    }
-}
-
-impl<'a, K: StrongRef, V: StrongRef> IntoIterator for &'a WeakPairMap<K, V> {
-    type Item = (K, V);
-    type IntoIter = Iter<'a, K, V>;
-
-    fn into_iter(self) -> Iter<'a, K, V> {
-        self.iter()
-    }
-}

@@ -1,6 +1,5 @@
-//! The methods that the maps with weak keys and weak values share, by identity or by content.
+//! How the maps with weak keys and weak values, by identity or by content, set the value of a key that has none.
 
-/// Methods that make a value where there is none.
 macro_rules! pair_making {
     () => {
         /// Sets the value of a key that has no live one. O(1) amortised.
@@ -52,19 +51,4 @@ macro_rules! pair_making {
     };
 }
 
-/// Iterators over entries and keys.
-macro_rules! pair_iterators {
-    () => {
-        /// Iterates over all live entries, as strong pointers, in arbitrary order. O(capacity).
-        pub fn iter(&self) -> Iter<'_, K, V> {
-            self.store.iter()
-        }
-
-        /// Iterates over the keys of all live entries, as strong pointers, in arbitrary order. O(capacity).
-        pub fn keys(&self) -> Keys<'_, K, V> {
-            self.store.keys()
-        }
-    };
-}
-
-pub(crate) use {pair_iterators, pair_making};
+pub(crate) use pair_making;

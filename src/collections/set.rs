@@ -3,9 +3,10 @@
 use core::fmt;
 
 use super::algebra::sealed::Sealed;
-use super::algebra::{Elements, Set, algebra, operators, set_methods, set_traits};
-use super::common::{collecting, housekeeping, keys_weak};
+use super::algebra::{Elements, Set, algebra, operators, set_comparing, set_methods, set_traits};
+use super::common::{housekeeping, keys_weak, resizing};
 use super::store::{Store, by_addr};
+use super::traits::{by_identity, cloning, collecting};
 use crate::ptr::{Anchor, Flavour};
 use crate::reference::{Identify, Owned, StrongRef, WeakKey};
 use crate::table::Place;
@@ -42,29 +43,11 @@ pub struct WeakSet<K: WeakKey> {
     store: Store<K::Watch, Owned<()>>,
 }
 
+by_identity!([K: WeakKey] WeakSet<K>);
+
 impl<K: WeakKey> WeakSet<K> {
-    /// Creates an empty set. Allocates nothing before the first insert.
-    #[must_use]
-    #[inline]
-    pub const fn new() -> Self {
-        WeakSet {
-            store: Store::with_hasher(()),
-        }
-    }
-
-    /// Creates an empty set with room for `capacity` elements.
-    ///
-    /// # Panics
-    /// If the size exceeds the address space.
-    #[must_use]
-    #[track_caller]
-    pub fn with_capacity(capacity: usize) -> Self {
-        let mut set = Self::new();
-        set.reserve(capacity);
-        set
-    }
-
     housekeeping!();
+    resizing!();
     keys_weak!();
 
     /// Whether the set contains the object. O(1). See [`WeakMap::get`](crate::WeakMap::get).
@@ -92,7 +75,6 @@ impl<K: WeakKey> WeakSet<K> {
     /// Removes an object. Returns whether there was one. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> bool {
-        self.store.table.tidy();
         self.store.remove(by_addr(key.addr())).is_some()
     }
 }
@@ -110,7 +92,6 @@ impl<K: StrongRef> WeakSet<K> {
 
     /// Removes an object, and returns it as a strong pointer. O(1).
     pub fn take<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<K> {
-        self.store.table.tidy();
         let (key, ()) = self.store.remove_entry(by_addr(key.addr()))?;
         Some(key)
     }
@@ -147,31 +128,8 @@ impl<F: Flavour> fmt::Debug for WeakSet<Anchor<F>> {
     }
 }
 
-impl<K: WeakKey> Default for WeakSet<K> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// Contains the same live elements.
-impl<K: StrongRef> Clone for WeakSet<K> {
-    fn clone(&self) -> Self {
-        let mut copy = Self::with_capacity(self.len());
-        copy.set_reclaim(self.reclaim());
-        copy.extend(self);
-        copy
-    }
-}
-
-/// Compares the live elements by identity.
-impl<K: StrongRef> PartialEq for WeakSet<K> {
-    fn eq(&self, other: &Self) -> bool {
-        self.len_live() == other.len_live() && self.is_subset(other)
-    }
-}
-
-impl<K: StrongRef> Eq for WeakSet<K> {}
-
+cloning!([K: StrongRef] WeakSet<K>);
+set_comparing!([K: StrongRef] WeakSet<K>);
 collecting!([K: StrongRef] WeakSet<K>, from [K: StrongRef] WeakSet<K>, where [], [],
     K: |set, key| set.insert(&key));
 collecting!(['a, K: WeakKey] WeakSet<K>, from ['a, K: WeakKey] WeakSet<K>, where [], [],

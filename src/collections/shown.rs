@@ -125,6 +125,28 @@ impl<W: Upgrade> Shown for W {
     }
 }
 
+/// A slot of which a copy of the collection has another.
+pub(crate) trait Copied: Shown {
+    fn enter_again(
+        this: &Self,
+        guard: Self::Guard,
+        hash: HashValue,
+        queue: &mut Self::Queue,
+    ) -> Self;
+}
+
+impl<T: Clone> Copied for Owned<T> {
+    fn enter_again(this: &Self, (): (), _: HashValue, (): &mut ()) -> Self {
+        Owned(this.0.clone())
+    }
+}
+
+impl<W: Upgrade> Copied for W {
+    fn enter_again(_: &Self, guard: W::Pointer, hash: HashValue, queue: &mut W::Queue) -> Self {
+        W::watch(&guard, hash, queue)
+    }
+}
+
 /// A slot as iteration without upgrading shows it: what the collection owns, by reference; what it refers to
 /// weakly, as a weak handle. Sealed.
 pub trait ShownWeakly: Slot {

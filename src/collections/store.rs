@@ -11,7 +11,7 @@ use super::iter::{
     Drain, DrainDead, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, IterWeak, Keys,
     KeysWeak, Values, ValuesMut,
 };
-use super::shown::{Given, Keyed, Shown};
+use super::shown::{Copied, Given, Keyed, Shown};
 use crate::hash::HashValue;
 use crate::reference::{ByContent, Content, Owned, Slot, Sought, Watch, hash_of};
 use crate::table::{Entry, Found, Place, Table, Vacant, Walk};
@@ -26,6 +26,13 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
     pub(crate) const fn with_hasher(hasher: S) -> Self {
         Store {
             table: Table::new(),
+            hasher,
+        }
+    }
+
+    pub(crate) fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
+        Store {
+            table: Table::with_capacity(capacity),
             hasher,
         }
     }
@@ -153,6 +160,7 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         &mut self,
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
     ) -> Option<V::Item> {
+        self.table.tidy();
         let pin = |entry: &Entry<K, V>| V::pin(&entry.value);
         let (guard, entry) = self.table.remove_if(hash, eq, pin)?;
         Some(entry.take_value(guard))
@@ -166,6 +174,7 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
         wanted: impl FnOnce(&V::Item) -> bool,
     ) -> Option<V::Item> {
+        self.table.tidy();
         let pin = |entry: &Entry<K, V>| {
             let guard = V::pin(&entry.value)?;
             wanted(V::peek(&entry.value, &guard)).then_some(guard)
@@ -219,8 +228,22 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
         &mut self,
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
     ) -> Option<(K::Item, V::Item)> {
+        self.table.tidy();
         let (guard, entry) = self.table.remove_if(hash, eq, Entry::pin)?;
         Some(entry.take(guard))
+    }
+
+    /// Whether `has` finds each live entry in the other store, which has no more of them.
+    pub(crate) fn equals<'a>(
+        &'a self,
+        other: &Self,
+        mut has: impl FnMut(K::Ref<'a>, V::Ref<'a>) -> bool,
+    ) -> bool {
+        let mut live = 0;
+        self.iter().all(|(key, value)| {
+            live += 1;
+            has(key, value)
+        }) && live == other.len_live()
     }
 
     pub(crate) fn pop(&mut self) -> Option<(K::Item, V::Item)> {
@@ -259,6 +282,45 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
 
     pub(crate) fn into_keys(self) -> IntoKeys<K, V> {
         IntoKeys(self.into_iter())
+    }
+}
+
+impl<K: Content, V: Slot, S: BuildHasher> Store<ByContent<K>, V, S> {
+    /// The entry whose key is live and has this content, and that key.
+    #[inline]
+    pub(crate) fn find_content<Q>(&self, sought: &Q) -> Option<(&Entry<ByContent<K>, V>, K)>
+    where
+        Q: ?Sized + Sought<K::Target>,
+    {
+        let hash = hash_of(&self.hasher, sought);
+        self.table.find_by_content(hash, sought)
+    }
+}
+
+impl<K: Content, V: Shown, S: BuildHasher> Store<ByContent<K>, V, S> {
+    /// Removes the live key with this content, and returns it and its value.
+    pub(crate) fn remove_content<Q>(&mut self, sought: &Q) -> Option<(K, V::Item)>
+    where
+        Q: ?Sized + Sought<K::Target>,
+    {
+        let mut pinned = None;
+        let value = self.remove(by_content(&self.hasher, sought, &mut pinned))?;
+        Some((pinned?, value))
+    }
+
+    /// Removes the live key with this content if its value is wanted, and returns that.
+    pub(crate) fn remove_content_if<Q>(
+        &mut self,
+        sought: &Q,
+        wanted: impl FnOnce(&V::Item) -> bool,
+    ) -> Option<V::Item>
+    where
+        Q: ?Sized + Sought<K::Target>,
+    {
+        let mut pinned = None;
+        let removed = self.remove_if(by_content(&self.hasher, sought, &mut pinned), wanted);
+        drop(pinned);
+        removed
     }
 }
 
@@ -322,6 +384,21 @@ impl<'a, K: Slot, V: Watch> Vacant<'a, K, V> {
     /// Inserts a key and a weak value.
     #[inline]
     pub(crate) fn set_weak(self, key: impl Given<K>, value: &V::Key) -> Found<'a, K, V> {
+        self.register(
+            |hash, keys| Given::enter(key, hash, keys),
+            |hash, values| V::watch(value, hash, values),
+        )
+    }
+}
+
+impl<'a, K: Slot, V: Slot> Vacant<'a, K, V> {
+    /// Inserts an entry whose slots are made with the queues of the table, the value first.
+    #[inline]
+    fn register(
+        self,
+        key: impl FnOnce(HashValue, &mut K::Queue) -> K,
+        value: impl FnOnce(HashValue, &mut V::Queue) -> V,
+    ) -> Found<'a, K, V> {
         /// Deregisters the value if user code of the key's pointer panics.
         struct Undo<'d, V: Slot>(Option<V>, &'d mut V::Queue);
         impl<V: Slot> Drop for Undo<'_, V> {
@@ -332,15 +409,36 @@ impl<'a, K: Slot, V: Watch> Vacant<'a, K, V> {
             }
         }
         self.fill(|watch| {
-            let value = V::watch(value, watch.hash, watch.values);
+            let value = value(watch.hash, watch.values);
             let mut undo = Undo(Some(value), watch.values);
-            let key = Given::enter(key, watch.hash, watch.keys);
+            let key = key(watch.hash, watch.keys);
             let value = undo.0.take();
             Entry {
                 key,
                 value: value.unwrap_or_else(|| unreachable!("the value is still there")),
             }
         })
+    }
+}
+
+impl<K: Copied + Keyed<S>, V: Copied, S: Clone> Store<K, V, S> {
+    /// The same live entries, each under its hash.
+    pub(crate) fn copy(&self) -> Self {
+        let mut copy = Self::with_capacity_and_hasher(self.table.len(), self.hasher.clone());
+        copy.table.set_reclaim(self.table.reclaim());
+        for entry in self.table.iter() {
+            let Some((key, value)) = entry.pin() else {
+                continue;
+            };
+            let lookup = (entry.hash(&self.hasher), |_: &K| false);
+            if let Place::Vacant(vacant) = copy.find_place(lookup, |_| Some(())) {
+                vacant.register(
+                    |hash, keys| K::enter_again(&entry.key, key, hash, keys),
+                    |hash, values| V::enter_again(&entry.value, value, hash, values),
+                );
+            }
+        }
+        copy
     }
 }
 

@@ -1,10 +1,10 @@
 //! The map with weak values.
 
-use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
-use super::common::{collecting, housekeeping, iter_weak, only_weak_values, weak_values};
+use super::common::{entries, housekeeping, resizing, values, weak_entries, weak_values};
 use super::store::{Store, by_key};
+use super::traits::{by_hash, cloning, collecting, comparing, iterating};
 use crate::hash::DefaultHashBuilder;
 use crate::ptr::Expired;
 use crate::reference::Upgrade as _;
@@ -13,23 +13,13 @@ use crate::table::Place;
 
 /// The entries and iterators of [`WeakValueMap`].
 pub mod names {
-    use crate::collections::{entry, iter};
-    use crate::reference::Owned;
-    use crate::reference::WeakKey;
+    use crate::collections::names::weak_names;
+    use crate::reference::{Owned, WeakKey};
 
-    type Watch<V> = <V as WeakKey>::Watch;
-
-    /// The place of a key.
-    pub type Entry<'a, K, V> = entry::WeakEntry<'a, K, Owned<K>, V>;
-    /// The place of a key that has a live value.
-    pub type OccupiedEntry<'a, K, V> = entry::WeakOccupiedEntry<'a, K, Owned<K>, V>;
-    /// The place of a key that has no live value.
-    pub type VacantEntry<'a, K, V> = entry::WeakVacantEntry<'a, K, Owned<K>, V>;
-    /// The error of [`WeakValueMap::try_insert`](crate::WeakValueMap::try_insert).
-    pub type OccupiedError<'a, K, V> = entry::WeakOccupiedError<'a, K, Owned<K>, V>;
     /// See [`WeakValueMap::drain_dead`](crate::WeakValueMap::drain_dead).
-    pub type DrainDead<'a, K, V> = iter::DrainDead<'a, Owned<K>, Watch<V>>;
-    crate::collections::common::iterator_names!(Owned<K>, Watch<V>);
+    pub type DrainDead<'a, K, V> =
+        crate::collections::iter::DrainDead<'a, Owned<K>, <V as WeakKey>::Watch>;
+    weak_names!([] K, Owned<K>);
 }
 use names::*;
 
@@ -72,60 +62,9 @@ pub struct WeakValueMap<K, V: StrongRef, S = DefaultHashBuilder> {
     pub(super) store: Store<Owned<K>, V::Watch, S>,
 }
 
-impl<K, V: StrongRef> WeakValueMap<K, V> {
-    /// Creates an empty map. Allocates nothing before the first insert.
-    ///
-    /// Not `const`, since each map has its own seeds: see [`with_hasher`](Self::with_hasher).
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
-
-impl<K: Eq + Hash, V: StrongRef> WeakValueMap<K, V> {
-    /// Creates an empty map with room for `capacity` entries.
-    ///
-    /// # Panics
-    /// If the size exceeds the address space.
-    #[must_use]
-    #[track_caller]
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
-    }
-}
+by_hash!([K, V: StrongRef] WeakValueMap<K, V>);
 
 impl<K, V: StrongRef, S> WeakValueMap<K, V, S> {
-    /// Creates an empty map that uses the given hasher. See [`WeakHashMap::with_hasher`](crate::WeakHashMap::with_hasher)
-    /// for one in a `static`.
-    #[must_use]
-    #[inline]
-    pub const fn with_hasher(hasher: S) -> Self {
-        WeakValueMap {
-            store: Store::with_hasher(hasher),
-        }
-    }
-
-    /// Returns a reference to the hasher.
-    #[must_use]
-    #[inline]
-    pub fn hasher(&self) -> &S {
-        &self.store.hasher
-    }
-}
-
-impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
-    /// Creates an empty map with room for `capacity` entries that uses the given hasher.
-    ///
-    /// # Panics
-    /// If the size exceeds the address space.
-    #[must_use]
-    #[track_caller]
-    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        let mut map = Self::with_hasher(hasher);
-        map.reserve(capacity);
-        map
-    }
-
     housekeeping!();
 
     /// Removes dead values, and returns their keys instead of destroying them: those of all values that are
@@ -144,6 +83,15 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     pub fn drain_dead(&mut self) -> DrainDead<'_, K, V> {
         self.store.drain_dead()
     }
+
+    values!();
+    weak_values!();
+    entries!();
+    weak_entries!();
+}
+
+impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
+    resizing!();
 
     /// Whether the key has a live value. O(1). If other threads own the value, the answer may be outdated at
     /// once: to use the value, call [`get`](Self::get).
@@ -284,67 +232,20 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
     ) -> Option<V> {
-        self.store.table.tidy();
-        let lookup = by_key(&self.store.hasher, Q::content(key));
-        self.store.remove_if(lookup, wanted)
+        self.store
+            .remove_if(by_key(&self.store.hasher, Q::content(key)), wanted)
     }
 
     /// Removes a key, and returns it with its value, if that is live. O(1).
     pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store.table.tidy();
-        let lookup = by_key(&self.store.hasher, Q::content(key));
-        self.store.remove_entry(lookup)
-    }
-
-    only_weak_values!();
-    iter_weak!();
-    weak_values!();
-
-    /// Iterates over all live entries, values as strong pointers, in arbitrary order. O(capacity).
-    pub fn iter(&self) -> Iter<'_, K, V> {
-        self.store.iter()
-    }
-
-    /// Iterates over the keys of all live values, in arbitrary order, without upgrading. O(capacity).
-    pub fn keys(&self) -> Keys<'_, K, V> {
-        self.store.keys()
+        self.store
+            .remove_entry(by_key(&self.store.hasher, Q::content(key)))
     }
 }
 
-impl<K, V: StrongRef, S: Default> Default for WeakValueMap<K, V, S> {
-    fn default() -> Self {
-        Self::with_hasher(S::default())
-    }
-}
-
-/// Contains the same live values under clones of the keys. Each map drops its entries on its own.
-impl<K: Clone + Eq + Hash, V: StrongRef, S: Clone + BuildHasher> Clone for WeakValueMap<K, V, S> {
-    fn clone(&self) -> Self {
-        let mut copy = Self::with_capacity_and_hasher(self.len(), self.hasher().clone());
-        copy.set_reclaim(self.reclaim());
-        copy.extend(self.iter().map(|(key, value)| (key.clone(), value)));
-        copy
-    }
-}
-
-/// Compares the keys of live values, and the values as the pointers compare: by their targets.
-impl<K: Eq + Hash, V: StrongRef + PartialEq, S: BuildHasher> PartialEq for WeakValueMap<K, V, S> {
-    fn eq(&self, other: &Self) -> bool {
-        let mut live = 0;
-        self.iter().all(|(key, value)| {
-            live += 1;
-            other.get(key).is_some_and(|other| other == value)
-        }) && live == other.len_live()
-    }
-}
-
-impl<K: Eq + Hash, V: StrongRef + Eq, S: BuildHasher> Eq for WeakValueMap<K, V, S> {}
-
-impl<K: fmt::Debug, V: StrongRef + fmt::Debug, S> fmt::Debug for WeakValueMap<K, V, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self).finish()
-    }
-}
+cloning!([K: Clone + Hash, V: StrongRef, S: Clone + BuildHasher] WeakValueMap<K, V, S>);
+comparing!([K: Eq + Hash, V: StrongRef, S: BuildHasher] WeakValueMap<K, V, S>, |key| key);
+iterating!([K, V: StrongRef, S] WeakValueMap<K, V, S>, (K, V), (&'a K, V));
 
 // The handles are dropped after each insert: an entry whose handle was the last dies at once.
 collecting!([K, V: StrongRef, S] WeakValueMap<K, V, S>, from [K, V: StrongRef] WeakValueMap<K, V>,
@@ -353,21 +254,3 @@ collecting!([K, V: StrongRef, S] WeakValueMap<K, V, S>, from [K, V: StrongRef] W
 collecting!(['a, K, V: StrongRef, S] WeakValueMap<K, V, S>, from ['a, K, V: StrongRef] WeakValueMap<K, V>,
     where [K: Eq + Hash,], [S: BuildHasher,],
     (K, &'a V): |map, (key, value)| map.insert(key, value));
-
-impl<K, V: StrongRef, S> IntoIterator for WeakValueMap<K, V, S> {
-    type Item = (K, V);
-    type IntoIter = IntoIter<K, V>;
-
-    fn into_iter(self) -> IntoIter<K, V> {
-        self.store.into_iter()
-    }
-}
-
-impl<'a, K, V: StrongRef, S> IntoIterator for &'a WeakValueMap<K, V, S> {
-    type Item = (&'a K, V);
-    type IntoIter = Iter<'a, K, V>;
-
-    fn into_iter(self) -> Iter<'a, K, V> {
-        self.store.iter()
-    }
-}

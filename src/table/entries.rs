@@ -41,6 +41,12 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        let mut table = Self::new();
+        table.entries = HashTable::with_capacity(capacity);
+        table
+    }
+
     /// Prefetches the cache lines in which an entry of this hash is likely to be. Only a hint: `tags` may
     /// belong to a table that has been replaced, and hashbrown may change its layout.
     #[inline(always)]
