@@ -21,72 +21,14 @@ fn at_most(hint: (usize, Option<usize>)) -> (usize, Option<usize>) {
     (0, hint.1)
 }
 
-/// An iterator over the live entries of a collection.
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct Iter<'a, K: Shown, V: Shown>(hash_table::Iter<'a, Entry<K, V>>);
-
-impl<'a, K: Shown, V: Shown> Iter<'a, K, V> {
-    pub(crate) fn new(table: &'a Table<K, V>) -> Self {
-        Iter(table.iter())
-    }
-}
-
-impl<'a, K: Shown, V: Shown> Iterator for Iter<'a, K, V> {
-    type Item = (K::Ref<'a>, V::Ref<'a>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.find_map(|entry| {
-            let (key, value) = entry.pin()?;
-            Some((K::show(&entry.key, key), V::show(&entry.value, value)))
-        })
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        at_most(self.0.size_hint())
-    }
-}
-
-impl<K: Shown, V: Shown> Clone for Iter<'_, K, V> {
-    fn clone(&self) -> Self {
-        Iter(self.0.clone())
-    }
-}
-
-/// An iterator over the live entries of a collection, values mutable.
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct IterMut<'a, K: Shown, V: Shown>(hash_table::IterMut<'a, Entry<K, V>>);
-
-impl<'a, K: Shown, V: Shown> IterMut<'a, K, V> {
-    pub(crate) fn new(table: &'a mut Table<K, V>) -> Self {
-        IterMut(table.iter_mut())
-    }
-}
-
-impl<'a, K: Shown, V: Shown> Iterator for IterMut<'a, K, V> {
-    type Item = (K::Ref<'a>, V::Mut<'a>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.find_map(|entry| {
-            let (key, value) = entry.pin()?;
-            Some((
-                K::show(&entry.key, key),
-                V::show_mut(&mut entry.value, value),
-            ))
-        })
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        at_most(self.0.size_hint())
-    }
-}
-
-macro_rules! slot_iterators {
-    ($($(#[$doc:meta])* $name:ident<$key:ident>($inner:ident) -> $item:ty: |$entry:ident| $show:expr;)*) => {$(
+/// Iterators that borrow the table.
+macro_rules! borrowing {
+    ($($(#[$doc:meta])* $name:ident<$key:ident, $value:ident>($inner:ident) -> $item:ty: |$entry:ident| $show:expr;)*) => {$(
         $(#[$doc])*
         #[must_use = "iterators are lazy and do nothing unless consumed"]
-        pub struct $name<'a, K: $key, V: Shown>(hash_table::$inner<'a, Entry<K, V>>);
+        pub struct $name<'a, K, V>(pub(super) hash_table::$inner<'a, Entry<K, V>>);
 
-        impl<'a, K: $key, V: Shown> Iterator for $name<'a, K, V> {
+        impl<'a, K: $key, V: $value> Iterator for $name<'a, K, V> {
             type Item = $item;
 
             fn next(&mut self) -> Option<Self::Item> {
@@ -97,114 +39,70 @@ macro_rules! slot_iterators {
                 at_most(self.0.size_hint())
             }
         }
-    )*};
-}
 
-slot_iterators! {
-    /// An iterator over the keys of the live entries.
-    Keys<Shown>(Iter) -> K::Ref<'a>: |entry| {
-        (!entry.value.is_expired()).then_some(())?;
-        Some(K::show(&entry.key, K::pin(&entry.key)?))
-    };
-    /// An iterator over the values of the live entries.
-    Values<Slot>(Iter) -> V::Ref<'a>: |entry| {
-        (!entry.key.is_expired()).then_some(())?;
-        Some(V::show(&entry.value, V::pin(&entry.value)?))
-    };
-    /// An iterator over the values of the live entries, mutably.
-    ValuesMut<Slot>(IterMut) -> V::Mut<'a>: |entry| {
-        (!entry.key.is_expired()).then_some(())?;
-        let guard = V::pin(&entry.value)?;
-        Some(V::show_mut(&mut entry.value, guard))
-    };
-}
-
-impl<'a, K: Shown, V: Shown> Keys<'a, K, V> {
-    pub(crate) fn new(table: &'a Table<K, V>) -> Self {
-        Keys(table.iter())
-    }
-}
-
-impl<'a, K: Slot, V: Shown> Values<'a, K, V> {
-    pub(crate) fn new(table: &'a Table<K, V>) -> Self {
-        Values(table.iter())
-    }
-}
-
-impl<'a, K: Slot, V: Shown> ValuesMut<'a, K, V> {
-    pub(crate) fn new(table: &'a mut Table<K, V>) -> Self {
-        ValuesMut(table.iter_mut())
-    }
-}
-
-impl<K: Shown, V: Shown> Clone for Keys<'_, K, V> {
-    fn clone(&self) -> Self {
-        Keys(self.0.clone())
-    }
-}
-
-impl<K: Slot, V: Shown> Clone for Values<'_, K, V> {
-    fn clone(&self) -> Self {
-        Values(self.0.clone())
-    }
-}
-
-/// Iterators that upgrade nothing.
-macro_rules! weak_iterators {
-    ($($(#[$doc:meta])* $name:ident<$value:ident> -> $item:ty: |$entry:ident| $show:expr;)*) => {$(
-        $(#[$doc])*
-        #[must_use = "iterators are lazy and do nothing unless consumed"]
-        pub struct $name<'a, K, V>(hash_table::Iter<'a, Entry<K, V>>);
-
-        impl<'a, K: Slot, V: Slot> $name<'a, K, V> {
-            pub(crate) fn new(table: &'a Table<K, V>) -> Self {
-                $name(table.iter())
-            }
-        }
-
-        impl<'a, K: ShownWeakly, V: $value> Iterator for $name<'a, K, V> {
-            type Item = $item;
-
-            fn next(&mut self) -> Option<Self::Item> {
-                self.0.find_map(|$entry| {
-                    (!$entry.is_expired()).then_some(())?;
-                    Some($show)
-                })
-            }
-
-            fn size_hint(&self) -> (usize, Option<usize>) {
-                at_most(self.0.size_hint())
-            }
-        }
-
-        impl<K: ShownWeakly, V: $value> FusedIterator for $name<'_, K, V> {}
-
-        impl<K, V> Clone for $name<'_, K, V> {
-            fn clone(&self) -> Self {
-                $name(self.0.clone())
-            }
-        }
+        impl<K: $key, V: $value> FusedIterator for $name<'_, K, V> {}
 
         impl<K, V> fmt::Debug for $name<'_, K, V> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name))
-                    .field("at_most", &self.0.len())
+                    .field("at_most", &self.0.size_hint().1)
                     .finish()
             }
         }
     )*};
 }
 
-weak_iterators! {
+borrowing! {
+    /// An iterator over the live entries of a collection.
+    Iter<Shown, Shown>(Iter) -> (K::Ref<'a>, V::Ref<'a>): |entry| {
+        let (key, value) = entry.pin()?;
+        Some((K::show(&entry.key, key), V::show(&entry.value, value)))
+    };
+    /// An iterator over the live entries of a collection, values mutable.
+    IterMut<Shown, Shown>(IterMut) -> (K::Ref<'a>, V::Mut<'a>): |entry| {
+        let (key, value) = entry.pin()?;
+        Some((K::show(&entry.key, key), V::show_mut(&mut entry.value, value)))
+    };
+    /// An iterator over the keys of the live entries.
+    Keys<Shown, Slot>(Iter) -> K::Ref<'a>: |entry| {
+        (!entry.value.is_expired()).then_some(())?;
+        Some(K::show(&entry.key, K::pin(&entry.key)?))
+    };
+    /// An iterator over the values of the live entries.
+    Values<Slot, Shown>(Iter) -> V::Ref<'a>: |entry| {
+        (!entry.key.is_expired()).then_some(())?;
+        Some(V::show(&entry.value, V::pin(&entry.value)?))
+    };
+    /// An iterator over the values of the live entries, mutably.
+    ValuesMut<Slot, Shown>(IterMut) -> V::Mut<'a>: |entry| {
+        (!entry.key.is_expired()).then_some(())?;
+        let guard = V::pin(&entry.value)?;
+        Some(V::show_mut(&mut entry.value, guard))
+    };
     /// An iterator over the live entries: what the collection refers to weakly as weak handles, what it owns by
     /// reference.
-    IterWeak<ShownWeakly> -> (K::Half<'a>, V::Half<'a>): |entry| (
-        K::half(&entry.key)?,
-        V::half(&entry.value)?,
-    );
+    IterWeak<ShownWeakly, ShownWeakly>(Iter) -> (K::Half<'a>, V::Half<'a>): |entry| {
+        (!entry.is_expired()).then_some(())?;
+        Some((K::half(&entry.key)?, V::half(&entry.value)?))
+    };
     /// An iterator over the keys of the live entries, as weak handles.
-    KeysWeak<Slot> -> K::Half<'a>: |entry| K::half(&entry.key)?;
+    KeysWeak<ShownWeakly, Slot>(Iter) -> K::Half<'a>: |entry| {
+        (!entry.is_expired()).then_some(())?;
+        K::half(&entry.key)
+    };
 }
+
+macro_rules! cloned {
+    ($($name:ident)*) => {$(
+        impl<K, V> Clone for $name<'_, K, V> {
+            fn clone(&self) -> Self {
+                $name(self.0.clone())
+            }
+        }
+    )*};
+}
+
+cloned! { Iter Keys Values IterWeak KeysWeak }
 
 /// An iterator over the live entries of a collection, by value.
 pub struct IntoIter<K: Shown, V: Shown>(IntoEntries<K, V>);
@@ -428,6 +326,5 @@ macro_rules! fused_and_debug {
 }
 
 fused_and_debug! {
-    Iter<Shown>['_] IterMut<Shown>['_] Keys<Shown>['_] Values<Slot>['_] ValuesMut<Slot>['_]
     Drain<Shown>['_] DrainKeys<Shown>['_] IntoIter<Shown>[] IntoKeys<Shown>[] IntoValues<Slot>[]
 }

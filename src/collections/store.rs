@@ -135,11 +135,11 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
     }
 
     pub(crate) fn iter_weak(&self) -> IterWeak<'_, K, V> {
-        IterWeak::new(&self.table)
+        IterWeak(self.table.iter())
     }
 
     pub(crate) fn keys_weak(&self) -> KeysWeak<'_, K, V> {
-        KeysWeak::new(&self.table)
+        KeysWeak(self.table.iter())
     }
 }
 
@@ -199,11 +199,11 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
     }
 
     pub(crate) fn values(&self) -> Values<'_, K, V> {
-        Values::new(&self.table)
+        Values(self.table.iter())
     }
 
     pub(crate) fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
-        ValuesMut::new(&mut self.table)
+        ValuesMut(self.table.iter_mut())
     }
 
     pub(crate) fn into_values(self) -> IntoValues<K, V> {
@@ -261,15 +261,15 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
     }
 
     pub(crate) fn iter(&self) -> Iter<'_, K, V> {
-        Iter::new(&self.table)
+        Iter(self.table.iter())
     }
 
     pub(crate) fn iter_mut(&mut self) -> IterMut<'_, K, V> {
-        IterMut::new(&mut self.table)
+        IterMut(self.table.iter_mut())
     }
 
     pub(crate) fn keys(&self) -> Keys<'_, K, V> {
-        Keys::new(&self.table)
+        Keys(self.table.iter())
     }
 
     pub(crate) fn drain(&mut self) -> Drain<'_, K, V> {
