@@ -10,12 +10,11 @@ use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use hashbrown::hash_table;
 
-use super::shown::{Shown, ShownWeakly};
-use crate::reference::{Slot, Watch};
+use crate::reference::Watch;
 use crate::table::{Entry, IntoEntries, Remains, Search, Table, Walk};
 
-pub use crate::reference::ByContent;
-pub use crate::reference::Owned;
+pub use super::shown::{Shown, ShownWeakly};
+pub use crate::reference::{ByContent, Owned, Slot};
 
 fn at_most(hint: (usize, Option<usize>)) -> (usize, Option<usize>) {
     (0, hint.1)

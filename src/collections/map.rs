@@ -193,13 +193,13 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     /// entry.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<&V> {
-        self.store.get(by_addr(key.addr()))
+        self.store.get(by_addr(Q::addr(key)))
     }
 
     /// Returns the value of a key, mutably. O(1). Drains no notices, so it destroys no other value.
     #[inline]
     pub fn get_mut<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<&mut V> {
-        let (hash, eq) = by_addr(key.addr());
+        let (hash, eq) = by_addr(Q::addr(key));
         Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 
@@ -224,7 +224,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         &mut self,
         keys: [&Q; N],
     ) -> [Option<&mut V>; N] {
-        let addrs = keys.map(|key| key.addr());
+        let addrs = keys.map(|key| Q::addr(key));
         let hashes = addrs.map(HashValue::of_addr);
         let is_key = |n: usize, watch: &K::Watch| watch.is_at(addrs[n]);
         let entries = self.store.table.find_disjoint_mut(hashes, is_key);
@@ -288,7 +288,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     /// beginning may have destroyed the value.)
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
-        self.store.remove(by_addr(key.addr()))
+        self.store.remove(by_addr(Q::addr(key)))
     }
 
     /// Removes a key if `wanted` returns true for its value, and returns the value. O(1).
@@ -310,7 +310,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
     ) -> Option<V> {
-        self.store.remove_if(by_addr(key.addr()), wanted)
+        self.store.remove_if(by_addr(Q::addr(key)), wanted)
     }
 
     making!();
@@ -322,13 +322,13 @@ impl<K: WeakKey, V> WeakMap<K, V> {
 impl<K: StrongRef, V> WeakMap<K, V> {
     /// Returns the key, as a strong pointer, and its value. O(1). Returns `None` in the key's destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, &V)> {
-        self.store.get_key_value(by_addr(key.addr()))
+        self.store.get_key_value(by_addr(Q::addr(key)))
     }
 
     /// Removes a key, and returns it, as a strong pointer, with its value. O(1). In the key's own destructor
     /// there is no strong pointer any more: the entry stays.
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store.remove_entry(by_addr(key.addr()))
+        self.store.remove_entry(by_addr(Q::addr(key)))
     }
 
     entries!();

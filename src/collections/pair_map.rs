@@ -52,7 +52,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
-        let (hash, eq) = by_addr(key.addr());
+        let (hash, eq) = by_addr(Q::addr(key));
         let entry = self.store.table.find(hash, eq);
         entry.is_some_and(|entry| !entry.value.is_expired())
     }
@@ -61,7 +61,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     /// to it still finds its value.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        self.store.get(by_addr(key.addr()))
+        self.store.get(by_addr(Q::addr(key)))
     }
 
     /// Returns the live value of a key that is known to have one. O(1).
@@ -106,7 +106,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     /// Removes a key, and returns its value, if that is live. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
-        self.store.remove(by_addr(key.addr()))
+        self.store.remove(by_addr(Q::addr(key)))
     }
 
     /// Removes a key if `wanted` returns true for its live value, and returns the value. O(1).
@@ -118,7 +118,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
         key: &Q,
         wanted: impl FnOnce(&V) -> bool,
     ) -> Option<V> {
-        self.store.remove_if(by_addr(key.addr()), wanted)
+        self.store.remove_if(by_addr(Q::addr(key)), wanted)
     }
 
     values!();
@@ -129,12 +129,12 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
 impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     /// Returns the key and its live value, as strong pointers. O(1). Returns `None` in the key's destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
-        self.store.get_key_value(by_addr(key.addr()))
+        self.store.get_key_value(by_addr(Q::addr(key)))
     }
 
     /// Removes a key, and returns it with its value, if both are live. O(1).
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store.remove_entry(by_addr(key.addr()))
+        self.store.remove_entry(by_addr(Q::addr(key)))
     }
 
     entries!();

@@ -54,7 +54,7 @@ impl<K: WeakKey> WeakSet<K> {
     #[must_use]
     #[inline]
     pub fn contains<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
-        self.store.get(by_addr(key.addr())).is_some()
+        self.store.get(by_addr(Q::addr(key))).is_some()
     }
 
     /// Adds an object. Returns whether it was added. O(1) amortised.
@@ -75,7 +75,7 @@ impl<K: WeakKey> WeakSet<K> {
     /// Removes an object. Returns whether there was one. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> bool {
-        self.store.remove(by_addr(key.addr())).is_some()
+        self.store.remove(by_addr(Q::addr(key))).is_some()
     }
 }
 
@@ -86,13 +86,13 @@ impl<K: StrongRef> WeakSet<K> {
 
     /// Returns the element, as a strong pointer. O(1). Returns `None` in its own destructor.
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
-        let (key, _) = self.store.get_key_value(by_addr(key.addr()))?;
+        let (key, _) = self.store.get_key_value(by_addr(Q::addr(key)))?;
         Some(key)
     }
 
     /// Removes an object, and returns it as a strong pointer. O(1).
     pub fn take<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<K> {
-        let (key, ()) = self.store.remove_entry(by_addr(key.addr()))?;
+        let (key, ()) = self.store.remove_entry(by_addr(Q::addr(key)))?;
         Some(key)
     }
 }

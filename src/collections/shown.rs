@@ -251,8 +251,8 @@ impl<K: Hash, S: BuildHasher> Keyed<S> for Owned<K> {
     }
 }
 
-/// A key as it is passed to a collection: by reference if the collection refers to it weakly, else by value.
-pub trait Given<K: Slot>: Sized {
+/// A key as it is passed to a collection: by reference if the collection refers to it weakly, else by value. Sealed.
+pub trait Given<K: Slot>: sealed::Given<K> + Sized {
     /// The key itself.
     type Key;
     /// What an entry that the caller has in hand keeps of the key: all of it, unless it was moved into the
@@ -283,6 +283,15 @@ pub trait Given<K: Slot>: Sized {
     #[doc(hidden)]
     fn replace(this: &Self, old: &mut K, hash: HashValue, queue: &mut K::Queue);
 }
+
+/// No path outside of this crate leads to it: a slot is made by this crate only.
+mod sealed {
+    pub trait Given<K> {}
+}
+
+impl<W: Watch> sealed::Given<W> for &W::Key {}
+
+impl<T> sealed::Given<Owned<T>> for T {}
 
 impl<W: Watch> Given<W> for &W::Key {
     type Key = W::Key;

@@ -19,7 +19,7 @@
 /// #     fn addr(&self) -> *const () { self.0.as_ptr().cast() }
 /// # }
 /// # impl Identify<Node> for WeakNode {
-/// #     fn addr(&self) -> *const () { WeakRef::addr(self) }
+/// #     fn addr(this: &Self) -> *const () { WeakRef::addr(this) }
 /// # }
 /// unsafe impl WeakKey for Node {
 ///     type Watch = Swept<Self>;

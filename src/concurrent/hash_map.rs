@@ -9,7 +9,7 @@ use super::content::{ByContent, without_key};
 use super::iter::{Iter, Keys};
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
-use crate::collections::common::collecting;
+use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, Query, hash_of};
 

@@ -8,7 +8,7 @@ use super::content::ByContent;
 use super::iter::Keys;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
-use crate::collections::common::collecting;
+use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, Query, Sought, hash_of};
 

@@ -29,7 +29,7 @@ impl Address {
     /// at this address.
     #[inline]
     fn is_of<K: WeakKey, Q: ?Sized + Identify<K>>(self, key: &Q) -> bool {
-        Address::of(key.addr()).1 == self
+        Address::of(Q::addr(key)).1 == self
     }
 }
 
@@ -41,7 +41,7 @@ impl<T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<Address, BY_ADDRESS>, T,
         key: &Q,
         look: impl FnOnce(&T, &V) -> Option<R>,
     ) -> Option<R> {
-        let (hash, address) = Address::of(key.addr());
+        let (hash, address) = Address::of(Q::addr(key));
         let look = |_: &_, watch: &_, value: &_| {
             let is_it = address.is_of::<K, Q>(key);
             is_it.then(|| look(watch, value)).flatten()
@@ -57,7 +57,7 @@ impl<T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<Address, BY_ADDRESS>, T,
         mut wanted: impl FnMut(&T, &V) -> bool,
         show: impl FnOnce(&T, &V) -> R,
     ) -> Option<R> {
-        let (hash, address) = Address::of(key.addr());
+        let (hash, address) = Address::of(Q::addr(key));
         let is_wanted = |watch: &_, value: &_| address.is_of::<K, Q>(key) && wanted(watch, value);
         let show = |_: &_, watch: &_, value: &_| show(watch, value);
         let shown = self.remove(hash, |there| *there == address, is_wanted, show);

@@ -13,7 +13,7 @@ use super::table::Table;
 use super::watch::{
     SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne,
 };
-use crate::collections::common::collecting;
+use crate::collections::traits::collecting;
 use crate::hash::HashValue;
 use crate::reference::{Identify, WeakKey};
 

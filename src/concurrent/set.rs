@@ -8,7 +8,7 @@ use super::iter::Keys;
 use super::key::ByKey;
 use super::table::Table;
 use super::watch::{SharedKey, SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
-use crate::collections::common::collecting;
+use crate::collections::traits::collecting;
 use crate::ptr::{Anchor, Atomic};
 use crate::reference::{Identify, WeakKey};
 

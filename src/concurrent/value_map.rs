@@ -10,7 +10,7 @@ use super::key::ByKey;
 use super::making::made_by;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, Watches, WatchesOne};
-use crate::collections::common::collecting;
+use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Query, Sought, hash_of};
 

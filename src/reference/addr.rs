@@ -34,8 +34,8 @@ impl<T: ?Sized> fmt::Debug for Addr<'_, T> {
 
 impl<T: ?Sized, K: StrongRef<Target = T>> Identify<K> for Addr<'_, T> {
     #[inline]
-    fn addr(&self) -> *const () {
-        self.0
+    fn addr(this: &Self) -> *const () {
+        this.0
     }
 }
 

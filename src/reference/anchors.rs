@@ -43,7 +43,7 @@ impl<F: Flavour> Registrable for Anchor<F> {
 
 impl<F: Flavour> Identify<Anchor<F>> for AnchorRef<F> {
     #[inline]
-    fn addr(&self) -> *const () {
-        self.addr_if_live()
+    fn addr(this: &Self) -> *const () {
+        this.addr_if_live()
     }
 }

@@ -55,8 +55,8 @@ impl<K: WeakKey> Hash for ByIdentity<K> {
 
 impl<K: WeakKey> Identify<K> for ByIdentity<K> {
     #[inline]
-    fn addr(&self) -> *const () {
-        K::known_addr(&self.0)
+    fn addr(this: &Self) -> *const () {
+        K::known_addr(&this.0)
     }
 }
 

@@ -89,13 +89,13 @@ pub trait Identify<K: WeakKey> {
     /// Returns the address of the key, or null if it cannot be in any map. The address is that of a live object, or of
     /// one whose destructor is running: one remembered from before may find the entry of a dead object that is not yet
     /// reclaimed, or that of another object.
-    fn addr(&self) -> *const ();
+    fn addr(this: &Self) -> *const ();
 }
 
 impl<K: WeakKey> Identify<K> for K {
     #[inline]
-    fn addr(&self) -> *const () {
-        WeakKey::known_addr(self)
+    fn addr(this: &Self) -> *const () {
+        WeakKey::known_addr(this)
     }
 }
 

@@ -40,8 +40,8 @@ pub(crate) use notified::Registrable;
 pub use notified::{Notified, Notify};
 pub(crate) use query::{AsContent, hash_of};
 pub use query::{Hashed, Query, Sought};
-pub use slot::Owned;
-pub(crate) use slot::{NoticeOf, Slot};
+pub(crate) use slot::NoticeOf;
+pub use slot::{Owned, Slot};
 pub use strong::{Content, StrongRef, Upgrade, WeakRef};
 pub use swept::Swept;
 

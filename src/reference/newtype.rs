@@ -203,8 +203,8 @@ macro_rules! impl_handle {
 
         impl<$($generics)*> $crate::__newtype::Identify<$strong> for $weak {
             #[inline]
-            fn addr(&self) -> *const () {
-                let inner: &$inner_weak = $crate::__newtype::Newtype::inner(self);
+            fn addr(this: &Self) -> *const () {
+                let inner: &$inner_weak = $crate::__newtype::Newtype::inner(this);
                 $crate::__newtype::Identify::<$inner>::addr(inner)
             }
         }

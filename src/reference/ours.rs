@@ -76,15 +76,15 @@ unsafe impl<T: ?Sized, F: Flavour> Notify for Strong<T, F> {
 
 impl<T: ?Sized, F: Flavour> Identify<Strong<T, F>> for Weak<T, F> {
     #[inline]
-    fn addr(&self) -> *const () {
-        addr_if_live(self)
+    fn addr(this: &Self) -> *const () {
+        addr_if_live(this)
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<T, F: Flavour> Identify<Strong<T, F>> for T {
     #[inline]
-    fn addr(&self) -> *const () {
-        addr_of_sized(self)
+    fn addr(this: &Self) -> *const () {
+        addr_of_sized(this)
     }
 }

@@ -56,16 +56,16 @@ macro_rules! std_pointers {
 
         impl<T: ?Sized> Identify<$strong> for $weak {
             #[inline]
-            fn addr(&self) -> *const () {
-                addr_if_live(self)
+            fn addr(this: &Self) -> *const () {
+                addr_if_live(this)
             }
         }
 
         #[diagnostic::do_not_recommend]
         impl<T> Identify<$strong> for T {
             #[inline]
-            fn addr(&self) -> *const () {
-                addr_of_sized(self)
+            fn addr(this: &Self) -> *const () {
+                addr_of_sized(this)
             }
         }
     )*};

@@ -67,7 +67,7 @@ use super::key::{Watch, WeakKey};
 ///     fn from_weak(weak: Weak<String>) -> WeakNode { WeakNode(weak) }
 /// }
 /// impl Identify<Node> for WeakNode {
-///     fn addr(&self) -> *const () { Identify::<Strong<String>>::addr(&self.0) }
+///     fn addr(this: &Self) -> *const () { Identify::<Strong<String>>::addr(&this.0) }
 /// }
 ///
 /// let mut titles = WeakMap::new();

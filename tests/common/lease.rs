@@ -98,11 +98,11 @@ unsafe impl<K: Asked> WeakRef for WeakLease<K> {
 }
 
 impl<K: Asked> Identify<Lease<K>> for WeakLease<K> {
-    fn addr(&self) -> *const () {
-        if self.is_expired() {
+    fn addr(this: &Self) -> *const () {
+        if this.is_expired() {
             std::ptr::null()
         } else {
-            WeakRef::addr(self)
+            WeakRef::addr(this)
         }
     }
 }

@@ -132,7 +132,7 @@ unsafe impl<Mark, T, const PAD: usize> Notify for Own<Mark, T, PAD> {
 }
 
 impl<Mark, T, const PAD: usize> Identify<Own<Mark, T, PAD>> for WeakOwn<Mark, T, PAD> {
-    fn addr(&self) -> *const () {
-        Identify::<Strong<Padded<T, PAD>>>::addr(&self.0)
+    fn addr(this: &Self) -> *const () {
+        Identify::<Strong<Padded<T, PAD>>>::addr(&this.0)
     }
 }

@@ -70,8 +70,8 @@ unsafe impl WeakRef for Panics {
 }
 
 impl Identify<Pointer> for Panics {
-    fn addr(&self) -> *const () {
-        self.0.as_ptr().cast()
+    fn addr(this: &Self) -> *const () {
+        this.0.as_ptr().cast()
     }
 }
 

@@ -108,10 +108,10 @@ struct Late {
 }
 
 impl Identify<Object> for Late {
-    fn addr(&self) -> *const () {
-        let address = Identify::<Object>::addr(&self.weak);
-        if self.left.fetch_sub(1, SeqCst) == 1 {
-            (self.act)();
+    fn addr(this: &Self) -> *const () {
+        let address = Identify::<Object>::addr(&this.weak);
+        if this.left.fetch_sub(1, SeqCst) == 1 {
+            (this.act)();
         }
         address
     }

@@ -81,7 +81,7 @@ unsafe impl<T> WeakRef for WeakCounted<T> {
 }
 
 impl<T> Identify<Counted<T>> for WeakCounted<T> {
-    fn addr(&self) -> *const () {
-        Identify::<Rc<T>>::addr(&self.0)
+    fn addr(this: &Self) -> *const () {
+        Identify::<Rc<T>>::addr(&this.0)
     }
 }

@@ -250,8 +250,8 @@ impl Borrow<Content> for SharedValue {
 type UserOwn = Own<(), Item, APART>;
 
 impl Identify<UserOwn> for Item {
-    fn addr(&self) -> *const () {
-        Identify::<UserOwn>::addr(&Addr::of(self))
+    fn addr(this: &Self) -> *const () {
+        Identify::<UserOwn>::addr(&Addr::of(this))
     }
 }
 

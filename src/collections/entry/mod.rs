@@ -9,6 +9,7 @@ mod owned;
 mod text;
 mod weak;
 
+pub use super::shown::Given;
 pub use owned::{Entry, OccupiedEntry, OccupiedError, VacantEntry};
 pub use weak::{
     Entry as WeakEntry, OccupiedEntry as WeakOccupiedEntry, OccupiedError as WeakOccupiedError,
