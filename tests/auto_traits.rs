@@ -13,9 +13,9 @@ use common::own::Own;
 use weakly::reference_queue::{Next, Ticket};
 use weakly::{
     Addr, Anchor, AnchorRef, Attributes, ByIdentity, Expired, Finalizer, Interner, Memo,
-    ReferenceQueue, Strong, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap,
-    WeakSet, WeakValueMap, concurrent, local, weak_hash_map, weak_hash_pair_map, weak_map,
-    weak_pair_map, weak_set, weak_value_map,
+    ReferenceQueue, Strong, StrongRef, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap,
+    WeakPairMap, WeakSet, WeakValueMap, concurrent, local, weak_hash_map, weak_hash_pair_map,
+    weak_map, weak_pair_map, weak_set, weak_value_map,
 };
 
 /// Whether a type has an auto trait: an inherent constant takes precedence over a trait's, but exists only if
@@ -408,4 +408,45 @@ fn values_may_be_borrowed_from_what_outlives_the_map() {
     let mut words = WeakMap::new();
     words.insert(&key, &text[2..]);
     assert_eq!(words[&key], "text");
+}
+
+/// What needs no hash asks nothing of keys and hashers: neither `Hash` nor `Eq`, nor `BuildHasher`.
+#[test]
+fn what_needs_no_hash_has_no_bounds() {
+    struct Plain;
+
+    macro_rules! look {
+        ($collection:expr, $($more:ident)*) => {{
+            let mut it = $collection;
+            it.purge();
+            it.set_waker(None);
+            it.set_reclaim(it.reclaim());
+            _ = it.hasher();
+            $(_ = it.$more();)*
+            let counts = it.iter().count() + it.iter_weak().count() + it.len() + it.len_live();
+            assert!(it.is_empty() && counts + it.pending_dead() == 0 && it.capacity() >= 8);
+            it.clear();
+        }};
+    }
+
+    fn all<K: StrongRef, V: StrongRef>() {
+        let mut map = WeakValueMap::<Plain, V, Plain>::with_capacity_and_hasher(8, Plain);
+        map.retain(|_, _| true);
+        map.retain_values(|_| true);
+        look!(map, pop drain_dead values keys);
+        look!(WeakHashMap::<K, Plain, Plain>::with_capacity_and_hasher(8, Plain), pop values_mut keys);
+        look!(WeakHashPairMap::<K, V, Plain>::with_capacity_and_hasher(8, Plain), pop values keys);
+        look!(
+            WeakHashSet::<K, Plain>::with_capacity_and_hasher(8, Plain),
+            pop
+        );
+        look!(Interner::<K, Plain>::with_capacity_and_hasher(8, Plain),);
+        assert_eq!(
+            WeakValueMap::<Plain, V, Plain>::with_hasher(Plain)
+                .into_iter()
+                .count(),
+            0
+        );
+    }
+    all::<Strong<i32>, Rc<i32>>();
 }

@@ -1,8 +1,9 @@
 //! H. Keys by content (item 117; 27, 29, 30, 31 and 41 for contents): which object stays, when user code is
 //! called, and hashers.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher, RandomState};
+use std::rc::Rc;
 use std::sync::Mutex;
 
 use equivalent::Equivalent;
@@ -23,7 +24,42 @@ for_each_kind!(
     a_lookup_keeps_its_key_no_longer_than_it_takes,
     keys_are_found_by_equivalent_contents,
     colliding_contents_are_distinguished,
+    a_clone_hashes_nothing_and_finds_everything,
 );
+
+/// A hasher that counts what it is asked for, in all its clones.
+#[derive(Clone, Default)]
+struct Counting(Rc<Cell<usize>>);
+
+impl BuildHasher for Counting {
+    type Hasher = DefaultHasher;
+
+    fn build_hasher(&self) -> DefaultHasher {
+        self.0.set(self.0.get() + 1);
+        DefaultHasher::new()
+    }
+}
+
+fn a_clone_hashes_nothing_and_finds_everything<P: Kind>() {
+    let texts: Vec<Text<P>> = (0..50).map(|n| text::<P>(&n.to_string())).collect();
+    let mut map = WeakHashMap::with_hasher(Counting::default());
+    map.extend(texts.iter().zip(0..));
+    let asked = map.hasher().0.get();
+    let copy = map.clone();
+    assert_eq!(map.hasher().0.get(), asked);
+    assert!(
+        texts
+            .iter()
+            .zip(0..)
+            .all(|(text, n)| copy.get(&**text) == Some(&n))
+    );
+    assert!(copy == map && copy.len() == 50);
+    // Each watches on its own.
+    map.clear();
+    assert_eq!((copy.len_live(), copy.get("7")), (50, Some(&7)));
+    drop(texts);
+    assert_eq!((copy.len_live(), copy.get("7")), (0, None));
+}
 
 type Text<P> = <P as Kind>::Strong<String>;
 

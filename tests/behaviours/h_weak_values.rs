@@ -30,7 +30,40 @@ for_each_kind!(
     a_key_object_stays_and_another_of_the_same_content_goes,
     a_dying_value_is_not_found_in_its_own_destructor,
     an_occupied_entry_keeps_its_value,
+    values_are_retained_by_themselves,
 );
+
+/// Values of the dead are not shown; what is not visited, when the closure panics, stays.
+fn values_are_retained_by_themselves<P: Kind>() {
+    let mut lives: Vec<Key<P>> = (0..8).map(new::<P, _>).collect();
+    let mut by_name: WeakValueMap<_, _> = lives.iter().map(|life| (**life, life)).collect();
+    let mut by_life: WeakPairMap<_, _> = lives.iter().map(|life| (life, life)).collect();
+    lives.truncate(6);
+    let mut seen = Vec::new();
+    by_name.retain_values(|life| {
+        seen.push(**life);
+        **life % 2 == 0
+    });
+    seen.sort_unstable();
+    assert_eq!(seen, [0, 1, 2, 3, 4, 5]);
+    assert!(
+        lives
+            .iter()
+            .all(|life| by_name.contains_key(&**life) == (**life % 2 == 0))
+    );
+    by_life.retain_values(|life| **life % 2 == 1);
+    assert!(
+        lives
+            .iter()
+            .all(|life| by_life.contains_key(life) == (**life % 2 == 1))
+    );
+    assert!(panics(
+        || by_name.retain_values(|_| crate::common::quiet_panic())
+    ));
+    assert_eq!((by_name.len_live(), by_life.len_live()), (3, 3));
+    drop(lives);
+    assert_eq!((by_name.len_live(), by_life.len_live()), (0, 0));
+}
 
 /// H110: When a value dies, its key reads as one that was never inserted, by every method.
 fn a_dead_value_is_as_if_never_inserted<C: Mapping>() {
