@@ -26,6 +26,8 @@ mod cpython;
 mod destruction;
 #[path = "concurrent/dying.rs"]
 mod dying;
+#[path = "concurrent/entries.rs"]
+mod entries;
 #[path = "concurrent/eq.rs"]
 mod eq;
 #[path = "concurrent/equal_hashes.rs"]

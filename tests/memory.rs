@@ -237,7 +237,7 @@ fn an_object_without_an_entry_pays_nothing() {
     let (object, other) = (Strong::new(1), Strong::new(2));
     // (The first entry, and what the table allocates for each thread.)
     map.insert(&other, 1);
-    map.get_or_insert_with(&Strong::new(3), || 3);
+    map.get_or_insert_with(&Strong::new(3), |_| 3);
     map.purge();
     let before = (allocations(), bytes());
     for _ in 0..10 {
@@ -248,7 +248,7 @@ fn an_object_without_an_entry_pays_nothing() {
     map.purge();
     assert_eq!((allocations(), bytes()), before);
     assert_eq!(Strong::weak_count(&object), 0);
-    let failed = panics(|| _ = map.get_or_insert_with(&object, || quiet_panic()));
+    let failed = panics(|| _ = map.get_or_insert_with(&object, |_| quiet_panic()));
     assert_eq!((failed, Strong::weak_count(&object)), (true, 0));
     drop(object);
     assert_eq!(map.pending_dead(), 0, "its death sends no notice");

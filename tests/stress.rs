@@ -274,7 +274,7 @@ impl<P: Kind> Actor<'_, P> {
                     .inspect(|old| old.check(number)),
             ),
             _ => {
-                world.map.get_or_insert_with(key, make).check(number);
+                world.map.get_or_insert_with(key, |_| make()).check(number);
                 let new = |_: &u64| Thing::new(number, ledger).into();
                 let got: Object<P> = world.values.get_or_insert_with(number, new);
                 got.check(number);

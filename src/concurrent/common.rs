@@ -305,6 +305,29 @@ macro_rules! owned_values {
                 |watch: &SharedWatchFor<K>, value: &V| Some((watch.upgrade()?, value.clone()));
             Iter(self.table.snapshot(entry).into())
         }
+
+        /// Iterates over the live entries as [`iter`](Self::iter) does, with weak handles to the keys, and without upgrading
+        /// any: use it where not even for a moment an object may be kept alive, and where keys are
+        /// [anchors](crate::Anchor). A handle costs an object the record that its first handle does.
+        ///
+        /// ```
+        /// use weakly::{Anchor, concurrent::WeakMap};
+        ///
+        /// struct Entity { anchor: Anchor }
+        ///
+        /// let entities = [(); 2].map(|()| Entity { anchor: Anchor::new() });
+        /// let health = WeakMap::from([(&entities[0].anchor, 100), (&entities[1].anchor, 0)]);
+        /// let dying: Vec<_> = health.iter_weak().filter(|(_, health)| *health == 0).collect();
+        /// assert!(dying[0].0.is(&entities[1].anchor));
+        /// ```
+        pub fn iter_weak(&self) -> impl FusedIterator<Item = (K::Weak, V)> + fmt::Debug
+        where
+            V: Clone,
+        {
+            let entry =
+                |watch: &SharedWatchFor<K>, value: &V| Some((watch.downgrade()?, value.clone()));
+            self.table.snapshot(entry).map(|(_, entry)| entry)
+        }
     };
 }
 
@@ -319,6 +342,13 @@ macro_rules! elements {
             K: SharedRef,
         {
             Keys(self.table.snapshot(|watch, ()| watch.upgrade()).into())
+        }
+
+        /// Iterates over the live elements as weak handles, as [`iter`](Self::iter) does, and without upgrading any. A handle
+        /// costs an object the record that its first handle does.
+        pub fn iter_weak(&self) -> impl FusedIterator<Item = K::Weak> + fmt::Debug {
+            let weak = |watch: &SharedWatchFor<K>, (): &()| watch.downgrade();
+            self.table.snapshot(weak).map(|(_, weak)| weak)
         }
     };
 }

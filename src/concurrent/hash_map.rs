@@ -1,5 +1,6 @@
 //! The shared map with weak keys, by content.
 
+use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
@@ -171,14 +172,14 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     ///
     /// let lengths = WeakHashMap::new();
     /// let [one, other] = ["text", "text"].map(Strong::<str>::from);
-    /// assert_eq!(lengths.get_or_insert_with(&one, || one.len()), 4);
-    /// assert_eq!(lengths.get_or_insert_with(&other, || unreachable!()), 4);
+    /// assert_eq!(lengths.get_or_insert_with(&one, |_| one.len()), 4);
+    /// assert_eq!(lengths.get_or_insert_with(&other, |_| unreachable!()), 4);
     /// drop(one);
     /// assert!(lengths.is_empty());
     /// ```
     #[inline]
     #[track_caller]
-    pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce() -> V) -> V {
+    pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce(&K::Weak) -> V) -> V {
         self.get_or_insert_with_hashed(self.hasher.hash_one(K::content(key)), key, make)
     }
 
@@ -191,15 +192,48 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     #[inline]
     #[track_caller]
     #[doc(alias = "from_key_hashed_nocheck")]
-    pub fn get_or_insert_with_hashed(&self, hash: u64, key: &K, make: impl FnOnce() -> V) -> V {
-        let hash = HashValue::fold(hash);
-        if let Some(value) = self
-            .table
-            .look_up(hash, K::content(key), V::clone)
-            .map(without_key)
-        {
+    pub fn get_or_insert_with_hashed(
+        &self,
+        hash: u64,
+        key: &K,
+        make: impl FnOnce(&K::Weak) -> V,
+    ) -> V {
+        let make = |key: &K::Weak| Ok::<_, Infallible>(make(key));
+        let Ok(value) = self.value_or_make(HashValue::fold(hash), key, make);
+        value
+    }
+
+    /// Returns the value of the live key whose content equals this one's; if there is none, a value is made for this key,
+    /// unless that fails. O(1) amortised. See [`get_or_insert_with`](Self::get_or_insert_with), and
+    /// [`WeakMap::try_get_or_insert_with`](super::WeakMap::try_get_or_insert_with) for an example.
+    ///
+    /// # Errors
+    /// The error of the closure. Then nothing is kept, and one of the threads that wait for this value makes it instead.
+    ///
+    /// # Panics
+    /// As [`get_or_insert_with`](Self::get_or_insert_with).
+    #[inline]
+    #[track_caller]
+    pub fn try_get_or_insert_with<E>(
+        &self,
+        key: &K,
+        make: impl FnOnce(&K::Weak) -> Result<V, E>,
+    ) -> Result<V, E> {
+        self.value_or_make(HashValue::of(&self.hasher, K::content(key)), key, make)
+    }
+
+    #[inline]
+    #[track_caller]
+    fn value_or_make<E>(
+        &self,
+        hash: HashValue,
+        key: &K,
+        make: impl FnOnce(&K::Weak) -> Result<V, E>,
+    ) -> Result<V, E> {
+        let found = self.table.look_up(hash, K::content(key), V::clone);
+        if let Some(value) = found.map(without_key) {
             drop(make);
-            return value;
+            return Ok(value);
         }
         // Before anything is in flight: the destructors of dead entries may ask for the same content.
         self.table.sweep_hash(hash);
@@ -215,18 +249,11 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[track_caller]
-    pub fn compute(&self, key: &K, mut change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
+    pub fn compute(&self, key: &K, change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
         let hash = HashValue::of(&self.hasher, K::content(key));
         self.table.sweep_hash(hash);
-        let new = self.table.compute(hash, &K::downgrade(key), |old| {
-            let new = change(old.map(|(_, value)| value));
-            let entry = new
-                .clone()
-                .map(|value| (SharedWatchFor::<K>::new(key), value));
-            (entry, new)
-        });
-        drop(change);
-        new
+        self.table
+            .compute_value(hash, &K::downgrade(key), key, change)
     }
 
     /// Removes the live key with this content, and returns a clone of its value. O(1). The value itself is

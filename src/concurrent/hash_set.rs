@@ -2,12 +2,13 @@
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
+use core::iter::FusedIterator;
 
 use super::common::{elements, iterating, showing, with_hasher};
 use super::content::ByContent;
 use super::iter::Keys;
 use super::table::Table;
-use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
+use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, Query, Sought, hash_of};

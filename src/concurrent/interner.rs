@@ -3,13 +3,14 @@
 use core::borrow::Borrow;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
+use core::iter::FusedIterator;
 use equivalent::Equivalent;
 
 use super::common::{elements, iterating, showing, with_hasher};
 use super::content::ByContent;
 use super::iter::Keys;
 use super::table::Table;
-use super::watch::{SharedRef, SharedWatchFor, UpgradesOne};
+use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::collections::interner::assert_same_content;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, Hashed, Query, Sought, hash_of};

@@ -12,6 +12,7 @@ use super::table::{Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
+use crate::reference::WeakKey;
 
 /// What a lookup found instead of a value.
 pub(crate) enum Absent {
@@ -29,20 +30,35 @@ pub(crate) enum Wanted<R, L> {
     Ours(L),
 }
 
-/// The value, or a panic if its making asked for it.
+/// Why there is no value.
+pub(crate) enum Failed<E> {
+    /// This thread makes it, or one that waits for it.
+    Cycle,
+    /// Making it has failed.
+    Error(E),
+}
+
+impl<E> From<Cycle> for Failed<E> {
+    fn from(_: Cycle) -> Self {
+        Failed::Cycle
+    }
+}
+
+/// The value, the error of its making, or a panic if that asked for the value.
 #[inline]
 #[track_caller]
-pub(crate) fn made_by<K, V>(made: Result<V, Cycle>) -> V {
+pub(crate) fn made_by<K, V, E>(made: Result<V, Failed<E>>) -> Result<V, E> {
     match made {
-        Ok(made) => made,
-        Err(Cycle) => cycle::<K, V>(),
+        Ok(made) => Ok(made),
+        Err(Failed::Error(error)) => Err(error),
+        Err(Failed::Cycle) => cycle::<K, V>(),
     }
 }
 
 /// Panics: a value was asked for by its own making.
 #[track_caller]
 #[cold]
-pub(crate) fn cycle<K, V>() -> ! {
+fn cycle<K, V>() -> ! {
     panic!(
         "a cycle: making the value ({}) of a key ({}) requires that value itself",
         core::any::type_name::<V>(),
@@ -50,28 +66,47 @@ pub(crate) fn cycle<K, V>() -> ! {
     )
 }
 
+/// Of values that the table owns.
 impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
     /// The value of a key, by identity or content, made by `make` if there is none.
     #[inline]
     #[track_caller]
-    pub(crate) fn value_or_make(
+    pub(crate) fn value_or_make<E>(
         &self,
         hash: HashValue,
         by: &K::FlightKey,
         key: &T::Key,
-        make: impl FnOnce() -> V,
-    ) -> V {
+        make: impl FnOnce(&<T::Key as WeakKey>::Weak) -> Result<V, E>,
+    ) -> Result<V, E> {
         let made = self.get_or_make(
             hash,
             by,
             |_, value| Some(value.clone()),
-            make,
+            || make(&T::Key::downgrade(key)),
             |value, hash, core| {
                 let watch = T::registered(key, hash, core);
                 (watch, value.clone(), value)
             },
         );
-        made_by::<T::Key, V>(made)
+        made_by::<T::Key, V, E>(made)
+    }
+
+    /// Changes the value of a key, and returns a clone of the new one.
+    #[track_caller]
+    pub(crate) fn compute_value(
+        &self,
+        hash: HashValue,
+        by: &K::FlightKey,
+        key: &T::Key,
+        mut change: impl FnMut(Option<&V>) -> Option<V>,
+    ) -> Option<V> {
+        let new = self.compute(hash, by, |old| {
+            let new = change(old.map(|(_, value)| value));
+            (new.clone().map(|value| (T::new(key), value)), new)
+        });
+        // T5
+        drop(change);
+        new
     }
 }
 
@@ -80,14 +115,14 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     /// the result for an entry, `None` if the entry is of no use; `finish` turns what was made into an entry and
     /// the result.
     #[inline]
-    pub(crate) fn get_or_make<'t, M, R>(
+    pub(crate) fn get_or_make<'t, M, R, E>(
         &'t self,
         hash: HashValue,
         key: &K::FlightKey,
         read: impl Fn(&T, &V) -> Option<R>,
-        make: impl FnOnce() -> M,
+        make: impl FnOnce() -> Result<M, E>,
         finish: impl FnOnce(M, HashValue, CoreRef) -> (Unplaced<'t, T>, V, R),
-    ) -> Result<R, Cycle>
+    ) -> Result<R, Failed<E>>
     where
         K::FlightKey: Clone,
     {
@@ -113,15 +148,15 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
 
     #[cold]
     #[inline(never)]
-    fn make<'t, M, R>(
+    fn make<'t, M, R, E>(
         &'t self,
         hash: HashValue,
         key: &K::FlightKey,
         read: impl Fn(&T, &V) -> Option<R>,
         absent: Absent,
-        make: impl FnOnce() -> M,
+        make: impl FnOnce() -> Result<M, E>,
         finish: impl FnOnce(M, HashValue, CoreRef) -> (Unplaced<'t, T>, V, R),
-    ) -> Result<R, Cycle>
+    ) -> Result<R, Failed<E>>
     where
         K::FlightKey: Clone,
     {
@@ -131,13 +166,17 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 drop(make);
                 Ok(made)
             }
-            Wanted::Ours(leader) => {
-                let made = make();
-                Ok(leader.finish_apart(|| {
+            Wanted::Ours(leader) => match make() {
+                Ok(made) => Ok(leader.finish_apart(|| {
                     let (watch, value, made) = finish(made, hash, self.core());
                     (K::key(key), watch, value, made)
-                }))
-            }
+                })),
+                Err(error) => {
+                    // Its pin may destroy what others have removed, and that may panic.
+                    drop(leader);
+                    Err(Failed::Error(error))
+                }
+            },
         }
     }
 

@@ -1,5 +1,6 @@
 //! The shared map with weak keys, by identity.
 
+use core::convert::Infallible;
 use core::fmt;
 use core::iter::FusedIterator;
 
@@ -145,8 +146,9 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     /// Only one thread makes it; others that ask for the same key wait, and get the same value. If making it
     /// panics, nothing is kept, and one of the waiting threads makes it instead. If the key is removed while its
     /// value is made, the value is not kept. If the key is set meanwhile, the value that was set stays, and the
-    /// value that was made goes only to the caller that has made it. The closure of the map of
-    /// [one owner](crate::WeakMap::get_or_insert_with) gets a weak handle to the key; here it captures one.
+    /// value that was made goes only to the caller that has made it.
+    ///
+    /// The closure gets a weak handle to the key, so that a value can refer to its key without keeping it alive.
     ///
     /// # Panics
     /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
@@ -156,12 +158,41 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     ///
     /// let lengths = WeakMap::new();
     /// let text = Strong::new(String::from("text"));
-    /// assert_eq!(lengths.get_or_insert_with(&text, || text.len()), 4);
-    /// assert_eq!(lengths.get_or_insert_with(&text, || unreachable!()), 4);
+    /// assert_eq!(lengths.get_or_insert_with(&text, |_| text.len()), 4);
+    /// assert_eq!(lengths.get_or_insert_with(&text, |_| unreachable!()), 4);
     /// ```
     #[inline]
     #[track_caller]
-    pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce() -> V) -> V {
+    pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce(&K::Weak) -> V) -> V {
+        let Ok(value) = self.try_get_or_insert_with(key, |key| Ok::<_, Infallible>(make(key)));
+        value
+    }
+
+    /// Returns the value of a key, which is made if there is none, unless that fails. O(1) amortised. See
+    /// [`get_or_insert_with`](Self::get_or_insert_with).
+    ///
+    /// # Errors
+    /// The error of the closure. Then nothing is kept, and one of the threads that wait for this value makes it instead.
+    ///
+    /// # Panics
+    /// As [`get_or_insert_with`](Self::get_or_insert_with).
+    ///
+    /// ```
+    /// use weakly::{Strong, concurrent::WeakMap};
+    ///
+    /// let parsed = WeakMap::new();
+    /// let text = Strong::new(String::from("7"));
+    /// let failed = parsed.try_get_or_insert_with(&text, |_| "seven".parse::<u32>());
+    /// assert!(failed.is_err() && parsed.is_empty());
+    /// assert_eq!(parsed.try_get_or_insert_with(&text, |_| text.parse()), Ok(7));
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn try_get_or_insert_with<E>(
+        &self,
+        key: &K,
+        make: impl FnOnce(&K::Weak) -> Result<V, E>,
+    ) -> Result<V, E> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         self.table.value_or_make(hash, &address, key, make)
     }
@@ -177,18 +208,9 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[track_caller]
-    pub fn compute(&self, key: &K, mut change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
+    pub fn compute(&self, key: &K, change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
-        let new = self.table.compute(hash, &address, |old| {
-            let new = change(old.map(|(_, value)| value));
-            let entry = new.clone().map(|value| {
-                let watch = SharedWatchFor::<K>::new(key);
-                (watch, value)
-            });
-            (entry, new)
-        });
-        drop(change);
-        new
+        self.table.compute_value(hash, &address, key, change)
     }
 
     /// Removes the entry of a key, and returns a clone of its value. O(1). Of a value that cannot be cloned,

@@ -40,6 +40,6 @@ pub(crate) use common::shared_housekeeping;
 pub(crate) use cyclic::MemberOf;
 pub(crate) use identity::Address;
 pub(crate) use key::ByKey;
-pub(crate) use making::{Absent, Leader, Wanted, cycle};
+pub(crate) use making::{Absent, Failed, Leader, Wanted, made_by};
 pub(crate) use table::Table;
 pub(crate) use watch::{AnyWatch, Registered, SharedWatchFor, Unplaced, Watches, WatchesOne};

@@ -1,5 +1,6 @@
 //! The shared map with weak keys, by identity, and weak values.
 
+use core::convert::Infallible;
 use core::fmt;
 use core::iter::FusedIterator;
 
@@ -89,15 +90,35 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     #[inline]
     #[track_caller]
     pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce(&K) -> V) -> V {
+        let Ok(value) = self.try_get_or_insert_with(key, |key| Ok::<_, Infallible>(make(key)));
+        value
+    }
+
+    /// Returns the live value of a key, which is made if there is none, unless that fails. O(1) amortised. See
+    /// [`get_or_insert_with`](Self::get_or_insert_with), and
+    /// [`WeakValueMap::try_get_or_insert_with`](super::WeakValueMap::try_get_or_insert_with) for an example.
+    ///
+    /// # Errors
+    /// The error of the closure. Then nothing is kept, and one of the threads that wait for this value makes it instead.
+    ///
+    /// # Panics
+    /// As [`get_or_insert_with`](Self::get_or_insert_with).
+    #[inline]
+    #[track_caller]
+    pub fn try_get_or_insert_with<E>(
+        &self,
+        key: &K,
+        make: impl FnOnce(&K) -> Result<V, E>,
+    ) -> Result<V, E> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         let made = self.table.get_or_make(
             hash,
             &address,
-            |watches, ()| watches.1.upgrade(),
+            value,
             || make(key),
             |value, hash, _| (self.watch(hash, key, &value), (), value),
         );
-        made_by::<K, V>(made)
+        made_by::<K, V, E>(made)
     }
 
     /// Changes the value of a key: the closure is shown the live value, if any, and returns the new one, `None` to
@@ -153,6 +174,15 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     /// alive.
     pub fn values(&self) -> impl FusedIterator<Item = V> + fmt::Debug {
         self.table.snapshot(value).map(|(_, value)| value)
+    }
+
+    /// Iterates over the live entries as [`iter`](Self::iter) does, as weak handles, and without upgrading any: use it where
+    /// not even for a moment an object may be kept alive, and where keys are [anchors](crate::Anchor). A handle costs an
+    /// object the record that its first handle does.
+    pub fn iter_weak(&self) -> impl FusedIterator<Item = (K::Weak, V::Weak)> + fmt::Debug {
+        let weak =
+            |Pair(key, value): &PairWatches<K, V>, (): &()| key.downgrade().zip(value.downgrade());
+        self.table.snapshot(weak).map(|(_, weak)| weak)
     }
 }
 

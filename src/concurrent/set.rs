@@ -1,6 +1,7 @@
 //! The shared weak set, by identity.
 
 use core::fmt;
+use core::iter::FusedIterator;
 
 use super::common::{elements, iterating, showing, without_hasher};
 use super::identity::Address;

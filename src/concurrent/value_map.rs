@@ -1,5 +1,6 @@
 //! The shared map with weak values.
 
+use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
@@ -96,6 +97,16 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     {
         ValueIter(self.table.snapshot(|watch, ()| watch.upgrade()))
     }
+
+    /// Iterates over the live entries as [`iter`](Self::iter) does, with weak handles to the values, and without upgrading
+    /// any: use it where not even for a moment an object may be kept alive. A handle costs an object the record that its
+    /// first handle does.
+    pub fn iter_weak(&self) -> impl FusedIterator<Item = (K, V::Weak)> + fmt::Debug
+    where
+        K: Eq + Clone,
+    {
+        self.table.snapshot(|watch, ()| watch.downgrade())
+    }
 }
 
 impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
@@ -172,6 +183,37 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     where
         K: Clone,
     {
+        let Ok(value) = self.try_get_or_insert_with(key, |key| Ok::<_, Infallible>(make(key)));
+        value
+    }
+
+    /// Returns the live value of a key, which is made if there is none, unless that fails. O(1) amortised. See
+    /// [`get_or_insert_with`](Self::get_or_insert_with).
+    ///
+    /// # Errors
+    /// The error of the closure. Then nothing is kept, and one of the threads that wait for this value makes it instead.
+    ///
+    /// # Panics
+    /// As [`get_or_insert_with`](Self::get_or_insert_with).
+    ///
+    /// ```
+    /// use std::fs;
+    /// use weakly::{Strong, concurrent::WeakValueMap};
+    ///
+    /// let files = WeakValueMap::new();
+    /// let load = |path: &&str| fs::read_to_string(path).map(Strong::new);
+    /// assert!(files.try_get_or_insert_with("/no/such/file", load).is_err());
+    /// assert!(files.is_empty());
+    /// ```
+    #[track_caller]
+    pub fn try_get_or_insert_with<E>(
+        &self,
+        key: K,
+        make: impl FnOnce(&K) -> Result<V, E>,
+    ) -> Result<V, E>
+    where
+        K: Clone,
+    {
         let hash = HashValue::of(&self.hasher, &key);
         let made = self.table.get_or_make(
             hash,
@@ -183,7 +225,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
                 (watch, (), value)
             },
         );
-        let made = made_by::<K, V>(made);
+        let made = made_by::<K, V, E>(made);
         drop(key);
         made
     }

@@ -136,6 +136,9 @@ pub trait WatchesOne: Watches + Sized {
     fn of_any(key: &Self::Key, hash: HashValue, core: CoreRef) -> AnyWatch
     where
         Self::Key: 'static;
+    /// A weak handle to the object, if that lives. Upgrades nothing.
+    #[doc(hidden)]
+    fn downgrade(&self) -> Option<<Self::Key as WeakKey>::Weak>;
 }
 
 /// A watch on one object that can return a pointer to it.
@@ -285,6 +288,11 @@ impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watc
         let watch = SharedWatch::registered(K::object(key), core, hash.short());
         AnyWatch::NotifiedWatch(watch.untyped())
     }
+
+    fn downgrade(&self) -> Option<K::Weak> {
+        let weak = self.0.downgrade().filter(|_| !self.is_expired())?;
+        Some(K::weak(weak))
+    }
 }
 
 impl<K: Notify<Flavour = Atomic, Weak: Send + Sync>> UpgradesOne for NotifiedWatch<K>
@@ -351,6 +359,10 @@ impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
         K: 'static,
     {
         AnyWatch::PolledWatch(Box::new(PolledWatch::<K>(K::downgrade(pointer))))
+    }
+
+    fn downgrade(&self) -> Option<K::Weak> {
+        (!self.is_stale()).then(|| self.0.clone())
     }
 }
 

@@ -11,7 +11,7 @@ use super::key::MemoKey;
 use super::statistics::{Statistics, Striped};
 use super::watches::EntryWatches;
 use crate::concurrent::flight::Cycle;
-use crate::concurrent::{Absent, ByKey, Table, Wanted, cycle, shared_housekeeping};
+use crate::concurrent::{Absent, ByKey, Failed, Table, Wanted, made_by, shared_housekeeping};
 
 /// A cache of results computed from objects, shared between threads behind `&self`. The key is one pointer, or a
 /// tuple of up to four. The cache keeps neither the objects alive nor, once one of them is dead, the result.
@@ -76,14 +76,6 @@ pub struct Memo<K: MemoKey, V> {
     misses: AtomicUsize,
 }
 
-/// Why there is no result.
-enum Failed<E> {
-    /// It is being computed by this thread, or by one that waits for it.
-    Cycle,
-    /// The computation has failed.
-    Error(E),
-}
-
 impl<K: MemoKey, V> Memo<K, V> {
     /// Creates an empty memo, also for a `static`. Allocates nothing before the first computation.
     ///
@@ -129,7 +121,7 @@ impl<K: MemoKey, V> Memo<K, V> {
             .is_some_and(|lived| lived)
     }
 
-    /// Hits, misses, and what became of the results.
+    /// Returns hits, misses, and what became of the results.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         Statistics {
@@ -142,7 +134,7 @@ impl<K: MemoKey, V> Memo<K, V> {
 }
 
 impl<K: MemoKey, V: Clone> Memo<K, V> {
-    /// The result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
+    /// Returns the result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
     #[inline]
     pub fn get(&self, key: K::Ref<'_>) -> Option<V> {
         let (hash, addresses) = K::addresses(key);
@@ -158,7 +150,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         (!watches.is_found_dead()).then(|| value.clone())
     }
 
-    /// The result for a key, which is computed if there is none. O(inputs), and lock-free if there is one.
+    /// Returns the result for a key, which is computed if there is none. O(inputs), and lock-free if there is one.
     ///
     /// The closure is passed the [`Computation`], to declare what the result depends on besides.
     ///
@@ -171,13 +163,11 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         key: K::Ref<'_>,
         compute: impl FnOnce(&Computation<'_>) -> V,
     ) -> V {
-        match self.try_get_or_compute(key, |cx| Ok::<_, Infallible>(compute(cx))) {
-            Ok(value) => value,
-            Err(never) => match never {},
-        }
+        let Ok(value) = self.try_get_or_compute(key, |cx| Ok::<_, Infallible>(compute(cx)));
+        value
     }
 
-    /// The result for a key, which is computed if there is none, unless that fails. See
+    /// Returns the result for a key, which is computed if there is none, unless that fails. See
     /// [`get_or_compute`](Self::get_or_compute).
     ///
     /// # Errors
@@ -200,11 +190,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             }
             Err(absent) => absent,
         };
-        match self.compute(&key, absent, compute) {
-            Ok(value) => Ok(value),
-            Err(Failed::Error(error)) => Err(error),
-            Err(Failed::Cycle) => cycle::<K, V>(),
-        }
+        made_by::<K, V, E>(self.compute(&key, absent, compute))
     }
 
     /// Not inlined: a user's frame that contained it would be three times as large.
@@ -227,8 +213,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         absent: Absent,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, Failed<E>> {
-        match self.begin(key, absent) {
-            Ok(Wanted::Ours(begun)) => match compute(begun.computation()) {
+        match self.begin(key, absent)? {
+            Wanted::Ours(begun) => match compute(begun.computation()) {
                 Ok(value) => Ok(begun.finish(value)),
                 Err(error) => {
                     // Its pin may destroy what others have removed, and that may panic.
@@ -236,11 +222,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                     Err(Failed::Error(error))
                 }
             },
-            Ok(Wanted::There(value)) => {
+            Wanted::There(value) => {
                 drop(compute);
                 Ok(value)
             }
-            Err(Cycle) => Err(Failed::Cycle),
         }
     }
 

@@ -7,7 +7,7 @@ use super::hook::HookRef;
 use super::recipient::Recipient;
 use super::record::{RecordRef, RecordSlot};
 use super::stack::StackRef;
-use super::state::{NONE, State, guess, locked, weak};
+use super::state::{MAX_WEAK, NONE, State, guess, locked, weak};
 use crate::sync::Ordering::*;
 
 /// What an entry is registered with. See [`Block::register`].
@@ -152,33 +152,37 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Makes one more weak pointer for the owner of a registration that is the block itself. False if the
-    /// object is dead and the block its notice: there is nothing left to share.
+    /// Makes one more weak pointer for who looks at the watch of a registration that is the block itself, or of a shared
+    /// collection. False if the object is dead and the block its notice or its entry's: there is nothing left to share.
     ///
     /// # Safety
-    /// The registration does not end meanwhile.
+    /// The registration of an owner does not end meanwhile; the watch of a shared entry is not dropped, nor that which has
+    /// inherited its share.
     pub(crate) unsafe fn downgrade_registered(self) -> bool {
         let mut new = None;
         let mut now = self.header().state.first_load(guess());
         loop {
             let state = State::decode(now);
-            now = match state {
-                State::Thin(_) => {
+            let done = match state {
+                State::Thin(_) | State::Shared(_) => {
                     self.prepare(&state, 1, &mut new);
-                    match self.inflate(now, &mut new) {
-                        Ok(_) => return true,
-                        Err(other) => other,
-                    }
+                    self.inflate(now, &mut new).map(drop)
                 }
+                // Another thread has unlinked the shared entry; its watch has a share still.
+                State::Weak(n) if n < MAX_WEAK => self.transition(now, weak(n + 1)).map(drop),
                 State::Record(record) => {
                     record.add_ref();
-                    return true;
+                    Ok(())
                 }
                 State::Dead => return false,
-                State::None | State::Weak(_) | State::Shared(_) | State::Locked => {
+                State::None | State::Weak(_) | State::Locked => {
                     unreachable!("the entry is registered")
                 }
             };
+            match done {
+                Ok(()) => return true,
+                Err(other) => now = other,
+            }
         }
     }
 }

@@ -319,4 +319,15 @@ impl<T: ?Sized> SharedWatchOf<T> {
             .upgrade()
             .then(|| unsafe { Strong::from_place(self.watch.place, block) })
     }
+
+    /// A weak pointer to the object, unless that is dead and its entry not unlinked yet. For who keeps the entry from being
+    /// destroyed.
+    pub(crate) fn downgrade(&self) -> Option<Weak<T, Atomic>> {
+        let block = self.watch.block();
+        // SAFETY: the entry is looked at, so the share of its watch stays. The share that is made is the weak pointer's.
+        unsafe {
+            let is_shared = block.downgrade_registered();
+            is_shared.then(|| Weak::from_counted(self.watch.place))
+        }
+    }
 }

@@ -37,7 +37,7 @@ fn a_static_attribute_of_values_in_a_vec() {
         Some("the second node")
     );
     assert_eq!(
-        DOC.get_or_insert_with(&nodes[2].anchor, || nodes[2].name.into()),
+        DOC.get_or_insert_with(&nodes[2].anchor, |_| nodes[2].name.into()),
         "c"
     );
     assert!(DOC.remove(&nodes[2].anchor).is_some());
@@ -82,7 +82,7 @@ fn every_method_of_a_shared_map_without_keys() {
     let mut map = concurrent::WeakMap::with_capacity(4);
     assert!(map.insert(&all[0], 1) && !map.insert(&all[0], 2));
     assert_eq!(map.swap(&all[0], 3), Some(2));
-    assert_eq!(map.get_or_insert_with(&all[1], || 4), 4);
+    assert_eq!(map.get_or_insert_with(&all[1], |_| 4), 4);
     assert_eq!(map.compute(&all[1], |old| old.map(|old| old + 1)), Some(5));
     map.extend([(&all[2], 6), (&all[3], 7)]);
     assert!(map.contains_key(&all[3]) && map.remove_if(&all[3], |value| *value == 7));
@@ -210,10 +210,10 @@ fn a_maker_that_panics_leaves_the_anchor_usable() {
     let map = concurrent::WeakMap::<Anchor, usize>::new();
     let anchor = Anchor::new();
     assert!(panics(
-        || _ = map.get_or_insert_with(&anchor, || quiet_panic())
+        || _ = map.get_or_insert_with(&anchor, |_| quiet_panic())
     ));
     assert_eq!((map.len(), map.get(&anchor)), (0, None));
-    assert_eq!(map.get_or_insert_with(&anchor, || 1), 1);
+    assert_eq!(map.get_or_insert_with(&anchor, |_| 1), 1);
     map.set_reclaim(Reclaim::OnRequest);
     drop(anchor);
     assert_eq!((map.len(), map.pending_dead()), (0, 1));

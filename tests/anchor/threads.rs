@@ -52,7 +52,7 @@ fn small_one_thread_makes_the_value_of_an_anchor() {
             for _ in 0..THREADS {
                 scope.spawn(|| {
                     barrier.wait();
-                    let value = map.get_or_insert_with(&anchor, || made.fetch_add(1, Relaxed));
+                    let value = map.get_or_insert_with(&anchor, |_| made.fetch_add(1, Relaxed));
                     assert_eq!(value, 0);
                 });
             }

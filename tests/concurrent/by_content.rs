@@ -89,11 +89,14 @@ fn a_value_lives_as_long_as_the_key_it_was_given_with<P: Kind>() {
 /// H117
 fn an_existing_value_keeps_its_key<P: Kind>() {
     let ([first, second], map) = (twins::<P>(), Map::<P>::new());
-    assert_eq!(map.get_or_insert_with(&first, || 1), 1);
-    assert_eq!(map.get_or_insert_with(&second, || panic!("it is there")), 1);
+    assert_eq!(map.get_or_insert_with(&first, |_| 1), 1);
+    assert_eq!(
+        map.get_or_insert_with(&second, |_| panic!("it is there")),
+        1
+    );
     drop(first);
     assert_eq!(map.get(&1), None);
-    assert_eq!(map.get_or_insert_with(&second, || 2), 2);
+    assert_eq!(map.get_or_insert_with(&second, |_| 2), 2);
     map.purge();
     assert_eq!((map.len(), map.get(&1)), (1, Some(2)));
 }
@@ -111,7 +114,7 @@ fn a_dead_key_counts_as_absent<P: Kind>() {
                 Some(new.clone())
             });
         },
-        |map, key, new| _ = map.get_or_insert_with(key, || new),
+        |map, key, new| _ = map.get_or_insert_with(key, |_| new),
     ];
     for again in again {
         let (old, new) = (Count::default(), Count::default());
@@ -185,8 +188,8 @@ fn a_content_is_hashed_once<P: Kind>() {
         &|| assert_eq!(map.get(&*one), Some(2)),
         &|| assert!(map.get_key_value(&*one).is_some()),
         &|| assert!(!map.contains_key(&*two)),
-        &|| assert_eq!(map.get_or_insert_with(&one, || 3), 2),
-        &|| assert_eq!(map.get_or_insert_with(&two, || 3), 3),
+        &|| assert_eq!(map.get_or_insert_with(&one, |_| 3), 2),
+        &|| assert_eq!(map.get_or_insert_with(&two, |_| 3), 3),
         &|| assert_eq!(map.compute(&two, |_| Some(4)), Some(4)),
         &|| assert!(!map.remove_if(&*one, |_| false)),
         &|| assert_eq!(map.remove(&*one), Some(2)),
@@ -305,7 +308,7 @@ fn small_threads_use_the_same_contents<P: Kind>() {
                     match turn % 5 {
                         0 => _ = map.insert(&key, new(content)),
                         1 => {
-                            let got = map.get_or_insert_with(&key, || new(content));
+                            let got = map.get_or_insert_with(&key, |_| new(content));
                             assert_eq!(got.number, content);
                         }
                         2 => {
@@ -427,7 +430,7 @@ fn a_destructor_may_ask_for_the_content_that_makes_room() {
     impl Drop for Asks {
         fn drop(&mut self) {
             let key = Arc::new(1);
-            if !panics(|| _ = self.0.get_or_insert_with(&key, || None)) {
+            if !panics(|| _ = self.0.get_or_insert_with(&key, |_| None)) {
                 self.1.add();
             }
         }
@@ -436,7 +439,7 @@ fn a_destructor_may_ask_for_the_content_that_makes_room() {
     let [first, second] = twins::<crate::faces::Std>();
     map.insert(&first, Some(Arc::new(Asks(map.clone(), asked.clone()))));
     drop(first);
-    assert!(map.get_or_insert_with(&second, || None).is_none());
+    assert!(map.get_or_insert_with(&second, |_| None).is_none());
     assert_eq!((asked.get(), map.len_live()), (1, 1));
 }
 

@@ -121,7 +121,7 @@ acts! {
     ];
     Interners: |_names, _it| [];
     Maps: |map, it| [
-        map.get_or_insert_with(it, || owned(it)),
+        map.get_or_insert_with(it, |_| owned(it)),
         map.compute(it, |_| Some(owned(it))),
         map.compute(it, |_| None),
         map.remove(&K::downgrade(it)),
@@ -129,7 +129,7 @@ acts! {
     ];
     Sets: |set, it| [set.contains(&K::downgrade(it)), set.retain(|key| key.0 != it.0)];
     HashMaps: |map, it| [
-        map.get_or_insert_with(it, || owned(it)),
+        map.get_or_insert_with(it, |_| owned(it)),
         map.compute(it, |_| Some(owned(it))),
         map.compute(it, |_| None),
         map.remove_if(&**it, |_| true),
@@ -246,10 +246,10 @@ fn a_panic_of_a_pointer_completes_the_flight() {
             let mut panicked = 0;
             for key in &keys {
                 schedule(after, || quiet_panic());
-                panicked += usize::from(panics(|| _ = map.get_or_insert_with(key, || 1)));
+                panicked += usize::from(panics(|| _ = map.get_or_insert_with(key, |_| 1)));
                 clear_actions();
                 let asked = thread::scope(|scope| {
-                    let ask = || map.get_or_insert_with(key, || 2);
+                    let ask = || map.get_or_insert_with(key, |_| 2);
                     scope.spawn(ask).join().unwrap()
                 });
                 assert!((1..=2).contains(&asked));

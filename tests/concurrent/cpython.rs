@@ -49,7 +49,7 @@ impl<K: Life + SharedRef> Dict for Maps<K> {
     fn set_default(&self, kept: &K, make: impl Fn() -> K) -> usize {
         // The object asked for is a new one each time, at an address that another one had.
         let object = make();
-        let default = |key: &K| self.get_or_insert_with(key, || owned(**key)).number;
+        let default = |key: &K| self.get_or_insert_with(key, |_| owned(**key)).number;
         assert_eq!((default(kept), default(&object)), (**kept, *object));
         *object
     }

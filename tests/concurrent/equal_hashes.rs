@@ -94,7 +94,7 @@ contents! {
     // The same content in other objects, of which one has the entry.
     Facts: |map, content| {
         let key = content.into();
-        map.get_or_insert_with(&key, || ());
+        map.get_or_insert_with(&key, |_| ());
         key
     }, map.get_key_value(content).map(|(key, ())| key);
     SetFacts: |map, content| {
@@ -252,7 +252,7 @@ fn an_invalid_equality_does_not_hang() {
                 let (values, names) = (WeakValueMap::new(), Interner::<Arc<$name>>::new());
                 for key in keys.iter().chain(&keys) {
                     facts.compute(key, |_| Some(1));
-                    facts.get_or_insert_with(key, || 2);
+                    facts.get_or_insert_with(key, |_| 2);
                     facts.compute(key, |_| Some(3));
                     values.compute((**key).clone(), |_| Some(key.clone()));
                     values.get_or_insert_with((**key).clone(), |_| key.clone());

@@ -13,6 +13,12 @@ pub(crate) trait GetOrInsert: Sync {
 
     fn new() -> Self;
     fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Self::Value;
+    /// The same, where making it may fail.
+    fn try_ask<E>(
+        &self,
+        key: usize,
+        make: impl FnOnce() -> Result<usize, E>,
+    ) -> Result<Self::Value, E>;
     fn get(&self, key: usize) -> Option<Self::Value>;
     /// Sets it; returns whether there was none.
     fn set(&self, key: usize, value: &Self::Value) -> bool;
@@ -63,7 +69,15 @@ impl<K: Life + SharedRef> GetOrInsert for Maps<K> {
     #[track_caller]
     fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Arc<usize> {
         self.map
-            .get_or_insert_with(&self.keys[key], || Arc::new(make()))
+            .get_or_insert_with(&self.keys[key], |_| Arc::new(make()))
+    }
+    fn try_ask<E>(
+        &self,
+        key: usize,
+        make: impl FnOnce() -> Result<usize, E>,
+    ) -> Result<Arc<usize>, E> {
+        let make = |_: &_| make().map(Arc::new);
+        self.map.try_get_or_insert_with(&self.keys[key], make)
     }
     fn get(&self, key: usize) -> Option<Arc<usize>> {
         self.map.get(&self.keys[key])
@@ -93,6 +107,10 @@ impl<K: Life + SharedRef> GetOrInsert for Values<K> {
             assert_eq!(*asked, key);
             make().into()
         })
+    }
+    fn try_ask<E>(&self, key: usize, make: impl FnOnce() -> Result<usize, E>) -> Result<K, E> {
+        let make = |_: &_| make().map(Into::into);
+        self.map.try_get_or_insert_with(key, make)
     }
     fn get(&self, key: usize) -> Option<K> {
         self.map.get(&key)
@@ -129,7 +147,15 @@ impl<K: Life + SharedRef> GetOrInsert for HashMaps<K> {
     #[track_caller]
     fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Arc<usize> {
         let key = self.key(key);
-        self.map.get_or_insert_with(&key, || Arc::new(make()))
+        self.map.get_or_insert_with(&key, |_| Arc::new(make()))
+    }
+    fn try_ask<E>(
+        &self,
+        key: usize,
+        make: impl FnOnce() -> Result<usize, E>,
+    ) -> Result<Arc<usize>, E> {
+        let make = |_: &_| make().map(Arc::new);
+        self.map.try_get_or_insert_with(&self.key(key), make)
     }
     fn get(&self, key: usize) -> Option<Arc<usize>> {
         self.map.get(&key)
@@ -161,6 +187,10 @@ impl<K: Life + SharedRef> GetOrInsert for Pairs<K> {
             assert_eq!(**asked, key);
             make().into()
         })
+    }
+    fn try_ask<E>(&self, key: usize, make: impl FnOnce() -> Result<usize, E>) -> Result<K, E> {
+        let make = |_: &_| make().map(Into::into);
+        self.map.try_get_or_insert_with(&self.keys[key], make)
     }
     fn get(&self, key: usize) -> Option<K> {
         self.map.get(&self.keys[key])

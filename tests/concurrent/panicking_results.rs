@@ -160,7 +160,7 @@ fn small_makers_that_are_not_needed() {
     let (token, key) = (Arc::new(()), Strong::new(1));
     let map = WeakMap::new();
     map.insert(&key, token.clone());
-    let make = |bomb: Bomb| move || bomb.1.clone();
+    let make = |bomb: Bomb| move |_: &_| bomb.1.clone();
     panics_and_leaks_nothing(&token, 1, || {
         drop(map.get_or_insert_with(&key, make(armed())))
     });

@@ -241,7 +241,7 @@ fn a_closure_must_not_set_the_entry_it_is_called_for<P: Kind>() {
             &|| _ = map.swap(&key, 7),
             &|| {
                 map.remove(&key);
-                map.get_or_insert_with(&key, || 8);
+                map.get_or_insert_with(&key, |_| 8);
             },
         ];
         let mut turns = 0;

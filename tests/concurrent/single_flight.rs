@@ -16,6 +16,9 @@ for_each_making!(
     a_value_is_computed_once,
     small_all_get_the_value_that_one_computes,
     small_a_panic_lets_another_try,
+    an_error_is_returned_and_nothing_kept,
+    small_an_error_lets_another_try,
+    an_error_that_panics_when_it_is_dropped,
     all_may_panic_but_the_last,
     to_ask_for_a_value_while_computing_it_is_an_error,
     other_keys_may_be_used_meanwhile,
@@ -83,6 +86,53 @@ fn small_a_panic_lets_another_try<M: GetOrInsert>() {
         assert_eq!((*value, map.len()), (8, 1));
         assert!(first.join().unwrap());
     });
+}
+
+/// As if nobody had asked.
+fn an_error_is_returned_and_nothing_kept<M: GetOrInsert>() {
+    let map = M::new();
+    let error = map.try_ask(1, || Err("no value")).map(|value| *value);
+    assert_eq!((error, map.len()), (Err("no value"), 0));
+    assert!(map.get(1).is_none());
+    let made = map.try_ask(1, || Ok::<_, &str>(7)).unwrap();
+    assert_eq!((*made, map.len()), (7, 1));
+    let there = map.try_ask(1, || Err("it is there")).unwrap();
+    assert!(is_same::<M>(&there, &made));
+}
+
+/// The error goes to the caller whose closure failed; the thread that waits makes the value.
+fn small_an_error_lets_another_try<M: GetOrInsert>() {
+    let map = M::new();
+    let (started, starts) = channel();
+    thread::scope(|scope| {
+        let first = scope.spawn(|| {
+            let failed = map.try_ask(1, || {
+                started.send(()).unwrap();
+                // (Perhaps the other thread waits by now: it is woken in any case.)
+                thread::yield_now();
+                Err("no value")
+            });
+            failed.map(|value| *value)
+        });
+        starts.recv().unwrap();
+        let value = map.try_ask(1, || Ok::<_, ()>(8)).unwrap();
+        assert_eq!((*value, map.len()), (8, 1));
+        assert_eq!(first.join().unwrap(), Err("no value"));
+    });
+}
+
+/// The caller drops it: nothing is being made by then.
+fn an_error_that_panics_when_it_is_dropped<M: GetOrInsert>() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            quiet_panic()
+        }
+    }
+    let map = M::new();
+    assert!(panics(|| drop(map.try_ask(1, || Err(Bomb)))));
+    assert!(map.get(1).is_none());
+    assert_eq!(*map.ask(1, || 7), 7);
 }
 
 /// M175: However many attempts fail.
@@ -314,13 +364,13 @@ fn small_the_panic_of_a_discarded_value_surfaces_at_once() {
     let (map, key) = (WeakMap::new(), Strong::new(1));
     let fuse = Arc::new(AtomicBool::new(false));
     let bomb = || Bomb(fuse.clone());
-    assert!(panics(|| _ = map.get_or_insert_with(&key, || {
+    assert!(panics(|| _ = map.get_or_insert_with(&key, |_| {
         map.clear();
         fuse.store(true, SeqCst);
         bomb()
     })));
     assert!(!fuse.load(SeqCst));
     assert!(!map.contains_key(&key));
-    _ = map.get_or_insert_with(&key, bomb);
+    _ = map.get_or_insert_with(&key, |_| bomb());
     assert_eq!(map.len(), 1);
 }

@@ -134,7 +134,7 @@ fn a_value_that_gets_into_no_entry_is_not_registered() {
     let key = Strong::new(1);
     let other = Strong::new(2);
     // The watch is made before the clone that is returned.
-    assert!(panics(|| _ = map.get_or_insert_with(&key, || Value(true))));
+    assert!(panics(|| _ = map.get_or_insert_with(&key, |_| Value(true))));
     assert!(panics(|| _ = map.compute(&key, |_| Some(Value(true)))));
     // Called again, since the first time another value is set.
     let asked = Cell::new(0);

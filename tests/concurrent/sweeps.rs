@@ -268,7 +268,7 @@ fn no_operation_visits_all() {
     for key in &few {
         check(&mut || assert!(map.contains_key(key)));
         check(&mut || assert!(map.contains_key(&Key::addr_of(key))));
-        check(&mut || _ = map.get_or_insert_with(key, || 1));
+        check(&mut || _ = map.get_or_insert_with(key, |_| 1));
         check(&mut || assert!(!map.insert(key, 2)));
         check(&mut || _ = map.compute(key, |_| Some(3)));
     }

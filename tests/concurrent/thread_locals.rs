@@ -70,7 +70,7 @@ fn small_a_map_in_the_destructor_of_a_thread_local() {
                 let early = map.get(&key);
                 map.insert(&key, "late".into());
                 let other = Strong::new(2);
-                let made = map.get_or_insert_with(&other, || {
+                let made = map.get_or_insert_with(&other, |_| {
                     map.with(&key, String::clone).expect("it is present")
                 });
                 drop(other);
@@ -135,9 +135,9 @@ fn small_all_shared_types_at_the_end() {
             MAP.insert(&key, text());
             MAP.insert(&other, text());
             MAP.compute(&key, |_| Some(MAP.get(&other).unwrap_or_default()));
-            MAP.get_or_insert_with(&Strong::new(5), text);
+            MAP.get_or_insert_with(&Strong::new(5), |_| text());
             ARCS.insert(&arc, text());
-            ARCS.get_or_insert_with(&dies, text);
+            ARCS.get_or_insert_with(&dies, |_| text());
             assert!(ARCS.with(&arc, |_| ARCS.remove_if(&dies, |_| true)) == Some(true));
             assert!(SET.insert(&other) && SET.contains(&other));
             VALUES.insert(text(), &key);
@@ -146,7 +146,7 @@ fn small_all_shared_types_at_the_end() {
             drop(NAMES.intern_ref("name"));
             NOTE.insert(&key, text());
             NOTE.compute(&key, |_| Some(text()));
-            NOTE.get_or_insert_with(&other, text);
+            NOTE.get_or_insert_with(&other, |_| text());
             NOTES.insert(&key, Depth, round);
             NOTES.compute(&key, Depth, |depth| depth.map(|depth| depth + 1));
             assert_eq!(NOTES.get(&key, Depth), Some(round + 1));
@@ -188,7 +188,7 @@ fn small_all_shared_types_at_the_end() {
 fn early() {
     let map = WeakMap::<Strong<usize>, usize>::new();
     let key = Strong::new(1);
-    map.get_or_insert_with(&key, || 1);
+    map.get_or_insert_with(&key, |_| 1);
     let mut asked = false;
     map.compute(&key, |_| {
         if !std::mem::replace(&mut asked, true) {
@@ -362,13 +362,13 @@ fn exit_in_a_computation_ends_the_process() {
         LAST.with_borrow_mut(|own| {
             let key = key.clone();
             own.0 = Some(Box::new(move || {
-                let asked = catch_unwind(AssertUnwindSafe(|| map.get_or_insert_with(&key, || 2)));
+                let asked = catch_unwind(AssertUnwindSafe(|| map.get_or_insert_with(&key, |_| 2)));
                 let panic = asked.expect_err("it is being made");
                 let message = panic.downcast_ref::<String>().expect("a message");
                 _ = writeln!(stderr(), "the destructor got: {message}");
             }));
         });
-        map.get_or_insert_with(&key, || exit(STATUS));
+        map.get_or_insert_with(&key, |_| exit(STATUS));
     }
     let mut child = Command::new(env::current_exe().expect("this program"))
         .args([

@@ -303,11 +303,11 @@ impl<K: Lying + SharedRef> Subject<K> for Shared<K> {
         match random(18) {
             0 => _ = self.by_identity.insert(key, number),
             1 => _ = self.by_identity.remove(key),
-            2 => _ = self.by_identity.get_or_insert_with(key, || number),
+            2 => _ = self.by_identity.get_or_insert_with(key, |_| number),
             3 => self.by_identity.retain(|_, value| *value > number),
             4 => _ = self.by_content.insert(key, number),
             5 => _ = self.by_content.remove(&Item::new(number)),
-            6 => _ = self.by_content.get_or_insert_with(key, || number),
+            6 => _ = self.by_content.get_or_insert_with(key, |_| number),
             7 => self.by_content.retain(|_, value| *value > number),
             8 => _ = self.set.insert(key),
             9 => _ = self.set.take(other),

@@ -247,7 +247,7 @@ where
         Some(2)
     );
     assert_eq!(
-        map.get_or_insert_with_hashed(one, &twin, || panic!("it is there")),
+        map.get_or_insert_with_hashed(one, &twin, |_| panic!("it is there")),
         1
     );
     assert!(
@@ -264,7 +264,7 @@ where
         map.remove_entry(&Hashed(one, |n: &Number| n.0 == 1))
             .is_some_and(|(_, value)| value == 2)
     );
-    assert_eq!(map.get_or_insert_with_hashed(one, &key, || 3), 3);
+    assert_eq!(map.get_or_insert_with_hashed(one, &key, |_| 3), 3);
     assert_eq!(HASHED.get(), 0);
     assert_eq!((map.get(&twin), map.len()), (Some(3), 1));
 
@@ -342,7 +342,7 @@ fn threads_find_or_make_the_same() {
                 );
                 let hash = lengths.hasher().hash_one(word);
                 assert_eq!(
-                    lengths.get_or_insert_with_hashed(hash, &name, || made.add().min(1) * word),
+                    lengths.get_or_insert_with_hashed(hash, &name, |_| made.add().min(1) * word),
                     word
                 );
                 name

@@ -204,7 +204,7 @@ where
         if turn % 2 == 0 {
             _ = map.insert_hashed(hash, key, value.clone());
         } else {
-            map.get_or_insert_with_hashed(hash, key, || value.clone());
+            map.get_or_insert_with_hashed(hash, key, |_| value.clone());
         }
         assert!(map.get(&Hashed(hash, is_it)).is_some());
         set.insert_hashed(hash, key);
@@ -256,7 +256,7 @@ fn closures_may_use_shared_collections() {
     let acts: [&dyn Fn(usize); 6] = [
         &|n| _ = map.remove_entry(&Hashed(hash, |there: &usize| *there == n)),
         &|n| _ = map.insert_hashed(hash, &objects[n], n + 1),
-        &|n| _ = map.get_or_insert_with_hashed(hash, &objects[n], || n),
+        &|n| _ = map.get_or_insert_with_hashed(hash, &objects[n], |_| n),
         &|_| map.clear(),
         &|_| map.purge(),
         &|n| {

@@ -75,7 +75,7 @@ fn the_location_of_a_cycle_is_the_callers() {
             let inner = || terms.get_or_rewrite(&object, |_| object.clone());
             _ = terms.get_or_rewrite(&object, |_| inner());
         },
-        &|| _ = depths.get_or_insert_with(&object, || depths.get_or_insert_with(&object, || 1)),
+        &|| _ = depths.get_or_insert_with(&object, |_| depths.get_or_insert_with(&object, |_| 1)),
     ];
     for cycle in cycles {
         let caught = panic::catch_unwind(AssertUnwindSafe(cycle));
@@ -223,14 +223,14 @@ fn a_cycle_over_collections_is_an_error() {
     let names = WeakMap::<Strong<usize>, usize>::new();
     let ask = |turn: usize| match turn {
         0 => sizes.get_or_compute(&object, |_| {
-            depths.get_or_insert_with(&object, || {
-                names.get_or_insert_with(&object, || {
+            depths.get_or_insert_with(&object, |_| {
+                names.get_or_insert_with(&object, |_| {
                     sizes.get_or_compute(&object, |_| unreachable!())
                 })
             })
         }),
-        1 => depths.get_or_insert_with(&object, || 1),
-        2 => names.get_or_insert_with(&object, || 2),
+        1 => depths.get_or_insert_with(&object, |_| 1),
+        2 => names.get_or_insert_with(&object, |_| 2),
         _ => sizes.get_or_compute(&object, |_| 3),
     };
     let cycle = message(|| _ = ask(0)).expect("it panics");
@@ -253,13 +253,13 @@ fn a_cycle_over_collections_is_an_error() {
                 count(&|| {
                     one.get_or_compute(&object, |_| {
                         barrier.wait();
-                        other.get_or_insert_with(&object, || 1)
+                        other.get_or_insert_with(&object, |_| 1)
                     });
                 });
             });
             scope.spawn(|| {
                 count(&|| {
-                    other.get_or_insert_with(&object, || {
+                    other.get_or_insert_with(&object, |_| {
                         barrier.wait();
                         one.get_or_compute(&object, |_| 1)
                     });

@@ -194,7 +194,7 @@ fn of_failures() {
 fn of_values_in_maps() {
     type Sizes = WeakMap<Callee, usize>;
     fn size(sizes: &Sizes, function: &Callee, bottom: &AtomicUsize) -> usize {
-        sizes.get_or_insert_with(function, || match &function.callee {
+        sizes.get_or_insert_with(function, |_| match &function.callee {
             Some(callee) => function.size + size(sizes, callee, bottom),
             None => {
                 bottom.store(here(), Relaxed);

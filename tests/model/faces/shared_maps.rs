@@ -211,7 +211,7 @@ where
             put: map.insert(at, value),
             swap: map.swap(at, value).is_none(),
             pair: (at, value),
-            made: |make| map.get_or_insert_with(at, make),
+            made: |make| map.get_or_insert_with(at, |_| make()),
         },
         |map, query| {
             shown: map.with(query, |value| Found::value(value.id)),
@@ -252,7 +252,7 @@ where
             put: map.insert(at, value),
             swap: map.swap(at, value).is_none(),
             pair: (at, value),
-            made: |make| map.get_or_insert_with(at, make),
+            made: |make| map.get_or_insert_with(at, |_| make()),
         },
         |map, query| {
             shown: map.with(query, |value| Found::value(value.id)),

@@ -61,6 +61,43 @@ fn a_downgrade_against_the_end_of_the_collection() {
     });
 }
 
+/// As `iter_weak` makes a weak pointer: from the entry alone, which another thread may unlink meanwhile.
+#[test]
+fn a_downgrade_of_an_entry_against_its_removal_and_its_death() {
+    check_object(LIGHT, |a| {
+        let map = Shared::of(&[&a]);
+        let (its, watch) = (map.lend(), map.look(0).unwrap());
+        let (removed, weak) = both(
+            move || {
+                drop(a);
+                its.unlink(0).inspect(Unlinked::end)
+            },
+            || watch.downgrade(),
+        );
+        if let Some(weak) = weak {
+            assert!(!peek(&weak));
+        }
+        assert_eq!(usize::from(removed.is_some()) + map.drain(), 1);
+    });
+}
+
+/// The same, where the entry is gone first.
+#[test]
+fn a_downgrade_of_an_entry_against_its_removal() {
+    check_object(LIGHT, |a| {
+        let map = Shared::of(&[&a]);
+        let (its, watch) = (map.lend(), map.look(0).unwrap());
+        let (removed, weak) = both(
+            move || its.unlink(0).inspect(Unlinked::end),
+            || watch.downgrade().expect("the object lives"),
+        );
+        drop(removed);
+        drop(a);
+        assert!(!peek(&weak));
+        assert_eq!(map.drain(), 0);
+    });
+}
+
 /// Two entries of one collection, for one object.
 fn check_two_entries(
     besides: &'static [Beside],
