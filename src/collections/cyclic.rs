@@ -44,7 +44,7 @@ impl<T: Trace> Side for Owned<T> {
     }
 
     fn show(&self, tracer: &mut Tracer<'_>) {
-        self.0.trace(tracer);
+        Trace::trace(&self.0, tracer);
     }
 }
 
@@ -172,7 +172,7 @@ macro_rules! fields {
                     entry.key.show(tracer);
                     entry.value.show(tracer);
                 }
-                self.store.table.kept().for_each(|kept| kept.trace(tracer));
+                self.store.table.kept().for_each(|kept| Trace::trace(kept, tracer));
             }
         }
     )*};

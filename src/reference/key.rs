@@ -106,7 +106,7 @@ impl<K: WeakKey> Identify<K> for K {
     label = "choose `Notified<Self>` or `Swept<Self>`",
     note = "`Notified<Self>` if the pointer wraps a `Strong` (implement `Notify`), `Swept<Self>` if it counts on its own"
 )]
-pub trait Watch: Slot {
+pub trait Watch: Slot<Remains = ()> {
     /// The object that is watched.
     type Key: WeakKey;
     /// The part of the hash that an entry keyed by content stores beside the watch.
