@@ -8,7 +8,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::{mem, thread};
 
-use weakly::{ByIdentity, Interner, Memo, Rewritten, Strong, WeakMap, dismantle};
+use weakly::{ByIdentity, Interner, Memo, Strong, WeakMap, dismantle, memo::Rewritten};
 
 const STACK: usize = 256 << 10;
 /// Without optimisation a million would take ten seconds.

@@ -42,3 +42,13 @@ chapters! {
     from_slotmap
     from_other_languages
 }
+
+#[cfg(doc)]
+#[doc = include_str!("../docs/DESIGN.md")]
+#[doc = include_str!("../docs/SHARED.md")]
+pub mod design {}
+
+#[cfg(doc)]
+#[doc = include_str!("../docs/PICTURES.md")]
+#[doc = include_str!("../docs/PERFORMANCE.md")]
+pub mod performance {}

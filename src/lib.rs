@@ -1,7 +1,7 @@
 // Pages of rustdoc cannot link to files of the repository. So there the pictures are in the text, and the links lead to
 // modules. Before the README, since the first definition of a link wins.
 #![cfg_attr(doc, doc = include_str!("../docs/PICTURES.md"))]
-#![cfg_attr(doc, doc = "[docs/PERFORMANCE.md]: crate::performance")]
+#![cfg_attr(doc, doc = "[docs/PERFORMANCE.md]: crate::guide::performance")]
 #![cfg_attr(doc, doc = "[guide]: crate::guide")]
 #![cfg_attr(doc, doc = "[side tables]: crate::guide::side_tables")]
 #![cfg_attr(doc, doc = "[attributes]: crate::guide::attributes")]
@@ -18,7 +18,7 @@
 #![cfg_attr(doc, doc = "[slotmap]: crate::guide::from_slotmap")]
 #![cfg_attr(doc, doc = "[`Arc`]: crate::guide::from_arc")]
 #![cfg_attr(doc, doc = "[other languages]: crate::guide::from_other_languages")]
-#![cfg_attr(doc, doc = "[design]: crate::design\n\n")]
+#![cfg_attr(doc, doc = "[design]: crate::guide::design\n\n")]
 #![doc = include_str!("../README.md")]
 #![no_std]
 // docs.rs shows for each item which feature it needs. The other conditions belong to our tests.
@@ -54,16 +54,16 @@ pub mod ptr;
 #[allow(unsafe_code)]
 mod queue;
 
-mod reference;
+pub mod reference;
 
 mod leaks;
 
 mod table;
 
 #[cfg(not(weakly_loom))]
-mod cycles;
+pub mod cycles;
 
-mod collections;
+pub mod collections;
 
 #[cfg_attr(weakly_loom, allow(dead_code))]
 pub mod reference_queue;
@@ -91,46 +91,25 @@ pub mod serde_impls;
 #[cfg(doctest)]
 mod compile_fail;
 
-#[cfg(doc)]
-#[doc = include_str!("../docs/DESIGN.md")]
-#[doc = include_str!("../docs/SHARED.md")]
-pub mod design {}
-
 // For doc tests too: the code of the guide runs as tests.
 #[cfg(any(doc, doctest))]
 pub mod guide;
 
-#[cfg(doc)]
-#[doc = include_str!("../docs/PICTURES.md")]
-#[doc = include_str!("../docs/PERFORMANCE.md")]
-pub mod performance {}
-
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use attribute::{Attribute, AttributeId, AttributeKey, Attributes};
-pub use collections::algebra::Set;
-pub use collections::hash_map::{WeakHashMap, names as weak_hash_map};
-pub use collections::hash_pair_map::{WeakHashPairMap, names as weak_hash_pair_map};
-pub use collections::hash_set::{WeakHashSet, names as weak_hash_set};
-pub use collections::interner::{Interner, names as interner};
-pub use collections::map::{WeakMap, names as weak_map};
-pub use collections::pair_map::{WeakPairMap, names as weak_pair_map};
-pub use collections::set::{WeakSet, names as weak_set};
-pub use collections::value_map::{WeakValueMap, names as weak_value_map};
-pub use collections::{entry, iter};
-#[cfg(not(weakly_loom))]
-pub use cycles::{Cycles, Cyclic, HolderPath, Holders, Purged, Trace, Tracer};
+pub use collections::{
+    Interner, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet,
+    WeakValueMap,
+};
 pub use equivalent::Equivalent;
-pub use hash::{DefaultHashBuilder, DefaultHasher};
+pub use hash::DefaultHashBuilder;
 pub use leaks::{__assert_dead, LeakWatch};
 #[cfg(all(feature = "std", not(weakly_loom)))]
-pub use memo::{Memo, Rewritten};
-pub use ptr::{__unsize, Atomic, Expired, FinalizerToken, Flavour, Local};
+pub use memo::Memo;
+pub use ptr::{__unsize, Expired};
 #[doc(hidden)]
 pub use reference::__newtype;
-pub use reference::{
-    Addr, ByIdentity, Content, Hashed, Identify, Notified, Notify, Query, Sought, StrongRef, Swept,
-};
-pub use reference::{Upgrade, Watch, WeakKey, WeakRef, dismantle};
+pub use reference::{Addr, ByIdentity, Hashed, Query, dismantle};
 #[cfg(not(weakly_loom))]
 pub use reference_queue::ReferenceQueue;
 #[doc(hidden)]
@@ -149,7 +128,7 @@ pub use table::Reclaim;
 /// * [`ptr_eq`](ptr::Strong::ptr_eq) and [`strong_count`](ptr::Strong::strong_count);
 /// * [`get_mut`](ptr::Strong::get_mut), [`make_mut`](ptr::Strong::make_mut) and
 ///   [`into_inner`](ptr::Strong::into_inner).
-pub type Strong<T> = ptr::Strong<T, Atomic>;
+pub type Strong<T> = ptr::Strong<T, ptr::Atomic>;
 /// A weak handle that threads can share, like [`sync::Weak`](alloc::sync::Weak).
 ///
 /// This is [`ptr::Weak`] with atomic counts. rustdoc lists the methods on that page. The most used are:
@@ -157,19 +136,19 @@ pub type Strong<T> = ptr::Strong<T, Atomic>;
 /// * [`new`](ptr::Weak::new), which never upgrades;
 /// * [`upgrade`](ptr::Weak::upgrade), and [`try_upgrade`](ptr::Weak::try_upgrade), whose error explains itself;
 /// * [`is_expired`](ptr::Weak::is_expired) and [`ptr_eq`](ptr::Weak::ptr_eq).
-pub type Weak<T> = ptr::Weak<T, Atomic>;
+pub type Weak<T> = ptr::Weak<T, ptr::Atomic>;
 /// A field that makes its value a key of weak collections, wherever the value is: in a `Box`, a `Vec`, an arena, on
 /// the stack. Its drop is the death of the value.
 ///
 /// This is [`ptr::Anchor`] for values that threads can share. rustdoc lists the methods on that page, with what to
 /// look out for.
-pub type Anchor = ptr::Anchor<Atomic>;
+pub type Anchor = ptr::Anchor<ptr::Atomic>;
 /// A weak handle to an [`Anchor`], which only knows who it was, and whether it is dead.
 ///
 /// This is [`ptr::AnchorRef`] for values that threads can share.
-pub type AnchorRef = ptr::AnchorRef<Atomic>;
-/// The token of a finalizer that threads can share. See [`FinalizerToken`] for its methods.
-pub type Finalizer = FinalizerToken<Atomic>;
+pub type AnchorRef = ptr::AnchorRef<ptr::Atomic>;
+/// The token of a finalizer that threads can share. See [`ptr::FinalizerToken`] for its methods.
+pub type Finalizer = ptr::FinalizerToken<ptr::Atomic>;
 
 /// The pointers for one thread: with plain counts instead of atomics.
 pub mod local {
@@ -178,17 +157,17 @@ pub mod local {
     ///
     /// This is [`ptr::Strong`](crate::ptr::Strong) with plain counts. rustdoc lists the methods on that page.
     /// The most used are listed at [`Strong`](crate::Strong).
-    pub type Strong<T> = crate::ptr::Strong<T, crate::Local>;
+    pub type Strong<T> = crate::ptr::Strong<T, crate::ptr::Local>;
     /// A weak handle for one thread, like [`rc::Weak`](alloc::rc::Weak).
     ///
     /// This is [`ptr::Weak`](crate::ptr::Weak) with plain counts. rustdoc lists the methods on that page. The
     /// most used are listed at [`Weak`](crate::Weak).
-    pub type Weak<T> = crate::ptr::Weak<T, crate::Local>;
+    pub type Weak<T> = crate::ptr::Weak<T, crate::ptr::Local>;
     /// A field that makes its value a key of weak collections. This is [`ptr::Anchor`](crate::ptr::Anchor) for
     /// values that stay on one thread.
-    pub type Anchor = crate::ptr::Anchor<crate::Local>;
+    pub type Anchor = crate::ptr::Anchor<crate::ptr::Local>;
     /// A weak handle to an [`Anchor`]. This is [`ptr::AnchorRef`](crate::ptr::AnchorRef) for one thread.
-    pub type AnchorRef = crate::ptr::AnchorRef<crate::Local>;
-    /// The token of a finalizer for one thread. See [`FinalizerToken`](crate::FinalizerToken) for its methods.
-    pub type Finalizer = crate::FinalizerToken<crate::Local>;
+    pub type AnchorRef = crate::ptr::AnchorRef<crate::ptr::Local>;
+    /// The token of a finalizer for one thread. See [`FinalizerToken`](crate::ptr::FinalizerToken) for its methods.
+    pub type Finalizer = crate::ptr::FinalizerToken<crate::ptr::Local>;
 }

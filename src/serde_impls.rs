@@ -67,7 +67,7 @@ use serde::de::{
 };
 use serde::ser::{Serialize, Serializer};
 
-use crate::collections::interner::Interner;
+use crate::collections::interning::Interner;
 #[cfg(feature = "std")]
 use crate::concurrent;
 use crate::ptr::{Flavour, Strong};

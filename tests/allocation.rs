@@ -17,7 +17,10 @@ use std::rc::Rc;
 
 use common::Own;
 use common::heap::{Heap, Watcher};
-use weakly::{FinalizerToken, WeakMap, ptr};
+use weakly::{
+    WeakMap,
+    ptr::{self, FinalizerToken},
+};
 
 type Ask = dyn Fn() -> bool;
 

@@ -13,9 +13,13 @@ use common::own::Own;
 use weakly::reference_queue::{Next, Ticket};
 use weakly::{
     Addr, Anchor, AnchorRef, Attributes, ByIdentity, Expired, Finalizer, Interner, Memo,
-    ReferenceQueue, Strong, StrongRef, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap,
-    WeakPairMap, WeakSet, WeakValueMap, concurrent, local, weak_hash_map, weak_hash_pair_map,
-    weak_map, weak_pair_map, weak_set, weak_value_map,
+    ReferenceQueue, Strong, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap,
+    WeakSet, WeakValueMap,
+    collections::{
+        weak_hash_map, weak_hash_pair_map, weak_map, weak_pair_map, weak_set, weak_value_map,
+    },
+    concurrent, local,
+    reference::StrongRef,
 };
 
 /// Whether a type has an auto trait: an inherent constant takes precedence over a trait's, but exists only if

@@ -15,9 +15,11 @@ use std::sync::{self, Arc, Mutex};
 
 use weakly::concurrent::{self, SharedRef};
 use weakly::{
-    Addr, ByIdentity, Content, Interner, LeakWatch, Memo, Notified, Notify, Purged, Strong,
-    StrongRef, Swept, Trace, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakKey, WeakMap,
-    WeakPairMap, WeakRef, WeakSet, WeakValueMap, impl_handle, impl_trace, local,
+    Addr, ByIdentity, Interner, LeakWatch, Memo, Strong, Weak, WeakHashMap, WeakHashPairMap,
+    WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
+    cycles::{Purged, Trace},
+    impl_handle, impl_trace, local,
+    reference::{Content, Notified, Notify, StrongRef, Swept, WeakKey, WeakRef},
 };
 
 /// Newtypes around handles of a text, which show it.

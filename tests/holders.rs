@@ -17,7 +17,7 @@ mod leaks;
 
 use common::heap::Heap;
 use hostile::Pausing;
-use weakly::{Flavour, ptr};
+use weakly::ptr::{self, Flavour};
 
 #[global_allocator]
 static HEAP: Heap<Pausing> = Heap(Pausing);

@@ -228,8 +228,8 @@ fn all_memory_is_freed() {
     shared_scripts::<Atomic>();
     shared_scripts::<StdArc>();
     shared_scripts::<UserOwn>();
-    pointers::<weakly::Atomic>();
-    pointers::<weakly::Local>();
+    pointers::<weakly::ptr::Atomic>();
+    pointers::<weakly::ptr::Local>();
     frees_everything("finalizers", finalizers);
     frees_everything("threads", threads);
     shared_collections_give_back();

@@ -22,8 +22,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use weakly::{
-    Atomic, Interner, Local, Reclaim, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakPairMap,
-    WeakValueMap,
+    Interner, Reclaim, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakPairMap, WeakValueMap,
+    ptr::{Atomic, Local},
 };
 
 /// The number of scripts, unless `PROPTEST_CASES` is set.

@@ -3,8 +3,8 @@
 use std::ops::Deref;
 
 use weakly::{
-    Anchor, Interner, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap,
-    WeakValueMap,
+    Anchor, Interner, Strong, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakValueMap,
+    reference::StrongRef,
 };
 
 use crate::peers::{self, Collection, Lookup, Map, Pair, Pointer, Purge, Remove};

@@ -4,7 +4,7 @@
 use std::ops::Deref;
 use std::{array, rc, sync};
 
-use weakly::{Flavour, ptr};
+use weakly::ptr::{self, Flavour};
 
 /// What is inserted into a collection, and ends its entry by its death.
 pub(crate) trait Object: 'static {

@@ -8,7 +8,7 @@ mod common;
 mod script;
 
 use libfuzzer_sys::fuzz_target;
-use weakly::{Atomic, Local};
+use weakly::ptr::{Atomic, Local};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&kind, script)) = bytes.split_first() else {

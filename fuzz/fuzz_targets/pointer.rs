@@ -11,7 +11,7 @@ mod model;
 use libfuzzer_sys::fuzz_target;
 use model::payload::{Dyn, Probe, Tested, Text};
 use model::pointer::{Op, run};
-use weakly::{Atomic, Local};
+use weakly::ptr::{Atomic, Local};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&kind, script)) = bytes.split_first() else {

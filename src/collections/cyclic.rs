@@ -7,7 +7,7 @@ use core::any::type_name;
 use super::hash_map::WeakHashMap;
 use super::hash_pair_map::WeakHashPairMap;
 use super::hash_set::WeakHashSet;
-use super::interner::Interner;
+use super::interning::Interner;
 use super::map::WeakMap;
 use super::pair_map::WeakPairMap;
 use super::set::WeakSet;

@@ -59,7 +59,7 @@ use names::*;
 ///
 /// Such a key never dies while the map contains the value: the entry stays until it is removed, the map is
 /// dropped, or [`purge_cycles`](Self::purge_cycles) finds that nothing else leads to the key, which the values have
-/// to be able to [show](crate::Trace). Values that need their key had better have a weak handle to it;
+/// to be able to [show](crate::cycles::Trace). Values that need their key had better have a weak handle to it;
 /// [`get_or_insert_with`](Self::get_or_insert_with) and [`VacantEntry::insert_with_key`] provide one.
 ///
 /// # Components

@@ -1,8 +1,10 @@
-//! The collections for one owner: thin faces of one [store](store::Store).
-//!
-//! The order of the files: `shown`, how the slots of an entry are shown to users; `iter`, `entry` and `store`,
-//! which work on any slots; `common`, `pairing` and `algebra`, the methods that several collections share, `traits`, their constructors and trait
-//! impls, and `names`, their entries and iterators; then the collections, none of which uses another.
+//! The collections of one owner, with their entries, iterators and errors, each in the module that is named after it.
+//! Those that threads share are in [`concurrent`](crate::concurrent).
+
+// Thin faces of one store. The order of the files: `shown`, how the slots of an entry are shown to users; `iter`,
+// `entry` and `store`, which work on any slots; `common`, `pairing` and `algebra`, the methods that several collections
+// share, `traits`, their constructors and trait impls, and `names`, their entries and iterators; then the collections,
+// none of which uses another.
 
 pub(crate) mod algebra;
 pub(crate) mod common;
@@ -12,7 +14,7 @@ pub mod entry;
 pub(crate) mod hash_map;
 pub(crate) mod hash_pair_map;
 pub(crate) mod hash_set;
-pub(crate) mod interner;
+pub(crate) mod interning;
 pub mod iter;
 pub(crate) mod map;
 pub(crate) mod names;
@@ -23,3 +25,14 @@ pub(crate) mod shown;
 pub(crate) mod store;
 pub(crate) mod traits;
 pub(crate) mod value_map;
+
+pub use crate::hash::DefaultHasher;
+pub use algebra::Set;
+pub use hash_map::{WeakHashMap, names as weak_hash_map};
+pub use hash_pair_map::{WeakHashPairMap, names as weak_hash_pair_map};
+pub use hash_set::{WeakHashSet, names as weak_hash_set};
+pub use interning::{Interner, names as interner};
+pub use map::{WeakMap, names as weak_map};
+pub use pair_map::{WeakPairMap, names as weak_pair_map};
+pub use set::{WeakSet, names as weak_set};
+pub use value_map::{WeakValueMap, names as weak_value_map};

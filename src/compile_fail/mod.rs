@@ -387,7 +387,7 @@ struct OnlyHandlesAreKeys;
 struct Contents;
 
 /// A reference that may point to a part of another object does not identify a key; see
-/// [`Identify`](crate::Identify).
+/// [`Identify`](crate::reference::Identify).
 ///
 /// ```
 /// # use weakly::{Addr, Strong, WeakSet};

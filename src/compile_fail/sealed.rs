@@ -5,7 +5,7 @@
 /// know of, and read a freed object by them.
 ///
 /// ```
-/// # use weakly::{Strong, StrongRef, Swept, WeakKey, WeakMap, WeakRef, Identify};
+/// # use weakly::{Strong, WeakMap, reference::{Identify, StrongRef, Swept, WeakKey, WeakRef}};
 /// # use std::rc::{Rc, Weak};
 /// # struct Node(Rc<str>);
 /// # #[derive(Clone)]
@@ -31,7 +31,7 @@
 /// map.insert(&Node("a".into()), 1);
 /// ```
 /// ```compile_fail,E0277
-/// # use weakly::{Notified, Strong, Swept, Upgrade, Watch, WeakKey, WeakMap};
+/// # use weakly::{Strong, WeakMap, reference::{Notified, Swept, Upgrade, Watch, WeakKey}};
 /// # use std::{cell::RefCell, rc::Rc};
 /// # struct Node(Strong<[u64; 4]>);
 /// struct Mine(Inner);
@@ -70,7 +70,7 @@
 /// So nobody else's is an `Upgrade`, nor what threads share.
 ///
 /// ```compile_fail,E0277
-/// # use weakly::{Strong, Upgrade, Weak};
+/// # use weakly::{Strong, Weak, reference::Upgrade};
 /// struct Mine(Weak<str>);
 /// impl Upgrade for Mine {
 ///     type Pointer = Strong<str>;
@@ -79,7 +79,7 @@
 /// }
 /// ```
 /// ```compile_fail,E0277
-/// # use weakly::{Notified, Strong, concurrent::Sharing};
+/// # use weakly::{Strong, concurrent::Sharing, reference::Notified};
 /// struct Mine;
 /// impl Sharing for Mine {
 ///     type SharedWatch = <Notified<Strong<str>> as Sharing>::SharedWatch;
@@ -90,12 +90,12 @@ struct Watches;
 /// A set of one's own is none for the operators of sets.
 ///
 /// ```
-/// # use weakly::{Set, Strong, WeakSet};
+/// # use weakly::{Strong, WeakSet, collections::Set};
 /// fn elements<S: Set>(set: &S) {}
 /// elements(&WeakSet::<Strong<i32>>::new());
 /// ```
 /// ```compile_fail,E0277
-/// # use weakly::{Set, Strong, WeakSet, iter::{Keys, Owned}};
+/// # use weakly::{Strong, WeakSet, collections::{Set, iter::{Keys, Owned}}};
 /// struct Mine(WeakSet<Strong<i32>>);
 /// impl Set for Mine {
 ///     type Slot = <WeakSet<Strong<i32>> as Set>::Slot;
@@ -109,12 +109,12 @@ struct Sets;
 /// There are two flavours of pointers.
 ///
 /// ```
-/// # use weakly::{Flavour, Local};
+/// # use weakly::ptr::{Flavour, Local};
 /// fn objects<F: Flavour>() {}
 /// objects::<Local>();
 /// ```
 /// ```compile_fail,E0277
-/// # use weakly::{Flavour, Local};
+/// # use weakly::ptr::{Flavour, Local};
 /// #[derive(Debug)]
 /// struct Mine;
 /// impl Flavour for Mine {

@@ -11,7 +11,7 @@ use super::content::ByContent;
 use super::iter::Keys;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
-use crate::collections::interner::assert_same_content;
+use crate::collections::interning::assert_same_content;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, Hashed, Query, Sought, hash_of};
 

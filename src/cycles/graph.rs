@@ -13,7 +13,7 @@ use super::addresses::Addresses;
 use super::counted::{Counted, Owners};
 use crate::ptr::{Flavour, Strong};
 
-/// A value that can show which strong handles it owns, so that [`Cycles`](crate::Cycles) finds the entries that keep
+/// A value that can show which strong handles it owns, so that [`Cycles`](crate::cycles::Cycles) finds the entries that keep
 /// themselves alive. Implement it with [`impl_trace!`](crate::impl_trace).
 ///
 /// It is safe to implement, and harmless if wrong, because the only thing that is ever done with it is to remove
@@ -34,7 +34,7 @@ use crate::ptr::{Flavour, Strong};
 /// collections (not [`Attributes`](crate::Attributes)), and for types that own no handle. Weak handles, `Cell`,
 /// `ManuallyDrop` and references show nothing. What somebody has borrowed mutably or locked shows nothing either; nor
 /// does a `Mutex`, a `RwLock` or a collection that threads share where threads may [share](Tracer::is_shared) what it
-/// is in, unless the maps are [at rest](crate::Cycles::at_rest).
+/// is in, unless the maps are [at rest](crate::cycles::Cycles::at_rest).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not show which strong pointers it owns",
     label = "this has to implement `Trace`",
@@ -82,7 +82,7 @@ impl Tracer<'_> {
     /// object owns counts as held from outside.
     ///
     /// ```
-    /// use weakly::{Strong, Trace, Tracer};
+    /// use weakly::{Strong, cycles::{Trace, Tracer}};
     ///
     /// struct Icon { pixels: Strong<[u8]>, of: Strong<Foreign> }
     /// struct Foreign; // of another crate
@@ -98,7 +98,7 @@ impl Tracer<'_> {
         self.graph.visit(handle, None, self.lent, &self.field);
     }
 
-    /// Returns the same tracer, for a field with this name, which [`Cycles::holders`](crate::Cycles::holders) reports;
+    /// Returns the same tracer, for a field with this name, which [`Cycles::holders`](crate::cycles::Cycles::holders) reports;
     /// a field of that field has both names. [`impl_trace!`](crate::impl_trace) calls it for each field.
     #[must_use]
     pub fn field(&mut self, name: &'static str) -> Tracer<'_> {
@@ -119,7 +119,7 @@ impl Tracer<'_> {
     ///
     /// It is so in objects behind [`Strong`](crate::Strong) and `Arc`, and in the values of shared maps with all that
     /// they lead to; otherwise not in the values of maps of one owner, nor behind `local::Strong` and `Rc`, nor if the
-    /// maps are [at rest](crate::Cycles::at_rest).
+    /// maps are [at rest](crate::cycles::Cycles::at_rest).
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.shared

@@ -41,7 +41,7 @@ impl<T: ?Sized + Trace + 'static, F: Flavour> Trace for Pin<Strong<T, F>> {
     }
 }
 
-/// An object of its own, which shows what it owns. Unless the maps are [at rest](crate::Cycles::at_rest), it counts as
+/// An object of its own, which shows what it owns. Unless the maps are [at rest](crate::cycles::Cycles::at_rest), it counts as
 /// held from outside: another thread may clone the `Arc` at any time, and nothing tells.
 impl<T: ?Sized + Trace + 'static> Trace for Arc<T> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
@@ -306,7 +306,7 @@ impl<T: ?Sized + Trace> Trace for std::sync::RwLock<T> {
 ///
 /// ```
 /// use std::cell::RefCell;
-/// use weakly::{Strong, Trace, impl_trace};
+/// use weakly::{Strong, cycles::Trace, impl_trace};
 ///
 /// struct Node { name: String, next: RefCell<Option<Strong<Node>>>, children: Vec<Strong<Node>> }
 /// impl_trace!(Node: next, children);
@@ -338,21 +338,21 @@ impl<T: ?Sized + Trace> Trace for std::sync::RwLock<T> {
 #[macro_export]
 macro_rules! impl_trace {
     ([$($generics:tt)*] match $type:ty { $($pattern:pat => [$($part:expr),* $(,)?]),* $(,)? }) => {
-        impl<$($generics)*> $crate::Trace for $type {
+        impl<$($generics)*> $crate::cycles::Trace for $type {
             #[allow(unused_variables)]
-            fn trace(&self, tracer: &mut $crate::Tracer<'_>) {
+            fn trace(&self, tracer: &mut $crate::cycles::Tracer<'_>) {
                 match self {
-                    $($pattern => { $($crate::Trace::trace($part, &mut tracer.field(stringify!($part)));)* })*
+                    $($pattern => { $($crate::cycles::Trace::trace($part, &mut tracer.field(stringify!($part)));)* })*
                 }
             }
         }
     };
     (match $($rest:tt)*) => { $crate::impl_trace! { [] match $($rest)* } };
     ([$($generics:tt)*] $type:ty $(: $($field:tt),* $(,)?)?) => {
-        impl<$($generics)*> $crate::Trace for $type {
+        impl<$($generics)*> $crate::cycles::Trace for $type {
             #[allow(unused_variables)]
-            fn trace(&self, tracer: &mut $crate::Tracer<'_>) {
-                $($($crate::Trace::trace(&self.$field, &mut tracer.field(stringify!($field)));)*)?
+            fn trace(&self, tracer: &mut $crate::cycles::Tracer<'_>) {
+                $($($crate::cycles::Trace::trace(&self.$field, &mut tracer.field(stringify!($field)));)*)?
             }
         }
     };

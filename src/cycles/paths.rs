@@ -58,12 +58,12 @@ impl Cycles<'_> {
     /// that is shown here need not be one that [`purge`](Self::purge) believes.
     ///
     /// Use it to find out why something is still alive. O(entries + objects + handles + steps of all the ways, which
-    /// are as many as handles to the object). It changes nothing. Within a [`trace`](crate::Trace::trace) it finds
+    /// are as many as handles to the object). It changes nothing. Within a [`trace`](crate::cycles::Trace::trace) it finds
     /// nothing.
     ///
     /// ```
     /// use std::cell::RefCell;
-    /// use weakly::{Cycles, WeakMap, impl_trace, local::Strong};
+    /// use weakly::{WeakMap, cycles::Cycles, impl_trace, local::Strong};
     ///
     /// struct Widget { on_click: RefCell<Option<Callback>> }
     /// struct Callback { captured: Strong<Widget> }
@@ -83,7 +83,7 @@ impl Cycles<'_> {
     /// ```
     ///
     /// # Panics
-    /// If a [`trace`](crate::Trace::trace) panics.
+    /// If a [`trace`](crate::cycles::Trace::trace) panics.
     #[must_use]
     pub fn holders<K: StrongRef>(&self, target: &K) -> Holders {
         /// Entries may move again.
@@ -199,7 +199,7 @@ impl Holders {
     /// Returns the same as a graph in the language of Graphviz.
     ///
     /// ```
-    /// use weakly::{Cycles, Strong, WeakMap};
+    /// use weakly::{Strong, WeakMap, cycles::Cycles};
     ///
     /// let object = Strong::new(1);
     /// let mut map = WeakMap::from([(&object, object.clone())]);

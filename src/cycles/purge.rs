@@ -60,7 +60,7 @@ pub struct Purged {
 ///
 /// ```
 /// use std::cell::RefCell;
-/// use weakly::{Cycles, WeakMap, impl_trace, local::Strong};
+/// use weakly::{WeakMap, cycles::Cycles, impl_trace, local::Strong};
 ///
 /// struct Node { partner: RefCell<Option<Strong<Node>>> }
 /// impl_trace!(Node: partner);
@@ -154,11 +154,11 @@ impl<'m> Cycles<'m> {
     /// weak handle does.
     ///
     /// Of two threads that search the same objects at once, each takes the other's strong handles for somebody's: both
-    /// may leave what the next call removes. Within a [`trace`](crate::Trace::trace) this removes nothing, and returns
+    /// may leave what the next call removes. Within a [`trace`](crate::cycles::Trace::trace) this removes nothing, and returns
     /// zeros.
     ///
     /// # Panics
-    /// If a [`trace`](crate::Trace::trace) panics: then no entry is removed. If a destructor panics, after all of them
+    /// If a [`trace`](crate::cycles::Trace::trace) panics: then no entry is removed. If a destructor panics, after all of them
     /// have run.
     pub fn purge(&mut self) -> Purged {
         for member in &mut self.members {

@@ -209,7 +209,7 @@ mod tests {
             "   0: weakly::holders::origin::Origin::here
    1: find<weakly::table::Entry<user::Key>>
              at /registry/hashbrown-0.17.1/src/table.rs:1:2
-   2: <weakly::iter::Keys<K,V> as core::iter::traits::iterator::Iterator>::next
+   2: <weakly::collections::iter::Keys<K,V> as core::iter::traits::iterator::Iterator>::next
    3: find<user::Key>
              at {ours}
    4: <user::Text as core::convert::Into<weakly::ptr::Strong<str>>>::into

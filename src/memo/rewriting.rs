@@ -13,7 +13,7 @@ use crate::reference::{StrongRef, WeakKey};
 /// handle with which it is asked. Any other result is owned by the entry, and goes with it.
 ///
 /// ```
-/// use weakly::{Memo, Rewritten, Strong, concurrent::Interner};
+/// use weakly::{Memo, Strong, concurrent::Interner, memo::Rewritten};
 ///
 /// let words = Interner::<Strong<str>>::new();
 /// let lower = Memo::<Strong<str>, Rewritten<Strong<str>>>::new();
@@ -92,7 +92,7 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
     /// If the computation comes to need itself, on this thread or by waiting for others that wait for it.
     ///
     /// ```
-    /// use weakly::{Memo, Rewritten, Strong};
+    /// use weakly::{Memo, Strong, memo::Rewritten};
     ///
     /// struct Node { value: i32 }
     ///

@@ -9,16 +9,16 @@ use super::slot::Slot;
 use crate::hash::HashValue;
 
 /// An object that collections can watch, and identify by its address, without keeping it alive. A key by
-/// identity needs no more. A [`StrongRef`](crate::StrongRef) is a `WeakKey` that can also return a strong
+/// identity needs no more. A [`StrongRef`](crate::reference::StrongRef) is a `WeakKey` that can also return a strong
 /// pointer. An [`Anchor`](crate::Anchor) is one that cannot.
 ///
 /// # Safety
 /// * [`addr`](Self::addr) is the same for all pointers to an object, strong or weak. It does not change while
 ///   any of them exists, and differs from that of every other live object of this type.
 /// * [`known_addr`](Self::known_addr) is either the same, or null and no collection has an entry for the object.
-/// * With [`Swept`](crate::Swept): while a weak pointer exists, the address is not reused for another object,
+/// * With [`Swept`](crate::reference::Swept): while a weak pointer exists, the address is not reused for another object,
 ///   even when the object is dead (the weak pointer pins the allocation).
-/// * With [`Notified`](crate::Notified): `addr` is that of the handle behind [`Notify`](crate::Notify).
+/// * With [`Notified`](crate::reference::Notified): `addr` is that of the handle behind [`Notify`](crate::reference::Notify).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a weak key: no collection learns of its death",
     label = "neither a pointer nor an anchor that collections can watch",
@@ -27,7 +27,7 @@ use crate::hash::HashValue;
     note = "of a weak pointer, name the strong one: `WeakMap<Strong<T>, V>` keeps its keys weakly"
 )]
 pub unsafe trait WeakKey: Sized {
-    /// How collections learn of a death: [`Notified`](crate::Notified) or [`Swept`](crate::Swept).
+    /// How collections learn of a death: [`Notified`](crate::reference::Notified) or [`Swept`](crate::reference::Swept).
     type Watch: Watch<Key = Self>;
     /// The weak handle, which identifies the object. Every clone of it does.
     type Weak: Clone + Identify<Self>;
@@ -99,8 +99,8 @@ impl<K: WeakKey> Identify<K> for K {
     }
 }
 
-/// How an entry of a collection watches an object and learns that it is dead: [`Notified`](crate::Notified) or
-/// [`Swept`](crate::Swept). Sealed.
+/// How an entry of a collection watches an object and learns that it is dead: [`Notified`](crate::reference::Notified) or
+/// [`Swept`](crate::reference::Swept). Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no way to learn of deaths",
     label = "choose `Notified<Self>` or `Swept<Self>`",

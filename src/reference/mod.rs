@@ -6,9 +6,9 @@
 //! * [`StrongRef`] adds what is needed to return a strong pointer, as an [`Upgrade`] does. Implemented for our
 //!   pointers and the standard library's; users can implement it for theirs, by `impl_handle!` or by hand.
 //! * [`Identify`] is what a lookup by identity takes as a key, and [`Query`] what a lookup by content takes.
-//!
-//! The order of the files: `key`, `strong`, then `addr`, `notified`, `swept`, `by_content`,
-//! `newtype`, `query`, and at the end the pointers and anchors.
+
+// The order of the files: `key`, `strong`, then `addr`, `notified`, `swept`, `by_content`,
+// `newtype`, `query`, and at the end the pointers and anchors.
 
 mod addr;
 #[allow(unsafe_code)]
@@ -35,9 +35,7 @@ pub use addr::Addr;
 pub use by_content::ByContent;
 pub use identity::{ByIdentity, dismantle};
 pub use key::{Identify, Watch, WeakKey};
-#[cfg(all(feature = "std", not(weakly_loom)))]
-pub(crate) use notified::Registrable;
-pub use notified::{Notified, Notify};
+pub use notified::{Notified, Notify, Registrable};
 pub(crate) use query::{AsContent, hash_of};
 pub use query::{Hashed, Query, Sought};
 pub(crate) use slot::NoticeOf;

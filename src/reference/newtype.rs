@@ -53,8 +53,8 @@ impl<T> Is<T> for T {
 }
 
 /// Makes handles of two newtypes, one around a strong handle and one around its weak handle, without `unsafe`: the first
-/// is a [`StrongRef`](crate::StrongRef), which every collection takes as a key or a value, and the second its
-/// [`WeakRef`](crate::WeakRef).
+/// is a [`StrongRef`](crate::reference::StrongRef), which every collection takes as a key or a value, and the second its
+/// [`WeakRef`](crate::reference::WeakRef).
 ///
 /// ```
 /// #![forbid(unsafe_code)]
@@ -119,11 +119,11 @@ impl<T> Is<T> for T {
 /// # What it does not do
 ///
 /// A newtype is a tuple struct with a single field, which is the handle itself. One with a second field, or with a `Box`
-/// around the handle, does not compile: implement the traits [by hand](crate::StrongRef), which is `unsafe`. An
+/// around the handle, does not compile: implement the traits [by hand](crate::reference::StrongRef), which is `unsafe`. An
 /// [`Anchor`](crate::Anchor) is not wrapped: it is a field of an object, and a key as it is.
 ///
 /// The traits name the target, so its type is as public as the newtype; its fields may be private. They also give
-/// everybody the handle inside, by [`Notify::handle`](crate::Notify::handle).
+/// everybody the handle inside, by [`Notify::handle`](crate::reference::Notify::handle).
 #[macro_export]
 macro_rules! impl_handle {
     (@newtype [$($generics:tt)*] $newtype:ty, $inner:ty) => {

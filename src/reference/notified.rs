@@ -14,7 +14,7 @@ use crate::queue::{DeadNotice, DeadQueue, OwnedWatch, Seen};
 ///
 /// # Safety
 /// `handle` always returns a handle to the same object for a pointer and its clones, and the address of that
-/// object is what [`WeakKey::addr`](crate::WeakKey::addr) returns.
+/// object is what [`WeakKey::addr`](crate::reference::WeakKey::addr) returns.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which `Strong` it wraps",
     label = "this has to implement `Notify`",

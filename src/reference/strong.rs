@@ -14,7 +14,7 @@ use super::key::{Watch, WeakKey};
 /// your own is one of two kinds:
 ///
 /// * It wraps one of this crate's: choose `type Watch = Notified<Self>` and implement
-///   [`Notify`](crate::Notify). Collections are then notified of deaths through the wrapped pointer.
+///   [`Notify`](crate::reference::Notify). Collections are then notified of deaths through the wrapped pointer.
 /// * It counts on its own, like `Arc`: choose `type Watch = Swept<Self>`. Collections then find the dead by
 ///   sweeping a few entries at a time.
 ///
@@ -22,7 +22,7 @@ use super::key::{Watch, WeakKey};
 /// threads share also after the operation: let that be no more than to count down.
 ///
 /// Keys by content want `Deref<Target = Self::Target>` besides, an interner's `intern_ref` wants `From<&Q>`,
-/// `purge_cycles` wants [`Trace`](crate::Trace). Lookups take your strong and weak pointers; a plain reference
+/// `purge_cycles` wants [`Trace`](crate::cycles::Trace). Lookups take your strong and weak pointers; a plain reference
 /// goes by [`Addr::of`](crate::Addr::of).
 ///
 /// A collection of such pointers is `Send` and `Sync` as their [`Weak`](WeakKey::Weak) is.
@@ -33,7 +33,7 @@ use super::key::{Watch, WeakKey};
 /// By hand, what `impl_handle!` does is:
 ///
 /// ```
-/// use weakly::{Identify, Notified, Notify, Strong, StrongRef, Weak, WeakKey, WeakMap, WeakRef};
+/// use weakly::{Strong, Weak, WeakMap, reference::{Identify, Notified, Notify, StrongRef, WeakKey, WeakRef}};
 ///
 /// /// A node of a document.
 /// #[derive(Clone)]
@@ -61,7 +61,7 @@ use super::key::{Watch, WeakKey};
 /// // SAFETY: `handle` is the one whose address `addr` returns.
 /// unsafe impl Notify for Node {
 ///     type Pointee = String;
-///     type Flavour = weakly::Atomic;
+///     type Flavour = weakly::ptr::Atomic;
 ///     fn handle(this: &Self) -> &Strong<String> { &this.0 }
 ///     fn from_handle(handle: Strong<String>) -> Self { Node(handle) }
 ///     fn from_weak(weak: Weak<String>) -> WeakNode { WeakNode(weak) }

@@ -1,6 +1,6 @@
 //! The methods that collections of one owner have for keys that they cannot give back.
 
-use weakly::{WeakMap, WeakPairMap, WeakSet, local, ptr, weak_map::Entry};
+use weakly::{WeakMap, WeakPairMap, WeakSet, collections::weak_map::Entry, local, ptr};
 
 use crate::common::{Own, panics, quiet_panic};
 use crate::for_each_flavour;

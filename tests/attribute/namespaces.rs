@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use weakly::{AttributeId, AttributeKey, Attributes, Identify, Reclaim, Strong};
+use weakly::{AttributeId, AttributeKey, Attributes, Reclaim, Strong, reference::Identify};
 
 use crate::common::{panics, quiet_panic};
 use crate::for_each_pointer;

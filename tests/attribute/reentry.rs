@@ -32,7 +32,7 @@ fn a_destructor_sets_what_is_being_replaced<P: Pointer>() {
             let destroyed = destroyed.clone();
             move || {
                 let all = all.upgrade().expect("it is in use");
-                let object = weakly::WeakRef::upgrade(&weak).expect("it lives");
+                let object = weakly::reference::WeakRef::upgrade(&weak).expect("it lives");
                 all.insert(&object, Other, destroyed.witness());
                 all.insert(&object, Number, turn);
             }

@@ -4,7 +4,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use weakly::{Addr, Strong, StrongRef, WeakKey, WeakMap, local, unsize};
+use weakly::{
+    Addr, Strong, WeakMap, local,
+    reference::{StrongRef, WeakKey},
+    unsize,
+};
 
 use crate::collections::*;
 use crate::common::{Counter, Kind, Map, downgrade, is_alive, new, panics};
@@ -169,7 +173,7 @@ fn the_closure_gets_a_weak_handle_to_the_key<P: Kind>() {
     let mut map = Map::<P, _>::new();
     map.get_or_insert_with(&key, |weak| {
         assert_eq!(P::counts(&key).0, 1);
-        let strong = weakly::WeakRef::upgrade(weak).unwrap();
+        let strong = weakly::reference::WeakRef::upgrade(weak).unwrap();
         assert_eq!(P::Strong::addr(&strong), P::Strong::addr(&key));
     });
     assert_eq!(P::counts(&key).0, 1);

@@ -2,8 +2,10 @@
 
 use std::rc::Rc;
 
-use weakly::weak_value_map::Entry;
-use weakly::{Strong, WeakHashMap, WeakHashPairMap, WeakKey, WeakMap, WeakPairMap, WeakValueMap};
+use weakly::collections::weak_value_map::Entry;
+use weakly::{
+    Strong, WeakHashMap, WeakHashPairMap, WeakMap, WeakPairMap, WeakValueMap, reference::WeakKey,
+};
 
 use crate::collections::*;
 use crate::common::{Counter, Key, Kind, Map, downgrade, is_alive, keys, new, panics};

@@ -6,7 +6,11 @@ use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use weakly::{Addr, Strong, StrongRef, WeakKey, WeakMap, local, ptr, unsize};
+use weakly::{
+    Addr, Strong, WeakMap, local, ptr,
+    reference::{StrongRef, WeakKey},
+    unsize,
+};
 
 use crate::common::{Counter, Kind, Map, Own, downgrade, keys, new, scaled};
 use crate::{for_each_flavour, for_each_kind, heap};
@@ -74,7 +78,7 @@ fn a_part_of_an_object_is_another_address<F: Own>() {
 fn a_plain_reference_finds_the_key() {
     fn check<K: StrongRef<Target = i32>>(key: &K, payload: &i32, other: &i32)
     where
-        i32: weakly::Identify<K>,
+        i32: weakly::reference::Identify<K>,
     {
         let map = WeakMap::from([(key, "here")]);
         assert_eq!(map.get(payload), Some(&"here"));

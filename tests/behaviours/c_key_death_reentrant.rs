@@ -3,7 +3,10 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
-use weakly::{Addr, WeakKey, WeakMap, WeakRef};
+use weakly::{
+    Addr, WeakMap,
+    reference::{WeakKey, WeakRef},
+};
 
 use crate::collections::*;
 use crate::common::lease::{Asked, Lease};

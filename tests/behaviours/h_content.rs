@@ -8,8 +8,8 @@ use std::sync::Mutex;
 
 use equivalent::Equivalent;
 use weakly::{
-    DefaultHashBuilder, Interner, Strong, WeakHashMap, WeakHashSet, WeakKey, WeakPairMap,
-    WeakValueMap,
+    DefaultHashBuilder, Interner, Strong, WeakHashMap, WeakHashSet, WeakPairMap, WeakValueMap,
+    reference::WeakKey,
 };
 
 use crate::common::{Counter, Kind, is_alive, new};
@@ -171,7 +171,7 @@ fn a_replaced_key_object_may_die_later<P: Kind>() {
 fn a_key_that_dies_behind_its_entry_is_replaced<P: Kind>() {
     let [first, second] = ["same"; 2].map(text::<P>);
     let mut map = WeakHashMap::from([(&first, 1)]);
-    let weakly::weak_hash_map::Entry::Occupied(mut entry) = map.entry(&second) else {
+    let weakly::collections::weak_hash_map::Entry::Occupied(mut entry) = map.entry(&second) else {
         panic!("the first lives");
     };
     drop(first);

@@ -8,7 +8,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 
-use weakly::{ByIdentity, Content, Interner, Strong, StrongRef, WeakKey, dismantle, local};
+use weakly::{
+    ByIdentity, Interner, Strong, dismantle, local,
+    reference::{Content, StrongRef, WeakKey},
+};
 
 use crate::common::{Counter, Kind, Log, Witness, is_alive, new, panics, scaled};
 use crate::{for_each_kind, heap};

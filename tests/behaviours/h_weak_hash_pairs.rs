@@ -1,6 +1,9 @@
 //! H. Entries of two weak sides under keys by content (items 114, 115, 117, 118).
 
-use weakly::{Strong, StrongRef, WeakHashPairMap, WeakKey, local};
+use weakly::{
+    Strong, WeakHashPairMap, local,
+    reference::{StrongRef, WeakKey},
+};
 
 use crate::common::pairs::end_in_any_order;
 use crate::common::{Key, Kind, downgrade, new};
@@ -154,7 +157,7 @@ fn a_key_that_dies_behind_its_entry_is_replaced<P: Kind>() {
     let [first, second] = ["same"; 2].map(text::<P>);
     let [one, two] = [1, 2].map(new::<P, _>);
     let mut map = Pairs::<P>::from([(&first, &one)]);
-    let weakly::weak_hash_pair_map::Entry::Occupied(entry) = map.entry(&second) else {
+    let weakly::collections::weak_hash_pair_map::Entry::Occupied(entry) = map.entry(&second) else {
         panic!("both live");
     };
     drop(first);

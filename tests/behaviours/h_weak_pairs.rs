@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 use std::thread;
 
-use weakly::{Memo, Strong, StrongRef, WeakPairMap, concurrent, local};
+use weakly::{Memo, Strong, WeakPairMap, concurrent, local, reference::StrongRef};
 
 use crate::common::pairs::end_in_any_order;
 use crate::common::{Key, Kind, downgrade, is_alive, new, scaled};

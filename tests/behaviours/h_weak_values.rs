@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Barrier;
 use std::thread;
 
-use weakly::{Strong, WeakKey, WeakPairMap, WeakValueMap, weak_value_map};
+use weakly::{Strong, WeakPairMap, WeakValueMap, collections::weak_value_map, reference::WeakKey};
 
 use crate::collections::*;
 use crate::common::{Counter, Key, Kind, downgrade, is_alive, new, panics, scaled};
@@ -339,7 +339,7 @@ fn an_occupied_entry_keeps_its_value<P: Kind>() {
     let [key, value, other] = [1, 10, 20].map(new::<P, _>);
     let weak = downgrade(&value);
     let mut map = WeakPairMap::from([(&key, &value)]);
-    let weakly::weak_pair_map::Entry::Occupied(entry) = map.entry(&key) else {
+    let weakly::collections::weak_pair_map::Entry::Occupied(entry) = map.entry(&key) else {
         panic!("both live");
     };
     drop(value);

@@ -8,7 +8,10 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use weakly::{FinalizerToken, Strong, WeakMap, WeakSet, local, ptr};
+use weakly::{
+    Strong, WeakMap, WeakSet, local,
+    ptr::{self, FinalizerToken},
+};
 
 use crate::common::{Log, Own, on_a_stack_of, panics, scaled};
 use crate::{for_each_flavour, heap};
@@ -276,7 +279,7 @@ fn a_chain_of_finalizers_recurses() {
 /// J136: The closure that `detach` returns can be run by its owner.
 #[test]
 fn a_detached_finalizer_can_still_be_run() {
-    let (object, log) = logged::<weakly::Atomic>();
+    let (object, log) = logged::<weakly::ptr::Atomic>();
     let callback = note(&object, &log, "run").detach().unwrap();
     drop(object);
     assert_eq!(log.take(), ["destructor"]);
@@ -335,7 +338,7 @@ fn a_token_is_for_its_own_registration_only<F: Own>() {
 /// J141: A finalizer that owns its own target keeps it alive, as documented; cancelling it breaks the cycle.
 #[test]
 fn a_finalizer_that_owns_its_target_keeps_it_alive() {
-    let (object, log) = logged::<weakly::Atomic>();
+    let (object, log) = logged::<weakly::ptr::Atomic>();
     let (weak, owned) = (Strong::downgrade(&object), object.clone());
     let token = Strong::finalize(&object, move || drop(owned));
     drop(object);

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
 use super::subject::{Content, Life};
-use weakly::{Identify, StrongRef, Swept, WeakKey, WeakRef};
+use weakly::reference::{Identify, StrongRef, Swept, WeakKey, WeakRef};
 
 /// What a lease may point to.
 pub trait Asked: 'static {

@@ -23,8 +23,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use weakly::{
-    Anchor, Finalizer, FinalizerToken, Flavour, Strong, StrongRef, WeakMap, WeakRef, WeakSet,
-    local, ptr,
+    Anchor, Finalizer, Strong, WeakMap, WeakSet, local,
+    ptr::{self, FinalizerToken, Flavour},
+    reference::{StrongRef, WeakRef},
 };
 
 /// A kind of pointer that can be a key. Tests are written once, over `P: Kind`, and run for each by
@@ -138,7 +139,7 @@ pub trait Own: Flavour {
     ) -> FinalizerToken<Self>;
 }
 
-impl Own for weakly::Atomic {
+impl Own for weakly::ptr::Atomic {
     fn finalize<T: ?Sized>(object: &Strong<T>, f: impl FnOnce() + Send + 'static) -> Finalizer {
         Strong::finalize(object, f)
     }
@@ -148,7 +149,7 @@ impl Own for weakly::Atomic {
     }
 }
 
-impl Own for weakly::Local {
+impl Own for weakly::ptr::Local {
     fn finalize<T: ?Sized>(
         object: &local::Strong<T>,
         f: impl FnOnce() + Send + 'static,
@@ -171,11 +172,11 @@ macro_rules! for_each_flavour {
         mod $test {
             #[test]
             fn atomic() {
-                super::$test::<weakly::Atomic>();
+                super::$test::<weakly::ptr::Atomic>();
             }
             #[test]
             fn local() {
-                super::$test::<weakly::Local>();
+                super::$test::<weakly::ptr::Local>();
             }
         }
     )*};

@@ -8,7 +8,11 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use weakly::{Atomic, Identify, Notified, Notify, Strong, StrongRef, Weak, WeakKey, WeakRef};
+use weakly::{
+    Strong, Weak,
+    ptr::Atomic,
+    reference::{Identify, Notified, Notify, StrongRef, WeakKey, WeakRef},
+};
 
 use super::quiet_panic;
 

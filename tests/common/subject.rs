@@ -15,7 +15,10 @@ use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
 use weakly::concurrent::SharedRef;
-use weakly::{Reclaim, StrongRef, WeakKey, local};
+use weakly::{
+    Reclaim, local,
+    reference::{StrongRef, WeakKey},
+};
 
 pub use super::owned::{Content, Ends, Owned};
 

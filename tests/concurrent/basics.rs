@@ -2,7 +2,7 @@
 
 use crate::common::scaled;
 use crate::faces::*;
-use weakly::WeakKey;
+use weakly::reference::WeakKey;
 
 for_each_collection!(
     an_empty_collection_contains_nothing,
@@ -203,7 +203,7 @@ fn an_entry_owns_no_handle<C: Shared>() {
     let all = C::of([&life], &quietly());
     drop(all.iter());
     drop(life);
-    assert!(weakly::WeakRef::upgrade(&weak).is_none());
+    assert!(weakly::reference::WeakRef::upgrade(&weak).is_none());
     assert_eq!(all.len_live(), 0);
 }
 

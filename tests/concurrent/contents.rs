@@ -3,8 +3,8 @@
 use std::sync::Barrier;
 use std::thread;
 
-use weakly::WeakKey;
 use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
+use weakly::reference::WeakKey;
 
 use crate::common::{panics, quiet_panic, scaled};
 use crate::faces::{Count, Kind, Life, is_same, lives};

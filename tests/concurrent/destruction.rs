@@ -4,8 +4,8 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use weakly::WeakKey;
 use weakly::concurrent::{WeakMap, WeakSet};
+use weakly::reference::WeakKey;
 
 use crate::common::scaled;
 use crate::faces::*;

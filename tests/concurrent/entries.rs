@@ -6,7 +6,10 @@ use std::hash::Hash;
 use weakly::concurrent::{
     Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
 };
-use weakly::{Anchor, Strong, WeakKey, WeakRef};
+use weakly::{
+    Anchor, Strong,
+    reference::{WeakKey, WeakRef},
+};
 
 use crate::faces::{Kind, Life, Ours, Std, lives};
 

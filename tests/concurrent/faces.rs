@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use weakly::concurrent::SharedRef;
-use weakly::{Strong, WeakKey};
+use weakly::{Strong, reference::WeakKey};
 
 pub(crate) use crate::common::Count;
 pub(crate) use crate::common::subject::shared::*;

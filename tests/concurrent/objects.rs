@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use weakly::concurrent::{SharedRef, WeakMap};
-use weakly::{Addr, Identify, Strong};
+use weakly::{Addr, Strong, reference::Identify};
 
 use crate::common::{Count, scaled};
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use weakly::concurrent::WeakPairMap;
-use weakly::{Addr, Strong, WeakKey};
+use weakly::{Addr, Strong, reference::WeakKey};
 
 use crate::common::own::{self, Own};
 use crate::common::pairs::end_in_any_order;

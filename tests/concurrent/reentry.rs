@@ -212,7 +212,7 @@ fn a_value_may_be_replaced_while_it_is_read<P: Kind>() {
     let last = Mutex::new(Some(Life::<P>::from(2)));
     let key = last.lock().unwrap().clone().unwrap();
     map.insert(&key, value(3));
-    let weak = <Life<P> as weakly::WeakKey>::downgrade(&key);
+    let weak = <Life<P> as weakly::reference::WeakKey>::downgrade(&key);
     drop(key);
     let number = map.with(&weak, |shown| {
         last.lock().unwrap().take();

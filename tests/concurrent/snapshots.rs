@@ -66,7 +66,7 @@ fn a_new_object_at_the_address_of_a_dead_one_is_shown_once<C: Shared>() {
     let all = C::of(&lives, &quietly());
     let iter = all.iter();
     let addresses = |lives: &[C::Life]| -> HashSet<_> {
-        let of = <C::Life as weakly::WeakKey>::addr;
+        let of = <C::Life as weakly::reference::WeakKey>::addr;
         lives.iter().map(of).collect()
     };
     let old = addresses(&lives);

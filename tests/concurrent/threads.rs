@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
-use weakly::WeakRef;
 use weakly::concurrent::WeakMap;
+use weakly::reference::WeakRef;
 
 use crate::common::scaled;
 use crate::faces::*;
@@ -143,7 +143,7 @@ fn small_a_lookup_against_a_death_finds_its_value_or_none<P: Kind>() {
         let map = WeakMap::<Life<P>, usize>::new();
         let key = Life::<P>::from(n);
         map.insert(&key, n);
-        let weak = <Life<P> as weakly::WeakKey>::downgrade(&key);
+        let weak = <Life<P> as weakly::reference::WeakKey>::downgrade(&key);
         thread::scope(|scope| {
             scope.spawn(move || drop(key));
             scope.spawn(|| map.purge());

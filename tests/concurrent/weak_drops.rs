@@ -5,7 +5,10 @@ use std::sync::{Arc, Weak};
 
 use crate::common::panics;
 use weakly::concurrent::WeakPairMap;
-use weakly::{Identify, Strong, StrongRef, Swept, WeakKey, WeakRef};
+use weakly::{
+    Strong,
+    reference::{Identify, StrongRef, Swept, WeakKey, WeakRef},
+};
 
 const MANY: usize = 40;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex};
 
 use weakly::concurrent::{WeakMap, WeakPairMap, WeakSet};
-use weakly::{AttributeKey, Attributes, Identify, Strong, Weak};
+use weakly::{AttributeKey, Attributes, Strong, Weak, reference::Identify};
 
 use crate::common::scaled;
 

@@ -4,7 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::{Mutex, RwLock};
 
-use weakly::{Cycles, Strong, Trace, Tracer, WeakMap, concurrent, impl_trace, local};
+use weakly::{
+    Strong, WeakMap, concurrent,
+    cycles::{Cycles, Trace, Tracer},
+    impl_trace, local,
+};
 
 use crate::common::{panics, quiet_panic};
 

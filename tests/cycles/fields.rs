@@ -9,8 +9,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{self, AtomicPtr};
 
 use weakly::{
-    ByIdentity, Cycles, Interner, Memo, Strong, Trace, WeakHashPairMap, WeakHashSet, WeakMap,
-    WeakPairMap, WeakSet, concurrent, impl_trace, local,
+    ByIdentity, Interner, Memo, Strong, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap,
+    WeakSet, concurrent,
+    cycles::{Cycles, Trace},
+    impl_trace, local,
 };
 
 /// Whether an entry goes whose key nothing but its value owns.

@@ -6,7 +6,12 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use weakly::{Cycles, StrongRef, Trace, Tracer, WeakKey, WeakMap, WeakRef, local};
+use weakly::{
+    WeakMap,
+    cycles::{Cycles, Trace, Tracer},
+    local,
+    reference::{StrongRef, WeakKey, WeakRef},
+};
 
 /// What a value or an object shows of what it owns.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use weakly::concurrent;
 use weakly::local::{Strong, Weak};
 use weakly::{
-    ByIdentity, Cycles, Memo, Purged, Trace, WeakHashMap, WeakMap, WeakValueMap, impl_trace,
+    ByIdentity, Memo, WeakHashMap, WeakMap, WeakValueMap,
+    cycles::{Cycles, Purged, Trace},
+    impl_trace,
 };
 
 /// An object with fields that own others.
@@ -288,7 +290,7 @@ fn beside_a_dead_entry() {
     /// Dies, when it is traced.
     struct Kills<T>(RefCell<Option<T>>, T);
     impl<T: Trace> Trace for Kills<T> {
-        fn trace(&self, tracer: &mut weakly::Tracer<'_>) {
+        fn trace(&self, tracer: &mut weakly::cycles::Tracer<'_>) {
             self.0.take();
             self.1.trace(tracer);
         }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use weakly::concurrent;
 use weakly::{
-    Attribute, ByIdentity, Cycles, Memo, Reclaim, Strong, WeakHashMap, WeakMap, WeakValueMap,
-    impl_trace, local,
+    Attribute, ByIdentity, Memo, Reclaim, Strong, WeakHashMap, WeakMap, WeakValueMap,
+    cycles::Cycles, impl_trace, local,
 };
 
 /// An object, and whether it is dead.

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use weakly::{Cycles, Memo, Strong, Trace, Tracer, Weak};
+use weakly::{
+    Memo, Strong, Weak,
+    cycles::{Cycles, Trace, Tracer},
+};
 
 use crate::common::random::random;
 use crate::graph::{Choices, Known, still_keyed};

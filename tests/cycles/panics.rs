@@ -5,7 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc;
 use std::thread;
 
-use weakly::{Cycles, Strong, Trace, Tracer, WeakMap, concurrent, impl_trace, local};
+use weakly::{
+    Strong, WeakMap, concurrent,
+    cycles::{Cycles, Trace, Tracer},
+    impl_trace, local,
+};
 
 use crate::common::{panics, quiet_panic};
 

@@ -3,7 +3,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use weakly::{Cycles, Holders, Strong, WeakMap, WeakValueMap, concurrent, impl_trace, local};
+use weakly::{
+    Strong, WeakMap, WeakValueMap, concurrent,
+    cycles::{Cycles, Holders},
+    impl_trace, local,
+};
 
 use crate::common::{panics, quiet_panic};
 
@@ -122,8 +126,8 @@ fn a_graph() {
 #[test]
 fn it_changes_nothing() {
     struct Panics;
-    impl weakly::Trace for Panics {
-        fn trace(&self, _: &mut weakly::Tracer<'_>) {
+    impl weakly::cycles::Trace for Panics {
+        fn trace(&self, _: &mut weakly::cycles::Tracer<'_>) {
             quiet_panic();
         }
     }

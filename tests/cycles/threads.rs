@@ -4,7 +4,11 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex, OnceLock};
 
-use weakly::{Cycles, Strong, Trace, Tracer, WeakMap, concurrent, impl_trace};
+use weakly::{
+    Strong, WeakMap, concurrent,
+    cycles::{Cycles, Trace, Tracer},
+    impl_trace,
+};
 
 struct Node {
     number: usize,

@@ -9,8 +9,9 @@ use std::sync::{self, Arc};
 
 use weakly::concurrent::{self, SharedRef};
 use weakly::{
-    Content, Interner, Memo, Strong, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakKey,
-    WeakMap, WeakPairMap, WeakValueMap, impl_handle,
+    Interner, Memo, Strong, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap,
+    WeakValueMap, impl_handle,
+    reference::{Content, WeakKey},
 };
 
 /// An object that is counted.

@@ -5,7 +5,11 @@ use std::pin::Pin;
 
 use super::lines;
 use weakly::holders::Snapshot;
-use weakly::{Flavour, Strong, local, ptr, unsize};
+use weakly::{
+    Strong, local,
+    ptr::{self, Flavour},
+    unsize,
+};
 
 use crate::for_each_flavour;
 

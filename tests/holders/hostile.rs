@@ -12,7 +12,10 @@ use std::{env, thread};
 use super::common::heap::Watcher;
 use super::common::scaled;
 use weakly::holders::Snapshot;
-use weakly::{Flavour, Strong, Weak, local, ptr};
+use weakly::{
+    Strong, Weak, local,
+    ptr::{self, Flavour},
+};
 
 use crate::for_each_flavour;
 

@@ -239,7 +239,7 @@ fn messages_that_own_the_queue_and_other_anchors() {
 #[test]
 fn small_the_end_of_a_map_against_deaths() {
     for _ in 0..scaled(100, 4) {
-        let all = anchors::<weakly::Atomic>(20);
+        let all = anchors::<weakly::ptr::Atomic>(20);
         let mut map: WeakMap<_, _> = all.iter().zip(0..).collect();
         let also: WeakMap<_, _> = all.iter().zip(0..).collect();
         let shared = Mutex::new(Some(also));

@@ -7,7 +7,7 @@ use crate::common::subject::{Life, Owned, Single, new_lives};
 use crate::common::{Counter, Kind, Witness, forget, new, scaled};
 use crate::lists::{self, for_each_with_guards};
 use crate::{for_each_kind, rest};
-use weakly::{WeakMap, WeakSet, weak_map};
+use weakly::{WeakMap, WeakSet, collections::weak_map};
 
 const MANY: usize = scaled(100, 20);
 /// For tests of many operations.

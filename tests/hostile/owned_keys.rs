@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::common::{Counter, Key, Kind, Witness, keys, new, panics, quiet_panic, scaled};
 use crate::for_each_kind;
-use weakly::{WeakValueMap, weak_value_map};
+use weakly::{WeakValueMap, collections::weak_value_map};
 
 /// More than one operation reclaims.
 const MANY: usize = scaled(100, 20);

@@ -9,7 +9,8 @@ use std::rc::Rc;
 use crate::common::{panics, quiet_panic};
 use weakly::local::Strong;
 use weakly::{
-    Interner, WeakHashMap, WeakHashPairMap, WeakMap, WeakPairMap, WeakValueMap, weak_value_map,
+    Interner, WeakHashMap, WeakHashPairMap, WeakMap, WeakPairMap, WeakValueMap,
+    collections::weak_value_map,
 };
 
 thread_local! {

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::rc::{Rc, Weak};
 
-use weakly::{Identify, StrongRef, Swept, WeakKey, WeakRef};
+use weakly::reference::{Identify, StrongRef, Swept, WeakKey, WeakRef};
 
 pub(crate) struct Counted<T>(Rc<T>);
 pub(crate) struct WeakCounted<T>(Weak<T>);

@@ -7,8 +7,8 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use weakly::{
-    Hashed, Interner, Strong, StrongRef, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakKey,
-    WeakValueMap, concurrent,
+    Hashed, Interner, Strong, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakValueMap, concurrent,
+    reference::{StrongRef, WeakKey},
 };
 
 use crate::common::{Count, Kind, new, scaled};
@@ -226,7 +226,11 @@ fn only_live_contents_of_the_hash_are_shown<P: Kind>() {
 /// Each method finds what its counterpart does, and hashes nothing.
 fn shared_collections_are_searched<K>()
 where
-    K: concurrent::SharedRef + StrongRef<Target = Number> + weakly::Content + From<Number> + Clone,
+    K: concurrent::SharedRef
+        + StrongRef<Target = Number>
+        + weakly::reference::Content
+        + From<Number>
+        + Clone,
 {
     let [key, twin] = [1, 1].map(|n| K::from(Number(n)));
     let map = concurrent::WeakHashMap::new();

@@ -6,8 +6,9 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use weakly::{
-    Hashed, Interner, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakKey,
+    Hashed, Interner, Strong, WeakHashMap, WeakHashSet,
     concurrent::{self, SharedRef},
+    reference::{StrongRef, WeakKey},
 };
 
 use crate::common::random::random;
@@ -176,7 +177,7 @@ fn closures_may_drop_the_last_handle<P: Kind>() {
                 _ => map.remove_entry(&Hashed(3, kill)).is_some(),
             };
             assert_eq!(found, is_match);
-            assert!(weakly::WeakRef::upgrade(&weak).is_none());
+            assert!(weakly::reference::WeakRef::upgrade(&weak).is_none());
             map.purge();
             assert_eq!((map.len(), map.pending_dead()), (0, 0));
         }
@@ -187,7 +188,7 @@ fn closures_may_drop_the_last_handle<P: Kind>() {
 
 fn shared_wrong_hashes<K>()
 where
-    K: SharedRef + StrongRef<Target = usize> + weakly::Content + From<usize> + Clone,
+    K: SharedRef + StrongRef<Target = usize> + weakly::reference::Content + From<usize> + Clone,
 {
     let mut objects: Vec<K> = (0..MANY).map(K::from).collect();
     let (map, set, names) = (

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use weakly::{Hashed, Interner, Strong, WeakKey, concurrent};
+use weakly::{Hashed, Interner, Strong, concurrent, reference::WeakKey};
 
 use crate::common::{Count, Counter, Kind, Witness, new, panics, quiet_panic, scaled};
 use crate::for_each_kind;

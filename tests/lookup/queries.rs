@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use weakly::{
-    Content, Equivalent, Interner, Query, Strong, StrongRef, WeakHashMap, WeakHashSet, WeakKey,
-    concurrent, local,
+    Equivalent, Interner, Query, Strong, WeakHashMap, WeakHashSet, concurrent, local,
+    reference::{Content, StrongRef, WeakKey},
 };
 
 use crate::common::{Kind, new};

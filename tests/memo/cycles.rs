@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use weakly::concurrent::WeakMap;
-use weakly::{Memo, Rewritten, Strong};
+use weakly::{Memo, Strong, memo::Rewritten};
 
 use crate::common::{panics, scaled};
 use crate::for_each_pointer;

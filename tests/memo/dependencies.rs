@@ -36,7 +36,7 @@ fn a_dependency_ends_the_result<P: Pointer>() {
     assert!(memo.get(&input).is_some());
     drop(dependency);
     assert!(
-        weakly::WeakRef::upgrade(&weak).is_none(),
+        weakly::reference::WeakRef::upgrade(&weak).is_none(),
         "it is not kept alive"
     );
     assert!(memo.get(&input).is_none(), "at once");

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
 use weakly::concurrent::{WeakMap, WeakValueMap};
-use weakly::{Memo, Rewritten, Strong};
+use weakly::{Memo, Strong, memo::Rewritten};
 
 use crate::common::{panics, quiet_panic};
 

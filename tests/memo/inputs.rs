@@ -52,7 +52,7 @@ fn the_input_is_not_kept<P: Pointer>() {
     let weak = P::downgrade(&input);
     drop(memo.get_or_compute(&input, |_| results.witness()));
     drop(input);
-    assert!(weakly::WeakRef::upgrade(&weak).is_none());
+    assert!(weakly::reference::WeakRef::upgrade(&weak).is_none());
     assert_eq!(results.get(), 0);
     assert_eq!(memo.pending_dead(), usize::from(P::NOTIFIES));
     memo.purge();
@@ -228,7 +228,7 @@ fn a_result_that_owns_its_input_keeps_it<P: Pointer>() {
     let memo = Memo::<P, P>::new();
     let [one, other] = [1, 2].map(P::from);
     let weak = [&one, &other].map(P::downgrade);
-    let lives = |at: usize| weakly::WeakRef::upgrade(&weak[at]).is_some();
+    let lives = |at: usize| weakly::reference::WeakRef::upgrade(&weak[at]).is_some();
     drop(memo.get_or_compute(&one, |_| one.clone()));
     drop(memo.get_or_compute(&other, |_| other.clone()));
     drop(other);

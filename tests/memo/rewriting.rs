@@ -3,7 +3,11 @@
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use weakly::{Memo, Rewritten, Strong, StrongRef, WeakRef};
+use weakly::{
+    Memo, Strong,
+    memo::Rewritten,
+    reference::{StrongRef, WeakRef},
+};
 
 use crate::common::{panics, scaled};
 use crate::for_each_pointer;

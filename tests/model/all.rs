@@ -10,8 +10,8 @@ use super::world::{Content, Item, Key, SharedValue, Value};
 use crate::common::Kind;
 use weakly::concurrent::{self, SharedRef};
 use weakly::{
-    Identify, Interner, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet,
-    WeakValueMap,
+    Interner, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet,
+    WeakValueMap, reference::Identify,
 };
 
 /// What to do with a collection.

@@ -2,7 +2,7 @@
 
 use super::world::{Item, SharedValue, Value};
 use std::ops::Deref;
-use weakly::StrongRef;
+use weakly::reference::StrongRef;
 
 /// The model of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

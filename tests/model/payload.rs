@@ -4,7 +4,10 @@ use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 use super::pointer::What;
-use weakly::{Atomic, FinalizerToken, Flavour, Local, ptr, unsize};
+use weakly::{
+    ptr::{self, Atomic, FinalizerToken, Flavour, Local},
+    unsize,
+};
 
 /// Events: deaths of payloads, and calls of finalizers, by number.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use std::mem::take;
 
 use super::payload::{Event, Log, Payload, Tested};
 use super::{STEP, pick};
-use weakly::{FinalizerToken, Flavour, ptr};
+use weakly::ptr::{self, FinalizerToken, Flavour};
 
 /// An operation on one of a few places, each with at most one object.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use super::world::{Heir, Key, Truth};
 use crate::common::{Kind, downgrade, scaled};
-use weakly::{WeakKey, WeakRef};
+use weakly::reference::{WeakKey, WeakRef};
 
 /// Places for owners: several times what one operation reclaims.
 pub const SLOTS: usize = scaled(64, 20);

@@ -5,7 +5,7 @@ use super::routes::{Change, Find, Insert, Keep, List, Over, Remove, Take};
 use super::world::{Key, Value};
 use crate::common::Kind;
 use crate::common::subject::{Memory, Upkeep};
-use weakly::WeakKey;
+use weakly::reference::WeakKey;
 
 /// What the entries of a collection are.
 pub trait Shape {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::entry::{Entry, Model};
 use crate::common::own::{APART, Own};
 use crate::common::{Kind, new};
-use weakly::{Addr, Identify, Strong, local};
+use weakly::{Addr, Strong, local, reference::Identify};
 
 /// The strong pointers of the scripts.
 pub type Key<P> = <P as Kind>::Strong<Item>;

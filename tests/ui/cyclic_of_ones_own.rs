@@ -1,5 +1,5 @@
 //~ `Cyclic` is a "sealed trait"
-use weakly::{Cyclic, Strong, WeakMap};
+use weakly::{Strong, WeakMap, cycles::Cyclic};
 
 pub struct Mine(WeakMap<Strong<i32>, i32>);
 

@@ -1,5 +1,5 @@
 //~ choose `Notified<Self>` or `Swept<Self>`
-use weakly::{Strong, WeakKey};
+use weakly::{Strong, reference::WeakKey};
 
 pub struct Node(Strong<str>);
 

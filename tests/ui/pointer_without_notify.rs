@@ -1,6 +1,6 @@
 //~ `Node` does not say which `Strong` it wraps
 //~ a pointer that wraps none chooses `type Watch = Swept<Self>`
-use weakly::{Notified, Strong, WeakKey};
+use weakly::{Strong, reference::{Notified, WeakKey}};
 
 pub struct Node(Strong<str>);
 

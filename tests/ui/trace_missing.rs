@@ -1,5 +1,5 @@
 //~ `Sound` does not show which strong pointers it owns
-use weakly::{Purged, Strong, WeakMap};
+use weakly::{Strong, WeakMap, cycles::Purged};
 
 pub struct Sound;
 

@@ -1,7 +1,7 @@
 //~ `Watch` is a "sealed trait"
 //~ Notified<K>
 //~ Swept<K>
-use weakly::{Notified, Strong, Watch};
+use weakly::{Strong, reference::{Notified, Watch}};
 
 pub struct Mine(Notified<Strong<str>>);
 

@@ -199,7 +199,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> VacantEntry<'a, G, K, V> {
     /// Sets the key's value, and returns the occupied entry, which keeps the value alive.
     ///
     /// ```
-    /// use weakly::{Strong, WeakValueMap, weak_value_map::Entry};
+    /// use weakly::{Strong, WeakValueMap, collections::weak_value_map::Entry};
     ///
     /// let mut names = WeakValueMap::new();
     /// let Entry::Vacant(entry) = names.entry(String::from("one")) else { unreachable!() };

@@ -4,7 +4,7 @@ use super::pointers::{
     get_mut_against_downgrade, get_mut_against_upgrade_and_downgrade, get_mut_against_upgrade_of,
 };
 use super::*;
-use crate::FinalizerToken;
+use crate::ptr::FinalizerToken;
 
 /// Adds a finalizer, and so a record.
 fn finalized(a: &Strong<Payload>) -> FinalizerToken<Atomic> {

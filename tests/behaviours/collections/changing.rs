@@ -3,7 +3,7 @@
 use std::iter::FusedIterator;
 use std::ops::Deref;
 
-use weakly::{WeakKey, WeakRef};
+use weakly::reference::{WeakKey, WeakRef};
 
 use crate::common::downgrade;
 use crate::common::subject::single::*;

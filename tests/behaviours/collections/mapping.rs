@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use weakly::entry::{Entry, WeakEntry};
+use weakly::collections::entry::{Entry, WeakEntry};
 
 use super::*;
 

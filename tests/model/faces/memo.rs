@@ -13,7 +13,10 @@ use crate::common::subject::Upkeep;
 use crate::common::{Kind, downgrade, is_alive, new, panics, quiet_panic};
 use weakly::concurrent::SharedRef;
 use weakly::memo::{Computation, MemoKey};
-use weakly::{Memo, Reclaim, WeakKey, WeakRef};
+use weakly::{
+    Memo, Reclaim,
+    reference::{WeakKey, WeakRef},
+};
 
 /// How a result needs its two objects.
 pub trait Inputs<P: Kind, V: Kind> {

@@ -11,8 +11,11 @@ use super::maps::{entry, map};
 use super::{by_content, by_identity, copies, memory};
 use crate::common::subject::Memory;
 use crate::common::{Kind, downgrade, forget};
-use weakly::entry::Entry as Place;
-use weakly::{Addr, Identify, StrongRef, WeakHashMap, WeakKey, WeakMap, WeakRef};
+use weakly::collections::entry::Entry as Place;
+use weakly::{
+    Addr, WeakHashMap, WeakMap,
+    reference::{Identify, StrongRef, WeakKey, WeakRef},
+};
 
 macro_rules! owned_values {
     (|$key:ident| $query:expr) => {

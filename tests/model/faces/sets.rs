@@ -11,7 +11,10 @@ use super::super::world::{Content, Item, Key};
 use super::{by_content, by_identity, copies, memory};
 use crate::common::subject::Memory;
 use crate::common::{Kind, downgrade, forget};
-use weakly::{Addr, Identify, Interner, StrongRef, WeakHashSet, WeakKey, WeakRef, WeakSet};
+use weakly::{
+    Addr, Interner, WeakHashSet, WeakSet,
+    reference::{Identify, StrongRef, WeakKey, WeakRef},
+};
 
 macro_rules! element {
     ($key:expr) => {

@@ -10,7 +10,10 @@ use super::snapshots::{Row, Snapshots, by_snapshots};
 use super::{by_content, by_identity, by_owned};
 use crate::common::{Kind, downgrade, panics, quiet_panic};
 use weakly::concurrent::{SharedRef, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
-use weakly::{Addr, Identify, WeakKey};
+use weakly::{
+    Addr,
+    reference::{Identify, WeakKey},
+};
 
 /// Of a map: `$as_key` and `$as_value` are what its methods take. `$put` and `$swap` return whether the key is new, `$made`
 /// returns a value, `$pair` is what goes in with others; `$shown` is one more lookup, `$taken` one more removal, and

@@ -12,7 +12,10 @@ use super::snapshots::{Row, Snapshots, by_snapshots};
 use super::{by_content, by_identity};
 use crate::common::{Kind, downgrade};
 use weakly::concurrent::{Interner, SharedRef, WeakHashSet, WeakSet};
-use weakly::{Addr, Identify, WeakKey};
+use weakly::{
+    Addr,
+    reference::{Identify, WeakKey},
+};
 
 /// Of a set: `$take` removes an element and returns it, where a set does.
 macro_rules! set {

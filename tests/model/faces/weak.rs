@@ -11,9 +11,10 @@ use super::maps::{entry, map};
 use super::{by_content, by_identity, by_owned, copies, memory};
 use crate::common::subject::Memory;
 use crate::common::{Kind, downgrade, forget};
-use weakly::entry::WeakEntry as Place;
+use weakly::collections::entry::WeakEntry as Place;
 use weakly::{
-    Addr, Identify, StrongRef, WeakHashPairMap, WeakKey, WeakPairMap, WeakRef, WeakValueMap,
+    Addr, WeakHashPairMap, WeakPairMap, WeakValueMap,
+    reference::{Identify, StrongRef, WeakKey, WeakRef},
 };
 
 /// `$given` makes a key from what goes in, `$pair` what goes into an owned pair; `$upgraded` is an
