@@ -97,6 +97,7 @@ pub mod guide;
 
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub use attribute::{Attribute, AttributeId, AttributeKey, Attributes};
+#[doc(inline)]
 pub use collections::{
     Interner, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet,
     WeakValueMap,
@@ -105,12 +106,18 @@ pub use equivalent::Equivalent;
 pub use hash::DefaultHashBuilder;
 pub use leaks::{__assert_dead, LeakWatch};
 #[cfg(all(feature = "std", not(weakly_loom)))]
+#[doc(inline)]
 pub use memo::Memo;
-pub use ptr::{__unsize, Expired};
+#[doc(hidden)]
+pub use ptr::__unsize;
+#[doc(inline)]
+pub use ptr::Expired;
 #[doc(hidden)]
 pub use reference::__newtype;
+#[doc(inline)]
 pub use reference::{Addr, ByIdentity, Hashed, Query, dismantle};
 #[cfg(not(weakly_loom))]
+#[doc(inline)]
 pub use reference_queue::ReferenceQueue;
 #[doc(hidden)]
 pub use sync::__in_critical_section;
@@ -150,7 +157,7 @@ pub type AnchorRef = ptr::AnchorRef<ptr::Atomic>;
 /// The token of a finalizer that threads can share. See [`ptr::FinalizerToken`] for its methods.
 pub type Finalizer = ptr::FinalizerToken<ptr::Atomic>;
 
-/// The pointers for one thread: with plain counts instead of atomics.
+/// The handles for one thread: with plain counts instead of atomics.
 pub mod local {
     /// A strong handle for one thread, like [`Rc`](alloc::rc::Rc). When its object dies, collections are
     /// notified.

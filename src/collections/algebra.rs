@@ -136,19 +136,19 @@ macro_rules! algebra {
             $crate::collections::algebra::symmetric_difference(self, other)
         }
 
-        /// Whether the sets have no live element in common. O(capacity).
+        /// Returns whether the sets have no live element in common. O(capacity).
         #[must_use]
         pub fn is_disjoint(&self, other: &Self) -> bool {
             self.intersection(other).next().is_none()
         }
 
-        /// Whether the other set contains all live elements of this one. O(capacity).
+        /// Returns whether the other set contains all live elements of this one. O(capacity).
         #[must_use]
         pub fn is_subset(&self, other: &Self) -> bool {
             self.difference(other).next().is_none()
         }
 
-        /// Whether this set contains all live elements of the other. O(capacity of the other).
+        /// Returns whether this set contains all live elements of the other. O(capacity of the other).
         #[must_use]
         pub fn is_superset(&self, other: &Self) -> bool {
             other.is_subset(self)
@@ -235,7 +235,7 @@ macro_rules! set_methods {
             $crate::collections::iter::DrainKeys(self.store.drain())
         }
 
-        /// Iterates over all live elements, as strong pointers, in arbitrary order. O(capacity).
+        /// Iterates over all live elements, as strong handles, in arbitrary order. O(capacity).
         pub fn iter(&self) -> Iter<'_, K> {
             self.store.keys()
         }

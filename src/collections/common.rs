@@ -25,7 +25,7 @@ macro_rules! housekeeping {
             self.store.table.len()
         }
 
-        /// Whether [`len`](Self::len) is zero. For `Arc` and `Rc` this can be false although all entries are
+        /// Returns whether [`len`](Self::len) is zero. For `Arc` and `Rc` this can be false although all entries are
         /// dead. Use [`len_live`](Self::len_live), or [`purge`](Self::purge) first.
         #[must_use]
         #[inline]
@@ -182,7 +182,7 @@ macro_rules! resizing {
 macro_rules! values {
     () => {
         /// Iterates over the values of all live entries, in arbitrary order, without upgrading keys. Values that the map
-        /// refers to weakly come as strong pointers. O(capacity).
+        /// refers to weakly come as strong handles. O(capacity).
         pub fn values(&self) -> Values<'_, K, V> {
             self.store.values()
         }
@@ -226,7 +226,7 @@ macro_rules! weak_values {
     () => {
         /// Keeps only the live entries whose value `keep` returns true for, without upgrading keys. O(capacity).
         ///
-        /// `keep` gets a strong pointer to each value. If that is the last one when the call returns, the value's
+        /// `keep` gets a strong handle to each value. If that is the last one when the call returns, the value's
         /// destructor runs here.
         ///
         /// # Panics
@@ -250,13 +250,13 @@ macro_rules! keys_weak {
 /// The methods over all entries of a map.
 macro_rules! entries {
     () => {
-        /// Iterates over all live entries, in arbitrary order. What the map refers to weakly comes as strong pointers.
+        /// Iterates over all live entries, in arbitrary order. What the map refers to weakly comes as strong handles.
         /// O(capacity).
         pub fn iter(&self) -> Iter<'_, K, V> {
             self.store.iter()
         }
 
-        /// Iterates over the keys of all live entries, in arbitrary order; weak keys come as strong pointers.
+        /// Iterates over the keys of all live entries, in arbitrary order; weak keys come as strong handles.
         /// O(capacity).
         pub fn keys(&self) -> Keys<'_, K, V> {
             self.store.keys()
@@ -284,7 +284,7 @@ macro_rules! entries {
 /// The methods that show owned values with their keys, and may change them.
 macro_rules! owned_entries {
     () => {
-        /// Iterates over all live entries, keys as strong pointers and values mutable, in arbitrary order.
+        /// Iterates over all live entries, keys as strong handles and values mutable, in arbitrary order.
         /// O(capacity).
         pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
             self.store.iter_mut()
@@ -293,7 +293,7 @@ macro_rules! owned_entries {
         /// Keeps only the live entries for which `keep` returns true. Entries of dead keys are not shown.
         /// O(capacity).
         ///
-        /// `keep` gets a strong pointer to each key. If that is the last one when the call returns, the key's
+        /// `keep` gets a strong handle to each key. If that is the last one when the call returns, the key's
         /// destructor runs here.
         ///
         /// # Panics
@@ -319,7 +319,7 @@ macro_rules! weak_entries {
     () => {
         /// Keeps only the live entries for which `keep` returns true. Dead entries are not shown. O(capacity).
         ///
-        /// `keep` gets strong pointers. If one is the last when the call returns, its object's destructor runs
+        /// `keep` gets strong handles. If one is the last when the call returns, its object's destructor runs
         /// here.
         ///
         /// # Panics

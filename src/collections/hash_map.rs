@@ -24,13 +24,13 @@ use names::*;
 /// content, for as long as a key object with that content is live.
 ///
 /// An entry lives as long as the key object that it was inserted with. Any object with equal content finds it,
-/// through a pointer of any kind, and so does any [`Equivalent`](crate::Equivalent) borrowed content: `&str` for
+/// through a handle of any kind, and so does any [`Equivalent`](crate::Equivalent) borrowed content: `&str` for
 /// `Strong<str>` or `Strong<String>`. See [`Query`]. But only the life of that one object counts.
 /// [`insert`](Self::insert) with another object of equal content replaces the key, so that the value lives as long
 /// as the key that it was last given with; [`entry`](Self::entry) keeps the old key.
 ///
 /// The map stores each key's hash. Only lookups call the content's `Hash` and `Eq`, and only on live keys. A
-/// lookup keeps a strong pointer meanwhile. If that turns out to be the last, the key dies in the lookup, after
+/// lookup keeps a strong handle meanwhile. If that turns out to be the last, the key dies in the lookup, after
 /// the search of the table. Inside a key's own destructor its content finds nothing. If a content's `Hash` or
 /// `Eq` change while it is in the map, or contradict each other, lookups may miss; nothing worse happens.
 ///
@@ -89,7 +89,7 @@ impl<K: Content, V, S: BuildHasher> WeakHashMap<K, V, S>
 where
     K::Target: Eq + Hash,
 {
-    /// Whether a live key has this content. O(1).
+    /// Returns whether a live key has this content. O(1).
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> bool {
@@ -144,7 +144,7 @@ where
         entries.map(|entry| entry.map(|entry| &mut entry.value.0))
     }
 
-    /// Returns the live key with this content, as a strong pointer, and its value. O(1).
+    /// Returns the live key with this content, as a strong handle, and its value. O(1).
     #[inline]
     pub fn get_key_value<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, &V)> {
         let (entry, pinned) = self.store.find_content(Q::content(key))?;
@@ -176,7 +176,7 @@ where
 
     /// Sets the value of a key, and returns the old value of this key or of one with equal content. O(1)
     /// amortised. From now on the entry lives as long as this key. The key is passed by reference: the map
-    /// takes no strong pointer.
+    /// takes no strong handle.
     #[inline]
     pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
         self.store.table.prefetch_notified();
@@ -214,7 +214,7 @@ where
         self.store.remove_content_if(Q::content(key), wanted)
     }
 
-    /// Removes the live key with this content, and returns it, as a strong pointer, with its value. O(1).
+    /// Removes the live key with this content, and returns it, as a strong handle, with its value. O(1).
     pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
         self.store.remove_content(Q::content(key))
     }

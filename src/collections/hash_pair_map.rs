@@ -62,7 +62,7 @@ impl<K: Content, V: StrongRef, S: BuildHasher> WeakHashPairMap<K, V, S>
 where
     K::Target: Eq + Hash,
 {
-    /// Whether a live key with this content has a live value. O(1). If other threads own the two, the answer may
+    /// Returns whether a live key with this content has a live value. O(1). If other threads own the two, the answer may
     /// be outdated at once.
     #[must_use]
     #[inline]
@@ -71,7 +71,7 @@ where
         found.is_some_and(|(entry, _pinned)| !entry.value.is_expired())
     }
 
-    /// Returns the live value of the live key with this content, as a strong pointer. O(1).
+    /// Returns the live value of the live key with this content, as a strong handle. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<V> {
         let (key, value) = self.get_key_value(key)?;
@@ -79,7 +79,7 @@ where
         Some(value)
     }
 
-    /// Returns the live key with this content and its live value, as strong pointers. O(1).
+    /// Returns the live key with this content and its live value, as strong handles. O(1).
     #[inline]
     pub fn get_key_value<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, V)> {
         let (entry, pinned) = self.store.find_content(Q::content(key))?;
@@ -118,7 +118,7 @@ where
 
     /// Sets the value of a key, and returns the old one of this key, or of a live one of equal content, if it is
     /// live. O(1) amortised. From now on the entry lives no longer than this key. Both are passed by reference:
-    /// the map takes no strong pointer.
+    /// the map takes no strong handle.
     #[inline]
     pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
         self.store.table.prefetch_notified();

@@ -23,7 +23,7 @@ pub mod names {
 }
 use names::*;
 
-/// A hash set of weak pointers, keyed by the `Eq + Hash` of their content.
+/// A hash set of weak handles, keyed by the `Eq + Hash` of their content.
 ///
 /// A [`WeakHashMap`](crate::WeakHashMap) without values: its documentation also holds here. Elements disappear
 /// when they die. For one canonical handle per content, use an [`Interner`](crate::Interner).
@@ -58,14 +58,14 @@ where
 {
     algebra!();
 
-    /// Whether a live element has this content. O(1).
+    /// Returns whether a live element has this content. O(1).
     #[must_use]
     #[inline]
     pub fn contains<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> bool {
         self.get(query).is_some()
     }
 
-    /// Returns the live element with this content, as a strong pointer. O(1).
+    /// Returns the live element with this content, as a strong handle. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
         let (_, pinned) = self.store.find_content(Q::content(query))?;
@@ -126,7 +126,7 @@ where
         self.take(query).is_some()
     }
 
-    /// Removes the live element with this content, and returns it as a strong pointer. O(1).
+    /// Removes the live element with this content, and returns it as a strong handle. O(1).
     pub fn take<Q: ?Sized + Query<K::Target, M>, M>(&mut self, query: &Q) -> Option<K> {
         let (key, ()) = self.store.remove_content(Q::content(query))?;
         Some(key)

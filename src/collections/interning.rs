@@ -28,7 +28,7 @@ use names::*;
 /// object for as long as any of them is live, so comparing addresses compares contents. The interner keeps none
 /// of them alive: an object that is no longer used dies at once.
 ///
-/// It works with every kind of pointer: `Interner<Strong<str>>`, `Interner<Rc<Term>>`. The documentation of
+/// It works with every kind of handle: `Interner<Strong<str>>`, `Interner<Rc<Term>>`. The documentation of
 /// [`WeakHashMap`](crate::WeakHashMap) about content, `Hash` and `Eq` also holds here. (Threads that share an
 /// interner use this one behind a `Mutex`, or [`concurrent::Interner`](crate::concurrent::Interner): see [one thread, or
 /// many](crate::guide::interning#one-thread-or-many).)

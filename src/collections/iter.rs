@@ -1,7 +1,7 @@
 //! The iterators of all the collections, generic over the slots of their entries: [`Owned`] or weak. Use the
 //! names in the module of the collection, such as [`weak_map::Iter`](crate::collections::weak_map::Iter).
 //!
-//! All of them skip the dead. Weak keys and values come as strong pointers, which stay valid as long as the
+//! All of them skip the dead. Weak keys and values come as strong handles, which stay valid as long as the
 //! caller keeps them. An iterator does not keep alive what it has not returned yet. The lower bound of every
 //! `size_hint` is zero, since any of the remaining entries may be dead.
 

@@ -26,10 +26,10 @@ use names::*;
 /// A hash map with weak keys, keyed by identity, and owned values: a side table for objects that you do not
 /// own.
 ///
-/// An entry lives as long as its key. The map keeps no strong pointer. The key needs no `Hash` and no `Eq`; two
+/// An entry lives as long as its key. The map keeps no strong handle. The key needs no `Hash` and no `Eq`; two
 /// equal values in two objects are two keys. Keys are [`Strong`](crate::Strong),
 /// [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or your own
-/// pointers that implement [`StrongRef`]; or [`Anchor`](crate::Anchor)s, for values behind no such pointer: see
+/// handles that implement [`StrongRef`]; or [`Anchor`](crate::Anchor)s, for values behind no such handle: see
 /// [Components](#components). Lookups take anything that [identifies](Identify) the key; they never
 /// upgrade, never write to the object, and register nothing.
 ///
@@ -86,7 +86,7 @@ use names::*;
 ///
 /// Iteration is in arbitrary order. Where objects have to come in the order of their insertion, as observers that are
 /// called one after the other, store a number with each, and sort what one iteration returns: O(n log n). The strong
-/// pointers in that list keep the observers alive while they are called, and the map is not borrowed meanwhile: an
+/// handles in that list keep the observers alive while they are called, and the map is not borrowed meanwhile: an
 /// observer may change it.
 ///
 /// ```
@@ -179,7 +179,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         self.store.drain_dead()
     }
 
-    /// Whether the key has an entry. O(1); one comparison of addresses.
+    /// Returns whether the key has an entry. O(1); one comparison of addresses.
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
@@ -251,7 +251,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     }
 
     /// Sets the value of a key, and returns the old one. O(1) amortised. The key is passed by reference: the
-    /// map takes no strong pointer.
+    /// map takes no strong handle.
     ///
     /// To store a copy of the payload, write `**key` where `key` is a `&Strong<i32>`. The compiler rejects `*key`,
     /// which is the handle, and proposes `key.clone()`. That compiles, but is a handle too: a value that [owns its
@@ -318,15 +318,15 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     owned_values!();
 }
 
-/// Methods that return keys, as strong or weak pointers, and methods over all entries.
+/// Methods that return keys, as strong or weak handles, and methods over all entries.
 impl<K: StrongRef, V> WeakMap<K, V> {
-    /// Returns the key, as a strong pointer, and its value. O(1). Returns `None` in the key's destructor.
+    /// Returns the key, as a strong handle, and its value. O(1). Returns `None` in the key's destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, &V)> {
         self.store.get_key_value(by_addr(Q::addr(key)))
     }
 
-    /// Removes a key, and returns it, as a strong pointer, with its value. O(1). In the key's own destructor
-    /// there is no strong pointer any more: the entry stays.
+    /// Removes a key, and returns it, as a strong handle, with its value. O(1). In the key's own destructor
+    /// there is no strong handle any more: the entry stays.
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
         self.store.remove_entry(by_addr(Q::addr(key)))
     }

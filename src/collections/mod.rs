@@ -28,11 +28,19 @@ pub(crate) mod value_map;
 
 pub use crate::hash::DefaultHasher;
 pub use algebra::Set;
-pub use hash_map::{WeakHashMap, names as weak_hash_map};
-pub use hash_pair_map::{WeakHashPairMap, names as weak_hash_pair_map};
-pub use hash_set::{WeakHashSet, names as weak_hash_set};
-pub use interning::{Interner, names as interner};
-pub use map::{WeakMap, names as weak_map};
-pub use pair_map::{WeakPairMap, names as weak_pair_map};
-pub use set::{WeakSet, names as weak_set};
-pub use value_map::{WeakValueMap, names as weak_value_map};
+pub use hash_map::names as weak_hash_map;
+pub use hash_pair_map::names as weak_hash_pair_map;
+pub use hash_set::names as weak_hash_set;
+pub use interning::names as interner;
+pub use map::names as weak_map;
+pub use pair_map::names as weak_pair_map;
+pub use set::names as weak_set;
+pub use value_map::names as weak_value_map;
+
+// Their pages are those of the root.
+#[doc(no_inline)]
+pub use {
+    hash_map::WeakHashMap, hash_pair_map::WeakHashPairMap, hash_set::WeakHashSet,
+    interning::Interner, map::WeakMap, pair_map::WeakPairMap, set::WeakSet,
+    value_map::WeakValueMap,
+};

@@ -21,7 +21,7 @@ use names::*;
 /// own.
 ///
 /// An entry lives while both its key and its value are live. The first death of the two ends it; a half-dead
-/// entry is never shown. Key and value may be pointers of different kinds, and the key an
+/// entry is never shown. Key and value may be handles of different kinds, and the key an
 /// [`Anchor`](crate::Anchor). The documentation of
 /// [`WeakMap`](crate::WeakMap) about keys and lookups, and that of [`WeakValueMap`](crate::WeakValueMap) about
 /// values, also holds here. The map owns no user data, so reclaiming dead entries runs no user code.
@@ -47,7 +47,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     housekeeping!();
     resizing!();
 
-    /// Whether the key has a live value. O(1). If other threads own the value, the answer may be outdated at
+    /// Returns whether the key has a live value. O(1). If other threads own the value, the answer may be outdated at
     /// once.
     #[must_use]
     #[inline]
@@ -57,7 +57,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
         entry.is_some_and(|entry| !entry.value.is_expired())
     }
 
-    /// Returns the live value of a key, as a strong pointer. O(1). Inside the key's own destructor, a reference
+    /// Returns the live value of a key, as a strong handle. O(1). Inside the key's own destructor, a reference
     /// to it still finds its value.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
@@ -90,7 +90,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     }
 
     /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. Both are passed by
-    /// reference: the map takes no strong pointer.
+    /// reference: the map takes no strong handle.
     #[inline]
     pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
         self.store.table.prefetch_notified();
@@ -125,9 +125,9 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     weak_values!();
 }
 
-/// Methods that return keys, as strong or weak pointers, and methods over all entries.
+/// Methods that return keys, as strong or weak handles, and methods over all entries.
 impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
-    /// Returns the key and its live value, as strong pointers. O(1). Returns `None` in the key's destructor.
+    /// Returns the key and its live value, as strong handles. O(1). Returns `None` in the key's destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
         self.store.get_key_value(by_addr(Q::addr(key)))
     }

@@ -21,7 +21,7 @@ pub mod names {
 }
 use names::*;
 
-/// A hash set of weak pointers, keyed by identity: which objects have been visited, are dirty, or are
+/// A hash set of weak handles, keyed by identity: which objects have been visited, are dirty, or are
 /// subscribed.
 ///
 /// A [`WeakMap`](crate::WeakMap) without values: its documentation also holds here. Elements disappear when
@@ -50,7 +50,7 @@ impl<K: WeakKey> WeakSet<K> {
     resizing!();
     keys_weak!();
 
-    /// Whether the set contains the object. O(1). See [`WeakMap::get`](crate::WeakMap::get).
+    /// Returns whether the set contains the object. O(1). See [`WeakMap::get`](crate::WeakMap::get).
     #[must_use]
     #[inline]
     pub fn contains<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
@@ -79,18 +79,18 @@ impl<K: WeakKey> WeakSet<K> {
     }
 }
 
-/// Methods that return elements, as strong or weak pointers, and methods over all of them.
+/// Methods that return elements, as strong or weak handles, and methods over all of them.
 impl<K: StrongRef> WeakSet<K> {
     algebra!();
     set_methods!();
 
-    /// Returns the element, as a strong pointer. O(1). Returns `None` in its own destructor.
+    /// Returns the element, as a strong handle. O(1). Returns `None` in its own destructor.
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
         let (key, _) = self.store.get_key_value(by_addr(Q::addr(key)))?;
         Some(key)
     }
 
-    /// Removes an object, and returns it as a strong pointer. O(1).
+    /// Removes an object, and returns it as a strong handle. O(1).
     pub fn take<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<K> {
         let (key, ()) = self.store.remove_entry(by_addr(Q::addr(key)))?;
         Some(key)

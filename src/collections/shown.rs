@@ -1,5 +1,5 @@
 //! How the slots of an entry are shown to users: what a collection owns, by reference; what it refers to
-//! weakly, as a strong pointer, if it is live.
+//! weakly, as a strong handle, if it is live.
 
 use core::hash::{BuildHasher, Hash};
 
@@ -9,7 +9,7 @@ use crate::table::Entry;
 
 /// A slot that can be shown. Sealed.
 pub trait Shown: Slot {
-    /// What is shown: the value that the collection owns, or a strong pointer to the object it watches.
+    /// What is shown: the value that the collection owns, or a strong handle to the object it watches.
     type Item;
     /// What keeps the item alive while it is shown.
     #[doc(hidden)]

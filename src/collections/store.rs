@@ -399,7 +399,7 @@ impl<'a, K: Slot, V: Slot> Vacant<'a, K, V> {
         key: impl FnOnce(HashValue, &mut K::Queue) -> K,
         value: impl FnOnce(HashValue, &mut V::Queue) -> V,
     ) -> Found<'a, K, V> {
-        /// Deregisters the value if user code of the key's pointer panics.
+        /// Deregisters the value if user code of the key's handle panics.
         struct Undo<'d, V: Slot>(Option<V>, &'d mut V::Queue);
         impl<V: Slot> Drop for Undo<'_, V> {
             fn drop(&mut self) {

@@ -104,7 +104,7 @@ macro_rules! cloning {
 /// `PartialEq` and `Eq` of a map.
 macro_rules! comparing {
     ([$($generics:tt)*] $name:ty, |$key:ident| $query:expr) => {
-        /// Compares the live entries: keys as lookups do, and values, which as pointers compare by their targets.
+        /// Compares the live entries: keys as lookups do, and values, which as handles compare by their targets.
         impl<$($generics)*> PartialEq for $name where V: PartialEq {
             fn eq(&self, other: &Self) -> bool {
                 let has = |$key, value| other.get($query) == Some(value);

@@ -28,11 +28,11 @@ use names::*;
 ///
 /// An entry lives as long as its value; the map keeps no value alive. So the caller that inserts a value must
 /// keep it alive, or pass it on to an owner: [`insert`](Self::insert) takes it by reference, and methods that
-/// return one ([`get`](Self::get), [`get_or_insert_with`](Self::get_or_insert_with)) return a strong pointer.
+/// return one ([`get`](Self::get), [`get_or_insert_with`](Self::get_or_insert_with)) return a strong handle.
 /// The death of a value that has been replaced changes nothing.
 ///
 /// Values are [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc),
-/// [`Rc`](alloc::rc::Rc), or your own pointers ([`StrongRef`]). Keys are hashed as in std's map, and found by
+/// [`Rc`](alloc::rc::Rc), or your own handles ([`StrongRef`]). Keys are hashed as in std's map, and found by
 /// [`Equivalent`](crate::Equivalent) ones (`&str` for `String`). If `Hash` or `Eq` of a key change while it is in the map, or
 /// contradict each other, lookups may miss; nothing worse happens.
 ///
@@ -43,7 +43,7 @@ use names::*;
 /// destroy it, like the values of a [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed): up to 16
 /// in each `&mut self` method, all in [`purge`](Self::purge), at growth, and when the map is dropped; or only
 /// when [asked for](crate::Reclaim::OnRequest). Methods that take `&self` destroy no key. But they may create a
-/// strong pointer, and drop it if the key did not match: if that turns out to be the last, the value dies
+/// strong handle, and drop it if the key did not match: if that turns out to be the last, the value dies
 /// there.
 ///
 /// ```
@@ -93,7 +93,7 @@ impl<K, V: StrongRef, S> WeakValueMap<K, V, S> {
 impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     resizing!();
 
-    /// Whether the key has a live value. O(1). If other threads own the value, the answer may be outdated at
+    /// Returns whether the key has a live value. O(1). If other threads own the value, the answer may be outdated at
     /// once: to use the value, call [`get`](Self::get).
     #[must_use]
     #[inline]
@@ -103,13 +103,13 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         entry.is_some_and(|entry| !entry.value.is_expired())
     }
 
-    /// Returns the live value of a key, as a strong pointer. O(1).
+    /// Returns the live value of a key, as a strong handle. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
         self.store.get(by_key(&self.store.hasher, Q::content(key)))
     }
 
-    /// Returns the stored key, and its live value as a strong pointer. O(1).
+    /// Returns the stored key, and its live value as a strong handle. O(1).
     pub fn get_key_value<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(&K, V)> {
         self.store
             .get_key_value(by_key(&self.store.hasher, Q::content(key)))
@@ -151,7 +151,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     }
 
     /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. The map takes no strong
-    /// pointer: keep the value alive, or the entry dies at once.
+    /// handle: keep the value alive, or the entry dies at once.
     #[inline]
     pub fn insert(&mut self, key: K, value: &V) -> Option<V> {
         self.store.table.prefetch_notified();

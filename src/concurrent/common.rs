@@ -12,7 +12,7 @@ macro_rules! shared_housekeeping {
             self.$entries.len()
         }
 
-        /// Whether [`len`](Self::len) is zero.
+        /// Returns whether [`len`](Self::len) is zero.
         #[must_use]
         pub fn is_empty(&self) -> bool {
             self.len() == 0
@@ -248,7 +248,7 @@ macro_rules! owned_values {
         /// Keeps the entries for which the closure returns true. O(capacity). The closure may not see those that other
         /// threads insert meanwhile.
         ///
-        /// Each key is kept alive while the closure sees it; if no other strong pointer is left then, it dies here.
+        /// Each key is kept alive while the closure sees it; if no other strong handle is left then, it dies here.
         pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool)
         where
             K: SharedRef,

@@ -1,4 +1,4 @@
-//! Reclamation of dead entries: those that deaths have unlinked, and those of pointers that have to be polled.
+//! Reclamation of dead entries: those that deaths have unlinked, and those of handles that have to be polled.
 
 use core::cell::Cell;
 use core::task::Waker;

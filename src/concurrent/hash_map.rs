@@ -20,7 +20,7 @@ use crate::reference::{Content, Query, hash_of};
 /// See [the module](crate::concurrent) for what all shared collections have in common, and
 /// [`weakly::WeakHashMap`](crate::WeakHashMap) for the map of a single owner.
 ///
-/// Any object with equal content finds an entry, through a pointer of any kind, and so does any
+/// Any object with equal content finds an entry, through a handle of any kind, and so does any
 /// [`Equivalent`](crate::Equivalent) borrowed content: `&str` for `Strong<str>`. See [`Query`]. But the entry
 /// lives as long as one object: **the key that its value was set with**. Whatever sets a value
 /// ([`insert`](Self::insert), [`swap`](Self::swap), [`compute`](Self::compute)) replaces a key of equal content,
@@ -31,7 +31,7 @@ use crate::reference::{Content, Query, hash_of};
 /// Reads are lock-free, except that they upgrade the key, which is a read-modify-write on the object's own count.
 /// `Hash` is called once for each operation, and `Eq` only on live contents, under no lock. The key is kept alive
 /// while its content is compared and while its value is looked at. If that turns out to be the last strong
-/// pointer, the key dies there, at the end of the operation. Inside a key's own destructor its content finds
+/// handle, the key dies there, at the end of the operation. Inside a key's own destructor its content finds
 /// nothing. If the `Hash` or `Eq` of a content change while it is in the map, or contradict each other, lookups
 /// may miss; nothing worse happens.
 ///
@@ -74,7 +74,7 @@ impl<K: SharedRef, V, S> WeakHashMap<K, V, S> {
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K, V, S> {
-    /// Whether a live key has this content. O(1), lock-free.
+    /// Returns whether a live key has this content. O(1), lock-free.
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> bool {

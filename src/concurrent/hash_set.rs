@@ -13,10 +13,10 @@ use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, Query, Sought, hash_of};
 
-/// A hash set of weak pointers, keyed by content (`Eq + Hash`), shared between threads behind `&self`.
+/// A hash set of weak handles, keyed by content (`Eq + Hash`), shared between threads behind `&self`.
 ///
 /// See [the module](crate::concurrent) and [`WeakHashMap`](super::WeakHashMap): this is one without values, except
-/// that [`insert`](Self::insert) leaves a live element of equal content in place. For "the one pointer for this
+/// that [`insert`](Self::insert) leaves a live element of equal content in place. For "the one handle for this
 /// content", use an [`Interner`](super::Interner).
 ///
 /// ```
@@ -53,7 +53,7 @@ impl<K: SharedRef, S> WeakHashSet<K, S> {
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S> {
-    /// Whether a live element has this content. O(1), lock-free.
+    /// Returns whether a live element has this content. O(1), lock-free.
     #[must_use]
     #[inline]
     pub fn contains<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> bool {

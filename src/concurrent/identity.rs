@@ -24,7 +24,7 @@ impl Address {
         )
     }
 
-    /// Whether a key has this address, after an entry was found by it. A weak pointer has no address once its object
+    /// Whether a key has this address, after an entry was found by it. A weak handle has no address once its object
     /// is dead. So if it still has one, the object has lived all the time, and the entry is not that of a later object
     /// at this address.
     #[inline]

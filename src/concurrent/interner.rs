@@ -15,7 +15,7 @@ use crate::collections::interning::assert_same_content;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, Hashed, Query, Sought, hash_of};
 
-/// Interning shared between threads behind `&self`: pointers that are returned for equal contents, on any thread,
+/// Interning shared between threads behind `&self`: handles that are returned for equal contents, on any thread,
 /// point to the same object, as long as any of them lives. Contents that are not used any more go.
 ///
 /// See [the module](crate::concurrent) for what all shared collections have in common, and
@@ -23,8 +23,8 @@ use crate::reference::{Content, Hashed, Query, Sought, hash_of};
 /// once, and most contents are new, that one is better even behind a `Mutex`: see [one thread, or
 /// many](crate::guide::interning#one-thread-or-many).
 ///
-/// A content that is there is found without a lock, except that its pointer is upgraded. `Hash` is called once for
-/// each operation, and `Eq` only on live contents, under no lock. If the upgraded pointer turns out to be the
+/// A content that is there is found without a lock, except that its handle is upgraded. `Hash` is called once for
+/// each operation, and `Eq` only on live contents, under no lock. If the upgraded handle turns out to be the
 /// last, its content is destroyed there. If two threads intern the same new content at once, both may make an
 /// object, and one is dropped again: making is not worth waiting for here.
 ///

@@ -20,7 +20,7 @@ use crate::reference::{Identify, WeakKey};
 /// See [the module](crate::concurrent) for what all shared collections have in common, and
 /// [`weakly::WeakMap`](crate::WeakMap) for the map of a single owner.
 ///
-/// The keys are pointers that threads can share, or [`Anchor`](crate::Anchor)s: then the map has the methods that
+/// The keys are handles that threads can share, or [`Anchor`](crate::Anchor)s: then the map has the methods that
 /// return no keys.
 ///
 /// Values are returned as clones ([`get`](Self::get)) or shown to a closure ([`with`](Self::with)). Put a value
@@ -63,7 +63,7 @@ without_hasher! {
 impl<K: SharedKey, V> WeakMap<K, V> {
     owned_values!();
 
-    /// Whether there is a value for this key. O(1), lock-free.
+    /// Returns whether there is a value for this key. O(1), lock-free.
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {

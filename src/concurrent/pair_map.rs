@@ -27,7 +27,7 @@ type PairWatches<K, V> = Pair<SharedWatchFor<K>, SharedWatchFor<V>>;
 /// [`weakly::WeakPairMap`](crate::WeakPairMap) for the map of a single owner.
 ///
 /// An entry lives while both its key and its value do. The first of the two to die ends it, on whatever thread,
-/// and a half-dead entry is never shown. The two may be of different kinds of pointer. Reads are lock-free, except
+/// and a half-dead entry is never shown. The two may be of different kinds of handle. Reads are lock-free, except
 /// that they upgrade the value, which is a read-modify-write on the object's own count. The map owns no objects,
 /// so reclaiming dead entries runs no code of yours.
 ///
@@ -55,7 +55,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         Unplaced::pair(key, SharedWatchFor::<V>::registered(value, hash, core))
     }
 
-    /// Whether the key has a live value. O(1), lock-free.
+    /// Returns whether the key has a live value. O(1), lock-free.
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
@@ -72,7 +72,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     }
 
     /// Sets the value of a key, and returns its previous live value. O(1) amortised. The map keeps no strong
-    /// pointer: both sides are passed by reference.
+    /// handle: both sides are passed by reference.
     pub fn insert(&self, key: &K, value: &V) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         let watches = self.watch(hash, key, value);
@@ -164,7 +164,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     /// Keeps the entries whose value the closure returns true for, and dead entries, which are reclaimed as ever.
     /// O(capacity). No key is kept alive meanwhile; the closure may not see entries that other threads insert.
     ///
-    /// Each value is kept alive while the closure sees it; if no other strong pointer is left then, it dies here.
+    /// Each value is kept alive while the closure sees it; if no other strong handle is left then, it dies here.
     pub fn retain_values(&self, mut keep: impl FnMut(&V) -> bool) {
         self.table
             .retain(|_, watches, ()| value(watches, &()).is_none_or(|value| keep(&value)));
@@ -201,7 +201,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.
     /// O(capacity). The closure may not see entries that other threads insert meanwhile.
     ///
-    /// Both objects are kept alive while the closure sees them; one that has no other strong pointer left then
+    /// Both objects are kept alive while the closure sees them; one that has no other strong handle left then
     /// dies here.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.table.retain(|_, watches, ()| {

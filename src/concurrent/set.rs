@@ -36,7 +36,7 @@ without_hasher!([K: SharedKey] WeakSet<K>);
 impl<K: SharedKey> WeakSet<K> {
     elements!();
 
-    /// Whether the object is in the set. O(1), lock-free.
+    /// Returns whether the object is in the set. O(1), lock-free.
     #[must_use]
     #[inline]
     pub fn contains<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {

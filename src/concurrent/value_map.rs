@@ -59,7 +59,7 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.
     /// O(capacity). The closure may not see entries that other threads insert meanwhile.
     ///
-    /// Each value is kept alive while the closure sees it; if no other strong pointer is left then, it dies here.
+    /// Each value is kept alive while the closure sees it; if no other strong handle is left then, it dies here.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.table
             .retain(|key, watch, ()| watch.upgrade().is_none_or(|value| keep(key, &value)));
@@ -145,7 +145,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         self.look(key, |_, watch| watch.upgrade())
     }
 
-    /// Whether the key has a live value. O(1), lock-free.
+    /// Returns whether the key has a live value. O(1), lock-free.
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> bool {

@@ -19,8 +19,8 @@ pub trait SharedKey: WeakKey<Watch: Sharing> + Send + Sync {}
 // errors lead to the field of a payload that does not cross threads.
 impl<K: Send + Sync + WeakKey<Watch: Sharing>> SharedKey for K {}
 
-/// A pointer to objects that shared collections can refer to weakly: a [`StrongRef`] that can be used on any
-/// thread, as can its weak pointer. [`Strong`](crate::Strong), [`Arc`](std::sync::Arc), and your own pointers
+/// A handle to objects that shared collections can refer to weakly: a [`StrongRef`] that can be used on any
+/// thread, as can its weak handle. [`Strong`](crate::Strong), [`Arc`](std::sync::Arc), and your own handles
 /// around them. Implemented for all that qualify.
 pub trait SharedRef:
     SharedKey + StrongRef<Weak: Send + Sync, Watch: Sharing<SharedWatch: UpgradesOne>>
@@ -34,7 +34,7 @@ impl<K> SharedRef for K where
 
 /// A way to learn of deaths on any thread. Sealed.
 #[diagnostic::on_unimplemented(
-    message = "what threads share cannot watch this pointer: it does not cross threads",
+    message = "what threads share cannot watch this handle: it does not cross threads",
     label = "threads share `Strong`, `Arc` and `Anchor`",
     note = "for `Rc`, `local::Strong` and `local::Anchor` use the collections of one owner: `weakly::WeakMap`, …"
 )]
@@ -141,7 +141,7 @@ pub trait WatchesOne: Watches + Sized {
     fn downgrade(&self) -> Option<<Self::Key as WeakKey>::Weak>;
 }
 
-/// A watch on one object that can return a pointer to it.
+/// A watch on one object that can return a handle to it.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
@@ -187,7 +187,7 @@ impl<T> Deref for Unplaced<'_, T> {
     }
 }
 
-/// The watch on a pointer's object.
+/// The watch on a handle's object.
 pub(crate) type SharedWatchFor<K> = <<K as WeakKey>::Watch as Sharing>::SharedWatch;
 
 /// A watch on an object whose death unlinks the entry.
@@ -196,7 +196,7 @@ pub struct NotifiedWatch<K: Registrable<Kind = Atomic>>(
     PhantomData<K::Weak>,
 );
 
-// What is missing in detail would only repeat the errors of the pointer itself.
+// What is missing in detail would only repeat the errors of the handle itself.
 #[diagnostic::do_not_recommend]
 impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Sharing
     for Notified<K>
@@ -310,7 +310,7 @@ where
     }
 }
 
-/// A watch on an object that is polled: its weak pointer pins the address.
+/// A watch on an object that is polled: its weak handle pins the address.
 pub struct PolledWatch<K: StrongRef>(K::Weak);
 
 #[diagnostic::do_not_recommend]

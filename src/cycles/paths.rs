@@ -263,10 +263,10 @@ impl fmt::Display for HolderPath {
 impl fmt::Display for Holders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(count) = self.count else {
-            return writeln!(f, "{}: no strong pointer found", self.name);
+            return writeln!(f, "{}: no strong handle found", self.name);
         };
         let (name, found) = (&self.name, self.paths.len());
-        writeln!(f, "{name}: {count} strong pointers, {found} found")?;
+        writeln!(f, "{name}: {count} strong handles, {found} found")?;
         for path in &self.paths {
             writeln!(f, "  held by {path}")?;
         }

@@ -13,12 +13,12 @@ use super::watches::EntryWatches;
 use crate::concurrent::flight::Cycle;
 use crate::concurrent::{Absent, ByKey, Failed, Table, Wanted, made_by, shared_housekeeping};
 
-/// A cache of results computed from objects, shared between threads behind `&self`. The key is one pointer, or a
+/// A cache of results computed from objects, shared between threads behind `&self`. The key is one handle, or a
 /// tuple of up to four. The cache keeps neither the objects alive nor, once one of them is dead, the result.
 ///
 /// An entry dies with the first of its inputs: its key, by identity, and the objects that the computation [depends
 /// on](Computation::depends_on) besides. An input is dead when its destructor has run (for an `Arc`: when its last
-/// strong pointer has gone). From then on the entry is not found, and the result is destroyed as the values of a
+/// strong handle has gone). From then on the entry is not found, and the result is destroyed as the values of a
 /// [`concurrent::WeakMap`](crate::concurrent::WeakMap) are.
 ///
 /// Each result is computed once: threads that ask for the same key wait for the one that computes it. If that
@@ -29,7 +29,7 @@ use crate::concurrent::{Absent, ByKey, Failed, Table, Wanted, made_by, shared_ho
 /// Computations nest as deep as the stack allows. With optimisation, one level of a small computation takes some
 /// 130 bytes of it, closure and caller included: 50,000 levels fit on a stack of 8 MiB.
 ///
-/// A result that owns a strong pointer to an input keeps it alive, and with it the entry, until
+/// A result that owns a strong handle to an input keeps it alive, and with it the entry, until
 /// [`purge_cycles`](Self::purge_cycles) finds that nothing else does; give it a weak one. If
 /// the result may *be* an input, as with a rewriting that changes nothing, ask with
 /// [`get_or_rewrite`](Self::get_or_rewrite): then the memo only remembers which input it is.

@@ -10,7 +10,7 @@ use crate::reference::WeakKey;
 /// The key of a [`Memo`](crate::Memo): a handle, or a tuple of up to four. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the key of a memo",
-    label = "a key is a pointer that threads share, or a tuple of up to four",
+    label = "a key is a handle that threads share, or a tuple of up to four",
     note = "threads share `Strong`, `Arc` and `Anchor`"
 )]
 pub trait MemoKey: sealed::Sealed {

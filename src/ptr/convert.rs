@@ -156,7 +156,7 @@ macro_rules! unsize {
 #[diagnostic::on_unimplemented(
     message = "`unsize!` takes a `Strong` or a `Weak` of this crate, by value, not `{Self}`",
     label = "neither `Strong` nor `Weak`",
-    note = "clone a borrowed pointer first; the standard library's pointers coerce without `unsize!`"
+    note = "clone a borrowed handle first; the standard library's handles coerce without `unsize!`"
 )]
 pub trait Unsize {
     #[doc(hidden)]

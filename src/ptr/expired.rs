@@ -48,8 +48,8 @@ impl fmt::Display for Expired {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "no live `{0}`: its last strong pointer is gone, or there never was one. Weak pointers and \
-             weak collections keep nothing alive: find the code that should have kept a strong pointer to \
+            "no live `{0}`: its last strong handle is gone, or there never was one. Weak handles and \
+             weak collections keep nothing alive: find the code that should have kept a strong handle to \
              this `{0}` until now, and where it dropped it",
             self.type_name
         )

@@ -116,7 +116,7 @@ impl<T, F: Flavour> Strong<T, F> {
 
     /// Drops the strong handle; takes the value out if it was the last. If this is called on all strong
     /// handles to an object, exactly one call gets the value (unless a weak handle is upgraded meanwhile).
-    #[must_use = "this drops the value, if the pointer was the last"]
+    #[must_use = "this drops the value, if the handle was the last"]
     pub fn into_inner(this: Self) -> Option<T> {
         // Not `claim` first: of two calls that both find the other's pointer, neither would get the value.
         this.holder.end(this.ptr.as_ptr().cast());
@@ -233,7 +233,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     }
 
     /// Gives up the pointer but not its count: a raw pointer for [`from_raw`](Self::from_raw).
-    #[must_use = "the object is leaked unless `from_raw` takes the pointer back"]
+    #[must_use = "the object is leaked unless `from_raw` takes the handle back"]
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn into_raw(this: Self) -> *const T {

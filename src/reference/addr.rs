@@ -45,7 +45,7 @@ pub(super) fn addr_of_sized<T>(target: &T) -> *const () {
     const {
         assert!(
             size_of::<T>() != 0,
-            "a reference to a zero-sized value does not identify a key: pass the pointer, or `&Addr::of(reference)`"
+            "a reference to a zero-sized value does not identify a key: pass the handle, or `&Addr::of(reference)`"
         );
     }
     core::ptr::from_ref(target).cast()

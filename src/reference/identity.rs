@@ -7,7 +7,7 @@ use core::ops::Deref;
 
 use super::key::{Identify, WeakKey};
 
-/// A strong pointer that compares and hashes by identity: it equals only pointers to the same object. Use it
+/// A strong handle that compares and hashes by identity: it equals only handles to the same object. Use it
 /// for the children of an interned term. Where equal children are the same object, comparing their addresses
 /// compares the children, however deep they are.
 ///
@@ -79,7 +79,7 @@ impl<K: fmt::Debug> fmt::Debug for ByIdentity<K> {
 /// dropped on a stack of a few frames. Use it in the `Drop` of a payload that owns handles of its own kind,
 /// whose drop glue would recurse.
 ///
-/// Pass the pointer's own `into_inner` (`Strong::into_inner`, `Arc::into_inner`, …): if several threads drop
+/// Pass the handle's own `into_inner` (`Strong::into_inner`, `Arc::into_inner`, …): if several threads drop
 /// the last handles at once, exactly one of them gets the payload. `children` moves the handles out of a
 /// payload that no handle keeps alive any more. O(payloads dropped); allocates memory for the handles that
 /// wait.

@@ -2,7 +2,7 @@
 //!
 //! [`WeakKey`] and [`Watch`] refer to each other, so they share this file: a key names the kind of watch by
 //! which collections learn of its death, and a watch names the kind of key it watches. They are one contract.
-//! The other files of the room build on it: [`strong`](super::strong) adds what can return a strong pointer,
+//! The other files of the room build on it: [`strong`](super::strong) adds what can return a strong handle,
 //! and each kind of watch has its own file.
 
 use super::slot::Slot;
@@ -10,21 +10,21 @@ use crate::hash::HashValue;
 
 /// An object that collections can watch, and identify by its address, without keeping it alive. A key by
 /// identity needs no more. A [`StrongRef`](crate::reference::StrongRef) is a `WeakKey` that can also return a strong
-/// pointer. An [`Anchor`](crate::Anchor) is one that cannot.
+/// handle. An [`Anchor`](crate::Anchor) is one that cannot.
 ///
 /// # Safety
-/// * [`addr`](Self::addr) is the same for all pointers to an object, strong or weak. It does not change while
+/// * [`addr`](Self::addr) is the same for all handles to an object, strong or weak. It does not change while
 ///   any of them exists, and differs from that of every other live object of this type.
 /// * [`known_addr`](Self::known_addr) is either the same, or null and no collection has an entry for the object.
-/// * With [`Swept`](crate::reference::Swept): while a weak pointer exists, the address is not reused for another object,
-///   even when the object is dead (the weak pointer pins the allocation).
+/// * With [`Swept`](crate::reference::Swept): while a weak handle exists, the address is not reused for another object,
+///   even when the object is dead (the weak handle pins the allocation).
 /// * With [`Notified`](crate::reference::Notified): `addr` is that of the handle behind [`Notify`](crate::reference::Notify).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a weak key: no collection learns of its death",
-    label = "neither a pointer nor an anchor that collections can watch",
+    label = "neither a handle nor an anchor that collections can watch",
     note = "wrap it in `Strong` (or `local::Strong`, `Arc`, `Rc`), or give the value an `Anchor` and use that as the key",
-    note = "a newtype around one of these pointers becomes a key by `impl_handle!`",
-    note = "of a weak pointer, name the strong one: `WeakMap<Strong<T>, V>` keeps its keys weakly"
+    note = "a newtype around one of these handles becomes a key by `impl_handle!`",
+    note = "of a weak handle, name the strong one: `WeakMap<Strong<T>, V>` keeps its keys weakly"
 )]
 pub unsafe trait WeakKey: Sized {
     /// How collections learn of a death: [`Notified`](crate::reference::Notified) or [`Swept`](crate::reference::Swept).
@@ -44,7 +44,7 @@ pub unsafe trait WeakKey: Sized {
     fn downgrade(this: &Self) -> Self::Weak;
 }
 
-/// Identifies a key of type `K` in a lookup: a strong pointer, a weak pointer (an expired one finds nothing), a
+/// Identifies a key of type `K` in a lookup: a strong handle, a weak handle (an expired one finds nothing), a
 /// plain reference to the target, or an [`Addr`](crate::Addr); an [`Anchor`](crate::Anchor) or
 /// [`AnchorRef`](crate::AnchorRef), where the keys are anchors.
 ///
@@ -81,7 +81,7 @@ pub unsafe trait WeakKey: Sized {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`&{Self}` does not identify a key of type `{K}`",
-    label = "pass the pointer or anchor, a weak one, or a reference to the pointer's target, if that is sized",
+    label = "pass the handle or anchor, a weak one, or a reference to the handle's target, if that is sized",
     note = "for a reference to the whole target of a key, pass `&Addr::of(reference)`",
     note = "keys of this collection are found by identity; `WeakHashMap`, `WeakHashSet` and `Interner` find them by content"
 )]
@@ -104,7 +104,7 @@ impl<K: WeakKey> Identify<K> for K {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no way to learn of deaths",
     label = "choose `Notified<Self>` or `Swept<Self>`",
-    note = "`Notified<Self>` if the pointer wraps a `Strong` (implement `Notify`), `Swept<Self>` if it counts on its own"
+    note = "`Notified<Self>` if the handle wraps a `Strong` (implement `Notify`), `Swept<Self>` if it counts on its own"
 )]
 pub trait Watch: Slot<Remains = ()> {
     /// The object that is watched.

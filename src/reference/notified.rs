@@ -1,4 +1,4 @@
-//! Pointers that notify collections of the deaths of their objects.
+//! Handles that notify collections of the deaths of their objects.
 
 use core::marker::PhantomData;
 
@@ -13,12 +13,12 @@ use crate::queue::{DeadNotice, DeadQueue, OwnedWatch, Seen};
 /// notifies collections through it.
 ///
 /// # Safety
-/// `handle` always returns a handle to the same object for a pointer and its clones, and the address of that
+/// `handle` always returns a handle to the same object for a value of this type and its clones, and the address of that
 /// object is what [`WeakKey::addr`](crate::reference::WeakKey::addr) returns.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which `Strong` it wraps",
     label = "this has to implement `Notify`",
-    note = "a pointer that wraps none chooses `type Watch = Swept<Self>`"
+    note = "a handle that wraps none chooses `type Watch = Swept<Self>`"
 )]
 pub unsafe trait Notify: StrongRef {
     /// The target of the wrapped handle.
@@ -63,11 +63,11 @@ impl<K: Notify> Registrable for K {
     }
 }
 
-/// The watch of pointers and anchors that notify: a collection learns of a death at once, and pays only for the
+/// The watch of handles and anchors that notify: a collection learns of a death at once, and pays only for the
 /// deaths that happen.
 pub struct Notified<K: Registrable> {
     watch: OwnedWatch<K::Target, K::Kind>,
-    /// The watch creates pointers of type `K` on any thread that it is sent to. So the auto traits of `K::Weak`
+    /// The watch creates handles of type `K` on any thread that it is sent to. So the auto traits of `K::Weak`
     /// decide whether it may be sent there, and not those of the wrapped handles.
     like: PhantomData<K::Weak>,
 }

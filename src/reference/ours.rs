@@ -1,4 +1,4 @@
-//! Our own pointers, as keys and values.
+//! Our own handles, as keys and values.
 
 use super::addr::{addr_if_live, addr_of_sized};
 use super::key::{Identify, WeakKey};
@@ -53,7 +53,7 @@ unsafe impl<T: ?Sized, F: Flavour> WeakRef for Weak<T, F> {
     }
 }
 
-// SAFETY: the handle is the pointer.
+// SAFETY: it is a handle itself.
 unsafe impl<T: ?Sized, F: Flavour> Notify for Strong<T, F> {
     type Pointee = T;
     type Flavour = F;

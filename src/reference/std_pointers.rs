@@ -1,4 +1,4 @@
-//! The standard library's pointers, as keys and values.
+//! The standard library's handles, as keys and values.
 
 use alloc::{rc, sync};
 
@@ -9,7 +9,7 @@ use super::swept::Swept;
 
 macro_rules! std_pointers {
     ($($strong:path, $weak:path);*) => {$(
-        // SAFETY: the payload does not move, and a weak pointer pins the allocation.
+        // SAFETY: the payload does not move, and a weak handle pins the allocation.
         unsafe impl<T: ?Sized> WeakKey for $strong {
             type Watch = Swept<Self>;
             type Weak = $weak;

@@ -1,4 +1,4 @@
-//! What can return a strong pointer: [`StrongRef`], its weak pointer, [`Upgrade`], what a watch of one can
+//! What can return a strong handle: [`StrongRef`], its weak handle, [`Upgrade`], what a watch of one can
 //! do beyond other watches, and [`Wrapper`], a newtype around one. They refer to each other, as [`WeakKey`] and [`Watch`]
 //! do, so they share this file.
 
@@ -6,29 +6,29 @@ use core::ops::Deref;
 
 use super::key::{Watch, WeakKey};
 
-/// A strong pointer whose target collections can refer to weakly, as a key or a value:
+/// A strong handle whose target collections can refer to weakly, as a key or a value:
 /// [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc),
 /// [`Rc`](alloc::rc::Rc), or your own.
 ///
-/// A newtype around one of these becomes one by [`impl_handle!`](crate::impl_handle), without `unsafe`. Another pointer of
+/// A newtype around one of these becomes one by [`impl_handle!`](crate::impl_handle), without `unsafe`. Another handle of
 /// your own is one of two kinds:
 ///
 /// * It wraps one of this crate's: choose `type Watch = Notified<Self>` and implement
-///   [`Notify`](crate::reference::Notify). Collections are then notified of deaths through the wrapped pointer.
+///   [`Notify`](crate::reference::Notify). Collections are then notified of deaths through the wrapped handle.
 /// * It counts on its own, like `Arc`: choose `type Watch = Swept<Self>`. Collections then find the dead by
 ///   sweeping a few entries at a time.
 ///
-/// What a weak pointer of yours does when it is dropped runs wherever a collection gives up its memory, in one that
+/// What a weak handle of yours does when it is dropped runs wherever a collection gives up its memory, in one that
 /// threads share also after the operation: let that be no more than to count down.
 ///
 /// Keys by content want `Deref<Target = Self::Target>` besides, an interner's `intern_ref` wants `From<&Q>`,
-/// `purge_cycles` wants [`Trace`](crate::cycles::Trace). Lookups take your strong and weak pointers; a plain reference
+/// `purge_cycles` wants [`Trace`](crate::cycles::Trace). Lookups take your strong and weak handles; a plain reference
 /// goes by [`Addr::of`](crate::Addr::of).
 ///
-/// A collection of such pointers is `Send` and `Sync` as their [`Weak`](WeakKey::Weak) is.
+/// A collection of such handles is `Send` and `Sync` as their [`Weak`](WeakKey::Weak) is.
 ///
 /// # Safety
-/// The requirements of [`WeakKey`] hold for the pointer, its clones and its weak pointers.
+/// The requirements of [`WeakKey`] hold for the handle, its clones and its weak handles.
 ///
 /// By hand, what `impl_handle!` does is:
 ///
@@ -78,10 +78,10 @@ use super::key::{Watch, WeakKey};
 /// assert_eq!(titles.len(), 0);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a strong pointer that collections can refer to weakly",
+    message = "`{Self}` is not a strong handle that collections can refer to weakly",
     label = "use `Strong`, `local::Strong`, `Arc` or `Rc`",
     note = "a newtype around one of these becomes one by `impl_handle!`",
-    note = "an `Anchor` is only a key by identity: it returns no pointer, so it is no weak value and no key by content"
+    note = "an `Anchor` is only a key by identity: it returns no handle, so it is no weak value and no key by content"
 )]
 pub unsafe trait StrongRef:
     WeakKey<Watch: Upgrade<Pointer = Self>, Weak: WeakRef<Strong = Self>>
@@ -90,35 +90,35 @@ pub unsafe trait StrongRef:
     type Target: ?Sized;
 }
 
-/// The weak pointer of a [`StrongRef`].
+/// The weak handle of a [`StrongRef`].
 ///
 /// # Safety
 /// See [`StrongRef`]. Once dead, a target stays dead.
 pub unsafe trait WeakRef: Clone {
-    /// The strong pointer type.
+    /// The strong handle type.
     type Strong: StrongRef<Weak = Self>;
-    /// Returns a strong pointer if the target is live.
+    /// Returns a strong handle if the target is live.
     fn upgrade(&self) -> Option<Self::Strong>;
     /// Returns the address of the target, live or dead.
     fn addr(&self) -> *const ();
     /// Whether the target is dead: no upgrade can succeed any more.
     ///
-    /// The default tries to upgrade. If the upgraded pointer turns out to be the last, the target dies here.
-    /// Read a count instead if the pointer has one.
+    /// The default tries to upgrade. If the upgraded handle turns out to be the last, the target dies here.
+    /// Read a count instead if the handle has one.
     fn is_expired(&self) -> bool {
         self.upgrade().is_none()
     }
-    /// Returns the number of strong pointers, if it is known. For messages.
+    /// Returns the number of strong handles, if it is known. For messages.
     fn strong_count(&self) -> Option<usize> {
         None
     }
 }
 
-/// A watch that can return a pointer to the object while it is live. Sealed.
+/// A watch that can return a handle to the object while it is live. Sealed.
 pub trait Upgrade: Watch<Key = <Self as Upgrade>::Pointer> {
-    /// The pointer to the object.
+    /// The handle to the object.
     type Pointer: StrongRef;
-    /// The watch of the same kind, of a newtype around the pointer.
+    /// The watch of the same kind, of a newtype around the handle.
     #[doc(hidden)]
     type Around<K: Wrapper<Inner = Self::Pointer>>: Upgrade<Pointer = K>;
     #[doc(hidden)]
@@ -129,8 +129,8 @@ pub trait Upgrade: Watch<Key = <Self as Upgrade>::Pointer> {
 /// implements [`Deref`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a key by content: it does not show its target",
-    label = "a strong pointer with `Deref`, such as `Strong`, `local::Strong`, `Arc` or `Rc`",
-    note = "for a pointer of your own: `impl Deref<Target = …>`, with the target of its `StrongRef`"
+    label = "a strong handle with `Deref`, such as `Strong`, `local::Strong`, `Arc` or `Rc`",
+    note = "for a handle of your own: `impl Deref<Target = …>`, with the target of its `StrongRef`"
 )]
 pub trait Content: StrongRef {
     /// Returns the target.
@@ -160,7 +160,7 @@ pub unsafe trait Newtype: Sized {
     fn wrap(inner: Self::Inner) -> Self;
 }
 
-/// A strong pointer that is a newtype around another, as its weak pointer is around that of the other.
+/// A strong handle that is a newtype around another, as its weak handle is around that of the other.
 pub trait Wrapper:
     Newtype<Inner: StrongRef>
     + StrongRef<Weak: Newtype<Inner = <<Self as Newtype>::Inner as WeakKey>::Weak>>

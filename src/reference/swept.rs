@@ -1,11 +1,11 @@
-//! Pointers that do not notify collections of the deaths of their objects.
+//! Handles that do not notify collections of the deaths of their objects.
 
 use super::key::Watch;
 use super::slot::{Slot, sealed::Sealed};
 use super::strong::{StrongRef, Upgrade, WeakRef, Wrapper};
 use crate::hash::HashValue;
 
-/// The watch of pointers that do not notify. Each change to the collection polls a few entries, and a full
+/// The watch of handles that do not notify. Each change to the collection polls a few entries, and a full
 /// sweep precedes growth. A dead entry is never shown, but until a sweep finds it, its value is kept and it
 /// counts.
 pub struct Swept<K: StrongRef>(K::Weak);

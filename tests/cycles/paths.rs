@@ -58,7 +58,7 @@ fn a_way_to_each_pointer() {
     );
     let text = holders.to_string();
     assert!(
-        text.starts_with("Node: 4 strong pointers, 3 found\n  held by entry of"),
+        text.starts_with("Node: 4 strong handles, 3 found\n  held by entry of"),
         "{text}"
     );
     assert_eq!(text.lines().count(), 4);
@@ -94,7 +94,7 @@ fn an_object_that_is_not_found() {
     map.insert(&key, ());
     let holders = Cycles::new().with(&mut map).holders(&target);
     assert_eq!((holders.count(), holders.paths().len()), (None, 0));
-    assert_eq!(holders.to_string(), "i32: no strong pointer found\n");
+    assert_eq!(holders.to_string(), "i32: no strong handle found\n");
     assert_eq!(holders.to_dot(), "digraph holders {\n}\n");
 }
 

@@ -1,4 +1,4 @@
-//~ `Anchor<Atomic>` is not a strong pointer that collections can refer to weakly
+//~ `Anchor<Atomic>` is not a strong handle that collections can refer to weakly
 //~ an `Anchor` is only a key by identity
 use weakly::{Anchor, WeakValueMap};
 

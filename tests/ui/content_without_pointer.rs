@@ -1,4 +1,4 @@
-//~ `String` is not a strong pointer that collections can refer to weakly
+//~ `String` is not a strong handle that collections can refer to weakly
 use weakly::Interner;
 
 pub fn words() -> Interner<String> {

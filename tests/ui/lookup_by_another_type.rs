@@ -1,5 +1,5 @@
 //~ `&str` does not identify a key of type `Strong<String, Atomic>`
-//~ pass the pointer or anchor, a weak one, or a reference
+//~ pass the handle or anchor, a weak one, or a reference
 use weakly::{Strong, WeakMap};
 
 pub fn length(lengths: &WeakMap<Strong<String>, usize>) -> Option<&usize> {

@@ -1,4 +1,4 @@
-//~ a reference to a zero-sized value does not identify a key: pass the pointer, or `&Addr::of(reference)`
+//~ a reference to a zero-sized value does not identify a key: pass the handle, or `&Addr::of(reference)`
 use weakly::{Strong, WeakMap};
 
 pub struct Unit;

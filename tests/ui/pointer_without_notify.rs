@@ -1,5 +1,5 @@
 //~ `Node` does not say which `Strong` it wraps
-//~ a pointer that wraps none chooses `type Watch = Swept<Self>`
+//~ a handle that wraps none chooses `type Watch = Swept<Self>`
 use weakly::{Strong, reference::{Notified, WeakKey}};
 
 pub struct Node(Strong<str>);

@@ -1,4 +1,4 @@
-//~ `Sound` does not show which strong pointers it owns
+//~ `Sound` does not show which strong handles it owns
 use weakly::{Memo, Strong, concurrent::WeakMap};
 
 pub struct Sound;

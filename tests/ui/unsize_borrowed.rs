@@ -1,5 +1,5 @@
 //~ `unsize!` takes a `Strong` or a `Weak` of this crate, by value, not `&Strong<i32, Atomic>`
-//~ clone a borrowed pointer first
+//~ clone a borrowed handle first
 use std::fmt::Display;
 use weakly::{Strong, unsize};
 

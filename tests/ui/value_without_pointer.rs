@@ -1,4 +1,4 @@
-//~ `String` is not a strong pointer that collections can refer to weakly
+//~ `String` is not a strong handle that collections can refer to weakly
 use weakly::WeakValueMap;
 
 pub fn names() -> WeakValueMap<u32, String> {

@@ -98,7 +98,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
         }
     }
 
-    /// Returns the live value, or inserts and returns the default of the pointer type.
+    /// Returns the live value, or inserts and returns the default of the handle type.
     #[inline]
     pub fn or_default(self) -> V
     where
@@ -190,7 +190,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'a, G, K, V> {
 impl<'a, G: Given<K>, K: Slot, V: StrongRef> VacantEntry<'a, G, K, V> {
     keys::vacant!();
 
-    /// Sets the key's value. The map takes no strong pointer: the caller has to keep the value alive.
+    /// Sets the key's value. The map takes no strong handle: the caller has to keep the value alive.
     #[inline]
     pub fn insert(self, value: &V) {
         self.vacant.set_weak(self.key, value);
