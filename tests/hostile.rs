@@ -57,7 +57,7 @@
 //!
 //! The deaths come from other threads. Under Miri, with many seeds.
 //!
-//! Tests that are the same for several collections are written over `Single` of `common/subject.rs`.
+//! Tests that are the same for several collections are written over `Single` of `common/subject`.
 
 #[path = "hostile/anchors.rs"]
 mod anchors;

@@ -1,5 +1,5 @@
 //! What the collections have in common, so that a behaviour is written once and runs for each of them, with each
-//! kind of pointer: the descriptions of `common/subject.rs`, and what those of one owner have besides.
+//! kind of pointer: the descriptions of `common/subject`, and what those of one owner have besides.
 //!
 //! An entry is identified by the number in its life.
 
