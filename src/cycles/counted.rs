@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use core::any::type_name;
 
 use crate::ptr::{Flavour, Strong};
+use crate::reference::{StrongRef, WeakKey};
 
 /// Who may change the count of an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,13 +19,17 @@ pub(super) enum Owners {
 }
 
 /// A strong handle that can say how many there are.
-pub(super) trait Counted: Clone + 'static {
+pub(super) trait Counted: Clone + StrongRef + 'static {
     const OWNERS: Owners;
     /// The address of the payload. No two objects have the same, whatever their handles' types: none of these
     /// handles has its payload at the beginning of an allocation, so even one without a size is at no other's.
-    fn addr(&self) -> usize;
+    fn addr(&self) -> usize {
+        <Self as WeakKey>::addr(self).addr()
+    }
     /// The type of the object.
-    fn name() -> &'static str;
+    fn name() -> &'static str {
+        type_name::<Self::Target>()
+    }
     /// The number of strong handles, this one included.
     fn count(&self) -> usize;
     /// Marks the object, if that is possible.
@@ -48,14 +53,6 @@ impl<T: ?Sized + 'static, F: Flavour> Counted for Strong<T, F> {
         Owners::OneThread
     };
 
-    fn addr(&self) -> usize {
-        Strong::as_ptr(self).addr()
-    }
-
-    fn name() -> &'static str {
-        type_name::<T>()
-    }
-
     fn count(&self) -> usize {
         Strong::strong_count(self)
     }
@@ -76,14 +73,6 @@ impl<T: ?Sized + 'static, F: Flavour> Counted for Strong<T, F> {
 impl<T: ?Sized + 'static> Counted for Rc<T> {
     const OWNERS: Owners = Owners::OneThread;
 
-    fn addr(&self) -> usize {
-        Rc::as_ptr(self).addr()
-    }
-
-    fn name() -> &'static str {
-        type_name::<T>()
-    }
-
     fn count(&self) -> usize {
         Rc::strong_count(self)
     }
@@ -91,14 +80,6 @@ impl<T: ?Sized + 'static> Counted for Rc<T> {
 
 impl<T: ?Sized + 'static> Counted for Arc<T> {
     const OWNERS: Owners = Owners::Unmarked;
-
-    fn addr(&self) -> usize {
-        Arc::as_ptr(self).addr()
-    }
-
-    fn name() -> &'static str {
-        type_name::<T>()
-    }
 
     fn count(&self) -> usize {
         Arc::strong_count(self)

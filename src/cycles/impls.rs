@@ -35,12 +35,6 @@ impl<T: ?Sized + Trace + 'static> Trace for Rc<T> {
     }
 }
 
-impl<T: ?Sized + Trace + 'static, F: Flavour> Trace for Pin<Strong<T, F>> {
-    fn trace(&self, tracer: &mut Tracer<'_>) {
-        Strong::in_pin(self).trace(tracer);
-    }
-}
-
 /// An object of its own, which shows what it owns. Unless the maps are [at rest](crate::cycles::Cycles::at_rest), it counts as
 /// held from outside: another thread may clone the `Arc` at any time, and nothing tells.
 impl<T: ?Sized + Trace + 'static> Trace for Arc<T> {
@@ -88,23 +82,35 @@ show_nothing! {
 }
 
 macro_rules! each {
-    ($([$($generics:tt)*] $type:ty),* $(,)?) => {$(
+    ($access:ident: $($(#[$doc:meta])* [$($generics:tt)*] $type:ty),* $(,)?) => {$(
         /// Shows what each element shows.
+        $(#[$doc])*
         impl<$($generics)*> Trace for $type {
             fn trace(&self, tracer: &mut Tracer<'_>) {
-                self.iter().for_each(|part| part.trace(tracer));
+                self.$access().into_iter().for_each(|part| Trace::trace(&*part, tracer));
             }
         }
     )*};
 }
 
 each! {
-    [T: Trace] [T], [T: Trace, const N: usize] [T; N], [T: Trace] Vec<T>, [T: Trace] VecDeque<T>,
+    iter: [T: Trace] [T], [T: Trace, const N: usize] [T; N], [T: Trace] Vec<T>, [T: Trace] VecDeque<T>,
     [T: Trace] LinkedList<T>, [T: Trace] BTreeSet<T>, [T: Trace] BinaryHeap<T>, [T: Trace] Option<T>,
 }
 
+each! { get: [T: Trace] OnceCell<T> }
+
+each! {
+    try_borrow:
+    /// Nothing while somebody has borrowed it mutably.
+    [T: ?Sized + Trace] RefCell<T>
+}
+
 #[cfg(feature = "std")]
-each! { [T: Trace, S] std::collections::HashSet<T, S> }
+each! { iter: [T: Trace, S] std::collections::HashSet<T, S> }
+
+#[cfg(feature = "std")]
+each! { get: [T: Trace] std::sync::OnceLock<T> }
 
 macro_rules! each_pair {
     ($([$($generics:tt)*] $type:ty),* $(,)?) => {$(
@@ -178,24 +184,30 @@ tuples! {
     A B C D E F G H;
 }
 
-macro_rules! ranges {
-    ($($type:ident, |$range:ident| $($end:expr),+;)+) => {$(
-        /// Shows what its ends show.
-        impl<T: Trace> Trace for ops::$type<T> {
+macro_rules! parts {
+    ($([$($generics:tt)*] $type:ty, |$this:ident| $($part:expr),+;)+) => {$(
+        /// Shows what each part shows.
+        impl<$($generics)*> Trace for $type {
             fn trace(&self, tracer: &mut Tracer<'_>) {
-                let $range = self;
-                $($end.trace(tracer);)+
+                let $this = self;
+                $(Trace::trace($part, tracer);)+
             }
         }
     )+};
 }
 
-ranges! {
-    Range, |range| range.start, range.end;
-    RangeFrom, |range| range.start;
-    RangeTo, |range| range.end;
-    RangeInclusive, |range| range.start(), range.end();
-    RangeToInclusive, |range| range.end;
+parts! {
+    [T: Trace] ops::Range<T>, |range| &range.start, &range.end;
+    [T: Trace] ops::RangeFrom<T>, |range| &range.start;
+    [T: Trace] ops::RangeTo<T>, |range| &range.end;
+    [T: Trace] ops::RangeInclusive<T>, |range| range.start(), range.end();
+    [T: Trace] ops::RangeToInclusive<T>, |range| &range.end;
+    [T: ?Sized + Trace] Box<T>, |this| &**this;
+    [T: ?Sized + Trace] Pin<Box<T>>, |this| &**this;
+    [T: ?Sized + Trace + 'static, F: Flavour] Pin<Strong<T, F>>, |this| Strong::in_pin(this);
+    [T: Trace] Wrapping<T>, |this| &this.0;
+    [T: Trace] Reverse<T>, |this| &this.0;
+    [P: Trace] ByIdentity<P>, |this| &this.0;
 }
 
 impl<T: Trace, E: Trace> Trace for Result<T, E> {
@@ -204,36 +216,6 @@ impl<T: Trace, E: Trace> Trace for Result<T, E> {
             Ok(value) => value.trace(tracer),
             Err(error) => error.trace(tracer),
         }
-    }
-}
-
-impl<T: ?Sized + Trace> Trace for Box<T> {
-    fn trace(&self, tracer: &mut Tracer<'_>) {
-        (**self).trace(tracer);
-    }
-}
-
-impl<T: ?Sized + Trace> Trace for Pin<Box<T>> {
-    fn trace(&self, tracer: &mut Tracer<'_>) {
-        (**self).trace(tracer);
-    }
-}
-
-impl<T: Trace> Trace for Wrapping<T> {
-    fn trace(&self, tracer: &mut Tracer<'_>) {
-        self.0.trace(tracer);
-    }
-}
-
-impl<T: Trace> Trace for Reverse<T> {
-    fn trace(&self, tracer: &mut Tracer<'_>) {
-        self.0.trace(tracer);
-    }
-}
-
-impl<P: Trace> Trace for ByIdentity<P> {
-    fn trace(&self, tracer: &mut Tracer<'_>) {
-        self.0.trace(tracer);
     }
 }
 
@@ -246,29 +228,19 @@ impl<T: ?Sized + ToOwned<Owned: Trace>> Trace for Cow<'_, T> {
     }
 }
 
-/// Shows nothing while somebody has borrowed it mutably.
-impl<T: ?Sized + Trace> Trace for RefCell<T> {
-    fn trace(&self, tracer: &mut Tracer<'_>) {
-        if let Ok(inside) = self.try_borrow() {
-            inside.trace(tracer);
-        }
-    }
-}
-
-impl<T: Trace> Trace for OnceCell<T> {
-    fn trace(&self, tracer: &mut Tracer<'_>) {
-        if let Some(inside) = self.get() {
-            inside.trace(tracer);
-        }
-    }
-}
-
+/// Shows what is behind a lock, unless [threads share it](Tracer::is_shared).
 #[cfg(feature = "std")]
-impl<T: Trace> Trace for std::sync::OnceLock<T> {
-    fn trace(&self, tracer: &mut Tracer<'_>) {
-        if let Some(inside) = self.get() {
-            inside.trace(tracer);
-        }
+fn locked<G: ops::Deref<Target: Trace>>(
+    tracer: &mut Tracer<'_>,
+    lock: impl FnOnce() -> std::sync::TryLockResult<G>,
+) {
+    if tracer.is_shared() {
+        return;
+    }
+    match lock() {
+        Ok(inside) => Trace::trace(&*inside, tracer),
+        Err(std::sync::TryLockError::Poisoned(inside)) => Trace::trace(&**inside.get_ref(), tracer),
+        Err(std::sync::TryLockError::WouldBlock) => {}
     }
 }
 
@@ -276,14 +248,7 @@ impl<T: Trace> Trace for std::sync::OnceLock<T> {
 #[cfg(feature = "std")]
 impl<T: ?Sized + Trace> Trace for std::sync::Mutex<T> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
-        if tracer.is_shared() {
-            return;
-        }
-        match self.try_lock() {
-            Ok(inside) => inside.trace(tracer),
-            Err(std::sync::TryLockError::Poisoned(inside)) => inside.into_inner().trace(tracer),
-            Err(std::sync::TryLockError::WouldBlock) => {}
-        }
+        locked(tracer, || self.try_lock());
     }
 }
 
@@ -291,14 +256,7 @@ impl<T: ?Sized + Trace> Trace for std::sync::Mutex<T> {
 #[cfg(feature = "std")]
 impl<T: ?Sized + Trace> Trace for std::sync::RwLock<T> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
-        if tracer.is_shared() {
-            return;
-        }
-        match self.try_read() {
-            Ok(inside) => inside.trace(tracer),
-            Err(std::sync::TryLockError::Poisoned(inside)) => inside.into_inner().trace(tracer),
-            Err(std::sync::TryLockError::WouldBlock) => {}
-        }
+        locked(tracer, || self.try_read());
     }
 }
 

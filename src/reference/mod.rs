@@ -14,6 +14,8 @@ mod addr;
 #[allow(unsafe_code)]
 mod anchors;
 mod by_content;
+#[allow(unsafe_code)]
+mod handles;
 mod identity;
 #[allow(unsafe_code)]
 mod key;
@@ -21,12 +23,8 @@ mod key;
 mod newtype;
 #[allow(unsafe_code)]
 mod notified;
-#[allow(unsafe_code)]
-mod ours;
 mod query;
 mod slot;
-#[allow(unsafe_code)]
-mod std_pointers;
 #[allow(unsafe_code)]
 mod strong;
 mod swept;
