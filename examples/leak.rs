@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use weakly::local::{Strong, Weak};
-use weakly::{LeakWatch, WeakMap, assert_dead, cycles::Cycles, impl_trace};
+use weakly::{WeakMap, assert_dead, cycles::Cycles, impl_trace, leaks::LeakWatch};
 
 /// A window, or something in it.
 struct Widget {

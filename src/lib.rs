@@ -56,7 +56,7 @@ mod queue;
 
 pub mod reference;
 
-mod leaks;
+pub mod leaks;
 
 mod table;
 
@@ -104,7 +104,8 @@ pub use collections::{
 };
 pub use equivalent::Equivalent;
 pub use hash::DefaultHashBuilder;
-pub use leaks::{__assert_dead, LeakWatch};
+#[doc(hidden)]
+pub use leaks::__assert_dead;
 #[cfg(all(feature = "std", not(weakly_loom)))]
 #[doc(inline)]
 pub use memo::Memo;

@@ -15,10 +15,12 @@ use std::sync::{self, Arc, Mutex};
 
 use weakly::concurrent::{self, SharedRef};
 use weakly::{
-    Addr, ByIdentity, Interner, LeakWatch, Memo, Strong, Weak, WeakHashMap, WeakHashPairMap,
-    WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
+    Addr, ByIdentity, Interner, Memo, Strong, Weak, WeakHashMap, WeakHashPairMap, WeakHashSet,
+    WeakMap, WeakPairMap, WeakSet, WeakValueMap,
     cycles::{Purged, Trace},
-    impl_handle, impl_trace, local,
+    impl_handle, impl_trace,
+    leaks::LeakWatch,
+    local,
     reference::{Content, Notified, Notify, StrongRef, Swept, WeakKey, WeakRef},
 };
 

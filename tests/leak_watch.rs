@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use common::Kind;
 use common::own::Own;
-use weakly::{LeakWatch, Strong, WeakMap, assert_dead, local, reference::WeakKey, unsize};
+use weakly::{Strong, WeakMap, assert_dead, leaks::LeakWatch, local, reference::WeakKey, unsize};
 
 for_each_kind! {
     a_dead_object_passes,

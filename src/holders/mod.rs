@@ -5,7 +5,7 @@
 //!
 //! ```
 //! # #[cfg(feature = "holders")] {
-//! use weakly::{Strong, holders::leak_check};
+//! use weakly::{Strong, leaks::leak_check};
 //!
 //! let answer = leak_check(|| {
 //!     let object = Strong::new(6);
@@ -41,14 +41,10 @@ mod off;
 mod origin;
 #[cfg(feature = "holders")]
 mod registry;
-#[cfg(feature = "holders")]
-mod snapshot;
 
 #[cfg(not(feature = "holders"))]
 pub(crate) use off::{Holder, describe};
 #[cfg(feature = "holders")]
 pub use origin::{Location, Origin};
 #[cfg(feature = "holders")]
-pub(crate) use registry::{Holder, describe, holders_of};
-#[cfg(feature = "holders")]
-pub use snapshot::{Leak, Snapshot, leak_check};
+pub(crate) use registry::{Holder, Known, describe, holders_of, next, objects};

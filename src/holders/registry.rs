@@ -39,11 +39,11 @@ struct Object {
 }
 
 /// What is known about a live object.
-pub(super) struct Known {
-    pub(super) type_name: &'static str,
-    pub(super) number: u64,
-    pub(super) birth: Origin,
-    pub(super) holders: Vec<Origin>,
+pub(crate) struct Known {
+    pub(crate) type_name: &'static str,
+    pub(crate) number: u64,
+    pub(crate) birth: Origin,
+    pub(crate) holders: Vec<Origin>,
 }
 
 impl Object {
@@ -63,7 +63,7 @@ fn shard(addr: usize) -> MutexGuard<'static, Shard> {
 }
 
 /// The next number: that of a handle, or the point in time of a snapshot.
-pub(super) fn next() -> u64 {
+pub(crate) fn next() -> u64 {
     // Relaxed: only the number matters.
     NEXT.fetch_add(1, Relaxed)
 }
@@ -176,7 +176,7 @@ pub(crate) fn describe(object: *const ()) -> String {
 }
 
 /// All live objects for which this holds, oldest first.
-pub(super) fn objects(wanted: impl Fn(u64, &Origin) -> bool) -> Vec<Known> {
+pub(crate) fn objects(wanted: impl Fn(u64, &Origin) -> bool) -> Vec<Known> {
     let mut known = Vec::new();
     for shard in &OBJECTS {
         let objects = lock(shard);

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::pin::Pin;
 
 use super::lines;
-use weakly::holders::Snapshot;
+use weakly::leaks::Snapshot;
 use weakly::{
     Strong, local,
     ptr::{self, Flavour},

@@ -11,7 +11,7 @@ use std::{env, thread};
 
 use super::common::heap::Watcher;
 use super::common::scaled;
-use weakly::holders::Snapshot;
+use weakly::leaks::Snapshot;
 use weakly::{
     Strong, Weak, local,
     ptr::{self, Flavour},

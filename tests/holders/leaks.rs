@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use weakly::holders::{Snapshot, leak_check};
+use weakly::leaks::{Snapshot, leak_check};
 use weakly::{Strong, local, unsize};
 
 /// An object that can own itself.

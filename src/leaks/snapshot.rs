@@ -4,13 +4,12 @@ use alloc::vec::Vec;
 use core::fmt;
 use std::thread;
 
-use super::origin::Origin;
-use super::registry;
+use crate::holders::{self, Origin};
 
 /// A point in time, for [`leaks`](Self::leaks).
 ///
 /// ```
-/// use weakly::{Strong, holders::Snapshot};
+/// use weakly::{Strong, leaks::Snapshot};
 ///
 /// let before = Snapshot::new();
 /// let kept = Strong::new("kept");
@@ -31,7 +30,7 @@ impl Snapshot {
         reason = "a default point in time is no such thing"
     )]
     pub fn new() -> Self {
-        Snapshot(registry::next())
+        Snapshot(holders::next())
     }
 
     /// All objects that the current thread has made since then and that are still alive, oldest first.
@@ -40,8 +39,8 @@ impl Snapshot {
     pub fn leaks(&self) -> Vec<Leak> {
         let here = thread::current().id();
         let objects =
-            registry::objects(|number, birth| number > self.0 && birth.thread().id() == here);
-        let leak = |object: registry::Known| Leak {
+            holders::objects(|number, birth| number > self.0 && birth.thread().id() == here);
+        let leak = |object: holders::Known| Leak {
             type_name: object.type_name,
             birth: object.birth,
             holders: object.holders,
@@ -101,7 +100,7 @@ impl fmt::Debug for Leak {
 /// returns counts, too. If the closure panics, nothing is checked.
 ///
 /// ```should_panic
-/// use weakly::{Strong, holders::leak_check};
+/// use weakly::{Strong, leaks::leak_check};
 ///
 /// struct Node(std::cell::RefCell<Option<weakly::local::Strong<Node>>>);
 ///

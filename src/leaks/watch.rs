@@ -101,7 +101,7 @@ impl fmt::Display for Alive {
 ///
 /// ```
 /// use std::rc::Rc;
-/// use weakly::{LeakWatch, Strong};
+/// use weakly::{Strong, leaks::LeakWatch};
 ///
 /// let mut watch = LeakWatch::new();
 /// let (window, icon) = (Strong::new("window"), Rc::new([0; 16]));
