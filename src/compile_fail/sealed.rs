@@ -115,13 +115,14 @@ struct Sets;
 /// ```
 /// ```compile_fail,E0277
 /// # use weakly::ptr::{Flavour, Local};
-/// #[derive(Debug)]
+/// #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 /// struct Mine;
 /// impl Flavour for Mine {
 ///     const SHARED: bool = false;
 ///     type Half = <Local as Flavour>::Half;
 ///     type Word = <Local as Flavour>::Word;
 ///     type Link = <Local as Flavour>::Link;
+///     const NULL: Self::Link = Local::NULL;
 ///     type Callback = dyn FnOnce();
 ///     fn call(callback: Box<dyn FnOnce()>) { callback(); }
 /// }

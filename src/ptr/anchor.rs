@@ -14,7 +14,7 @@ use core::ptr::{self, NonNull};
 
 use super::death::Disposal;
 use super::finalize::{FinalizerToken, register};
-use super::flavour::{Atomic, Flavour, Link, Local};
+use super::flavour::{Atomic, Flavour, Local, Variable};
 use super::header::Block;
 use super::memory;
 use super::object_ref::ObjectRef;
@@ -97,6 +97,7 @@ pub struct Anchor<F: Flavour> {
 /// drop(one);
 /// assert!(weak.is_expired());
 /// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct AnchorRef<F: Flavour>(Weak<(), F>);
 
 impl<F: Flavour> Anchor<F> {
@@ -105,9 +106,7 @@ impl<F: Flavour> Anchor<F> {
     #[must_use]
     #[inline]
     pub const fn new() -> Self {
-        Anchor {
-            object: F::Link::NULL,
-        }
+        Anchor { object: F::NULL }
     }
 
     /// As above: loom's types are made at run time.
@@ -326,29 +325,6 @@ impl<F: Flavour> AnchorRef<F> {
         } else {
             self.0.as_ptr()
         }
-    }
-}
-
-impl<F: Flavour> Clone for AnchorRef<F> {
-    /// O(1).
-    fn clone(&self) -> Self {
-        AnchorRef(self.0.clone())
-    }
-}
-
-/// By identity.
-impl<F: Flavour> PartialEq for AnchorRef<F> {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl<F: Flavour> Eq for AnchorRef<F> {}
-
-impl<F: Flavour> Hash for AnchorRef<F> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
     }
 }
 

@@ -8,7 +8,7 @@
 use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
 
-use super::flavour::{Counter, Flavour};
+use super::flavour::{Counter, Flavour, Variable};
 use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
 struct Links<F: Flavour> {

@@ -6,7 +6,7 @@ use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use super::callbacks::{self, FinalizerNode};
-use super::flavour::{Flavour, Link};
+use super::flavour::{Flavour, Variable};
 use super::header::{Block, is_apart};
 use super::hook::Off;
 use super::notice::Notice;

@@ -4,7 +4,7 @@
 use alloc::sync::Arc;
 use core::ptr::{self, NonNull};
 
-use super::flavour::{Counter, Flavour, Link};
+use super::flavour::{Counter, Flavour, Variable};
 use super::notice::{Kind, Notice, NoticeLink};
 use super::stack::StackRef;
 use super::waker::WakerCell;

@@ -5,7 +5,7 @@ use core::mem::ManuallyDrop;
 use core::ptr;
 
 use super::callbacks::FinalizerNode;
-use super::flavour::{Counter, Flavour};
+use super::flavour::{Flavour, Variable};
 use crate::sync::UnsafeCell;
 
 /// What is of use at the end only: finalizers, until the death has taken them, and then depths of notices (R4).

@@ -1,17 +1,23 @@
 //! Thread-safe or not: the two flavours of each pointer.
 //!
-//! The protocol is written once, over [`Counter`] and [`Link`]. [`Atomic`] maps them to atomics, [`Local`]
+//! The protocol is written once, over [`Variable`] and [`Counter`]. [`Atomic`] maps them to atomics, [`Local`]
 //! to plain cells, which compile to plain increments. In cells the orderings are ignored, and a
 //! compare-exchange fails only if the protocol itself has changed the word.
 
+#![allow(
+    clippy::declare_interior_mutable_const,
+    reason = "each use of `Flavour::NULL` is another word"
+)]
+
 use core::cell::Cell;
 use core::fmt;
+use core::hash::Hash;
 use core::marker::PhantomData;
 
 use crate::sync::{self, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// Whether a pointer may cross threads: [`Atomic`] or [`Local`]. Sealed.
-pub trait Flavour: sealed::Sealed + Sized + fmt::Debug + 'static {
+pub trait Flavour: sealed::Sealed + Copy + Eq + Hash + fmt::Debug + 'static {
     /// Whether threads share the objects.
     #[doc(hidden)]
     const SHARED: bool;
@@ -23,7 +29,11 @@ pub trait Flavour: sealed::Sealed + Sized + fmt::Debug + 'static {
     type Word: Counter<usize>;
     /// A tagged pointer.
     #[doc(hidden)]
-    type Link: Link;
+    type Link: Variable<*mut ()>;
+    /// What a constant begins with. (loom's types are made at run time.)
+    #[cfg(not(weakly_loom))]
+    #[doc(hidden)]
+    const NULL: Self::Link;
     /// The type of a finalizer.
     #[doc(hidden)]
     type Callback: ?Sized;
@@ -39,11 +49,11 @@ impl sealed::Sealed for Atomic {}
 impl sealed::Sealed for Local {}
 
 /// The thread-safe flavour: [`Strong`](crate::Strong), [`Weak`](crate::Weak).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Atomic(());
 
 /// The single-threaded flavour: [`local::Strong`](crate::local::Strong), [`local::Weak`](crate::local::Weak).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Local(PhantomData<*mut ()>);
 
 impl Flavour for Atomic {
@@ -52,6 +62,8 @@ impl Flavour for Atomic {
     type Half = AtomicU32;
     type Word = AtomicUsize;
     type Link = AtomicPtr<()>;
+    #[cfg(not(weakly_loom))]
+    const NULL: Self::Link = AtomicPtr::new(core::ptr::null_mut());
     type Callback = dyn FnOnce() + Send;
 
     fn call(callback: alloc::boxed::Box<Self::Callback>) {
@@ -65,6 +77,8 @@ impl Flavour for Local {
     type Half = Cell<u32>;
     type Word = Cell<usize>;
     type Link = Cell<*mut ()>;
+    #[cfg(not(weakly_loom))]
+    const NULL: Self::Link = Cell::new(core::ptr::null_mut());
     type Callback = dyn FnOnce();
 
     fn call(callback: alloc::boxed::Box<Self::Callback>) {
@@ -72,17 +86,16 @@ impl Flavour for Local {
     }
 }
 
-/// The operations that the protocol uses on a counter.
+/// The operations that the protocol uses on a word: a counter, a tagged pointer.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub trait Counter<N> {
+pub trait Variable<N> {
     fn new(value: N) -> Self;
     fn load(&self, order: Ordering) -> N;
     fn store(&self, value: N, order: Ordering);
-    fn fetch_add(&self, value: N, order: Ordering) -> N;
-    fn fetch_sub(&self, value: N, order: Ordering) -> N;
+    fn swap(&self, new: N, order: Ordering) -> N;
     fn compare_exchange(
         &self,
         old: N,
@@ -90,49 +103,98 @@ pub trait Counter<N> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<N, N>;
-    /// The load before a loop of compare-exchanges, relaxed; see [`sync::first_load`].
+    /// The load before a loop of compare-exchanges: relaxed for a counter, an acquire for a pointer; see
+    /// [`sync::first_load`].
     fn first_load(&self, guess: N) -> N;
 }
 
-/// The operations that the protocol uses on a tagged pointer.
+/// Those on a counter only.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub trait Link: Sized {
-    /// What a constant begins with. (loom's types are made at run time.)
-    #[cfg(not(weakly_loom))]
-    const NULL: Self;
-    fn new(value: *mut ()) -> Self;
-    fn load(&self, order: Ordering) -> *mut ();
-    fn store(&self, value: *mut (), order: Ordering);
-    fn swap(&self, new: *mut (), order: Ordering) -> *mut ();
-    fn compare_exchange(
-        &self,
-        old: *mut (),
-        new: *mut (),
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<*mut (), *mut ()>;
-    /// As [`Counter::first_load`], but an acquire.
-    fn first_load(&self, guess: *mut ()) -> *mut ();
+pub trait Counter<N>: Variable<N> {
+    fn fetch_add(&self, value: N, order: Ordering) -> N;
+    fn fetch_sub(&self, value: N, order: Ordering) -> N;
+}
+
+macro_rules! atomics {
+    ($($value:ty: $atomic:ty, $first:ident;)*) => {$(
+        impl Variable<$value> for $atomic {
+            #[inline(always)]
+            fn new(value: $value) -> Self {
+                <$atomic>::new(value)
+            }
+            #[inline(always)]
+            fn load(&self, order: Ordering) -> $value {
+                <$atomic>::load(self, order)
+            }
+            #[inline(always)]
+            fn store(&self, value: $value, order: Ordering) {
+                <$atomic>::store(self, value, order);
+            }
+            #[inline(always)]
+            fn swap(&self, new: $value, order: Ordering) -> $value {
+                <$atomic>::swap(self, new, order)
+            }
+            #[inline(always)]
+            fn compare_exchange(
+                &self,
+                old: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                <$atomic>::compare_exchange(self, old, new, success, failure)
+            }
+            #[inline(always)]
+            fn first_load(&self, guess: $value) -> $value {
+                sync::first_load(guess, || <$atomic>::load(self, Ordering::$first))
+            }
+        }
+    )*};
+}
+
+// Relaxed for the counters: the compare-exchange decides.
+atomics! {
+    u32: AtomicU32, Relaxed;
+    usize: AtomicUsize, Relaxed;
+    *mut (): AtomicPtr<()>, Acquire;
+}
+
+impl<N: Copy + PartialEq> Variable<N> for Cell<N> {
+    #[inline(always)]
+    fn new(value: N) -> Self {
+        Cell::new(value)
+    }
+    #[inline(always)]
+    fn load(&self, _: Ordering) -> N {
+        self.get()
+    }
+    #[inline(always)]
+    fn store(&self, value: N, _: Ordering) {
+        self.set(value);
+    }
+    #[inline(always)]
+    fn swap(&self, new: N, _: Ordering) -> N {
+        self.replace(new)
+    }
+    #[inline(always)]
+    fn compare_exchange(&self, old: N, new: N, _: Ordering, _: Ordering) -> Result<N, N> {
+        match self.get() {
+            now if now == old => Ok(self.replace(new)),
+            now => Err(now),
+        }
+    }
+    #[inline(always)]
+    fn first_load(&self, _: N) -> N {
+        self.get()
+    }
 }
 
 macro_rules! counters {
     ($($number:ty: $atomic:ty;)*) => {$(
         impl Counter<$number> for $atomic {
-            #[inline(always)]
-            fn new(value: $number) -> Self {
-                <$atomic>::new(value)
-            }
-            #[inline(always)]
-            fn load(&self, order: Ordering) -> $number {
-                <$atomic>::load(self, order)
-            }
-            #[inline(always)]
-            fn store(&self, value: $number, order: Ordering) {
-                <$atomic>::store(self, value, order);
-            }
             #[inline(always)]
             fn fetch_add(&self, value: $number, order: Ordering) -> $number {
                 <$atomic>::fetch_add(self, value, order)
@@ -141,36 +203,9 @@ macro_rules! counters {
             fn fetch_sub(&self, value: $number, order: Ordering) -> $number {
                 <$atomic>::fetch_sub(self, value, order)
             }
-            #[inline(always)]
-            fn compare_exchange(
-                &self,
-                old: $number,
-                new: $number,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$number, $number> {
-                <$atomic>::compare_exchange(self, old, new, success, failure)
-            }
-            #[inline(always)]
-            fn first_load(&self, guess: $number) -> $number {
-                // Relaxed: the compare-exchange decides.
-                sync::first_load(guess, || <$atomic>::load(self, Ordering::Relaxed))
-            }
         }
 
         impl Counter<$number> for Cell<$number> {
-            #[inline(always)]
-            fn new(value: $number) -> Self {
-                Cell::new(value)
-            }
-            #[inline(always)]
-            fn load(&self, _: Ordering) -> $number {
-                self.get()
-            }
-            #[inline(always)]
-            fn store(&self, value: $number, _: Ordering) {
-                self.set(value);
-            }
             #[inline(always)]
             fn fetch_add(&self, value: $number, _: Ordering) -> $number {
                 self.replace(self.get().wrapping_add(value))
@@ -179,23 +214,6 @@ macro_rules! counters {
             fn fetch_sub(&self, value: $number, _: Ordering) -> $number {
                 self.replace(self.get().wrapping_sub(value))
             }
-            #[inline(always)]
-            fn compare_exchange(
-                &self,
-                old: $number,
-                new: $number,
-                _: Ordering,
-                _: Ordering,
-            ) -> Result<$number, $number> {
-                match self.get() {
-                    now if now == old => Ok(self.replace(new)),
-                    now => Err(now),
-                }
-            }
-            #[inline(always)]
-            fn first_load(&self, _: $number) -> $number {
-                self.get()
-            }
         }
     )*};
 }
@@ -203,79 +221,6 @@ macro_rules! counters {
 counters! {
     u32: AtomicU32;
     usize: AtomicUsize;
-}
-
-impl Link for AtomicPtr<()> {
-    #[cfg(not(weakly_loom))]
-    const NULL: Self = AtomicPtr::new(core::ptr::null_mut());
-    #[inline(always)]
-    fn new(value: *mut ()) -> Self {
-        AtomicPtr::new(value)
-    }
-    #[inline(always)]
-    fn load(&self, order: Ordering) -> *mut () {
-        AtomicPtr::load(self, order)
-    }
-    #[inline(always)]
-    fn store(&self, value: *mut (), order: Ordering) {
-        AtomicPtr::store(self, value, order);
-    }
-    #[inline(always)]
-    fn swap(&self, new: *mut (), order: Ordering) -> *mut () {
-        AtomicPtr::swap(self, new, order)
-    }
-    #[inline(always)]
-    fn compare_exchange(
-        &self,
-        old: *mut (),
-        new: *mut (),
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<*mut (), *mut ()> {
-        AtomicPtr::compare_exchange(self, old, new, success, failure)
-    }
-    #[inline(always)]
-    fn first_load(&self, guess: *mut ()) -> *mut () {
-        sync::first_load(guess, || AtomicPtr::load(self, Ordering::Acquire))
-    }
-}
-
-impl Link for Cell<*mut ()> {
-    #[cfg(not(weakly_loom))]
-    const NULL: Self = Cell::new(core::ptr::null_mut());
-    #[inline(always)]
-    fn new(value: *mut ()) -> Self {
-        Cell::new(value)
-    }
-    #[inline(always)]
-    fn load(&self, _: Ordering) -> *mut () {
-        self.get()
-    }
-    #[inline(always)]
-    fn store(&self, value: *mut (), _: Ordering) {
-        self.set(value);
-    }
-    #[inline(always)]
-    fn swap(&self, new: *mut (), _: Ordering) -> *mut () {
-        self.replace(new)
-    }
-    #[inline(always)]
-    fn compare_exchange(
-        &self,
-        old: *mut (),
-        new: *mut (),
-        _: Ordering,
-        _: Ordering,
-    ) -> Result<*mut (), *mut ()> {
-        match self.get() {
-            now if now == old => Ok(self.replace(new)),
-            now => Err(now),
-        }
-    }
-    #[inline(always)]
-    fn first_load(&self, _: *mut ()) -> *mut () {
-        self.get()
-    }
 }
 
 /// Ends the process, without unwinding: a count is about to wrap around.

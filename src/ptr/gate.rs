@@ -4,7 +4,7 @@
 use core::{mem, ptr};
 
 use super::callbacks::FinalizerNode;
-use super::flavour::{Counter, Flavour, Link, abort};
+use super::flavour::{Counter, Flavour, Variable, abort};
 use super::hook::HookRef;
 use super::recipient::Recipient;
 use super::record::{CHECKING, MAX_REGISTERED, OPEN, OWN, RecordRef, RecordSlot};

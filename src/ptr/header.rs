@@ -35,7 +35,7 @@ use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use super::flavour::{Counter, Flavour, Link};
+use super::flavour::{Flavour, Variable};
 #[cfg(weakly_loom)]
 use crate::sync::UnsafeCell;
 use crate::sync::{Live, Ordering::*};
@@ -81,23 +81,8 @@ const _: () = assert!(
 );
 
 /// A pointer to a block that is not freed.
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Block<F: Flavour>(NonNull<Header<F>>, PhantomData<F>);
-
-impl<F: Flavour> Clone for Block<F> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Flavour> Copy for Block<F> {}
-
-impl<F: Flavour> PartialEq for Block<F> {
-    #[inline(always)]
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
 
 /// Whether a count has the mark.
 #[inline(always)]

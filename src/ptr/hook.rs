@@ -16,7 +16,7 @@ use alloc::boxed::Box;
 use core::mem::offset_of;
 use core::ptr::{self, NonNull};
 
-use super::flavour::{Atomic, Flavour, Link};
+use super::flavour::{Atomic, Flavour, Variable};
 use super::header::Block;
 use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
@@ -36,23 +36,8 @@ pub(crate) struct Hook<F: Flavour> {
 
 /// A pointer to a hook, with the provenance of the allocation from the hook's target on: a chunk of hooks, or
 /// a lone hook.
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct HookRef<F: Flavour>(NonNull<Hook<F>>);
-
-impl<F: Flavour> Clone for HookRef<F> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Flavour> Copy for HookRef<F> {}
-
-impl<F: Flavour> PartialEq for HookRef<F> {
-    #[inline(always)]
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
 
 /// The mark of a depth in `prev`.
 const DEPTH: usize = 1;

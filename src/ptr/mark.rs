@@ -29,7 +29,7 @@
 //!
 //! Only one thread at a time may check: it would take another's mark for its own.
 
-use super::flavour::{Counter, Flavour, abort};
+use super::flavour::{Flavour, Variable, abort};
 use super::header::{Block, DEAD, MARK, MAX_STRONG, is_marked};
 use crate::sync::Ordering::*;
 

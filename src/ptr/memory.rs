@@ -5,7 +5,7 @@ use alloc::alloc::{alloc, dealloc, handle_alloc_error};
 use core::alloc::Layout;
 use core::ptr::NonNull;
 
-use super::flavour::{Counter, Flavour};
+use super::flavour::{Flavour, Variable};
 use super::header::{APART, Block, DEAD, Header, is_apart, round_up};
 use crate::sync::Ordering::*;
 

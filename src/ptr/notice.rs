@@ -4,7 +4,7 @@
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
-use super::flavour::{Counter, Flavour, Link};
+use super::flavour::{Flavour, Variable};
 use super::header::Block;
 use super::hook::HookRef;
 use super::record::{RecordRef, RecordSlot};
@@ -21,18 +21,11 @@ const SECOND: usize = 3;
 const MARKS: usize = 3;
 
 /// A notice or none, as a link names it.
+#[derive(Clone, Copy)]
 pub(crate) struct NoticeLink<F: Flavour>(*mut (), PhantomData<F>);
 
-impl<F: Flavour> Clone for NoticeLink<F> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Flavour> Copy for NoticeLink<F> {}
-
 /// A notice: a pointer to a block, or a marked pointer to a record or a hook.
+#[derive(Clone, Copy)]
 pub(crate) struct Notice<F: Flavour>(NonNull<()>, PhantomData<F>);
 
 /// What a notice consists of.
@@ -44,15 +37,6 @@ pub(super) enum Kind<F: Flavour> {
     /// A hook.
     Hook(HookRef<F>),
 }
-
-impl<F: Flavour> Clone for Notice<F> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Flavour> Copy for Notice<F> {}
 
 impl<F: Flavour> NoticeLink<F> {
     pub(crate) const NONE: Self = NoticeLink(ptr::null_mut(), PhantomData);

@@ -11,21 +11,13 @@ use super::stack::StackRef;
 /// The mark of a core in an encoded target.
 const CORE: usize = 1;
 
+#[derive(Clone, Copy)]
 pub(crate) enum Recipient<F: Flavour> {
     /// A death pushes a notice.
     Stack(StackRef<F>),
     /// A death unlinks the entry itself.
     Core(CoreRef),
 }
-
-impl<F: Flavour> Clone for Recipient<F> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Flavour> Copy for Recipient<F> {}
 
 impl<F: Flavour> Recipient<F> {
     #[inline(always)]

@@ -27,7 +27,7 @@ use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
 use super::ends::Ends;
-use super::flavour::{Counter, Flavour, Link, abort};
+use super::flavour::{Counter, Flavour, Variable, abort};
 use super::header::Block;
 use super::hook::HookRef;
 use super::recipient::Recipient;
@@ -73,22 +73,8 @@ pub(crate) struct Record<F: Flavour> {
 }
 
 /// A pointer to a record that is not freed (R1).
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct RecordRef<F: Flavour>(NonNull<Record<F>>);
-
-impl<F: Flavour> Clone for RecordRef<F> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Flavour> Copy for RecordRef<F> {}
-
-impl<F: Flavour> PartialEq for RecordRef<F> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
 
 /// A record that no other thread knows yet. Freed on drop, unless it is [published](NewRecord::publish).
 // (Not a box: once `state` has the pointer, to move a box would be to claim that no other thread uses it.)

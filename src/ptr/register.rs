@@ -1,7 +1,7 @@
 //! Registrations: how an entry registers with an object (with the block, with its record, or with a hook), and how one
 //! of a collection of one owner deregisters.
 
-use super::flavour::{Flavour, Link};
+use super::flavour::{Flavour, Variable};
 use super::header::Block;
 use super::hook::HookRef;
 use super::recipient::Recipient;
@@ -11,6 +11,7 @@ use super::state::{MAX_WEAK, NONE, State, guess, locked, weak};
 use crate::sync::Ordering::*;
 
 /// What an entry is registered with. See [`Block::register`].
+#[derive(Clone, Copy)]
 pub(crate) enum Registration<F: Flavour> {
     /// The block itself.
     Block,
@@ -19,15 +20,6 @@ pub(crate) enum Registration<F: Flavour> {
     /// A hook.
     Hook(HookRef<F>),
 }
-
-impl<F: Flavour> Clone for Registration<F> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Flavour> Copy for Registration<F> {}
 
 impl<F: Flavour> Block<F> {
     /// Registers an entry with this hash, if that has to be stored: the object's death pushes a notice, or unlinks the

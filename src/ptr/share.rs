@@ -1,7 +1,7 @@
 //! The shares of weak pointers in a block: how they are made, counted and given up; and whether a strong pointer
 //! is unique.
 
-use super::flavour::{Counter, Flavour, Link, abort};
+use super::flavour::{Flavour, Variable, abort};
 use super::header::Block;
 use super::state::{MAX_WEAK, NONE, State, locked, weak};
 use crate::sync::Ordering::*;

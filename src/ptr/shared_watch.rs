@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
-use super::flavour::{Atomic, Link};
+use super::flavour::{Atomic, Variable};
 use super::gate::Gate;
 use super::header::Block;
 use super::hook::{HookRef, Off};

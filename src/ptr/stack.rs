@@ -27,7 +27,7 @@ use alloc::sync::Arc;
 use core::mem::offset_of;
 use core::ptr::{self, NonNull};
 
-use super::flavour::{Counter, Flavour, Link, Local};
+use super::flavour::{Flavour, Local, Variable};
 use super::header::Block;
 use super::hook::{Hook, HookRef, TargetCell};
 use super::waker::WakerCell;
@@ -49,22 +49,8 @@ pub(crate) struct NoticeStack<F: Flavour> {
 }
 
 /// A pointer to a stack that is not freed (N2).
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct StackRef<F: Flavour>(NonNull<NoticeStack<F>>);
-
-impl<F: Flavour> Clone for StackRef<F> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Flavour> Copy for StackRef<F> {}
-
-impl<F: Flavour> PartialEq for StackRef<F> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
 
 impl<F: Flavour> StackRef<F> {
     pub(crate) fn new() -> Self {

@@ -16,12 +16,12 @@
 //! bytes. The table of all transitions, with their orderings, is in docs/DESIGN.md.
 //!
 //! Each loop over a state, here and in `share`, `register` and `death`, begins with
-//! [`first_load`](super::flavour::Link::first_load), and goes on with the value that a failed compare-exchange
+//! [`first_load`](super::flavour::Variable::first_load), and goes on with the value that a failed compare-exchange
 //! returns. Acquire, also on failure, since that value may point to a record.
 
 use core::ptr;
 
-use super::flavour::{Flavour, Link, abort};
+use super::flavour::{Flavour, Variable, abort};
 use super::header::Block;
 use super::hook::HookRef;
 use super::recipient::Recipient;

@@ -8,7 +8,7 @@ use core::pin::Pin;
 use core::ptr::{self, NonNull};
 
 use super::death::{Disposal, Free};
-use super::flavour::{Atomic, Counter, Flavour, Link};
+use super::flavour::{Atomic, Counter, Flavour, Variable};
 use super::header::{Block, is_apart, with_address};
 use super::memory;
 use super::state;

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::vec::Vec;
 use std::{env, format, process};
 
-use super::flavour::{Counter, Flavour, Link};
+use super::flavour::{Flavour, Variable};
 use super::gate::MAX_BYSTANDERS;
 use super::header::{Header, INLINE, MAX_STRONG, is_apart};
 use super::hook::Hook;
@@ -259,11 +259,11 @@ fn four_billion_weak_pointers_are_possible() {
     let strong = local::Strong::new(1);
     let weak = local::Strong::downgrade(&strong);
     let state = &strong.block().header().state;
-    Link::store(state, state::weak((1 << 32) + 2), Relaxed);
+    Variable::store(state, state::weak((1 << 32) + 2), Relaxed);
     let one_more = weak.clone();
     assert_eq!(local::Strong::weak_count(&strong), (1 << 32) + 2);
     drop(one_more);
-    Link::store(state, state::weak(2), Relaxed);
+    Variable::store(state, state::weak(2), Relaxed);
     assert_eq!(local::Strong::weak_count(&strong), 1);
 }
 

@@ -8,7 +8,7 @@ use core::mem::{self, ManuallyDrop};
 use core::ptr::{self, NonNull};
 
 use super::death::Disposal;
-use super::flavour::{Atomic, Counter, Flavour};
+use super::flavour::{Atomic, Flavour, Variable};
 use super::header::{Block, with_address};
 use super::memory;
 use super::state;

@@ -45,6 +45,7 @@ unsafe impl Send for DeadQueue<Atomic> {}
 unsafe impl Sync for DeadQueue<Atomic> {}
 
 /// A notice that has been taken out, to be [finished](DeadQueue::finish).
+#[derive(Clone, Copy)]
 pub struct DeadNotice<F: Flavour> {
     notice: Notice<F>,
     /// The same address as in the entry's watch.
@@ -307,15 +308,6 @@ impl<F: Flavour> Drop for DeadQueue<F> {
         }
     }
 }
-
-impl<F: Flavour> Clone for DeadNotice<F> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Flavour> Copy for DeadNotice<F> {}
 
 impl<F: Flavour> DeadNotice<F> {
     #[inline]
