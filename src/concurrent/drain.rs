@@ -4,9 +4,9 @@ use core::cell::Cell;
 use core::task::Waker;
 
 use super::node::{KeyKind, Node};
-use super::raw::{Entry, Taken};
+use super::raw::{Entry, Registered, Taken};
 use super::table::{Pin, Table};
-use super::watch::{Registered, Watches};
+use super::watch::Watches;
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::table::Reclaim;

@@ -41,5 +41,6 @@ pub(crate) use cyclic::MemberOf;
 pub(crate) use identity::Address;
 pub(crate) use key::ByKey;
 pub(crate) use making::{Absent, Failed, Leader, Wanted, made_by};
+pub(crate) use raw::Registered;
 pub(crate) use table::Table;
-pub(crate) use watch::{AnyWatch, Registered, SharedWatchFor, Unplaced, Watches, WatchesOne};
+pub(crate) use watch::{AnyWatch, SharedWatchFor, Unplaced, Watches, WatchesOne};

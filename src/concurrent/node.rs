@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use super::flight::Flight;
 use super::kept::Kept;
-use super::raw::Entry;
-use super::watch::{Registered, Watches};
+use super::raw::{Entry, Registered};
+use super::watch::Watches;
 use crate::hash::HashValue;
-use crate::ptr::{CoreRef, Off, Promise, RegistrationId};
-use crate::sync::AtomicPtr;
+use crate::ptr::Off;
 
 /// How the entries of a table are told apart: by [keys](super::key), which each has, or by the [content](super::content) of
 /// the object that each watches.
@@ -68,14 +67,6 @@ impl<K: KeyKind, T, V> Node<K, T, V> {
 }
 
 impl<K: KeyKind, T: Registered, V> Node<K, T, V> {
-    #[inline]
-    fn watch(&self) -> Option<&T> {
-        match self {
-            Node::Ready { watch, .. } => Some(watch),
-            Node::InFlight { .. } => None,
-        }
-    }
-
     /// Ends its registrations. Not under a lock: that may free hooks.
     #[inline]
     pub(super) fn deregister(&self) {
@@ -158,6 +149,7 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
     const BY_ADDRESS: bool = K::BY_ADDRESS;
     /// What dead entries leave, if that is to be kept.
     type Context = Kept<K::Key, V>;
+    type Watch = T;
 
     #[inline]
     fn hash(&self) -> u64 {
@@ -174,52 +166,16 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
     }
 
     #[inline]
-    fn register(&self, core: CoreRef, promise: &Promise) -> usize {
-        let hash = (!K::BY_ADDRESS).then(|| self.hash().short());
-        self.watch()
-            .map_or(0, |watch| watch.register(core, hash, promise))
-    }
-
-    #[inline]
-    fn register_first(&self, core: CoreRef, promise: &Promise) -> bool {
-        self.watch()
-            .is_some_and(|watch| watch.register_first(core, promise))
-    }
-
-    #[inline]
-    fn may_inherit(&self, there: &Self) -> bool {
-        self.watch()
-            .zip(there.watch())
-            .is_some_and(|(watch, there)| watch.may_inherit(there))
-    }
-
-    #[inline]
-    fn inherit(&self, there: &Self) {
-        if let (Some(watch), Some(there)) = (self.watch(), there.watch()) {
-            watch.inherit(there);
+    fn watch(&self) -> Option<&T> {
+        match self {
+            Node::Ready { watch, .. } => Some(watch),
+            Node::InFlight { .. } => None,
         }
     }
 
     #[inline]
-    fn may_be_linked(&self) -> bool {
-        self.watch().is_none_or(T::may_be_linked)
-    }
-
-    #[inline]
-    fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
-        self.watch()?.named(id)
-    }
-
-    #[inline]
-    fn link(&self) -> Option<&AtomicPtr<()>> {
-        self.watch()?.link()
-    }
-
-    #[inline]
-    fn end_others(&self, id: RegistrationId, off: &mut Off) {
-        if let Some(watch) = self.watch() {
-            watch.end_others(id, off);
-        }
+    fn stored_hash(&self) -> Option<u32> {
+        (!K::BY_ADDRESS).then(|| self.hash().short())
     }
 
     /// A flight stands for no value.

@@ -1,6 +1,7 @@
 //! The watches of an entry that two objects keep alive.
 
-use super::watch::{Registered, Unplaced, Watches};
+use super::raw::Registered;
+use super::watch::{Unplaced, Watches};
 use crate::ptr::{Off, RegistrationId};
 use crate::sync::AtomicPtr;
 

@@ -12,9 +12,9 @@ use super::content::ByContent;
 use super::identity::Address;
 use super::key::ByKey;
 use super::node::{KeyKind, Node};
-use super::raw::by_hashes;
+use super::raw::{Registered, by_hashes};
 use super::table::Table;
-use super::watch::{Registered, SharedRef, SharedWatchFor, UpgradesOne, Watches};
+use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, Watches};
 use crate::hash::HashValue;
 
 /// How entries are named, beside their hashes.

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 use std::boxed::Box;
 
+use super::raw::Registered;
 use crate::hash::HashValue;
 use crate::ptr::{Atomic, CoreRef, Off, Promise, RegistrationId, SharedWatch, SharedWatchOf};
 use crate::reference::WeakRef;
@@ -58,62 +59,25 @@ pub trait Watches: Registered + Send + Sync {
     const SWEPT: Option<bool>;
     /// The same for this entry.
     #[doc(hidden)]
-    fn is_swept(&self) -> bool;
+    #[inline]
+    fn is_swept(&self) -> bool {
+        Self::SWEPT == Some(true)
+    }
     /// Whether an object that is polled is dead.
     #[doc(hidden)]
-    fn is_stale(&self) -> bool;
+    #[inline]
+    fn is_stale(&self) -> bool {
+        false
+    }
     /// Whether any object has expired.
     #[doc(hidden)]
+    #[inline]
     fn is_expired(&self) -> bool {
         self.is_stale()
     }
     /// Passes on the addresses of all objects.
     #[doc(hidden)]
     fn objects(&self, each: &mut dyn FnMut(*const ()));
-}
-
-/// The registrations of an entry: a trait apart from [`Watches`], and independent of the objects' types: whether a
-/// collection may cross threads must not depend on a type of objects that own such a collection, except by auto
-/// traits, or the question would depend on itself. See [`Entry`](super::raw::Entry), which has the same methods.
-#[allow(
-    unreachable_pub,
-    reason = "1.85 does not see it behind the bound of an associated type"
-)]
-pub trait Registered {
-    #[doc(hidden)]
-    fn register(&self, _core: CoreRef, _hash: Option<u32>, _: &Promise) -> usize {
-        0
-    }
-    #[doc(hidden)]
-    #[inline]
-    fn register_first(&self, _core: CoreRef, _: &Promise) -> bool {
-        false
-    }
-    #[doc(hidden)]
-    fn may_inherit(&self, _there: &Self) -> bool {
-        false
-    }
-    #[doc(hidden)]
-    fn inherit(&self, _there: &Self) {}
-    /// Whether no object has died, as far as its death has looked for the entry.
-    #[doc(hidden)]
-    #[inline]
-    fn may_be_linked(&self) -> bool {
-        true
-    }
-    #[doc(hidden)]
-    fn named(&self, _: RegistrationId) -> Option<&AtomicPtr<()>> {
-        None
-    }
-    #[doc(hidden)]
-    fn link(&self) -> Option<&AtomicPtr<()>> {
-        None
-    }
-    #[doc(hidden)]
-    fn end_others(&self, _: RegistrationId, _: &mut Off) {}
-    /// Ends the registrations: the entry is unlinked. May be called again. A watch that is dropped ends its own, too.
-    #[doc(hidden)]
-    fn end(&self, _: &mut Off) {}
 }
 
 /// A watch on one object.
@@ -208,16 +172,6 @@ impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watc
     for NotifiedWatch<K>
 {
     const SWEPT: Option<bool> = Some(false);
-
-    #[inline]
-    fn is_swept(&self) -> bool {
-        false
-    }
-
-    #[inline]
-    fn is_stale(&self) -> bool {
-        false
-    }
 
     #[inline]
     fn is_expired(&self) -> bool {
@@ -323,11 +277,6 @@ where
 
 impl<K: StrongRef<Weak: Send + Sync>> Watches for PolledWatch<K> {
     const SWEPT: Option<bool> = Some(true);
-
-    #[inline]
-    fn is_swept(&self) -> bool {
-        true
-    }
 
     #[inline]
     fn is_stale(&self) -> bool {

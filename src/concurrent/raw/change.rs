@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use super::array::{Array, MIN_LEN};
 use super::bucket::{Bucket, LockedBucket, Meta, Spares};
-use super::entry::Entry;
+use super::entry::{Entry, Registered};
 use super::table::{Located, Writer};
 use super::unlinked::Unlinked;
 use crate::ptr::Promise;
@@ -111,22 +111,26 @@ impl<N: Entry> Writer<'_, N> {
             if !expected(old) {
                 return Put::Refused;
             }
-            let inherits = old.is_some_and(|old| node.may_inherit(old));
-            if !inherits {
+            let watches = node.watch().zip(old.and_then(N::watch));
+            let inherits = watches.filter(|(watch, there)| watch.may_inherit(there));
+            if let (Some(watch), None) = (node.watch(), inherits) {
                 // SAFETY: an entry that is not linked yet does not outlive the handles to its objects
                 // (`RawTable::entry`), and no other thread knows it.
                 let kept = unsafe { Promise::given() };
-                self.inside
-                    .count_registered(node.register(array.core(), &kept));
+                self.inside.count_registered(watch.register(
+                    array.core(),
+                    node.stored_hash(),
+                    &kept,
+                ));
             }
             let Some(mut locked) = home.lock(seen) else {
                 continue;
             };
             match found {
-                _ if !node.may_be_linked() => return Put::Refused,
+                _ if !node.watch().is_none_or(Registered::may_be_linked) => return Put::Refused,
                 Searched::There(place) if place.is_linked() => {
-                    if inherits {
-                        node.inherit(place.get());
+                    if let Some((watch, there)) = inherits {
+                        watch.inherit(there);
                     }
                     let new = node.link();
                     locked.replace(place.bucket, place.slot, new);
@@ -167,7 +171,7 @@ impl<N: Entry> Writer<'_, N> {
         let hash = node.hash();
         // SAFETY: as in `put`.
         let kept = unsafe { Promise::given() };
-        if !node.register_first(array.core(), &kept) {
+        if !node.watch()?.register_first(array.core(), &kept) {
             return None;
         }
         self.inside.count_registered(1);

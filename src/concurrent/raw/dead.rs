@@ -9,9 +9,9 @@ use core::ptr;
 
 use super::array::Array;
 use super::bucket::Meta;
-use super::entry::Entry;
+use super::entry::{Entry, Registered};
 use crate::ptr::{Dead, Off, RegistrationId, below};
-use crate::sync::{AtomicPtr, first_load};
+use crate::sync::first_load;
 
 /// Unlinks the entry with this registration: an [`Unlink`](crate::ptr::Unlink).
 ///
@@ -26,11 +26,13 @@ pub(super) unsafe fn unlink<N: Entry>(
 ) -> Option<Dead> {
     // SAFETY: the caller's promise.
     let array = unsafe { &*entries.cast::<Array<N>>() };
-    let node = array.unlink(N::hash_of(addr, hash), |node| node.named(of).is_some())?;
+    let node = array.unlink(N::hash_of(addr, hash), |node| {
+        node.watch().is_some_and(|watch| watch.named(of).is_some())
+    })?;
     // SAFETY: unlinked by us, under the lock: nobody destroys it before it is in a list.
-    let entry = unsafe { &*node };
-    entry.end_others(of, off);
-    let link = entry.named(of)?;
+    let watch = unsafe { &*node }.watch()?;
+    watch.end_others(of, off);
+    let link = watch.named(of)?;
     Some(Dead {
         entry: node.cast(),
         link,
@@ -72,6 +74,8 @@ pub(super) unsafe fn list<N: Entry>(first: *mut (), count: usize) -> impl Iterat
 /// `entry` is an entry in a list, which the caller has.
 pub(super) unsafe fn next<N: Entry>(entry: *mut ()) -> *mut () {
     // SAFETY: the caller's promise.
-    let link: Option<&AtomicPtr<()>> = unsafe { (*entry.cast::<N>()).link() };
-    link.map_or(ptr::null_mut(), below)
+    let watch = unsafe { &*entry.cast::<N>() }.watch();
+    watch
+        .and_then(Registered::link)
+        .map_or(ptr::null_mut(), below)
 }

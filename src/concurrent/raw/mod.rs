@@ -68,6 +68,7 @@ mod unlinked;
 pub(super) use array::by_hashes;
 pub(super) use change::Put;
 pub(super) use entry::Entry;
+pub(crate) use entry::Registered;
 pub(super) use reap::Taken;
 pub(super) use sweep::SweepPosition;
 pub(super) use table::{RawTable, Writer};

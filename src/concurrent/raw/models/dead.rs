@@ -5,7 +5,7 @@ use core::mem;
 use loom::sync::Arc;
 use loom::thread::JoinHandle;
 
-use super::super::{Entry, Put, RawTable};
+use super::super::{Entry, Put, RawTable, Registered};
 use super::spawn;
 use crate::Strong;
 use crate::ptr::models::Payload;
@@ -29,10 +29,9 @@ pub(super) enum Vtable {
     ByAddress(SharedWatchOf<Payload>),
 }
 
-impl Node {
+impl Vtable {
     fn watch(&self) -> Option<&SharedWatch<Payload>> {
-        self.live.check();
-        match &self.kind {
+        match self {
             Vtable::Mark => None,
             Vtable::ByHash(of) | Vtable::Early(of) | Vtable::ByAddress(of) => Some(of.watch()),
         }
@@ -48,6 +47,7 @@ impl Entry for Node {
     const PROMPT: bool = true;
     const BY_ADDRESS: bool = true;
     type Context = ();
+    type Watch = Vtable;
 
     fn hash(&self) -> u64 {
         self.hash
@@ -61,14 +61,24 @@ impl Entry for Node {
         }
     }
 
-    fn register(&self, core: CoreRef, kept: &Promise) -> usize {
-        let hash = (!matches!(self.kind, Vtable::ByAddress(_))).then(|| short(self.hash));
+    fn watch(&self) -> Option<&Vtable> {
+        self.live.check();
+        Some(&self.kind)
+    }
+
+    fn stored_hash(&self) -> Option<u32> {
+        (!matches!(self.kind, Vtable::ByAddress(_))).then(|| short(self.hash))
+    }
+}
+
+impl Registered for Vtable {
+    fn register(&self, core: CoreRef, hash: Option<u32>, kept: &Promise) -> usize {
         let watch = self.watch();
         watch.map_or(0, |watch| watch.register(core, hash, kept).into())
     }
 
     fn register_first(&self, core: CoreRef, kept: &Promise) -> bool {
-        matches!(&self.kind, Vtable::ByAddress(of) if of.watch().register_first(core, kept))
+        matches!(self, Vtable::ByAddress(of) if of.watch().register_first(core, kept))
     }
 
     fn may_inherit(&self, there: &Self) -> bool {
@@ -81,7 +91,7 @@ impl Entry for Node {
     }
 
     fn may_be_linked(&self) -> bool {
-        !matches!(&self.kind, Vtable::Early(of) if !of.watch().is_registered())
+        !matches!(self, Vtable::Early(of) if !of.watch().is_registered())
     }
 
     fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {

@@ -29,6 +29,7 @@ impl Node {
 impl Entry for Node {
     const PROMPT: bool = true;
     type Context = ();
+    type Watch = ();
 
     fn hash(&self) -> u64 {
         self.hash

@@ -190,6 +190,7 @@ fn destructors_that_use_the_table() {
     impl Entry for Chain {
         const PROMPT: bool = true;
         type Context = ();
+        type Watch = ();
 
         fn hash(&self) -> u64 {
             self.key
@@ -220,6 +221,7 @@ fn ends_have_the_context() {
     impl Entry for Recorded {
         const PROMPT: bool = true;
         type Context = Arc<Mutex<Vec<u64>>>;
+        type Watch = ();
 
         fn hash(&self) -> u64 {
             0

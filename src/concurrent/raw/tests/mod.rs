@@ -54,6 +54,7 @@ impl<const PROMPT: bool> Drop for Node<PROMPT> {
 impl<const PROMPT: bool> Entry for Node<PROMPT> {
     const PROMPT: bool = PROMPT;
     type Context = ();
+    type Watch = ();
 
     fn hash(&self) -> u64 {
         self.hash
