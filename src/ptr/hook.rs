@@ -7,7 +7,7 @@
 //!   linked in the list of a record, or it is fired: pushed as a notice, or about to be. The gate of the
 //!   record decides which. (With a collection that threads share, the death that has taken it off the list frees it.)
 //! * **H2** `block`, `hash` and `offset` are written before the hook is linked, and do not change until it
-//!   is taken back. `offset` bytes before the hook is its [target](super::target): what it registers with.
+//!   is taken back. `offset` bytes before the hook is its [target](super::recipient): what it registers with.
 //! * **H3** While the hook is linked, `prev` and `next` are its neighbours in the list, and belong to the
 //!   thread that has the gate; `prev` of the newest is [`HEAD`]. Once it is fired, `prev` is null or the marked depth
 //!   of the notice, and `next` is the notice below.

@@ -184,7 +184,7 @@ impl<F: Flavour> RecordRef<F> {
     /// so the object is alive. O(1).
     ///
     /// # Safety
-    /// As for [`Target::hook`].
+    /// As for [`Recipient::hook`].
     unsafe fn register(self, target: Recipient<F>, hash: Option<u32>) -> Registration<F> {
         let block = self.block();
         let mut spare = None;

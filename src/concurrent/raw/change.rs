@@ -78,7 +78,7 @@ fn are_all<N: Entry>(locked: &LockedBucket<'_, N>, hash: u64, others: &[*mut N])
 impl<N: Entry> Writer<'_, N> {
     /// Inserts an entry, or replaces the one with its hash for which `same` is true, if what is there is
     /// `expected`. Both closures may be called again when other threads change the same entry. If the entry is not
-    /// inserted, be it by a panic of the closures, or because it [may not be](Entry::may_be_linked), it stays with the
+    /// inserted, be it by a panic of the closures, or because it [may not be](Registered::may_be_linked), it stays with the
     /// caller, who decides when it is destroyed.
     #[inline]
     pub(in super::super) fn put<'g>(

@@ -62,7 +62,7 @@ impl<N: Entry> RawTable<N> {
 
     /// An entry that is about to be inserted. If it is not inserted, it is ended as one of the table. Its memory
     /// is allocated before it is made: if that fails, nothing has been made. The caller limits its lifetime to that of
-    /// the handles to the objects that it [is yet to be registered](Entry::register) with.
+    /// the handles to the objects that it [is yet to be registered](super::entry::Registered::register) with.
     #[inline]
     pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'_, N> {
         Unlinked::new(Box::new_uninit(), make, self.context())
