@@ -1,4 +1,23 @@
-//! The methods of all maps: lookups, removals, and those over all the entries.
+//! The methods of all maps, of one owner and shared: removals, lookups and lists.
+
+use super::super::entry::Part;
+
+/// What `remove_if` returns: the value, or whether there was one.
+pub trait Gone {
+    fn is(&self, shown: Option<usize>) -> bool;
+}
+
+impl Gone for bool {
+    fn is(&self, shown: Option<usize>) -> bool {
+        *self == shown.is_some()
+    }
+}
+
+impl<V: Part> Gone for Option<V> {
+    fn is(&self, shown: Option<usize>) -> bool {
+        self.as_ref().map(Part::id) == shown
+    }
+}
 
 /// The entry of two sides.
 macro_rules! entry {
@@ -7,41 +26,63 @@ macro_rules! entry {
     };
 }
 
-/// `$by` is the kind of lookup, `$Entry` the type of the entry interface; `$given` turns a key into the argument
-/// that takes; `$index` is the lookup that panics.
+/// The iterators that change values, where a map owns them.
+macro_rules! mutable {
+    ($map:ident, $how:ident, $list:ident) => {
+        match $how {
+            List::IterMut => {
+                let entries = $map.iter_mut().map(|(key, value)| entry!(&key, &*value));
+                entries.eq($list.iter().copied())
+            }
+            List::ValuesMut => {
+                let values = $list.iter().filter_map(Self::value_of);
+                values.eq($map.values_mut().map(|value| value.id))
+            }
+            _ => true,
+        }
+    };
+}
+
+/// Where there are none.
+macro_rules! immutable {
+    ($map:ident, $how:ident, $list:ident) => {
+        true
+    };
+}
+
+/// `$by` is the kind of lookup; `$index` one more lookup of what is there, and `$occupied` one more removal, of a `$borrow` of the map. `$upgraded`
+/// is an entry of weak iteration, upgraded; `$iterators` are more of these; `$pin` keeps an entry alive.
 macro_rules! map {
-    ($by:ident, $Entry:ident, |$key:ident| $given:expr, |$map:ident, $query:ident| $index:expr) => {
-        fn remove(&mut self, how: Remove, key: &Key<P>) -> Option<Option<usize>> {
-            let value = match how {
-                Remove::Value(by) => $by!(by, key, |query| self.remove(query))?.id,
+    (
+        $by:ident, $values:ty, $iterators:ident,
+        index: |$map:ident, $query:ident| $index:expr,
+        occupied: |$from:ident, $how:ident, $key:ident| [$($borrow:tt)*] $occupied:expr,
+        weak: |$weak:pat_param| $upgraded:expr,
+        pin: |$side:pat_param| $pin:expr $(,)?
+    ) => {
+        fn remove(&mut self, $how: Remove, $key: &Key<P>) -> Option<Option<usize>> {
+            let $from = $($borrow)* self;
+            let value = match $how {
+                Remove::Value(by) => $by!(by, $key, |query| $from.remove(query))?.id,
                 Remove::Entry(by) => {
-                    let (found, value) = $by!(by, key, |query| self.remove_entry(query))?;
-                    assert!(found.content == key.content);
+                    let (found, value) = $by!(by, $key, |query| $from.remove_entry(query))?;
+                    assert!(found.content == $key.content);
                     value.id
                 }
                 Remove::If(by) => {
                     let mut shown = None;
-                    let refused = $by!(by, key, |query| self.remove_if(query, |value| {
+                    let refused = $by!(by, $key, |query| $from.remove_if(query, |value| {
                         shown = Some(value.id);
                         false
                     }));
-                    assert!(refused.is_none());
-                    let value = $by!(by, key, |query| self.remove_if(query, |_| true));
-                    let id = value.map(|value| value.id);
-                    assert_eq!(id, shown);
-                    id?
+                    assert!(refused.is(None));
+                    let removed = $by!(by, $key, |query| $from
+                        .remove_if(query, |value| shown == Some(value.id)));
+                    assert!(removed.is(shown));
+                    shown?
                 }
                 Remove::Occupied | Remove::OccupiedEntry => {
-                    let $key = key;
-                    match (self.entry($given), how) {
-                        ($Entry::Vacant(_), _) => return None,
-                        ($Entry::Occupied(entry), Remove::Occupied) => entry.remove().id,
-                        ($Entry::Occupied(entry), _) => {
-                            let (given, value) = entry.remove_entry();
-                            assert!(given.content == key.content);
-                            value.id
-                        }
-                    }
+                    $occupied
                 }
             };
             Some(Some(value))
@@ -56,8 +97,7 @@ macro_rules! map {
                     Some(Found::entry(entry!(&key, &value)))
                 }
                 Find::Index(_) => self.contains_key(query).then(|| {
-                    let $map = self;
-                    let $query = query;
+                    let ($map, $query) = (self, query);
                     Found::value($index.id)
                 }),
             })
@@ -68,67 +108,28 @@ macro_rules! map {
             Some(Found::entry(entry!(&key, &value)))
         });
 
-        fn keep(&mut self, how: Keep, wanted: impl Fn(usize) -> bool) -> Vec<Entry> {
-            let mut list = Vec::new();
-            let mut keep = |entry: Entry| {
-                list.push(entry);
-                wanted(entry.key)
-            };
-            match how {
-                Keep::Retain => self.retain(|key, value| keep(entry!(key, &*value))),
-                Keep::ExtractIf => self
-                    .extract_if(|key, value| !keep(entry!(key, &*value)))
-                    .for_each(drop),
-                Keep::ExtractOne => {
-                    let mut out = self.extract_if(|key, value| !keep(entry!(key, &*value)));
-                    drop(out.next());
+        fn list(&mut self, how: List) -> Vec<Entry> {
+            let entries = self.iter().map(|(key, value)| entry!(&key, &value));
+            let list: Vec<_> = entries.collect();
+            let keys = list.iter().filter_map(|entry| entry.weak_key.or(entry.owned));
+            let values = list.iter().filter_map(Self::value_of);
+            assert!(match how {
+                List::Keys => keys.eq(self.keys().map(|key| key.id)),
+                List::Values => values.eq(self.values().map(|value| value.id)),
+                List::Weak => {
+                    let weak = self.iter_weak().map(|$weak| $upgraded);
+                    weak.map(|(key, value)| entry!(&key, &value))
+                        .eq(list.iter().copied())
                 }
-                Keep::Drain => {
-                    let kept: Vec<_> = self
-                        .drain()
-                        .filter(|(key, value)| keep(entry!(key, value)))
-                        .collect();
-                    assert_eq!(self.capacity(), 0);
-                    self.extend(kept);
-                }
-                Keep::Forget => {
-                    let mut drain = self.drain();
-                    if let Some((key, value)) = drain.next() {
-                        keep(entry!(&key, &value));
-                    }
-                    forget(drain);
-                }
-                Keep::IntoIter => {
-                    let entries = take(self).into_iter();
-                    let kept = entries.filter(|(key, value)| keep(entry!(key, value)));
-                    *self = kept.collect();
-                }
-            }
+                List::Iter | List::IterMut | List::ValuesMut => $iterators!(self, how, list),
+            });
             list
         }
 
-        fn pop(&mut self) -> Option<Entry> {
-            let (key, value) = self.pop()?;
-            Some(entry!(&key, &value))
+        fn pins(&self) -> Vec<Pin<P, $values>> {
+            self.iter().map(|$side| $pin).collect()
         }
-
-        fn end(self, how: Take) -> Option<Vec<usize>> {
-            match how {
-                Take::Drop => None,
-                Take::IntoKeys => {
-                    let keys = self.into_keys();
-                    Some(
-                        keys.map(|key| Entry::element(Self::BY_CONTENT, &key).key)
-                            .collect(),
-                    )
-                }
-                Take::IntoValues => Some(self.into_values().map(|value| value.id).collect()),
-            }
-        }
-
-        copies!();
-        memory!();
     };
 }
 
-pub(super) use {entry, map};
+pub(super) use {entry, immutable, map, mutable};

@@ -8,7 +8,7 @@ use super::super::entry::Entry;
 use super::super::routes::{Change, Find, Insert, Keep, List, Over, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, SharedValue, Value};
-use super::snapshots::{Row, Snapshots, by_snapshots};
+use super::snapshots::{Row, Snapshots, by_snapshots, listed};
 use crate::common::subject::Upkeep;
 use crate::common::{Kind, downgrade, is_alive, new, panics, quiet_panic};
 use weakly::concurrent::SharedRef;
@@ -283,6 +283,7 @@ where
         assert_eq!(computed.map(|computed| computed.id), Ok(new.id));
     }
 
+    listed!(V);
     by_snapshots!(V);
 }
 

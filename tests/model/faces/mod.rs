@@ -3,12 +3,11 @@
 
 mod maps;
 pub mod memo;
-mod owned;
 mod sets;
 mod shared_maps;
 mod shared_sets;
+mod single_maps;
 mod snapshots;
-mod weak;
 
 // Each of these also makes what else finds a key of its kind: `find_weak` or `find_content`.
 

@@ -1,34 +1,40 @@
-//! The maps that threads share, on one thread. Where one lacks a method, the route goes by what its documentation says
-//! to use instead. They return clones of values: pointers to those that the script counts.
+//! The maps that threads share, on one thread. Where those of one owner have more methods, the route goes by what the
+//! documentation says to use instead. They return clones of values: pointers to those that the script counts.
 
 use super::super::entry::Entry;
 use super::super::hasher::Hashing;
 use super::super::routes::{By, Change, Find, Insert, Keep, List, Over, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, SharedValue, Value};
+use super::maps::{Gone, entry, immutable, map};
 use super::snapshots::{Row, Snapshots, by_snapshots};
 use super::{by_content, by_identity, by_owned};
+use crate::common::subject::Answer;
 use crate::common::{Kind, downgrade, panics, quiet_panic};
 use weakly::concurrent::{SharedRef, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
 use weakly::{
     Addr,
-    reference::{Identify, WeakKey},
+    reference::{Identify, WeakKey, WeakRef},
 };
 
-/// Of a map: `$as_key` and `$as_value` are what its methods take. `$put` and `$swap` return whether the key is new, `$made`
-/// returns a value, `$pair` is what goes in with others; `$shown` is one more lookup, `$taken` one more removal, and
-/// `$removed` tells whether one has happened.
-macro_rules! map {
+/// Of a map: `$as_key` and `$as_value` are what goes in, `$sought` is a key to look for, and `$swap` the one that returns the value before.
+/// `$row` is an entry of an iteration, and `$pair` what goes in again of a row.
+macro_rules! shared {
     (
-        $by:ident, $values:ty,
-        key: |$given:ident, $own:ident| $as_key:expr,
-        value: |$owned:ident, $weak:ident| $as_value:expr,
-        |$map:ident, $key:ident, $value:ident| {
-            put: $put:expr, swap: $swap:expr, pair: $pair:expr, made: |$make:ident| $made:expr $(,)?
-        },
-        |$seen:ident, $query:ident| { shown: $shown:expr, taken: $taken:expr $(,)? },
-        |$gone:ident| $removed:expr $(,)?
+        [$($generics:tt)*] $map_of:ty, $values:ty [$($bounds:tt)*], $by:ident, $swap:ident;
+        |$given:ident, $owned:ident, $weak:ident| $as_key:expr, $as_value:expr; sought: |$key:ident| $sought:expr;
+        |$side:pat_param| $row:expr, |$kept:ident| $pair:expr;
+        index: |$map:ident, $query:ident| $index:expr;
+        weak: |$each:pat_param| $upgraded:expr;
+        pin: |$entry:pat_param| $pin:expr;
+        $($more:tt)*
     ) => {
+        impl<$($generics)*> Subject<P, $values> for $map_of
+        where
+            Key<P>: SharedRef,
+            Key<$values>: SharedRef,
+            $($bounds)*
+        {
         fn over(how: Insert) -> Over {
             match how {
                 Insert::Insert
@@ -37,7 +43,7 @@ macro_rules! map {
                 | Insert::AndModify
                 | Insert::ExtendOwned
                 | Insert::ExtendBorrowed => Over::Moves,
-                Insert::TryInsert | Insert::TryGetOrInsertWith => Over::Adopts,
+                Insert::TryInsert => Over::Adopts,
                 _ => Over::Stays,
             }
         }
@@ -48,148 +54,128 @@ macro_rules! map {
             $given: &Key<P>,
             new: New<'_, Key<$values>>,
         ) -> Inserted<Key<P>> {
-            let $owned = new.owned.map(SharedValue::new);
-            let $weak = new.weak;
-            let $own = $owned.clone();
-            let $key = $as_key;
-            let $value = $as_value;
+            let ($owned, $weak) = (new.owned.map(SharedValue::new), new.weak);
+            let (key, value) = ($as_key, $as_value);
             if matches!(how, Insert::ExtendOwned | Insert::ExtendBorrowed) {
-                self.extend([$pair]);
+                self.extend([(key, value)]);
                 return Inserted::nothing();
             }
-            let $map = &*self;
+            let map = &*self;
             let now = match how {
-                Insert::Insert => return Inserted::new($put),
-                Insert::InsertEntry => return Inserted::new($swap),
+                Insert::Insert => return Inserted::new(map.insert(key, value).is_new()),
+                Insert::InsertEntry => return Inserted::new(map.$swap(key, value).is_new()),
                 Insert::ByVariant | Insert::AndModify => {
                     let mut was = None;
-                    let now = $map.compute($key, |old| {
+                    let now = map.compute(key, |old| {
                         was = old.map(|old| old.id);
-                        Some($value.clone())
+                        Some(value.clone())
                     });
                     return Inserted {
                         new: Some(was.is_none()),
                         ..Inserted::value(now.expect("it was set").id)
                     };
                 }
-                Insert::TryInsert | Insert::TryGetOrInsertWith => {
-                    let now = $map.compute($key, |old| match old {
+                Insert::TryInsert => {
+                    let now = map.compute(key, |old| match old {
                         Some(old) => Some(old.clone()),
-                        None => Some($value.clone()),
+                        None => Some(value.clone()),
                     });
                     now.expect("it was set")
                 }
+                Insert::TryGetOrInsertWith => {
+                    let made = map.try_get_or_insert_with(key, |_| Ok::<_, ()>(value.clone()));
+                    made.unwrap()
+                }
                 Insert::Fail => {
+                    let failed = map.try_get_or_insert_with(Clone::clone(&key), |_| Err(()));
                     let mut found = None;
-                    let $make = || quiet_panic();
-                    if panics(|| found = Some($made)) {
+                    if panics(|| found = Some(map.get_or_insert_with(key, |_| quiet_panic()))) {
+                        assert!(failed.is_err());
                         return Inserted::new(true);
                     }
+                    assert!(failed.is_ok());
                     found.expect("it has not failed")
                 }
-                _ => {
-                    let $make = || $value.clone();
-                    $made
-                }
+                _ => map.get_or_insert_with(key, |_| value.clone()),
             };
             Inserted::value(now.id)
         }
 
-        fn remove(&mut self, how: Remove, key: &Key<P>) -> Option<Option<usize>> {
-            let $seen = &*self;
-            let number = match how {
-                Remove::Value(by) => $by!(by, key, |$query| $seen.remove($query))?.id,
-                Remove::Entry(by) => $by!(by, key, |$query| $taken)?.id,
-                Remove::If(by) => {
-                    let mut shown = None;
-                    let $gone = $by!(by, key, |query| $seen.remove_if(query, |value| {
-                        shown = Some(value.id);
-                        false
-                    }));
-                    assert!(!$removed);
-                    let $gone = $by!(by, key, |query| $seen
-                        .remove_if(query, |value| shown == Some(value.id)));
-                    assert_eq!($removed, shown.is_some());
-                    shown?
-                }
-                Remove::Occupied | Remove::OccupiedEntry => {
-                    let ($given, $own) = (key, None::<SharedValue>);
-                    let mut was = None;
-                    let none = $seen.compute($as_key, |old| {
-                        was = old.map(|old| old.id);
-                        None
-                    });
-                    assert!(none.is_none());
-                    was?
-                }
-            };
-            Some(Some(number))
+        map! {
+            $by, $values, immutable,
+            index: |$map, $query| $index,
+            occupied: |map, _how, $key| [&*] {
+                let mut was = None;
+                let none = map.compute($sought, |old| {
+                    was = old.map(|old| old.id);
+                    None
+                });
+                assert!(none.is_none());
+                was?
+            },
+            weak: |$each| $upgraded,
+            pin: |$entry| $pin,
         }
-
-        fn find(&self, how: Find, key: &Key<P>) -> Option<Found> {
-            let $seen = self;
-            $by!(how.by(), key, |$query| match how {
-                Find::Get(_) => Some(Found::value($seen.get($query)?.id)),
-                Find::Contains(_) => $seen.contains_key($query).then(Found::default),
-                Find::KeyValue(_) | Find::Index(_) => $shown,
-            })
-        }
-
-        $by!(@beside contains_key, |$seen, $query| $shown);
 
         by_snapshots!($values);
-    };
-}
-
-/// Of a map that owns its values, more.
-macro_rules! owned_values {
-    () => {
-        fn change(&mut self, how: Change, key: &Key<P>, old: usize, new: Value) {
-            let (map, new) = (&*self, SharedValue::new(new));
-            let before = match how {
-                Change::GetMut => map.swap(key, new),
-                Change::IterMut => {
-                    let mut before = None;
-                    map.compute(key, |old| {
-                        before = old.cloned();
-                        Some(new.clone())
-                    });
-                    before
-                }
-                Change::ValuesMut => {
-                    let before = map.get(key);
-                    assert!(!map.insert(key, new));
-                    before
-                }
-            };
-            assert!(before.is_some_and(|before| before.id == old));
-        }
-    };
-}
-
-macro_rules! owned_rows {
-    (|$map:ident, $how:ident| $numbers:expr) => {
-        fn rows(&self) -> Vec<Row<P, P>> {
-            let row = |(key, value)| Row {
-                owned: Some(value),
-                ..Row::element(key)
-            };
-            self.iter().map(row).collect()
+        $($more)*
         }
 
-        fn put(&mut self, rows: impl Iterator<Item = Row<P, P>>) {
-            for row in rows {
-                self.extend(row.key.as_ref().zip(row.owned));
+        impl<$($generics)*> Snapshots<P, $values> for $map_of
+        where
+            Key<P>: SharedRef,
+            Key<$values>: SharedRef,
+            $($bounds)*
+        {
+            fn rows(&self) -> Vec<Row<P, $values>> {
+                self.iter().map(|$side| $row).collect()
+            }
+
+            fn put(&mut self, rows: impl Iterator<Item = Row<P, $values>>) {
+                for $kept in rows {
+                    self.extend($pair);
+                }
+            }
+
+            fn retain_entries(&mut self, mut keep: impl FnMut(Entry) -> bool) {
+                self.retain(|key, value| keep(entry!(key, value)));
             }
         }
+    };
+}
 
-        fn retain_entries(&mut self, mut keep: impl FnMut(Entry) -> bool) {
-            self.retain(|key, value| keep(Entry::of(Self::BY_CONTENT, key, value)));
-        }
+/// Of maps that own their values.
+macro_rules! owned_values {
+    ([$($generics:tt)*] $map_of:ty [$($bounds:tt)*], $by:ident) => {
+        shared! {
+            [$($generics)*] $map_of, P [$($bounds)*], $by, swap;
+            |key, owned, _weak| key, owned.expect("a map takes a value"); sought: |key| key;
+            |(key, value)| Row { owned: Some(value), ..Row::element(key) },
+            |row| row.key.as_ref().zip(row.owned);
+            index: |map, query| map.with(query, SharedValue::clone).unwrap();
+            weak: |(key, value)| (key.upgrade().unwrap(), value);
+            pin: |(key, _)| (Some(key), None);
 
-        fn numbers(&self, $how: List) -> Option<Vec<usize>> {
-            let $map = self;
-            $numbers
+            fn change(&mut self, how: Change, key: &Key<P>, old: usize, new: Value) {
+                let (map, new) = (&*self, SharedValue::new(new));
+                let before = match how {
+                    Change::GetMut => map.swap(key, new),
+                    Change::IterMut => {
+                        let mut before = None;
+                        map.compute(key, |old| {
+                            before = old.cloned();
+                            Some(new.clone())
+                        });
+                        before
+                    }
+                    Change::ValuesMut => {
+                        let before = map.get(key);
+                        assert!(!map.insert(key, new));
+                        before
+                    }
+                };
+                assert!(before.is_some_and(|before| before.id == old));
+            }
         }
     };
 }
@@ -200,41 +186,7 @@ impl<K: SharedRef> Shape for WeakMap<K, SharedValue> {
     const SHARED: bool = true;
 }
 
-impl<P: Kind> Subject<P> for WeakMap<Key<P>, SharedValue>
-where
-    Key<P>: SharedRef,
-    Item: Identify<Key<P>>,
-{
-    owned_values!();
-    map!(
-        by_identity, P,
-        key: |key, _owned| key,
-        value: |owned, _weak| owned.expect("a map takes a value"),
-        |map, at, value| {
-            put: map.insert(at, value),
-            swap: map.swap(at, value).is_none(),
-            pair: (at, value),
-            made: |make| map.get_or_insert_with(at, |_| make()),
-        },
-        |map, query| {
-            shown: map.with(query, |value| Found::value(value.id)),
-            taken: map.remove(query),
-        },
-        |removed| removed,
-    );
-}
-
-impl<P: Kind> Snapshots<P> for WeakMap<Key<P>, SharedValue>
-where
-    Key<P>: SharedRef,
-    Item: Identify<Key<P>>,
-{
-    owned_rows!(|map, how| match how {
-        List::Keys => Some(map.keys().map(|key| key.id).collect()),
-        List::Values => Some(map.values().map(|value| value.id).collect()),
-        _ => None,
-    });
-}
+owned_values!([P: Kind] WeakMap<Key<P>, SharedValue> [Item: Identify<Key<P>>], by_identity);
 
 impl<K: SharedRef, S> Shape for WeakHashMap<K, SharedValue, S> {
     const BY_CONTENT: bool = true;
@@ -242,35 +194,7 @@ impl<K: SharedRef, S> Shape for WeakHashMap<K, SharedValue, S> {
     const SHARED: bool = true;
 }
 
-impl<P: Kind, S: Hashing> Subject<P> for WeakHashMap<Key<P>, SharedValue, S>
-where
-    Key<P>: SharedRef,
-{
-    owned_values!();
-    map!(
-        by_content, P,
-        key: |key, _owned| key,
-        value: |owned, _weak| owned.expect("a map takes a value"),
-        |map, at, value| {
-            put: map.insert(at, value),
-            swap: map.swap(at, value).is_none(),
-            pair: (at, value),
-            made: |make| map.get_or_insert_with(at, |_| make()),
-        },
-        |map, query| {
-            shown: map.with(query, |value| Found::value(value.id)),
-            taken: map.remove_entry(query).map(|(_, value)| value),
-        },
-        |removed| removed,
-    );
-}
-
-impl<P: Kind, S: Hashing> Snapshots<P> for WeakHashMap<Key<P>, SharedValue, S>
-where
-    Key<P>: SharedRef,
-{
-    owned_rows!(|map, how| (how == List::Keys).then(|| map.keys().map(|key| key.id).collect()));
-}
+owned_values!([P: Kind, S: Hashing] WeakHashMap<Key<P>, SharedValue, S> [], by_content);
 
 impl<V: SharedRef, S> Shape for WeakValueMap<SharedValue, V, S> {
     const BY_CONTENT: bool = true;
@@ -280,52 +204,15 @@ impl<V: SharedRef, S> Shape for WeakValueMap<SharedValue, V, S> {
     const SHARED: bool = true;
 }
 
-impl<P: Kind, S: Hashing> Subject<P> for WeakValueMap<SharedValue, Key<P>, S>
-where
-    Key<P>: SharedRef,
-{
-    map!(
-        by_owned, P,
-        key: |key, owned| owned.unwrap_or_else(|| {
-            SharedValue::new(Value::unlogged(key.content.number))
-        }),
-        value: |_owned, weak| weak.expect("a map takes a value"),
-        |map, at, value| {
-            put: map.insert(at, value).is_none(),
-            swap: map.insert(at, value).is_none(),
-            pair: (at, value),
-            made: |make| map.get_or_insert_with(at, |_| make()),
-        },
-        |map, query| {
-            shown: Some(Found::value(map.get(query)?.id)),
-            taken: map.remove(query),
-        },
-        |removed| removed.is_some(),
-    );
-}
-
-impl<P: Kind, S: Hashing> Snapshots<P> for WeakValueMap<SharedValue, Key<P>, S>
-where
-    Key<P>: SharedRef,
-{
-    fn rows(&self) -> Vec<Row<P, P>> {
-        let row = |(key, value)| Row {
-            key: None,
-            value: Some(value),
-            owned: Some(key),
-        };
-        self.iter().map(row).collect()
-    }
-
-    fn put(&mut self, rows: impl Iterator<Item = Row<P, P>>) {
-        for row in rows {
-            self.extend(row.owned.zip(row.value.as_ref()));
-        }
-    }
-
-    fn retain_entries(&mut self, mut keep: impl FnMut(Entry) -> bool) {
-        self.retain(|key, value| keep(Entry::of(true, key, value)));
-    }
+shared! {
+    [P: Kind, S: Hashing] WeakValueMap<SharedValue, Key<P>, S>, P [], by_owned, insert;
+    |_key, owned, weak| owned.expect("the map owns its keys"), weak.expect("a map takes a value");
+    sought: |key| SharedValue::new(Value::unlogged(key.content.number));
+    |(key, value)| Row { key: None, value: Some(value), owned: Some(key) },
+    |row| row.owned.zip(row.value.as_ref());
+    index: |map, query| map.get(query).unwrap();
+    weak: |(key, value)| (key, value.upgrade().unwrap());
+    pin: |(_, value)| (None, Some(value));
 }
 
 impl<K: SharedRef, V: SharedRef> Shape for WeakPairMap<K, V> {
@@ -335,54 +222,12 @@ impl<K: SharedRef, V: SharedRef> Shape for WeakPairMap<K, V> {
     const SHARED: bool = true;
 }
 
-impl<P: Kind, V: Kind> Subject<P, V> for WeakPairMap<Key<P>, Key<V>>
-where
-    Key<P>: SharedRef,
-    Key<V>: SharedRef,
-    Item: Identify<Key<P>>,
-{
-    map!(
-        by_identity, V,
-        key: |key, _owned| key,
-        value: |_owned, weak| weak.expect("a map takes a value"),
-        |map, at, value| {
-            put: map.insert(at, value).is_none(),
-            swap: map.insert(at, value).is_none(),
-            pair: (at, value),
-            made: |make| map.get_or_insert_with(at, |_| make()),
-        },
-        |map, query| {
-            shown: {
-                let (key, value) = map.get_key_value(query)?;
-                Some(Found::entry(Entry::of(false, &key, &value)))
-            },
-            taken: map.remove(query),
-        },
-        |removed| removed.is_some(),
-    );
-}
-
-impl<P: Kind, V: Kind> Snapshots<P, V> for WeakPairMap<Key<P>, Key<V>>
-where
-    Key<P>: SharedRef,
-    Key<V>: SharedRef,
-    Item: Identify<Key<P>>,
-{
-    fn rows(&self) -> Vec<Row<P, V>> {
-        let row = |(key, value)| Row {
-            value: Some(value),
-            ..Row::element(key)
-        };
-        self.iter().map(row).collect()
-    }
-
-    fn put(&mut self, rows: impl Iterator<Item = Row<P, V>>) {
-        for row in rows {
-            self.extend(row.key.as_ref().zip(row.value.as_ref()));
-        }
-    }
-
-    fn retain_entries(&mut self, mut keep: impl FnMut(Entry) -> bool) {
-        self.retain(|key, value| keep(Entry::of(false, key, value)));
-    }
+shared! {
+    [P: Kind, V: Kind] WeakPairMap<Key<P>, Key<V>>, V [Item: Identify<Key<P>>], by_identity, insert;
+    |key, _owned, weak| key, weak.expect("a map takes a value"); sought: |key| key;
+    |(key, value)| Row { value: Some(value), ..Row::element(key) },
+    |row| row.key.as_ref().zip(row.value.as_ref());
+    index: |map, query| map.get(query).unwrap();
+    weak: |(key, value)| (key.upgrade().unwrap(), value.upgrade().unwrap());
+    pin: |(key, value)| (Some(key), Some(value));
 }

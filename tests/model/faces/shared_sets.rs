@@ -8,7 +8,7 @@ use super::super::routes::{By, Find, Insert, Keep, List, Over, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Content, Item, Key};
 use super::sets::interner;
-use super::snapshots::{Row, Snapshots, by_snapshots};
+use super::snapshots::{Row, Snapshots, by_snapshots, listed};
 use super::{by_content, by_identity};
 use crate::common::{Kind, downgrade};
 use weakly::concurrent::{Interner, SharedRef, WeakHashSet, WeakSet};
@@ -70,6 +70,7 @@ macro_rules! set {
 
         $by!(@beside contains, |$from, $query| $get);
 
+        listed!(P);
         by_snapshots!(P);
     };
 }
@@ -167,6 +168,7 @@ where
     Key<P>: SharedRef + Borrow<Item> + for<'a> From<&'a Content>,
 {
     interner!();
+    listed!(P);
     by_snapshots!(P);
 }
 

@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use super::super::entry::Entry;
-use super::super::routes::{Keep, List};
+use super::super::routes::Keep;
 use super::super::subject::{Pin, Subject};
 use super::super::world::{Key, SharedValue};
 use crate::common::Kind;
@@ -60,11 +60,6 @@ pub trait Snapshots<P: Kind, V: Kind = P>: Subject<P, V> {
     fn put(&mut self, rows: impl Iterator<Item = Row<P, V>>);
     fn retain_entries(&mut self, keep: impl FnMut(Entry) -> bool);
 
-    /// The numbers of all keys, or of all values, if there is such a method.
-    fn numbers(&self, _: List) -> Option<Vec<usize>> {
-        None
-    }
-
     fn pinned(&self) -> Vec<Pin<P, V>> {
         let rows = self.rows().into_iter();
         rows.map(|row| (row.key, row.value)).collect()
@@ -73,17 +68,6 @@ pub trait Snapshots<P: Kind, V: Kind = P>: Subject<P, V> {
     fn entries(&self) -> Vec<Entry> {
         let rows = self.rows();
         rows.iter().map(|row| row.entry(Self::BY_CONTENT)).collect()
-    }
-
-    fn list_of(&self, how: List) -> Vec<Entry> {
-        let list = self.entries();
-        let keys = list.iter().filter_map(|entry| entry.weak_key);
-        let values = list.iter().filter_map(Self::value_of);
-        assert!(self.numbers(how).is_none_or(|numbers| match how {
-            List::Keys => keys.eq(numbers),
-            _ => values.eq(numbers),
-        }));
-        list
     }
 
     fn keep_of(&mut self, how: Keep, wanted: impl Fn(usize) -> bool) -> Vec<Entry> {
@@ -132,13 +116,22 @@ pub trait Snapshots<P: Kind, V: Kind = P>: Subject<P, V> {
     }
 }
 
-/// The methods of a [`Subject`] that has [`Snapshots`].
-macro_rules! by_snapshots {
+/// The lists of a [`Subject`] that has [`Snapshots`], and no other.
+macro_rules! listed {
     ($V:ty) => {
-        fn list(&mut self, how: List) -> Vec<Entry> {
-            Snapshots::<P, $V>::list_of(self, how)
+        fn list(&mut self, _: List) -> Vec<Entry> {
+            Snapshots::<P, $V>::entries(self)
         }
 
+        fn pins(&self) -> Vec<Pin<P, $V>> {
+            Snapshots::<P, $V>::pinned(self)
+        }
+    };
+}
+
+/// Its other methods.
+macro_rules! by_snapshots {
+    ($V:ty) => {
         fn keep(&mut self, how: Keep, wanted: impl Fn(usize) -> bool) -> Vec<Entry> {
             Snapshots::<P, $V>::keep_of(self, how, wanted)
         }
@@ -162,10 +155,6 @@ macro_rules! by_snapshots {
             Snapshots::<P, $V>::equals_by(self, other)
         }
 
-        fn pins(&self) -> Vec<Pin<P, $V>> {
-            Snapshots::<P, $V>::pinned(self)
-        }
-
         fn end(self, how: Take) -> Option<Vec<usize>> {
             let entries = Snapshots::<P, $V>::entries(&self).into_iter();
             Some(match how {
@@ -179,4 +168,4 @@ macro_rules! by_snapshots {
     };
 }
 
-pub(super) use by_snapshots;
+pub(super) use {by_snapshots, listed};
