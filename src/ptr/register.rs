@@ -1,7 +1,7 @@
 //! Registrations: how an entry registers with an object (with the block, with its record, or with a hook), and how one
 //! of a collection of one owner deregisters.
 
-use super::flavour::{Flavour, Variable};
+use super::flavour::{Flavour, Variable, abort};
 use super::header::Block;
 use super::hook::HookRef;
 use super::recipient::Recipient;
@@ -167,9 +167,8 @@ impl<F: Flavour> Block<F> {
                     Ok(())
                 }
                 State::Dead => return false,
-                State::None | State::Weak(_) | State::Locked => {
-                    unreachable!("the entry is registered")
-                }
+                State::Weak(_) => abort(),
+                State::None | State::Locked => unreachable!("the entry is registered"),
             };
             match done {
                 Ok(()) => return true,

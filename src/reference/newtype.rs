@@ -127,6 +127,10 @@ impl<T> Is<T> for T {
 #[macro_export]
 macro_rules! impl_handle {
     (@newtype [$($generics:tt)*] $newtype:ty, $inner:ty) => {
+        // Not unsafe: what is in the brackets cannot end an `unsafe impl` and begin another, since it would end this one
+        // too. Each arm with an `unsafe impl` has one such: anybody can call any arm.
+        impl<$($generics)*> $crate::__newtype::Plain for $newtype {}
+
         // SAFETY: this compiles only for a tuple struct with a single field, of exactly this type.
         unsafe impl<$($generics)*> $crate::__newtype::Newtype for $newtype {
             type Inner = $inner;
@@ -149,7 +153,7 @@ macro_rules! impl_handle {
             @newtype [$($generics)*] $weak, <$inner as $crate::__newtype::WeakKey>::Weak
         }
 
-        // (Not unsafe, as the one at the end: so what is in the brackets cannot end an `unsafe impl` and begin another.)
+        // Not unsafe: see above.
         impl<$($generics)*> $crate::__newtype::Wrapper for $strong {}
 
         // SAFETY: everything is that of the handles inside.

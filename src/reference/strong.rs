@@ -160,6 +160,9 @@ pub unsafe trait Newtype: Sized {
     fn wrap(inner: Self::Inner) -> Self;
 }
 
+/// What the macro implements for a newtype without `unsafe`.
+pub trait Plain {}
+
 /// A strong handle that is a newtype around another, as its weak handle is around that of the other.
 pub trait Wrapper:
     Newtype<Inner: StrongRef>
