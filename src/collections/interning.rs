@@ -9,7 +9,9 @@ use super::common::{housekeeping, keys_weak, resizing};
 use super::store::Store;
 use super::traits::by_hash;
 use crate::hash::{DefaultHashBuilder, HashValue};
-use crate::reference::{ByContent, Content, Hashed, Owned, Query, Sought, StrongRef, hash_of};
+use crate::reference::{
+    ByContent, Content, Hashed, Owned, Query, Sought, StrongRef, assert_same_content, hash_of,
+};
 use crate::table::Place;
 
 /// The iterators of [`Interner`].
@@ -231,14 +233,6 @@ where
         drop(other);
         handle
     }
-}
-
-#[track_caller]
-pub(crate) fn assert_same_content(same: bool) {
-    assert!(
-        same,
-        "the value was converted into a handle with other content than it was looked up by"
-    );
 }
 
 impl<K: StrongRef + fmt::Debug, S> fmt::Debug for Interner<K, S> {

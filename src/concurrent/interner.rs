@@ -11,9 +11,8 @@ use super::content::ByContent;
 use super::iter::Keys;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
-use crate::collections::interning::assert_same_content;
 use crate::hash::{DefaultHashBuilder, HashValue};
-use crate::reference::{Content, Hashed, Query, Sought, hash_of};
+use crate::reference::{Content, Hashed, Query, Sought, assert_same_content, hash_of};
 
 /// Interning shared between threads behind `&self`: handles that are returned for equal contents, on any thread,
 /// point to the same object, as long as any of them lives. Contents that are not used any more go.

@@ -34,7 +34,7 @@ pub use by_content::ByContent;
 pub use identity::{ByIdentity, dismantle};
 pub use key::{Identify, Watch, WeakKey};
 pub use notified::{Notified, Notify, Registrable};
-pub(crate) use query::{AsContent, hash_of};
+pub(crate) use query::{AsContent, assert_same_content, hash_of};
 pub use query::{Hashed, Query, Sought};
 pub(crate) use slot::NoticeOf;
 pub use slot::{Owned, Slot};

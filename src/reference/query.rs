@@ -181,3 +181,12 @@ where
 {
     HashValue::fold(Q::hash_with(sought, hasher))
 }
+
+/// Panics if what was made is not what was looked up.
+#[track_caller]
+pub(crate) fn assert_same_content(same: bool) {
+    assert!(
+        same,
+        "the value was converted into a handle with other content than it was looked up by"
+    );
+}
