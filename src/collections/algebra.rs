@@ -1,17 +1,14 @@
 //! Set algebra, shared by all the sets. It only asks whether an element is in a set.
 
-use core::fmt;
-use core::iter::{Chain, FusedIterator};
+use core::iter::Chain;
 
-use super::iter::Keys;
+use super::iter::{Keys, live};
 use crate::reference::{Owned, Upgrade};
 
 /// A set: its elements, and whether one is in it. Sealed.
 pub trait Set: sealed::Sealed + Sized {
     /// The slot of an element.
     type Slot: Upgrade;
-    #[doc(hidden)]
-    fn elements(&self) -> Elements<'_, Self>;
     #[doc(hidden)]
     fn has(&self, key: &Element<Self>) -> bool;
     #[doc(hidden)]
@@ -28,78 +25,38 @@ pub(crate) type Elements<'a, S> = Keys<'a, <S as Set>::Slot, Owned<()>>;
 
 /// An iterator over the live elements of both sets.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct Intersection<'a, S: Set>(Elements<'a, S>, &'a S);
+pub struct Intersection<'a, S: Set>(pub(super) Elements<'a, S>, pub(super) &'a S);
 
 /// An iterator over the live elements of one set that are not in the other.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct Difference<'a, S: Set>(Elements<'a, S>, &'a S);
+pub struct Difference<'a, S: Set>(pub(super) Elements<'a, S>, pub(super) &'a S);
 
 /// An iterator over the live elements of either set.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct Union<'a, S: Set>(Chain<Elements<'a, S>, Difference<'a, S>>);
+pub struct Union<'a, S: Set>(pub(super) Chain<Elements<'a, S>, Difference<'a, S>>);
 
 /// An iterator over the live elements that are in exactly one of the sets.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct SymmetricDifference<'a, S: Set>(Chain<Difference<'a, S>, Difference<'a, S>>);
+pub struct SymmetricDifference<'a, S: Set>(pub(super) Chain<Difference<'a, S>, Difference<'a, S>>);
 
-pub(crate) fn intersection<'a, S: Set>(one: &'a S, other: &'a S) -> Intersection<'a, S> {
-    Intersection(one.elements(), other)
+live! {
+    ['a, S: Set] Intersection<'a, S> -> Element<S>: |this| this.0.find(|key| this.1.has(key));
+    ['a, S: Set] Difference<'a, S> -> Element<S>: |this| this.0.find(|key| !this.1.has(key));
+    ['a, S: Set] Union<'a, S> -> Element<S>: |this| this.0.next();
+    ['a, S: Set] SymmetricDifference<'a, S> -> Element<S>: |this| this.0.next();
 }
 
-pub(crate) fn difference<'a, S: Set>(one: &'a S, other: &'a S) -> Difference<'a, S> {
-    Difference(one.elements(), other)
-}
-
-pub(crate) fn union<'a, S: Set>(one: &'a S, other: &'a S) -> Union<'a, S> {
-    Union(one.elements().chain(difference(other, one)))
-}
-
-pub(crate) fn symmetric_difference<'a, S: Set>(
-    one: &'a S,
-    other: &'a S,
-) -> SymmetricDifference<'a, S> {
-    SymmetricDifference(difference(one, other).chain(difference(other, one)))
-}
-
-macro_rules! iterators {
-    ($($name:ident($($field:tt),*) |$this:ident| $next:expr;)*) => {$(
-        impl<S: Set> Iterator for $name<'_, S> {
-            type Item = Element<S>;
-
-            fn next(&mut self) -> Option<Element<S>> {
-                let $this = self;
-                $next
-            }
-
-            fn size_hint(&self) -> (usize, Option<usize>) {
-                (0, self.0.size_hint().1)
-            }
-        }
-
-        impl<S: Set> FusedIterator for $name<'_, S> {}
-
+macro_rules! cloned {
+    ($($name:ident($($field:tt),*))*) => {$(
         impl<S: Set> Clone for $name<'_, S> {
             fn clone(&self) -> Self {
                 $name($(self.$field.clone()),*)
             }
         }
-
-        impl<S: Set> fmt::Debug for $name<'_, S> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name))
-                    .field("at_most", &self.size_hint().1)
-                    .finish()
-            }
-        }
     )*};
 }
 
-iterators! {
-    Intersection(0, 1) |this| this.0.find(|key| this.1.has(key));
-    Difference(0, 1) |this| this.0.find(|key| !this.1.has(key));
-    Union(0) |this| this.0.next();
-    SymmetricDifference(0) |this| this.0.next();
-}
+cloned! { Intersection(0, 1) Difference(0, 1) Union(0) SymmetricDifference(0) }
 
 /// The methods of a set that only check the elements of sets.
 macro_rules! algebra {
@@ -109,7 +66,7 @@ macro_rules! algebra {
             &'a self,
             other: &'a Self,
         ) -> $crate::collections::algebra::Union<'a, Self> {
-            $crate::collections::algebra::union(self, other)
+            $crate::collections::algebra::Union(self.iter().chain(other.difference(self)))
         }
 
         /// Iterates over the live elements of both sets. O(capacity).
@@ -117,7 +74,7 @@ macro_rules! algebra {
             &'a self,
             other: &'a Self,
         ) -> $crate::collections::algebra::Intersection<'a, Self> {
-            $crate::collections::algebra::intersection(self, other)
+            $crate::collections::algebra::Intersection(self.iter(), other)
         }
 
         /// Iterates over the live elements of this set that are not in the other. O(capacity).
@@ -125,7 +82,7 @@ macro_rules! algebra {
             &'a self,
             other: &'a Self,
         ) -> $crate::collections::algebra::Difference<'a, Self> {
-            $crate::collections::algebra::difference(self, other)
+            $crate::collections::algebra::Difference(self.iter(), other)
         }
 
         /// Iterates over the live elements that are in exactly one of the sets. O(both capacities).
@@ -133,7 +90,8 @@ macro_rules! algebra {
             &'a self,
             other: &'a Self,
         ) -> $crate::collections::algebra::SymmetricDifference<'a, Self> {
-            $crate::collections::algebra::symmetric_difference(self, other)
+            let both = self.difference(other).chain(other.difference(self));
+            $crate::collections::algebra::SymmetricDifference(both)
         }
 
         /// Returns whether the sets have no live element in common. O(capacity).
@@ -165,7 +123,7 @@ macro_rules! operator {
             type Output = $set;
 
             fn $method(self, other: &$set) -> $set {
-                $crate::collections::algebra::$algebra(self, other).collect()
+                self.$algebra(other).collect()
             }
         }
 

@@ -3,11 +3,10 @@
 use core::hash::{BuildHasher, Hash};
 
 use super::common::{entries, housekeeping, resizing, values, weak_entries, weak_values};
-use super::pairing::pair_making;
 use super::store::{Store, by_content};
 use super::traits::{by_hash, cloning, collecting, comparing, iterating};
+use super::weak_values::weak_making;
 use crate::hash::DefaultHashBuilder;
-use crate::ptr::Expired;
 use crate::reference::Upgrade as _;
 use crate::reference::{ByContent, Content, Query, Slot as _, StrongRef};
 use crate::table::Place;
@@ -86,20 +85,6 @@ where
         Some((pinned, entry.value.upgrade()?))
     }
 
-    /// Returns the live value of a content that is known to have one. O(1).
-    ///
-    /// # Panics
-    /// If it has none. The message is that of [`Expired`], which explains what to look for.
-    #[must_use]
-    #[track_caller]
-    pub fn expect<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> V {
-        // Not in a closure: `#[track_caller]` would report the closure.
-        let Some(value) = self.get(key) else {
-            Expired::of::<V::Target>().panic()
-        };
-        value
-    }
-
     /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value is dead has a
     /// vacant entry. If the map has a live key object of equal content, it stays, unless a value is inserted over
     /// its own. O(1) amortised.
@@ -133,7 +118,7 @@ where
         old
     }
 
-    pair_making!();
+    weak_making!(['k] &'k K, [Q: ?Sized + Query<K::Target, M>, M]);
 
     /// Removes the live key with this content, and returns its value, if that is live. O(1).
     #[inline]

@@ -4,7 +4,7 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
 use super::algebra::sealed::Sealed;
-use super::algebra::{Elements, Set, algebra, operators, set_comparing, set_methods, set_traits};
+use super::algebra::{Set, algebra, operators, set_comparing, set_methods, set_traits};
 use super::common::{housekeeping, keys_weak, resizing};
 use super::store::{Store, by_content};
 use super::traits::{by_hash, cloning, collecting};
@@ -140,10 +140,6 @@ where
     K::Target: Eq + Hash,
 {
     type Slot = ByContent<K>;
-
-    fn elements(&self) -> Elements<'_, Self> {
-        self.iter()
-    }
 
     #[inline]
     fn has(&self, key: &K) -> bool {

@@ -16,9 +16,35 @@ use crate::table::{Entry, IntoEntries, Remains, Search, Table, Walk};
 pub use super::shown::{Shown, ShownWeakly};
 pub use crate::reference::{ByContent, Owned, Slot};
 
-fn at_most(hint: (usize, Option<usize>)) -> (usize, Option<usize>) {
-    (0, hint.1)
+/// What all iterators over live entries have. Each is a tuple whose first field knows how many entries are left.
+macro_rules! live {
+    ($([$($generics:tt)*] $name:ident<$($arg:tt),*> -> $item:ty: |$this:ident| $next:expr;)*) => {$(
+        impl<$($generics)*> Iterator for $name<$($arg),*> {
+            type Item = $item;
+
+            fn next(&mut self) -> Option<Self::Item> {
+                let $this = self;
+                $next
+            }
+
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                (0, self.0.size_hint().1)
+            }
+        }
+
+        impl<$($generics)*> core::iter::FusedIterator for $name<$($arg),*> {}
+
+        impl<$($generics)*> core::fmt::Debug for $name<$($arg),*> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct(stringify!($name))
+                    .field("at_most", &self.0.size_hint().1)
+                    .finish()
+            }
+        }
+    )*};
 }
+
+pub(super) use live;
 
 /// Iterators that borrow the table.
 macro_rules! borrowing {
@@ -27,27 +53,7 @@ macro_rules! borrowing {
         #[must_use = "iterators are lazy and do nothing unless consumed"]
         pub struct $name<'a, K, V>(pub(super) hash_table::$inner<'a, Entry<K, V>>);
 
-        impl<'a, K: $key, V: $value> Iterator for $name<'a, K, V> {
-            type Item = $item;
-
-            fn next(&mut self) -> Option<Self::Item> {
-                self.0.find_map(|$entry| $show)
-            }
-
-            fn size_hint(&self) -> (usize, Option<usize>) {
-                at_most(self.0.size_hint())
-            }
-        }
-
-        impl<K: $key, V: $value> FusedIterator for $name<'_, K, V> {}
-
-        impl<K, V> fmt::Debug for $name<'_, K, V> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name))
-                    .field("at_most", &self.0.size_hint().1)
-                    .finish()
-            }
-        }
+        live! { ['a, K: $key, V: $value] $name<'a, K, V> -> $item: |this| this.0.find_map(|$entry| $show); }
     )*};
 }
 
@@ -104,111 +110,43 @@ macro_rules! cloned {
 cloned! { Iter Keys Values IterWeak KeysWeak }
 
 /// An iterator over the live entries of a collection, by value.
-pub struct IntoIter<K: Shown, V: Shown>(IntoEntries<K, V>);
-
-impl<K: Shown, V: Shown> IntoIter<K, V> {
-    pub(crate) fn new(table: Table<K, V>) -> Self {
-        IntoIter(IntoEntries::new(table))
-    }
-}
-
-impl<K: Shown, V: Shown> Iterator for IntoIter<K, V> {
-    type Item = (K::Item, V::Item);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (guard, entry) = self.0.next(|entry| entry.pin())?;
-        Some(entry.take(guard))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
+pub struct IntoIter<K: Shown, V: Shown>(pub(super) IntoEntries<K, V>);
 
 /// An iterator over the keys of the live entries, by value.
-pub struct IntoKeys<K: Shown, V: Shown>(pub(crate) IntoIter<K, V>);
-
-impl<K: Shown, V: Shown> Iterator for IntoKeys<K, V> {
-    type Item = K::Item;
-
-    fn next(&mut self) -> Option<K::Item> {
-        let live =
-            |entry: &mut Entry<K, V>| (!entry.value.is_expired()).then(|| K::pin(&entry.key));
-        let (guard, entry) = self.0.0.next(|entry| live(entry)?)?;
-        Some(entry.take_key(guard))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
+pub struct IntoKeys<K: Shown, V: Shown>(pub(super) IntoEntries<K, V>);
 
 /// An iterator over the values of the live entries, by value.
-pub struct IntoValues<K: Slot, V: Shown>(IntoEntries<K, V>);
-
-impl<K: Slot, V: Shown> IntoValues<K, V> {
-    pub(crate) fn new(table: Table<K, V>) -> Self {
-        IntoValues(IntoEntries::new(table))
-    }
-}
-
-impl<K: Slot, V: Shown> Iterator for IntoValues<K, V> {
-    type Item = V::Item;
-
-    fn next(&mut self) -> Option<V::Item> {
-        let live =
-            |entry: &mut Entry<K, V>| (!entry.key.is_expired()).then(|| V::pin(&entry.value));
-        let (guard, entry) = self.0.next(|entry| live(entry)?)?;
-        Some(entry.take_value(guard))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
+pub struct IntoValues<K: Slot, V: Shown>(pub(super) IntoEntries<K, V>);
 
 /// An iterator over the live entries of a collection that was emptied. Dropping the iterator drops the entries
 /// that it has not returned.
-pub struct Drain<'a, K: Shown, V: Shown> {
-    entries: IntoIter<K, V>,
-    /// The signature of std's `Drain`, so that a later version may return the memory to the collection.
-    store: PhantomData<&'a mut Table<K, V>>,
-}
-
-impl<K: Shown, V: Shown> Drain<'_, K, V> {
-    pub(crate) fn new(table: Table<K, V>) -> Self {
-        Drain {
-            entries: IntoIter::new(table),
-            store: PhantomData,
-        }
-    }
-}
-
-impl<K: Shown, V: Shown> Iterator for Drain<'_, K, V> {
-    type Item = (K::Item, V::Item);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.entries.next()
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.entries.size_hint()
-    }
-}
+///
+/// It has the signature of std's `Drain`, so that a later version may return the memory to the collection.
+pub struct Drain<'a, K: Shown, V: Shown>(
+    pub(super) IntoIter<K, V>,
+    pub(super) PhantomData<&'a mut Table<K, V>>,
+);
 
 /// Like [`Drain`], but returns keys only.
-pub struct DrainKeys<'a, K: Shown, V: Shown>(pub(crate) Drain<'a, K, V>);
+pub struct DrainKeys<'a, K: Shown, V: Shown>(pub(super) Drain<'a, K, V>);
 
-impl<K: Shown, V: Shown> Iterator for DrainKeys<'_, K, V> {
-    type Item = K::Item;
-
-    fn next(&mut self) -> Option<K::Item> {
-        self.0.next().map(|(key, _)| key)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
+live! {
+    [K: Shown, V: Shown] IntoIter<K, V> -> (K::Item, V::Item): |this| {
+        let (guard, entry) = this.0.next(|entry| entry.pin())?;
+        Some(entry.take(guard))
+    };
+    [K: Shown, V: Shown] IntoKeys<K, V> -> K::Item: |this| {
+        let live = |entry: &mut Entry<K, V>| (!entry.value.is_expired()).then(|| K::pin(&entry.key));
+        let (guard, entry) = this.0.next(|entry| live(entry)?)?;
+        Some(entry.take_key(guard))
+    };
+    [K: Slot, V: Shown] IntoValues<K, V> -> V::Item: |this| {
+        let live = |entry: &mut Entry<K, V>| (!entry.key.is_expired()).then(|| V::pin(&entry.value));
+        let (guard, entry) = this.0.next(|entry| live(entry)?)?;
+        Some(entry.take_value(guard))
+    };
+    ['a, K: Shown, V: Shown] Drain<'a, K, V> -> (K::Item, V::Item): |this| this.0.next();
+    ['a, K: Shown, V: Shown] DrainKeys<'a, K, V> -> K::Item: |this| Some(this.0.next()?.0);
 }
 
 /// An iterator over what the dead leave: the values of dead keys, the keys of dead values.
@@ -308,22 +246,4 @@ impl<K: Shown, V: Shown, F> fmt::Debug for ExtractIf<'_, K, V, F> {
 impl<K: Shown, V: Shown, F> FusedIterator for ExtractIf<'_, K, V, F> where
     F: FnMut(&K::Item, &mut V::Item) -> bool
 {
-}
-
-macro_rules! fused_and_debug {
-    ($($name:ident<$key:ident>[$($life:lifetime)?])*) => {$(
-        impl<K: $key, V: Shown> FusedIterator for $name<$($life,)? K, V> {}
-
-        impl<K: $key, V: Shown> fmt::Debug for $name<$($life,)? K, V> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name))
-                    .field("at_most", &self.size_hint().1)
-                    .finish()
-            }
-        }
-    )*};
-}
-
-fused_and_debug! {
-    Drain<Shown>['_] DrainKeys<Shown>['_] IntoIter<Shown>[] IntoKeys<Shown>[] IntoValues<Slot>[]
 }

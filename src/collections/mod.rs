@@ -2,7 +2,7 @@
 //! Those that threads share are in [`concurrent`](crate::concurrent).
 
 // Thin faces of one store. The order of the files: `shown`, how the slots of an entry are shown to users; `iter`,
-// `entry` and `store`, which work on any slots; `common`, `pairing` and `algebra`, the methods that several collections
+// `entry` and `store`, which work on any slots; `common`, `weak_values` and `algebra`, the methods that several collections
 // share, `traits`, their constructors and trait impls, and `names`, their entries and iterators; then the collections,
 // none of which uses another.
 
@@ -19,12 +19,12 @@ pub mod iter;
 pub(crate) mod map;
 pub(crate) mod names;
 pub(crate) mod pair_map;
-mod pairing;
 pub(crate) mod set;
 pub(crate) mod shown;
 pub(crate) mod store;
 pub(crate) mod traits;
 pub(crate) mod value_map;
+mod weak_values;
 
 pub use crate::hash::DefaultHasher;
 pub use algebra::Set;

@@ -1,10 +1,9 @@
 //! The map with weak keys and weak values.
 
 use super::common::{entries, housekeeping, resizing, values, weak_entries, weak_values};
-use super::pairing::pair_making;
 use super::store::{Store, by_addr};
 use super::traits::{by_identity, cloning, collecting, comparing, iterating};
-use crate::ptr::Expired;
+use super::weak_values::weak_making;
 use crate::reference::Upgrade as _;
 use crate::reference::{Identify, Slot as _, StrongRef, WeakKey};
 use crate::table::{Entry as Sides, Place};
@@ -64,20 +63,6 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
         self.store.get(by_addr(Q::addr(key)))
     }
 
-    /// Returns the live value of a key that is known to have one. O(1).
-    ///
-    /// # Panics
-    /// If it has none. The message is that of [`Expired`], which explains what to look for.
-    #[must_use]
-    #[track_caller]
-    pub fn expect<Q: ?Sized + Identify<K>>(&self, key: &Q) -> V {
-        // Not in a closure: `#[track_caller]` would report the closure.
-        let Some(value) = self.get(key) else {
-            Expired::of::<V::Target>().panic()
-        };
-        value
-    }
-
     /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value is dead has
     /// a vacant entry. O(1) amortised.
     #[inline]
@@ -101,7 +86,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
         old
     }
 
-    pair_making!();
+    weak_making!(['k] &'k K, [Q: ?Sized + Identify<K>]);
 
     /// Removes a key, and returns its value, if that is live. O(1).
     #[inline]

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::algebra::sealed::Sealed;
-use super::algebra::{Elements, Set, algebra, operators, set_comparing, set_methods, set_traits};
+use super::algebra::{Set, algebra, operators, set_comparing, set_methods, set_traits};
 use super::common::{housekeeping, keys_weak, resizing};
 use super::store::{Store, by_addr};
 use super::traits::{by_identity, cloning, collecting};
@@ -101,10 +101,6 @@ impl<K: StrongRef> Sealed for WeakSet<K> {}
 
 impl<K: StrongRef> Set for WeakSet<K> {
     type Slot = K::Watch;
-
-    fn elements(&self) -> Elements<'_, Self> {
-        self.iter()
-    }
 
     #[inline]
     fn has(&self, key: &K) -> bool {

@@ -6,6 +6,7 @@
 
 use alloc::collections::TryReserveError;
 use core::hash::BuildHasher;
+use core::marker::PhantomData;
 
 use super::iter::{
     Drain, DrainDead, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, IterWeak, Keys,
@@ -14,7 +15,7 @@ use super::iter::{
 use super::shown::{Copied, Given, Keyed, Shown};
 use crate::hash::HashValue;
 use crate::reference::{ByContent, Content, Owned, Slot, Sought, Watch, hash_of};
-use crate::table::{Entry, Found, Place, Table, Vacant, Walk};
+use crate::table::{Entry, Found, IntoEntries, Place, Table, Vacant, Walk};
 
 pub(crate) struct Store<K: Slot, V: Slot, S = ()> {
     pub(crate) table: Table<K, V>,
@@ -207,7 +208,7 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
     }
 
     pub(crate) fn into_values(self) -> IntoValues<K, V> {
-        IntoValues::new(self.table)
+        IntoValues(IntoEntries::new(self.table))
     }
 }
 
@@ -273,15 +274,18 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
     }
 
     pub(crate) fn drain(&mut self) -> Drain<'_, K, V> {
-        Drain::new(self.table.take_entries())
+        Drain(
+            IntoIter(IntoEntries::new(self.table.take_entries())),
+            PhantomData,
+        )
     }
 
     pub(crate) fn into_iter(self) -> IntoIter<K, V> {
-        IntoIter::new(self.table)
+        IntoIter(IntoEntries::new(self.table))
     }
 
     pub(crate) fn into_keys(self) -> IntoKeys<K, V> {
-        IntoKeys(self.into_iter())
+        IntoKeys(IntoEntries::new(self.table))
     }
 }
 

@@ -5,8 +5,8 @@ use core::hash::{BuildHasher, Hash};
 use super::common::{entries, housekeeping, resizing, values, weak_entries, weak_values};
 use super::store::{Store, by_key};
 use super::traits::{by_hash, cloning, collecting, comparing, iterating};
+use super::weak_values::weak_making;
 use crate::hash::DefaultHashBuilder;
-use crate::ptr::Expired;
 use crate::reference::Upgrade as _;
 use crate::reference::{Owned, Query, Slot as _, StrongRef};
 use crate::table::Place;
@@ -115,20 +115,6 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
             .get_key_value(by_key(&self.store.hasher, Q::content(key)))
     }
 
-    /// Returns the live value of a key that is known to have one. O(1).
-    ///
-    /// # Panics
-    /// If it has none. The message is that of [`Expired`], which explains what to look for.
-    #[must_use]
-    #[track_caller]
-    pub fn expect<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> V {
-        // Not in a closure: `#[track_caller]` would report the closure.
-        let Some(value) = self.get(key) else {
-            Expired::of::<V::Target>().panic()
-        };
-        value
-    }
-
     /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value is dead has
     /// a vacant entry. O(1) amortised.
     ///
@@ -162,58 +148,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         old
     }
 
-    /// Sets the value of a key that has no live one. O(1) amortised.
-    ///
-    /// # Errors
-    /// If the key has a live value. The error contains its entry.
-    pub fn try_insert(&mut self, key: K, value: &V) -> Result<(), OccupiedError<'_, K, V>> {
-        match self.entry(key) {
-            Entry::Occupied(entry) => Err(OccupiedError { entry }),
-            Entry::Vacant(entry) => {
-                entry.insert(value);
-                Ok(())
-            }
-        }
-    }
-
-    /// Returns the live value of a key, or inserts and returns `value`. O(1) amortised.
-    pub fn get_or_insert(&mut self, key: K, value: V) -> V {
-        self.entry(key).or_insert(value)
-    }
-
-    /// Returns the live value of a key, or inserts and returns what `make` returns. O(1) amortised, one lookup.
-    ///
-    /// # Panics
-    /// If `make` panics. The map is then unchanged.
-    pub fn get_or_insert_with(&mut self, key: K, make: impl FnOnce(&K) -> V) -> V {
-        self.entry(key).or_insert_with_key(make)
-    }
-
-    /// Returns the live value of a key, or inserts and returns what `make` returns. O(1) amortised, one lookup.
-    ///
-    /// # Errors
-    /// The error of `make`. The map is then unchanged.
-    ///
-    /// # Panics
-    /// If `make` panics. The map is then unchanged.
-    ///
-    /// ```
-    /// use weakly::{Strong, WeakValueMap};
-    ///
-    /// let mut numbers = WeakValueMap::new();
-    /// let parse = |text: &&str| text.parse::<i32>().map(Strong::new);
-    /// assert!(numbers.try_get_or_insert_with("x", parse).is_err());
-    /// assert!(numbers.is_empty());
-    /// assert_eq!(*numbers.try_get_or_insert_with("5", parse)?, 5);
-    /// # Ok::<(), std::num::ParseIntError>(())
-    /// ```
-    pub fn try_get_or_insert_with<E>(
-        &mut self,
-        key: K,
-        make: impl FnOnce(&K) -> Result<V, E>,
-    ) -> Result<V, E> {
-        self.entry(key).or_try_insert_with_key(make)
-    }
+    weak_making!([] K, [Q: ?Sized + Query<K, M>, M]);
 
     /// Removes a key, and returns its value, if that is live. O(1).
     #[inline]

@@ -37,9 +37,20 @@ impl Expired {
         self.type_name
     }
 
+    /// Returns what was found of a `T`, or panics.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn expect<T: ?Sized, R>(found: Option<R>) -> R {
+        // Not in a closure: `#[track_caller]` would report the closure.
+        match found {
+            Some(found) => found,
+            None => Self::of::<T>().panic(),
+        }
+    }
+
     #[cold]
     #[track_caller]
-    pub(crate) fn panic(self) -> ! {
+    fn panic(self) -> ! {
         panic!("{self}")
     }
 }

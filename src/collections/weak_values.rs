@@ -1,0 +1,80 @@
+//! How the maps with weak values find a value that has to be there, and set that of a key that has none.
+
+/// The key as it is passed, with its lifetime, and what a lookup takes.
+macro_rules! weak_making {
+    ([$($life:lifetime)?] $given:ty, [$($query:tt)*]) => {
+        /// Returns the live value of a key that is known to have one. O(1).
+        ///
+        /// # Panics
+        /// If it has none. The message is that of [`Expired`](crate::ptr::Expired), which explains what to look for.
+        #[must_use]
+        #[track_caller]
+        pub fn expect<$($query)*>(&self, key: &Q) -> V {
+            $crate::ptr::Expired::expect::<V::Target, V>(self.get(key))
+        }
+
+        /// Sets the value of a key that has no live one. O(1) amortised.
+        ///
+        /// # Errors
+        /// If the key (or, if weak keys are found by content, a live one of equal content) has a live value. The error
+        /// contains its entry.
+        pub fn try_insert<$($life)?>(
+            &mut self,
+            key: $given,
+            value: &V,
+        ) -> Result<(), OccupiedError<'_, $($life,)? K, V>> {
+            match self.entry(key) {
+                Entry::Occupied(entry) => Err(OccupiedError { entry }),
+                Entry::Vacant(entry) => {
+                    entry.insert(value);
+                    Ok(())
+                }
+            }
+        }
+
+        /// Returns the live value of a key, or inserts and returns `value`. O(1) amortised.
+        pub fn get_or_insert<$($life)?>(&mut self, key: $given, value: V) -> V {
+            self.entry(key).or_insert(value)
+        }
+
+        /// Returns the live value of a key, or inserts and returns what `make` returns. O(1) amortised, one lookup.
+        ///
+        /// # Panics
+        /// If `make` panics. The map is then unchanged.
+        pub fn get_or_insert_with<$($life)?>(
+            &mut self,
+            key: $given,
+            make: impl FnOnce(&K) -> V,
+        ) -> V {
+            self.entry(key).or_insert_with_key(make)
+        }
+
+        /// Returns the live value of a key, or inserts and returns what `make` returns. O(1) amortised, one lookup.
+        ///
+        /// # Errors
+        /// The error of `make`. The map is then unchanged.
+        ///
+        /// # Panics
+        /// If `make` panics. The map is then unchanged.
+        ///
+        /// ```
+        /// use weakly::{Strong, WeakValueMap};
+        ///
+        /// let mut numbers = WeakValueMap::new();
+        /// let parse = |text: &&str| text.parse::<i32>().map(Strong::new);
+        /// assert!(numbers.try_get_or_insert_with("x", parse).is_err());
+        /// assert!(numbers.is_empty());
+        /// assert_eq!(*numbers.try_get_or_insert_with("5", parse)?, 5);
+        /// # Ok::<(), std::num::ParseIntError>(())
+        /// ```
+        pub fn try_get_or_insert_with<$($life,)? E>(
+            &mut self,
+            key: $given,
+            make: impl FnOnce(&K) -> Result<V, E>,
+        ) -> Result<V, E> {
+            self.entry(key).or_try_insert_with_key(make)
+        }
+    };
+}
+
+pub(crate) use weak_making;
