@@ -3,7 +3,7 @@
 //! [`Trace`], [`Tracer`] and the graph refer to each other, so they share this file: a value shows its handles to a
 //! tracer, which enters them into the graph, which asks the objects they lead to in turn.
 
-use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
@@ -141,7 +141,7 @@ impl Tracer<'_> {
 /// An object that the values lead to.
 pub(super) struct Object {
     /// A strong handle of ours: the object lives until the graph ends.
-    pub(super) held: Box<dyn Held>,
+    pub(super) held: Rc<dyn Held>,
     /// Strong handles when it was first met, without ours.
     pub(super) count: usize,
     /// How many of them have been shown.
@@ -210,37 +210,6 @@ impl<P: Counted> Held for HeldBy<P> {
     }
 }
 
-/// In the place of a handle while its object is asked.
-struct Asked;
-
-impl Held for Asked {
-    fn owners(&self) -> Owners {
-        Owners::Unmarked
-    }
-
-    fn count(&self) -> usize {
-        0
-    }
-
-    fn mark(&self) -> bool {
-        false
-    }
-
-    fn count_marked(&self) -> usize {
-        0
-    }
-
-    fn unmark(&self) -> Option<usize> {
-        None
-    }
-
-    fn trace(&self, _: &mut Tracer<'_>) {}
-
-    fn name(&self) -> &'static str {
-        ""
-    }
-}
-
 /// An entry: while all its keys live, it keeps alive what its value owns.
 pub(super) struct Ephemeron {
     /// The map it is in.
@@ -302,7 +271,7 @@ impl Graph {
             };
             self.nodes.push(Object {
                 count: held.count(),
-                held: Box::new(held),
+                held: Rc::new(held),
                 shown: 0,
                 doubtful: false,
                 marked: false,
@@ -332,7 +301,7 @@ impl Graph {
                 // It was shown as a leaf before. It may have been asked already; now it answers.
                 node.traced = true;
                 node.asked = false;
-                node.held = Box::new(HeldBy {
+                node.held = Rc::new(HeldBy {
                     pointer: pointer.clone(),
                     trace,
                 });
@@ -396,14 +365,13 @@ impl Graph {
             let owners = node.held.owners();
             let shared = (node.lent || owners != Owners::OneThread) && !self.at_rest;
             let lent = node.lent;
-            let held = mem::replace(&mut node.held, Box::new(Asked));
+            let held = Rc::clone(&node.held);
             held.trace(&mut Tracer {
                 graph: self,
                 shared,
                 lent,
                 field: Field::NONE,
             });
-            self.nodes[at].held = held;
             self.nodes[at].edges = first..self.edges.len();
         }
     }

@@ -1,10 +1,10 @@
 //! Entries whose values the collection owns.
 
-use core::error::Error;
 use core::fmt;
 
 use super::super::shown::Given;
-use super::{keys, text};
+use super::keys;
+use super::text::texts;
 use crate::reference::{Owned, Slot, Watch, WeakKey};
 use crate::table::{Found, Vacant};
 
@@ -203,40 +203,4 @@ impl<'a, K: Watch, V> VacantEntry<'a, &K::Key, K, V> {
     }
 }
 
-impl<G: Given<K> + fmt::Debug, K: Slot, V: fmt::Debug> fmt::Debug for Entry<'_, G, K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Entry::Occupied(entry) => f.debug_tuple("Entry").field(entry).finish(),
-            Entry::Vacant(entry) => f.debug_tuple("Entry").field(entry).finish(),
-        }
-    }
-}
-
-impl<G: Given<K> + fmt::Debug, K: Slot, V: fmt::Debug> fmt::Debug for OccupiedEntry<'_, G, K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        text::show(f, &self.key, self.get())
-    }
-}
-
-impl<G: Given<K> + fmt::Debug, K: Slot, V> fmt::Debug for VacantEntry<'_, G, K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("VacantEntry").field(&self.key).finish()
-    }
-}
-
-impl<G: Given<K> + fmt::Debug, K: Slot, V: fmt::Debug> fmt::Debug for OccupiedError<'_, G, K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OccupiedError")
-            .field("entry", &self.entry)
-            .field("value", &self.value)
-            .finish()
-    }
-}
-
-impl<G: Given<K>, K: Slot, V> fmt::Display for OccupiedError<'_, G, K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(text::OCCUPIED)
-    }
-}
-
-impl<G: Given<K> + fmt::Debug, K: Slot, V: fmt::Debug> Error for OccupiedError<'_, G, K, V> {}
+texts!([] entry value);

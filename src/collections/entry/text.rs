@@ -1,18 +1,56 @@
 //! The texts of both kinds of entries and of their errors.
 
-use core::fmt;
+/// `Debug` and `Display`. A value may have to be a handle; an error has these fields.
+macro_rules! texts {
+    ([$($handle:ident)?] $($field:ident)*) => {
+        impl<G: Given<K> + fmt::Debug, K: Slot, V: $($handle +)? fmt::Debug> fmt::Debug for Entry<'_, G, K, V> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let entry: &dyn fmt::Debug = match self {
+                    Entry::Occupied(entry) => entry,
+                    Entry::Vacant(entry) => entry,
+                };
+                f.debug_tuple("Entry").field(entry).finish()
+            }
+        }
 
-/// The `Debug` output of an occupied entry.
-pub(super) fn show(
-    f: &mut fmt::Formatter<'_>,
-    key: &dyn fmt::Debug,
-    value: &dyn fmt::Debug,
-) -> fmt::Result {
-    f.debug_struct("OccupiedEntry")
-        .field("key", key)
-        .field("value", value)
-        .finish()
+        impl<G: Given<K> + fmt::Debug, K: Slot, V: $($handle +)? fmt::Debug> fmt::Debug
+            for OccupiedEntry<'_, G, K, V>
+        {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct("OccupiedEntry")
+                    .field("key", self.key())
+                    .field("value", self.get())
+                    .finish()
+            }
+        }
+
+        impl<G: Given<K> + fmt::Debug, K: Slot, V $(: $handle)?> fmt::Debug for VacantEntry<'_, G, K, V> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_tuple("VacantEntry").field(&self.key).finish()
+            }
+        }
+
+        impl<G: Given<K> + fmt::Debug, K: Slot, V: $($handle +)? fmt::Debug> fmt::Debug
+            for OccupiedError<'_, G, K, V>
+        {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct("OccupiedError")
+                    $(.field(stringify!($field), &self.$field))*
+                    .finish()
+            }
+        }
+
+        impl<G: Given<K>, K: Slot, V $(: $handle)?> fmt::Display for OccupiedError<'_, G, K, V> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the key already has a value; the new one was not inserted")
+            }
+        }
+
+        impl<G: Given<K> + fmt::Debug, K: Slot, V: $($handle +)? fmt::Debug> core::error::Error
+            for OccupiedError<'_, G, K, V>
+        {
+        }
+    };
 }
 
-/// The `Display` output of the error of `try_insert`.
-pub(super) const OCCUPIED: &str = "the key already has a value; the new one was not inserted";
+pub(super) use texts;

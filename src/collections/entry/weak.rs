@@ -1,10 +1,10 @@
 //! Entries whose values the collection refers to weakly. A key whose value is dead has a vacant entry.
 
-use core::error::Error;
 use core::fmt;
 
 use super::super::shown::Given;
-use super::{keys, text};
+use super::keys;
+use super::text::texts;
 use crate::reference::{Slot, StrongRef};
 use crate::table::{Found, Vacant};
 
@@ -218,60 +218,4 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> VacantEntry<'a, G, K, V> {
     }
 }
 
-impl<G, K, V> fmt::Debug for Entry<'_, G, K, V>
-where
-    G: Given<K> + fmt::Debug,
-    K: Slot,
-    V: StrongRef + fmt::Debug,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Entry::Occupied(entry) => f.debug_tuple("Entry").field(entry).finish(),
-            Entry::Vacant(entry) => f.debug_tuple("Entry").field(entry).finish(),
-        }
-    }
-}
-
-impl<G, K, V> fmt::Debug for OccupiedEntry<'_, G, K, V>
-where
-    G: Given<K> + fmt::Debug,
-    K: Slot,
-    V: StrongRef + fmt::Debug,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        text::show(f, self.key(), &self.value)
-    }
-}
-
-impl<G: Given<K> + fmt::Debug, K: Slot, V: StrongRef> fmt::Debug for VacantEntry<'_, G, K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("VacantEntry").field(&self.key).finish()
-    }
-}
-
-impl<G, K, V> fmt::Debug for OccupiedError<'_, G, K, V>
-where
-    G: Given<K> + fmt::Debug,
-    K: Slot,
-    V: StrongRef + fmt::Debug,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OccupiedError")
-            .field("entry", &self.entry)
-            .finish()
-    }
-}
-
-impl<G: Given<K>, K: Slot, V: StrongRef> fmt::Display for OccupiedError<'_, G, K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(text::OCCUPIED)
-    }
-}
-
-impl<G, K, V> Error for OccupiedError<'_, G, K, V>
-where
-    G: Given<K> + fmt::Debug,
-    K: Slot,
-    V: StrongRef + fmt::Debug,
-{
-}
+texts!([StrongRef] entry);
