@@ -171,13 +171,13 @@ struct Memos;
 /// # use weakly::{concurrent::WeakHashMap, local::Strong};
 /// let map = WeakHashMap::<Strong<u32>, f32>::default();
 /// ```
-/// ```compile_fail,E0277
+/// ```compile_fail,E0599
 /// # use weakly::{Strong, concurrent::WeakHashMap};
-/// let map = WeakHashMap::<Strong<f32>, u32>::default();
+/// WeakHashMap::<Strong<f32>, u32>::default().insert(&Strong::new(0.5), 1);
 /// ```
-/// ```compile_fail,E0277
+/// ```compile_fail,E0599
 /// # use weakly::{Strong, concurrent::WeakHashSet};
-/// let set = WeakHashSet::<Strong<f32>>::default();
+/// WeakHashSet::<Strong<f32>>::default().insert(&Strong::new(0.5));
 /// ```
 ///
 /// A lookup returns a handle, or passes a reference to a closure.
