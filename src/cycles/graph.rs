@@ -31,10 +31,10 @@ use crate::ptr::{Flavour, Strong};
 /// owns without counting, as in a `Box`, is asked within the call: a long list of `Box`es needs a `trace` with a loop.
 ///
 /// It is implemented for the strong handles, for `Rc` and `Arc`, for the containers of the standard library, for our
-/// collections (not [`Attributes`](crate::Attributes)), and for types that own no handle. Weak handles, `Cell`,
-/// `ManuallyDrop` and references show nothing. What somebody has borrowed mutably or locked shows nothing either; nor
-/// does a `Mutex`, a `RwLock` or a collection that threads share where threads may [share](Tracer::is_shared) what it
-/// is in, unless the maps are [at rest](crate::cycles::Cycles::at_rest).
+/// collections (not [`Attributes`](crate::Attributes)), and for types that own no handle; collections of other crates are
+/// shown [by their items](Tracer::each). Weak handles, `Cell`, `ManuallyDrop` and references show nothing. What somebody
+/// has borrowed mutably or locked shows nothing either; nor does a `Mutex`, a `RwLock` or a collection that threads share
+/// where threads may [share](Tracer::is_shared) what it is in, unless the maps are [at rest](crate::cycles::Cycles::at_rest).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not show which strong handles it owns",
     label = "this has to implement `Trace`",
@@ -98,6 +98,27 @@ impl Tracer<'_> {
         self.graph.visit(handle, None, self.lent, &self.field);
     }
 
+    /// Shows each item of a collection of another crate that yields references, or pairs of references as maps do. (For a
+    /// field that is such a collection, `each field` in [`impl_trace!`](crate::impl_trace) calls it.) Nothing else may
+    /// own the items: where copies of the collection share them, a copy elsewhere is not seen, and an entry may go although
+    /// its key is still in use.
+    ///
+    /// ```
+    /// use hashbrown::HashTable;
+    /// use weakly::{Strong, cycles::{Trace, Tracer}};
+    ///
+    /// struct Symbols { table: HashTable<(String, Strong<str>)> }
+    ///
+    /// impl Trace for Symbols {
+    ///     fn trace(&self, tracer: &mut Tracer<'_>) {
+    ///         tracer.each(self.table.iter().map(|(_, symbol)| symbol));
+    ///     }
+    /// }
+    /// ```
+    pub fn each(&mut self, items: impl IntoIterator<Item: Item>) {
+        items.into_iter().for_each(|item| Item::show(item, self));
+    }
+
     /// Returns the same tracer, for a field with this name, which [`Cycles::holders`](crate::cycles::Cycles::holders) reports;
     /// a field of that field has both names. [`impl_trace!`](crate::impl_trace) calls it for each field.
     #[must_use]
@@ -136,6 +157,48 @@ impl Tracer<'_> {
         self.graph
             .visit(pointer, Some(trace), self.lent, &self.field);
     }
+}
+
+/// What the iterator of a collection of another crate may yield, so that [`Tracer::each`] shows it: a reference, or a pair
+/// of what may be yielded, of which one may also be a position (`usize`). Sealed.
+#[diagnostic::on_unimplemented(
+    message = "an iterator that yields `{Self}` does not show what is in its collection",
+    label = "this must be a reference to what implements `Trace`, or a pair of such references",
+    note = "implement `Trace` by hand, and hand an iterator over references to `Tracer::each`"
+)]
+pub trait Item: sealed::Sealed {
+    // No method: it would be suggested for every reference.
+    #[doc(hidden)]
+    fn show(item: Self, tracer: &mut Tracer<'_>);
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl<T: ?Sized + Trace> sealed::Sealed for &T {}
+
+/// What it refers to: a reference as such shows nothing.
+impl<T: ?Sized + Trace> Item for &T {
+    fn show(item: Self, tracer: &mut Tracer<'_>) {
+        T::trace(item, tracer);
+    }
+}
+
+impl<K: Item, V: Item> sealed::Sealed for (K, V) {}
+
+impl<K: Item, V: Item> Item for (K, V) {
+    fn show((key, value): Self, tracer: &mut Tracer<'_>) {
+        K::show(key, tracer);
+        V::show(value, tracer);
+    }
+}
+
+impl sealed::Sealed for usize {}
+
+/// The position of an item.
+impl Item for usize {
+    fn show(_: Self, _: &mut Tracer<'_>) {}
 }
 
 /// An object that the values lead to.

@@ -290,27 +290,74 @@ impl<T: ?Sized + Trace> Trace for std::sync::RwLock<T> {
 /// # _ = node.name;
 /// ```
 ///
+/// A collection that does not implement [`Trace`] itself, such as one of another crate, is shown by its items: by the
+/// references, or pairs of references, that `&field` [iterates](Tracer::each) over.
+///
+/// ```
+/// use hashbrown::{HashMap, HashSet, HashTable};
+/// use weakly::{ByIdentity, Strong, impl_trace};
+///
+/// struct Graph<S> {
+///     roots: HashSet<ByIdentity<Strong<Node>>, S>,
+///     names: HashMap<String, Strong<Node>, S>,
+///     all: HashTable<Strong<Node>>,
+/// }
+/// struct Node;
+/// impl_trace!([S] Graph<S>: each roots, each names, each all);
+/// impl_trace!(Node);
+///
+/// enum Scope { Global, Local(HashMap<String, Strong<Node>, std::hash::RandomState>) }
+/// impl_trace!(match Scope {
+///     Scope::Global => [],
+///     Scope::Local(names) => [each names],
+/// });
+/// # _ = (Scope::Global, Scope::Local(HashMap::default()));
+/// # _ = Graph::<std::hash::RandomState> { roots: HashSet::default(), names: HashMap::default(), all: HashTable::new() };
+/// ```
+///
 /// There is no `where` clause: bounds go into the brackets, as in `[I: Iterator<Item: Trace>]`.
 ///
 /// A field that is not named is one that is not shown: see [`Trace`] for what that does.
 #[macro_export]
 macro_rules! impl_trace {
-    ([$($generics:tt)*] match $type:ty { $($pattern:pat => [$($part:expr),* $(,)?]),* $(,)? }) => {
+    (@ $tracer:ident []) => {};
+    (@ $tracer:ident [each $part:expr $(, $($rest:tt)*)?]) => {
+        $crate::cycles::Tracer::each(&mut $tracer.field(stringify!($part)), $part);
+        $crate::impl_trace! { @ $tracer [$($($rest)*)?] }
+    };
+    (@ $tracer:ident [$part:expr $(, $($rest:tt)*)?]) => {
+        $crate::cycles::Trace::trace($part, &mut $tracer.field(stringify!($part)));
+        $crate::impl_trace! { @ $tracer [$($($rest)*)?] }
+    };
+    (@ $tracer:ident $this:ident []) => {};
+    // First, because a field may have the name `each`.
+    (@ $tracer:ident $this:ident [$field:tt $(, $($rest:tt)*)?]) => {
+        $crate::cycles::Trace::trace(&$this.$field, &mut $tracer.field(stringify!($field)));
+        $crate::impl_trace! { @ $tracer $this [$($($rest)*)?] }
+    };
+    (@ $tracer:ident $this:ident [each $field:tt $(, $($rest:tt)*)?]) => {
+        $crate::cycles::Tracer::each(&mut $tracer.field(stringify!($field)), &$this.$field);
+        $crate::impl_trace! { @ $tracer $this [$($($rest)*)?] }
+    };
+    (@ $($rest:tt)*) => {
+        ::core::compile_error!("a field is named alone, or after `each`")
+    };
+    ([$($generics:tt)*] match $type:ty { $($pattern:pat => [$($parts:tt)*]),* $(,)? }) => {
         impl<$($generics)*> $crate::cycles::Trace for $type {
             #[allow(unused_variables)]
             fn trace(&self, tracer: &mut $crate::cycles::Tracer<'_>) {
                 match self {
-                    $($pattern => { $($crate::cycles::Trace::trace($part, &mut tracer.field(stringify!($part)));)* })*
+                    $($pattern => { $crate::impl_trace! { @ tracer [$($parts)*] } })*
                 }
             }
         }
     };
     (match $($rest:tt)*) => { $crate::impl_trace! { [] match $($rest)* } };
-    ([$($generics:tt)*] $type:ty $(: $($field:tt),* $(,)?)?) => {
+    ([$($generics:tt)*] $type:ty $(: $($fields:tt)*)?) => {
         impl<$($generics)*> $crate::cycles::Trace for $type {
             #[allow(unused_variables)]
             fn trace(&self, tracer: &mut $crate::cycles::Tracer<'_>) {
-                $($($crate::cycles::Trace::trace(&self.$field, &mut tracer.field(stringify!($field)));)*)?
+                $crate::impl_trace! { @ tracer self [$($($fields)*)?] }
             }
         }
     };

@@ -22,7 +22,7 @@ mod search;
 mod verdict;
 
 pub(crate) use addresses::Addresses;
-pub use graph::{Trace, Tracer};
+pub use graph::{Item, Trace, Tracer};
 pub(crate) use impls::show_nothing;
 pub(crate) use member::{Entries, EntryOf, Member};
 pub use paths::{HolderPath, Holders};
