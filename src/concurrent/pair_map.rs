@@ -161,6 +161,17 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         self.table.take::<K, Q, _>(key, wanted, value)?
     }
 
+    /// Removes the entries with this value; returns how many there were. Costs as much as [`keys_of`](Self::keys_of). What
+    /// other threads insert meanwhile may stay.
+    pub fn remove_value(&self, value: &V) -> usize {
+        let addr = WeakKey::addr(value);
+        let hashes = self.table.hashes_of::<SharedWatchFor<V>>(value);
+        let unwanted =
+            |watches: &PairWatches<K, V>| watches.1.addr() == addr && !watches.0.is_expired();
+        self.table
+            .remove_each(hashes.as_deref(), unwanted, |_| false)
+    }
+
     /// Keeps the entries whose value the closure returns true for, and dead entries, which are reclaimed as ever.
     /// O(capacity). No key is kept alive meanwhile; the closure may not see entries that other threads insert.
     ///
@@ -196,6 +207,36 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// Removes the entry of a key, and returns both sides, if both are alive. O(1).
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
         self.table.take::<K, Q, _>(key, |_, ()| true, both)?
+    }
+
+    /// Iterates over the keys under which the map has this value, in no order, as a snapshot that keeps no key alive: those
+    /// that die, or have the value no more, before the iterator reaches them are left out.
+    ///
+    /// O(n log n) for all n registrations of the value, in whatever collections: it knows where it is, and the map is not
+    /// scanned. Threads that insert or remove the same value wait that long. Only a value that does not notify, such as an
+    /// [`Arc`](std::sync::Arc), knows nothing: then O(capacity).
+    ///
+    /// ```
+    /// use weakly::{Strong, concurrent::WeakPairMap};
+    ///
+    /// let (open, print) = (Strong::new("open"), Strong::new("print"));
+    /// let (file, help) = (Strong::new("file"), Strong::new("help"));
+    /// let menus = WeakPairMap::from([(&open, &file), (&print, &file)]);
+    /// assert_eq!(menus.keys_of(&file).count(), 2);
+    /// assert_eq!(menus.keys_of(&help).count(), 0);
+    /// drop(print);
+    /// assert_eq!(menus.remove_value(&file), 1);
+    /// assert!(menus.is_empty());
+    /// ```
+    pub fn keys_of<'m>(&'m self, value: &'m V) -> impl FusedIterator<Item = K> + fmt::Debug + 'm {
+        let addr = WeakKey::addr(value);
+        let hashes = self.table.hashes_of::<SharedWatchFor<V>>(value);
+        let wanted = move |watches: &PairWatches<K, V>| watches.1.addr() == addr;
+        let show =
+            |watches: &PairWatches<K, V>, (): &()| Some((watches.0.upgrade()?, watches.1.addr()));
+        self.table
+            .snapshot_of(hashes, wanted, show)
+            .filter_map(move |(_, (key, at))| (at == addr).then_some(key))
     }
 
     /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.

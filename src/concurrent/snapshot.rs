@@ -64,21 +64,45 @@ impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
         &self,
         show: fn(&T, &V) -> Option<R>,
     ) -> Snapshot<'_, K, T, V, K::Name, R> {
+        self.snapshot_of(None, |_| true, show)
+    }
+
+    /// The same, but only of the entries with these hashes, or of the whole table if it is not known which, whose watches
+    /// are `wanted` now: they may be others at their turn. O(entries of these hashes), or O(capacity).
+    pub(super) fn snapshot_of<R>(
+        &self,
+        hashes: Option<Vec<HashValue>>,
+        wanted: impl Fn(&T) -> bool,
+        show: fn(&T, &V) -> Option<R>,
+    ) -> Snapshot<'_, K, T, V, K::Name, R> {
         let mut names = Vec::new();
         if !self.is_new() {
             let reader = self.nodes.read();
-            let nodes = reader.entries();
-            names.reserve_exact(nodes.len());
-            for nodes in by_hashes(&nodes) {
-                let first = names.len();
-                for node in nodes {
-                    let Some((key, watch, _)) = node.live_entry() else {
-                        continue;
-                    };
+            let add = |names: &mut Vec<_>, first: usize, node: &Node<K, T, V>| {
+                let live = node.live_entry().filter(|(_, watch, _)| wanted(watch));
+                if let Some((key, watch, _)) = live {
                     let name = (node.hash(), K::name(key, watch));
                     // One that was removed meanwhile, and inserted again, may be among the nodes twice.
                     if !names[first..].contains(&name) {
                         names.push(name);
+                    }
+                }
+            };
+            if let Some(hashes) = hashes {
+                for hash in hashes {
+                    let first = names.len();
+                    reader.get(hash.bits(), |node| {
+                        add(&mut names, first, node);
+                        false
+                    });
+                }
+            } else {
+                let nodes = reader.entries();
+                names.reserve_exact(nodes.len());
+                for nodes in by_hashes(&nodes) {
+                    let first = names.len();
+                    for node in nodes {
+                        add(&mut names, first, node);
                     }
                 }
             }

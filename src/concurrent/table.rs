@@ -13,12 +13,13 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::vec::Vec;
 
 use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::node::{Compare, KeyKind, Node};
 use super::raw::{Put, RawTable, Registered, SweepPosition, Unlinked, Writer};
-use super::watch::{Unplaced, Watches};
+use super::watch::{Unplaced, Watches, WatchesOne};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
@@ -456,6 +457,60 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 self.unlink(&pin, node);
             }
         }
+    }
+
+    /// The hashes of the entries for an object: see [`WatchesOne::hashes_of`].
+    pub(crate) fn hashes_of<W: WatchesOne>(&self, object: &W::Key) -> Option<Vec<HashValue>> {
+        match self.nodes.core() {
+            Some(core) => W::hashes_of(object, core),
+            None => Some(Vec::new()),
+        }
+    }
+
+    /// Removes the entries with these hashes, or of the whole table if it is not known which, whose watches are `unwanted`,
+    /// and returns how many; stale entries go with the sweep. Values that are being made for `unwanted_keys` will be
+    /// returned and not kept; they do not count. O(entries of these hashes), or O(capacity). What other threads insert
+    /// meanwhile may stay. The closures may be called again when other threads change the table.
+    ///
+    /// What the entries own is destroyed when all are unlinked.
+    pub(crate) fn remove_each(
+        &self,
+        hashes: Option<&[HashValue]>,
+        mut unwanted: impl FnMut(&T) -> bool,
+        mut unwanted_keys: impl FnMut(&K::FlightKey) -> bool,
+    ) -> usize {
+        self.tidy();
+        if self.nodes.is_new() {
+            return 0;
+        }
+        let (mut removed, mut panics) = (0, FirstPanic::default());
+        let pin = self.pin();
+        let mut unwanted = |node: &Node<K, T, V>| match node {
+            Node::Ready { watch, .. } => !watch.is_stale() && unwanted(watch),
+            Node::InFlight { key, .. } => unwanted_keys(key),
+        };
+        let mut count = |node: &Node<K, T, V>| removed += usize::from(node.ready().is_some());
+        if let Some(hashes) = hashes {
+            for hash in hashes {
+                pin.remove_all(hash.bits(), &mut unwanted, |node| {
+                    count(node);
+                    panics.catch(|| _ = self.end(node));
+                });
+            }
+        } else {
+            for node in pin.entries() {
+                if unwanted(node) {
+                    panics.catch(|| {
+                        if self.unlink(&pin, node) {
+                            count(node);
+                        }
+                    });
+                }
+            }
+        }
+        panics.catch(|| drop(pin));
+        panics.resume();
+        removed
     }
 
     /// Removes all entries, dead or alive. A value that is being made will not be kept.

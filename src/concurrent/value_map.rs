@@ -13,7 +13,7 @@ use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, Watches, WatchesOne};
 use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
-use crate::reference::{Query, Sought, hash_of};
+use crate::reference::{Query, Sought, WeakKey, hash_of};
 
 /// A hash map with owned keys and weak values, shared between threads behind `&self`: "the one live object of this
 /// name, if there is one". Reads are lock-free, except that they upgrade the value, which is a read-modify-write
@@ -78,6 +78,48 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     {
         let live = |watch: &SharedWatchFor<V>, (): &()| (!watch.is_expired()).then_some(());
         self.table.snapshot(live).map(|(key, ())| key)
+    }
+
+    /// Iterates over clones of the keys under which the map has this value, in no order, as a snapshot: those that have it no
+    /// more at their turn are left out.
+    ///
+    /// O(n log n) for all n registrations of the value, in whatever collections: it knows where it is, and the map is not
+    /// scanned. Threads that insert or remove the same value wait that long. Only a value that does not notify, such as an
+    /// [`Arc`](std::sync::Arc), knows nothing: then O(capacity).
+    ///
+    /// ```
+    /// use weakly::{Strong, concurrent::WeakValueMap};
+    ///
+    /// let (wood, stone) = (Strong::new("wood"), Strong::new("stone"));
+    /// let textures = WeakValueMap::from([("floor", &wood), ("wall", &stone), ("door", &wood)]);
+    /// let mut wooden: Vec<_> = textures.keys_of(&wood).collect();
+    /// wooden.sort();
+    /// assert_eq!(wooden, ["door", "floor"]);
+    /// assert_eq!(textures.remove_value(&wood), 2);
+    /// assert!(textures.keys().eq(["wall"]));
+    /// ```
+    pub fn keys_of<'m>(&'m self, value: &'m V) -> impl FusedIterator<Item = K> + fmt::Debug + 'm
+    where
+        K: Eq + Clone,
+    {
+        let addr = WeakKey::addr(value);
+        let show = |watch: &SharedWatchFor<V>, (): &()| Some(watch.addr());
+        self.table
+            .snapshot_of(
+                self.table.hashes_of::<SharedWatchFor<V>>(value),
+                move |watch| watch.addr() == addr,
+                show,
+            )
+            .filter_map(move |(key, at)| (at == addr).then_some(key))
+    }
+
+    /// Removes the entries with this value; returns how many there were. Costs as much as [`keys_of`](Self::keys_of). What
+    /// other threads insert meanwhile may stay.
+    pub fn remove_value(&self, value: &V) -> usize {
+        let addr = WeakKey::addr(value);
+        let hashes = self.table.hashes_of::<SharedWatchFor<V>>(value);
+        self.table
+            .remove_each(hashes.as_deref(), |watch| watch.addr() == addr, |_| false)
     }
 
     /// Iterates over the values of the live entries, in no order, as a snapshot: see [`iter`](Self::iter).

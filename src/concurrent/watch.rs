@@ -4,10 +4,13 @@
 use core::marker::PhantomData;
 use core::ops::Deref;
 use std::boxed::Box;
+use std::vec::Vec;
 
 use super::raw::Registered;
 use crate::hash::HashValue;
-use crate::ptr::{Atomic, CoreRef, Off, Promise, RegistrationId, SharedWatch, SharedWatchOf};
+use crate::ptr::{
+    Atomic, CoreRef, Off, Promise, Recipient, RegistrationId, SharedWatch, SharedWatchOf,
+};
 use crate::reference::WeakRef;
 use crate::reference::{Notified, Notify, Registrable, StrongRef, Swept, Upgrade, Watch, WeakKey};
 use crate::sync::AtomicPtr;
@@ -100,6 +103,11 @@ pub trait WatchesOne: Watches + Sized {
     fn of_any(key: &Self::Key, hash: HashValue, core: CoreRef) -> AnyWatch
     where
         Self::Key: 'static;
+    /// The hashes of the entries that a table with this core has for an object, each once. The object's own list of its
+    /// registrations says so: O(n log n) for all n of them, with whatever collections. It may say too much: the hash of an
+    /// entry that has just gone, or that watches the object otherwise. `None` if the object is polled, and knows nothing.
+    #[doc(hidden)]
+    fn hashes_of(key: &Self::Key, core: CoreRef) -> Option<Vec<HashValue>>;
     /// A weak handle to the object, if that lives. Upgrades nothing.
     #[doc(hidden)]
     fn downgrade(&self) -> Option<<Self::Key as WeakKey>::Weak>;
@@ -243,6 +251,14 @@ impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watc
         AnyWatch::NotifiedWatch(watch.untyped())
     }
 
+    fn hashes_of(key: &K, core: CoreRef) -> Option<Vec<HashValue>> {
+        if K::known_addr(key).is_null() {
+            return Some(Vec::new());
+        }
+        let hashes = K::object(key).hashes_with(Recipient::Core(core));
+        Some(hashes.into_iter().map(HashValue::of_short).collect())
+    }
+
     fn downgrade(&self) -> Option<K::Weak> {
         let weak = self.0.downgrade().filter(|_| !self.is_expired())?;
         Some(K::weak(weak))
@@ -308,6 +324,10 @@ impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
         K: 'static,
     {
         AnyWatch::PolledWatch(Box::new(PolledWatch::<K>(K::downgrade(pointer))))
+    }
+
+    fn hashes_of(_: &K, _: CoreRef) -> Option<Vec<HashValue>> {
+        None
     }
 
     fn downgrade(&self) -> Option<K::Weak> {

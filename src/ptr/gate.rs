@@ -100,6 +100,27 @@ impl<F: Flavour> Gate<F> {
         self.set_target(RecordSlot::Second, Some(target));
     }
 
+    /// Shows all registrations: with what they are, and the hashes of their entries, in their short form. The gate is open.
+    pub(super) fn each(&self, mut look: impl FnMut(Recipient<F>, u32)) {
+        debug_assert!(self.is_open(), "the death takes them off");
+        for slot in [RecordSlot::First, RecordSlot::Second] {
+            if let Some(target) = self.target(slot) {
+                look(target, self.record.hash(slot));
+            }
+        }
+        let mut next = self.hooks(|newest| *newest);
+        while let Some(hook) = next {
+            // SAFETY: R2, we have the gate, and the hook is linked.
+            look(unsafe { hook.target() }, hook.hash());
+            next = hook.next_in_list();
+        }
+    }
+
+    /// How many registrations there are.
+    pub(super) fn count(&self) -> u32 {
+        self.registered(|registered| *registered)
+    }
+
     fn registered<R>(&self, f: impl FnOnce(&mut u32) -> R) -> R {
         let registered = &self.record.get().registered;
         // SAFETY: R2, we have the gate.
@@ -215,7 +236,7 @@ impl<F: Flavour> RecordRef<F> {
         let Some(gate) = self.lock() else {
             return false;
         };
-        if gate.registered(|registered| *registered) != 0 {
+        if gate.count() != 0 {
             return false;
         }
         let unwatched = OWN + gate.bystanders();
@@ -239,9 +260,8 @@ impl<F: Flavour> RecordRef<F> {
         // Under the gate, so that no registration is counted twice or not at all.
         let gate = self.lock();
         let refs = self.get().refs.load(Relaxed) & !CHECKING;
-        let (registered, bystanders) = gate.map_or((0, 0), |gate| {
-            (gate.registered(|registered| *registered), gate.bystanders())
-        });
+        let (registered, bystanders) =
+            gate.map_or((0, 0), |gate| (gate.count(), gate.bystanders()));
         // Saturating: not of a dead object.
         (refs + registered).saturating_sub(OWN + bystanders) as usize
     }

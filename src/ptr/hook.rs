@@ -142,6 +142,12 @@ impl<F: Flavour> HookRef<F> {
         NonNull::new(hook).map(|hook| HookRef(hook.cast()))
     }
 
+    /// The next older hook of a list. H3: the caller has the gate, and the hook is linked.
+    #[inline]
+    pub(super) fn next_in_list(self) -> Option<HookRef<F>> {
+        Self::in_list(self.get().next.load(Relaxed))
+    }
+
     /// Whether the hook is fired. The caller has the gate, or has found it closed.
     #[inline]
     pub(super) fn is_fired(self) -> bool {

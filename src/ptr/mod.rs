@@ -27,6 +27,7 @@
 //! | `death` | everything after the payload's destructor | |
 //! | `strong`, `weak` | the two pointers | |
 //! | `object_ref` | a live object, whatever keeps it alive | |
+//! | `reverse` | the entries of an object, from its end | |
 //! | `shared_watch` | how an entry of a shared collection keeps its registration | |
 //! | `listed` | how a strong pointer is made, and listed as a holder | |
 //! | `convert`, `traits`, `finalize`, `expired` | their further methods and traits | |
@@ -54,6 +55,7 @@ mod object_ref;
 mod recipient;
 mod record;
 mod register;
+mod reverse;
 mod share;
 #[cfg_attr(not(feature = "std"), allow(dead_code))]
 mod shared;

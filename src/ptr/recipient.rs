@@ -11,7 +11,7 @@ use super::stack::StackRef;
 /// The mark of a core in an encoded target.
 const CORE: usize = 1;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Recipient<F: Flavour> {
     /// A death pushes a notice.
     Stack(StackRef<F>),

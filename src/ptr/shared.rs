@@ -98,7 +98,7 @@ pub(crate) struct Core {
 
 /// A pointer to a core that is not freed: the collection is there, or a registration that nobody has counted as ended.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct CoreRef(NonNull<Core>);
 
 // SAFETY: a core consists of atomics, and of what the locks of its stripes protect.

@@ -14,6 +14,8 @@ use super::record::{MAX_REFS, MAX_REGISTERED, OWN, Record};
 use super::stack::NoticeStack;
 use super::state::{self, State};
 use super::{Atomic, Local};
+use crate::hash::HashValue;
+use crate::queue::{DeadQueue, NoticeQueue as _};
 use crate::sync::Ordering::Relaxed;
 use crate::{Strong, Weak, local, ptr};
 
@@ -283,4 +285,46 @@ fn weak_pointers_without_an_object() {
 fn the_stack_of_a_collection_fits_into_a_cache_line() {
     assert_eq!(size_of::<NoticeStack<Atomic>>(), 40);
     assert_eq!(size_of::<NoticeStack<Local>>(), 40);
+}
+
+/// Whatever an entry is registered with, its object says of which collection it is, and its hash.
+#[test]
+fn an_object_knows_the_hashes_of_its_entries() {
+    fn check<F: Flavour>(object: &ptr::Strong<u8, F>) {
+        let (mut one, mut other) = (DeadQueue::<F>::NONE, DeadQueue::<F>::NONE);
+        let hash = |n: u32| HashValue::of_short(n << 1);
+        let of = |queue: &DeadQueue<F>| -> Vec<u32> {
+            let hashes = queue.hashes_of(object);
+            hashes.iter().map(|hash| hash.short() >> 1).collect()
+        };
+        assert!(of(&one).is_empty());
+        let mut watches = Vec::new();
+        // The block, the record's first and second, and hooks: each time of another collection.
+        for n in (1..=9).rev() {
+            let queue = if n % 2 == 0 { &mut one } else { &mut other };
+            watches.push(queue.watch(object, hash(n)));
+            let from = |first: u32| (first..=9).filter(move |n| n % 2 == first % 2);
+            let (even, odd) = (n + n % 2, n + (n + 1) % 2);
+            assert_eq!(of(&one), Vec::from_iter(from(even)));
+            assert_eq!(of(&other), Vec::from_iter(from(odd)));
+        }
+        // Two entries of one hash.
+        watches.push(one.watch(object, hash(4)));
+        assert_eq!(of(&one), [2, 4, 6, 8]);
+        for (n, watch) in (1..=9).rev().zip(&mut watches) {
+            let queue = if n % 2 == 0 { &mut one } else { &mut other };
+            queue.end(watch);
+        }
+        assert_eq!(of(&one), [4]);
+        assert!(of(&other).is_empty());
+        one.end(&mut watches[9]);
+        assert!(of(&one).is_empty());
+    }
+    check(&Strong::new(1));
+    check(&local::Strong::new(1));
+    // The record is there before.
+    let object = Strong::new(1);
+    let _weak = [Strong::downgrade(&object), Strong::downgrade(&object)];
+    drop(Strong::finalize(&object, || {}));
+    check(&object);
 }

@@ -15,6 +15,7 @@
 mod address;
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr::NonNull;
@@ -239,6 +240,17 @@ impl<F: Flavour> DeadQueue<F> {
             at: Some(with_address(object.place(), at)),
             marker: PhantomData,
         }
+    }
+
+    /// The hashes of the entries for an object, each once, in ascending order. O(n log n) for all n registrations of the
+    /// object, with whatever collections.
+    pub(crate) fn hashes_of<'a, T: ?Sized + 'a>(
+        &self,
+        object: impl Into<ObjectRef<'a, T, F>>,
+    ) -> Vec<HashValue> {
+        let with = |stack| object.into().hashes_with(Recipient::Stack(stack));
+        let hashes = self.stack.map_or_else(Vec::new, with);
+        hashes.into_iter().map(HashValue::of_short).collect()
     }
 
     /// Ends a registration, unless it has ended. O(1).

@@ -1,5 +1,7 @@
 //! The watch of weak keys that are keyed by content.
 
+use alloc::vec::Vec;
+
 use super::key::Watch;
 use super::query::Sought;
 use super::slot::{NoticeOf, Slot, sealed::Sealed};
@@ -98,6 +100,10 @@ impl<K: StrongRef> Watch for ByContent<K> {
 
     fn stored_hash(&self, (): ()) -> HashValue {
         self.hash()
+    }
+
+    fn hashes_of(key: &K, queue: &Self::Queue) -> Option<Vec<HashValue>> {
+        K::Watch::hashes_of(key, queue)
     }
 
     #[inline]

@@ -5,6 +5,8 @@
 //! The other files of the room build on it: [`strong`](super::strong) adds what can return a strong handle,
 //! and each kind of watch has its own file.
 
+use alloc::vec::Vec;
+
 use super::slot::Slot;
 use crate::hash::HashValue;
 
@@ -126,6 +128,11 @@ pub trait Watch: Slot<Remains = ()> {
     /// The hash that the watch was made with.
     #[doc(hidden)]
     fn stored_hash(&self, hash: Self::Hash) -> HashValue;
+
+    /// The hashes of the entries of an object whose notices come to this queue: those under which it was watched, each
+    /// once. `None` if no notices come, so that no object knows its entries.
+    #[doc(hidden)]
+    fn hashes_of(key: &Self::Key, queue: &Self::Queue) -> Option<Vec<HashValue>>;
 
     /// The address of the object, live or dead.
     #[doc(hidden)]

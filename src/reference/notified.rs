@@ -1,5 +1,6 @@
 //! Handles that notify collections of the deaths of their objects.
 
+use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::key::{Watch, WeakKey};
@@ -141,6 +142,10 @@ impl<K: Registrable> Watch for Notified<K> {
     #[inline]
     fn stored_hash(&self, (): ()) -> HashValue {
         self.watch.hash().unwrap_or(HashValue::NONE)
+    }
+
+    fn hashes_of(key: &K, queue: &Self::Queue) -> Option<Vec<HashValue>> {
+        Some(queue.hashes_of(K::object(key)))
     }
 
     #[inline]

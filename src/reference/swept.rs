@@ -1,5 +1,7 @@
 //! Handles that do not notify collections of the deaths of their objects.
 
+use alloc::vec::Vec;
+
 use super::key::Watch;
 use super::slot::{Slot, sealed::Sealed};
 use super::strong::{StrongRef, Upgrade, WeakRef, Wrapper};
@@ -55,6 +57,10 @@ impl<K: StrongRef> Watch for Swept<K> {
     #[inline]
     fn stored_hash(&self, hash: HashValue) -> HashValue {
         hash
+    }
+
+    fn hashes_of(_: &K, (): &()) -> Option<Vec<HashValue>> {
+        None
     }
 
     #[inline]

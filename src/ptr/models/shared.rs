@@ -5,6 +5,7 @@ mod life;
 mod moves;
 mod pairs;
 mod records;
+mod reverse;
 mod wakers;
 
 use core::mem;
