@@ -39,16 +39,6 @@ impl HashValue {
     /// The hash of an entry that is about to be removed and is not looked up any more.
     pub(crate) const NONE: Self = HashValue(0);
 
-    /// The hash of several addresses, in order.
-    #[cfg(all(feature = "std", not(weakly_loom)))]
-    #[inline]
-    pub(crate) fn of_addrs(addrs: &[*const ()]) -> Self {
-        let mix = |hash: u64, addr: &*const ()| {
-            Self::of_addr(addr.wrapping_byte_add(hash as usize)).get()
-        };
-        Self::fold(addrs.iter().fold(0, mix))
-    }
-
     /// The hash of a content.
     #[inline]
     pub(crate) fn of<S: BuildHasher, Q: ?Sized + Hash>(hasher: &S, content: &Q) -> Self {
@@ -86,6 +76,37 @@ impl HashValue {
     pub(crate) fn get(self) -> u64 {
         let hash = u64::from(self.0);
         hash | hash << 33
+    }
+}
+
+/// Hashes addresses, in order, as [`HashValue::of_addr`] does each.
+#[cfg(all(feature = "std", not(weakly_loom)))]
+#[derive(Default)]
+pub(crate) struct AddrHasher(u64);
+
+#[cfg(all(feature = "std", not(weakly_loom)))]
+impl AddrHasher {
+    /// The hash. That of one address is as `of_addr` has it.
+    #[inline]
+    pub(crate) fn hash(&self) -> HashValue {
+        HashValue::fold(self.0)
+    }
+}
+
+#[cfg(all(feature = "std", not(weakly_loom)))]
+impl Hasher for AddrHasher {
+    #[inline]
+    fn write_usize(&mut self, addr: usize) {
+        let mixed = core::ptr::without_provenance(addr.wrapping_add(self.0 as usize));
+        self.0 = HashValue::of_addr(mixed).get();
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("only addresses are hashed")
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 

@@ -268,6 +268,7 @@ mod shared {
         pair_map: PairMap, 32;
         memo: Memo, 32;
         memo_of_two: MemoOfTwo, 32;
+        memo_of_parts: MemoOfParts, 32;
     }
 
     #[test]

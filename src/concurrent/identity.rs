@@ -13,15 +13,17 @@ pub struct Address(usize);
 impl Address {
     #[inline]
     pub(crate) fn of(addr: *const ()) -> (HashValue, Self) {
-        (HashValue::of_addr(addr), Address(addr.addr()))
+        (HashValue::of_addr(addr), Address::new(addr))
     }
 
     #[inline]
-    pub(crate) fn of_all<const N: usize>(addrs: [*const (); N]) -> (HashValue, [Self; N]) {
-        (
-            HashValue::of_addrs(&addrs),
-            addrs.map(|addr| Address(addr.addr())),
-        )
+    pub(crate) fn new(addr: *const ()) -> Self {
+        Address(addr.addr())
+    }
+
+    #[inline]
+    pub(crate) fn is(self, addr: *const ()) -> bool {
+        self == Self::new(addr)
     }
 
     /// Whether a key has this address, after an entry was found by it. A weak handle has no address once its object
@@ -29,7 +31,7 @@ impl Address {
     /// at this address.
     #[inline]
     fn is_of<K: WeakKey, Q: ?Sized + Identify<K>>(self, key: &Q) -> bool {
-        Address::of(Q::addr(key)).1 == self
+        self.is(Q::addr(key))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 
+use super::making::Absent;
 use super::node::{Compare, KeyKind, Node};
 use super::table::Table;
 use super::watch::Watches;
@@ -55,6 +56,20 @@ impl<K, T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<K, BY_ADDRESS>, T, V>
         read: impl FnOnce(&K, &T, &V) -> Option<R>,
     ) -> Option<R> {
         self.read_where(hash, |node| is(node.key()), read)
+    }
+
+    /// The value of a key: see [`find_where`](Self::find_where).
+    #[inline]
+    pub(crate) fn find<R>(
+        &self,
+        hash: HashValue,
+        is: impl Fn(&K) -> bool,
+        read: impl FnOnce(&T, &V) -> Option<R>,
+    ) -> Result<R, Absent>
+    where
+        K: Eq,
+    {
+        self.find_where(hash, |node| is(node.key()), read)
     }
 
     /// Removes the entry of a key, if `wanted`, and shows it.

@@ -1,6 +1,8 @@
 //! How a missing value is made: by one thread at a time for each key.
 
+use core::cell::Cell;
 use core::mem;
+use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 use std::boxed::Box;
 use std::sync::Arc;
@@ -17,8 +19,7 @@ use crate::reference::WeakKey;
 /// What a lookup found instead of a value.
 pub(crate) enum Absent {
     InFlight(Arc<Flight>),
-    /// An entry that is stale, or for which `read` returns nothing.
-    Useless,
+    /// Nothing, or an entry for which `read` returns nothing.
     Nothing,
 }
 
@@ -143,7 +144,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         key: &K::FlightKey,
         read: impl FnOnce(&T, &V) -> Option<R>,
     ) -> Result<R, Absent> {
-        self.find(hash, key, read)
+        self.find_where(hash, |node| K::is_of(key, node), read)
     }
 
     #[cold]
@@ -182,18 +183,18 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
 
     /// The value that is there now.
     #[inline]
-    pub(crate) fn find<R>(
+    pub(super) fn find_where<R>(
         &self,
         hash: HashValue,
-        key: &K::FlightKey,
+        sought: impl FnMut(&Node<K, T, V>) -> bool,
         read: impl FnOnce(&T, &V) -> Option<R>,
     ) -> Result<R, Absent> {
         let reader = self.nodes.read();
         let sweeps = T::SWEPT != Some(false) && reader.is_nth();
-        let found = match reader.get(hash.bits(), |node| K::is_of(key, node)) {
+        let found = match reader.get(hash.bits(), sought) {
             None => Err(Absent::Nothing),
             Some(Node::InFlight { flight, .. }) => Err(Absent::InFlight(Arc::clone(flight))),
-            Some(Node::Ready { watch, value, .. }) => read(watch, value).ok_or(Absent::Useless),
+            Some(Node::Ready { watch, value, .. }) => read(watch, value).ok_or(Absent::Nothing),
         };
         drop(reader);
         // A thread that goes on to make the value changes the table, and sweeps then.
@@ -228,41 +229,28 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 self.unlink_flight(hash, flight);
             } else {
                 self.tidy();
-                if let Absent::Useless = absent {
-                    self.clear_away(hash, key, &read);
-                }
-                if let Some(leader) = self.start_flight(hash, key) {
-                    return Ok(Wanted::Ours(begin(leader)));
-                }
             }
-            absent = match self.find(hash, key, &read) {
-                Ok(made) => return Ok(Wanted::There(made)),
+            // No search before it: what one finds, and the other does not, because an `Eq` says now this, now that,
+            // would be sought for ever.
+            absent = match self.start_flight(hash, key, &read) {
+                Ok(Wanted::Ours(leader)) => return Ok(Wanted::Ours(begin(leader))),
+                Ok(Wanted::There(made)) => return Ok(Wanted::There(made)),
                 Err(absent) => absent,
             };
         }
     }
 
-    /// Unlinks the entry of a key, if it is of no use. It is destroyed here, before anything is in flight, since
-    /// its destructor may ask for the same key (T4).
-    #[cold]
-    fn clear_away<R>(
+    /// Puts a flight into the table: this thread makes the value of a key. If there is a value, returns that; if there is
+    /// another flight, or nothing any more, the error is what was found.
+    ///
+    /// An entry that is of no use is unlinked, and destroyed here, before anything is in flight, since its destructor may
+    /// ask for the same key (T4).
+    fn start_flight<R>(
         &self,
         hash: HashValue,
         key: &K::FlightKey,
         read: impl Fn(&T, &V) -> Option<R>,
-    ) {
-        let pin = self.pin();
-        let useless = |(watch, value): (&T, &V)| watch.is_stale() || read(watch, value).is_none();
-        let sought = |node: &Node<K, T, V>| K::is_of(key, node);
-        let unlinked = self.unlink_if(&pin, hash, sought, |node| node.ready().is_some_and(useless));
-        if let Some(node) = unlinked {
-            self.end(node);
-        }
-    }
-
-    /// Puts a flight into the table: this thread makes the value of a key. `None` if there is a value, or another
-    /// flight.
-    fn start_flight(&self, hash: HashValue, key: &K::FlightKey) -> Option<Leader<'_, K, T, V>>
+    ) -> Result<Wanted<R, Leader<'_, K, T, V>>, Absent>
     where
         K::FlightKey: Clone,
     {
@@ -282,12 +270,34 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             key: key.clone(),
             flight: Arc::clone(&flight),
         });
+        // What is there, or the entry that is of no use.
+        let (there, useless) = (Cell::new(None), Cell::new(ptr::null()));
         let pin = self.pin();
         // Counted before it is linked: a thread that removes it at once would count below zero otherwise.
         let counted = Tally::one(&self.in_flight);
-        self.swap(&pin, &mut node, &Asking::about(self, hash), |now| {
-            now.is_none()
-        })?;
+        let put = self.swap(&pin, &mut node, &Asking::about(self, hash), |now| {
+            useless.set(ptr::null());
+            let found = now.map(|now| match now {
+                Node::InFlight { flight, .. } => Err(Absent::InFlight(Arc::clone(flight))),
+                Node::Ready { watch, value, .. } => read(watch, value).ok_or_else(|| {
+                    useless.set(ptr::from_ref(now));
+                    Absent::Nothing
+                }),
+            });
+            let free = found.is_none();
+            drop(there.replace(found));
+            free
+        });
+        if put.is_none() {
+            let found = there.take().unwrap_or(Err(Absent::Nothing));
+            let is_useless = |now: &_| ptr::eq(now, useless.get());
+            if let Some(node) = self.unlink_if(&pin, hash, is_useless, |_| true) {
+                self.end(node);
+            }
+            // T5
+            drop((pin, node));
+            return found.map(Wanted::There);
+        }
         leaderless.0 = None;
         // The thread that unlinks it counts it off.
         mem::forget(counted);
@@ -303,7 +313,11 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         let standby = Flight::stand_by(&leader.flight);
         drop(pin);
         leader.uncounted = standby.begin();
-        leader.uncounted.then_some(leader)
+        if leader.uncounted {
+            Ok(Wanted::Ours(leader))
+        } else {
+            Err(Absent::Nothing)
+        }
     }
 
     /// Unlinks a flight that is complete. It is still linked if it was called off.

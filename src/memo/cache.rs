@@ -3,15 +3,19 @@
 use core::any::type_name;
 use core::convert::Infallible;
 use core::fmt;
+use core::hash::{BuildHasher, Hasher};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::boxed::Box;
+use std::sync::OnceLock;
+use std::vec::Vec;
 
 use super::computation::{Begun, Computation};
-use super::key::MemoKey;
+use super::key::{MemoKey, MemoQuery};
 use super::statistics::{Statistics, Striped};
 use super::watches::EntryWatches;
 use crate::concurrent::flight::Cycle;
 use crate::concurrent::{Absent, ByKey, Failed, Table, Wanted, made_by, shared_housekeeping};
+use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 
 /// A cache of results computed from objects, shared between threads behind `&self`. The key is one handle, or a
 /// tuple of up to four. The cache keeps neither the objects alive nor, once one of them is dead, the result.
@@ -71,9 +75,12 @@ use crate::concurrent::{Absent, ByKey, Failed, Table, Wanted, made_by, shared_ho
 /// assert_eq!(unified.get_or_compute((&a, &b), |_| format!("{a}{b}")), "ab");
 /// ```
 pub struct Memo<K: MemoKey, V> {
-    pub(super) table: Table<ByKey<K::Addresses>, EntryWatches<K::EntryWatches>, V>,
+    pub(super) table: Table<ByKey<K::Stored>, EntryWatches<K::Watches>, V>,
+    /// Of keys with plain parts. Drawn for the first entry.
+    hasher: OnceLock<DefaultHashBuilder>,
     hits: Striped,
     misses: AtomicUsize,
+    inserted: AtomicUsize,
 }
 
 impl<K: MemoKey, V> Memo<K, V> {
@@ -91,8 +98,10 @@ impl<K: MemoKey, V> Memo<K, V> {
     pub const fn new() -> Self {
         Memo {
             table: Table::new(),
+            hasher: OnceLock::new(),
             hits: Striped::new(),
             misses: AtomicUsize::new(0),
+            inserted: AtomicUsize::new(0),
         }
     }
 
@@ -109,16 +118,52 @@ impl<K: MemoKey, V> Memo<K, V> {
 
     /// Removes the result for a key; returns whether there was one. O(1). If it is being computed, it will not be
     /// kept.
-    pub fn remove(&self, key: K::Ref<'_>) -> bool {
-        let (hash, addresses) = K::addresses(key);
-        self.table
-            .remove(
+    #[track_caller]
+    pub fn remove(&self, key: impl MemoQuery<K>) -> bool {
+        let remove = |hash| {
+            self.table.remove(
                 hash,
-                |there| *there == addresses,
+                |there| key.is(there),
                 |_, _| true,
                 |_, watches, _| !watches.is_found_dead(),
             )
-            .is_some_and(|lived| lived)
+        };
+        let removed = self.hash_if_any(&key).and_then(remove) == Some(true);
+        // T5 of the table.
+        drop(key);
+        removed
+    }
+
+    /// The hash of a key; `None` if it has plain parts, and there never was an entry.
+    #[inline]
+    #[track_caller]
+    fn hash_if_any(&self, key: &impl MemoQuery<K>) -> Option<HashValue> {
+        Self::hash_with(key, || self.hasher.get())
+    }
+
+    /// The same, for a key of which there is to be an entry.
+    #[inline]
+    #[track_caller]
+    fn hash(&self, key: &impl MemoQuery<K>) -> HashValue {
+        let hasher = || Some(self.hasher.get_or_init(DefaultHashBuilder::default));
+        Self::hash_with(key, hasher).expect("there is a hasher")
+    }
+
+    #[inline]
+    #[track_caller]
+    fn hash_with<'h>(
+        key: &impl MemoQuery<K>,
+        hasher: impl FnOnce() -> Option<&'h DefaultHashBuilder>,
+    ) -> Option<HashValue> {
+        if K::PLAIN {
+            let mut state = hasher()?.build_hasher();
+            key.hash(&mut state);
+            Some(HashValue::fold(state.finish()))
+        } else {
+            let mut state = AddrHasher::default();
+            key.hash(&mut state);
+            Some(state.hash())
+        }
     }
 
     /// Returns hits, misses, and what became of the results.
@@ -127,6 +172,7 @@ impl<K: MemoKey, V> Memo<K, V> {
         Statistics {
             hits: self.hits.sum(),
             misses: self.misses.load(Relaxed),
+            inserted: self.inserted.load(Relaxed),
             invalidated: self.table.dead(),
             discarded: self.table.discarded(),
         }
@@ -136,17 +182,49 @@ impl<K: MemoKey, V> Memo<K, V> {
 impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Returns the result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
     #[inline]
-    pub fn get(&self, key: K::Ref<'_>) -> Option<V> {
-        let (hash, addresses) = K::addresses(key);
-        self.table.read(
-            hash,
-            |there| *there == addresses,
-            |_, watches, value| Self::read(watches, value),
-        )
+    #[track_caller]
+    pub fn get(&self, key: impl MemoQuery<K>) -> Option<V> {
+        let read = |_: &_, watches: &_, value: &_| Self::read(watches, value);
+        let found = self
+            .hash_if_any(&key)
+            .and_then(|hash| self.table.read(hash, |there| key.is(there), read));
+        // T5 of the table, also below.
+        drop(key);
+        found
+    }
+
+    /// Sets the result for a key, and returns the one it replaces. O(inputs). If it is being computed, who computes it and
+    /// who waits for that get what is computed, and the memo keeps this one.
+    ///
+    /// ```
+    /// use weakly::{Memo, Strong, memo::Value};
+    ///
+    /// let areas = Memo::<(Strong<str>, Value<u32>), u32>::new();
+    /// let shape = Strong::from("square");
+    /// assert_eq!(areas.insert((&shape, &3), 9), None);
+    /// assert_eq!(areas.get_or_compute((&shape, &3), |_| unreachable!()), 9);
+    /// ```
+    #[track_caller]
+    pub fn insert(&self, key: impl MemoQuery<K>, value: V) -> Option<V> {
+        self.set(key, value)
+    }
+
+    #[track_caller]
+    fn set<Q: MemoQuery<K>>(&self, key: Q, value: V) -> Option<V> {
+        let (hash, handles) = (self.hash(&key), key.handles());
+        let key = key.into_stored();
+        let watches = Q::watch(handles, hash, self.table.core());
+        let watches = EntryWatches::new(watches, Vec::new());
+        self.inserted.fetch_add(1, Relaxed);
+        self.table
+            .put(hash, key, watches, value, |watches, value| {
+                Self::read(watches, value)
+            })
+            .flatten()
     }
 
     #[inline]
-    fn read(watches: &EntryWatches<K::EntryWatches>, value: &V) -> Option<V> {
+    fn read(watches: &EntryWatches<K::Watches>, value: &V) -> Option<V> {
         (!watches.is_found_dead()).then(|| value.clone())
     }
 
@@ -160,7 +238,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[track_caller]
     pub fn get_or_compute(
         &self,
-        key: K::Ref<'_>,
+        key: impl MemoQuery<K>,
         compute: impl FnOnce(&Computation<'_>) -> V,
     ) -> V {
         let Ok(value) = self.try_get_or_compute(key, |cx| Ok::<_, Infallible>(compute(cx)));
@@ -179,29 +257,29 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[track_caller]
     pub fn try_get_or_compute<E>(
         &self,
-        key: K::Ref<'_>,
+        key: impl MemoQuery<K>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, E> {
         let absent = match self.find(&key) {
             Ok(value) => {
-                // T5 of the table.
-                drop(compute);
+                drop((key, compute));
                 return Ok(value);
             }
             Err(absent) => absent,
         };
-        made_by::<K, V, E>(self.compute(&key, absent, compute))
+        made_by::<K, V, E>(self.compute(key, absent, compute))
     }
 
     /// Not inlined: a user's frame that contained it would be three times as large.
     #[inline(never)]
-    fn find(&self, &key: &K::Ref<'_>) -> Result<V, Absent> {
-        let (hash, addresses) = K::addresses(key);
-        let found = self.table.find(hash, &addresses, Self::read);
+    #[track_caller]
+    fn find(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
+        let hash = self.hash(key);
+        let found = self.table.find(hash, |there| key.is(there), Self::read);
         if found.is_ok() {
             self.hits.add();
         }
-        found
+        found.map_err(|absent| (hash, absent))
     }
 
     /// The only frame of ours on the stack while user code runs.
@@ -209,8 +287,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[inline(never)]
     fn compute<E>(
         &self,
-        key: &K::Ref<'_>,
-        absent: Absent,
+        key: impl MemoQuery<K>,
+        absent: (HashValue, Absent),
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, Failed<E>> {
         match self.begin(key, absent)? {
@@ -232,25 +310,25 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// The result, if it is there by now, or a computation for this thread to run.
     #[cold]
     #[inline(never)]
-    fn begin(
+    fn begin<Q: MemoQuery<K>>(
         &self,
-        &key: &K::Ref<'_>,
-        absent: Absent,
+        key: Q,
+        (hash, absent): (HashValue, Absent),
     ) -> Result<Wanted<V, Box<Begun<'_, K, V>>>, Cycle> {
-        let (hash, addresses) = K::addresses(key);
+        let handles = key.handles();
+        let key = key.into_stored();
         let begin = |leader| {
             self.misses.fetch_add(1, Relaxed);
             let core = self.table.core();
-            let watches = K::watch(key, hash, core);
-            Begun::new(core, hash, addresses, watches, leader)
+            let watches = Q::watch(handles, hash, core);
+            Begun::new(core, hash, key.clone(), watches, leader)
         };
-        let wanted = self
-            .table
-            .lead(hash, &addresses, Self::read, absent, begin)?;
-        if let Wanted::There(_) = wanted {
+        let wanted = self.table.lead(hash, &key, Self::read, absent, begin);
+        if let Ok(Wanted::There(_)) = wanted {
             self.hits.add();
         }
-        Ok(wanted)
+        drop(key);
+        wanted
     }
 }
 

@@ -53,19 +53,19 @@ impl fmt::Debug for Computation<'_> {
 /// All that a computation needs, in one place on the heap. When it is dropped, its flight is complete.
 pub(super) struct Begun<'m, K: MemoKey, V> {
     computation: Computation<'m>,
-    keys: K::EntryWatches,
-    addresses: K::Addresses,
+    watches: K::Watches,
+    key: K::Stored,
     // Dropped last.
-    leader: Leader<'m, ByKey<K::Addresses>, EntryWatches<K::EntryWatches>, V>,
+    leader: Leader<'m, ByKey<K::Stored>, EntryWatches<K::Watches>, V>,
 }
 
 impl<'m, K: MemoKey, V> Begun<'m, K, V> {
     pub(super) fn new(
         core: CoreRef,
         hash: HashValue,
-        addresses: K::Addresses,
-        keys: K::EntryWatches,
-        leader: Leader<'m, ByKey<K::Addresses>, EntryWatches<K::EntryWatches>, V>,
+        key: K::Stored,
+        watches: K::Watches,
+        leader: Leader<'m, ByKey<K::Stored>, EntryWatches<K::Watches>, V>,
     ) -> Box<Self> {
         let computation = Computation {
             core,
@@ -75,8 +75,8 @@ impl<'m, K: MemoKey, V> Begun<'m, K, V> {
         };
         Box::new(Begun {
             computation,
-            keys,
-            addresses,
+            watches,
+            key,
             leader,
         })
     }
@@ -98,13 +98,13 @@ impl<'m, K: MemoKey, V> Begun<'m, K, V> {
     {
         let Begun {
             computation,
-            keys,
-            addresses,
+            watches,
+            key,
             leader,
         } = *self;
         leader.finish(|| {
-            let watches = EntryWatches::new(keys, computation.watches.into_inner());
-            (addresses, watches, value.clone(), value)
+            let watches = EntryWatches::new(watches, computation.watches.into_inner());
+            (key, watches, value.clone(), value)
         })
     }
 }

@@ -4,21 +4,30 @@ use core::any::type_name;
 use std::boxed::Box;
 
 use super::cache::Memo;
-use super::key::MemoKey;
+use super::key::{MemoKey, TraceKey};
 use super::rewriting::Rewritten;
 use crate::concurrent::MemberOf;
 use crate::cycles::{Cycles, Cyclic, Member, Purged, Sealed, Trace, Tracer};
 
 impl<K: MemoKey, V> Sealed for &Memo<K, V> {}
 
-impl<K: MemoKey, V: Trace> Cyclic for &Memo<K, V> {
+impl<K: MemoKey + TraceKey, V: Trace> Cyclic for &Memo<K, V> {
     fn member<'m>(self) -> Box<dyn Member + 'm>
     where
         Self: 'm,
     {
-        let show = |_: &_, value: &V, tracer: &mut Tracer<'_>| value.trace(tracer);
-        Box::new(MemberOf::new(&self.table, show, type_name::<Memo<K, V>>()))
+        Box::new(MemberOf::new(
+            &self.table,
+            show::<K, V>,
+            type_name::<Memo<K, V>>(),
+        ))
     }
+}
+
+/// Shows what an entry owns.
+fn show<K: TraceKey, V: Trace>(key: &K::Stored, value: &V, tracer: &mut Tracer<'_>) {
+    K::trace(key, tracer);
+    V::trace(value, tracer);
 }
 
 impl<K: MemoKey, V> Memo<K, V> {
@@ -27,7 +36,7 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// [`WeakMap::purge_cycles`](crate::concurrent::WeakMap::purge_cycles).
     ///
     /// What a result [depends on](crate::memo::Computation::depends_on) is an input, too: a result that owns it, as nothing
-    /// else does, goes although its key is held.
+    /// else does, goes although its key is held. The plain parts of its key are its own, too.
     ///
     /// ```
     /// use weakly::{Memo, Strong};
@@ -40,6 +49,7 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// ```
     pub fn purge_cycles(&self) -> Purged
     where
+        K: TraceKey,
         V: Trace,
     {
         Cycles::new().with(self).purge()
@@ -48,10 +58,9 @@ impl<K: MemoKey, V> Memo<K, V> {
 
 /// A memo that is a field, or behind one. Shows what its results own; nothing where [threads share
 /// it](Tracer::is_shared).
-impl<K: MemoKey, V: Trace> Trace for Memo<K, V> {
+impl<K: MemoKey + TraceKey, V: Trace> Trace for Memo<K, V> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
-        self.table
-            .show(|_, value, tracer| value.trace(tracer), tracer);
+        self.table.show(show::<K, V>, tracer);
     }
 }
 

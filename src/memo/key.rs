@@ -1,93 +1,406 @@
-//! The keys of a memo.
+//! The keys of a memo, and how it is asked for them.
 
+use alloc::borrow::ToOwned;
 use core::any::Any;
+use core::hash::{Hash, Hasher};
+use core::marker::PhantomData;
+use equivalent::Equivalent;
+use std::boxed::Box;
+use std::sync::Arc;
+use std::vec::Vec;
 
+use super::watches::WatchList;
 use crate::concurrent::{Address, AnyWatch, SharedKey, SharedWatchFor, WatchesOne};
+use crate::cycles::{Trace, Tracer};
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
-use crate::reference::WeakKey;
 
-/// The key of a [`Memo`](crate::Memo): a handle, or a tuple of up to four. Sealed.
+/// A part of the key of a [`Memo`](crate::Memo): a handle, [`Many`] handles, or a plain [`Value`]. Sealed.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not the key of a memo",
-    label = "a key is a handle that threads share, or a tuple of up to four",
+    message = "`{Self}` is no part of the key of a memo",
+    label = "a part is a handle that threads share, `Many` of them, or a `Value`",
+    note = "wrap what is no handle: `memo::Value<{Self}>`",
     note = "threads share `Strong`, `Arc` and `Anchor`"
 )]
-pub trait MemoKey: sealed::Sealed {
-    /// How it is passed: the handle, or the tuple of handles, by reference.
-    type Ref<'a>: Copy
+pub trait Part: sealed::Sealed {
+    /// Whether the hash depends on a plain value, which somebody may have chosen.
+    #[doc(hidden)]
+    const PLAIN: bool;
+    /// What an entry has of it. Clones are one: a computation and its entry have the same.
+    #[doc(hidden)]
+    type Stored: Clone + Eq;
+    #[doc(hidden)]
+    type Watches: WatchList + Send + Sync;
+}
+
+/// The key of a [`Memo`](crate::Memo): a handle, [`Many`] handles, or a tuple of up to four parts, of which the first is
+/// such a key and each further one a [`Part`]. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the key of a memo",
+    label = "a key is a handle that threads share, or a tuple that begins with one",
+    note = "threads share `Strong`, `Arc` and `Anchor`",
+    note = "results of plain values alone die with nothing: use a `HashMap`, or put the object first, as in \
+            `(Strong<Object>, Value<Parameters>)`"
+)]
+pub trait MemoKey: Part {}
+
+/// How a [`Memo`](crate::Memo) with keys of type `K` is asked, part by part:
+///
+/// * a handle by `&K`,
+/// * [`Many`] handles by a reference to a slice, an array or a `Vec`, of handles or of references to handles,
+/// * a plain [`Value<T>`](Value) by `&Q`, where `Q` is `T` or what is [`Equivalent`] to it, hashes equally, and can be made
+///   into a `T` ([`ToOwned`]), such as `&str` for a `String`; or by `Value(t)`.
+///
+/// So a memo with keys `(Strong<Graph>, Value<String>)` is asked by `(&graph, "name")`. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "a memo whose keys are `{K}` is not asked by `{Self}`",
+    label = "pass a reference to the handle, or a tuple with one argument for each part of the key",
+    note = "references do not coerce here: where `handle` is a `&Strong<_>`, pass `handle`",
+    note = "a plain `Value<T>` takes `&T`, `Value(t)`, or `&Q` with `Q: Hash + Equivalent<T> + ToOwned<Owned = T>`",
+    note = "`Many<_>` takes a reference to a slice, an array or a `Vec`"
+)]
+pub trait MemoQuery<K: Part>: sealed::Asks<K> {
+    /// The handles in it.
+    #[doc(hidden)]
+    type Handles: Copy;
+    #[doc(hidden)]
+    fn handles(&self) -> Self::Handles;
+    #[doc(hidden)]
+    fn hash<H: Hasher>(&self, state: &mut H);
+    #[doc(hidden)]
+    fn is(&self, there: &K::Stored) -> bool;
+    /// What an entry has of it. Of a plain value it is made here.
+    #[doc(hidden)]
+    fn into_stored(self) -> K::Stored;
+    #[doc(hidden)]
+    fn watch(handles: Self::Handles, hash: HashValue, core: CoreRef) -> K::Watches;
+    /// Shows each handle, in order.
+    #[doc(hidden)]
+    fn inputs<'h>(handles: Self::Handles, each: &mut dyn FnMut(&'h dyn Any))
     where
-        Self: 'a;
+        Self: 'h;
+}
+
+/// A key whose plain parts [show](Trace) what they own, as [`purge_cycles`](crate::Memo::purge_cycles) requires. Handles
+/// own nothing here.
+#[diagnostic::on_unimplemented(
+    message = "a plain part of `{Self}` does not show what it owns",
+    note = "`T` in `Value<T>` has to implement `weakly::cycles::Trace`: `weakly::impl_trace!` does it"
+)]
+pub trait TraceKey: Part {
     #[doc(hidden)]
-    type Addresses: Copy + Eq;
-    #[doc(hidden)]
-    type EntryWatches: AsRef<[AnyWatch]> + Send + Sync;
-    #[doc(hidden)]
-    fn addresses(key: Self::Ref<'_>) -> (HashValue, Self::Addresses);
-    #[doc(hidden)]
-    fn watch(key: Self::Ref<'_>, hash: HashValue, core: CoreRef) -> Self::EntryWatches;
-    /// The handles that have this type, each at its place.
-    #[doc(hidden)]
-    fn inputs<R: 'static>(key: Self::Ref<'_>) -> [Option<&R>; 4];
+    fn trace(stored: &Self::Stored, tracer: &mut Tracer<'_>);
 }
 
 mod sealed {
     pub trait Sealed {}
+    pub trait Asks<K> {}
+}
+use sealed::{Asks, Sealed};
+
+// A handle.
+
+impl<K: SharedKey + 'static> Sealed for K {}
+
+impl<K: SharedKey + 'static> Part for K {
+    const PLAIN: bool = false;
+    type Stored = Address;
+    type Watches = AnyWatch;
 }
 
-impl<K: SharedKey + 'static> sealed::Sealed for K {}
+impl<K: SharedKey + 'static> MemoKey for K {}
 
-impl<K: SharedKey + 'static> MemoKey for K {
-    type Ref<'a> = &'a K;
-    type Addresses = Address;
-    type EntryWatches = [AnyWatch; 1];
+impl<K: SharedKey + 'static> Asks<K> for &K {}
+
+impl<'k, K: SharedKey + 'static> MemoQuery<K> for &'k K {
+    type Handles = &'k K;
 
     #[inline]
-    fn addresses(key: &K) -> (HashValue, Address) {
-        Address::of(WeakKey::addr(key))
-    }
-
-    fn watch(key: &K, hash: HashValue, core: CoreRef) -> [AnyWatch; 1] {
-        [SharedWatchFor::<K>::of_any(key, hash, core)]
+    fn handles(&self) -> &'k K {
+        self
     }
 
     #[inline]
-    fn inputs<R: 'static>(key: Self::Ref<'_>) -> [Option<&R>; 4] {
-        [<dyn Any>::downcast_ref(key), None, None, None]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_usize(K::addr(self).addr());
     }
+
+    #[inline]
+    fn is(&self, there: &Address) -> bool {
+        there.is(K::addr(self))
+    }
+
+    #[inline]
+    fn into_stored(self) -> Address {
+        Address::new(K::addr(self))
+    }
+
+    fn watch(handle: &K, hash: HashValue, core: CoreRef) -> AnyWatch {
+        SharedWatchFor::<K>::of_any(handle, hash, core)
+    }
+
+    #[inline]
+    fn inputs<'h>(handle: &'k K, each: &mut dyn FnMut(&'h dyn Any))
+    where
+        Self: 'h,
+    {
+        each(handle);
+    }
+}
+
+impl<K: SharedKey + 'static> TraceKey for K {
+    fn trace(_: &Address, _: &mut Tracer<'_>) {}
+}
+
+/// Any number of handles, but at least one: a key of a [`Memo`](crate::Memo), or a part of one. Their order counts.
+///
+/// ```
+/// use weakly::{Memo, Strong, memo::Many};
+///
+/// let total = Memo::<Many<Strong<u32>>, u32>::new();
+/// let terms = [1, 2, 3].map(Strong::new);
+/// let sum = || total.get_or_compute(&terms, |_| terms.iter().map(|term| **term).sum());
+/// assert_eq!((sum(), sum()), (6, 6));
+/// assert_eq!(total.get(&[&terms[2], &terms[1], &terms[0]]), None);
+/// drop(terms);
+/// assert!(total.is_empty());
+/// ```
+///
+/// # Panics
+/// A memo that is asked for no handles at all panics: such a result would never die.
+pub struct Many<K>(PhantomData<K>);
+
+impl<K> Sealed for Many<K> {}
+
+impl<K: SharedKey + 'static> Part for Many<K> {
+    const PLAIN: bool = false;
+    type Stored = Arc<[Address]>;
+    type Watches = Box<[AnyWatch]>;
+}
+
+impl<K: SharedKey + 'static> MemoKey for Many<K> {}
+
+impl<K: SharedKey + 'static> TraceKey for Many<K> {
+    fn trace(_: &Arc<[Address]>, _: &mut Tracer<'_>) {}
+}
+
+/// A handle, or a reference to one. (Not `Borrow`, which a user could make return another one each time.)
+pub trait Lends<K> {
+    #[doc(hidden)]
+    fn lend(&self) -> &K;
+}
+
+impl<K: SharedKey> Lends<K> for K {
+    #[inline]
+    fn lend(&self) -> &K {
+        self
+    }
+}
+
+impl<K: SharedKey> Lends<K> for &K {
+    #[inline]
+    fn lend(&self) -> &K {
+        self
+    }
+}
+
+macro_rules! many {
+    ($([$($size:tt)*] $list:ty;)*) => {$(
+        impl<K: SharedKey + 'static, L: Lends<K>, $($size)*> Asks<Many<K>> for &$list {}
+
+        impl<'k, K: SharedKey + 'static, L: Lends<K>, $($size)*> MemoQuery<Many<K>> for &'k $list {
+            type Handles = &'k [L];
+
+            #[inline]
+            fn handles(&self) -> &'k [L] {
+                *self
+            }
+
+            #[inline]
+            #[track_caller]
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                assert!(!self.is_empty(), "a memo is asked for `Many` handles, and there are none");
+                for handle in self.iter() {
+                    handle.lend().hash(state);
+                }
+            }
+
+            #[inline]
+            fn is(&self, there: &Arc<[Address]>) -> bool {
+                self.len() == there.len()
+                    && self.iter().zip(&**there).all(|(handle, there)| handle.lend().is(there))
+            }
+
+            fn into_stored(self) -> Arc<[Address]> {
+                self.iter().map(|handle| handle.lend().into_stored()).collect()
+            }
+
+            fn watch(handles: &[L], hash: HashValue, core: CoreRef) -> Box<[AnyWatch]> {
+                let watch = |handle: &L| <&K>::watch(handle.lend(), hash, core);
+                handles.iter().map(watch).collect()
+            }
+
+            fn inputs<'h>(handles: &'k [L], each: &mut dyn FnMut(&'h dyn Any))
+            where
+                Self: 'h,
+            {
+                handles.iter().for_each(|handle| each(handle.lend()));
+            }
+        }
+    )*};
+}
+
+many! {
+    [] [L];
+    [const N: usize] [L; N];
+    [] Vec<L>;
+}
+
+/// A plain value in the key of a [`Memo`](crate::Memo): a parameter, compared by `Eq` and owned by the entry. Never the
+/// first part: the entry ends with the first object of its key to die, and a plain value does not die.
+///
+/// Where a `T` is at hand that is not needed any more, a memo is asked by `Value(t)`, too: an entry is made of it, or it is
+/// dropped.
+///
+/// ```
+/// use weakly::{Memo, Strong, memo::Value};
+///
+/// struct Document(&'static str);
+/// let found = Memo::<(Strong<Document>, Value<String>), Option<usize>>::new();
+/// let document = Strong::new(Document("a weak cache"));
+/// let find = |word: &str| {
+///     found.get_or_compute((&document, word), |_| document.0.find(word))
+/// };
+/// assert_eq!((find("weak"), find("weak"), find("strong")), (Some(2), Some(2), None));
+/// assert_eq!(found.statistics().misses, 2);
+/// assert_eq!(found.get((&document, Value(String::from("weak")))), Some(Some(2)));
+/// drop(document);
+/// assert!(found.is_empty());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Value<T>(pub T);
+
+impl<T> Sealed for Value<T> {}
+
+impl<T: Eq + Hash> Part for Value<T> {
+    const PLAIN: bool = true;
+    // The mark of a computation has it, and then the entry: neither can be moved from while threads compare with it.
+    type Stored = Arc<T>;
+    type Watches = ();
+}
+
+impl<T: Eq + Hash + Trace> TraceKey for Value<T> {
+    fn trace(stored: &Arc<T>, tracer: &mut Tracer<'_>) {
+        T::trace(stored, tracer);
+    }
+}
+
+macro_rules! plain {
+    ($([$($generics:tt)*] $query:ty, |$this:ident| $value:expr, $owned:expr;)*) => {$(
+        impl<$($generics)*> Asks<Value<T>> for $query {}
+
+        impl<$($generics)*> MemoQuery<Value<T>> for $query {
+            type Handles = ();
+
+            #[inline]
+            fn handles(&self) {}
+
+            #[inline]
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                let $this = self;
+                $value.hash(state);
+            }
+
+            #[inline]
+            fn is(&self, there: &Arc<T>) -> bool {
+                let $this = self;
+                $value.equivalent(&**there)
+            }
+
+            fn into_stored(self) -> Arc<T> {
+                let $this = self;
+                Arc::new($owned)
+            }
+
+            fn watch((): (), _: HashValue, _: CoreRef) {}
+
+            #[inline]
+            fn inputs<'h>((): (), _: &mut dyn FnMut(&'h dyn Any))
+            where
+                Self: 'h,
+            {
+            }
+        }
+    )*};
+}
+
+plain! {
+    [T: Eq + Hash, Q: ?Sized + Hash + Equivalent<T> + ToOwned<Owned = T>] &Q, |query| (**query), query.to_owned();
+    [T: Eq + Hash] Value<T>, |query| query.0, query.0;
 }
 
 macro_rules! tuples {
-    ($($count:literal: $($key:ident $at:tt),+;)+) => {$(
-        impl<$($key: SharedKey + 'static),+> sealed::Sealed for ($($key,)+) {}
+    ($($([$Part:ident: $Kind:ident, $Query:ident $at:tt])+;)*) => {$(
+        impl<$($Part: $Kind),+> Sealed for ($($Part,)+) {}
 
-        impl<$($key: SharedKey + 'static),+> MemoKey for ($($key,)+) {
-            type Ref<'a> = ($(&'a $key,)+);
-            type Addresses = [Address; $count];
-            type EntryWatches = [AnyWatch; $count];
+        impl<$($Part: $Kind),+> Part for ($($Part,)+) {
+            const PLAIN: bool = $($Part::PLAIN)||+;
+            type Stored = ($($Part::Stored,)+);
+            type Watches = ($($Part::Watches,)+);
+        }
+
+        impl<$($Part: $Kind),+> MemoKey for ($($Part,)+) {}
+
+        impl<$($Part: $Kind,)+ $($Query: MemoQuery<$Part>),+> Asks<($($Part,)+)> for ($($Query,)+) {}
+
+        impl<$($Part: $Kind,)+ $($Query: MemoQuery<$Part>),+> MemoQuery<($($Part,)+)> for ($($Query,)+) {
+            type Handles = ($($Query::Handles,)+);
 
             #[inline]
-            fn addresses(key: Self::Ref<'_>) -> (HashValue, [Address; $count]) {
-                Address::of_all([$(WeakKey::addr(key.$at)),+])
-            }
-
-            fn watch(key: Self::Ref<'_>, hash: HashValue, core: CoreRef) -> [AnyWatch; $count] {
-                [$(SharedWatchFor::<$key>::of_any(key.$at, hash, core)),+]
+            fn handles(&self) -> Self::Handles {
+                ($(self.$at.handles(),)+)
             }
 
             #[inline]
-            fn inputs<R: 'static>(key: Self::Ref<'_>) -> [Option<&R>; 4] {
-                let mut inputs = [None; 4];
-                $(inputs[$at] = <dyn Any>::downcast_ref(key.$at);)+
-                inputs
+            #[track_caller]
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                $(MemoQuery::hash(&self.$at, state);)+
+            }
+
+            #[inline]
+            fn is(&self, there: &($($Part::Stored,)+)) -> bool {
+                $(self.$at.is(&there.$at))&&+
+            }
+
+            #[inline]
+            fn into_stored(self) -> ($($Part::Stored,)+) {
+                ($(self.$at.into_stored(),)+)
+            }
+
+            fn watch(handles: Self::Handles, hash: HashValue, core: CoreRef) -> ($($Part::Watches,)+) {
+                ($($Query::watch(handles.$at, hash, core),)+)
+            }
+
+            #[inline]
+            fn inputs<'h>(handles: Self::Handles, each: &mut dyn FnMut(&'h dyn Any))
+            where
+                Self: 'h,
+            {
+                $($Query::inputs(handles.$at, each);)+
             }
         }
-    )+};
+
+        impl<$($Part: $Kind + TraceKey),+> TraceKey for ($($Part,)+) {
+            fn trace(stored: &Self::Stored, tracer: &mut Tracer<'_>) {
+                $($Part::trace(&stored.$at, tracer);)+
+            }
+        }
+    )*};
 }
 
 tuples! {
-    1: A 0;
-    2: A 0, B 1;
-    3: A 0, B 1, C 2;
-    4: A 0, B 1, C 2, D 3;
+    [A: MemoKey, P 0];
+    [A: MemoKey, P 0] [B: Part, Q 1];
+    [A: MemoKey, P 0] [B: Part, Q 1] [C: Part, R 2];
+    [A: MemoKey, P 0] [B: Part, Q 1] [C: Part, R 2] [D: Part, S 3];
 }

@@ -10,6 +10,6 @@ mod watches;
 
 pub use cache::Memo;
 pub use computation::Computation;
-pub use key::MemoKey;
+pub use key::{Many, MemoKey, MemoQuery, Part, TraceKey, Value};
 pub use rewriting::Rewritten;
 pub use statistics::Statistics;

@@ -1,8 +1,10 @@
 //! Results that may be an input.
 
+use core::convert::Infallible;
+
 use super::cache::Memo;
 use super::computation::Computation;
-use super::key::MemoKey;
+use super::key::{MemoKey, MemoQuery};
 use crate::reference::{StrongRef, WeakKey};
 
 /// What a [`Memo`] keeps of a rewriting: which input is the result, or the result, if it is none of them. Only
@@ -60,24 +62,36 @@ impl<R> Rewritten<R> {
 impl<R: StrongRef + Clone + 'static> Rewritten<R> {
     // Neither this nor `of_key` is inlined: they would be in the frames of a deep recursion.
     #[inline(never)]
-    fn of<K: MemoKey>(key: K::Ref<'_>, result: R) -> Self {
+    fn of<K: MemoKey, Q: MemoQuery<K>>(inputs: Q::Handles, result: R) -> Self {
         let addr = WeakKey::addr(&result);
-        let inputs = K::inputs::<R>(key);
-        let input = inputs
-            .iter()
-            .position(|input| input.is_some_and(|input| WeakKey::addr(input) == addr));
-        Rewritten(input.map_or(Stored::Other(result), Stored::Input))
+        let (mut at, mut found) = (0, None);
+        Q::inputs(inputs, &mut |input| {
+            let input = input.downcast_ref::<R>();
+            if found.is_none() && input.is_some_and(|input| WeakKey::addr(input) == addr) {
+                found = Some(at);
+            }
+            at += 1;
+        });
+        Rewritten(found.map_or(Stored::Other(result), Stored::Input))
     }
 
     /// The result, for the same key as when it was made.
     #[inline(never)]
-    fn of_key<K: MemoKey>(self, key: K::Ref<'_>) -> R {
-        match self.0 {
-            Stored::Input(place) => K::inputs::<R>(key)[place]
-                .cloned()
-                .expect("a `Rewritten` was used with a key other than its own"),
-            Stored::Other(result) => result,
-        }
+    fn of_key<K: MemoKey, Q: MemoQuery<K>>(self, inputs: Q::Handles) -> R {
+        let place = match self.0 {
+            Stored::Input(place) => place,
+            Stored::Other(result) => return result,
+        };
+        let (mut at, mut found) = (0, None);
+        Q::inputs(inputs, &mut |input| {
+            if at == place {
+                found = input.downcast_ref::<R>();
+            }
+            at += 1;
+        });
+        found
+            .cloned()
+            .expect("a `Rewritten` was used with a key other than its own")
     }
 }
 
@@ -110,11 +124,11 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
     #[track_caller]
     pub fn get_or_rewrite(
         &self,
-        key: K::Ref<'_>,
+        key: impl MemoQuery<K>,
         rewrite: impl FnOnce(&Computation<'_>) -> R,
     ) -> R {
-        self.get_or_compute(key, |cx| Rewritten::of::<K>(key, rewrite(cx)))
-            .of_key::<K>(key)
+        let Ok(result) = self.rewrite(key, |cx| Ok::<_, Infallible>(rewrite(cx)));
+        result
     }
 
     /// Returns the same, unless computing it fails. See [`try_get_or_compute`](Self::try_get_or_compute).
@@ -128,17 +142,29 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
     #[track_caller]
     pub fn try_get_or_rewrite<E>(
         &self,
-        key: K::Ref<'_>,
+        key: impl MemoQuery<K>,
         rewrite: impl FnOnce(&Computation<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
-        let rewrite = |cx: &Computation<'_>| Ok(Rewritten::of::<K>(key, rewrite(cx)?));
+        self.rewrite(key, rewrite)
+    }
+
+    #[inline]
+    #[track_caller]
+    fn rewrite<Q: MemoQuery<K>, E>(
+        &self,
+        key: Q,
+        rewrite: impl FnOnce(&Computation<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let inputs = key.handles();
+        let rewrite = |cx: &Computation<'_>| Ok(Rewritten::of::<K, Q>(inputs, rewrite(cx)?));
         let rewritten = self.try_get_or_compute(key, rewrite)?;
-        Ok(rewritten.of_key::<K>(key))
+        Ok(rewritten.of_key::<K, Q>(inputs))
     }
 
     /// Returns the result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
     #[inline]
-    pub fn get_rewritten(&self, key: K::Ref<'_>) -> Option<R> {
-        Some(self.get(key)?.of_key::<K>(key))
+    pub fn get_rewritten<Q: MemoQuery<K>>(&self, key: Q) -> Option<R> {
+        let inputs = key.handles();
+        Some(self.get(key)?.of_key::<K, Q>(inputs))
     }
 }

@@ -5,17 +5,19 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::thread::ThreadNumber;
 
 /// What has happened to a [`Memo`](crate::Memo) so far. Exact while no thread uses it. Then each call that has returned is a
-/// hit or a miss (one that failed or panicked is a miss, unless it came to need itself), and `misses == len +
-/// invalidated + discarded`.
+/// hit or a miss (one that failed or panicked is a miss, unless it came to need itself), and `misses + inserted ==
+/// len + invalidated + discarded`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// Calls that found their result, or waited for another thread's.
     pub hits: usize,
     /// Computations that were begun.
     pub misses: usize,
+    /// Results that were [inserted](crate::Memo::insert).
+    pub inserted: usize,
     /// Results that went because an input had died, including inputs that died during the computation.
     pub invalidated: usize,
-    /// Computations that failed or panicked, and results that were removed by a call, before or after they were
+    /// Computations that failed or panicked, and results that were removed or replaced by a call, before or after they were
     /// there.
     pub discarded: usize,
 }

@@ -1,11 +1,56 @@
 //! How an entry of a memo watches its inputs.
 
+use core::iter;
 use std::boxed::Box;
 use std::vec::Vec;
 
 use crate::concurrent::{AnyWatch, Registered, Unplaced, Watches};
 use crate::ptr::{Off, RegistrationId};
 use crate::sync::AtomicPtr;
+
+/// The watches on the handles of a key.
+pub trait WatchList {
+    #[doc(hidden)]
+    fn each(&self) -> impl Iterator<Item = &AnyWatch>;
+}
+
+impl WatchList for AnyWatch {
+    fn each(&self) -> impl Iterator<Item = &AnyWatch> {
+        iter::once(self)
+    }
+}
+
+impl WatchList for Box<[AnyWatch]> {
+    fn each(&self) -> impl Iterator<Item = &AnyWatch> {
+        self.iter()
+    }
+}
+
+/// Of a plain value.
+impl WatchList for () {
+    fn each(&self) -> impl Iterator<Item = &AnyWatch> {
+        iter::empty()
+    }
+}
+
+macro_rules! tuples {
+    ($($first:ident $(, $part:ident)*;)*) => {$(
+        #[allow(non_snake_case, reason = "a type and its value")]
+        impl<$first: WatchList $(, $part: WatchList)*> WatchList for ($first, $($part,)*) {
+            fn each(&self) -> impl Iterator<Item = &AnyWatch> {
+                let ($first, $($part,)*) = self;
+                $first.each()$(.chain($part.each()))*
+            }
+        }
+    )*};
+}
+
+tuples! {
+    A;
+    A, B;
+    A, B, C;
+    A, B, C, D;
+}
 
 /// The watches of an entry, on all its inputs.
 pub(super) struct EntryWatches<A> {
@@ -16,13 +61,13 @@ pub(super) struct EntryWatches<A> {
     polled: bool,
 }
 
-impl<A: AsRef<[AnyWatch]>> EntryWatches<A> {
+impl<A: WatchList> EntryWatches<A> {
     fn all(&self) -> impl Iterator<Item = &AnyWatch> {
-        self.keys.as_ref().iter().chain(&self.others)
+        self.keys.each().chain(&self.others)
     }
 }
 
-impl<A: AsRef<[AnyWatch]> + Send + Sync> EntryWatches<A> {
+impl<A: WatchList + Send + Sync> EntryWatches<A> {
     pub(super) fn new(keys: A, others: Vec<AnyWatch>) -> Unplaced<'static, Self> {
         let polled = others.iter().any(AnyWatch::is_swept);
         Unplaced::new(EntryWatches {
@@ -39,7 +84,7 @@ impl<A: AsRef<[AnyWatch]> + Send + Sync> EntryWatches<A> {
     }
 }
 
-impl<A: AsRef<[AnyWatch]> + Send + Sync> Watches for EntryWatches<A> {
+impl<A: WatchList + Send + Sync> Watches for EntryWatches<A> {
     const SWEPT: Option<bool> = None;
     const COUNTED: bool = true;
 
@@ -60,7 +105,7 @@ impl<A: AsRef<[AnyWatch]> + Send + Sync> Watches for EntryWatches<A> {
     }
 }
 
-impl<A: AsRef<[AnyWatch]>> Registered for EntryWatches<A> {
+impl<A: WatchList> Registered for EntryWatches<A> {
     /// A computation does not keep alive what it depends on besides its key: a death may have looked for the entry before
     /// there is one.
     fn may_be_linked(&self) -> bool {

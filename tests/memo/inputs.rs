@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use weakly::memo::MemoKey;
+use weakly::memo::{Many, Value};
 use weakly::{Memo, Strong};
 
 use crate::common::scaled;
@@ -14,7 +14,7 @@ use crate::tools::{Count, Pointer, objects};
 for_each_pointer!(
     it_is_computed_once,
     the_input_is_not_kept,
-    each_input_of_a_tuple_ends_it,
+    each_input_of_a_key_ends_it,
     the_order_of_inputs_matters,
     one_object_may_be_several_inputs,
     of_many_threads_one_computes,
@@ -68,44 +68,53 @@ fn the_input_is_not_kept<P: Pointer>() {
     }
 }
 
-/// For each position in a key of this size, an action that kills the object there.
-fn places<const N: usize, P: Pointer, K: MemoKey + 'static>(
-    key: impl for<'a> Fn(&'a [P; N]) -> K::Ref<'a>,
-) {
-    for place in 0..N {
-        let (memo, results) = (Memo::<K, _>::new(), Count::default());
-        let mut inputs: [P; N] = std::array::from_fn(P::from);
-        let spare: [P; N] = std::array::from_fn(P::from);
-        for _ in 0..2 {
-            drop(memo.get_or_compute(key(&inputs), |_| results.witness()));
+/// For each position in a key of this type, an action that kills the object there.
+macro_rules! places {
+    ($count:literal, $P:ident, $Key:ty, $inputs:pat => $key:expr) => {
+        macro_rules! of {
+            ($from:ident) => {{
+                let $inputs = &$from;
+                $key
+            }};
         }
-        drop(memo.get_or_compute(key(&spare), |_| results.witness()));
-        let of_both = [memo.get(key(&inputs)), memo.get(key(&spare))];
-        assert!(of_both.iter().all(Option::is_some) && memo.len() == 2);
-        drop(of_both);
-        assert_eq!(memo.statistics().misses, 2);
-        inputs[place] = spare[place].clone();
-        assert_eq!(memo.get(key(&inputs)).is_some(), N == 1, "another tuple");
-        memo.purge();
-        assert_eq!((results.get(), memo.len()), (1, 1), "at its first death");
-        drop(inputs);
-        memo.purge();
-        assert_eq!((results.get(), memo.len()), (1, 1), "the others' are late");
-        drop(spare);
-        memo.purge();
-        assert_eq!((results.get(), memo.len(), memo.pending_dead()), (2, 0, 0));
-        let statistics = memo.statistics();
-        assert_eq!((statistics.invalidated, statistics.discarded), (2, 0));
-    }
+        for place in 0..$count {
+            let (memo, results) = (Memo::<$Key, _>::new(), Count::default());
+            let mut inputs: [$P; $count] = std::array::from_fn($P::from);
+            let spare: [$P; $count] = std::array::from_fn($P::from);
+            for _ in 0..2 {
+                drop(memo.get_or_compute(of!(inputs), |_| results.witness()));
+            }
+            drop(memo.get_or_compute(of!(spare), |_| results.witness()));
+            let of_both = [memo.get(of!(inputs)), memo.get(of!(spare))];
+            assert!(of_both.iter().all(Option::is_some) && memo.len() == 2);
+            drop(of_both);
+            assert_eq!(memo.statistics().misses, 2);
+            inputs[place] = spare[place].clone();
+            assert_eq!(memo.get(of!(inputs)).is_some(), $count == 1, "another key");
+            memo.purge();
+            assert_eq!((results.get(), memo.len()), (1, 1), "at its first death");
+            drop(inputs);
+            memo.purge();
+            assert_eq!((results.get(), memo.len()), (1, 1), "the others' are late");
+            drop(spare);
+            memo.purge();
+            assert_eq!((results.get(), memo.len(), memo.pending_dead()), (2, 0, 0));
+            let statistics = memo.statistics();
+            assert_eq!((statistics.invalidated, statistics.discarded), (2, 0));
+        }
+    };
 }
 
-/// 172: Whichever it is, of one to four.
-fn each_input_of_a_tuple_ends_it<P: Pointer>() {
-    places::<1, P, P>(|[a]| a);
-    places::<1, P, (P,)>(|[a]| (a,));
-    places::<2, P, (P, P)>(|[a, b]| (a, b));
-    places::<3, P, (P, P, P)>(|[a, b, c]| (a, b, c));
-    places::<4, P, (P, P, P, P)>(|[a, b, c, d]| (a, b, c, d));
+/// 172: Whichever it is, of one to four, also beside plain values and in a list.
+fn each_input_of_a_key_ends_it<P: Pointer>() {
+    places!(1, P, P, [a] => a);
+    places!(1, P, (P,), [a] => (a,));
+    places!(2, P, (P, P), [a, b] => (a, b));
+    places!(3, P, (P, P, P), [a, b, c] => (a, b, c));
+    places!(4, P, (P, P, P, P), [a, b, c, d] => (a, b, c, d));
+    places!(3, P, Many<P>, all => all);
+    places!(2, P, (P, Value<u8>, P), [a, b] => (a, &7, b));
+    places!(3, P, (Many<P>, Value<String>, P), [ab @ .., c] => (ab, "text", c));
 }
 
 /// 172: Pointers that notify and pointers that do not, in one tuple.

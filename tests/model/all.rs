@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use super::faces::memo::{Asked, Both, Declared};
+use super::faces::memo::{Asked, Both, Declared, Parts};
 use super::op::Op;
 use super::script;
 use super::subject::Subject;
@@ -74,7 +74,7 @@ collections! {
 
 collections! {
     /// A collection that threads share.
-    Shared[9],
+    Shared[10],
     /// A kind of pointer that threads can share, and so these collections take.
     SharedPointers::on_shared, [SharedRef];
     Map: concurrent::WeakMap<Key<P>, SharedValue>;
@@ -88,4 +88,5 @@ collections! {
     Memo: Asked<Declared, P, P>;
     /// Results of two objects.
     MemoOfTwo: Asked<Both, P, P>;
+    MemoOfParts: Asked<Parts, P, P>;
 }

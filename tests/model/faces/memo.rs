@@ -2,6 +2,7 @@
 //! them. A result needs two objects: both are its key, or one is, and the other is declared.
 
 use std::cell::Cell;
+use std::slice;
 use std::task::Waker;
 
 use super::super::entry::Entry;
@@ -12,7 +13,7 @@ use super::snapshots::{Row, Snapshots, by_snapshots, listed};
 use crate::common::subject::Upkeep;
 use crate::common::{Kind, downgrade, is_alive, new, panics, quiet_panic};
 use weakly::concurrent::SharedRef;
-use weakly::memo::{Computation, MemoKey};
+use weakly::memo::{Computation, Many, MemoKey, MemoQuery, Value as Parameter};
 use weakly::{
     Memo, Reclaim,
     reference::{WeakKey, WeakRef},
@@ -22,10 +23,7 @@ use weakly::{
 pub trait Inputs<P: Kind, V: Kind> {
     type Key: MemoKey;
     /// `None` if there is no such key without the second.
-    fn key<'a>(
-        first: &'a Key<P>,
-        second: Option<&'a Key<V>>,
-    ) -> Option<<Self::Key as MemoKey>::Ref<'a>>;
+    fn key<'a>(first: &'a Key<P>, second: Option<&'a Key<V>>) -> Option<impl MemoQuery<Self::Key>>;
     fn declare(_: &Computation<'_>, _second: &Key<V>) {}
 }
 
@@ -39,7 +37,7 @@ where
 {
     type Key = Key<P>;
 
-    fn key<'a>(first: &'a Key<P>, _: Option<&'a Key<V>>) -> Option<&'a Key<P>> {
+    fn key<'a>(first: &'a Key<P>, _: Option<&'a Key<V>>) -> Option<impl MemoQuery<Self::Key>> {
         Some(first)
     }
 
@@ -58,8 +56,27 @@ where
 {
     type Key = (Key<P>, Key<V>);
 
-    fn key<'a>(first: &'a Key<P>, second: Option<&'a Key<V>>) -> Option<(&'a Key<P>, &'a Key<V>)> {
+    fn key<'a>(first: &'a Key<P>, second: Option<&'a Key<V>>) -> Option<impl MemoQuery<Self::Key>> {
         Some((first, second?))
+    }
+}
+
+/// The key is a list of the first alone, and a plain value; the second is declared.
+pub enum Parts {}
+
+impl<P: Kind, V: Kind> Inputs<P, V> for Parts
+where
+    Key<P>: SharedRef,
+    Key<V>: SharedRef,
+{
+    type Key = (Many<Key<P>>, Parameter<String>);
+
+    fn key<'a>(first: &'a Key<P>, _: Option<&'a Key<V>>) -> Option<impl MemoQuery<Self::Key>> {
+        Some((slice::from_ref(first), ["a", "b", "c"][first.id % 3]))
+    }
+
+    fn declare(computation: &Computation<'_>, second: &Key<V>) {
+        computation.depends_on(second);
     }
 }
 
