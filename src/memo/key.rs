@@ -38,11 +38,11 @@ pub trait Part: sealed::Sealed {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the key of a memo",
     label = "a key is a handle that threads share, or a tuple that begins with one",
-    note = "threads share `Strong`, `Arc` and `Anchor`",
+    note = "threads share `Strong`, `Arc` and `Anchor`; what is no handle is a `memo::Value<_>`",
     note = "results of plain values alone die with nothing: use a `HashMap`, or put the object first, as in \
             `(Strong<Object>, Value<Parameters>)`"
 )]
-pub trait MemoKey: Part {}
+pub trait MemoKey: sealed::Sealed + Part {}
 
 /// How a [`Memo`](crate::Memo) with keys of type `K` is asked, part by part:
 ///
@@ -95,8 +95,10 @@ pub trait TraceKey: Part {
 mod sealed {
     pub trait Sealed {}
     pub trait Asks<K> {}
+    /// What no plain value does.
+    pub trait Dies {}
 }
-use sealed::{Asks, Sealed};
+use sealed::{Asks, Dies, Sealed};
 
 // A handle.
 
@@ -288,6 +290,9 @@ impl<T: Eq + Hash> Part for Value<T> {
     type Stored = Arc<T>;
     type Watches = ();
 }
+
+// It is none. With this the compiler has two impls that do not fit, and says what `MemoKey` has to say.
+impl<T: Eq + Hash> MemoKey for Value<T> where Self: Dies {}
 
 impl<T: Eq + Hash + Trace> TraceKey for Value<T> {
     fn trace(stored: &Arc<T>, tracer: &mut Tracer<'_>) {

@@ -1,4 +1,4 @@
-//~ `MemoKey` is a "sealed trait"
+//~ a part is a handle that threads share, `Many` of them, or a `Value`
 use weakly::{Strong, memo::MemoKey};
 
 pub struct Mine(Strong<i32>, Strong<str>);
