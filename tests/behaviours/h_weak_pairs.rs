@@ -165,10 +165,10 @@ fn half_a_pair_counts_until_the_map_changes() {
         });
         check(entries(1), |[key, value]| {
             let [one, other] = [3, 4].map(Strong::new);
-            memo.get_or_compute((key, &one), |_| 5);
-            memo.get_or_compute((&other, value), |_| 5);
+            memo.get_or_compute((&*key, &one), |_| 5);
+            memo.get_or_compute((&other, &*value), |_| 5);
             drop((one, other));
-            assert_eq!(memo.get((key, &Strong::new(3))), None);
+            assert_eq!(memo.get((&*key, &Strong::new(3))), None);
             if purge {
                 memo.purge();
             }
