@@ -142,7 +142,8 @@ pub type Strong<T> = ptr::Strong<T, ptr::Atomic>;
 /// This is [`ptr::Weak`] with atomic counts. rustdoc lists the methods on that page. The most used are:
 ///
 /// * [`new`](ptr::Weak::new), which never upgrades;
-/// * [`upgrade`](ptr::Weak::upgrade), and [`try_upgrade`](ptr::Weak::try_upgrade), whose error explains itself;
+/// * [`upgrade`](ptr::Weak::upgrade), [`try_upgrade`](ptr::Weak::try_upgrade), whose error explains itself, and
+///   [`expect`](ptr::Weak::expect), which panics with it;
 /// * [`is_expired`](ptr::Weak::is_expired) and [`ptr_eq`](ptr::Weak::ptr_eq).
 pub type Weak<T> = ptr::Weak<T, ptr::Atomic>;
 /// A field that makes its value a key of weak collections, wherever the value is: in a `Box`, a `Vec`, an arena, on

@@ -1,9 +1,11 @@
-//! Strong pointers from values, boxes, strings and vectors; and the way to `dyn Trait`.
+//! Strong pointers from values, boxes, strings and vectors; the way to `dyn Trait`, and back from `dyn Any`.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::alloc::Layout;
+use core::any::Any;
+use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
 use super::flavour::Flavour;
@@ -30,7 +32,7 @@ impl<T: ?Sized, F: Flavour> From<Box<T>> for Strong<T, F> {
         // runs no destructor.
         unsafe {
             payload.copy_from_nonoverlapping(NonNull::new_unchecked(old.cast()), layout.size());
-            drop(Box::from_raw(old as *mut core::mem::ManuallyDrop<T>));
+            drop(Box::from_raw(old as *mut ManuallyDrop<T>));
             Strong::first(header::with_address(NonNull::new_unchecked(old), payload))
         }
     }
@@ -107,6 +109,40 @@ impl<T, F: Flavour> Default for Strong<[T], F> {
     fn default() -> Self {
         Vec::new().into()
     }
+}
+
+macro_rules! downcast {
+    ($(dyn Any $(+ $auto:ident)*, $example:literal;)*) => {$(
+        impl<F: Flavour> Strong<dyn Any $(+ $auto)*, F> {
+            /// Returns the same handle to a payload of type `T`, if it is one. O(1); identity, counts and attributes
+            /// stay the same.
+            ///
+            /// # Errors
+            /// The handle itself, if the payload is of another type.
+            ///
+            /// ```
+            /// use std::any::Any;
+            /// use weakly::{Strong, unsize};
+            ///
+            #[doc = $example]
+            /// let some = some.downcast::<String>().unwrap_err();
+            /// assert_eq!(*some.downcast::<i32>().unwrap(), 5);
+            /// ```
+            pub fn downcast<T: Any $(+ $auto)*>(self) -> Result<Strong<T, F>, Self> {
+                if !(*self).is::<T>() {
+                    return Err(self);
+                }
+                let this = ManuallyDrop::new(self);
+                // SAFETY: the same pointer, whose payload is a `T`.
+                Ok(unsafe { Strong::listed(this.ptr.cast(), this.holder) })
+            }
+        }
+    )*};
+}
+
+downcast! {
+    dyn Any, "let some: Strong<dyn Any> = unsize!(Strong::new(5) => dyn Any);";
+    dyn Any + Send + Sync, "let some = unsize!(Strong::new(5) => dyn Any + Send + Sync);";
 }
 
 /// Converts a pointer, strong or weak, to a sized type into one to an unsized type that the compiler can coerce it

@@ -87,4 +87,27 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
     pub fn try_upgrade(&self) -> Result<Strong<T, F>, Expired> {
         self.upgrade().ok_or_else(Expired::of::<T>)
     }
+
+    /// Upgrades to a strong handle that has to exist: `reason` says why. On success it costs what
+    /// [`upgrade`](Self::upgrade) does.
+    ///
+    /// # Panics
+    /// If the object is dead, in its destructor, or never existed: with the reason, the type of the object, and what to
+    /// look for.
+    ///
+    /// ```should_panic
+    /// use weakly::{Strong, Weak};
+    ///
+    /// struct Window;
+    /// struct Button { window: Weak<Window> }
+    ///
+    /// let button = Button { window: Strong::downgrade(&Strong::new(Window)) };
+    /// // "a window outlives its buttons: no live `Window`: its last strong handle is gone, …"
+    /// button.window.expect("a window outlives its buttons");
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn expect(&self, reason: &str) -> Strong<T, F> {
+        self.try_upgrade().expect(reason)
+    }
 }

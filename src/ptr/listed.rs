@@ -1,14 +1,12 @@
 //! Strong pointers from counted ones, each listed as a holder of its object. (Without the feature `holders` there is
 //! nothing to list.)
 
-use core::alloc::Layout;
 use core::marker::PhantomData;
-use core::mem::{ManuallyDrop, MaybeUninit};
+use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use super::flavour::Flavour;
 use super::strong::Strong;
-use super::{memory, state};
 use crate::holders::Holder;
 
 impl<T: ?Sized, F: Flavour> Strong<T, F> {
@@ -83,32 +81,5 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     #[must_use]
     pub fn holders(this: &Self) -> alloc::vec::Vec<crate::holders::Origin> {
         crate::holders::holders_of(this.ptr.as_ptr().cast())
-    }
-}
-
-impl<T, F: Flavour> Strong<T, F> {
-    /// The memory of a new object.
-    #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
-    pub(super) fn uninit() -> Strong<MaybeUninit<T>, F> {
-        let ptr = memory::allocate::<F>(Layout::new::<T>(), 1, state::NONE).cast();
-        // SAFETY: new memory, counted once; it has no payload to be dropped.
-        let mut memory = unsafe { Strong::unlisted(ptr) };
-        memory.holder = Holder::first(ptr.cast::<T>().as_ptr());
-        memory
-    }
-}
-
-impl<T, F: Flavour> Strong<MaybeUninit<T>, F> {
-    /// # Safety
-    /// The payload is initialised.
-    #[inline]
-    pub(super) unsafe fn assume_init(self) -> Strong<T, F> {
-        let this = ManuallyDrop::new(self);
-        Strong {
-            ptr: this.ptr.cast(),
-            holder: this.holder,
-            owns: PhantomData,
-        }
     }
 }

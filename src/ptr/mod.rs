@@ -30,6 +30,8 @@
 //! | `reverse` | the entries of an object, from its end | |
 //! | `shared_watch` | how an entry of a shared collection keeps its registration | |
 //! | `listed` | how a strong pointer is made, and listed as a holder | |
+//! | `uninit` | how an object is made before its payload | |
+//! | `raw` | how a pointer becomes a raw one, and back | |
 //! | `convert`, `traits`, `finalize`, `expired` | their further methods and traits | |
 //! | `anchor` | an object of ours behind a field of a value | A1 |
 
@@ -52,6 +54,7 @@ mod memory;
 pub(crate) mod models;
 mod notice;
 mod object_ref;
+mod raw;
 mod recipient;
 mod record;
 mod register;
@@ -70,6 +73,7 @@ mod strong;
 #[cfg(all(test, not(weakly_loom)))]
 mod tests;
 mod traits;
+mod uninit;
 mod waker;
 mod weak;
 

@@ -167,7 +167,7 @@ impl<T, F: Flavour> Strong<T, F> {
     {
         if !this.is_unique() {
             // Allocated before anything is given up: that may fail, and the failure unwind.
-            let memory = Self::uninit();
+            let memory = Self::new_uninit();
             let claimed = this.claim();
             // SAFETY: if claimed, the payload is ours to move. The memory is that of a `T`. Finalizers may
             // panic, so the reclamation is last, when `this` is whole.
@@ -230,30 +230,6 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     #[inline]
     pub fn as_ptr(this: &Self) -> *const T {
         this.ptr.as_ptr()
-    }
-
-    /// Gives up the pointer but not its count: a raw pointer for [`from_raw`](Self::from_raw).
-    #[must_use = "the object is leaked unless `from_raw` takes the handle back"]
-    #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
-    pub fn into_raw(this: Self) -> *const T {
-        this.holder.into_raw(this.ptr.as_ptr().cast());
-        ManuallyDrop::new(this).ptr.as_ptr()
-    }
-
-    /// Makes a strong handle from a raw one.
-    ///
-    /// # Safety
-    /// `ptr` is from [`into_raw`](Self::into_raw) of a strong handle of the same flavour, unchanged but for
-    /// unsizing coercions of the compiler, and is used for one call.
-    #[must_use]
-    #[inline]
-    #[cfg_attr(feature = "holders", track_caller)]
-    pub unsafe fn from_raw(ptr: *const T) -> Self {
-        // SAFETY: the caller's promise.
-        let mut this = unsafe { Self::unlisted(NonNull::new_unchecked(ptr.cast_mut())) };
-        this.holder = Holder::of_raw(ptr.cast());
-        this
     }
 
     /// Returns mutable access, if no other handle can give any: this is the only strong handle, and there is no

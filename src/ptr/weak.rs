@@ -28,7 +28,7 @@ use crate::sync::Ordering::*;
 pub struct Weak<T: ?Sized, F: Flavour> {
     /// The place of an inline payload in the block, of which this pointer has a share; or [`NOWHERE`], with
     /// the metadata of the type.
-    place: NonNull<T>,
+    pub(super) place: NonNull<T>,
     marker: PhantomData<F>,
 }
 
@@ -61,7 +61,7 @@ impl<T, F: Flavour> Weak<T, F> {
 
 impl<T: ?Sized, F: Flavour> Weak<T, F> {
     /// # Safety
-    /// `place` is that of a block, in which this pointer has a weak share.
+    /// `place` is that of a block, in which this pointer has a weak share; or it is [`NOWHERE`].
     #[inline]
     pub(crate) unsafe fn from_counted(place: NonNull<T>) -> Self {
         Weak {
@@ -140,6 +140,13 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
     #[inline]
     pub fn ptr_eq(&self, other: &Self) -> bool {
         self == other
+    }
+
+    /// What [`ptr_eq`](Self::ptr_eq) compares: no other object's while this handle has its share, and the same for all
+    /// that never had one.
+    #[inline]
+    pub(crate) fn identity(&self) -> *const () {
+        self.place.as_ptr().cast()
     }
 
     /// Returns the address of the payload. Dangling once the object is dead; then another object may be there, if this
@@ -249,7 +256,7 @@ impl<T, F: Flavour> Default for Weak<T, F> {
 impl<T: ?Sized, F: Flavour> PartialEq for Weak<T, F> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        ptr::addr_eq(self.place.as_ptr(), other.place.as_ptr())
+        self.identity() == other.identity()
     }
 }
 
@@ -257,7 +264,7 @@ impl<T: ?Sized, F: Flavour> Eq for Weak<T, F> {}
 
 impl<T: ?Sized, F: Flavour> Hash for Weak<T, F> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.place.cast::<()>().hash(state);
+        self.identity().hash(state);
     }
 }
 

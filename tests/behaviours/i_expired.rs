@@ -1,17 +1,22 @@
-//! I. Messages about an expired object (item 121): `try_upgrade`, and `expect` of the maps with weak values.
+//! I. Messages about an expired object (item 121): `try_upgrade`, and `expect` of weak handles and of the maps with weak
+//! values.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::error::Error;
 use std::panic::{self, AssertUnwindSafe, Location};
 use std::sync::{Mutex, OnceLock};
 use std::thread::{self, ThreadId};
 
-use weakly::{Expired, WeakPairMap, WeakValueMap, ptr};
+use weakly::{Expired, WeakPairMap, WeakValueMap, ptr, unsize};
 
 use crate::common::{Kind, Own, new};
 use crate::{for_each_flavour, for_each_kind};
 
-for_each_flavour!(try_upgrade_gives_the_object_or_names_its_type);
+for_each_flavour!(
+    try_upgrade_gives_the_object_or_names_its_type,
+    expect_gives_the_object_or_says_why_it_must_live,
+);
 for_each_kind!(expect_gives_the_value_or_names_its_type_and_the_caller);
 
 /// The type that the message names.
@@ -92,6 +97,30 @@ fn panic_of(f: impl FnOnce()) -> (String, String, u32) {
         file,
         line,
     )
+}
+
+/// I121: `expect` of a weak handle returns a handle while the object lives; then it panics at its caller, with the reason
+/// and the message of the error.
+fn expect_gives_the_object_or_says_why_it_must_live<F: Own>() {
+    const REASON: &str = "a window outlives its {buttons}";
+    let window = ptr::Strong::<_, F>::new(Window);
+    let weak = ptr::Strong::downgrade(&window);
+    let upgraded = weak.expect(REASON);
+    assert!(ptr::Strong::ptr_eq(&upgraded, &window));
+    assert_eq!(ptr::Strong::strong_count(&window), 2);
+    drop((window, upgraded));
+    let message = weak.try_upgrade().err().unwrap().to_string();
+    let here = line();
+    let dead = panic_of(|| drop(weak.expect(REASON)));
+    let never = panic_of(|| drop(ptr::Weak::<Window, F>::new().expect(REASON)));
+    for (n, panic) in (1..).zip([dead, never]) {
+        assert_eq!(
+            panic,
+            (format!("{REASON}: {message}"), file!().to_owned(), here + n)
+        );
+    }
+    let unsized_message = panic_of(|| drop(unsize!(weak => dyn Any).expect(""))).0;
+    assert!(unsized_message.contains("no live `dyn core::any::Any`"));
 }
 
 #[track_caller]

@@ -32,6 +32,7 @@ mod h_weak_pairs;
 mod h_weak_values;
 mod i_expired;
 mod i_pointers;
+mod i_raw;
 mod j_finalizers;
 mod n_memory;
 mod n_reclaim;

@@ -1,5 +1,6 @@
 //! All the ways in which a handle begins, changes and ends.
 
+use std::any::Any;
 use std::fmt::Display;
 use std::pin::Pin;
 
@@ -18,6 +19,8 @@ for_each_flavour! {
     an_upgraded_handle_was_made_by_the_upgrade,
     a_handle_keeps_its_place_when_it_is_moved_unsized_or_pinned,
     a_raw_pointer_is_a_holder,
+    raw_pointers_are_holders_by_where_they_were_counted,
+    a_downcast_or_initialised_handle_keeps_its_place,
     what_is_taken_out_leaves_no_trace,
     make_mut_makes_a_handle_if_it_makes_an_object,
     an_object_that_refers_to_itself,
@@ -77,6 +80,53 @@ fn a_raw_pointer_is_a_holder<F: Flavour>() {
     assert_eq!(lines!(&back), [made + 8, made + 11]);
     drop(back);
     assert_eq!(lines!(&again), [made + 11]);
+}
+
+#[allow(unsafe_code)]
+fn raw_pointers_are_holders_by_where_they_were_counted<F: Flavour>() {
+    let before = Snapshot::new();
+    let strong = ptr::Strong::<_, F>::new(5);
+    let made = line!() - 1;
+    let raw = ptr::Strong::as_ptr(&strong);
+    // SAFETY: the object lives; each is counted off once.
+    unsafe {
+        ptr::Strong::<_, F>::increment_strong_count(raw);
+        assert_eq!(lines!(&strong), [made, made + 5]);
+        ptr::Strong::<_, F>::decrement_strong_count(raw);
+        assert_eq!(lines!(&strong), [made]);
+        ptr::Strong::<_, F>::increment_strong_count(raw);
+        drop(strong);
+        assert_eq!(before.leaks().len(), 1);
+        ptr::Strong::<_, F>::decrement_strong_count(raw);
+    }
+    assert_eq!(before.leaks().len(), 0);
+}
+
+#[allow(unsafe_code)]
+fn a_downcast_or_initialised_handle_keeps_its_place<F: Flavour>() {
+    let before = Snapshot::new();
+    let any = unsize!(ptr::Strong::<_, F>::new(5) => dyn Any);
+    let made = line!() - 1;
+    let any = any.downcast::<u8>().unwrap_err();
+    let number = any.downcast::<i32>().unwrap();
+    assert_eq!(lines!(&number), [made]);
+    let mut text = ptr::Strong::<String, F>::new_uninit();
+    ptr::Strong::get_mut(&mut text)
+        .unwrap()
+        .write("text".into());
+    // SAFETY: written just now.
+    let text = unsafe { text.assume_init() };
+    assert_eq!(lines!(&text), [made + 5]);
+    let mut slice = ptr::Strong::<[u8], F>::new_uninit_slice(1);
+    ptr::Strong::get_mut(&mut slice).unwrap()[0].write(7);
+    // SAFETY: likewise.
+    let slice = unsafe { slice.assume_init() };
+    assert_eq!(lines!(&slice), [made + 12]);
+    let weak = ptr::Strong::downgrade(&slice);
+    let expected = weak.expect("it lives");
+    assert_eq!(lines!(&slice), [made + 12, made + 18]);
+    drop((number, text, slice, expected));
+    assert_eq!(before.leaks().len(), 0);
 }
 
 fn what_is_taken_out_leaves_no_trace<F: Flavour>() {

@@ -1,0 +1,493 @@
+//! I. Handles that are raw pointers for a while, that are downcast, and whose payload comes after them, for both flavours
+//! of this crate's own.
+
+#![allow(unsafe_code)]
+
+use std::any::Any;
+use std::cell::Cell;
+use std::fmt::Debug;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::SeqCst};
+use std::thread;
+
+use weakly::{
+    Strong, Weak, WeakMap,
+    ptr::{self, Flavour},
+    unsize,
+};
+
+use crate::common::{Count, Counter, OnDrop, Own, Witness, panics, quiet_panic, scaled};
+use crate::{for_each_flavour, heap};
+
+for_each_flavour!(
+    raw_pointers_are_counted,
+    the_last_raw_pointer_pays_for_the_death,
+    a_death_by_a_raw_pointer_may_panic,
+    a_raw_weak_handle_comes_back_alive_dead_or_empty,
+    a_raw_weak_handle_is_coerced,
+    a_raw_weak_handle_is_of_one_object,
+    an_object_may_own_raw_weak_handles_to_itself,
+    a_downcast_keeps_identity_and_counts,
+    a_failed_downcast_returns_the_handle,
+    a_payload_may_come_after_its_object,
+    what_is_not_initialised_is_not_dropped,
+    watches_of_an_uninitialised_object_stay,
+    slices_are_initialised_in_place,
+    a_slice_that_is_too_long_panics,
+);
+
+/// Inline, and apart from its block.
+const SIZES: [usize; 2] = [8, 400];
+
+#[repr(align(64))]
+#[derive(Debug)]
+struct Aligned(#[allow(dead_code, reason = "it is shown")] u8);
+
+fn counts<T: ?Sized, F: Flavour>(handle: &ptr::Strong<T, F>) -> (usize, usize) {
+    (
+        ptr::Strong::strong_count(handle),
+        ptr::Strong::weak_count(handle),
+    )
+}
+
+/// I120: `increment_strong_count` and `decrement_strong_count` count as handles do, also by a pointer of `as_ptr`, and by
+/// one that was coerced.
+fn raw_pointers_are_counted<F: Own>() {
+    let object = ptr::Strong::<[i32; 3], F>::new([1, 2, 3]);
+    let weak = ptr::Strong::downgrade(&object);
+    let map = WeakMap::from([(&object, 1)]);
+    let raw = ptr::Strong::into_raw(object.clone());
+    // SAFETY: the object lives, and each count is given up once.
+    unsafe {
+        ptr::Strong::<_, F>::increment_strong_count(raw);
+        assert_eq!(counts(&object), (3, 2));
+        ptr::Strong::<[i32], F>::increment_strong_count(raw);
+        assert_eq!((counts(&object), weak.strong_count()), ((4, 2), 4));
+        let back = ptr::Strong::<[i32; 3], F>::from_raw(raw);
+        assert!(counts(&back) == (4, 2) && ptr::Strong::ptr_eq(&back, &object));
+        ptr::Strong::<dyn Debug, F>::decrement_strong_count(raw);
+        assert_eq!(counts(&back), (3, 2));
+        drop(object);
+        ptr::Strong::<_, F>::decrement_strong_count(raw);
+        assert_eq!((counts(&back), map.get(&back)), ((1, 2), Some(&1)));
+
+        let borrowed = ptr::Strong::as_ptr(&back);
+        ptr::Strong::<_, F>::increment_strong_count(borrowed);
+        ptr::Strong::<_, F>::increment_strong_count(weak.as_ptr());
+        assert_eq!((counts(&back), *back), ((3, 2), [1, 2, 3]));
+        ptr::Strong::<_, F>::decrement_strong_count(borrowed);
+        drop(back);
+        assert_eq!((weak.strong_count(), map.len()), (1, 1));
+        ptr::Strong::<_, F>::decrement_strong_count(borrowed);
+    }
+    assert!(weak.is_expired() && map.is_empty());
+}
+
+/// I120, I122: The last one ends the object: for its weak handles, entries and finalizers, and its memory.
+fn the_last_raw_pointer_pays_for_the_death<F: Own>() {
+    for size in SIZES {
+        let (dead, finalized) = (Counter::default(), Count::default());
+        let base = heap::bytes();
+        let bytes = Box::<[u8]>::from(vec![0_u8; size]);
+        let object = ptr::Strong::<_, F>::new((dead.witness(), bytes, [0_u8; 300]));
+        let weak = ptr::Strong::downgrade(&object);
+        let map = WeakMap::from([(&object, ())]);
+        let count = finalized.clone();
+        let token = F::finalize(&object, move || _ = count.add());
+        let raw = ptr::Strong::into_raw(object);
+        assert_eq!((dead.get(), map.len()), (0, 1));
+        // SAFETY: from `into_raw`, once.
+        unsafe { ptr::Strong::<_, F>::decrement_strong_count(raw) };
+        assert_eq!((dead.get(), finalized.get(), map.len()), (1, 1, 0));
+        assert!(weak.is_expired());
+        drop((weak, map, token));
+        assert_eq!(heap::bytes(), base);
+    }
+}
+
+/// I120, 182: If the payload's destructor panics, so does the call; the object is as dead as by a handle.
+fn a_death_by_a_raw_pointer_may_panic<F: Own>() {
+    let base = heap::bytes();
+    let object = ptr::Strong::<_, F>::new(OnDrop::new(|| quiet_panic()));
+    let weak = ptr::Strong::downgrade(&object);
+    let map = WeakMap::from([(&object, ())]);
+    let raw = ptr::Strong::into_raw(object);
+    // SAFETY: from `into_raw`, once.
+    let panicked = panics(|| unsafe { ptr::Strong::<_, F>::decrement_strong_count(raw) });
+    assert!(panicked && weak.is_expired() && map.is_empty());
+    drop((weak, map));
+    assert_eq!(heap::bytes(), base);
+}
+
+/// I191: A weak handle's share is in the raw pointer, wherever the payload is: while it lives, when it is dead, and where
+/// there never was one.
+fn a_raw_weak_handle_comes_back_alive_dead_or_empty<F: Own>() {
+    fn check<T: ?Sized + Debug, F: Own>(new: impl Fn() -> ptr::Strong<T, F>) {
+        let base = heap::bytes();
+        for entries in 0..3 {
+            let object = new();
+            let maps = vec![WeakMap::from([(&object, ())]); entries];
+            let raw = ptr::Strong::downgrade(&object).into_raw();
+            assert_eq!(counts(&object), (1, 1 + entries));
+            // SAFETY: from `into_raw`, once.
+            let weak = unsafe { ptr::Weak::<T, F>::from_raw(raw) };
+            assert_eq!(weak, ptr::Strong::downgrade(&object));
+            assert_eq!(
+                weak.as_ptr().cast::<()>(),
+                ptr::Strong::as_ptr(&object).cast()
+            );
+            let upgraded = weak.upgrade().unwrap();
+            assert!(ptr::Strong::ptr_eq(&upgraded, &object));
+            assert_eq!(format!("{upgraded:?}"), format!("{object:?}"));
+            drop(upgraded);
+
+            let raw = (weak.clone().into_raw(), weak.into_raw());
+            drop(object);
+            assert!(maps.iter().all(|map| map.is_empty()));
+            // SAFETY: likewise.
+            let weak = unsafe { ptr::Weak::<T, F>::from_raw(raw.0) };
+            assert!(weak.is_expired() && weak.upgrade().is_none());
+            // SAFETY: likewise; once more, since it is dead.
+            let (weak, other) = unsafe {
+                (
+                    ptr::Weak::<T, F>::from_raw(weak.into_raw()),
+                    ptr::Weak::<T, F>::from_raw(raw.1),
+                )
+            };
+            assert!(weak == other && weak.strong_count() == 0);
+            drop((maps, weak));
+            drop(other);
+            assert_eq!(heap::bytes(), base);
+        }
+    }
+    check::<_, F>(|| ptr::Strong::new(()));
+    check::<_, F>(|| ptr::Strong::new(7_u8));
+    check::<_, F>(|| ptr::Strong::new(Aligned(7)));
+    check::<_, F>(|| ptr::Strong::new([7_u64; 40]));
+    check::<[u32; 0], F>(|| ptr::Strong::new([]));
+    check::<str, F>(|| "text".into());
+    check::<str, F>(|| "".into());
+    check::<[u8], F>(|| vec![7; 1000].into());
+    check::<dyn Debug, F>(|| unsize!(ptr::Strong::<_, F>::new([7_u64; 40]) => dyn Debug));
+    check::<dyn Debug, F>(|| unsize!(ptr::Strong::<_, F>::new(Aligned(7)) => dyn Debug));
+
+    let base = heap::bytes();
+    let none = ptr::Weak::<Aligned, F>::new();
+    // SAFETY: from `into_raw`, once.
+    let back = unsafe { ptr::Weak::<Aligned, F>::from_raw(none.clone().into_raw()) };
+    assert!(back == none && back.is_expired() && back.upgrade().is_none());
+    let none = unsize!(none => dyn Debug);
+    // SAFETY: likewise.
+    let back = unsafe { ptr::Weak::<dyn Debug, F>::from_raw(none.clone().into_raw()) };
+    assert!(back == none && back.is_expired() && back.upgrade().is_none());
+    assert_eq!((back.strong_count(), back.weak_count()), (0, 0));
+    assert_eq!(heap::bytes(), base);
+}
+
+/// I127, I191: The compiler coerces a raw weak handle, too.
+fn a_raw_weak_handle_is_coerced<F: Own>() {
+    fn check<T: Debug + 'static, F: Own>(value: T) {
+        let object = ptr::Strong::<_, F>::new(value);
+        let weak = unsize!(ptr::Strong::downgrade(&object) => dyn Debug);
+        let alive = ptr::Strong::downgrade(&object).into_raw();
+        let late = ptr::Strong::downgrade(&object).into_raw();
+        // SAFETY: from `into_raw`, once each, and coerced.
+        unsafe {
+            let alive = ptr::Weak::<dyn Debug, F>::from_raw(alive);
+            assert_eq!(
+                format!("{:?}", alive.upgrade().unwrap()),
+                format!("{object:?}")
+            );
+            drop(object);
+            let late = ptr::Weak::<dyn Debug, F>::from_raw(late);
+            assert!(late == alive && late == weak && late.upgrade().is_none());
+            let none = ptr::Weak::<T, F>::new().into_raw();
+            assert!(ptr::Weak::<dyn Debug, F>::from_raw(none).is_expired());
+        }
+    }
+    let base = heap::bytes();
+    check::<_, F>(());
+    check::<_, F>(Aligned(7));
+    check::<_, F>([7_u64; 40]);
+    assert_eq!(heap::bytes(), base);
+}
+
+/// I191, 32: Raw pointers of equal handles are equal, and no later object has one like them, though it may have the
+/// address of the payload.
+fn a_raw_weak_handle_is_of_one_object<F: Own>() {
+    let object = ptr::Strong::<_, F>::new([0_u64; 119]);
+    let weak = ptr::Strong::downgrade(&object);
+    let raw = weak.clone().into_raw();
+    assert_eq!(raw, ptr::Strong::downgrade(&object).into_raw());
+    // SAFETY: the one above.
+    drop(unsafe { ptr::Weak::<_, F>::from_raw(raw) });
+    drop((weak, object));
+    for _ in 0..100 {
+        let other = ptr::Strong::<_, F>::new([0_u64; 119]);
+        let other_raw = ptr::Strong::downgrade(&other).into_raw();
+        assert_ne!(other_raw, raw);
+        // SAFETY: from `into_raw`, once.
+        drop(unsafe { ptr::Weak::<_, F>::from_raw(other_raw) });
+    }
+    // SAFETY: likewise.
+    assert!(unsafe { ptr::Weak::<_, F>::from_raw(raw) }.is_expired());
+}
+
+/// I128, I191: An object that owns raw weak handles to itself takes them back in its destructor: they are expired.
+fn an_object_may_own_raw_weak_handles_to_itself<F: Own>() {
+    struct Node<F: Own, const N: usize> {
+        me: *const Node<F, N>,
+        late: Cell<*const Node<F, N>>,
+        counter: Counter,
+        _padding: [u64; N],
+    }
+    impl<F: Own, const N: usize> Drop for Node<F, N> {
+        fn drop(&mut self) {
+            // SAFETY: from `into_raw`, once.
+            let me = unsafe { ptr::Weak::<Self, F>::from_raw(self.me) };
+            assert!(me.is_expired() && me.upgrade().is_none());
+            // SAFETY: likewise.
+            let late = unsafe { ptr::Weak::<Self, F>::from_raw(self.late.get()) };
+            assert!(late == me);
+            drop(self.counter.witness());
+        }
+    }
+    fn check<F: Own, const N: usize>(counter: &Counter) {
+        let node = ptr::Strong::<Node<F, N>, F>::new_cyclic(|me| {
+            let raw = me.clone().into_raw();
+            // SAFETY: from `into_raw`, once.
+            let back = unsafe { ptr::Weak::<_, F>::from_raw(raw) };
+            assert!(back.upgrade().is_none(), "not born yet");
+            Node {
+                me: back.into_raw(),
+                late: Cell::new(std::ptr::null()),
+                counter: counter.clone(),
+                _padding: [0; N],
+            }
+        });
+        node.late.set(ptr::Strong::downgrade(&node).into_raw());
+        assert_eq!(counts(&node), (1, 2));
+    }
+    let counter = Counter::default();
+    let base = heap::bytes();
+    check::<F, 0>(&counter);
+    check::<F, 50>(&counter);
+    assert_eq!((counter.get(), heap::bytes()), (2, base));
+}
+
+/// I191, 123: A raw weak handle may go to another thread, and come back to a handle there while the object dies.
+#[test]
+fn a_raw_weak_handle_crosses_threads() {
+    for _ in 0..scaled(500, 10) {
+        let object = Strong::new([7; 100]);
+        let raw = AtomicPtr::new(Strong::downgrade(&object).into_raw().cast_mut());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                // SAFETY: from `into_raw`, once.
+                let weak = unsafe { Weak::from_raw(raw.load(SeqCst).cast_const()) };
+                assert!(weak.upgrade().is_none_or(|object| object[99] == 7));
+            });
+            drop(object);
+        });
+    }
+}
+
+/// I120, 123: Threads may count by one raw pointer; the object dies once.
+#[test]
+fn threads_count_by_one_raw_pointer() {
+    let dead = Arc::new(AtomicBool::new(false));
+    struct Payload(Arc<AtomicBool>);
+    impl Drop for Payload {
+        fn drop(&mut self) {
+            assert!(!self.0.swap(true, SeqCst));
+        }
+    }
+    let raw = AtomicPtr::new(Strong::into_raw(Strong::new(Payload(dead.clone()))).cast_mut());
+    let raw = raw.load(SeqCst);
+    let weak = {
+        // SAFETY: the object lives; `ManuallyDrop` keeps the count that is the raw pointer's.
+        let borrowed = std::mem::ManuallyDrop::new(unsafe { Strong::from_raw(raw) });
+        Strong::downgrade(&borrowed)
+    };
+    let shared = AtomicPtr::new(raw);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            // SAFETY: counted for the thread, which gives it up.
+            unsafe { Strong::increment_strong_count(raw) };
+            let shared = &shared;
+            scope.spawn(move || {
+                let raw = shared.load(SeqCst);
+                for _ in 0..scaled(1_000, 10) {
+                    // SAFETY: the thread's own count keeps the object.
+                    unsafe {
+                        Strong::increment_strong_count(raw);
+                        Strong::decrement_strong_count(raw);
+                    }
+                }
+                // SAFETY: that count.
+                unsafe { Strong::decrement_strong_count(raw) };
+            });
+        }
+    });
+    assert_eq!((weak.strong_count(), dead.load(SeqCst)), (1, false));
+    // SAFETY: from `into_raw`, once.
+    unsafe { Strong::decrement_strong_count(raw) };
+    assert!(weak.is_expired() && dead.load(SeqCst));
+}
+
+/// I127: A downcast handle is to the same object: same address, counts, weak handles and entries, and the payload is
+/// dropped once.
+fn a_downcast_keeps_identity_and_counts<F: Own>() {
+    fn check<T: Any + Send + Sync, F: Own>(value: impl Fn() -> T) {
+        let base = heap::bytes();
+        let object = ptr::Strong::<_, F>::new(value());
+        let addr = ptr::Strong::as_ptr(&object);
+        let any = unsize!(object.clone() => dyn Any);
+        let (weak, map) = (ptr::Strong::downgrade(&any), WeakMap::from([(&any, 1)]));
+        let shared = unsize!(object.clone() => dyn Any + Send + Sync);
+        drop(object);
+        let (back, other) = (
+            any.downcast::<T>().ok().unwrap(),
+            shared.downcast::<T>().ok().unwrap(),
+        );
+        assert!(ptr::Strong::ptr_eq(&back, &other));
+        assert_eq!((counts(&back), ptr::Strong::as_ptr(&back)), ((2, 2), addr));
+        assert!(unsize!(ptr::Strong::downgrade(&back) => dyn Any) == weak);
+        assert_eq!(map.get(&unsize!(other => dyn Any)), Some(&1));
+        assert_eq!(ptr::Strong::strong_count(&back), 1);
+        drop(back);
+        assert!(weak.is_expired() && map.is_empty());
+        drop((map, weak));
+        assert_eq!(heap::bytes(), base);
+    }
+    check::<_, F>(|| ());
+    check::<_, F>(|| 7_u8);
+    check::<_, F>(|| [7_u64; 40]);
+    check::<_, F>(|| Box::new(7) as Box<dyn Any + Send + Sync>);
+    #[repr(align(64))]
+    struct Wide(#[allow(dead_code, reason = "it is dropped")] String);
+    check::<_, F>(|| Wide("text".into()));
+    let counter = Counter::default();
+    let any = unsize!(ptr::Strong::<_, F>::new((counter.witness(), [0_u64; 40])) => dyn Any);
+    drop(any.downcast::<(Witness, [u64; 40])>().ok().unwrap());
+    assert_eq!(counter.get(), 1);
+}
+
+/// I127: One to another type returns the handle itself.
+fn a_failed_downcast_returns_the_handle<F: Own>() {
+    let object = ptr::Strong::<i32, F>::new(5);
+    let any = unsize!(object.clone() => dyn Any);
+    let any = any.downcast::<u32>().unwrap_err();
+    let any = any.downcast::<ptr::Strong<i32, F>>().err().unwrap();
+    let shared = unsize!(object.clone() => dyn Any + Send + Sync);
+    let shared = shared.downcast::<String>().unwrap_err();
+    assert_eq!(counts(&object), (3, 0));
+    assert!(ptr::Strong::as_ptr(&any).cast() == ptr::Strong::as_ptr(&object));
+    drop(object);
+    assert_eq!(*shared.downcast::<i32>().unwrap(), 5);
+    assert_eq!(*any.downcast::<i32>().unwrap(), 5);
+}
+
+/// I192: A payload that is written afterwards is that of the object, and dropped once.
+fn a_payload_may_come_after_its_object<F: Own>() {
+    fn check<const N: usize, F: Own>() {
+        let counter = Counter::default();
+        let base = heap::bytes();
+        let mut object = ptr::Strong::<(Witness, [u64; N]), F>::new_uninit();
+        let addr = ptr::Strong::as_ptr(&object);
+        let place = ptr::Strong::get_mut(&mut object).unwrap();
+        place.write((counter.witness(), [7; N]));
+        // SAFETY: written just now.
+        let object = unsafe { object.assume_init() };
+        assert_eq!(ptr::Strong::as_ptr(&object), addr.cast());
+        assert_eq!((counts(&object), object.1), ((1, 0), [7; N]));
+        let again = object.clone();
+        drop(object);
+        assert_eq!(counter.get(), 0);
+        drop(again);
+        assert_eq!((counter.get(), heap::bytes()), (1, base));
+    }
+    check::<0, F>();
+    check::<3, F>();
+    check::<50, F>();
+    let mut wide = ptr::Strong::<Aligned, F>::new_uninit();
+    assert_eq!(ptr::Strong::as_ptr(&wide).addr() % 64, 0);
+    ptr::Strong::get_mut(&mut wide).unwrap().write(Aligned(7));
+    // SAFETY: written just now.
+    assert_eq!(unsafe { wide.assume_init() }.0, 7);
+}
+
+/// I192: An object without a payload is freed without a destructor, written or not.
+fn what_is_not_initialised_is_not_dropped<F: Own>() {
+    let counter = Counter::default();
+    let base = heap::bytes();
+    drop(ptr::Strong::<Witness, F>::new_uninit());
+    drop(ptr::Strong::<[Witness; 100], F>::new_uninit());
+    drop(ptr::Strong::<[Witness], F>::new_uninit_slice(100));
+    let mut half = ptr::Strong::<[Witness], F>::new_uninit_slice(2);
+    let written = ptr::Strong::get_mut(&mut half).unwrap()[1].write(counter.witness());
+    let written: *mut Witness = written;
+    // SAFETY: the element is written, and dropped once.
+    unsafe { written.drop_in_place() };
+    drop(half);
+    assert_eq!((counter.get(), heap::bytes()), (1, base));
+}
+
+/// I192: Weak handles and entries from before are of the same object: they see its death.
+fn watches_of_an_uninitialised_object_stay<F: Own>() {
+    let (counter, finalized) = (Counter::default(), Count::default());
+    let mut object = ptr::Strong::<Witness, F>::new_uninit();
+    let place = ptr::Strong::get_mut(&mut object).unwrap();
+    place.write(counter.witness());
+    let weak: ptr::Weak<MaybeUninit<Witness>, F> = ptr::Strong::downgrade(&object);
+    let map = WeakMap::from([(&object, 1)]);
+    let count = finalized.clone();
+    F::finalize(&object, move || _ = count.add());
+    let shared = object.clone();
+    // SAFETY: written above.
+    let object = unsafe { object.assume_init() };
+    assert_eq!((counts(&object), map.get(&shared)), ((2, 2), Some(&1)));
+    let later = ptr::Strong::downgrade(&object);
+    assert_eq!(weak.as_ptr().cast(), later.as_ptr());
+    drop(shared);
+    assert_eq!(map.get(&weak.upgrade().unwrap()), Some(&1));
+    drop(object);
+    assert_eq!((counter.get(), finalized.get(), map.len()), (1, 1, 0));
+    assert!(weak.is_expired() && later.is_expired());
+}
+
+/// I192: A slice has its length before its elements.
+fn slices_are_initialised_in_place<F: Own>() {
+    for len in [0, 1, 5, 1000] {
+        let counter = Counter::default();
+        let base = heap::bytes();
+        let mut slice = ptr::Strong::<[(Witness, usize)], F>::new_uninit_slice(len);
+        let places = ptr::Strong::get_mut(&mut slice).unwrap();
+        assert_eq!(places.len(), len);
+        for (n, place) in places.iter_mut().enumerate() {
+            place.write((counter.witness(), n));
+        }
+        // SAFETY: all are written.
+        let slice = unsafe { slice.assume_init() };
+        assert!(slice.iter().map(|element| element.1).eq(0..len));
+        drop(slice);
+        assert_eq!((counter.get(), heap::bytes()), (len, base));
+    }
+    let none = ptr::Strong::<[Aligned], F>::new_uninit_slice(0);
+    // SAFETY: there is none.
+    let (none, units) = unsafe {
+        let units = ptr::Strong::<[()], F>::new_uninit_slice(usize::MAX);
+        (none.assume_init(), units.assume_init())
+    };
+    assert_eq!((none.len(), units.len()), (0, usize::MAX));
+}
+
+/// I192: A length that no memory has panics.
+fn a_slice_that_is_too_long_panics<F: Own>() {
+    let longest = isize::MAX as usize / size_of::<u64>();
+    for len in [usize::MAX, longest + 1, longest] {
+        let made = || ptr::Strong::<[u64], F>::new_uninit_slice(len);
+        assert!(panics(|| drop(made())), "{len}");
+    }
+}
