@@ -9,6 +9,7 @@ mod liars;
 
 use std::any::TypeId;
 use std::borrow::Borrow;
+use std::collections::HashMap;
 use std::ops::Deref;
 use std::rc::{self, Rc};
 use std::sync::{self, Arc, Mutex};
@@ -86,6 +87,7 @@ fn is_owned<K: Named>(notifies: bool) {
     let mut named_pairs = WeakHashPairMap::from([(&one, &other), (&other, &one)]);
 
     let weak = K::downgrade(&one);
+    let by_object = HashMap::from([&one, &other].map(|key| (ByIdentity(K::downgrade(key)), 1)));
     assert_eq!((by_name["one"], by_name[K::content(&other)]), (1, 2));
     assert_eq!((by_identity[&one], by_identity[&weak]), (1, 1));
     assert_eq!(by_identity.get(&Addr::of(K::content(&one))), Some(&1));
@@ -100,6 +102,9 @@ fn is_owned<K: Named>(notifies: bool) {
 
     drop(one);
     assert!(weak.is_expired() && weak.upgrade().is_none() && by_identity.get(&weak).is_none());
+    let later = ByIdentity(K::downgrade(&K::from("one")));
+    assert!(by_object.contains_key(&ByIdentity(weak.clone())) && !by_object.contains_key(&later));
+    assert!(by_object.len() == 2 && later != ByIdentity(weak.clone()));
     assert!(pairs.get(&other).is_none() && values.get("a").is_none());
     assert!(named_pairs.get("other").is_none() && named_pairs.get("one").is_none());
     assert!(by_name.get("one").is_none() && seen.get("one").is_none() && seen.contains("other"));
@@ -255,6 +260,7 @@ fn a_newtype_may_be_generic() {
         let weak = Row::downgrade(&key);
         assert_eq!((map.get(&key), map.get(&weak)), (Some(&7), Some(&7)));
         drop(key);
+        assert!(ByIdentity(weak.clone()) == ByIdentity(weak.clone()));
         assert!(map.get(&weak).is_none());
         map.purge();
         assert!(map.is_empty());

@@ -5,7 +5,7 @@
 /// know of, and read a freed object by them.
 ///
 /// ```
-/// # use weakly::{Strong, WeakMap, reference::{Identify, StrongRef, Swept, WeakKey, WeakRef}};
+/// # use weakly::{Strong, WeakMap, reference::{Identify, Identity, StrongRef, Swept, WeakKey, WeakRef}};
 /// # use std::rc::{Rc, Weak};
 /// # struct Node(Rc<str>);
 /// # #[derive(Clone)]
@@ -17,6 +17,9 @@
 /// #     type Strong = Node;
 /// #     fn upgrade(&self) -> Option<Node> { self.0.upgrade().map(Node) }
 /// #     fn addr(&self) -> *const () { self.0.as_ptr().cast() }
+/// # }
+/// # impl Identity for WeakNode {
+/// #     fn identity(this: &Self) -> *const () { Identity::identity(&this.0) }
 /// # }
 /// # impl Identify<Node> for WeakNode {
 /// #     fn addr(this: &Self) -> *const () { WeakRef::addr(this) }

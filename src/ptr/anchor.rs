@@ -317,6 +317,12 @@ impl<F: Flavour> AnchorRef<F> {
         ptr::eq(self.0.as_ptr(), anchor.known_addr())
     }
 
+    /// The address of the object, live or dead.
+    #[inline]
+    pub(crate) fn identity(&self) -> *const () {
+        self.0.identity()
+    }
+
     /// The address of the object, or null if it is dead.
     #[inline]
     pub(crate) fn addr_if_live(&self) -> *const () {

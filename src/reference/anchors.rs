@@ -1,6 +1,6 @@
 //! Anchors, as keys.
 
-use super::key::{Identify, WeakKey};
+use super::key::{Identify, Identity, WeakKey};
 use super::notified::{Notified, Registrable};
 use crate::ptr::{Anchor, AnchorRef, Flavour, ObjectRef, Weak};
 
@@ -38,6 +38,13 @@ impl<F: Flavour> Registrable for Anchor<F> {
     #[inline]
     fn weak(weak: Weak<(), F>) -> AnchorRef<F> {
         AnchorRef::new(weak)
+    }
+}
+
+impl<F: Flavour> Identity for AnchorRef<F> {
+    #[inline]
+    fn identity(this: &Self) -> *const () {
+        this.identity()
     }
 }
 

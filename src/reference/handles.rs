@@ -3,14 +3,14 @@
 use alloc::{rc, sync};
 
 use super::addr::{addr_if_live, addr_of_sized};
-use super::key::{Identify, WeakKey};
+use super::key::{Identify, Identity, WeakKey};
 use super::notified::{Notified, Notify};
 use super::strong::{StrongRef, WeakRef};
 use super::swept::Swept;
 use crate::ptr::{self, Flavour};
 
 macro_rules! handles {
-    ($([$($flavour:ident: $bound:ident)?] $strong:path, $weak:path, $watch:ty, |$this:ident| $is_expired:expr;)*) => {$(
+    ($([$($flavour:ident: $bound:ident)?] $strong:path, $weak:path, $watch:ty, |$this:ident| $is_expired:expr, $identity:expr;)*) => {$(
         // SAFETY: the payload does not move, and a weak handle, or a watch, pins the allocation: no other object gets
         // its address.
         unsafe impl<T: ?Sized $(, $flavour: $bound)?> WeakKey for $strong {
@@ -59,6 +59,13 @@ macro_rules! handles {
             }
         }
 
+        impl<T: ?Sized $(, $flavour: $bound)?> Identity for $weak {
+            #[inline]
+            fn identity($this: &Self) -> *const () {
+                $identity
+            }
+        }
+
         impl<T: ?Sized $(, $flavour: $bound)?> Identify<$strong> for $weak {
             #[inline]
             fn addr(this: &Self) -> *const () {
@@ -77,9 +84,9 @@ macro_rules! handles {
 }
 
 handles! {
-    [] sync::Arc<T>, sync::Weak<T>, Swept<Self>, |this| this.strong_count() == 0;
-    [] rc::Rc<T>, rc::Weak<T>, Swept<Self>, |this| this.strong_count() == 0;
-    [F: Flavour] ptr::Strong<T, F>, ptr::Weak<T, F>, Notified<Self>, |this| this.is_expired();
+    [] sync::Arc<T>, sync::Weak<T>, Swept<Self>, |this| this.strong_count() == 0, this.as_ptr().cast();
+    [] rc::Rc<T>, rc::Weak<T>, Swept<Self>, |this| this.strong_count() == 0, this.as_ptr().cast();
+    [F: Flavour] ptr::Strong<T, F>, ptr::Weak<T, F>, Notified<Self>, |this| this.is_expired(), this.identity();
 }
 
 // SAFETY: it is a handle itself.

@@ -1,15 +1,16 @@
-//! Helpers for payloads that contain handles: equality by identity, and drop without recursion.
+//! Handles by their identity, and payloads that contain handles: equality, and drop without recursion.
 
 use alloc::vec::Vec;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 
-use super::key::{Identify, WeakKey};
+use super::key::{Identify, Identity, WeakKey};
 
-/// A strong handle that compares and hashes by identity: it equals only handles to the same object. Use it
-/// for the children of an interned term. Where equal children are the same object, comparing their addresses
-/// compares the children, however deep they are.
+/// A handle, strong or weak, that compares and hashes by identity: it equals only handles to the same object.
+///
+/// Strong handles by identity are for the children of an interned term. Where equal children are the same object,
+/// comparing their addresses compares the children, however deep they are.
 ///
 /// ```
 /// use weakly::{ByIdentity, Interner, Strong};
@@ -34,22 +35,40 @@ use super::key::{Identify, WeakKey};
 /// let arity = weakly::WeakMap::from([(&f, 1)]);
 /// assert_eq!(arity.get(function), Some(&1)); // as by the handle
 /// ```
+///
+/// A weak handle stays equal to those of its object, and to no others, when that is dead; also one of the standard
+/// library's:
+///
+/// ```
+/// use std::collections::HashSet;
+/// use std::sync::{Arc, Weak};
+/// use weakly::ByIdentity;
+///
+/// let [one, other] = [1, 1].map(Arc::new);
+/// let [first, second] = [&one, &other].map(Arc::downgrade);
+/// let mut seen = HashSet::from([ByIdentity(first.clone())]);
+/// drop((one, other));
+/// assert!(seen.contains(&ByIdentity(first)));
+/// assert!(seen.insert(ByIdentity(second)));
+/// assert!(seen.insert(ByIdentity(Weak::new()))); // all that never had an object are equal
+/// assert!(!seen.insert(ByIdentity(Weak::new())));
+/// ```
 #[derive(Clone, Copy, Default)]
 pub struct ByIdentity<K>(pub K);
 
-impl<K: WeakKey> PartialEq for ByIdentity<K> {
+impl<K: Identity> PartialEq for ByIdentity<K> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        K::addr(&self.0) == K::addr(&other.0)
+        K::identity(&self.0) == K::identity(&other.0)
     }
 }
 
-impl<K: WeakKey> Eq for ByIdentity<K> {}
+impl<K: Identity> Eq for ByIdentity<K> {}
 
-impl<K: WeakKey> Hash for ByIdentity<K> {
+impl<K: Identity> Hash for ByIdentity<K> {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
-        K::addr(&self.0).hash(state);
+        K::identity(&self.0).hash(state);
     }
 }
 

@@ -32,7 +32,7 @@ pub unsafe trait WeakKey: Sized {
     /// How collections learn of a death: [`Notified`](crate::reference::Notified) or [`Swept`](crate::reference::Swept).
     type Watch: Watch<Key = Self>;
     /// The weak handle, which identifies the object. Every clone of it does.
-    type Weak: Clone + Identify<Self>;
+    type Weak: Clone + Identify<Self> + Identity;
     /// Returns the address of the object: that of its data, never of a vtable. An object that has no address yet
     /// gets one.
     fn addr(this: &Self) -> *const ();
@@ -98,6 +98,31 @@ impl<K: WeakKey> Identify<K> for K {
     #[inline]
     fn addr(this: &Self) -> *const () {
         WeakKey::known_addr(this)
+    }
+}
+
+/// What [`ByIdentity`](crate::ByIdentity) compares and hashes: implemented for every key, and for every weak handle.
+///
+/// For the weak handle of a handle of your own, forward to the handle inside; of one that counts on its own, it is the
+/// address of the target, which the weak handle pins. What [`WeakRef::addr`](crate::reference::WeakRef::addr) returns for
+/// a dead object of this crate may be a later object's.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no identity",
+    label = "neither a key nor the weak handle of one",
+    note = "every `WeakKey` has one; for the weak handle of a handle of your own: `impl Identity for {Self}`"
+)]
+pub trait Identity {
+    /// Returns an address: the same for all handles of this type to one object, before and after its death, and another
+    /// for every other object, as long as this handle exists. All weak handles that never had an object have one.
+    fn identity(this: &Self) -> *const ();
+}
+
+// For messages: `WeakKey` is not what a weak handle lacks.
+#[diagnostic::do_not_recommend]
+impl<K: WeakKey> Identity for K {
+    #[inline]
+    fn identity(this: &Self) -> *const () {
+        K::addr(this)
     }
 }
 

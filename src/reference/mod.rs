@@ -6,6 +6,7 @@
 //! * [`StrongRef`] adds what is needed to return a strong handle, as an [`Upgrade`] does. Implemented for our
 //!   handles and the standard library's; users can implement it for theirs, by `impl_handle!` or by hand.
 //! * [`Identify`] is what a lookup by identity takes as a key, and [`Query`] what a lookup by content takes.
+//! * [`Identity`] is what all handles have, strong or weak, also of a dead object: [`ByIdentity`] compares it.
 
 // The order of the files: `key`, `strong`, then `addr`, `notified`, `swept`, `by_content`,
 // `newtype`, `query`, and at the end the handles and anchors.
@@ -32,7 +33,7 @@ mod swept;
 pub use addr::Addr;
 pub use by_content::ByContent;
 pub use identity::{ByIdentity, dismantle};
-pub use key::{Identify, Watch, WeakKey};
+pub use key::{Identify, Identity, Watch, WeakKey};
 pub use notified::{Notified, Notify, Registrable};
 pub(crate) use query::{AsContent, assert_same_content, hash_of};
 pub use query::{Hashed, Query, Sought};
@@ -46,7 +47,7 @@ pub use swept::Swept;
 pub mod __newtype {
     pub use super::newtype::exactly;
     pub use super::strong::{Newtype, Plain, Wrapper};
-    pub use super::{Identify, StrongRef, Upgrade, WeakKey, WeakRef};
+    pub use super::{Identify, Identity, StrongRef, Upgrade, WeakKey, WeakRef};
     pub use core::option::Option;
     pub use core::primitive::{bool, usize};
 }

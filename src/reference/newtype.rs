@@ -205,6 +205,13 @@ macro_rules! impl_handle {
             }
         }
 
+        impl<$($generics)*> $crate::__newtype::Identity for $weak {
+            #[inline]
+            fn identity(this: &Self) -> *const () {
+                $crate::__newtype::Identity::identity($crate::__newtype::Newtype::inner(this))
+            }
+        }
+
         impl<$($generics)*> $crate::__newtype::Identify<$strong> for $weak {
             #[inline]
             fn addr(this: &Self) -> *const () {

@@ -33,7 +33,7 @@ use super::key::{Watch, WeakKey};
 /// By hand, what `impl_handle!` does is:
 ///
 /// ```
-/// use weakly::{Strong, Weak, WeakMap, reference::{Identify, Notified, Notify, StrongRef, WeakKey, WeakRef}};
+/// use weakly::{Strong, Weak, WeakMap, reference::{Identify, Identity, Notified, Notify, StrongRef, WeakKey, WeakRef}};
 ///
 /// /// A node of a document.
 /// #[derive(Clone)]
@@ -65,6 +65,9 @@ use super::key::{Watch, WeakKey};
 ///     fn handle(this: &Self) -> &Strong<String> { &this.0 }
 ///     fn from_handle(handle: Strong<String>) -> Self { Node(handle) }
 ///     fn from_weak(weak: Weak<String>) -> WeakNode { WeakNode(weak) }
+/// }
+/// impl Identity for WeakNode {
+///     fn identity(this: &Self) -> *const () { Identity::identity(&this.0) }
 /// }
 /// impl Identify<Node> for WeakNode {
 ///     fn addr(this: &Self) -> *const () { Identify::<Strong<String>>::addr(&this.0) }

@@ -3,16 +3,16 @@
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::hash::{BuildHasher, RandomState};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::rc::{self, Rc};
+use std::sync::{self, Arc};
 
 use weakly::{
-    Addr, Strong, WeakMap, local, ptr,
-    reference::{StrongRef, WeakKey},
+    Addr, Anchor, ByIdentity, Strong, Weak, WeakMap, local, ptr,
+    reference::{Identity, StrongRef, WeakKey},
     unsize,
 };
 
-use crate::common::{Counter, Kind, Map, Own, downgrade, keys, new, scaled};
+use crate::common::{Counter, Kind, Map, Own, downgrade, is_alive, keys, new, scaled};
 use crate::{for_each_flavour, for_each_kind, heap};
 
 for_each_kind!(
@@ -202,6 +202,11 @@ fn an_expired_weak_handle_finds_nothing<P: Kind>() {
 }
 
 for_each_flavour!(weak_handles_are_equal_if_made_from_one_object);
+for_each_kind!(
+    weak_handles_by_identity_are_equal_if_made_from_one_object,
+    a_dead_weak_handle_by_identity_is_of_no_later_object,
+    objects_of_no_size_have_identities,
+);
 
 /// B32: Weak handles of one object are equal and hash equal, before and after its death.
 fn weak_handles_are_equal_if_made_from_one_object<F: Own>() {
@@ -215,6 +220,116 @@ fn weak_handles_are_equal_if_made_from_one_object<F: Own>() {
     assert_eq!((state.hash_one(&a), state.hash_one(&b)), (before, before));
     let set = HashSet::from([a, b, other, ptr::Weak::new(), ptr::Weak::new()]);
     assert_eq!(set.len(), 3);
+}
+
+/// B32: So are those of every kind, in a [`ByIdentity`].
+fn weak_handles_by_identity_are_equal_if_made_from_one_object<P: Kind>() {
+    let state = RandomState::new();
+    let [object, twin] = [5, 5].map(new::<P, i32>);
+    let weak = |object| ByIdentity(downgrade(object));
+    let [a, b, other] = [&object, &object, &twin].map(weak);
+    let before = state.hash_one(&a);
+    let mut set = HashSet::from([a.clone(), other.clone()]);
+    let mut check = || {
+        assert!(a == b && a == a.clone() && a != other);
+        assert_eq!([&a, &b].map(|weak| state.hash_one(weak)), [before; 2]);
+        assert!(set.contains(&b) && !set.insert(a.clone()) && !set.insert(other.clone()));
+    };
+    check();
+    drop(object);
+    check();
+    drop(twin);
+    check();
+    assert!(!is_alive(&*a));
+}
+
+/// B32, B28: Also if the later object gets the address of the dead one's payload.
+fn a_dead_weak_handle_by_identity_is_of_no_later_object<P: Kind>() {
+    let mut reused = false;
+    for _ in 0..scaled(50, 10) {
+        let dying = new::<P, Payload>([0; 121]);
+        let (addr, dead) = (P::Strong::addr(&dying), downgrade(&dying));
+        drop(dying);
+        let later: [_; 10] = core::array::from_fn(|_| new::<P, Payload>([1; 121]));
+        for later in &later {
+            reused |= P::Strong::addr(later) == addr;
+            assert!(ByIdentity(downgrade(later)) != ByIdentity(dead.clone()));
+        }
+    }
+    // (Miri's allocator seldom returns an address again.)
+    assert!(cfg!(miri) || reused == P::NOTIFIES);
+}
+
+/// B32: Also objects of no size, whatever their alignment.
+fn objects_of_no_size_have_identities<P: Kind>() {
+    #[repr(align(64))]
+    struct Nothing;
+    fn check<P: Kind, T: 'static>(make: impl Fn() -> T) {
+        let objects: Vec<_> = (0..50).map(|_| new::<P, T>(make())).collect();
+        let mut weak: HashSet<_> = objects.iter().map(|o| ByIdentity(downgrade(o))).collect();
+        drop(objects);
+        let later: Vec<_> = (0..50).map(|_| new::<P, T>(make())).collect();
+        weak.extend(later.iter().map(|object| ByIdentity(downgrade(object))));
+        assert_eq!(weak.len(), 100);
+    }
+    check::<P, _>(|| ());
+    check::<P, _>(|| Nothing);
+}
+
+/// B32: All weak handles that never had an object are equal, and equal to no other; of a [`ByIdentity`], its default is
+/// one.
+#[test]
+fn weak_handles_without_an_object_are_one_identity() {
+    fn check<W: Identity + Clone>(none: [W; 2], other: W) {
+        let [none, twin] = none.map(ByIdentity);
+        assert!(none == twin && none == none.clone() && none != ByIdentity(other.clone()));
+        assert_eq!(HashSet::from([none, twin, ByIdentity(other)]).len(), 2);
+    }
+    check(
+        [Weak::new(), Weak::default()],
+        Strong::downgrade(&Strong::new(1)),
+    );
+    check(
+        [rc::Weak::new(), rc::Weak::new()],
+        Rc::downgrade(&Rc::new(())),
+    );
+    check(
+        [sync::Weak::new(), sync::Weak::new()],
+        Arc::downgrade(&Arc::new([0; 100])),
+    );
+    let shown = [
+        rc::Weak::<i32>::new() as rc::Weak<dyn Display>,
+        rc::Weak::<u8>::new(),
+    ];
+    check(shown, Rc::downgrade(&(Rc::new(5_u64) as Rc<dyn Display>)));
+    let shown = [
+        unsize!(Weak::<i32>::new() => dyn Display),
+        unsize!(Weak::<u8>::new() => dyn Display),
+    ];
+    let other = unsize!(Strong::new(5) => dyn Display);
+    check(shown, Strong::downgrade(&other));
+    assert!(ByIdentity::<Weak<i32>>::default() == ByIdentity(Weak::new()));
+}
+
+/// B32: Weak handles to anchors are compared likewise; and strong handles and anchors in a [`ByIdentity`] as ever.
+#[test]
+fn all_that_is_a_key_has_an_identity() {
+    let [one, other] = [Anchor::new(), Anchor::new()];
+    let weak = |anchor: &Anchor| ByIdentity(anchor.downgrade());
+    let (first, second) = (weak(&one), weak(&other));
+    assert!(first == weak(&one) && first != second);
+    let one = ByIdentity(one);
+    assert!(one == one && one != ByIdentity(other));
+    drop(one);
+    let later: Vec<_> = (0..100).map(|_| Anchor::new()).collect();
+    assert!(later.iter().all(|later| weak(later) != first));
+    assert!(first.is_expired() && HashSet::from([first.clone(), first, second]).len() == 2);
+    let strong = [1, 1].map(Strong::new).map(ByIdentity);
+    assert!(strong[0] == strong[0].clone() && strong[0] != strong[1]);
+    assert_eq!(
+        strong.into_iter().collect::<HashSet<ByIdentity<_>>>().len(),
+        2
+    );
 }
 
 /// B33: A lookup registers nothing, writes nothing, allocates nothing.

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
 use super::subject::{Content, Life};
-use weakly::reference::{Identify, StrongRef, Swept, WeakKey, WeakRef};
+use weakly::reference::{Identify, Identity, StrongRef, Swept, WeakKey, WeakRef};
 
 /// What a lease may point to.
 pub trait Asked: 'static {
@@ -94,6 +94,12 @@ unsafe impl<K: Asked> WeakRef for WeakLease<K> {
     fn is_expired(&self) -> bool {
         K::asked(self.0.as_ptr());
         self.0.strong_count() == 0
+    }
+}
+
+impl<K: Asked> Identity for WeakLease<K> {
+    fn identity(this: &Self) -> *const () {
+        Identity::identity(&this.0)
     }
 }
 

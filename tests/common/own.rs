@@ -11,7 +11,7 @@ use std::ops::Deref;
 use weakly::{
     Strong, Weak,
     ptr::Atomic,
-    reference::{Identify, Notified, Notify, StrongRef, WeakKey, WeakRef},
+    reference::{Identify, Identity, Notified, Notify, StrongRef, WeakKey, WeakRef},
 };
 
 use super::quiet_panic;
@@ -132,6 +132,12 @@ unsafe impl<Mark, T, const PAD: usize> Notify for Own<Mark, T, PAD> {
 
     fn from_weak(weak: Weak<Self::Pointee>) -> Self::Weak {
         WeakOwn(weak, PhantomData)
+    }
+}
+
+impl<Mark, T, const PAD: usize> Identity for WeakOwn<Mark, T, PAD> {
+    fn identity(this: &Self) -> *const () {
+        Identity::identity(&this.0)
     }
 }
 

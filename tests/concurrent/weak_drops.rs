@@ -7,7 +7,7 @@ use crate::common::panics;
 use weakly::concurrent::WeakPairMap;
 use weakly::{
     Strong,
-    reference::{Identify, StrongRef, Swept, WeakKey, WeakRef},
+    reference::{Identify, Identity, StrongRef, Swept, WeakKey, WeakRef},
 };
 
 const MANY: usize = 40;
@@ -69,6 +69,12 @@ unsafe impl WeakRef for Panics {
     }
     fn addr(&self) -> *const () {
         self.0.as_ptr().cast()
+    }
+}
+
+impl Identity for Panics {
+    fn identity(this: &Self) -> *const () {
+        Identity::identity(&this.0)
     }
 }
 

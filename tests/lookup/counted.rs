@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::rc::{Rc, Weak};
 
-use weakly::reference::{Identify, StrongRef, Swept, WeakKey, WeakRef};
+use weakly::reference::{Identify, Identity, StrongRef, Swept, WeakKey, WeakRef};
 
 pub(crate) struct Counted<T>(Rc<T>);
 pub(crate) struct WeakCounted<T>(Weak<T>);
@@ -77,6 +77,12 @@ unsafe impl<T> WeakRef for WeakCounted<T> {
 
     fn addr(&self) -> *const () {
         self.0.as_ptr().cast()
+    }
+}
+
+impl<T> Identity for WeakCounted<T> {
+    fn identity(this: &Self) -> *const () {
+        Identity::identity(&this.0)
     }
 }
 
