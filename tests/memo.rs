@@ -15,6 +15,8 @@ mod destructors;
 mod failures;
 #[path = "memo/inputs.rs"]
 mod inputs;
+#[path = "memo/invalidation.rs"]
+mod invalidation;
 #[path = "memo/parts.rs"]
 mod parts;
 #[path = "memo/rewriting.rs"]

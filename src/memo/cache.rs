@@ -14,7 +14,10 @@ use super::key::{MemoKey, MemoQuery};
 use super::statistics::{Statistics, Striped};
 use super::watches::EntryWatches;
 use crate::concurrent::flight::Cycle;
-use crate::concurrent::{Absent, ByKey, Failed, Table, Wanted, made_by, shared_housekeeping};
+use crate::concurrent::{
+    Absent, ByKey, Failed, SharedKey, SharedWatchFor, Table, Wanted, Watches, made_by,
+    shared_housekeeping,
+};
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 
 /// A cache of results computed from objects, shared between threads behind `&self`. The key is one handle, or a
@@ -132,6 +135,47 @@ impl<K: MemoKey, V> Memo<K, V> {
         // T5 of the table.
         drop(key);
         removed
+    }
+
+    /// Removes all results in which this object takes part, as a part of the key or because the computation
+    /// [depends on](Computation::depends_on) it; returns how many. A computation under way that has named it so far is
+    /// delivered and not kept. For objects that change in place, under a lock: who has changed one says so. Then nobody finds
+    /// a result of the old state, if each computation declares what it depends on before it reads that.
+    ///
+    /// Results that were computed from those stay, unless they depend on the object, too; or on those results, where these are
+    /// objects that only the memo keeps.
+    ///
+    /// O(n log n) for all n registrations of the object, in whatever collections: it knows where it is, and the memo is not
+    /// scanned. Threads that insert or remove results of the same object wait that long. Only an object that does not notify,
+    /// such as an [`Arc`](std::sync::Arc), knows nothing: then O(capacity), and no computation under way is kept, of whatever
+    /// key.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    /// use weakly::{Memo, Strong, memo::Value};
+    ///
+    /// let text = Strong::new(Mutex::new(String::from("one two")));
+    /// let found = Memo::<(Strong<Mutex<String>>, Value<String>), bool>::new();
+    /// let contains = |word: &str| {
+    ///     found.get_or_compute((&text, word), |_| text.lock().unwrap().contains(word))
+    /// };
+    /// assert!(contains("two") && !contains("three"));
+    /// text.lock().unwrap().push_str(" three");
+    /// assert_eq!(found.invalidate(&text), 2);
+    /// assert!(contains("two") && contains("three"));
+    /// ```
+    pub fn invalidate<P: SharedKey>(&self, object: &P) -> usize {
+        let addr = P::known_addr(object);
+        let names_it = |watches: &EntryWatches<K::Watches>| {
+            let mut found = false;
+            watches.objects(&mut |there| found |= there == addr);
+            found
+        };
+        let hashes = self.table.hashes_of::<SharedWatchFor<P>>(object);
+        // The mark of a computation does not say what that depends on. But the object is registered for this hash, so it is
+        // the computation's, but for one equality of hashes in 2^31. Or nobody knows.
+        self.table
+            .remove_each(hashes.as_deref(), names_it, |_| true)
     }
 
     /// The hash of a key; `None` if it has plain parts, and there never was an entry.

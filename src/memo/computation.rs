@@ -33,7 +33,8 @@ impl Computation<'_> {
     /// dies, and so do those that depend on it, all at the next [`purge`](crate::Memo::purge) (of each memo
     /// involved, in the order in which they depend). The example `incremental` does so.
     ///
-    /// If the object dies before the computation ends, the result is returned and not kept.
+    /// If the object dies before the computation ends, or is [invalidated](crate::Memo::invalidate) from now on, the result
+    /// is returned and not kept.
     // Never inlined, for the sake of a deep recursion's frames.
     #[inline(never)]
     pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {

@@ -1,0 +1,179 @@
+//! Results that are asked for, and removed, from the end of an object.
+
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+
+use weakly::memo::{Many, Value};
+use weakly::{Anchor, Memo, Strong};
+
+use crate::common::scaled;
+use crate::for_each_pointer;
+use crate::tools::{Count, Pointer, Witness, objects};
+
+for_each_pointer!(
+    each_result_of_the_object_goes,
+    a_computation_under_way_is_delivered,
+    results_of_others_stay,
+    a_destructor_may_ask_again,
+);
+
+/// 201: As any part of the key, in a list, or declared; each once, and no other.
+fn each_result_of_the_object_goes<P: Pointer>() {
+    type Key<P> = (Many<P>, Value<usize>, P);
+    let (memo, results) = (Memo::<Key<P>, Witness>::new(), Count::default());
+    let all = objects::<P>(4);
+    let [object, a, b, c] = [&all[0], &all[1], &all[2], &all[3]];
+    assert_eq!(memo.invalidate(object), 0);
+    let compute = |list: &[&P], parameter: usize, last: &P, declared: &[&P]| {
+        drop(memo.get_or_compute((list, &parameter, last), |cx| {
+            declared.iter().for_each(|object| cx.depends_on(*object));
+            results.witness()
+        }));
+    };
+    for parameter in 0..3 {
+        compute(&[a, b], parameter, c, &[]);
+        compute(&[object], parameter, c, &[]);
+        compute(&[a, object, object], parameter, object, &[object]);
+        compute(&[a], parameter, object, &[]);
+        compute(&[b], parameter, c, &[a, object]);
+        compute(&[c], parameter, c, &[a]);
+    }
+    assert_eq!((memo.len(), results.get()), (18, 0));
+    assert_eq!(memo.invalidate(object), 12);
+    assert_eq!((memo.len(), results.get()), (6, 12));
+    assert!(memo.get((&[object], &0, c)).is_none());
+    assert!(memo.get((&[a, b], &0, c)).is_some());
+    let statistics = memo.statistics();
+    assert_eq!((statistics.discarded, statistics.invalidated), (12, 0));
+    assert_eq!((memo.invalidate(object), memo.invalidate(b)), (0, 3));
+    compute(&[object], 1, c, &[]);
+    assert_eq!(memo.invalidate(c), 4);
+    assert!(memo.is_empty());
+}
+
+/// 201: Of the key, and of what it has declared, also if that is all of an object's results.
+fn a_computation_under_way_is_delivered<P: Pointer>() {
+    let memo = Memo::<(P, Value<u8>), usize>::new();
+    let all = objects::<P>(3);
+    let [key, declared, other] = [&all[0], &all[1], &all[2]];
+    for invalidated in [key, declared, other] {
+        let result = memo.get_or_compute((key, &1), |cx| {
+            cx.depends_on(declared);
+            assert_eq!(memo.invalidate(invalidated), 0);
+            1
+        });
+        assert_eq!(result, 1);
+        // Nobody knows what depends on objects that do not notify.
+        let kept = P::NOTIFIES && std::ptr::eq(invalidated, other);
+        assert_eq!(memo.get((key, &1)), kept.then_some(1));
+        assert_eq!(memo.remove((key, &1)), kept);
+    }
+    let statistics = memo.statistics();
+    assert_eq!((statistics.misses, statistics.discarded), (3, 3));
+    // What it declares later, it reads later.
+    let result = memo.get_or_compute((key, &1), |cx| {
+        if P::NOTIFIES {
+            assert_eq!(memo.invalidate(declared), 0);
+        }
+        cx.depends_on(declared);
+        2
+    });
+    assert_eq!((result, memo.get((key, &1))), (2, Some(2)));
+    assert_eq!(memo.invalidate(declared), 1);
+}
+
+/// 201: In another memo with the same object, and with all other objects.
+fn results_of_others_stay<P: Pointer>() {
+    let count = scaled(1000, 20);
+    let (memo, twin) = (Memo::<(P, Value<usize>), usize>::new(), Memo::new());
+    let all = objects::<P>(10);
+    for object in &all {
+        for parameter in 0..count {
+            memo.insert((object, &parameter), parameter);
+        }
+        assert_eq!(twin.insert(object, 1), None);
+    }
+    assert_eq!(memo.invalidate(&all[3]), count);
+    assert_eq!((memo.len(), twin.len()), (9 * count, 10));
+    let found = |object: &P| {
+        (0..count)
+            .filter(|at| memo.get((object, at)).is_some())
+            .count()
+    };
+    assert_eq!((found(&all[3]), found(&all[4])), (0, count));
+}
+
+/// 201, 13: What a result owns is destroyed when all are removed; its destructor may ask, insert and invalidate.
+fn a_destructor_may_ask_again<P: Pointer>() {
+    type Results<P> = Memo<(P, Value<usize>), Witness>;
+    let (memo, ends) = (Arc::new(Results::<P>::new()), Count::default());
+    let object = P::from(1);
+    for parameter in 0..3 {
+        let (within, ends, object) = (Arc::downgrade(&memo), ends.clone(), object.clone());
+        let end = move || {
+            let memo = within.upgrade().expect("it is in use");
+            assert!((0..3).all(|at| memo.get((&object, &at)).is_none()));
+            drop(memo.insert((&object, &(parameter + 3)), Witness::idle()));
+            memo.invalidate(&object);
+            ends.add();
+        };
+        drop(memo.get_or_compute((&object, &parameter), |_| Witness::new(end)));
+    }
+    assert_eq!(memo.invalidate(&object), 3);
+    assert_eq!((ends.get(), memo.len()), (3, 0));
+}
+
+/// 201: An anchor that nothing knows, and one that is a key.
+#[test]
+fn anchors_are_invalidated() {
+    let memo = Memo::<(Anchor, Value<u8>), usize>::new();
+    let anchor = Anchor::new();
+    assert_eq!(memo.invalidate(&anchor), 0);
+    memo.insert((&anchor, &1), 1);
+    assert_eq!((memo.invalidate(&Anchor::new()), memo.len()), (0, 1));
+    assert_eq!((memo.invalidate(&anchor), memo.len()), (1, 0));
+}
+
+/// 201: Threads compute from an object, and from one that they declare; others change them, and invalidate. Nobody finds a
+/// result that is older than a change which is told.
+#[test]
+fn nothing_old_is_found_after_a_change() {
+    type Object = Strong<Mutex<usize>>;
+    let memo = Memo::<(Object, Value<usize>), usize>::new();
+    let [key, declared] = [0, 0].map(|version| Object::new(Mutex::new(version)));
+    let barrier = Barrier::new(4);
+    let ask = |parameter: usize| {
+        memo.get_or_compute((&key, &parameter), |cx| {
+            let sum = *key.lock().unwrap();
+            thread::yield_now();
+            cx.depends_on(&declared);
+            thread::yield_now();
+            sum + *declared.lock().unwrap()
+        })
+    };
+    let (ask, memo, barrier) = (&ask, &memo, &barrier);
+    thread::scope(|scope| {
+        for changed in [&key, &declared] {
+            scope.spawn(move || {
+                barrier.wait();
+                for version in 1..=scaled(400, 10) {
+                    *changed.lock().unwrap() = version;
+                    memo.invalidate(changed);
+                    for parameter in 0..3 {
+                        assert!(ask(parameter) >= version, "a result of an old state");
+                    }
+                }
+            });
+        }
+        for _ in 0..2 {
+            scope.spawn(move || {
+                barrier.wait();
+                for round in 0..scaled(3000, 40) {
+                    ask(round % 3);
+                }
+            });
+        }
+    });
+    let last = 2 * scaled(400, 10);
+    assert!((0..3).all(|parameter| ask(parameter) == last));
+}
