@@ -109,12 +109,12 @@ fn a_destructor_may_ask_again<P: Pointer>() {
     let (memo, ends) = (Arc::new(Results::<P>::new()), Count::default());
     let object = P::from(1);
     for parameter in 0..3 {
-        let (within, ends, object) = (Arc::downgrade(&memo), ends.clone(), object.clone());
+        let (within, ends, its) = (Arc::downgrade(&memo), ends.clone(), object.clone());
         let end = move || {
             let memo = within.upgrade().expect("it is in use");
-            assert!((0..3).all(|at| memo.get((&object, &at)).is_none()));
-            drop(memo.insert((&object, &(parameter + 3)), Witness::idle()));
-            memo.invalidate(&object);
+            assert!((0..3).all(|at| memo.get((&its, &at)).is_none()));
+            drop(memo.insert((&its, &(parameter + 3)), Witness::idle()));
+            memo.invalidate(&its);
             ends.add();
         };
         drop(memo.get_or_compute((&object, &parameter), |_| Witness::new(end)));
