@@ -409,3 +409,26 @@ tuples! {
     [A: MemoKey, P 0] [B: Part, Q 1] [C: Part, R 2];
     [A: MemoKey, P 0] [B: Part, Q 1] [C: Part, R 2] [D: Part, S 3];
 }
+
+#[cfg(all(test, not(weakly_loom)))]
+mod tests {
+    use super::*;
+    use crate::Strong;
+
+    /// 200: Where the hashes of lists are equal, which does not happen by accident.
+    #[test]
+    fn lists_are_compared_to_their_end() {
+        type List = Many<Strong<i32>>;
+        fn stored(list: &[Strong<i32>]) -> Arc<[Address]> {
+            MemoQuery::<List>::into_stored(list)
+        }
+        fn is(list: &[Strong<i32>], there: &Arc<[Address]>) -> bool {
+            MemoQuery::<List>::is(&list, there)
+        }
+        let all = [1, 2].map(Strong::new);
+        assert!(is(&all, &stored(&all)));
+        assert!(!is(&all, &stored(&all[..1])));
+        assert!(!is(&all[..1], &stored(&all)));
+        assert!(!is(&all[..1], &stored(&all[1..])));
+    }
+}
