@@ -172,8 +172,10 @@ fn iterators_and_entries_cross_threads_as_their_map_does() {
         weak_value_map::Entry<'static, Neither, Key>: false, false;
         weak_value_map::Entry<'static, i32, local::Strong<i32>>: false, false;
         weak_value_map::DrainDead<'static, Neither, Key>: false, false;
+        weak_value_map::KeysOf<'static, i32, Key>: true, true;
         weak_value_map::IntoIter<Sendable, Key>: true, false;
         weak_pair_map::Iter<'static, Key, Key>: true, true;
+        weak_pair_map::KeysOf<'static, Key, local::Strong<i32>>: false, false;
         weak_pair_map::Drain<'static, Key, local::Strong<i32>>: false, false;
         weak_pair_map::Entry<'static, 'static, Key, Key>: true, true;
         weak_pair_map::Entry<'static, 'static, Key, Rc<i32>>: false, false;

@@ -44,6 +44,8 @@ mod last_pin;
 mod leaving;
 #[path = "concurrent/objects.rs"]
 mod objects;
+#[path = "concurrent/of_values.rs"]
+mod of_values;
 #[path = "concurrent/own_entry.rs"]
 mod own_entry;
 #[path = "concurrent/pairs.rs"]

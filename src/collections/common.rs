@@ -234,6 +234,32 @@ macro_rules! weak_values {
         pub fn retain_values(&mut self, mut keep: impl FnMut(&V) -> bool) {
             self.store.retain_values(|value| keep(value));
         }
+
+        /// Removes the live entries with this value, and returns how many there were. Costs as much as `keys_of`: of a
+        /// value that notifies O(n log n) for all n registrations of it, in whatever collections, and no scan of the map;
+        /// of others O(capacity).
+        ///
+        /// # Panics
+        /// If the destructor of a key that the map owns panics. Entries that were not removed yet stay.
+        pub fn remove_value(&mut self, value: &V) -> usize {
+            self.store.remove_value(value)
+        }
+    };
+}
+
+/// The keys of a value, where the map refers to values weakly.
+macro_rules! keys_of {
+    ($(#[$example:meta])*) => {
+        /// Iterates over the keys of the live entries with this value, in arbitrary order, as [`keys`](Self::keys) shows
+        /// them.
+        ///
+        /// O(n log n) for all n registrations of the value, in whatever collections: it knows where it is, and the map is
+        /// not scanned. Only a value that does not notify, such as an `Arc`, knows nothing: then O(capacity).
+        ///
+        $(#[$example])*
+        pub fn keys_of(&self, value: &V) -> KeysOf<'_, K, V> {
+            self.store.keys_of(value)
+        }
     };
 }
 
@@ -401,6 +427,6 @@ macro_rules! making {
 }
 
 pub(crate) use {
-    entries, filling, housekeeping, keys_weak, making, owned_entries, owned_values, resizing,
-    values, weak_entries, weak_values,
+    entries, filling, housekeeping, keys_of, keys_weak, making, owned_entries, owned_values,
+    resizing, values, weak_entries, weak_values,
 };

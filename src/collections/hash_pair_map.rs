@@ -2,7 +2,7 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use super::common::{entries, housekeeping, resizing, values, weak_entries, weak_values};
+use super::common::{entries, housekeeping, keys_of, resizing, values, weak_entries, weak_values};
 use super::store::{Store, by_content};
 use super::traits::{by_hash, cloning, collecting, comparing, iterating};
 use super::weak_values::weak_making;
@@ -54,6 +54,18 @@ impl<K: StrongRef, V: StrongRef, S> WeakHashPairMap<K, V, S> {
     values!();
     weak_values!();
     entries!();
+    keys_of! {
+        /// ```
+        /// use weakly::{Strong, WeakHashPairMap};
+        ///
+        /// let [title, body] = ["title", "body"].map(Strong::<str>::from);
+        /// let bold = Strong::new("bold");
+        /// let mut styles = WeakHashPairMap::from([(&title, &bold), (&body, &bold)]);
+        /// assert_eq!(styles.keys_of(&bold).count(), 2);
+        /// drop(body);
+        /// assert!(styles.keys_of(&bold).eq([title]));
+        /// ```
+    }
     weak_entries!();
 }
 

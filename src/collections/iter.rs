@@ -5,6 +5,7 @@
 //! caller keeps them. An iterator does not keep alive what it has not returned yet. The lower bound of every
 //! `size_hint` is zero, since any of the remaining entries may be dead.
 
+use alloc::vec;
 use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
@@ -109,6 +110,12 @@ macro_rules! cloned {
 
 cloned! { Iter Keys Values IterWeak KeysWeak }
 
+/// An iterator over the keys of the live entries that have a certain value.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+pub struct KeysOf<'a, K, V>(pub(super) vec::IntoIter<&'a Entry<K, V>>);
+
+cloned! { KeysOf }
+
 /// An iterator over the live entries of a collection, by value.
 pub struct IntoIter<K: Shown, V: Shown>(pub(super) IntoEntries<K, V>);
 
@@ -131,6 +138,10 @@ pub struct Drain<'a, K: Shown, V: Shown>(
 pub struct DrainKeys<'a, K: Shown, V: Shown>(pub(super) Drain<'a, K, V>);
 
 live! {
+    ['a, K: Shown, V: Slot] KeysOf<'a, K, V> -> K::Ref<'a>: |this| this.0.find_map(|entry| {
+        (!entry.value.is_expired()).then_some(())?;
+        Some(K::show(&entry.key, K::pin(&entry.key)?))
+    });
     [K: Shown, V: Shown] IntoIter<K, V> -> (K::Item, V::Item): |this| {
         let (guard, entry) = this.0.next(|entry| entry.pin())?;
         Some(entry.take(guard))

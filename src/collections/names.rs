@@ -64,6 +64,9 @@ macro_rules! weak_names {
         /// The error of `try_insert`.
         pub type OccupiedError<'a, $($life,)? K, V> =
             $crate::collections::entry::WeakOccupiedError<'a, $given, $key, V>;
+        /// See `keys_of`.
+        pub type KeysOf<'a, K, V> =
+            $crate::collections::iter::KeysOf<'a, $key, <V as $crate::reference::WeakKey>::Watch>;
         $crate::collections::names::iterator_names!($key, <V as $crate::reference::WeakKey>::Watch);
     };
 }

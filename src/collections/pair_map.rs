@@ -1,6 +1,6 @@
 //! The map with weak keys and weak values.
 
-use super::common::{entries, housekeeping, resizing, values, weak_entries, weak_values};
+use super::common::{entries, housekeeping, keys_of, resizing, values, weak_entries, weak_values};
 use super::store::{Store, by_addr};
 use super::traits::{by_identity, cloning, collecting, comparing, iterating};
 use super::weak_values::weak_making;
@@ -123,6 +123,20 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     }
 
     entries!();
+    keys_of! {
+        /// ```
+        /// use weakly::{Strong, WeakPairMap};
+        ///
+        /// let (open, print) = (Strong::new("open"), Strong::new("print"));
+        /// let (file, help) = (Strong::new("file"), Strong::new("help"));
+        /// let mut menus = WeakPairMap::from([(&open, &file), (&print, &file)]);
+        /// assert_eq!(menus.keys_of(&file).count(), 2);
+        /// assert_eq!(menus.keys_of(&help).count(), 0);
+        /// drop(print);
+        /// assert_eq!(menus.remove_value(&file), 1);
+        /// assert!(menus.is_empty());
+        /// ```
+    }
     weak_entries!();
 }
 

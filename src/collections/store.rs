@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 
 use super::iter::{
     Drain, DrainDead, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, IterWeak, Keys,
-    KeysWeak, Values, ValuesMut,
+    KeysOf, KeysWeak, Values, ValuesMut,
 };
 use super::shown::{Copied, Given, Keyed, Shown};
 use crate::hash::HashValue;
@@ -141,6 +141,17 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
 
     pub(crate) fn keys_weak(&self) -> KeysWeak<'_, K, V> {
         KeysWeak(self.table.iter())
+    }
+}
+
+impl<K: Slot, V: Watch, S> Store<K, V, S> {
+    pub(crate) fn keys_of(&self, value: &V::Key) -> KeysOf<'_, K, V> {
+        KeysOf(self.table.entries_of(value).into_iter())
+    }
+
+    pub(crate) fn remove_value(&mut self, value: &V::Key) -> usize {
+        self.table.tidy();
+        self.table.remove_of(value)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use super::common::{entries, housekeeping, resizing, values, weak_entries, weak_values};
+use super::common::{entries, housekeeping, keys_of, resizing, values, weak_entries, weak_values};
 use super::store::{Store, by_key};
 use super::traits::{by_hash, cloning, collecting, comparing, iterating};
 use super::weak_values::weak_making;
@@ -87,6 +87,19 @@ impl<K, V: StrongRef, S> WeakValueMap<K, V, S> {
     values!();
     weak_values!();
     entries!();
+    keys_of! {
+        /// ```
+        /// use weakly::{Strong, WeakValueMap};
+        ///
+        /// let (wood, stone) = (Strong::new("wood"), Strong::new("stone"));
+        /// let mut textures = WeakValueMap::from([("floor", &wood), ("wall", &stone), ("door", &wood)]);
+        /// let mut wooden: Vec<_> = textures.keys_of(&wood).collect();
+        /// wooden.sort();
+        /// assert_eq!(wooden, [&"door", &"floor"]);
+        /// assert_eq!(textures.remove_value(&wood), 2);
+        /// assert!(textures.keys().eq(&["wall"]));
+        /// ```
+    }
     weak_entries!();
 }
 

@@ -12,7 +12,7 @@
 //!
 //! The order of the files: `slot`, `entry`; `reclaim`, `kept`; `entries`, which has the table itself; `waker`;
 //! `notices` and `sweep`, which find the dead; `upkeep`; and on top of these the ways in and out: `place`, `by_content`,
-//! `into_entries`.
+//! `of_value`, `into_entries`.
 
 mod by_content;
 mod entries;
@@ -20,6 +20,7 @@ mod entry;
 mod into_entries;
 mod kept;
 mod notices;
+mod of_value;
 mod place;
 mod reclaim;
 mod sweep;

@@ -5,6 +5,7 @@
 
 pub mod heap;
 pub mod lease;
+pub mod of_values;
 pub mod own;
 pub mod owned;
 pub mod pairs;

@@ -166,6 +166,25 @@ fn panic_in_removal<P: Kind>() {
     assert_usable::<P>(&mut map, MANY - 5);
 }
 
+/// Of a value with several keys: each goes with one call or the next.
+fn panic_in_removal_by_value<P: Kind>() {
+    let (names, fuse) = bombs();
+    let value = new::<P, _>(0);
+    let mut map: Map<P> = (0..MANY).map(|n| (names.name(n), &value)).collect();
+    let other = new::<P, _>(1);
+    map.insert(names.name(0), &other);
+    let mut left = MANY;
+    for _ in 0..5 {
+        fuse.set(true);
+        assert!(panics(|| _ = map.remove_value(&value)));
+        left -= 1;
+        assert_eq!((map.len(), map.keys_of(&value).count()), (left, left - 1));
+    }
+    assert_eq!(map.remove_value(&value), left - 1);
+    assert!(map.keys_of(&other).eq([&names.name(0)]));
+    assert_usable::<P>(&mut map, 1);
+}
+
 /// What was not yielded stays, and is reclaimed later.
 fn panic_in_drain_dead<P: Kind>() {
     let (names, fuse) = bombs();
@@ -290,6 +309,7 @@ for_each_kind!(
     panic_of_a_key_that_is_not_needed,
     panic_in_removal,
     panic_in_drain_dead,
+    panic_in_removal_by_value,
     panic_in_clear_or_drop,
     a_key_kills_other_values,
     a_key_uses_maps,

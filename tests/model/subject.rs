@@ -66,6 +66,10 @@ pub trait Subject<P: Kind, V: Kind = P>: Shape + Upkeep + Default {
     fn find_content(&self, _: usize) -> Option<Found> {
         None
     }
+    /// Those with this value, if it can be asked for them.
+    fn entries_of(&self, _: &Key<V>) -> Option<Vec<Entry>> {
+        None
+    }
     fn list(&mut self, how: List) -> Vec<Entry>;
     /// Returns the entries it has seen.
     fn keep(&mut self, how: Keep, wanted: impl Fn(usize) -> bool) -> Vec<Entry>;

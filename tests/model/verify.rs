@@ -113,6 +113,16 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         for content in (0..CONTENTS).filter(|_| S::BY_CONTENT) {
             agree(self.subject.find_content(content), expected(content), None);
         }
+        // A few each time: some maps are scanned for it.
+        for value in self.values.owners().skip(self.turn % 16).step_by(16) {
+            if let Some(mut entries) = self.subject.entries_of(value) {
+                entries.sort_unstable();
+                let its = live
+                    .iter()
+                    .filter(|entry| entry.weak_value == Some(value.id));
+                assert!(its.eq(&entries), "{entries:?}");
+            }
+        }
         let mut list = self.subject.list(List::ALL[self.turn % List::ALL.len()]);
         list.sort_unstable();
         assert_eq!(list, live);

@@ -26,6 +26,16 @@ macro_rules! entry {
     };
 }
 
+/// The entries that a map shows when it is asked by a value.
+macro_rules! asked_by_value {
+    ($values:ty) => {
+        fn entries_of(&self, value: &Key<$values>) -> Option<Vec<Entry>> {
+            let keys = self.keys_of(value);
+            Some(keys.map(|key| entry!(&key, value)).collect())
+        }
+    };
+}
+
 /// The iterators that change values, where a map owns them.
 macro_rules! mutable {
     ($map:ident, $how:ident, $list:ident) => {
@@ -132,4 +142,4 @@ macro_rules! map {
     };
 }
 
-pub(super) use {entry, immutable, map, mutable};
+pub(super) use {asked_by_value, entry, immutable, map, mutable};

@@ -6,7 +6,7 @@ use super::super::hasher::Hashing;
 use super::super::routes::{By, Change, Find, Insert, Keep, List, Over, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, SharedValue, Value};
-use super::maps::{Gone, entry, immutable, map};
+use super::maps::{Gone, asked_by_value, entry, immutable, map};
 use super::snapshots::{Row, Snapshots, by_snapshots};
 use super::{by_content, by_identity, by_owned};
 use crate::common::subject::Answer;
@@ -213,6 +213,7 @@ shared! {
     index: |map, query| map.get(query).unwrap();
     weak: |(key, value)| (key, value.upgrade().unwrap());
     pin: |(_, value)| (None, Some(value));
+    asked_by_value!(P);
 }
 
 impl<K: SharedRef, V: SharedRef> Shape for WeakPairMap<K, V> {
@@ -230,4 +231,5 @@ shared! {
     index: |map, query| map.get(query).unwrap();
     weak: |(key, value)| (key.upgrade().unwrap(), value.upgrade().unwrap());
     pin: |(key, value)| (Some(key), Some(value));
+    asked_by_value!(V);
 }

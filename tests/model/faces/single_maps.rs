@@ -7,7 +7,7 @@ use super::super::hasher::Hashing;
 use super::super::routes::{By, Change, Find, Insert, Keep, List, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, Value};
-use super::maps::{Gone, entry, immutable, map, mutable};
+use super::maps::{Gone, asked_by_value, entry, immutable, map, mutable};
 use super::{by_content, by_identity, by_owned, copies, memory};
 use crate::common::subject::Memory;
 use crate::common::{Kind, downgrade, forget};
@@ -291,6 +291,7 @@ macro_rules! weak_values {
             weak: |$weak| $upgraded,
             pin: |$side| $pin,
         }
+        asked_by_value!($values);
     };
 }
 
