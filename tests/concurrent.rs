@@ -36,6 +36,8 @@ mod equal_hashes;
 mod faces;
 #[path = "concurrent/get_or_insert.rs"]
 mod get_or_insert;
+#[path = "concurrent/instalments.rs"]
+mod instalments;
 #[path = "concurrent/interference.rs"]
 mod interference;
 #[path = "concurrent/last_pin.rs"]

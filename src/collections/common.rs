@@ -83,11 +83,41 @@ macro_rules! housekeeping {
             self.store.table.purge();
         }
 
+        /// Does a part of a [`purge`](Self::purge): removes at most `n` dead entries and destroys what they own; what is
+        /// [kept](crate::Reclaim::OnRequest) of dead entries goes first, and counts, too. Returns how many there were: 0 if
+        /// there is nothing left, or `n` is 0. O(n) amortised, besides the destructors. Call it once a frame, or until it
+        /// returns 0, with other work in between. Entries that die of that are removed by the same call, if it has not had
+        /// `n` yet, or by the next.
+        ///
+        /// `Arc` and `Rc` send no notices: for them it sweeps on, over `16 * n` buckets, and at most once around the table.
+        /// There 0 only means that these have no dead entry; a pass over the table takes about `capacity() / (16 * n)`
+        /// such calls.
+        ///
+        /// # Panics
+        /// If a destructor panics. The next operation reclaims the rest of the dead.
+        ///
+        /// ```
+        /// use weakly::{Strong, WeakMap};
+        ///
+        /// let objects: Vec<_> = (0..100).map(Strong::new).collect();
+        /// let mut map: WeakMap<_, _> = objects.iter().map(|object| (object, "something large")).collect();
+        /// drop(objects);
+        /// let mut frames = 0;
+        /// while map.purge_some(30) != 0 {
+        ///     frames += 1; // draw the next
+        /// }
+        /// assert_eq!((frames, map.pending_dead()), (4, 0));
+        /// ```
+        pub fn purge_some(&mut self, n: usize) -> usize {
+            self.store.table.purge_some(n)
+        }
+
         /// Sets the waker, or removes it: it is called when something becomes pending that [`purge`](Self::purge)
         /// would reclaim. For an event loop or a task that purges when there is a reason to.
         ///
         /// The first death after nothing was pending calls it, once; the next call comes after a `purge`, or
-        /// another operation, has left nothing pending. So answer each call by a `purge`, soon. It is called on the
+        /// another operation, has left nothing pending. So answer each call by a `purge`, soon, or by calls of
+        /// [`purge_some`](Self::purge_some) until one returns 0. It is called on the
         /// thread on which the object dies, under no lock, at the end of the death: the notice has come by then.
         /// (The collection may be borrowed at that moment.) If it panics, the panic goes to whoever dropped the
         /// last handle; all others of that death are called. (A second panic while the first unwinds aborts the process,

@@ -44,7 +44,7 @@ macro_rules! shared_housekeeping {
         /// [`Reclaim::OnUse`](crate::Reclaim::OnUse).
         ///
         /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is kept until [`purge`](Self::purge),
-        /// [`clear`](Self::clear), or the drop of the collection. An entry that other threads are looking at when
+        /// [`purge_some`](Self::purge_some), [`clear`](Self::clear), or the drop of the collection. An entry that other threads are looking at when
         /// it is unlinked is kept when the last of them leaves; a `purge` before that misses it. Switching back
         /// destroys what has been kept. [`pending_dead`](Self::pending_dead) counts both. Entries that die while another
         /// thread changes the policy may be treated either way. A collection that owns nothing in its entries has
@@ -74,12 +74,44 @@ macro_rules! shared_housekeeping {
             self.$entries.purge();
         }
 
+        /// Does a part of a [`purge`](Self::purge): destroys at most `n` dead entries and what they own; what is
+        /// [kept](crate::Reclaim::OnRequest) of dead entries goes first, and counts, too. Returns how many there were: 0 if
+        /// there is nothing left, or `n` is 0. O(n) amortised, besides the destructors. Call it once in a while, or until it
+        /// returns 0, with other work in between. Entries that die of that are destroyed by the same call, if it has not had
+        /// `n` yet, or by the next.
+        ///
+        /// `Arc` does not notify: for it, this sweeps on, as far as `n` insertions would, and at most once around the table.
+        /// There 0 only means that it has found no dead entry on the way.
+        ///
+        /// What a thread is looking at counts, and is destroyed when that thread leaves; on request, it is kept then, and
+        /// counts once more when it is destroyed. As a `purge`, it waits only for deaths that are unlinking an entry at this
+        /// moment; nested 16 deep on this thread it does nothing, and returns 0.
+        ///
+        /// # Panics
+        /// If a destructor panics, after those of all these entries have run.
+        ///
+        /// ```
+        /// use weakly::{Strong, concurrent::WeakMap};
+        ///
+        /// let objects: Vec<_> = (0..100).map(Strong::new).collect();
+        /// let map: WeakMap<_, _> = objects.iter().map(|object| (object, "something large")).collect();
+        /// drop(objects);
+        /// let mut turns = 0;
+        /// while map.purge_some(30) != 0 {
+        ///     turns += 1; // handle the next event
+        /// }
+        /// assert_eq!((turns, map.pending_dead()), (4, 0));
+        /// ```
+        pub fn purge_some(&self, n: usize) -> usize {
+            self.$entries.purge_some(n)
+        }
+
         /// Sets the waker, or removes it: it is called when something becomes pending that [`purge`](Self::purge)
         /// would reclaim. For an event loop, a thread or a task that purges when there is a reason to.
         ///
         /// The first death after nothing was pending calls it, once; the next call comes after a `purge`, or
-        /// other operations, have left nothing pending. So answer each call by a `purge`, soon, whatever
-        /// [`pending_dead`](Self::pending_dead) says. It is called on a thread on which an object dies, under no
+        /// other operations, have left nothing pending. So answer each call by a `purge`, soon, or by calls of
+        /// [`purge_some`](Self::purge_some) until one returns 0, whatever [`pending_dead`](Self::pending_dead) says. It is called on a thread on which an object dies, under no
         /// lock, at the end of the death: the entries are unlinked by then, and the waker may purge. But 16 deep in
         /// destructors that purges run, that [does nothing](Self::purge): where values own keys of further
         /// collections, let the waker wake something that purges later. If it panics, the panic goes to whoever dropped

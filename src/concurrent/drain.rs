@@ -32,7 +32,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     #[inline]
     pub(super) fn drain_some(&self) {
         if let Some(stripe) = self.nodes.due() {
-            self.drain(stripe, CHUNK);
+            self.drain(stripe, CHUNK, &mut 0);
         }
     }
 
@@ -47,14 +47,28 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     #[inline(never)]
     fn sweep_next(&self) {
+        self.sweep_on(1, usize::MAX);
+    }
+
+    /// The same, as far as so many operations would, but at most around the table. Unlinks at most `most` stale ones, and
+    /// returns how many.
+    fn sweep_on(&self, operations: usize, most: usize) -> usize {
         // The destructors it runs may use the table, and so sweep on.
-        let Some(_depth) = Depth::enter() else { return };
+        let Some(_depth) = Depth::enter() else {
+            return 0;
+        };
         let pin = self.pin();
-        pin.sweep(&self.position, |node| {
-            if node.is_stale() {
-                self.unlink(&pin, node);
+        let mut unlinked = 0;
+        for _ in 0..operations.min(pin.sweeps_around()) {
+            pin.sweep(&self.position, |node| {
+                let stale = unlinked < most && node.is_stale();
+                unlinked += usize::from(stale && self.unlink(&pin, node));
+            });
+            if unlinked == most {
+                break;
             }
-        });
+        }
+        unlinked
     }
 
     /// Polls all entries, and unlinks the stale ones. `again`: to find those that the destructors of others have
@@ -126,19 +140,17 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Takes some of the dead from the list of a stripe, and destroys them. Returns whether there were any.
+    /// Takes some of the dead from the list of a stripe, and destroys them. Adds how many to `drained`, before that.
     #[cold]
-    fn drain(&self, stripe: usize, most: usize) -> bool {
-        let Some(_depth) = Depth::enter() else {
-            return false;
-        };
+    fn drain(&self, stripe: usize, most: usize, drained: &mut usize) {
+        let Some(_depth) = Depth::enter() else { return };
         let Some(taken) = self.take_dead(stripe, most) else {
-            return false;
+            return;
         };
+        *drained += taken.len();
         // Dropped last.
         let _armed = Armed(self);
         self.nodes.reap(taken);
-        true
     }
 
     #[inline]
@@ -155,11 +167,34 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     pub(crate) fn purge(&self) {
         let mut panics = FirstPanic::default();
         self.unlink_dead(true, &mut panics);
-        // Where nothing has a destructor, a reader may have left memory to the next who leaves (D3 of `raw`).
+        self.take_back(&mut panics);
+        panics.resume();
+    }
+
+    /// Destroys what is kept of dead entries, then more of the dead: `most` of both, if all have been kept. Returns how
+    /// many there were, with those that threads are looking at. Of what has to be polled it looks at as much as so many
+    /// operations would. All destructors run, even if some panic.
+    pub(crate) fn purge_some(&self, most: usize) -> usize {
+        let mut panics = FirstPanic::default();
+        let kept = self.destroy_kept(most, &mut panics);
+        let mut dead = self.drain_dead(most - kept, &mut panics);
+        if self.is_swept() && kept + dead < most {
+            panics.catch(|| dead += self.sweep_on(most, most - kept - dead));
+        }
+        // On request they are kept now, those that no thread is looking at.
+        self.destroy_kept(dead, &mut panics);
+        if kept + dead < most {
+            self.take_back(&mut panics);
+        }
+        panics.resume();
+        kept + dead
+    }
+
+    /// Where nothing has a destructor, a reader may have left memory to the next who leaves (D3 of `raw`).
+    fn take_back(&self, panics: &mut FirstPanic) {
         if !Node::<K, T, V>::PROMPT && !self.nodes.is_new() {
             panics.catch(|| drop(self.pin()));
         }
-        panics.resume();
     }
 
     /// Unlinks the dead, and gives memory back.
@@ -183,8 +218,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             if self.is_swept() {
                 swept = self.sweep_all(again, panics);
             }
-            let drained = self.drain_all(panics);
-            let destroyed = kept && self.destroy_kept(panics);
+            let drained = self.drain_dead(usize::MAX, panics) != 0;
+            let destroyed = kept && self.destroy_kept(usize::MAX, panics) != 0;
             // That may have killed some that the sweep has passed.
             let unlinked = self.is_swept() && (drained || swept == SweepFound::Some);
             again = destroyed || unlinked && Node::<K, T, V>::PROMPT;
@@ -194,23 +229,24 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Destroys all of the dead, and those that die of that. Returns whether there were any.
-    fn drain_all(&self, panics: &mut FirstPanic) -> bool {
-        let mut any = false;
-        loop {
+    /// Destroys `most` of the dead, and of those that die of that. Returns how many there were. If there were less, the next
+    /// death calls the waker.
+    fn drain_dead(&self, most: usize, panics: &mut FirstPanic) -> usize {
+        let mut drained = 0;
+        while drained < most {
             let Some(stripe) = self.nodes.any_due() else {
                 // What a death has put there that the waker was not told of.
                 if self.nodes.arm() {
-                    return any;
+                    break;
                 }
                 continue;
             };
             if DRAINS.get() >= MAX_NESTED {
-                return any;
+                break;
             }
-            any = true;
-            panics.catch(|| _ = self.drain(stripe, usize::MAX));
+            panics.catch(|| self.drain(stripe, most - drained, &mut drained));
         }
+        drained
     }
 
     pub(crate) fn reclaim(&self) -> Reclaim {
@@ -225,7 +261,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.kept().set_on_request(reclaim == Reclaim::OnRequest);
         if reclaim == Reclaim::OnUse {
             let mut panics = FirstPanic::default();
-            self.destroy_kept(&mut panics);
+            self.destroy_kept(usize::MAX, &mut panics);
             panics.resume();
         }
     }
@@ -234,17 +270,20 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.nodes.set_waker(waker);
     }
 
-    /// Destroys what is kept, even if some destructors panic. Returns whether there was anything. Inside a
-    /// destructor that this runs, it may leave some to that outer call.
-    fn destroy_kept(&self, panics: &mut FirstPanic) -> bool {
-        let mut any = false;
+    /// Destroys `most` of what is kept, even if some destructors panic. Returns how many there were. Inside a destructor
+    /// that this runs, it may leave some to that outer call.
+    fn destroy_kept(&self, most: usize, panics: &mut FirstPanic) -> usize {
+        let mut destroyed = 0;
         if let Some(_depth) = Depth::enter() {
-            while let Some(left) = self.kept().take() {
-                any = true;
+            while destroyed < most {
+                let Some(left) = self.kept().take() else {
+                    break;
+                };
+                destroyed += 1;
                 panics.catch(|| drop(left));
             }
         }
-        any
+        destroyed
     }
 }
 

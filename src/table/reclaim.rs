@@ -49,8 +49,8 @@ pub enum Reclaim {
     /// no notices, reads of collections that threads share occasionally do so too.)
     #[default]
     OnUse,
-    /// Only `purge`, `purge_cycles`, `drain_dead` (which returns it), `clear` and the end of the collection destroy
-    /// it. Other operations keep it. (The end: dropping the collection, or turning it into an iterator. Going back to
+    /// Only `purge`, `purge_some`, `purge_cycles`, `drain_dead` (which returns it), `clear` and the end of the collection
+    /// destroy it. Other operations keep it. (The end: dropping the collection, or turning it into an iterator. Going back to
     /// [`OnUse`](Self::OnUse) ends the policy, and destroys what has been kept.)
     ///
     /// The entries themselves are still removed, so the table does not grow because of the dead. But what they

@@ -25,10 +25,31 @@ impl<K: Slot, V: Slot> Table<K, V> {
 
     /// Sweeps the next few buckets.
     pub(super) fn sweep_some(&mut self) {
-        for _ in 0..BUCKETS.min(self.entries.num_buckets()) {
+        for _ in 0..self.buckets_of(1) {
             let bucket = self.advance();
             self.reclaim_dead_at(bucket);
         }
+    }
+
+    /// How many buckets so many operations sweep: once around the table at most.
+    pub(super) fn buckets_of(&self, operations: usize) -> usize {
+        operations
+            .saturating_mul(BUCKETS)
+            .min(self.entries.num_buckets())
+    }
+
+    /// Unlinks the next dead entry that the sweep finds within so many buckets, of which it takes those that it has
+    /// swept.
+    pub(super) fn sweep_dead(&mut self, buckets: &mut usize) -> Option<Remains<K, V>> {
+        while Self::SWEPT && *buckets != 0 {
+            *buckets -= 1;
+            let bucket = self.advance();
+            let found = self.unlink_dead_at(bucket);
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
     }
 
     /// Sweeps all the buckets, once.

@@ -1,6 +1,7 @@
 //! Maintenance of a table: reclaiming the dead, growing, shrinking and clearing.
 
 use alloc::collections::TryReserveError;
+use core::iter;
 use core::mem;
 
 use super::entries::Table;
@@ -48,6 +49,23 @@ impl<K: Slot, V: Slot> Table<K, V> {
                 break;
             }
         }
+    }
+
+    /// Destroys what dead entries leave or have left, `most` of them, and returns how many those were. Among slots that
+    /// send no notices it sweeps on, as far as so many operations would.
+    ///
+    /// It need not look again, as `purge` does: a queue that an operation leaves unarmed has something pending, which the
+    /// next call finds. So one that returns 0 leaves both armed.
+    pub(crate) fn purge_some(&mut self, most: usize) -> usize {
+        let mut buckets = self.buckets_of(most);
+        let drain = self.draining();
+        let dead = iter::from_fn(|| drain.0.next_dead_within(&mut buckets));
+        dead.take(most).count()
+    }
+
+    fn next_dead_within(&mut self, buckets: &mut usize) -> Option<Remains<K, V>> {
+        let known = self.kept.take().or_else(|| self.unlink_notified());
+        known.or_else(|| self.sweep_dead(buckets))
     }
 
     fn next_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {

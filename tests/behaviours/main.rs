@@ -21,6 +21,7 @@ mod b_identity;
 mod c_key_death;
 mod c_key_death_reentrant;
 mod d_dead_queue;
+mod d_instalments;
 mod d_threads;
 mod e_size;
 mod f_iteration;

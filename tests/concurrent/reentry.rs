@@ -33,11 +33,12 @@ type Act<C> = fn(&C, &<C as Subject>::Life);
 /// What makes a destructor run.
 type Cause<C> = fn(&C, Vec<<C as Subject>::Life>);
 
-fn acts<C: Changing>() -> [Act<C>; 7] {
+fn acts<C: Changing>() -> [Act<C>; 8] {
     [
         |all, life| _ = all.enter(life, &quietly()),
         |all, life| _ = all.leave(life),
         |all, _| all.purge(),
+        |all, _| assert!(all.purge_some(3) <= 3),
         |all, _| all.clear(),
         |all, _| all.retain(|number| number % 2 == 0),
         |all, life| _ = all.has(life) || all.iter().count() > all.len_live(),
@@ -49,11 +50,15 @@ fn acts<C: Changing>() -> [Act<C>; 7] {
     ]
 }
 
-fn causes<C: Changing>() -> [Cause<C>; 5] {
+fn causes<C: Changing>() -> [Cause<C>; 6] {
     [
         |all, lives| {
             drop(lives);
             all.purge();
+        },
+        |all, lives| {
+            drop(lives);
+            while all.purge_some(3) != 0 {}
         },
         |all, lives| all.retain(|number| lives.len() < number),
         |all, lives| lives.iter().for_each(|life| _ = all.leave(life)),

@@ -49,6 +49,7 @@ pub enum Op {
     Keep(Keep, u8),
     Pop,
     Purge,
+    PurgeSome(u8),
     DrainDead(u8),
     Reserve(u8),
     ShrinkTo(u8),
@@ -96,6 +97,7 @@ impl Op {
             26 => Op::Change(a, pick(&Change::ALL, b)),
             27 | 28 => Op::Keep(pick(&Keep::ALL, a), b % 4),
             29 => Op::Pop,
+            30 if a >= 128 => Op::PurgeSome(a % 32),
             30 => Op::Purge,
             31 => Op::DrainDead(a % 32),
             32 => Op::Reserve(a),
@@ -136,6 +138,7 @@ impl Op {
         matches!(
             self,
             Op::Purge
+                | Op::PurgeSome(_)
                 | Op::DrainDead(_)
                 | Op::Clear
                 | Op::Take(_)

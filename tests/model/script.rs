@@ -126,6 +126,18 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
                 assert_eq!(self.subject.pending_dead(), 0);
                 assert_eq!(self.subject.len(), self.subject.len_live());
             }
+            Op::PurgeSome(most) => {
+                let most = usize::from(most);
+                let pending = self.subject.pending_dead();
+                let purged = self.subject.purge_some(most);
+                self.settle(None);
+                assert!(purged <= most);
+                assert!(purged >= pending.min(most));
+                if Self::NOTIFIES && purged == 0 && most != 0 {
+                    self.no_dead();
+                    assert_eq!(self.subject.pending_dead(), 0);
+                }
+            }
             Op::DrainDead(limit) => {
                 // Often all, because of the limit.
                 let count = self.subject.drain_dead(usize::from(limit));

@@ -171,8 +171,9 @@ fn a_drain_panics() {
 
     let (calls, mut map) = (Calls::new(), Single::new());
     map.set_waker(calls.waker());
-    let drains: [fn(&mut Single); 3] = [
+    let drains: [fn(&mut Single); 4] = [
         |map| map.purge(),
+        |map| _ = map.purge_some(1),
         |map| drop(map.remove(&Strong::new(1))),
         |map| map.clear(),
     ];
@@ -186,8 +187,9 @@ fn a_drain_panics() {
 
     let map = Shared::new();
     map.set_waker(calls.waker());
-    let drains: [fn(&Shared); 2] = [
+    let drains: [fn(&Shared); 3] = [
         |map| map.purge(),
+        |map| _ = map.purge_some(1),
         |map| _ = map.remove_if(&Strong::new(1), |_| true),
     ];
     for drain in drains {

@@ -59,6 +59,20 @@ fn small_a_drain_that_leaves_something_does_not_arm_it() {
     assert_eq!(calls.take(), 1);
 }
 
+#[test]
+fn small_instalments_that_leave_something_do_not_arm_it() {
+    let (calls, (map, mut keys)) = (Calls::new(), map_of(8));
+    map.set_waker(calls.waker());
+    keys.truncate(4);
+    assert_eq!(calls.take(), 1);
+    assert_eq!((map.purge_some(3), map.pending_dead()), (3, 1));
+    drop(keys.pop());
+    assert_eq!(calls.take(), 0, "something was pending");
+    assert_eq!((map.purge_some(3), map.purge_some(3)), (2, 0));
+    drop(keys.pop());
+    assert_eq!(calls.take(), 1);
+}
+
 /// What was pending when it was set has to be purged once.
 #[test]
 fn small_it_is_set_while_something_is_pending() {
@@ -171,11 +185,21 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// A thread that sleeps until it is woken, and only purges, destroys everything: no wake-up is lost.
+type Many<'a> = WeakMap<Strong<usize>, Counted<'a>>;
+
 #[test]
 fn small_a_thread_purges_when_it_is_woken() {
-    static ALIVE: AtomicUsize = AtomicUsize::new(0);
-    static DONE: AtomicBool = AtomicBool::new(false);
+    destroys_everything_when_it_is_woken(|map| map.purge());
+}
+
+#[test]
+fn small_a_thread_purges_in_instalments_when_it_is_woken() {
+    destroys_everything_when_it_is_woken(|map| while map.purge_some(2) != 0 {});
+}
+
+/// A thread that sleeps until it is woken, and only purges, destroys everything: no wake-up is lost.
+fn destroys_everything_when_it_is_woken(purge: fn(&Many<'_>)) {
+    let (alive, done) = (&AtomicUsize::new(0), &AtomicBool::new(false));
     let map = WeakMap::new();
     map.set_waker(Some(Arc::new(Unpark(thread::current())).into()));
     thread::scope(|scope| {
@@ -185,8 +209,8 @@ fn small_a_thread_purges_when_it_is_woken() {
                     let mut last = None;
                     for number in 0..OBJECTS {
                         let key = Strong::new(number);
-                        ALIVE.fetch_add(1, Relaxed);
-                        map.insert(&key, Counted(&ALIVE));
+                        alive.fetch_add(1, Relaxed);
+                        map.insert(&key, Counted(alive));
                         drop(last.replace(key));
                     }
                 })
@@ -197,15 +221,15 @@ fn small_a_thread_purges_when_it_is_woken() {
             workers
                 .into_iter()
                 .for_each(|worker| worker.join().unwrap());
-            DONE.store(true, Release);
+            done.store(true, Release);
             this.unpark();
         });
-        while !DONE.load(Acquire) {
+        while !done.load(Acquire) {
             thread::park_timeout(LONG);
-            map.purge();
+            purge(&map);
         }
     });
-    assert_eq!((ALIVE.load(Relaxed), map.len()), (0, 0));
+    assert_eq!((alive.load(Relaxed), map.len()), (0, 0));
 }
 
 /// One death at a time, on another thread, while this thread purges again and again: each that is left is announced.
@@ -224,7 +248,11 @@ fn small_each_death_is_purged_or_announced() {
             scope.spawn(move || drop(a));
             scope.spawn(move || drop(b));
             woken.take();
-            map.purge();
+            if number % 2 == 0 {
+                map.purge();
+            } else {
+                while map.purge_some(1) != 0 {}
+            }
         });
         assert!(map.pending_dead() == 0 || woken.take() > 0);
         map.purge();

@@ -97,8 +97,9 @@ fn every_drain_arms_it() {
     type Map = WeakMap<Strong<usize>, usize>;
     type Drain<'a> = &'a dyn Fn(&mut Map);
     let other = Strong::new(7);
-    let drains: [(&str, Drain<'_>); 10] = [
+    let drains: [(&str, Drain<'_>); 11] = [
         ("purge", &|map| map.purge()),
+        ("purge_some", &|map| assert_eq!(map.purge_some(1), 1)),
         ("insert", &|map| _ = map.insert(&other, 1)),
         ("remove", &|map| _ = map.remove(&other)),
         ("entry", &|map| *map.entry(&other).or_default() += 1),
@@ -123,6 +124,24 @@ fn every_drain_arms_it() {
             assert_eq!((calls.take(), map.pending_dead()), (0, 0), "{name}");
         }
     }
+}
+
+/// Instalments that leave something do not arm it; the last does.
+#[test]
+fn instalments() {
+    let (calls, (mut map, mut keys)) = (Calls::new(), map_of(10));
+    map.set_waker(calls.waker());
+    keys.truncate(5);
+    assert_eq!(calls.take(), 1);
+    for left in [3, 1] {
+        assert_eq!((map.purge_some(2), map.pending_dead()), (2, left));
+        drop(keys.pop());
+        assert_eq!(calls.take(), 0, "something was pending");
+        assert_eq!(map.purge_some(1), 1);
+    }
+    assert_eq!((map.purge_some(0), map.purge_some(2)), (0, 1));
+    drop(keys.pop());
+    assert_eq!(calls.take(), 1);
 }
 
 /// A purge that causes further deaths calls it for none of them.

@@ -158,6 +158,10 @@ impl<N: Entry> Taken<'_, N> {
         unsafe { dead::list(self.first, self.count) }
     }
 
+    pub(in super::super) fn len(&self) -> usize {
+        self.count
+    }
+
     /// Shows them.
     pub(in super::super) fn each(&self, look: impl FnMut(&N)) {
         // SAFETY: not destroyed yet.

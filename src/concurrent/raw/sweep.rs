@@ -59,6 +59,11 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
+    /// How many sweeps pass over all the buckets. (Of long chains they leave some pages to the next ones.)
+    pub(in super::super) fn sweeps_around(&self) -> usize {
+        self.array().map_or(0, |array| array.len().div_ceil(PAGES))
+    }
+
     /// Unlinks the entries with this hash that are `unwanted`, and shows them to `removed`, which must not panic. The
     /// first closure may be called again when other threads change the table. O(entries of that hash).
     pub(in super::super) fn remove_all(

@@ -13,6 +13,10 @@ macro_rules! describe {
             let $all = self;
             $place.purge();
         }
+        fn purge_some(&self, n: usize) -> usize {
+            let $all = self;
+            $place.purge_some(n)
+        }
         fn clear(&self) {
             let $all = self;
             $place.clear();

@@ -76,6 +76,7 @@ pub trait Upkeep {
     fn set_reclaim(&mut self, reclaim: Reclaim);
     fn set_waker(&mut self, waker: Option<Waker>);
     fn purge(&mut self);
+    fn purge_some(&mut self, n: usize) -> usize;
     fn clear(&mut self);
     fn shrink_to_fit(&mut self);
 
@@ -120,6 +121,7 @@ macro_rules! upkeep {
             mut set_reclaim(reclaim: weakly::Reclaim);
             mut set_waker(waker: Option<std::task::Waker>);
             mut purge();
+            mut purge_some(n: usize) -> usize;
             mut clear();
             mut shrink_to_fit();
         }
@@ -227,6 +229,7 @@ changes! {
     Shared() [Send + Sync + 'static] SharedRef, Send shared::Ends {
         fn set_reclaim(&self, reclaim: Reclaim);
         fn purge(&self);
+        fn purge_some(&self, n: usize) -> usize;
         fn clear(&self);
     }
 }

@@ -219,6 +219,7 @@ where
         mut set_reclaim(reclaim: Reclaim);
         mut set_waker(waker: Option<Waker>);
         mut purge();
+        mut purge_some(n: usize) -> usize;
         mut shrink_to_fit();
     }
 }
