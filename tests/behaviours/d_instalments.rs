@@ -19,7 +19,7 @@ fn half_dead<C: Single>(ends: &Ends) -> (C, Vec<C::Life>) {
     (all, lives)
 }
 
-/// 61, 191: Each takes its share, until nothing is left; what lives stays.
+/// 61, 202: Each takes its share, until nothing is left; what lives stays.
 fn each_takes_its_share<C: Single>() {
     for reclaim in [OnUse, OnRequest] {
         let (mut all, lives) = half_dead::<C>(&quietly());
@@ -44,7 +44,7 @@ fn each_takes_its_share<C: Single>() {
     }
 }
 
-/// 191: One without a bound takes all, in one pass over the table if it is swept.
+/// 202: One without a bound takes all, in one pass over the table if it is swept.
 fn one_may_take_all<C: Single>() {
     let (mut all, _lives) = half_dead::<C>(&quietly());
     assert_eq!(all.purge_some(usize::MAX), MANY);
@@ -53,7 +53,7 @@ fn one_may_take_all<C: Single>() {
     assert_eq!((empty.purge_some(1), empty.capacity()), (0, 0));
 }
 
-/// 39, 185, 191: What it returns is how many it has destroyed, of those that are dead and those that are kept.
+/// 39, 185, 202: What it returns is how many it has destroyed, of those that are dead and those that are kept.
 fn it_destroys_what_it_counts<C: Owning>() {
     for reclaim in [OnUse, OnRequest] {
         let counter = Counter::default();
@@ -70,7 +70,7 @@ fn it_destroys_what_it_counts<C: Owning>() {
     }
 }
 
-/// 53, 191: What dies of an instalment belongs to it, if there is room, or to the next.
+/// 53, 202: What dies of an instalment belongs to it, if there is room, or to the next.
 fn a_chain_goes_by_instalments<C: Owning>() {
     let counter = Counter::default();
     let (mut all, head) = chain::<C>(MANY, &counted(&counter));
@@ -85,7 +85,7 @@ fn a_chain_goes_by_instalments<C: Owning>() {
     assert_eq!((all.counts(), all.purge_some(30)), ((0, 0, 0), 0));
 }
 
-/// 65, 191: A destructor that panics ends the instalment; the next goes on with the rest.
+/// 65, 202: A destructor that panics ends the instalment; the next goes on with the rest.
 fn a_destructor_may_panic<C: Owning>() {
     for reclaim in [OnUse, OnRequest] {
         let counter = Counter::default();

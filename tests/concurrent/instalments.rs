@@ -31,7 +31,7 @@ fn half_dead<C: Shared>(ends: &Ends) -> (C, Vec<C::Life>) {
     (all, lives)
 }
 
-/// 61, 191: Each takes its share, until nothing is left; what lives stays.
+/// 61, 202: Each takes its share, until nothing is left; what lives stays.
 fn each_takes_its_share<C: Shared>() {
     for reclaim in [OnUse, OnRequest] {
         let (all, lives) = half_dead::<C>(&quietly());
@@ -58,7 +58,7 @@ fn each_takes_its_share<C: Shared>() {
     assert_eq!((empty.purge_some(1), empty.counts()), (0, (0, 0, 0)));
 }
 
-/// 39, 185, 191: What it returns is how many it has destroyed, of those that are dead and those that are kept.
+/// 39, 185, 202: What it returns is how many it has destroyed, of those that are dead and those that are kept.
 fn it_destroys_what_it_counts<C: Changing>() {
     for reclaim in [OnUse, OnRequest] {
         let count = Count::default();
@@ -75,7 +75,7 @@ fn it_destroys_what_it_counts<C: Changing>() {
     }
 }
 
-/// 64, 66, 191: What dies of an instalment belongs to it or to the next, also if destructors ask for instalments
+/// 64, 66, 202: What dies of an instalment belongs to it or to the next, also if destructors ask for instalments
 /// themselves, insert, and drop other lives.
 fn a_chain_goes_by_instalments<C: Changing>() {
     let links = scaled(200, 30);
@@ -104,7 +104,7 @@ fn a_chain_goes_by_instalments<C: Changing>() {
     assert_eq!((count.get(), all.purge_some(3)), (links, 0));
 }
 
-/// 182, 191: Destructors that panic cost no other of their instalment its turn, and the next goes on.
+/// 182, 202: Destructors that panic cost no other of their instalment its turn, and the next goes on.
 fn destructors_may_panic<C: Changing>() {
     for reclaim in [OnUse, OnRequest] {
         let count = Count::default();
@@ -128,7 +128,7 @@ fn destructors_may_panic<C: Changing>() {
     }
 }
 
-/// 185, 191: What a thread is looking at goes when it leaves; on request it is kept then, and counts again. Nothing is
+/// 185, 202: What a thread is looking at goes when it leaves; on request it is kept then, and counts again. Nothing is
 /// missed by who asks until there is nothing left.
 fn small_what_is_looked_at_counts<C: Changing>() {
     for reclaim in [OnUse, OnRequest] {
@@ -169,7 +169,7 @@ fn small_what_is_looked_at_counts<C: Changing>() {
     }
 }
 
-/// 71, 191: Of threads that purge at once, each entry is destroyed and counted by one.
+/// 71, 202: Of threads that purge at once, each entry is destroyed and counted by one.
 fn threads_share_the_work<C: Changing>() {
     let count = Count::default();
     let (all, _lives) = half_dead::<C>(&count.ends());
@@ -188,7 +188,7 @@ fn threads_share_the_work<C: Changing>() {
     assert_eq!(all.counts(), (MANY, MANY, 0));
 }
 
-/// 191: What is made of these collections has it too: there an entry is all that an object has.
+/// 202: What is made of these collections has it too: there an entry is all that an object has.
 #[test]
 fn attributes_and_memos() {
     struct Name;
