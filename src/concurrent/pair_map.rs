@@ -213,8 +213,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// that die, or have the value no more, before the iterator reaches them are left out.
     ///
     /// O(n log n) for all n registrations of the value, in whatever collections: it knows where it is, and the map is not
-    /// scanned. Threads that insert or remove the same value wait that long. Only a value that does not notify, such as an
-    /// [`Arc`](std::sync::Arc), knows nothing: then O(capacity).
+    /// scanned. Only a value that does not notify, such as an [`Arc`](std::sync::Arc), knows nothing: then O(capacity).
     ///
     /// ```
     /// use weakly::{Strong, concurrent::WeakPairMap};

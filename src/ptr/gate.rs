@@ -100,20 +100,9 @@ impl<F: Flavour> Gate<F> {
         self.set_target(RecordSlot::Second, Some(target));
     }
 
-    /// Shows all registrations: with what they are, and the hashes of their entries, in their short form. The gate is open.
-    pub(super) fn each(&self, mut look: impl FnMut(Recipient<F>, u32)) {
-        debug_assert!(self.is_open(), "the death takes them off");
-        for slot in [RecordSlot::First, RecordSlot::Second] {
-            if let Some(target) = self.target(slot) {
-                look(target, self.record.hash(slot));
-            }
-        }
-        let mut next = self.hooks(|newest| *newest);
-        while let Some(hook) = next {
-            // SAFETY: R2, we have the gate, and the hook is linked.
-            look(unsafe { hook.target() }, hook.hash());
-            next = hook.next_in_list();
-        }
+    /// The newest hook.
+    pub(super) fn newest(&self) -> Option<HookRef<F>> {
+        self.hooks(|newest| *newest)
     }
 
     /// How many registrations there are.

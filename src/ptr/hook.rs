@@ -120,6 +120,19 @@ impl<F: Flavour> HookRef<F> {
         self.get().prev.store(first, Relaxed);
     }
 
+    /// Links the hook behind another of a list. H3: the caller has the gate.
+    pub(super) fn link_behind(self, before: HookRef<F>) {
+        // All relaxed: as in `link_to`.
+        let (this, link) = (self.0.as_ptr().cast(), &before.get().next);
+        let next = link.load(Relaxed);
+        if let Some(next) = Self::in_list(next) {
+            next.get().prev.store(this, Relaxed);
+        }
+        self.get().next.store(next, Relaxed);
+        self.get().prev.store(before.0.as_ptr().cast(), Relaxed);
+        link.store(this, Relaxed);
+    }
+
     /// Unlinks the hook from its list; it then counts as fired. H3: the caller has the gate.
     #[inline]
     pub(super) fn unlink(self, head: &mut Option<HookRef<F>>) {

@@ -94,11 +94,21 @@ impl<F: Flavour> HookRef<F> {
     /// The caller has the gate, or owns the hook (H1).
     #[inline]
     pub(super) unsafe fn target(self) -> Recipient<F> {
+        // SAFETY: H2, the caller's promise; a registration is with something.
+        unsafe { self.target_if_any().unwrap_unchecked() }
+    }
+
+    /// The same; `None` of a hook that marks a place in a list.
+    ///
+    /// # Safety
+    /// As for [`target`](Self::target).
+    #[inline]
+    pub(super) unsafe fn target_if_any(self) -> Option<Recipient<F>> {
         // SAFETY: H2; a chunk or a lone hook is made with its target.
         unsafe {
             let target = self.target_place().cast::<TargetCell>();
             let target = target.as_ref().with(|target| *target);
-            Recipient::decode(target).unwrap_unchecked()
+            Recipient::decode(target)
         }
     }
 }

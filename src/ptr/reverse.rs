@@ -1,22 +1,27 @@
 //! The way from an object to its entries: its registrations are its own list of them, and each has its entry's hash.
 
 use alloc::vec::Vec;
+use core::mem;
 
 use super::flavour::{Flavour, Variable};
 use super::gate::Gate;
+use super::hook::{HookRef, LoneHook};
 use super::object_ref::ObjectRef;
 use super::recipient::Recipient;
-use super::record::RecordRef;
+use super::record::{RecordRef, RecordSlot};
 use super::state::State;
-use crate::sync::Ordering::*;
+use crate::sync::{self, Ordering::*};
+
+/// How many hooks a thread looks at before it lets others through the gate.
+const BATCH: usize = if cfg!(weakly_loom) { 1 } else { 256 };
 
 impl<T: ?Sized, F: Flavour> ObjectRef<'_, T, F> {
     /// The hashes of the entries with which a collection has registered with the object, in their short form: each once, in
     /// ascending order. An entry that was unlinked a moment ago may still be registered; and of one that stores no hash with
     /// its registration, this is any.
     ///
-    /// O(n log n) for all n registrations of the object, with whatever collections. Those are under its gate meanwhile: threads
-    /// that register or deregister the same object wait.
+    /// O(n log n) for all n registrations of the object, with whatever collections. Other threads that register or deregister
+    /// it wait for [`BATCH`] of them at a time.
     pub(crate) fn hashes_with(self, target: Recipient<F>) -> Vec<u32> {
         let mut hashes = Vec::new();
         let block = self.block();
@@ -39,20 +44,104 @@ impl<T: ?Sized, F: Flavour> ObjectRef<'_, T, F> {
 impl<F: Flavour> RecordRef<F> {
     /// As for an [object](ObjectRef::hashes_with), but in any order.
     fn hashes_with(self, target: Recipient<F>, into: &mut Vec<u32>) {
-        // `None` only of a dead object.
-        while let Some(gate) = self.lock().filter(Gate::is_open) {
-            let count = gate.count() as usize;
-            if count <= into.capacity() {
-                gate.each(|of, hash| {
-                    if of == target {
-                        // There is room: nothing is allocated under the gate.
-                        into.push(hash);
+        let mut place = Place::new(self);
+        loop {
+            // Not under the gate, since it allocates.
+            into.reserve(BATCH + 2);
+            // `None` only of a dead object.
+            let Some(gate) = self.lock().filter(Gate::is_open) else {
+                return;
+            };
+            if place.hook.is_none() && gate.count() as usize > BATCH + 2 {
+                drop(gate);
+                place.make();
+                continue;
+            }
+            // There is room for all that is found before the gate is given back.
+            let mut look = |of: Option<Recipient<F>>, hash: u32| {
+                if of == Some(target) {
+                    into.push(hash);
+                }
+            };
+            let mut next = match place.take(&gate) {
+                Some(next) => next,
+                None => {
+                    for slot in [RecordSlot::First, RecordSlot::Second] {
+                        look(gate.target(slot), self.hash(slot));
                     }
-                });
+                    gate.newest()
+                }
+            };
+            let (mut last, mut looked) = (None, 0);
+            while looked < BATCH {
+                let Some(hook) = next else { return };
+                // SAFETY: we have the gate, and the hook is linked.
+                let of = unsafe { hook.target_if_any() };
+                look(of, hook.hash());
+                // The marks of others do not count: two threads could pass each other for ever.
+                looked += usize::from(of.is_some());
+                (last, next) = (next, hook.next_in_list());
+            }
+            if next.is_none() {
                 return;
             }
+            place.mark(&gate, last);
             drop(gate);
-            into.reserve(count);
+            sync::give_way();
+        }
+    }
+}
+
+/// The place in the list of a record's hooks up to which a thread has looked, marked by a hook of its own while others have
+/// the gate. That is none of the registrations; the object lives meanwhile, so its death does not find it.
+struct Place<F: Flavour> {
+    record: RecordRef<F>,
+    hook: Option<HookRef<F>>,
+    is_linked: bool,
+}
+
+impl<F: Flavour> Place<F> {
+    fn new(record: RecordRef<F>) -> Self {
+        Place {
+            record,
+            hook: None,
+            is_linked: false,
+        }
+    }
+
+    fn make(&mut self) {
+        let nothing = Recipient::<F>::encode(None);
+        self.hook = Some(LoneHook::boxed(nothing, self.record.block(), 0));
+    }
+
+    /// Marks that the thread has looked up to this hook.
+    fn mark(&mut self, _: &Gate<F>, last: Option<HookRef<F>>) {
+        if let (Some(hook), Some(last)) = (self.hook, last) {
+            hook.link_behind(last);
+            self.is_linked = true;
+        }
+    }
+
+    /// Takes the mark away, if there is one; returns the hook behind it, if any.
+    fn take(&mut self, gate: &Gate<F>) -> Option<Option<HookRef<F>>> {
+        let hook = self.hook.filter(|_| mem::take(&mut self.is_linked))?;
+        let next = hook.next_in_list();
+        gate.unlink(hook);
+        Some(next)
+    }
+}
+
+impl<F: Flavour> Drop for Place<F> {
+    fn drop(&mut self) {
+        if self.is_linked {
+            // An allocation has failed.
+            if let Some(gate) = self.record.lock() {
+                self.take(&gate);
+            }
+        }
+        if let Some(hook) = self.hook {
+            // SAFETY: ours, and not linked any more.
+            unsafe { LoneHook::free(hook) };
         }
     }
 }

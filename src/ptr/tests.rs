@@ -328,3 +328,34 @@ fn an_object_knows_the_hashes_of_its_entries() {
     drop(Strong::finalize(&object, || {}));
     check(&object);
 }
+
+/// More registrations than are looked at before other threads get their turn; where the parts end, too.
+#[test]
+fn a_long_list_of_entries_is_read_in_parts() {
+    fn check<F: Flavour>(object: &ptr::Strong<u8, F>) {
+        let (mut one, mut other) = (DeadQueue::<F>::NONE, DeadQueue::<F>::NONE);
+        for many in [258, 259, 515] {
+            let watch = |n: u32| {
+                let queue = if n % 3 == 0 { &mut one } else { &mut other };
+                queue.watch(object, HashValue::of_short(n << 1))
+            };
+            let mut watches: Vec<_> = (0..many).map(watch).collect();
+            let hashes = one.hashes_of(object);
+            assert!(
+                hashes
+                    .iter()
+                    .map(|hash| hash.short() >> 1)
+                    .eq((0..many).step_by(3))
+            );
+            let others = other.hashes_of(object).len();
+            assert_eq!(hashes.len() + others, many as usize);
+            for (n, watch) in watches.iter_mut().enumerate() {
+                let queue = if n % 3 == 0 { &mut one } else { &mut other };
+                queue.end(watch);
+            }
+            assert!(one.hashes_of(object).is_empty() && other.hashes_of(object).is_empty());
+        }
+    }
+    check(&Strong::new(1));
+    check(&local::Strong::new(1));
+}

@@ -60,3 +60,48 @@ fn a_hash_comes_with_its_registration() {
         });
     }
 }
+
+/// An object with four entries: the first two are in the record, and the others have hooks. An entry that is there all the
+/// time is found, whoever changes the list in between: another that is asked, and one that ends the neighbours of the place
+/// where the first goes on.
+#[test]
+fn a_list_that_changes_while_it_is_read() {
+    for neighbour_is_newer in [true, false] {
+        check_some(1, move |maker| {
+            let (a, other) = (maker.object(), Shared::new());
+            let _first = Map::of(&[&a, &a]);
+            let neighbour =
+                |newer| (newer == neighbour_is_newer).then(|| registered(&a, &other, 8));
+            let older = neighbour(false);
+            let map = Shared::of(&[&a]);
+            let newer = neighbour(true);
+            let (b, there) = (a.clone(), other.lend());
+            both(
+                move || {
+                    drop((older, newer));
+                    drop(registered(&b, there, 16));
+                    drop(b);
+                },
+                || assert_eq!(hashes(&a, &map), [HASH]),
+            );
+            drop(a);
+            assert_eq!(map.drain(), 1);
+        });
+    }
+}
+
+#[test]
+fn two_read_a_list() {
+    check_some(1, |maker| {
+        let a = maker.object();
+        let _others = Map::of(&[&a, &a, &a]);
+        let map = Shared::of(&[&a]);
+        let (b, there) = (a.clone(), map.lend());
+        both(
+            move || assert_eq!(hashes(&b, there), [HASH]),
+            || assert_eq!(hashes(&a, &map), [HASH]),
+        );
+        drop(a);
+        assert_eq!(map.drain(), 1);
+    });
+}
