@@ -6,6 +6,7 @@
 //! * **H1** The collection that registers with a hook makes it and takes it back. In between the hook is
 //!   linked in the list of a record, or it is fired: pushed as a notice, or about to be. The gate of the
 //!   record decides which. (With a collection that threads share, the death that has taken it off the list frees it.)
+//!   (A hook with no target is no registration: it marks a place in the list of a living object, see `reverse`.)
 //! * **H2** `block`, `hash` and `offset` are written before the hook is linked, and do not change until it
 //!   is taken back. `offset` bytes before the hook is its [target](super::recipient): what it registers with.
 //! * **H3** While the hook is linked, `prev` and `next` are its neighbours in the list, and belong to the
