@@ -1,13 +1,16 @@
 //! This crate's pointers and collections behind the traits of the peers.
 
+use std::collections::HashMap;
 use std::ops::Deref;
 
+use ahash::RandomState;
 use weakly::{
     Anchor, Interner, Strong, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakValueMap,
     reference::StrongRef,
 };
 
 use crate::peers::{self, Collection, Lookup, Map, Pair, Pointer, Purge, Remove};
+use crate::shared::NUMBER;
 
 impl<K: StrongRef + Pointer> Collection for WeakMap<K, u64> {
     type Object = K;
@@ -28,6 +31,31 @@ impl<K: StrongRef + Pointer> Map for WeakMap<K, u64> {
     #[inline]
     fn get(&self, key: &K) -> Option<u64> {
         WeakMap::get(self, key).copied()
+    }
+}
+
+/// Results by an object and a number, as the collections of one owner have them.
+pub(crate) struct Nested(WeakMap<Strong<u64>, HashMap<u64, u64, RandomState>>);
+
+impl Collection for Nested {
+    type Object = Strong<u64>;
+    fn with_capacity(capacity: usize) -> Self {
+        Nested(WeakMap::with_capacity(capacity))
+    }
+    fn insert(&mut self, object: &Strong<u64>, number: u64) {
+        let results = self.0.entry(object).or_default();
+        results.insert(NUMBER, number);
+    }
+}
+
+impl Map for Nested {
+    type Key = Strong<u64>;
+    fn key(object: &Strong<u64>) -> Strong<u64> {
+        object.clone()
+    }
+    #[inline]
+    fn get(&self, key: &Strong<u64>) -> Option<u64> {
+        self.0.get(key)?.get(&NUMBER).copied()
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use ahash::RandomState;
 use equivalent::Equivalent;
 use weak_table::PtrWeakKeyHashMap;
+use weakly::memo::{Many, Value};
 use weakly::{Interner, Memo, Strong, concurrent};
 
 use crate::peers::{Collection, Object};
@@ -192,33 +193,96 @@ impl Shared for Memo<Strong<u64>, u64> {
     }
 }
 
-/// A cache with single flight, keyed by address; with ahash, because it hashes more than the address.
-pub(crate) struct Moka(moka::sync::Cache<usize, u64, RandomState>);
+/// How a memo with other keys is asked by an object, and one number for all.
+macro_rules! memo {
+    ($(#[$doc:meta])* $name:ident of $key:ty, $object:ty, |$number:ident| $new:expr, |$of:ident| $query:expr) => {
+        $(#[$doc])*
+        pub(crate) struct $name(Memo<$key, u64>);
 
-impl Shared for Moka {
-    type Object = Arc<u64>;
-    fn with_capacity(capacity: usize) -> Self {
-        let cache = moka::sync::Cache::builder().max_capacity(2 * capacity as u64 + 100);
-        Moka(cache.build_with_hasher(RandomState::new()))
-    }
-    fn object(number: u64) -> Arc<u64> {
-        Arc::new(number)
-    }
-    fn insert(&self, object: &Arc<u64>, number: u64) {
-        let computed = self.0.get_with(Arc::as_ptr(object).addr(), || number);
-        debug_assert_eq!(computed, number, "a miss");
-    }
-    #[inline]
-    fn get(&self, object: &Arc<u64>) -> Option<u64> {
-        Some(
-            self.0
-                .get_with(Arc::as_ptr(object).addr(), || unreachable!("it is present")),
-        )
-    }
-    #[inline]
-    fn before_drop(&self, object: &Arc<u64>) {
-        self.0.invalidate(&Arc::as_ptr(object).addr());
-    }
+        impl Shared for $name {
+            type Object = $object;
+            fn with_capacity(_: usize) -> Self {
+                $name(Memo::new())
+            }
+            fn object($number: u64) -> $object {
+                $new
+            }
+            fn insert(&self, $of: &$object, number: u64) {
+                let computed = self.0.get_or_compute($query, |_| number);
+                debug_assert_eq!(computed, number, "a miss");
+            }
+            #[inline]
+            fn get(&self, $of: &$object) -> Option<u64> {
+                Some(self.0.get_or_compute($query, |_| unreachable!("it is present")))
+            }
+        }
+    };
+}
+
+/// The plain part of a key.
+pub(crate) const NUMBER: u64 = 7;
+
+memo! {
+    /// An object and a number.
+    MemoOfNumber of (Strong<u64>, Value<u64>), Strong<u64>, |number| Strong::new(number), |object| (object, &NUMBER)
+}
+
+memo! {
+    /// A list of three objects.
+    MemoOfMany of Many<Strong<u64>>, [Strong<u64>; 3], |number| [number; 3].map(Strong::new), |objects| objects
+}
+
+memo! {
+    /// Three objects.
+    MemoOfThree of (Strong<u64>, Strong<u64>, Strong<u64>), [Strong<u64>; 3],
+    |number| [number; 3].map(Strong::new), |objects| (&objects[0], &objects[1], &objects[2])
+}
+
+macro_rules! moka {
+    ($(#[$doc:meta])* $name:ident of $key:ty, |$address:ident| $query:expr) => {
+        $(#[$doc])*
+        pub(crate) struct $name(moka::sync::Cache<$key, u64, RandomState>);
+
+        impl $name {
+            fn key(object: &Arc<u64>) -> $key {
+                let $address = Arc::as_ptr(object).addr();
+                $query
+            }
+        }
+
+        impl Shared for $name {
+            type Object = Arc<u64>;
+            fn with_capacity(capacity: usize) -> Self {
+                let cache = moka::sync::Cache::builder().max_capacity(2 * capacity as u64 + 100);
+                $name(cache.build_with_hasher(RandomState::new()))
+            }
+            fn object(number: u64) -> Arc<u64> {
+                Arc::new(number)
+            }
+            fn insert(&self, object: &Arc<u64>, number: u64) {
+                let computed = self.0.get_with(Self::key(object), || number);
+                debug_assert_eq!(computed, number, "a miss");
+            }
+            #[inline]
+            fn get(&self, object: &Arc<u64>) -> Option<u64> {
+                Some(self.0.get_with(Self::key(object), || unreachable!("it is present")))
+            }
+            #[inline]
+            fn before_drop(&self, object: &Arc<u64>) {
+                self.0.invalidate(&Self::key(object));
+            }
+        }
+    };
+}
+
+moka! {
+    /// A cache with single flight, keyed by address; with ahash, because it hashes more than the address.
+    Moka of usize, |address| address
+}
+
+moka! {
+    /// The same, keyed by address and number.
+    MokaOfNumber of (usize, u64), |address| (address, NUMBER)
 }
 
 /// One live handle for each word, for threads that intern together.

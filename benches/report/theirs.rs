@@ -14,6 +14,7 @@ use weak_table::{
 use weakly::Strong;
 
 use crate::peers::{Collection, Interner, Map, Pair, Pointer, Purge, Remove};
+use crate::shared::NUMBER;
 
 /// `weak-table` as it comes with ahash; `W` is the weak pointer.
 pub(crate) type WeakTable<W> = PtrWeakKeyHashMap<W, u64, RandomState>;
@@ -277,6 +278,34 @@ impl Map for Floor {
     #[inline]
     fn get(&self, key: &Strong<u64>) -> Option<u64> {
         self.0.get(&Strong::as_ptr(key).addr()).copied()
+    }
+}
+
+/// A plain map by address and number, without any notice of deaths.
+pub(crate) struct Flat(HashMap<(usize, u64), u64, RandomState>);
+
+impl Collection for Flat {
+    type Object = Strong<u64>;
+    fn with_capacity(capacity: usize) -> Self {
+        Flat(HashMap::with_capacity_and_hasher(
+            capacity,
+            RandomState::new(),
+        ))
+    }
+    fn insert(&mut self, object: &Strong<u64>, number: u64) {
+        self.0
+            .insert((Strong::as_ptr(object).addr(), NUMBER), number);
+    }
+}
+
+impl Map for Flat {
+    type Key = Strong<u64>;
+    fn key(object: &Strong<u64>) -> Strong<u64> {
+        object.clone()
+    }
+    #[inline]
+    fn get(&self, key: &Strong<u64>) -> Option<u64> {
+        self.0.get(&(Strong::as_ptr(key).addr(), NUMBER)).copied()
     }
 }
 

@@ -10,10 +10,11 @@ use super::{
 };
 use crate::collections::{Herd, herds, slowest_growth};
 use crate::duel::Row;
+use crate::ours::Nested;
 use crate::peers::{Collection, Map, Object, Ten};
 use crate::subjects::Subjects;
 use crate::theirs::{
-    ByHand, Floor, WeakTableByContent, WeakTableOfPairs, WeakTableOfValues, WeakTableSet,
+    ByHand, Flat, Floor, WeakTableByContent, WeakTableOfPairs, WeakTableOfValues, WeakTableSet,
 };
 
 /// Two herds.
@@ -33,6 +34,8 @@ pub(super) fn maps() -> Vec<Row> {
         rows.push(get("get, hit", "weak-table", herds).goal(goal));
     }
     let [few, _, most] = &both;
+    let nested = by_size::<Nested, Flat>();
+    rows.push(get("get, hit, object and number", "flat", &nested[0]));
     // Before weak-table has grown, which makes it slower.
     rows.push(purge(most).goal(0.02));
     rows.extend(churn("churn", &both, [0.8, 0.7, 0.7]));

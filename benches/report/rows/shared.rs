@@ -5,8 +5,9 @@ use weakly::{Memo, Strong, concurrent};
 use super::{K3, K4, K5};
 use crate::duel::{Row, Sample};
 use crate::shared::{
-    DashMap, DashMapOfDestructibles, Destructible, Locked, LockedWeakTable, Moka, OneLocked, Owned,
-    Papaya, PapayaOfDestructibles, Sharded,
+    DashMap, DashMapOfDestructibles, Destructible, Locked, LockedWeakTable, MemoOfMany,
+    MemoOfNumber, MemoOfThree, Moka, MokaOfNumber, OneLocked, Owned, Papaya, PapayaOfDestructibles,
+    Sharded,
 };
 use crate::teams::{Clock, Plan};
 use crate::together::{churn, end, get, hit, longest_death, miss, mixed, turnover};
@@ -144,6 +145,18 @@ pub(super) fn memos() -> Vec<Row> {
         let sides: [Side; 2] = [get::<Cache>, get::<Moka>];
         rows.push(row("Memo: hit", "moka", threads, K3, sides).goal(0.2));
     }
+    let hit = |key, peer, sides| row(&format!("Memo: hit, {key}"), peer, 1, K3, sides);
+    let [ours, one]: [Side; 2] = [get::<MemoOfNumber>, get::<Cache>];
+    rows.extend([
+        hit("object and number", "moka", [ours, get::<MokaOfNumber>]).goal(0.35),
+        hit("object and number", "object", [ours, one]).goal(1.25),
+        hit(
+            "list of three",
+            "tuple",
+            [get::<MemoOfMany>, get::<MemoOfThree>],
+        )
+        .goal(1.15),
+    ]);
     for threads in [1, 2] {
         // Each input is new, and its result is dropped when it dies.
         let sides: [Side; 2] = [churn::<Cache>, churn::<Moka>];
