@@ -9,6 +9,10 @@ use crate::ptr::{Off, RegistrationId};
 use crate::sync::AtomicPtr;
 
 /// The watches on the handles of a key.
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
 pub trait WatchList {
     #[doc(hidden)]
     fn each(&self) -> impl Iterator<Item = &AnyWatch>;
