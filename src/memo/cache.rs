@@ -20,8 +20,9 @@ use crate::concurrent::{
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 
-/// A cache of results computed from objects, shared between threads behind `&self`. The key is one handle, or a
-/// tuple of up to four. The cache keeps neither the objects alive nor, once one of them is dead, the result.
+/// A cache of results computed from objects, shared between threads behind `&self`. The key is one handle, [`Many`], or a
+/// tuple of up to four parts: first such an object, then objects or plain [`Value`]s. The cache keeps neither the objects
+/// alive nor, once one of them is dead, the result.
 ///
 /// An entry dies with the first of its inputs: its key, by identity, and the objects that the computation [depends
 /// on](Computation::depends_on) besides. An input is dead when its destructor has run (for an `Arc`: when its last
@@ -77,6 +78,34 @@ use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 /// let (a, b) = (Strong::new(String::from("a")), Arc::from("b"));
 /// assert_eq!(unified.get_or_compute((&a, &b), |_| format!("{a}{b}")), "ab");
 /// ```
+///
+/// So are an object and parameters. [`MemoQuery`] says how each part is passed. A hit allocates nothing. The death of an object
+/// costs O(results): it unlinks the results for all its parameters, one after the other, and locks one bucket at a time. The
+/// `Hash` and `Eq` of plain values may do what they like: none of it runs under a lock, and those that disagree make a memo
+/// miss. Plain values are hashed with seeds, which are drawn for the memo's first entry.
+///
+/// ```
+/// use weakly::{Memo, Strong, memo::Value};
+///
+/// struct Graph { nodes: usize }
+///
+/// let compiled = Memo::<(Strong<Graph>, Value<String>, Value<u8>), String>::new();
+/// let graph = Strong::new(Graph { nodes: 3 });
+/// let compile = |target: &str, level: u8| {
+///     compiled.get_or_compute((&graph, target, &level), |_| {
+///         format!("{} nodes for {target} at {level}", graph.nodes)
+///     })
+/// };
+/// assert_eq!(compile("x86", 2), "3 nodes for x86 at 2");
+/// assert_eq!(compile("x86", 2), compile("x86", 2));
+/// assert_eq!(compiled.statistics().misses, 1);
+/// drop(graph);
+/// assert!(compiled.is_empty());
+/// ```
+///
+/// [`Many`]: crate::memo::Many
+/// [`MemoQuery`]: crate::memo::MemoQuery
+/// [`Value`]: crate::memo::Value
 pub struct Memo<K: MemoKey, V> {
     pub(super) table: Table<ByKey<K::Stored>, EntryWatches<K::Watches>, V>,
     /// Of keys with plain parts. Drawn for the first entry.

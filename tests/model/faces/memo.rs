@@ -192,6 +192,7 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Shape for Asked<I, P, V> {
 
 impl<I: Inputs<P, V>, P: Kind, V: Kind> Upkeep for Asked<I, P, V>
 where
+    Key<P>: SharedRef,
     Key<V>: SharedRef,
 {
     fn len(&self) -> usize {
@@ -226,6 +227,7 @@ where
 
 impl<I: Inputs<P, V>, P: Kind, V: Kind> Subject<P, V> for Asked<I, P, V>
 where
+    Key<P>: SharedRef,
     Key<V>: SharedRef,
 {
     fn over(_: Insert) -> Over {
@@ -277,10 +279,17 @@ where
         }
     }
 
-    fn remove(&mut self, _: Remove, key: &Key<P>) -> Option<Option<usize>> {
+    fn remove(&mut self, how: Remove, key: &Key<P>) -> Option<Option<usize>> {
         let second = self.second(key);
         let value = self.get(key, second.as_ref());
-        let removed = Asked::remove(self, key, second.as_ref());
+        let removed = if let Remove::Entry(_) = how {
+            // An object has one result at most.
+            let removed = self.memo.invalidate(key);
+            self.discard(removed);
+            removed == 1
+        } else {
+            Asked::remove(self, key, second.as_ref())
+        };
         assert_eq!(removed, value.is_some());
         value.map(|value| Some(value.id))
     }
@@ -307,6 +316,7 @@ where
 
 impl<I: Inputs<P, V>, P: Kind, V: Kind> Snapshots<P, V> for Asked<I, P, V>
 where
+    Key<P>: SharedRef,
     Key<V>: SharedRef,
 {
     fn rows(&self) -> Vec<Row<P, V>> {
