@@ -13,6 +13,8 @@ mod depth;
 mod destructors;
 #[path = "memo/failures.rs"]
 mod failures;
+#[path = "memo/function_cache.rs"]
+mod function_cache;
 #[path = "memo/inputs.rs"]
 mod inputs;
 #[path = "memo/invalidation.rs"]
