@@ -6,6 +6,7 @@
 //! visited in the first half of the old array, that round may be half as long again.
 
 use core::ops::ControlFlow::{Break, Continue};
+use core::ptr;
 use std::vec::Vec;
 
 use super::array::Array;
@@ -13,7 +14,7 @@ use super::entry::Entry;
 use super::table::{Located, Writer};
 use crate::sync::AtomicUsize;
 use crate::sync::Ordering::*;
-use crate::sync::const_fn;
+use crate::sync::{const_fn, prefetch};
 
 /// Buckets of a chain in one page. A bucket with a few entries more than usual is still one page.
 const PAGE: usize = 2;
@@ -62,6 +63,25 @@ impl<N: Entry> Writer<'_, N> {
     /// How many sweeps pass over all the buckets. (Of long chains they leave some pages to the next ones.)
     pub(in super::super) fn sweeps_around(&self) -> usize {
         self.array().map_or(0, |array| array.len().div_ceil(PAGES))
+    }
+
+    /// Tells the processor that the bucket of a hash will be wanted soon.
+    #[inline]
+    pub(in super::super) fn prefetch(&self, hash: u64) {
+        if let Some(array) = self.array() {
+            prefetch(ptr::from_ref(array.home(hash)).cast());
+        }
+    }
+
+    /// The same of the entries of a hash, whose bucket is there by now.
+    #[inline]
+    pub(in super::super) fn prefetch_entries(&self, hash: u64) {
+        if let Some(array) = self.array() {
+            let home = array.home(hash);
+            for slot in home.meta().candidates(hash) {
+                prefetch(home.slot(slot).cast());
+            }
+        }
     }
 
     /// Unlinks the entries with this hash that are `unwanted`, and shows them to `removed`, which must not panic. The
