@@ -16,22 +16,30 @@ use report::Report;
 use weakly::{Strong, concurrent::WeakMap};
 
 /// The body of `main`: runs a program on the files that its arguments name, and on those with these extensions in the
-/// directories that they name. At the end the program must have freed all that it has allocated.
+/// directories that they name.
 pub(crate) fn main(
     extensions: &[&str],
     columns: &[&str],
     run: fn(&[PathBuf], &mut Report) -> Result<(), String>,
 ) -> ExitCode {
+    let files = sources::find(extensions);
+    checked(columns, |report| {
+        run(files.as_ref().map_err(String::clone)?, report)
+    })
+}
+
+/// The same for a program that reads nothing. At the end it must have freed all that it has allocated.
+pub(crate) fn checked(
+    columns: &[&str],
+    run: impl FnOnce(&mut Report) -> Result<(), String>,
+) -> ExitCode {
     // The runtime and the library allocate a little for the first thread, once and for ever: now, so that it does not count.
     let first = || WeakMap::new().insert(&Strong::new(()), ());
     let _ = thread::spawn(first).join();
-    let outcome = sources::find(extensions).and_then(|files| {
-        let mut report = Report::new(columns);
-        run(&files, &mut report)?;
-        same("bytes at the end", report.bytes(), 0)?;
-        Ok(report)
-    });
-    let outcome = outcome.and_then(|report| {
+    let mut report = Report::new(columns);
+    let outcome = run(&mut report);
+    let outcome = outcome.and_then(|()| same("bytes at the end", report.bytes(), 0));
+    let outcome = outcome.and_then(|()| {
         let text = report.to_string();
         let written = io::stdout().write_all(text.as_bytes());
         written.map_err(|why| why.to_string())?;

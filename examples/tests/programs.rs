@@ -79,6 +79,17 @@ fn arena() {
 }
 
 #[test]
+fn compile_cache() {
+    let out = assert_ends_with("compile_cache", Path::new(""), CHECKED);
+    assert_eq!(rows(&out, "1000 steps"), [[40, 922, 78, 38]]);
+    // Nine changes: a function dies, with ten graphs; twice a parameter that eight graphs have read, six times one of ten.
+    let misses = 40 + 10 + 2 * 8 + 6 * 10;
+    if cfg!(debug_assertions) {
+        assert_eq!(rows(&out, "2000 steps"), [[40, 2000 - misses, misses, 76]]);
+    }
+}
+
+#[test]
 fn hash_cons() {
     let line = "the same with zeros: simplified once, memoised, dropped (checked)";
     assert_ends_with("hash_cons", Path::new(""), line);
