@@ -8,7 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::heap::{Counting, Heap, allocations, bytes};
 use common::{Own, panics, quiet_panic, scaled};
-use weakly::{Strong, WeakMap, WeakSet, WeakValueMap, concurrent, ptr};
+use weakly::memo::{Many, Value};
+use weakly::{Memo, Strong, WeakMap, WeakSet, WeakValueMap, concurrent, ptr};
 
 #[global_allocator]
 static HEAP: Heap<Counting> = Heap(Counting);
@@ -268,4 +269,39 @@ fn a_map_without_entries_allocates_nothing() {
     map.clear();
     drop(map);
     assert_eq!(allocations(), before);
+}
+
+/// 200: Whatever its key is made of. What is computed and dies leaves nothing.
+#[test]
+fn a_hit_of_a_memo_allocates_nothing() {
+    type Key = (
+        Many<Strong<usize>>,
+        Value<String>,
+        Strong<usize>,
+        Value<[u64; 4]>,
+    );
+    let memo = Memo::<Key, usize>::new();
+    let (short, long) = ([1, 2].map(Strong::new), [1, 2, 3, 4, 5].map(Strong::new));
+    let ask = |list: &[Strong<usize>]| {
+        let key = (list, "text", &list[0], &[1; 4]);
+        memo.get_or_compute(key, |_| list.len()) + memo.get(key).unwrap_or_default()
+    };
+    let fill = || assert_eq!(ask(&short) + ask(&long), 14);
+    fill();
+    let before = allocations();
+    for _ in 0..100 {
+        fill();
+        memo.remove((&short[..], "other", &short[0], Value([0; 4])));
+    }
+    assert_eq!(allocations(), before);
+
+    let before = bytes();
+    for number in 0..MANY {
+        let (object, text) = (Strong::new(number), number.to_string());
+        let list = [object.clone()];
+        memo.get_or_compute((&list, text.as_str(), &object, Value([0; 4])), |_| number);
+    }
+    memo.purge();
+    memo.shrink_to_fit();
+    assert!(bytes() - before < 2000, "{}", bytes() - before);
 }
