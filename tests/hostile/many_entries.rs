@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::thread;
 
 use crate::common::scaled;
-use weakly::{Strong, WeakMap, WeakValueMap};
+use weakly::{Strong, WeakMap, WeakValueMap, concurrent};
 
 /// If the time were quadratic, a test would take hours.
 const MANY: usize = scaled(
@@ -74,4 +74,25 @@ fn the_end_of_very_many_maps_over_one_object_is_linear() {
     drop(object);
     assert!(weak.is_expired() && rest.iter().all(WeakMap::is_empty));
     drop(rest);
+}
+
+/// 201: Entries of one object are found in parts, also where its first ones have gone, whose registrations are apart from the
+/// list of the others.
+#[test]
+fn all_entries_of_an_object_are_found_when_some_have_gone() {
+    for count in scaled(1, 256)..scaled(300, 262) {
+        for gone in 0..3.min(count) {
+            let object = Strong::new(0);
+            let mut owned: WeakValueMap<usize, _> = (0..count).map(|n| (n, &object)).collect();
+            let shared = concurrent::WeakValueMap::<usize, _>::new();
+            (0..count).for_each(|n| drop(shared.insert(n, &object)));
+            for n in 0..gone {
+                owned.remove(&n);
+                shared.remove(&n);
+            }
+            assert_eq!(owned.keys_of(&object).count(), count - gone);
+            assert_eq!(shared.remove_value(&object), count - gone);
+            assert_eq!(owned.remove_value(&object), count - gone);
+        }
+    }
 }
