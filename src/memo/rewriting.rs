@@ -163,6 +163,7 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
 
     /// Returns the result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
     #[inline]
+    #[track_caller]
     pub fn get_rewritten<Q: MemoQuery<K>>(&self, key: Q) -> Option<R> {
         let inputs = key.handles();
         Some(self.get(key)?.of_key::<K, Q>(inputs))

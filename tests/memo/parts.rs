@@ -8,7 +8,7 @@ use std::panic;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
-use weakly::memo::{Many, Value};
+use weakly::memo::{Many, Rewritten, Value};
 use weakly::{Memo, Strong, cycles::Cycles};
 
 use crate::common::{panics, quiet_panic, scaled};
@@ -189,12 +189,14 @@ fn a_list_is_compared_as_a_list<P: Pointer>() {
 #[test]
 fn an_empty_list_panics() {
     let memo = Memo::<Many<Strong<usize>>, usize>::new();
+    let rewritings = Memo::<Many<Strong<usize>>, Rewritten<Strong<usize>>>::new();
     let none: &[Strong<usize>] = &[];
-    let asks: [&dyn Fn(); 4] = [
+    let asks: [&dyn Fn(); 5] = [
         &|| _ = memo.get(none),
         &|| _ = memo.remove(none),
         &|| _ = memo.insert(none, 1),
         &|| _ = memo.get_or_compute(none, |_| 1),
+        &|| _ = rewritings.get_rewritten(none),
     ];
     let place = Arc::new(Mutex::new(String::new()));
     let (seen, here) = (Arc::clone(&place), thread::current().id());
