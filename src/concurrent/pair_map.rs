@@ -210,7 +210,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     }
 
     /// Iterates over the keys under which the map has this value, in no order, as a snapshot that keeps no key alive: those
-    /// that die, or have the value no more, before the iterator reaches them are left out.
+    /// that die, or have the value no more, before the iterator reaches them are left out. Those that other threads insert meanwhile, or insert anew, may be.
     ///
     /// O(n log n) for all n registrations of the value, in whatever collections: it knows where it is, and the map is not
     /// scanned. Only a value that does not notify, such as an [`Arc`](std::sync::Arc), knows nothing: then O(capacity).

@@ -39,6 +39,8 @@ pub(crate) struct Table<K: KeyKind, T: Registered, V> {
     pub(super) dead: AtomicUsize,
     /// Entries that went although no object had died, and values that were made and not kept.
     pub(super) discarded: AtomicUsize,
+    /// Entries that were [put](Self::put).
+    inserted: AtomicUsize,
     /// Whether there have been entries that have to be polled, if the type does not tell (see
     /// [`is_swept`](Self::is_swept)).
     swept: AtomicBool,
@@ -61,6 +63,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             in_flight: AtomicUsize::new(0),
             dead: AtomicUsize::new(0),
             discarded: AtomicUsize::new(0),
+            inserted: AtomicUsize::new(0),
             swept: AtomicBool::new(false),
             position: SweepPosition::new(),
         }
@@ -138,6 +141,11 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// How many entries have gone although no object had died, or were not kept.
     pub(crate) fn discarded(&self) -> usize {
         self.discarded.load(Relaxed)
+    }
+
+    /// How many entries were put.
+    pub(crate) fn inserted(&self) -> usize {
+        self.inserted.load(Relaxed)
     }
 
     /// Shows the entry that is `sought` to a closure, which runs under no lock and while the entry is pinned. The
@@ -227,6 +235,9 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             self.reap(&pin, taken);
             node = self.ready(Some(&pin), hash, key, watch, value);
             let replaced = self.swap(&pin, &mut node, &Asking::about(self, hash), |_| true);
+            if replaced.is_some() {
+                self.count(&self.inserted);
+            }
             if let Some(Some((there, false))) = replaced {
                 shown = there.ready().map(|(watch, value)| old(watch, value));
             }
@@ -480,16 +491,28 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         mut unwanted_keys: impl FnMut(&K::FlightKey) -> bool,
     ) -> usize {
         self.tidy();
+        self.unlink_each(hashes, |node| match node {
+            Node::Ready { watch, .. } => !watch.is_stale() && unwanted(watch),
+            Node::InFlight { key, .. } => unwanted_keys(key),
+        })
+    }
+
+    /// Removes the `unwanted` nodes with these hashes, or of the whole table, and returns how many had values. A value that
+    /// takes the place of an unwanted mark meanwhile goes too, if it is unwanted.
+    fn unlink_each(
+        &self,
+        hashes: Option<&[HashValue]>,
+        mut unwanted: impl FnMut(&Node<K, T, V>) -> bool,
+    ) -> usize {
         if self.nodes.is_new() {
             return 0;
         }
         let (mut removed, mut panics) = (0, FirstPanic::default());
         let pin = self.pin();
-        let mut unwanted = |node: &Node<K, T, V>| match node {
-            Node::Ready { watch, .. } => !watch.is_stale() && unwanted(watch),
-            Node::InFlight { key, .. } => unwanted_keys(key),
+        let mut end = |node: &Node<K, T, V>| {
+            removed += usize::from(node.ready().is_some());
+            panics.catch(|| _ = self.end(node));
         };
-        let mut count = |node: &Node<K, T, V>| removed += usize::from(node.ready().is_some());
         if let Some(hashes) = hashes {
             // Buckets and entries are not cached, as a rule, and each miss takes longer than the rest.
             for (at, hash) in hashes.iter().enumerate() {
@@ -499,19 +522,20 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 if let Some(soon) = hashes.get(at + 4) {
                     pin.prefetch_entries(soon.bits());
                 }
-                pin.remove_all(hash.bits(), &mut unwanted, |node| {
-                    count(node);
-                    panics.catch(|| _ = self.end(node));
-                });
+                pin.remove_all(hash.bits(), &mut unwanted, &mut end);
             }
         } else {
             for node in pin.entries() {
-                if unwanted(node) {
-                    panics.catch(|| {
-                        if self.unlink(&pin, node) {
-                            count(node);
-                        }
-                    });
+                if !unwanted(node) {
+                    continue;
+                }
+                let hash = node.hash();
+                match self.unlink_if(&pin, hash, |now| ptr::eq(now, node), |_| true) {
+                    Some(node) => end(node),
+                    None if node.ready().is_none() => {
+                        pin.remove_all(hash.bits(), &mut unwanted, &mut end);
+                    }
+                    None => {}
                 }
             }
         }
@@ -526,11 +550,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             return;
         }
         let mut panics = FirstPanic::default();
-        let pin = self.pin();
-        for node in pin.entries() {
-            panics.catch(|| _ = self.unlink(&pin, node));
-        }
-        panics.catch(|| drop(pin));
+        panics.catch(|| _ = self.unlink_each(None, |_| true));
         panics.catch(|| self.purge());
         panics.resume();
     }

@@ -81,7 +81,7 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     }
 
     /// Iterates over clones of the keys under which the map has this value, in no order, as a snapshot: those that have it no
-    /// more at their turn are left out.
+    /// more at their turn are left out. Those that other threads insert meanwhile, or insert anew, may be.
     ///
     /// O(n log n) for all n registrations of the value, in whatever collections: it knows where it is, and the map is not
     /// scanned. Only a value that does not notify, such as an [`Arc`](std::sync::Arc), knows nothing: then O(capacity).

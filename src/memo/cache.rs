@@ -112,7 +112,6 @@ pub struct Memo<K: MemoKey, V> {
     hasher: OnceLock<DefaultHashBuilder>,
     hits: Striped,
     misses: AtomicUsize,
-    inserted: AtomicUsize,
 }
 
 impl<K: MemoKey, V> Memo<K, V> {
@@ -133,7 +132,6 @@ impl<K: MemoKey, V> Memo<K, V> {
             hasher: OnceLock::new(),
             hits: Striped::new(),
             misses: AtomicUsize::new(0),
-            inserted: AtomicUsize::new(0),
         }
     }
 
@@ -245,7 +243,7 @@ impl<K: MemoKey, V> Memo<K, V> {
         Statistics {
             hits: self.hits.sum(),
             misses: self.misses.load(Relaxed),
-            inserted: self.inserted.load(Relaxed),
+            inserted: self.table.inserted(),
             invalidated: self.table.dead(),
             discarded: self.table.discarded(),
         }
@@ -288,7 +286,6 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         let key = key.into_stored();
         let watches = Q::watch(handles, hash, self.table.core());
         let watches = EntryWatches::new(watches, Vec::new());
-        self.inserted.fetch_add(1, Relaxed);
         self.table
             .put(hash, key, watches, value, |watches, value| {
                 Self::read(watches, value)

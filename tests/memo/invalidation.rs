@@ -1,5 +1,6 @@
 //! Results that are asked for, and removed, from the end of an object.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
@@ -15,6 +16,7 @@ for_each_pointer!(
     a_computation_under_way_is_delivered,
     results_of_others_stay,
     a_destructor_may_ask_again,
+    an_old_result_never_takes_the_place_of_its_mark,
 );
 
 /// 201: As any part of the key, in a list, or declared; each once, and no other.
@@ -175,4 +177,33 @@ fn nothing_old_is_found_after_a_change() {
         }
     });
     assert!((0..3).all(|parameter| ask(parameter) == [scaled(400, 10); 2]));
+}
+
+/// 201: Nor one that is computed while its mark is being removed, by an invalidation or with all others.
+fn an_old_result_never_takes_the_place_of_its_mark<P: Pointer>() {
+    for clear in [false, true] {
+        let (memo, version) = (Memo::<(P, Value<u8>), usize>::new(), Mutex::new(0));
+        let (object, done) = (P::from(1), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Relaxed) {
+                    memo.get_or_compute((&object, &1), |_| *version.lock().unwrap());
+                }
+            });
+            for now in 1..=scaled(60_000, 60) {
+                *version.lock().unwrap() = now;
+                if clear {
+                    memo.clear();
+                } else {
+                    memo.invalidate(&object);
+                }
+                let found = memo.get((&object, &1));
+                if found.is_some_and(|found| found < now) {
+                    done.store(true, Relaxed);
+                    panic!("an old result: {found:?} of {now}, {clear}");
+                }
+            }
+            done.store(true, Relaxed);
+        });
+    }
 }

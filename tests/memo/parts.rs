@@ -323,7 +323,7 @@ impl Clone for Wild<'_> {
     }
 }
 
-/// 181: A `Hash`, an `Eq` or a `ToOwned` that panics, in each operation and at each call: the results stay, nobody waits for
+/// 177, 181: A `Hash`, an `Eq` or a `ToOwned` that panics, in each operation and at each call: the results stay, nobody waits for
 /// what is not computed.
 fn parameters_that_panic_harm_nothing<P: Pointer>() {
     let left = std::sync::atomic::AtomicIsize::new(isize::MAX);
@@ -355,6 +355,10 @@ fn parameters_that_panic_harm_nothing<P: Pointer>() {
             panicked += 1;
             set(isize::MAX);
             assert_eq!(memo.get((&object, &of(0))), Some(0));
+            let statistics = memo.statistics();
+            let ended = statistics.invalidated + statistics.discarded;
+            let begun = statistics.misses + statistics.inserted;
+            assert_eq!(begun, memo.len() + ended);
             assert!(calls < 100);
         }
         set(isize::MAX);

@@ -84,8 +84,9 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// Unlinks the entries with this hash that are `unwanted`, and shows them to `removed`, which must not panic. The
-    /// first closure may be called again when other threads change the table. O(entries of that hash).
+    /// Unlinks the entries with this hash that are `unwanted`, and what takes their place meanwhile if that is, too; shows
+    /// them to `removed`, which must not panic. The first closure may be called again when other threads change the table.
+    /// O(entries of that hash).
     pub(in super::super) fn remove_all(
         &self,
         hash: u64,
@@ -113,7 +114,10 @@ impl<N: Entry> Writer<'_, N> {
             let Some(mut locked) = home.lock(seen) else {
                 continue;
             };
+            let found = places.len();
             places.retain(Located::is_linked);
+            // By what may be unwanted, too, as by the value whose mark was found.
+            let replaced = places.len() != found;
             for place in &places {
                 locked.clear(place.bucket, place.slot);
             }
@@ -124,7 +128,9 @@ impl<N: Entry> Writer<'_, N> {
                 unsafe { self.retire(place.node) };
                 removed(place.get());
             }
-            return;
+            if !replaced {
+                return;
+            }
         }
     }
 }

@@ -109,6 +109,17 @@ impl Table {
         matches!(put, Put::Added(_))
     }
 
+    /// Replaces an entry with this value.
+    fn replace(&self, key: u64, from: u64, to: u64) -> bool {
+        let writer = self.raw.write();
+        let put = writer.put(
+            &mut self.raw.entry(|| *self.node(key, to)),
+            |_, _| true,
+            |old| old.is_some_and(|old| old.value() == from),
+        );
+        matches!(put, Put::Replaced { .. })
+    }
+
     pub(super) fn remove(&self, key: u64) -> Option<u64> {
         let writer = self.raw.write();
         let node = writer.remove_if(key, |_| true, |_| true)?;
@@ -250,6 +261,18 @@ fn unlink_all() {
         let theirs = usize::from(other.join().unwrap().is_some());
         assert_eq!(mine + theirs, 1);
         assert_eq!((table.get(0), table.raw.len(), table.ends()), (None, 0, 1));
+    });
+}
+
+/// A value takes the place of its mark while a thread removes both: it does not stay.
+#[test]
+fn unlink_all_of_what_is_replaced() {
+    model(0, &[0], |table| {
+        let other = with(&table, 1, |table| table.replace(0, 0, 1));
+        assert_eq!(table.remove_all(0), 1);
+        assert_eq!((table.get(0), table.raw.len()), (None, 0));
+        let ends = 1 + usize::from(other.join().unwrap());
+        assert!(table.ends() >= ends, "one that is refused ends too");
     });
 }
 
