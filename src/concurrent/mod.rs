@@ -20,6 +20,7 @@ mod pair;
 mod pair_map;
 #[allow(unsafe_code)]
 mod raw;
+mod removal;
 mod set;
 mod snapshot;
 mod table;

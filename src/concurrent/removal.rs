@@ -1,0 +1,112 @@
+//! The removal of many: of the entries for an object, of those that a closure does not want, or of all.
+
+use core::ptr;
+use std::vec::Vec;
+
+use super::node::{KeyKind, Node};
+use super::table::Table;
+use super::watch::{Watches, WatchesOne};
+use crate::hash::HashValue;
+use crate::panics::FirstPanic;
+
+impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+    /// Removes the entries that are not `wanted`; stale entries go with the sweep.
+    pub(crate) fn retain(&self, mut wanted: impl FnMut(&K::Key, &T, &V) -> bool) {
+        self.tidy();
+        if self.nodes.is_new() {
+            return;
+        }
+        let pin = self.pin();
+        for node in pin.entries() {
+            let unwanted = |(key, watch, value)| !wanted(key, watch, value);
+            if node.live_entry().is_some_and(unwanted) {
+                self.unlink(&pin, node);
+            }
+        }
+    }
+
+    /// The hashes of the entries for an object: see [`WatchesOne::hashes_of`].
+    pub(crate) fn hashes_of<W: WatchesOne>(&self, object: &W::Key) -> Option<Vec<HashValue>> {
+        match self.nodes.core() {
+            Some(core) => W::hashes_of(object, core),
+            None => Some(Vec::new()),
+        }
+    }
+
+    /// Removes the entries with these hashes, or of the whole table if it is not known which, whose watches are `unwanted`,
+    /// and returns how many; stale entries go with the sweep. Values that are being made for `unwanted_keys` will be
+    /// returned and not kept; they do not count. O(entries of these hashes), or O(capacity). What other threads insert
+    /// meanwhile may stay. The closures may be called again when other threads change the table.
+    ///
+    /// What the entries own is destroyed when all are unlinked.
+    pub(crate) fn remove_each(
+        &self,
+        hashes: Option<&[HashValue]>,
+        mut unwanted: impl FnMut(&T) -> bool,
+        mut unwanted_keys: impl FnMut(&K::FlightKey) -> bool,
+    ) -> usize {
+        self.tidy();
+        self.unlink_each(hashes, |node| match node {
+            Node::Ready { watch, .. } => !watch.is_stale() && unwanted(watch),
+            Node::InFlight { key, .. } => unwanted_keys(key),
+        })
+    }
+
+    /// Removes the `unwanted` nodes with these hashes, or of the whole table, and returns how many had values. A value that
+    /// takes the place of an unwanted mark meanwhile goes too, if it is unwanted.
+    fn unlink_each(
+        &self,
+        hashes: Option<&[HashValue]>,
+        mut unwanted: impl FnMut(&Node<K, T, V>) -> bool,
+    ) -> usize {
+        if self.nodes.is_new() {
+            return 0;
+        }
+        let (mut removed, mut panics) = (0, FirstPanic::default());
+        let pin = self.pin();
+        let mut end = |node: &Node<K, T, V>| {
+            removed += usize::from(node.ready().is_some());
+            panics.catch(|| _ = self.end(node));
+        };
+        if let Some(hashes) = hashes {
+            // Buckets and entries are not cached, as a rule, and each miss takes longer than the rest.
+            for (at, hash) in hashes.iter().enumerate() {
+                if let Some(later) = hashes.get(at + 8) {
+                    pin.prefetch(later.bits());
+                }
+                if let Some(soon) = hashes.get(at + 4) {
+                    pin.prefetch_entries(soon.bits());
+                }
+                pin.remove_all(hash.bits(), &mut unwanted, &mut end);
+            }
+        } else {
+            for node in pin.entries() {
+                if !unwanted(node) {
+                    continue;
+                }
+                let hash = node.hash();
+                match self.unlink_if(&pin, hash, |now| ptr::eq(now, node), |_| true) {
+                    Some(node) => end(node),
+                    None if node.ready().is_none() => {
+                        pin.remove_all(hash.bits(), &mut unwanted, &mut end);
+                    }
+                    None => {}
+                }
+            }
+        }
+        panics.catch(|| drop(pin));
+        panics.resume();
+        removed
+    }
+
+    /// Removes all entries, dead or alive. A value that is being made will not be kept.
+    pub(crate) fn clear(&self) {
+        if self.nodes.is_new() {
+            return;
+        }
+        let mut panics = FirstPanic::default();
+        panics.catch(|| _ = self.unlink_each(None, |_| true));
+        panics.catch(|| self.purge());
+        panics.resume();
+    }
+}
