@@ -6,6 +6,7 @@
 #![cfg_attr(doc, doc = "[`back_pointers`]: self::back_pointers")]
 #![cfg_attr(doc, doc = "[`observers`]: self::observers")]
 #![cfg_attr(doc, doc = "[`server_cache`]: self::server_cache")]
+#![cfg_attr(doc, doc = "[`keep`]: self::keep")]
 #![cfg_attr(doc, doc = "[`single_flight`]: self::single_flight")]
 #![cfg_attr(doc, doc = "[`destruction`]: self::destruction")]
 #![cfg_attr(doc, doc = "[`costs`]: self::costs")]
@@ -33,6 +34,7 @@ chapters! {
     back_pointers
     observers
     server_cache
+    keep
     single_flight
     destruction
     costs

@@ -10,6 +10,7 @@
 #![cfg_attr(doc, doc = "[back-pointers]: crate::guide::back_pointers")]
 #![cfg_attr(doc, doc = "[observers]: crate::guide::observers")]
 #![cfg_attr(doc, doc = "[cache in a server]: crate::guide::server_cache")]
+#![cfg_attr(doc, doc = "[keep for a while]: crate::guide::keep")]
 #![cfg_attr(doc, doc = "[single flight for tasks]: crate::guide::single_flight")]
 #![cfg_attr(doc, doc = "[where values are destroyed]: crate::guide::destruction")]
 #![cfg_attr(doc, doc = "[what it costs]: crate::guide::costs")]
@@ -67,6 +68,9 @@ pub mod collections;
 
 #[cfg_attr(weakly_loom, allow(dead_code))]
 pub mod reference_queue;
+
+#[cfg_attr(weakly_loom, allow(dead_code))]
+pub mod keep;
 
 #[cfg(all(feature = "std", not(weakly_loom)))]
 pub mod concurrent;

@@ -14,7 +14,7 @@ use std::path::Path;
 use scanner::{Modules, module_of, paths, resolve};
 
 /// The rooms, each of which may use only earlier ones.
-const ROOMS: [&str; 19] = [
+const ROOMS: [&str; 20] = [
     "sync",
     "thread",
     "panics",
@@ -28,6 +28,7 @@ const ROOMS: [&str; 19] = [
     "cycles",
     "collections",
     "reference_queue",
+    "keep",
     "concurrent",
     "attribute",
     "memo",
