@@ -86,7 +86,7 @@ impl<P: StrongRef> KeepAlive<P> {
         P: Clone,
     {
         let kept = self.ring.keep(addr_of(object), weight, object.clone());
-        let is_kept = !matches!(kept, Kept::Refused(..));
+        let is_kept = !matches!(kept, Kept::Refused);
         if is_kept && self.ring.limit().counts_live {
             self.evicted.remove(object);
         }

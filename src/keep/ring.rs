@@ -6,7 +6,7 @@
 //! again, and a bit for each member, set by a hit. The hand takes the first whose bit is not set, and clears those that it
 //! passes.
 //!
-//! * **Q1** A member is in the queue, in the index, and, where generations count, in the list by age, or in none of them.
+//! * **Q1** A member is in the index, in the queue, and, where generations count, in the list by age.
 //! * **Q2** The list by age is in the order of the generations of the last touches. So those that are too old are at its
 //!   front, and [`advance`](Ring::advance) costs what goes.
 //! * **Q3** A collection that has the hits *tells* one of them: the first of a member in a *round*, which it remembers in its
@@ -14,6 +14,8 @@
 //!   passes it, and it does not go before, except if it is removed, or if the hand finds nothing else; then a new round begins. The
 //!   hand goes round once in [`ROUNDS`] rounds. So what collections tell differs from the paper by hits of the last part of
 //!   a turn; what is [touched](Ring::touch) directly does not.
+//! * **Q4** What goes is taken by who destroys it, one at a time. What is removed by somebody who must not destroy it, or
+//!   was refused, waits for that: it is no member any more, and is found only to be kept again, or taken.
 
 use alloc::vec::Vec;
 
@@ -37,16 +39,20 @@ pub(crate) struct Ring<X> {
     /// The list by age, beside `slots`. Empty where generations do not count.
     ages: Vec<Links>,
     index: HashTable<u32>,
-    /// In the order of arrival. The links of free slots are in a list of their own.
+    /// In the order of arrival.
     queue: Ends,
-    oldest: Ends,
+    by_age: Ends,
+    /// What was let go and is not taken yet: in the index, and in no other list (Q4).
+    leaving: Ends,
     free: u32,
     hand: u32,
+    len: usize,
     weight: u128,
     generation: u32,
     round: u16,
     /// How far the hand has gone in this round.
     steps: usize,
+    turn: u64,
 }
 
 struct Slot<X> {
@@ -60,6 +66,8 @@ struct Slot<X> {
     /// The round in which a hit was told last.
     told: u16,
     visited: bool,
+    /// Why it is no member any more (Q4).
+    gone: Option<Gone>,
 }
 
 /// Something that is kept no more.
@@ -68,16 +76,18 @@ pub(crate) struct Going<X> {
     pub(crate) addr: usize,
     pub(crate) weight: usize,
     pub(crate) why: Gone,
+    /// When: see [`Kept::New`].
+    pub(crate) turn: u64,
 }
 
 /// What became of something that was to be kept.
 pub(crate) enum Kept<X> {
-    /// It is kept now.
-    New,
+    /// It is kept, and was not before. All that comes and goes takes turns, which have numbers.
+    New { turn: u64 },
     /// It was kept already; this is what was given again.
     Already(X),
-    /// It is heavier than the limit, and not kept. Nor is what was kept of it before.
-    Refused(X, Option<X>),
+    /// It is heavier than the limit, and not kept: it goes [next](Ring::next_to_go), as what was kept of it before does.
+    Refused,
 }
 
 #[derive(Clone, Copy)]
@@ -102,28 +112,45 @@ const EMPTY: Ends = Ends {
     newest: NONE,
 };
 
+/// What can be in a list.
+trait Linked {
+    fn links(&mut self) -> &mut Links;
+}
+
+impl<X> Linked for Slot<X> {
+    fn links(&mut self) -> &mut Links {
+        &mut self.links
+    }
+}
+
+impl Linked for Links {
+    fn links(&mut self) -> &mut Links {
+        self
+    }
+}
+
 impl Ends {
-    fn push<L>(&mut self, list: &mut [L], at: u32, links: impl Fn(&mut L) -> &mut Links) {
-        *links(&mut list[at as usize]) = Links {
+    fn push(&mut self, list: &mut [impl Linked], at: u32) {
+        *list[at as usize].links() = Links {
             older: self.newest,
             newer: NONE,
         };
         match self.newest {
             NONE => self.oldest = at,
-            before => links(&mut list[before as usize]).newer = at,
+            before => list[before as usize].links().newer = at,
         }
         self.newest = at;
     }
 
-    fn unlink<L>(&mut self, list: &mut [L], at: u32, links: impl Fn(&mut L) -> &mut Links) {
-        let Links { older, newer } = *links(&mut list[at as usize]);
+    fn unlink(&mut self, list: &mut [impl Linked], at: u32) {
+        let Links { older, newer } = *list[at as usize].links();
         match older {
             NONE => self.oldest = newer,
-            older => links(&mut list[older as usize]).newer = newer,
+            older => list[older as usize].links().newer = newer,
         }
         match newer {
             NONE => self.newest = older,
-            newer => links(&mut list[newer as usize]).older = older,
+            newer => list[newer as usize].links().older = older,
         }
     }
 }
@@ -136,13 +163,16 @@ impl<X> Ring<X> {
             ages: Vec::new(),
             index: HashTable::new(),
             queue: EMPTY,
-            oldest: EMPTY,
+            by_age: EMPTY,
+            leaving: EMPTY,
             free: NONE,
             hand: NONE,
+            len: 0,
             weight: 0,
             generation: 0,
             round: 1,
             steps: 0,
+            turn: 0,
         }
     }
 
@@ -157,14 +187,14 @@ impl<X> Ring<X> {
         if self.has_ages() == had_ages {
             return;
         }
-        (self.ages, self.oldest) = (Vec::new(), EMPTY);
+        (self.ages, self.by_age) = (Vec::new(), EMPTY);
         if self.has_ages() {
             // Nobody knows who was touched before whom: all are of this generation.
             self.ages.resize(self.slots.len(), UNLINKED);
             let mut at = self.queue.oldest;
             while at != NONE {
                 self.slots[at as usize].generation = self.generation;
-                self.oldest.push(&mut self.ages, at, |links| links);
+                self.by_age.push(&mut self.ages, at);
                 at = self.slots[at as usize].links.newer;
             }
         }
@@ -175,7 +205,7 @@ impl<X> Ring<X> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.index.len()
+        self.len
     }
 
     /// The sum of the weights, at most `usize::MAX`.
@@ -190,9 +220,15 @@ impl<X> Ring<X> {
 
     /// What is kept of an object.
     pub(crate) fn get(&self, addr: usize) -> Option<&X> {
-        self.slots[self.find(addr)? as usize].kept.as_ref()
+        self.slots[self.member(addr)? as usize].kept.as_ref()
     }
 
+    fn member(&self, addr: usize) -> Option<u32> {
+        let found = self.find(addr);
+        found.filter(|at| self.slots[*at as usize].gone.is_none())
+    }
+
+    /// With what is [leaving](Self::leaving).
     fn find(&self, addr: usize) -> Option<u32> {
         let is = |at: &u32| self.slots[*at as usize].addr == addr;
         self.index.find(hash(addr), is).copied()
@@ -200,72 +236,134 @@ impl<X> Ring<X> {
 
     /// Keeps something, as the newest. If it is kept already, it is touched, and has this weight from now on.
     pub(crate) fn keep(&mut self, addr: usize, weight: usize, what: X) -> Kept<X> {
-        if weight > self.limit.weight || self.limit.entries == 0 {
-            let before = self.remove(addr);
-            return Kept::Refused(what, before);
-        }
-        if self.touch(addr) {
-            if let Some(at) = self.find(addr) {
+        let refused = weight > self.limit.weight || self.limit.entries == 0;
+        let found = self.find(addr);
+        let (at, given) = match found {
+            Some(at) if self.slots[at as usize].gone.is_none() => {
+                if refused {
+                    self.let_go(addr, Gone::Weight);
+                    return Kept::Refused;
+                }
+                self.touch(addr);
                 let slot = &mut self.slots[at as usize];
                 self.weight = self.weight - slot.weight as u128 + weight as u128;
                 slot.weight = weight;
+                return Kept::Already(what);
             }
-            return Kept::Already(what);
+            // It was about to leave.
+            Some(at) => {
+                self.leaving.unlink(&mut self.slots, at);
+                (at, Some(what))
+            }
+            None => (self.place(addr, what), None),
+        };
+        let slot = &mut self.slots[at as usize];
+        (slot.weight, slot.generation) = (weight, self.generation);
+        (slot.told, slot.visited) = (0, false);
+        self.turn += 1;
+        let turn = self.turn;
+        if refused {
+            self.leave(at, Gone::Weight);
+            Kept::Refused
+        } else {
+            self.join(at);
+            given.map_or(Kept::New { turn }, Kept::Already)
         }
+    }
+
+    /// Makes it a member, as the newest.
+    fn join(&mut self, at: u32) {
+        let slot = &mut self.slots[at as usize];
+        slot.gone = None;
+        self.len += 1;
+        self.weight += slot.weight as u128;
+        self.queue.push(&mut self.slots, at);
+        if self.has_ages() {
+            self.by_age.push(&mut self.ages, at);
+        }
+    }
+
+    /// The opposite: it is in no list.
+    fn part(&mut self, at: u32) {
+        let slot = &self.slots[at as usize];
+        if self.hand == at {
+            self.hand = slot.links.newer;
+        }
+        self.len -= 1;
+        self.weight -= slot.weight as u128;
+        self.queue.unlink(&mut self.slots, at);
+        if self.has_ages() {
+            self.by_age.unlink(&mut self.ages, at);
+        }
+    }
+
+    fn leave(&mut self, at: u32, why: Gone) {
+        self.slots[at as usize].gone = Some(why);
+        self.leaving.push(&mut self.slots, at);
+    }
+
+    /// Keeps it no more: it goes [next](Self::next_to_go).
+    pub(crate) fn let_go(&mut self, addr: usize, why: Gone) {
+        if let Some(at) = self.member(addr) {
+            self.part(at);
+            self.leave(at, why);
+            // Its collection may take it for told.
+            self.begin_round();
+        }
+    }
+
+    /// Puts it into a free slot, or a new one, and into the index. Makes no more room than the limit allows for.
+    fn place(&mut self, addr: usize, what: X) -> u32 {
         let slot = Slot {
             kept: Some(what),
             addr,
-            weight,
+            weight: 0,
             links: UNLINKED,
-            generation: self.generation,
+            generation: 0,
             told: 0,
             visited: false,
+            gone: None,
         };
-        let at = self.place(slot);
-        let slots = &self.slots;
-        let rehash = |at: &u32| hash(slots[*at as usize].addr);
-        self.index.insert_unique(hash(addr), at, rehash);
-        self.queue.push(&mut self.slots, at, |slot| &mut slot.links);
-        if self.has_ages() {
-            self.oldest.push(&mut self.ages, at, |links| links);
-        }
-        self.weight += weight as u128;
-        Kept::New
-    }
-
-    /// Puts it into a free slot, or a new one. Makes no more room than the limit allows for.
-    fn place(&mut self, slot: Slot<X>) -> u32 {
-        if self.free != NONE {
+        let at = if self.free == NONE {
+            self.push(slot)
+        } else {
             let at = self.free;
             self.free = self.slots[at as usize].links.newer;
             self.slots[at as usize] = slot;
-            return at;
-        }
+            at
+        };
+        let slots = &self.slots;
+        let rehash = |at: &u32| hash(slots[*at as usize].addr);
+        self.index.insert_unique(hash(addr), at, rehash);
+        at
+    }
+
+    fn push(&mut self, slot: Slot<X>) -> u32 {
         let len = self.slots.len();
         if len == self.slots.capacity() {
             // One more: it comes before another goes.
             let most = self.limit.entries.saturating_add(1).max(len + 1);
-            self.slots
-                .reserve_exact((2 * len).clamp(4, most.max(4)) - len);
+            let wanted = (2 * len).clamp(4, most.max(4));
+            self.slots.reserve_exact(wanted - len);
         }
         let at = u32::try_from(len).ok().filter(|at| *at != NONE);
         self.slots.push(slot);
         if self.has_ages() {
             self.ages.push(UNLINKED);
         }
-        at.expect("2^32 are not kept")
+        at.expect("nobody keeps 2^32 objects")
     }
 
     /// Notes a hit. Returns whether it is kept.
     pub(crate) fn touch(&mut self, addr: usize) -> bool {
-        self.find(addr).is_some_and(|at| {
+        self.member(addr).is_some_and(|at| {
             let slot = &mut self.slots[at as usize];
             slot.visited = true;
             if slot.generation != self.generation {
                 slot.generation = self.generation;
                 if self.has_ages() {
-                    self.oldest.unlink(&mut self.ages, at, |links| links);
-                    self.oldest.push(&mut self.ages, at, |links| links);
+                    self.by_age.unlink(&mut self.ages, at);
+                    self.by_age.push(&mut self.ages, at);
                 }
             }
             true
@@ -275,12 +373,13 @@ impl<X> Ring<X> {
     /// Notes a hit that a collection tells once in a round (Q3).
     pub(crate) fn tell(&mut self, addr: usize) -> bool {
         let there = self.touch(addr);
-        if let Some(at) = self.find(addr).filter(|_| there) {
+        if let Some(at) = self.member(addr) {
             self.slots[at as usize].told = self.round;
         }
         there
     }
 
+    /// Takes something, whether or not it is about to leave.
     pub(crate) fn remove(&mut self, addr: usize) -> Option<X> {
         let at = self.find(addr)?;
         Some(self.take(at, Gone::Removed)?.what)
@@ -288,9 +387,9 @@ impl<X> Ring<X> {
 
     /// Takes something that its collection may still take for told: the round ends.
     pub(crate) fn release(&mut self, addr: usize) -> Option<X> {
-        let removed = self.remove(addr)?;
+        let at = self.member(addr)?;
         self.begin_round();
-        Some(removed)
+        Some(self.take(at, Gone::Removed)?.what)
     }
 
     /// Begins a generation. Those that are too old go [next](Self::next_to_go).
@@ -305,18 +404,30 @@ impl<X> Ring<X> {
         self.steps = 0;
     }
 
-    /// Takes one that has to go, if there is one: it is too old, or there are too many, or they are too heavy.
+    /// The oldest, if it is too old.
+    fn too_old(&self) -> Option<u32> {
+        let at = self.by_age.oldest;
+        let then = self.slots.get(at as usize)?.generation;
+        let age = self.generation.wrapping_sub(then);
+        (age > self.limit.generations).then_some(at)
+    }
+
+    /// Whether one has to go.
+    pub(crate) fn is_due(&self) -> bool {
+        let limit = self.limit;
+        let beyond = self.len > limit.entries || self.weight > limit.weight as u128;
+        beyond || self.leaving.oldest != NONE || self.too_old().is_some()
+    }
+
+    /// Takes one that has to go, if there is one: it was let go, it is too old, there are too many, or they are too heavy.
     pub(crate) fn next_to_go(&mut self) -> Option<Going<X>> {
-        if self.has_ages() && self.oldest.oldest != NONE {
-            let at = self.oldest.oldest;
-            let age = self
-                .generation
-                .wrapping_sub(self.slots[at as usize].generation);
-            if age > self.limit.generations {
-                return self.take(at, Gone::Generation);
-            }
+        if self.leaving.oldest != NONE {
+            return self.take(self.leaving.oldest, Gone::Removed);
         }
-        if self.len() > self.limit.entries {
+        if let Some(at) = self.too_old() {
+            return self.take(at, Gone::Generation);
+        }
+        if self.len > self.limit.entries {
             // In the paper one goes before another comes: so not the one that has come.
             return self.evict(Gone::Entries, self.limit.entries != 0);
         }
@@ -352,37 +463,35 @@ impl<X> Ring<X> {
                 slot.visited = false;
             }
             self.steps += 1;
-            if self.steps > self.index.len() / ROUNDS || told > self.index.len() {
+            if self.steps > self.len / ROUNDS || told > self.len {
                 self.begin_round();
             }
         }
     }
 
-    /// Takes a member out (Q1).
+    /// Takes something out of all lists.
     fn take(&mut self, at: u32, why: Gone) -> Option<Going<X>> {
         let slot = &mut self.slots[at as usize];
         let what = slot.kept.take()?;
-        let (addr, weight) = (slot.addr, slot.weight);
-        if self.hand == at {
-            self.hand = slot.links.newer;
+        let (addr, weight, gone) = (slot.addr, slot.weight, slot.gone);
+        if gone.is_some() {
+            self.leaving.unlink(&mut self.slots, at);
+        } else {
+            self.part(at);
         }
-        self.queue
-            .unlink(&mut self.slots, at, |slot| &mut slot.links);
-        if self.has_ages() {
-            self.oldest.unlink(&mut self.ages, at, |links| links);
-        }
-        self.slots[at as usize].links.newer = self.free;
-        self.free = at;
-        self.weight -= weight as u128;
         let found = self.index.find_entry(hash(addr), |there| *there == at);
         if let Ok(entry) = found {
             entry.remove();
         }
+        self.slots[at as usize].links.newer = self.free;
+        self.free = at;
+        self.turn += 1;
         Some(Going {
             what,
             addr,
             weight,
-            why,
+            why: gone.unwrap_or(why),
+            turn: self.turn,
         })
     }
 }
