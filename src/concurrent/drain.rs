@@ -190,6 +190,12 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         kept + dead
     }
 
+    /// Destroys the dead, those that die of that, and what nobody looks at any more.
+    pub(super) fn destroy_dead(&self, panics: &mut FirstPanic) {
+        self.drain_dead(usize::MAX, panics);
+        self.take_back(panics);
+    }
+
     /// Where nothing has a destructor, a reader may have left memory to the next who leaves (D3 of `raw`).
     fn take_back(&self, panics: &mut FirstPanic) {
         if !Node::<K, T, V>::PROMPT && !self.nodes.is_new() {
@@ -288,10 +294,11 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 }
 
 impl<K: KeyKind, T: Registered, V> Drop for Table<K, T, V> {
-    /// The waker goes before the entries: what they own may be the last handles to other keys, and nobody can purge
+    /// The waker and the listener go before the entries: what they own may be the last handles to other keys, and nobody can purge
     /// this table any more.
     fn drop(&mut self) {
         self.nodes.set_waker(None);
+        self.nodes.context().end();
     }
 }
 

@@ -6,7 +6,7 @@ use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
 use equivalent::Equivalent;
 
-use super::common::{elements, iterating, showing, with_hasher};
+use super::common::{elements, floor, iterating, showing, with_hasher};
 use super::content::ByContent;
 use super::iter::Keys;
 use super::table::Table;
@@ -57,6 +57,7 @@ with_hasher! {
 /// Methods over all contents.
 impl<K: SharedRef, S> Interner<K, S> {
     elements!();
+    floor!(K);
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::flight::{Cycle, Flight};
 use super::inside::Asking;
 use super::node::{Compare, Node};
-use super::table::{Pin, Table};
+use super::table::{NewNode, Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
@@ -191,12 +191,20 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     ) -> Result<R, Absent> {
         let reader = self.nodes.read();
         let sweeps = T::SWEPT != Some(false) && reader.is_nth();
+        let mut settles = false;
         let found = match reader.get(hash.bits(), sought) {
             None => Err(Absent::Nothing),
             Some(Node::InFlight { flight, .. }) => Err(Absent::InFlight(Arc::clone(flight))),
-            Some(Node::Ready { watch, value, .. }) => read(watch, value).ok_or(Absent::Nothing),
+            Some(node @ Node::Ready { watch, value, .. }) => {
+                let found = read(watch, value);
+                settles = found.is_some() && self.meet(node);
+                found.ok_or(Absent::Nothing)
+            }
         };
         drop(reader);
+        if settles {
+            self.settle();
+        }
         // A thread that goes on to make the value changes the table, and sweeps then.
         if sweeps && found.is_ok() {
             self.sweep_some();
@@ -366,20 +374,35 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
 
     fn publish(self, key: K::Key, watch: Unplaced<'a, T>, value: V) {
         let table = self.table;
-        // User code may run when these two are dropped, a value that is not kept and what `pin` destroys: last,
-        // when the flight is complete and no guard is left (T4).
-        let mut node = table.ready(None, self.hash, key, watch, value);
-        let pin = table.pin();
-        let mut leader = self;
+        let mut settles = false;
+        {
+            // User code may run when these two are dropped, a value that is not kept and what `pin` destroys: last,
+            // when the flight is complete and no guard is left (T4).
+            let mut node = table.ready(None, self.hash, key, watch, value);
+            let pin = table.pin();
+            if let Some(new) = self.put(&pin, &mut node) {
+                settles = table.meet(new);
+            }
+        }
+        table.settle_if(settles);
+    }
+
+    /// Puts a node in the place of the flight's, and completes the flight.
+    fn put<'g>(
+        self,
+        pin: &'g Pin<'_, K, T, V>,
+        node: &mut NewNode<'_, K, T, V>,
+    ) -> Option<&'g Node<K, T, V>> {
+        let (table, mut leader) = (self.table, self);
         let own =
             |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_led_by(&leader.flight));
         // An object that the caller did not keep alive, here and below. The table asks those that are not polled.
         if table.is_swept() && node.is_stale() {
             table.count(&table.dead);
             leader.uncounted = false;
-            return;
+            return None;
         }
-        let put = table.swap(&pin, &mut node, &Asking::about(table, leader.hash), own);
+        let put = table.swap(pin, node, &Asking::about(table, leader.hash), own);
         if put.is_some() {
             leader.linked = false;
             leader.uncounted = false;
@@ -387,6 +410,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
             table.count(&table.dead);
             leader.uncounted = false;
         }
+        put.map(|placed| placed.new)
     }
 
     /// Unlinks the flight's node, if it is still linked.

@@ -4,7 +4,7 @@ use core::convert::Infallible;
 use core::fmt;
 use core::iter::FusedIterator;
 
-use super::common::{iterating, owned_values, showing, without_hasher};
+use super::common::{ceiling, iterating, owned_values, showing, without_hasher};
 use super::identity::Address;
 use super::iter::{Iter, Keys};
 use super::key::ByKey;
@@ -62,6 +62,7 @@ without_hasher! {
 
 impl<K: SharedKey, V> WeakMap<K, V> {
     owned_values!();
+    ceiling!(V);
 
     /// Returns whether there is a value for this key. O(1), lock-free.
     #[must_use]

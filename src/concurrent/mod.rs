@@ -1,5 +1,6 @@
 #![doc = include_str!("../../docs/CONCURRENT.md")]
 
+mod bound;
 mod common;
 mod content;
 mod cyclic;
@@ -11,6 +12,7 @@ mod identity;
 mod inside;
 mod interner;
 mod iter;
+mod keep_alive;
 mod kept;
 mod key;
 mod making;
@@ -22,6 +24,7 @@ mod pair_map;
 mod raw;
 mod removal;
 mod set;
+mod settle;
 mod snapshot;
 mod table;
 mod value_map;
@@ -31,13 +34,14 @@ pub use hash_map::WeakHashMap;
 pub use hash_set::WeakHashSet;
 pub use interner::Interner;
 pub use iter::{Iter, Keys, PairIter, ValueIter};
+pub use keep_alive::KeepAlive;
 pub use map::WeakMap;
 pub use pair_map::WeakPairMap;
 pub use set::WeakSet;
 pub use value_map::WeakValueMap;
 pub use watch::{SharedKey, SharedRef, Sharing};
 
-pub(crate) use common::shared_housekeeping;
+pub(crate) use common::{ceiling, shared_housekeeping};
 pub(crate) use cyclic::MemberOf;
 pub(crate) use identity::Address;
 pub(crate) use key::ByKey;

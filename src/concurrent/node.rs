@@ -1,14 +1,16 @@
 //! The entries of a shared table, and how they are told apart.
 
 use core::mem;
-use core::sync::atomic::{AtomicBool, Ordering::*};
+use core::sync::atomic::{AtomicU8, Ordering::*};
 use std::sync::Arc;
 
+use super::bound::Ends;
 use super::flight::Flight;
-use super::kept::Kept;
 use super::raw::{Entry, Registered};
 use super::watch::Watches;
 use crate::hash::HashValue;
+use crate::keep::Gone;
+use crate::keep::shared::Stamp;
 use crate::ptr::Off;
 
 /// How the entries of a table are told apart: by [keys](super::key), which each has, or by the [content](super::content) of
@@ -42,8 +44,10 @@ pub(crate) trait Compare<T>: KeyKind + Sized {
 #[repr(u8)]
 pub(crate) enum Node<K: KeyKind, T, V> {
     Ready {
-        /// Whether what it owns is to be kept at its end. Set by the thread that has unlinked it.
-        kept: AtomicBool,
+        /// What becomes of it. Set by the thread that has unlinked it.
+        fate: AtomicU8,
+        /// What it remembers of the ring that bounds the table.
+        stamp: Stamp,
         hash: HashValue,
         key: K::Key,
         value: V,
@@ -57,7 +61,27 @@ pub(crate) enum Node<K: KeyKind, T, V> {
     },
 }
 
+/// What a node owns is to be kept at its end.
+const KEPT: u8 = 1 << 7;
+/// Why it has gone: nobody says so of a death.
+const GONE: [Gone; 5] = [
+    Gone::Died,
+    Gone::Removed,
+    Gone::Entries,
+    Gone::Weight,
+    Gone::Generation,
+];
+
 impl<K: KeyKind, T, V> Node<K, T, V> {
+    /// Why it is unlinked.
+    fn gone(&self) -> Gone {
+        match self {
+            // Relaxed: see `mark`.
+            Node::Ready { fate, .. } => GONE[usize::from(fate.load(Relaxed) & !KEPT)],
+            Node::InFlight { .. } => Gone::Removed,
+        }
+    }
+
     #[inline]
     pub(super) fn hash(&self) -> HashValue {
         match self {
@@ -80,7 +104,8 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
     #[inline]
     pub(super) fn new(hash: HashValue, key: K::Key, value: V, watch: T) -> Self {
         Node::Ready {
-            kept: AtomicBool::new(false),
+            fate: AtomicU8::new(0),
+            stamp: Stamp::new(),
             hash,
             key,
             value,
@@ -131,9 +156,28 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
     /// Marks a node that the caller has unlinked: what it owns is to be kept when no thread looks at it any more.
     #[cold]
     pub(super) fn keep(&self) {
+        self.mark(KEPT);
+    }
+
+    /// Marks a node that the caller has unlinked: this is why, unless it is marked already.
+    #[cold]
+    pub(super) fn set_gone(&self, why: Gone) {
+        if self.gone() == Gone::Died {
+            self.mark(GONE.iter().position(|gone| *gone == why).unwrap_or(0) as u8);
+        }
+    }
+
+    fn mark(&self, fate: u8) {
         // Relaxed: read at its end, which comes after the caller has left (D1, D2 of `raw`).
-        if let Node::Ready { kept, .. } = self {
-            kept.store(true, Relaxed);
+        if let Node::Ready { fate: now, .. } = self {
+            now.fetch_or(fate, Relaxed);
+        }
+    }
+
+    pub(super) fn stamp(&self) -> Option<&Stamp> {
+        match self {
+            Node::Ready { stamp, .. } => Some(stamp),
+            Node::InFlight { .. } => None,
         }
     }
 
@@ -147,8 +191,8 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
     /// weak handles.
     const PROMPT: bool = mem::needs_drop::<(K::Key, V)>();
     const BY_ADDRESS: bool = K::BY_ADDRESS;
-    /// What dead entries leave, if that is to be kept.
-    type Context = Kept<K::Key, V>;
+    /// What dead entries leave, if that is to be kept, and what bounds the table.
+    type Context = Ends<K::Key, V, Self>;
     type Watch = T;
 
     #[inline]
@@ -184,11 +228,16 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
     }
 
     #[inline]
-    fn end(self, all: &Kept<K::Key, V>) {
-        // Relaxed: see `keep`.
-        if matches!(&self, Node::Ready { kept, .. } if kept.load(Relaxed)) {
+    fn end(self, place: *const Self, all: &Self::Context) {
+        if let Some(bound) = all.bound() {
+            if let Node::Ready { stamp, value, .. } = &self {
+                bound.end(place, stamp, value, self.gone());
+            }
+        }
+        // Relaxed: see `mark`.
+        if matches!(&self, Node::Ready { fate, .. } if fate.load(Relaxed) & KEPT != 0) {
             if let Node::Ready { key, value, .. } = self {
-                all.put(key, value);
+                all.kept.put(key, value);
             }
         }
     }

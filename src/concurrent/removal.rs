@@ -16,13 +16,16 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         if self.nodes.is_new() {
             return;
         }
-        let pin = self.pin();
-        for node in pin.entries() {
-            let unwanted = |(key, watch, value)| !wanted(key, watch, value);
-            if node.live_entry().is_some_and(unwanted) {
-                self.unlink(&pin, node);
+        {
+            let pin = self.pin();
+            for node in pin.entries() {
+                let unwanted = |(key, watch, value)| !wanted(key, watch, value);
+                if node.live_entry().is_some_and(unwanted) {
+                    self.unlink(&pin, node);
+                }
             }
         }
+        self.settle_if(false);
     }
 
     /// The hashes of the entries for an object: see [`WatchesOne::hashes_of`].
@@ -95,6 +98,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             }
         }
         panics.catch(|| drop(pin));
+        panics.catch(|| self.settle_if(false));
         panics.resume();
         removed
     }

@@ -14,12 +14,14 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use super::bound::Ends;
 use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::node::{Compare, KeyKind, Node};
 use super::raw::{Put, RawTable, Registered, SweepPosition, Unlinked, Writer};
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
+use crate::keep::Gone;
 use crate::ptr::CoreRef;
 
 /// Access to the nodes. What is unlinked with it is destroyed after it, when no thread looks at it any more.
@@ -29,7 +31,7 @@ pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
 pub(super) type NewNode<'t, K, T, V> = Unlinked<'t, Node<K, T, V>>;
 
 pub(crate) struct Table<K: KeyKind, T: Registered, V> {
-    /// The nodes; their context is what is kept of dead entries.
+    /// The nodes; their context is what is kept of dead entries, and what bounds the table.
     pub(super) nodes: RawTable<Node<K, T, V>>,
     /// Nodes that stand for values being made.
     pub(super) in_flight: AtomicUsize,
@@ -46,8 +48,12 @@ pub(crate) struct Table<K: KeyKind, T: Registered, V> {
     pub(super) position: SweepPosition,
 }
 
-/// The node that was replaced, if any, and whether that was stale.
-pub(super) type Replaced<'g, N> = Option<(&'g N, bool)>;
+/// A node that was put into the table.
+pub(super) struct Placed<'g, N> {
+    pub(super) new: &'g N,
+    /// The node that was replaced, if any, and whether that was stale.
+    pub(super) old: Option<(&'g N, bool)>,
+}
 
 // A table is consistent between any two calls; a panic can leave only a value half changed.
 impl<K: KeyKind, T: Registered, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
@@ -57,7 +63,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Allocates nothing.
     pub(crate) const fn new() -> Self {
         Table {
-            nodes: RawTable::new(Kept::new()),
+            nodes: RawTable::new(Ends::new()),
             in_flight: AtomicUsize::new(0),
             dead: AtomicUsize::new(0),
             discarded: AtomicUsize::new(0),
@@ -81,6 +87,11 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     #[inline]
     pub(super) fn kept(&self) -> &Kept<K::Key, V> {
+        &self.ends().kept
+    }
+
+    #[inline]
+    pub(super) fn ends(&self) -> &Ends<K::Key, V, Node<K, T, V>> {
         self.nodes.context()
     }
 
@@ -162,16 +173,19 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
         let reader = self.nodes.read();
         let mut sweeps = T::SWEPT != Some(false) && reader.is_nth();
-        let found = reader
-            .get(hash.bits(), sought)
-            .and_then(Node::entry)
-            .and_then(|(key, watch, value)| {
-                let found = read(key, watch, value);
-                // Not in the destructor of its object, which may look it up once more.
-                sweeps = sweeps && !(found.is_some() && watch.is_stale());
-                found
-            });
+        let mut settles = false;
+        let found = reader.get(hash.bits(), sought).and_then(|node| {
+            let (key, watch, value) = node.entry()?;
+            let found = read(key, watch, value)?;
+            settles = self.meet(node);
+            // Not in the destructor of its object, which may look it up once more.
+            sweeps = sweeps && !watch.is_stale();
+            Some(found)
+        });
         drop(reader);
+        if settles {
+            self.settle();
+        }
         if sweeps {
             self.sweep_some();
         }
@@ -225,22 +239,24 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     ) -> Option<R> {
         self.sweep_some();
         // T5. The pin goes with its block, and not by `drop`: that would copy it.
-        let mut shown = None;
+        let (mut shown, mut settles) = (None, false);
         let mut node;
         {
             let taken = self.take_some();
             let pin = self.pin();
             self.reap(&pin, taken);
             node = self.ready(Some(&pin), hash, key, watch, value);
-            let replaced = self.swap(&pin, &mut node, &Asking::about(self, hash), |_| true);
-            if replaced.is_some() {
+            let placed = self.swap(&pin, &mut node, &Asking::about(self, hash), |_| true);
+            if let Some(Placed { new, old: replaced }) = placed {
                 self.count(&self.inserted);
-            }
-            if let Some(Some((there, false))) = replaced {
-                shown = there.ready().map(|(watch, value)| old(watch, value));
+                if let Some((there, false)) = replaced {
+                    shown = there.ready().map(|(watch, value)| old(watch, value));
+                }
+                settles = self.meet(new);
             }
         }
         drop(node);
+        self.settle_if(settles);
         shown
     }
 
@@ -256,13 +272,14 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         self.sweep_some();
         // T5, as in `put`.
         let there = Cell::new(None);
+        let mut settles = false;
         let mut node;
         {
             let taken = self.take_some();
             let pin = self.pin();
             self.reap(&pin, taken);
             node = self.ready(Some(&pin), hash, key, watch, value);
-            self.swap(&pin, &mut node, &Asking::about(self, hash), |now| {
+            let placed = self.swap(&pin, &mut node, &Asking::about(self, hash), |now| {
                 let of_use = now
                     .and_then(Node::live)
                     .and_then(|(watch, value)| read(watch, value));
@@ -270,8 +287,10 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 drop(there.replace(of_use));
                 free
             });
+            settles |= placed.is_some_and(|placed| self.meet(placed.new));
         }
         drop(node);
+        self.settle_if(settles);
         there.into_inner()
     }
 
@@ -289,7 +308,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     {
         self.tidy();
         // T5, as in `put`.
-        let mut answered = None;
+        let (mut answered, mut settles) = (None, false);
         {
             let pin = self.pin();
             let asking = Asking::about(self, hash);
@@ -311,6 +330,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                             (None, None) => true,
                             _ => false,
                         });
+                        settles |= put.as_ref().is_some_and(|placed| self.meet(placed.new));
                         put.is_some()
                     }
                     (None, Some(there)) => shown.is_none() || self.unlink(&pin, there),
@@ -321,6 +341,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 }
             }
         }
+        self.settle_if(settles);
         match answered {
             Some(answer) => answer,
             None => unreachable!("it is done"),
@@ -336,7 +357,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         node: &mut NewNode<'_, K, T, V>,
         asking: &Asking,
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
-    ) -> Option<Replaced<'g, Node<K, T, V>>> {
+    ) -> Option<Placed<'g, Node<K, T, V>>> {
         let hash = node.hash();
         let same = |node: &Node<K, T, V>, there: &Node<K, T, V>| {
             // Addresses are compared by no user's code, so that may be under the lock.
@@ -352,7 +373,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             Put::Refused => return None,
         };
         inside::has_put(self, hash, new);
-        Some(old.map(|old| (old, self.end(old))))
+        let old = old.map(|old| (old, self.end(old)));
+        Some(Placed { new, old })
     }
 }
 
@@ -376,6 +398,12 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             self.count(&self.dead);
         } else {
             self.count(&self.discarded);
+        }
+        if let (Some(bound), Some(stamp)) = (self.ends().bound(), node.stamp()) {
+            if !stale {
+                node.set_gone(Gone::Removed);
+            }
+            bound.leave(node, stamp);
         }
         node.deregister();
         asked.map_or_else(|panic| resume_unwind(panic), |_| stale)
@@ -446,6 +474,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                     .map(|(key, watch, value)| show(key, watch, value));
             }
         }
+        self.settle_if(false);
         // Afterwards: in the destructor of its object, a sweep would take this very entry for dead.
         if sweeps {
             self.sweep_some();

@@ -5,7 +5,7 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
 
-use super::common::{iterating, showing, with_hasher};
+use super::common::{floor, iterating, showing, with_hasher};
 use super::iter::ValueIter;
 use super::key::ByKey;
 use super::making::made_by;
@@ -56,6 +56,8 @@ with_hasher! {
 
 /// Methods over all entries.
 impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
+    floor!(V);
+
     /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.
     /// O(capacity). The closure may not see entries that other threads insert meanwhile.
     ///

@@ -5,7 +5,7 @@ use core::fmt;
 use core::iter;
 
 use super::limit::Limit;
-use super::ring::{Going, Kept, Ring};
+use super::ring::{Going, Outcome, Ring};
 use crate::WeakMap;
 use crate::reference::{Identify, StrongRef, WeakKey};
 
@@ -86,7 +86,7 @@ impl<P: StrongRef> KeepAlive<P> {
         P: Clone,
     {
         let kept = self.ring.keep(addr_of(object), weight, object.clone());
-        let is_kept = !matches!(kept, Kept::Refused);
+        let is_kept = !matches!(kept, Outcome::Refused(_));
         if is_kept && self.ring.limit().counts_live {
             self.evicted.remove(object);
         }

@@ -11,6 +11,8 @@
 mod alive;
 mod limit;
 pub(crate) mod ring;
+#[cfg(feature = "std")]
+pub(crate) mod shared;
 
 pub use alive::KeepAlive;
 pub use limit::{Gone, Limit};

@@ -76,18 +76,18 @@ pub(crate) struct Going<X> {
     pub(crate) addr: usize,
     pub(crate) weight: usize,
     pub(crate) why: Gone,
-    /// When: see [`Kept::New`].
+    /// When: see [`Outcome::New`].
     pub(crate) turn: u64,
 }
 
 /// What became of something that was to be kept.
-pub(crate) enum Kept<X> {
+pub(crate) enum Outcome<X> {
     /// It is kept, and was not before. All that comes and goes takes turns, which have numbers.
     New { turn: u64 },
     /// It was kept already; this is what was given again.
     Already(X),
-    /// It is heavier than the limit, and not kept: it goes [next](Ring::next_to_go), as what was kept of it before does.
-    Refused,
+    /// It is heavier than the limit, and not kept. What was kept of it before goes [next](Ring::next_to_go).
+    Refused(X),
 }
 
 #[derive(Clone, Copy)]
@@ -235,20 +235,17 @@ impl<X> Ring<X> {
     }
 
     /// Keeps something, as the newest. If it is kept already, it is touched, and has this weight from now on.
-    pub(crate) fn keep(&mut self, addr: usize, weight: usize, what: X) -> Kept<X> {
-        let refused = weight > self.limit.weight || self.limit.entries == 0;
-        let found = self.find(addr);
-        let (at, given) = match found {
-            Some(at) if self.slots[at as usize].gone.is_none() => {
-                if refused {
-                    self.let_go(addr, Gone::Weight);
-                    return Kept::Refused;
-                }
-                self.touch(addr);
+    pub(crate) fn keep(&mut self, addr: usize, weight: usize, what: X) -> Outcome<X> {
+        if weight > self.limit.weight || self.limit.entries == 0 {
+            self.let_go(addr, Gone::Weight);
+            return Outcome::Refused(what);
+        }
+        let (at, given) = match self.find(addr) {
+            Some(at) if self.touch(addr) => {
                 let slot = &mut self.slots[at as usize];
                 self.weight = self.weight - slot.weight as u128 + weight as u128;
                 slot.weight = weight;
-                return Kept::Already(what);
+                return Outcome::Already(what);
             }
             // It was about to leave.
             Some(at) => {
@@ -258,16 +255,17 @@ impl<X> Ring<X> {
             None => (self.place(addr, what), None),
         };
         let slot = &mut self.slots[at as usize];
-        (slot.weight, slot.generation) = (weight, self.generation);
-        (slot.told, slot.visited) = (0, false);
+        slot.weight = weight;
+        self.join(at);
         self.turn += 1;
-        let turn = self.turn;
-        if refused {
+        given.map_or(Outcome::New { turn: self.turn }, Outcome::Already)
+    }
+
+    /// Puts something that is not there to what goes [next](Self::next_to_go).
+    pub(crate) fn refuse(&mut self, addr: usize, what: X) {
+        if self.find(addr).is_none() {
+            let at = self.place(addr, what);
             self.leave(at, Gone::Weight);
-            Kept::Refused
-        } else {
-            self.join(at);
-            given.map_or(Kept::New { turn }, Kept::Already)
         }
     }
 
@@ -275,6 +273,8 @@ impl<X> Ring<X> {
     fn join(&mut self, at: u32) {
         let slot = &mut self.slots[at as usize];
         slot.gone = None;
+        slot.generation = self.generation;
+        (slot.told, slot.visited) = (0, false);
         self.len += 1;
         self.weight += slot.weight as u128;
         self.queue.push(&mut self.slots, at);
@@ -310,6 +310,16 @@ impl<X> Ring<X> {
             // Its collection may take it for told.
             self.begin_round();
         }
+    }
+
+    /// All of them go [next](Self::next_to_go).
+    pub(crate) fn let_all_go(&mut self) {
+        while self.queue.oldest != NONE {
+            let at = self.queue.oldest;
+            self.part(at);
+            self.leave(at, Gone::Removed);
+        }
+        self.begin_round();
     }
 
     /// Puts it into a free slot, or a new one, and into the index. Makes no more room than the limit allows for.
@@ -412,16 +422,21 @@ impl<X> Ring<X> {
         (age > self.limit.generations).then_some(at)
     }
 
+    /// Whether something was let go and is not taken yet.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leaving.oldest != NONE
+    }
+
     /// Whether one has to go.
     pub(crate) fn is_due(&self) -> bool {
         let limit = self.limit;
         let beyond = self.len > limit.entries || self.weight > limit.weight as u128;
-        beyond || self.leaving.oldest != NONE || self.too_old().is_some()
+        beyond || self.is_leaving() || self.too_old().is_some()
     }
 
     /// Takes one that has to go, if there is one: it was let go, it is too old, there are too many, or they are too heavy.
     pub(crate) fn next_to_go(&mut self) -> Option<Going<X>> {
-        if self.leaving.oldest != NONE {
+        if self.is_leaving() {
             return self.take(self.leaving.oldest, Gone::Removed);
         }
         if let Some(at) = self.too_old() {

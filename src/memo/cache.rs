@@ -15,7 +15,7 @@ use super::statistics::{Statistics, Striped};
 use super::watches::EntryWatches;
 use crate::concurrent::flight::Cycle;
 use crate::concurrent::{
-    Absent, ByKey, Failed, SharedKey, SharedWatchFor, Table, Wanted, Watches, made_by,
+    Absent, ByKey, Failed, SharedKey, SharedWatchFor, Table, Wanted, Watches, ceiling, made_by,
     shared_housekeeping,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
@@ -145,6 +145,7 @@ impl<K: MemoKey, V> Memo<K, V> {
     }
 
     shared_housekeeping!(table);
+    ceiling!(V);
 
     /// Removes the result for a key; returns whether there was one. O(1). If it is being computed, it will not be
     /// kept.

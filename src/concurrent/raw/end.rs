@@ -84,7 +84,7 @@ pub(super) unsafe fn end<N: Entry>(
         {
             // First, so that it goes if a destructor panics.
             let place = Box::from_raw(node.cast::<MaybeUninit<N>>());
-            place.assume_init_read().end(context);
+            place.assume_init_read().end(node, context);
             Some(place)
         }
         #[cfg(weakly_loom)]

@@ -46,9 +46,9 @@ pub(in super::super) trait Entry {
         None
     }
 
-    /// Destroys an entry that no thread looks at any more.
+    /// Destroys an entry that no thread looks at any more, and that was at this place.
     #[inline]
-    fn end(self, _: &Self::Context)
+    fn end(self, _place: *const Self, _: &Self::Context)
     where
         Self: Sized,
     {

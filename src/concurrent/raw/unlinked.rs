@@ -55,7 +55,7 @@ impl<N: Entry> Drop for Unlinked<'_, N> {
     fn drop(&mut self) {
         if !self.node.is_null() {
             // SAFETY: from `Box::into_raw`, and no other thread has seen it.
-            unsafe { *Box::from_raw(self.node) }.end(self.context);
+            unsafe { *Box::from_raw(self.node) }.end(self.node, self.context);
         }
     }
 }

@@ -227,7 +227,7 @@ fn ends_have_the_context() {
             0
         }
 
-        fn end(self, ended: &Self::Context) {
+        fn end(self, _: *const Self, ended: &Self::Context) {
             ended.lock().unwrap().push(self.0);
         }
     }

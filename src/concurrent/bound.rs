@@ -1,0 +1,178 @@
+//! What bounds a table: a floor, which keeps its objects alive for a while, or a ceiling, which lets entries go though their
+//! keys live.
+//!
+//! Both [meet](Bound::meet) an entry when it has been inserted, and when it is found and has [news](Bound::is_news) for the
+//! ring: it is told there, or joins it. So whoever finds what has left a floor puts it back.
+//!
+//! What has to go because of that goes when the operation has left the table: see [`settle`](super::settle).
+
+use std::boxed::Box;
+use std::sync::{Arc, OnceLock};
+
+use super::kept::Kept;
+use crate::hash::HashValue;
+use crate::keep::ring::{Outcome, Ring};
+use crate::keep::shared::{Listener, Round, SharedRing, Stamp};
+use crate::keep::{Gone, Limit};
+
+/// What the ends of nodes use: what dead entries leave, if that is to be kept, and what bounds the table.
+pub(crate) struct Ends<K, V, N> {
+    pub(super) kept: Kept<K, V>,
+    bound: OnceLock<Box<Bound<V, N>>>,
+}
+
+impl<K, V, N> Ends<K, V, N> {
+    pub(super) const fn new() -> Self {
+        Ends {
+            kept: Kept::new(),
+            bound: OnceLock::new(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn bound(&self) -> Option<&Bound<V, N>> {
+        self.bound.get().map(|bound| &**bound)
+    }
+
+    /// The end of the table: what is there is not told.
+    pub(super) fn end(&self) {
+        if let Some(Bound {
+            kind: Kind::Ceiling(ceiling),
+            ..
+        }) = self.bound()
+        {
+            ceiling.listener.set(None);
+        }
+    }
+
+    /// # Panics
+    /// If there is one already.
+    #[track_caller]
+    pub(super) fn set_bound(&self, bound: Bound<V, N>) {
+        assert!(
+            self.bound.set(Box::new(bound)).is_ok(),
+            "this collection has a limit already: change that one"
+        );
+    }
+}
+
+pub(super) struct Bound<V, N> {
+    round: Arc<Round>,
+    pub(super) kind: Kind<V, N>,
+}
+
+pub(super) enum Kind<V, N> {
+    Floor(Box<dyn Floor<N>>),
+    Ceiling(Ceiling<V>),
+}
+
+/// Keeps the objects of nodes alive.
+pub(super) trait Floor<N>: Send + Sync {
+    /// The node has been found or inserted, and the caller has it pinned. Returns whether something has to go.
+    fn meet(&self, node: &N) -> bool;
+    /// The node is unlinked, and its object need not be kept for it.
+    fn leave(&self, node: &N);
+    /// Lets go what has to.
+    fn settle(&self);
+}
+
+/// Bounds the entries of a table, by the places of their nodes: a node in the ring is not freed.
+pub(super) struct Ceiling<V> {
+    pub(super) ring: SharedRing<HashValue>,
+    weigh: Box<dyn Fn(&V) -> usize + Send + Sync>,
+    pub(super) listener: Listener<V>,
+}
+
+impl<V, N> Bound<V, N> {
+    pub(super) fn floor(round: &Arc<Round>, floor: impl Floor<N> + 'static) -> Self {
+        Bound {
+            round: Arc::clone(round),
+            kind: Kind::Floor(Box::new(floor)),
+        }
+    }
+
+    pub(super) fn ceiling(
+        limit: Limit,
+        weigh: impl Fn(&V) -> usize + Send + Sync + 'static,
+    ) -> Self {
+        let ring = SharedRing::new(Ring::new(limit));
+        Bound {
+            round: Arc::clone(ring.round()),
+            kind: Kind::Ceiling(Ceiling {
+                ring,
+                weigh: Box::new(weigh),
+                listener: Listener::new(),
+            }),
+        }
+    }
+
+    /// Whether a hit of a node has to be told.
+    #[inline]
+    pub(super) fn is_news(&self, stamp: &Stamp) -> bool {
+        self.round.is_news(stamp)
+    }
+
+    /// Whether somebody has to take what was let go.
+    #[inline]
+    pub(super) fn is_leaving(&self) -> bool {
+        self.round.is_leaving()
+    }
+
+    /// The node is unlinked by a removal.
+    pub(super) fn leave(&self, node: &N, stamp: &Stamp) {
+        if !stamp.end() {
+            return;
+        }
+        match &self.kind {
+            Kind::Floor(floor) => floor.leave(node),
+            Kind::Ceiling(ceiling) => ceiling.leave(node),
+        }
+    }
+
+    /// The end of what was a node at this place. Listeners are called here, as destructors are.
+    pub(super) fn end(&self, node: *const N, stamp: &Stamp, value: &V, why: Gone) {
+        if let Kind::Ceiling(ceiling) = &self.kind {
+            if stamp.is_known() {
+                ceiling.leave(node);
+            }
+            if stamp.was_known() {
+                ceiling.listener.tell(value, why);
+            }
+        }
+    }
+}
+
+impl<V> Ceiling<V> {
+    pub(super) fn meet<N>(
+        &self,
+        node: *const N,
+        stamp: &Stamp,
+        hash: HashValue,
+        value: &V,
+    ) -> bool {
+        let addr = node.addr();
+        let told = self.ring.with(|ring| {
+            let there = ring.tell(addr);
+            if there {
+                stamp.set(Some(ring.round()));
+            }
+            there
+        });
+        if told {
+            return false;
+        }
+        let weight = (self.weigh)(value);
+        self.ring.with(|ring| {
+            if stamp.set(None) {
+                if let Outcome::Refused(hash) = ring.keep(addr, weight, hash) {
+                    ring.refuse(addr, hash);
+                }
+            }
+            ring.is_due()
+        })
+    }
+
+    fn leave<N>(&self, node: *const N) {
+        self.ring.with(|ring| ring.remove(node.addr()));
+    }
+}

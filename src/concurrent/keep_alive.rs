@@ -1,0 +1,365 @@
+//! What threads keep alive together.
+
+use core::fmt;
+use core::ptr;
+use std::boxed::Box;
+use std::sync::Arc;
+
+use super::bound::{Bound, Floor};
+use super::drain::Depth;
+use super::identity::Address;
+use super::map::WeakMap;
+use super::node::{KeyKind, Node};
+use super::raw::Entry;
+use super::table::Table;
+use super::watch::{SharedRef, UpgradesOne};
+use crate::keep::ring::{Going, Outcome, Ring};
+use crate::keep::shared::{Listener, SharedRing};
+use crate::keep::{Gone, Limit};
+use crate::panics::FirstPanic;
+use crate::reference::{Identify, WeakKey};
+
+/// Strong handles to the latest objects, within a [`Limit`], shared between threads behind `&self`: nobody else needs to use
+/// them, and they live on for a while. A clone is a handle to the same ones.
+///
+/// It is the *floor* under a weak collection, or several, which [keep in it](super::WeakValueMap::keep_in) what they
+/// insert and find. What is in use is never missing, since the collection finds it; what nobody uses is found as long as it
+/// is kept. What goes from here is not destroyed if somebody uses it: strong becomes weak, and the next lookup that finds
+/// the object keeps it again.
+///
+/// See [`keep::KeepAlive`](crate::keep::KeepAlive) for what goes first, and for the one of a single owner; the chapter
+/// [`keep`](crate::guide::keep) of the guide for servers.
+///
+/// A lock is taken for a few instructions, under which no code of yours runs: neither destructors nor the listener nor
+/// weights. What goes is destroyed by the operation because of which it goes, and after it. A destructor may use all of
+/// it; nested 16 deep it leaves to the outer ones what has to go.
+///
+/// Its handles count: [`holders`](crate::guide::back_pointers) name them, and for
+/// [`purge_cycles`](super::WeakMap::purge_cycles) what it keeps is in use.
+///
+/// ```
+/// use weakly::{Strong, concurrent::{KeepAlive, WeakValueMap}, keep::Limit};
+///
+/// let budget = KeepAlive::weighing(Limit::none().weight(100), |text: &Strong<str>| text.len());
+/// let (pages, styles) = (WeakValueMap::new(), WeakValueMap::new());
+/// pages.keep_in(&budget);
+/// styles.keep_in(&budget);
+/// for n in 0..10 {
+///     pages.insert(n, &Strong::from("a page"));
+///     styles.insert(n, &Strong::from("a style, which is longer"));
+/// }
+/// assert_eq!(budget.retained_weight(), 90); // three of each: they arrive in turns
+/// assert!(pages.get(&9).is_some() && pages.get(&0).is_none());
+/// ```
+pub struct KeepAlive<P: SharedRef>(Arc<Inner<P>>);
+
+struct Inner<P: SharedRef> {
+    ring: SharedRing<P>,
+    weigh: Option<Box<dyn Fn(&P) -> usize + Send + Sync>>,
+    listener: Listener<P>,
+    /// The weights of those that went, with [`count_live`](Limit::count_live), and [when](Going::turn).
+    evicted: WeakMap<P, (usize, u64)>,
+}
+
+impl<P: SharedRef> KeepAlive<P> {
+    /// Keeps nothing yet. For collections that [keep in it](super::WeakValueMap::keep_in), each object weighs 1.
+    #[must_use]
+    pub fn new(limit: Limit) -> Self {
+        Self::with(limit, None)
+    }
+
+    /// The same; for collections that keep in it, the closure says what an object weighs. It is called once for each
+    /// that comes, or comes back, under no lock.
+    #[must_use]
+    pub fn weighing(limit: Limit, weigh: impl Fn(&P) -> usize + Send + Sync + 'static) -> Self {
+        Self::with(limit, Some(Box::new(weigh)))
+    }
+
+    fn with(limit: Limit, weigh: Option<Box<dyn Fn(&P) -> usize + Send + Sync>>) -> Self {
+        KeepAlive(Arc::new(Inner {
+            ring: SharedRing::new(Ring::new(limit)),
+            weigh,
+            listener: Listener::new(),
+            evicted: WeakMap::new(),
+        }))
+    }
+
+    /// Returns the limit.
+    pub fn limit(&self) -> Limit {
+        self.0.ring.with(|ring| ring.limit())
+    }
+
+    /// Sets another limit. What is beyond it goes at once: O(what goes); and O(kept) if generations come to count, all
+    /// of which begin with this one.
+    pub fn set_limit(&self, limit: Limit) {
+        self.0.ring.with(|ring| ring.set_limit(limit));
+        self.0.settle(Ring::next_to_go);
+    }
+
+    /// Sets the listener, or removes it: it is told each object that goes, and why, under no lock. If it was the last
+    /// handle, the object dies after that. The listener may use this and the collections above, as a destructor may. If
+    /// it panics, the panic goes to who has called, after all others that had to go are gone.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    /// use weakly::{Strong, concurrent::KeepAlive, keep::{Gone, Limit}};
+    ///
+    /// static GONE: Mutex<Vec<(i32, Gone)>> = Mutex::new(Vec::new());
+    ///
+    /// let latest = KeepAlive::new(Limit::entries(2));
+    /// latest.set_listener(|number: &Strong<i32>, why| GONE.lock().unwrap().push((**number, why)));
+    /// for number in [1, 2, 3] {
+    ///     latest.keep(&Strong::new(number), 1);
+    /// }
+    /// latest.shrink_to(1);
+    /// assert_eq!(*GONE.lock().unwrap(), [(1, Gone::Entries), (2, Gone::Weight)]);
+    /// ```
+    pub fn set_listener(&self, listener: impl Fn(&P, Gone) + Send + Sync + 'static) {
+        self.0.listener.set(Some(Arc::new(listener)));
+    }
+
+    /// Keeps an object alive, as the newest, and returns whether it does: not if it is heavier than the limit, or the limit
+    /// is of 0 entries. One that is kept already is touched, and has this weight from now on. O(1) amortised, and what goes
+    /// instead.
+    ///
+    /// # Panics
+    /// If a destructor or the listener panics.
+    #[track_caller]
+    pub fn keep(&self, object: &P, weight: usize) -> bool
+    where
+        P: Clone,
+    {
+        self.0.keep(object.clone(), weight)
+    }
+
+    /// Notes that a kept object is in use: it goes later. Returns whether it is kept. O(1).
+    pub fn touch<Q: ?Sized + Identify<P>>(&self, object: &Q) -> bool {
+        let addr = Q::addr(object).addr();
+        self.0.ring.with(|ring| ring.touch(addr))
+    }
+
+    /// Returns whether an object is kept. O(1). This is no use of it.
+    #[must_use]
+    pub fn contains<Q: ?Sized + Identify<P>>(&self, object: &Q) -> bool {
+        let addr = Q::addr(object).addr();
+        self.0.ring.with(|ring| ring.get(addr).is_some())
+    }
+
+    /// Keeps an object no more, and returns the handle to it. O(1). A collection that finds the object keeps it again.
+    pub fn release<Q: ?Sized + Identify<P>>(&self, object: &Q) -> Option<P> {
+        let addr = Q::addr(object).addr();
+        let released = self.0.ring.with(|ring| ring.release(addr))?;
+        self.0.listener.tell(&released, Gone::Removed);
+        Some(released)
+    }
+
+    /// Begins the next generation: what was neither kept nor touched in the [last ones](Limit::generations) goes. O(what
+    /// goes). Threads that do so at once begin one each.
+    pub fn advance(&self) {
+        self.0.ring.with(Ring::advance);
+        self.0.settle(Ring::next_to_go);
+    }
+
+    /// Lets objects go until the others weigh no more than this; returns how many went. O(what goes) amortised. For memory
+    /// that is wanted elsewhere: the limit stays.
+    pub fn shrink_to(&self, weight: usize) -> usize {
+        self.0.settle(|ring| ring.evict_above(weight))
+    }
+
+    /// Returns the number of kept objects.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.ring.with(|ring| ring.len())
+    }
+
+    /// Returns whether nothing is kept.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the sum of the weights of what is kept; `usize::MAX` if it is larger.
+    #[must_use]
+    pub fn retained_weight(&self) -> usize {
+        self.0.ring.with(|ring| ring.weight())
+    }
+
+    /// Returns the weight of what is kept, and, with [`count_live`](Limit::count_live), also of what has gone from here and
+    /// is still in use. What was [released](Self::release) or removed counts no more. Exact while no thread changes
+    /// anything: the death of an object ends its weight. O(gone and in use).
+    ///
+    /// ```
+    /// use weakly::{Strong, concurrent::KeepAlive, keep::Limit};
+    ///
+    /// let pages = KeepAlive::new(Limit::none().weight(4).count_live());
+    /// let (page, other) = (Strong::new(1), Strong::new(2));
+    /// pages.keep(&page, 3);
+    /// pages.keep(&other, 2);
+    /// assert_eq!((pages.retained_weight(), pages.live_weight()), (2, 5));
+    /// drop(page);
+    /// assert_eq!(pages.live_weight(), 2);
+    /// ```
+    #[must_use]
+    pub fn live_weight(&self) -> usize {
+        let mut sum = self.retained_weight();
+        let evicted = &self.0.evicted.table;
+        evicted.each(|_, _, (weight, _)| sum = sum.saturating_add(*weight));
+        sum
+    }
+
+    /// Lets everything go.
+    ///
+    /// # Panics
+    /// If a destructor or the listener panics, after all of them have run.
+    pub fn clear(&self) {
+        self.0.ring.with(Ring::let_all_go);
+        self.0.settle(Ring::next_to_go);
+        self.0.evicted.clear();
+    }
+}
+
+impl<P: SharedRef> Inner<P> {
+    fn keep(&self, object: P, weight: usize) -> bool {
+        let addr = WeakKey::addr(&object).addr();
+        // Nested too deep, it is left to an outer call.
+        let depth = Depth::enter();
+        let (kept, going) = self.ring.with(|ring| {
+            let kept = ring.keep(addr, weight, object);
+            (kept, depth.as_ref().and_then(|_| ring.next_to_go()))
+        });
+        self.uncount(addr, &kept);
+        let is_kept = !matches!(kept, Outcome::Refused(_));
+        if let Some(going) = going {
+            let mut panics = FirstPanic::default();
+            panics.catch(|| drop(kept));
+            panics.catch(|| self.destroy(going));
+            panics.catch(|| _ = self.settle(Ring::next_to_go));
+            panics.resume();
+        }
+        is_kept
+    }
+
+    /// What is kept again is not counted apart.
+    fn uncount<X>(&self, addr: usize, kept: &Outcome<X>) {
+        let Outcome::New { turn } = kept else { return };
+        let evicted = &self.evicted.table;
+        if !evicted.is_new() {
+            let (hash, address) = Address::of(ptr::without_provenance(addr));
+            let earlier = |_: &_, (_, other): &(usize, u64)| other < turn;
+            evicted.remove(hash, |there| *there == address, earlier, |_, _, _| ());
+        }
+    }
+
+    /// Lets go what `next` returns; how much that was.
+    fn settle(&self, mut next: impl FnMut(&mut Ring<P>) -> Option<Going<P>>) -> usize {
+        let Some(_depth) = Depth::enter() else {
+            return 0;
+        };
+        let (mut gone, mut panics) = (0, FirstPanic::default());
+        while let Some(going) = self.ring.with(&mut next) {
+            gone += 1;
+            panics.catch(|| self.destroy(going));
+        }
+        panics.resume();
+        gone
+    }
+
+    /// The end of what was kept: strong becomes weak.
+    fn destroy(&self, going: Going<P>) {
+        let Going {
+            what,
+            addr,
+            weight,
+            why,
+            turn,
+        } = going;
+        if why != Gone::Removed && self.ring.with(|ring| ring.limit().counts_live) {
+            // Of two threads that count it, the later turn is right.
+            self.evicted.compute(&what, |there| {
+                let later = there.copied().filter(|(_, other)| *other > turn);
+                Some(later.unwrap_or((weight, turn)))
+            });
+            // It may be kept again already: then who has done that did not find what has just been counted.
+            if self.ring.with(|ring| ring.get(addr).is_some()) {
+                self.evicted.remove_if(&what, |(_, other)| *other == turn);
+            }
+        }
+        self.listener.tell(&what, why);
+    }
+}
+
+/// The floor of a table: objects that it watches with `T`.
+struct FloorOf<P: SharedRef>(KeepAlive<P>);
+
+impl<K: KeyKind, T: UpgradesOne<Key = P>, V, P: SharedRef> Floor<Node<K, T, V>> for FloorOf<P> {
+    fn meet(&self, node: &Node<K, T, V>) -> bool {
+        let Node::Ready { watch, stamp, .. } = node else {
+            return false;
+        };
+        let Some(object) = watch.upgrade() else {
+            return false;
+        };
+        let (inner, addr) = (&*self.0.0, WeakKey::addr(&object).addr());
+        let told = inner.ring.with(|ring| {
+            let there = ring.tell(addr);
+            if there {
+                stamp.set(Some(ring.round()));
+            }
+            there
+        });
+        if told {
+            return false;
+        }
+        let weight = inner.weigh.as_ref().map_or(1, |weigh| weigh(&object));
+        let (kept, due) = inner.ring.with(|ring| {
+            let kept = if stamp.set(None) {
+                ring.keep(addr, weight, object)
+            } else {
+                Outcome::Already(object)
+            };
+            (kept, ring.is_due())
+        });
+        inner.uncount(addr, &kept);
+        due
+    }
+
+    fn leave(&self, node: &Node<K, T, V>) {
+        // Of a dead object nothing is kept, and its address may be another's.
+        if let Some(watch) = node.watch().filter(|watch| !watch.is_expired()) {
+            let addr = watch.addr().addr();
+            self.0.0.ring.with(|ring| ring.let_go(addr, Gone::Removed));
+        }
+    }
+
+    fn settle(&self) {
+        self.0.0.settle(Ring::next_to_go);
+    }
+}
+
+impl<K: KeyKind, T: UpgradesOne, V> Table<K, T, V> {
+    /// Keeps what is inserted and found, for as long as the budget does.
+    #[track_caller]
+    pub(super) fn keep_in(&self, budget: &KeepAlive<T::Key>)
+    where
+        T::Key: SharedRef + 'static,
+    {
+        let floor = FloorOf(budget.clone());
+        self.set_bound(Bound::floor(budget.0.ring.round(), floor));
+    }
+}
+
+impl<P: SharedRef> Clone for KeepAlive<P> {
+    fn clone(&self) -> Self {
+        KeepAlive(Arc::clone(&self.0))
+    }
+}
+
+impl<P: SharedRef> fmt::Debug for KeepAlive<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeepAlive")
+            .field("len", &self.len())
+            .field("retained_weight", &self.retained_weight())
+            .field("limit", &self.limit())
+            .finish()
+    }
+}

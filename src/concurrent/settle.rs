@@ -1,0 +1,172 @@
+//! How a table lets go what is beyond its limit.
+
+use core::ptr;
+use std::sync::Arc;
+
+use super::bound::{Bound, Ceiling, Kind};
+use super::drain::Depth;
+use super::node::{KeyKind, Node};
+use super::table::Table;
+use super::watch::Watches;
+use crate::hash::HashValue;
+use crate::keep::ring::{Going, Ring};
+use crate::keep::{Gone, Limit};
+use crate::panics::FirstPanic;
+
+impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+    /// A node has been found or inserted, and the caller has it pinned. Returns whether the caller has to
+    /// [settle](Self::settle) when it has left.
+    #[inline]
+    pub(super) fn meet(&self, node: &Node<K, T, V>) -> bool {
+        match (self.ends().bound(), node.stamp()) {
+            (Some(bound), Some(stamp)) if bound.is_news(stamp) => self.meet_news(bound, node),
+            _ => false,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn meet_news(&self, bound: &Bound<V, Node<K, T, V>>, node: &Node<K, T, V>) -> bool {
+        match (&bound.kind, node) {
+            (Kind::Floor(floor), _) => floor.meet(node),
+            (
+                Kind::Ceiling(ceiling),
+                Node::Ready {
+                    stamp, hash, value, ..
+                },
+            ) => ceiling.meet(ptr::from_ref(node), stamp, *hash, value),
+            _ => false,
+        }
+    }
+
+    /// Sets the bound of this table: what is there is met at once.
+    #[track_caller]
+    pub(super) fn set_bound(&self, bound: Bound<V, Node<K, T, V>>) {
+        self.ends().set_bound(bound);
+        if self.is_new() {
+            return;
+        }
+        let mut settles = false;
+        let reader = self.nodes.read();
+        for node in reader.entries() {
+            if !node.is_stale() {
+                settles |= self.meet(node);
+            }
+        }
+        drop(reader);
+        if settles {
+            self.settle();
+        }
+    }
+
+    /// After an operation that may have unlinked something: settles if something has to go, or was let go.
+    #[inline]
+    pub(super) fn settle_if(&self, due: bool) {
+        if due || self.ends().bound().is_some_and(Bound::is_leaving) {
+            self.settle();
+        }
+    }
+
+    /// Lets go what has to. The caller has left the table: destructors run here.
+    ///
+    /// What they insert may put more beyond the limit. Nested too deep, that is left to the outer call.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn settle(&self) {
+        match self.ends().bound().map(|bound| &bound.kind) {
+            Some(Kind::Floor(floor)) => floor.settle(),
+            Some(Kind::Ceiling(ceiling)) => _ = self.unlink_all(ceiling, Ring::next_to_go),
+            None => {}
+        }
+    }
+
+    /// Unlinks the entries that `next` returns; how many there were.
+    fn unlink_all(
+        &self,
+        ceiling: &Ceiling<V>,
+        mut next: impl FnMut(&mut Ring<HashValue>) -> Option<Going<HashValue>>,
+    ) -> usize {
+        let Some(_depth) = Depth::enter() else {
+            return 0;
+        };
+        let (mut unlinked, mut panics) = (0, FirstPanic::default());
+        // The dead count until they are destroyed: else an entry would go for one that is dead.
+        if self.pending_dead() != 0 {
+            self.destroy_dead(&mut panics);
+        }
+        loop {
+            // First: a node that is in the ring then is not freed before this leaves.
+            let pin = self.pin();
+            let Some(going) = ceiling.ring.with(&mut next) else {
+                break;
+            };
+            let is_it = |node: &Node<K, T, V>| ptr::from_ref(node).addr() == going.addr;
+            if let Some(node) = self.unlink_if(&pin, going.what, is_it, |_| true) {
+                node.set_gone(going.why);
+                panics.catch(|| _ = self.end(node));
+                unlinked += 1;
+            }
+            panics.catch(|| drop(pin));
+        }
+        panics.resume();
+        unlinked
+    }
+
+    fn ceiling(&self) -> Option<&Ceiling<V>> {
+        match &self.ends().bound()?.kind {
+            Kind::Ceiling(ceiling) => Some(ceiling),
+            Kind::Floor(_) => None,
+        }
+    }
+
+    /// # Panics
+    /// If there is none.
+    #[track_caller]
+    fn known_ceiling(&self) -> &Ceiling<V> {
+        self.ceiling()
+            .expect("this collection has no limit: `set_limit` first")
+    }
+
+    pub(crate) fn set_limit(
+        &self,
+        limit: Limit,
+        weigh: impl Fn(&V) -> usize + Send + Sync + 'static,
+    ) {
+        self.set_bound(Bound::ceiling(limit, weigh));
+    }
+
+    /// # Panics
+    /// If there is no limit.
+    #[track_caller]
+    pub(crate) fn set_listener(&self, listener: impl Fn(&V, Gone) + Send + Sync + 'static) {
+        self.known_ceiling().listener.set(Some(Arc::new(listener)));
+    }
+
+    /// # Panics
+    /// If there is none.
+    #[track_caller]
+    pub(crate) fn change_limit(&self, limit: Limit) {
+        let ceiling = self.known_ceiling();
+        ceiling.ring.with(|ring| ring.set_limit(limit));
+        self.settle();
+    }
+
+    pub(crate) fn advance(&self) {
+        if let Some(ceiling) = self.ceiling() {
+            ceiling.ring.with(Ring::advance);
+            self.settle();
+        }
+    }
+
+    pub(crate) fn shrink_weight_to(&self, weight: usize) -> usize {
+        let Some(ceiling) = self.ceiling() else {
+            return 0;
+        };
+        self.unlink_all(ceiling, |ring| ring.evict_above(weight))
+    }
+
+    pub(crate) fn retained_weight(&self) -> usize {
+        self.ceiling()
+            .map_or(0, |ceiling| ceiling.ring.with(|ring| ring.weight()))
+    }
+}

@@ -1,0 +1,152 @@
+//! The ring behind a lock, and how the entries of collections use it without the lock.
+//!
+//! * **S1** No code of users runs under the lock, and nothing is destroyed.
+//! * **S2** An entry has a [`Stamp`]. It changes under the lock, except that who unlinks the entry [ends](Stamp::end) it.
+//!   Each change is a read-modify-write: so either the entry is told to the ring first, and who unlinks it lets go of it; or
+//!   that comes first, and the entry is not told any more.
+//! * **S3** While the stamp of an entry has the number of this round, the ring has told it in this round, and keeps it (Q3 of
+//!   [`ring`](super::ring)). So a hit that finds that number has nothing to say. The number is published under the lock.
+
+use core::mem;
+use std::sync::PoisonError;
+
+use super::limit::Gone;
+use super::ring::Ring;
+use crate::sync::Ordering::*;
+use crate::sync::{Arc, AtomicU16, AtomicU32, Mutex, MutexGuard};
+
+/// The ring does not know the entry.
+const NEVER: u16 = 0;
+/// It does, and no hit was told.
+const UNTOLD: u16 = u16::MAX - 1;
+/// The entry is unlinked.
+const ENDED: u16 = u16::MAX;
+
+/// What an entry remembers of its ring: whether it is in it, and the round in which it told a hit last.
+pub(crate) struct Stamp(AtomicU16);
+
+impl Stamp {
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Stamp(AtomicU16::new(NEVER))
+    }
+
+    /// Under the lock of the ring: an entry that is told, or if there is no number of a round, that is kept and has no hit.
+    /// False if it is unlinked.
+    pub(crate) fn set(&self, told: Option<u16>) -> bool {
+        let new = told.unwrap_or(UNTOLD);
+        let mut now = NEVER;
+        loop {
+            // Relaxed, also below: the lock orders what depends on it, and there is one order of the changes.
+            match self.0.compare_exchange(now, new, Relaxed, Relaxed) {
+                Ok(_) => return true,
+                Err(ENDED) => return false,
+                Err(other) => now = other,
+            }
+        }
+    }
+
+    /// Ends it: the entry is unlinked. Returns whether the ring may know the entry: then the caller has to let go of it.
+    pub(crate) fn end(&self) -> bool {
+        !matches!(self.0.swap(ENDED, Relaxed), NEVER | ENDED)
+    }
+
+    /// Whether the ring may know the entry, which nobody changes any more.
+    pub(crate) fn is_known(&self) -> bool {
+        !matches!(self.0.load(Relaxed), NEVER | ENDED)
+    }
+
+    /// Whether the ring may have known it, or it was unlinked by a removal.
+    pub(crate) fn was_known(&self) -> bool {
+        self.0.load(Relaxed) != NEVER
+    }
+}
+
+/// What each hit reads, on a cache line of its own.
+#[repr(align(128))]
+pub(crate) struct Round(AtomicU32);
+
+/// Something was let go, and nobody has taken it yet.
+const LEAVING: u32 = 1 << 16;
+
+impl Round {
+    /// Whether a hit of the entry has to be told.
+    #[inline]
+    pub(crate) fn is_news(&self, stamp: &Stamp) -> bool {
+        // Relaxed, both: a thread that misses a new round tells the next hit.
+        self.0.load(Relaxed) as u16 != stamp.0.load(Relaxed)
+    }
+
+    /// Whether somebody has to take what was let go.
+    #[inline]
+    pub(crate) fn is_leaving(&self) -> bool {
+        // Relaxed: who lets something go sees it, and takes it afterwards.
+        self.0.load(Relaxed) & LEAVING != 0
+    }
+}
+
+/// A ring that threads share.
+pub(crate) struct SharedRing<X> {
+    ring: Mutex<Ring<X>>,
+    round: Arc<Round>,
+}
+
+impl<X> SharedRing<X> {
+    pub(crate) fn new(ring: Ring<X>) -> Self {
+        SharedRing {
+            round: Arc::new(Round(AtomicU32::new(ring.round().into()))),
+            ring: Mutex::new(ring),
+        }
+    }
+
+    pub(crate) fn round(&self) -> &Arc<Round> {
+        &self.round
+    }
+
+    /// Under the lock (S1).
+    pub(crate) fn with<R>(&self, run: impl FnOnce(&mut Ring<X>) -> R) -> R {
+        // No user code runs under this lock, so poisoning means nothing.
+        let ring = self.ring.lock();
+        let mut ring = ring.unwrap_or_else(PoisonError::into_inner);
+        let shown = |ring: &Ring<X>| {
+            let leaving = if ring.is_leaving() { LEAVING } else { 0 };
+            u32::from(ring.round()) | leaving
+        };
+        let before = shown(&ring);
+        let result = run(&mut ring);
+        let now = shown(&ring);
+        if now != before {
+            // Relaxed: S3 asks for it under the lock.
+            self.round.0.store(now, Relaxed);
+        }
+        result
+    }
+}
+
+/// A closure that is told what goes.
+pub(crate) struct Listener<T>(Mutex<Option<Hears<T>>>);
+
+type Hears<T> = Arc<dyn Fn(&T, Gone) + Send + Sync>;
+
+impl<T> Listener<T> {
+    pub(crate) fn new() -> Self {
+        Listener(Mutex::new(None))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Hears<T>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set(&self, listener: Option<Hears<T>>) {
+        let old = mem::replace(&mut *self.lock(), listener);
+        drop(old);
+    }
+
+    /// Calls it, under no lock.
+    pub(crate) fn tell(&self, what: &T, why: Gone) {
+        let listener = self.lock().clone();
+        if let Some(listener) = listener {
+            listener(what, why);
+        }
+    }
+}
