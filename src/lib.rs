@@ -69,7 +69,7 @@ pub mod collections;
 #[cfg_attr(weakly_loom, allow(dead_code))]
 pub mod reference_queue;
 
-#[cfg_attr(weakly_loom, allow(dead_code))]
+#[cfg_attr(any(weakly_loom, not(feature = "std")), allow(dead_code))]
 pub mod keep;
 
 #[cfg(all(feature = "std", not(weakly_loom)))]

@@ -56,11 +56,15 @@ impl<K, V, N> Ends<K, V, N> {
     }
 }
 
+/// Says what something weighs.
+pub(super) type Weigh<X> = dyn Fn(&X) -> usize + Send + Sync;
+
 pub(super) struct Bound<V, N> {
     round: Arc<Round>,
     pub(super) kind: Kind<V, N>,
 }
 
+#[expect(clippy::large_enum_variant, reason = "one for each table, in a box")]
 pub(super) enum Kind<V, N> {
     Floor(Box<dyn Floor<N>>),
     Ceiling(Ceiling<V>),
@@ -79,7 +83,7 @@ pub(super) trait Floor<N>: Send + Sync {
 /// Bounds the entries of a table, by the places of their nodes: a node in the ring is not freed.
 pub(super) struct Ceiling<V> {
     pub(super) ring: SharedRing<HashValue>,
-    weigh: Box<dyn Fn(&V) -> usize + Send + Sync>,
+    weigh: Box<Weigh<V>>,
     pub(super) listener: Listener<V>,
 }
 

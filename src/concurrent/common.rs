@@ -395,11 +395,11 @@ macro_rules! floor {
             &self,
             limit: $crate::keep::Limit,
             weigh: impl Fn(&$value) -> usize + Send + Sync + 'static,
-        ) -> $crate::concurrent::KeepAlive<$value>
+        ) -> $crate::concurrent::keep_alive::KeepAlive<$value>
         where
             $value: 'static,
         {
-            let budget = $crate::concurrent::KeepAlive::weighing(limit, weigh);
+            let budget = $crate::concurrent::keep_alive::KeepAlive::weighing(limit, weigh);
             self.keep_in(&budget);
             budget
         }
@@ -410,7 +410,7 @@ macro_rules! floor {
         /// # Panics
         /// If there is a limit already.
         #[track_caller]
-        pub fn keep_in(&self, budget: &$crate::concurrent::KeepAlive<$value>)
+        pub fn keep_in(&self, budget: &$crate::concurrent::keep_alive::KeepAlive<$value>)
         where
             $value: 'static,
         {

@@ -5,14 +5,14 @@ use core::ptr;
 use std::boxed::Box;
 use std::sync::Arc;
 
-use super::bound::{Bound, Floor};
+use super::bound::{Bound, Floor, Weigh};
 use super::drain::Depth;
 use super::identity::Address;
-use super::map::WeakMap;
+use super::key::ByKey;
 use super::node::{KeyKind, Node};
 use super::raw::Entry;
 use super::table::Table;
-use super::watch::{SharedRef, UpgradesOne};
+use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::keep::ring::{Going, Outcome, Ring};
 use crate::keep::shared::{Listener, SharedRing};
 use crate::keep::{Gone, Limit};
@@ -55,10 +55,10 @@ pub struct KeepAlive<P: SharedRef>(Arc<Inner<P>>);
 
 struct Inner<P: SharedRef> {
     ring: SharedRing<P>,
-    weigh: Option<Box<dyn Fn(&P) -> usize + Send + Sync>>,
+    weigh: Option<Box<Weigh<P>>>,
     listener: Listener<P>,
     /// The weights of those that went, with [`count_live`](Limit::count_live), and [when](Going::turn).
-    evicted: WeakMap<P, (usize, u64)>,
+    evicted: Table<ByKey<Address, true>, SharedWatchFor<P>, (usize, u64)>,
 }
 
 impl<P: SharedRef> KeepAlive<P> {
@@ -75,12 +75,12 @@ impl<P: SharedRef> KeepAlive<P> {
         Self::with(limit, Some(Box::new(weigh)))
     }
 
-    fn with(limit: Limit, weigh: Option<Box<dyn Fn(&P) -> usize + Send + Sync>>) -> Self {
+    fn with(limit: Limit, weigh: Option<Box<Weigh<P>>>) -> Self {
         KeepAlive(Arc::new(Inner {
             ring: SharedRing::new(Ring::new(limit)),
             weigh,
             listener: Listener::new(),
-            evicted: WeakMap::new(),
+            evicted: Table::new(),
         }))
     }
 
@@ -202,7 +202,7 @@ impl<P: SharedRef> KeepAlive<P> {
     #[must_use]
     pub fn live_weight(&self) -> usize {
         let mut sum = self.retained_weight();
-        let evicted = &self.0.evicted.table;
+        let evicted = &self.0.evicted;
         evicted.each(|_, _, (weight, _)| sum = sum.saturating_add(*weight));
         sum
     }
@@ -242,12 +242,16 @@ impl<P: SharedRef> Inner<P> {
     /// What is kept again is not counted apart.
     fn uncount<X>(&self, addr: usize, kept: &Outcome<X>) {
         let Outcome::New { turn } = kept else { return };
-        let evicted = &self.evicted.table;
-        if !evicted.is_new() {
-            let (hash, address) = Address::of(ptr::without_provenance(addr));
-            let earlier = |_: &_, (_, other): &(usize, u64)| other < turn;
-            evicted.remove(hash, |there| *there == address, earlier, |_, _, _| ());
+        if !self.evicted.is_new() {
+            self.uncount_if(addr, |other| other < *turn);
         }
+    }
+
+    fn uncount_if(&self, addr: usize, wanted: impl Fn(u64) -> bool) {
+        let (hash, address) = Address::of(ptr::without_provenance(addr));
+        let wanted = |_: &_, (_, turn): &(usize, u64)| wanted(*turn);
+        let is_it = |there: &Address| *there == address;
+        self.evicted.remove(hash, is_it, wanted, |_, _, _| ());
     }
 
     /// Lets go what `next` returns; how much that was.
@@ -275,13 +279,18 @@ impl<P: SharedRef> Inner<P> {
         } = going;
         if why != Gone::Removed && self.ring.with(|ring| ring.limit().counts_live) {
             // Of two threads that count it, the later turn is right.
-            self.evicted.compute(&what, |there| {
-                let later = there.copied().filter(|(_, other)| *other > turn);
-                Some(later.unwrap_or((weight, turn)))
+            let (hash, address) = Address::of(ptr::without_provenance(addr));
+            self.evicted.compute(hash, &address, |there| {
+                let later = there.and_then(|(_, at)| (at.1 > turn).then_some(*at));
+                let entry = (
+                    SharedWatchFor::<P>::new(&what),
+                    later.unwrap_or((weight, turn)),
+                );
+                (Some(entry), ())
             });
             // It may be kept again already: then who has done that did not find what has just been counted.
             if self.ring.with(|ring| ring.get(addr).is_some()) {
-                self.evicted.remove_if(&what, |(_, other)| *other == turn);
+                self.uncount_if(addr, |other| other == turn);
             }
         }
         self.listener.tell(&what, why);

@@ -6,7 +6,7 @@ use core::iter;
 
 use super::limit::Limit;
 use super::ring::{Going, Outcome, Ring};
-use crate::WeakMap;
+use crate::collections::WeakMap;
 use crate::reference::{Identify, StrongRef, WeakKey};
 
 /// Strong handles to the latest objects, within a [`Limit`]: nobody else needs to use them, and they live on for a while.
