@@ -298,9 +298,12 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         });
         if put.is_none() {
             let found = there.take().unwrap_or(Err(Absent::Nothing));
-            let is_useless = |now: &_| ptr::eq(now, useless.get());
-            if let Some(node) = self.unlink_if(&pin, hash, is_useless, |_| true) {
-                self.end(node);
+            let useless = useless.get();
+            if !useless.is_null() {
+                let is_useless = |now: &_| ptr::eq(now, useless);
+                if let Some(node) = self.unlink_if(&pin, hash, is_useless, |_| true) {
+                    self.end(node);
+                }
             }
             // T5
             drop((pin, node));
