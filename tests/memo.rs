@@ -29,3 +29,5 @@ mod statistics;
 mod sweeps;
 #[path = "memo/tools.rs"]
 mod tools;
+#[path = "memo/waiters.rs"]
+mod waiters;

@@ -181,8 +181,8 @@ macro_rules! shared_housekeeping {
         /// Removes all entries, dead or alive, and what is [kept](crate::Reclaim::OnRequest) of those that are
         /// gone. O(capacity).
         ///
-        /// What other threads insert meanwhile may stay. A value that is being made meanwhile goes to the callers
-        /// that wait for it, and is not kept.
+        /// What other threads insert meanwhile may stay. A value that is being made meanwhile goes only to the caller that
+        /// makes it, and is not kept: of those that wait for it, one makes it anew.
         ///
         /// # Panics
         /// If a destructor panics, after all of them have run.

@@ -146,8 +146,9 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     ///
     /// Only one thread makes it; others that ask for the same key wait, and get the same value. If making it
     /// panics, nothing is kept, and one of the waiting threads makes it instead. If the key is removed while its
-    /// value is made, the value is not kept. If the key is set meanwhile, the value that was set stays, and the
-    /// value that was made goes only to the caller that has made it.
+    /// value is made, the value is not kept. If the key is set meanwhile, the value that was set stays. In both cases the
+    /// value that was made goes only to the caller that has made it; those that wait find the one that was set, or one of
+    /// them makes it anew.
     ///
     /// The closure gets a weak handle to the key, so that a value can refer to its key without keeping it alive.
     ///

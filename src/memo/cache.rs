@@ -34,6 +34,10 @@ use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 /// for other keys. One that comes to need its own result, through any threads, panics instead of waiting for
 /// itself.
 ///
+/// A result is not kept if, while it is computed, one is [inserted](Self::insert) in its place, it is removed or
+/// [invalidated](Self::invalidate), or an input dies. Then it goes only to the thread that computes it: those that wait find
+/// the inserted one, or one of them computes it anew.
+///
 /// Computations nest as deep as the stack allows. With optimisation, one level of a small computation takes some
 /// 130 bytes of it, closure and caller included: 50,000 levels fit on a stack of 8 MiB.
 ///
@@ -148,7 +152,7 @@ impl<K: MemoKey, V> Memo<K, V> {
     ceiling!(V);
 
     /// Removes the result for a key; returns whether there was one. O(1). If it is being computed, it will not be
-    /// kept.
+    /// [kept](Self), and threads that wait for it compute anew.
     #[track_caller]
     pub fn remove(&self, key: impl MemoQuery<K>) -> bool {
         let remove = |hash| {
@@ -166,9 +170,10 @@ impl<K: MemoKey, V> Memo<K, V> {
     }
 
     /// Removes all results in which this object takes part, as a part of the key or because the computation
-    /// [depends on](Computation::depends_on) it; returns how many. A computation under way that has named it so far is
-    /// delivered and not kept. For objects that change in place, under a lock: who has changed one says so. Then nobody finds
-    /// a result of the old state, if each computation declares what it depends on before it reads that.
+    /// [depends on](Computation::depends_on) it; returns how many. The result of a computation under way that has
+    /// named it so far goes only to the thread that computes it, and is not [kept](Self). For objects that change in place,
+    /// under a lock: who has changed one says so. Then nobody finds a result of the old state, if each computation declares
+    /// what it depends on before it reads that.
     ///
     /// Results that were computed from those stay, unless they depend on the object, too; or on those results, where these are
     /// objects that only the memo keeps.
@@ -265,8 +270,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         found
     }
 
-    /// Sets the result for a key, and returns the one it replaces. O(inputs). If it is being computed, who computes it and
-    /// who waits for that get what is computed, and the memo keeps this one.
+    /// Sets the result for a key, and returns the one it replaces. O(inputs). If it is being computed, only the thread that
+    /// does so gets what is computed; the memo keeps this one, and threads that wait find it.
     ///
     /// ```
     /// use weakly::{Memo, Strong, memo::Value};

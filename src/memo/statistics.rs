@@ -9,7 +9,7 @@ use crate::thread::ThreadNumber;
 /// len + invalidated + discarded`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// Calls that found their result, or waited for another thread's.
+    /// Calls that found their result, at once or after they had waited for another thread.
     pub hits: usize,
     /// Computations that were begun.
     pub misses: usize,

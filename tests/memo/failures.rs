@@ -16,7 +16,6 @@ for_each_pointer!(
     a_thread_that_waits_for_a_failure_tries_itself,
     many_wait_for_one_that_panics,
     a_result_removed_meanwhile_is_not_stored,
-    a_thread_that_waits_for_a_removed_result_computes_it,
     a_result_of_another_thread_stays,
 );
 
@@ -156,25 +155,6 @@ fn a_result_removed_meanwhile_is_not_stored<P: Pointer>() {
         let statistics = memo.statistics();
         assert_eq!((statistics.misses, statistics.discarded), (1, 1));
         assert_eq!(memo.get_or_compute(&input, |_| 8), 8);
-        assert_eq!((memo.get(&input), memo.len()), (Some(8), 1));
-    }
-}
-
-/// 176: Callers that have begun to wait do not get it either.
-fn a_thread_that_waits_for_a_removed_result_computes_it<P: Pointer>() {
-    for call_off in cancels::<P>() {
-        let (memo, input) = (Memo::<P, usize>::new(), P::from(1));
-        thread::scope(|scope| {
-            let mut waiter = None;
-            let result = memo.get_or_compute(&input, |_| {
-                waiter = Some(scope.spawn(|| memo.get_or_compute(&input, |_| 8)));
-                thread::yield_now();
-                call_off(&memo, &input);
-                7
-            });
-            let waited = waiter.map(|waiter| waiter.join().unwrap());
-            assert_eq!((result, waited), (7, Some(8)));
-        });
         assert_eq!((memo.get(&input), memo.len()), (Some(8), 1));
     }
 }
