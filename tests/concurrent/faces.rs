@@ -61,8 +61,7 @@ pub(crate) fn is_same<P: Kind>(one: &Life<P>, other: &Life<P>) -> bool {
 impl Count {
     /// Counts the drops.
     pub(crate) fn ends(&self) -> Ends {
-        let this = self.clone();
-        Arc::new(move |_| _ = this.add())
+        counting(self)
     }
 }
 

@@ -8,10 +8,11 @@ use weakly::Reclaim::{OnRequest, OnUse};
 use weakly::concurrent::WeakSet;
 use weakly::{AttributeKey, Attributes, Memo, Strong};
 
+use crate::common::instalments::{self, MANY, each_takes_its_share, half_dead, one_may_take_all};
 use crate::common::{panics, quiet_panic, scaled};
 use crate::faces::*;
 
-for_each_collection!(each_takes_its_share);
+for_each_collection!(each_takes_its_share, one_may_take_all);
 
 for_each_owning!(
     it_destroys_what_it_counts,
@@ -21,58 +22,17 @@ for_each_owning!(
     threads_share_the_work,
 );
 
-const MANY: usize = scaled(1_000, 50);
-
-/// A collection with this many dead entries and as many live ones, whose lives are returned.
-fn half_dead<C: Shared>(ends: &Ends) -> (C, Vec<C::Life>) {
-    let mut lives = new_lives::<C::Life>(2 * MANY);
-    let all = C::of(&lives, ends);
-    lives.truncate(MANY);
-    (all, lives)
-}
-
-/// 61, 202: Each takes its share, until nothing is left; what lives stays.
-fn each_takes_its_share<C: Shared>() {
-    for reclaim in [OnUse, OnRequest] {
-        let (all, lives) = half_dead::<C>(&quietly());
-        all.set_reclaim(reclaim);
-        let before = all.counts();
-        assert_eq!((all.purge_some(0), all.counts()), (0, before));
-        let mut left = MANY;
-        // Where deaths are not notified, an instalment may find none on its way.
-        while left != 0 {
-            let purged = all.purge_some(7);
-            assert!(purged <= 7);
-            left -= purged;
-            if C::NOTIFIES {
-                assert_eq!(purged, 7.min(left + purged));
-                assert_eq!(all.counts(), (MANY, MANY, left));
-            }
-            assert_eq!((all.len_live(), all.reclaim()), (MANY, reclaim));
-        }
-        assert_eq!(all.counts(), (MANY, MANY, 0));
-        assert_eq!((all.purge_some(7), all.purge_some(usize::MAX)), (0, 0));
-        assert!(lives.iter().all(|life| all.has(life)));
-    }
-    let empty = C::default();
-    assert_eq!((empty.purge_some(1), empty.counts()), (0, (0, 0, 0)));
-}
-
-/// 39, 185, 202: What it returns is how many it has destroyed, of those that are dead and those that are kept.
+/// 202: A removal that is refused takes some out.
 fn it_destroys_what_it_counts<C: Changing>() {
-    for reclaim in [OnUse, OnRequest] {
-        let count = Count::default();
-        let (all, lives) = half_dead::<C>(&count.ends());
-        all.set_reclaim(reclaim);
-        // Takes some out.
-        all.leave_if(&lives[0], || false);
-        let mut gone = count.get();
-        while gone < MANY {
-            gone += all.purge_some(30);
-            assert_eq!(count.get(), gone);
-        }
-        assert_eq!((gone, all.purge_some(1)), (MANY, 0));
-    }
+    instalments::it_destroys_what_it_counts::<C>(|all, life| {
+        assert!(!all.leave_if(life, || false));
+    });
+}
+
+/// 187: A bucket has four to eight entries.
+#[test]
+fn each_sweeps_a_part() {
+    instalments::each_sweeps_a_part::<WeakSet<Arc<usize>>>(|_| 2 * MANY);
 }
 
 /// 64, 66, 202: What dies of an instalment belongs to it or to the next, also if destructors ask for instalments
@@ -113,7 +73,7 @@ fn destructors_may_panic<C: Changing>() {
             counts.add();
             quiet_panic();
         });
-        let (all, _lives) = half_dead::<C>(&bomb);
+        let (all, _lives) = half_dead(|lives| C::of(lives, &bomb));
         all.set_reclaim(reclaim);
         while count.get() < MANY {
             let before = count.get();
@@ -172,7 +132,7 @@ fn small_what_is_looked_at_counts<C: Changing>() {
 /// 71, 202: Of threads that purge at once, each entry is destroyed and counted by one.
 fn threads_share_the_work<C: Changing>() {
     let count = Count::default();
-    let (all, _lives) = half_dead::<C>(&count.ends());
+    let (all, _lives) = half_dead(|lives| C::counted(lives, &count));
     let purged: usize = thread::scope(|scope| {
         let work = || {
             let mut purged = 0;
@@ -207,21 +167,4 @@ fn attributes_and_memos() {
         assert_eq!([(); 4].map(|()| purge()), [4, 4, 2, 0]);
     }
     assert_eq!((attributes.pending_dead(), memo.pending_dead()), (0, 0));
-}
-
-/// 61, 187: Of handles that do not notify, it looks at a bounded part of the table, and the next at the next part.
-#[test]
-fn each_sweeps_a_part() {
-    let lives: Vec<Arc<usize>> = new_lives(8 * MANY);
-    let all: WeakSet<_> = lives.iter().collect();
-    let mut calls = 0;
-    for life in lives.into_iter().take(10) {
-        drop(life);
-        let before = calls;
-        while all.purge_some(1) == 0 {
-            calls += 1;
-        }
-        assert!(calls - before <= 8 * MANY);
-    }
-    assert!(calls > MANY / 2, "{calls}");
 }

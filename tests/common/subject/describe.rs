@@ -43,6 +43,9 @@ macro_rules! describe {
             fn with_capacity(capacity: usize) -> Self {
                 $new(capacity).into()
             }
+            fn counted(lives: &[K], ends: &Count) -> Self {
+                $name::of(lives, &counting(ends))
+            }
             fn has(&self, $life: &K) -> bool {
                 let $all = self;
                 let $key = $strong;

@@ -19,6 +19,7 @@ use weakly::{
     reference::{StrongRef, WeakKey},
 };
 
+use super::Count;
 pub use super::owned::{Content, Ends, Owned};
 pub use paired::{ByKey, ByValue, Paired};
 
@@ -164,10 +165,17 @@ pub trait Subject<T: Content = usize>: Upkeep + Default {
     const BY_CONTENT: bool;
 
     fn with_capacity(capacity: usize) -> Self;
+    /// One that has an entry for each life, and counts the ends of what it owns.
+    fn counted(lives: &[Self::Life], ends: &Count) -> Self;
     /// Whether a lookup by this life finds it.
     fn has(&self, life: &Self::Life) -> bool;
     /// Whether a lookup finds anything by what is left of a life that may be over.
     fn finds(&self, content: &T, weak: &<Self::Life as WeakKey>::Weak) -> bool;
+
+    /// One that has an entry for each life.
+    fn uncounted(lives: &[Self::Life]) -> Self {
+        Self::counted(lives, &Count::default())
+    }
 
     /// Whether it finds an object by what will be left of it.
     fn contains(&self, life: &Self::Life) -> bool {

@@ -25,6 +25,12 @@ pub fn quietly() -> Ends {
     Arc::new(|_| ())
 }
 
+/// The count counts.
+pub fn counting(count: &Count) -> Ends {
+    let count = count.clone();
+    Arc::new(move |_| _ = count.add())
+}
+
 /// What finds an owned key.
 fn kept<T: Content>(content: &T) -> Kept<T> {
     Arc::new(Owned::new(content.clone(), &quietly()))

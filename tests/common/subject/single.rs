@@ -29,6 +29,12 @@ pub fn quietly() -> Ends {
     Rc::new(|_| ())
 }
 
+/// The count counts.
+pub fn counting(count: &Count) -> Ends {
+    let count = count.clone();
+    Rc::new(move |_| _ = count.add())
+}
+
 use Life as Partner;
 
 upkeeps! {
