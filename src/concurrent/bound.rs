@@ -155,14 +155,7 @@ impl<V> Ceiling<V> {
         value: &V,
     ) -> bool {
         let addr = node.addr();
-        let told = self.ring.with(|ring| {
-            let there = ring.tell(addr);
-            if there {
-                stamp.set(Some(ring.round()));
-            }
-            there
-        });
-        if told {
+        if self.ring.tell(addr, stamp) {
             return false;
         }
         let weight = (self.weigh)(value);

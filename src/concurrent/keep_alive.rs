@@ -309,25 +309,11 @@ impl<K: KeyKind, T: UpgradesOne<Key = P>, V, P: SharedRef> Floor<Node<K, T, V>> 
             return false;
         };
         let (inner, addr) = (&*self.0.0, WeakKey::addr(&object).addr());
-        let told = inner.ring.with(|ring| {
-            let there = ring.tell(addr);
-            if there {
-                stamp.set(Some(ring.round()));
-            }
-            there
-        });
-        if told {
+        if inner.ring.tell(addr, stamp) {
             return false;
         }
         let weight = inner.weigh.as_ref().map_or(1, |weigh| weigh(&object));
-        let (kept, due) = inner.ring.with(|ring| {
-            let kept = if stamp.set(None) {
-                ring.keep(addr, weight, object)
-            } else {
-                Outcome::Already(object)
-            };
-            (kept, ring.is_due())
-        });
+        let (kept, due) = inner.ring.join(addr, weight, object, stamp);
         inner.uncount(addr, &kept);
         due
     }

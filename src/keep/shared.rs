@@ -11,7 +11,7 @@ use core::mem;
 use std::sync::PoisonError;
 
 use super::limit::Gone;
-use super::ring::Ring;
+use super::ring::{Outcome, Ring};
 use crate::sync::Ordering::*;
 use crate::sync::{Arc, AtomicU16, AtomicU32, Mutex, MutexGuard};
 
@@ -103,6 +103,36 @@ impl<X> SharedRing<X> {
         &self.round
     }
 
+    /// Tells a hit of an entry; returns whether that is in the ring (S3).
+    pub(crate) fn tell(&self, addr: usize, stamp: &Stamp) -> bool {
+        self.with(|ring| {
+            let there = ring.tell(addr);
+            if there {
+                stamp.set(Some(ring.round()));
+            }
+            there
+        })
+    }
+
+    /// Keeps something for an entry, unless that is unlinked (S2): then it is given back. Also returns whether something has
+    /// to go.
+    pub(crate) fn join(
+        &self,
+        addr: usize,
+        weight: usize,
+        what: X,
+        stamp: &Stamp,
+    ) -> (Outcome<X>, bool) {
+        self.with(|ring| {
+            let outcome = if stamp.set(None) {
+                ring.keep(addr, weight, what)
+            } else {
+                Outcome::Already(what)
+            };
+            (outcome, ring.is_due())
+        })
+    }
+
     /// Under the lock (S1).
     pub(crate) fn with<R>(&self, run: impl FnOnce(&mut Ring<X>) -> R) -> R {
         // No user code runs under this lock, so poisoning means nothing.
@@ -150,3 +180,6 @@ impl<T> Listener<T> {
         }
     }
 }
+
+#[cfg(all(test, weakly_loom))]
+mod models;

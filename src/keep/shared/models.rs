@@ -1,0 +1,178 @@
+//! loom models of a ring that threads share. A number stands for an object; what is kept of it, and taken, is counted.
+
+use std::vec::Vec;
+
+use loom::sync::Arc;
+use loom::thread;
+
+use super::*;
+use crate::keep::Limit;
+use crate::keep::ring::Going;
+
+/// The object of the entry, and two others.
+const OBJECT: usize = 16;
+const OTHERS: [usize; 2] = [32, 48];
+
+/// A floor, and an entry of the collection above it.
+struct Floor {
+    ring: SharedRing<usize>,
+    stamp: Stamp,
+}
+
+impl Floor {
+    fn new(limit: Limit) -> Arc<Self> {
+        Arc::new(Floor {
+            ring: SharedRing::new(Ring::new(limit)),
+            stamp: Stamp::new(),
+        })
+    }
+
+    /// The entry is inserted or found, as a table does that. Returns what was given in vain.
+    fn meet(&self) -> Option<usize> {
+        if !self.ring.round().is_news(&self.stamp) || self.ring.tell(OBJECT, &self.stamp) {
+            return None;
+        }
+        match self.ring.join(OBJECT, 1, OBJECT, &self.stamp).0 {
+            Outcome::New { .. } => None,
+            Outcome::Already(object) | Outcome::Refused(object) => Some(object),
+        }
+    }
+
+    fn keep(&self, object: usize) {
+        self.ring.with(|ring| ring.keep(object, 1, object));
+    }
+
+    /// Takes what has to go.
+    fn settle(&self) -> Vec<usize> {
+        let next = || self.ring.with(Ring::next_to_go);
+        std::iter::from_fn(next)
+            .map(|Going { what, .. }| what)
+            .collect()
+    }
+
+    /// The entry is removed.
+    fn remove(&self) {
+        if self.stamp.end() {
+            self.ring.with(|ring| ring.let_go(OBJECT, Gone::Removed));
+        }
+    }
+
+    fn keeps(&self, object: usize) -> bool {
+        self.ring.with(|ring| ring.get(object).is_some())
+    }
+
+    /// S3
+    fn check(&self) {
+        assert!(self.ring.round().is_news(&self.stamp) || self.keeps(OBJECT));
+    }
+}
+
+fn model(limit: Limit, first: fn(&Floor), other: fn(&Floor), after: fn(&Floor)) {
+    loom::model(move || {
+        let floor = Floor::new(limit);
+        floor.meet();
+        let thread = thread::spawn({
+            let floor = floor.clone();
+            move || first(&floor)
+        });
+        other(&floor);
+        thread.join().unwrap();
+        after(&floor);
+    });
+}
+
+/// Whoever finds what has gone, or is about to, keeps it again: S3.
+#[test]
+fn a_hit_and_an_eviction() {
+    let evict = |floor: &Floor| {
+        floor.keep(OTHERS[0]);
+        let gone = floor.settle();
+        assert_eq!(gone.len(), 1);
+    };
+    let hit = |floor: &Floor| {
+        floor.meet();
+        floor.settle();
+    };
+    model(Limit::entries(1), evict, hit, |floor| {
+        floor.check();
+        floor.meet();
+        assert!(floor.keeps(OBJECT));
+        assert_eq!(floor.settle().len(), usize::from(floor.keeps(OTHERS[0])));
+        assert!(floor.ring.with(|ring| ring.len() == 1 && !ring.is_due()));
+    });
+}
+
+/// Two threads find what has gone: one handle is kept, and the other given back.
+#[test]
+fn two_hits_of_what_has_gone() {
+    loom::model(|| {
+        let floor = Floor::new(Limit::entries(1));
+        floor.meet();
+        floor.ring.with(|ring| ring.release(OBJECT));
+        let thread = thread::spawn({
+            let floor = floor.clone();
+            move || floor.meet()
+        });
+        let given = [floor.meet(), thread.join().unwrap()];
+        assert!(given.iter().flatten().count() <= 1);
+        assert!(floor.keeps(OBJECT));
+        floor.check();
+    });
+}
+
+/// S2: What a removed entry has kept is let go, whether or not a hit comes between.
+#[test]
+fn a_hit_and_a_removal() {
+    let remove = |floor: &Floor| floor.remove();
+    let hit = |floor: &Floor| _ = floor.meet();
+    model(Limit::entries(1), remove, hit, |floor| {
+        assert!(!floor.keeps(OBJECT));
+        assert!(floor.settle().len() <= 1);
+        floor.check();
+    });
+}
+
+/// S2: The same of the first hit, which is an insertion.
+#[test]
+fn an_insertion_and_a_removal() {
+    loom::model(|| {
+        let floor = Floor::new(Limit::entries(1));
+        let thread = thread::spawn({
+            let floor = floor.clone();
+            move || floor.remove()
+        });
+        let given = floor.meet();
+        thread.join().unwrap();
+        // The remover comes first, and then nothing is kept; or last, and lets go.
+        assert!(!floor.keeps(OBJECT));
+        assert_eq!(given.into_iter().chain(floor.settle()).count(), 1);
+    });
+}
+
+/// Two threads that advance begin a generation each, and what is too old goes once.
+#[test]
+fn two_advance() {
+    let advance = |floor: &Floor| {
+        floor.ring.with(Ring::advance);
+        floor.settle();
+    };
+    model(Limit::none().generations(1), advance, advance, |floor| {
+        assert!(!floor.keeps(OBJECT));
+        floor.check();
+    });
+}
+
+/// A hit in the generation that begins keeps it through that one; one before does not need to be told again.
+#[test]
+fn a_hit_and_a_generation() {
+    let advance = |floor: &Floor| {
+        floor.ring.with(Ring::advance);
+        floor.settle();
+    };
+    let hit = |floor: &Floor| _ = floor.meet();
+    model(Limit::none().generations(0), advance, hit, |floor| {
+        floor.check();
+        floor.meet();
+        assert!(floor.keeps(OBJECT));
+    });
+}
