@@ -33,7 +33,8 @@ pub(crate) fn checked(
     columns: &[&str],
     run: impl FnOnce(&mut Report) -> Result<(), String>,
 ) -> ExitCode {
-    // The runtime and the library allocate a little for the first thread, once and for ever: now, so that it does not count.
+    // The runtime and the library allocate a little for the first thread (and the library for the fifth at a time), once and
+    // for ever: now, so that it does not count.
     let first = || WeakMap::new().insert(&Strong::new(()), ());
     let _ = thread::spawn(first).join();
     let mut report = Report::new(columns);

@@ -96,6 +96,23 @@ fn hash_cons() {
 }
 
 #[test]
+fn server_cache() {
+    let out = assert_ends_with("server_cache", Path::new(""), CHECKED);
+    assert_eq!(rows(&out, "weak: ten tenants, twice"), [[20, 0, 20, 0, 0]]);
+    let [ten @ .., bytes] = rows::<5>(&out, "kept: ten tenants, twice")[0];
+    assert_eq!((ten, bytes > 10_000), ([10, 10, 0, 10], true));
+    for (name, most) in [("weak", 1.0), ("kept", 0.4)] {
+        let [loads, hits, closed, kept, bytes] = rows(&out, &format!("{name}: at rest"))[0];
+        assert_eq!((closed, kept, bytes), (loads, 0, 0));
+        let requests = loads + hits;
+        assert!(
+            requests >= 30_000 && (loads as f64) < most * requests as f64,
+            "{out}"
+        );
+    }
+}
+
+#[test]
 fn textures() {
     let line = "10000 textures drawn by 4 workers, each released once, by the thread that created it (checked)";
     assert_ends_with("textures", Path::new(""), line);
