@@ -514,3 +514,6 @@ impl<X> Ring<X> {
 fn hash(addr: usize) -> u64 {
     HashValue::of_addr(core::ptr::without_provenance(addr)).get()
 }
+
+#[cfg(all(test, not(weakly_loom)))]
+mod tests;

@@ -1,0 +1,115 @@
+use super::*;
+
+/// A small generator: xorshift.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n as u64) as usize
+    }
+}
+
+/// The rings as they are said to be: Q1, and the sums.
+fn check<X>(ring: &Ring<X>) {
+    let walk = |ends: Ends, links: &dyn Fn(u32) -> Links| {
+        let mut all = Vec::new();
+        let mut at = ends.oldest;
+        while at != NONE {
+            assert_eq!(links(at).older, all.last().copied().unwrap_or(NONE));
+            all.push(at);
+            at = links(at).newer;
+        }
+        assert_eq!(ends.newest, all.last().copied().unwrap_or(NONE));
+        all
+    };
+    let slots = |at: u32| ring.slots[at as usize].links;
+    let mut queue = walk(ring.queue, &slots);
+    let leaving = walk(ring.leaving, &slots);
+    assert!(
+        queue
+            .iter()
+            .all(|at| ring.slots[*at as usize].gone.is_none())
+    );
+    assert!(
+        leaving
+            .iter()
+            .all(|at| ring.slots[*at as usize].gone.is_some())
+    );
+    assert_eq!(queue.len() + leaving.len(), ring.index.len());
+    assert_eq!(queue.len(), ring.len());
+    let weights = queue
+        .iter()
+        .map(|at| ring.slots[*at as usize].weight as u128);
+    assert_eq!(weights.sum::<u128>(), ring.weight);
+    assert!(ring.hand == NONE || queue.contains(&ring.hand));
+    if ring.has_ages() {
+        let mut ages = walk(ring.by_age, &|at| ring.ages[at as usize]);
+        let since = |at: &u32| {
+            ring.generation
+                .wrapping_sub(ring.slots[*at as usize].generation)
+        };
+        assert!(ages.is_sorted_by_key(|at| core::cmp::Reverse(since(at))));
+        ages.sort_unstable();
+        queue.sort_unstable();
+        assert_eq!(ages, queue);
+    }
+}
+
+/// Q1, Q3: What was told in this round is there until the round ends, whatever happens but its own removal.
+#[test]
+fn what_is_told_stays_for_the_round() {
+    let mut random = Random(1);
+    for limit in [
+        Limit::entries(40),
+        Limit::none().weight(100).generations(2),
+        Limit::entries(3).generations(0),
+    ] {
+        let mut ring = Ring::new(limit);
+        let (mut told, mut round, mut longest) = (Vec::new(), ring.round(), 0);
+        for _ in 0..if cfg!(miri) { 500 } else { 30_000 } {
+            let addr = 16 * (1 + random.below(80));
+            match random.below(12) {
+                0..=4 => _ = ring.keep(addr, random.below(6), addr),
+                5..=8 => {
+                    if ring.tell(addr) {
+                        told.push((addr, ring.round()));
+                    }
+                }
+                9 => _ = ring.touch(addr),
+                10 if random.below(20) == 0 => ring.advance(),
+                10 => ring.let_go(addr, Gone::Removed),
+                _ => _ = ring.release(addr),
+            }
+            while let Some(going) = ring.next_to_go() {
+                assert_eq!(going.what, going.addr);
+            }
+            assert!(!ring.is_due());
+            if ring.round() != round {
+                round = ring.round();
+                told.clear();
+            }
+            longest = longest.max(told.len());
+            for (addr, then) in &told {
+                assert!(*then != round || ring.get(*addr).is_some());
+            }
+            check(&ring);
+        }
+        assert!(longest > 2, "{longest}");
+    }
+}
+
+/// Rounds have no number that a stamp has for something else.
+#[test]
+fn rounds_begin_again_at_one() {
+    let mut ring = Ring::<()>::new(Limit::none());
+    let mut seen = 0;
+    for _ in 0..2 * usize::from(u16::MAX) {
+        ring.advance();
+        assert!((1..=LAST_ROUND).contains(&ring.round()));
+        seen += usize::from(ring.round() == 1);
+    }
+    assert_eq!(seen, 2);
+}
