@@ -9,15 +9,16 @@
 //! * **Q1** A member is in the index, in the queue, and, where generations count, in the list by age.
 //! * **Q2** The list by age is in the order of the generations of the last touches. So those that are too old are at its
 //!   front, and [`advance`](Ring::advance) costs what goes.
-//! * **Q3** A collection that has the hits *tells* one of them: the first of a member in a *round*, which it remembers in its
-//!   entry. So a hit costs no lock. A member that was told in this round counts as hit until the round ends: the hand
-//!   passes it, and it does not go before, except if it is removed, or if the hand finds nothing else; then a new round begins. The
-//!   hand goes round once in [`ROUNDS`] rounds. So what collections tell differs from the paper by hits of the last part of
-//!   a turn; what is [touched](Ring::touch) directly does not.
+//! * **Q3** A collection does not tell each hit, but the first of a member in each *round*, which it remembers in its entry. So
+//!   a hit costs no lock. A turn of the hand takes [`ROUNDS`] rounds, so when the hand comes back to a member that it has
+//!   passed, another round has begun: what was told in this round is a member until the round ends, unless it is let go;
+//!   and whoever lets go of a member ends the round. Hits that come in the round in which the hand has passed are lost, if
+//!   one was told before that. What is [touched](Ring::touch) directly differs from the paper in nothing.
 //! * **Q4** What goes is taken by who destroys it, one at a time. What is removed by somebody who must not destroy it, or
 //!   was refused, waits for that: it is no member any more, and is found only to be kept again, or taken.
 
 use alloc::vec::Vec;
+use core::mem;
 
 use hashbrown::HashTable;
 
@@ -63,8 +64,6 @@ struct Slot<X> {
     links: Links,
     /// When it was kept or touched last.
     generation: u32,
-    /// The round in which a hit was told last.
-    told: u16,
     visited: bool,
     /// Why it is no member any more (Q4).
     gone: Option<Gone>,
@@ -274,7 +273,7 @@ impl<X> Ring<X> {
         let slot = &mut self.slots[at as usize];
         slot.gone = None;
         slot.generation = self.generation;
-        (slot.told, slot.visited) = (0, false);
+        slot.visited = false;
         self.len += 1;
         self.weight += slot.weight as u128;
         self.queue.push(&mut self.slots, at);
@@ -330,7 +329,6 @@ impl<X> Ring<X> {
             weight: 0,
             links: UNLINKED,
             generation: 0,
-            told: 0,
             visited: false,
             gone: None,
         };
@@ -378,15 +376,6 @@ impl<X> Ring<X> {
             }
             true
         })
-    }
-
-    /// Notes a hit that a collection tells once in a round (Q3).
-    pub(crate) fn tell(&mut self, addr: usize) -> bool {
-        let there = self.touch(addr);
-        if let Some(at) = self.member(addr) {
-            self.slots[at as usize].told = self.round;
-        }
-        there
     }
 
     /// Takes something, whether or not it is about to leave.
@@ -462,7 +451,6 @@ impl<X> Ring<X> {
     /// Takes the one that the hand finds. Not the newest, if that is `spared`: then there is another.
     fn evict(&mut self, why: Gone, spared: bool) -> Option<Going<X>> {
         let newest = if spared { self.queue.newest } else { NONE };
-        let mut told = 0;
         loop {
             if self.hand == NONE || self.hand == newest {
                 self.hand = self.queue.oldest;
@@ -470,16 +458,13 @@ impl<X> Ring<X> {
             let at = self.hand;
             let slot = self.slots.get_mut(at as usize)?;
             self.hand = slot.links.newer;
-            if slot.told == self.round {
-                told += 1;
-            } else if !slot.visited {
-                return self.take(at, why);
-            } else {
-                slot.visited = false;
-            }
+            let visited = mem::take(&mut slot.visited);
             self.steps += 1;
-            if self.steps > self.len / ROUNDS || told > self.len {
+            if self.steps > self.len / ROUNDS {
                 self.begin_round();
+            }
+            if !visited {
+                return self.take(at, why);
             }
         }
     }

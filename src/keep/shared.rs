@@ -106,7 +106,7 @@ impl<X> SharedRing<X> {
     /// Tells a hit of an entry; returns whether that is in the ring (S3).
     pub(crate) fn tell(&self, addr: usize, stamp: &Stamp) -> bool {
         self.with(|ring| {
-            let there = ring.tell(addr);
+            let there = ring.touch(addr);
             if there {
                 stamp.set(Some(ring.round()));
             }

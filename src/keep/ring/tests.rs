@@ -74,11 +74,11 @@ fn what_is_told_stays_for_the_round() {
             match random.below(12) {
                 0..=4 => _ = ring.keep(addr, random.below(6), addr),
                 5..=8 => {
-                    if ring.tell(addr) {
+                    if ring.touch(addr) {
                         told.push((addr, ring.round()));
                     }
                 }
-                9 => _ = ring.touch(addr),
+                9 => _ = ring.keep(addr, 1, addr),
                 10 if random.below(20) == 0 => ring.advance(),
                 10 => ring.let_go(addr, Gone::Removed),
                 _ => _ = ring.release(addr),
