@@ -413,7 +413,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
             table.count(&table.dead);
             leader.uncounted = false;
         }
-        put.map(|placed| placed.new)
+        put
     }
 
     /// Unlinks the flight's node, if it is still linked.

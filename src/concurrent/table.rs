@@ -12,7 +12,6 @@ use core::cell::Cell;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::bound::Ends;
 use super::inside::{self, Asking};
@@ -22,6 +21,7 @@ use super::raw::{Put, RawTable, Registered, SweepPosition, Unlinked, Writer};
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
 use crate::keep::Gone;
+use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 
 /// Access to the nodes. What is unlinked with it is destroyed after it, when no thread looks at it any more.
@@ -46,13 +46,6 @@ pub(crate) struct Table<K: KeyKind, T: Registered, V> {
     swept: AtomicBool,
     /// The sweep position.
     pub(super) position: SweepPosition,
-}
-
-/// A node that was put into the table.
-pub(super) struct Placed<'g, N> {
-    pub(super) new: &'g N,
-    /// The node that was replaced, if any, and whether that was stale.
-    pub(super) old: Option<(&'g N, bool)>,
 }
 
 // A table is consistent between any two calls; a panic can leave only a value half changed.
@@ -246,12 +239,20 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             let pin = self.pin();
             self.reap(&pin, taken);
             node = self.ready(Some(&pin), hash, key, watch, value);
-            let placed = self.swap(&pin, &mut node, &Asking::about(self, hash), |_| true);
-            if let Some(Placed { new, old: replaced }) = placed {
+            let asking = Asking::about(self, hash);
+            let placed = self.swap_showing(
+                &pin,
+                &mut node,
+                &asking,
+                |_| true,
+                |there, stale| {
+                    if !stale {
+                        shown = there.ready().map(|(watch, value)| old(watch, value));
+                    }
+                },
+            );
+            if let Some(new) = placed {
                 self.count(&self.inserted);
-                if let Some((there, false)) = replaced {
-                    shown = there.ready().map(|(watch, value)| old(watch, value));
-                }
                 settles = self.meet(new);
             }
         }
@@ -287,7 +288,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 drop(there.replace(of_use));
                 free
             });
-            settles |= placed.is_some_and(|placed| self.meet(placed.new));
+            settles |= placed.is_some_and(|new| self.meet(new));
         }
         drop(node);
         self.settle_if(settles);
@@ -330,7 +331,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                             (None, None) => true,
                             _ => false,
                         });
-                        settles |= put.as_ref().is_some_and(|placed| self.meet(placed.new));
+                        settles |= put.is_some_and(|new| self.meet(new));
                         put.is_some()
                     }
                     (None, Some(there)) => shown.is_none() || self.unlink(&pin, there),
@@ -357,7 +358,20 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         node: &mut NewNode<'_, K, T, V>,
         asking: &Asking,
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
-    ) -> Option<Placed<'g, Node<K, T, V>>> {
+    ) -> Option<&'g Node<K, T, V>> {
+        self.swap_showing(pin, node, asking, expected, |_, _| ())
+    }
+
+    /// The same. The node that is replaced, if any, is shown as [`end_showing`](Self::end_showing) does.
+    #[inline]
+    fn swap_showing<'g>(
+        &self,
+        pin: &'g Pin<'_, K, T, V>,
+        node: &mut NewNode<'_, K, T, V>,
+        asking: &Asking,
+        expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
+        show: impl FnOnce(&Node<K, T, V>, bool),
+    ) -> Option<&'g Node<K, T, V>> {
         let hash = node.hash();
         let same = |node: &Node<K, T, V>, there: &Node<K, T, V>| {
             // Addresses are compared by no user's code, so that may be under the lock.
@@ -373,22 +387,32 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             Put::Refused => return None,
         };
         inside::has_put(self, hash, new);
-        let old = old.map(|old| (old, self.end(old)));
-        Some(Placed { new, old })
+        if let Some(old) = old {
+            self.end_showing(old, |stale| show(old, stale));
+        }
+        Some(new)
     }
 }
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// T2: ends a node that this thread has unlinked. Returns whether it was stale.
     pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
+        self.end_showing(node, |_| ())
+    }
+
+    /// The same; `show`, user code, is told whether it was stale. It runs before a floor lets go of the object, which another
+    /// thread may destroy from then on.
+    #[inline]
+    fn end_showing(&self, node: &Node<K, T, V>, show: impl FnOnce(bool)) -> bool {
         let on_request = self.kept().is_on_request();
-        // User code.
-        let asked = catch_unwind(AssertUnwindSafe(|| {
-            let stale = node.is_stale();
-            (stale, stale || on_request && node.is_expired())
-        }));
-        // If that panicked, the entry may be dead.
-        let (stale, dead) = *asked.as_ref().unwrap_or(&(false, true));
+        let mut panics = FirstPanic::default();
+        // If what this asks panics, the entry may be dead.
+        let (mut stale, mut dead) = (false, true);
+        panics.catch(|| {
+            let is_stale = node.is_stale();
+            dead = is_stale || on_request && node.is_expired();
+            stale = is_stale;
+        });
         if on_request && dead {
             node.keep();
         }
@@ -399,6 +423,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         } else {
             self.count(&self.discarded);
         }
+        panics.catch(|| show(stale));
         if let (Some(bound), Some(stamp)) = (self.ends().bound(), node.stamp()) {
             if !stale {
                 node.set_gone(Gone::Removed);
@@ -406,7 +431,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             bound.leave(node, stamp);
         }
         node.deregister();
-        asked.map_or_else(|panic| resume_unwind(panic), |_| stale)
+        panics.resume();
+        stale
     }
 
     /// Unlinks this very node, if it is still linked.
@@ -468,10 +494,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 }
             });
             if let Some(node) = node {
-                self.end(node);
-                removed = node
-                    .entry()
-                    .map(|(key, watch, value)| show(key, watch, value));
+                self.end_showing(node, |_| {
+                    let entry = node.entry();
+                    removed = entry.map(|(key, watch, value)| show(key, watch, value));
+                });
             }
         }
         self.settle_if(false);
