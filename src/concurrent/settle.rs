@@ -127,6 +127,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             .expect("this collection has no limit: `set_limit` first")
     }
 
+    #[track_caller]
     pub(crate) fn set_limit(
         &self,
         limit: Limit,
