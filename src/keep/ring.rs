@@ -264,7 +264,8 @@ impl<X> Ring<X> {
     pub(crate) fn refuse(&mut self, addr: usize, what: X) {
         if self.find(addr).is_none() {
             let at = self.place(addr, what);
-            self.leave(at, Gone::Weight);
+            let none = self.limit.entries == 0;
+            self.leave(at, if none { Gone::Entries } else { Gone::Weight });
         }
     }
 
