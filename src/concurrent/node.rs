@@ -4,13 +4,14 @@ use core::mem;
 use core::sync::atomic::{AtomicU8, Ordering::*};
 use std::sync::Arc;
 
-use super::bound::Ends;
+use super::bound::{Bound, Ends};
 use super::flight::Flight;
 use super::raw::{Entry, Registered};
 use super::watch::Watches;
 use crate::hash::HashValue;
 use crate::keep::Gone;
 use crate::keep::shared::Stamp;
+use crate::panics::FirstPanic;
 use crate::ptr::Off;
 
 /// How the entries of a table are told apart: by [keys](super::key), which each has, or by the [content](super::content) of
@@ -229,16 +230,33 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
 
     #[inline]
     fn end(self, place: *const Self, all: &Self::Context) {
-        if let Some(bound) = all.bound() {
-            if let Node::Ready { stamp, value, .. } = &self {
-                bound.end(place, stamp, value, self.gone());
-            }
+        match all.bound() {
+            None => self.leave(all),
+            Some(bound) => self.leave_bound(place, bound, all),
         }
+    }
+}
+
+impl<K: KeyKind, T: Registered, V> Node<K, T, V> {
+    /// What it owns is kept, or destroyed.
+    #[inline]
+    fn leave(self, all: &Ends<K::Key, V, Self>) {
         // Relaxed: see `mark`.
         if matches!(&self, Node::Ready { fate, .. } if fate.load(Relaxed) & KEPT != 0) {
             if let Node::Ready { key, value, .. } = self {
                 all.kept.put(key, value);
             }
         }
+    }
+
+    /// The same, after the listener was told. Both are users' code.
+    #[cold]
+    fn leave_bound(self, place: *const Self, bound: &Bound<V, Self>, all: &Ends<K::Key, V, Self>) {
+        let mut panics = FirstPanic::default();
+        if let Node::Ready { stamp, value, .. } = &self {
+            panics.catch(|| bound.end(place, stamp, value, self.gone()));
+        }
+        panics.catch(|| self.leave(all));
+        panics.resume();
     }
 }
