@@ -98,7 +98,8 @@ impl<P: SharedRef> KeepAlive<P> {
 
     /// Sets the listener, or removes it: it is told each object that goes, and why, under no lock. If it was the last
     /// handle, the object dies after that. The listener may use this and the collections above, as a destructor may. If
-    /// it panics, the panic goes to who has called, after all others that had to go are gone.
+    /// it panics, the panic goes to who has called, after all others that had to go are gone. What is there at the end of
+    /// this is not told.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -212,9 +213,11 @@ impl<P: SharedRef> KeepAlive<P> {
     /// # Panics
     /// If a destructor or the listener panics, after all of them have run.
     pub fn clear(&self) {
+        let mut panics = FirstPanic::default();
         self.0.ring.with(Ring::let_all_go);
-        self.0.settle(Ring::next_to_go);
-        self.0.evicted.clear();
+        panics.catch(|| _ = self.0.settle(Ring::next_to_go));
+        panics.catch(|| self.0.evicted.clear());
+        panics.resume();
     }
 }
 
@@ -293,7 +296,23 @@ impl<P: SharedRef> Inner<P> {
                 self.uncount_if(addr, |other| other == turn);
             }
         }
-        self.listener.tell(&what, why);
+        // Both are users' code.
+        let mut panics = FirstPanic::default();
+        panics.catch(|| self.listener.tell(&what, why));
+        panics.catch(|| drop(what));
+        panics.resume();
+    }
+}
+
+impl<P: SharedRef> Drop for Inner<P> {
+    /// All destructors run, even if some panic. The listener is told nothing.
+    fn drop(&mut self) {
+        let mut panics = FirstPanic::default();
+        self.ring.with(Ring::let_all_go);
+        while let Some(going) = self.ring.with(Ring::next_to_go) {
+            panics.catch(|| drop(going.what));
+        }
+        panics.resume();
     }
 }
 
@@ -322,7 +341,11 @@ impl<K: KeyKind, T: UpgradesOne<Key = P>, V, P: SharedRef> Floor<Node<K, T, V>> 
         // Of a dead object nothing is kept, and its address may be another's.
         if let Some(watch) = node.watch().filter(|watch| !watch.is_expired()) {
             let addr = watch.addr().addr();
-            self.0.0.ring.with(|ring| ring.let_go(addr, Gone::Removed));
+            let inner = &*self.0.0;
+            inner.ring.with(|ring| ring.let_go(addr, Gone::Removed));
+            if !inner.evicted.is_new() {
+                inner.uncount_if(addr, |_| true);
+            }
         }
     }
 
