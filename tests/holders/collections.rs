@@ -124,3 +124,17 @@ fn results_of_a_memo_are_cloned_for_the_caller() {
     assert_eq!(lines[3..], [made + 3]);
     drop((computed, hit));
 }
+
+/// O217: A floor is a holder, until it lets go. Its handle names the caller that has brought the object, or found it again.
+#[test]
+fn a_floor_is_named() {
+    let names = concurrent::Interner::<Strong<str>>::new();
+    let kept = names.set_keep_alive(weakly::keep::Limit::none(), |_| 1);
+    let name = names.intern_ref("name");
+    let made = line!() - 1;
+    assert_eq!(lines!(&name), [made, made]);
+    kept.clear();
+    assert_eq!(lines!(&name), [made]);
+    drop(names.get("name"));
+    assert_eq!(lines!(&name), [made, made + 5]);
+}

@@ -1,0 +1,558 @@
+//! Ceilings: entries that go though their keys live.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+use weakly::concurrent::WeakMap;
+use weakly::keep::{Gone, Limit};
+use weakly::memo::Value;
+use weakly::{Memo, Reclaim, Strong};
+
+use crate::common::{panics, quiet_panic};
+use crate::tools::{Pointer, Told, for_each_pointer, place_of_panic};
+
+/// A collection whose entries can be bounded: numbers, for lives of a test's own.
+trait Bounded: Default {
+    type Life: fmt::Debug;
+    fn life(number: usize) -> Self::Life;
+    /// Brings a value, unless there is one.
+    fn bring(&self, life: &Self::Life, value: usize) -> usize {
+        self.bring_with(life, || value)
+    }
+    fn bring_with(&self, life: &Self::Life, make: impl FnOnce() -> usize) -> usize;
+    /// Sets a value.
+    fn set(&self, life: &Self::Life, value: usize) -> Option<usize>;
+    fn find(&self, life: &Self::Life) -> Option<usize>;
+    fn take(&self, life: &Self::Life) -> bool;
+    // What all of them have.
+    fn set_limit(&self, limit: Limit, weigh: impl Fn(&usize) -> usize + Send + Sync + 'static);
+    fn change_limit(&self, limit: Limit);
+    fn set_listener(&self, listener: impl Fn(&usize, Gone) + Send + Sync + 'static);
+    fn set_reclaim(&self, reclaim: Reclaim);
+    fn shrink_to(&self, weight: usize) -> usize;
+    fn retained_weight(&self) -> usize;
+    fn len(&self) -> usize;
+    fn pending_dead(&self) -> usize;
+    fn advance(&self);
+    fn purge(&self);
+    fn clear(&self);
+}
+
+macro_rules! bounded {
+    ($([$($generics:tt)*] $name:ty, $life:ty: |$all:ident, $number:ident, $key:ident, $make:ident, $value:ident|
+        $new:expr, $bring:expr, $set:expr, $find:expr, $take:expr;)*) => {$(
+        impl<$($generics)*> Bounded for $name {
+            type Life = $life;
+            fn life($number: usize) -> $life {
+                $new
+            }
+            fn bring_with(&self, $key: &$life, $make: impl FnOnce() -> usize) -> usize {
+                let $all = self;
+                $bring
+            }
+            fn set(&self, $key: &$life, $value: usize) -> Option<usize> {
+                let $all = self;
+                $set
+            }
+            fn find(&self, $key: &$life) -> Option<usize> {
+                let $all = self;
+                $find
+            }
+            fn take(&self, $key: &$life) -> bool {
+                let $all = self;
+                $take
+            }
+            #[track_caller]
+            fn set_limit(
+                &self,
+                limit: Limit,
+                weigh: impl Fn(&usize) -> usize + Send + Sync + 'static,
+            ) {
+                self.set_limit(limit, weigh);
+            }
+            #[track_caller]
+            fn change_limit(&self, limit: Limit) {
+                self.change_limit(limit);
+            }
+            #[track_caller]
+            fn set_listener(&self, listener: impl Fn(&usize, Gone) + Send + Sync + 'static) {
+                self.set_listener(listener);
+            }
+            fn set_reclaim(&self, reclaim: Reclaim) {
+                self.set_reclaim(reclaim);
+            }
+            fn shrink_to(&self, weight: usize) -> usize {
+                self.shrink_to(weight)
+            }
+            fn retained_weight(&self) -> usize {
+                self.retained_weight()
+            }
+            fn len(&self) -> usize {
+                self.len()
+            }
+            fn pending_dead(&self) -> usize {
+                self.pending_dead()
+            }
+            fn advance(&self) {
+                self.advance();
+            }
+            fn purge(&self) {
+                self.purge();
+            }
+            fn clear(&self) {
+                self.clear();
+            }
+        }
+    )*};
+}
+
+type Plain<P> = Memo<(P, Value<String>), usize>;
+type Pairs<P> = Memo<(P, P), usize>;
+
+bounded! {
+    [P: Pointer] WeakMap<P, usize>, P: |all, number, key, make, value|
+        P::from(number),
+        all.get_or_insert_with(key, |_| make()),
+        all.swap(key, value),
+        all.get(key),
+        all.remove(key).is_some();
+    [P: Pointer] Memo<P, usize>, P: |all, number, key, make, value|
+        P::from(number),
+        all.get_or_compute(key, |_| make()),
+        all.insert(key, value),
+        all.get(key),
+        all.remove(key);
+    [P: Pointer] Pairs<P>, (P, P): |all, number, key, make, value|
+        (P::from(number), P::from(number)),
+        all.get_or_compute((&key.0, &key.1), |_| make()),
+        all.insert((&key.0, &key.1), value),
+        all.get((&key.0, &key.1)),
+        all.remove((&key.0, &key.1));
+    [P: Pointer] Plain<P>, (P, String): |all, number, key, make, value|
+        (P::from(number), number.to_string()),
+        all.get_or_compute((&key.0, &*key.1), |_| make()),
+        all.insert((&key.0, &*key.1), value),
+        all.get((&key.0, &*key.1)),
+        all.remove((&key.0, &*key.1));
+}
+
+/// Makes a `#[test]` for each collection and each kind of handle.
+macro_rules! for_each_bounded {
+    ($($test:ident),* $(,)?) => {$(
+        mod $test {
+            use super::*;
+
+            #[test]
+            fn map_strong() {
+                super::$test::<WeakMap<Strong<usize>, usize>>();
+            }
+            #[test]
+            fn map_arc() {
+                super::$test::<WeakMap<Arc<usize>, usize>>();
+            }
+            #[test]
+            fn memo_strong() {
+                super::$test::<Memo<Strong<usize>, usize>>();
+            }
+            #[test]
+            fn memo_arc() {
+                super::$test::<Memo<Arc<usize>, usize>>();
+            }
+            #[test]
+            fn pairs_strong() {
+                super::$test::<Pairs<Strong<usize>>>();
+            }
+            #[test]
+            fn pairs_arc() {
+                super::$test::<Pairs<Arc<usize>>>();
+            }
+            #[test]
+            fn plain_strong() {
+                super::$test::<Plain<Strong<usize>>>();
+            }
+            #[test]
+            fn plain_arc() {
+                super::$test::<Plain<Arc<usize>>>();
+            }
+        }
+    )*};
+}
+
+for_each_bounded!(
+    too_many,
+    too_heavy,
+    nothing_stays,
+    too_old,
+    another_limit,
+    what_dies_makes_room,
+    each_is_told_once,
+    on_request,
+    weighed_once,
+    a_weight_that_panics,
+    one_limit,
+);
+
+for_each_pointer!(
+    a_map_that_computes,
+    the_statistics_add_up,
+    what_is_invalidated_leaves_the_ceiling,
+);
+
+fn lives<C: Bounded>(n: usize) -> Vec<C::Life> {
+    (0..n).map(C::life).collect()
+}
+
+/// The numbers of the lives that have a value.
+fn there<C: Bounded>(all: &C, lives: &[C::Life]) -> Vec<usize> {
+    let there = lives.iter().enumerate();
+    let there = there.filter_map(|(at, life)| all.find(life).map(|_| at));
+    there.collect()
+}
+
+fn listened<C: Bounded>(limit: Limit) -> (C, Told<usize>) {
+    let (all, told) = (C::default(), Told::default());
+    all.set_limit(limit, |value| *value);
+    let hears = told.clone();
+    all.set_listener(move |value, why| hears.tell(value, why));
+    (all, told)
+}
+
+/// O218: Entries go though their keys live: those that came first, where there are too many.
+fn too_many<C: Bounded>() {
+    let (all, told) = listened::<C>(Limit::entries(3));
+    let lives = lives::<C>(10);
+    for (at, life) in lives.iter().enumerate() {
+        assert_eq!(all.bring(life, at), at);
+        assert_eq!(all.len(), 3.min(at + 1));
+    }
+    assert_eq!(
+        told.take(),
+        [0, 1, 2, 3, 4, 5, 6].map(|at| (at, Gone::Entries))
+    );
+    assert_eq!(
+        (there(&all, &lives), all.retained_weight()),
+        (vec![7, 8, 9], 24)
+    );
+    // Who comes back is made anew.
+    assert_eq!(all.bring(&lives[0], 5), 5);
+    assert_eq!((all.len(), told.take().len()), (3, 1));
+}
+
+/// O218: What is too heavy goes, at once if it alone is heavier than the limit. Who has made it gets it all the same.
+fn too_heavy<C: Bounded>() {
+    let (all, told) = listened::<C>(Limit::none().weight(10));
+    let lives = lives::<C>(6);
+    for (life, value) in lives.iter().zip([4, 3, 2, 0, 11]) {
+        assert_eq!(all.bring(life, value), value);
+    }
+    assert_eq!(told.take(), [(11, Gone::Weight)]);
+    assert_eq!(
+        (there(&all, &lives), all.retained_weight()),
+        (vec![0, 1, 2, 3], 9)
+    );
+    all.change_limit(Limit::none().weight(9));
+    assert_eq!(told.take(), []);
+    assert_eq!(
+        (all.set(&lives[4], 12), all.set(&lives[5], 9)),
+        (None, None)
+    );
+    let gone = told.take();
+    assert_eq!(gone[0], (12, Gone::Weight));
+    assert_eq!(gone[1..].iter().map(|(weight, _)| weight).sum::<usize>(), 9);
+    assert_eq!((all.find(&lives[5]), all.retained_weight()), (Some(9), 9));
+    // What replaces another counts instead of it; what is heavier than the limit takes that with it.
+    assert_eq!(all.set(&lives[5], 6), Some(9));
+    assert_eq!(
+        (told.take(), all.retained_weight()),
+        (vec![(9, Gone::Removed)], 6)
+    );
+    assert_eq!(all.set(&lives[5], 10), Some(6));
+    assert_eq!(all.find(&lives[5]), None);
+    assert_eq!(told.take(), [(6, Gone::Removed), (10, Gone::Weight)]);
+    assert_eq!(all.retained_weight(), 0);
+}
+
+/// O218: With a limit of no entries, or no weight, nothing stays, and all are told.
+fn nothing_stays<C: Bounded>() {
+    let life = C::life(1);
+    let (all, told) = listened::<C>(Limit::entries(0));
+    assert_eq!((all.bring(&life, 1), all.set(&life, 2)), (1, None));
+    assert_eq!(told.take(), [(1, Gone::Entries), (2, Gone::Entries)]);
+    assert_eq!((all.len(), all.retained_weight()), (0, 0));
+    let (all, told) = listened::<C>(Limit::none().weight(0));
+    assert_eq!((all.bring(&life, 1), all.set(&life, 0)), (1, None));
+    assert_eq!(told.take(), [(1, Gone::Weight)]);
+    assert_eq!((all.len(), all.find(&life)), (1, Some(0)));
+}
+
+/// O218: What was neither found nor inserted in the last generations goes when the next begins.
+fn too_old<C: Bounded>() {
+    let (all, told) = listened::<C>(Limit::none().generations(1));
+    let lives = lives::<C>(4);
+    lives
+        .iter()
+        .enumerate()
+        .for_each(|(at, life)| _ = all.bring(life, at));
+    all.advance();
+    assert!(all.find(&lives[1]).is_some());
+    assert_eq!(all.bring(&lives[2], 9), 2);
+    assert_eq!(all.set(&lives[3], 7), Some(3));
+    assert_eq!(told.take(), [(3, Gone::Removed)]);
+    all.advance();
+    assert_eq!((told.take(), all.len()), (vec![(0, Gone::Generation)], 3));
+    all.advance();
+    let mut gone = told.take();
+    gone.sort_by_key(|(value, _)| *value);
+    assert_eq!(gone, [1, 2, 7].map(|value| (value, Gone::Generation)));
+    assert_eq!((all.len(), all.retained_weight()), (0, 0));
+}
+
+/// O218: What is there when the limit is set counts, and what is beyond another limit goes at once.
+fn another_limit<C: Bounded>() {
+    let all = C::default();
+    let lives = lives::<C>(10);
+    lives.iter().for_each(|life| _ = all.bring(life, 2));
+    assert_eq!((all.retained_weight(), all.shrink_to(0)), (0, 0));
+    all.set_limit(Limit::entries(8), |value| *value);
+    assert_eq!((all.len(), all.retained_weight()), (8, 16));
+    all.change_limit(Limit::none().weight(13));
+    assert_eq!((all.len(), all.retained_weight()), (6, 12));
+    assert_eq!((all.shrink_to(7), all.len()), (3, 3));
+    assert_eq!((all.shrink_to(7), there(&all, &lives).len()), (0, 3));
+    all.change_limit(Limit::none());
+    lives.iter().for_each(|life| _ = all.bring(life, 2));
+    assert_eq!((all.len(), all.shrink_to(0), all.len()), (10, 10, 0));
+}
+
+/// O219: What has died makes room: no live entry goes for it.
+fn what_dies_makes_room<C: Bounded>() {
+    let (all, told) = listened::<C>(Limit::entries(10));
+    let mut lives = lives::<C>(10);
+    lives.iter().for_each(|life| _ = all.bring(life, 1));
+    let more: Vec<C::Life> = (0..10).map(C::life).collect();
+    lives.truncate(4);
+    // Handles that do not notify are found dead by a purge.
+    all.purge();
+    assert_eq!(told.take(), [(1, Gone::Died); 6]);
+    more.iter().take(6).for_each(|life| _ = all.bring(life, 1));
+    assert_eq!(told.take(), []);
+    assert_eq!(
+        (there(&all, &lives).len(), there(&all, &more).len()),
+        (4, 6)
+    );
+    drop(lives);
+    all.purge();
+    more.iter().for_each(|life| _ = all.bring(life, 1));
+    assert_eq!(told.take(), [(1, Gone::Died); 4]);
+    assert_eq!((there(&all, &more).len(), all.retained_weight()), (10, 10));
+}
+
+/// O221: Each value that goes is told once, with its reason; what is there at the end of the collection is not.
+fn each_is_told_once<C: Bounded>() {
+    let (all, told) = listened::<C>(Limit::entries(5).generations(0));
+    let mut lives = lives::<C>(20);
+    lives
+        .iter()
+        .take(6)
+        .enumerate()
+        .for_each(|(at, life)| _ = all.bring(life, at));
+    assert_eq!(told.take(), [(0, Gone::Entries)]);
+    assert!(all.take(&lives[1]) && !all.take(&lives[1]));
+    assert_eq!(told.take(), [(1, Gone::Removed)]);
+    lives.drain(..3);
+    all.purge();
+    assert_eq!(told.take(), [(2, Gone::Died)]);
+    assert_eq!(all.shrink_to(9), 1);
+    assert_eq!(told.take(), [(3, Gone::Weight)]);
+    all.advance();
+    assert_eq!(told.take(), [(4, Gone::Generation), (5, Gone::Generation)]);
+    lives.iter().take(3).for_each(|life| _ = all.bring(life, 7));
+    all.clear();
+    assert_eq!(told.take(), [(7, Gone::Removed); 3]);
+    // What was not inserted does not go.
+    assert!(panics(|| _ = all.bring_with(&lives[0], || quiet_panic())));
+    all.purge();
+    lives.iter().take(2).for_each(|life| _ = all.bring(life, 8));
+    drop(all);
+    assert_eq!(told.take(), []);
+}
+
+/// O221: On request: a value is told when it is kept for who asks, and not again when it is destroyed.
+fn on_request<C: Bounded>() {
+    let (all, told) = listened::<C>(Limit::entries(2));
+    all.set_reclaim(Reclaim::OnRequest);
+    let mut lives = lives::<C>(5);
+    lives
+        .iter()
+        .enumerate()
+        .for_each(|(at, life)| _ = all.bring(life, at));
+    assert_eq!(told.take(), [0, 1, 2].map(|at| (at, Gone::Entries)));
+    lives.pop();
+    all.purge();
+    assert_eq!(told.take(), [(4, Gone::Died)]);
+    assert_eq!(
+        (all.len(), all.retained_weight(), all.pending_dead()),
+        (1, 3, 0)
+    );
+    all.bring(&lives[0], 10);
+    assert_eq!((told.take(), there(&all, &lives)), (vec![], vec![0, 3]));
+}
+
+/// O214: A weight is asked for once for each value, and not by hits.
+fn weighed_once<C: Bounded>() {
+    let (all, asked) = (C::default(), Arc::new(AtomicUsize::new(0)));
+    let counted = asked.clone();
+    all.set_limit(Limit::entries(4), move |_| counted.fetch_add(1, SeqCst));
+    let lives = lives::<C>(4);
+    for _ in 0..50 {
+        lives
+            .iter()
+            .for_each(|life| _ = (all.bring(life, 1), all.find(life)));
+    }
+    assert_eq!(asked.swap(0, SeqCst), 4);
+    assert_eq!(all.set(&lives[0], 2), Some(1));
+    assert!(all.find(&lives[0]).is_some());
+    assert_eq!(asked.swap(0, SeqCst), 1);
+}
+
+/// O214: A weight that panics: the value is there, and is asked for again by who finds it.
+fn a_weight_that_panics<C: Bounded>() {
+    let all = C::default();
+    all.set_limit(Limit::entries(1), |value| match value {
+        0 => quiet_panic(),
+        value => *value,
+    });
+    let lives = lives::<C>(3);
+    assert!(panics(|| _ = all.bring(&lives[0], 0)));
+    assert!(panics(|| _ = all.find(&lives[0])) && all.len() == 1);
+    assert!(panics(|| _ = all.set(&lives[0], 0)) && all.len() == 1);
+    assert_eq!((all.bring(&lives[1], 5), all.retained_weight()), (5, 5));
+    // What was never weighed is replaced and removed as any other.
+    assert_eq!(all.set(&lives[0], 3), Some(0));
+    assert_eq!((all.len(), all.retained_weight()), (1, 3));
+    assert!(panics(|| _ = all.bring(&lives[2], 0)));
+    assert!(all.take(&lives[2]) && all.len() == 1);
+}
+
+/// O215: A collection has one limit. A second one, and a change of none, panic at the caller's line.
+fn one_limit<C: Bounded>() {
+    let all = C::default();
+    let panics_here = |here: u32, f: &dyn Fn()| {
+        assert_eq!(place_of_panic(f), (file!().to_owned(), here));
+    };
+    panics_here(line!(), &|| all.change_limit(Limit::none()));
+    panics_here(line!(), &|| all.set_listener(|_, _| ()));
+    all.advance();
+    all.set_limit(Limit::entries(1), |_| 1);
+    panics_here(line!(), &|| all.set_limit(Limit::none(), |_| 1));
+    (0..2).for_each(|at| _ = all.bring(&C::life(at), at));
+    assert!(all.len() <= 1);
+}
+
+/// O220: The weight of what is computed follows the values.
+fn a_map_that_computes<P: Pointer>() {
+    let (map, told) = (WeakMap::<P, usize>::new(), Told::default());
+    map.set_limit(Limit::none().weight(10), |value| *value);
+    let hears = told.clone();
+    map.set_listener(move |value, why| hears.tell(value, why));
+    let (key, other) = (P::from(1), P::from(2));
+    let add = |more: usize| move |now: Option<&usize>| Some(now.copied().unwrap_or(0) + more);
+    for sum in 1..=4 {
+        assert_eq!(map.compute(&key, add(1)), Some(sum));
+        assert_eq!(map.retained_weight(), sum);
+    }
+    assert_eq!(told.take(), [1, 2, 3].map(|sum| (sum, Gone::Removed)));
+    assert_eq!(map.compute(&other, add(5)), Some(5));
+    assert_eq!((map.retained_weight(), map.len()), (9, 2));
+    // One more than the limit: another goes for it.
+    assert_eq!(map.compute(&other, add(2)), Some(7));
+    assert_eq!(told.take(), [(5, Gone::Removed), (4, Gone::Weight)]);
+    assert_eq!((map.retained_weight(), map.len()), (7, 1));
+    assert_eq!(map.compute(&other, add(4)), Some(11));
+    assert_eq!(told.take(), [(7, Gone::Removed), (11, Gone::Weight)]);
+    assert_eq!(map.compute(&other, |now| now.copied()), None);
+    assert_eq!(map.compute(&key, add(3)), Some(3));
+    assert_eq!(map.compute(&key, |_| None), None);
+    assert_eq!(told.take(), [(3, Gone::Removed)]);
+    map.insert(&key, 1);
+    map.insert(&other, 2);
+    assert!(map.remove_if(&key, |_| true));
+    map.retain(|_, value| *value != 2);
+    assert_eq!(told.take(), [(1, Gone::Removed), (2, Gone::Removed)]);
+    assert_eq!((map.retained_weight(), map.len()), (0, 0));
+}
+
+/// O222: The statistics of a memo add up under a ceiling, whatever goes.
+fn the_statistics_add_up<P: Pointer>() {
+    let memo = Memo::<(P, Value<usize>), usize>::new();
+    memo.set_limit(Limit::entries(7).weight(60).generations(2), |value| *value);
+    let mut objects: Vec<P> = (0..4).map(P::from).collect();
+    for (step, at) in crate::common::random::random(1).take(2000).enumerate() {
+        let (object, parameter) = (&objects[at % 4], at / 4 % 8);
+        let key = (object, &parameter);
+        match at / 64 % 16 {
+            0 => _ = memo.insert(key, at % 20),
+            1 => _ = memo.remove(key),
+            2 => memo.advance(),
+            3 => _ = memo.invalidate(object),
+            4 => _ = memo.shrink_to(at % 60),
+            5 => objects[at % 4] = P::from(at),
+            6 => _ = memo.try_get_or_compute(key, |_| Err(())),
+            7 if step % 50 == 0 => memo.clear(),
+            _ => _ = memo.get_or_compute(key, |_| at % 70),
+        }
+        memo.purge();
+        let now = memo.statistics();
+        assert_eq!(
+            now.misses + now.inserted,
+            memo.len() + now.invalidated + now.discarded,
+            "step {step}: {now:?}"
+        );
+        let sum: usize = (0..4)
+            .flat_map(|at| (0..8).map(move |parameter| (at, parameter)))
+            .filter_map(|(at, parameter)| memo.get((&objects[at], &parameter)))
+            .sum();
+        assert_eq!(memo.retained_weight(), sum, "step {step}");
+        assert!(memo.len() <= 7 && sum <= 60, "step {step}");
+    }
+    let all = memo.statistics();
+    assert!(
+        all.hits > 50 && all.discarded > 100 && all.invalidated > 50,
+        "{all:?}"
+    );
+}
+
+/// O220: What is invalidated leaves the ceiling, with its weight; an input beside the key counts, too.
+fn what_is_invalidated_leaves_the_ceiling<P: Pointer>() {
+    let (memo, told) = (Memo::<P, usize>::new(), Told::default());
+    memo.set_limit(Limit::entries(10), |value| *value);
+    let hears = told.clone();
+    memo.set_listener(move |value, why| hears.tell(value, why));
+    let (key, input, other) = (P::from(0), P::from(1), P::from(2));
+    let compute = |key: &P, value| {
+        memo.get_or_compute(key, |cx| {
+            cx.depends_on(&input);
+            value
+        });
+    };
+    compute(&key, 3);
+    compute(&other, 4);
+    assert_eq!(memo.invalidate(&input), 2);
+    let mut gone = told.take();
+    gone.sort_by_key(|(value, _)| *value);
+    assert_eq!(gone, [(3, Gone::Removed), (4, Gone::Removed)]);
+    compute(&key, 5);
+    compute(&other, 6);
+    assert_eq!((memo.invalidate(&key), memo.retained_weight()), (1, 6));
+    assert_eq!(told.take(), [(5, Gone::Removed)]);
+    // A result that is not kept is not told.
+    memo.get_or_compute(&key, |_| {
+        memo.insert(&key, 8);
+        9
+    });
+    assert_eq!((told.take(), memo.retained_weight()), (vec![], 14));
+    drop(input);
+    memo.purge();
+    assert_eq!((told.take(), memo.len()), (vec![(6, Gone::Died)], 1));
+}

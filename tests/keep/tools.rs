@@ -1,0 +1,187 @@
+//! What the tests of floors and ceilings share.
+
+#![allow(unreachable_pub)] // it is a part of one program
+
+use std::fmt;
+use std::ops::Deref;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+
+use weakly::concurrent::{Interner, KeepAlive, SharedRef, WeakValueMap};
+use weakly::keep::{Gone, Limit};
+use weakly::{Strong, Weak};
+
+/// A pointer to a number that shared collections take.
+pub trait Pointer:
+    SharedRef<Target = usize>
+    + Clone
+    + From<usize>
+    + Deref<Target = usize>
+    + fmt::Debug
+    + Send
+    + Sync
+    + 'static
+{
+    fn is(&self, other: &Self) -> bool {
+        std::ptr::eq(&raw const **self, &raw const **other)
+    }
+}
+
+impl Pointer for Strong<usize> {}
+impl Pointer for Arc<usize> {}
+
+/// Makes a `#[test]` for each kind of pointer.
+macro_rules! for_each_pointer {
+    ($($test:ident),* $(,)?) => {$(
+        mod $test {
+            #[test]
+            fn strong() {
+                super::$test::<weakly::Strong<usize>>();
+            }
+            #[test]
+            fn arc() {
+                super::$test::<std::sync::Arc<usize>>();
+            }
+        }
+    )*};
+}
+
+/// The same, for each collection that has a floor.
+macro_rules! for_each_floored {
+    ($($test:ident),* $(,)?) => {$(
+        mod $test {
+            use weakly::Strong;
+            use weakly::concurrent::{Interner, WeakValueMap};
+
+            #[test]
+            fn values_strong() {
+                super::$test::<Strong<usize>, WeakValueMap<usize, Strong<usize>>>();
+            }
+            #[test]
+            fn values_arc() {
+                super::$test::<std::sync::Arc<usize>, WeakValueMap<usize, std::sync::Arc<usize>>>();
+            }
+            #[test]
+            fn interner_strong() {
+                super::$test::<Strong<usize>, Interner<Strong<usize>>>();
+            }
+            #[test]
+            fn interner_arc() {
+                super::$test::<std::sync::Arc<usize>, Interner<std::sync::Arc<usize>>>();
+            }
+        }
+    )*};
+}
+
+pub(crate) use {for_each_floored, for_each_pointer};
+
+/// A collection that keeps numbers alive.
+pub trait Floored<P: Pointer>: Default + Send + Sync + 'static {
+    fn get(&self, number: usize) -> Option<P>;
+    /// The object of a number, made if there is none.
+    fn make(&self, number: usize) -> P;
+    fn keep_in(&self, budget: &KeepAlive<P>);
+    fn set_keep_alive(
+        &self,
+        limit: Limit,
+        weigh: impl Fn(&P) -> usize + Send + Sync + 'static,
+    ) -> KeepAlive<P>;
+    fn purge(&self);
+    fn len(&self) -> usize;
+    fn clear(&self);
+}
+
+macro_rules! floored {
+    ($($name:ty: |$all:ident, $number:ident| $make:expr;)*) => {$(
+        impl<P: Pointer> Floored<P> for $name {
+            fn get(&self, number: usize) -> Option<P> {
+                self.get(&number)
+            }
+            fn make(&self, $number: usize) -> P {
+                let $all = self;
+                $make
+            }
+            fn keep_in(&self, budget: &KeepAlive<P>) {
+                self.keep_in(budget);
+            }
+            fn set_keep_alive(
+                &self,
+                limit: Limit,
+                weigh: impl Fn(&P) -> usize + Send + Sync + 'static,
+            ) -> KeepAlive<P> {
+                self.set_keep_alive(limit, weigh)
+            }
+            fn purge(&self) {
+                self.purge();
+            }
+            fn len(&self) -> usize {
+                self.len()
+            }
+            fn clear(&self) {
+                self.clear();
+            }
+        }
+    )*};
+}
+
+floored! {
+    WeakValueMap<usize, P>: |all, number| all.get_or_insert_with(number, |number| P::from(*number));
+    Interner<P>: |all, number| all.intern(number);
+}
+
+/// What a listener was told.
+#[derive(Clone)]
+pub struct Told<T>(Arc<Mutex<Vec<(T, Gone)>>>);
+
+impl<T> Default for Told<T> {
+    fn default() -> Self {
+        Told(Arc::default())
+    }
+}
+
+impl<T: Clone> Told<T> {
+    pub fn tell(&self, what: &T, why: Gone) {
+        self.0.lock().unwrap().push((what.clone(), why));
+    }
+
+    /// What was told since the last call.
+    pub fn take(&self) -> Vec<(T, Gone)> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// The file and the line where something panics.
+pub fn place_of_panic(f: impl FnOnce()) -> (String, u32) {
+    thread_local! {
+        static PLACE: std::cell::RefCell<Option<(String, u32)>> = const { std::cell::RefCell::new(None) };
+    }
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        PLACE.set(info.location().map(|it| (it.file().into(), it.line())));
+        before(info);
+    }));
+    assert!(catch_unwind(AssertUnwindSafe(f)).is_err());
+    PLACE.take().expect("a panic has a place")
+}
+
+/// An object whose end runs a closure.
+pub struct Doomed(Option<Box<dyn FnOnce() + Send + Sync>>);
+
+impl Doomed {
+    pub fn new(end: impl FnOnce() + Send + Sync + 'static) -> Self {
+        Doomed(Some(Box::new(end)))
+    }
+}
+
+impl Drop for Doomed {
+    fn drop(&mut self) {
+        if let Some(end) = self.0.take() {
+            end();
+        }
+    }
+}
+
+/// Whether its object lives, without a handle to it for a moment.
+pub fn lives<T: ?Sized>(weak: &Weak<T>) -> bool {
+    !weak.is_expired()
+}
