@@ -113,3 +113,19 @@ fn rounds_begin_again_at_one() {
     }
     assert_eq!(seen, 2);
 }
+
+/// Q3: Also where the hand passes one, and takes all the others.
+#[test]
+fn a_turn_that_takes_all_others_ends_the_round() {
+    let mut ring = Ring::new(Limit::entries(16));
+    for addr in 1..=16 {
+        ring.keep(addr, 1, ());
+    }
+    ring.touch(1);
+    let round = ring.round();
+    let gone = (17..).find(|addr| {
+        ring.keep(*addr, 1, ());
+        ring.next_to_go().is_some_and(|going| going.addr == 1)
+    });
+    assert!(gone.is_some() && ring.round() != round);
+}
