@@ -18,7 +18,9 @@ use weakly::{
     collections::{
         weak_hash_map, weak_hash_pair_map, weak_map, weak_pair_map, weak_set, weak_value_map,
     },
-    concurrent, local,
+    concurrent,
+    keep::KeepAlive,
+    local,
     reference::StrongRef,
 };
 
@@ -288,6 +290,8 @@ fn shared_collections_cross_threads_if_what_they_own_does() {
         concurrent::ValueIter<'static, i32, Strong<i32>>: true, true;
         concurrent::ValueIter<'static, Sendable, Strong<i32>>: false, false;
         concurrent::PairIter<'static, Strong<i32>, Arc<i32>>: true, true;
+        concurrent::KeepAlive<Strong<i32>>: true, true;
+        concurrent::KeepAlive<Arc<i32>>: true, true;
         Attributes<Strong<i32>>: true, true;
         Memo<(Strong<i32>, Arc<i32>), i32>: true, true;
         Memo<Strong<i32>, Sendable>: true, false;
@@ -306,9 +310,25 @@ fn shared_collections_are_unwind_safe() {
     caught::<concurrent::WeakHashMap<Strong<str>, i32>>();
     caught::<concurrent::WeakHashSet<Arc<str>>>();
     caught::<concurrent::WeakPairMap<Strong<i32>, Arc<i32>>>();
+    caught::<concurrent::KeepAlive<Strong<i32>>>();
     caught::<Memo<Strong<i32>, String>>();
     assert!(!has!(concurrent::WeakMap<Strong<i32>, Cell<i32>>: RefUnwindSafe));
     assert!(!has!(concurrent::WeakHashMap<Strong<i32>, Cell<i32>>: RefUnwindSafe));
+}
+
+/// It owns handles.
+#[test]
+fn a_floor_crosses_threads_if_its_handles_do() {
+    threads! {
+        KeepAlive<Strong<i32>>: true, true;
+        KeepAlive<Arc<i32>>: true, true;
+        KeepAlive<Strong<Sendable>>: false, false;
+        KeepAlive<Rc<i32>>: false, false;
+        KeepAlive<local::Strong<i32>>: false, false;
+        KeepAlive<Own<()>>: true, true;
+        KeepAlive<Own<Neither>>: false, false;
+    }
+    assert!(has!(KeepAlive<Strong<i32>>: UnwindSafe) && has!(KeepAlive<Arc<i32>>: RefUnwindSafe));
 }
 
 #[test]

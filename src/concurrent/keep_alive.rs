@@ -1,6 +1,7 @@
 //! What threads keep alive together.
 
 use core::fmt;
+use core::panic::RefUnwindSafe;
 use core::ptr;
 use std::boxed::Box;
 use std::sync::Arc;
@@ -365,6 +366,9 @@ impl<K: KeyKind, T: UpgradesOne, V> Table<K, T, V> {
         self.set_bound(Bound::floor(budget.0.ring.round(), floor));
     }
 }
+
+// It is consistent between any two calls, and no code of users runs under its lock.
+impl<P: SharedRef + RefUnwindSafe> RefUnwindSafe for Inner<P> {}
 
 impl<P: SharedRef> Clone for KeepAlive<P> {
     fn clone(&self) -> Self {
