@@ -459,6 +459,10 @@ impl<X> Ring<X> {
             let at = self.hand;
             let slot = self.slots.get_mut(at as usize)?;
             self.hand = slot.links.newer;
+            if self.hand == newest {
+                // In the paper it is not there yet: the hand begins anew.
+                self.hand = NONE;
+            }
             let visited = mem::take(&mut slot.visited);
             self.steps += 1;
             if self.steps > self.len / ROUNDS {
