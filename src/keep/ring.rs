@@ -47,6 +47,8 @@ pub(crate) struct Ring<X> {
     leaving: Ends,
     free: u32,
     hand: u32,
+    /// The member that was kept last, if it still is.
+    latest: u32,
     len: usize,
     weight: u128,
     generation: u32,
@@ -166,6 +168,7 @@ impl<X> Ring<X> {
             leaving: EMPTY,
             free: NONE,
             hand: NONE,
+            latest: NONE,
             len: 0,
             weight: 0,
             generation: 0,
@@ -244,6 +247,7 @@ impl<X> Ring<X> {
                 let slot = &mut self.slots[at as usize];
                 self.weight = self.weight - slot.weight as u128 + weight as u128;
                 slot.weight = weight;
+                self.latest = at;
                 return Outcome::Already(what);
             }
             // It was about to leave.
@@ -276,6 +280,7 @@ impl<X> Ring<X> {
         slot.generation = self.generation;
         slot.visited = false;
         self.len += 1;
+        self.latest = at;
         self.weight += slot.weight as u128;
         self.queue.push(&mut self.slots, at);
         if self.has_ages() {
@@ -288,6 +293,9 @@ impl<X> Ring<X> {
         let slot = &self.slots[at as usize];
         if self.hand == at {
             self.hand = slot.links.newer;
+        }
+        if self.latest == at {
+            self.latest = NONE;
         }
         self.len -= 1;
         self.weight -= slot.weight as u128;
@@ -434,34 +442,33 @@ impl<X> Ring<X> {
         }
         if self.len > self.limit.entries {
             // In the paper one goes before another comes: so not the one that has come.
-            return self.evict(Gone::Entries, self.limit.entries != 0);
+            let is_other = self.limit.entries != 0;
+            return self.evict(Gone::Entries, if is_other { self.latest } else { NONE });
         }
         self.evict_above(self.limit.weight)
     }
 
     /// Takes one that has to go if all may weigh only so much.
     pub(crate) fn evict_above(&mut self, weight: usize) -> Option<Going<X>> {
-        let newest = self.queue.newest;
         if self.weight <= weight as u128 {
             return None;
         }
-        let fits = self.slots.get(newest as usize)?.weight <= weight;
-        self.evict(Gone::Weight, fits && self.len() > 1)
+        let latest = self.slots.get(self.latest as usize);
+        let is_other = self.len > 1 && latest.is_some_and(|latest| latest.weight <= weight);
+        self.evict(Gone::Weight, if is_other { self.latest } else { NONE })
     }
 
-    /// Takes the one that the hand finds. Not the newest, if that is `spared`: then there is another.
-    fn evict(&mut self, why: Gone, spared: bool) -> Option<Going<X>> {
-        let newest = if spared { self.queue.newest } else { NONE };
+    /// Takes the one that the hand finds. Not the one that is `spared`: then there is another.
+    fn evict(&mut self, why: Gone, spared: u32) -> Option<Going<X>> {
         loop {
-            if self.hand == NONE || self.hand == newest {
+            if self.hand == NONE {
                 self.hand = self.queue.oldest;
             }
             let at = self.hand;
             let slot = self.slots.get_mut(at as usize)?;
             self.hand = slot.links.newer;
-            if self.hand == newest {
-                // In the paper it is not there yet: the hand begins anew.
-                self.hand = NONE;
+            if at == spared {
+                continue;
             }
             let visited = mem::take(&mut slot.visited);
             self.steps += 1;
@@ -469,6 +476,11 @@ impl<X> Ring<X> {
                 self.begin_round();
             }
             if !visited {
+                if self.hand == spared {
+                    // In the paper one that comes is not there yet: the hand does not wait for it.
+                    let spared = self.slots.get(spared as usize);
+                    self.hand = spared.map_or(NONE, |spared| spared.links.newer);
+                }
                 return self.take(at, why);
             }
         }
