@@ -428,7 +428,7 @@ impl<X> Ring<X> {
     /// Whether one has to go.
     pub(crate) fn is_due(&self) -> bool {
         let limit = self.limit;
-        let beyond = self.len > limit.entries || self.weight > limit.weight as u128;
+        let beyond = self.len > limit.entries || self.weight() > limit.weight;
         beyond || self.is_leaving() || self.too_old().is_some()
     }
 
@@ -450,7 +450,7 @@ impl<X> Ring<X> {
 
     /// Takes one that has to go if all may weigh only so much.
     pub(crate) fn evict_above(&mut self, weight: usize) -> Option<Going<X>> {
-        if self.weight <= weight as u128 {
+        if self.weight() <= weight {
             return None;
         }
         let latest = self.slots.get(self.latest as usize);
