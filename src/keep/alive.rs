@@ -73,6 +73,9 @@ impl<P: StrongRef> KeepAlive<P> {
     /// of which begin with this one.
     pub fn set_limit(&mut self, limit: Limit) {
         self.ring.set_limit(limit);
+        if !limit.counts_live {
+            self.evicted = WeakMap::new();
+        }
         self.settle(Ring::next_to_go);
     }
 
@@ -176,11 +179,10 @@ impl<P: StrongRef> KeepAlive<P> {
         evicted.fold(self.ring.weight(), usize::saturating_add)
     }
 
-    /// Lets everything go.
+    /// Lets everything go. It counts no more, nor does what went before.
     pub fn clear(&mut self) {
-        let KeepAlive { ring, evicted } = Self::new(self.limit());
-        self.evicted = evicted;
-        drop(core::mem::replace(&mut self.ring, ring));
+        let empty = Self::new(self.limit());
+        drop(core::mem::replace(self, empty));
     }
 
     /// Lets go what has to, and destroys it when all of it is out.
