@@ -1,0 +1,121 @@
+//! What a floor with a limit of entries keeps, compared with the pseudo-code of the paper after each request.
+
+use weakly::keep::{KeepAlive, Limit};
+use weakly::local::Strong;
+
+use crate::common::scaled;
+use crate::policies::{Lru, Policy, Sieve, drift, looped, scans, zipf};
+
+const UNIVERSE: usize = scaled(10_000, 60);
+const REQUESTS: usize = scaled(40_000, 400);
+const SIZES: [usize; 7] = [1, 2, 3, 10, 100, 1_000, 3_000];
+
+/// Ours, as a collection uses it.
+struct Ours {
+    kept: KeepAlive<Strong<usize>>,
+    objects: Vec<Strong<usize>>,
+}
+
+impl Policy for Ours {
+    fn new(size: usize, universe: usize) -> Self {
+        Ours {
+            kept: KeepAlive::new(Limit::entries(size)),
+            objects: (0..universe).map(Strong::new).collect(),
+        }
+    }
+
+    fn contains(&self, object: usize) -> bool {
+        self.kept.contains(&self.objects[object])
+    }
+
+    fn request(&mut self, object: usize) -> Option<usize> {
+        let object = &self.objects[object];
+        if self.kept.contains(object) {
+            assert!(self.kept.touch(object));
+        } else {
+            assert!(self.kept.keep(object, 1));
+        }
+        None
+    }
+
+    fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    fn objects(&self) -> Vec<usize> {
+        let numbers = 0..self.objects.len();
+        numbers.filter(|object| self.contains(*object)).collect()
+    }
+}
+
+/// The share of requests that a policy could serve.
+fn hit_ratio<P: Policy>(size: usize, requests: impl Iterator<Item = usize>) -> f64 {
+    let mut policy = P::new(size, UNIVERSE);
+    let hits = requests.take(REQUESTS).filter(|object| {
+        let hit = policy.contains(*object);
+        policy.request(*object);
+        hit
+    });
+    hits.count() as f64 / REQUESTS as f64
+}
+
+/// Ours and the paper's hold the same objects after each request. Shows the shares of hits.
+fn compare<I: Iterator<Item = usize>>(name: &str, requests: impl Fn() -> I) {
+    for size in SIZES {
+        let (mut ours, mut papers) = (Ours::new(size, UNIVERSE), Sieve::new(size, UNIVERSE));
+        let mut hits = 0;
+        for (at, object) in requests().take(REQUESTS).enumerate() {
+            let hit = papers.contains(object);
+            assert_eq!(ours.contains(object), hit, "{name}, {size}, {at}");
+            hits += usize::from(hit);
+            ours.request(object);
+            // They were the same before: so it is enough that the same one has come, the same one has gone, and no other.
+            if let Some(gone) = papers.request(object) {
+                assert!(!ours.contains(gone), "{name}, {size}, {at}: {gone}");
+            }
+            assert!(ours.contains(object));
+            assert_eq!(ours.len(), papers.len());
+        }
+        let mut expected = papers.objects();
+        expected.sort_unstable();
+        assert_eq!(ours.objects(), expected);
+        assert!(name == "loop" || hits > 0, "there is something to compare");
+        let ratios = [
+            hit_ratio::<Sieve>(size, requests()),
+            hits as f64 / REQUESTS as f64,
+            hit_ratio::<Lru>(size, requests()),
+        ];
+        let [sieve, ours, lru] = ratios.map(|ratio| ratio * 100.0);
+        println!("{name:>10} {size:>5}: SIEVE {sieve:6.2} %, ours {ours:6.2} %, LRU {lru:6.2} %");
+    }
+}
+
+/// O203: On requests of a flat distribution.
+#[test]
+fn zipf_07() {
+    compare("Zipf 0.7", || zipf(0.7, UNIVERSE, 1));
+}
+
+/// O203: On those of a steep one.
+#[test]
+fn zipf_10() {
+    compare("Zipf 1.0", || zipf(1.0, UNIVERSE, 2));
+}
+
+/// O203: Where each object is asked for as often as any other, and always as late as possible.
+#[test]
+fn a_loop() {
+    compare("loop", || looped(UNIVERSE.min(1_100)));
+}
+
+/// O203: Where many are asked for once in between.
+#[test]
+fn scans_between() {
+    compare("scans", || scans(UNIVERSE, 3));
+}
+
+/// O203: Where what is asked for moves on.
+#[test]
+fn drifting() {
+    compare("drift", || drift(UNIVERSE, 4));
+}
