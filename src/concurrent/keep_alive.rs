@@ -94,10 +94,15 @@ impl<P: SharedRef> KeepAlive<P> {
     /// of which begin with this one.
     pub fn set_limit(&self, limit: Limit) {
         self.0.ring.with(|ring| ring.set_limit(limit));
-        self.0.settle(Ring::next_to_go);
+        let mut panics = FirstPanic::default();
+        panics.catch(|| _ = self.0.settle(Ring::next_to_go));
+        if !limit.counts_live {
+            panics.catch(|| self.0.evicted.clear());
+        }
+        panics.resume();
     }
 
-    /// Sets the listener, or removes it: it is told each object that goes, and why, under no lock. If it was the last
+    /// Sets the listener: it is told each object that goes, and why, under no lock. If it was the last
     /// handle, the object dies after that. The listener may use this and the collections above, as a destructor may. If
     /// it panics, the panic goes to who has called, after all others that had to go are gone. What is there at the end of
     /// this is not told.

@@ -359,9 +359,10 @@ impl<X> Ring<X> {
     fn push(&mut self, slot: Slot<X>) -> u32 {
         let len = self.slots.len();
         if len == self.slots.capacity() {
-            // One more: it comes before another goes.
-            let most = self.limit.entries.saturating_add(1).max(len + 1);
-            let wanted = (2 * len).clamp(4, most.max(4));
+            // One more: it comes before another goes. Unless nothing goes, while what was let go is not taken.
+            let most = self.limit.entries.saturating_add(1);
+            let wanted = (2 * len).max(4);
+            let wanted = if len < most { wanted.min(most) } else { wanted };
             self.slots.reserve_exact(wanted - len);
         }
         let at = u32::try_from(len).ok().filter(|at| *at != NONE);

@@ -267,6 +267,13 @@ fn live_weight_is_what_is_kept_or_used<P: Pointer, C: Floored<P>>() {
         assert_eq!(kept.live_weight(), after);
     }
     assert_eq!(kept.live_weight(), kept.retained_weight());
+    // Who counts no more forgets what has gone.
+    let used: Vec<P> = (1..=10).map(|number| all.make(number)).collect();
+    kept.set_limit(Limit::entries(2));
+    assert_eq!(kept.live_weight(), kept.retained_weight());
+    kept.set_limit(Limit::entries(2).count_live());
+    assert_eq!(kept.live_weight(), kept.retained_weight());
+    drop(used);
     kept.shrink_to(0);
     assert_eq!(kept.live_weight(), 0);
 }
