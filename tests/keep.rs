@@ -8,6 +8,8 @@ mod common;
 mod floors;
 #[path = "keep/handles.rs"]
 mod handles;
+#[path = "keep/hostile.rs"]
+mod hostile;
 #[path = "keep/memory.rs"]
 mod memory;
 #[path = "keep/owned.rs"]
@@ -18,6 +20,8 @@ mod policies;
 mod script;
 #[path = "keep/sieve.rs"]
 mod sieve;
+#[path = "keep/threads.rs"]
+mod threads;
 #[path = "keep/tools.rs"]
 mod tools;
 

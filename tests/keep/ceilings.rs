@@ -348,6 +348,24 @@ fn what_dies_makes_room<C: Bounded>() {
     assert_eq!((there(&all, &more).len(), all.retained_weight()), (10, 10));
 }
 
+/// O219: So does what has died and waits for its end, when the limit changes.
+#[test]
+fn what_waits_for_its_end_makes_room() {
+    let (all, told) = listened::<WeakMap<Strong<usize>, usize>>(Limit::none());
+    let mut lives: Vec<_> = (0..100).map(Strong::new).collect();
+    lives.iter().for_each(|life| _ = all.bring(life, 1));
+    lives.truncate(20);
+    assert!(all.pending_dead() > 0);
+    all.change_limit(Limit::entries(20));
+    assert_eq!(told.take(), [(1, Gone::Died); 80]);
+    lives.truncate(10);
+    assert_eq!(all.shrink_to(10), 0);
+    assert_eq!(
+        (there(&all, &lives).len(), told.take()),
+        (10, vec![(1, Gone::Died); 10])
+    );
+}
+
 /// O221: Each value that goes is told once, with its reason; what is there at the end of the collection is not.
 fn each_is_told_once<C: Bounded>() {
     let (all, told) = listened::<C>(Limit::entries(5).generations(0));

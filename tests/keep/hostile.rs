@@ -1,0 +1,523 @@
+//! Floors and ceilings under attack: destructors, listeners and comparisons that use them, panic or lie.
+
+use std::hash::{Hash, Hasher};
+use std::mem;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use weakly::concurrent::{KeepAlive, WeakMap, WeakValueMap};
+use weakly::keep::{Gone, Limit};
+use weakly::memo::Value;
+use weakly::{Memo, Strong};
+
+use crate::common::random::random;
+use crate::common::{Count, in_time, on_a_stack_of, panics, quiet_panic, scaled};
+use crate::tools::{Doomed, Told, lives};
+
+/// More frames than the stack of [`on_a_small_stack`] has room for.
+const LONG: usize = scaled(100_000, 100);
+
+fn on_a_small_stack(f: impl FnOnce() + Send + 'static) {
+    in_time(|| on_a_stack_of(256 << 10, f));
+}
+
+type Object = Strong<Doomed>;
+type Objects = WeakValueMap<usize, Object>;
+
+fn object(end: impl FnOnce() + Send + Sync + 'static) -> Object {
+    Strong::new(Doomed::new(end))
+}
+
+type Keeps = dyn Fn(usize, &Object) + Send + Sync;
+
+/// Brings an object into what keeps it alive; its destructor brings the next, and evicts that. (Not while it has a handle to
+/// it: then it would die by that, in the destructor's own frame.)
+fn bring(keep: &Arc<Keeps>, kept: &KeepAlive<Object>, number: usize, ended: &Count) {
+    let (next, floor, count) = (keep.clone(), kept.clone(), ended.clone());
+    let object = object(move || {
+        count.add();
+        if number != 1 {
+            bring(&next, &floor, number - 1, &count);
+            floor.shrink_to(0);
+        }
+    });
+    keep(number, &object);
+}
+
+fn a_chain(keep: Arc<Keeps>, kept: &KeepAlive<Object>) {
+    let ended = Count::default();
+    bring(&keep, kept, LONG, &ended);
+    while !kept.is_empty() {
+        kept.shrink_to(0);
+    }
+    assert_eq!(ended.get(), LONG);
+}
+
+/// O223: A destructor that a floor runs brings the next, and evicts it, and so on. None of it recurses.
+#[test]
+fn a_chain_through_a_floor() {
+    on_a_small_stack(|| {
+        let map = Arc::new(Objects::new());
+        let kept = map.set_keep_alive(Limit::entries(3), |_| 1);
+        let all = map.clone();
+        a_chain(
+            Arc::new(move |number, object| _ = all.insert(number, object)),
+            &kept,
+        );
+        map.purge();
+        assert_eq!(map.len(), 0);
+    });
+}
+
+/// O223: The same through a floor that nothing is above of.
+#[test]
+fn a_chain_through_a_bare_floor() {
+    on_a_small_stack(|| {
+        let kept = KeepAlive::new(Limit::entries(3));
+        let all = kept.clone();
+        a_chain(Arc::new(move |_, object| _ = all.keep(object, 1)), &kept);
+    });
+}
+
+/// O223: The same through a ceiling: a value that goes brings the next.
+#[test]
+fn a_chain_through_a_ceiling() {
+    type Map = WeakMap<Strong<usize>, Doomed>;
+    fn bring(map: &Arc<Map>, keys: &Arc<[Strong<usize>; 2]>, number: usize, ended: &Count) {
+        let (next, next_keys, count) = (Arc::downgrade(map), keys.clone(), ended.clone());
+        let value = Doomed::new(move || {
+            count.add();
+            if let Some(map) = next.upgrade().filter(|_| number + 2 < LONG) {
+                bring(&map, &next_keys, number + 2, &count);
+            }
+        });
+        map.insert(&keys[number % 2], value);
+    }
+    on_a_small_stack(|| {
+        let (map, ended) = (Arc::new(Map::new()), Count::default());
+        let keys = Arc::new([0, 1].map(Strong::new));
+        map.set_limit(Limit::entries(1), |_| 1);
+        bring(&map, &keys, 0, &ended);
+        bring(&map, &keys, 1, &ended);
+        assert!(map.len() <= 1);
+        map.clear();
+        assert_eq!(
+            (ended.get(), map.len(), map.retained_weight()),
+            (LONG, 0, 0)
+        );
+    });
+}
+
+/// O223: A victim drops the last handle to its collection, and one to the floor. What is left there goes once.
+#[test]
+fn a_victim_drops_the_collection() {
+    let ended = Count::default();
+    let budget = KeepAlive::new(Limit::entries(4));
+    let map = Arc::new(Objects::new());
+    map.keep_in(&budget);
+    let (count, owned) = (
+        ended.clone(),
+        Mutex::new(Some((map.clone(), budget.clone()))),
+    );
+    let first = object(move || {
+        count.add();
+        let (map, budget) = owned.lock().unwrap().take().unwrap();
+        budget.advance();
+        assert!(map.get(&0).is_none());
+        drop((map, budget));
+    });
+    map.insert(0, &first);
+    let weak = Strong::downgrade(&first);
+    drop((first, map));
+    assert!(lives(&weak));
+    for _ in 0..3 {
+        let count = ended.clone();
+        budget.keep(&object(move || _ = count.add()), 1);
+    }
+    assert_eq!(budget.shrink_to(0), 4);
+    assert_eq!((ended.get(), budget.len()), (4, 0));
+}
+
+/// O223: The end of a floor ends what it keeps; a destructor may still use the collection above another floor.
+#[test]
+fn a_victim_of_the_end_uses_another_floor() {
+    let (map, other) = (Arc::new(Objects::new()), KeepAlive::new(Limit::entries(1)));
+    map.keep_in(&other);
+    let budget = KeepAlive::new(Limit::none());
+    for number in 0..5 {
+        let map = map.clone();
+        budget.keep(&object(move || _ = map.insert(number, &object(|| ()))), 1);
+    }
+    drop(budget);
+    assert_eq!((other.len(), map.len_live()), (1, 1));
+}
+
+/// O224: Destructors that panic: all others run, the first panic goes on, nothing is lost or counted twice.
+#[test]
+fn destructors_that_panic_in_a_floor() {
+    let ended = Count::default();
+    let fill = || {
+        let map = Objects::new();
+        let kept = map.set_keep_alive(Limit::none().generations(0).count_live(), |_| 2);
+        for number in 0..6 {
+            let count = ended.clone();
+            let end = move || {
+                count.add();
+                if number % 2 == 0 {
+                    quiet_panic();
+                }
+            };
+            map.insert(number, &object(end));
+        }
+        assert_eq!((kept.len(), kept.live_weight()), (6, 12));
+        (map, kept)
+    };
+    let ways: [&dyn Fn(Objects, KeepAlive<Object>); 7] = [
+        &|_, kept| kept.advance(),
+        &|_, kept| kept.clear(),
+        &|_, kept| _ = kept.shrink_to(0),
+        &|_, kept| kept.set_limit(Limit::entries(0)),
+        &|map, _| map.clear(),
+        &|map, _| map.retain(|_, _| false),
+        &|map, kept| drop((kept, map)),
+    ];
+    for (at, way) in ways.into_iter().enumerate() {
+        let (map, kept) = fill();
+        let (before, still) = (ended.get(), kept.clone());
+        if at == 6 {
+            drop(still);
+            assert!(panics(|| way(map, kept)));
+        } else {
+            assert!(panics(|| way(map, kept)), "{at}");
+            assert_eq!((still.len(), still.live_weight()), (0, 0), "{at}");
+        }
+        assert_eq!(ended.get() - before, 6, "{at}");
+    }
+}
+
+/// O224: What is cleared counts no more in the live weight, also if a destructor panics.
+#[test]
+fn a_panic_while_a_floor_is_cleared() {
+    let kept = KeepAlive::new(Limit::entries(1).count_live());
+    let used = object(|| ());
+    kept.keep(&used, 3);
+    kept.keep(&object(|| quiet_panic()), 4);
+    assert_eq!(kept.live_weight(), 7);
+    assert!(panics(|| kept.clear()));
+    assert_eq!((kept.len(), kept.live_weight()), (0, 0));
+}
+
+/// O224: A listener that panics, and a destructor of the same object that does, too.
+#[test]
+fn a_listener_and_a_destructor_that_panic() {
+    let (ended, told) = (Count::default(), Count::default());
+    let doomed = || {
+        let count = ended.clone();
+        Doomed::new(move || {
+            count.add();
+            quiet_panic();
+        })
+    };
+    let kept = KeepAlive::new(Limit::entries(10));
+    let counted = told.clone();
+    kept.set_listener(move |_: &Object, _| {
+        counted.add();
+        quiet_panic();
+    });
+    (0..5).for_each(|_| _ = kept.keep(&Strong::new(doomed()), 1));
+    assert!(panics(|| _ = kept.shrink_to(0)));
+    assert_eq!((ended.get(), told.get(), kept.len()), (5, 5, 0));
+    // Under a ceiling, likewise.
+    let map = WeakMap::<Strong<usize>, Doomed>::new();
+    map.set_limit(Limit::entries(10), |_| 1);
+    let counted = told.clone();
+    map.set_listener(move |_, _| {
+        counted.add();
+        quiet_panic();
+    });
+    let mut keys: Vec<_> = (0..6).map(Strong::new).collect();
+    keys.iter().for_each(|key| _ = map.insert(key, doomed()));
+    keys.truncate(4);
+    assert!(panics(|| map.purge()));
+    assert_eq!((ended.get(), told.get(), map.len()), (7, 7, 4));
+    assert!(panics(|| _ = map.shrink_to(2)));
+    assert_eq!((ended.get(), told.get(), map.len()), (9, 9, 2));
+    assert_eq!(map.retained_weight(), 2);
+    assert!(panics(|| map.clear()));
+    assert_eq!((ended.get(), told.get(), map.len()), (11, 11, 0));
+    assert_eq!(map.retained_weight(), 0);
+    // Nobody is told at the end; the destructors run.
+    map.insert(&keys[0], doomed());
+    assert!(panics(|| drop(map)));
+    assert_eq!((ended.get(), told.get()), (12, 11));
+}
+
+/// O224: A lookup that brings an object back pays for what goes, and its panic: all the same it is kept.
+#[test]
+fn a_panic_in_a_lookup() {
+    let map = Objects::new();
+    let kept = map.set_keep_alive(Limit::entries(1), |_| 1);
+    let used = object(|| ());
+    map.insert(0, &used);
+    map.insert(1, &object(|| quiet_panic()));
+    assert!(panics(|| drop(map.get(&0))));
+    assert!(kept.contains(&used) && kept.len() == 1);
+    assert!(map.get(&0).is_some() && map.get(&1).is_none());
+}
+
+/// O225: A listener may use the floor and the collection above it.
+#[test]
+fn a_listener_that_uses_the_floor() {
+    let map = Arc::new(Objects::new());
+    let kept = map.set_keep_alive(Limit::entries(2).generations(1), |_| 1);
+    let told = Arc::new(AtomicUsize::new(0));
+    let (all, floor, count) = (
+        Arc::downgrade(&map),
+        Arc::new(OnceLock::new()),
+        told.clone(),
+    );
+    let own = floor.clone();
+    kept.set_listener(move |object: &Object, why| {
+        let Some(kept) = OnceLock::<KeepAlive<Object>>::get(&own) else {
+            return;
+        };
+        let Some(map) = all.upgrade() else { return };
+        let number = count.fetch_add(1, SeqCst);
+        if number > 200 {
+            return;
+        }
+        match number % 7 {
+            0 => _ = kept.keep(object, 1),
+            1 => _ = map.insert(number, object),
+            2 => kept.advance(),
+            3 => kept.set_limit(Limit::entries(1 + number % 3).generations(1)),
+            4 => _ = map.remove(&number.wrapping_sub(3)),
+            5 => kept.clear(),
+            _ => assert!(map.get(&1000).is_none() && (why != Gone::Died)),
+        }
+        assert!(!kept.contains(object) || kept.release(object).is_some());
+    });
+    assert!(floor.set(kept.clone()).is_ok());
+    let ended = Count::default();
+    in_time({
+        let (map, ended) = (map.clone(), ended.clone());
+        move || {
+            for number in 0..100 {
+                let count = ended.clone();
+                map.insert(2000 + number, &object(move || _ = count.add()));
+            }
+        }
+    });
+    assert!(told.load(SeqCst) > 50);
+    // One that replaces itself is told no more.
+    kept.set_limit(Limit::none());
+    let (again, was_told) = (kept.clone(), told.load(SeqCst));
+    kept.set_listener(move |_, _| again.set_listener(|_, _| ()));
+    kept.clear();
+    map.purge();
+    assert_eq!((kept.len(), map.len(), ended.get()), (0, 0, 100));
+    assert_eq!(told.load(SeqCst), was_told);
+}
+
+/// O225: A listener may use the collection under a ceiling.
+#[test]
+fn a_listener_that_uses_the_collection() {
+    let memo = Arc::new(Memo::<(Strong<usize>, Value<usize>), usize>::new());
+    let key = Strong::new(0);
+    memo.set_limit(Limit::entries(3), |value| *value);
+    let (all, own, told) = (Arc::downgrade(&memo), key.clone(), Count::default());
+    let count = told.clone();
+    memo.set_listener(move |value, _| {
+        let Some(memo) = all.upgrade() else { return };
+        let number = count.add();
+        if number > 300 {
+            return;
+        }
+        match number % 8 {
+            0 => _ = memo.insert((&own, value), number),
+            1 => _ = memo.get_or_compute((&own, &number), |_| number),
+            2 => memo.advance(),
+            3 => memo.change_limit(Limit::entries(1 + number % 4).generations(2)),
+            4 => _ = memo.remove((&own, &number)),
+            5 => _ = memo.get((&own, value)),
+            6 => memo.purge(),
+            _ => _ = memo.shrink_to(number),
+        }
+    });
+    in_time({
+        let (memo, key) = (memo.clone(), key.clone());
+        move || (0..200).for_each(|at| _ = memo.get_or_compute((&key, &at), |_| at))
+    });
+    assert!(told.get() > 150);
+    let all = memo.statistics();
+    let gone = all.invalidated + all.discarded;
+    assert_eq!(all.misses + all.inserted, memo.len() + gone);
+    assert_eq!(told.get(), gone);
+    assert!(memo.len() <= 4);
+    // One that replaces itself.
+    let again = Arc::downgrade(&memo);
+    memo.set_listener(move |_, _| again.upgrade().unwrap().set_listener(|_, _| ()));
+    memo.clear();
+    assert_eq!((memo.len(), memo.retained_weight()), (0, 0));
+}
+
+/// O226: Handles that were forgotten keep their objects, and nothing else.
+#[test]
+fn forgotten_handles() {
+    let map = WeakValueMap::<usize, Strong<usize>>::new();
+    let kept = map.set_keep_alive(Limit::entries(2).count_live(), |object| **object);
+    for number in 1..=6 {
+        let object = map.get_or_insert_with(number, |number| Strong::new(*number));
+        if number <= 2 {
+            // Leaked on purpose, but so that leak checkers find it.
+            crate::common::forget(object);
+        }
+    }
+    assert_eq!(
+        (kept.len(), kept.retained_weight(), kept.live_weight()),
+        (2, 11, 14)
+    );
+    let forgotten = map.get(&1).unwrap();
+    assert!(kept.contains(&forgotten));
+    kept.clear();
+    map.purge();
+    assert_eq!((map.len(), kept.live_weight()), (2, 0));
+    // A handle to the floor itself: what it keeps stays with it.
+    crate::common::forget(kept.clone());
+    drop(map.get(&1));
+    drop((map, kept));
+    assert_eq!(Strong::strong_count(&forgotten), 3);
+    // An iterator that was forgotten.
+    let map = WeakMap::<Strong<usize>, usize>::new();
+    map.set_limit(Limit::entries(2), |_| 1);
+    let keys: Vec<_> = (0..5).map(Strong::new).collect();
+    keys.iter().take(2).for_each(|key| _ = map.insert(key, 1));
+    #[expect(clippy::mem_forget, reason = "what it owns is leaked")]
+    if !cfg!(miri) {
+        mem::forget(map.keys());
+    }
+    keys.iter().for_each(|key| _ = map.insert(key, 1));
+    assert_eq!((map.len(), map.retained_weight()), (2, 2));
+}
+
+/// A key whose `Hash` and `Eq` do what they like, and panic now and then.
+#[derive(Clone, Debug)]
+struct Liar(usize, Arc<Mood>);
+
+#[derive(Debug, Default)]
+struct Mood {
+    calls: AtomicUsize,
+    panics: AtomicBool,
+}
+
+impl Liar {
+    fn asks(&self) -> usize {
+        let call = self.1.calls.fetch_add(1, SeqCst);
+        if self.1.panics.load(SeqCst) && call % 13 == 0 {
+            quiet_panic();
+        }
+        call.wrapping_mul(0x9e37_79b9) >> 5
+    }
+}
+
+impl Hash for Liar {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.0 % 3 + self.asks() % 2).hash(state);
+    }
+}
+
+impl PartialEq for Liar {
+    fn eq(&self, other: &Self) -> bool {
+        match self.asks() % 4 {
+            0 => false,
+            1 => true,
+            _ => self.0 == other.0,
+        }
+    }
+}
+
+impl Eq for Liar {}
+
+/// O226: Keys that lie and panic above a floor: what it keeps is within the limit, and what is removed is not kept.
+#[test]
+fn keys_that_lie_above_a_floor() {
+    in_time(|| {
+        let (mood, ended, made) = (
+            Arc::new(Mood::default()),
+            Count::default(),
+            Count::default(),
+        );
+        let map = WeakValueMap::<Liar, Object>::new();
+        let kept = map.set_keep_alive(Limit::entries(5).generations(3).count_live(), |_| 1);
+        for (step, choice) in random(7).take(scaled(5000, 100)).enumerate() {
+            mood.panics.store(choice % 2 == 0, SeqCst);
+            let key = || Liar(choice / 64 % 10, mood.clone());
+            let new = || {
+                let count = ended.clone();
+                made.add();
+                object(move || _ = count.add())
+            };
+            _ = panics(|| match choice / 2 % 8 {
+                0 | 1 => drop(map.insert(key(), &new())),
+                2 => drop(map.get_or_insert_with(key(), |_| new())),
+                3 => drop(map.remove(&key())),
+                4 => drop(map.compute(key(), |now| now.or_else(|| Some(new())))),
+                5 => kept.advance(),
+                _ => drop(map.get(&key())),
+            });
+            assert!(kept.len() <= 5, "step {step}");
+            assert_eq!(made.get() - ended.get(), kept.len(), "step {step}");
+            assert_eq!(kept.live_weight(), kept.len(), "step {step}");
+        }
+        mood.panics.store(false, SeqCst);
+        map.clear();
+        assert_eq!((kept.len(), map.len()), (0, 0));
+        assert_eq!(made.get(), ended.get());
+    });
+}
+
+/// O226: Plain values that lie and panic under a ceiling: what is there is within the limit, and each is told once.
+#[test]
+fn keys_that_lie_under_a_ceiling() {
+    in_time(|| {
+        let mood = Arc::new(Mood::default());
+        let memo = Memo::<(Strong<usize>, Value<Liar>), usize>::new();
+        memo.set_limit(Limit::entries(6).weight(50), |value| *value);
+        let told = Told::default();
+        let hears = told.clone();
+        memo.set_listener(move |value, why| hears.tell(value, why));
+        let mut objects: Vec<_> = (0..3).map(Strong::new).collect();
+        let mut gone = 0;
+        for (step, choice) in random(11).take(scaled(5000, 100)).enumerate() {
+            mood.panics.store(choice % 2 == 0, SeqCst);
+            let (at, value) = (choice / 1024 % 3, choice / 4096 % 20);
+            let key = || Liar(choice / 64 % 10, mood.clone());
+            if choice / 2 % 8 == 5 && choice % 5 == 0 {
+                objects[at] = Strong::new(at);
+            }
+            let object = &objects[at];
+            _ = panics(|| match choice / 2 % 8 {
+                0 | 1 => _ = memo.insert((object, Value(key())), value),
+                2 | 3 => _ = memo.get_or_compute((object, Value(key())), |_| value),
+                4 => _ = memo.remove((object, Value(key()))),
+                5 => _ = memo.invalidate(object),
+                _ => _ = memo.get((object, Value(key()))),
+            });
+            memo.purge();
+            gone += told.take().len();
+            assert!(
+                memo.len() <= 6 && memo.retained_weight() <= 50,
+                "step {step}"
+            );
+        }
+        mood.panics.store(false, SeqCst);
+        let all = memo.statistics();
+        assert_eq!(
+            all.misses + all.inserted,
+            memo.len() + all.invalidated + all.discarded
+        );
+        assert!(gone > scaled(500, 5));
+        memo.clear();
+        assert_eq!((memo.len(), memo.retained_weight()), (0, 0));
+    });
+}

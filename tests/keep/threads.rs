@@ -1,0 +1,376 @@
+//! Floors and ceilings that threads share.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Barrier, Mutex, RwLock};
+use std::thread;
+
+use weakly::concurrent::{KeepAlive, WeakMap};
+use weakly::keep::Limit;
+use weakly::memo::Value;
+use weakly::{Memo, Strong};
+
+use crate::common::random::random;
+use crate::common::{Count, downgrade, in_time, is_alive, scaled};
+use crate::tools::{Doomed, Floored, Pointer, for_each_floored, for_each_pointer};
+
+for_each_floored!(
+    who_holds_an_object_is_never_told_of_another,
+    a_promotion_races_evictions,
+    the_floor_is_exact_at_rest,
+);
+for_each_pointer!(a_ceiling_is_exact_at_rest, generations_of_two_threads,);
+
+const THREADS: usize = 4;
+
+/// Random steps, of all threads together.
+const STEPS: usize = if cfg!(miri) {
+    200
+} else if cfg!(debug_assertions) {
+    40_000
+} else {
+    1_000_000
+};
+
+/// O227: As long as somebody holds an object, each lookup returns that one, whatever goes from the floor. Each cell of a
+/// board has a number, and what a thread has found under it, for the others to compare.
+fn who_holds_an_object_is_never_told_of_another<P: Pointer, C: Floored<P>>() {
+    const NUMBERS: usize = 24;
+    let all = Arc::new(C::default());
+    let kept = all.set_keep_alive(Limit::entries(6).generations(2).count_live(), |_| 1);
+    let board: Arc<[RwLock<Option<P>>; NUMBERS]> = Arc::new([const { RwLock::new(None) }; NUMBERS]);
+    let run = move || {
+        thread::scope(|scope| {
+            for own in 0..THREADS {
+                let (all, kept, board) = (&*all, &kept, &*board);
+                scope.spawn(move || walk(all, kept, board, own));
+            }
+        });
+        for cell in &*board {
+            drop(cell.write().unwrap().take());
+        }
+        rests(&*all, &kept, NUMBERS);
+    };
+    in_time(run);
+}
+
+fn walk<P: Pointer, C: Floored<P>>(
+    all: &C,
+    kept: &KeepAlive<P>,
+    board: &[RwLock<Option<P>>],
+    own: usize,
+) {
+    let mut mine: Vec<P> = Vec::new();
+    for choice in random(own as u64 + 1).take(STEPS / THREADS) {
+        let number = choice % board.len();
+        match choice / 64 % 16 {
+            0..=4 => {
+                // While the cell is read, nobody takes its object away.
+                let held = board[number].read().unwrap();
+                let found = all.get(number);
+                if let Some(held) = &*held {
+                    assert!(found.is_some_and(|found| found.is(held)));
+                }
+            }
+            5..=7 => {
+                let held = board[number].read().unwrap();
+                let found = all.make(number);
+                assert_eq!(*found, number);
+                assert!(held.as_ref().is_none_or(|held| held.is(&found)));
+            }
+            8 | 9 => {
+                let mut cell = board[number].write().unwrap();
+                let found = all.make(number);
+                assert!(cell.as_ref().is_none_or(|held| held.is(&found)));
+                *cell = Some(found);
+            }
+            10 => drop(board[number].write().unwrap().take()),
+            11 => {
+                let found = all.make(number);
+                if let Some(there) = mine.iter().find(|there| ***there == number) {
+                    assert!(there.is(&found));
+                }
+                mine.push(found);
+                if mine.len() > 4 {
+                    mine.remove(choice / 1024 % 4);
+                }
+            }
+            12 => drop(all.get(number).and_then(|found| kept.release(&found))),
+            13 => kept.advance(),
+            14 => _ = kept.shrink_to(choice / 1024 % 6),
+            _ => drop(all.get(number).map(|found| kept.touch(&found))),
+        }
+    }
+}
+
+/// O228: Nobody uses a floor and its collection any more: what is kept is within the limit, and all that lives; the weights
+/// are those of what is there.
+fn rests<P: Pointer, C: Floored<P>>(all: &C, kept: &KeepAlive<P>, numbers: usize) {
+    all.purge();
+    let limit = 6;
+    let len = kept.len();
+    assert!(len <= limit, "{len}");
+    assert_eq!((kept.retained_weight(), kept.live_weight()), (len, len));
+    assert_eq!(all.len(), len);
+    // Without the lookups that would keep them again.
+    kept.clear();
+    all.purge();
+    assert_eq!((all.len(), kept.live_weight()), (0, 0));
+    assert!((0..numbers).all(|number| all.get(number).is_none()));
+}
+
+/// O227: One thread finds an object again and again, while others evict it: it is kept whenever nobody evicts it after
+/// that, and it never dies.
+fn a_promotion_races_evictions<P: Pointer, C: Floored<P>>() {
+    let rounds = scaled(
+        if cfg!(debug_assertions) {
+            5_000
+        } else {
+            50_000
+        },
+        20,
+    );
+    let run = move || {
+        let (all, stop) = (C::default(), AtomicBool::new(false));
+        let kept = all.set_keep_alive(Limit::entries(1).count_live(), |object| **object);
+        let used = all.make(3);
+        let weak = downgrade(&used);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(SeqCst) {
+                    drop(all.make(5));
+                    _ = kept.shrink_to(0);
+                }
+            });
+            scope.spawn(|| {
+                while !stop.load(SeqCst) {
+                    drop(kept.release(&used));
+                    kept.advance();
+                }
+            });
+            for _ in 0..rounds {
+                assert!(all.get(3).is_some_and(|found| found.is(&used)));
+            }
+            stop.store(true, SeqCst);
+        });
+        assert!(kept.live_weight() >= kept.retained_weight());
+        assert!(all.get(3).is_some() && kept.contains(&used));
+        assert_eq!((kept.len(), kept.retained_weight()), (1, 3));
+        drop(used);
+        assert!(is_alive(&weak));
+        assert_eq!(kept.live_weight(), 3);
+        kept.shrink_to(0);
+        assert!(!is_alive(&weak));
+        assert_eq!((kept.len(), kept.live_weight()), (0, 0));
+    };
+    in_time(run);
+}
+
+/// O228: The counts of a floor are exact when nobody changes anything, also of what threads still use.
+fn the_floor_is_exact_at_rest<P: Pointer, C: Floored<P>>() {
+    const NUMBERS: usize = 64;
+    let rounds = scaled(20, 2);
+    let run = move || {
+        let all = C::default();
+        let limit = Limit::entries(10).weight(300).count_live();
+        let kept = all.set_keep_alive(limit, |object| **object);
+        let weak = Mutex::new(HashMap::new());
+        for round in 0..rounds {
+            let used = Mutex::new(Vec::new());
+            thread::scope(|scope| {
+                for own in 0..THREADS {
+                    let (all, kept, used, weak) = (&all, &kept, &used, &weak);
+                    scope.spawn(move || {
+                        let seed = (round * THREADS + own) as u64;
+                        for choice in random(seed).take(scaled(1000, 20)) {
+                            let object = all.make(choice % NUMBERS);
+                            match choice / 64 % 32 {
+                                0 => used.lock().unwrap().push(object),
+                                1 => drop(used.lock().unwrap().pop()),
+                                2 => _ = kept.shrink_to(100),
+                                _ => {}
+                            }
+                        }
+                        let last = all.make(own);
+                        weak.lock().unwrap().insert((round, own), downgrade(&last));
+                    });
+                }
+            });
+            all.purge();
+            let used = used.into_inner().unwrap();
+            let (len, weight) = (kept.len(), kept.retained_weight());
+            assert!(len <= 10 && weight <= 300);
+            // The ground truth: what is used, and besides what is kept.
+            let mut live: HashMap<usize, bool> = HashMap::new();
+            for object in &used {
+                live.insert(**object, kept.contains(object));
+            }
+            let evicted = live.iter().filter(|(_, is_kept)| !**is_kept);
+            let sum = evicted.clone().map(|(number, _)| number).sum::<usize>();
+            assert_eq!(all.len(), len + evicted.count(), "round {round}");
+            assert_eq!(kept.live_weight(), weight + sum, "round {round}");
+            drop(used);
+            all.purge();
+            assert_eq!(
+                (all.len(), kept.live_weight()),
+                (len, weight),
+                "round {round}"
+            );
+        }
+        kept.clear();
+        assert_eq!((kept.len(), kept.retained_weight()), (0, 0));
+        assert!(
+            weak.into_inner()
+                .unwrap()
+                .values()
+                .all(|weak| !is_alive(weak))
+        );
+    };
+    in_time(run);
+}
+
+/// O228: A ceiling, too: when all threads are done there is no more than the limit, the weights are those of the values
+/// that are there, and each value that was there is told once.
+fn a_ceiling_is_exact_at_rest<P: Pointer>() {
+    let steps = scaled(
+        if cfg!(debug_assertions) {
+            10_000
+        } else {
+            100_000
+        },
+        50,
+    );
+    let run = move || {
+        let map = WeakMap::<P, Arc<(usize, Doomed)>>::new();
+        let memo = Memo::<(P, Value<usize>), usize>::new();
+        let (made, ended, told) = (Count::default(), Count::default(), Count::default());
+        map.set_limit(Limit::entries(20).weight(500).generations(3), |value| {
+            value.0
+        });
+        memo.set_limit(Limit::entries(20).weight(500).generations(3), |value| {
+            *value
+        });
+        let count = told.clone();
+        memo.set_listener(move |_, _| _ = count.add());
+        let keys: Vec<RwLock<P>> = (0..32).map(|at| RwLock::new(P::from(at))).collect();
+        thread::scope(|scope| {
+            for own in 0..THREADS {
+                let (map, memo, made, ended, keys) = (&map, &memo, &made, &ended, &keys);
+                scope.spawn(move || {
+                    for choice in random(own as u64 + 7).take(steps) {
+                        let at = choice % keys.len();
+                        let key = keys[at].read().unwrap().clone();
+                        let (weight, pair) = (choice / 64 % 50, (&key, &(choice / 64 % 4)));
+                        let value = || {
+                            made.add();
+                            let count = ended.clone();
+                            Arc::new((weight, Doomed::new(move || _ = count.add())))
+                        };
+                        match choice / 4096 % 16 {
+                            0..=3 => _ = map.insert(&key, value()),
+                            4 | 5 => _ = map.get_or_insert_with(&key, |_| value()),
+                            6 => drop(map.remove(&key)),
+                            7 => drop((map.get(&key), memo.get(pair))),
+                            8 => _ = memo.insert(pair, weight),
+                            9..=11 => _ = memo.get_or_compute(pair, |_| weight),
+                            12 => _ = memo.remove(pair),
+                            13 => _ = memo.invalidate(&key),
+                            14 => *keys[at].write().unwrap() = P::from(at),
+                            _ if choice % 7 == 0 => {
+                                map.advance();
+                                memo.advance();
+                            }
+                            _ => _ = (map.shrink_to(400), memo.shrink_to(400)),
+                        }
+                    }
+                });
+            }
+        });
+        map.purge();
+        memo.purge();
+        let values: Vec<_> = map.values().map(|value| value.0).collect();
+        assert_eq!(
+            (map.len(), map.retained_weight()),
+            (values.len(), values.iter().sum())
+        );
+        assert!(map.len() <= 20 && map.retained_weight() <= 500);
+        assert_eq!(made.get() - ended.get(), map.len());
+        let mut of_memo = Vec::new();
+        for key in &keys {
+            let key = key.read().unwrap();
+            of_memo.extend((0..4).filter_map(|parameter| memo.get((&*key, &parameter))));
+        }
+        assert_eq!(
+            (memo.len(), memo.retained_weight()),
+            (of_memo.len(), of_memo.iter().sum())
+        );
+        assert!(memo.len() <= 20 && memo.retained_weight() <= 500);
+        let all = memo.statistics();
+        let gone = all.invalidated + all.discarded;
+        assert_eq!(all.misses + all.inserted, memo.len() + gone);
+        // Those that were computed and not kept were never there.
+        assert!(told.get() <= gone && told.get() > gone / 2);
+        drop(keys);
+        map.purge();
+        memo.purge();
+        assert_eq!(
+            (map.len(), map.retained_weight(), made.get()),
+            (0, 0, ended.get())
+        );
+        assert_eq!((memo.len(), memo.retained_weight()), (0, 0));
+    };
+    in_time(run);
+}
+
+/// O229: Threads that begin generations at once begin one each. What is found in between stays.
+fn generations_of_two_threads<P: Pointer>() {
+    let rounds = scaled(300, 5);
+    for (generations, stays) in [(4, true), (3, false)] {
+        let kept = KeepAlive::<P>::new(Limit::none().generations(generations));
+        let start = Barrier::new(2);
+        for round in 0..rounds {
+            let (object, other) = (P::from(round), P::from(round));
+            kept.keep(&object, 1);
+            kept.keep(&other, 1);
+            let advance = || {
+                start.wait();
+                kept.advance();
+                kept.advance();
+            };
+            thread::scope(|scope| {
+                scope.spawn(advance);
+                advance();
+            });
+            assert_eq!(kept.contains(&object), stays);
+            assert_eq!(kept.touch(&other), stays);
+            assert_eq!(kept.len(), if stays { 2 } else { 0 });
+            kept.clear();
+        }
+    }
+}
+
+/// O229: Under a ceiling and above a floor, likewise; each goes once.
+#[test]
+fn generations_of_collections() {
+    let rounds = scaled(200, 5);
+    let told = Arc::new(AtomicUsize::new(0));
+    let map = WeakMap::<Strong<usize>, usize>::new();
+    map.set_limit(Limit::none().generations(1), |value| *value);
+    let count = told.clone();
+    map.set_listener(move |_, _| _ = count.fetch_add(1, SeqCst));
+    let keys: Vec<_> = (0..50).map(Strong::new).collect();
+    let start = Barrier::new(2);
+    for _ in 0..rounds {
+        keys.iter().for_each(|key| _ = map.insert(key, **key));
+        let advance = || {
+            start.wait();
+            map.advance();
+        };
+        thread::scope(|scope| {
+            scope.spawn(advance);
+            advance();
+        });
+        assert_eq!((map.len(), map.retained_weight()), (0, 0));
+    }
+    assert_eq!(told.load(SeqCst), 50 * rounds);
+}
