@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::kept::Kept;
 use crate::hash::HashValue;
-use crate::keep::ring::{Outcome, Ring};
+use crate::keep::ring::{Outcome, Ring, Told};
 use crate::keep::shared::{Listener, Round, SharedRing, Stamp};
 use crate::keep::{Gone, Limit};
 
@@ -161,8 +161,10 @@ impl<V> Ceiling<V> {
         let weight = (self.weigh)(value);
         self.ring.with(|ring| {
             if stamp.set(None) {
-                if let Outcome::Refused(hash) = ring.keep(addr, weight, hash) {
-                    ring.refuse(addr, hash);
+                match ring.tell_or_keep(addr, weight, hash) {
+                    Told::Yes(_) => _ = stamp.set(Some(ring.round())),
+                    Told::No(Outcome::Refused(hash)) => ring.refuse(addr, hash),
+                    Told::No(_) => {}
                 }
             }
             ring.is_due()

@@ -367,8 +367,8 @@ macro_rules! owned_values {
 macro_rules! floor {
     ($value:ident) => {
         /// Keeps what is inserted and found alive for a while, though nobody uses it, within a limit; returns what does so, to
-        /// [advance](super::KeepAlive::advance) it, or look at it. The closure says what an object weighs: it is called once
-        /// for each that comes, or comes back, under no lock. What is there already is kept, too.
+        /// [advance](super::KeepAlive::advance) it, or look at it. The closure says what an object weighs: it is called
+        /// for each that comes, or comes back, and for each inserted entry, under no lock. What is there already is kept, too.
         ///
         /// An object that is in use is always found, whatever the limit: what goes is only kept no more, and who finds it
         /// again keeps it again. A hit costs a load more, and takes a lock about eight times while as many objects go as are

@@ -18,6 +18,8 @@ const MAX_NESTED: usize = 16;
 
 std::thread_local! {
     static DRAINS: Cell<usize> = const { Cell::new(0) };
+    /// How often a drain was refused.
+    static REFUSALS: Cell<usize> = const { Cell::new(0) };
 }
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
@@ -331,7 +333,16 @@ impl Depth {
     /// Enters one more drain; `None` if they nest too deep.
     pub(super) fn enter() -> Option<Self> {
         let before = DRAINS.get();
-        (before < MAX_NESTED).then(|| Self::set(before, before + 1))
+        if before < MAX_NESTED {
+            return Some(Self::set(before, before + 1));
+        }
+        REFUSALS.set(REFUSALS.get().wrapping_add(1));
+        None
+    }
+
+    /// Changes when a call of this thread nests too deep, and leaves its work to the outer ones.
+    pub(super) fn refusals() -> usize {
+        REFUSALS.get()
     }
 
     fn set(before: usize, now: usize) -> Self {

@@ -69,8 +69,8 @@ impl<P: SharedRef> KeepAlive<P> {
         Self::with(limit, None)
     }
 
-    /// The same; for collections that keep in it, the closure says what an object weighs. It is called once for each
-    /// that comes, or comes back, under no lock.
+    /// The same; for collections that keep in it, the closure says what an object weighs. It is called for each
+    /// that comes, or comes back, and for each inserted entry, under no lock.
     #[must_use]
     pub fn weighing(limit: Limit, weigh: impl Fn(&P) -> usize + Send + Sync + 'static) -> Self {
         Self::with(limit, Some(Box::new(weigh)))
@@ -239,10 +239,13 @@ impl<P: SharedRef> Inner<P> {
         self.uncount(addr, &kept);
         let is_kept = !matches!(kept, Outcome::Refused(_));
         if let Some(going) = going {
+            let (more, refusals) = (going.more, Depth::refusals());
             let mut panics = FirstPanic::default();
             panics.catch(|| drop(kept));
             panics.catch(|| self.destroy(going));
-            panics.catch(|| _ = self.settle(Ring::next_to_go));
+            if more || Depth::refusals() != refusals {
+                panics.catch(|| _ = self.settle(Ring::next_to_go));
+            }
             panics.resume();
         }
         is_kept
@@ -268,10 +271,17 @@ impl<P: SharedRef> Inner<P> {
         let Some(_depth) = Depth::enter() else {
             return 0;
         };
-        let (mut gone, mut panics) = (0, FirstPanic::default());
-        while let Some(going) = self.ring.with(&mut next) {
+        let (mut gone, mut more, mut panics) = (0, true, FirstPanic::default());
+        while more {
+            let Some(going) = self.ring.with(&mut next) else {
+                break;
+            };
             gone += 1;
+            let refusals = Depth::refusals();
+            more = going.more;
             panics.catch(|| self.destroy(going));
+            // What its destructor could not let go is left to this call.
+            more |= Depth::refusals() != refusals;
         }
         panics.resume();
         gone
@@ -285,8 +295,10 @@ impl<P: SharedRef> Inner<P> {
             weight,
             why,
             turn,
+            counts,
+            more: _,
         } = going;
-        if why != Gone::Removed && self.ring.with(|ring| ring.limit().counts_live) {
+        if counts && why != Gone::Removed {
             // Of two threads that count it, the later turn is right.
             let (hash, address) = Address::of(ptr::without_provenance(addr));
             self.evicted.compute(hash, &address, |there| {

@@ -89,17 +89,18 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         let Some(_depth) = Depth::enter() else {
             return 0;
         };
-        let (mut unlinked, mut panics) = (0, FirstPanic::default());
+        let (mut unlinked, mut more, mut panics) = (0, true, FirstPanic::default());
         // The dead count until they are destroyed: else an entry would go for one that is dead.
         if self.pending_dead() != 0 {
             self.destroy_dead(&mut panics);
         }
-        loop {
+        while more {
             // First: a node that is in the ring then is not freed before this leaves.
             let pin = self.pin();
             let Some(going) = ceiling.ring.with(&mut next) else {
                 break;
             };
+            let refusals = Depth::refusals();
             let is_it = |node: &Node<K, T, V>| ptr::from_ref(node).addr() == going.addr;
             if let Some(node) = self.unlink_if(&pin, going.what, is_it, |_| true) {
                 node.set_gone(going.why);
@@ -107,6 +108,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 unlinked += 1;
             }
             panics.catch(|| drop(pin));
+            // What a destructor could not let go is left to this call.
+            more = going.more || Depth::refusals() != refusals;
         }
         panics.resume();
         unlinked

@@ -189,13 +189,19 @@ impl<P: StrongRef> KeepAlive<P> {
     fn settle(&mut self, mut next: impl FnMut(&mut Ring<P>) -> Option<Going<P>>) -> usize {
         let mut next = || {
             let going = next(&mut self.ring)?;
-            if self.ring.limit().counts_live {
+            if going.counts {
                 self.evicted.insert(&going.what, going.weight);
             }
-            Some(going.what)
+            Some((going.what, going.more))
         };
-        let Some(first) = next() else { return 0 };
-        let more: Vec<_> = iter::from_fn(next).collect();
+        let Some((first, more)) = next() else {
+            return 0;
+        };
+        if !more {
+            drop(first);
+            return 1;
+        }
+        let more: Vec<_> = iter::from_fn(|| Some(next()?.0)).collect();
         let all = 1 + more.len();
         // If one destructor panics, the others run all the same.
         drop(first);

@@ -80,6 +80,10 @@ pub(crate) struct Going<X> {
     pub(crate) why: Gone,
     /// When: see [`Outcome::New`].
     pub(crate) turn: u64,
+    /// Whether its weight [counts](Limit::count_live) on.
+    pub(crate) counts: bool,
+    /// Whether another has to go for the same reason. So who asks for one need not ask again.
+    pub(crate) more: bool,
 }
 
 /// What became of something that was to be kept.
@@ -90,6 +94,13 @@ pub(crate) enum Outcome<X> {
     Already(X),
     /// It is heavier than the limit, and not kept. What was kept of it before goes [next](Ring::next_to_go).
     Refused(X),
+}
+
+/// Whether something was a member already, which was touched.
+pub(crate) enum Told<X> {
+    /// What was given again.
+    Yes(X),
+    No(Outcome<X>),
 }
 
 #[derive(Clone, Copy)]
@@ -226,12 +237,18 @@ impl<X> Ring<X> {
         self.slots[self.member(addr)? as usize].kept.as_ref()
     }
 
+    #[inline]
     fn member(&self, addr: usize) -> Option<u32> {
-        let found = self.find(addr);
-        found.filter(|at| self.slots[*at as usize].gone.is_none())
+        self.find(addr).filter(|at| self.is_member(*at))
+    }
+
+    #[inline]
+    fn is_member(&self, at: u32) -> bool {
+        self.slots[at as usize].gone.is_none()
     }
 
     /// With what is [leaving](Self::leaving).
+    #[inline]
     fn find(&self, addr: usize) -> Option<u32> {
         let is = |at: &u32| self.slots[*at as usize].addr == addr;
         self.index.find(hash(addr), is).copied()
@@ -239,19 +256,43 @@ impl<X> Ring<X> {
 
     /// Keeps something, as the newest. If it is kept already, it is touched, and has this weight from now on.
     pub(crate) fn keep(&mut self, addr: usize, weight: usize, what: X) -> Outcome<X> {
-        if weight > self.limit.weight || self.limit.entries == 0 {
+        if !self.fits(weight) {
             self.let_go(addr, Gone::Weight);
             return Outcome::Refused(what);
         }
-        let (at, given) = match self.find(addr) {
-            Some(at) if self.touch(addr) => {
-                let slot = &mut self.slots[at as usize];
-                self.weight = self.weight - slot.weight as u128 + weight as u128;
-                slot.weight = weight;
-                self.latest = at;
-                return Outcome::Already(what);
-            }
-            // It was about to leave.
+        let found = self.find(addr);
+        if let Some(at) = found.filter(|at| self.is_member(*at)) {
+            self.hit(at);
+            let slot = &mut self.slots[at as usize];
+            self.weight = self.weight - slot.weight as u128 + weight as u128;
+            slot.weight = weight;
+            self.latest = at;
+            return Outcome::Already(what);
+        }
+        self.admit(found, addr, weight, what)
+    }
+
+    /// [Touches](Self::touch) a member, which keeps its weight, or else keeps something.
+    pub(crate) fn tell_or_keep(&mut self, addr: usize, weight: usize, what: X) -> Told<X> {
+        let found = self.find(addr);
+        if let Some(at) = found.filter(|at| self.is_member(*at)) {
+            self.hit(at);
+            return Told::Yes(what);
+        }
+        Told::No(if self.fits(weight) {
+            self.admit(found, addr, weight, what)
+        } else {
+            Outcome::Refused(what)
+        })
+    }
+
+    fn fits(&self, weight: usize) -> bool {
+        weight <= self.limit.weight && self.limit.entries != 0
+    }
+
+    /// Makes something a member that is none, and was found where it is about to leave.
+    fn admit(&mut self, found: Option<u32>, addr: usize, weight: usize, what: X) -> Outcome<X> {
+        let (at, given) = match found {
             Some(at) => {
                 self.leaving.unlink(&mut self.slots, at);
                 (at, Some(what))
@@ -377,18 +418,19 @@ impl<X> Ring<X> {
 
     /// Notes a hit. Returns whether it is kept.
     pub(crate) fn touch(&mut self, addr: usize) -> bool {
-        self.member(addr).is_some_and(|at| {
-            let slot = &mut self.slots[at as usize];
-            slot.visited = true;
-            if slot.generation != self.generation {
-                slot.generation = self.generation;
-                if self.has_ages() {
-                    self.by_age.unlink(&mut self.ages, at);
-                    self.by_age.push(&mut self.ages, at);
-                }
+        self.member(addr).map(|at| self.hit(at)).is_some()
+    }
+
+    fn hit(&mut self, at: u32) {
+        let slot = &mut self.slots[at as usize];
+        slot.visited = true;
+        if slot.generation != self.generation {
+            slot.generation = self.generation;
+            if self.has_ages() {
+                self.by_age.unlink(&mut self.ages, at);
+                self.by_age.push(&mut self.ages, at);
             }
-            true
-        })
+        }
     }
 
     /// Takes something, whether or not it is about to leave.
@@ -438,18 +480,21 @@ impl<X> Ring<X> {
 
     /// Takes one that has to go, if there is one: it was let go, it is too old, there are too many, or they are too heavy.
     pub(crate) fn next_to_go(&mut self) -> Option<Going<X>> {
-        if self.is_leaving() {
-            return self.take(self.leaving.oldest, Gone::Removed);
-        }
-        if let Some(at) = self.too_old() {
-            return self.take(at, Gone::Generation);
-        }
-        if self.len > self.limit.entries {
+        let going = if self.is_leaving() {
+            self.take(self.leaving.oldest, Gone::Removed)
+        } else if let Some(at) = self.too_old() {
+            self.take(at, Gone::Generation)
+        } else if self.len > self.limit.entries {
             // In the paper one goes before another comes: so not the one that has come.
             let is_other = self.limit.entries != 0;
-            return self.evict(Gone::Entries, if is_other { self.latest } else { NONE });
-        }
-        self.evict_above(self.limit.weight)
+            self.evict(Gone::Entries, if is_other { self.latest } else { NONE })
+        } else {
+            self.evict_above(self.limit.weight)
+        };
+        going.map(|going| Going {
+            more: self.is_due(),
+            ..going
+        })
     }
 
     /// Takes one that has to go if all may weigh only so much.
@@ -513,6 +558,8 @@ impl<X> Ring<X> {
             weight,
             why: gone.unwrap_or(why),
             turn: self.turn,
+            counts: self.limit.counts_live,
+            more: true,
         })
     }
 }

@@ -11,9 +11,9 @@ use core::mem;
 use std::sync::PoisonError;
 
 use super::limit::Gone;
-use super::ring::{Outcome, Ring};
+use super::ring::{Outcome, Ring, Told};
 use crate::sync::Ordering::*;
-use crate::sync::{Arc, AtomicU16, AtomicU32, Mutex, MutexGuard};
+use crate::sync::{Arc, AtomicBool, AtomicU16, AtomicU32, Mutex, MutexGuard};
 
 /// The ring does not know the entry.
 const NEVER: u16 = 0;
@@ -44,6 +44,11 @@ impl Stamp {
                 Err(other) => now = other,
             }
         }
+    }
+
+    /// Whether nobody has told the ring of the entry yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.0.load(Relaxed) == NEVER
     }
 
     /// Ends it: the entry is unlinked. Returns whether the ring may know the entry: then the caller has to let go of it.
@@ -103,8 +108,12 @@ impl<X> SharedRing<X> {
         &self.round
     }
 
-    /// Tells a hit of an entry; returns whether that is in the ring (S3).
+    /// Tells a hit of an entry; returns whether that is in the ring (S3). Of a new entry it says that it is not, without the
+    /// lock: most likely its object is new, too, and [`join`](Self::join) sees whether it is.
     pub(crate) fn tell(&self, addr: usize, stamp: &Stamp) -> bool {
+        if stamp.is_new() {
+            return false;
+        }
         self.with(|ring| {
             let there = ring.touch(addr);
             if there {
@@ -114,8 +123,8 @@ impl<X> SharedRing<X> {
         })
     }
 
-    /// Keeps something for an entry, unless that is unlinked (S2): then it is given back. Also returns whether something has
-    /// to go.
+    /// Keeps something for an entry, or [tells](Self::tell) it if it is kept already, unless the entry is unlinked (S2): then
+    /// it is given back. Also returns whether something has to go.
     pub(crate) fn join(
         &self,
         addr: usize,
@@ -125,7 +134,13 @@ impl<X> SharedRing<X> {
     ) -> (Outcome<X>, bool) {
         self.with(|ring| {
             let outcome = if stamp.set(None) {
-                ring.keep(addr, weight, what)
+                match ring.tell_or_keep(addr, weight, what) {
+                    Told::Yes(what) => {
+                        stamp.set(Some(ring.round()));
+                        Outcome::Already(what)
+                    }
+                    Told::No(outcome) => outcome,
+                }
             } else {
                 Outcome::Already(what)
             };
@@ -154,26 +169,41 @@ impl<X> SharedRing<X> {
 }
 
 /// A closure that is told what goes.
-pub(crate) struct Listener<T>(Mutex<Option<Hears<T>>>);
+pub(crate) struct Listener<T> {
+    hears: Mutex<Option<Hears<T>>>,
+    /// Whether there is one: it changes under the lock.
+    is_set: AtomicBool,
+}
 
 type Hears<T> = Arc<dyn Fn(&T, Gone) + Send + Sync>;
 
 impl<T> Listener<T> {
     pub(crate) fn new() -> Self {
-        Listener(Mutex::new(None))
+        Listener {
+            hears: Mutex::new(None),
+            is_set: AtomicBool::new(false),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Hears<T>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.hears.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn set(&self, listener: Option<Hears<T>>) {
-        let old = mem::replace(&mut *self.lock(), listener);
+        let mut hears = self.lock();
+        // Relaxed: the lock orders what is read of the listener.
+        self.is_set.store(listener.is_some(), Relaxed);
+        let old = mem::replace(&mut *hears, listener);
+        drop(hears);
         drop(old);
     }
 
     /// Calls it, under no lock.
     pub(crate) fn tell(&self, what: &T, why: Gone) {
+        // Relaxed: a thread for which it has been set sees that. Most have none, and take no lock.
+        if !self.is_set.load(Relaxed) {
+            return;
+        }
         let listener = self.lock().clone();
         if let Some(listener) = listener {
             listener(what, why);
