@@ -16,6 +16,7 @@
 //! * [`rows`]: the tables' lines, and the goals;
 //! * [`pointers`], [`collections`], [`interners`], [`footprint`]: the measured operations, written once for all
 //!   sides;
+//! * [`kept`]: the floors and ceilings among them;
 //! * [`shared`], [`together`]: the same for what threads share; [`teams`]: several threads at the same time;
 //! * [`terms`]: a foreign program, on several stores;
 //! * [`pictures`]: what is drawn;
@@ -31,6 +32,7 @@ mod document;
 mod duel;
 mod footprint;
 mod interners;
+mod kept;
 mod machine;
 mod memory;
 mod ours;

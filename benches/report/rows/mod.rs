@@ -5,6 +5,7 @@ mod collections;
 mod cycles;
 mod delivery;
 mod interners;
+mod keep;
 mod memory;
 mod pointers;
 mod shared;
@@ -59,6 +60,7 @@ pub(crate) fn all() -> Vec<Group> {
         group("interners", interners::all()),
         group("shared", shared::maps()),
         group("memos", shared::memos()),
+        group("keep", keep::all()),
         group("shared interners", shared::interners()),
     ]
 }

@@ -29,6 +29,8 @@ const MEMO_MISS: &str = "Memo: miss";
 const INTERNER_HIT: &str = "Interner: hit";
 const INTERNER_MISS: &str = "Interner: miss";
 const INTERNER_CHURN: &str = "Interner: churn";
+/// In place of a death, an object or entry goes for the new one.
+pub(super) const EVICT: &str = "insert + evict";
 const ONE_LOCKED: &str = "one locked";
 
 type Map = concurrent::WeakMap<Strong<u64>, u64>;
@@ -37,7 +39,7 @@ type Cache = Memo<Strong<u64>, u64>;
 type Words = concurrent::Interner<Strong<str>>;
 
 /// Makes a side.
-type Side = fn(Plan) -> Sample;
+pub(super) type Side = fn(Plan) -> Sample;
 
 /// Collections that threads share. The times are the processor time of one operation of one thread; of deaths and
 /// ends the elapsed time.
@@ -201,7 +203,7 @@ pub(super) fn interners() -> Vec<Row> {
 }
 
 /// By processor time.
-fn row(
+pub(super) fn row(
     operation: &str,
     peer: &'static str,
     threads: usize,
@@ -240,7 +242,7 @@ fn contest(
     clock: Clock,
     sides: [(usize, Side); 2],
 ) -> Row {
-    let changes = [CHURN, MEMO_MISS, INTERNER_MISS, INTERNER_CHURN]
+    let changes = [CHURN, MEMO_MISS, INTERNER_MISS, INTERNER_CHURN, EVICT]
         .iter()
         .any(|name| operation.contains(name));
     let operations = match clock {
