@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::bound::{Bound, Ceiling, Kind};
 use super::drain::Depth;
 use super::node::{KeyKind, Node};
+use super::raw::Registered;
 use super::table::Table;
 use super::watch::Watches;
 use crate::hash::HashValue;
@@ -13,20 +14,32 @@ use crate::keep::ring::{Going, Ring};
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 
+/// A node that has been found or inserted, and the bound of its table, which has to be told.
+pub(super) struct News<'g, K: KeyKind, T: Registered, V> {
+    bound: &'g Bound<V, Node<K, T, V>>,
+    node: &'g Node<K, T, V>,
+}
+
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+    /// What the bound of this table has to be told of a node that has been found or inserted, and that the caller has
+    /// pinned: nothing, as a rule.
+    #[inline]
+    pub(super) fn news_of<'g>(&'g self, node: &'g Node<K, T, V>) -> Option<News<'g, K, T, V>> {
+        let bound = self.ends().bound()?;
+        let is_news = node.stamp().is_some_and(|stamp| bound.is_news(stamp));
+        is_news.then_some(News { bound, node })
+    }
+
     /// A node has been found or inserted, and the caller has it pinned. Returns whether the caller has to
     /// [settle](Self::settle) when it has left.
     #[inline]
     pub(super) fn meet(&self, node: &Node<K, T, V>) -> bool {
-        match (self.ends().bound(), node.stamp()) {
-            (Some(bound), Some(stamp)) if bound.is_news(stamp) => self.meet_news(bound, node),
-            _ => false,
-        }
+        self.news_of(node).is_some_and(|news| self.tell(news))
     }
 
     #[cold]
     #[inline(never)]
-    fn meet_news(&self, bound: &Bound<V, Node<K, T, V>>, node: &Node<K, T, V>) -> bool {
+    pub(super) fn tell(&self, News { bound, node }: News<'_, K, T, V>) -> bool {
         match (&bound.kind, node) {
             (Kind::Floor(floor), _) => floor.meet(node),
             (

@@ -166,19 +166,23 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
         let reader = self.nodes.read();
         let mut sweeps = T::SWEPT != Some(false) && reader.is_nth();
-        let mut settles = false;
+        let mut news = None;
         let found = reader.get(hash.bits(), sought).and_then(|node| {
             let (key, watch, value) = node.entry()?;
             let found = read(key, watch, value)?;
-            settles = self.meet(node);
+            news = self.news_of(node);
             // Not in the destructor of its object, which may look it up once more.
             sweeps = sweeps && !watch.is_stale();
             Some(found)
         });
-        drop(reader);
-        if settles {
-            self.settle();
+        if let Some(news) = news {
+            // Apart from the end of most, which have nothing to keep for it.
+            let settles = self.tell(news);
+            drop(reader);
+            self.settle_if(settles);
+            return found;
         }
+        drop(reader);
         if sweeps {
             self.sweep_some();
         }
