@@ -198,6 +198,8 @@ impl<X> Ring<X> {
     pub(crate) fn set_limit(&mut self, limit: Limit) {
         let had_ages = self.has_ages();
         self.limit = limit;
+        // What was refused may fit.
+        self.begin_round();
         if self.has_ages() == had_ages {
             return;
         }

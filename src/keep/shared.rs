@@ -4,8 +4,8 @@
 //! * **S2** An entry has a [`Stamp`]. It changes under the lock, except that who unlinks the entry [ends](Stamp::end) it.
 //!   Each change is a read-modify-write: so either the entry is told to the ring first, and who unlinks it lets go of it; or
 //!   that comes first, and the entry is not told any more.
-//! * **S3** While the stamp of an entry has the number of this round, the ring has told it in this round, and keeps it (Q3 of
-//!   [`ring`](super::ring)). So a hit that finds that number has nothing to say. The number is published under the lock.
+//! * **S3** While the stamp of an entry has the number of this round, it was told in this round, and is kept (Q3 of
+//!   [`ring`](super::ring)), or was refused by this limit. So a hit that finds that number has nothing to say. The number is published under the lock.
 
 use core::mem;
 use std::sync::PoisonError;
@@ -138,6 +138,11 @@ impl<X> SharedRing<X> {
                     Told::Yes(what) => {
                         stamp.set(Some(ring.round()));
                         Outcome::Already(what)
+                    }
+                    Told::No(refused @ Outcome::Refused(_)) => {
+                        // It would be too heavy in this round again.
+                        stamp.set(Some(ring.round()));
+                        refused
                     }
                     Told::No(outcome) => outcome,
                 }

@@ -191,6 +191,15 @@ fn the_weight_is_asked_for_once_for_each_that_comes<P: Pointer, C: Floored<P>>()
         drop(all.get(0));
     }
     assert_eq!(asked.swap(0, SeqCst), 1);
+    // Nor again and again of one that is too heavy, until the limit is another.
+    kept.set_limit(Limit::none().weight(0));
+    for _ in 0..100 {
+        drop(all.get(0));
+    }
+    assert!(asked.swap(0, SeqCst) == 1 && kept.is_empty());
+    kept.set_limit(Limit::none());
+    drop(all.get(0));
+    assert!(asked.swap(0, SeqCst) == 1 && kept.len() == 1);
 }
 
 /// O214: A weight that panics: the object is there for who has it, and asked for again by who finds it.
