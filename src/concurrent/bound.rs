@@ -133,6 +133,17 @@ impl<V, N> Bound<V, N> {
         }
     }
 
+    pub(super) fn is_floor(&self) -> bool {
+        matches!(self.kind, Kind::Floor(_))
+    }
+
+    /// Lets go what has to go from a floor.
+    pub(super) fn settle(&self) {
+        if let Kind::Floor(floor) = &self.kind {
+            floor.settle();
+        }
+    }
+
     /// The end of what was a node at this place. Listeners are called here, as destructors are.
     pub(super) fn end(&self, node: *const N, stamp: &Stamp, value: &V, why: Gone) {
         if let Kind::Ceiling(ceiling) = &self.kind {
@@ -162,7 +173,7 @@ impl<V> Ceiling<V> {
         self.ring.with(|ring| {
             if stamp.set(None) {
                 match ring.tell_or_keep(addr, weight, hash) {
-                    Told::Yes(_) => _ = stamp.set(Some(ring.round())),
+                    Told::Yes(_) => _ = stamp.set(Some(ring.tell_round())),
                     Told::No(Outcome::Refused(hash)) => ring.refuse(addr, hash),
                     Told::No(_) => {}
                 }

@@ -373,7 +373,9 @@ macro_rules! floor {
         ///
         /// An object that is in use is always found, whatever the limit: what goes is only kept no more, and who finds it
         /// again keeps it again. A hit costs a load more, and takes a lock about eight times while as many objects go as are
-        /// kept. A removed entry's object is kept no more.
+        /// kept. A removed entry's object is kept no more, nor is what is there when the collection is dropped; if it has another
+        /// name here, the next hit by that keeps it again. A closure that has a handle to the limit or the collection keeps that
+        /// alive for ever.
         ///
         /// # Panics
         /// If there is a limit already: change [that](super::KeepAlive::set_limit).
@@ -424,12 +426,13 @@ macro_rules! floor {
 macro_rules! ceiling {
     ($value:ident) => {
         /// Bounds the entries: those beyond the limit go, though their keys live. The closure says what a value weighs: it
-        /// is called once for each, under no lock. What is there already counts, too; what other
+        /// is called once for each, under no lock, and must not look up what it weighs. What is there already counts, too; what other
         /// threads insert at this moment, perhaps only when it is found next.
         ///
         /// When there are too many, the one goes that SIEVE chooses: of those that were not found since it looked last, the
         /// oldest from where it looked last. An entry that alone is heavier than the limit goes at once. What dies makes
-        /// room: no entry goes for one that is dead, unless a thread is looking at that. A hit costs a load more, and takes
+        /// room: no entry goes for one that is dead, unless a thread is looking at that, or the key is a handle that does not
+        /// notify, such as `Arc`, and no sweep has found it yet. A hit costs a load more, and takes
         /// a lock about eight times while as many entries go as are there. An insertion, a removal and a death take it once.
         ///
         /// # Panics
@@ -465,7 +468,7 @@ macro_rules! ceiling {
         }
 
         /// Sets the listener: it is told each value that goes, and why, right before that is destroyed, or kept for
-        /// [`Reclaim::OnRequest`](crate::Reclaim::OnRequest). It may use the collection, as a destructor may. What is there
+        /// [`Reclaim::OnRequest`](crate::Reclaim::OnRequest). It may use the collection, as a destructor may; one that puts back what goes never ends. What is there
         /// when the collection is dropped is not told.
         ///
         /// # Panics

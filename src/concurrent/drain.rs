@@ -18,8 +18,6 @@ const MAX_NESTED: usize = 16;
 
 std::thread_local! {
     static DRAINS: Cell<usize> = const { Cell::new(0) };
-    /// How often a drain was refused.
-    static REFUSALS: Cell<usize> = const { Cell::new(0) };
 }
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
@@ -301,6 +299,22 @@ impl<K: KeyKind, T: Registered, V> Drop for Table<K, T, V> {
     fn drop(&mut self) {
         self.nodes.set_waker(None);
         self.nodes.context().end();
+        // A floor may live on. What only this table has found is found no more.
+        if let Some(bound) = self
+            .nodes
+            .context()
+            .bound()
+            .filter(|bound| bound.is_floor())
+        {
+            let reader = self.nodes.read();
+            for node in reader.entries() {
+                if let Some(stamp) = node.stamp() {
+                    bound.leave(node, stamp);
+                }
+            }
+            drop(reader);
+            bound.settle();
+        }
     }
 }
 
@@ -333,16 +347,7 @@ impl Depth {
     /// Enters one more drain; `None` if they nest too deep.
     pub(super) fn enter() -> Option<Self> {
         let before = DRAINS.get();
-        if before < MAX_NESTED {
-            return Some(Self::set(before, before + 1));
-        }
-        REFUSALS.set(REFUSALS.get().wrapping_add(1));
-        None
-    }
-
-    /// Changes when a call of this thread nests too deep, and leaves its work to the outer ones.
-    pub(super) fn refusals() -> usize {
-        REFUSALS.get()
+        (before < MAX_NESTED).then(|| Self::set(before, before + 1))
     }
 
     fn set(before: usize, now: usize) -> Self {

@@ -7,12 +7,12 @@ use std::boxed::Box;
 use std::sync::Arc;
 
 use super::bound::{Bound, Floor, Weigh};
-use super::drain::Depth;
 use super::identity::Address;
 use super::key::ByKey;
 use super::node::{KeyKind, Node};
 use super::raw::Entry;
 use super::table::Table;
+use super::turn::Turn;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::keep::ring::{Going, Outcome, Ring};
 use crate::keep::shared::{Listener, SharedRing};
@@ -33,7 +33,7 @@ use crate::reference::{Identify, WeakKey};
 ///
 /// A lock is taken for a few instructions, under which no code of yours runs: neither destructors nor the listener nor
 /// weights. What goes is destroyed by the operation because of which it goes, and after it. A destructor may use all of
-/// it; nested 16 deep it leaves to the outer ones what has to go.
+/// it: what goes because of that, the operation destroys that runs it, one after the other.
 ///
 /// Its handles count: [`holders`](crate::guide::back_pointers) name them, and for
 /// [`purge_cycles`](super::WeakMap::purge_cycles) what it keeps is in use.
@@ -95,7 +95,7 @@ impl<P: SharedRef> KeepAlive<P> {
     pub fn set_limit(&self, limit: Limit) {
         self.0.ring.with(|ring| ring.set_limit(limit));
         let mut panics = FirstPanic::default();
-        panics.catch(|| _ = self.0.settle(Ring::next_to_go));
+        panics.catch(|| self.0.settle());
         if !limit.counts_live {
             panics.catch(|| self.0.evicted.clear());
         }
@@ -105,7 +105,8 @@ impl<P: SharedRef> KeepAlive<P> {
     /// Sets the listener: it is told each object that goes, and why, under no lock. If it was the last
     /// handle, the object dies after that. The listener may use this and the collections above, as a destructor may. If
     /// it panics, the panic goes to who has called, after all others that had to go are gone. What is there at the end of
-    /// this is not told.
+    /// this is not told. A listener that keeps again what goes never ends; one that has a handle to this keeps it alive for
+    /// ever.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -164,13 +165,15 @@ impl<P: SharedRef> KeepAlive<P> {
     /// goes). Threads that do so at once begin one each.
     pub fn advance(&self) {
         self.0.ring.with(Ring::advance);
-        self.0.settle(Ring::next_to_go);
+        self.0.settle();
     }
 
     /// Lets objects go until the others weigh no more than this; returns how many went. O(what goes) amortised. For memory
     /// that is wanted elsewhere: the limit stays.
     pub fn shrink_to(&self, weight: usize) -> usize {
-        self.0.settle(|ring| ring.evict_above(weight))
+        let gone = self.0.ring.with(|ring| ring.let_go_above(weight));
+        self.0.settle();
+        gone
     }
 
     /// Returns the number of kept objects.
@@ -221,7 +224,7 @@ impl<P: SharedRef> KeepAlive<P> {
     pub fn clear(&self) {
         let mut panics = FirstPanic::default();
         self.0.ring.with(Ring::let_all_go);
-        panics.catch(|| _ = self.0.settle(Ring::next_to_go));
+        panics.catch(|| self.0.settle());
         panics.catch(|| self.0.evicted.clear());
         panics.resume();
     }
@@ -230,22 +233,17 @@ impl<P: SharedRef> KeepAlive<P> {
 impl<P: SharedRef> Inner<P> {
     fn keep(&self, object: P, weight: usize) -> bool {
         let addr = WeakKey::addr(&object).addr();
-        // Nested too deep, it is left to an outer call.
-        let depth = Depth::enter();
+        let turn = Turn::enter(&self.ring);
         let (kept, going) = self.ring.with(|ring| {
             let kept = ring.keep(addr, weight, object);
-            (kept, depth.as_ref().and_then(|_| ring.next_to_go()))
+            (kept, turn.as_ref().and_then(|_| ring.next_to_go()))
         });
         self.uncount(addr, &kept);
         let is_kept = !matches!(kept, Outcome::Refused(_));
-        if let Some(going) = going {
-            let (more, refusals) = (going.more, Depth::refusals());
+        if let Some(turn) = turn.filter(|_| going.is_some()) {
             let mut panics = FirstPanic::default();
             panics.catch(|| drop(kept));
-            panics.catch(|| self.destroy(going));
-            if more || Depth::refusals() != refusals {
-                panics.catch(|| _ = self.settle(Ring::next_to_go));
-            }
+            self.let_go(&turn, going, &mut panics);
             panics.resume();
         }
         is_kept
@@ -266,25 +264,23 @@ impl<P: SharedRef> Inner<P> {
         self.evicted.remove(hash, is_it, wanted, |_, _, _| ());
     }
 
-    /// Lets go what `next` returns; how much that was.
-    fn settle(&self, mut next: impl FnMut(&mut Ring<P>) -> Option<Going<P>>) -> usize {
-        let Some(_depth) = Depth::enter() else {
-            return 0;
-        };
-        let (mut gone, mut more, mut panics) = (0, true, FirstPanic::default());
-        while more {
-            let Some(going) = self.ring.with(&mut next) else {
-                break;
-            };
-            gone += 1;
-            let refusals = Depth::refusals();
-            more = going.more;
-            panics.catch(|| self.destroy(going));
-            // What its destructor could not let go is left to this call.
-            more |= Depth::refusals() != refusals;
+    /// Lets go what has to.
+    fn settle(&self) {
+        if let Some(turn) = Turn::enter(&self.ring) {
+            let mut panics = FirstPanic::default();
+            let first = self.ring.with(Ring::next_to_go);
+            self.let_go(&turn, first, &mut panics);
+            panics.resume();
         }
-        panics.resume();
-        gone
+    }
+
+    fn let_go(&self, turn: &Turn, mut going: Option<Going<P>>, panics: &mut FirstPanic) {
+        while let Some(one) = going {
+            let more = one.more;
+            panics.catch(|| self.destroy(one));
+            let again = turn.is_wanted_again() || more;
+            going = again.then(|| self.ring.with(Ring::next_to_go)).flatten();
+        }
     }
 
     /// The end of what was kept: strong becomes weak.
@@ -368,7 +364,7 @@ impl<K: KeyKind, T: UpgradesOne<Key = P>, V, P: SharedRef> Floor<Node<K, T, V>> 
     }
 
     fn settle(&self) {
-        self.0.0.settle(Ring::next_to_go);
+        self.0.0.settle();
     }
 }
 

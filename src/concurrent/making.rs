@@ -377,6 +377,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
 
     fn publish(self, key: K::Key, watch: Unplaced<'a, T>, value: V) {
         let table = self.table;
+        let settling = table.settling();
         let mut settles = false;
         {
             // User code may run when these two are dropped, a value that is not kept and what `pin` destroys: last,
@@ -387,7 +388,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
                 settles = table.meet(new);
             }
         }
-        table.settle_if(settles);
+        table.settle_after(settling, settles);
     }
 
     /// Puts a node in the place of the flight's, and completes the flight.

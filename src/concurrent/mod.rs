@@ -27,6 +27,7 @@ mod set;
 mod settle;
 mod snapshot;
 mod table;
+mod turn;
 mod value_map;
 mod watch;
 

@@ -74,6 +74,13 @@ const GONE: [Gone; 5] = [
 ];
 
 impl<K: KeyKind, T, V> Node<K, T, V> {
+    pub(super) fn stamp(&self) -> Option<&Stamp> {
+        match self {
+            Node::Ready { stamp, .. } => Some(stamp),
+            Node::InFlight { .. } => None,
+        }
+    }
+
     /// Why it is unlinked.
     fn gone(&self) -> Gone {
         match self {
@@ -172,13 +179,6 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
         // Relaxed: read at its end, which comes after the caller has left (D1, D2 of `raw`).
         if let Node::Ready { fate: now, .. } = self {
             now.fetch_or(fate, Relaxed);
-        }
-    }
-
-    pub(super) fn stamp(&self) -> Option<&Stamp> {
-        match self {
-            Node::Ready { stamp, .. } => Some(stamp),
-            Node::InFlight { .. } => None,
         }
     }
 

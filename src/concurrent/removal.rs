@@ -16,6 +16,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         if self.nodes.is_new() {
             return;
         }
+        let settling = self.settling();
         {
             let pin = self.pin();
             for node in pin.entries() {
@@ -25,7 +26,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 }
             }
         }
-        self.settle_if(false);
+        self.settle_after(settling, false);
     }
 
     /// The hashes of the entries for an object: see [`WatchesOne::hashes_of`].

@@ -1,16 +1,16 @@
 //! How a table lets go what is beyond its limit.
 
+use core::mem;
 use core::ptr;
 use std::sync::Arc;
 
 use super::bound::{Bound, Ceiling, Kind};
-use super::drain::Depth;
 use super::node::{KeyKind, Node};
 use super::raw::Registered;
 use super::table::Table;
+use super::turn::Turn;
 use super::watch::Watches;
-use crate::hash::HashValue;
-use crate::keep::ring::{Going, Ring};
+use crate::keep::ring::Ring;
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 
@@ -18,6 +18,18 @@ use crate::panics::FirstPanic;
 pub(super) struct News<'g, K: KeyKind, T: Registered, V> {
     bound: &'g Bound<V, Node<K, T, V>>,
     node: &'g Node<K, T, V>,
+}
+
+/// The end of an operation that may put something beyond the limit, or unlink something. If the operation panics, it settles
+/// all the same, or what was let go would stay; a second panic is dropped.
+pub(super) struct Settling<'t, K: KeyKind, T: Watches, V>(&'t Table<K, T, V>);
+
+impl<K: KeyKind, T: Watches, V> Drop for Settling<'_, K, T, V> {
+    fn drop(&mut self) {
+        let mut panics = FirstPanic::default();
+        panics.catch(|| self.0.settle());
+        panics.forget();
+    }
 }
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
@@ -59,16 +71,29 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         if self.is_new() {
             return;
         }
-        let mut settles = false;
+        let mut panics = FirstPanic::default();
         let reader = self.nodes.read();
         for node in reader.entries() {
-            if !node.is_stale() {
-                settles |= self.meet(node);
-            }
+            panics.catch(|| _ = !node.is_stale() && self.meet(node));
         }
-        drop(reader);
-        if settles {
-            self.settle();
+        panics.catch(|| drop(reader));
+        panics.catch(|| self.settle());
+        panics.resume();
+    }
+
+    /// For an operation that may put something beyond the limit, or unlink something: see [`Settling`]. Made first, so that it
+    /// goes last.
+    #[inline]
+    pub(super) fn settling(&self) -> Option<Settling<'_, K, T, V>> {
+        self.ends().bound().map(|_| Settling(self))
+    }
+
+    /// The end of an operation without a panic: destructors run here. `due`: something has to go.
+    #[inline]
+    pub(super) fn settle_after(&self, settling: Option<Settling<'_, K, T, V>>, due: bool) {
+        if let Some(settling) = settling {
+            mem::forget(settling);
+            self.settle_if(due);
         }
     }
 
@@ -82,27 +107,23 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     /// Lets go what has to. The caller has left the table: destructors run here.
     ///
-    /// What they insert may put more beyond the limit. Nested too deep, that is left to the outer call.
+    /// What they insert may put more beyond the limit: that is left to this call.
     #[cold]
     #[inline(never)]
     pub(crate) fn settle(&self) {
         match self.ends().bound().map(|bound| &bound.kind) {
             Some(Kind::Floor(floor)) => floor.settle(),
-            Some(Kind::Ceiling(ceiling)) => _ = self.unlink_all(ceiling, Ring::next_to_go),
+            Some(Kind::Ceiling(ceiling)) => self.unlink_all(ceiling),
             None => {}
         }
     }
 
-    /// Unlinks the entries that `next` returns; how many there were.
-    fn unlink_all(
-        &self,
-        ceiling: &Ceiling<V>,
-        mut next: impl FnMut(&mut Ring<HashValue>) -> Option<Going<HashValue>>,
-    ) -> usize {
-        let Some(_depth) = Depth::enter() else {
-            return 0;
+    /// Unlinks the entries that have to go.
+    fn unlink_all(&self, ceiling: &Ceiling<V>) {
+        let Some(turn) = Turn::enter(&ceiling.ring) else {
+            return;
         };
-        let (mut unlinked, mut more, mut panics) = (0, true, FirstPanic::default());
+        let (mut more, mut panics) = (true, FirstPanic::default());
         // The dead count until they are destroyed: else an entry would go for one that is dead.
         if self.pending_dead() != 0 {
             self.destroy_dead(&mut panics);
@@ -110,22 +131,18 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         while more {
             // First: a node that is in the ring then is not freed before this leaves.
             let pin = self.pin();
-            let Some(going) = ceiling.ring.with(&mut next) else {
+            let Some(going) = ceiling.ring.with(Ring::next_to_go) else {
                 break;
             };
-            let refusals = Depth::refusals();
             let is_it = |node: &Node<K, T, V>| ptr::from_ref(node).addr() == going.addr;
             if let Some(node) = self.unlink_if(&pin, going.what, is_it, |_| true) {
                 node.set_gone(going.why);
                 panics.catch(|| _ = self.end(node));
-                unlinked += 1;
             }
             panics.catch(|| drop(pin));
-            // What a destructor could not let go is left to this call.
-            more = going.more || Depth::refusals() != refusals;
+            more = turn.is_wanted_again() || going.more;
         }
         panics.resume();
-        unlinked
     }
 
     fn ceiling(&self) -> Option<&Ceiling<V>> {
@@ -179,7 +196,13 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         let Some(ceiling) = self.ceiling() else {
             return 0;
         };
-        self.unlink_all(ceiling, |ring| ring.evict_above(weight))
+        let mut panics = FirstPanic::default();
+        // As in `unlink_all`.
+        self.destroy_dead(&mut panics);
+        let gone = ceiling.ring.with(|ring| ring.let_go_above(weight));
+        panics.catch(|| self.settle());
+        panics.resume();
+        gone
     }
 
     pub(crate) fn retained_weight(&self) -> usize {

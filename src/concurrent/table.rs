@@ -236,6 +236,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     ) -> Option<R> {
         self.sweep_some();
         // T5. The pin goes with its block, and not by `drop`: that would copy it.
+        let settling = self.settling();
         let (mut shown, mut settles) = (None, false);
         let mut node;
         {
@@ -261,7 +262,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             }
         }
         drop(node);
-        self.settle_if(settles);
+        self.settle_after(settling, settles);
         shown
     }
 
@@ -276,6 +277,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     ) -> Option<R> {
         self.sweep_some();
         // T5, as in `put`.
+        let settling = self.settling();
         let there = Cell::new(None);
         let mut settles = false;
         let mut node;
@@ -295,7 +297,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             settles |= placed.is_some_and(|new| self.meet(new));
         }
         drop(node);
-        self.settle_if(settles);
+        self.settle_after(settling, settles);
         there.into_inner()
     }
 
@@ -313,6 +315,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     {
         self.tidy();
         // T5, as in `put`.
+        let settling = self.settling();
         let (mut answered, mut settles) = (None, false);
         {
             let pin = self.pin();
@@ -346,7 +349,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 }
             }
         }
-        self.settle_if(settles);
+        self.settle_after(settling, settles);
         match answered {
             Some(answer) => answer,
             None => unreachable!("it is done"),
@@ -474,6 +477,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         if self.nodes.is_new() {
             return None;
         }
+        let settling = self.settling();
         // T5, as in `put`.
         let mut removed = None;
         let mut sweeps = true;
@@ -504,7 +508,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 });
             }
         }
-        self.settle_if(false);
+        self.settle_after(settling, false);
         // Afterwards: in the destructor of its object, a sweep would take this very entry for dead.
         if sweeps {
             self.sweep_some();

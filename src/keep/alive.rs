@@ -88,7 +88,9 @@ impl<P: StrongRef> KeepAlive<P> {
     where
         P: Clone,
     {
-        let kept = self.ring.keep(addr_of(object), weight, object.clone());
+        // The address of this one, whatever a `Clone` returns.
+        let handle = object.clone();
+        let kept = self.ring.keep(addr_of(&handle), weight, handle);
         let is_kept = !matches!(kept, Outcome::Refused(_));
         if is_kept && self.ring.limit().counts_live {
             self.evicted.remove(object);

@@ -29,8 +29,8 @@ use crate::hash::HashValue;
 const NONE: u32 = u32::MAX;
 /// How many rounds a turn of the hand takes. More are closer to the paper, and tell more hits.
 const ROUNDS: usize = 8;
-/// Rounds have the numbers from 1 to this one, and then again. (An entry that is not asked for during exactly so many
-/// rounds fails to tell one hit.)
+/// Rounds have the numbers from 1 to this one, and then again. So an entry that is not asked for during exactly so many
+/// rounds does not tell its hits in the last of them. It is no member by then, or generations count that many.
 const LAST_ROUND: u16 = u16::MAX - 2;
 
 /// The members of something that is bounded, by the address of each.
@@ -54,6 +54,8 @@ pub(crate) struct Ring<X> {
     weight: u128,
     generation: u32,
     round: u16,
+    /// Whether an entry has the number of this round.
+    told: bool,
     /// How far the hand has gone in this round.
     steps: usize,
     turn: u64,
@@ -185,6 +187,7 @@ impl<X> Ring<X> {
             weight: 0,
             generation: 0,
             round: 1,
+            told: false,
             steps: 0,
             turn: 0,
         }
@@ -227,6 +230,12 @@ impl<X> Ring<X> {
     /// The sum of the weights, at most `usize::MAX`.
     pub(crate) fn weight(&self) -> usize {
         usize::try_from(self.weight).unwrap_or(usize::MAX)
+    }
+
+    /// The number of this round, for an entry that is told in it.
+    pub(crate) fn tell_round(&mut self) -> u16 {
+        self.told = true;
+        self.round
     }
 
     /// The number of this round: never 0, nor one of the two highest.
@@ -455,8 +464,11 @@ impl<X> Ring<X> {
         self.begin_round();
     }
 
+    /// A round in which nothing was told need not end: no entry has its number.
     fn begin_round(&mut self) {
-        self.round = self.round % LAST_ROUND + 1;
+        if mem::take(&mut self.told) {
+            self.round = self.round % LAST_ROUND + 1;
+        }
         self.steps = 0;
     }
 
@@ -509,8 +521,26 @@ impl<X> Ring<X> {
         self.evict(Gone::Weight, if is_other { self.latest } else { NONE })
     }
 
-    /// Takes the one that the hand finds. Not the one that is `spared`: then there is another.
+    /// Lets go of some until the others weigh no more than this; returns how many. They go [next](Self::next_to_go).
+    pub(crate) fn let_go_above(&mut self, weight: usize) -> usize {
+        let mut gone = 0;
+        while self.weight() > weight {
+            let Some(at) = self.victim(NONE) else { break };
+            self.part(at);
+            self.leave(at, Gone::Weight);
+            gone += 1;
+        }
+        self.begin_round();
+        gone
+    }
+
     fn evict(&mut self, why: Gone, spared: u32) -> Option<Going<X>> {
+        let at = self.victim(spared)?;
+        self.take(at, why)
+    }
+
+    /// The one that the hand finds. Not the one that is `spared`: then there is another.
+    fn victim(&mut self, spared: u32) -> Option<u32> {
         loop {
             if self.hand == NONE {
                 self.hand = self.queue.oldest;
@@ -532,7 +562,7 @@ impl<X> Ring<X> {
                     let spared = self.slots.get(spared as usize);
                     self.hand = spared.map_or(NONE, |spared| spared.links.newer);
                 }
-                return self.take(at, why);
+                return Some(at);
             }
         }
     }

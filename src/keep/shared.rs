@@ -117,7 +117,7 @@ impl<X> SharedRing<X> {
         self.with(|ring| {
             let there = ring.touch(addr);
             if there {
-                stamp.set(Some(ring.round()));
+                stamp.set(Some(ring.tell_round()));
             }
             there
         })
@@ -136,12 +136,12 @@ impl<X> SharedRing<X> {
             let outcome = if stamp.set(None) {
                 match ring.tell_or_keep(addr, weight, what) {
                     Told::Yes(what) => {
-                        stamp.set(Some(ring.round()));
+                        stamp.set(Some(ring.tell_round()));
                         Outcome::Already(what)
                     }
                     Told::No(refused @ Outcome::Refused(_)) => {
                         // It would be too heavy in this round again.
-                        stamp.set(Some(ring.round()));
+                        stamp.set(Some(ring.tell_round()));
                         refused
                     }
                     Told::No(outcome) => outcome,

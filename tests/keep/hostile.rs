@@ -382,11 +382,13 @@ fn forgotten_handles() {
     kept.clear();
     map.purge();
     assert_eq!((map.len(), kept.live_weight()), (2, 0));
-    // A handle to the floor itself: what it keeps stays with it.
+    // A handle to the floor itself: what it keeps besides the map's stays with it.
     crate::common::forget(kept.clone());
     drop(map.get(&1));
-    drop((map, kept));
-    assert_eq!(Strong::strong_count(&forgotten), 3);
+    kept.keep(&Strong::new(7), 1);
+    drop(map);
+    assert_eq!((Strong::strong_count(&forgotten), kept.len()), (2, 1));
+    drop(kept);
     // An iterator that was forgotten.
     let map = WeakMap::<Strong<usize>, usize>::new();
     map.set_limit(Limit::entries(2), |_| 1);
@@ -520,4 +522,109 @@ fn keys_that_lie_under_a_ceiling() {
         memo.clear();
         assert_eq!((memo.len(), memo.retained_weight()), (0, 0));
     });
+}
+
+/// O225: What is let go goes, whatever panics after that.
+#[test]
+fn what_is_let_go_goes_though_the_operation_panics() {
+    // A closure.
+    let map = WeakValueMap::<usize, Strong<usize>>::new();
+    let kept = map.set_keep_alive(Limit::none(), |object| {
+        if **object == 99 {
+            quiet_panic();
+        }
+        1
+    });
+    let lives: Vec<_> = (0..20)
+        .map(|n| Strong::downgrade(&map.get_or_insert_with(n, |n| Strong::new(*n))))
+        .collect();
+    let alive = || lives.iter().filter(|life| !life.is_expired()).count();
+    let mut seen = 0;
+    assert!(panics(|| map.retain(|_, _| {
+        seen += 1;
+        if seen == 15 {
+            quiet_panic();
+        }
+        false
+    })));
+    assert_eq!((map.len(), kept.len(), alive()), (6, 6, 6));
+    // A weight, when an object was replaced.
+    let left = map.keys().next().unwrap();
+    assert!(panics(|| drop(map.insert(left, &Strong::new(99)))));
+    assert_eq!((kept.len(), alive()), (5, 5));
+    // A destructor of what was replaced.
+    struct Fails(bool);
+    impl Drop for Fails {
+        fn drop(&mut self) {
+            if self.0 {
+                quiet_panic();
+            }
+        }
+    }
+    let map = WeakMap::<Strong<usize>, Fails>::new();
+    map.set_limit(
+        Limit::none().weight(10),
+        |fails| if fails.0 { 4 } else { 5 },
+    );
+    let keys: Vec<_> = (0..3).map(Strong::new).collect();
+    map.insert(&keys[0], Fails(false));
+    map.insert(&keys[1], Fails(true));
+    assert_eq!(map.retained_weight(), 9);
+    map.change_limit(Limit::none().weight(9));
+    assert!(panics(|| _ = map.insert(&keys[1], Fails(false))));
+    assert_eq!((map.len(), map.retained_weight()), (1, 5));
+    // A weight of one of those that are there when the limit is set.
+    let map = WeakMap::<Strong<usize>, usize>::new();
+    let keys: Vec<_> = (0..20).map(Strong::new).collect();
+    keys.iter().for_each(|key| _ = map.insert(key, **key));
+    assert!(panics(|| map.set_limit(Limit::entries(3), |number| {
+        if *number == 7 {
+            quiet_panic();
+        }
+        1
+    })));
+    assert!(map.len() <= 4 && map.retained_weight() == 3);
+}
+
+/// O225: A limit holds, however deep in the destructors of other collections something is inserted.
+#[test]
+fn a_limit_holds_deep_in_destructors_of_others() {
+    /// Purges a map that has the next of its kind, and in the end does something.
+    struct Deep(
+        Option<Box<(WeakMap<Strong<()>, Deep>, Strong<()>)>>,
+        Option<Arc<dyn Fn() + Send + Sync>>,
+    );
+    impl Drop for Deep {
+        fn drop(&mut self) {
+            if let Some(next) = self.0.take() {
+                let (map, key) = *next;
+                drop(key);
+                map.purge();
+            } else if let Some(act) = &self.1 {
+                act();
+            }
+        }
+    }
+    let ceiling = Arc::new(WeakMap::<Strong<usize>, usize>::new());
+    ceiling.set_limit(Limit::entries(3), |_| 1);
+    let floor = Arc::new(WeakValueMap::<usize, Strong<usize>>::new());
+    let kept = floor.set_keep_alive(Limit::entries(3), |_| 1);
+    let keys: Arc<Vec<_>> = Arc::new((0..100).map(Strong::new).collect());
+    let act: Arc<dyn Fn() + Send + Sync> = Arc::new({
+        let (ceiling, floor, keys) = (ceiling.clone(), floor.clone(), keys.clone());
+        move || {
+            for key in keys.iter() {
+                ceiling.insert(key, **key);
+                floor.insert(**key, &Strong::new(**key));
+            }
+        }
+    });
+    let mut deep = Deep(None, Some(act));
+    for _ in 0..16 {
+        let (map, key) = (WeakMap::new(), Strong::new(()));
+        map.insert(&key, deep);
+        deep = Deep(Some(Box::new((map, key))), None);
+    }
+    drop(deep);
+    assert_eq!((ceiling.len(), floor.len(), kept.len()), (3, 3, 3));
 }

@@ -155,11 +155,15 @@ pub fn place_of_panic(f: impl FnOnce()) -> (String, u32) {
     thread_local! {
         static PLACE: std::cell::RefCell<Option<(String, u32)>> = const { std::cell::RefCell::new(None) };
     }
-    let before = panic::take_hook();
-    panic::set_hook(Box::new(move |info| {
-        PLACE.set(info.location().map(|it| (it.file().into(), it.line())));
-        before(info);
-    }));
+    // Once: while one test takes the hook, another may panic.
+    static HOOK: std::sync::Once = std::sync::Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            PLACE.set(info.location().map(|it| (it.file().into(), it.line())));
+            before(info);
+        }));
+    });
     assert!(catch_unwind(AssertUnwindSafe(f)).is_err());
     PLACE.take().expect("a panic has a place")
 }

@@ -76,7 +76,7 @@ fn what_is_told_stays_for_the_round() {
                 0..=4 => _ = ring.keep(addr, random.below(6), addr),
                 5..=8 => {
                     if ring.touch(addr) {
-                        told.push((addr, ring.round()));
+                        told.push((addr, ring.tell_round()));
                     }
                 }
                 9 => _ = ring.keep(addr, 1, addr),
@@ -108,11 +108,16 @@ fn rounds_begin_again_at_one() {
     let mut ring = Ring::<()>::new(Limit::none());
     let mut seen = 0;
     for _ in 0..2 * usize::from(u16::MAX) {
+        ring.tell_round();
         ring.advance();
         assert!((1..=LAST_ROUND).contains(&ring.round()));
         seen += usize::from(ring.round() == 1);
     }
     assert_eq!(seen, 2);
+    // Where nothing is told, time does not pass.
+    let round = ring.round();
+    ring.advance();
+    assert_eq!(ring.round(), round);
 }
 
 /// Q3: Also where the hand passes one, and takes all the others.
@@ -123,7 +128,7 @@ fn a_turn_that_takes_all_others_ends_the_round() {
         ring.keep(addr, 1, ());
     }
     ring.touch(1);
-    let round = ring.round();
+    let round = ring.tell_round();
     // The newest is spared: the hand comes round before it has taken all others.
     let gone = (1..16).rev().map(|weight| ring.evict_above(weight));
     assert_eq!(gone.flatten().last().map(|going| going.addr), Some(1));
