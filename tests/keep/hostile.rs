@@ -589,11 +589,9 @@ fn what_is_let_go_goes_though_the_operation_panics() {
 /// O225: A limit holds, however deep in the destructors of other collections something is inserted.
 #[test]
 fn a_limit_holds_deep_in_destructors_of_others() {
+    type Next = (WeakMap<Strong<()>, Deep>, Strong<()>);
     /// Purges a map that has the next of its kind, and in the end does something.
-    struct Deep(
-        Option<Box<(WeakMap<Strong<()>, Deep>, Strong<()>)>>,
-        Option<Arc<dyn Fn() + Send + Sync>>,
-    );
+    struct Deep(Option<Box<Next>>, Option<Arc<dyn Fn() + Send + Sync>>);
     impl Drop for Deep {
         fn drop(&mut self) {
             if let Some(next) = self.0.take() {
