@@ -40,10 +40,13 @@ pub fn each_takes_its_share<C: Subject>() {
     }
 }
 
-/// 202: One without a bound takes all, in one pass over the table if it is swept.
+/// 202: One without a bound takes all. A sweep of what threads share leaves some of a long chain to the next: how long they
+/// are depends on the seeds of a hasher.
 pub fn one_may_take_all<C: Subject>() {
     let (mut all, _lives) = half_dead(C::uncounted);
-    assert_eq!(all.purge_some(usize::MAX), MANY);
+    let passes = if C::NOTIFIES { 1 } else { 10 };
+    let purged: usize = (0..passes).map(|_| all.purge_some(usize::MAX)).sum();
+    assert_eq!(purged, MANY);
     assert_eq!(all.counts(), (MANY, MANY, 0));
     let mut empty = C::default();
     assert_eq!((empty.purge_some(1), empty.counts()), (0, (0, 0, 0)));
