@@ -70,7 +70,7 @@ fn what_is_told_stays_for_the_round() {
     ] {
         let mut ring = Ring::new(limit);
         let (mut told, mut round, mut longest) = (Vec::new(), ring.round(), 0);
-        for _ in 0..if cfg!(miri) { 500 } else { 30_000 } {
+        for _ in 0..if cfg!(miri) { 60 } else { 30_000 } {
             let addr = 16 * (1 + random.below(addrs));
             match random.below(12) {
                 0..=4 => _ = ring.keep(addr, random.below(6), addr),
@@ -98,7 +98,7 @@ fn what_is_told_stays_for_the_round() {
             }
             check(&ring);
         }
-        assert!(longest > 2, "{longest}");
+        assert!(cfg!(miri) || longest > 2, "{longest}");
     }
 }
 
@@ -107,13 +107,19 @@ fn what_is_told_stays_for_the_round() {
 fn rounds_begin_again_at_one() {
     let mut ring = Ring::<()>::new(Limit::none());
     let mut seen = 0;
-    for _ in 0..2 * usize::from(u16::MAX) {
+    ring.round = LAST_ROUND - 2;
+    let steps = if cfg!(miri) {
+        5
+    } else {
+        usize::from(LAST_ROUND) + 5
+    };
+    for _ in 0..steps {
         ring.tell_round();
         ring.advance();
         assert!((1..=LAST_ROUND).contains(&ring.round()));
         seen += usize::from(ring.round() == 1);
     }
-    assert_eq!(seen, 2);
+    assert_eq!(seen, if cfg!(miri) { 1 } else { 2 });
     // Where nothing is told, time does not pass.
     let round = ring.round();
     ring.advance();
