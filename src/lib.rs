@@ -79,8 +79,11 @@ pub mod concurrent;
 mod concurrent {
     #[allow(dead_code)]
     mod flight;
+    #[allow(dead_code)]
+    mod held;
     #[allow(unsafe_code, dead_code, unused_imports)]
     mod raw;
+    mod seats;
 }
 
 #[cfg(all(feature = "std", not(weakly_loom)))]
@@ -135,6 +138,7 @@ pub use table::Reclaim;
 ///
 /// * [`new`](ptr::Strong::new), and `From` for `str`, slices and boxes;
 /// * [`new_cyclic`](ptr::Strong::new_cyclic), for a payload that refers to itself;
+/// * [`new_returning`](ptr::Strong::new_returning), for a payload that goes back to a pool, or to who closes it;
 /// * [`downgrade`](ptr::Strong::downgrade), which returns a [`Weak`];
 /// * [`finalize`](ptr::Strong::finalize), for code that runs when the object has died;
 /// * [`ptr_eq`](ptr::Strong::ptr_eq) and [`strong_count`](ptr::Strong::strong_count);

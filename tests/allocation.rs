@@ -144,6 +144,7 @@ mod unwinding {
     use super::*;
     use std::alloc::set_alloc_error_hook;
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+    use weakly::{ReferenceQueue, Strong};
 
     /// Runs `act` with an allocation that fails and unwinds, after `successes` that succeed. Returns whether it
     /// came to that.
@@ -187,6 +188,41 @@ mod unwinding {
     }
 
     for_each_flavour!(a_failed_make_mut_changes_nothing);
+
+    /// 230, 233: A returning object that cannot be made destroys its payload. If an allocation of `make_mut` fails, the
+    /// promise stays. A payload for which the queue has no room is destroyed, and its object has died.
+    #[test]
+    fn a_failure_loses_no_payload_that_returns() {
+        for successes in 0.. {
+            let queue = ReferenceQueue::new();
+            let mut made = None;
+            let payload = Payload::new(7);
+            let failed = fails_after(successes, || {
+                made = Some(Strong::new_returning(payload, &queue));
+            });
+            let Some(mut object) = made else {
+                assert!(failed && successes < 12);
+                assert_eq!((PAYLOADS.get(), queue.len()), (0, 0));
+                continue;
+            };
+            for successes in 0.. {
+                let weak = Strong::downgrade(&object);
+                let failed = fails_after(successes, || *Strong::make_mut(&mut object).0 = 8);
+                assert_eq!((weak.is_expired(), queue.len()), (!failed, 0));
+                if !failed {
+                    assert!(successes > 0);
+                    break;
+                }
+            }
+            let weak = Strong::downgrade(&object);
+            assert!(fails_after(0, || drop(object)));
+            assert_eq!((PAYLOADS.get(), weak.is_expired()), (0, true));
+            drop(Strong::new_returning(Payload::new(9), &queue));
+            assert_eq!(queue.poll().map(|payload| *payload.0), Some(9));
+            break;
+        }
+        assert_eq!(PAYLOADS.get(), 0);
+    }
 
     /// If an entry of a shared collection cannot be registered, nothing keeps its key alive.
     #[test]

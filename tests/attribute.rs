@@ -12,3 +12,5 @@ mod reentry;
 mod threads;
 #[path = "memo/tools.rs"]
 mod tools;
+
+use common::pointers::for_each_pointer;

@@ -3,6 +3,8 @@
 
 #[path = "keep/ceilings.rs"]
 mod ceilings;
+#[path = "keep/chains.rs"]
+mod chains;
 mod common;
 #[path = "keep/floors.rs"]
 mod floors;

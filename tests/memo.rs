@@ -31,3 +31,5 @@ mod sweeps;
 mod tools;
 #[path = "memo/waiters.rs"]
 mod waiters;
+
+use common::pointers::for_each_pointer;

@@ -5,11 +5,13 @@ mod common;
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
 
 use common::heap::{Counting, Heap, allocations, bytes};
 use common::{Own, panics, quiet_panic, scaled};
 use weakly::memo::{Many, Value};
-use weakly::{Memo, Strong, WeakMap, WeakSet, WeakValueMap, concurrent, ptr};
+use weakly::{Memo, ReferenceQueue, Strong, WeakMap, WeakSet, WeakValueMap, concurrent, ptr};
 
 #[global_allocator]
 static HEAP: Heap<Counting> = Heap(Counting);
@@ -304,4 +306,67 @@ fn a_hit_of_a_memo_allocates_nothing() {
     memo.purge();
     memo.shrink_to_fit();
     assert!(bytes() - before < 2000, "{}", bytes() - before);
+}
+
+/// 239: A task that polls a collection again and again costs nothing; the first poll, and another task, some bytes.
+#[test]
+fn polls_of_one_task_allocate_nothing() {
+    struct Task;
+    impl Wake for Task {
+        fn wake(self: Arc<Self>) {}
+    }
+    let object = Strong::new(1);
+    let (mut map, shared) = (WeakMap::from([(&object, 1)]), concurrent::WeakMap::new());
+    shared.insert(&object, 1);
+    let mut is_ready = |waker: &Waker| {
+        let mut context = Context::from_waker(waker);
+        let ready = map.poll_pending(&mut context).is_ready();
+        assert_eq!(shared.poll_pending(&mut context).is_ready(), ready);
+        ready
+    };
+    let tasks = [(); 2].map(|()| Waker::from(Arc::new(Task)));
+    for (task, most) in tasks.iter().zip([128, 0]) {
+        let before = bytes();
+        assert!(!is_ready(task));
+        assert!(bytes() - before <= 2 * most, "{}", bytes() - before);
+        let before = allocations();
+        assert!((0..10).all(|_| !is_ready(task)));
+        assert_eq!(allocations(), before);
+    }
+    drop(object);
+    let before = allocations();
+    assert!(is_ready(&tasks[1]));
+    assert_eq!(allocations(), before);
+}
+
+/// 230: A returning object takes what is documented, and its death allocates in the queue alone. All of it goes back.
+#[test]
+fn a_returning_object_takes_what_is_documented() {
+    /// For how many payloads a block of the queue has room.
+    const BLOCK: usize = 31;
+    fn of<T: Copy + Send + 'static>(value: T, expected: usize) {
+        let queue = ReferenceQueue::new();
+        drop(Strong::new_returning(value, &queue));
+        let (before, used) = (allocations(), bytes());
+        let plain = Strong::new(value);
+        let (its, its_bytes) = (allocations() - before, bytes() - used);
+        drop(plain);
+        let before = allocations();
+        let object = Strong::new_returning(value, &queue);
+        assert_eq!((allocations() - before, its), (expected, expected - 3));
+        assert_eq!(bytes() - used, its_bytes + 56 + 32);
+        let before = allocations();
+        drop(object);
+        assert_eq!(allocations() - before, 0, "the queue has room");
+        assert_eq!(bytes(), used);
+        let objects = [(); BLOCK].map(|()| Strong::new_returning(value, &queue));
+        let before = allocations();
+        drop(objects);
+        assert!(allocations() - before <= 1);
+        assert_eq!(queue.drain().count(), BLOCK + 2);
+    }
+    if cfg!(target_pointer_width = "64") && cfg!(not(feature = "holders")) {
+        of([7; 2], 4);
+        of([7; 100], 5);
+    }
 }

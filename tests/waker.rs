@@ -3,6 +3,7 @@
 //!
 //! * `waker/single.rs`: collections of one owner.
 //! * `waker/shared.rs`: those that threads share.
+//! * `waker/tasks.rs`: tasks that poll both.
 //! * `waker/hostile.rs`: wakers that panic, purge, set a waker, or drop the collection.
 
 use std::sync::Arc;
@@ -16,6 +17,8 @@ mod hostile;
 mod shared;
 #[path = "waker/single.rs"]
 mod single;
+#[path = "waker/tasks.rs"]
+mod tasks;
 
 /// Counts its calls.
 #[derive(Default)]

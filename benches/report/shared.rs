@@ -4,7 +4,9 @@ use std::array;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::hint::black_box;
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 
 use ahash::RandomState;
 use equivalent::Equivalent;
@@ -190,6 +192,31 @@ impl Shared for Memo<Strong<u64>, u64> {
     #[inline]
     fn get(&self, object: &Strong<u64>) -> Option<u64> {
         Some(self.get_or_compute(object, |_| unreachable!("it is present")))
+    }
+}
+
+/// A memo that is asked by a task.
+pub(crate) struct Awaited(Memo<Strong<u64>, u64>);
+
+impl Shared for Awaited {
+    type Object = Strong<u64>;
+    fn with_capacity(capacity: usize) -> Self {
+        Awaited(Shared::with_capacity(capacity))
+    }
+    fn object(number: u64) -> Strong<u64> {
+        Strong::new(number)
+    }
+    fn insert(&self, object: &Strong<u64>, number: u64) {
+        Shared::insert(&self.0, object, number);
+    }
+    #[inline]
+    fn get(&self, object: &Strong<u64>) -> Option<u64> {
+        let absent = |_| async { unreachable!("it is present") };
+        let flight = pin!(self.0.get_or_compute_async(object, absent));
+        match flight.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(number) => Some(number),
+            Poll::Pending => None,
+        }
     }
 }
 

@@ -158,6 +158,46 @@ macro_rules! housekeeping {
             self.store.table.set_waker(waker);
         }
 
+        /// Returns `Ready` if something is pending that [`purge`](Self::purge) would reclaim, what is
+        /// [kept](crate::Reclaim::OnRequest) included. Otherwise the task is woken when something becomes pending. So a
+        /// task that cleans up is
+        ///
+        /// ```text
+        /// loop {
+        ///     poll_fn(|context| map.borrow_mut().poll_pending(context)).await;
+        ///     map.borrow_mut().purge();
+        /// }
+        /// ```
+        ///
+        /// It sets the [waker](Self::set_waker), of which the collection has one: of several tasks, the last to poll is
+        /// woken, and a waker that was set is called no more. A task that gives up leaves its waker here;
+        /// `set_waker(None)` takes it out. It may be woken for nothing, if other operations have reclaimed what was
+        /// pending.
+        ///
+        /// O(1) amortised. The first poll allocates some 100 bytes, another task's a few; polls of the same task
+        /// allocate nothing. `Arc` and `Rc` send no notices: they wake no task, and what is kept of their entries is
+        /// all that can be pending.
+        ///
+        /// ```
+        /// use std::task::{Context, Poll, Waker};
+        /// use weakly::{Strong, WeakMap};
+        ///
+        /// let object = Strong::new("object");
+        /// let mut map = WeakMap::from([(&object, "what is known about it")]);
+        /// let mut context = Context::from_waker(Waker::noop());
+        /// assert_eq!(map.poll_pending(&mut context), Poll::Pending); // the death will wake it
+        /// drop(object);
+        /// assert_eq!(map.poll_pending(&mut context), Poll::Ready(()));
+        /// map.purge();
+        /// assert_eq!(map.poll_pending(&mut context), Poll::Pending);
+        /// ```
+        pub fn poll_pending(
+            &mut self,
+            context: &mut core::task::Context<'_>,
+        ) -> core::task::Poll<()> {
+            self.store.table.poll_pending(context)
+        }
+
         /// Removes all entries, live or dead, and what is [kept](crate::Reclaim::OnRequest) of those that have
         /// died, and keeps the table's memory. O(capacity).
         ///

@@ -24,11 +24,11 @@ macro_rules! shared_housekeeping {
             self.$entries.len_live()
         }
 
-        /// Returns the number of entries that are gone and not yet destroyed, for whatever reason: those that a death has
-        /// unlinked, and that wait for the next operation to destroy them; those that wait for threads that are
-        /// [inside](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed), after a death, a removal
-        /// or a replacement; and those of which something is kept until it is
-        /// [asked for](crate::Reclaim::OnRequest). O(1).
+        /// Returns the number of entries that are gone and not yet destroyed, for whatever reason: those that a death
+        /// has unlinked, and that wait for the next operation to destroy them; those that wait for threads that are
+        /// [inside](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed), after a death, a removal or
+        /// a replacement; and those of which something is kept until it is [asked for](crate::Reclaim::OnRequest).
+        /// O(1).
         #[must_use]
         pub fn pending_dead(&self) -> usize {
             self.$entries.pending_dead()
@@ -44,11 +44,11 @@ macro_rules! shared_housekeeping {
         /// [`Reclaim::OnUse`](crate::Reclaim::OnUse).
         ///
         /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is kept until [`purge`](Self::purge),
-        /// [`purge_some`](Self::purge_some), [`clear`](Self::clear), or the drop of the collection. An entry that other threads are looking at when
-        /// it is unlinked is kept when the last of them leaves; a `purge` before that misses it. Switching back
-        /// destroys what has been kept. [`pending_dead`](Self::pending_dead) counts both. Entries that die while another
-        /// thread changes the policy may be treated either way. A collection that owns nothing in its entries has
-        /// nothing to destroy.
+        /// [`purge_some`](Self::purge_some), [`clear`](Self::clear), or the drop of the collection. An entry that other
+        /// threads are looking at when it is unlinked is kept when the last of them leaves; a `purge` before that
+        /// misses it. Switching back destroys what has been kept. [`pending_dead`](Self::pending_dead) counts both.
+        /// Entries that die while another thread changes the policy may be treated either way. A collection that owns
+        /// nothing in its entries has nothing to destroy.
         ///
         /// # Panics
         /// If a destructor panics, after all of them have run.
@@ -57,11 +57,11 @@ macro_rules! shared_housekeeping {
         }
 
         /// Destroys all dead entries and what they own, then those that die of that, and so on until none
-        /// is left. O(deaths) for `Strong`. For `Arc` it looks at all entries: O(capacity). If it has destroyed some, it looks
-        /// once more, and twice more for each generation that dies of that. If other threads kill entries meanwhile, it
-        /// stops; what has died since waits for a sweep or the next purge. What is
-        /// [kept](crate::Reclaim::OnRequest) of dead entries goes too. What a thread is looking at, this one
-        /// or another, is destroyed when that thread leaves, however long that takes; [`pending_dead`](Self::pending_dead)
+        /// is left. O(deaths) for `Strong`. For `Arc` it looks at all entries: O(capacity). If it has destroyed some,
+        /// it looks once more, and twice more for each generation that dies of that. If other threads kill entries
+        /// meanwhile, it stops; what has died since waits for a sweep or the next purge. What is
+        /// [kept](crate::Reclaim::OnRequest) of dead entries goes too. What a thread is looking at, this one or
+        /// another, is destroyed when that thread leaves, however long that takes; [`pending_dead`](Self::pending_dead)
         /// counts it.
         ///
         /// It waits only for deaths that are unlinking an entry at this moment. Nested 16 deep on this thread (a purge
@@ -75,17 +75,17 @@ macro_rules! shared_housekeeping {
         }
 
         /// Does a part of a [`purge`](Self::purge): destroys at most `n` dead entries and what they own; what is
-        /// [kept](crate::Reclaim::OnRequest) of dead entries goes first, and counts, too. Returns how many there were: 0 if
-        /// there is nothing left, or `n` is 0. O(n) amortised, besides the destructors. Call it once in a while, or until it
-        /// returns 0, with other work in between. Entries that die of that are destroyed by the same call, if it has not had
-        /// `n` yet, or by the next.
+        /// [kept](crate::Reclaim::OnRequest) of dead entries goes first, and counts, too. Returns how many there were:
+        /// 0 if there is nothing left, or `n` is 0. O(n) amortised, besides the destructors. Call it once in a while,
+        /// or until it returns 0, with other work in between. Entries that die of that are destroyed by the same call,
+        /// if it has not had `n` yet, or by the next.
         ///
-        /// `Arc` does not notify: for it, this sweeps on, as far as `n` insertions would, and at most once around the table.
-        /// There 0 only means that it has found no dead entry on the way.
+        /// `Arc` does not notify: for it, this sweeps on, as far as `n` insertions would, and at most once around the
+        /// table. There 0 only means that it has found no dead entry on the way.
         ///
-        /// What a thread is looking at counts, and is destroyed when that thread leaves; on request, it is kept then, and
-        /// counts once more when it is destroyed. As a `purge`, it waits only for deaths that are unlinking an entry at this
-        /// moment; nested 16 deep on this thread it does nothing, and returns 0.
+        /// What a thread is looking at counts, and is destroyed when that thread leaves; on request, it is kept then,
+        /// and counts once more when it is destroyed. As a `purge`, it waits only for deaths that are unlinking an
+        /// entry at this moment; nested 16 deep on this thread it does nothing, and returns 0.
         ///
         /// # Panics
         /// If a destructor panics, after those of all these entries have run.
@@ -111,13 +111,13 @@ macro_rules! shared_housekeeping {
         ///
         /// The first death after nothing was pending calls it, once; the next call comes after a `purge`, or
         /// other operations, have left nothing pending. So answer each call by a `purge`, soon, or by calls of
-        /// [`purge_some`](Self::purge_some) until one returns 0, whatever [`pending_dead`](Self::pending_dead) says. It is called on a thread on which an object dies, under no
-        /// lock, at the end of the death: the entries are unlinked by then, and the waker may purge. But 16 deep in
-        /// destructors that purges run, that [does nothing](Self::purge): where values own keys of further
-        /// collections, let the waker wake something that purges later. If it panics, the panic goes to whoever dropped
-        /// the last handle; all others of that death are called. A second panic while the first unwinds aborts the
-        /// process, as with every destructor in Rust. One that is replaced may still be called by a death that has
-        /// begun.
+        /// [`purge_some`](Self::purge_some) until one returns 0, whatever [`pending_dead`](Self::pending_dead) says. It
+        /// is called on a thread on which an object dies, under no lock, at the end of the death: the entries are
+        /// unlinked by then, and the waker may purge. But 16 deep in destructors that purges run, that [does
+        /// nothing](Self::purge): where values own keys of further collections, let the waker wake something that
+        /// purges later. If it panics, the panic goes to whoever dropped the last handle; all others of that death are
+        /// called. A second panic while the first unwinds aborts the process, as with every destructor in Rust. One
+        /// that is replaced may still be called by a death that has begun.
         ///
         /// It is not called for what is pending when it is set: purge once afterwards. Nor for what is
         /// [kept](crate::Reclaim::OnRequest), nor for `Arc`, which does not notify. Deaths that do not call it
@@ -154,6 +154,47 @@ macro_rules! shared_housekeeping {
             self.$entries.set_waker(waker);
         }
 
+        /// Returns `Ready` if something is pending that [`purge`](Self::purge) would destroy, what is
+        /// [kept](crate::Reclaim::OnRequest) included. Otherwise the task is woken when something becomes pending. So a
+        /// task that cleans up is
+        ///
+        /// ```text
+        /// loop {
+        ///     poll_fn(|context| map.poll_pending(context)).await;
+        ///     map.purge();
+        /// }
+        /// ```
+        ///
+        /// What waits for threads that are inside is not pending, though [`pending_dead`](Self::pending_dead) counts
+        /// it: no purge can destroy it. If it is kept when the last of them leaves, that wakes the task, as does all
+        /// that is kept while it waits: a waker that is only [set](Self::set_waker) is not called for that.
+        ///
+        /// It sets the [waker](Self::set_waker), of which the collection has one: of several tasks, the last to poll is
+        /// woken, and a waker that was set is called no more. A task that gives up leaves its waker here;
+        /// `set_waker(None)` takes it out. It may be woken for nothing, if other operations have destroyed what was
+        /// pending. As a purge, it waits only for deaths that are unlinking an entry at this moment.
+        ///
+        /// O(1). The first poll allocates some 100 bytes, and in a collection that has never had an entry also the KiB
+        /// that the first entry would; another task's allocates a few bytes, polls of the same task nothing. `Arc` does
+        /// not notify: it wakes a task only by what is kept of its entries.
+        ///
+        /// ```
+        /// use std::task::{Context, Poll, Waker};
+        /// use weakly::{Strong, concurrent::WeakMap};
+        ///
+        /// let (map, object) = (WeakMap::new(), Strong::new("object"));
+        /// map.insert(&object, "what is known about it");
+        /// let mut context = Context::from_waker(Waker::noop());
+        /// assert_eq!(map.poll_pending(&mut context), Poll::Pending); // the death will wake it
+        /// drop(object);
+        /// assert_eq!(map.poll_pending(&mut context), Poll::Ready(()));
+        /// map.purge();
+        /// assert_eq!(map.poll_pending(&mut context), Poll::Pending);
+        /// ```
+        pub fn poll_pending(&self, context: &mut core::task::Context<'_>) -> core::task::Poll<()> {
+            self.$entries.poll_pending(context)
+        }
+
         /// Gives back memory that is not needed, after unlinking the dead as [`purge`](Self::purge) does; what is
         /// [kept](crate::Reclaim::OnRequest) of them stays. O(capacity).
         ///
@@ -181,8 +222,8 @@ macro_rules! shared_housekeeping {
         /// Removes all entries, dead or alive, and what is [kept](crate::Reclaim::OnRequest) of those that are
         /// gone. O(capacity).
         ///
-        /// What other threads insert meanwhile may stay. A value that is being made meanwhile goes only to the caller that
-        /// makes it, and is not kept: of those that wait for it, one makes it anew.
+        /// What other threads insert meanwhile may stay. A value that is being made meanwhile goes only to the caller
+        /// that makes it, and is not kept: of those that wait for it, one makes it anew.
         ///
         /// # Panics
         /// If a destructor panics, after all of them have run.
@@ -227,8 +268,8 @@ macro_rules! with_hasher {
             /// Creates an empty collection. Allocates nothing before the first insertion.
             ///
             /// Not `const`: each collection has seeds of its own. For a `static`, pass
-            /// [`with_hasher`](Self::with_hasher) a hasher that is made at compile time, or make the collection on first
-            /// use with [`LazyLock`](std::sync::LazyLock).
+            /// [`with_hasher`](Self::with_hasher) a hasher that is made at compile time, or make the collection on
+            /// first use with [`LazyLock`](std::sync::LazyLock).
             #[must_use]
             pub fn new() -> Self {
                 Self::default()
@@ -296,8 +337,8 @@ macro_rules! owned_values {
         }
 
         /// Iterates over the live keys, in no order, as a snapshot that keeps none of them alive: those that die, are
-        /// removed, or are replaced by others of equal content before the iterator reaches them are left out. O(capacity),
-        /// and O(1) for each: no content is compared.
+        /// removed, or are replaced by others of equal content before the iterator reaches them are left out.
+        /// O(capacity), and O(1) for each: no content is compared.
         pub fn keys(&self) -> Keys<'_, K, V>
         where
             K: SharedRef,
@@ -305,8 +346,8 @@ macro_rules! owned_values {
             Keys(self.table.snapshot(|watch, _| watch.upgrade()).into())
         }
 
-        /// Iterates over clones of the values of the live keys, in no order, as a snapshot: see [`iter`](Self::iter). No key
-        /// is kept alive.
+        /// Iterates over clones of the values of the live keys, in no order, as a snapshot: see [`iter`](Self::iter).
+        /// No key is kept alive.
         pub fn values(&self) -> impl FusedIterator<Item = V> + fmt::Debug
         where
             V: Clone,
@@ -315,9 +356,9 @@ macro_rules! owned_values {
             values.map(|(_, value)| value)
         }
 
-        /// Iterates over the live entries, in no order, as a snapshot that keeps no key alive: those whose key dies, or which
-        /// are removed, before the iterator reaches them are left out. O(capacity), and O(1) for each: the value that it has
-        /// then is cloned.
+        /// Iterates over the live entries, in no order, as a snapshot that keeps no key alive: those whose key dies, or
+        /// which are removed, before the iterator reaches them are left out. O(capacity), and O(1) for each: the value
+        /// that it has then is cloned.
         ///
         /// ```
         /// use weakly::{Strong, concurrent::WeakMap};
@@ -338,8 +379,8 @@ macro_rules! owned_values {
             Iter(self.table.snapshot(entry).into())
         }
 
-        /// Iterates over the live entries as [`iter`](Self::iter) does, with weak handles to the keys, and without upgrading
-        /// any: use it where not even for a moment an object may be kept alive, and where keys are
+        /// Iterates over the live entries as [`iter`](Self::iter) does, with weak handles to the keys, and without
+        /// upgrading any: use it where not even for a moment an object may be kept alive, and where keys are
         /// [anchors](crate::Anchor). A handle costs an object the record that its first handle does.
         ///
         /// ```
@@ -363,151 +404,12 @@ macro_rules! owned_values {
     };
 }
 
-/// The methods of a collection that can keep its objects alive for a while.
-macro_rules! floor {
-    ($value:ident) => {
-        /// Keeps what is inserted and found alive for a while, though nobody uses it, within a limit; returns what does so, to
-        /// [advance](super::KeepAlive::advance) it, or look at it. The closure says what an object weighs: it is called
-        /// for each that comes, or comes back, and for each inserted entry, under no lock, and must not look up what it weighs. What
-        /// is there already is kept, too; what other threads insert at this moment may be so only when it is found next.
-        ///
-        /// An object that is in use is always found, whatever the limit: what goes is only kept no more, and who finds it
-        /// again keeps it again. A hit costs a load more, and takes a lock about eight times while as many objects go as are
-        /// kept. A removed entry's object is kept no more, nor is what is there when the collection is dropped; if it has another
-        /// name here, the next hit by that keeps it again. A closure that has a handle to the limit or the collection keeps that
-        /// alive for ever.
-        ///
-        /// # Panics
-        /// If there is a limit already: change [that](super::KeepAlive::set_limit).
-        ///
-        /// ```
-        /// use weakly::{Strong, concurrent::WeakValueMap, keep::Limit};
-        ///
-        /// let tenants = WeakValueMap::new();
-        /// let kept = tenants.set_keep_alive(Limit::entries(100).generations(60), |_| 1);
-        /// let load = |name: &&str| Strong::new(format!("the tenant {name}"));
-        /// drop(tenants.get_or_insert_with("one", load));
-        /// assert!(tenants.get("one").is_some()); // nobody used it meanwhile
-        /// for _ in 0..=60 {
-        ///     kept.advance(); // once a second, say
-        /// }
-        /// assert!(tenants.get("one").is_none());
-        /// ```
-        #[track_caller]
-        pub fn set_keep_alive(
-            &self,
-            limit: $crate::keep::Limit,
-            weigh: impl Fn(&$value) -> usize + Send + Sync + 'static,
-        ) -> $crate::concurrent::keep_alive::KeepAlive<$value>
-        where
-            $value: 'static,
-        {
-            let budget = $crate::concurrent::keep_alive::KeepAlive::weighing(limit, weigh);
-            self.keep_in(&budget);
-            budget
-        }
-
-        /// As [`set_keep_alive`](Self::set_keep_alive), with a limit that several collections share. What is removed from one
-        /// of them is kept no more, until another finds it.
-        ///
-        /// # Panics
-        /// If there is a limit already.
-        #[track_caller]
-        pub fn keep_in(&self, budget: &$crate::concurrent::keep_alive::KeepAlive<$value>)
-        where
-            $value: 'static,
-        {
-            self.table.keep_in(budget);
-        }
-    };
-}
-
-/// The methods of a collection whose entries can be bounded.
-macro_rules! ceiling {
-    ($value:ident) => {
-        /// Bounds the entries: those beyond the limit go, though their keys live. The closure says what a value weighs: it
-        /// is called once for each, under no lock, and must not look up what it weighs. What is there already counts, too; what other
-        /// threads insert at this moment, perhaps only when it is found next.
-        ///
-        /// When there are too many, the one goes that SIEVE chooses: of those that were not found since it looked last, the
-        /// oldest from where it looked last. An entry that alone is heavier than the limit goes at once. What dies makes
-        /// room: no entry goes for one that is dead, unless a thread is looking at that, or the key is a handle that does not
-        /// notify, such as `Arc`, and no sweep has found it yet. A hit costs a load more, and takes
-        /// a lock about eight times while as many entries go as are there. An insertion, a removal and a death take it once.
-        ///
-        /// # Panics
-        /// If there is a limit already: [`change_limit`](Self::change_limit).
-        ///
-        /// ```
-        /// use weakly::{Memo, Strong, keep::Limit, memo::Value};
-        ///
-        /// let rendered = Memo::<(Strong<str>, Value<u32>), String>::new();
-        /// rendered.set_limit(Limit::none().weight(1000), String::len);
-        /// let page = Strong::from("a page");
-        /// for width in 0..1000 {
-        ///     rendered.get_or_compute((&page, &width), |_| format!("{page:>100}"));
-        /// }
-        /// assert_eq!((rendered.len(), rendered.retained_weight()), (10, 1000));
-        /// ```
-        #[track_caller]
-        pub fn set_limit(
-            &self,
-            limit: $crate::keep::Limit,
-            weigh: impl Fn(&$value) -> usize + Send + Sync + 'static,
-        ) {
-            self.table.set_limit(limit, weigh);
-        }
-
-        /// Sets another limit. What is beyond it goes at once.
-        ///
-        /// # Panics
-        /// If there is none yet.
-        #[track_caller]
-        pub fn change_limit(&self, limit: $crate::keep::Limit) {
-            self.table.change_limit(limit);
-        }
-
-        /// Sets the listener: it is told each value that goes, and why, right before that is destroyed, or kept for
-        /// [`Reclaim::OnRequest`](crate::Reclaim::OnRequest). It may use the collection, as a destructor may; one that puts back what goes never ends. What is there
-        /// when the collection is dropped is not told.
-        ///
-        /// # Panics
-        /// If there is no limit. A collection that only listens has [`Limit::none`](crate::keep::Limit::none).
-        #[track_caller]
-        pub fn set_listener(
-            &self,
-            listener: impl Fn(&$value, $crate::keep::Gone) + Send + Sync + 'static,
-        ) {
-            self.table.set_listener(listener);
-        }
-
-        /// Begins the next [generation](crate::keep::Limit::generations): what was neither inserted nor found in the last ones
-        /// goes. O(what goes).
-        pub fn advance(&self) {
-            self.table.advance();
-        }
-
-        /// Lets entries go until the others weigh no more than this; returns how many went. O(what goes) amortised. The limit
-        /// stays. Without a limit nothing goes.
-        pub fn shrink_to(&self, weight: usize) -> usize {
-            self.table.shrink_weight_to(weight)
-        }
-
-        /// Returns the sum of the weights of what is there; `usize::MAX` if it is larger. 0 without a limit. What has died and
-        /// is not destroyed yet counts.
-        #[must_use]
-        pub fn retained_weight(&self) -> usize {
-            self.table.retained_weight()
-        }
-    };
-}
-
 /// The methods over all elements of a set.
 macro_rules! elements {
     () => {
-        /// Iterates over the live elements, in no order, as a snapshot that keeps none of them alive: those that die, are
-        /// removed, or are replaced before the iterator reaches them are left out. O(capacity), and O(1) for each: no content
-        /// is compared.
+        /// Iterates over the live elements, in no order, as a snapshot that keeps none of them alive: those that die,
+        /// are removed, or are replaced before the iterator reaches them are left out. O(capacity), and O(1) for each:
+        /// no content is compared.
         pub fn iter(&self) -> Keys<'_, K>
         where
             K: SharedRef,
@@ -515,8 +417,8 @@ macro_rules! elements {
             Keys(self.table.snapshot(|watch, ()| watch.upgrade()).into())
         }
 
-        /// Iterates over the live elements as weak handles, as [`iter`](Self::iter) does, and without upgrading any. A handle
-        /// costs an object the record that its first handle does.
+        /// Iterates over the live elements as weak handles, as [`iter`](Self::iter) does, and without upgrading any. A
+        /// handle costs an object the record that its first handle does.
         pub fn iter_weak(&self) -> impl FusedIterator<Item = K::Weak> + fmt::Debug {
             let weak = |watch: &SharedWatchFor<K>, (): &()| watch.downgrade();
             self.table.snapshot(weak).map(|(_, weak)| weak)
@@ -553,5 +455,5 @@ macro_rules! showing {
     };
 }
 
-pub(crate) use {ceiling, shared_housekeeping};
-pub(super) use {elements, floor, iterating, owned_values, showing, with_hasher, without_hasher};
+pub(crate) use shared_housekeeping;
+pub(super) use {elements, iterating, owned_values, showing, with_hasher, without_hasher};

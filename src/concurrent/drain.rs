@@ -1,7 +1,7 @@
 //! Reclamation of dead entries: those that deaths have unlinked, and those of handles that have to be polled.
 
 use core::cell::Cell;
-use core::task::Waker;
+use core::task::{Context, Poll, Waker};
 
 use super::node::{KeyKind, Node};
 use super::raw::{Entry, Registered, Taken};
@@ -50,8 +50,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.sweep_on(1, usize::MAX);
     }
 
-    /// The same, as far as so many operations would, but at most around the table. Unlinks at most `most` stale ones, and
-    /// returns how many.
+    /// The same, as far as so many operations would, but at most around the table. Unlinks at most `most` stale ones,
+    /// and returns how many.
     fn sweep_on(&self, operations: usize, most: usize) -> usize {
         // The destructors it runs may use the table, and so sweep on.
         let Some(_depth) = Depth::enter() else {
@@ -235,8 +235,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Destroys `most` of the dead, and of those that die of that. Returns how many there were. If there were less, the next
-    /// death calls the waker.
+    /// Destroys `most` of the dead, and of those that die of that. Returns how many there were. If there were less, the
+    /// next death calls the waker.
     fn drain_dead(&self, most: usize, panics: &mut FirstPanic) -> usize {
         let mut drained = 0;
         while drained < most {
@@ -276,8 +276,21 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.nodes.set_waker(waker);
     }
 
-    /// Destroys `most` of what is kept, even if some destructors panic. Returns how many there were. Inside a destructor
-    /// that this runs, it may leave some to that outer call.
+    /// Whether there is something that a purge destroys. If not, the waker is called when there is: a death calls it,
+    /// and what a thread leaves to be kept.
+    pub(crate) fn poll_pending(&self, context: &mut Context<'_>) -> Poll<()> {
+        // First the waker, then the look. Who dies after the stripes were passed calls it (C3 of `ptr::shared`), and
+        // who keeps something after the look at what is kept: that is under the same lock.
+        let cell = self.nodes.renew_waker(context.waker());
+        if self.nodes.dead() == 0 && self.nodes.arm() && self.kept().call_at_next(cell) {
+            Poll::Pending
+        } else {
+            Poll::Ready(())
+        }
+    }
+
+    /// Destroys `most` of what is kept, even if some destructors panic. Returns how many there were. Inside a
+    /// destructor that this runs, it may leave some to that outer call.
     fn destroy_kept(&self, most: usize, panics: &mut FirstPanic) -> usize {
         let mut destroyed = 0;
         if let Some(_depth) = Depth::enter() {
@@ -294,8 +307,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 }
 
 impl<K: KeyKind, T: Registered, V> Drop for Table<K, T, V> {
-    /// The waker and the listener go before the entries: what they own may be the last handles to other keys, and nobody can purge
-    /// this table any more.
+    /// The waker and the listener go before the entries: what they own may be the last handles to other keys, and
+    /// nobody can purge this table any more.
     fn drop(&mut self) {
         self.nodes.set_waker(None);
         self.nodes.context().end();

@@ -1,7 +1,7 @@
-//! Single flight: of several threads that want the same value made, one makes it and the others wait.
+//! Single flight: of several threads and tasks that want the same value made, one makes it and the others wait.
 //!
-//! A thread that would wait for itself gets an error instead: one that asks for what it is making, and one that
-//! asks for what another thread is making that waits, perhaps through more threads, for the first.
+//! What would wait for itself gets an error instead: a thread that asks for what it is making, and one that asks for what
+//! another thread is making that waits, perhaps through more threads, for the first.
 //!
 //! * **F1** A thread publishes what it waits for *before* it checks whether that closes a cycle. So of the threads
 //!   that close one, the last to publish sees it whole; perhaps another sees it too.
@@ -9,38 +9,79 @@
 //!   waiters may not have woken yet, and its leader may wait for something else by now. So the cycle that was seen
 //!   is a true one if *afterwards* none of its flights is complete: then each leader was at that flight all the
 //!   time, and each that was seen to wait still waits (or has got its error).
-//! * **F3** A flight on standby, whose value is not being made yet, delays no thread: before its leader waits for
-//!   anything, the flight is called off. It is complete then, and a thread that finds it removes it.
+//! * **F3** A flight on standby, whose value is not being made yet, or not any more, delays no thread: before its leader waits
+//!   for anything, the flight is called off. It is complete then, and whoever finds it removes it.
+//! * **F4** What tasks make together ([`work`](super::work)) has no leader. A thread that waits while it polls such a flight
+//!   says so by a flight of its own, a *stand-in*, which is complete when it goes on. So F2 holds of that, too.
+//! * **F5** A task that waits for a thread is not in this graph: it may give up. So it looks for a cycle each time when it is
+//!   polled; and a thread whose wait depends on what tasks make wakes one of them, which looks then.
+//! * **F6** A task leaves its waker first, and then looks whether it has to wait. Who ends that wait does so first, and then
+//!   takes the wakers, under the same lock.
 //!
-//! No lock is taken while another is locked, and none is locked while user code runs. All shared state is under
-//! locks: there is no load that could hide another one from loom (see `sync`).
+//! No lock is taken while another is locked, and none is locked while user code runs, wakers among it. All shared state is
+//! under locks: there is no load that could hide another one from loom (see `sync`).
 //!
 //! To detect deadlocks by the cycles of the wait-for graph: R. C. Holt, "Some Deadlock Properties of Computer
 //! Systems", 1972.
 
+#[cfg(all(test, weakly_loom))]
+pub(super) mod models;
+
+use core::any::Any;
 use core::cell::RefCell;
 use core::mem::{self, ManuallyDrop};
+use core::task::{Poll, Waker};
+use std::boxed::Box;
+use std::time::Instant;
 use std::vec;
 use std::vec::Vec;
+#[cfg(not(weakly_loom))]
+use {super::watch::AnyWatch, core::task::Context, std::sync::Weak, std::task::Wake};
 
+use super::seats::Seats;
+use crate::panics::wake_all;
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, thread_local};
 
-/// A value that one thread is making.
-pub(crate) struct Flight {
+/// A value that is being made.
+pub(crate) struct Making {
     /// The first flight of its leader, if that is another (see [`FLIGHTS`]).
-    first: Option<Arc<Flight>>,
+    first: Option<Arc<Making>>,
     /// In a first flight: what its leader waits for.
-    waits_for: Mutex<Option<Arc<Flight>>>,
-    complete: Mutex<bool>,
+    waits_for: Mutex<Option<Arc<Making>>>,
+    status: Mutex<Status>,
     completion: Condvar,
+    /// If tasks make it together.
+    joint: Option<Joint>,
 }
 
-/// The thread would wait for itself.
-#[derive(Debug)]
-pub(crate) struct Cycle;
+struct Status {
+    complete: bool,
+    tasks: Seats,
+}
+
+/// What tasks make together. The table has this, and so has the waker that the computation gets; neither keeps that.
+pub(crate) struct Joint {
+    /// The stand-in of a thread that polls it, and waits meanwhile (F4).
+    polled_by: Mutex<Option<Arc<Making>>>,
+    #[cfg(not(weakly_loom))]
+    pub(super) work: Weak<dyn AnyWork>,
+    /// What the value depends on besides its key, until the flight's node has left the table: see
+    /// [`Dependencies`](super::work::Dependencies).
+    #[cfg(not(weakly_loom))]
+    pub(super) gathered: Mutex<Option<Vec<AnyWatch>>>,
+}
+
+/// Why a wait has ended though the flight is not complete.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Unmet {
+    /// It would wait for itself.
+    Cycle,
+    /// The time is up.
+    TimedOut,
+}
 
 /// The first of a thread's flights, and how many of them are not complete.
-type Flights = RefCell<Option<(Arc<Flight>, usize)>>;
+type Flights = RefCell<Option<(Arc<Making>, usize)>>;
 
 thread_local! {
     /// The flights of this thread: as long as it has some, the first stands for the thread. No thread can wait for
@@ -48,20 +89,35 @@ thread_local! {
     /// use them, also when the process exits while a value is being made: they own nothing once there are no flights.
     static FLIGHTS: ManuallyDrop<Flights> = ManuallyDrop::default();
     /// The flights of this thread that can be called off (F3).
-    static STANDING_BY: ManuallyDrop<RefCell<Vec<Arc<Flight>>>> = ManuallyDrop::default();
+    static STANDING_BY: ManuallyDrop<RefCell<Vec<Arc<Making>>>> = ManuallyDrop::default();
+    /// The flights that this thread polls, one within the other.
+    static POLLING: ManuallyDrop<RefCell<Vec<Arc<Making>>>> = ManuallyDrop::default();
 }
 
-/// A flight that is started while its thread has yet to do something else.
-pub(crate) struct Standby(Arc<Flight>);
+/// A flight in which nothing is made, while its thread has yet to do something else.
+pub(crate) struct Standby(Arc<Making>);
 
 /// No user code runs under these locks, so poisoning means nothing.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-impl Flight {
+impl Making {
+    fn new(first: Option<Arc<Making>>, joint: Option<Joint>) -> Arc<Self> {
+        Arc::new(Making {
+            first,
+            waits_for: Mutex::new(None),
+            status: Mutex::new(Status {
+                complete: false,
+                tasks: Seats::new(),
+            }),
+            completion: Condvar::new(),
+            joint,
+        })
+    }
+
     /// Starts a flight of this thread, which has to [`complete`](Self::complete) it whatever happens.
     pub(crate) fn start() -> Arc<Self> {
         FLIGHTS.with(|flights| {
@@ -70,21 +126,69 @@ impl Flight {
                 Some((first, count)) => (Some(first), count),
                 None => (None, 0),
             };
-            let flight = Arc::new(Flight {
-                first: first.clone(),
-                waits_for: Mutex::new(None),
-                complete: Mutex::new(false),
-                completion: Condvar::new(),
-            });
+            let flight = Making::new(first.clone(), None);
             let first = first.unwrap_or_else(|| Arc::clone(&flight));
             *flights = Some((first, count + 1));
             flight
         })
     }
 
+    /// Starts a flight of tasks.
+    #[cfg(not(weakly_loom))]
+    pub(super) fn of_work(work: Weak<dyn AnyWork>) -> Arc<Self> {
+        Making::new(
+            None,
+            Some(Joint {
+                polled_by: Mutex::new(None),
+                work,
+                gathered: Mutex::new(Some(Vec::new())),
+            }),
+        )
+    }
+
+    #[cfg(not(weakly_loom))]
+    pub(super) fn joint(&self) -> Option<&Joint> {
+        self.joint.as_ref()
+    }
+
+    /// What tasks make together, if that is there.
+    #[cfg(not(weakly_loom))]
+    pub(super) fn work(&self) -> Option<std::sync::Arc<dyn AnyWork>> {
+        self.joint.as_ref()?.work.upgrade()
+    }
+
+    /// Whether who wants the value has to wait for this flight: it is not complete, and not of an object that is dead.
+    #[cfg(not(weakly_loom))]
+    pub(super) fn is_in_the_way(&self) -> bool {
+        !self.is_complete() && !self.work().is_some_and(|work| work.is_stale())
+    }
+
+    #[inline]
+    pub(super) fn is_of_tasks(&self) -> bool {
+        self.joint.is_some()
+    }
+
+    /// Takes out what the value depends on; nothing is added from then on.
+    #[cfg(not(weakly_loom))]
+    #[cold]
+    #[inline(never)]
+    pub(super) fn close(&self) -> Vec<AnyWatch> {
+        let joint = self.joint.as_ref();
+        let gathered = joint.and_then(|joint| lock(&joint.gathered).take());
+        gathered.unwrap_or_default()
+    }
+
     /// What stands for its leader.
     fn leader(this: &Arc<Self>) -> &Arc<Self> {
         this.first.as_ref().unwrap_or(this)
+    }
+
+    /// What stands for this thread.
+    fn of_this_thread() -> Option<Arc<Self>> {
+        FLIGHTS.with(|flights| {
+            let flights = flights.borrow();
+            flights.as_ref().map(|(first, _)| Arc::clone(first))
+        })
     }
 
     /// Puts the flight on standby: until the making [begins](Standby::begin), whatever this thread does can call
@@ -94,12 +198,25 @@ impl Flight {
         Standby(Arc::clone(this))
     }
 
-    /// Completes the flight, by the thread that has started it: the value is there, or will not be. All waiters go
-    /// on.
+    /// F3: before this thread waits for anything. Returns whether there was something to call off.
+    pub(super) fn call_off() -> bool {
+        let called_off = STANDING_BY.with(|flights| flights.take());
+        called_off.iter().for_each(|flight| flight.complete());
+        !called_off.is_empty()
+    }
+
+    /// Completes the flight, if it is one of a thread by that: the value is there, or will not be. All waiters go on.
+    ///
+    /// # Panics
+    /// If a waker does.
     pub(crate) fn complete(&self) {
-        let was_complete = mem::replace(&mut *lock(&self.complete), true);
+        let mut status = lock(&self.status);
+        let was_complete = mem::replace(&mut status.complete, true);
+        // F6
+        let wakers = status.tasks.take();
+        drop(status);
         self.completion.notify_all();
-        if !was_complete {
+        if !was_complete && !self.is_of_tasks() {
             FLIGHTS.with(|flights| {
                 let mut flights = flights.borrow_mut();
                 *flights = flights
@@ -107,63 +224,199 @@ impl Flight {
                     .and_then(|(first, count)| (count > 1).then(|| (first, count - 1)));
             });
         }
-    }
-
-    fn is_complete(&self) -> bool {
-        *lock(&self.complete)
-    }
-
-    /// Waits until the flight is complete.
-    pub(crate) fn wait(this: &Arc<Self>) -> Result<(), Cycle> {
-        // F3
-        let called_off = STANDING_BY.with(|flights| flights.take());
-        called_off.iter().for_each(|flight| flight.complete());
-        let me = FLIGHTS.with(|flights| {
-            flights
-                .borrow()
-                .as_ref()
-                .map(|(first, _)| Arc::clone(first))
-        });
-        if let Some(me) = &me {
-            // F1
-            *lock(&me.waits_for) = Some(Arc::clone(this));
+        if !wakers.is_empty() {
+            wake_all(wakers);
         }
-        let cycle = me.as_ref().is_some_and(|me| Self::leads_to(this, me));
-        if !cycle {
-            let mut complete = lock(&this.complete);
-            // A loop, since a wait may end spuriously. (loom's never does.)
-            while !*complete {
-                complete = this
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        lock(&self.status).complete
+    }
+
+    /// Waits until the flight is complete, or until a time.
+    pub(crate) fn wait(this: &Arc<Self>, until: Option<Instant>) -> Result<(), Unmet> {
+        Self::call_off();
+        // Both go even if a waker panics, this one last.
+        let _stand_in = StandIn::for_polls();
+        let Some(waiting) = Self::of_this_thread().map(Waiting) else {
+            return this.sleep(until);
+        };
+        let (mut cycle, depends_on) = waiting.begin(this);
+        if let Some(tasks) = depends_on {
+            // F5. A waker may do anything, also wait.
+            tasks.wake_one();
+            cycle = waiting.begin(this).0;
+        }
+        if cycle {
+            return Err(Unmet::Cycle);
+        }
+        this.sleep(until)
+    }
+
+    fn sleep(&self, until: Option<Instant>) -> Result<(), Unmet> {
+        let mut status = lock(&self.status);
+        // A loop, since a wait may end spuriously. (loom's never does.)
+        while !status.complete {
+            status = match until {
+                None => self
                     .completion
-                    .wait(complete)
-                    .unwrap_or_else(|poisoned| poisoned.into_inner());
-            }
+                    .wait(status)
+                    .unwrap_or_else(|poisoned| poisoned.into_inner()),
+                Some(until) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Err(Unmet::TimedOut);
+                    }
+                    let woken = self.completion.wait_timeout(status, left);
+                    woken.unwrap_or_else(|poisoned| poisoned.into_inner()).0
+                }
+            };
         }
-        if let Some(me) = &me {
-            *lock(&me.waits_for) = None;
-        }
-        if cycle { Err(Cycle) } else { Ok(()) }
+        Ok(())
     }
 
-    /// Whether this flight cannot complete before one of the thread for which `me` stands.
-    fn leads_to(this: &Arc<Self>, me: &Arc<Self>) -> bool {
+    /// Whether this flight cannot complete before a certain leader goes on; otherwise the flight of tasks, if any, at which
+    /// the way ends because nobody polls it now.
+    fn leads_to(
+        this: &Arc<Self>,
+        is_end: impl Fn(&Arc<Self>) -> bool,
+    ) -> (bool, Option<Arc<Self>>) {
         let mut way = vec![Arc::clone(this)];
         while let Some(last) = way.last() {
             let leader = Self::leader(last);
-            if Arc::ptr_eq(leader, me) {
+            if is_end(leader) {
                 // F2
-                return !way.iter().any(|flight| flight.is_complete());
+                return (!way.iter().any(|flight| flight.is_complete()), None);
             }
-            let next = lock(&leader.waits_for).clone();
+            let next = match &leader.joint {
+                Some(joint) => lock(&joint.polled_by).clone(),
+                None => lock(&leader.waits_for).clone(),
+            };
             match next {
                 // A cycle without us is left to its own threads.
                 Some(next) if !way.iter().any(|flight| Arc::ptr_eq(flight, &next)) => {
                     way.push(next)
                 }
+                None if leader.joint.is_some() => return (false, Some(Arc::clone(leader))),
                 _ => break,
             }
         }
-        false
+        (false, None)
+    }
+
+    /// Whether a task that is polled on this thread cannot wait for the flight: because this thread makes it, or waits for
+    /// tasks that wait for this one.
+    pub(super) fn delays_itself(this: &Arc<Self>) -> bool {
+        let me = Self::of_this_thread();
+        let is_end = |leader: &Arc<Self>| {
+            leader.is_polled_here() || me.as_ref().is_some_and(|me| Arc::ptr_eq(leader, me))
+        };
+        Self::leads_to(this, is_end).0
+    }
+
+    /// Whether this thread polls the flight.
+    pub(super) fn is_polled_here(&self) -> bool {
+        POLLING.with(|all| all.borrow().iter().any(|one| core::ptr::eq(&**one, self)))
+    }
+
+    /// Runs a poll of the flight.
+    pub(super) fn poll<R>(this: &Arc<Self>, poll: impl FnOnce() -> R) -> R {
+        struct Polled;
+        impl Drop for Polled {
+            fn drop(&mut self) {
+                let last = POLLING.with(|all| {
+                    let mut all = all.borrow_mut();
+                    let last = all.pop();
+                    if all.is_empty() {
+                        *all = Vec::new();
+                    }
+                    last
+                });
+                drop(last);
+            }
+        }
+        POLLING.with(|all| all.borrow_mut().push(Arc::clone(this)));
+        let _polled = Polled;
+        poll()
+    }
+
+    /// Wakes the tasks in these seats, which then owe a poll. (One may have another owner by now, or be a seat of a flight that
+    /// was called off: then somebody is woken for nothing, or nobody.)
+    pub(super) fn wake(&self, seats: Vec<u32>) {
+        if seats.is_empty() {
+            return;
+        }
+        let mut status = lock(&self.status);
+        let wakers = seats.into_iter().filter_map(|at| status.tasks.empty(at));
+        let wakers = wakers.collect();
+        drop(status);
+        wake_all(wakers);
+    }
+
+    /// Wakes one of the tasks that wait: the one that was polled last.
+    fn wake_one(&self) {
+        let waker = lock(&self.status).tasks.next();
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// What the computation gets to be woken by: it wakes one of the tasks, which polls it.
+#[cfg(not(weakly_loom))]
+impl Wake for Making {
+    fn wake(self: Arc<Self>) {
+        self.wake_one();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.wake_one();
+    }
+}
+
+/// What stands for this thread, while it waits.
+struct Waiting(Arc<Making>);
+
+impl Waiting {
+    /// Whether to wait for this closes a cycle. If not, and that depends on what tasks make, and nobody polls it now, returns
+    /// that too.
+    fn begin(&self, flight: &Arc<Making>) -> (bool, Option<Arc<Making>>) {
+        // F1
+        *lock(&self.0.waits_for) = Some(Arc::clone(flight));
+        Making::leads_to(flight, |leader| Arc::ptr_eq(leader, &self.0))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        *lock(&self.0.waits_for) = None;
+    }
+}
+
+/// The stand-in of this thread, while it waits within polls (F4).
+struct StandIn(Arc<Making>);
+
+impl StandIn {
+    fn for_polls() -> Option<Self> {
+        let polls = POLLING.with(|all| !all.borrow().is_empty());
+        polls.then(|| {
+            let this = StandIn(Making::start());
+            this.set(Some(&this.0));
+            this
+        })
+    }
+
+    fn set(&self, stand_in: Option<&Arc<Making>>) {
+        POLLING.with(|all| {
+            for joint in all.borrow().iter().filter_map(|one| one.joint.as_ref()) {
+                *lock(&joint.polled_by) = stand_in.cloned();
+            }
+        });
+    }
+}
+
+impl Drop for StandIn {
+    fn drop(&mut self) {
+        self.set(None);
+        self.0.complete();
     }
 }
 
@@ -176,7 +429,7 @@ impl Standby {
 
 impl Drop for Standby {
     fn drop(&mut self) {
-        let is_other = |flight: &Arc<Flight>| !Arc::ptr_eq(flight, &self.0);
+        let is_other = |flight: &Arc<Making>| !Arc::ptr_eq(flight, &self.0);
         STANDING_BY.with(|flights| {
             let mut flights = flights.borrow_mut();
             flights.retain(is_other);
@@ -187,138 +440,136 @@ impl Drop for Standby {
     }
 }
 
-#[cfg(all(test, weakly_loom))]
-mod models {
-    use super::*;
-    use loom::thread;
+/// The place of a task among those that wait for a flight, until this is dropped.
+pub(crate) struct Seat {
+    flight: Arc<Making>,
+    at: u32,
+}
 
-    #[test]
-    fn a_waiter_wakes() {
-        loom::model(|| {
-            let flight = Flight::start();
-            let other = thread::spawn({
-                let flight = Arc::clone(&flight);
-                move || Flight::wait(&flight).is_ok()
-            });
-            flight.complete();
-            assert!(other.join().unwrap());
-        });
+impl Seat {
+    pub(super) fn at(&self) -> u32 {
+        self.at
     }
 
-    #[test]
-    fn all_waiters_wake() {
-        loom::model(|| {
-            let flight = Flight::start();
-            let others = [(), ()].map(|()| {
-                let flight = Arc::clone(&flight);
-                thread::spawn(move || Flight::wait(&flight).is_ok())
-            });
-            flight.complete();
-            assert!(others.into_iter().all(|other| other.join().unwrap()));
-        });
+    /// Has the task woken: in its place among those that wait for the flight, which it takes or has. Returns whether the
+    /// flight is complete: then it is not woken.
+    pub(super) fn take(seat: &mut Option<Self>, flight: &Arc<Making>, waker: &Waker) -> bool {
+        let known = seat.as_ref().map(|seat| seat.at);
+        debug_assert!((seat.iter()).all(|seat| Arc::ptr_eq(&seat.flight, flight)));
+        let mut status = lock(&flight.status);
+        if status.complete {
+            return true;
+        }
+        if known.is_some_and(|at| status.tasks.is_known(at, waker)) {
+            return false;
+        }
+        drop(status);
+        // Code of users, as the end of the old one.
+        let waker = waker.clone();
+        let mut status = lock(&flight.status);
+        if status.complete {
+            drop(status);
+            return true;
+        }
+        let (at, old) = status.tasks.sit(known, waker);
+        drop(status);
+        if seat.is_none() {
+            let flight = Arc::clone(flight);
+            *seat = Some(Seat { flight, at });
+        }
+        drop(old);
+        false
     }
 
-    #[test]
-    fn no_thread_waits_for_itself() {
-        loom::model(|| {
-            let flight = Flight::start();
-            assert!(Flight::wait(&flight).is_err());
-            flight.complete();
-            assert!(Flight::wait(&flight).is_ok());
-        });
-    }
-
-    type Shown = Arc<Mutex<Option<Arc<Flight>>>>;
-
-    /// Another thread, which starts a flight, shows it, waits for the first, and returns whether it could.
-    fn another_that_waits_for(first: &Arc<Flight>) -> (Shown, thread::JoinHandle<bool>) {
-        let second = Arc::new(Mutex::new(None));
-        let other = thread::spawn({
-            let (first, second) = (Arc::clone(first), Arc::clone(&second));
-            move || {
-                let flight = Flight::start();
-                *second.lock().unwrap() = Some(Arc::clone(&flight));
-                let waited = Flight::wait(&first).is_ok();
-                flight.complete();
-                waited
-            }
-        });
-        (second, other)
-    }
-
-    /// Each of two threads makes a value, and wants the other's: one of them or both get an error, and neither
-    /// waits for ever.
-    #[test]
-    fn a_cycle_of_two_is_seen() {
-        loom::model(|| {
-            let mine = Flight::start();
-            let (theirs, other) = another_that_waits_for(&mine);
-            let flight = theirs.lock().unwrap().clone();
-            let waited = flight
-                .as_ref()
-                .is_some_and(|flight| Flight::wait(flight).is_ok());
-            mine.complete();
-            let they_waited = other.join().unwrap();
-            assert!(
-                flight.is_none() || !(waited && they_waited),
-                "each has completed after the other"
-            );
-        });
-    }
-
-    /// Likewise if a thread makes two values, whichever of them the other wants.
-    #[test]
-    fn a_cycle_through_either_flight_is_seen() {
-        for through_first in [true, false] {
-            loom::model(move || {
-                let (first, second) = (Flight::start(), Flight::start());
-                let mine = if through_first { &first } else { &second };
-                let (theirs, other) = another_that_waits_for(mine);
-                let flight = theirs.lock().unwrap().clone();
-                let waited = flight
-                    .as_ref()
-                    .is_some_and(|flight| Flight::wait(flight).is_ok());
-                second.complete();
-                first.complete();
-                let they_waited = other.join().unwrap();
-                assert!(
-                    flight.is_none() || !(waited && they_waited),
-                    "each has completed after the other"
-                );
-            });
+    /// Waits until the flight is complete. Before the task is left to its executor, which may wait, the thread
+    /// [calls off](Making::call_off) what stands by.
+    pub(super) fn wait(
+        seat: &mut Option<Self>,
+        flight: &Arc<Making>,
+        waker: &Waker,
+    ) -> Poll<Result<(), Unmet>> {
+        if Self::take(seat, flight, waker) {
+            Poll::Ready(Ok(()))
+        } else if Making::delays_itself(flight) {
+            Poll::Ready(Err(Unmet::Cycle))
+        } else {
+            Poll::Pending
         }
     }
+}
 
-    /// Two threads that each want something of the other, one after the other, are not in a cycle, even if the
-    /// first has not woken when the second begins to wait.
-    #[test]
-    fn a_complete_flight_closes_no_cycle() {
-        loom::model(|| {
-            let first = Flight::start();
-            // It waits for a flight that completes without it.
-            let (second, other) = another_that_waits_for(&first);
-            first.complete();
-            if let Some(flight) = second.lock().unwrap().clone() {
-                assert!(Flight::wait(&flight).is_ok(), "no cycle");
-            }
-            assert!(other.join().unwrap(), "no cycle");
-        });
+impl Drop for Seat {
+    /// If the task was woken, and was not polled since, another one is woken.
+    fn drop(&mut self) {
+        let mut status = lock(&self.flight.status);
+        let own = status.tasks.leave(self.at);
+        let other = (own.is_none() && !status.complete)
+            .then(|| status.tasks.next())
+            .flatten();
+        drop(status);
+        drop(own);
+        other.into_iter().for_each(Waker::wake);
     }
+}
 
-    /// F3: A thread with a flight on standby waits for another flight, whose leader waits for the first.
-    #[test]
-    fn a_flight_on_standby_delays_no_thread() {
-        loom::model(|| {
-            let first = Flight::start();
-            let standby = Flight::stand_by(&first);
-            let (second, other) = another_that_waits_for(&first);
-            let flight = second.lock().unwrap().clone();
-            if let Some(flight) = &flight {
-                assert!(Flight::wait(flight).is_ok(), "no cycle");
-            }
-            assert_eq!(standby.begin(), flight.is_none());
-            first.complete();
-            assert!(other.join().unwrap(), "no cycle");
-        });
-    }
+/// What a computation has failed with.
+pub(crate) type Error = Box<dyn Any + Send>;
+
+/// A3 of [`work`](super::work).
+pub(crate) enum Failure {
+    Error(Error),
+    Panic(Box<dyn Any + Send>),
+}
+
+/// How a task begins to wait.
+#[cfg(not(weakly_loom))]
+pub(crate) enum Begun {
+    /// It does not: the value is in the place that was passed.
+    Found,
+    /// Its own computation begins.
+    Own(Arc<Making>),
+    /// Another one is at work, and the task is one of its owners.
+    Work(Arc<dyn AnyWork>, Arc<Making>),
+    /// A thread makes the value, or the node of a flight is about to go.
+    Thread(Arc<Making>),
+}
+
+/// What a poll finds.
+pub(crate) enum Polled {
+    Pending,
+    /// The value is in the place that was passed.
+    Made,
+    /// Of the task's own computation.
+    Failed(Failure),
+    /// Nothing comes of this computation: another one may.
+    Again,
+    Cycle,
+}
+
+/// What tasks make together ([`work`](super::work)), without the types of its collection and its closure. `owner` is the
+/// collection, and `out` the place of the value: an `Option` of it.
+#[cfg(not(weakly_loom))]
+pub(crate) trait AnyWork: Send + Sync {
+    fn begin(self: Arc<Self>, owner: &(dyn Any + Sync), out: &mut dyn Any) -> Begun;
+    /// One owner more, if there are some.
+    fn join(&self) -> bool;
+    fn is_stale(&self) -> bool;
+    fn poll(
+        &self,
+        waiter: Waiter<'_>,
+        owner: &(dyn Any + Sync),
+        context: &mut Context<'_>,
+        out: &mut dyn Any,
+    ) -> Polled;
+    /// One owner less. Code of users may run: the computation is destroyed with the last.
+    fn leave(&self, owner: &(dyn Any + Sync));
+    fn cycle(&self) -> !;
+}
+
+/// A task that waits.
+pub(crate) struct Waiter<'w> {
+    pub(super) flight: &'w Arc<Making>,
+    pub(super) seat: &'w mut Option<Seat>,
+    /// Whether it is its own computation.
+    pub(super) is_own: bool,
 }

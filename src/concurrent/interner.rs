@@ -6,9 +6,10 @@ use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
 use equivalent::Equivalent;
 
-use super::common::{elements, floor, iterating, showing, with_hasher};
+use super::common::{elements, iterating, showing, with_hasher};
 use super::content::ByContent;
 use super::iter::Keys;
+use super::limits::floor;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};

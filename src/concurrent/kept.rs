@@ -7,10 +7,11 @@
 
 use core::mem;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
 
 use crate::panics::FirstPanic;
+use crate::ptr::WakerCell;
 
 /// The policy of a table, and what has been kept.
 pub(super) struct Kept<K, V> {
@@ -19,8 +20,14 @@ pub(super) struct Kept<K, V> {
     /// The length of the list.
     len: AtomicUsize,
     /// T4: no user code runs under its lock.
+    list: Mutex<List<K, V>>,
+}
+
+struct List<K, V> {
     /// Of keys, those that own something.
-    list: Mutex<Vec<(Option<K>, V)>>,
+    left: Vec<(Option<K>, V)>,
+    /// That of the collection, if the next that is kept calls it. (W5 of `ptr::waker`: it is empty before this goes.)
+    waker: Option<Arc<WakerCell>>,
 }
 
 impl<K, V> Kept<K, V> {
@@ -28,7 +35,10 @@ impl<K, V> Kept<K, V> {
         Kept {
             on_request: AtomicBool::new(false),
             len: AtomicUsize::new(0),
-            list: Mutex::new(Vec::new()),
+            list: Mutex::new(List {
+                left: Vec::new(),
+                waker: None,
+            }),
         }
     }
 
@@ -49,7 +59,7 @@ impl<K, V> Kept<K, V> {
         self.len.load(Relaxed)
     }
 
-    fn list(&self) -> MutexGuard<'_, Vec<(Option<K>, V)>> {
+    fn list(&self) -> MutexGuard<'_, List<K, V>> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -58,12 +68,29 @@ impl<K, V> Kept<K, V> {
         let key = mem::needs_drop::<K>().then_some(key);
         let mut list = self.list();
         if self.is_on_request() {
-            list.push((key, value));
-            self.len.store(list.len(), Relaxed);
+            list.left.push((key, value));
+            self.len.store(list.left.len(), Relaxed);
+            let waker = list.waker.take();
+            drop(list);
+            if let Some(cell) = waker {
+                cell.wake();
+            }
         } else {
             drop(list);
             drop((key, value));
         }
+    }
+
+    /// If nothing is kept, returns true, and the next that is kept calls this waker, once. (A thread that was looking
+    /// at a dead entry may keep it long after the death has called.)
+    pub(super) fn call_at_next(&self, waker: Arc<WakerCell>) -> bool {
+        let mut list = self.list();
+        let is_empty = list.left.is_empty();
+        if is_empty {
+            // (The table has another share of what was there: nothing is freed here.)
+            list.waker = Some(waker);
+        }
+        is_empty
     }
 
     pub(super) fn take(&self) -> Option<(Option<K>, V)> {
@@ -71,12 +98,12 @@ impl<K, V> Kept<K, V> {
             return None;
         }
         let mut list = self.list();
-        let taken = list.pop();
-        let len = list.len();
+        let taken = list.left.pop();
+        let len = list.left.len();
         self.len.store(len, Relaxed);
         // What is not needed any more is given back, in O(what goes).
-        if list.capacity() > 4 * len {
-            list.shrink_to(2 * len);
+        if list.left.capacity() > 4 * len {
+            list.left.shrink_to(2 * len);
         }
         taken
     }
@@ -86,7 +113,7 @@ impl<K, V> Drop for Kept<K, V> {
     /// Destroys all that is still kept, even if some destructors panic.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
-        for left in mem::take(&mut *self.list()) {
+        for left in mem::take(&mut self.list().left) {
             panics.catch(|| drop(left));
         }
         panics.resume();

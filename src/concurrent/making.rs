@@ -6,19 +6,21 @@ use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 use std::boxed::Box;
 use std::sync::Arc;
+use std::time::Instant;
 
-use super::flight::{Cycle, Flight};
+use super::flight::{Making, Unmet};
 use super::inside::Asking;
 use super::node::{Compare, Node};
 use super::table::{NewNode, Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
 use crate::hash::HashValue;
+use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::reference::WeakKey;
 
 /// What a lookup found instead of a value.
 pub(crate) enum Absent {
-    InFlight(Arc<Flight>),
+    InFlight(Arc<Making>),
     /// Nothing, or an entry for which `read` returns nothing.
     Nothing,
 }
@@ -33,33 +35,33 @@ pub(crate) enum Wanted<R, L> {
 
 /// Why there is no value.
 pub(crate) enum Failed<E> {
-    /// This thread makes it, or one that waits for it.
-    Cycle,
+    /// This thread makes it, or one that waits for it; or the time is up.
+    Unmet(Unmet),
     /// Making it has failed.
     Error(E),
 }
 
-impl<E> From<Cycle> for Failed<E> {
-    fn from(_: Cycle) -> Self {
-        Failed::Cycle
+impl<E> From<Unmet> for Failed<E> {
+    fn from(unmet: Unmet) -> Self {
+        Failed::Unmet(unmet)
     }
 }
 
-/// The value, the error of its making, or a panic if that asked for the value.
+/// The value, the error of its making, or a panic if that asked for the value. No time was set.
 #[inline]
 #[track_caller]
 pub(crate) fn made_by<K, V, E>(made: Result<V, Failed<E>>) -> Result<V, E> {
     match made {
         Ok(made) => Ok(made),
         Err(Failed::Error(error)) => Err(error),
-        Err(Failed::Cycle) => cycle::<K, V>(),
+        Err(Failed::Unmet(_)) => cycle::<K, V>(),
     }
 }
 
 /// Panics: a value was asked for by its own making.
 #[track_caller]
 #[cold]
-fn cycle<K, V>() -> ! {
+pub(crate) fn cycle<K, V>() -> ! {
     panic!(
         "a cycle: making the value ({}) of a key ({}) requires that value itself",
         core::any::type_name::<V>(),
@@ -161,7 +163,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     where
         K::FlightKey: Clone,
     {
-        match self.lead(hash, key, read, absent, Box::new)? {
+        match self.lead(hash, key, read, absent, None, Box::new)? {
             Wanted::There(made) => {
                 // T5
                 drop(make);
@@ -212,8 +214,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         found
     }
 
-    /// Goes on from what the lookup found until the value is there, or this thread is to make it. In that case
-    /// `begin` moves what is needed for that to where it stays meanwhile.
+    /// Goes on from what the lookup found until the value is there, or this thread is to make it, or a time. If it is to make
+    /// it, `begin` moves what is needed for that to where it stays meanwhile.
     ///
     /// Computations may nest tens of thousands deep, so what is on the stack while one runs counts. Hence all that
     /// comes before and after it is in functions that are never inlined, this one among them: nothing of their
@@ -226,21 +228,24 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         key: &K::FlightKey,
         read: impl Fn(&T, &V) -> Option<R>,
         mut absent: Absent,
+        until: Option<Instant>,
         begin: impl FnOnce(Leader<'t, K, T, V>) -> L,
-    ) -> Result<Wanted<R, L>, Cycle>
+    ) -> Result<Wanted<R, L>, Unmet>
     where
         K::FlightKey: Clone,
     {
         loop {
             if let Absent::InFlight(flight) = &absent {
-                Flight::wait(flight)?;
+                if flight.is_in_the_way() {
+                    Making::wait(flight, until)?;
+                }
                 self.unlink_flight(hash, flight);
             } else {
                 self.tidy();
             }
             // No search before it: what one finds, and the other does not, because an `Eq` says now this, now that,
             // would be sought for ever.
-            absent = match self.start_flight(hash, key, &read) {
+            absent = match self.start_flight(hash, key, &read, Making::start()) {
                 Ok(Wanted::Ours(leader)) => return Ok(Wanted::Ours(begin(leader))),
                 Ok(Wanted::There(made)) => return Ok(Wanted::There(made)),
                 Err(absent) => absent,
@@ -248,22 +253,23 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Puts a flight into the table: this thread makes the value of a key. If there is a value, returns that; if there is
+    /// Puts a flight into the table: this thread makes the value of a key, or its task. If there is a value, returns that; if there is
     /// another flight, or nothing any more, the error is what was found.
     ///
     /// An entry that is of no use is unlinked, and destroyed here, before anything is in flight, since its destructor may
     /// ask for the same key (T4).
-    fn start_flight<R>(
+    pub(super) fn start_flight<R>(
         &self,
         hash: HashValue,
         key: &K::FlightKey,
         read: impl Fn(&T, &V) -> Option<R>,
+        flight: Arc<Making>,
     ) -> Result<Wanted<R, Leader<'_, K, T, V>>, Absent>
     where
         K::FlightKey: Clone,
     {
         /// Completes the flight if it gets no leader.
-        struct Leaderless(Option<Arc<Flight>>);
+        struct Leaderless(Option<Arc<Making>>);
         impl Drop for Leaderless {
             fn drop(&mut self) {
                 if let Some(flight) = &self.0 {
@@ -271,7 +277,6 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 }
             }
         }
-        let flight = Flight::start();
         let mut leaderless = Leaderless(Some(Arc::clone(&flight)));
         let mut node = self.nodes.entry(|| Node::InFlight {
             hash,
@@ -318,10 +323,11 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             flight,
             uncounted: false,
             linked: true,
+            left: false,
         };
         // User code may run from here on, and not before the flight has a leader, which completes it on a panic.
         // That code may ask for this very key: nothing is being made yet.
-        let standby = Flight::stand_by(&leader.flight);
+        let standby = Making::stand_by(&leader.flight);
         drop(pin);
         leader.uncounted = standby.begin();
         if leader.uncounted {
@@ -331,8 +337,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Unlinks a flight that is complete. It is still linked if it was called off.
-    fn unlink_flight(&self, hash: HashValue, flight: &Arc<Flight>) {
+    /// Unlinks a flight that is in nobody's way. If it is complete, it is still linked if it was called off.
+    pub(super) fn unlink_flight(&self, hash: HashValue, flight: &Arc<Making>) {
         let pin = self.pin();
         let sought = |node: &Node<K, T, V>| node.is_led_by(flight);
         if let Some(node) = self.unlink_if(&pin, hash, sought, |_| true) {
@@ -346,14 +352,37 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
 pub(crate) struct Leader<'a, K: Compare<T>, T: Watches, V> {
     table: &'a Table<K, T, V>,
     hash: HashValue,
-    flight: Arc<Flight>,
+    flight: Arc<Making>,
     /// Whether the making has begun, and its outcome is not counted yet.
     uncounted: bool,
     /// Whether the flight's node may still be in the table.
     linked: bool,
+    /// Whether tasks end the flight.
+    left: bool,
 }
 
 impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
+    /// The flight goes on without a leader: tasks make the value.
+    pub(super) fn leave_to_tasks(mut self) {
+        self.left = true;
+    }
+
+    /// Who ends what was left to tasks.
+    pub(super) fn of_tasks(
+        table: &'a Table<K, T, V>,
+        hash: HashValue,
+        flight: Arc<Making>,
+    ) -> Self {
+        Leader {
+            table,
+            hash,
+            flight,
+            uncounted: true,
+            linked: true,
+            left: false,
+        }
+    }
+
     /// Publishes the value. It is not kept if the flight's node has been removed or replaced meanwhile, nor if an
     /// object has died that the caller did not keep alive.
     pub(crate) fn finish<R>(self, made: impl FnOnce() -> (K::Key, Unplaced<'a, T>, V, R)) -> R {
@@ -445,14 +474,21 @@ impl Drop for Tally<'_> {
 
 impl<K: Compare<T>, T: Watches, V> Drop for Leader<'_, K, T, V> {
     fn drop(&mut self) {
-        // Dropped last: what it destroys may panic, or wait for threads that wait for us.
-        let pin = self.linked.then(|| self.table.pin());
-        if let Some(pin) = &pin {
-            self.withdraw(pin);
+        if self.left {
+            return;
         }
         if self.uncounted {
             self.table.count(&self.table.discarded);
         }
-        self.flight.complete();
+        if !self.linked {
+            return self.flight.complete();
+        }
+        let mut panics = FirstPanic::default();
+        let pin = self.table.pin();
+        panics.catch(|| self.withdraw(&pin));
+        panics.catch(|| self.flight.complete());
+        // Last: what it destroys may wait for threads that wait for us.
+        panics.catch(|| drop(pin));
+        panics.resume();
     }
 }

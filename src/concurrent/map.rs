@@ -4,10 +4,11 @@ use core::convert::Infallible;
 use core::fmt;
 use core::iter::FusedIterator;
 
-use super::common::{ceiling, iterating, owned_values, showing, without_hasher};
+use super::common::{iterating, owned_values, showing, without_hasher};
 use super::identity::Address;
 use super::iter::{Iter, Keys};
 use super::key::ByKey;
+use super::limits::ceiling;
 use super::table::Table;
 use super::watch::{SharedKey, SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::collections::traits::collecting;

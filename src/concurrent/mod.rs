@@ -1,13 +1,15 @@
 #![doc = include_str!("../../docs/CONCURRENT.md")]
 
+mod awaiting;
 mod bound;
 mod common;
 mod content;
 mod cyclic;
 mod drain;
-pub(crate) mod flight;
+mod flight;
 mod hash_map;
 mod hash_set;
+mod held;
 mod identity;
 mod inside;
 mod interner;
@@ -15,6 +17,7 @@ mod iter;
 mod keep_alive;
 mod kept;
 mod key;
+mod limits;
 mod making;
 mod map;
 mod node;
@@ -23,6 +26,7 @@ mod pair_map;
 #[allow(unsafe_code)]
 mod raw;
 mod removal;
+mod seats;
 mod set;
 mod settle;
 mod snapshot;
@@ -30,7 +34,9 @@ mod table;
 mod turn;
 mod value_map;
 mod watch;
+pub(crate) mod work;
 
+pub use awaiting::Flight;
 pub use hash_map::WeakHashMap;
 pub use hash_set::WeakHashSet;
 pub use interner::Interner;
@@ -42,11 +48,14 @@ pub use set::WeakSet;
 pub use value_map::WeakValueMap;
 pub use watch::{SharedKey, SharedRef, Sharing};
 
-pub(crate) use common::{ceiling, shared_housekeeping};
+pub(crate) use common::shared_housekeeping;
 pub(crate) use cyclic::MemberOf;
+pub(crate) use flight::{AnyWork, Error, Unmet};
 pub(crate) use identity::Address;
 pub(crate) use key::ByKey;
-pub(crate) use making::{Absent, Failed, Leader, Wanted, made_by};
+pub(crate) use limits::ceiling;
+pub(crate) use making::{Absent, Failed, Leader, Wanted, cycle, made_by};
 pub(crate) use raw::Registered;
 pub(crate) use table::Table;
 pub(crate) use watch::{AnyWatch, SharedWatchFor, Unplaced, Watches, WatchesOne};
+pub(crate) use work::{Plan, fallible, infallible, running, work};

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU8, Ordering::*};
 use std::sync::Arc;
 
 use super::bound::{Bound, Ends};
-use super::flight::Flight;
+use super::flight::Making;
 use super::raw::{Entry, Registered};
 use super::watch::Watches;
 use crate::hash::HashValue;
@@ -54,11 +54,11 @@ pub(crate) enum Node<K: KeyKind, T, V> {
         value: V,
         watch: T,
     },
-    /// A thread is making the value. It watches nothing: that thread keeps the inputs alive.
+    /// The value is being made, by a thread or by tasks. It watches nothing: they do, or keep the inputs alive.
     InFlight {
         hash: HashValue,
         key: K::FlightKey,
-        flight: Arc<Flight>,
+        flight: Arc<Making>,
     },
 }
 
@@ -182,7 +182,7 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
         }
     }
 
-    pub(super) fn is_led_by(&self, flight: &Arc<Flight>) -> bool {
+    pub(super) fn is_led_by(&self, flight: &Arc<Making>) -> bool {
         matches!(self, Node::InFlight { flight: there, .. } if Arc::ptr_eq(there, flight))
     }
 }
@@ -230,6 +230,12 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
 
     #[inline]
     fn end(self, place: *const Self, all: &Self::Context) {
+        if let Node::InFlight { flight, .. } = &self {
+            if flight.is_of_tasks() {
+                // A4 of `work`.
+                drop(flight.close());
+            }
+        }
         match all.bound() {
             None => self.leave(all),
             Some(bound) => self.leave_bound(place, bound, all),

@@ -2,17 +2,28 @@
 
 use core::convert::Infallible;
 use core::fmt;
+use core::future::Future;
 use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
+use core::marker::PhantomData;
+use std::sync::Arc;
+use std::vec::Vec;
 
-use super::common::{floor, iterating, showing, with_hasher};
+use super::awaiting::Flight;
+use super::common::{iterating, showing, with_hasher};
+use super::flight::{AnyWork, Error};
 use super::iter::ValueIter;
 use super::key::ByKey;
-use super::making::made_by;
+use super::limits::floor;
+use super::making::{cycle, made_by};
 use super::table::Table;
-use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, Watches, WatchesOne};
+use super::watch::{
+    AnyWatch, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne,
+};
+use super::work::{Plan, fallible, infallible, running, work};
 use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::ptr::CoreRef;
 use crate::reference::{Query, Sought, WeakKey, hash_of};
 
 /// A hash map with owned keys and weak values, shared between threads behind `&self`: "the one live object of this
@@ -273,6 +284,112 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         made
     }
 
+    /// Returns the live value of a key, as a future: it is made if there is none, or if none is being made. O(1) amortised. The
+    /// map does not keep the value alive: those that wait do, and then the caller.
+    ///
+    /// [`Flight`] says what it means that tasks make it together. It needs no certain executor. It shares values, and their
+    /// making, with [`get_or_insert_with`](Self::get_or_insert_with): a task waits for a thread, and a thread for tasks. If
+    /// the value is there, nothing is allocated; the key is a clone then, which [`get`](Self::get) does without.
+    ///
+    /// ```
+    /// use std::sync::LazyLock;
+    /// use weakly::{Strong, concurrent::WeakValueMap};
+    ///
+    /// struct Tenant { name: String }
+    ///
+    /// async fn load(name: String) -> Strong<Tenant> {
+    ///     Strong::new(Tenant { name }) // ...
+    /// }
+    ///
+    /// static TENANTS: LazyLock<WeakValueMap<String, Strong<Tenant>>> = LazyLock::new(WeakValueMap::new);
+    ///
+    /// async fn tenant(name: &str) -> Strong<Tenant> {
+    ///     match TENANTS.get(name) {
+    ///         Some(tenant) => tenant,
+    ///         None => TENANTS.get_or_insert_async(name.into(), load).await,
+    ///     }
+    /// }
+    /// # use std::task::{Context, Poll, Waker};
+    /// # let mut context = Context::from_waker(Waker::noop());
+    /// # let Poll::Ready(tenant) = std::pin::pin!(tenant("a")).poll(&mut context) else { panic!() };
+    /// # assert_eq!(tenant.name, "a");
+    /// # assert!(TENANTS.contains_key("a"));
+    /// ```
+    #[inline]
+    pub fn get_or_insert_async<F, Fut>(&self, key: K, make: F) -> Flight<'_, V>
+    where
+        K: Clone + Send + Sync + 'static,
+        V: Clone + 'static,
+        F: FnOnce(K) -> Fut + Send + 'static,
+        Fut: Future<Output = V> + Send + 'static,
+    {
+        self.fly(key, infallible, |key| {
+            let making = make(key);
+            async { Ok::<_, Infallible>(making.await) }
+        })
+    }
+
+    /// Returns the live value of a key, as a future, unless making it fails. See
+    /// [`get_or_insert_async`](Self::get_or_insert_async).
+    ///
+    /// # Errors
+    /// The error of the closure's future, for the task that has passed the closure. Nothing is kept, and a task or a thread that
+    /// waits for this value makes it itself.
+    #[inline]
+    pub fn try_get_or_insert_async<F, Fut, E>(&self, key: K, make: F) -> Flight<'_, V, Result<V, E>>
+    where
+        K: Clone + Send + Sync + 'static,
+        V: Clone + 'static,
+        F: FnOnce(K) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<V, E>> + Send + 'static,
+        E: Send + 'static,
+    {
+        self.fly(key, fallible, make)
+    }
+
+    #[inline]
+    fn fly<F, Fut, E, R>(
+        &self,
+        key: K,
+        finish: fn(Result<V, Error>) -> R,
+        make: F,
+    ) -> Flight<'_, V, R>
+    where
+        K: Clone + Send + Sync + 'static,
+        V: Clone + 'static,
+        F: FnOnce(K) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<V, E>> + Send + 'static,
+        E: Send + 'static,
+    {
+        let hash = HashValue::of(&self.hasher, &key);
+        let is = |there: &K| *there == key;
+        let found = self.table.read(hash, is, |_, watch, ()| watch.upgrade());
+        if let Some(value) = found {
+            // T5
+            drop((key, make));
+            return Flight::ready(finish(Ok(value)));
+        }
+        Flight::new(&self.table, Self::work_on(key, hash, make), finish)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn work_on<F, Fut, E>(key: K, hash: HashValue, make: F) -> Arc<dyn AnyWork>
+    where
+        K: Clone + Send + Sync + 'static,
+        V: Clone + 'static,
+        F: FnOnce(K) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<V, E>> + Send + 'static,
+        E: Send + 'static,
+    {
+        let plan = Named {
+            key: key.clone(),
+            value: PhantomData,
+        };
+        let sought = key.clone();
+        work(hash, sought, plan, move |_| running(make(key)))
+    }
+
     /// Changes the value of a key: the closure is shown the live value, if any, and returns the new one, `None` to
     /// remove it. Returns what the closure returned. O(1) amortised. This is atomic, as
     /// [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise.
@@ -325,6 +442,47 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let wanted =
             move |watch: &SharedWatchFor<V>| watch.upgrade().is_some_and(|value| wanted(&value));
         self.take(key, wanted, |_, watch| watch.upgrade())
+    }
+}
+
+/// How a map has what tasks have made.
+struct Named<K, V> {
+    key: K,
+    value: PhantomData<fn() -> V>,
+}
+
+impl<K, V> Plan for Named<K, V>
+where
+    K: Eq + Clone + Send + Sync + 'static,
+    V: SharedRef + Clone + 'static,
+{
+    type Owner = Table<ByKey<K>, SharedWatchFor<V>, ()>;
+    type Kind = ByKey<K>;
+    type Watch = SharedWatchFor<V>;
+    type Stored = ();
+    type Made = V;
+
+    fn table(table: &Self::Owner) -> &Self::Owner {
+        table
+    }
+
+    fn read(watch: &Self::Watch, (): &()) -> Option<V> {
+        watch.upgrade()
+    }
+
+    fn entry(
+        self,
+        made: V,
+        hash: HashValue,
+        core: CoreRef,
+        _: Vec<AnyWatch>,
+    ) -> (K, Unplaced<'static, Self::Watch>, ()) {
+        let watch = SharedWatchFor::<V>::registered(&made, hash, core);
+        (self.key, watch, ())
+    }
+
+    fn cycle() -> ! {
+        cycle::<K, V>()
     }
 }
 

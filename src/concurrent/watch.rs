@@ -98,11 +98,20 @@ pub trait WatchesOne: Watches + Sized {
     /// A watch that is registered.
     #[doc(hidden)]
     fn registered(key: &Self::Key, hash: HashValue, core: CoreRef) -> Unplaced<'static, Self>;
+    /// Makes a type-erased watch on the same object, registered. What runs here may be the user's, of whom the handle is; the
+    /// result runs none of it.
+    #[doc(hidden)]
+    fn any(key: &Self::Key) -> impl FnOnce(HashValue, CoreRef) -> AnyWatch
+    where
+        Self::Key: 'static;
     /// A type-erased watch on the same object, registered.
     #[doc(hidden)]
     fn of_any(key: &Self::Key, hash: HashValue, core: CoreRef) -> AnyWatch
     where
-        Self::Key: 'static;
+        Self::Key: 'static,
+    {
+        Self::any(key)(hash, core)
+    }
     /// The hashes of the entries that a table with this core has for an object, each once. The object's own list of its
     /// registrations says so: O(n log n) for all n of them, with whatever collections. It may say too much: the hash of an
     /// entry that has just gone, or that watches the object otherwise. `None` if the object is polled, and knows nothing.
@@ -246,9 +255,15 @@ impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watc
         Unplaced::new(NotifiedWatch(watch, PhantomData))
     }
 
-    fn of_any(key: &K, hash: HashValue, core: CoreRef) -> AnyWatch {
-        let watch = SharedWatch::registered(K::object(key), core, hash.short());
-        AnyWatch::NotifiedWatch(watch.untyped())
+    fn any(key: &K) -> impl FnOnce(HashValue, CoreRef) -> AnyWatch
+    where
+        K: 'static,
+    {
+        let object = K::object(key);
+        move |hash, core| {
+            let watch = SharedWatch::registered(object, core, hash.short());
+            AnyWatch::NotifiedWatch(watch.untyped())
+        }
     }
 
     fn hashes_of(key: &K, core: CoreRef) -> Option<Vec<HashValue>> {
@@ -319,11 +334,12 @@ impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
         Unplaced::new(PolledWatch(K::downgrade(pointer)))
     }
 
-    fn of_any(pointer: &K, _: HashValue, _: CoreRef) -> AnyWatch
+    fn any(pointer: &K) -> impl FnOnce(HashValue, CoreRef) -> AnyWatch
     where
         K: 'static,
     {
-        AnyWatch::PolledWatch(Box::new(PolledWatch::<K>(K::downgrade(pointer))))
+        let watch = AnyWatch::PolledWatch(Box::new(PolledWatch::<K>(K::downgrade(pointer))));
+        |_, _| watch
     }
 
     fn hashes_of(_: &K, _: CoreRef) -> Option<Vec<HashValue>> {
@@ -356,6 +372,11 @@ pub enum AnyWatch {
 }
 
 impl AnyWatch {
+    /// Whether the object is dead, and its address may be another's. The weak handle of one that is polled pins the address.
+    pub(crate) fn is_moved(&self) -> bool {
+        self.notified().is_some_and(SharedWatch::is_expired)
+    }
+
     fn notified(&self) -> Option<&SharedWatch> {
         match self {
             AnyWatch::NotifiedWatch(watch) => Some(watch),

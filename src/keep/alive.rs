@@ -5,20 +5,21 @@ use core::fmt;
 use core::iter;
 
 use super::limit::Limit;
-use super::ring::{Going, Outcome, Ring};
+use super::ring::{Outcome, Ring};
 use crate::collections::WeakMap;
 use crate::reference::{Identify, StrongRef, WeakKey};
 
-/// Strong handles to the latest objects, within a [`Limit`]: nobody else needs to use them, and they live on for a while.
+/// Strong handles to the latest objects, within a [`Limit`]: nobody else needs to use them, and they live on for a
+/// while.
 ///
-/// It goes under weak collections, as their *floor*: what is in use is never missing, since the collection finds it, and
-/// what nobody uses is found as long as it is kept. What goes from here is not destroyed if somebody uses it: strong becomes
-/// weak, and whoever finds the object again keeps it again, by [`touch`](Self::touch) or [`keep`](Self::keep). One may
-/// serve several collections, since it knows objects, and not their keys.
+/// It goes under weak collections, as their *floor*: what is in use is never missing, since the collection finds it,
+/// and what nobody uses is found as long as it is kept. What goes from here is not destroyed if somebody uses it:
+/// strong becomes weak, and whoever finds the object again keeps it again, by [`touch`](Self::touch) or
+/// [`keep`](Self::keep). One may serve several collections, since it knows objects, and not their keys.
 ///
-/// When there are too many, the one goes that SIEVE chooses (Y. Zhang et al., NSDI 2024): of those that were not touched
-/// since it looked last, the oldest from where it looked last. With [`generations`](Limit::generations), what was not touched
-/// for a while goes, too.
+/// When there are too many, the one goes that SIEVE chooses (Y. Zhang et al., NSDI 2024): of those that were not
+/// touched since it looked last, the oldest from where it looked last. With [`generations`](Limit::generations), what
+/// was not touched for a while goes, too.
 ///
 /// This one is for one owner, and any handle. For what threads share there is
 /// [`concurrent::KeepAlive`](crate::concurrent::KeepAlive), which collections [keep in
@@ -76,12 +77,12 @@ impl<P: StrongRef> KeepAlive<P> {
         if !limit.counts_live {
             self.evicted = WeakMap::new();
         }
-        self.settle(Ring::next_to_go);
+        self.settle();
     }
 
-    /// Keeps an object alive, as the newest, and returns whether it does: not if it is heavier than the limit, or the limit
-    /// is of 0 entries. One that is kept already is touched, and has this weight from now on. O(1) amortised, and what goes
-    /// instead.
+    /// Keeps an object alive, as the newest, and returns whether it does: not if it is heavier than the limit, or the
+    /// limit is of 0 entries. One that is kept already is touched, and has this weight from now on. O(1) amortised, and
+    /// what goes instead.
     ///
     /// A weight says how much of the limit the object takes: bytes, say, or 1. It is taken once, here.
     pub fn keep(&mut self, object: &P, weight: usize) -> bool
@@ -95,7 +96,7 @@ impl<P: StrongRef> KeepAlive<P> {
         if is_kept && self.ring.limit().counts_live {
             self.evicted.remove(object);
         }
-        self.settle(Ring::next_to_go);
+        self.settle();
         drop(kept);
         is_kept
     }
@@ -116,8 +117,8 @@ impl<P: StrongRef> KeepAlive<P> {
         self.ring.release(Q::addr(object).addr())
     }
 
-    /// Begins the next generation: what was neither kept nor touched in the [last ones](Limit::generations) goes. O(what
-    /// goes).
+    /// Begins the next generation: what was neither kept nor touched in the [last ones](Limit::generations) goes.
+    /// O(what goes).
     ///
     /// ```
     /// use weakly::{keep::{KeepAlive, Limit}, local::Strong};
@@ -133,13 +134,15 @@ impl<P: StrongRef> KeepAlive<P> {
     /// ```
     pub fn advance(&mut self) {
         self.ring.advance();
-        self.settle(Ring::next_to_go);
+        self.settle();
     }
 
-    /// Lets objects go until the others weigh no more than this; returns how many went. O(what goes) amortised. For memory
-    /// that is wanted elsewhere: the limit stays.
+    /// Lets objects go until the others weigh no more than this; returns how many went. O(what goes) amortised. For
+    /// memory that is wanted elsewhere: the limit stays.
     pub fn shrink_to(&mut self, weight: usize) -> usize {
-        self.settle(|ring| ring.evict_above(weight))
+        let gone = self.ring.let_go_above(weight);
+        self.settle();
+        gone
     }
 
     /// Returns the number of kept objects.
@@ -160,8 +163,8 @@ impl<P: StrongRef> KeepAlive<P> {
         self.ring.weight()
     }
 
-    /// Returns the weight of what is kept, and, with [`count_live`](Limit::count_live), also of what has gone from here and
-    /// is still in use. What was [released](Self::release) counts no more. Exact: the death of an object ends its
+    /// Returns the weight of what is kept, and, with [`count_live`](Limit::count_live), also of what has gone from here
+    /// and is still in use. What was [released](Self::release) counts no more. Exact: the death of an object ends its
     /// weight. O(gone and in use).
     ///
     /// ```
@@ -188,27 +191,20 @@ impl<P: StrongRef> KeepAlive<P> {
     }
 
     /// Lets go what has to, and destroys it when all of it is out.
-    fn settle(&mut self, mut next: impl FnMut(&mut Ring<P>) -> Option<Going<P>>) -> usize {
+    fn settle(&mut self) {
         let mut next = || {
-            let going = next(&mut self.ring)?;
+            let going = self.ring.next_to_go()?;
             if going.counts {
                 self.evicted.insert(&going.what, going.weight);
             }
             Some((going.what, going.more))
         };
-        let Some((first, more)) = next() else {
-            return 0;
-        };
-        if !more {
+        let Some((first, more)) = next() else { return };
+        if more {
+            // If one destructor panics, the others run all the same.
+            let _more: Vec<_> = iter::from_fn(|| Some(next()?.0)).collect();
             drop(first);
-            return 1;
         }
-        let more: Vec<_> = iter::from_fn(|| Some(next()?.0)).collect();
-        let all = 1 + more.len();
-        // If one destructor panics, the others run all the same.
-        drop(first);
-        drop(more);
-        all
     }
 }
 

@@ -37,16 +37,16 @@ impl Limit {
         }
     }
 
-    /// At most so much weight at a time, in units of your own: bytes, say. What alone is heavier is not kept at all; what
-    /// weighs 0 never is too heavy. A sum of weights is exact, and shown as `usize::MAX` if it is larger.
+    /// At most so much weight at a time, in units of your own: bytes, say. What alone is heavier is not kept at all;
+    /// what weighs 0 never is too heavy. A sum of weights is exact, and shown as `usize::MAX` if it is larger.
     pub const fn weight(self, weight: usize) -> Self {
         Limit { weight, ..self }
     }
 
-    /// What was neither kept nor touched during the last so many generations goes when the next one begins. A generation
-    /// is what you say it is: it ends with a call of `advance`, by a timer, or after a frame or a revision. There is no
-    /// clock inside. `u32::MAX` generations are no limit. Above 65,000, a collection may miss hits of an entry that was not asked for
-    /// that long.
+    /// What was neither kept nor touched during the last so many generations goes when the next one begins. A
+    /// generation is what you say it is: it ends with a call of `advance`, by a timer, or after a frame or a revision.
+    /// There is no clock inside. `u32::MAX` generations are no limit. Above 65,000, a collection may miss hits of an
+    /// entry that was not asked for that long.
     pub const fn generations(self, generations: u32) -> Self {
         Limit {
             generations,

@@ -1,21 +1,22 @@
-//! What is kept, and which of it goes next: the engine under floors and ceilings. It runs no code of users, and destroys
-//! nothing: what goes is returned.
+//! What is kept, and which of it goes next: the engine under floors and ceilings. It runs no code of users, and
+//! destroys nothing: what goes is returned.
 //!
 //! The policy is SIEVE, as in Y. Zhang et al., "SIEVE is Simpler than LRU: an Efficient Turn-Key Eviction Algorithm for
 //! Web Caches", NSDI 2024: a queue in the order of arrival, a hand that goes from the oldest to the newest and round
-//! again, and a bit for each member, set by a hit. The hand takes the first whose bit is not set, and clears those that it
-//! passes.
+//! again, and a bit for each member, set by a hit. The hand takes the first whose bit is not set, and clears those that
+//! it passes.
 //!
 //! * **Q1** A member is in the index, in the queue, and, where generations count, in the list by age.
-//! * **Q2** The list by age is in the order of the generations of the last touches. So those that are too old are at its
-//!   front, and [`advance`](Ring::advance) costs what goes.
-//! * **Q3** A collection does not tell each hit, but the first of a member in each *round*, which it remembers in its entry. So
-//!   a hit costs no lock. A turn of the hand takes [`ROUNDS`] rounds, so when the hand comes back to a member that it has
-//!   passed, another round has begun: what was told in this round is a member until the round ends, unless it is let go;
-//!   and whoever lets go of a member ends the round. Hits that come in the round in which the hand has passed are lost, if
-//!   one was told before that. What is [touched](Ring::touch) directly differs from the paper in nothing.
-//! * **Q4** What goes is taken by who destroys it, one at a time. What is removed by somebody who must not destroy it, or
-//!   was refused, waits for that: it is no member any more, and is found only to be kept again, or taken.
+//! * **Q2** The list by age is in the order of the generations of the last touches. So those that are too old are at
+//!   its front, and [`advance`](Ring::advance) costs what goes.
+//! * **Q3** A collection does not tell each hit, but the first of a member in each *round*, which it remembers in its
+//!   entry. So a hit costs no lock. A turn of the hand takes [`ROUNDS`] rounds, so when the hand comes back to a member
+//!   that it has passed, another round has begun: what was told in this round is a member until the round ends, unless
+//!   it is let go; and whoever lets go of a member ends the round. Hits that come in the round in which the hand has
+//!   passed are lost, if one was told before that. What is [touched](Ring::touch) directly differs from the paper in
+//!   nothing.
+//! * **Q4** What goes is taken by who destroys it, one at a time. What is removed by somebody who must not destroy it,
+//!   or was refused, waits for that: it is no member any more, and is found only to be kept again, or taken.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -23,10 +24,9 @@ use core::mem;
 use hashbrown::HashTable;
 
 use super::limit::{Gone, Limit};
+use super::list::{EMPTY, Ends, Linked, Links, NONE, UNLINKED};
 use crate::hash::HashValue;
 
-/// No slot.
-const NONE: u32 = u32::MAX;
 /// How many rounds a turn of the hand takes. More are closer to the paper, and tell more hits.
 const ROUNDS: usize = 8;
 /// Rounds have the numbers from 1 to this one, and then again. So an entry that is not asked for during exactly so many
@@ -39,7 +39,8 @@ pub(crate) struct Ring<X> {
     slots: Vec<Slot<X>>,
     /// The list by age, beside `slots`. Empty where generations do not count.
     ages: Vec<Links>,
-    /// Chains through the slots would take 6 bytes less for each, but keeping one more took up to twice as long with them.
+    /// Chains through the slots would take 6 bytes less for each, but keeping one more took up to twice as long with
+    /// them.
     index: HashTable<u32>,
     /// In the order of arrival.
     queue: Ends,
@@ -94,7 +95,8 @@ pub(crate) enum Outcome<X> {
     New { turn: u64 },
     /// It was kept already; this is what was given again.
     Already(X),
-    /// It is heavier than the limit, and not kept. What was kept of it before goes [next](Ring::next_to_go).
+    /// It is heavier than the limit, or that is of 0 entries, and not kept. What was kept of it before goes
+    /// [next](Ring::next_to_go).
     Refused(X),
 }
 
@@ -105,68 +107,9 @@ pub(crate) enum Told<X> {
     No(Outcome<X>),
 }
 
-#[derive(Clone, Copy)]
-struct Links {
-    older: u32,
-    newer: u32,
-}
-
-/// The ends of a list of slots.
-#[derive(Clone, Copy)]
-struct Ends {
-    oldest: u32,
-    newest: u32,
-}
-
-const UNLINKED: Links = Links {
-    older: NONE,
-    newer: NONE,
-};
-const EMPTY: Ends = Ends {
-    oldest: NONE,
-    newest: NONE,
-};
-
-/// What can be in a list.
-trait Linked {
-    fn links(&mut self) -> &mut Links;
-}
-
 impl<X> Linked for Slot<X> {
     fn links(&mut self) -> &mut Links {
         &mut self.links
-    }
-}
-
-impl Linked for Links {
-    fn links(&mut self) -> &mut Links {
-        self
-    }
-}
-
-impl Ends {
-    fn push(&mut self, list: &mut [impl Linked], at: u32) {
-        *list[at as usize].links() = Links {
-            older: self.newest,
-            newer: NONE,
-        };
-        match self.newest {
-            NONE => self.oldest = at,
-            before => list[before as usize].links().newer = at,
-        }
-        self.newest = at;
-    }
-
-    fn unlink(&mut self, list: &mut [impl Linked], at: u32) {
-        let Links { older, newer } = *list[at as usize].links();
-        match older {
-            NONE => self.oldest = newer,
-            older => list[older as usize].links().newer = newer,
-        }
-        match newer {
-            NONE => self.newest = older,
-            newer => list[newer as usize].links().older = older,
-        }
     }
 }
 
@@ -268,7 +211,7 @@ impl<X> Ring<X> {
     /// Keeps something, as the newest. If it is kept already, it is touched, and has this weight from now on.
     pub(crate) fn keep(&mut self, addr: usize, weight: usize, what: X) -> Outcome<X> {
         if !self.fits(weight) {
-            self.let_go(addr, Gone::Weight);
+            self.let_go(addr, self.refusal());
             return Outcome::Refused(what);
         }
         let found = self.find(addr);
@@ -301,6 +244,14 @@ impl<X> Ring<X> {
         weight <= self.limit.weight && self.limit.entries != 0
     }
 
+    /// Why something does not fit.
+    fn refusal(&self) -> Gone {
+        match self.limit.entries {
+            0 => Gone::Entries,
+            _ => Gone::Weight,
+        }
+    }
+
     /// Makes something a member that is none, and was found where it is about to leave.
     fn admit(&mut self, found: Option<u32>, addr: usize, weight: usize, what: X) -> Outcome<X> {
         let (at, given) = match found {
@@ -321,8 +272,7 @@ impl<X> Ring<X> {
     pub(crate) fn refuse(&mut self, addr: usize, what: X) {
         if self.find(addr).is_none() {
             let at = self.place(addr, what);
-            let none = self.limit.entries == 0;
-            self.leave(at, if none { Gone::Entries } else { Gone::Weight });
+            self.leave(at, self.refusal());
         }
     }
 
@@ -492,51 +442,48 @@ impl<X> Ring<X> {
         beyond || self.is_leaving() || self.too_old().is_some()
     }
 
-    /// Takes one that has to go, if there is one: it was let go, it is too old, there are too many, or they are too heavy.
+    /// Takes one that has to go, if there is one: it was let go, it is too old, there are too many, or they are too
+    /// heavy.
     pub(crate) fn next_to_go(&mut self) -> Option<Going<X>> {
-        let going = if self.is_leaving() {
-            self.take(self.leaving.oldest, Gone::Removed)
+        let (at, why) = if self.is_leaving() {
+            (self.leaving.oldest, Gone::Removed)
         } else if let Some(at) = self.too_old() {
-            self.take(at, Gone::Generation)
+            (at, Gone::Generation)
         } else if self.len > self.limit.entries {
             // In the paper one goes before another comes: so not the one that has come.
             let is_other = self.limit.entries != 0;
-            self.evict(Gone::Entries, if is_other { self.latest } else { NONE })
+            let spared = if is_other { self.latest } else { NONE };
+            (self.victim(spared)?, Gone::Entries)
         } else {
-            self.evict_above(self.limit.weight)
+            (self.too_heavy(self.limit.weight)?, Gone::Weight)
         };
-        going.map(|going| Going {
+        let going = self.take(at, why)?;
+        Some(Going {
             more: self.is_due(),
             ..going
         })
     }
 
-    /// Takes one that has to go if all may weigh only so much.
-    pub(crate) fn evict_above(&mut self, weight: usize) -> Option<Going<X>> {
+    /// The one that has to go if all may weigh only so much.
+    fn too_heavy(&mut self, weight: usize) -> Option<u32> {
         if self.weight() <= weight {
             return None;
         }
         let latest = self.slots.get(self.latest as usize);
         let is_other = self.len > 1 && latest.is_some_and(|latest| latest.weight <= weight);
-        self.evict(Gone::Weight, if is_other { self.latest } else { NONE })
+        self.victim(if is_other { self.latest } else { NONE })
     }
 
     /// Lets go of some until the others weigh no more than this; returns how many. They go [next](Self::next_to_go).
     pub(crate) fn let_go_above(&mut self, weight: usize) -> usize {
         let mut gone = 0;
-        while self.weight() > weight {
-            let Some(at) = self.victim(NONE) else { break };
+        while let Some(at) = self.too_heavy(weight) {
             self.part(at);
             self.leave(at, Gone::Weight);
             gone += 1;
         }
         self.begin_round();
         gone
-    }
-
-    fn evict(&mut self, why: Gone, spared: u32) -> Option<Going<X>> {
-        let at = self.victim(spared)?;
-        self.take(at, why)
     }
 
     /// The one that the hand finds. Not the one that is `spared`: then there is another.

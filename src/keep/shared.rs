@@ -1,11 +1,12 @@
 //! The ring behind a lock, and how the entries of collections use it without the lock.
 //!
 //! * **S1** No code of users runs under the lock, and nothing is destroyed.
-//! * **S2** An entry has a [`Stamp`]. It changes under the lock, except that who unlinks the entry [ends](Stamp::end) it.
-//!   Each change is a read-modify-write: so either the entry is told to the ring first, and who unlinks it lets go of it; or
-//!   that comes first, and the entry is not told any more.
+//! * **S2** An entry has a [`Stamp`]. It changes under the lock, except that who unlinks the entry [ends](Stamp::end)
+//!   it. Each change is a read-modify-write: so either the entry is told to the ring first, and who unlinks it lets go
+//!   of it; or that comes first, and the entry is not told any more.
 //! * **S3** While the stamp of an entry has the number of this round, it was told in this round, and is kept (Q3 of
-//!   [`ring`](super::ring)), or was refused by this limit. So a hit that finds that number has nothing to say. The number is published under the lock.
+//!   [`ring`](super::ring)), or was refused by this limit. So a hit that finds that number has nothing to say. The
+//!   number is published under the lock.
 
 use core::mem;
 use std::sync::PoisonError;
@@ -31,8 +32,8 @@ impl Stamp {
         Stamp(AtomicU16::new(NEVER))
     }
 
-    /// Under the lock of the ring: an entry that is told, or if there is no number of a round, that is kept and has no hit.
-    /// False if it is unlinked.
+    /// Under the lock of the ring: an entry that is told, or if there is no number of a round, that is kept and has no
+    /// hit. False if it is unlinked.
     pub(crate) fn set(&self, told: Option<u16>) -> bool {
         let new = told.unwrap_or(UNTOLD);
         let mut now = NEVER;
@@ -51,7 +52,8 @@ impl Stamp {
         self.0.load(Relaxed) == NEVER
     }
 
-    /// Ends it: the entry is unlinked. Returns whether the ring may know the entry: then the caller has to let go of it.
+    /// Ends it: the entry is unlinked. Returns whether the ring may know the entry: then the caller has to let go of
+    /// it.
     pub(crate) fn end(&self) -> bool {
         !matches!(self.0.swap(ENDED, Relaxed), NEVER | ENDED)
     }
@@ -108,8 +110,8 @@ impl<X> SharedRing<X> {
         &self.round
     }
 
-    /// Tells a hit of an entry; returns whether that is in the ring (S3). Of a new entry it says that it is not, without the
-    /// lock: most likely its object is new, too, and [`join`](Self::join) sees whether it is.
+    /// Tells a hit of an entry; returns whether that is in the ring (S3). Of a new entry it says that it is not,
+    /// without the lock: most likely its object is new, too, and [`join`](Self::join) sees whether it is.
     pub(crate) fn tell(&self, addr: usize, stamp: &Stamp) -> bool {
         if stamp.is_new() {
             return false;
@@ -123,8 +125,8 @@ impl<X> SharedRing<X> {
         })
     }
 
-    /// Keeps something for an entry, or [tells](Self::tell) it if it is kept already, unless the entry is unlinked (S2): then
-    /// it is given back. Also returns whether something has to go.
+    /// Keeps something for an entry, or [tells](Self::tell) it if it is kept already, unless the entry is unlinked
+    /// (S2): then it is given back. Also returns whether something has to go.
     pub(crate) fn join(
         &self,
         addr: usize,

@@ -7,16 +7,17 @@ use core::hash::{BuildHasher, Hasher};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::boxed::Box;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 use std::vec::Vec;
 
 use super::computation::{Begun, Computation};
 use super::key::{MemoKey, MemoQuery};
 use super::statistics::{Statistics, Striped};
+use super::timeout::TimedOut;
 use super::watches::EntryWatches;
-use crate::concurrent::flight::Cycle;
 use crate::concurrent::{
-    Absent, ByKey, Failed, SharedKey, SharedWatchFor, Table, Wanted, Watches, ceiling, made_by,
-    shared_housekeeping,
+    Absent, ByKey, Failed, SharedKey, SharedWatchFor, Table, Unmet, Wanted, Watches, ceiling,
+    made_by, shared_housekeeping,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 
@@ -114,8 +115,8 @@ pub struct Memo<K: MemoKey, V> {
     pub(super) table: Table<ByKey<K::Stored>, EntryWatches<K::Watches>, V>,
     /// Of keys with plain parts. Drawn for the first entry.
     hasher: OnceLock<DefaultHashBuilder>,
-    hits: Striped,
-    misses: AtomicUsize,
+    pub(super) hits: Striped,
+    pub(super) misses: AtomicUsize,
 }
 
 impl<K: MemoKey, V> Memo<K, V> {
@@ -300,7 +301,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     }
 
     #[inline]
-    fn read(watches: &EntryWatches<K::Watches>, value: &V) -> Option<V> {
+    pub(super) fn read(watches: &EntryWatches<K::Watches>, value: &V) -> Option<V> {
         (!watches.is_found_dead()).then(|| value.clone())
     }
 
@@ -343,13 +344,63 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             }
             Err(absent) => absent,
         };
-        made_by::<K, V, E>(self.compute(key, absent, compute))
+        made_by::<K, V, E>(self.compute(key, absent, None, compute))
+    }
+
+    /// Returns the result for a key, which is computed if there is none; waits for who computes it, but no longer than `timeout`.
+    /// A computation of this call takes as long as it takes. Otherwise as [`get_or_compute`](Self::get_or_compute).
+    ///
+    /// # Errors
+    /// If the time is up. The other computation goes on.
+    ///
+    /// # Panics
+    /// As [`get_or_compute`](Self::get_or_compute).
+    ///
+    /// ```
+    /// use std::{thread, time::Duration};
+    /// use weakly::{Memo, Strong};
+    ///
+    /// let memo = Memo::<Strong<u32>, u32>::new();
+    /// let one = Strong::new(1);
+    /// let soon = Duration::from_millis(1);
+    /// memo.get_or_compute(&one, |_| {
+    ///     thread::scope(|scope| {
+    ///         let other = scope.spawn(|| memo.get_or_compute_timeout(&one, soon, |_| 2));
+    ///         assert!(other.join().unwrap().is_err());
+    ///     });
+    ///     3
+    /// });
+    /// assert_eq!(memo.get_or_compute_timeout(&one, soon, |_| 2), Ok(3));
+    /// ```
+    #[track_caller]
+    pub fn get_or_compute_timeout(
+        &self,
+        key: impl MemoQuery<K>,
+        timeout: Duration,
+        compute: impl FnOnce(&Computation<'_>) -> V,
+    ) -> Result<V, TimedOut> {
+        let absent = match self.find(&key) {
+            Ok(value) => {
+                drop((key, compute));
+                return Ok(value);
+            }
+            Err(absent) => absent,
+        };
+        // None is longer than the clock goes.
+        let until = Instant::now().checked_add(timeout);
+        let compute = |cx: &Computation<'_>| Ok::<_, Infallible>(compute(cx));
+        let computed = self.compute(key, absent, until, compute);
+        if let Err(Failed::Unmet(Unmet::TimedOut)) = computed {
+            return Err(TimedOut);
+        }
+        let Ok(value) = made_by::<K, V, _>(computed);
+        Ok(value)
     }
 
     /// Not inlined: a user's frame that contained it would be three times as large.
     #[inline(never)]
     #[track_caller]
-    fn find(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
+    pub(super) fn find(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
         let hash = self.hash(key);
         let found = self.table.find(hash, |there| key.is(there), Self::read);
         if found.is_ok() {
@@ -365,9 +416,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         &self,
         key: impl MemoQuery<K>,
         absent: (HashValue, Absent),
+        until: Option<Instant>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, Failed<E>> {
-        match self.begin(key, absent)? {
+        match self.begin(key, absent, until)? {
             Wanted::Ours(begun) => match compute(begun.computation()) {
                 Ok(value) => Ok(begun.finish(value)),
                 Err(error) => {
@@ -390,7 +442,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         &self,
         key: Q,
         (hash, absent): (HashValue, Absent),
-    ) -> Result<Wanted<V, Box<Begun<'_, K, V>>>, Cycle> {
+        until: Option<Instant>,
+    ) -> Result<Wanted<V, Box<Begun<'_, K, V>>>, Unmet> {
         let handles = key.handles();
         let key = key.into_stored();
         let begin = |leader| {
@@ -399,7 +452,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             let watches = Q::watch(handles, hash, core);
             Begun::new(core, hash, key.clone(), watches, leader)
         };
-        let wanted = self.table.lead(hash, &key, Self::read, absent, begin);
+        let lead = self
+            .table
+            .lead(hash, &key, Self::read, absent, until, begin);
+        let wanted = lead;
         if let Ok(Wanted::There(_)) = wanted {
             self.hits.add();
         }

@@ -6,6 +6,8 @@ mod cyclic;
 mod key;
 mod rewriting;
 mod statistics;
+mod tasks;
+mod timeout;
 mod watches;
 
 pub use cache::Memo;
@@ -13,3 +15,7 @@ pub use computation::Computation;
 pub use key::{Many, MemoKey, MemoQuery, Part, TraceKey, Value};
 pub use rewriting::Rewritten;
 pub use statistics::Statistics;
+pub use timeout::TimedOut;
+
+// What tasks compute is in `concurrent`.
+pub use crate::concurrent::work::Dependencies;

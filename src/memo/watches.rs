@@ -110,10 +110,10 @@ impl<A: WatchList + Send + Sync> Watches for EntryWatches<A> {
 }
 
 impl<A: WatchList> Registered for EntryWatches<A> {
-    /// A computation does not keep alive what it depends on besides its key: a death may have looked for the entry before
-    /// there is one.
+    /// A computation does not keep alive what it depends on besides its key, and tasks not even that: a death may have looked
+    /// for the entry before there is one.
     fn may_be_linked(&self) -> bool {
-        self.others.iter().all(AnyWatch::may_be_linked)
+        self.all().all(AnyWatch::may_be_linked)
     }
 
     fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {

@@ -8,6 +8,7 @@ use core::ptr::NonNull;
 use super::callbacks::{self, FinalizerNode};
 use super::flavour::{Flavour, Variable};
 use super::header::{Block, is_apart};
+use super::home::Returning;
 use super::hook::Off;
 use super::notice::Notice;
 use super::recipient::Recipient;
@@ -72,6 +73,15 @@ impl<F: Flavour> Disposal<F> {
             },
             _ => now,
         };
+        this.end(now);
+    }
+
+    /// As [`run`](Self::run), where one entry alone is not likely. The count was zero when the state was `now`.
+    #[inline(always)]
+    pub(super) fn run_from(self, now: *mut ()) {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: as in `begin`.
+        unsafe { this.block.set_dead(this.layout) };
         this.end(now);
     }
 
@@ -188,6 +198,44 @@ impl<F: Flavour> Drop for Disposal<F> {
 }
 
 impl<F: Flavour> Disposal<F> {
+    /// Ends an object that returns, with its payload.
+    ///
+    /// # Safety
+    /// Called in place of the payload's destructor; the record is the object's, and has its home (G2).
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn run_returning(self, record: RecordRef<F>) {
+        /// What keeps the block after the object's own reference; and the memory of a payload apart.
+        struct Last<F: Flavour>(ManuallyDrop<Disposal<F>>, RecordRef<F>);
+        impl<F: Flavour> Drop for Last<F> {
+            fn drop(&mut self) {
+                // SAFETY: the payload is gone. R1: our reference.
+                unsafe {
+                    self.0.free_payload();
+                    self.1.release();
+                }
+            }
+        }
+        let Some(mut gate) = record.lock() else {
+            unreachable!("an object dies once")
+        };
+        // SAFETY: the caller's promise.
+        let home = unsafe { gate.take_home() };
+        // Under the gate, where the object has references.
+        record.add_ref();
+        drop(gate);
+        let last = Last(ManuallyDrop::new(self), record);
+        // SAFETY: G2: this guard is dropped after the last use of the payload, and before its memory is freed.
+        let _payload = unsafe { Returning::new(home, last.0.payload) };
+        // SAFETY: B2: as in `begin`. All else is as in `end`, but that no memory of a payload is freed there: as if it
+        // had no size.
+        unsafe {
+            last.0.block.set_dead_before_payload(last.0.layout);
+            let layout = Layout::new::<()>();
+            ManuallyDrop::new(Disposal { layout, ..*last.0 }).reclaim_with(record);
+        }
+    }
+
     /// # Safety
     /// Called once, by the dying thread; the record is the object's.
     #[inline(never)]

@@ -12,7 +12,7 @@ use crate::sync::UnsafeCell;
 #[cfg(not(weakly_loom))]
 #[repr(C)]
 pub(super) union Ends<F: Flavour> {
-    /// Newest first.
+    /// Newest first; or the home, where they are then (G1).
     finalizers: ManuallyDrop<UnsafeCell<*mut FinalizerNode<F>>>,
     depths: ManuallyDrop<[F::Half; 2]>,
 }

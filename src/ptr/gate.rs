@@ -1,10 +1,12 @@
 //! The gate of a record: the lock of its lists, and what its threads read and change under it. The invariants, R1 to
 //! R4, are in `record`.
 
+use alloc::boxed::Box;
 use core::{mem, ptr};
 
 use super::callbacks::FinalizerNode;
 use super::flavour::{Counter, Flavour, Variable, abort};
+use super::home::Home;
 use super::hook::HookRef;
 use super::recipient::Recipient;
 use super::record::{CHECKING, MAX_REGISTERED, OPEN, OWN, RecordRef, RecordSlot};
@@ -16,6 +18,8 @@ const LOCKED: u32 = 1;
 const DYING: u32 = 2;
 /// A flag: the object is dead, and all its registrations have ended. Final.
 const CLOSED: u32 = 4;
+/// A flag: the object returns (G1).
+const RETURNING: u32 = 8;
 /// One bystander, in the bits of the gate above the flags. They are counted up to `MAX_BYSTANDERS`.
 const BYSTANDER: u32 = 1 << 8;
 pub(super) const MAX_BYSTANDERS: u32 = u32::MAX / BYSTANDER;
@@ -44,11 +48,12 @@ impl<F: Flavour> Gate<F> {
     /// R4: the death begins to end registrations. Returns the list of finalizers.
     ///
     /// # Safety
-    /// Called once, by the dying thread.
+    /// Called once, by the dying thread, which has [taken](Self::take_home) the home out, if there is one.
     pub(super) unsafe fn begin_death(&mut self) -> *mut FinalizerNode<F> {
+        debug_assert_eq!(self.word & RETURNING, 0);
         // SAFETY: R4, the caller's promise.
         unsafe {
-            let finalizers = self.finalizers(|head| mem::replace(head, ptr::null_mut()));
+            let finalizers = self.ends(|head| mem::replace(head, ptr::null_mut()));
             self.record.get().ends.begin_depths();
             self.word |= DYING;
             // Release: with `depth`: the depths have begun. (The gate stays ours.)
@@ -71,10 +76,60 @@ impl<F: Flavour> Gate<F> {
         &self,
         f: impl FnOnce(&mut *mut FinalizerNode<F>) -> R,
     ) -> R {
+        // SAFETY: the caller's promise; G1.
+        unsafe {
+            self.ends(|head| match is_returning::<F>(self.word) {
+                true => f(&mut (*head.cast::<Home<F>>()).finalizers),
+                false => f(head),
+            })
+        }
+    }
+
+    /// Runs `f` with the head of the list of finalizers or, if the object returns, its home.
+    ///
+    /// # Safety
+    /// R4: the death has not begun.
+    unsafe fn ends<R>(&self, f: impl FnOnce(&mut *mut FinalizerNode<F>) -> R) -> R {
         // SAFETY: R2, we have the gate; the caller's promise.
         unsafe {
             let finalizers = self.record.get().ends.finalizers();
             finalizers.with_mut(|head| f(&mut *head))
+        }
+    }
+
+    /// The object returns from now on.
+    ///
+    /// # Safety
+    /// G1: nobody but the caller has a handle to the object, which has no home and no finalizer; this home is for its
+    /// payload's type.
+    pub(super) unsafe fn set_home(&mut self, home: Box<Home<F>>) {
+        self.word |= RETURNING;
+        // SAFETY: R4: the object is alive.
+        unsafe {
+            self.ends(|head| {
+                debug_assert!(head.is_null() && home.finalizers.is_null());
+                *head = Box::into_raw(home).cast();
+            });
+        }
+    }
+
+    /// The object does not return any more. Returns its home, if it has one.
+    ///
+    /// # Safety
+    /// G1, R4: the count of the object is zero, and this is the thread that has taken it there; the death has not
+    /// begun.
+    pub(super) unsafe fn take_home(&mut self) -> Option<Box<Home<F>>> {
+        if !is_returning::<F>(self.word) {
+            return None;
+        }
+        self.word &= !RETURNING;
+        // SAFETY: the caller's promise; G1, `set_home` has put it there.
+        unsafe {
+            self.ends(|head| {
+                let mut home = Box::from_raw(head.cast::<Home<F>>());
+                *head = mem::replace(&mut home.finalizers, ptr::null_mut());
+                Some(home)
+            })
         }
     }
 
@@ -194,7 +249,20 @@ impl<F: Flavour> Gate<F> {
     }
 }
 
+/// Whether a gate has the flag. (No object of one thread returns.)
+#[inline(always)]
+fn is_returning<F: Flavour>(gate: u32) -> bool {
+    F::SHARED && gate & RETURNING != 0
+}
+
 impl<F: Flavour> RecordRef<F> {
+    /// Whether the object returns. The caller has a strong pointer, or has dropped the last.
+    #[inline]
+    pub(super) fn is_returning(self) -> bool {
+        // Relaxed: G1.
+        is_returning::<F>(self.get().gate.load(Relaxed))
+    }
+
     /// Takes the gate. None if the object is dead and all its registrations have ended.
     #[inline]
     pub(super) fn lock(self) -> Option<Gate<F>> {

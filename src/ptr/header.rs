@@ -26,10 +26,10 @@
 //! * **B3** `hash` is the hash under which one collection has its entry: the one whose registration is the
 //!   block itself (`THIN`, `SHARED`, or the first of the record). A strong pointer writes it while it has `state`
 //!   locked or the gate of the record. Its lowest bit marks a payload apart, and never changes.
-//! * **B4** The words after the header are the payload's while the object lives. If the payload is apart, the
-//!   first word is its address, marked in the lowest bit when the object has died, and the second is the
-//!   depth of a notice. In an inline block the first word is that depth once the payload is gone (see
-//!   [`notice`](super::notice)).
+//! * **B4** The words after the header are the payload's while the object lives, and until it has
+//!   [returned](super::home). If the payload is apart, the first word is its address, marked in the lowest bit when the
+//!   object has died, and the second is the depth of a notice. In an inline block the first word is that depth once the
+//!   payload is gone (see [`notice`](super::notice)).
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
@@ -332,14 +332,9 @@ impl<F: Flavour> Block<F> {
 
     #[cfg(not(weakly_loom))]
     #[inline(always)]
-    fn depth_ptr(self) -> NonNull<F::Word> {
+    fn depth_ptr(self, apart: bool) -> NonNull<F::Word> {
         // SAFETY: B4, two words follow the header if the payload is apart, else one.
-        unsafe {
-            self.0
-                .add(1)
-                .cast::<F::Word>()
-                .add(usize::from(self.is_apart()))
-        }
+        unsafe { self.0.add(1).cast::<F::Word>().add(usize::from(apart)) }
     }
 
     /// The known depth of a notice; zero if it is not known.
@@ -351,7 +346,7 @@ impl<F: Flavour> Block<F> {
         #[cfg(not(weakly_loom))]
         // SAFETY: the caller's promise.
         unsafe {
-            self.depth_ptr().as_ref()
+            self.depth_ptr(self.is_apart()).as_ref()
         }
         #[cfg(weakly_loom)]
         {
@@ -361,16 +356,19 @@ impl<F: Flavour> Block<F> {
     }
 
     /// # Safety
-    /// B4: the payload is gone, or apart.
+    /// B4: the payload is gone, or `apart`, as the caller knows.
     #[inline(always)]
-    pub(super) unsafe fn init_depth(self) {
+    pub(super) unsafe fn init_depth(self, apart: bool) {
         #[cfg(not(weakly_loom))]
         // SAFETY: B4; no other thread knows the word.
         unsafe {
-            self.depth_ptr().write(F::Word::new(0));
+            self.depth_ptr(apart).write(F::Word::new(0));
         }
         #[cfg(weakly_loom)]
-        self.header().tail.2.with_mut(|_| ());
+        {
+            debug_assert_eq!(apart, self.is_apart());
+            self.header().tail.2.with_mut(|_| ());
+        }
     }
 
     /// Whether the block may be another object's by now. For models that play the other.

@@ -114,7 +114,7 @@ fn allocate_apart<F: Flavour>(payload: Layout, count: u32, state: *mut ()) -> No
         block.write(Header::new(count, APART, state));
         let block = Block::<F>::from_ptr(block.as_ptr().cast());
         block.init_payload(payload.as_ptr());
-        block.init_depth();
+        block.init_depth(true);
         core::mem::forget(undo);
         payload
     }
@@ -128,12 +128,25 @@ impl<F: Flavour> Block<F> {
     /// B2: called once, by the dying thread; `payload` is the layout of its payload.
     #[inline(always)]
     pub(super) unsafe fn set_dead(self, payload: Layout) {
+        if !is_apart(payload) {
+            // SAFETY: B4, the payload is gone.
+            unsafe { self.init_depth(false) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.set_dead_before_payload(payload) };
+    }
+
+    /// As [`set_dead`](Self::set_dead), of an object whose payload is still there. So the block must not be a notice,
+    /// and is none: what returns has a record (G1).
+    ///
+    /// # Safety
+    /// As there, but for the payload.
+    #[inline(always)]
+    pub(super) unsafe fn set_dead_before_payload(self, payload: Layout) {
         let block = if is_apart(payload) {
             self.mark_gone();
             outer_layout::<F>()
         } else {
-            // SAFETY: B4, the payload is gone.
-            unsafe { self.init_depth() };
             inline_layout::<F>(payload)
         };
         let layout = block.size() as u32 | block.align().trailing_zeros() << ALIGN_AT;

@@ -9,6 +9,7 @@
 //! | `header` | a block: counts, hash, state, and where the payload is | B1 to B4 |
 //! | `memory` | allocates and frees blocks and payloads | |
 //! | `callbacks` | the list of an object's finalizers | F1 |
+//! | `home` | where the payload of a returning object goes | G1, G2 |
 //! | `hook` | the registration of a third entry, or a further one | H1 to H3 |
 //! | `waker` | the waker of a collection, and the wake-ups that a death owes | W1 to W5 |
 //! | `stack` | where a collection's notices go, and the memory of its hooks | N1 to N3 |
@@ -46,6 +47,7 @@ mod finalize;
 mod flavour;
 mod gate;
 mod header;
+mod home;
 mod hook;
 mod listed;
 mod mark;

@@ -72,7 +72,10 @@ impl<F: Flavour> Notice<F> {
 
     #[inline(always)]
     pub(super) fn of_block(block: Block<F>) -> Self {
-        Self::new(block.as_ptr(), 0)
+        let block = block.as_ptr();
+        // SAFETY: a header is aligned to eight bytes. (So the kind of this notice is known where it is pushed.)
+        unsafe { core::hint::assert_unchecked(block.addr() & MARKS == 0) };
+        Self::new(block, 0)
     }
 
     #[inline(always)]

@@ -20,7 +20,7 @@
 //! * **R4** The gate is `DYING` from before the first push on, and `CLOSED` when all are pushed or taken off. No
 //!   registration comes meanwhile: that takes a strong pointer. By the step to `DYING` the death ends the registrations
 //!   with collections that threads share (C1 of `shared`), and takes the finalizers; their place has the depths of the
-//!   two notices from then on.
+//!   two notices from then on. (Of an object that returns, it has the home before: see G1 of `home`.)
 
 use alloc::boxed::Box;
 use core::mem::ManuallyDrop;

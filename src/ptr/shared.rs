@@ -352,6 +352,13 @@ impl CoreRef {
         }
     }
 
+    /// A share in the cell of the waker, which is made if there is none.
+    pub(crate) fn waker_share(self) -> Arc<WakerCell> {
+        self.waker_or_new();
+        // SAFETY: there is one.
+        unsafe { self.get().share() }
+    }
+
     /// The next death calls the waker.
     pub(crate) fn arm(self) {
         // Release: with `owed_if_armed`: the caller has set the cell, or found it. (A death that comes after the
@@ -378,11 +385,19 @@ impl Core {
         if self.armed.swap(0, Acquire) == 0 {
             return None;
         }
+        // SAFETY: it is armed after the cell was set.
+        Some(unsafe { self.share() })
+    }
+
+    /// # Safety
+    /// There is a cell, and the caller has acquired that.
+    unsafe fn share(&self) -> Arc<WakerCell> {
+        // Relaxed: the caller's promise; it is set once.
         let cell = self.waker.load(Relaxed);
-        // SAFETY: from an `Arc`, of which the core has a share; it is armed after the cell was set.
+        // SAFETY: from an `Arc`, of which the core has a share.
         unsafe {
             Arc::increment_strong_count(cell);
-            Some(Arc::from_raw(cell))
+            Arc::from_raw(cell)
         }
     }
 }

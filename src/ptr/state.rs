@@ -19,10 +19,12 @@
 //! [`first_load`](super::flavour::Variable::first_load), and goes on with the value that a failed compare-exchange
 //! returns. Acquire, also on failure, since that value may point to a record.
 
+use alloc::boxed::Box;
 use core::ptr;
 
 use super::flavour::{Flavour, Variable, abort};
 use super::header::Block;
+use super::home::Home;
 use super::hook::HookRef;
 use super::recipient::Recipient;
 use super::record::{NewRecord, RecordRef};
@@ -81,6 +83,24 @@ pub(super) fn guess() -> *mut () {
 #[inline(always)]
 pub(super) fn locked() -> *mut () {
     weak(0)
+}
+
+/// Whether a dying object has a record, or weak pointers: not `NONE`, and not one entry alone.
+#[inline(always)]
+pub(super) fn is_more(state: *mut ()) -> bool {
+    state.addr() & (WEAK & RECORD) != 0
+}
+
+/// The record of an object in this state, if it returns: see [`home`](super::home).
+///
+/// # Safety
+/// The caller has a strong pointer, or has dropped the last, and has loaded the state with acquire.
+#[inline(always)]
+pub(super) unsafe fn returning<F: Flavour>(state: *mut ()) -> Option<RecordRef<F>> {
+    match State::decode(state) {
+        State::Record(record) if record.is_returning() => Some(record),
+        _ => None,
+    }
 }
 
 impl<F: Flavour> State<F> {
@@ -194,6 +214,38 @@ impl<F: Flavour> Block<F> {
             State::Record(record) => record,
             _ => unreachable!("a block never loses its record"),
         }
+    }
+
+    /// The record, if the object returns.
+    ///
+    /// # Safety
+    /// As for the function [`returning`].
+    pub(super) unsafe fn returning(self) -> Option<RecordRef<F>> {
+        // SAFETY: the caller's promise. Acquire: a record.
+        unsafe { returning(self.header().state.load(Acquire)) }
+    }
+
+    /// Sets the home of an object, which returns from now on. Allocates, if it has no record.
+    ///
+    /// # Safety
+    /// As for [`Gate::set_home`](super::gate::Gate::set_home).
+    pub(super) unsafe fn set_home(self, home: Box<Home<F>>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let Some(mut gate) = self.record().lock() else {
+                unreachable!("the object is alive")
+            };
+            gate.set_home(home);
+        }
+    }
+
+    /// Takes the home of an object out, if it has one.
+    ///
+    /// # Safety
+    /// G1: the caller has taken the count to zero, and then moves the payload out.
+    pub(super) unsafe fn take_home(self) -> Option<Box<Home<F>>> {
+        // SAFETY: the caller's promise.
+        unsafe { self.returning()?.lock()?.take_home() }
     }
 
     /// The record, made if there is none.

@@ -10,6 +10,7 @@ use core::ptr::{self, NonNull};
 use super::death::{Disposal, Free};
 use super::flavour::{Atomic, Counter, Flavour, Variable};
 use super::header::{Block, is_apart, with_address};
+use super::home::Home;
 use super::memory;
 use super::state;
 use crate::holders::Holder;
@@ -34,6 +35,9 @@ use crate::sync::{self, Ordering::*};
 ///    [finalizers](Strong::finalize) run, newest first;
 /// 4. its memory is freed, except for what [remains](crate::guide::costs#memory) until no weak handle and no entry is
 ///    left.
+///
+/// The payload of an object made by [`new_returning`](Strong::new_returning) is not destroyed in step 2, but moved into
+/// a queue after step 3.
 ///
 /// Steps 3 and 4 also happen if the destructor or a finalizer panics; then the panic propagates to the caller
 /// that dropped the handle. (A second panic while the first unwinds aborts the process, as with every
@@ -101,7 +105,8 @@ impl<T, F: Flavour> Strong<T, F> {
 
     /// Takes the value out, if this is the only strong handle. The object is dead afterwards: weak
     /// handles are expired, no map finds an entry for it, finalizers have run; only the payload's destructor
-    /// has not. Costs what a death costs.
+    /// has not. Costs what a death costs. (Here, and in [`into_inner`](Self::into_inner), nothing
+    /// [returns](Self::new_returning) to a queue.)
     ///
     /// # Errors
     /// The strong handle itself, if there are others or an upgrade is under way.
@@ -145,8 +150,11 @@ impl<T, F: Flavour> Strong<T, F> {
     unsafe fn take(self) -> T {
         let this = ManuallyDrop::new(self);
         Holder::died(this.ptr.as_ptr().cast());
-        // SAFETY: no other pointer reaches the payload, and it is not used after this.
-        let value = unsafe { this.ptr.read() };
+        // SAFETY: no other pointer reaches the payload, and it is not used after this: it does not return.
+        let value = unsafe {
+            drop(this.block().take_home());
+            this.ptr.read()
+        };
         // SAFETY: dead, and the payload is gone.
         drop(unsafe { this.reclaim() });
         value
@@ -160,6 +168,9 @@ impl<T, F: Flavour> Strong<T, F> {
     ///   left behind**. Call [`get_mut`](Self::get_mut) first if that matters. (A pair whose other side has died is
     ///   an entry until its map next changes.)
     /// * Otherwise: in a clone, in a new object.
+    ///
+    /// A payload that [returns](Self::new_returning) does so from its new object. A clone of it is another value, and
+    /// does not.
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn make_mut(this: &mut Self) -> &mut T
     where
@@ -168,15 +179,26 @@ impl<T, F: Flavour> Strong<T, F> {
         if !this.is_unique() {
             // Allocated before anything is given up: that may fail, and the failure unwind.
             let memory = Self::new_uninit();
+            // SAFETY: a strong pointer to each.
+            unsafe {
+                if this.block().returning().is_some() {
+                    // Where the home goes.
+                    memory.block().record();
+                }
+            }
             let claimed = this.claim();
-            // SAFETY: if claimed, the payload is ours to move. The memory is that of a `T`. Finalizers may
-            // panic, so the reclamation is last, when `this` is whole.
+            // SAFETY: if claimed, the payload is ours to move, with its home. The memory is that of a `T`. Finalizers
+            // may panic, so the reclamation is last, when `this` is whole.
             unsafe {
                 memory.ptr.cast::<T>().write(if claimed {
                     this.ptr.read()
                 } else {
                     T::clone(this)
                 });
+                let home = claimed.then(|| this.block().take_home());
+                if let Some(home) = home.flatten() {
+                    memory.block().set_home(home);
+                }
                 let old = ManuallyDrop::new(mem::replace(this, memory.assume_init()));
                 match claimed {
                     true => {
@@ -189,6 +211,21 @@ impl<T, F: Flavour> Strong<T, F> {
         }
         // SAFETY: unique, or new.
         unsafe { this.ptr.as_mut() }
+    }
+}
+
+impl<T: Send + 'static> Strong<T, Atomic> {
+    /// Makes an object that returns: at its death `open` returns what takes the payload, or none; see
+    /// [`home`](super::home).
+    #[cfg_attr(feature = "holders", track_caller)]
+    pub(crate) fn returning<R: FnOnce(T)>(
+        value: T,
+        open: impl FnOnce() -> Option<R> + Send + 'static,
+    ) -> Self {
+        let this = Self::new(value);
+        // SAFETY: the only handle, to a `T`.
+        unsafe { this.block().set_home(Home::new::<T, R>(open)) };
+        this
     }
 }
 
@@ -337,9 +374,15 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         Holder::died(self.ptr.as_ptr().cast());
         let (block, layout) = (self.block(), self.layout());
         // Acquire: what is weak. `NONE` is final: only a strong pointer could change it, and the last is gone.
-        if block.header().state.load(Acquire) != state::NONE {
-            // SAFETY: the caller's promise.
-            return unsafe { self.die_watched() };
+        let state = block.header().state.load(Acquire);
+        if state != state::NONE {
+            // SAFETY: the caller's promise. (No object of one thread returns.)
+            return unsafe {
+                match F::SHARED && state::is_more(state) {
+                    true => Self::die_recorded(self.ptr, state),
+                    false => Self::die_watched(self.ptr),
+                }
+            };
         }
         let free = Free {
             block,
@@ -353,14 +396,36 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
 
     /// # Safety
     /// As for `die`, which needs no frame on the stack without this.
+    // The pointer and not a reference to the handle, which would have to be in memory.
     #[cold]
     #[inline(never)]
-    unsafe fn die_watched(&self) {
+    unsafe fn die_watched(ptr: NonNull<T>) {
         // SAFETY: the caller's promise. What follows the destructor happens even if that panics.
         unsafe {
-            let reclaim = self.reclaim();
-            ptr::drop_in_place(self.ptr.as_ptr());
+            let this = ManuallyDrop::new(Self::unlisted(ptr));
+            let reclaim = this.reclaim();
+            ptr::drop_in_place(ptr.as_ptr());
             reclaim.run();
+        }
+    }
+
+    /// As `die_watched`, in another [state](state::is_more) than one entry alone: so that such a death does not ask
+    /// whether the object returns.
+    ///
+    /// # Safety
+    /// As for `die`. The state was `now`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn die_recorded(ptr: NonNull<T>, now: *mut ()) {
+        // SAFETY: the caller's promise. What follows the destructor happens even if that panics.
+        unsafe {
+            let this = ManuallyDrop::new(Self::unlisted(ptr));
+            let reclaim = this.reclaim();
+            if let Some(record) = state::returning(now) {
+                return reclaim.run_returning(record);
+            }
+            ptr::drop_in_place(ptr.as_ptr());
+            reclaim.run_from(now);
         }
     }
 }

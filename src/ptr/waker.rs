@@ -69,6 +69,18 @@ impl WakerCell {
         self.lock(|place| mem::replace(place, waker))
     }
 
+    /// Makes this the waker, unless the one that is there wakes the same task.
+    pub(crate) fn renew(&self, waker: &Waker) {
+        // (That compares two pointers, and runs no code of a user. If a death has found the one that is there before
+        // this, its notice is seen, as by `replace`.)
+        let is_known = |there: &mut Option<Arc<Waker>>| {
+            (there.as_ref()).is_some_and(|there| there.will_wake(waker))
+        };
+        if !self.lock(is_known) {
+            drop(self.replace(Some(Arc::new(waker.clone()))));
+        }
+    }
+
     fn lock<R>(&self, use_it: impl FnOnce(&mut Option<Arc<Waker>>) -> R) -> R {
         let mut turn = 0;
         // Acquire: the release of the thread that had the lock before.
@@ -102,7 +114,8 @@ impl WakerCell {
         self.busy.fetch_sub(1, AcqRel);
     }
 
-    fn wake(&self) {
+    /// Calls the waker, if there is one. Under no lock (W4).
+    pub(crate) fn wake(&self) {
         let waker = self.lock(|waker| waker.clone());
         if let Some(waker) = waker {
             waker.wake_by_ref();

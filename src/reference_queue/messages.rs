@@ -27,6 +27,8 @@ use crate::ptr::{Anchor, Atomic, FinalizerToken, Strong};
 ///
 /// (Java's `ReferenceQueue`, which delivers references; here the message is the caller's.)
 ///
+/// A message may be the object's own payload: see [`Strong::new_returning`].
+///
 /// ```
 /// use weakly::{ReferenceQueue, Strong};
 ///
@@ -151,11 +153,8 @@ impl<M: Send + 'static> ReferenceQueue<M> {
 /// M1: the object has died.
 fn deliver<M>(slot: &ArrayQueue<M>, queue: &Weak<Shared<M>>) {
     let Some(message) = slot.pop() else { return };
-    if let Some(shared) = queue.upgrade() {
-        let queue = ReferenceQueue::enter(shared);
-        queue.shared.messages.push(message);
-        #[cfg(feature = "std")]
-        queue.shared.waiters.wake();
+    if let Some(queue) = ReferenceQueue::if_there(queue) {
+        queue.put_in(message);
     }
 }
 
@@ -236,6 +235,18 @@ impl<M> ReferenceQueue<M> {
     fn enter(shared: Arc<Shared<M>>) -> Self {
         shared.handles.enter();
         ReferenceQueue { shared }
+    }
+
+    /// M3: the handle of a delivery, unless the queue has gone.
+    pub(super) fn if_there(queue: &Weak<Shared<M>>) -> Option<Self> {
+        queue.upgrade().map(Self::enter)
+    }
+
+    /// Delivers a message (M2).
+    pub(super) fn put_in(&self, message: M) {
+        self.shared.messages.push(message);
+        #[cfg(feature = "std")]
+        self.shared.waiters.wake();
     }
 }
 

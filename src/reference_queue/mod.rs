@@ -1,4 +1,5 @@
-//! Deaths that are delivered as messages: [`ReferenceQueue`] and its tickets.
+//! Deaths that are delivered as messages: [`ReferenceQueue`] and its tickets. And payloads that are, in `returning`:
+//! each is a message from when its object has died (G2 of `ptr::home`).
 //!
 //! Three invariants hold it together:
 //!
@@ -20,6 +21,9 @@ mod messages;
 
 #[cfg(all(feature = "std", not(weakly_loom)))]
 mod next;
+
+#[cfg(not(weakly_loom))]
+mod returning;
 
 #[cfg(not(weakly_loom))]
 pub use messages::{Drain, ReferenceQueue, Ticket};

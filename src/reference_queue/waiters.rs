@@ -15,7 +15,7 @@ use core::task::Waker;
 use std::time::Instant;
 use std::vec::Vec;
 
-use crate::panics::FirstPanic;
+use crate::panics::wake_all;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, store_load};
 
@@ -195,15 +195,6 @@ impl Waiters {
         drop(asleep);
         drop(waker);
     }
-}
-
-/// Wakes all, also if some of them panic; the first panic then goes on.
-fn wake_all(wakers: Vec<Waker>) {
-    let mut panics = FirstPanic::default();
-    for waker in wakers {
-        panics.catch(|| waker.wake());
-    }
-    panics.resume();
 }
 
 #[cfg(all(test, not(weakly_loom)))]

@@ -1,7 +1,7 @@
 //! The waker: the first notice since nothing was pending calls it.
 
 use alloc::sync::Arc;
-use core::task::Waker;
+use core::task::{Context, Poll, Waker};
 
 use super::entries::Table;
 use crate::ptr::WakerCell;
@@ -40,6 +40,22 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Sets or removes the waker. One of a table that gets no notices is dropped at once.
     pub(crate) fn set_waker(&mut self, waker: Option<Waker>) {
         drop(self.replace_waker(waker.map(Arc::new)));
+    }
+
+    /// Whether there is something that a purge destroys. If not, the next notice calls this waker.
+    pub(crate) fn poll_pending(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        match self.waker() {
+            Some(cell) => cell.renew(context.waker()),
+            None => self.set_waker(Some(context.waker().clone())),
+        }
+        // First the waker, then the look, and only when both stacks are armed: what has come meanwhile wakes nobody, if
+        // the other one was not (W2 of `ptr::waker`). That also takes out the notices whose entries have gone.
+        self.arm();
+        if self.is_idle() && self.kept.len() == 0 {
+            Poll::Pending
+        } else {
+            Poll::Ready(())
+        }
     }
 
     pub(super) fn replace_waker(&mut self, waker: Option<Arc<Waker>>) -> Option<Arc<Waker>> {

@@ -10,6 +10,7 @@ pub mod of_values;
 pub mod own;
 pub mod owned;
 pub mod pairs;
+pub mod pointers;
 pub mod random;
 pub mod subject;
 

@@ -1,14 +1,14 @@
 //! Maps as private attributes: static, read by the methods and destructors of the objects, and several about the same
 //! objects.
 
-use std::ops::Deref;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use weakly::concurrent::{SharedRef, WeakMap};
+use weakly::concurrent::WeakMap;
 use weakly::{Addr, Strong, reference::Identify};
 
+use crate::common::pointers::{Pointer, for_each_pointer};
 use crate::common::{Count, scaled};
 
 /// Reports its note, once more when it is dropped.
@@ -94,27 +94,11 @@ fn destructors_among_many() {
     });
 }
 
-trait Pointer: SharedRef<Target = usize> + Deref<Target = usize> + From<usize> + 'static {}
-
-impl Pointer for Strong<usize> {}
-impl Pointer for Arc<usize> {}
-
-macro_rules! for_both {
-    ($($test:ident)*) => {$(
-        mod $test {
-            #[test]
-            fn strong() {
-                super::$test::<weakly::Strong<usize>>();
-            }
-            #[test]
-            fn arc() {
-                super::$test::<std::sync::Arc<usize>>();
-            }
-        }
-    )*};
-}
-
-for_both!(any_pointer_reads_and_removes maps_of_the_same_objects clear_against_insertions);
+for_each_pointer!(
+    any_pointer_reads_and_removes,
+    maps_of_the_same_objects,
+    clear_against_insertions
+);
 
 /// 166: By its handle, weakly, by reference, or by address.
 fn any_pointer_reads_and_removes<P: Pointer>()

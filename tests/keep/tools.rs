@@ -2,51 +2,16 @@
 
 #![allow(unreachable_pub)] // it is a part of one program
 
-use std::fmt;
-use std::ops::Deref;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-use weakly::concurrent::{Interner, KeepAlive, SharedRef, WeakValueMap};
+use weakly::concurrent::{Interner, KeepAlive, WeakValueMap};
 use weakly::keep::{Gone, Limit};
 use weakly::{Strong, Weak};
 
-/// A pointer to a number that shared collections take.
-pub trait Pointer:
-    SharedRef<Target = usize>
-    + Clone
-    + From<usize>
-    + Deref<Target = usize>
-    + fmt::Debug
-    + Send
-    + Sync
-    + 'static
-{
-    fn is(&self, other: &Self) -> bool {
-        std::ptr::eq(&raw const **self, &raw const **other)
-    }
-}
+pub(crate) use crate::common::pointers::{Pointer, for_each_pointer};
 
-impl Pointer for Strong<usize> {}
-impl Pointer for Arc<usize> {}
-
-/// Makes a `#[test]` for each kind of pointer.
-macro_rules! for_each_pointer {
-    ($($test:ident),* $(,)?) => {$(
-        mod $test {
-            #[test]
-            fn strong() {
-                super::$test::<weakly::Strong<usize>>();
-            }
-            #[test]
-            fn arc() {
-                super::$test::<std::sync::Arc<usize>>();
-            }
-        }
-    )*};
-}
-
-/// The same, for each collection that has a floor.
+/// As [`for_each_pointer!`], for each collection that has a floor.
 macro_rules! for_each_floored {
     ($($test:ident),* $(,)?) => {$(
         mod $test {
@@ -73,7 +38,7 @@ macro_rules! for_each_floored {
     )*};
 }
 
-pub(crate) use {for_each_floored, for_each_pointer};
+pub(crate) use for_each_floored;
 
 /// A collection that keeps numbers alive.
 pub trait Floored<P: Pointer>: Default + Send + Sync + 'static {
@@ -183,6 +148,14 @@ impl Drop for Doomed {
             end();
         }
     }
+}
+
+/// An object whose destructor runs an action.
+pub type Object = Strong<Doomed>;
+pub type Objects = WeakValueMap<usize, Object>;
+
+pub fn object(end: impl FnOnce() + Send + Sync + 'static) -> Object {
+    Strong::new(Doomed::new(end))
 }
 
 /// Whether its object lives, without a handle to it for a moment.

@@ -4,50 +4,13 @@
 #![allow(dead_code, unreachable_pub)] // each test program uses a part of it
 
 use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 
-use weakly::Strong;
-use weakly::concurrent::SharedRef;
-
-pub use crate::common::Count;
-
-/// A pointer to a number that shared collections take.
-pub trait Pointer:
-    SharedRef<Target = usize> + Clone + From<usize> + Deref<Target = usize> + fmt::Debug + 'static
-{
-    /// Whether deaths are notified.
-    const NOTIFIES: bool;
-}
-
-impl Pointer for Strong<usize> {
-    const NOTIFIES: bool = true;
-}
-
-impl Pointer for Arc<usize> {
-    const NOTIFIES: bool = false;
-}
+pub use crate::common::{Count, pointers::Pointer};
 
 /// The objects `0..n`.
 pub fn objects<P: Pointer>(n: usize) -> Vec<P> {
     (0..n).map(P::from).collect()
-}
-
-/// Makes a `#[test]` for each kind of pointer of tests that are generic over it.
-#[macro_export]
-macro_rules! for_each_pointer {
-    ($($test:ident),* $(,)?) => {$(
-        mod $test {
-            #[test]
-            fn strong() {
-                super::$test::<weakly::Strong<usize>>();
-            }
-            #[test]
-            fn arc() {
-                super::$test::<std::sync::Arc<usize>>();
-            }
-        }
-    )*};
 }
 
 impl Count {

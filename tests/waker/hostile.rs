@@ -1,9 +1,10 @@
 //! Wakers that panic, purge, set a waker, kill, or drop the collection; and destructors of wakers.
 
 use std::cell::RefCell;
+use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
-use std::task::{Wake, Waker};
+use std::task::{Context, RawWaker, RawWakerVTable, Wake, Waker};
 
 use weakly::concurrent;
 use weakly::{Reclaim, Strong, WeakMap};
@@ -373,6 +374,93 @@ fn small_a_shared_map_panics_and_sets() {
     assert_eq!(calls.take(), 0);
     drop(c);
     assert_eq!(calls.take(), 1);
+}
+
+thread_local! {
+    /// What the clone of a waker kills.
+    static VICTIM: RefCell<Option<Strong<usize>>> = const { RefCell::new(None) };
+}
+
+/// 237: A task that polls first is cloned for it: what that kills is told, or wakes it.
+#[test]
+fn small_its_clone_kills() {
+    static VTABLE: RawWakerVTable = RawWakerVTable::new(
+        |_| {
+            drop(VICTIM.take());
+            RawWaker::new(ptr::null(), &VTABLE)
+        },
+        |_| {},
+        |_| {},
+        |_| {},
+    );
+    #[allow(unsafe_code)]
+    // SAFETY: it uses no data.
+    let waker = unsafe { Waker::new(ptr::null(), &VTABLE) };
+    let mut context = Context::from_waker(&waker);
+    let keys = insert(1);
+    VICTIM.set(keys.into_iter().next());
+    assert!(with_map(|map| map.poll_pending(&mut context)).is_ready());
+    assert_eq!(with_map(|map| map.pending_dead()), 1);
+
+    let (map, key) = (Shared::default(), Strong::new(0));
+    map.insert(&key, None);
+    VICTIM.set(Some(key));
+    assert!(map.poll_pending(&mut context).is_ready());
+    assert_eq!(map.pending_dead(), 1);
+}
+
+/// 238: What a thread leaves to be kept calls the waker of a task: that may purge, which kills the next key.
+#[test]
+fn small_a_shared_map_is_purged_by_who_leaves() {
+    let map = Shared::default();
+    map.set_reclaim(Reclaim::OnRequest);
+    let weak = Arc::downgrade(&map);
+    let waker = call(move || weak.upgrade().unwrap().purge()).unwrap();
+    let [inside, first, next] = [0, 1, 2].map(Strong::new);
+    map.insert(&inside, None);
+    map.insert(&next, None);
+    map.insert(&first, Some(next));
+    let poll = || map.poll_pending(&mut Context::from_waker(&waker));
+    assert!(poll().is_pending());
+    map.with(&inside, |_| {
+        drop(first);
+        assert_eq!((map.pending_dead(), map.len()), (1, 2));
+    });
+    assert_eq!((map.pending_dead(), map.len()), (0, 1));
+    assert!(poll().is_pending());
+}
+
+/// 238: If it panics, that comes to who leaves, and what is kept is pending.
+#[test]
+fn small_a_task_panics_when_it_is_woken_by_who_leaves() {
+    let map = Shared::default();
+    map.set_reclaim(Reclaim::OnRequest);
+    let keys = [0, 1, 2].map(Strong::new);
+    keys.iter().for_each(|key| _ = map.insert(key, None));
+    let calls = Calls::new();
+    let counted = calls.clone();
+    let waker = call(move || {
+        // The death is the first.
+        if counted.0.fetch_add(1, Relaxed) == 1 {
+            quiet_panic();
+        }
+    });
+    let poll = || map.poll_pending(&mut Context::from_waker(waker.as_ref().unwrap()));
+    assert!(poll().is_pending());
+    let [inside, one, other] = keys;
+    let look = || {
+        map.with(&inside, |_| {
+            drop((one, other));
+            map.purge();
+        })
+    };
+    let panicked = panics(|| _ = look());
+    map.set_waker(None);
+    assert!(panicked);
+    assert_eq!((calls.take(), map.pending_dead(), map.len()), (2, 2, 1));
+    assert!(poll().is_ready());
+    map.purge();
+    assert!(poll().is_pending());
 }
 
 #[test]

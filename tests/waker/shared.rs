@@ -16,7 +16,7 @@ use crate::Calls;
 
 const OBJECTS: usize = if cfg!(miri) { 20 } else { 2_000 };
 /// Nothing takes so long but a wake-up that is lost.
-const LONG: Duration = Duration::from_secs(60);
+pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 fn map_of(count: usize) -> (WeakMap<Strong<usize>, usize>, Vec<Strong<usize>>) {
     let (map, keys) = (
@@ -168,7 +168,7 @@ fn small_every_collection_has_one() {
     }
 }
 
-struct Unpark(Thread);
+pub(crate) struct Unpark(pub(crate) Thread);
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {

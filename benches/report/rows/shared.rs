@@ -5,7 +5,7 @@ use weakly::{Memo, Strong, concurrent};
 use super::{K3, K4, K5};
 use crate::duel::{Row, Sample};
 use crate::shared::{
-    DashMap, DashMapOfDestructibles, Destructible, Locked, LockedWeakTable, MemoOfMany,
+    Awaited, DashMap, DashMapOfDestructibles, Destructible, Locked, LockedWeakTable, MemoOfMany,
     MemoOfNumber, MemoOfThree, Moka, MokaOfNumber, OneLocked, Owned, Papaya, PapayaOfDestructibles,
     Sharded,
 };
@@ -148,6 +148,7 @@ pub(super) fn memos() -> Vec<Row> {
         rows.push(row("Memo: hit", "moka", threads, K3, sides).goal(0.2));
     }
     let hit = |key, peer, sides| row(&format!("Memo: hit, {key}"), peer, 1, K3, sides);
+    rows.push(hit("awaited", "blocking", [get::<Awaited>, get::<Cache>]).goal(1.1));
     let [ours, one]: [Side; 2] = [get::<MemoOfNumber>, get::<Cache>];
     rows.extend([
         hit("object and number", "moka", [ours, get::<MokaOfNumber>]).goal(0.35),

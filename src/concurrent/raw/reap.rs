@@ -14,7 +14,7 @@ use super::entry::Entry;
 use super::retired::{Retire, Retired};
 use super::table::{RawTable, Writer};
 use crate::panics::FirstPanic;
-use crate::ptr::STRIPES;
+use crate::ptr::{STRIPES, WakerCell};
 
 impl<N: Entry> RawTable<N> {
     /// How many entries deaths have ever unlinked, modulo 2^n.
@@ -50,6 +50,13 @@ impl<N: Entry> RawTable<N> {
         let old = cell.replace(waker.map(Arc::new));
         self.arm_if_idle();
         drop(old);
+    }
+
+    /// Makes this the waker, unless it is. Returns its cell. Nothing is [armed](Self::arm) by that.
+    pub(in super::super) fn renew_waker(&self, waker: &Waker) -> Arc<WakerCell> {
+        let cell = self.core_or_new().waker_share();
+        cell.renew(waker);
+        cell
     }
 
     /// If there is a waker, and no entries wait, the next death calls it. If one comes meanwhile, and does not, then an

@@ -136,7 +136,29 @@ fn a_turn_that_takes_all_others_ends_the_round() {
     ring.touch(1);
     let round = ring.tell_round();
     // The newest is spared: the hand comes round before it has taken all others.
-    let gone = (1..16).rev().map(|weight| ring.evict_above(weight));
-    assert_eq!(gone.flatten().last().map(|going| going.addr), Some(1));
+    let above = |weight| {
+        let at = ring.too_heavy(weight)?;
+        ring.take(at, Gone::Weight)
+    };
+    let gone = (1..16).rev().filter_map(above);
+    assert_eq!(gone.last().map(|going| going.addr), Some(1));
     assert_ne!(ring.round(), round);
+}
+
+/// What does not fit, and what is kept of that from before, goes for the same reason.
+#[test]
+fn a_refusal_has_its_reason() {
+    for (limit, why) in [
+        (Limit::entries(0), Gone::Entries),
+        (Limit::none().weight(1), Gone::Weight),
+    ] {
+        let mut ring = Ring::new(Limit::none());
+        ring.keep(1, 1, ());
+        ring.set_limit(limit);
+        assert!(matches!(ring.keep(1, 2, ()), Outcome::Refused(())));
+        ring.refuse(2, ());
+        let gone = core::iter::from_fn(|| ring.next_to_go());
+        let gone: Vec<_> = gone.map(|going| (going.addr, going.why)).collect();
+        assert_eq!(gone, [(1, why), (2, why)]);
+    }
 }

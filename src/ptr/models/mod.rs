@@ -10,6 +10,7 @@ mod anchors;
 mod marks;
 mod pointers;
 mod records;
+mod returning;
 mod shared;
 mod wakers;
 

@@ -27,6 +27,13 @@ fn purge<const N: usize>(mut maps: [&mut Map; N]) -> usize {
     }
 }
 
+/// As a table does it. Whether the task sleeps, until it is woken.
+fn poll<const N: usize>(cell: &WakerCell, woken: &Arc<Woken>, mut maps: [&mut Map; N]) -> bool {
+    cell.renew(&woken.waker().unwrap());
+    maps.iter_mut().for_each(|map| map.queue.arm());
+    maps.iter().all(|map| map.queue.is_idle())
+}
+
 #[test]
 fn an_owner_who_is_woken_sees_the_notice() {
     check_entry(EACH, |a, mut map| {
@@ -163,5 +170,53 @@ fn a_first_waker_is_set_at_a_death() {
             },
         );
         assert!(seen || woken.take(), "it sleeps on");
+    });
+}
+
+/// A task is woken by an earlier death, and reclaims what it finds. Then it sleeps, at two deaths.
+#[test]
+fn a_task_of_two_queues_polls_at_two_deaths() {
+    check(2, |maker| {
+        let (a, b) = (maker.object(), maker.object());
+        let (mut keys, mut values) = (Map::of(&[&a]), Map::of(&[&b]));
+        let woken = Woken::new();
+        let cell = wake(&woken, [&mut keys, &mut values]);
+        let (_, _, sleeps) = all_three(
+            move || drop(a),
+            move || drop(b),
+            || {
+                keys.drain();
+                values.drain();
+                woken.take();
+                poll(&cell, &woken, [&mut keys, &mut values])
+            },
+        );
+        let idle = keys.queue.is_idle() && values.queue.is_idle();
+        assert!(idle || !sleeps || woken.take(), "it sleeps on");
+    });
+}
+
+/// Another task has polled before.
+#[test]
+fn a_task_polls_after_another_at_a_death() {
+    check_entry(EACH, |a, mut map| {
+        let (first, last) = (Woken::new(), Woken::new());
+        let cell = wake(&first, [&mut map]);
+        let (_, sleeps) = both(move || drop(a), || poll(&cell, &last, [&mut map]));
+        assert!(
+            map.queue.is_idle() || !sleeps || last.take(),
+            "it sleeps on"
+        );
+    });
+}
+
+/// An entry is removed when its object dies: its late notice may come afterwards, but is not pending.
+#[test]
+fn a_task_sleeps_on_a_late_notice() {
+    check_entry(EACH, |a, mut map| {
+        let woken = Woken::new();
+        let cell = wake(&woken, [&mut map]);
+        both(move || drop(a), || map.remove(0));
+        assert!(poll(&cell, &woken, [&mut map]));
     });
 }

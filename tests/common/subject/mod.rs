@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, Hash};
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 
 use weakly::concurrent::SharedRef;
 use weakly::{
@@ -76,6 +76,7 @@ pub trait Upkeep {
     fn reclaim(&self) -> Reclaim;
     fn set_reclaim(&mut self, reclaim: Reclaim);
     fn set_waker(&mut self, waker: Option<Waker>);
+    fn poll_pending(&mut self, context: &mut Context<'_>) -> Poll<()>;
     fn purge(&mut self);
     fn purge_some(&mut self, n: usize) -> usize;
     fn clear(&mut self);
@@ -121,6 +122,7 @@ macro_rules! upkeep {
             & reclaim() -> weakly::Reclaim;
             mut set_reclaim(reclaim: weakly::Reclaim);
             mut set_waker(waker: Option<std::task::Waker>);
+            mut poll_pending(context: &mut std::task::Context<'_>) -> std::task::Poll<()>;
             mut purge();
             mut purge_some(n: usize) -> usize;
             mut clear();

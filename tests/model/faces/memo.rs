@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 use std::slice;
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 
 use super::super::entry::Entry;
 use super::super::routes::{Change, Find, Insert, Keep, List, Over, Remove, Take};
@@ -219,6 +219,7 @@ where
         & reclaim() -> Reclaim;
         mut set_reclaim(reclaim: Reclaim);
         mut set_waker(waker: Option<Waker>);
+        mut poll_pending(context: &mut Context<'_>) -> Poll<()>;
         mut purge();
         mut purge_some(n: usize) -> usize;
         mut shrink_to_fit();

@@ -30,6 +30,12 @@ impl Table {
             }
         }
     }
+
+    /// Whether the task sleeps, until it is woken.
+    fn poll(&self, woken: &std::sync::Arc<Woken>) -> bool {
+        self.raw.renew_waker(&woken.waker().unwrap());
+        self.raw.dead() == 0 && self.raw.arm()
+    }
 }
 
 /// At the end: what has not been destroyed was announced. A purge then finds it, and the waker goes before the table.
@@ -114,6 +120,57 @@ fn two_threads_set_a_waker() {
 }
 
 /// The first array comes after the waker.
+/// A task sleeps only if it is woken for what comes, or nothing comes.
+fn assert_sleep(table: &Table, sleeps: bool, woken: &Woken) {
+    assert!(
+        table.raw.dead() == 0 || !sleeps || woken.take(),
+        "it sleeps on"
+    );
+    table.purge();
+    table.raw.set_waker(None);
+}
+
+#[test]
+fn a_task_polls_at_a_death() {
+    model(0, [0], |table: Arc<Table>, [a]| {
+        let woken = Woken::new();
+        let death = death(a);
+        let sleeps = table.poll(&woken);
+        death.join().unwrap();
+        assert_sleep(&table, sleeps, &woken);
+    });
+}
+
+/// It was woken before; an operation destroys what it was woken for, and arms the waker without passing the stripes.
+#[test]
+fn a_task_and_an_operation_against_a_death() {
+    some(0, [0, 1], |table: Arc<Table>, [a, b]| {
+        let woken = Woken::new();
+        assert!(table.poll(&woken));
+        drop(a);
+        assert!(woken.take());
+        let other = with(&table, Table::tidy);
+        let death = death(b);
+        let sleeps = table.poll(&woken);
+        other.join().unwrap();
+        death.join().unwrap();
+        assert_sleep(&table, sleeps, &woken);
+    });
+}
+
+/// The last is woken.
+#[test]
+fn two_tasks_poll_one_after_the_other_at_a_death() {
+    model(0, [0], |table: Arc<Table>, [a]| {
+        let (first, last) = (Woken::new(), Woken::new());
+        assert!(table.poll(&first));
+        let death = death(a);
+        let sleeps = table.poll(&last);
+        death.join().unwrap();
+        assert_sleep(&table, sleeps, &last);
+    });
+}
+
 #[test]
 fn two_threads_make_the_core() {
     model(0, [], |table: Arc<Table>, []| {

@@ -1,0 +1,123 @@
+//! The server. The first request for a tenant loads it, once, also if more requests come meanwhile or that client hangs
+//! up. It stays while somebody uses it, then for a while in the floor, and is closed by a task.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{self, JoinSet};
+use tokio::time::interval;
+use weakly::concurrent::{KeepAlive, WeakValueMap};
+use weakly::{Memo, ReferenceQueue, Strong, keep::Limit};
+
+use crate::tenant::{Tenant, Use, notes};
+
+/// What the floor keeps.
+pub(crate) const ENTRIES: usize = 200;
+pub(crate) const BYTES: usize = 400 << 10;
+pub(crate) const GENERATIONS: u32 = 5;
+
+pub(crate) struct Server {
+    pub(crate) tenants: WeakValueMap<String, Strong<Tenant>>,
+    pub(crate) kept: KeepAlive<Strong<Tenant>>,
+    /// Counted once for a tenant, and gone with it.
+    pub(crate) lines: Memo<Strong<Tenant>, usize>,
+    /// Gets each tenant with its last handle.
+    closing: ReferenceQueue<Tenant>,
+}
+
+impl Server {
+    pub(crate) fn new() -> Self {
+        let tenants = WeakValueMap::new();
+        let limit = Limit::entries(ENTRIES).weight(BYTES);
+        let limit = limit.generations(GENERATIONS).count_live();
+        let kept = tenants.set_keep_alive(limit, |tenant: &Strong<Tenant>| tenant.data.len());
+        kept.set_listener(|_, _| notes().evicted += 1);
+        Server {
+            tenants,
+            kept,
+            lines: Memo::new(),
+            closing: ReferenceQueue::new(),
+        }
+    }
+
+    /// Returns the tenant of a name. All who have it at the same time have the same one.
+    async fn tenant(&self, name: &str) -> Result<Strong<Tenant>, StatusCode> {
+        if let Some(tenant) = self.tenants.get(name) {
+            notes().hits += 1;
+            return Ok(tenant);
+        }
+        let closing = self.closing.clone();
+        let load = |name: String| async move {
+            let tenant = Tenant::load(name).await.ok_or(StatusCode::NOT_FOUND)?;
+            Ok(Strong::new_returning(tenant, &closing))
+        };
+        let loaded = self.tenants.try_get_or_insert_async(name.to_owned(), load);
+        loaded.await.inspect(|_| notes().waits += 1)
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Result<String, StatusCode> {
+        let path: Vec<_> = request.uri().path().split('/').collect();
+        let ["", "tenants", name, what] = path[..] else {
+            return Err(StatusCode::NOT_FOUND);
+        };
+        let tenant = self.tenant(name).await?;
+        let _use = Use::begin(name, tenant.load);
+        match (request.method(), what) {
+            (&Method::GET, "lines") => {
+                let whole = Strong::clone(&tenant);
+                let count = |_| async move { whole.count_lines().await };
+                let lines = self.lines.get_or_compute_async(&tenant, count).await;
+                return Ok(lines.to_string());
+            }
+            (&Method::GET, "change") => tenant.changed.notified().await, // perhaps for long
+            (&Method::POST, "change") => tenant.changed.notify_waiters(),
+            _ => return Err(StatusCode::NOT_FOUND),
+        }
+        Ok(String::new())
+    }
+
+    /// What this task has begun ends with it.
+    pub(crate) async fn serve(self: Arc<Self>, listener: TcpListener) {
+        let mut connections = JoinSet::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            connections.spawn(Arc::clone(&self).connection(stream));
+            while connections.try_join_next().is_some() {}
+        }
+    }
+
+    async fn connection(self: Arc<Self>, stream: TcpStream) {
+        let answer = async |request| {
+            let answer = self.answer(request).await;
+            let status = answer.as_ref().err().copied();
+            let response = Response::builder().status(status.unwrap_or_default());
+            response.body(answer.unwrap_or_default())
+        };
+        let connection = http1::Builder::new();
+        let connection = connection.serve_connection(TokioIo::new(stream), service_fn(answer));
+        let _ = connection.await; // an error: the client has hung up
+        notes().connections -= 1;
+    }
+
+    /// Has those tenants go for which nobody has asked in a while.
+    pub(crate) async fn tick(self: Arc<Self>) {
+        let mut ticks = interval(Duration::from_millis(100));
+        loop {
+            ticks.tick().await;
+            self.kept.advance();
+        }
+    }
+
+    /// Closes the tenants that nobody has any more. Meanwhile they may be loaded again.
+    pub(crate) async fn close(self: Arc<Self>) {
+        notes().closer = task::try_id();
+        loop {
+            self.closing.next().await.close().await;
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! A tenant stands for a connection to a database, and for what has been read there. What happens to it is noted, apart
+//! from the library.
+
+use std::sync::{LazyLock, Mutex, MutexGuard};
+use std::time::Duration;
+
+use tokio::{sync::Notify, task, time::sleep};
+
+/// How many there are. Their names are numbers.
+pub(crate) const TENANTS: usize = 500;
+
+#[derive(Default)]
+pub(crate) struct Notes {
+    /// Of clients; what they were answered; of these, with a tenant that was there, and with one that was loaded.
+    pub(crate) requests: usize,
+    pub(crate) answers: usize,
+    pub(crate) hits: usize,
+    pub(crate) waits: usize,
+    /// Loads that have made a tenant; those that were refused; and that never ended, since all who waited hung up.
+    pub(crate) loads: usize,
+    pub(crate) refused: usize,
+    pub(crate) given_up: usize,
+    pub(crate) evicted: usize,
+    pub(crate) closed: usize,
+    /// Of what is loaded and not closed.
+    pub(crate) bytes: usize,
+    /// Of clients, until the server has ended them.
+    pub(crate) connections: usize,
+    /// For each request that uses a tenant: its name, and which load has made it. For each load under way, 0.
+    pub(crate) in_use: Vec<(String, usize)>,
+    /// The only task that may close.
+    pub(crate) closer: Option<task::Id>,
+}
+
+pub(crate) fn notes() -> MutexGuard<'static, Notes> {
+    static NOTES: LazyLock<Mutex<Notes>> = LazyLock::new(Mutex::default);
+    NOTES.lock().expect("no panic")
+}
+
+/// A request uses what this load has made; or, with 0, a load is under way. Both until this is dropped.
+pub(crate) struct Use((String, usize));
+
+impl Use {
+    pub(crate) fn begin(name: &str, load: usize) -> Self {
+        let mut now = notes();
+        let mut others = now.in_use.iter().filter(|it| it.0 == name);
+        let is_one = others.all(|it| load != 0 && it.1 == load);
+        assert!(is_one, "{name} is two objects, or is loaded twice");
+        now.in_use.push((name.to_owned(), load));
+        Use((name.to_owned(), load))
+    }
+}
+
+impl Drop for Use {
+    fn drop(&mut self) {
+        let mut now = notes();
+        let at = now.in_use.iter().position(|it| *it == self.0);
+        now.in_use.swap_remove(at.expect("it has begun"));
+    }
+}
+
+pub(crate) struct Tenant {
+    pub(crate) data: Vec<u8>,
+    pub(crate) changed: Notify,
+    /// Which of all loads has made it.
+    pub(crate) load: usize,
+    is_closed: bool,
+}
+
+impl Tenant {
+    pub(crate) async fn load(name: String) -> Option<Self> {
+        let number = name.parse::<usize>().ok().filter(|it| *it < TENANTS);
+        let _loading = Use::begin(&name, 0);
+        notes().given_up += 1;
+        sleep(Duration::from_millis(3)).await; // the query
+        let mut now = notes();
+        now.given_up -= 1;
+        now.refused += usize::from(number.is_none());
+        let data = vec![b'.'; 1_000 + number? * 977 % 4_000];
+        now.loads += 1;
+        now.bytes += data.len();
+        Some(Tenant {
+            data,
+            changed: Notify::new(),
+            load: now.loads,
+            is_closed: false,
+        })
+    }
+
+    pub(crate) async fn count_lines(&self) -> usize {
+        sleep(Duration::from_millis(1)).await; // a long text
+        self.data.iter().filter(|it| **it == b'\n').count()
+    }
+
+    pub(crate) async fn close(mut self) {
+        sleep(Duration::from_millis(1)).await; // a message to the database
+        self.is_closed = true;
+    }
+}
+
+impl Drop for Tenant {
+    fn drop(&mut self) {
+        let mut now = notes();
+        assert!(self.is_closed, "a tenant was dropped, and not closed");
+        assert_eq!(task::try_id(), now.closer, "the task that closes");
+        now.closed += 1;
+        now.bytes -= self.data.len();
+    }
+}

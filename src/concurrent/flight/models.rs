@@ -1,0 +1,286 @@
+//! The models of flights.
+
+use super::*;
+use loom::thread;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::Wake;
+
+fn wait(flight: &Arc<Making>) -> Result<(), Unmet> {
+    Making::wait(flight, None)
+}
+
+fn of_tasks() -> Arc<Making> {
+    let polled_by = Mutex::new(None);
+    Making::new(None, Some(Joint { polled_by }))
+}
+
+/// Counts how often it was woken. (Not by an atomic of loom's: the models look at it when all threads have ended.)
+#[derive(Default)]
+pub(in super::super) struct Woken(AtomicUsize);
+
+impl Woken {
+    pub(in super::super) fn new() -> std::sync::Arc<Self> {
+        std::sync::Arc::default()
+    }
+
+    pub(in super::super) fn waker(self: &std::sync::Arc<Self>) -> Waker {
+        std::sync::Arc::clone(self).into()
+    }
+
+    pub(in super::super) fn count(&self) -> usize {
+        self.0.load(SeqCst)
+    }
+}
+
+impl Wake for Woken {
+    fn wake(self: std::sync::Arc<Self>) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+#[test]
+fn a_waiter_wakes() {
+    loom::model(|| {
+        let flight = Making::start();
+        let other = thread::spawn({
+            let flight = Arc::clone(&flight);
+            move || wait(&flight).is_ok()
+        });
+        flight.complete();
+        assert!(other.join().unwrap());
+    });
+}
+
+#[test]
+fn all_waiters_wake() {
+    loom::model(|| {
+        let flight = Making::start();
+        let others = [(), ()].map(|()| {
+            let flight = Arc::clone(&flight);
+            thread::spawn(move || wait(&flight).is_ok())
+        });
+        flight.complete();
+        assert!(others.into_iter().all(|other| other.join().unwrap()));
+    });
+}
+
+#[test]
+fn no_thread_waits_for_itself() {
+    loom::model(|| {
+        let flight = Making::start();
+        assert!(wait(&flight).is_err());
+        flight.complete();
+        assert!(wait(&flight).is_ok());
+    });
+}
+
+type Shown = Arc<Mutex<Option<Arc<Making>>>>;
+
+/// Another thread, which starts a flight, shows it, waits for the first, and returns whether it could.
+fn another_that_waits_for(first: &Arc<Making>) -> (Shown, thread::JoinHandle<bool>) {
+    let second = Arc::new(Mutex::new(None));
+    let other = thread::spawn({
+        let (first, second) = (Arc::clone(first), Arc::clone(&second));
+        move || {
+            let flight = Making::start();
+            *second.lock().unwrap() = Some(Arc::clone(&flight));
+            let waited = wait(&first).is_ok();
+            flight.complete();
+            waited
+        }
+    });
+    (second, other)
+}
+
+/// Each of two threads makes a value, and wants the other's: one of them or both get an error, and neither
+/// waits for ever.
+#[test]
+fn a_cycle_of_two_is_seen() {
+    loom::model(|| {
+        let mine = Making::start();
+        let (theirs, other) = another_that_waits_for(&mine);
+        let flight = theirs.lock().unwrap().clone();
+        let waited = flight.as_ref().is_some_and(|flight| wait(flight).is_ok());
+        mine.complete();
+        let they_waited = other.join().unwrap();
+        assert!(
+            flight.is_none() || !(waited && they_waited),
+            "each has completed after the other"
+        );
+    });
+}
+
+/// Likewise if a thread makes two values, whichever of them the other wants.
+#[test]
+fn a_cycle_through_either_flight_is_seen() {
+    for through_first in [true, false] {
+        loom::model(move || {
+            let (first, second) = (Making::start(), Making::start());
+            let mine = if through_first { &first } else { &second };
+            let (theirs, other) = another_that_waits_for(mine);
+            let flight = theirs.lock().unwrap().clone();
+            let waited = flight.as_ref().is_some_and(|flight| wait(flight).is_ok());
+            second.complete();
+            first.complete();
+            let they_waited = other.join().unwrap();
+            assert!(
+                flight.is_none() || !(waited && they_waited),
+                "each has completed after the other"
+            );
+        });
+    }
+}
+
+/// Two threads that each want something of the other, one after the other, are not in a cycle, even if the
+/// first has not woken when the second begins to wait.
+#[test]
+fn a_complete_flight_closes_no_cycle() {
+    loom::model(|| {
+        // By which this thread is known also when the first is complete.
+        let outer = Making::start();
+        let first = Making::start();
+        // It waits for a flight that completes without it.
+        let (second, other) = another_that_waits_for(&first);
+        first.complete();
+        if let Some(flight) = second.lock().unwrap().clone() {
+            assert!(wait(&flight).is_ok(), "no cycle");
+        }
+        outer.complete();
+        assert!(other.join().unwrap(), "no cycle");
+    });
+}
+
+/// F3: A thread with a flight on standby waits for another flight, whose leader waits for the first.
+#[test]
+fn a_flight_on_standby_delays_no_thread() {
+    loom::model(|| {
+        let first = Making::start();
+        let standby = Making::stand_by(&first);
+        let (second, other) = another_that_waits_for(&first);
+        let flight = second.lock().unwrap().clone();
+        if let Some(flight) = &flight {
+            assert!(wait(flight).is_ok(), "no cycle");
+        }
+        assert_eq!(standby.begin(), flight.is_none());
+        first.complete();
+        assert!(other.join().unwrap(), "no cycle");
+    });
+}
+
+/// F4: A thread waits within a poll for what another thread makes, which waits for what is polled.
+#[test]
+fn a_poll_that_waits_is_in_the_cycle() {
+    loom::model(|| {
+        let polled = of_tasks();
+        let (second, other) = another_that_waits_for(&polled);
+        let flight = second.lock().unwrap().clone();
+        let waited = Making::poll(&polled, || {
+            flight.as_ref().is_some_and(|flight| wait(flight).is_ok())
+        });
+        polled.complete();
+        let they_waited = other.join().unwrap();
+        assert!(
+            flight.is_none() || !(waited && they_waited),
+            "each has completed after the other"
+        );
+    });
+}
+
+/// F4, F2: A poll that has ended delays no thread.
+#[test]
+fn a_poll_that_has_ended_closes_no_cycle() {
+    loom::model(|| {
+        let (outer, polled) = (Making::start(), of_tasks());
+        let (first, other) = another_that_waits_for(&polled);
+        let theirs = first.lock().unwrap().clone();
+        // It is polled while this thread waits for another flight, which completes without it.
+        let third = Making::start();
+        third.complete();
+        Making::poll(&polled, || assert!(wait(&third).is_ok()));
+        polled.complete();
+        if let Some(theirs) = theirs {
+            assert!(wait(&theirs).is_ok(), "no cycle");
+        }
+        outer.complete();
+        assert!(other.join().unwrap(), "no cycle");
+    });
+}
+
+/// F5: A task waits for what a thread makes, which waits for what the task computes, polled or not: the task finds it at once,
+/// or is woken and finds it then.
+#[test]
+fn a_task_finds_the_cycle_when_it_is_woken() {
+    loom::model(|| {
+        let (tasks, woken) = (of_tasks(), Woken::new());
+        let (first, other) = {
+            let (first, tasks) = (Arc::new(Mutex::new(None)), Arc::clone(&tasks));
+            let shown = Arc::clone(&first);
+            let other = thread::spawn(move || {
+                let flight = Making::start();
+                *shown.lock().unwrap() = Some(Arc::clone(&flight));
+                _ = wait(&tasks);
+                flight.complete();
+            });
+            (first, other)
+        };
+        let Some(flight) = first.lock().unwrap().clone() else {
+            tasks.complete();
+            return other.join().unwrap();
+        };
+        let mut seat = None;
+        Seat::take(&mut seat, &tasks, &woken.waker());
+        let poll = |seat: &mut Option<Seat>| {
+            Making::poll(&tasks, || Seat::wait(seat, &flight, Waker::noop()))
+        };
+        let mut inner = None;
+        let mut found = poll(&mut inner).is_ready();
+        // What an executor does. loom's threads go on as long as they can.
+        while !found && woken.count() == 0 {
+            thread::yield_now();
+        }
+        found = found || poll(&mut inner) == Poll::Ready(Err(Unmet::Cycle));
+        assert!(found, "nobody would go on");
+        drop((inner, seat));
+        tasks.complete();
+        other.join().unwrap();
+    });
+}
+
+/// F6: A task that leaves its waker, and finds the flight not complete, is woken.
+#[test]
+fn the_end_wakes_who_has_not_seen_it() {
+    loom::model(|| {
+        let (flight, woken) = (Making::start(), Woken::new());
+        let other = thread::spawn({
+            let (flight, waker) = (Arc::clone(&flight), woken.waker());
+            move || {
+                let mut seat = None;
+                let complete = Seat::take(&mut seat, &flight, &waker);
+                (complete, seat)
+            }
+        });
+        flight.complete();
+        let (complete, seat) = other.join().unwrap();
+        assert_eq!(woken.count(), usize::from(!complete));
+        drop(seat);
+    });
+}
+
+/// A2 of `work`: The computation wakes one of two tasks, one of which goes: the other one is woken, or who goes was not.
+#[test]
+fn a_wake_is_not_lost_with_who_goes() {
+    loom::model(|| {
+        let (flight, first, second) = (of_tasks(), Woken::new(), Woken::new());
+        let (mut stays, mut goes) = (None, None);
+        Seat::take(&mut stays, &flight, &first.waker());
+        Seat::take(&mut goes, &flight, &second.waker());
+        let other = thread::spawn({
+            let flight = Arc::clone(&flight);
+            move || flight.wake_one()
+        });
+        drop(goes);
+        other.join().unwrap();
+        assert_eq!(first.count(), 1);
+        drop(stays);
+    });
+}

@@ -1,0 +1,145 @@
+//! What collections with a limit have in common, word for word: the methods of a floor, and those of a ceiling.
+
+/// The methods of a collection that can keep its objects alive for a while.
+macro_rules! floor {
+    ($value:ident) => {
+        /// Keeps what is inserted and found alive for a while, though nobody uses it, within a limit; returns what does
+        /// so, to [advance](super::KeepAlive::advance) it, or look at it. The closure says what an object weighs: it is
+        /// called for each that comes, or comes back, and for each inserted entry, under no lock, and must not look up
+        /// what it weighs. What is there already is kept, too; what other threads insert at this moment may be so only
+        /// when it is found next.
+        ///
+        /// An object that is in use is always found, whatever the limit: what goes is only kept no more, and who finds
+        /// it again keeps it again. A hit costs a load more, and takes a lock about eight times while as many objects
+        /// go as are kept. A removed entry's object is kept no more, nor is what is there when the collection is
+        /// dropped; if it has another name here, the next hit by that keeps it again. A closure that has a handle to
+        /// the limit or the collection keeps that alive for ever.
+        ///
+        /// # Panics
+        /// If there is a limit already: change [that](super::KeepAlive::set_limit).
+        ///
+        /// ```
+        /// use weakly::{Strong, concurrent::WeakValueMap, keep::Limit};
+        ///
+        /// let tenants = WeakValueMap::new();
+        /// let kept = tenants.set_keep_alive(Limit::entries(100).generations(60), |_| 1);
+        /// let load = |name: &&str| Strong::new(format!("the tenant {name}"));
+        /// drop(tenants.get_or_insert_with("one", load));
+        /// assert!(tenants.get("one").is_some()); // nobody used it meanwhile
+        /// for _ in 0..=60 {
+        ///     kept.advance(); // once a second, say
+        /// }
+        /// assert!(tenants.get("one").is_none());
+        /// ```
+        #[track_caller]
+        pub fn set_keep_alive(
+            &self,
+            limit: $crate::keep::Limit,
+            weigh: impl Fn(&$value) -> usize + Send + Sync + 'static,
+        ) -> $crate::concurrent::keep_alive::KeepAlive<$value>
+        where
+            $value: 'static,
+        {
+            let budget = $crate::concurrent::keep_alive::KeepAlive::weighing(limit, weigh);
+            self.keep_in(&budget);
+            budget
+        }
+
+        /// As [`set_keep_alive`](Self::set_keep_alive), with a limit that several collections share. What is removed
+        /// from one of them is kept no more, until another finds it.
+        ///
+        /// # Panics
+        /// If there is a limit already.
+        #[track_caller]
+        pub fn keep_in(&self, budget: &$crate::concurrent::keep_alive::KeepAlive<$value>)
+        where
+            $value: 'static,
+        {
+            self.table.keep_in(budget);
+        }
+    };
+}
+
+/// The methods of a collection whose entries can be bounded.
+macro_rules! ceiling {
+    ($value:ident) => {
+        /// Bounds the entries: those beyond the limit go, though their keys live. The closure says what a value weighs:
+        /// it is called once for each, under no lock, and must not look up what it weighs. What is there already
+        /// counts, too; what other threads insert at this moment, perhaps only when it is found next.
+        ///
+        /// When there are too many, the one goes that SIEVE chooses: of those that were not found since it looked last,
+        /// the oldest from where it looked last. An entry that alone is heavier than the limit goes at once. What dies
+        /// makes room: no entry goes for one that is dead, unless a thread is looking at that, or the key is a handle
+        /// that does not notify, such as `Arc`, and no sweep has found it yet. A hit costs a load more, and takes a
+        /// lock about eight times while as many entries go as are there. An insertion, a removal and a death take it
+        /// once.
+        ///
+        /// # Panics
+        /// If there is a limit already: [`change_limit`](Self::change_limit).
+        ///
+        /// ```
+        /// use weakly::{Memo, Strong, keep::Limit, memo::Value};
+        ///
+        /// let rendered = Memo::<(Strong<str>, Value<u32>), String>::new();
+        /// rendered.set_limit(Limit::none().weight(1000), String::len);
+        /// let page = Strong::from("a page");
+        /// for width in 0..1000 {
+        ///     rendered.get_or_compute((&page, &width), |_| format!("{page:>100}"));
+        /// }
+        /// assert_eq!((rendered.len(), rendered.retained_weight()), (10, 1000));
+        /// ```
+        #[track_caller]
+        pub fn set_limit(
+            &self,
+            limit: $crate::keep::Limit,
+            weigh: impl Fn(&$value) -> usize + Send + Sync + 'static,
+        ) {
+            self.table.set_limit(limit, weigh);
+        }
+
+        /// Sets another limit. What is beyond it goes at once.
+        ///
+        /// # Panics
+        /// If there is none yet.
+        #[track_caller]
+        pub fn change_limit(&self, limit: $crate::keep::Limit) {
+            self.table.change_limit(limit);
+        }
+
+        /// Sets the listener: it is told each value that goes, and why, right before that is destroyed, or kept for
+        /// [`Reclaim::OnRequest`](crate::Reclaim::OnRequest). It may use the collection, as a destructor may; one that
+        /// puts back what goes never ends. What is there when the collection is dropped is not told.
+        ///
+        /// # Panics
+        /// If there is no limit. A collection that only listens has [`Limit::none`](crate::keep::Limit::none).
+        #[track_caller]
+        pub fn set_listener(
+            &self,
+            listener: impl Fn(&$value, $crate::keep::Gone) + Send + Sync + 'static,
+        ) {
+            self.table.set_listener(listener);
+        }
+
+        /// Begins the next [generation](crate::keep::Limit::generations): what was neither inserted nor found in the
+        /// last ones goes. O(what goes).
+        pub fn advance(&self) {
+            self.table.advance();
+        }
+
+        /// Lets entries go until the others weigh no more than this; returns how many went. O(what goes) amortised. The
+        /// limit stays. Without a limit nothing goes.
+        pub fn shrink_to(&self, weight: usize) -> usize {
+            self.table.shrink_weight_to(weight)
+        }
+
+        /// Returns the sum of the weights of what is there; `usize::MAX` if it is larger. 0 without a limit. What has
+        /// died and is not destroyed yet counts.
+        #[must_use]
+        pub fn retained_weight(&self) -> usize {
+            self.table.retained_weight()
+        }
+    };
+}
+
+pub(crate) use ceiling;
+pub(super) use floor;

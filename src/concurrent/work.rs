@@ -1,0 +1,440 @@
+//! Values that tasks make together: the computation belongs to all who wait for it, and whoever is polled polls it. The table
+//! holds on to it weakly.
+//!
+//! * **A1** The flight's node leads to the *work*, and does not own it. The work has owners ([`held`](super::held)), each of
+//!   which borrows the collection. The last to leave destroys the computation, and unlinks the node. So a task that goes
+//!   hands nothing over, and nothing is left of a computation for which nobody waits.
+//! * **A2** The computation has a waker that wakes one of the tasks, the one that was polled last. If that goes without having
+//!   been polled, another one is woken (see [`Seat`]). The waker leads to the flight and not to the work: a computation that
+//!   keeps its waker would keep itself.
+//! * **A3** What the computation has made goes to all who wait for it, whether or not the entry is kept. What it has failed with,
+//!   or its panic, goes to the task whose closure it was, if that still waits; the others look anew.
+//! * **A4** What depends on the table's core is registered while the flight's node is in the table, or waits there for its end,
+//!   which closes the list: so the core is there, also where a flight was forgotten and its [`Dependencies`] go on.
+//! * **A5** Nothing keeps the objects of the key alive. One whose address is not pinned may die meanwhile, and another take that.
+//!   Whoever finds the flight then has a handle to the other one: the flight is [stale](Plan::is_stale), and in nobody's way.
+//! * **A6** The computation is destroyed before its flight is complete, so no other one of the same key is at work then.
+//!   Meanwhile the flight stands by (F3): if the destructor asks for that key, it begins anew.
+
+use core::any::Any;
+use core::fmt;
+use core::future::Future;
+use core::panic::AssertUnwindSafe;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+use std::boxed::Box;
+use std::panic::catch_unwind;
+use std::sync::{Arc, Mutex};
+use std::vec::Vec;
+
+use super::flight::{AnyWork, Begun, Error, Failure, Making, Polled, Seat, Waiter, lock};
+use super::held::{Found, Held};
+use super::making::{Absent, Leader, Wanted};
+use super::node::{Compare, KeyKind};
+use super::table::Table;
+use super::watch::{AnyWatch, SharedKey, SharedWatchFor, Unplaced, Watches, WatchesOne};
+use crate::hash::HashValue;
+use crate::panics::FirstPanic;
+use crate::ptr::CoreRef;
+
+/// How a collection makes an entry of what tasks have made.
+pub(crate) trait Plan: Send + 'static {
+    /// The collection.
+    type Owner: Sync + 'static;
+    type Kind: Compare<Self::Watch, FlightKey: Clone + Send + Sync + 'static>;
+    type Watch: Watches;
+    type Stored;
+    /// What the tasks get.
+    type Made: Clone + Send + Sync + 'static;
+
+    fn table(owner: &Self::Owner) -> &TableOf<Self>;
+    fn read(watch: &Self::Watch, stored: &Self::Stored) -> Option<Self::Made>;
+    fn entry(
+        self,
+        made: Self::Made,
+        hash: HashValue,
+        core: CoreRef,
+        gathered: Vec<AnyWatch>,
+    ) -> (
+        <Self::Kind as KeyKind>::Key,
+        Unplaced<'static, Self::Watch>,
+        Self::Stored,
+    );
+    /// Whether an object of the key is dead whose address may be another's by now. Runs no code of users.
+    fn is_stale(&self) -> bool {
+        false
+    }
+    /// A computation has begun.
+    fn begun(_: &Self::Owner) {}
+    /// A task has got what was there, or what another one asked for.
+    fn found(_: &Self::Owner) {}
+    /// Panics: a value was asked for by its own making.
+    fn cycle() -> !;
+}
+
+type TableOf<P> = Table<<P as Plan>::Kind, <P as Plan>::Watch, <P as Plan>::Stored>;
+type FlightKey<P> = <<P as Plan>::Kind as KeyKind>::FlightKey;
+
+/// A computation that runs.
+pub(crate) type Running<V> = Pin<Box<dyn Future<Output = Result<V, Error>> + Send>>;
+
+/// A computation whose error has no type.
+pub(crate) fn running<V, E: Send + 'static>(
+    computing: impl Future<Output = Result<V, E>> + Send + 'static,
+) -> Running<V> {
+    Box::pin(async move {
+        let made = computing.await;
+        made.map_err(|error| Box::new(error) as Error)
+    })
+}
+
+/// The outcome for who has passed a computation that cannot fail.
+#[inline]
+pub(crate) fn infallible<V>(made: Result<V, Error>) -> V {
+    match made {
+        Ok(made) => made,
+        Err(_) => unreachable!("it cannot fail"),
+    }
+}
+
+/// The outcome for who has passed a computation that fails with an `E`.
+#[inline]
+pub(crate) fn fallible<V, E: 'static>(made: Result<V, Error>) -> Result<V, E> {
+    made.map_err(|error| match error.downcast() {
+        Ok(error) => *error,
+        Err(_) => unreachable!("it fails with an `E`"),
+    })
+}
+
+/// A computation, or what is to become one if no other is at work.
+struct Work<P: Plan, B> {
+    hash: HashValue,
+    key: FlightKey<P>,
+    /// Until there is an entry, or none will be.
+    plan: Mutex<Option<P>>,
+    /// Until it begins.
+    begin: Mutex<Option<B>>,
+    held: Held<Stage<P::Made, B>, Arc<P::Made>>,
+    /// With which it has begun. (Others may have joined by one that was called off before.)
+    flight: Mutex<Option<Arc<Making>>>,
+    /// A3
+    failure: Mutex<Option<Failure>>,
+}
+
+enum Stage<V, B> {
+    Fresh(B),
+    Running(Running<V>),
+}
+
+/// The work of a task, which has not begun.
+pub(crate) fn work<P: Plan, B>(
+    hash: HashValue,
+    key: FlightKey<P>,
+    plan: P,
+    begin: B,
+) -> Arc<dyn AnyWork>
+where
+    B: FnOnce(Arc<Making>) -> Running<P::Made> + Send + 'static,
+{
+    Arc::new(Work {
+        hash,
+        key,
+        plan: Mutex::new(Some(plan)),
+        begin: Mutex::new(Some(begin)),
+        held: Held::new(),
+        flight: Mutex::new(None),
+        failure: Mutex::new(None),
+    })
+}
+
+fn owner_of<P: Plan>(owner: &(dyn Any + Sync)) -> &P::Owner {
+    let owner: &dyn Any = owner;
+    match owner.downcast_ref() {
+        Some(owner) => owner,
+        None => unreachable!("works of a collection stay there"),
+    }
+}
+
+fn put<V: 'static>(out: &mut dyn Any, value: V) {
+    match out.downcast_mut() {
+        Some(out) => *out = Some(value),
+        None => unreachable!("the values of a collection are of one type"),
+    }
+}
+
+impl<P: Plan, B> AnyWork for Work<P, B>
+where
+    B: FnOnce(Arc<Making>) -> Running<P::Made> + Send + 'static,
+{
+    fn begin(self: Arc<Self>, owner: &(dyn Any + Sync), out: &mut dyn Any) -> Begun {
+        let owner = owner_of::<P>(owner);
+        let table = P::table(owner);
+        let key = &self.key;
+        // Once, as for threads: see `Table::lead`.
+        let looked = table.find_where(self.hash, |node| P::Kind::is_of(key, node), P::read);
+        let mut found = looked.map(Wanted::There);
+        loop {
+            found = match found {
+                Ok(Wanted::There(made)) => {
+                    P::found(owner);
+                    put(out, made);
+                    return Begun::Found;
+                }
+                Ok(Wanted::Ours((leader, flight))) => {
+                    Leader::leave_to_tasks(leader);
+                    P::begun(owner);
+                    *lock(&self.flight) = Some(Arc::clone(&flight));
+                    return Begun::Own(flight);
+                }
+                Err(absent) => {
+                    match absent {
+                        Absent::InFlight(flight) => {
+                            if flight.is_in_the_way() {
+                                let work = flight.work().filter(|work| work.join());
+                                return match work {
+                                    Some(work) => Begun::Work(work, flight),
+                                    None => Begun::Thread(flight),
+                                };
+                            }
+                            table.unlink_flight(self.hash, &flight);
+                        }
+                        Absent::Nothing => table.tidy(),
+                    }
+                    let this: Arc<dyn AnyWork> = Arc::clone(&self) as _;
+                    let flight = Making::of_work(Arc::downgrade(&this));
+                    table
+                        .start_flight(self.hash, key, P::read, Arc::clone(&flight))
+                        .map(|wanted| match wanted {
+                            Wanted::There(made) => Wanted::There(made),
+                            Wanted::Ours(leader) => Wanted::Ours((leader, flight)),
+                        })
+                }
+            }
+        }
+    }
+
+    fn join(&self) -> bool {
+        self.held.join()
+    }
+
+    fn is_stale(&self) -> bool {
+        lock(&self.plan).as_ref().is_some_and(P::is_stale)
+    }
+
+    fn poll(
+        &self,
+        waiter: Waiter<'_>,
+        owner: &(dyn Any + Sync),
+        context: &mut Context<'_>,
+        out: &mut dyn Any,
+    ) -> Polled {
+        let Waiter {
+            flight,
+            seat,
+            is_own,
+        } = waiter;
+        let owner = owner_of::<P>(owner);
+        let begin = is_own.then(|| lock(&self.begin).take()).flatten();
+        if let Some(begin) = begin {
+            // Others may have found it already.
+            flight.wake(self.held.give_back(Stage::Fresh(begin)));
+        }
+        if flight.is_polled_here() {
+            return Polled::Cycle;
+        }
+        let mut complete = Seat::take(seat, flight, context.waker());
+        loop {
+            if complete {
+                return match self.held.result() {
+                    Some(made) => {
+                        if !is_own {
+                            P::found(owner);
+                        }
+                        put(out, P::Made::clone(&made));
+                        Polled::Made
+                    }
+                    // Or the flight was called off before it began.
+                    None => self.failed(is_own),
+                };
+            }
+            match self.held.take() {
+                Found::Taken(stage) => {
+                    let waiter = Waiter {
+                        flight,
+                        seat,
+                        is_own,
+                    };
+                    return self.advance(stage, waiter, owner, out);
+                }
+                Found::Refused => {
+                    if seat.as_ref().is_some_and(|seat| self.held.wait(seat.at())) {
+                        return Polled::Pending;
+                    }
+                }
+                // About to complete, or its computation is being destroyed.
+                Found::Over => match Seat::wait(seat, flight, context.waker()) {
+                    Poll::Pending => return Polled::Pending,
+                    Poll::Ready(Err(_)) => return Polled::Cycle,
+                    Poll::Ready(Ok(())) => complete = true,
+                },
+            }
+        }
+    }
+
+    fn leave(&self, owner: &(dyn Any + Sync)) {
+        // A1
+        if let Some(stage) = self.held.leave() {
+            let flight = lock(&self.flight).clone();
+            let flight = flight.expect("what is there has begun");
+            self.abandon(stage, &flight, owner_of::<P>(owner));
+        }
+    }
+
+    fn cycle(&self) -> ! {
+        P::cycle()
+    }
+}
+
+impl<P: Plan, B> Work<P, B>
+where
+    B: FnOnce(Arc<Making>) -> Running<P::Made> + Send + 'static,
+{
+    /// Polls the computation, which is the caller's meanwhile.
+    fn advance(
+        &self,
+        stage: Stage<P::Made, B>,
+        waiter: Waiter<'_>,
+        owner: &P::Owner,
+        out: &mut dyn Any,
+    ) -> Polled {
+        let flight = waiter.flight;
+        let mut running = None;
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            Making::poll(flight, || {
+                let running = running.insert(match stage {
+                    Stage::Running(running) => running,
+                    Stage::Fresh(begin) => begin(Arc::clone(flight)),
+                });
+                let waker = Waker::from(Arc::clone(flight));
+                running.as_mut().poll(&mut Context::from_waker(&waker))
+            })
+        }));
+        let made = match polled {
+            Ok(Poll::Pending) => {
+                let Some(running) = running else {
+                    unreachable!("it was polled")
+                };
+                // O1
+                flight.wake(self.held.give_back(Stage::Running(running)));
+                return Polled::Pending;
+            }
+            Ok(Poll::Ready(Ok(made))) => self.share(made),
+            Ok(Poll::Ready(Err(error))) => Err(Failure::Error(error)),
+            Err(payload) => Err(Failure::Panic(payload)),
+        };
+        let mut panics = FirstPanic::default();
+        // Its own task is not woken by the end.
+        panics.catch(|| *waiter.seat = None);
+        match made {
+            Ok((stored, made)) => {
+                panics.catch(|| self.publish(stored, flight, owner));
+                panics.catch(|| drop(running));
+                panics.resume();
+                put(out, made);
+                Polled::Made
+            }
+            Err(failure) => {
+                *lock(&self.failure) = Some(failure);
+                self.held.fail();
+                panics.catch(|| self.abandon(running, flight, owner));
+                panics.resume();
+                self.failed(waiter.is_own)
+            }
+        }
+    }
+
+    /// Has the others find what was made. Returns it twice: for the entry, and for who has polled.
+    fn share(&self, made: P::Made) -> Result<(P::Made, P::Made), Failure> {
+        // Clones are user code, and come before anything is over.
+        let shared = catch_unwind(AssertUnwindSafe(|| {
+            let (stored, mut shared) = (made.clone(), None);
+            while !self.held.end(shared) {
+                shared = Some(Arc::new(made.clone()));
+            }
+            (stored, made)
+        }));
+        shared.map_err(Failure::Panic)
+    }
+
+    /// A3: nothing has come of it.
+    fn failed(&self, is_own: bool) -> Polled {
+        match is_own.then(|| lock(&self.failure).take()).flatten() {
+            Some(failure) => Polled::Failed(failure),
+            None => Polled::Again,
+        }
+    }
+
+    /// Makes the entry, and completes the flight.
+    fn publish(&self, made: P::Made, flight: &Arc<Making>, owner: &P::Owner) {
+        let table = P::table(owner);
+        let leader = Leader::of_tasks(table, self.hash, Arc::clone(flight));
+        let plan = lock(&self.plan).take();
+        if let Some(plan) = plan {
+            leader.finish(|| {
+                let (key, watch, stored) =
+                    plan.entry(made, self.hash, table.core(), flight.close());
+                (key, watch, stored, ())
+            });
+        }
+    }
+
+    /// Destroys the computation, and completes the flight, of which nothing comes (A6).
+    fn abandon<S>(&self, computation: S, flight: &Arc<Making>, owner: &P::Owner) {
+        let mut panics = FirstPanic::default();
+        let standby = Making::stand_by(flight);
+        panics.catch(|| drop(computation));
+        drop(standby);
+        let leader = Leader::of_tasks(P::table(owner), self.hash, Arc::clone(flight));
+        panics.catch(|| drop(leader));
+        panics.resume();
+    }
+}
+
+/// What a result that tasks compute depends on besides its key. [`Memo::get_or_compute_async`](crate::Memo::get_or_compute_async)
+/// passes it to the closure.
+pub struct Dependencies {
+    flight: Arc<Making>,
+    hash: HashValue,
+    core: CoreRef,
+}
+
+impl Dependencies {
+    pub(crate) fn new(flight: Arc<Making>, hash: HashValue, core: CoreRef) -> Self {
+        Dependencies { flight, hash, core }
+    }
+
+    /// Makes the result depend on one more object: the result goes when that dies, at the latest. O(1). As
+    /// [`Computation::depends_on`](crate::memo::Computation::depends_on), on any thread. When the computation has ended,
+    /// it does nothing.
+    ///
+    /// If the object dies before the computation ends, or is [invalidated](crate::Memo::invalidate) from now on, the result
+    /// goes to those that wait for it, and is not kept.
+    pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
+        // The handle is a user's: before the lock.
+        let watch = SharedWatchFor::<P>::any(object);
+        let Some(joint) = self.flight.joint() else {
+            return;
+        };
+        let mut gathered = lock(&joint.gathered);
+        if let Some(gathered) = &mut *gathered {
+            // A4
+            gathered.push(watch(self.hash, self.core));
+        }
+    }
+}
+
+impl fmt::Debug for Dependencies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dependencies").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,123 @@
+//! A list through the elements of a slice, linked both ways by their numbers: so one in the middle leaves in O(1), and
+//! nothing is allocated for a link. Whose numbers are in which list is the owner's to know.
+
+/// No element.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The neighbours of an element.
+#[derive(Clone, Copy)]
+pub(crate) struct Links {
+    pub(crate) older: u32,
+    pub(crate) newer: u32,
+}
+
+/// Those of an element that is in no list, or alone in one.
+pub(crate) const UNLINKED: Links = Links {
+    older: NONE,
+    newer: NONE,
+};
+
+/// What can be in a list.
+pub(crate) trait Linked {
+    fn links(&mut self) -> &mut Links;
+}
+
+impl Linked for Links {
+    fn links(&mut self) -> &mut Links {
+        self
+    }
+}
+
+/// The ends of a list.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends {
+    pub(crate) oldest: u32,
+    pub(crate) newest: u32,
+}
+
+/// Those of an empty list.
+pub(crate) const EMPTY: Ends = Ends {
+    oldest: NONE,
+    newest: NONE,
+};
+
+impl Ends {
+    /// Adds an element that is in no list of these links, as the newest.
+    pub(crate) fn push(&mut self, list: &mut [impl Linked], at: u32) {
+        *list[at as usize].links() = Links {
+            older: self.newest,
+            newer: NONE,
+        };
+        match self.newest {
+            NONE => self.oldest = at,
+            before => list[before as usize].links().newer = at,
+        }
+        self.newest = at;
+    }
+
+    /// Takes out an element of this list. Its own links stay as they are.
+    pub(crate) fn unlink(&mut self, list: &mut [impl Linked], at: u32) {
+        let Links { older, newer } = *list[at as usize].links();
+        match older {
+            NONE => self.oldest = newer,
+            older => list[older as usize].links().newer = newer,
+        }
+        match newer {
+            NONE => self.newest = older,
+            newer => list[newer as usize].links().older = older,
+        }
+    }
+}
+
+#[cfg(all(test, not(weakly_loom)))]
+mod tests {
+    use super::*;
+    use alloc::{vec, vec::Vec};
+
+    /// From the oldest to the newest; the same the other way round.
+    fn walk(ends: Ends, list: &[Links]) -> Vec<u32> {
+        let mut all = Vec::new();
+        let mut at = ends.oldest;
+        while at != NONE {
+            assert_eq!(list[at as usize].older, all.last().copied().unwrap_or(NONE));
+            all.push(at);
+            at = list[at as usize].newer;
+        }
+        assert_eq!(ends.newest, all.last().copied().unwrap_or(NONE));
+        all
+    }
+
+    #[test]
+    fn elements_leave_from_both_ends_and_from_the_middle_and_come_back_as_the_newest() {
+        let mut list = [UNLINKED; 5];
+        let mut ends = EMPTY;
+        for at in [3, 0, 4, 1] {
+            ends.push(&mut list, at);
+        }
+        assert_eq!(walk(ends, &list), [3, 0, 4, 1]);
+        for (leaves, left) in [(0, &[3, 4, 1][..]), (3, &[4, 1]), (1, &[4]), (4, &[])] {
+            ends.unlink(&mut list, leaves);
+            assert_eq!(walk(ends, &list), left);
+        }
+        for at in [1, 2, 0] {
+            ends.push(&mut list, at);
+        }
+        assert_eq!(walk(ends, &list), [1, 2, 0]);
+    }
+
+    #[test]
+    fn one_slice_has_several_lists() {
+        let mut list = [UNLINKED; 4];
+        let (mut even, mut odd) = (EMPTY, EMPTY);
+        for at in [0, 2] {
+            even.push(&mut list, at);
+            odd.push(&mut list, at + 1);
+        }
+        even.unlink(&mut list, 2);
+        odd.push(&mut list, 2);
+        assert_eq!(
+            (walk(even, &list), walk(odd, &list)),
+            (vec![0], vec![1, 3, 2])
+        );
+    }
+}

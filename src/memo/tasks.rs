@@ -1,0 +1,194 @@
+//! Results that tasks compute.
+
+use core::convert::Infallible;
+use core::future::Future;
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::Relaxed;
+use std::sync::Arc;
+use std::vec::Vec;
+
+use super::cache::Memo;
+use super::key::{MemoKey, MemoQuery};
+use super::watches::{EntryWatches, WatchList};
+use crate::concurrent::work::Dependencies;
+use crate::concurrent::{
+    AnyWatch, AnyWork, ByKey, Error, Flight, Plan, Table, Unplaced, cycle, fallible, infallible,
+    running, work,
+};
+use crate::hash::HashValue;
+use crate::ptr::CoreRef;
+
+/// Tasks wait without blocking.
+impl<K, V> Memo<K, V>
+where
+    K: MemoKey<Stored: Send + Sync> + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    /// Returns the result for a key, as a future: it is computed if there is none, or if none is being computed. O(inputs);
+    /// with a hit lock-free, and nothing is allocated.
+    ///
+    /// [`Flight`] says what it means that tasks compute together. It needs no certain executor. The flight watches its key and
+    /// keeps no input alive: if one dies meanwhile, the result goes to those that wait for it, and is not kept. The closure
+    /// is passed the [`Dependencies`], which it can move along.
+    ///
+    /// Otherwise as [`get_or_compute`](Self::get_or_compute), with which it shares results and computations: a task waits for a
+    /// thread that computes, and a thread for tasks.
+    ///
+    /// ```
+    /// use weakly::{Memo, Strong};
+    ///
+    /// struct Session { user: String }
+    ///
+    /// async fn load_permissions(user: String) -> usize {
+    ///     user.len() // ...
+    /// }
+    ///
+    /// static PERMISSIONS: Memo<Strong<Session>, usize> = Memo::new();
+    ///
+    /// async fn permissions(session: &Strong<Session>) -> usize {
+    ///     let user = session.user.clone();
+    ///     PERMISSIONS.get_or_compute_async(session, |_| load_permissions(user)).await
+    /// }
+    /// # use std::task::{Context, Poll, Waker};
+    /// # let session = Strong::new(Session { user: "root".into() });
+    /// # let mut context = Context::from_waker(Waker::noop());
+    /// # assert_eq!(std::pin::pin!(permissions(&session)).poll(&mut context), Poll::Ready(4));
+    /// # assert_eq!(PERMISSIONS.get(&session), Some(4));
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn get_or_compute_async<F, Fut>(&self, key: impl MemoQuery<K>, compute: F) -> Flight<'_, V>
+    where
+        F: FnOnce(Dependencies) -> Fut + Send + 'static,
+        Fut: Future<Output = V> + Send + 'static,
+    {
+        self.fly(key, infallible, |dependencies| {
+            let computing = compute(dependencies);
+            async { Ok::<_, Infallible>(computing.await) }
+        })
+    }
+
+    /// Returns the result for a key, as a future, unless computing it fails. See
+    /// [`get_or_compute_async`](Self::get_or_compute_async).
+    ///
+    /// # Errors
+    /// The error of the closure's future, for the task that has passed the closure. Nothing is kept, and a task or a thread that
+    /// waits for this result computes it itself.
+    #[inline]
+    #[track_caller]
+    pub fn try_get_or_compute_async<F, Fut, E>(
+        &self,
+        key: impl MemoQuery<K>,
+        compute: F,
+    ) -> Flight<'_, V, Result<V, E>>
+    where
+        F: FnOnce(Dependencies) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<V, E>> + Send + 'static,
+        E: Send + 'static,
+    {
+        self.fly(key, fallible, compute)
+    }
+}
+
+impl<K, V> Memo<K, V>
+where
+    K: MemoKey<Stored: Send + Sync> + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    #[inline]
+    #[track_caller]
+    fn fly<Q, F, Fut, E, R>(
+        &self,
+        key: Q,
+        finish: fn(Result<V, Error>) -> R,
+        compute: F,
+    ) -> Flight<'_, V, R>
+    where
+        Q: MemoQuery<K>,
+        F: FnOnce(Dependencies) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<V, E>> + Send + 'static,
+        E: Send + 'static,
+    {
+        match self.find(&key) {
+            Ok(value) => {
+                drop((key, compute));
+                Flight::ready(finish(Ok(value)))
+            }
+            Err((hash, _)) => Flight::new(self, self.work_on(key, hash, compute), finish),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn work_on<Q, F, Fut, E>(&self, key: Q, hash: HashValue, compute: F) -> Arc<dyn AnyWork>
+    where
+        Q: MemoQuery<K>,
+        F: FnOnce(Dependencies) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<V, E>> + Send + 'static,
+        E: Send + 'static,
+    {
+        let handles = key.handles();
+        let key = key.into_stored();
+        let core = self.table.core();
+        let plan = Planned::<K, V> {
+            key: key.clone(),
+            watches: Q::watch(handles, hash, core),
+            value: PhantomData,
+        };
+        let begin = move |flight| running(compute(Dependencies::new(flight, hash, core)));
+        work(hash, key, plan, begin)
+    }
+}
+
+/// How a memo keeps what tasks have computed.
+struct Planned<K: MemoKey, V> {
+    key: K::Stored,
+    watches: K::Watches,
+    value: PhantomData<fn() -> V>,
+}
+
+impl<K, V> Plan for Planned<K, V>
+where
+    K: MemoKey<Stored: Send + Sync> + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    type Owner = Memo<K, V>;
+    type Kind = ByKey<K::Stored>;
+    type Watch = EntryWatches<K::Watches>;
+    type Stored = V;
+    type Made = V;
+
+    fn table(memo: &Memo<K, V>) -> &Table<Self::Kind, Self::Watch, V> {
+        &memo.table
+    }
+
+    fn read(watches: &Self::Watch, value: &V) -> Option<V> {
+        Memo::<K, V>::read(watches, value)
+    }
+
+    fn entry(
+        self,
+        made: V,
+        _: HashValue,
+        _: CoreRef,
+        gathered: Vec<AnyWatch>,
+    ) -> (K::Stored, Unplaced<'static, Self::Watch>, V) {
+        (self.key, EntryWatches::new(self.watches, gathered), made)
+    }
+
+    fn is_stale(&self) -> bool {
+        self.watches.each().any(AnyWatch::is_moved)
+    }
+
+    fn begun(memo: &Memo<K, V>) {
+        memo.misses.fetch_add(1, Relaxed);
+    }
+
+    fn found(memo: &Memo<K, V>) {
+        memo.hits.add();
+    }
+
+    fn cycle() -> ! {
+        cycle::<K, V>()
+    }
+}

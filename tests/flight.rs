@@ -1,0 +1,33 @@
+//! Tasks that wait for what they make together: `get_or_compute_async`, `get_or_insert_async`.
+
+mod common;
+#[path = "flight/tools.rs"]
+mod tools;
+
+#[path = "flight/called_off.rs"]
+mod called_off;
+#[path = "flight/cycles.rs"]
+mod cycles;
+#[path = "flight/dependencies.rs"]
+mod dependencies;
+#[path = "flight/ends.rs"]
+mod ends;
+#[path = "flight/names.rs"]
+mod names;
+#[path = "flight/random.rs"]
+mod random;
+#[path = "flight/script.rs"]
+mod script;
+#[path = "flight/seeds.rs"]
+mod seeds;
+#[path = "flight/sharing.rs"]
+mod sharing;
+#[path = "flight/threads.rs"]
+mod threads;
+#[path = "flight/wakes.rs"]
+mod wakes;
+
+use common::heap::{Counting, Heap};
+
+#[global_allocator]
+static HEAP: Heap<Counting> = Heap(Counting);

@@ -1,0 +1,111 @@
+//! What is destroyed between the beginning of a flight and that of its computation. (Here by an `Eq` that removes an entry while
+//! the flight's mark is inserted.)
+
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::{mem, thread};
+
+use weakly::concurrent::WeakValueMap;
+
+use super::tools::*;
+
+type Map = WeakValueMap<Key, Arc<u32>, BuildHasherDefault<DefaultHasher>>;
+type Asked = Pin<Box<dyn Future<Output = Arc<u32>> + Send>>;
+
+static MAP: Map = WeakValueMap::with_hasher(BuildHasherDefault::new());
+/// Which comparison removes the entry.
+static COMPARED: AtomicUsize = AtomicUsize::new(0);
+/// What the key of that runs when it is destroyed.
+static RUNS: Mutex<fn()> = Mutex::new(|| ());
+
+#[derive(Clone)]
+struct Key(u32);
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        if self.0 == 3 {
+            let run = *RUNS.lock().unwrap();
+            run();
+        }
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        if COMPARED.fetch_sub(1, SeqCst) == 1 {
+            MAP.retain(|key, _| key.0 != 3);
+        }
+        self.0 == other.0
+    }
+}
+
+impl Eq for Key {}
+
+/// Has each of the first comparisons of `ask` remove the entry, and so destroy its key somewhere.
+fn each(runs: fn(), ask: impl Fn()) {
+    let (two, three) = (Arc::new(2), Arc::new(3));
+    for nth in 1..20 {
+        COMPARED.store(1 << 20, SeqCst);
+        MAP.clear();
+        MAP.insert(Key(2), &two);
+        MAP.insert(Key(3), &three);
+        *RUNS.lock().unwrap() = runs;
+        COMPARED.store(nth, SeqCst);
+        ask();
+        COMPARED.store(1 << 20, SeqCst);
+        *RUNS.lock().unwrap() = || ();
+    }
+}
+
+fn poll(asked: &mut Asked) -> Poll<Arc<u32>> {
+    asked.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn pending(key: u32) -> Asked {
+    Box::pin(MAP.get_or_insert_async(Key(key), |_| std::future::pending()))
+}
+
+/// 243: A destructor that runs there may ask for the same key: the flight begins anew. And a task of another thread that has
+/// joined it before leaves the one that has begun, and not the other.
+#[test]
+fn a_flight_that_is_called_off_begins_anew() {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    fn ask() -> Arc<u32> {
+        block_on(MAP.get_or_insert_async(Key(1), |_| async { Arc::new(1) }))
+    }
+    fn ask_again() {
+        ASKED.fetch_add(1, SeqCst);
+        assert_eq!(*ask(), 1);
+    }
+    each(ask_again, || assert_eq!(*ask(), 1));
+    assert_ne!(ASKED.load(SeqCst), 0);
+
+    static JOINED: Mutex<Vec<Asked>> = Mutex::new(Vec::new());
+    fn join() {
+        let joins = thread::spawn(|| {
+            let mut asked = pending(1);
+            assert!(poll(&mut asked).is_pending());
+            JOINED.lock().unwrap().push(asked);
+        });
+        joins.join().unwrap();
+        // It pends, and so calls off what stands by.
+        assert!(poll(&mut pending(9)).is_pending());
+    }
+    each(join, || {
+        let mut asked = pending(1);
+        assert!(poll(&mut asked).is_pending());
+        COMPARED.store(1 << 20, SeqCst);
+        let joined = mem::take(&mut *JOINED.lock().unwrap());
+        drop(asked);
+        drop(joined);
+        let mut after = Task::new(MAP.get_or_insert_async(Key(1), |_| async { Arc::new(1) }));
+        assert!(after.poll().is_ready(), "a flight of nobody is left");
+    });
+}

@@ -1,0 +1,226 @@
+//! Computations that fail, panic, or whose inputs do not last.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::Poll;
+
+use weakly::{Memo, Strong};
+
+use super::tools::*;
+
+type Lengths = Memo<Strong<str>, usize>;
+
+/// 244: A panic goes to the task that has passed the closure, whoever polls. The others are woken, and one of them computes.
+#[test]
+fn a_panic_goes_to_whose_closure_it_was() {
+    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let event = Event::new();
+    let mut first = {
+        let event = Arc::clone(&event);
+        Task::pending(memo.get_or_compute_async(&text, move |_| async move {
+            event.wait().await;
+            panic_any(String::from("boom"))
+        }))
+    };
+    let ask = |answer| memo.get_or_compute_async(&text, move |_| async move { answer });
+    let (mut second, mut third) = (Task::pending(ask(2)), Task::pending(ask(3)));
+    event.happen();
+    assert_eq!((third.woken(), second.poll()), (1, Poll::Ready(2)));
+    assert_eq!(
+        (second.woken(), third.woken()),
+        (0, 0),
+        "it is about to be polled"
+    );
+    assert_eq!(third.poll(), Poll::Ready(2));
+    assert_eq!(first.woken(), 1);
+    let payload = catch_unwind(AssertUnwindSafe(|| first.poll())).unwrap_err();
+    assert_eq!(message(payload), "boom");
+    let statistics = memo.statistics();
+    assert_eq!(
+        (statistics.misses, statistics.discarded, memo.len()),
+        (2, 1, 1)
+    );
+    drop(first);
+    assert_eq!(block_on(ask(7)), 2);
+}
+
+/// 244: The panic of a closure itself, and of one for which nobody waits any more.
+#[test]
+fn a_panic_keeps_nobody_waiting() {
+    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let mut task = Task::new(memo.get_or_compute_async(&text, |_| {
+        panic_any("at once");
+        #[expect(unreachable_code, reason = "says what the closure returns")]
+        async {
+            0
+        }
+    }));
+    let payload = catch_unwind(AssertUnwindSafe(|| task.poll())).unwrap_err();
+    assert_eq!(message(payload), "at once");
+    drop(task);
+
+    let event = Event::new();
+    let begun = {
+        let event = Arc::clone(&event);
+        Task::pending(memo.get_or_compute_async(&text, move |_| async move {
+            event.wait().await;
+            panic_any("nobody hears it")
+        }))
+    };
+    let mut other = Task::pending(memo.get_or_compute_async(&text, |_| async { 5 }));
+    drop(begun);
+    event.happen();
+    assert_eq!(other.poll(), Poll::Ready(5));
+}
+
+/// 245: An error, likewise. Each task has errors of a type of its own.
+#[test]
+fn an_error_goes_to_whose_closure_it_was() {
+    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let event = Event::new();
+    let mut first = {
+        let event = Arc::clone(&event);
+        Task::pending(memo.try_get_or_compute_async(&text, move |_| async move {
+            event.wait().await;
+            Err("no")
+        }))
+    };
+    let mut second = Task::pending(memo.try_get_or_compute_async(&text, |_| async { Err(5_u8) }));
+    let mut third = Task::pending(memo.get_or_compute_async(&text, |_| async { 3 }));
+    event.happen();
+    // It fails for the first, and then the second one fails itself.
+    assert_eq!(second.poll(), Poll::Ready(Err(5)));
+    assert_eq!(third.poll(), Poll::Ready(3));
+    assert_eq!(first.poll(), Poll::Ready(Err("no")));
+    assert_eq!((memo.get(&text), memo.statistics().discarded), (Some(3), 2));
+    let ask = memo.try_get_or_compute_async(&text, |_| async { Err(()) });
+    assert_eq!(block_on(ask), Ok(3));
+}
+
+/// 246: What dies while its result is computed: the result goes to those that wait, and is not kept.
+#[test]
+fn what_dies_in_flight_is_not_kept() {
+    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (one, event) = (Strong::from("text"), Event::new());
+    let ask = |text: &Strong<str>| {
+        let event = Arc::clone(&event);
+        memo.get_or_compute_async(text, move |_| async move {
+            event.wait().await;
+            4
+        })
+    };
+    let mut all = [Task::pending(ask(&one)), Task::pending(ask(&one))];
+    assert_eq!(
+        Strong::strong_count(&one),
+        1,
+        "a flight keeps no input alive"
+    );
+    drop(one);
+    event.happen();
+    assert!(all.iter_mut().all(|task| task.poll() == Poll::Ready(4)));
+    assert!(memo.is_empty());
+    assert_eq!(
+        (memo.statistics().invalidated, memo.statistics().misses),
+        (1, 1)
+    );
+
+    // Removed, invalidated or replaced meanwhile, likewise.
+    for change in [0, 1, 2] {
+        let mut all = [Task::pending(ask(&text)), Task::pending(ask(&text))];
+        match change {
+            0 => _ = memo.remove(&text),
+            1 => _ = memo.invalidate(&text),
+            _ => _ = memo.insert(&text, 9),
+        }
+        // Whoever asks from now on does not wait for that.
+        let mut later = Task::new(memo.get_or_compute_async(&text, |_| async { 5 }));
+        let there = if change == 2 { 9 } else { 5 };
+        assert_eq!(later.poll(), Poll::Ready(there));
+        event.happen();
+        assert!(all.iter_mut().all(|task| task.poll() == Poll::Ready(4)));
+        assert_eq!(memo.get(&text), Some(there));
+        memo.clear();
+    }
+}
+
+/// 246: A flight of an object that is dead by the time it is polled first.
+#[test]
+fn what_dies_before_the_first_poll_is_computed() {
+    let (memo, text) = (Lengths::new(), Strong::<str>::from("text"));
+    let mut task = Task::new(memo.get_or_compute_async(&text, |_| async { 4 }));
+    drop(text);
+    assert_eq!(task.poll(), Poll::Ready(4));
+    assert!(memo.is_empty());
+}
+
+/// 255: A clone of a value that panics is a panic of the computation.
+#[test]
+fn a_clone_that_panics_keeps_nobody_waiting() {
+    #[derive(Debug)]
+    struct Bad(Arc<AtomicUsize>);
+    impl Clone for Bad {
+        fn clone(&self) -> Self {
+            assert!(self.0.fetch_add(1, SeqCst) != 0, "the first clone");
+            Bad(Arc::clone(&self.0))
+        }
+    }
+    let (memo, text) = (Memo::<Strong<str>, Bad>::new(), Strong::from("text"));
+    let clones = Arc::new(AtomicUsize::new(0));
+    let ask = || {
+        let clones = Arc::clone(&clones);
+        memo.get_or_compute_async(&text, move |_| async { Bad(clones) })
+    };
+    let (mut first, mut second) = (Task::new(ask()), Task::new(ask()));
+    assert!(catch_unwind(AssertUnwindSafe(|| first.poll())).is_err());
+    assert!(second.poll().is_ready());
+    assert_eq!(memo.len(), 1);
+}
+
+/// 255: Destructors and wakers run under no lock: they may use the memo, and ask for the same key.
+#[test]
+fn a_waker_may_ask() {
+    use std::task::{Context, Wake, Waker};
+    static MEMO: Lengths = Memo::new();
+    struct Asks(Strong<str>, AtomicUsize);
+    impl Wake for Asks {
+        fn wake(self: Arc<Self>) {
+            self.1
+                .fetch_add(MEMO.get_or_compute(&self.0, |_| 100), SeqCst);
+        }
+    }
+    impl Drop for Asks {
+        fn drop(&mut self) {
+            assert_eq!(MEMO.get_or_compute(&self.0, |_| 100), 4);
+        }
+    }
+    let text: Strong<str> = Strong::from("text");
+    let event = Event::new();
+    let asks = Arc::new(Asks(text.clone(), AtomicUsize::new(0)));
+    let waker = Waker::from(Arc::clone(&asks));
+    let ask = || {
+        let event = Arc::clone(&event);
+        MEMO.get_or_compute_async(&text, move |_| async move {
+            event.wait().await;
+            4
+        })
+    };
+    let mut first = Box::pin(ask());
+    let mut second = Task::pending(ask());
+    assert!(
+        first
+            .as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
+    assert!(second.poll().is_pending());
+    drop(waker);
+    event.happen();
+    assert_eq!(second.poll(), Poll::Ready(4));
+    assert_eq!(
+        asks.1.load(SeqCst),
+        4,
+        "the end has woken it, and it has found the result"
+    );
+    drop((asks, first));
+}

@@ -1,0 +1,239 @@
+//! How the askers of a script ask.
+
+use super::*;
+
+/// How a flight has ended for its asker.
+pub(super) enum Ended<R> {
+    Answered(R),
+    Panicked(Box<dyn Any + Send>),
+    Given,
+}
+
+/// Asks, and checks the answer.
+pub(super) fn ask<'a>(world: &'a Arc<World>, plan: Plan) -> Boxed<'a, ()> {
+    match plan.of {
+        Of::Slot(slot) => Box::pin(async move {
+            let (key, control, holds) = (world.key(slot), plan.control, plan.holds);
+            let work = world.work(plan, Some(&key));
+            let (asker, id) = (work.asker, work.id);
+            if work.plan.end == End::Fail {
+                let flight = world.memo.try_get_or_compute_async(&key, move |inside| {
+                    work.run(Some(inside), World::made)
+                });
+                let _held = holds.then_some(key);
+                let ended = follow(flight, control).await;
+                world.check(ended, |made| made.id == id, asker);
+            } else {
+                let flight = world.memo.get_or_compute_async(&key, move |inside| {
+                    work.begin();
+                    infallible(work.run(Some(inside), World::made))
+                });
+                let _held = holds.then_some(key);
+                let ended = follow(flight, control).await.ok();
+                world.check(ended, |made| made.id == id, asker);
+            }
+        }),
+        Of::Name(name) => Box::pin(async move {
+            let (control, holds) = (plan.control, plan.holds);
+            let work = world.work(plan, None);
+            let asker = work.asker;
+            let named = |world: &Arc<World>, _: &Plan, name| world.thing(name as usize);
+            let is = |thing: &Strong<Thing>| {
+                if holds {
+                    world.kept.lock().unwrap().1.push(thing.clone());
+                }
+                thing.name == name
+            };
+            if work.plan.end == End::Fail {
+                let flight =
+                    (world.names).try_get_or_insert_async(name, move |_| work.run(None, named));
+                world.check(follow(flight, control).await, is, asker);
+            } else {
+                let flight = world.names.get_or_insert_async(name, move |_| {
+                    work.begin();
+                    infallible(work.run(None, named))
+                });
+                world.check(follow(flight, control).await.ok(), is, asker);
+            }
+        }),
+        Of::Own => Box::pin(async move {
+            let key = world.new_key();
+            let (token, begun) = (Token::new(&world.live), Arc::<AtomicUsize>::default());
+            let flight = {
+                let begun = Arc::clone(&begun);
+                world.memo.get_or_compute_async(&key, move |_| async move {
+                    let _token = token;
+                    begun.fetch_add(1, SeqCst);
+                    yields(2).await;
+                    std::future::pending().await
+                })
+            };
+            follow(flight, plan.control).await;
+            let begun = begun.load(SeqCst);
+            world.forgotten.fetch_add(1, SeqCst);
+            world.forgotten_begun.fetch_add(begun, SeqCst);
+        }),
+    }
+}
+
+impl<R> Ended<R> {
+    /// Of what cannot fail.
+    fn ok(self) -> Ended<Result<R, Failure>> {
+        match self {
+            Ended::Answered(made) => Ended::Answered(Ok(made)),
+            Ended::Panicked(payload) => Ended::Panicked(payload),
+            Ended::Given => Ended::Given,
+        }
+    }
+}
+
+/// Polls a flight as long as its asker wants.
+async fn follow<F: Future + Unpin>(flight: F, control: Control) -> Ended<F::Output> {
+    let (mut flight, mut polls, mut stalled) = (Some(flight), 0, 0);
+    poll_fn(|context| {
+        let Some(future) = &mut flight else {
+            unreachable!("it is polled until it ends")
+        };
+        match control {
+            Control::Cancel(after, false) if polls >= after => {
+                flight = None;
+                return Poll::Ready(Ended::Given);
+            }
+            Control::Stall(after, turns) if polls >= after && stalled < turns => {
+                stalled += 1;
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            Control::Forget(after) if polls >= after => {
+                mem::forget(flight.take());
+                return Poll::Ready(Ended::Given);
+            }
+            _ => {}
+        }
+        polls += 1;
+        let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(context)));
+        let ended = match polled {
+            Ok(Poll::Ready(answer)) => Ended::Answered(answer),
+            Ok(Poll::Pending) => match control {
+                Control::Cancel(after, true) if polls >= after => Ended::Given,
+                Control::Forget(after) if polls >= after => {
+                    mem::forget(flight.take());
+                    Ended::Given
+                }
+                _ => return Poll::Pending,
+            },
+            Err(payload) => Ended::Panicked(payload),
+        };
+        flight = None;
+        Poll::Ready(ended)
+    })
+    .await
+}
+
+/// A part of a task that is polled when it was woken.
+struct Part {
+    woken: AtomicBool,
+    whole: Mutex<Option<Waker>>,
+}
+
+impl Wake for Part {
+    fn wake(self: Arc<Self>) {
+        self.woken.store(true, SeqCst);
+        let whole = self.whole.lock().unwrap().clone();
+        whole.into_iter().for_each(Waker::wake);
+    }
+}
+
+pub(super) async fn join(world: &Arc<World>, plans: Vec<Plan>, unordered: bool) {
+    let parts = plans.into_iter().map(|plan| {
+        let part = Arc::new(Part {
+            woken: AtomicBool::new(true),
+            whole: Mutex::new(None),
+        });
+        (Some(ask(world, plan)), part)
+    });
+    let mut parts: Vec<_> = parts.collect();
+    poll_fn(|context| {
+        for (asked, part) in &mut parts {
+            let Some(future) = asked else { continue };
+            let polled = if unordered {
+                *part.whole.lock().unwrap() = Some(context.waker().clone());
+                if !part.woken.swap(false, SeqCst) {
+                    continue;
+                }
+                let waker = Waker::from(Arc::clone(part));
+                future.as_mut().poll(&mut Context::from_waker(&waker))
+            } else {
+                future.as_mut().poll(context)
+            };
+            if polled.is_ready() {
+                *asked = None;
+            }
+        }
+        match parts.iter().all(|(asked, _)| asked.is_none()) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    })
+    .await;
+}
+
+/// Asks by a call that blocks.
+pub(super) fn ask_blocking(world: &Arc<World>, plan: Plan, timeout: Option<Duration>) {
+    let (of, holds) = (plan.of, plan.holds);
+    match of {
+        Of::Slot(slot) => {
+            let key = world.key(slot);
+            let work = world.work(plan, Some(&key));
+            let (asker, id) = (work.asker, work.id);
+            let fails = work.plan.end == End::Fail;
+            let ended = catch_unwind(AssertUnwindSafe(|| {
+                let compute = |cx: &Computation<'_>| {
+                    work.begin();
+                    work.block(Some(Inside::Thread(cx)), timeout, World::made)
+                };
+                // What cannot fail panics instead.
+                let made = |made: Result<Value, Failure>| match made {
+                    Ok(made) => made,
+                    Err(failure) => resume_unwind(Box::new(Boom(failure.0))),
+                };
+                match timeout {
+                    Some(timeout) => {
+                        let made = world
+                            .memo
+                            .get_or_compute_timeout(&key, timeout, |cx| made(compute(cx)));
+                        made.ok().map(Ok)
+                    }
+                    None if fails => Some(world.memo.try_get_or_compute(&key, compute)),
+                    None => Some(Ok(world.memo.get_or_compute(&key, |cx| made(compute(cx))))),
+                }
+            }));
+            let ended = match ended {
+                Ok(Some(answer)) => Ended::Answered(answer),
+                Ok(None) => Ended::Given,
+                Err(payload) => Ended::Panicked(payload),
+            };
+            world.check(ended, |made| made.id == id, asker);
+        }
+        // Which has no time.
+        Of::Name(name) if timeout.is_none() => {
+            let work = world.work(plan, None);
+            let asker = work.asker;
+            let ended = catch_unwind(AssertUnwindSafe(|| {
+                (world.names).try_get_or_insert_with(name, |_| {
+                    work.begin();
+                    work.block(None, timeout, |world, _, name| world.thing(name as usize))
+                })
+            }));
+            let ended = ended.map_or_else(Ended::Panicked, Ended::Answered);
+            let is = |thing: &Strong<Thing>| {
+                if holds {
+                    world.kept.lock().unwrap().1.push(thing.clone());
+                }
+                thing.name == name
+            };
+            world.check(ended, is, asker);
+        }
+        Of::Name(_) | Of::Own => {}
+    }
+}

@@ -1,0 +1,178 @@
+//! Threads that wait for tasks, and tasks that wait for threads.
+
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::channel;
+use std::task::Poll;
+use std::thread;
+use std::time::Duration;
+
+use weakly::memo::TimedOut;
+use weakly::{Memo, Strong};
+
+use super::tools::*;
+
+type Lengths = Memo<Strong<str>, usize>;
+
+/// 247: A blocking call waits for what tasks compute, and does not poll it.
+#[test]
+fn a_thread_waits_for_tasks() {
+    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let event = Event::new();
+    let mut task = {
+        let event = Arc::clone(&event);
+        Task::pending(memo.get_or_compute_async(&text, move |_| async move {
+            event.wait().await;
+            4
+        }))
+    };
+    thread::scope(|scope| {
+        let other = scope.spawn(|| memo.get_or_compute(&text, |_| 5));
+        let soon = Duration::from_millis(20);
+        assert_eq!(
+            memo.get_or_compute_timeout(&text, soon, |_| 6),
+            Err(TimedOut)
+        );
+        assert!(!other.is_finished());
+        event.happen();
+        assert_eq!(task.poll(), Poll::Ready(4));
+        assert_eq!(other.join().unwrap(), 4);
+    });
+    assert_eq!(memo.statistics().misses, 1);
+}
+
+/// 247: A thread that waits keeps no computation alive: if all tasks go, it computes itself.
+#[test]
+fn a_thread_that_waits_keeps_nothing() {
+    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let task = Task::pending(memo.get_or_compute_async(&text, |_| std::future::pending()));
+    thread::scope(|scope| {
+        let other = scope.spawn(|| memo.get_or_compute(&text, |_| 5));
+        thread::sleep(Duration::from_millis(20));
+        drop(task);
+        assert_eq!(other.join().unwrap(), 5);
+    });
+}
+
+/// 247: A task waits for what a thread computes, and is woken. If that fails, it computes.
+#[test]
+fn a_task_waits_for_a_thread() {
+    for fails in [false, true] {
+        let (memo, text) = (Lengths::new(), Strong::from("text"));
+        let (begun, go) = (channel(), channel());
+        thread::scope(|scope| {
+            let (memo, text) = (&memo, &text);
+            scope.spawn(move || {
+                memo.try_get_or_compute(text, |_| {
+                    begun.0.send(()).unwrap();
+                    go.1.recv().unwrap();
+                    if fails { Err(()) } else { Ok(4) }
+                })
+            });
+            begun.1.recv().unwrap();
+            let mut task = Task::pending(memo.get_or_compute_async(text, |_| async { 5 }));
+            let given_up = Task::pending(memo.get_or_compute_async(text, |_| async { 6 }));
+            drop(given_up);
+            assert_eq!(task.woken(), 0);
+            go.0.send(()).unwrap();
+            let answer = block_on(std::future::poll_fn(|context| task.poll_by(context)));
+            assert_eq!(answer, if fails { 5 } else { 4 });
+        });
+    }
+}
+
+/// 247: A blocking call on a thread that polls nothing else, for what another thread's task computes; many of each.
+#[test]
+fn threads_and_tasks_share_computations() {
+    let rounds = if cfg!(miri) { 3 } else { 2000 };
+    for round in 0..rounds {
+        let (memo, text) = (Lengths::new(), Strong::from("text"));
+        let begun = Arc::new(AtomicUsize::new(0));
+        let answers = thread::scope(|scope| {
+            let all = [0, 1, 2].map(|which| {
+                let (memo, text, begun) = (&memo, &text, Arc::clone(&begun));
+                scope.spawn(move || {
+                    if (which + round) % 3 == 0 {
+                        return memo.get_or_compute(text, |_| begun.fetch_add(1, SeqCst));
+                    }
+                    block_on(memo.get_or_compute_async(text, move |_| async move {
+                        yields(2).await;
+                        begun.fetch_add(1, SeqCst)
+                    }))
+                })
+            });
+            all.map(|thread| thread.join().unwrap())
+        });
+        assert_eq!((answers, begun.load(SeqCst)), ([0; 3], 1));
+    }
+}
+
+/// 250: Of a flight that is forgotten only the key waits; a blocking call gives up by its time, and other keys are free.
+#[test]
+fn of_a_forgotten_flight_its_key_waits() {
+    let (memo, text, other) = (Lengths::new(), Strong::from("text"), Strong::from("other"));
+    mem::forget(memo.get_or_compute_async(&other, |_| async { 4 }));
+    let mut pending = Box::pin(memo.get_or_compute_async(&text, |_| std::future::pending()));
+    assert!(
+        pending
+            .as_mut()
+            .poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
+            .is_pending()
+    );
+    mem::forget(pending);
+    let soon = Duration::from_millis(1);
+    assert_eq!(
+        memo.get_or_compute_timeout(&text, soon, |_| 5),
+        Err(TimedOut)
+    );
+    assert_eq!(memo.get_or_compute(&other, |_| 6), 6, "it was not polled");
+    assert_eq!(memo.insert(&text, 7), None);
+    assert_eq!(memo.get_or_compute(&text, |_| 8), 7);
+    drop(text);
+    assert_eq!(memo.len(), 1);
+}
+
+/// 252: A blocking call that gives up when its time is up. What it would compute itself takes its time.
+#[test]
+fn a_wait_may_have_an_end() {
+    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let soon = Duration::from_millis(1);
+    let slow = |answer| {
+        thread::sleep(3 * soon);
+        answer
+    };
+    assert_eq!(memo.get_or_compute_timeout(&text, soon, |_| slow(4)), Ok(4));
+    assert_eq!(
+        memo.get_or_compute_timeout(&text, Duration::ZERO, |_| 5),
+        Ok(4)
+    );
+    assert_eq!(
+        memo.get_or_compute_timeout(&text, Duration::MAX, |_| 5),
+        Ok(4)
+    );
+    memo.clear();
+    let (begun, go) = (channel(), channel());
+    thread::scope(|scope| {
+        let (memo, text) = (&memo, &text);
+        let thread = scope.spawn(move || {
+            memo.get_or_compute_timeout(text, Duration::ZERO, |_| {
+                begun.0.send(()).unwrap();
+                go.1.recv().unwrap();
+                4
+            })
+        });
+        begun.1.recv().unwrap();
+        assert_eq!(
+            memo.get_or_compute_timeout(text, soon, |_| 5),
+            Err(TimedOut)
+        );
+        go.0.send(()).unwrap();
+        assert_eq!(
+            memo.get_or_compute_timeout(text, Duration::from_secs(60), |_| 5),
+            Ok(4)
+        );
+        assert_eq!(thread.join().unwrap(), Ok(4));
+    });
+    assert_eq!(TimedOut.to_string(), "the result was not computed in time");
+}

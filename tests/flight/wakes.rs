@@ -1,0 +1,193 @@
+//! Who is woken.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::channel;
+use std::task::Poll;
+use std::thread;
+
+use weakly::memo::Dependencies;
+use weakly::{Memo, Strong};
+
+use super::tools::*;
+
+/// A computation that takes so many events.
+fn waits(event: &Arc<Event>, times: usize) -> impl FnOnce(Dependencies) -> Answer + Send + 'static {
+    let event = Arc::clone(event);
+    move |_| {
+        Box::pin(async move {
+            for _ in 0..times {
+                event.wait().await;
+            }
+            4
+        })
+    }
+}
+
+type Answer = std::pin::Pin<Box<dyn Future<Output = usize> + Send>>;
+
+/// 249: A wake of the computation wakes one task, that which was polled last; its end wakes all.
+#[test]
+fn one_is_woken_and_at_the_end_all() {
+    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let event = Event::new();
+    let ask = |_| memo.get_or_compute_async(&text, waits(&event, 2));
+    let mut all = tasks((0..3).map(ask));
+    all.iter_mut()
+        .for_each(|task| assert!(task.poll().is_pending()));
+    let woken = |all: &[Task<_>]| all.iter().map(Task::woken).collect::<Vec<_>>();
+    assert_eq!(woken(&all), [0, 0, 0]);
+    event.wake();
+    assert_eq!(woken(&all), [0, 0, 1], "the last");
+    event.wake();
+    assert_eq!(
+        woken(&all),
+        [0, 1, 0],
+        "it was not polled since: another one"
+    );
+    assert!(all[0].poll().is_pending());
+    event.wake();
+    assert_eq!(woken(&all), [1, 0, 0]);
+    event.happen();
+    event.happen();
+    assert_eq!(woken(&all), [0, 0, 0], "none of them was polled since");
+    assert!(all[2].poll().is_ready());
+    assert_eq!(woken(&all), [0, 0, 0], "those are about to come");
+    assert!(all[1].poll().is_ready() && all[0].poll().is_ready());
+}
+
+/// 249: The end wakes all that wait.
+#[test]
+fn the_end_wakes_all() {
+    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let event = Event::new();
+    let mut all = tasks((0..3).map(|_| memo.get_or_compute_async(&text, waits(&event, 1))));
+    all.iter_mut()
+        .for_each(|task| assert!(task.poll().is_pending()));
+    event.happen();
+    assert!(all[1].poll().is_ready());
+    assert_eq!(all.iter().map(Task::woken).collect::<Vec<_>>(), [1, 0, 1]);
+}
+
+/// 249: If the one that was woken goes without having been polled, another one is woken. Not if it was polled.
+#[test]
+fn who_goes_passes_the_wake_on() {
+    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let event = Event::new();
+    let ask = |_| memo.get_or_compute_async(&text, waits(&event, 1));
+    let mut all = tasks((0..3).map(ask));
+    all.iter_mut()
+        .for_each(|task| assert!(task.poll().is_pending()));
+    event.wake();
+    drop(all.pop());
+    assert_eq!(all.iter().map(Task::woken).collect::<Vec<_>>(), [0, 1]);
+    assert!(all[1].poll().is_pending());
+    drop(all.pop());
+    assert_eq!(all[0].woken(), 0, "nothing was to be polled");
+    event.happen();
+    assert_eq!((all[0].woken(), all[0].poll()), (1, Poll::Ready(4)));
+}
+
+/// 249: A task that is moved, and polled with another waker, is woken by the last.
+#[test]
+fn the_last_waker_counts() {
+    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let event = Event::new();
+    let mut flight = Box::pin(memo.get_or_compute_async(&text, waits(&event, 1)));
+    let mut first = Task::new(std::future::poll_fn(|context| {
+        flight.as_mut().poll(context)
+    }));
+    assert!(first.poll().is_pending());
+    let woken = first.wakes();
+    drop(first);
+    let mut second = Task::new(std::future::poll_fn(|context| {
+        flight.as_mut().poll(context)
+    }));
+    assert!(second.poll().is_pending());
+    event.happen();
+    assert_eq!((woken.take(), second.woken()), (0, 1));
+}
+
+/// 249: A thousand tasks that wait for a computation that pends ten times.
+#[test]
+fn a_wake_costs_one_poll() {
+    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let (event, n) = (Event::new(), if cfg!(miri) { 50 } else { 1000 });
+    let mut all = tasks((0..n).map(|_| memo.get_or_compute_async(&text, waits(&event, 10))));
+    let (polls, mut done) = (AtomicUsize::new(0), 0);
+    let mut poll = |task: &mut Task<_>| {
+        polls.fetch_add(1, SeqCst);
+        done += usize::from(task.poll().is_ready());
+    };
+    all.iter_mut().for_each(&mut poll);
+    for _ in 0..10 {
+        event.happen();
+        // What an executor does: polls those that were woken, until there are none.
+        loop {
+            let mut woken: Vec<_> = all.iter_mut().filter(|task| task.woken() > 0).collect();
+            if woken.is_empty() {
+                break;
+            }
+            woken.iter_mut().for_each(|task| poll(task));
+        }
+    }
+    assert_eq!(done, n);
+    let polls = polls.into_inner();
+    assert!(polls <= 2 * n + 20, "{polls} polls");
+}
+
+/// 249: Whoever is polled finds the computation; the contract of `Future` is not asked for more.
+#[test]
+fn nobody_is_woken_for_nothing() {
+    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let event = Event::new();
+    let mut all = tasks((0..3).map(|_| memo.get_or_compute_async(&text, waits(&event, 1))));
+    for _ in 0..3 {
+        all.iter_mut()
+            .for_each(|task| assert!(task.poll().is_pending()));
+    }
+    assert_eq!(all.iter().map(Task::woken).sum::<usize>(), 0);
+}
+
+/// 249: A task that was woken by the computation, and found that another thread polls it, still owes a poll: if it goes then,
+/// another one is woken.
+#[test]
+fn who_could_not_poll_passes_the_wake_on() {
+    let (memo, text) = (
+        Memo::<Strong<str>, usize>::new(),
+        Strong::<str>::from("text"),
+    );
+    let (begun, go, woke, end) = (channel(), channel::<()>(), channel(), channel::<()>());
+    let mut first = Task::new(memo.get_or_compute_async(&text, move |_| async move {
+        let mut polled = false;
+        std::future::poll_fn(move |context| {
+            if std::mem::replace(&mut polled, true) {
+                return Poll::Ready(());
+            }
+            begun.0.send(()).unwrap();
+            go.1.recv().unwrap();
+            context.waker().wake_by_ref();
+            woke.0.send(()).unwrap();
+            end.1.recv().unwrap();
+            Poll::Pending
+        })
+        .await;
+        4
+    }));
+    let wakes = first.wakes();
+    thread::scope(|scope| {
+        let polls = scope.spawn(|| assert!(first.poll().is_pending()));
+        begun.1.recv().unwrap();
+        let mut second = Task::pending(memo.get_or_compute_async(&text, |_| async { 5 }));
+        go.0.send(()).unwrap();
+        woke.1.recv().unwrap();
+        assert_eq!(second.woken(), 1);
+        assert!(second.poll().is_pending(), "the first polls it");
+        end.0.send(()).unwrap();
+        polls.join().unwrap();
+        assert_eq!((second.woken(), wakes.take()), (1, 0));
+        drop(second);
+    });
+    assert_eq!(wakes.take(), 1, "nobody polls the computation");
+    assert_eq!(first.poll(), Poll::Ready(4));
+}
