@@ -2,6 +2,8 @@
 # processor). The title of a step is printed when it starts, the log of a lane when it ends.
 
 export CARGO_TERM_COLOR=never
+# A date: with whatever nightly was there, what passed here failed elsewhere.
+export nightly=nightly-2026-10-30
 mkdir -p target/lanes
 # A script that a lane runs prints its titles where the lane does.
 { : >&3; } 2>/dev/null || exec 3>&1

@@ -31,8 +31,10 @@ pub trait SharedRef:
 {
 }
 
-impl<K> SharedRef for K where
-    K: Send + Sync + SharedKey + StrongRef<Watch: Sharing<SharedWatch: UpgradesOne>>
+impl<K> SharedRef for K
+where
+    K: Send + Sync + SharedKey + StrongRef<Watch: Sharing<SharedWatch: UpgradesOne>>,
+    K::Weak: Send + Sync,
 {
 }
 
@@ -122,12 +124,14 @@ pub trait WatchesOne: Watches + Sized {
     fn downgrade(&self) -> Option<<Self::Key as WeakKey>::Weak>;
 }
 
-/// A watch on one object that can return a handle to it.
+/// A watch on one object that can return a handle to it. (No bound `Key: StrongRef`: it would say a second time what
+/// [`SharedRef`] says of its watch, and the trait solver that Rust 1.101 brings finds `type S: SharedRef<Target = T>`
+/// ambiguous then.)
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
-pub trait UpgradesOne: WatchesOne<Key: StrongRef<Weak: Send + Sync>> {
+pub trait UpgradesOne: WatchesOne {
     #[doc(hidden)]
     fn upgrade(&self) -> Option<Self::Key>;
     /// The address of the object, live or dead.
