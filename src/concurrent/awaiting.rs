@@ -18,9 +18,10 @@ use crate::panics::FirstPanic;
 /// and when the last one is dropped, the computation is, and nothing is left. It does nothing until it is polled, unless the
 /// value was there.
 ///
-/// * *Wakes.* A wake of the computation wakes one of the tasks: that which was polled last. If its flight is dropped before it
-///   is polled, another one is woken. The end wakes all. O(1) for each wait. (So where the task that was polled last is not
-///   polled when it is woken, and keeps its flight, the others wait until one of them is polled for another reason.)
+/// * *Wakes.* A wake of the computation wakes one of the tasks: that which was polled last. If that goes without having polled
+///   it, another one is woken. The end wakes all. O(1) for each wait. Where no task waits, but other computations do, a task of
+///   each of these is woken. (So where the task that was polled last is not polled when it is woken, and keeps its flight, the
+///   others wait until one of them is polled for another reason.)
 /// * *The value* goes to all of them, also if it is not kept: because an input has died, or the entry was removed. Those that ask
 ///   after that compute anew.
 /// * *A panic or an error* goes to the task that has passed the closure, if it still waits. The others begin anew: one of them
@@ -29,11 +30,16 @@ use crate::panics::FirstPanic;
 ///   A flight that is forgotten ([`mem::forget`]) makes them wait for ever, for its key; tasks poll what it has left.
 /// * *Depth.* Computations that await each other nest as deep as the stack allows: with optimisation, one level takes some
 ///   1,100 bytes of it when the outermost is polled, and when it is dropped.
-/// * *A cycle* panics: a computation that waits for itself on the stack, through other computations, or through threads that block.
+/// * *A cycle* panics: a computation that waits for itself through other computations, or through a thread that blocks for one.
+///   (Where all who wait have gone before a poll has met it, two computations that own each other's flights remain, until
+///   somebody asks for one of them.)
+/// * *Its end.* The computation is destroyed before another one of the same key begins. But if its destructor itself waits, or
+///   awaits what is not ready, the flight is called off, and another one may begin.
 ///
-/// **What no stack shows is not found**: a computation that waits for a task that waits for that computation waits for ever.
-/// So does a blocking call on the only thread of an executor whose tasks compute. And an executor that runs *within* a computation
-/// must poll no other task that waits for that: this is taken for a cycle.
+/// **What no poll goes through is not found**: a computation that waits for a task that waits for that computation waits for ever.
+/// So do two threads that block for computations, each of which awaits what the other thread makes; and a blocking call on the
+/// only thread of an executor whose tasks compute. And an executor that runs *within* a computation must poll no other task
+/// that waits for that: this is taken for a cycle.
 ///
 /// **It runs under whichever task polls it**: its task-locals, its tracing span, its runtime's context may be those of another
 /// one that waits. Where that matters, let the computation spawn a task, and wait for that.

@@ -14,7 +14,8 @@
 //! * **F4** What tasks make together ([`work`](super::work)) has no leader. A thread that waits while it polls such a flight
 //!   says so by a flight of its own, a *stand-in*, which is complete when it goes on. So F2 holds of that, too.
 //! * **F5** A task that waits for a thread is not in this graph: it may give up. So it looks for a cycle each time when it is
-//!   polled; and a thread whose wait depends on what tasks make wakes one of them, which looks then.
+//!   polled. And whoever begins to wait, a thread or a task, wakes tasks of each flight on which that depends through threads,
+//!   which look then: also if such a flight is being polled, since that poll has perhaps looked already.
 //! * **F6** A task leaves its waker first, and then looks whether it has to wait. Who ends that wait does so first, and then
 //!   takes the wakers, under the same lock.
 //!
@@ -39,7 +40,7 @@ use std::vec::Vec;
 use {super::watch::AnyWatch, core::task::Context, std::sync::Weak, std::task::Wake};
 
 use super::seats::Seats;
-use crate::panics::wake_all;
+use crate::panics::{FirstPanic, wake_all};
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, thread_local};
 
 /// A value that is being made.
@@ -241,10 +242,9 @@ impl Making {
         let Some(waiting) = Self::of_this_thread().map(Waiting) else {
             return this.sleep(until);
         };
-        let (mut cycle, depends_on) = waiting.begin(this);
-        if let Some(tasks) = depends_on {
-            // F5. A waker may do anything, also wait.
-            tasks.wake_one();
+        let (mut cycle, way) = waiting.begin(this);
+        // F5. A waker may do anything, also wait.
+        if Self::have_looked(&way) {
             cycle = waiting.begin(this).0;
         }
         if cycle {
@@ -275,18 +275,14 @@ impl Making {
         Ok(())
     }
 
-    /// Whether this flight cannot complete before a certain leader goes on; otherwise the flight of tasks, if any, at which
-    /// the way ends because nobody polls it now.
-    fn leads_to(
-        this: &Arc<Self>,
-        is_end: impl Fn(&Arc<Self>) -> bool,
-    ) -> (bool, Option<Arc<Self>>) {
+    /// Whether this flight cannot complete before a certain leader goes on; and the flights on which it depends.
+    fn leads_to(this: &Arc<Self>, is_end: impl Fn(&Arc<Self>) -> bool) -> (bool, Vec<Arc<Self>>) {
         let mut way = vec![Arc::clone(this)];
         while let Some(last) = way.last() {
             let leader = Self::leader(last);
             if is_end(leader) {
                 // F2
-                return (!way.iter().any(|flight| flight.is_complete()), None);
+                return (!way.iter().any(|flight| flight.is_complete()), way);
             }
             let next = match &leader.joint {
                 Some(joint) => lock(&joint.polled_by).clone(),
@@ -297,21 +293,39 @@ impl Making {
                 Some(next) if !way.iter().any(|flight| Arc::ptr_eq(flight, &next)) => {
                     way.push(next)
                 }
-                None if leader.joint.is_some() => return (false, Some(Arc::clone(leader))),
                 _ => break,
             }
         }
-        (false, None)
+        (false, way)
+    }
+
+    /// F5: wakes tasks that wait for these flights, so that they look for a cycle. Returns whether there are such flights.
+    ///
+    /// # Panics
+    /// If a waker does.
+    fn have_looked(way: &[Arc<Self>]) -> bool {
+        let (mut panics, mut any) = (FirstPanic::default(), false);
+        for tasks in way.iter().filter(|flight| flight.is_of_tasks()) {
+            any = true;
+            panics.catch(|| tasks.wake_next());
+        }
+        panics.resume();
+        any
     }
 
     /// Whether a task that is polled on this thread cannot wait for the flight: because this thread makes it, or waits for
-    /// tasks that wait for this one.
-    pub(super) fn delays_itself(this: &Arc<Self>) -> bool {
+    /// tasks that wait for this one. And the flights on which it depends.
+    fn delays_itself(this: &Arc<Self>) -> (bool, Vec<Arc<Self>>) {
         let me = Self::of_this_thread();
         let is_end = |leader: &Arc<Self>| {
             leader.is_polled_here() || me.as_ref().is_some_and(|me| Arc::ptr_eq(leader, me))
         };
-        Self::leads_to(this, is_end).0
+        Self::leads_to(this, is_end)
+    }
+
+    /// Whether this thread polls any.
+    fn is_polling() -> bool {
+        POLLING.with(|all| !all.borrow().is_empty())
     }
 
     /// Whether this thread polls the flight.
@@ -348,27 +362,27 @@ impl Making {
         }
         let mut status = lock(&self.status);
         let wakers = seats.into_iter().filter_map(|at| status.tasks.empty(at));
-        let wakers = wakers.collect();
+        let wakers: Vec<_> = wakers.collect();
         drop(status);
         wake_all(wakers);
     }
 
-    /// Wakes one of the tasks that wait: the one that was polled last.
-    fn wake_one(&self) {
-        let waker = lock(&self.status).tasks.next();
-        waker.into_iter().for_each(Waker::wake);
+    /// Wakes whom a wake of the computation wakes.
+    fn wake_next(&self) {
+        let (first, others) = lock(&self.status).tasks.next();
+        wake_all(first.into_iter().chain(others));
     }
 }
 
-/// What the computation gets to be woken by: it wakes one of the tasks, which polls it.
+/// What the computation gets to be woken by: it wakes one of the tasks, which polls it (A2).
 #[cfg(not(weakly_loom))]
 impl Wake for Making {
     fn wake(self: Arc<Self>) {
-        self.wake_one();
+        self.wake_next();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.wake_one();
+        self.wake_next();
     }
 }
 
@@ -376,9 +390,8 @@ impl Wake for Making {
 struct Waiting(Arc<Making>);
 
 impl Waiting {
-    /// Whether to wait for this closes a cycle. If not, and that depends on what tasks make, and nobody polls it now, returns
-    /// that too.
-    fn begin(&self, flight: &Arc<Making>) -> (bool, Option<Arc<Making>>) {
+    /// Whether to wait for this closes a cycle; and the flights on which it depends.
+    fn begin(&self, flight: &Arc<Making>) -> (bool, Vec<Arc<Making>>) {
         // F1
         *lock(&self.0.waits_for) = Some(Arc::clone(flight));
         Making::leads_to(flight, |leader| Arc::ptr_eq(leader, &self.0))
@@ -396,8 +409,7 @@ struct StandIn(Arc<Making>);
 
 impl StandIn {
     fn for_polls() -> Option<Self> {
-        let polls = POLLING.with(|all| !all.borrow().is_empty());
-        polls.then(|| {
+        Making::is_polling().then(|| {
             let this = StandIn(Making::start());
             this.set(Some(&this.0));
             this
@@ -451,16 +463,21 @@ impl Seat {
         self.at
     }
 
+    /// The task could not poll, and still has to: O1 of [`held`](super::held).
+    pub(super) fn owe(&self) {
+        lock(&self.flight.status).tasks.owe(self.at);
+    }
+
     /// Has the task woken: in its place among those that wait for the flight, which it takes or has. Returns whether the
     /// flight is complete: then it is not woken.
     pub(super) fn take(seat: &mut Option<Self>, flight: &Arc<Making>, waker: &Waker) -> bool {
-        let known = seat.as_ref().map(|seat| seat.at);
+        let (known, within) = (seat.as_ref().map(|seat| seat.at), Making::is_polling());
         debug_assert!((seat.iter()).all(|seat| Arc::ptr_eq(&seat.flight, flight)));
         let mut status = lock(&flight.status);
         if status.complete {
             return true;
         }
-        if known.is_some_and(|at| status.tasks.is_known(at, waker)) {
+        if known.is_some_and(|at| status.tasks.is_known(at, waker, within)) {
             return false;
         }
         drop(status);
@@ -471,7 +488,7 @@ impl Seat {
             drop(status);
             return true;
         }
-        let (at, old) = status.tasks.sit(known, waker);
+        let (at, old) = status.tasks.sit(known, waker, within);
         drop(status);
         if seat.is_none() {
             let flight = Arc::clone(flight);
@@ -488,27 +505,32 @@ impl Seat {
         flight: &Arc<Making>,
         waker: &Waker,
     ) -> Poll<Result<(), Unmet>> {
+        let begins = seat.is_none();
         if Self::take(seat, flight, waker) {
-            Poll::Ready(Ok(()))
-        } else if Making::delays_itself(flight) {
-            Poll::Ready(Err(Unmet::Cycle))
-        } else {
-            Poll::Pending
+            return Poll::Ready(Ok(()));
         }
+        let (cycle, way) = Making::delays_itself(flight);
+        if cycle {
+            return Poll::Ready(Err(Unmet::Cycle));
+        }
+        if begins {
+            Making::have_looked(&way);
+        }
+        Poll::Pending
     }
 }
 
 impl Drop for Seat {
-    /// If the task was woken, and was not polled since, another one is woken.
+    /// If the task owes a poll, another one is woken.
     fn drop(&mut self) {
         let mut status = lock(&self.flight.status);
-        let own = status.tasks.leave(self.at);
-        let other = (own.is_none() && !status.complete)
-            .then(|| status.tasks.next())
-            .flatten();
+        let (own, owes) = status.tasks.leave(self.at);
+        let owes = owes && !status.complete;
         drop(status);
         drop(own);
-        other.into_iter().for_each(Waker::wake);
+        if owes {
+            self.flight.wake_next();
+        }
     }
 }
 

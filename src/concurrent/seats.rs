@@ -11,6 +11,8 @@ pub(super) struct Seats {
     all: Vec<Place>,
     /// Those that have a waker, in the order in which they were polled.
     waiting: Ends,
+    /// Likewise, those that were polled within a computation.
+    within: Ends,
     /// A list by `newer`.
     free: u32,
 }
@@ -18,6 +20,10 @@ pub(super) struct Seats {
 struct Place {
     /// None if the task has been woken and was not polled since, or if the place is free.
     waker: Option<Waker>,
+    /// Whether it has to be polled, or another one in its stead.
+    owes: bool,
+    /// In which list it is, if in one.
+    within: bool,
     links: Links,
 }
 
@@ -32,28 +38,54 @@ impl Seats {
         Seats {
             all: Vec::new(),
             waiting: EMPTY,
+            within: EMPTY,
             free: NONE,
         }
     }
 
     /// Whether the task at this place would be woken by this waker. If so, it is the one that was polled last.
-    pub(super) fn is_known(&mut self, at: u32, waker: &Waker) -> bool {
+    pub(super) fn is_known(&mut self, at: u32, waker: &Waker, within: bool) -> bool {
         let there = &self.all[at as usize].waker;
         let known = there.as_ref().is_some_and(|there| there.will_wake(waker));
         if known {
-            self.waiting.unlink(&mut self.all, at);
-            self.waiting.push(&mut self.all, at);
+            self.unlink(at);
+            self.push(at, within);
         }
         known
     }
 
     /// Has a task woken, which was polled now, and has this place or none. Returns its place, and the waker that was there.
-    pub(super) fn sit(&mut self, at: Option<u32>, waker: Waker) -> (u32, Option<Waker>) {
+    pub(super) fn sit(
+        &mut self,
+        at: Option<u32>,
+        waker: Waker,
+        within: bool,
+    ) -> (u32, Option<Waker>) {
         let at = at.unwrap_or_else(|| self.place());
         let old = self.empty(at);
         self.all[at as usize].waker = Some(waker);
-        self.waiting.push(&mut self.all, at);
+        self.push(at, within);
         (at, old)
+    }
+
+    fn push(&mut self, at: u32, within: bool) {
+        (self.all[at as usize].within, self.all[at as usize].owes) = (within, false);
+        let list = if within {
+            &mut self.within
+        } else {
+            &mut self.waiting
+        };
+        list.push(&mut self.all, at);
+    }
+
+    fn unlink(&mut self, at: u32) {
+        let within = self.all[at as usize].within;
+        let list = if within {
+            &mut self.within
+        } else {
+            &mut self.waiting
+        };
+        list.unlink(&mut self.all, at);
     }
 
     fn place(&mut self) -> u32 {
@@ -61,6 +93,8 @@ impl Seats {
             let at = u32::try_from(self.all.len()).expect("fewer than 2^32 tasks wait");
             self.all.push(Place {
                 waker: None,
+                owes: false,
+                within: false,
                 links: UNLINKED,
             });
             return at;
@@ -72,23 +106,44 @@ impl Seats {
 
     /// The waker of the task at this place, if there is one that has not been woken.
     pub(super) fn empty(&mut self, at: u32) -> Option<Waker> {
-        let waker = self.all.get_mut(at as usize)?.waker.take();
+        let place = self.all.get_mut(at as usize)?;
+        let waker = place.waker.take();
         if waker.is_some() {
-            self.waiting.unlink(&mut self.all, at);
+            place.owes = true;
+            self.unlink(at);
         }
         waker
     }
 
-    /// Gives a place up. Returns the waker, unless the task has been woken.
-    pub(super) fn leave(&mut self, at: u32) -> Option<Waker> {
-        let waker = self.empty(at);
-        self.all[at as usize].links.newer = mem::replace(&mut self.free, at);
-        waker
+    /// The task at this place, which was polled, has to be polled once more.
+    pub(super) fn owe(&mut self, at: u32) {
+        self.all[at as usize].owes = true;
     }
 
-    /// The waker of the task that was polled last, of those that were not woken since.
-    pub(super) fn next(&mut self) -> Option<Waker> {
-        match self.waiting.newest {
+    /// Gives a place up. Returns the waker, unless the task has been woken, and whether the task owes a poll.
+    pub(super) fn leave(&mut self, at: u32) -> (Option<Waker>, bool) {
+        let owes = self.all[at as usize].owes;
+        let waker = self.empty(at);
+        self.all[at as usize].links.newer = mem::replace(&mut self.free, at);
+        (waker, owes)
+    }
+
+    /// Whom a wake of the computation wakes (A2 of [`work`](super::work)): of those that were not woken since they were polled, the
+    /// task that was polled last; if there is none, all that were polled within computations.
+    pub(super) fn next(&mut self) -> (Option<Waker>, Vec<Waker>) {
+        let first = match self.waiting.newest {
+            NONE => self.newest_within(),
+            at => return (self.empty(at), Vec::new()),
+        };
+        let mut others = Vec::new();
+        while let Some(other) = self.newest_within() {
+            others.push(other);
+        }
+        (first, others)
+    }
+
+    fn newest_within(&mut self) -> Option<Waker> {
+        match self.within.newest {
             NONE => None,
             at => self.empty(at),
         }
@@ -96,10 +151,10 @@ impl Seats {
 
     /// All wakers.
     pub(super) fn take(&mut self) -> Vec<Waker> {
-        if self.waiting.newest == NONE {
+        if self.waiting.newest == NONE && self.within.newest == NONE {
             return Vec::new();
         }
-        self.waiting = EMPTY;
+        (self.waiting, self.within) = (EMPTY, EMPTY);
         self.all
             .iter_mut()
             .filter_map(|place| place.waker.take())

@@ -4,9 +4,10 @@
 //! * **A1** The flight's node leads to the *work*, and does not own it. The work has owners ([`held`](super::held)), each of
 //!   which borrows the collection. The last to leave destroys the computation, and unlinks the node. So a task that goes
 //!   hands nothing over, and nothing is left of a computation for which nobody waits.
-//! * **A2** The computation has a waker that wakes one of the tasks, the one that was polled last. If that goes without having
-//!   been polled, another one is woken (see [`Seat`]). The waker leads to the flight and not to the work: a computation that
-//!   keeps its waker would keep itself.
+//! * **A2** The computation has a waker that wakes one of the tasks, the one that was polled last. If there is only what other
+//!   computations have polled, it wakes all of that: each leads to tasks that wait for that computation, but one that this
+//!   one needs leads back. If a task that was woken goes without having polled the computation, others are woken likewise
+//!   (see [`Seat`]). The waker leads to the flight and not to the work: a computation that keeps its waker would keep itself.
 //! * **A3** What the computation has made goes to all who wait for it, whether or not the entry is kept. What it has failed with,
 //!   or its panic, goes to the task whose closure it was, if that still waits; the others look anew.
 //! * **A4** What depends on the table's core is registered while the flight's node is in the table, or waits there for its end,
@@ -267,7 +268,9 @@ where
                     return self.advance(stage, waiter, owner, out);
                 }
                 Found::Refused => {
-                    if seat.as_ref().is_some_and(|seat| self.held.wait(seat.at())) {
+                    let waits = seat.as_ref().filter(|seat| self.held.wait(seat.at()));
+                    if let Some(seat) = waits {
+                        seat.owe();
                         return Polled::Pending;
                     }
                 }

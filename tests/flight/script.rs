@@ -184,6 +184,12 @@ pub(crate) struct World {
     forgotten_begun: AtomicUsize,
     /// Keys may ask for each other.
     cyclic: bool,
+    /// At most one thread blocks at a time: a cycle through two of them, and two computations of tasks, is not found.
+    alone: bool,
+    blocks: AtomicBool,
+    /// A task does not wait any more. If keys ask for each other, two computations may own each other, of which two threads have
+    /// found each that the other one was taken: with nobody who waits, nobody finds the cycle.
+    gave_up: AtomicBool,
     /// Results are removed and set, after which the next computation begins.
     loose: bool,
     ids: AtomicUsize,
@@ -309,9 +315,13 @@ impl World {
     }
 
     fn block(self: &Arc<Self>, plan: Plan) {
+        if self.alone && self.blocks.swap(true, SeqCst) {
+            return;
+        }
         let (world, left) = (Arc::clone(self), self.left.one_more());
         self.runtime.blocking(Box::new(move || {
             ask_blocking(&world, plan, None);
+            world.blocks.store(false, SeqCst);
             drop(world);
             drop(left);
         }));
@@ -560,8 +570,6 @@ pub(crate) async fn script(runtime: Arc<dyn Runtime>, seed: u64) -> Result<(), S
     let mut random = Random(seed);
     let threads = runtime.has_threads();
     let (cyclic, loose, asks) = (random.one_in(4), random.one_in(4), random.one_in(2));
-    // Threads that block, in a cycle that no stack shows, would wait for ever.
-    let (cyclic, asks) = (cyclic && !threads, asks && !threads);
     let live = Arc::<AtomicIsize>::default();
     let left = Arc::<Left>::default();
     let world = Arc::new(World {
@@ -575,6 +583,9 @@ pub(crate) async fn script(runtime: Arc<dyn Runtime>, seed: u64) -> Result<(), S
         forgotten: AtomicIsize::new(0),
         forgotten_begun: AtomicUsize::new(0),
         cyclic,
+        alone: cyclic || asks,
+        blocks: AtomicBool::new(false),
+        gave_up: AtomicBool::new(false),
         loose,
         ids: AtomicUsize::new(0),
         failures: Mutex::default(),
@@ -594,6 +605,10 @@ pub(crate) async fn script(runtime: Arc<dyn Runtime>, seed: u64) -> Result<(), S
     for _ in 0..tasks {
         let n = 1 + author.random.below(4);
         let steps = (0..n).filter_map(|_| author.step(None, 3)).collect();
+        let steps: Vec<Step> = steps;
+        if std::env::var("SHOW").is_ok() {
+            eprintln!("cyclic {cyclic} loose {loose} asks {asks}: task {steps:?}");
+        }
         let of_task = Arc::clone(&world);
         let cancel = world.spawn(Box::pin(async move { run(&of_task, steps, None).await }));
         if author.random.one_in(6) {
@@ -601,6 +616,7 @@ pub(crate) async fn script(runtime: Arc<dyn Runtime>, seed: u64) -> Result<(), S
         }
     }
     for cancel in cancels {
+        world.gave_up.store(true, SeqCst);
         yields(author.random.below(8)).await;
         cancel();
     }
@@ -620,6 +636,10 @@ impl World {
         drop((keys, kept));
         self.memo.purge();
         self.names.purge();
+        if self.cyclic && self.runtime.has_threads() && self.gave_up.load(SeqCst) {
+            let wrong = mem::take(&mut *self.failures.lock().unwrap());
+            return wrong.first().cloned().map_or(Ok(()), Err);
+        }
         let statistics = self.memo.statistics();
         let begun = self.forgotten_begun.load(SeqCst);
         let mut wrong = mem::take(&mut *self.failures.lock().unwrap());

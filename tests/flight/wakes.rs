@@ -1,5 +1,8 @@
 //! Who is woken.
 
+use std::future::poll_fn;
+use std::mem;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::channel;
@@ -94,15 +97,11 @@ fn the_last_waker_counts() {
     let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
     let event = Event::new();
     let mut flight = Box::pin(memo.get_or_compute_async(&text, waits(&event, 1)));
-    let mut first = Task::new(std::future::poll_fn(|context| {
-        flight.as_mut().poll(context)
-    }));
+    let mut first = Task::new(poll_fn(|context| flight.as_mut().poll(context)));
     assert!(first.poll().is_pending());
     let woken = first.wakes();
     drop(first);
-    let mut second = Task::new(std::future::poll_fn(|context| {
-        flight.as_mut().poll(context)
-    }));
+    let mut second = Task::new(poll_fn(|context| flight.as_mut().poll(context)));
     assert!(second.poll().is_pending());
     event.happen();
     assert_eq!((woken.take(), second.woken()), (0, 1));
@@ -149,45 +148,144 @@ fn nobody_is_woken_for_nothing() {
     assert_eq!(all.iter().map(Task::woken).sum::<usize>(), 0);
 }
 
+/// 249: Where other computations wait for one, a wake of that goes to a task that waits for it itself, or to a task of each of them.
+#[test]
+fn a_wake_goes_to_a_task_or_to_all_computations() {
+    let memo: &'static Memo<Strong<str>, usize> = Box::leak(Box::default());
+    let keys: &'static [Strong<str>; 3] = Box::leak(Box::new(["0", "1", "2"].map(Strong::from)));
+    let event = Event::new();
+    let within = |at: usize| {
+        let event = Arc::clone(&event);
+        memo.get_or_compute_async(&keys[at], move |_| async move {
+            memo.get_or_compute_async(&keys[0], waits(&event, 1)).await + at
+        })
+    };
+    let mut own = Task::pending(memo.get_or_compute_async(&keys[0], waits(&event, 1)));
+    let mut all = tasks([1, 1, 2].map(within));
+    let pends = |all: &mut [Task<_>]| all.iter_mut().all(|task| task.poll().is_pending());
+    let woken = |all: &[Task<_>]| all.iter().map(Task::woken).collect::<Vec<_>>();
+    assert!(pends(&mut all));
+    event.wake();
+    assert_eq!((own.woken(), woken(&all)), (1, vec![0, 0, 0]));
+    event.wake();
+    assert_eq!((own.woken(), woken(&all)), (0, vec![0, 1, 1]));
+    assert!(own.poll().is_pending() && pends(&mut all));
+    drop(own);
+    event.wake();
+    assert_eq!(woken(&all), [0, 1, 1]);
+    event.happen();
+    assert_eq!(woken(&all), [0, 0, 0], "none of them was polled since");
+    assert_eq!(all[0].poll(), Poll::Ready(5));
+    assert_eq!(all[1].poll(), Poll::Ready(5));
+    assert_eq!(all[2].poll(), Poll::Ready(6));
+}
+
 /// 249: A task that was woken by the computation, and found that another thread polls it, still owes a poll: if it goes then,
-/// another one is woken.
+/// another one is woken. Before that thread has ended its poll, or after.
 #[test]
 fn who_could_not_poll_passes_the_wake_on() {
-    let (memo, text) = (
-        Memo::<Strong<str>, usize>::new(),
-        Strong::<str>::from("text"),
-    );
-    let (begun, go, woke, end) = (channel(), channel::<()>(), channel(), channel::<()>());
-    let mut first = Task::new(memo.get_or_compute_async(&text, move |_| async move {
-        let mut polled = false;
-        std::future::poll_fn(move |context| {
-            if std::mem::replace(&mut polled, true) {
-                return Poll::Ready(());
+    for early in [true, false] {
+        let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+        let (begun, go, woke, end) = (channel(), channel::<()>(), channel(), channel::<()>());
+        let mut first = Task::new(memo.get_or_compute_async(&text, move |_| async move {
+            let mut polled = false;
+            poll_fn(move |context| {
+                if mem::replace(&mut polled, true) {
+                    return Poll::Ready(());
+                }
+                begun.0.send(()).unwrap();
+                go.1.recv().unwrap();
+                context.waker().wake_by_ref();
+                woke.0.send(()).unwrap();
+                end.1.recv().unwrap();
+                Poll::Pending
+            })
+            .await;
+            4
+        }));
+        let wakes = first.wakes();
+        thread::scope(|scope| {
+            let polls = scope.spawn(|| assert!(first.poll().is_pending()));
+            begun.1.recv().unwrap();
+            let mut second = Task::pending(memo.get_or_compute_async(&text, |_| async { 5 }));
+            go.0.send(()).unwrap();
+            woke.1.recv().unwrap();
+            assert_eq!(second.woken(), 1);
+            assert!(second.poll().is_pending(), "the first polls it");
+            if early {
+                drop(second);
+                end.0.send(()).unwrap();
+                polls.join().unwrap();
+            } else {
+                end.0.send(()).unwrap();
+                polls.join().unwrap();
+                assert_eq!((second.woken(), wakes.take()), (1, 0));
+                drop(second);
             }
-            begun.0.send(()).unwrap();
-            go.1.recv().unwrap();
-            context.waker().wake_by_ref();
-            woke.0.send(()).unwrap();
-            end.1.recv().unwrap();
-            Poll::Pending
-        })
-        .await;
-        4
-    }));
-    let wakes = first.wakes();
+        });
+        assert_eq!(wakes.take(), 1, "nobody polls the computation");
+        assert_eq!(first.poll(), Poll::Ready(4));
+    }
+}
+
+/// 249: Two computations that need each other, of which neither poll has found the cycle, since each found the other one taken.
+/// The wakes go to tasks, and not round between the two: so if one of the tasks goes, the other one
+/// finds the cycle.
+#[test]
+fn wakes_do_not_go_round_in_a_cycle() {
+    let memo: &'static Memo<Strong<str>, usize> = Box::leak(Box::default());
+    let keys: &'static [Strong<str>; 2] = Box::leak(Box::new(["0", "1"].map(Strong::from)));
+    // Asks for the other one, when this is polled first after something has happened, and then lets something happen.
+    let needs = move |other: usize, before: Box<dyn Fn() + Send>, after: Box<dyn Fn() + Send>| {
+        move |_| {
+            let mut first = true;
+            let mut asked = memo.get_or_compute_async(&keys[other], |_| async { 5 });
+            poll_fn(move |context| {
+                if first {
+                    before();
+                }
+                let polled = Pin::new(&mut asked).poll(context);
+                if mem::replace(&mut first, false) {
+                    after();
+                }
+                polled
+            })
+        }
+    };
+    let (begun, refused, gone) = (channel(), channel(), channel());
+    let mut of_0 = Task::new(memo.get_or_compute_async(
+        &keys[0],
+        needs(
+            1,
+            Box::new(move || {
+                begun.0.send(()).unwrap();
+                refused.1.recv().unwrap();
+            }),
+            Box::new(|| ()),
+        ),
+    ));
+    let mut of_1 = Task::new(memo.get_or_compute_async(
+        &keys[1],
+        needs(
+            0,
+            Box::new(move || begun.1.recv().unwrap()),
+            Box::new(move || {
+                refused.0.send(()).unwrap();
+                gone.1.recv().unwrap();
+            }),
+        ),
+    ));
     thread::scope(|scope| {
-        let polls = scope.spawn(|| assert!(first.poll().is_pending()));
-        begun.1.recv().unwrap();
-        let mut second = Task::pending(memo.get_or_compute_async(&text, |_| async { 5 }));
-        go.0.send(()).unwrap();
-        woke.1.recv().unwrap();
-        assert_eq!(second.woken(), 1);
-        assert!(second.poll().is_pending(), "the first polls it");
-        end.0.send(()).unwrap();
+        let polls = scope.spawn(|| assert!(of_1.poll().is_pending()));
+        assert!(of_0.poll().is_pending());
+        drop(of_0);
+        gone.0.send(()).unwrap();
         polls.join().unwrap();
-        assert_eq!((second.woken(), wakes.take()), (1, 0));
-        drop(second);
     });
-    assert_eq!(wakes.take(), 1, "nobody polls the computation");
-    assert_eq!(first.poll(), Poll::Ready(4));
+    assert!(of_1.woken() > 0, "nobody looks for the cycle");
+    assert_eq!(
+        of_1.poll(),
+        Poll::Ready(5),
+        "nobody wants the value of the one that panics"
+    );
 }

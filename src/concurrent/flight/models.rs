@@ -1,5 +1,6 @@
 //! The models of flights.
 
+use super::super::held::{Found, Held};
 use super::*;
 use loom::thread;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -206,43 +207,85 @@ fn a_poll_that_has_ended_closes_no_cycle() {
     });
 }
 
-/// F5: A task waits for what a thread makes, which waits for what the task computes, polled or not: the task finds it at once,
-/// or is woken and finds it then.
-#[test]
-fn a_task_finds_the_cycle_when_it_is_woken() {
-    loom::model(|| {
+/// A task waits for what a thread makes, which waits for what the task computes: the task finds it at once, or is woken and finds
+/// it then. It may wait within its poll, after it has looked, for something else that the thread has made by then.
+fn task_in_a_cycle(waits: bool) {
+    loom::model(move || {
         let (tasks, woken) = (of_tasks(), Woken::new());
-        let (first, other) = {
-            let (first, tasks) = (Arc::new(Mutex::new(None)), Arc::clone(&tasks));
-            let shown = Arc::clone(&first);
+        let (shown, other) = {
+            let (all, tasks) = (Arc::new(Mutex::new(None)), Arc::clone(&tasks));
+            let shown = Arc::clone(&all);
             let other = thread::spawn(move || {
-                let flight = Making::start();
-                *shown.lock().unwrap() = Some(Arc::clone(&flight));
+                let (made, flight) = (Making::start(), Making::start());
+                *shown.lock().unwrap() = Some((Arc::clone(&made), Arc::clone(&flight)));
+                made.complete();
                 _ = wait(&tasks);
                 flight.complete();
             });
-            (first, other)
+            (all, other)
         };
-        let Some(flight) = first.lock().unwrap().clone() else {
+        let Some((made, flight)) = shown.lock().unwrap().clone() else {
             tasks.complete();
             return other.join().unwrap();
         };
         let mut seat = None;
         Seat::take(&mut seat, &tasks, &woken.waker());
-        let poll = |seat: &mut Option<Seat>| {
-            Making::poll(&tasks, || Seat::wait(seat, &flight, Waker::noop()))
-        };
         let mut inner = None;
-        let mut found = poll(&mut inner).is_ready();
+        let mut polled = Making::poll(&tasks, || {
+            let polled = Seat::wait(&mut inner, &flight, Waker::noop());
+            if waits && polled.is_pending() {
+                _ = wait(&made);
+            }
+            polled
+        });
         // What an executor does. loom's threads go on as long as they can.
-        while !found && woken.count() == 0 {
+        while polled.is_pending() && woken.count() == 0 {
             thread::yield_now();
         }
-        found = found || poll(&mut inner) == Poll::Ready(Err(Unmet::Cycle));
-        assert!(found, "nobody would go on");
+        if polled.is_pending() {
+            polled = Making::poll(&tasks, || Seat::wait(&mut inner, &flight, Waker::noop()));
+        }
+        assert_eq!(polled, Poll::Ready(Err(Unmet::Cycle)), "nobody would go on");
         drop((inner, seat));
         tasks.complete();
         other.join().unwrap();
+    });
+}
+
+/// F5
+#[test]
+fn a_task_finds_the_cycle_when_it_is_woken() {
+    task_in_a_cycle(false);
+}
+
+/// F5
+#[test]
+fn a_task_that_waits_in_its_poll_finds_the_cycle_when_it_is_woken() {
+    task_in_a_cycle(true);
+}
+
+/// F5: A task that waits for what tasks make has nothing to look for. A thread waits for the same. Then another task begins to wait
+/// for that thread, and makes what the first waits for: the first is woken, and finds the cycle.
+#[test]
+fn a_task_that_begins_to_wait_has_the_others_look() {
+    loom::model(|| {
+        let (first, second, woken) = (of_tasks(), of_tasks(), Woken::new());
+        let mut seat = None;
+        Seat::take(&mut seat, &first, &woken.waker());
+        let (shown, other) = another_that_waits_for(&first);
+        while woken.count() == 0 {
+            thread::yield_now();
+        }
+        Seat::take(&mut seat, &first, &woken.waker());
+        let flight = shown.lock().unwrap().clone().unwrap();
+        let mut within = None;
+        let mut poll = || Making::poll(&second, || Seat::wait(&mut within, &flight, Waker::noop()));
+        assert_eq!(poll(), Poll::Pending);
+        assert_eq!(woken.count(), 2, "nobody would look");
+        assert_eq!(Making::poll(&first, poll), Poll::Ready(Err(Unmet::Cycle)));
+        drop((within, seat));
+        first.complete();
+        assert!(other.join().unwrap());
     });
 }
 
@@ -276,11 +319,53 @@ fn a_wake_is_not_lost_with_who_goes() {
         Seat::take(&mut goes, &flight, &second.waker());
         let other = thread::spawn({
             let flight = Arc::clone(&flight);
-            move || flight.wake_one()
+            move || flight.wake_next()
         });
         drop(goes);
         other.join().unwrap();
         assert_eq!(first.count(), 1);
         drop(stays);
+    });
+}
+
+/// O1 of `held`: A task that was woken, found the computation taken, and goes, has another one woken: the one that had taken it, or
+/// it has polled after the wake.
+#[test]
+fn a_wake_is_not_lost_with_who_was_refused() {
+    loom::model(|| {
+        let (tasks, first) = (of_tasks(), Woken::new());
+        let held = Arc::new(Held::<_, ()>::new());
+        let mut seat = None;
+        Seat::take(&mut seat, &tasks, &first.waker());
+        let other = thread::spawn({
+            let (tasks, held) = (Arc::clone(&tasks), Arc::clone(&held));
+            move || {
+                let (second, mut seat) = (Woken::new(), None);
+                let mut polls = || {
+                    Seat::take(&mut seat, &tasks, &second.waker());
+                    loop {
+                        match (held.take(), &seat) {
+                            (Found::Taken(what), _) => {
+                                tasks.wake(held.give_back(what));
+                                return true;
+                            }
+                            (Found::Refused, Some(seat)) if held.wait(seat.at()) => {
+                                seat.owe();
+                                return false;
+                            }
+                            _ => {}
+                        }
+                    }
+                };
+                polls() || polls()
+            }
+        });
+        // What is polled wakes itself.
+        tasks.wake_next();
+        tasks.wake(held.give_back(()));
+        let polled = other.join().unwrap();
+        assert!(polled || first.count() > 0, "nobody polls it");
+        drop(seat);
+        tasks.complete();
     });
 }

@@ -21,7 +21,7 @@ pub(super) fn ask<'a>(world: &'a Arc<World>, plan: Plan) -> Boxed<'a, ()> {
                     work.run(Some(inside), World::made)
                 });
                 let _held = holds.then_some(key);
-                let ended = follow(flight, control).await;
+                let ended = follow(world, flight, control).await;
                 world.check(ended, |made| made.id == id, asker);
             } else {
                 let flight = world.memo.get_or_compute_async(&key, move |inside| {
@@ -29,7 +29,7 @@ pub(super) fn ask<'a>(world: &'a Arc<World>, plan: Plan) -> Boxed<'a, ()> {
                     infallible(work.run(Some(inside), World::made))
                 });
                 let _held = holds.then_some(key);
-                let ended = follow(flight, control).await.ok();
+                let ended = follow(world, flight, control).await.ok();
                 world.check(ended, |made| made.id == id, asker);
             }
         }),
@@ -47,13 +47,13 @@ pub(super) fn ask<'a>(world: &'a Arc<World>, plan: Plan) -> Boxed<'a, ()> {
             if work.plan.end == End::Fail {
                 let flight =
                     (world.names).try_get_or_insert_async(name, move |_| work.run(None, named));
-                world.check(follow(flight, control).await, is, asker);
+                world.check(follow(world, flight, control).await, is, asker);
             } else {
                 let flight = world.names.get_or_insert_async(name, move |_| {
                     work.begin();
                     infallible(work.run(None, named))
                 });
-                world.check(follow(flight, control).await.ok(), is, asker);
+                world.check(follow(world, flight, control).await.ok(), is, asker);
             }
         }),
         Of::Own => Box::pin(async move {
@@ -68,7 +68,7 @@ pub(super) fn ask<'a>(world: &'a Arc<World>, plan: Plan) -> Boxed<'a, ()> {
                     std::future::pending().await
                 })
             };
-            follow(flight, plan.control).await;
+            follow(world, flight, plan.control).await;
             let begun = begun.load(SeqCst);
             world.forgotten.fetch_add(1, SeqCst);
             world.forgotten_begun.fetch_add(begun, SeqCst);
@@ -88,9 +88,9 @@ impl<R> Ended<R> {
 }
 
 /// Polls a flight as long as its asker wants.
-async fn follow<F: Future + Unpin>(flight: F, control: Control) -> Ended<F::Output> {
+async fn follow<F: Future + Unpin>(world: &World, flight: F, control: Control) -> Ended<F::Output> {
     let (mut flight, mut polls, mut stalled) = (Some(flight), 0, 0);
-    poll_fn(|context| {
+    let ended = poll_fn(|context| {
         let Some(future) = &mut flight else {
             unreachable!("it is polled until it ends")
         };
@@ -127,7 +127,11 @@ async fn follow<F: Future + Unpin>(flight: F, control: Control) -> Ended<F::Outp
         flight = None;
         Poll::Ready(ended)
     })
-    .await
+    .await;
+    if matches!(ended, Ended::Given) {
+        world.gave_up.store(true, SeqCst);
+    }
+    ended
 }
 
 /// A part of a task that is polled when it was woken.
