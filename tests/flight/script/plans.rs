@@ -120,7 +120,8 @@ impl Author {
         let control = match self.random.below(12) {
             0 => Control::Cancel(n, true),
             1 => Control::Cancel(n, false),
-            2 => Control::Stall(n, self.random.below(6)),
+            // A cycle is found when it is polled as a whole.
+            2 if !(self.cyclic && self.threads) => Control::Stall(n, self.random.below(6)),
             3 if self.random.one_in(4) && above.is_none() => {
                 of = Of::Own;
                 Control::Forget(n)
@@ -175,7 +176,7 @@ impl Author {
                 Step::AskBlocking(self.plan(above, depth.checked_sub(1)?)?)
             }
             11 => Step::Join(self.plans(above, depth.checked_sub(1)?)),
-            // A cycle that is not polled as a whole is not found.
+            // Likewise.
             12 if !self.cyclic => Step::Unordered(self.plans(above, depth.checked_sub(1)?)),
             _ => Step::Ask(self.plan(above, depth.checked_sub(1)?)?),
         };
