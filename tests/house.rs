@@ -270,6 +270,79 @@ fn each_behaviour_is_listed_and_tested() {
     );
 }
 
+/// The paths in a cell of a table.
+fn quoted(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('`').skip(1).step_by(2)
+}
+
+/// What is wrong in the table of protocols: a file with invariants, or one with models, that is in none or several rows, or a row
+/// that names a file without.
+fn unmodelled(rows: &str, sources: &Files) -> Vec<String> {
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_uppercase()) && name[1..].parse::<u8>().is_ok()
+    };
+    let states = |text: &str| {
+        text.lines().any(|line| {
+            let comment = line.trim_start().trim_start_matches(['/', '!']);
+            let item = comment.strip_prefix(" * **");
+            item.is_some_and(|item| item.split("**").next().is_some_and(is_name))
+        })
+    };
+    let is_model = |file: &str, text: &str| {
+        module_of(file).iter().any(|name| name == "models") && text.contains("#[test]")
+    };
+    let (mut left, mut wrong) = (BTreeSet::new(), Vec::new());
+    for (file, text) in sources {
+        let kinds = [
+            (states(text), "invariants"),
+            (is_model(file, text), "models"),
+        ];
+        left.extend(
+            kinds
+                .iter()
+                .filter(|kind| kind.0)
+                .map(|kind| (&**file, kind.1)),
+        );
+    }
+    for row in rows
+        .lines()
+        .filter(|row| row.starts_with("| ") && row.contains('`'))
+    {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let [_, _, invariants, models, _] = cells[..] else {
+            wrong.push(format!("not three cells: {row}"));
+            continue;
+        };
+        let mut named: Vec<_> = quoted(invariants)
+            .map(|file| (file, "invariants"))
+            .collect();
+        if !models.starts_with("none: ") {
+            named.extend(quoted(models).map(|file| (file, "models")));
+            if !models.contains('`') {
+                wrong.push(format!("no models, and no reason: {row}"));
+            }
+        }
+        let twice_or_not = named.iter().filter(|name| !left.remove(*name));
+        wrong.extend(twice_or_not.map(|name| format!("elsewhere, or without: {name:?}")));
+    }
+    wrong.extend(left.iter().map(|name| format!("in no row: {name:?}")));
+    wrong
+}
+
+#[test]
+fn each_protocol_has_its_models_or_says_why_not() {
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("CONTRIBUTING.md");
+    let text = fs::read_to_string(text).unwrap();
+    let section = text
+        .split("\n## ")
+        .find(|part| part.starts_with("Protocols and their models"));
+    let wrong = unmodelled(section.unwrap(), &files_of("src"));
+    assert!(
+        wrong.is_empty(),
+        "CONTRIBUTING.md, protocols and their models: {wrong:#?}"
+    );
+}
+
 // === Tests of the scanner ===
 
 fn files(files: &[(&str, &str)]) -> Files {
@@ -355,4 +428,39 @@ fn a_cycle_is_seen_and_a_face_is_one_of_its_files() {
     );
     let by_face = round(("ptr/weak.rs", "use super::Strong;"));
     assert_eq!(by_face, [["ptr/mod.rs", "ptr/strong.rs", "ptr/weak.rs"]]);
+}
+
+#[test]
+fn a_protocol_without_models_is_found() {
+    let house = [
+        ("ptr/count.rs", "//! * **B1** One."),
+        ("ptr/plain.rs", "//! * **Note** Not an invariant."),
+        ("ptr/count/models.rs", "#[test]"),
+        ("ptr/ring.rs", "fn f() {}\n    // * **Q10** Two."),
+    ];
+    let files = files(&house);
+    let count = "| a | `ptr/count.rs` | `ptr/count/models.rs` |\n";
+    let ring = "| b | `ptr/ring.rs` | none: one thread |\n";
+    let wrong = |rows: &[&str]| unmodelled(&rows.concat(), &files).len();
+    assert_eq!(wrong(&[count, ring]), 0);
+    assert_eq!(wrong(&[count]), 1, "the ring is missing");
+    assert_eq!(wrong(&[ring]), 2, "the count and its models are missing");
+    assert_eq!(wrong(&[count, ring, ring]), 1, "it is there twice");
+    assert_eq!(
+        wrong(&[count, "| b | `ptr/ring.rs` | |\n"]),
+        1,
+        "nothing is said of models"
+    );
+    assert_eq!(
+        wrong(&[count, ring, "| c | `ptr/plain.rs` | none: so |\n"]),
+        1
+    );
+    assert_eq!(
+        wrong(&[
+            count,
+            ring,
+            "| c | `ptr/gone.rs` | `ptr/gone/models.rs` |\n"
+        ]),
+        2
+    );
 }
