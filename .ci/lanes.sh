@@ -2,6 +2,8 @@
 # processor). The title of a step is printed when it starts, the log of a lane when it ends.
 
 export CARGO_TERM_COLOR=never
+# Everything is built once: what the next build could reuse costs 7 % of this one.
+export CARGO_INCREMENTAL=0
 # A date: with whatever nightly was there, what passed here failed elsewhere.
 export nightly=nightly-2026-10-30
 mkdir -p target/lanes
@@ -12,10 +14,32 @@ export BEGAN
 
 elapsed() { echo "$(($(date +%s) - BEGAN))"; }
 
-# Prints the title of the next step, to the terminal and to the lane's log.
+# Prints the title of the next step, to the terminal and to the lane's log, with the seconds before it: of the clock, and of
+# processor time, since the clock says little on a machine with other work.
 step() {
-    printf '\n=== %s (%d s)\n' "$*" "$(elapsed)"
-    [[ -z ${LANE:-} ]] || printf '=== %s: %s (%d s)\n' "$LANE" "$*" "$(elapsed)" >&3
+    local file="target/lanes/${LANE:-alone}.times" title
+    times >"$file" # not in a substitution: it would be that one's
+    title="$* ($(elapsed) s; processor $(awk -F '[ms ]+' '{ s += 60 * ($1 + $3) + $2 + $4 } END { printf "%d", s }' "$file") s)"
+    printf '\n=== %s\n' "$title"
+    [[ -z ${LANE:-} ]] || printf '=== %s: %s\n' "$LANE" "$title" >&3
+}
+
+# Runs tests, and fails if a program, or the documentation, ran none: cargo is content if a filter names nothing.
+tests() {
+    local log="target/lanes/${LANE:-alone}.tests"
+    "$@" 2>&1 | tee "$log"
+    awk '
+        /^ *(Running|Doc-tests) / { program = $0; ran[program] += 0 }
+        /^running [0-9]+ tests?$/ { ran[program] += $2 }
+        # The programs of the examples have none.
+        END {
+            for (program in ran)
+                if (ran[program] == 0 && program ~ /tests\/|src\/lib.rs|Doc-tests weakly$/ && program !~ /examples/) {
+                    print "no test ran:" program
+                    none = 1
+                }
+            exit none
+        }' "$log" >&2
 }
 
 # Installs what is missing. (Not `grep -q`: it exits before the command that it reads from, which then fails.)
@@ -43,9 +67,7 @@ run_lanes() {
             export LANE=$lane
             set -euo pipefail
             "$lane"
-            # The clock says little on a machine with other work.
-            step "done; processor time of the shell, and of what it ran (user, system)"
-            times >&3
+            step "done"
         ) >"target/lanes/$lane.log" 2>&1 </dev/null &
         lanes[$!]=$lane
     done

@@ -1,55 +1,28 @@
-//! Collections and pointers in lock-step with naive models, through scripts in which owners come and go at any
+//! Collections in lock-step with naive models, through scripts in which owners come and go at any
 //! point. The model knows what is alive because it counts the owners; everything else is a list.
 
 mod common;
 #[path = "model/mod.rs"]
 mod model;
+#[path = "model/scripts.rs"]
+mod scripts;
 
 use std::collections::VecDeque;
 
 use common::{Kind, new, scaled};
-use model::STEP;
 use model::all::{Job, Pointers, Which};
 use model::hasher::Few;
 use model::op::Op;
-use model::payload::{Dyn, Payload, Probe, Tested, Text};
-use model::pointer;
 use model::routes::{Insert, Keep, Remove};
 use model::script;
 use model::subject::{New, Subject};
 use model::world::{Content, Item, Key, Value};
-use proptest::collection::vec;
-use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 use weakly::{
     Interner, Reclaim, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakPairMap, WeakValueMap,
-    ptr::{Atomic, Local},
 };
 
-/// The number of scripts, unless `PROPTEST_CASES` is set.
-fn config(cases: usize) -> ProptestConfig {
-    let asked = std::env::var("PROPTEST_CASES")
-        .ok()
-        .and_then(|n| n.parse().ok());
-    ProptestConfig {
-        cases: asked.unwrap_or(scaled(cases, 2) as u32),
-        // A script that failed belongs in a test of its own; and Miri has no files.
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
-fn steps() -> impl Strategy<Value = Vec<[u8; STEP]>> {
-    vec(any::<[u8; STEP]>(), 0..scaled(200, 25))
-}
-
 fn check<P: Kind, V: Kind, S: Subject<P, V>>(cases: usize) {
-    let scripts = steps().prop_map(|steps| steps.into_iter().map(Op::decode).collect::<Vec<_>>());
-    let run = |ops: Vec<Op>| {
-        script::run::<P, V, S>(ops);
-        Ok(())
-    };
-    TestRunner::new(config(cases)).run(&scripts, run).unwrap();
+    scripts::check(cases, Op::decode, script::run::<P, V, S>);
 }
 
 /// A number of random scripts.
@@ -72,7 +45,7 @@ macro_rules! scripts {
 
 scripts! {
     map: Map, 128;
-    set: Set, 128;
+    set: Set, 32;
     hash_map: HashMap, 48;
     hash_set: HashSet, 48;
     interner: Interner, 48;
@@ -242,6 +215,7 @@ fn churn<P: Pointers>() {
 for_each_kind!(recycled, churn);
 
 /// The same, of the collections that threads share, on one thread.
+#[cfg(feature = "std")]
 mod shared {
     use super::*;
     use crate::common::{Atomic, StdArc, UserOwn};
@@ -308,32 +282,4 @@ mod shared {
     }
 
     for_each_shared_kind!(recycled, churn);
-}
-
-fn pointer<P: Payload<F>, F: Tested>() {
-    let decode = |steps: Vec<_>| steps.into_iter().map(pointer::Op::decode).collect();
-    let scripts = steps().prop_map(decode);
-    let run = |ops: Vec<pointer::Op>| {
-        pointer::run::<P, F>(ops);
-        Ok(())
-    };
-    TestRunner::new(config(128)).run(&scripts, run).unwrap();
-}
-
-#[test]
-fn sized_payloads() {
-    pointer::<Probe<Atomic>, Atomic>();
-    pointer::<Probe<Local>, Local>();
-}
-
-#[test]
-fn payloads_behind_a_trait() {
-    pointer::<Dyn, Atomic>();
-    pointer::<Dyn, Local>();
-}
-
-#[test]
-fn strings() {
-    pointer::<Text, Atomic>();
-    pointer::<Text, Local>();
 }

@@ -1,16 +1,16 @@
-//! Runs the pointer scripts of `tests/model.rs` on the fuzzer's bytes. The first byte chooses the flavour
+//! Runs the pointer scripts of `tests/pointers.rs` on the fuzzer's bytes. The first byte chooses the flavour
 //! and the payload.
 
 #![no_main]
 
 #[path = "../../tests/common/mod.rs"]
 mod common;
-#[path = "../../tests/model/mod.rs"]
-mod model;
+#[path = "../../tests/pointers/mod.rs"]
+mod pointers;
 
 use libfuzzer_sys::fuzz_target;
-use model::payload::{Dyn, Probe, Tested, Text};
-use model::pointer::{Op, run};
+use pointers::payload::{Dyn, Probe, Tested, Text};
+use pointers::script::{Op, run};
 use weakly::ptr::{Atomic, Local};
 
 fuzz_target!(|bytes: &[u8]| {

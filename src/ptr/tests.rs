@@ -11,6 +11,7 @@ use super::header::{Header, INLINE, MAX_STRONG, is_apart};
 use super::hook::Hook;
 use super::notice::{LATE, TAKEN, long, short};
 use super::record::{MAX_REFS, MAX_REGISTERED, OWN, Record};
+#[cfg(feature = "std")]
 use super::stack::NoticeStack;
 use super::state::{self, State};
 use super::{Atomic, Local};

@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 use std::thread;
 
-use weakly::{Memo, Strong, WeakPairMap, concurrent, local, reference::StrongRef};
+use weakly::{Strong, WeakPairMap, local, reference::StrongRef};
 
 use crate::common::pairs::end_in_any_order;
 use crate::common::{Key, Kind, downgrade, is_alive, new, scaled};
@@ -122,27 +122,27 @@ fn both_sides_of_a_pair_may_die_at_once_on_two_threads() {
     }
 }
 
+/// What refers to two objects after a change, and whether these may be changed then.
+fn counts_until(entries: usize, change: impl FnOnce(&mut [Strong<i32>; 2])) {
+    let mut survivors = [1, 2].map(Strong::new);
+    let places = [0, 1].map(|at| Strong::as_ptr(&survivors[at]));
+    change(&mut survivors);
+    assert_eq!(survivors.each_ref().map(Strong::weak_count), [entries; 2]);
+    let granted = survivors.each_mut().map(|it| Strong::get_mut(it).is_some());
+    assert_eq!(granted, [entries == 0; 2]);
+    let made = survivors
+        .each_mut()
+        .map(|it| &raw const *Strong::make_mut(it));
+    assert_eq!(made == places, entries == 0);
+}
+
 /// H118: A pair of which one side has died counts as a weak pointer to the other until its map next changes: `get_mut`
 /// refuses, and `make_mut` makes another object.
 #[test]
 fn half_a_pair_counts_until_the_map_changes() {
-    fn check(entries: usize, change: impl FnOnce(&mut [Strong<i32>; 2])) {
-        let mut survivors = [1, 2].map(Strong::new);
-        let places = [0, 1].map(|at| Strong::as_ptr(&survivors[at]));
-        change(&mut survivors);
-        assert_eq!(survivors.each_ref().map(Strong::weak_count), [entries; 2]);
-        let granted = survivors.each_mut().map(|it| Strong::get_mut(it).is_some());
-        assert_eq!(granted, [entries == 0; 2]);
-        let made = survivors
-            .each_mut()
-            .map(|it| &raw const *Strong::make_mut(it));
-        assert_eq!(made == places, entries == 0);
-    }
+    let mut map = WeakPairMap::new();
     for purge in [false, true] {
-        let entries = |of_each: usize| if purge { 0 } else { of_each };
-        let (mut map, shared) = (WeakPairMap::new(), concurrent::WeakPairMap::new());
-        let memo = Memo::<(Strong<i32>, Strong<i32>), i32>::new();
-        check(entries(1), |[key, value]| {
+        counts_until(usize::from(!purge), |[key, value]| {
             let dies = Strong::new(3);
             map.insert(key, &dies);
             map.insert(&Strong::new(4), value);
@@ -153,17 +153,29 @@ fn half_a_pair_counts_until_the_map_changes() {
                 map.purge();
             }
         });
-        check(entries(1), |[key, value]| {
+    }
+}
+
+/// H118: The same where threads share it, and of the results of two objects.
+#[cfg(feature = "std")]
+#[test]
+fn half_a_pair_counts_until_what_threads_share_changes() {
+    use weakly::{Memo, concurrent};
+
+    let map = concurrent::WeakPairMap::new();
+    let memo = Memo::<(Strong<i32>, Strong<i32>), i32>::new();
+    for purge in [false, true] {
+        counts_until(usize::from(!purge), |[key, value]| {
             let [one, other] = [3, 4].map(Strong::new);
-            shared.insert(key, &one);
-            shared.insert(&other, value);
+            map.insert(key, &one);
+            map.insert(&other, value);
             drop((one, other));
-            assert_eq!((shared.len(), shared.get(key)), (0, None));
+            assert_eq!((map.len(), map.get(key)), (0, None));
             if purge {
-                shared.purge();
+                map.purge();
             }
         });
-        check(entries(1), |[key, value]| {
+        counts_until(usize::from(!purge), |[key, value]| {
             let [one, other] = [3, 4].map(Strong::new);
             memo.get_or_compute((&*key, &one), |_| 5);
             memo.get_or_compute((&other, &*value), |_| 5);

@@ -190,6 +190,7 @@ fn a_dead_object_keeps_a_small_block_at_most<F: Own>() {
 
 /// 189: An entry of a collection that threads share is an entry like any other: the second, whichever is the first, takes
 /// a record beside what the first takes, and each further one a hook with its collection.
+#[cfg(feature = "std")]
 #[test]
 fn a_second_entry_takes_a_record_also_where_threads_share_the_collection() {
     use weakly::{Strong, concurrent};
@@ -225,6 +226,7 @@ fn a_second_entry_takes_a_record_also_where_threads_share_the_collection() {
 
 /// 189: Collections that threads share take nothing before their first entry, and return most of their memory
 /// when few entries are left.
+#[cfg(feature = "std")]
 #[test]
 fn shared_collections_give_memory_back() {
     use weakly::{Strong, concurrent};

@@ -10,6 +10,7 @@ pub mod of_values;
 pub mod own;
 pub mod owned;
 pub mod pairs;
+#[cfg(feature = "std")]
 pub mod pointers;
 pub mod random;
 pub mod subject;
@@ -71,6 +72,14 @@ kinds! {
     StdArc: Arc<T>, false;
     StdRc: Rc<T>, false;
     UserOwn: own::Own<(), T, { own::APART }>, true;
+}
+
+/// How many bytes make one operation of a script.
+pub const STEP: usize = 4;
+
+/// One of `choices`, chosen by a byte.
+pub fn pick<T: Copy>(choices: &[T], byte: u8) -> T {
+    choices[usize::from(byte) % choices.len()]
 }
 
 /// Makes a `#[test]` for each kind of pointer from functions that are generic over it:

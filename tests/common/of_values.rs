@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 use std::time::{Duration, Instant};
 
-use weakly::{WeakHashPairMap, WeakPairMap, WeakValueMap, concurrent, concurrent::SharedRef};
+use weakly::{WeakHashPairMap, WeakPairMap, WeakValueMap};
+#[cfg(feature = "std")]
+use weakly::{concurrent, concurrent::SharedRef};
 
 use super::random::random;
 use super::scaled;
@@ -47,6 +49,10 @@ of_values! {
     [L: Life, S: BuildHasher + Default] WeakValueMap<usize, L, S>, true, |key| **key, &**key;
     [L: Life] WeakPairMap<L, L>, false, |key| key, key;
     [L: Life, S: BuildHasher + Default] WeakHashPairMap<L, L, S>, false, |key| key, &**key;
+}
+
+#[cfg(feature = "std")]
+of_values! {
     [L: Life + SharedRef, S: BuildHasher + Default] concurrent::WeakValueMap<usize, L, S>, true, |key| **key, &**key;
     [L: Life + SharedRef] concurrent::WeakPairMap<L, L>, false, |key| key, key;
 }

@@ -2,10 +2,14 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+#[cfg(feature = "std")]
+use std::sync::Arc;
+use std::sync::Mutex;
 use std::thread;
 
-use weakly::{Anchor, Attribute, Reclaim, ReferenceQueue, WeakMap, concurrent, ptr};
+use weakly::{Anchor, Reclaim, ReferenceQueue, WeakMap, ptr};
+#[cfg(feature = "std")]
+use weakly::{Attribute, concurrent};
 
 use crate::common::{Count, Counter, OnDrop, Own, forget, panics, quiet_panic, scaled};
 use crate::for_each_flavour;
@@ -77,6 +81,7 @@ fn destructors_that_use_their_own_map<F: Own>() {
 }
 
 /// A finalizer runs in the drop of an anchor. It watches another one, and drops it, whose finalizer does the same.
+#[cfg(feature = "std")]
 #[test]
 fn finalizers_that_watch_and_kill_others() {
     let (count, set) = (Count::default(), Arc::new(concurrent::WeakMap::new()));
@@ -172,6 +177,7 @@ fn a_map_that_ends_in_a_destructor_of_its_value<F: Own>() {
 }
 
 /// 183: Anchors in thread-locals die at the end of the thread.
+#[cfg(feature = "std")]
 #[test]
 fn an_anchor_in_a_thread_local() {
     static NAMES: Attribute<Anchor, &str> = Attribute::new();

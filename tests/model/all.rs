@@ -2,12 +2,16 @@
 
 use std::borrow::Borrow;
 
+#[cfg(feature = "std")]
 use super::faces::memo::{Asked, Both, Declared, Parts};
 use super::op::Op;
 use super::script;
 use super::subject::Subject;
-use super::world::{Content, Item, Key, SharedValue, Value};
+#[cfg(feature = "std")]
+use super::world::SharedValue;
+use super::world::{Content, Item, Key, Value};
 use crate::common::Kind;
+#[cfg(feature = "std")]
 use weakly::concurrent::{self, SharedRef};
 use weakly::{
     Interner, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet,
@@ -72,6 +76,7 @@ collections! {
     HashPairMap: WeakHashPairMap<Key<P>, Key<P>>;
 }
 
+#[cfg(feature = "std")]
 collections! {
     /// A collection that threads share.
     Shared[10],

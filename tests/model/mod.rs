@@ -8,8 +8,6 @@ pub mod entry;
 mod faces;
 pub mod hasher;
 pub mod op;
-pub mod payload;
-pub mod pointer;
 pub mod pool;
 pub mod routes;
 pub mod script;
@@ -17,10 +15,4 @@ pub mod subject;
 mod verify;
 pub mod world;
 
-/// How many bytes make one operation.
-pub const STEP: usize = 4;
-
-/// One of `choices`, chosen by a byte.
-pub fn pick<T: Copy>(choices: &[T], byte: u8) -> T {
-    choices[usize::from(byte) % choices.len()]
-}
+pub use crate::common::{STEP, pick};

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+#[cfg(feature = "std")]
 use weakly::concurrent::SharedRef;
 use weakly::{
     Reclaim, local,
@@ -234,6 +235,7 @@ changes! {
     Single(mut) [Memory] Life<T>, Clone single::Ends {}
 }
 
+#[cfg(feature = "std")]
 changes! {
     /// A collection that threads share.
     Shared() [Send + Sync + 'static] SharedRef, Send shared::Ends {
@@ -286,5 +288,6 @@ mod paired;
 #[macro_use]
 mod describe;
 mod lists;
+#[cfg(feature = "std")]
 pub mod shared;
 pub mod single;

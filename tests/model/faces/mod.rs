@@ -2,11 +2,15 @@
 //! common: each macro implements one trait's worth of routes, for any type that has these methods.
 
 mod maps;
+#[cfg(feature = "std")]
 pub mod memo;
 mod sets;
+#[cfg(feature = "std")]
 mod shared_maps;
+#[cfg(feature = "std")]
 mod shared_sets;
 mod single_maps;
+#[cfg(feature = "std")]
 mod snapshots;
 
 // Each of these also makes what else finds a key of its kind: `find_weak` or `find_content`.

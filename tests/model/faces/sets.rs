@@ -230,6 +230,7 @@ macro_rules! interner {
     };
 }
 
+#[cfg(feature = "std")]
 pub(super) use interner;
 
 impl<K: StrongRef, S> Shape for Interner<K, S> {

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::mem::take;
 
 use super::payload::{Event, Log, Payload, Tested};
-use super::{STEP, pick};
+use crate::common::{STEP, pick};
 use weakly::ptr::{self, FinalizerToken, Flavour};
 
 /// An operation on one of a few places, each with at most one object.

@@ -3,7 +3,7 @@
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
-use super::pointer::What;
+use super::script::What;
 use weakly::{
     ptr::{self, Atomic, FinalizerToken, Flavour, Local},
     unsize,

@@ -1,0 +1,33 @@
+//! Pointers in lock-step with a naive model, through scripts in which handles of every kind come and go in any order.
+
+mod common;
+#[path = "pointers/mod.rs"]
+mod pointers;
+#[path = "model/scripts.rs"]
+mod scripts;
+
+use pointers::payload::{Dyn, Payload, Probe, Tested, Text};
+use pointers::script;
+use weakly::ptr::{Atomic, Local};
+
+fn pointer<P: Payload<F>, F: Tested>() {
+    scripts::check(128, script::Op::decode, script::run::<P, F>);
+}
+
+#[test]
+fn sized_payloads() {
+    pointer::<Probe<Atomic>, Atomic>();
+    pointer::<Probe<Local>, Local>();
+}
+
+#[test]
+fn payloads_behind_a_trait() {
+    pointer::<Dyn, Atomic>();
+    pointer::<Dyn, Local>();
+}
+
+#[test]
+fn strings() {
+    pointer::<Text, Atomic>();
+    pointer::<Text, Local>();
+}
