@@ -415,6 +415,7 @@ fn hashers_may_be_chosen() {
 }
 
 /// H117: The default hasher has a new seed for each collection; a copy has its original's.
+#[cfg(feature = "std")]
 #[test]
 fn default_hashers_differ_and_their_copies_do_not() {
     let (a, b) = (
