@@ -130,8 +130,8 @@ impl<C> Domain<C> {
         if top <= FEW {
             return self.participants.each(each);
         }
-        // Relaxed: whoever has written it has checked what it stands for.
-        let checked = self.checked.load(Relaxed);
+        // Acquire: with `check`: the numbers below are not older than those that were seen there.
+        let checked = self.checked.load(Acquire);
         let (mut first, mut ended) = (0, false);
         while first < top {
             let mut numbers = in_use().word(first / BITS);
@@ -170,8 +170,9 @@ impl<C> Domain<C> {
             left |= !in_use().has(number) && participant.visit.load(Relaxed) != OUTSIDE;
         });
         if !left {
-            // Relaxed: see `look`.
-            self.checked.store(ends, Relaxed);
+            // Release: with `look`: that a number has been taken since. With Relaxed a model found a thread that was left
+            // inside, under a number that the reader still took to be free.
+            self.checked.store(ends, Release);
         }
     }
 

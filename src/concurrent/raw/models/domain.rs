@@ -273,6 +273,28 @@ fn a_thread_that_ends_inside() {
     });
 }
 
+/// D6: The same, and another thread has the number when it checks whether a thread was left inside. A writer that
+/// believes that check sees that the number is taken.
+#[test]
+fn a_thread_that_ends_inside_and_the_next_with_its_number() {
+    model::<true>(|world| {
+        ThreadNumber::set(1);
+        let inside = Reading::new(&world.domain, true);
+        let found = world.found.load(Acquire);
+        ThreadNumber::end(1);
+        let next = with(&world, 0, |world| {
+            ThreadNumber::take(1);
+            world.domain.visits(|_| {});
+        });
+        let writer = with(&world, 2, |world| world.replace(1));
+        world.things[found].live.check();
+        next.join().unwrap();
+        writer.join().unwrap();
+        drop(inside);
+        assert_eq!(world.ended(), 1, "left behind");
+    });
+}
+
 /// A thread that has no participant counts the entries, while another makes the chunk.
 #[test]
 fn a_count_and_the_first_bench() {
