@@ -187,9 +187,11 @@ pub(crate) struct World {
     /// At most one thread blocks at a time: a cycle through two of them, and two computations of tasks, is not found.
     alone: bool,
     blocks: AtomicBool,
-    /// A task does not wait any more. If keys ask for each other, two computations may own each other, of which two threads have
-    /// found each that the other one was taken: with nobody who waits, nobody finds the cycle.
+    /// A task does not wait any more. If keys ask for each other, two computations may own each other, where no poll has met the
+    /// cycle: two threads have found each that the other one was taken, or one of the two stalled. With nobody who waits, nobody
+    /// finds it.
     gave_up: AtomicBool,
+    stalled: AtomicBool,
     /// Results are removed and set, after which the next computation begins.
     loose: bool,
     ids: AtomicUsize,
@@ -586,6 +588,7 @@ pub(crate) async fn script(runtime: Arc<dyn Runtime>, seed: u64) -> Result<(), S
         alone: cyclic || asks,
         blocks: AtomicBool::new(false),
         gave_up: AtomicBool::new(false),
+        stalled: AtomicBool::new(false),
         loose,
         ids: AtomicUsize::new(0),
         failures: Mutex::default(),
@@ -636,7 +639,8 @@ impl World {
         drop((keys, kept));
         self.memo.purge();
         self.names.purge();
-        if self.cyclic && self.runtime.has_threads() && self.gave_up.load(SeqCst) {
+        let unmet = self.runtime.has_threads() || self.stalled.load(SeqCst);
+        if self.cyclic && unmet && self.gave_up.load(SeqCst) {
             let wrong = mem::take(&mut *self.failures.lock().unwrap());
             return wrong.first().cloned().map_or(Ok(()), Err);
         }

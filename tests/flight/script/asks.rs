@@ -101,6 +101,7 @@ async fn follow<F: Future + Unpin>(world: &World, flight: F, control: Control) -
             }
             Control::Stall(after, turns) if polls >= after && stalled < turns => {
                 stalled += 1;
+                world.stalled.store(true, SeqCst);
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
