@@ -3,6 +3,7 @@
 use core::any::Any;
 use core::fmt;
 use core::future::Future;
+use core::marker::PhantomData;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use std::panic::resume_unwind;
@@ -70,7 +71,11 @@ use crate::panics::FirstPanic;
 ///
 /// [`mem::forget`]: std::mem::forget
 #[must_use = "futures do nothing unless they are awaited"]
-pub struct Flight<'m, V, R = V>(State<'m, V, R>);
+pub struct Flight<'m, V, R = V> {
+    state: State<'m, V, R>,
+    /// The values of the collection are of this type, and of no subtype of it: what waits finds them by that.
+    value: PhantomData<fn(V) -> V>,
+}
 
 enum State<'m, V, R> {
     /// None when it is over.
@@ -98,7 +103,13 @@ struct Joined {
 impl<'m, V, R> Flight<'m, V, R> {
     #[inline]
     pub(crate) fn ready(made: R) -> Self {
-        Flight(State::Ready(Some(made)))
+        Self::of(State::Ready(Some(made)))
+    }
+
+    #[inline]
+    fn of(state: State<'m, V, R>) -> Self {
+        let value = PhantomData;
+        Flight { state, value }
     }
 
     pub(crate) fn new(
@@ -112,7 +123,7 @@ impl<'m, V, R> Flight<'m, V, R> {
             joined: None,
             seat: None,
         };
-        Flight(State::Waiting(waiting, finish))
+        Self::of(State::Waiting(waiting, finish))
     }
 }
 
@@ -127,7 +138,7 @@ impl<V: 'static, R> Future for Flight<'_, V, R> {
     /// ready.
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<R> {
-        let state = &mut self.get_mut().0;
+        let state = &mut self.get_mut().state;
         let (made, finish) = match state {
             State::Ready(made) => match made.take() {
                 Some(made) => return Poll::Ready(made),
@@ -235,7 +246,7 @@ impl Drop for Waiting<'_> {
 
 impl<V, R> fmt::Debug for Flight<'_, V, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = match &self.0 {
+        let state = match &self.state {
             State::Ready(Some(_)) => "ready",
             State::Waiting(..) => "waiting",
             State::Ready(None) => "over",
