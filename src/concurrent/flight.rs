@@ -468,6 +468,11 @@ impl Seat {
         lock(&self.flight.status).tasks.owe(self.at);
     }
 
+    /// The flight is about to end, and the task not to be woken by that. The caller drops the waker.
+    pub(super) fn silence(&self) -> Option<Waker> {
+        lock(&self.flight.status).tasks.empty(self.at)
+    }
+
     /// Has the task woken: in its place among those that wait for the flight, which it takes or has. Returns whether the
     /// flight is complete: then it is not woken.
     pub(super) fn take(seat: &mut Option<Self>, flight: &Arc<Making>, waker: &Waker) -> bool {

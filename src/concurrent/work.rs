@@ -16,6 +16,8 @@
 //!   Whoever finds the flight then has a handle to the other one: the flight is [stale](Plan::is_stale), and in nobody's way.
 //! * **A6** The computation is destroyed before its flight is complete, so no other one of the same key is at work then.
 //!   Meanwhile the flight stands by (F3): if the destructor asks for that key, it begins anew.
+//! * **A7** From the last poll of the computation to the end of the flight, only this thread can go on. What runs of a user's
+//!   code meanwhile counts as the poll, so that it does not wait for the flight: it is a cycle. Wakers run after the end.
 
 use core::any::Any;
 use core::fmt;
@@ -331,41 +333,48 @@ where
                 flight.wake(self.held.give_back(Stage::Running(running)));
                 return Polled::Pending;
             }
-            Ok(Poll::Ready(Ok(made))) => self.share(made),
+            Ok(Poll::Ready(Ok(made))) => self.share(made, flight),
             Ok(Poll::Ready(Err(error))) => Err(Failure::Error(error)),
             Err(payload) => Err(Failure::Panic(payload)),
         };
         let mut panics = FirstPanic::default();
-        // Its own task is not woken by the end.
-        panics.catch(|| *waiter.seat = None);
-        match made {
+        // Its own task is not woken by the end. The waker is code of a user, which may wait for the end (A7).
+        let waker = waiter.seat.as_ref().and_then(Seat::silence);
+        let made = match made {
             Ok((stored, made)) => {
                 panics.catch(|| self.publish(stored, flight, owner));
                 panics.catch(|| drop(running));
-                panics.resume();
-                put(out, made);
-                Polled::Made
+                Some(made)
             }
             Err(failure) => {
                 *lock(&self.failure) = Some(failure);
                 self.held.fail();
                 panics.catch(|| self.abandon(running, flight, owner));
-                panics.resume();
-                self.failed(waiter.is_own)
+                None
             }
+        };
+        panics.catch(|| drop(waker));
+        panics.resume();
+        match made {
+            Some(made) => {
+                put(out, made);
+                Polled::Made
+            }
+            None => self.failed(waiter.is_own),
         }
     }
 
     /// Has the others find what was made. Returns it twice: for the entry, and for who has polled.
-    fn share(&self, made: P::Made) -> Result<(P::Made, P::Made), Failure> {
-        // Clones are user code, and come before anything is over.
-        let shared = catch_unwind(AssertUnwindSafe(|| {
+    fn share(&self, made: P::Made, flight: &Arc<Making>) -> Result<(P::Made, P::Made), Failure> {
+        // Clones are user code (A7), and come before anything is over.
+        let share = || {
             let (stored, mut shared) = (made.clone(), None);
             while !self.held.end(shared) {
                 shared = Some(Arc::new(made.clone()));
             }
             (stored, made)
-        }));
+        };
+        let shared = catch_unwind(AssertUnwindSafe(|| Making::poll(flight, share)));
         shared.map_err(Failure::Panic)
     }
 
@@ -384,8 +393,9 @@ where
         let plan = lock(&self.plan).take();
         if let Some(plan) = plan {
             leader.finish(|| {
-                let (key, watch, stored) =
-                    plan.entry(made, self.hash, table.core(), flight.close());
+                let entry = || plan.entry(made, self.hash, table.core(), flight.close());
+                // A7: a user's handle makes a weak one.
+                let (key, watch, stored) = Making::poll(flight, entry);
                 (key, watch, stored, ())
             });
         }

@@ -1,12 +1,15 @@
 //! Computations that fail, panic, or whose inputs do not last.
 
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
-use std::sync::Arc;
+use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::task::Poll;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
 use weakly::{Memo, Strong};
 
+use super::common::in_time;
 use super::tools::*;
 
 type Lengths = Memo<Strong<str>, usize>;
@@ -180,7 +183,7 @@ fn a_clone_that_panics_keeps_nobody_waiting() {
 /// 255: Destructors and wakers run under no lock: they may use the memo, and ask for the same key.
 #[test]
 fn a_waker_may_ask() {
-    use std::task::{Context, Wake, Waker};
+    use std::task::Wake;
     static MEMO: Lengths = Memo::new();
     struct Asks(Strong<str>, AtomicUsize);
     impl Wake for Asks {
@@ -223,4 +226,92 @@ fn a_waker_may_ask() {
         "the end has woken it, and it has found the result"
     );
     drop((asks, first));
+}
+
+/// 255: From its last poll to its end, only the thread that polls a computation goes on with it. Wakers that ask there, when they
+/// are called and when they are destroyed, find the result.
+#[test]
+fn at_the_end_a_waker_may_ask() {
+    static MEMO: Lengths = Memo::new();
+    static ASKS: Mutex<Option<Strong<str>>> = Mutex::new(None);
+    static FOUND: AtomicUsize = AtomicUsize::new(0);
+    fn ask() {
+        let asks = ASKS.lock().unwrap().take();
+        if let Some(text) = asks {
+            FOUND.store(MEMO.get_or_compute(&text, |_| 100), SeqCst);
+        }
+    }
+    static VTABLE: RawWakerVTable = RawWakerVTable::new(
+        |_| RawWaker::new(ptr::null(), &VTABLE),
+        |_| ask(),
+        |_| ask(),
+        |_| ask(),
+    );
+    for asks_when_woken in [true, false] {
+        in_time(move || {
+            let text: Strong<str> = Strong::from("text");
+            let flight = || {
+                MEMO.get_or_compute_async(&text, move |_| {
+                    let mut polls = 0;
+                    poll_fn(move |context| {
+                        polls += 1;
+                        if polls < 3 {
+                            return Poll::Pending;
+                        }
+                        if asks_when_woken {
+                            // The task that polls is woken, and goes then.
+                            context.waker().wake_by_ref();
+                        }
+                        Poll::Ready(4)
+                    })
+                })
+            };
+            #[allow(unsafe_code)]
+            // SAFETY: it uses no data.
+            let waker = unsafe { Waker::new(ptr::null(), &VTABLE) };
+            let mut asking = Task::new(flight());
+            let mut other = Task::pending(flight());
+            assert!(
+                asking
+                    .poll_by(&mut Context::from_waker(&waker))
+                    .is_pending()
+            );
+            *ASKS.lock().unwrap() = Some(text.clone());
+            if asks_when_woken {
+                assert_eq!(other.poll(), Poll::Ready(4));
+            } else {
+                assert_eq!(
+                    asking.poll_by(&mut Context::from_waker(&waker)),
+                    Poll::Ready(4)
+                );
+            }
+            assert_eq!(FOUND.swap(0, SeqCst), 4);
+        });
+    }
+}
+
+/// 255: A clone of the value that asks there is in a cycle, which is a panic of the computation.
+#[test]
+fn a_clone_that_asks_is_in_a_cycle() {
+    struct Asks(Strong<str>, bool);
+    static MEMO: Memo<Strong<str>, Asks> = Memo::new();
+    impl Clone for Asks {
+        fn clone(&self) -> Self {
+            if self.1 {
+                block_on(MEMO.get_or_compute_async(&self.0, |_| async { unreachable!() }))
+            } else {
+                MEMO.get_or_compute(&self.0, |_| unreachable!())
+            }
+        }
+    }
+    for by_task in [false, true] {
+        in_time(move || {
+            let text: Strong<str> = Strong::from("text");
+            let asks = Asks(text.clone(), by_task);
+            let mut task = Task::new(MEMO.get_or_compute_async(&text, |_| async { asks }));
+            let payload = catch_unwind(AssertUnwindSafe(|| task.poll().is_ready())).unwrap_err();
+            assert!(message(payload).starts_with("a cycle"));
+            assert!(MEMO.is_empty());
+        });
+    }
 }
