@@ -21,7 +21,7 @@ pub(super) struct Held<W, R>(Mutex<State<W, R>>);
 struct State<W, R> {
     phase: Phase<W, R>,
     owners: usize,
-    /// The seats of those that found it taken.
+    /// The seats of those that found it taken, perhaps several times.
     refused: Vec<u32>,
 }
 
@@ -100,7 +100,14 @@ impl<W, R: Clone> Held<W, R> {
         let mut state = lock(&self.0);
         let waits = matches!(state.phase, Phase::Taken);
         if waits {
-            state.refused.push(seat);
+            let refused = &mut state.refused;
+            if refused.len() == refused.capacity() {
+                // Tasks that are polled again and again meanwhile take no more room.
+                refused.sort_unstable();
+                refused.dedup();
+                refused.reserve(refused.len() + 1);
+            }
+            refused.push(seat);
         }
         waits
     }

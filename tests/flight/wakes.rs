@@ -12,6 +12,7 @@ use std::thread;
 use weakly::memo::Dependencies;
 use weakly::{Memo, Strong};
 
+use super::common::heap;
 use super::tools::*;
 
 /// A computation that takes so many events.
@@ -226,6 +227,30 @@ fn who_could_not_poll_passes_the_wake_on() {
         assert_eq!(wakes.take(), 1, "nobody polls the computation");
         assert_eq!(first.poll(), Poll::Ready(4));
     }
+}
+
+/// 249: Tasks that are polled again and again while another thread polls take no more room by that.
+#[test]
+fn who_cannot_poll_takes_room_once() {
+    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let (begun, go) = (channel(), channel::<()>());
+    let mut first = Task::new(memo.get_or_compute_async(&text, move |_| async move {
+        begun.0.send(()).unwrap();
+        go.1.recv().unwrap();
+        4
+    }));
+    thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(first.poll(), Poll::Ready(4)));
+        begun.1.recv().unwrap();
+        let mut others = tasks((0..3).map(|_| memo.get_or_compute_async(&text, |_| async { 5 })));
+        let mut poll = || (others.iter_mut()).for_each(|task| assert!(task.poll().is_pending()));
+        poll();
+        let before = heap::bytes();
+        (0..if cfg!(miri) { 100 } else { 10_000 }).for_each(|_| poll());
+        let more = heap::bytes() - before;
+        go.0.send(()).unwrap();
+        assert!(more < 100, "{more} bytes");
+    });
 }
 
 /// 249: Two computations that need each other, of which neither poll has found the cycle, since each found the other one taken.
