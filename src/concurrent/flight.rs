@@ -238,13 +238,14 @@ impl Making {
     pub(crate) fn wait(this: &Arc<Self>, until: Option<Instant>) -> Result<(), Unmet> {
         Self::call_off();
         // Both go even if a waker panics, this one last.
-        let _stand_in = StandIn::for_polls();
+        let stand_in = StandIn::for_polls();
         let Some(waiting) = Self::of_this_thread().map(Waiting) else {
             return this.sleep(until);
         };
         let (mut cycle, way) = waiting.begin(this);
         // F5. A waker may do anything, also wait.
         if Self::have_looked(&way) {
+            stand_in.iter().for_each(StandIn::show);
             cycle = waiting.begin(this).0;
         }
         if cycle {
@@ -411,9 +412,13 @@ impl StandIn {
     fn for_polls() -> Option<Self> {
         Making::is_polling().then(|| {
             let this = StandIn(Making::start());
-            this.set(Some(&this.0));
+            this.show();
             this
         })
+    }
+
+    fn show(&self) {
+        self.set(Some(&self.0));
     }
 
     fn set(&self, stand_in: Option<&Arc<Making>>) {

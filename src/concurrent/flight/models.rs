@@ -187,6 +187,50 @@ fn a_poll_that_waits_is_in_the_cycle() {
     });
 }
 
+/// F4: A waker that is called when a thread begins to wait within a poll may wait, too. After that the poll is in the cycle as
+/// before.
+#[test]
+fn a_waker_that_waits_leaves_the_poll_in_the_cycle() {
+    /// Waits for something else, and ends the flight.
+    struct Waits(Arc<Making>);
+    impl Wake for Waits {
+        fn wake(self: std::sync::Arc<Self>) {
+            let made = Making::start();
+            made.complete();
+            assert!(wait(&made).is_ok());
+            self.0.complete();
+        }
+    }
+    loom::model(|| {
+        let (polled, tasks) = (of_tasks(), of_tasks());
+        let waits = std::sync::Arc::new(Waits(Arc::clone(&tasks)));
+        let mut seat = None;
+        Seat::take(&mut seat, &tasks, &waits.into());
+        let shown = Arc::new(Mutex::new(None));
+        let other = thread::spawn({
+            let (shown, polled) = (Arc::clone(&shown), Arc::clone(&polled));
+            move || {
+                let flight = Making::start();
+                *shown.lock().unwrap() = Some(Arc::clone(&flight));
+                // This calls the waker, unless the other thread has.
+                let waited = wait(&tasks).is_ok() && wait(&polled).is_ok();
+                flight.complete();
+                waited
+            }
+        });
+        let flight = shown.lock().unwrap().clone();
+        let waited = Making::poll(&polled, || {
+            flight.as_ref().is_some_and(|flight| wait(flight).is_ok())
+        });
+        polled.complete();
+        let they_waited = other.join().unwrap();
+        assert!(
+            flight.is_none() || !(waited && they_waited),
+            "each has completed after the other"
+        );
+    });
+}
+
 /// F4, F2: A poll that has ended delays no thread.
 #[test]
 fn a_poll_that_has_ended_closes_no_cycle() {
