@@ -136,21 +136,31 @@ impl<V: 'static, R> Future for Flight<'_, V, R> {
     /// # Panics
     /// If the computation that this flight has passed panics, or waits for itself. And when it is polled again after it was
     /// ready.
-    #[inline]
+    // As a call it costs 15 of the 229 instructions of a hit.
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<R> {
-        let state = &mut self.get_mut().state;
-        let (made, finish) = match state {
+        match &mut self.get_mut().state {
             State::Ready(made) => match made.take() {
-                Some(made) => return Poll::Ready(made),
+                Some(made) => Poll::Ready(made),
                 None => over(),
             },
-            State::Waiting(waiting, finish) => match waiting.poll(context) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(made) => (made, *finish),
-            },
+            waiting => waiting.poll(context),
+        }
+    }
+}
+
+impl<V: 'static, R> State<'_, V, R> {
+    #[cold]
+    #[inline(never)]
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<R> {
+        let State::Waiting(waiting, finish) = self else {
+            unreachable!("it waits")
+        };
+        let (Poll::Ready(made), finish) = (waiting.poll(context), *finish) else {
+            return Poll::Pending;
         };
         // It leaves before there is a result.
-        *state = State::Ready(None);
+        *self = State::Ready(None);
         let made = made.or_else(|failure| match failure {
             Failure::Error(error) => Err(error),
             Failure::Panic(payload) => resume_unwind(payload),
