@@ -28,6 +28,7 @@ mod threads;
 mod wakes;
 
 use common::heap::{Counting, Heap};
+use common::watchdog;
 
 #[global_allocator]
 static HEAP: Heap<Counting> = Heap(Counting);

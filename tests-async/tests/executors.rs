@@ -15,13 +15,15 @@ mod seeds;
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "../../tests/flight/tools.rs"]
 mod tools;
+#[path = "../../tests/common/watchdog.rs"]
+mod watchdog;
 
 use script::{Job, Runtime, Task, hush, script};
 
 /// How many scripts run at a time.
 const AT_A_TIME: usize = 4;
 
-/// Runs the scripts. One in which nobody wakes anybody any more panics after a minute.
+/// Runs the scripts. If nobody wakes anybody any more, the program ends, and says which are running.
 fn run(runtime: Arc<dyn Runtime>) {
     hush();
     let seeds = Mutex::new(seeds::seeds(20_000));
@@ -30,6 +32,7 @@ fn run(runtime: Arc<dyn Runtime>) {
         for _ in 0..AT_A_TIME {
             scope.spawn(|| {
                 while let Some(seed) = next() {
+                    let _watched = watchdog::watched(format!("WEAKLY_SCRIPT={seed}"));
                     let running = script(Arc::clone(&runtime), seed);
                     let ended = catch_unwind(AssertUnwindSafe(|| tools::block_on(running)));
                     match ended.map_err(tools::message) {

@@ -14,17 +14,15 @@ pub mod pairs;
 pub mod pointers;
 pub mod random;
 pub mod subject;
+pub mod watchdog;
 
 use std::borrow::Borrow;
 use std::cell::Cell;
-use std::io::Write;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use weakly::{
     Anchor, Finalizer, Strong, WeakMap, WeakSet, local,
@@ -306,21 +304,11 @@ pub fn on_a_stack_of<R: Send + 'static>(size: usize, f: impl FnOnce() -> R + Sen
     thread.spawn(f).unwrap().join().unwrap()
 }
 
-/// Runs something that may never end; if it exceeds a time limit, the whole program fails, before it has used up
-/// all memory.
+/// Runs something that may never end, on a thread of its own; if it hangs, the whole program fails, before it has used
+/// up all memory.
 pub fn in_time<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
     let name = std::thread::current().name().unwrap_or("?").to_owned();
-    let (done, is_done) = channel::<()>();
-    let body = std::thread::spawn(move || {
-        // Sent at its end, even if that is a panic.
-        let _done = done;
-        f()
-    });
-    let limit = Duration::from_secs(scaled(60, 1_000_000) as u64);
-    if is_done.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-        // Not `eprintln`, whose output would be shown only at the end of the test.
-        _ = writeln!(std::io::stderr(), "{name} does not end");
-        std::process::exit(101);
-    }
+    let _watched = watchdog::watched(name);
+    let body = std::thread::spawn(f);
     body.join().unwrap_or_else(|panic| resume_unwind(panic))
 }

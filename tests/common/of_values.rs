@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use weakly::{WeakHashPairMap, WeakPairMap, WeakValueMap};
 #[cfg(feature = "std")]
@@ -11,6 +11,7 @@ use weakly::{concurrent, concurrent::SharedRef};
 use super::random::random;
 use super::scaled;
 use super::subject::{Content, Life, sorted};
+use super::watchdog::{assert_at_most, processor_time};
 
 /// A map of objects to objects.
 pub trait OfValues: Default {
@@ -124,8 +125,9 @@ pub fn check_script<C: OfValues>() {
     }
 }
 
-/// The least time that it takes to ask for the keys of a value with ten, in a map with that many more entries.
-fn time_among<C: OfValues>(others: usize) -> Duration {
+/// Asks for the keys of a value with ten, in a map with that many more entries: so often, or until that has taken some time.
+/// Returns how often, and how long it took.
+fn time_among<C: OfValues>(others: usize, times: Option<usize>) -> (usize, Duration) {
     let (value, other) = (C::Life::from(0), C::Life::from(1));
     let keys: Vec<C::Life> = (0..others + 10).map(C::Life::from).collect();
     let mut map = C::default();
@@ -135,19 +137,23 @@ fn time_among<C: OfValues>(others: usize) -> Duration {
     }
     let its = map.keys_of(&value);
     assert!((10..=20).contains(&its.len()), "{its:?}");
-    let times = (0..10).map(|_| {
-        let start = Instant::now();
-        assert_eq!(map.keys_of(&value), its);
-        start.elapsed()
-    });
-    times.min().unwrap()
+    let (mut asked, began) = (0, processor_time());
+    loop {
+        for _ in 0..scaled(100, 1) {
+            assert_eq!(map.keys_of(&value), its);
+            asked += 1;
+        }
+        let took = processor_time() - began;
+        let is_enough = times.map_or(took > Duration::from_millis(20), |times| asked >= times);
+        if is_enough || cfg!(miri) {
+            return (asked, took);
+        }
+    }
 }
 
 /// What it costs does not depend on the size of the map.
 pub fn check_time<C: OfValues>() {
-    let (few, many) = (time_among::<C>(100), time_among::<C>(scaled(100_000, 100)));
-    assert!(
-        many < 30 * few.max(Duration::from_micros(2)),
-        "{few:?}, {many:?}"
-    );
+    let (times, few) = time_among::<C>(100, None);
+    let (_, many) = time_among::<C>(scaled(100_000, 100), Some(times));
+    assert_at_most(30, few, many);
 }

@@ -5,17 +5,16 @@ use std::env;
 use std::hash::{Hash, Hasher};
 use std::io::{Write, stderr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::{Command, Stdio, exit};
+use std::process::{Command, exit};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, LazyLock};
 use std::thread;
-use std::time::Duration;
 
 use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
 use weakly::{AttributeKey, Attributes, Memo, Strong};
 
-use crate::common::{in_time, panics, scaled};
+use crate::common::{in_time, panics, scaled, watchdog::watched};
 
 type Last = Box<dyn FnOnce() + Send>;
 
@@ -357,6 +356,7 @@ fn exit_in_a_computation_ends_the_process() {
     const CHILD: &str = "WEAKLY_TEST_EXIT_IN_A_COMPUTATION";
     const STATUS: i32 = 77;
     if env::var_os(CHILD).is_some() {
+        let _watched = watched("the child");
         let map: &'static WeakMap<Strong<u32>, u32> = Box::leak(Box::default());
         let key = Strong::new(1);
         LAST.with_borrow_mut(|own| {
@@ -370,23 +370,14 @@ fn exit_in_a_computation_ends_the_process() {
         });
         map.get_or_insert_with(&key, |_| exit(STATUS));
     }
-    let mut child = Command::new(env::current_exe().expect("this program"))
+    let output = Command::new(env::current_exe().expect("this program"))
         .args([
             "--exact",
             "thread_locals::exit_in_a_computation_ends_the_process",
         ])
         .env(CHILD, "1")
-        .stderr(Stdio::piped())
-        .spawn()
+        .output()
         .expect("it runs");
-    for _ in 0..3_000 {
-        if child.try_wait().expect("it is asked").is_some() {
-            break;
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    _ = child.kill();
-    let output = child.wait_with_output().expect("it has ended");
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(STATUS), "{message}");
     assert!(message.contains("the destructor got: a cycle"), "{message}");

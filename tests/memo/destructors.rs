@@ -2,11 +2,10 @@
 
 use std::sync::{Arc, Barrier, Mutex, OnceLock, Weak, mpsc};
 use std::thread;
-use std::time::Duration;
 
 use weakly::{Memo, Reclaim, Strong};
 
-use crate::common::{panics, quiet_panic};
+use crate::common::{panics, quiet_panic, watchdog::watched};
 use crate::tools::{Count, Witness};
 
 type Shared<V> = Arc<Memo<Strong<usize>, V>>;
@@ -240,6 +239,7 @@ fn results_of_the_dead_are_kept_on_request() {
 /// nothing: not a purge by another thread, for which the destructor waits.
 #[test]
 fn a_removed_result_is_dropped_without_any_lock() {
+    let _watched = watched("a removed result");
     let memo = Shared::<Kept>::default();
     let (input, dependency) = (Strong::new(1), Strong::new(2));
     let (purged, was_purged) = mpsc::channel();
@@ -253,7 +253,7 @@ fn a_removed_result_is_dropped_without_any_lock() {
                 memo.purge();
                 done.send(()).unwrap();
             });
-            _ = purged.send(is_done.recv_timeout(Duration::from_secs(5)));
+            _ = purged.send(is_done.recv());
         }))
     });
     drop(result);

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::sync::mpsc::channel;
 use std::task::{Wake, Waker};
 use std::thread::{self, Thread};
-use std::time::Duration;
 
 use weakly::concurrent::{
     Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
@@ -13,10 +12,9 @@ use weakly::concurrent::{
 use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
 
 use crate::Calls;
+use crate::common::watchdog::watched;
 
 const OBJECTS: usize = if cfg!(miri) { 20 } else { 2_000 };
-/// Nothing takes so long but a wake-up that is lost.
-pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 fn map_of(count: usize) -> (WeakMap<Strong<usize>, usize>, Vec<Strong<usize>>) {
     let (map, keys) = (
@@ -199,6 +197,7 @@ fn small_a_thread_purges_in_instalments_when_it_is_woken() {
 
 /// A thread that sleeps until it is woken, and only purges, destroys everything: no wake-up is lost.
 fn destroys_everything_when_it_is_woken(purge: fn(&Many<'_>)) {
+    let _watched = watched("the thread that purges when it is woken");
     let (alive, done) = (&AtomicUsize::new(0), &AtomicBool::new(false));
     let map = WeakMap::new();
     map.set_waker(Some(Arc::new(Unpark(thread::current())).into()));
@@ -225,7 +224,7 @@ fn destroys_everything_when_it_is_woken(purge: fn(&Many<'_>)) {
             this.unpark();
         });
         while !done.load(Acquire) {
-            thread::park_timeout(LONG);
+            thread::park();
             purge(&map);
         }
     });

@@ -9,6 +9,9 @@ use super::super::domain::FEW;
 use super::super::retired::Retire;
 use super::*;
 
+/// If a thread waits for a lock, it waits for ever: only that takes so long, however busy the machine is.
+const FOR_EVER: Duration = Duration::from_secs(600);
+
 /// An object of which nothing is read.
 struct Nothing;
 
@@ -52,7 +55,7 @@ fn a_reader_that_nothing_waits_for_takes_no_lock() {
                 drop(Reading::new(domain, prompt));
                 read.send(()).unwrap();
             });
-            let left = reads.recv_timeout(Duration::from_secs(10));
+            let left = reads.recv_timeout(FOR_EVER);
             drop((deferred, go));
             left.unwrap();
         });
@@ -124,7 +127,7 @@ fn nor_however_many_threads_there_are() {
             let deferred = domain.deferred.lock();
             assert_eq!(deferred.len(), 1);
             waits.wait();
-            let left = (0..many).map(|_| reads.recv_timeout(Duration::from_secs(10)));
+            let left = (0..many).map(|_| reads.recv_timeout(FOR_EVER));
             let left = left.take_while(Result::is_ok).count();
             drop((deferred, go));
             assert_eq!(left, many);
