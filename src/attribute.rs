@@ -171,7 +171,8 @@ impl AttributeSet {
             (None, Some(value)) => all.push(AttributeValue { id, value }),
             (None, None) => {}
         }
-        (!all.is_empty()).then(|| AttributeSet(all.into()))
+        // (Of a vector, `into` leaks what is in it, if memory is missing and that unwinds.)
+        (!all.is_empty()).then(|| AttributeSet(all.into_iter().collect()))
     }
 }
 

@@ -1,22 +1,41 @@
 //! What is guaranteed when memory runs out. A program of its own, for its allocator, which asks before each
 //! allocation whether it is to fail.
 //!
-//! On stable Rust a failed allocation ends the process; so there no allocation fails, but each is a point at
-//! which the test looks at the state. With nightly's `alloc_error_hook` a failure unwinds, and nothing may be
+//! On stable Rust a failed allocation ends the process; so there no allocation fails but in a child, and each is a point
+//! at which the test looks at the state. With nightly's `alloc_error_hook` a failure unwinds, and nothing may be
 //! lost by then:
 //!
 //! `RUSTFLAGS="--cfg weakly_nightly" CARGO_TARGET_DIR=target/nightly cargo +nightly miri test --test allocation`
+//!
+//! * `allocation/turns.rs`: each allocation of a script fails once; how.
+//! * `allocation/collections.rs`: what the collections have in common, for each of them.
+//! * `allocation/single.rs`, `allocation/shared.rs`: what these have besides.
+//! * `allocation/failures.rs`: what goes on after a failure that unwinds.
+//! * `allocation/others.rs`: handles, anchors, messages, attributes, memos, flights, floors, cycles.
 
 #![cfg_attr(weakly_nightly, feature(alloc_error_hook))]
 
+#[path = "allocation/collections.rs"]
+mod collections;
 mod common;
+#[cfg(weakly_nightly)]
+#[path = "allocation/failures.rs"]
+mod failures;
+#[path = "allocation/others.rs"]
+mod others;
+#[path = "allocation/shared.rs"]
+mod shared;
+#[path = "allocation/single.rs"]
+mod single;
+#[path = "allocation/turns.rs"]
+mod turns;
 
 use std::alloc::Layout;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use common::Own;
-use common::heap::{Heap, Watcher};
+use common::heap::{Counting, Heap, Watcher};
 use weakly::{
     WeakMap,
     ptr::{self, FinalizerToken},
@@ -29,21 +48,29 @@ thread_local! {
     static ASK: Cell<Option<*const Ask>> = const { Cell::new(None) };
 }
 
-/// Asks before each allocation.
+/// Asks before each allocation, and counts what has not failed.
 struct Asking;
 
 #[global_allocator]
 static HEAP: Heap<Asking> = Heap(Asking);
 
 impl Watcher for Asking {
-    fn allocates(&self, _: Layout) -> bool {
+    fn allocates(&self, layout: Layout) -> bool {
         // Taken out meanwhile, because it may allocate.
-        let Some(ask) = ASK.take() else { return true };
-        #[allow(unsafe_code)]
-        // SAFETY: what is there lives.
-        let fails = unsafe { (*ask)() };
-        ASK.set(Some(ask));
-        !fails
+        if let Some(ask) = ASK.take() {
+            #[allow(unsafe_code)]
+            // SAFETY: what is there lives.
+            let fails = unsafe { (*ask)() };
+            ASK.set(Some(ask));
+            if fails {
+                return false;
+            }
+        }
+        Counting.allocates(layout)
+    }
+
+    fn frees(&self, layout: Layout) {
+        Counting.frees(layout);
     }
 }
 
@@ -60,6 +87,25 @@ fn asking(ask: impl Fn() -> bool + 'static, act: impl FnOnce()) {
     let until = Until(Box::new(ask));
     ASK.set(Some(&raw const *until.0));
     act();
+}
+
+/// Runs `act`, whose failed allocation unwinds, with nightly. Returns whether it did.
+fn unwinds(act: impl FnOnce()) -> bool {
+    #[cfg(not(weakly_nightly))]
+    act();
+    #[cfg(weakly_nightly)]
+    {
+        use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+        const NO_MEMORY: &str = "out of memory";
+        std::alloc::set_alloc_error_hook(|_| resume_unwind(Box::new(NO_MEMORY)));
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(act)) {
+            match panic.downcast_ref::<&str>() {
+                Some(&NO_MEMORY) => return true,
+                _ => resume_unwind(panic),
+            }
+        }
+    }
+    false
 }
 
 thread_local! {
@@ -142,21 +188,18 @@ for_each_flavour!(make_mut_allocates_first);
 #[cfg(weakly_nightly)]
 mod unwinding {
     use super::*;
-    use std::alloc::set_alloc_error_hook;
-    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
     use weakly::{ReferenceQueue, Strong};
 
     /// Runs `act` with an allocation that fails and unwinds, after `successes` that succeed. Returns whether it
     /// came to that.
-    fn fails_after(successes: usize, act: impl FnOnce()) -> bool {
-        set_alloc_error_hook(|_| resume_unwind(Box::new("out of memory")));
+    pub(crate) fn fails_after(successes: usize, act: impl FnOnce()) -> bool {
         let left = Cell::new(Some(successes));
         let ask = move || {
             let now = left.get();
             left.set(now.and_then(|left| left.checked_sub(1)));
             now == Some(0)
         };
-        catch_unwind(AssertUnwindSafe(|| asking(ask, act))).is_err()
+        unwinds(|| asking(ask, act))
     }
 
     /// I129: If an allocation of `make_mut` fails, everything is as before.

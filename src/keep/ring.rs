@@ -18,7 +18,7 @@
 //! * **Q4** What goes is taken by who destroys it, one at a time. What is removed by somebody who must not destroy it,
 //!   or was refused, waits for that: it is no member any more, and is found only to be kept again, or taken.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 use core::mem;
 
 use hashbrown::HashTable;
@@ -142,17 +142,22 @@ impl<X> Ring<X> {
 
     /// What goes because of that goes [next](Self::next_to_go).
     pub(crate) fn set_limit(&mut self, limit: Limit) {
-        let had_ages = self.has_ages();
+        let (had_ages, has_ages) = (self.has_ages(), limit.generations != u32::MAX);
+        // First: nothing has changed yet if there is no memory.
+        let ages = if has_ages && !had_ages {
+            vec![UNLINKED; self.slots.len()]
+        } else {
+            Vec::new()
+        };
         self.limit = limit;
         // What was refused may fit.
         self.begin_round();
-        if self.has_ages() == had_ages {
+        if has_ages == had_ages {
             return;
         }
-        (self.ages, self.by_age) = (Vec::new(), EMPTY);
-        if self.has_ages() {
+        (self.ages, self.by_age) = (ages, EMPTY);
+        if has_ages {
             // Nobody knows who was touched before whom: all are of this generation.
-            self.ages.resize(self.slots.len(), UNLINKED);
             let mut at = self.queue.oldest;
             while at != NONE {
                 self.slots[at as usize].generation = self.generation;
@@ -333,8 +338,15 @@ impl<X> Ring<X> {
         self.begin_round();
     }
 
-    /// Puts it into a free slot, or a new one, and into the index. Makes no more room than the limit allows for.
+    /// Puts it into a free slot, or a new one, and into the index. All memory comes first: one that is in a slot, and not
+    /// in the index, would be kept for ever.
     fn place(&mut self, addr: usize, what: X) -> u32 {
+        if self.free == NONE {
+            self.make_room();
+        }
+        let slots = &self.slots;
+        let rehash = |at: &u32| hash(slots[*at as usize].addr);
+        self.index.reserve(1, rehash);
         let slot = Slot {
             kept: Some(what),
             addr,
@@ -345,7 +357,14 @@ impl<X> Ring<X> {
             gone: None,
         };
         let at = if self.free == NONE {
-            self.push(slot)
+            let at = u32::try_from(self.slots.len()).ok();
+            let at = at.filter(|at| *at != NONE);
+            let at = at.expect("nobody keeps 2^32 objects");
+            self.slots.push(slot);
+            if self.has_ages() {
+                self.ages.push(UNLINKED);
+            }
+            at
         } else {
             let at = self.free;
             self.free = self.slots[at as usize].links.newer;
@@ -358,7 +377,8 @@ impl<X> Ring<X> {
         at
     }
 
-    fn push(&mut self, slot: Slot<X>) -> u32 {
+    /// For one slot more, but no more than the limit allows for.
+    fn make_room(&mut self) {
         let len = self.slots.len();
         if len == self.slots.capacity() {
             // One more: it comes before another goes. Unless nothing goes, while what was let go is not taken.
@@ -367,14 +387,10 @@ impl<X> Ring<X> {
             let wanted = if len < most { wanted.min(most) } else { wanted };
             self.slots.reserve_exact(wanted - len);
         }
-        let at = u32::try_from(len).ok().filter(|at| *at != NONE);
-        self.slots.push(slot);
         if self.has_ages() {
             let room = self.slots.capacity() - self.ages.len();
             self.ages.reserve_exact(room);
-            self.ages.push(UNLINKED);
         }
-        at.expect("nobody keeps 2^32 objects")
     }
 
     /// Notes a hit. Returns whether it is kept.

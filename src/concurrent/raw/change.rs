@@ -111,6 +111,9 @@ impl<N: Entry> Writer<'_, N> {
             if !expected(old) {
                 return Put::Refused;
             }
+            if old.is_some() {
+                self.inside.make_room(1);
+            }
             let watches = node.watch().zip(old.and_then(N::watch));
             let inherits = watches.filter(|(watch, there)| watch.may_inherit(there));
             if let (Some(watch), None) = (node.watch(), inherits) {
@@ -216,6 +219,7 @@ impl<N: Entry> Writer<'_, N> {
             if !wanted(place.get()) {
                 return None;
             }
+            self.inside.make_room(1);
             let Some(mut locked) = home.lock(seen) else {
                 continue;
             };

@@ -92,13 +92,13 @@ impl<C> LockedDeferred<'_, C> {
         lasts: impl Fn(Visit) -> bool,
     ) {
         let entries = unlinked.iter().filter(|one| one.is_counted()).count();
-        self.count(entries as isize);
         let waiting = &mut self.queue.waiting;
         if let Some(last) = waiting.back_mut() {
             last.visits.retain(|visit| lasts(*visit));
             if last.visits == visits {
                 last.unlinked.extend(unlinked);
                 last.entries += entries;
+                self.count(entries as isize);
                 return;
             }
         }
@@ -107,6 +107,8 @@ impl<C> LockedDeferred<'_, C> {
             entries,
             visits,
         });
+        // Last: what there was no memory for does not wait.
+        self.count(entries as isize);
     }
 
     /// Names a thread whose visit lasts, if none is named: if one is, the first waits for that.

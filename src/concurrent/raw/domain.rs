@@ -272,7 +272,7 @@ impl<C> Domain<C> {
     }
 
     /// Puts to the deferred list what a thread inside may still look at. `inside`: this thread's number, if it is
-    /// inside.
+    /// inside. (Where missing memory unwinds, it is leaked then: nobody knows when it may be destroyed.)
     #[cold]
     #[inline(never)]
     pub(super) fn to_deferred(

@@ -1,7 +1,9 @@
 //! The guards of threads that are inside a [`domain`](super::domain).
 
+use core::alloc::Layout;
 use core::cell::Cell;
 use core::marker::PhantomData;
+use std::alloc::handle_alloc_error;
 use std::vec::Vec;
 
 use super::deferred::NOBODY;
@@ -157,6 +159,28 @@ impl<'d, C> Writing<'d, C> {
         registered.set(registered.get().wrapping_add(more));
     }
 
+    /// Makes room for so many more, before they are unlinked: to retire them takes no memory then. (Where a failure
+    /// unwinds, what is unlinked and not retired would be lost.)
+    #[inline]
+    pub(super) fn make_room(&self, count: usize) {
+        let first = self.first.take();
+        let is_room = first.is_none() && count == 1;
+        self.first.set(first);
+        if !is_room {
+            self.make_room_behind(count);
+        }
+    }
+
+    #[cold]
+    fn make_room_behind(&self, count: usize) {
+        let mut more = self.more.take();
+        let made = more.try_reserve(count);
+        self.more.set(more);
+        if made.is_err() {
+            handle_alloc_error(Layout::new::<Retired<C>>());
+        }
+    }
+
     /// Takes what this thread, and no other, has unlinked.
     #[inline]
     pub(super) fn retire(&self, retired: Retired<C>) {
@@ -167,6 +191,7 @@ impl<'d, C> Writing<'d, C> {
     /// Takes what was unlinked before this thread entered: the barrier of entering serves for that (D1).
     #[inline]
     pub(super) fn retire_earlier(&self, retired: Retired<C>) {
+        self.make_room(1);
         match self.first.take() {
             None => self.first.set(Some(retired)),
             Some(first) => {

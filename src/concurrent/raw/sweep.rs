@@ -111,6 +111,7 @@ impl<N: Entry> Writer<'_, N> {
             if places.is_empty() {
                 return;
             }
+            self.inside.make_room(places.len());
             let Some(mut locked) = home.lock(seen) else {
                 continue;
             };

@@ -282,6 +282,7 @@ impl<'t, N: Entry> Writer<'t, N> {
     pub(super) fn array_for(&self, hash: u64) -> Option<&Array<N>> {
         let mut array = self.table.array(&self.inside)?;
         while let Some(next) = array.next() {
+            self.inside.make_room(1);
             if array.help(next, hash) {
                 // First for deaths: when the table has it, it may move on.
                 array.core().set_entries(array.next_ptr().cast());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::*;
 
@@ -60,8 +60,13 @@ impl<O> Default for Partners<O> {
 }
 
 impl<O: Life> Partners<O> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, O>> {
+        // (An allocation may have failed there.)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub fn of(&self, number: usize) -> O {
-        let mut partners = self.0.lock().unwrap();
+        let mut partners = self.lock();
         let partner = partners.entry(number).or_insert_with(|| number.into());
         partner.clone()
     }

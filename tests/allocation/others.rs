@@ -1,0 +1,349 @@
+//! Handles, anchors, messages, attributes, memos, flights, wakers.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::{Context, Poll, Waker};
+
+use weakly::memo::{Many, Rewritten, Value};
+use weakly::{
+    Anchor, AttributeKey, Attributes, Finalizer, Memo, ReferenceQueue, Strong, Weak, WeakMap,
+    concurrent, local, unsize,
+};
+
+use crate::single::{Objects, entries};
+use crate::turns::{Entry, Script, World, each_fails_once};
+
+type Object = Strong<usize>;
+
+/// What a script has made.
+#[derive(Default)]
+struct Handles {
+    small: Option<Object>,
+    large: Option<Strong<[usize; 100]>>,
+    text: Option<Strong<str>>,
+    list: Option<Strong<[Box<usize>]>>,
+    local: Option<local::Strong<[usize; 100]>>,
+    shown: Option<Strong<dyn std::fmt::Debug>>,
+    cyclic: Option<Strong<Weak<usize>>>,
+    weak: Option<Weak<usize>>,
+    finalizers: [Option<Finalizer>; 2],
+    map: WeakMap<Object, usize>,
+    anchor: Anchor,
+    anchored: [WeakMap<Anchor, usize>; 2],
+    of_threads: concurrent::WeakMap<Anchor, usize>,
+    finalized: Arc<AtomicUsize>,
+}
+
+impl World for Handles {
+    fn shows(&self) -> Vec<Entry> {
+        let there = [
+            self.small.is_some(),
+            self.large.is_some(),
+            self.text.is_some(),
+            self.list.is_some(),
+            self.local.is_some(),
+            self.shown.is_some(),
+            self.cyclic.is_some(),
+            self.weak.as_ref().is_some_and(|weak| !weak.is_expired()),
+            self.finalizers.iter().flatten().any(Finalizer::is_pending),
+        ];
+        let there = there.into_iter().enumerate().filter(|(_, is)| *is);
+        let mut all = Vec::from_iter(entries(0, there.map(|(at, _)| (at, 0))));
+        all.extend(entries(
+            1,
+            self.map.iter().map(|(key, value)| (*key, *value)),
+        ));
+        for (at, map) in self.anchored.iter().enumerate() {
+            all.extend(entries(
+                2 + at,
+                map.get(&self.anchor).map(|value| (0, *value)),
+            ));
+        }
+        all.extend(entries(
+            4,
+            self.of_threads.get(&self.anchor).map(|value| (0, value)),
+        ));
+        all.push((5, self.finalized.load(SeqCst), 0));
+        all
+    }
+}
+
+/// Whatever allocates, and is watched.
+#[test]
+fn handles_and_anchors() {
+    let mut script = Script::<Handles>::new();
+    script
+        .runs(|it| it.small = Some(Strong::new(1)))
+        .runs(|it| it.large = Some(Strong::new([1; 100])))
+        .runs(|it| it.text = Some("text".into()))
+        .runs(|it| it.list = Some(Vec::from([1, 2].map(Box::new)).into()))
+        .runs(|it| it.local = Some(local::Strong::new([1; 100])))
+        .runs(|it| it.shown = Some(unsize!(Strong::new([1_usize; 100]) => dyn std::fmt::Debug)))
+        .runs(|it| it.cyclic = Some(Strong::new(Weak::new())))
+        .runs(|it| it.map = it.small.iter().map(|key| (key, 1)).collect())
+        .runs(|it| it.weak = it.small.as_ref().map(Strong::downgrade));
+    for at in [0, 1] {
+        script.runs(move |it| {
+            let (object, finalized) = (it.small.as_ref().unwrap(), it.finalized.clone());
+            it.finalizers[at] = None;
+            it.finalizers[at] = Some(Strong::finalize(object, move || {
+                _ = finalized.fetch_add(1, SeqCst)
+            }));
+        });
+    }
+    script
+        .runs(|it| drop(it.finalizers[0].take().and_then(|token| token.detach())))
+        .never(|it| it.small = None)
+        .never(|it| {
+            drop((
+                it.large.take(),
+                it.text.take(),
+                it.list.take(),
+                it.local.take(),
+            ))
+        })
+        .runs(|it| _ = it.anchored[0].insert(&it.anchor, 1))
+        .runs(|it| _ = it.anchored[1].insert(&it.anchor, 1))
+        .runs(|it| _ = it.of_threads.insert(&it.anchor, 1))
+        .runs(|it| drop(it.anchor.downgrade()))
+        .runs(|it| it.anchored.iter_mut().for_each(|map| map.shrink_to_fit()))
+        .never(|it| it.anchor = Anchor::new());
+    each_fails_once(&script);
+}
+
+struct Depth;
+
+impl AttributeKey for Depth {
+    type Value = usize;
+}
+
+struct Label;
+
+impl AttributeKey for Label {
+    type Value = Box<str>;
+}
+
+type Key = (Many<Object>, Value<String>, Object);
+
+#[derive(Default)]
+struct Results {
+    objects: Objects,
+    attributes: Attributes<Object>,
+    memo: Memo<Object, Arc<usize>>,
+    keyed: Memo<Key, usize>,
+    rewritten: Memo<Object, Rewritten<Object>>,
+}
+
+impl World for Results {
+    fn shows(&self) -> Vec<Entry> {
+        let mut all = Vec::new();
+        for object in &self.objects.0 {
+            let depth = self.attributes.get(object, Depth);
+            all.extend(depth.map(|depth| (0, **object, depth)));
+            let label = self.attributes.with(object, Label, |label| label.len());
+            all.extend(label.map(|label| (1, **object, label)));
+            all.extend(self.memo.get(object).map(|result| (2, **object, *result)));
+            let rewritten = self.rewritten.get_rewritten(object);
+            all.extend(rewritten.map(|result| (3, **object, *result)));
+            let keyed = self.keyed.get((&self.objects.0[..1], "text", object));
+            all.extend(keyed.map(|result| (4, **object, result)));
+        }
+        let lens = [
+            self.attributes.len(),
+            self.memo.len(),
+            self.rewritten.len(),
+            self.keyed.len(),
+        ];
+        assert!(
+            lens.iter().all(|len| *len <= self.objects.0.len()),
+            "{lens:?}"
+        );
+        all
+    }
+}
+
+/// Results with several inputs, keys of several parts, one result that is an input.
+#[test]
+fn attributes_and_memos() {
+    let mut script = Script::<Results>::new();
+    script
+        .runs(|it| {
+            it.objects
+                .0
+                .iter()
+                .for_each(|object| _ = it.attributes.insert(object, Depth, **object))
+        })
+        .runs(|it| {
+            it.objects
+                .0
+                .iter()
+                .for_each(|object| _ = it.attributes.insert(object, Label, "label".into()))
+        })
+        .runs(|it| _ = it.attributes.remove_if(&it.objects.0[0], Depth, |_| true))
+        .runs(|it| assert!(it.attributes.list(&it.objects.0[1]).len() == 2))
+        .runs(|it| {
+            for object in &it.objects.0 {
+                it.memo.get_or_compute(object, |cx| {
+                    cx.depends_on(&it.objects.0[1]);
+                    cx.depends_on(&it.objects.0[2]);
+                    it.keyed
+                        .get_or_compute((&it.objects.0[..1], "text", object), |_| **object);
+                    Arc::new(**object)
+                });
+            }
+        })
+        .runs(|it| {
+            for object in &it.objects.0 {
+                it.rewritten.get_or_rewrite(object, |_| {
+                    if **object % 2 == 0 {
+                        object.clone()
+                    } else {
+                        Strong::new(100)
+                    }
+                });
+            }
+        })
+        .runs(|it| _ = it.memo.insert(&it.objects.0[3], Arc::new(7)))
+        .runs(|it| _ = it.memo.invalidate(&it.objects.0[2]))
+        .runs(|it| {
+            _ = it.memo.get_or_compute(&it.objects.0[3], |cx| {
+                cx.depends_on(&it.objects.0[1]);
+                Arc::new(1)
+            })
+        })
+        .runs(|it| _ = it.rewritten.purge_cycles())
+        .never(|it| drop((it.objects.0.pop(), it.objects.0.swap_remove(1))))
+        .runs(|it| {
+            it.memo.purge();
+            it.keyed.purge();
+            it.rewritten.purge();
+        })
+        .never(|it| it.objects.0.truncate(1));
+    each_fails_once(&script);
+}
+
+#[derive(Default)]
+struct Flights {
+    memo: Memo<Object, usize>,
+    names: concurrent::WeakValueMap<usize, Object>,
+    key: Option<Object>,
+    named: Option<Object>,
+}
+
+impl World for Flights {
+    fn shows(&self) -> Vec<Entry> {
+        let result = self.key.as_ref().and_then(|key| self.memo.get(key));
+        let named = self.names.iter().map(|(name, value)| (name, *value));
+        entries(0, result.map(|result| (0, result)))
+            .chain(entries(1, named))
+            .collect()
+    }
+}
+
+/// Pends once, and wakes itself.
+async fn pends_once() {
+    let mut pended = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut pended, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Polls two in turn, to their ends.
+fn both<T>(one: impl Future<Output = T>, other: impl Future<Output = T>) -> [T; 2] {
+    let (mut one, mut other) = (pin!(one), pin!(other));
+    let mut context = Context::from_waker(Waker::noop());
+    let mut ended = [None, None];
+    while ended.iter().any(Option::is_none) {
+        if ended[0].is_none() {
+            if let Poll::Ready(value) = one.as_mut().poll(&mut context) {
+                ended[0] = Some(value);
+            }
+        }
+        if ended[1].is_none() {
+            if let Poll::Ready(value) = other.as_mut().poll(&mut context) {
+                ended[1] = Some(value);
+            }
+        }
+    }
+    ended.map(|value| value.expect("it has ended"))
+}
+
+/// Two tasks wait for what one of them computes.
+#[test]
+fn flights() {
+    let mut script = Script::<Flights>::new();
+    script
+        .runs(|it| it.key = Some(Strong::new(1)))
+        .runs(|it| {
+            let ask = || {
+                it.memo
+                    .get_or_compute_async(it.key.as_ref().unwrap(), |_| async {
+                        pends_once().await;
+                        5
+                    })
+            };
+            assert_eq!(both(ask(), ask()), [5; 2]);
+        })
+        .runs(|it| {
+            let ask = || {
+                it.names.get_or_insert_async(3, |name| async move {
+                    pends_once().await;
+                    Strong::new(name)
+                })
+            };
+            let [one, other] = both(ask(), ask());
+            assert!(Strong::ptr_eq(&one, &other));
+            it.named = Some(one);
+        })
+        .never(|it| it.key = None)
+        .runs(|it| it.memo.purge());
+    each_fails_once(&script);
+}
+
+/// Messages and payloads that wait.
+#[derive(Default)]
+struct Messages {
+    queue: Option<ReferenceQueue<usize>>,
+    object: Option<Object>,
+    anchor: Anchor,
+    returning: Option<Object>,
+    tickets: Vec<weakly::reference_queue::Ticket<usize>>,
+}
+
+impl World for Messages {
+    fn shows(&self) -> Vec<Entry> {
+        let there = [
+            self.queue.is_some(),
+            self.object.is_some(),
+            self.returning.is_some(),
+        ];
+        let there = there.into_iter().enumerate().filter(|(_, is)| *is);
+        entries(0, there.map(|(at, _)| (at, 0))).collect()
+    }
+}
+
+/// What cannot be registered is not there.
+#[test]
+fn messages() {
+    let mut script = Script::<Messages>::new();
+    script
+        .runs(|it| it.queue = Some(ReferenceQueue::new()))
+        .runs(|it| it.object = Some(Strong::new(1)))
+        .runs(|it| it.returning = Some(Strong::new_returning(7, it.queue.as_ref().unwrap())))
+        .runs(|it| {
+            let (queue, object) = (it.queue.as_ref().unwrap(), it.object.as_ref().unwrap());
+            it.tickets = Vec::new();
+            let of_object = queue.register(object, 1);
+            let of_anchor = queue.register_anchor(&it.anchor, 2);
+            it.tickets = vec![of_object, of_anchor];
+        })
+        .runs(|it| it.tickets = Vec::new());
+    each_fails_once(&script);
+}

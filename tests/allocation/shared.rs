@@ -1,0 +1,194 @@
+//! What collections that threads share have besides: values that are made, iterators, limits, cycles.
+
+use std::sync::Arc;
+
+use weakly::concurrent::{Interner, KeepAlive, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
+use weakly::keep::Limit;
+use weakly::{Strong, keep};
+
+use crate::single::{Objects, entries};
+use crate::turns::{Entry, Script, World, each_fails_once};
+
+type Object = Strong<usize>;
+
+#[derive(Default)]
+struct All {
+    objects: Objects,
+    map: WeakMap<Object, Arc<usize>>,
+    values: WeakValueMap<usize, Object>,
+    pairs: WeakPairMap<Object, Object>,
+    contents: WeakHashMap<Object, usize>,
+    words: Interner<Strong<str>>,
+    word: Option<Strong<str>>,
+}
+
+impl World for All {
+    fn shows(&self) -> Vec<Entry> {
+        let map = self.map.iter().map(|(key, value)| {
+            assert_eq!(self.map.get(&key).as_ref(), Some(&value));
+            (*key, *value)
+        });
+        let mut all = Vec::from_iter(entries(0, map));
+        assert_eq!(self.map.len(), all.len());
+        let values = self.values.iter();
+        all.extend(entries(1, values.map(|(key, value)| (key, *value))));
+        assert_eq!(self.values.len(), self.values.iter().count());
+        let pairs = self.pairs.iter();
+        all.extend(entries(2, pairs.map(|(key, value)| (*key, *value))));
+        let contents = self.contents.iter();
+        all.extend(entries(3, contents.map(|(key, value)| (*key, value))));
+        all.extend(entries(4, self.words.iter().map(|word| (word.len(), 0))));
+        all
+    }
+}
+
+/// Single steps, and those that concern several entries.
+#[test]
+fn whatever_changes_them() {
+    let mut script = Script::<All>::new();
+    script
+        .runs(|it| {
+            for key in &it.objects.0 {
+                it.map.get_or_insert_with(key, |_| Arc::new(**key));
+            }
+        })
+        .runs(|it| {
+            for value in &it.objects.0 {
+                it.values.get_or_insert_with(**value, |_| value.clone());
+            }
+        })
+        .runs(|it| {
+            for key in &it.objects.0 {
+                it.pairs
+                    .get_or_insert_with(key, |_| it.objects.0[**key % 3].clone());
+            }
+        })
+        .runs(|it| {
+            for key in &it.objects.0 {
+                it.contents.compute(key, |_| Some(**key));
+            }
+        })
+        .runs(|it| assert_eq!(it.map.iter_weak().count(), it.map.len()))
+        .runs(|it| assert_eq!(it.values.iter_weak().count(), it.values.len()))
+        .runs(|it| assert_eq!(it.pairs.iter_weak().count(), it.pairs.len()))
+        .runs(|it| assert!(it.pairs.keys_of(&it.objects.0[1]).count() > 1))
+        .runs(|it| it.word = Some(it.words.intern_ref("word")))
+        .runs(|it| _ = it.map.swap(&it.objects.0[0], Arc::new(100)))
+        .runs(|it| _ = it.map.compute(&it.objects.0[1], |_| None))
+        // While this thread reads, what it removes is left to its end.
+        .leaks(|it| {
+            it.map.with(&it.objects.0[2], |_| {
+                for key in &it.objects.0[3..6] {
+                    it.map.remove(key);
+                }
+            });
+        })
+        .runs(|it| {
+            for key in &it.objects.0[3..6] {
+                it.map.insert(key, Arc::new(**key));
+            }
+        })
+        .leaks(|it| {
+            it.map.with(&it.objects.0[2], |_| it.map.clear());
+            // (If that has failed, the entry may be gone.)
+            it.map.clear();
+        })
+        .runs(|it| {
+            it.map.purge();
+            assert_eq!(it.map.pending_dead(), 0);
+        })
+        .runs(|it| _ = it.pairs.remove_value(&it.objects.0[1]))
+        .runs(|it| it.contents.retain(|key, _| **key % 2 == 0))
+        .never(|it| drop((it.objects.0.pop(), it.objects.0.pop())))
+        .runs(|it| _ = it.map.purge_cycles())
+        .runs(|it| _ = it.values.insert(0, &it.objects.0[1]))
+        .runs(|it| it.values.shrink_to_fit())
+        .never(|it| it.word = None)
+        .runs(|it| _ = it.words.intern_ref("another"))
+        .never(|it| it.objects.0.clear());
+    each_fails_once(&script);
+}
+
+struct Limited {
+    objects: Objects,
+    floored: WeakValueMap<usize, Object>,
+    ceiled: WeakMap<Object, usize>,
+    budget: KeepAlive<Object>,
+    owned: keep::KeepAlive<Object>,
+}
+
+impl Default for Limited {
+    fn default() -> Self {
+        Limited {
+            objects: Objects::default(),
+            floored: WeakValueMap::new(),
+            ceiled: WeakMap::new(),
+            budget: KeepAlive::new(Limit::entries(3).count_live()),
+            owned: keep::KeepAlive::new(Limit::entries(3).count_live()),
+        }
+    }
+}
+
+impl World for Limited {
+    fn shows(&self) -> Vec<Entry> {
+        let floored = self.floored.iter().map(|(key, value)| (key, *value));
+        let mut all = Vec::from_iter(entries(0, floored));
+        all.extend(entries(
+            1,
+            self.ceiled.iter().map(|(key, value)| (*key, value)),
+        ));
+        // Nothing else keeps them alive in the end.
+        assert!(self.ceiled.len() <= self.objects.0.len());
+        assert!(self.budget.len() <= 3 && self.owned.len() <= 3);
+        assert_eq!(self.budget.retained_weight(), self.budget.len());
+        let kept = |kept: &dyn Fn(&Object) -> bool| {
+            let of = self.objects.0.iter().filter(|it| kept(it));
+            Vec::from_iter(of.map(|it| (**it, 0)))
+        };
+        // What is kept depends on what was before; it is checked, but not shown.
+        assert!(kept(&|it| self.budget.contains(it)).len() <= self.budget.len());
+        assert!(kept(&|it| self.owned.contains(it)).len() <= self.owned.len());
+        all
+    }
+}
+
+/// Floors and ceilings.
+#[test]
+fn limits() {
+    let mut script = Script::<Limited>::new();
+    script
+        .runs(|it| {
+            for object in &it.objects.0[..5] {
+                it.floored.insert(**object, object);
+            }
+        })
+        .runs(|it| {
+            for object in &it.objects.0 {
+                it.owned.keep(object, 1);
+            }
+        })
+        .runs(|it| it.owned.advance())
+        .runs(|it| it.owned.set_limit(Limit::entries(2).count_live()))
+        .runs(|it| {
+            for object in &it.objects.0 {
+                it.budget.keep(object, 1);
+            }
+        })
+        .runs(|it| it.budget.advance())
+        .runs(|it| _ = it.budget.live_weight())
+        .runs(|it| {
+            for object in &it.objects.0[5..] {
+                it.floored.get_or_insert_with(**object, |_| object.clone());
+            }
+        })
+        .runs(|it| it.budget.clear())
+        .runs(|it| it.owned.clear())
+        .never(|it| it.objects.0.truncate(4))
+        .runs(|it| {
+            for object in &it.objects.0 {
+                it.ceiled.insert(object, **object);
+            }
+        })
+        .never(|it| it.objects.0.clear());
+    each_fails_once(&script);
+}

@@ -1,0 +1,193 @@
+//! What collections of one owner have besides: entries, iterators that make handles, removals of several, sets.
+
+use std::collections::BTreeMap;
+
+use weakly::cycles::Cycles;
+use weakly::{Interner, Reclaim, Strong, WeakHashMap, WeakMap, WeakPairMap, WeakSet, WeakValueMap};
+
+use crate::common::scaled;
+use crate::turns::{Entry, Script, World, each_fails_once};
+
+type Object = Strong<usize>;
+
+/// The objects `0..n`, of which every other one has a weak handle.
+pub(crate) struct Objects(
+    pub(crate) Vec<Object>,
+    #[expect(dead_code)] Vec<weakly::Weak<usize>>,
+);
+
+impl Default for Objects {
+    fn default() -> Self {
+        let all: Vec<Object> = (0..scaled(12, 8)).map(Strong::new).collect();
+        let weak = all.iter().step_by(2).map(Object::downgrade).collect();
+        Objects(all, weak)
+    }
+}
+
+/// Entries of the n-th collection.
+pub(crate) fn entries(
+    nth: usize,
+    all: impl IntoIterator<Item = (usize, usize)>,
+) -> impl Iterator<Item = Entry> {
+    all.into_iter().map(move |(key, value)| (nth, key, value))
+}
+
+#[derive(Default)]
+struct All {
+    objects: Objects,
+    map: WeakMap<Object, Box<usize>>,
+    values: WeakValueMap<usize, Object>,
+    pairs: WeakPairMap<Object, Object>,
+    contents: WeakHashMap<Object, usize>,
+    set: WeakSet<Object>,
+    other: WeakSet<Object>,
+    words: Interner<Strong<str>>,
+    word: Option<Strong<str>>,
+    copy: Option<WeakMap<Object, Box<usize>>>,
+    kept: BTreeMap<usize, usize>,
+}
+
+impl World for All {
+    fn shows(&self) -> Vec<Entry> {
+        let numbers = |set: &WeakSet<Object>| Vec::from_iter(set.iter().map(|it| (*it, 0)));
+        let maps = [Some(&self.map), self.copy.as_ref()];
+        for map in maps.iter().flatten() {
+            assert!(map.iter().all(|(key, value)| map.get(&key) == Some(value)));
+            assert_eq!(map.len(), map.iter().count());
+        }
+        let of = |map: &WeakMap<Object, Box<usize>>| {
+            Vec::from_iter(map.iter().map(|(key, value)| (*key, **value)))
+        };
+        let mut all = Vec::new();
+        for (nth, map) in maps.into_iter().enumerate() {
+            all.extend(entries(nth, map.map(of).unwrap_or_default()));
+        }
+        let values = self.values.iter().map(|(key, value)| (*key, *value));
+        all.extend(entries(2, values));
+        all.extend(entries(
+            3,
+            self.pairs.iter().map(|(key, value)| (*key, *value)),
+        ));
+        all.extend(entries(
+            4,
+            self.contents.iter().map(|(key, value)| (*key, *value)),
+        ));
+        all.extend(entries(5, numbers(&self.set)));
+        all.extend(entries(6, numbers(&self.other)));
+        all.extend(entries(7, self.words.iter().map(|word| (word.len(), 0))));
+        all.extend(entries(
+            8,
+            self.kept.iter().map(|(key, value)| (*key, *value)),
+        ));
+        all
+    }
+}
+
+/// Single steps, and those that concern several entries.
+#[test]
+fn whatever_changes_them() {
+    let mut script = Script::<All>::new();
+    script
+        .runs(|it| {
+            it.map
+                .extend(it.objects.0.iter().map(|key| (key, Box::new(**key))))
+        })
+        .runs(|it| {
+            it.values
+                .extend(it.objects.0.iter().map(|value| (**value, value)))
+        })
+        .runs(|it| {
+            let objects = it.objects.0.iter();
+            it.pairs
+                .extend(objects.map(|key| (key, &it.objects.0[**key % 3])));
+        })
+        .runs(|it| {
+            for key in &it.objects.0 {
+                it.contents.get_or_insert_with(key, |_| **key);
+            }
+        })
+        .runs(|it| it.set.extend(&it.objects.0[..5]))
+        .runs(|it| it.other.extend(&it.objects.0[3..7]))
+        .runs(|it| assert_eq!(it.map.iter_weak().count(), it.map.len()))
+        .runs(|it| assert_eq!(it.values.iter_weak().count(), it.values.len()))
+        .runs(|it| assert_eq!(it.pairs.iter_weak().count(), it.pairs.len()))
+        .runs(|it| assert!(it.pairs.keys_of(&it.objects.0[1]).count() > 1))
+        .runs(|it| it.copy = Some(it.map.clone()))
+        .runs(|it| it.other = it.set.intersection(&it.other).collect())
+        .runs(|it| drop(&it.set | &it.other))
+        .runs(|it| {
+            let word = it.words.intern_ref("word");
+            it.word = Some(word);
+        })
+        .runs(|it| {
+            **it.map
+                .entry(&it.objects.0[0])
+                .or_insert_with(|| Box::new(0)) = 100;
+        })
+        .runs(|it| _ = it.map.remove(&it.objects.0[1]))
+        .runs(|it| {
+            it.map
+                .entry(&it.objects.0[1])
+                .or_insert_with(|| Box::new(7));
+        })
+        .runs(|it| _ = it.pairs.remove_value(&it.objects.0[1]))
+        .runs(|it| _ = it.contents.extract_if(|key, _| **key % 2 == 0).count())
+        .runs(|it| it.map.retain(|key, _| **key % 3 != 2))
+        .runs(|it| it.map.set_reclaim(Reclaim::OnRequest))
+        .never(|it| drop((it.objects.0.pop(), it.objects.0.pop())))
+        .runs(|it| _ = it.map.drain_dead().count())
+        .runs(|it| it.map.drain().for_each(drop))
+        .runs(|it| _ = it.copy.take().map(|copy| copy.into_values().count()))
+        .runs(|it| it.values.shrink_to_fit())
+        .runs(|it| {
+            it.values
+                .insert(0, &it.objects.0[5])
+                .into_iter()
+                .for_each(drop)
+        })
+        .never(|it| it.word = None)
+        .runs(|it| _ = it.words.intern_ref("another"))
+        .never(|it| it.objects.0.clear());
+    each_fails_once(&script);
+}
+
+#[derive(Default)]
+struct Cyclic {
+    keys: Objects,
+    map: WeakMap<Object, Object>,
+    other: WeakMap<Object, Vec<Object>>,
+}
+
+impl World for Cyclic {
+    fn shows(&self) -> Vec<Entry> {
+        let map = self.map.iter().map(|(key, value)| (*key, **value));
+        let other = self.other.iter().map(|(key, value)| (*key, value.len()));
+        entries(0, map).chain(entries(1, other)).collect()
+    }
+}
+
+/// Entries that keep themselves alive go, or stay, but none that an object needs which lives on.
+#[test]
+fn cycles() {
+    let mut script = Script::<Cyclic>::new();
+    script
+        .runs(|it| {
+            for key in &it.keys.0 {
+                it.map
+                    .insert(key, it.keys.0[(**key + 1) % it.keys.0.len()].clone());
+                it.other.insert(key, vec![key.clone()]);
+            }
+        })
+        .runs(|it| _ = it.map.purge_cycles())
+        .runs(|it| {
+            _ = Cycles::new()
+                .with(&mut it.map)
+                .with(&mut it.other)
+                .holders(&it.keys.0[0])
+        })
+        .never(|it| it.keys.0.truncate(1))
+        .runs(|it| _ = Cycles::new().with(&mut it.map).with(&mut it.other).purge())
+        .never(|it| it.keys.0.clear())
+        .runs(|it| _ = Cycles::new().with(&mut it.map).with(&mut it.other).purge());
+    each_fails_once(&script);
+}
