@@ -162,6 +162,44 @@ fn a_second_map_against_the_end_of_the_first() {
     });
 }
 
+/// The hash of an entry comes after that of one that is gone, wherever both are stored: also if `get_mut` was in between.
+#[test]
+fn get_mut_and_a_second_map_after_the_end_of_the_first() {
+    check(1, |maker| {
+        let mut a = maker.object();
+        let (b, c) = (a.clone(), a.clone());
+        all_three(
+            move || put_and_remove(1, &b),
+            move || put_and_remove(8, &c),
+            || write_if_alone(&mut a),
+        );
+    });
+}
+
+/// Likewise, if the second makes a record, in the very state in which it has seen the object before.
+#[test]
+fn a_second_map_that_makes_a_record_after_the_end_of_the_first() {
+    check(1, |maker| {
+        let a = maker.object();
+        let (b, weak) = (a.clone(), Strong::downgrade(&a));
+        both(
+            move || {
+                drop(weak);
+                put_and_remove(1, &a);
+                Strong::downgrade(&a)
+            },
+            move || put_and_remove(8, &b),
+        );
+    });
+}
+
+/// A map that finds its entry by the hash that it has given it.
+fn put_and_remove(hash: u32, a: &Strong<Payload>) {
+    let mut map = Map::hashing_from(hash);
+    map.put(a);
+    assert!(map.remove(0));
+}
+
 #[test]
 fn two_maps_at_once() {
     check_each(
