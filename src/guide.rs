@@ -51,6 +51,10 @@ chapters! {
 pub mod design {}
 
 #[cfg(doc)]
+#[doc = include_str!("../docs/ORDERINGS.md")]
+pub mod orderings {}
+
+#[cfg(doc)]
 #[doc = include_str!("../docs/PICTURES.md")]
 #[doc = include_str!("../docs/PERFORMANCE.md")]
 pub mod performance {}

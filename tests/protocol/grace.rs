@@ -1,0 +1,418 @@
+//! Grace: a thing is found through one word. A writer unlinks it, and destroys it when no visit is left that may look at it.
+//! With the orderings of the code, and its `SeqCst` fences.
+
+use super::memory::{FIRST_USE, LOCATIONS, Memory, Order, Order::*};
+use super::search::{Broken, Model};
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Rule {
+    /// A barrier between the participant and the table (D1).
+    EnterBarrier,
+    /// A barrier between the unlinking and the participants (D1).
+    UnlinkBarrier,
+    /// Who leaves releases what it has looked at (D1).
+    LeaveReleases,
+    /// Who reads a participant acquires that (D1).
+    VisitsAcquire,
+    /// A barrier between leaving and the name (D3).
+    LeaveBarrier,
+    /// A barrier between the name and the participant (D3).
+    NameBarrier,
+    /// Who has named a thread looks at its visit again (D3).
+    LooksAgain,
+    /// A number is taken before the barrier of entering (N1).
+    TakenFirst,
+    /// `ends` is counted before the number is free (N2).
+    EndsFirst,
+    /// The number is given back with Release, and read with Acquire (N2).
+    NumbersOrder,
+    /// A number that was given back has all participants read (D6).
+    AllAreRead,
+    /// Who believes `checked` sees the numbers that its writer saw (D6).
+    CheckedOrders,
+}
+use Rule::*;
+
+/// What the threads do.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Scene {
+    /// A reader that comes twice, and a writer.
+    TwoVisits,
+    /// Two readers, and a writer.
+    TwoReaders,
+    /// A thread takes a number, reads, and gives it back; a writer unlinks two things.
+    ComesAndGoes,
+    /// A thread gives its number back while it is inside, and reads after that; another takes the number, and looks who is
+    /// inside; a writer.
+    EndsInside,
+}
+
+pub(crate) struct Grace {
+    pub(crate) without: Option<Rule>,
+    pub(crate) scene: Scene,
+}
+
+const FOUND: usize = 0;
+/// The participants of two threads; or of one, and whether its number is in use.
+const VISIT: usize = 1;
+const NUMBERS: usize = 2;
+const ENDS: usize = 3;
+const CHECKED: usize = 4;
+/// Who is named, and the lock of the deferred list, or of the numbers.
+const NAMED: usize = 3;
+const LOCK: usize = 5;
+
+const OUTSIDE: u8 = 0;
+const NOBODY: u8 = 9;
+const READER: usize = 0;
+const WRITER: usize = 2;
+const DONE: u8 = 99;
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    memory: Memory<3>,
+    steps: [u8; 3],
+    /// What a thread has found; what it has loaded.
+    found: [u8; 3],
+    visits: [u8; 2],
+    checked: [u8; 3],
+    numbers: [u8; 3],
+    destroyed: u8,
+    /// What waits, if something does: for these visits. Under the lock.
+    waiting: Option<[u8; 2]>,
+    named: u8,
+}
+
+impl State {
+    fn look(&mut self, t: usize) -> Result<(), Broken> {
+        if self.found[t] < self.destroyed {
+            return Err("D1: a thing is looked at after its end");
+        }
+        self.memory.store(
+            t,
+            FIRST_USE + 2 * usize::from(self.found[t]) + t,
+            0,
+            Relaxed,
+        );
+        Ok(())
+    }
+
+    /// Destroys the things before this one, which are unlinked.
+    fn destroy(&mut self, t: usize, upto: u8) -> Result<(), Broken> {
+        if !(0..2 * usize::from(upto)).all(|at| self.memory.has_seen(t, FIRST_USE + at)) {
+            return Err("D1: a thing is destroyed while another thread looks at it");
+        }
+        self.destroyed = upto;
+        Ok(())
+    }
+
+    fn fence(&mut self, t: usize, is_there: bool, next: u8) -> u8 {
+        if is_there {
+            self.memory.fence(t);
+        }
+        next
+    }
+
+    fn count_end(&mut self, t: usize, by: u8, order: Order) {
+        let ends = self.memory.last(ENDS) + by;
+        self.memory.update(t, ENDS, Some(ends), order);
+    }
+
+    /// For each value that a load may return, the state after it, with the next step.
+    fn loads(
+        &self,
+        t: usize,
+        at: usize,
+        order: Order,
+        then: impl Fn(&mut State, u8) -> u8,
+    ) -> Result<Vec<(State, u8)>, Broken> {
+        let all = self.memory.loads(t, at, order).into_iter();
+        let after = all.map(|(value, memory)| {
+            let mut s = State {
+                memory,
+                ..self.clone()
+            };
+            let next = then(&mut s, value);
+            (s, next)
+        });
+        Ok(after.collect())
+    }
+}
+
+impl Grace {
+    fn has(&self, rule: Rule) -> bool {
+        self.without != Some(rule)
+    }
+
+    fn is_of_visits(&self) -> bool {
+        matches!(self.scene, Scene::TwoVisits | Scene::TwoReaders)
+    }
+
+    /// A reader comes again, or not.
+    fn after_a_visit(&self, state: &State, t: usize) -> u8 {
+        let again = self.scene == Scene::TwoVisits && t == READER && state.visits[READER] < 2;
+        if again { 0 } else { DONE }
+    }
+
+    /// One step: the states after it, each with the next step.
+    fn step(&self, state: &State, t: usize) -> Result<Vec<(State, u8)>, Broken> {
+        let mut s = state.clone();
+        let release = Release.if_(self.has(LeaveReleases));
+        let acquire = Acquire.if_(self.has(VisitsAcquire));
+        let visits = self.is_of_visits();
+        let ends_inside = self.scene == Scene::EndsInside;
+        let place = if visits { VISIT + t } else { VISIT };
+        let next = match (t, state.steps[t]) {
+            (_, DONE) => return Ok(Vec::new()),
+
+            // A reader takes its number, unless it has one, and enters.
+            (1, 0) if ends_inside => 50,
+            (READER | 1, 0) => {
+                if self.scene == Scene::ComesAndGoes && self.has(TakenFirst) {
+                    s.memory.update(t, NUMBERS, Some(1), Relaxed);
+                }
+                s.visits[t] += 1;
+                s.memory.store(t, place, s.visits[t], Release);
+                1
+            }
+            (READER | 1, 1) => s.fence(t, self.has(EnterBarrier), 2),
+            (READER | 1, 2) => {
+                return s.loads(t, FOUND, Acquire, |s, found| {
+                    s.found[t] = found;
+                    if ends_inside { 40 } else { 3 }
+                });
+            }
+            (READER | 1, 3) => {
+                s.look(t)?;
+                4
+            }
+            (READER | 1, 4) => {
+                s.memory.store(t, place, OUTSIDE, release);
+                5
+            }
+            (READER | 1, 5) => s.fence(t, self.has(LeaveBarrier), if visits { 6 } else { 40 }),
+            // Is it named?
+            (READER | 1, 6) => {
+                let after = self.after_a_visit(&s, t);
+                let next = |named| if usize::from(named) == t { 20 } else { after };
+                return s.loads(t, NAMED, Relaxed, |_, named| next(named));
+            }
+
+            // The writer unlinks, and looks.
+            (WRITER, 0) => {
+                s.found[WRITER] += 1;
+                s.memory.update(t, FOUND, Some(s.found[WRITER]), AcqRel);
+                1
+            }
+            (WRITER, 1) => s.fence(t, self.has(UnlinkBarrier), if visits { 10 } else { 30 }),
+            (WRITER, at @ (10 | 11)) => {
+                let next = |visit| if visit == OUTSIDE { at + 1 } else { 20 };
+                let place = VISIT + usize::from(at) - 10;
+                return s.loads(t, place, acquire, |_, visit| next(visit));
+            }
+            (WRITER, 12) => {
+                s.destroy(t, 1)?;
+                DONE
+            }
+
+            // The deferred list. A writer adds what it has unlinked, and the visits that it sees.
+            (_, 20) if s.memory.last(LOCK) != 0 => return Ok(Vec::new()),
+            (_, 20) => {
+                s.memory.update(t, LOCK, Some(1), Acquire);
+                if t == WRITER { 21 } else { 23 }
+            }
+            (_, step @ (21 | 22)) => {
+                let at = usize::from(step) - 21;
+                return s.loads(t, VISIT + at, acquire, |s, visit| {
+                    s.waiting.get_or_insert([OUTSIDE; 2])[at] = visit;
+                    step + 1
+                });
+            }
+            // Whoever has the lock: does a visit last?
+            (_, 23) => match s.waiting {
+                None => 27,
+                Some([OUTSIDE, OUTSIDE]) => {
+                    s.destroy(t, 1)?;
+                    s.waiting = None;
+                    27
+                }
+                Some(_) => 24,
+            },
+            (_, 24) => {
+                let visits = s.waiting.unwrap_or_default();
+                let at = usize::from(visits[1] != OUTSIDE);
+                return s.loads(t, VISIT + at, acquire, |s, visit| {
+                    if visit != visits[at] {
+                        s.waiting.get_or_insert(visits)[at] = OUTSIDE;
+                        23
+                    } else if usize::from(s.named) == at {
+                        27
+                    } else {
+                        s.named = at as u8;
+                        25
+                    }
+                });
+            }
+            (_, 25) => {
+                s.memory.store(t, NAMED, s.named, Release);
+                26
+            }
+            (_, 26) => {
+                let after = if self.has(LooksAgain) { 24 } else { 27 };
+                s.fence(t, self.has(NameBarrier), after)
+            }
+            (_, 27) => {
+                if s.waiting.is_none() && s.named != NOBODY {
+                    s.named = NOBODY;
+                    s.memory.store(t, NAMED, NOBODY, Release);
+                }
+                s.memory.store(t, LOCK, 0, Release);
+                self.after_a_visit(&s, t)
+            }
+
+            // Who is inside? `checked`, the numbers, `ends`, and then the participants.
+            (_, 30) => {
+                let acquire = Acquire.if_(self.has(CheckedOrders));
+                return s.loads(t, CHECKED, acquire, |s, checked| {
+                    s.checked[t] = checked;
+                    31
+                });
+            }
+            (_, 31) => {
+                let acquire = Acquire.if_(self.has(NumbersOrder));
+                return s.loads(t, NUMBERS, acquire, |s, number| {
+                    s.numbers[t] = number;
+                    32
+                });
+            }
+            (_, 32) => {
+                return s.loads(t, ENDS, Acquire, |s, ends| {
+                    match ends != s.checked[t] && self.has(AllAreRead) {
+                        // The writer checks later.
+                        true if t != WRITER => 34,
+                        ended if ended || s.numbers[t] == 1 => 33,
+                        _ => 36,
+                    }
+                });
+            }
+            // Who is inside is waited for: nothing is destroyed here.
+            (_, 33) => {
+                let next = |visit| if visit == OUTSIDE { 36 } else { 37 };
+                return s.loads(t, VISIT, acquire, |_, visit| next(visit));
+            }
+            (_, step @ (36 | 37)) => {
+                if step == 36 && t == WRITER {
+                    s.destroy(t, s.found[WRITER])?;
+                }
+                let again = self.scene == Scene::ComesAndGoes && s.found[WRITER] < 2;
+                if t == WRITER && again { 34 } else { DONE }
+            }
+            // `check`: `ends`, and whether the number is taken, or its participant is outside.
+            (_, 34) => {
+                return s.loads(t, ENDS, Acquire, |s, ends| {
+                    s.checked[t] = ends;
+                    35
+                });
+            }
+            (_, 35) => {
+                return s.loads(t, NUMBERS, Acquire, |s, number| {
+                    s.numbers[t] = number;
+                    38
+                });
+            }
+            (_, 38) => {
+                let release = Release.if_(self.has(CheckedOrders));
+                return s.loads(t, VISIT, Relaxed, |s, visit| {
+                    let left = s.numbers[t] == 0 && visit != OUTSIDE;
+                    if s.checked[t] % 2 == 0 && !left {
+                        s.memory.store(t, CHECKED, s.checked[t], release);
+                    }
+                    if t == WRITER { 0 } else { DONE }
+                });
+            }
+
+            // A number is given back, under the lock of the numbers.
+            (_, 40) => {
+                if self.has(EndsFirst) {
+                    s.count_end(t, 1, Relaxed);
+                }
+                41
+            }
+            (_, 41) => {
+                let release = Release.if_(self.has(NumbersOrder));
+                s.memory.update(t, NUMBERS, Some(0), release);
+                42
+            }
+            (_, 42) => {
+                s.count_end(t, if self.has(EndsFirst) { 1 } else { 2 }, Release);
+                s.memory.store(t, LOCK, 1, Release);
+                if ends_inside { 43 } else { DONE }
+            }
+            // It is still inside.
+            (_, 43) => {
+                s.look(t)?;
+                DONE
+            }
+            // The next thread with the number.
+            (_, 50) if s.memory.last(LOCK) == 0 => return Ok(Vec::new()),
+            (_, 50) => {
+                s.memory.update(t, LOCK, None, Acquire);
+                s.memory.update(t, NUMBERS, Some(1), Relaxed);
+                30
+            }
+            _ => return Err("no such step"),
+        };
+        Ok(vec![(s, next)])
+    }
+}
+
+impl Model for Grace {
+    type State = State;
+    const THREADS: usize = 3;
+
+    fn start(&self) -> State {
+        let mut start = [0; LOCATIONS];
+        if self.is_of_visits() {
+            start[NAMED] = NOBODY;
+        } else {
+            start[NUMBERS] = u8::from(self.scene == Scene::EndsInside);
+        }
+        let mut steps = [0; 3];
+        if matches!(self.scene, Scene::ComesAndGoes | Scene::TwoVisits) {
+            steps[1] = DONE;
+        }
+        State {
+            memory: Memory::new(start),
+            steps,
+            found: [0; 3],
+            visits: [0; 2],
+            checked: [0; 3],
+            numbers: [0; 3],
+            destroyed: 0,
+            waiting: None,
+            named: NOBODY,
+        }
+    }
+
+    fn next(&self, state: &State, t: usize) -> Result<Vec<State>, Broken> {
+        let all = self.step(state, t)?.into_iter().map(|(mut s, step)| {
+            s.steps[t] = step;
+            if step == DONE {
+                s.memory.end(t);
+            }
+            s.memory = s.memory.tidy();
+            s
+        });
+        Ok(all.collect())
+    }
+
+    fn end(&self, state: &State) -> Result<(), Broken> {
+        if state.steps != [DONE; 3] {
+            return Err("threads wait for each other");
+        }
+        if self.is_of_visits() && state.destroyed == 0 {
+            return Err("D3: what was unlinked is left behind");
+        }
+        Ok(())
+    }
+}
