@@ -56,8 +56,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         })
     }
 
-    /// Removes the `unwanted` nodes with these hashes, or of the whole table, and returns how many had values. A value that
-    /// takes the place of an unwanted mark meanwhile goes too, if it is unwanted.
+    /// Removes the `unwanted` nodes with these hashes, or of the whole table, and returns how many had values. What takes the
+    /// place of one meanwhile goes too, if it is unwanted.
     fn unlink_each(
         &self,
         hashes: Option<&[HashValue]>,
@@ -89,12 +89,12 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                     continue;
                 }
                 let hash = node.hash();
-                match self.unlink_if(&pin, hash, |now| ptr::eq(now, node), |_| true) {
-                    Some(node) => end(node),
-                    None if node.ready().is_none() => {
-                        pin.remove_all(hash.bits(), &mut unwanted, &mut end);
-                    }
-                    None => {}
+                let unlinked = self.unlink_if(&pin, hash, |now| ptr::eq(now, node), |_| true);
+                if let Some(node) = unlinked {
+                    end(node);
+                } else {
+                    // Perhaps another has replaced it.
+                    pin.remove_all(hash.bits(), &mut unwanted, &mut end);
                 }
             }
         }
