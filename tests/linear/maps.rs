@@ -1,0 +1,116 @@
+//! The maps that own their values.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use weakly::concurrent::{WeakHashMap, WeakMap};
+
+use super::spec::{Entry, Then, only};
+use super::turn::{Face, Turn, whole};
+use super::world::{Hand, Handle, Owned, World};
+
+/// `$by` is what a key is told apart by.
+macro_rules! owning {
+    ($($map:ty, $by:ident;)*) => {$(
+        impl<K: Handle> Face<K> for $map {
+            const OPERATIONS: usize = 17;
+            const PLAIN: usize = 13;
+            const OWNS: bool = true;
+
+            fn key(hand: &Hand<K>) -> u32 {
+                hand.$by
+            }
+
+            fn act(&self, turn: &Turn<K>, hand: &Hand<K>, operation: usize) {
+                let key = hand.$by;
+                let removed = |entry: Option<(K, Owned)>| {
+                    entry.map(|(life, value)| (turn.receive(life), value.number))
+                };
+                match operation {
+                    0 => {
+                        self.look(turn, hand);
+                        return;
+                    }
+                    1 => return turn.asks(key, "contains", Then::Nothing, || self.contains_key(hand)),
+                    2 => return turn.asks(key, "entry", Then::Nothing, || removed(self.get_key_value(hand))),
+                    3 => return turn.asks(key, "with", Then::Nothing, || {
+                        self.with(hand, |value| {
+                            turn.pause();
+                            value.number
+                        })
+                    }),
+                    4 => return turn.asks(key, "remove", Then::Clear, || {
+                        self.remove(hand).map(|value| value.number)
+                    }),
+                    5 => return turn.asks(key, "remove_entry", Then::Clear, || removed(self.remove_entry(hand))),
+                    6 | 7 => return turn.may_remove(key, operation == 6, |show| {
+                        self.remove_if(hand, |value| show(value.number))
+                    }),
+                    _ => {}
+                }
+                let Some(object) = &hand.strong else {
+                    return self.act(turn, hand, operation % 8);
+                };
+                let lives = only(object.number);
+                if operation >= Self::PLAIN {
+                    let meanwhile = || self.act(turn, hand, turn.choose(Self::PLAIN));
+                    return turn.flies(key, lives, meanwhile, |flight| {
+                        let make = |_: &_| flight.makes(|| turn.owned(key));
+                        let made = self.try_get_or_insert_with(object, make).ok()?;
+                        Some((made.number, 0))
+                    });
+                }
+                let new = turn.owned(key);
+                let put = |value: &Owned| {
+                    let value = value.number;
+                    Then::Put(Entry { value, lives })
+                };
+                match operation {
+                    8 => turn.asks(key, "insert", put(&new), || !self.insert(object, new)),
+                    9 => turn.asks(key, "swap", put(&new), || {
+                        self.swap(object, new).map(|old| old.number)
+                    }),
+                    _ => turn.does(key, "compute", || {
+                        let shown = Cell::new(None);
+                        let now = self.compute(object, |old| {
+                            shown.set(old.map(|old| old.number));
+                            turn.pause();
+                            match operation {
+                                10 => Some(new.clone()),
+                                11 => None,
+                                _ => Some(old.unwrap_or(&new).clone()),
+                            }
+                        });
+                        (shown.get().into(), now.as_ref().map_or(Then::Empty, put))
+                    }),
+                }
+            }
+
+            fn look(&self, turn: &Turn<K>, hand: &Hand<K>) -> bool {
+                turn.finds(hand.$by, || self.get(hand).map(|value| value.number))
+            }
+
+            fn fill(&self, world: &Arc<World>, object: &K) {
+                self.insert(object, world.owned(object.content));
+            }
+
+            fn each(&self, see: &mut dyn FnMut(u32, u32, Option<u32>)) -> bool {
+                for (life, value) in self {
+                    see(life.$by, value.number, Some(life.number));
+                }
+                true
+            }
+
+            fn retain_some(&self, keep: &mut dyn FnMut(u32, u32) -> bool) {
+                self.retain(|life, value| keep(life.$by, value.number));
+            }
+
+            whole!($map);
+        }
+    )*};
+}
+
+owning! {
+    WeakMap<K, Owned>, number;
+    WeakHashMap<K, Owned>, content;
+}

@@ -1,0 +1,85 @@
+//! The memo, whose results end with their key and with what they depend on.
+
+use std::sync::Arc;
+
+use weakly::Memo;
+
+use super::spec::{Entry, Then, Was, only};
+use super::turn::{About, Face, Turn, whole};
+use super::world::{Hand, Handle, Owned, World};
+
+impl<K: Handle> Face<K> for Memo<K, Owned> {
+    const OPERATIONS: usize = 10;
+    const PLAIN: usize = 5;
+    const OWNS: bool = true;
+
+    fn key(hand: &Hand<K>) -> u32 {
+        hand.number
+    }
+
+    fn act(&self, turn: &Turn<K>, hand: &Hand<K>, operation: usize) {
+        let key = hand.number;
+        let Some(object) = &hand.strong else { return };
+        let lives = only(object.number);
+        match operation {
+            0 => _ = self.look(turn, hand),
+            1 => turn.asks(key, "remove", Then::Clear, || self.remove(object)),
+            2 | 3 => {
+                let new = turn.owned(key);
+                let value = new.number;
+                turn.asks(key, "insert", Then::Put(Entry { value, lives }), || {
+                    self.insert(object, new).map(|old| old.number)
+                });
+            }
+            4 => {
+                let Some(object) = turn.any_object() else {
+                    return;
+                };
+                let (removed, span) = turn.timed(|| self.invalidate(&object));
+                let was = match removed {
+                    0 => Was::Without(object.number),
+                    _ => Was::Any,
+                };
+                let then = Then::Invalidate(object.number, !K::NOTIFIES);
+                turn.note(About::All, span, "invalidate", (was, then));
+            }
+            _ => {
+                let meanwhile = || self.act(turn, hand, turn.choose(Self::PLAIN));
+                turn.flies(key, lives, meanwhile, |flight| {
+                    let made = self.try_get_or_compute(object, |computation| {
+                        flight.makes(|| {
+                            let input = turn.any_object().filter(|_| operation > 6);
+                            if let Some(input) = input {
+                                let ((), span) = turn.timed(|| computation.depends_on(&input));
+                                let named = Then::Depend(flight.number, input.number);
+                                turn.note(About::One(key), span, "depends_on", (Was::Any, named));
+                            }
+                            turn.pause();
+                            turn.owned(key)
+                        })
+                    });
+                    Some((made.ok()?.number, 0))
+                });
+            }
+        }
+    }
+
+    fn look(&self, turn: &Turn<K>, hand: &Hand<K>) -> bool {
+        hand.strong.as_ref().is_some_and(|object| {
+            turn.finds(hand.number, || self.get(object).map(|value| value.number))
+        })
+    }
+
+    fn fill(&self, world: &Arc<World>, object: &K) {
+        self.insert(object, world.owned(object.content));
+    }
+
+    fn check_at_rest(&self) {
+        let counted = self.statistics();
+        let came = counted.misses + counted.inserted;
+        let went = counted.invalidated + counted.discarded;
+        assert_eq!(came, self.len() + went, "{counted:?}");
+    }
+
+    whole!(Memo<K, Owned>);
+}
