@@ -222,7 +222,21 @@ fn small_a_cycle_at_the_end() {
 /// 174: So is a cycle of which the other half is computed by another thread.
 #[test]
 fn small_a_cycle_with_a_thread_at_its_end() {
-    let made = in_time(|| {
+    a_cycle_with_a_thread(|_| ());
+}
+
+/// 174: Also if that thread has made something else meanwhile: the rest of its flights still stands for it.
+#[test]
+fn small_a_cycle_with_a_thread_that_has_ended_a_nested_flight() {
+    a_cycle_with_a_thread(|memo| {
+        let [outer, inner] = [3, 4].map(Strong::new);
+        memo.get_or_compute(&outer, |_| memo.get_or_compute(&inner, |_| 4));
+    });
+}
+
+/// The other thread is at its end, and does something while its value is made.
+fn a_cycle_with_a_thread(meanwhile: fn(&Memo<Strong<usize>, usize>)) {
+    let made = in_time(move || {
         let memo = Arc::new(Memo::<Strong<usize>, usize>::new());
         let [mine, theirs] = [1, 2].map(Strong::new);
         let (begun, has_begun) = channel();
@@ -235,6 +249,7 @@ fn small_a_cycle_with_a_thread_at_its_end() {
                         memo.get_or_compute(&theirs, |_| {
                             begun.send(()).unwrap();
                             asked.recv().unwrap();
+                            meanwhile(&memo);
                             memo.get_or_compute(&mine, |_| 1)
                         });
                     })
