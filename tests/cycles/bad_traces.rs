@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::{Mutex, RwLock};
+use std::sync::{Mutex, OnceLock, RwLock};
 
 use weakly::{
     Strong, WeakMap, concurrent,
@@ -254,6 +254,33 @@ fn a_leaf_that_is_none() {
         drop(key);
         assert_eq!(map.purge_cycles().removed, 1, "{leaf_first}");
     }
+}
+
+/// Also where threads may be lent both. An object that is shown as a leaf only keeps what it owns.
+#[test]
+fn leaves_that_threads_share() {
+    struct Node(OnceLock<Strong<u8>>);
+    impl_trace!(Node: 0);
+    struct Leaf(Strong<Node>);
+    impl Trace for Leaf {
+        fn trace(&self, tracer: &mut Tracer<'_>) {
+            tracer.leaf(&self.0);
+        }
+    }
+    for is_shown in [true, false] {
+        let (key, node) = (Strong::new(1), Strong::new(Node(OnceLock::new())));
+        assert!(node.0.set(key.clone()).is_ok());
+        let map = concurrent::WeakMap::new();
+        let shown = is_shown.then(|| node.clone());
+        map.insert(&key, (Leaf(node), shown));
+        drop(key);
+        assert_eq!(map.purge_cycles().removed, usize::from(is_shown));
+    }
+    let map = concurrent::WeakMap::new();
+    let node = Strong::new(Node(OnceLock::new()));
+    map.insert(&node, Leaf(node.clone()));
+    drop(node);
+    assert_eq!(map.purge_cycles().removed, 1);
 }
 
 /// One that purges the map it is in, or asks who holds something, whenever it is asked: there is no end to that, so

@@ -1,12 +1,17 @@
 //! What fields show, by their types.
 
+use std::borrow::Cow;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::marker::PhantomPinned;
 use std::mem::{self, ManuallyDrop};
+use std::num::Wrapping;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::OnceLock;
 use std::sync::atomic::{self, AtomicPtr};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use weakly::{
     ByIdentity, Interner, Memo, Strong, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap,
@@ -14,6 +19,8 @@ use weakly::{
     cycles::{Cycles, Trace},
     impl_trace, local,
 };
+
+use crate::common::{panics, quiet_panic};
 
 /// Whether an entry goes whose key nothing but its value owns.
 fn goes<V: Trace>(value: impl FnOnce(local::Strong<u8>) -> V) -> bool {
@@ -61,6 +68,103 @@ fn ranges() {
     assert!(goes(|key| RangeFrom { start: key }));
     assert!(goes(|key| RangeTo { end: key }));
     assert!(goes(|key| RangeToInclusive { end: key }));
+}
+
+/// Containers show each element: one handle that is not shown would keep the key.
+#[test]
+fn containers() {
+    let other = || local::Strong::new(2);
+    let two = |key: local::Strong<u8>| [key.clone(), key];
+    assert!(goes(two));
+    assert!(goes(|key| vec![two(key)]));
+    assert!(goes(|key| Box::<[_]>::from(two(key))));
+    assert!(goes(|key| VecDeque::from(two(key))));
+    assert!(goes(|key| LinkedList::from(two(key))));
+    assert!(goes(|key| BinaryHeap::from(two(key))));
+    assert!(goes(|key| BTreeSet::from([key, other()])));
+    assert!(goes(|key| HashSet::from([key, other()])));
+    assert!(goes(|key| BTreeMap::from([
+        (key.clone(), other()),
+        (other(), key)
+    ])));
+    assert!(goes(|key| HashMap::from([
+        (key.clone(), other()),
+        (other(), key)
+    ])));
+    assert!(goes(|key| Some(Box::pin(key))));
+    assert!(goes(OnceCell::from));
+    assert!(goes(OnceLock::from));
+    assert!(goes(RefCell::new));
+    assert!(goes(|key| [Ok(key.clone()), Err(key)]));
+    assert!(goes(|key| (
+        Wrapping(key.clone()),
+        Reverse(ByIdentity(key))
+    )));
+    assert!(goes(|key| Cow::<[_]>::Owned(vec![key])));
+    let none = None::<local::Strong<u8>>;
+    assert!(goes(|key| (key, none, OnceCell::<Rc<u8>>::new())));
+}
+
+/// So does a tuple each part.
+#[test]
+fn tuples() {
+    let c = local::Strong::<u8>::clone;
+    assert!(goes(|k| (k,)));
+    assert!(goes(|k| (c(&k), k)));
+    assert!(goes(|k| (c(&k), c(&k), k)));
+    assert!(goes(|k| (c(&k), c(&k), c(&k), k)));
+    assert!(goes(|k| (c(&k), c(&k), c(&k), c(&k), k)));
+    assert!(goes(|k| (c(&k), c(&k), c(&k), c(&k), c(&k), k)));
+    assert!(goes(|k| (c(&k), c(&k), c(&k), c(&k), c(&k), c(&k), k)));
+    assert!(goes(|k| (
+        c(&k),
+        c(&k),
+        c(&k),
+        c(&k),
+        c(&k),
+        c(&k),
+        c(&k),
+        k
+    )));
+}
+
+/// What no thread has locked is looked behind, also if one panicked there.
+#[test]
+fn locks() {
+    assert!(goes(|key| (Mutex::new(key.clone()), RwLock::new(key))));
+    assert!(goes(|key| {
+        let locks = (Mutex::new(key.clone()), RwLock::new(key));
+        assert!(panics(|| {
+            let _both = (locks.0.lock(), locks.1.write());
+            quiet_panic();
+        }));
+        assert!(locks.0.is_poisoned() && locks.1.is_poisoned());
+        locks
+    }));
+}
+
+/// What is borrowed has another owner, and nobody can look into a cell: the key is held.
+#[test]
+fn what_is_not_looked_at() {
+    let held = local::Strong::new(1);
+    assert_eq!(WeakMap::from([(&held, &held)]).purge_cycles().removed, 0);
+    let borrowed = Cow::Borrowed(std::slice::from_ref(&held));
+    assert_eq!(WeakMap::from([(&held, borrowed)]).purge_cycles().removed, 0);
+    assert!(!goes(|key| Cell::new(Some(key))));
+}
+
+/// A weak handle keeps nothing, and shows nothing.
+#[test]
+fn weak_handles() {
+    assert!(goes(|key| (local::Strong::downgrade(&key), key)));
+    let (rc, arc) = (Rc::new(1), Arc::new(2));
+    let mut map = WeakMap::from([(&rc, (Rc::clone(&rc), Rc::downgrade(&rc)))]);
+    drop(rc);
+    assert_eq!(map.purge_cycles().removed, 1);
+    let mut map = WeakMap::from([(&arc, (Arc::clone(&arc), Arc::downgrade(&arc)))]);
+    drop(arc);
+    let purged = Cycles::new().with(&mut map).at_rest().purge();
+    assert_eq!(purged.removed, 1);
 }
 
 /// Types that own nothing can be values and fields.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use weakly::concurrent;
 use weakly::{
     Attribute, ByIdentity, Memo, Reclaim, Strong, WeakHashMap, WeakMap, WeakValueMap,
-    cycles::Cycles, impl_trace, local,
+    cycles::Cycles, impl_trace, local, memo::Rewritten,
 };
 
 /// An object, and whether it is dead.
@@ -227,6 +227,19 @@ fn arcs() {
     assert_eq!(map.purge_cycles().removed, 0);
     assert_eq!(Cycles::new().with(&mut map).at_rest().purge().removed, 1);
     assert!(map.is_empty());
+
+    // In maps that threads share, too; a result of several inputs goes for one of them.
+    let (map, memo) = (
+        concurrent::WeakMap::new(),
+        Memo::<(Strong<u8>, Arc<i32>), Arc<i32>>::new(),
+    );
+    let (held, arc, other) = (Strong::new(1), Arc::new(5), Arc::new(6));
+    map.insert(&arc, Arc::clone(&arc));
+    memo.get_or_compute((&held, &other), |_| Arc::clone(&other));
+    drop((arc, other));
+    let both = || Cycles::new().with(&map).with(&memo);
+    assert_eq!(both().purge().removed, 0);
+    assert_eq!(both().at_rest().purge().removed, 2);
 }
 
 /// The shared maps, one of them static.
@@ -288,6 +301,26 @@ fn shared_maps() {
     assert!(PARTNER.is_empty());
 }
 
+/// A lock in the value of a map that threads share: one of them may move out what is in it, so only at rest. In the value of a
+/// map of one owner none can.
+#[test]
+fn locks_in_values() {
+    fn lock() -> (Strong<u8>, Mutex<Option<Strong<u8>>>) {
+        let key = Strong::new(1);
+        (key.clone(), Mutex::new(Some(key)))
+    }
+    let (map, (key, value)) = (concurrent::WeakMap::new(), lock());
+    map.insert(&key, value);
+    drop(key);
+    assert_eq!(map.purge_cycles().removed, 0);
+    assert_eq!(Cycles::new().with(&map).at_rest().purge().removed, 1);
+
+    let (key, value) = lock();
+    let mut map = WeakMap::from([(&key, value)]);
+    drop(key);
+    assert_eq!(map.purge_cycles().removed, 1);
+}
+
 /// 173: A result that owns its input; several inputs; and objects it depends on besides.
 #[test]
 fn memos() {
@@ -335,6 +368,17 @@ fn a_memoised_rewriting() {
     assert_eq!(rewritten.get(&w).unwrap().0, "z");
     drop(w);
     assert_eq!((rewritten.purge_cycles().removed, rewritten.len()), (1, 0));
+
+    // A result that is the input is not owned; another one is.
+    let rewritten = Memo::<Strong<Term>, Rewritten<Strong<Term>>>::new();
+    let [x, y, z] = ["x", "y", "z"].map(|name| Strong::new(Term(name)));
+    for (from, to) in [(&x, &y), (&y, &x), (&z, &z)] {
+        rewritten.get_or_rewrite(from, |_| to.clone());
+    }
+    drop((x, y));
+    assert_eq!((rewritten.purge_cycles().removed, rewritten.len()), (2, 1));
+    drop(z);
+    assert!(rewritten.is_empty());
 }
 
 /// A long ring: neither the look at it nor its destruction recurses.
@@ -403,6 +447,25 @@ fn a_map_that_is_given_twice() {
     assert_eq!(holders.holders(&object).count(), Some(2));
     map.remove_if(&object, |_| true);
     assert_eq!(Strong::strong_count(&object), 1);
+}
+
+/// What is being made is in no entry yet: it is not asked, and is kept.
+#[test]
+fn a_purge_while_a_value_is_made() {
+    let map = concurrent::WeakMap::new();
+    let (key, own) = (Strong::new(1), Strong::new(2));
+    map.insert(&own, own.clone());
+    drop(own);
+    let made = map.get_or_insert_with(&key, |_| {
+        assert_eq!(map.purge_cycles().removed, 1);
+        key.clone()
+    });
+    assert!(
+        map.get(&key)
+            .is_some_and(|there| Strong::ptr_eq(&there, &made))
+    );
+    drop((key, made));
+    assert_eq!((map.purge_cycles().removed, map.len()), (1, 0));
 }
 
 /// A value that is shown for a weak pointer is not held by that: its entry goes, and it lives as long as it is shown.

@@ -2,9 +2,10 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use weakly::{
-    Strong, WeakMap, WeakValueMap, concurrent,
+    Memo, Strong, WeakMap, WeakValueMap, concurrent,
     cycles::{Cycles, Holders},
     impl_trace, local,
 };
@@ -86,6 +87,30 @@ fn fields_of_fields() {
     assert_eq!(path.key_addresses(), [Strong::as_ptr(&key).addr()]);
 }
 
+/// An entry has the addresses of all objects that it needs: also those that are polled, and those it depends on.
+#[test]
+fn all_inputs_are_keys() {
+    let memo = Memo::<(Strong<u8>, Arc<u8>), Arc<u8>>::new();
+    let (one, polled, other, used) = (Strong::new(1), Arc::new(2), Arc::new(3), Strong::new(4));
+    memo.get_or_compute((&one, &polled), |cx| {
+        cx.depends_on(&other);
+        cx.depends_on(&used);
+        other.clone()
+    });
+    let holders = Cycles::new().with(&memo).holders(&other);
+    let [path] = holders.paths() else {
+        panic!("{holders}");
+    };
+    let addresses = [
+        Strong::as_ptr(&one).addr(),
+        Arc::as_ptr(&polled).addr(),
+        Arc::as_ptr(&other).addr(),
+        Strong::as_ptr(&used).addr(),
+    ];
+    assert_eq!(path.key_addresses(), addresses);
+    assert!(path.to_string().contains("(its own key)"), "{path}");
+}
+
 /// What no value shows is not found.
 #[test]
 fn an_object_that_is_not_found() {
@@ -120,6 +145,30 @@ fn a_graph() {
     assert_eq!(dot.matches("[label=\"String\"]").count(), 1, "{dot}");
     assert_eq!(dot.matches(" -> ").count(), 3, "{dot}");
     assert!(dot.starts_with("digraph holders {\n") && dot.ends_with("}\n"));
+}
+
+/// Two ways that meet: what they have in common is there once.
+#[test]
+fn a_graph_of_ways_that_meet() {
+    let (key, middle, target) = (node(), node(), node());
+    *middle.left.borrow_mut() = Some(target.clone());
+    middle.right.borrow_mut().push(target.clone());
+    *key.left.borrow_mut() = Some(middle);
+    let mut map = WeakMap::from([(&key, key.clone())]);
+    let cycles = Cycles::new().with(&mut map);
+    let dot = cycles.holders(&target).to_dot();
+    let edges: Vec<_> = dot.lines().filter(|line| line.contains(" -> ")).collect();
+    let fields = ["", ".left", ".left", ".right"].map(|field| format!("[label={field:?}];"));
+    // The entry of each way, and three fields, of which both ways have the first.
+    assert_eq!(edges.len(), 5, "{dot}");
+    for field in fields {
+        assert!(edges.iter().any(|edge| edge.ends_with(&field)), "{dot}");
+    }
+    let text = format!("{:?}", cycles.at_rest());
+    assert!(
+        text.contains("WeakMap") && text.contains("at_rest: true"),
+        "{text}"
+    );
 }
 
 /// It changes nothing: neither what it finds, nor what is held, nor after a panic.
