@@ -11,7 +11,9 @@ use std::task::{Context, Wake, Waker};
 use common::heap::{Counting, Heap, allocations, bytes};
 use common::{Own, panics, quiet_panic, scaled};
 use weakly::memo::{Many, Value};
-use weakly::{Memo, ReferenceQueue, Strong, WeakMap, WeakSet, WeakValueMap, concurrent, ptr};
+use weakly::{
+    Memo, Reclaim, ReferenceQueue, Strong, WeakMap, WeakSet, WeakValueMap, concurrent, ptr,
+};
 
 #[global_allocator]
 static HEAP: Heap<Counting> = Heap(Counting);
@@ -306,6 +308,81 @@ fn a_hit_of_a_memo_allocates_nothing() {
     memo.purge();
     memo.shrink_to_fit();
     assert!(bytes() - before < 2000, "{}", bytes() - before);
+}
+
+/// 185: What was kept of dead entries takes no room when it is gone: where threads share the collection at once, otherwise
+/// when the collection shrinks.
+#[test]
+fn what_was_kept_gives_its_room_back() {
+    let (mut map, shared) = (WeakMap::new(), concurrent::WeakMap::new());
+    map.set_reclaim(Reclaim::OnRequest);
+    shared.set_reclaim(Reclaim::OnRequest);
+    // (What stays: the queue, and a table with one entry.)
+    let stays = Strong::new(0);
+    map.insert(&stays, 0);
+    shared.insert(&stays, 0);
+    let before = bytes();
+    for number in 0..MANY {
+        map.insert(&Strong::new(number), number);
+    }
+    assert_eq!(map.drain_dead().count(), MANY);
+    let kept = bytes() - before;
+    assert!(kept > (MANY * size_of::<usize>()) as isize, "{kept}");
+    map.shrink_to_fit();
+    assert!(bytes() - before < 400, "{}", bytes() - before);
+
+    let before = bytes();
+    for number in 0..MANY {
+        shared.insert(&Strong::new(number), number);
+    }
+    assert_eq!(shared.pending_dead(), MANY);
+    shared.purge();
+    assert!(bytes() - before < 400, "{}", bytes() - before);
+}
+
+/// 189: A table that ends at whatever moment, also while its entries move into a longer array, or a shorter one.
+#[test]
+fn a_table_that_ends_leaves_nothing() {
+    // At 256 entries it becomes so long that two insertions move them.
+    let objects: Vec<_> = (0..scaled(300, 20)).map(Strong::new).collect();
+    let fill = |most: usize| objects[..most].iter().collect::<concurrent::WeakSet<_>>();
+    drop(fill(objects.len()));
+    for most in 0..objects.len() {
+        let before = bytes();
+        drop(fill(most));
+        assert_eq!(bytes(), before, "{most} entries");
+    }
+}
+
+/// 176: A thread that has computed has nothing left of that, however its computations are nested: its thread-locals are not
+/// destroyed.
+#[test]
+fn a_thread_that_has_computed_leaves_nothing() {
+    let memo = Memo::<Strong<usize>, usize>::new();
+    let inputs = [1, 2, 3].map(Strong::new);
+    let (memo, inputs) = (&memo, &inputs);
+    fn ask(memo: &Memo<Strong<usize>, usize>, inputs: &[Strong<usize>]) -> usize {
+        let Some((first, rest)) = inputs.split_first() else {
+            return 0;
+        };
+        memo.get_or_compute(first, |_| ask(memo, rest) + ask(memo, rest) + **first)
+    }
+    for nested in 1..=inputs.len() {
+        let left = std::thread::scope(|scope| {
+            let thread = scope.spawn(move || {
+                // The first takes what the memo has for each thread.
+                let [_, left] = [1, nested].map(|nested| {
+                    let before = bytes();
+                    ask(memo, &inputs[..nested]);
+                    memo.clear();
+                    bytes() - before
+                });
+                left
+            });
+            thread.join().unwrap()
+        });
+        assert_eq!(left, 0, "{nested} nested");
+    }
 }
 
 /// 239: A task that polls a collection again and again costs nothing; the first poll, and another task, some bytes.

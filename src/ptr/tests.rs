@@ -121,6 +121,33 @@ fn aborts(test: &str, overflow: impl FnOnce()) {
     );
 }
 
+/// P1: Whoever makes a pointer to a marked object takes the mark away, and counts as ever.
+#[test]
+fn a_pointer_that_is_made_takes_the_mark_away() {
+    let strong = Strong::new(1);
+    let weak = Strong::downgrade(&strong);
+    let block = strong.block();
+    let make: [&dyn Fn() -> Strong<i32>; 2] = [&|| strong.clone(), &|| weak.upgrade().unwrap()];
+    for make in make {
+        assert!(block.mark());
+        assert_eq!(
+            (block.count_marked(), Strong::strong_count(&strong)),
+            (1, 1)
+        );
+        let made = make();
+        assert_eq!(
+            (block.count_marked(), Strong::strong_count(&strong)),
+            (2, 2)
+        );
+        assert_eq!(block.unmark(), None);
+        drop(made);
+        assert!(block.mark());
+        assert_eq!((block.unmark(), block.count_marked()), (Some(1), 1));
+    }
+    drop(strong);
+    assert!(weak.upgrade().is_none());
+}
+
 fn overflow_strong<F: Flavour>() {
     let strong = ptr::Strong::<u8, F>::new(1);
     strong.block().header().count.store((1 << 31) - 1, Relaxed);

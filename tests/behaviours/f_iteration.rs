@@ -29,6 +29,7 @@ for_each_changing!(
 );
 
 for_each_kind!(
+    an_iterator_says_how_many_are_left_at_most,
     memory_of_the_dead_does_not_wait_for_the_iterator,
     the_iterators_of_maps_may_be_left_half_way_too,
 );
@@ -233,6 +234,33 @@ fn the_iterators_of_maps_may_be_left_half_way_too<P: Kind>() {
     assert_eq!((map.len_live(), map.drain_dead().count()), (6, 2));
     assert!(keys.iter().all(|key| map.contains_key(key)));
     assert!(keys.iter().all(|key| P::counts(key) == (1, 1)));
+}
+
+/// F84, F85: The dead count among those that may be left.
+fn an_iterator_says_how_many_are_left_at_most<P: Kind>() {
+    fn check(mut iter: impl Iterator) {
+        assert_eq!(iter.size_hint(), (0, Some(10)));
+        for left in (0..6).rev() {
+            assert!(iter.next().is_some());
+            let (least, most) = iter.size_hint();
+            assert!(least == 0 && most.is_some_and(|most| (left..=left + 4).contains(&most)));
+        }
+        assert!(iter.next().is_none());
+    }
+    let mut keys: Vec<_> = (0..10).map(|n| new::<P, _>(n)).collect();
+    let mut maps = [(); 4].map(|()| -> weakly::WeakMap<_, _> { keys.iter().zip(0..10).collect() });
+    keys.truncate(6);
+    let [map, ..] = &maps;
+    check(map.iter());
+    check(map.keys());
+    check(map.values());
+    check(map.iter_weak());
+    check(maps[0].iter_mut());
+    check(maps[0].drain());
+    let [_, entries, keys, values] = maps;
+    check(entries.into_iter());
+    check(keys.into_keys());
+    check(values.into_values());
 }
 
 /// F97: The memory of objects that die while an iterator is open: this crate's own is freed at once (the

@@ -278,6 +278,17 @@ fn pairs() {
     map.insert(&key, &value);
     drop(value);
     assert_eq!(calls.take(), 1);
+    // Or one, if the other side is polled.
+    let (polled, value) = (Arc::new(1), Strong::new(1));
+    let mut map = WeakPairMap::from([(&polled, &value)]);
+    map.set_waker(calls.waker());
+    drop(value);
+    assert_eq!(calls.take(), 1);
+    map.purge();
+    let value = Strong::new(2);
+    map.insert(&polled, &value);
+    drop((polled, value));
+    assert_eq!(calls.take(), 1);
 }
 
 /// A notice whose entry has gone is not pending. One operation drains 16 notices; that of the first death is the last
