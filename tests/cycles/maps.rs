@@ -301,26 +301,6 @@ fn shared_maps() {
     assert!(PARTNER.is_empty());
 }
 
-/// A lock in the value of a map that threads share: one of them may move out what is in it, so only at rest. In the value of a
-/// map of one owner none can.
-#[test]
-fn locks_in_values() {
-    fn lock() -> (Strong<u8>, Mutex<Option<Strong<u8>>>) {
-        let key = Strong::new(1);
-        (key.clone(), Mutex::new(Some(key)))
-    }
-    let (map, (key, value)) = (concurrent::WeakMap::new(), lock());
-    map.insert(&key, value);
-    drop(key);
-    assert_eq!(map.purge_cycles().removed, 0);
-    assert_eq!(Cycles::new().with(&map).at_rest().purge().removed, 1);
-
-    let (key, value) = lock();
-    let mut map = WeakMap::from([(&key, value)]);
-    drop(key);
-    assert_eq!(map.purge_cycles().removed, 1);
-}
-
 /// 173: A result that owns its input; several inputs; and objects it depends on besides.
 #[test]
 fn memos() {

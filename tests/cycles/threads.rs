@@ -191,3 +191,23 @@ fn what_is_behind_the_value_of_a_shared_map_is_shared() {
             .is_some_and(|key| map.contains_key(&key))
     );
 }
+
+/// A lock in the value of a map that threads share: one of them may move out what is in it, so only at rest. In the value of a
+/// map of one owner none can.
+#[test]
+fn locks_in_values() {
+    fn lock() -> (Strong<u8>, Mutex<Option<Strong<u8>>>) {
+        let key = Strong::new(1);
+        (key.clone(), Mutex::new(Some(key)))
+    }
+    let (map, (key, value)) = (concurrent::WeakMap::new(), lock());
+    map.insert(&key, value);
+    drop(key);
+    assert_eq!(map.purge_cycles().removed, 0);
+    assert_eq!(Cycles::new().with(&map).at_rest().purge().removed, 1);
+
+    let (key, value) = lock();
+    let mut map = WeakMap::from([(&key, value)]);
+    drop(key);
+    assert_eq!(map.purge_cycles().removed, 1);
+}
