@@ -129,18 +129,16 @@ fn other_keys_may_be_computed<P: Pointer>() {
 /// Threads, each of which computes one key and, once all have begun, needs that of the next. At least one gets
 /// an error; no thread waits forever, and all keys can be used again. Returns how many got one.
 fn cycle_of<P: Pointer>(threads: usize, wants: impl Fn(usize) -> usize + Sync) -> usize {
-    let (memo, before) = (Memo::<P, usize>::new(), Memo::<P, usize>::new());
-    let (inputs, barrier) = (objects::<P>(threads), Barrier::new(threads));
+    let (memo, inputs) = (Memo::<P, usize>::new(), objects::<P>(threads));
+    let barrier = Barrier::new(threads);
     let refused = Count::default();
     thread::scope(|scope| {
         for at in 0..threads {
-            let (memo, before, inputs, barrier) = (&memo, &before, &inputs, &barrier);
-            let (refused, wants) = (&refused, &wants);
+            let (memo, inputs, barrier, refused, wants) =
+                (&memo, &inputs, &barrier, &refused, &wants);
             scope.spawn(move || {
                 let cycle = message(|| {
                     memo.get_or_compute(&inputs[at], |_| {
-                        // What it has computed within changes nothing.
-                        before.get_or_compute(&inputs[at], |_| 0);
                         barrier.wait();
                         memo.get_or_compute(&inputs[wants(at)], |_| 0) + 1
                     });
