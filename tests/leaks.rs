@@ -4,6 +4,8 @@
 mod common;
 #[path = "model/mod.rs"]
 mod model;
+#[path = "pointers/mod.rs"]
+mod pointers;
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -14,8 +16,8 @@ use common::heap::{Counting, Heap, bytes_of_all_threads};
 use common::{Atomic, Kind, Local, StdArc, StdRc, UserOwn, new, scaled};
 use model::all::{Pointers, Shared, SharedPointers, Which};
 use model::op::Op;
-use model::payload::{Dyn, Probe, Tested, Text};
-use model::pointer;
+use pointers::payload::{Dyn, Probe, Tested, Text};
+use pointers::script;
 use weakly::{Reclaim, Strong, WeakMap, concurrent, local};
 
 #[global_allocator]
@@ -72,10 +74,10 @@ fn shared_scripts<P: SharedPointers>() {
 
 fn pointers<F: Tested>() {
     for seed in 0..seeds() {
-        let ops = || steps(seed).map(pointer::Op::decode);
-        frees_everything("sized", || pointer::run::<Probe<F>, F>(ops()));
-        frees_everything("dyn", || pointer::run::<Dyn, F>(ops()));
-        frees_everything("str", || pointer::run::<Text, F>(ops()));
+        let ops = || steps(seed).map(script::Op::decode);
+        frees_everything("sized", || script::run::<Probe<F>, F>(ops()));
+        frees_everything("dyn", || script::run::<Dyn, F>(ops()));
+        frees_everything("str", || script::run::<Text, F>(ops()));
     }
 }
 
