@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 
 use weakly::{Memo, Strong};
 
@@ -183,7 +183,6 @@ fn a_clone_that_panics_keeps_nobody_waiting() {
 /// 255: Destructors and wakers run under no lock: they may use the memo, and ask for the same key.
 #[test]
 fn a_waker_may_ask() {
-    use std::task::Wake;
     static MEMO: Lengths = Memo::new();
     struct Asks(Strong<str>, AtomicUsize);
     impl Wake for Asks {
@@ -314,4 +313,38 @@ fn a_clone_that_asks_is_in_a_cycle() {
             assert!(MEMO.is_empty());
         });
     }
+}
+
+/// 255: A waker that panics when the end calls it: the others are called, the result is there for all that wait, and the panic
+/// goes to the task that has polled.
+#[test]
+fn a_waker_that_panics_keeps_nobody_waiting() {
+    struct Panics;
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic_any("a waker");
+        }
+    }
+    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let event = Event::new();
+    let mut all = tasks((0..3).map(|_| {
+        let event = Arc::clone(&event);
+        memo.get_or_compute_async(&text, move |_| async move {
+            event.wait().await;
+            4
+        })
+    }));
+    let panics = Waker::from(Arc::new(Panics));
+    let mut context = Context::from_waker(&panics);
+    assert!(all[0].poll_by(&mut context).is_pending());
+    assert!(all[1].poll().is_pending() && all[2].poll().is_pending());
+    event.happen();
+    let payload = catch_unwind(AssertUnwindSafe(|| all[2].poll())).unwrap_err();
+    assert_eq!(message(payload), "a waker");
+    assert_eq!((all[1].woken(), memo.get(&text)), (1, Some(4)));
+    assert!(
+        all[..2]
+            .iter_mut()
+            .all(|task| task.poll() == Poll::Ready(4))
+    );
 }
