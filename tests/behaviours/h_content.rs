@@ -8,8 +8,7 @@ use std::sync::Mutex;
 
 use equivalent::Equivalent;
 use weakly::{
-    DefaultHashBuilder, Interner, Strong, WeakHashMap, WeakHashSet, WeakPairMap, WeakValueMap,
-    reference::WeakKey,
+    Interner, Strong, WeakHashMap, WeakHashSet, WeakPairMap, WeakValueMap, reference::WeakKey,
 };
 
 use crate::common::{Counter, Kind, is_alive, new};
@@ -418,6 +417,8 @@ fn hashers_may_be_chosen() {
 #[cfg(feature = "std")]
 #[test]
 fn default_hashers_differ_and_their_copies_do_not() {
+    use weakly::DefaultHashBuilder;
+
     let (a, b) = (
         WeakHashMap::<Strong<str>, u8>::new(),
         WeakHashMap::<Strong<str>, u8>::new(),

@@ -289,34 +289,20 @@ impl Model for Life {
                 }
                 s.destroyed = true;
                 s.touch(t)?;
-                for (state, mut s) in
-                    s.memory
-                        .clone()
-                        .loads(t, STATE, Acquire)
-                        .into_iter()
-                        .map(|(state, memory)| {
-                            (
-                                state,
-                                State {
-                                    memory,
-                                    ..s.clone()
-                                },
-                            )
-                        })
-                {
+                let after = if self.has(Rule::ObjectGivesUpLast) {
+                    2
+                } else {
+                    3
+                };
+                for (state, memory) in s.memory.loads(t, STATE, Acquire) {
+                    let mut s = State {
+                        memory,
+                        ..s.clone()
+                    };
                     if state == NONE {
                         s.free(t)?;
-                        go(s, None);
-                    } else {
-                        go(
-                            s,
-                            Some(if self.has(Rule::ObjectGivesUpLast) {
-                                2
-                            } else {
-                                3
-                            }),
-                        );
                     }
+                    go(s, (state != NONE).then_some(after));
                 }
             }
             (Op::Drop, 2) => {
