@@ -177,11 +177,13 @@ impl AttributeSet {
 }
 
 impl<K: SharedKey> Attributes<K> {
-    /// Creates an empty namespace, also for a `static`. Allocates nothing before the first attribute is set.
-    #[must_use]
-    pub const fn new() -> Self {
-        Attributes {
-            objects: WeakMap::new(),
+    crate::sync::const_fn! {
+        /// Creates an empty namespace, also for a `static`. Allocates nothing before the first attribute is set.
+        #[must_use]
+        pub fn new() -> Self {
+            Attributes {
+                objects: WeakMap::new(),
+            }
         }
     }
 

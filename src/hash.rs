@@ -65,7 +65,7 @@ impl HashValue {
     }
 
     /// The hash as the shared table takes it.
-    #[cfg(all(feature = "std", not(weakly_loom)))]
+    #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn bits(self) -> u64 {
         self.0.into()
@@ -80,11 +80,11 @@ impl HashValue {
 }
 
 /// Hashes addresses, in order, as [`HashValue::of_addr`] does each.
-#[cfg(all(feature = "std", not(weakly_loom)))]
+#[cfg(feature = "std")]
 #[derive(Default)]
 pub(crate) struct AddrHasher(u64);
 
-#[cfg(all(feature = "std", not(weakly_loom)))]
+#[cfg(feature = "std")]
 impl AddrHasher {
     /// The hash. That of one address is as `of_addr` has it.
     #[inline]
@@ -93,7 +93,7 @@ impl AddrHasher {
     }
 }
 
-#[cfg(all(feature = "std", not(weakly_loom)))]
+#[cfg(feature = "std")]
 impl Hasher for AddrHasher {
     #[inline]
     fn write_usize(&mut self, addr: usize) {

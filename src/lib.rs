@@ -40,7 +40,6 @@ mod sync;
 mod thread;
 
 #[cfg(feature = "std")]
-#[cfg_attr(weakly_loom, allow(dead_code))]
 mod panics;
 
 mod hash;
@@ -62,35 +61,22 @@ pub mod leaks;
 
 mod table;
 
-#[cfg(not(weakly_loom))]
 pub mod cycles;
 
 pub mod collections;
 
-#[cfg_attr(weakly_loom, allow(dead_code))]
 pub mod reference_queue;
 
-#[cfg_attr(any(weakly_loom, not(feature = "std")), allow(dead_code))]
+#[cfg_attr(not(feature = "std"), allow(dead_code))]
 pub mod keep;
 
-#[cfg(all(feature = "std", not(weakly_loom)))]
+#[cfg(feature = "std")]
 pub mod concurrent;
-// Under loom only the shared table and the flights are compiled: the rest is built on them.
-#[cfg(all(feature = "std", weakly_loom))]
-mod concurrent {
-    #[allow(dead_code)]
-    mod flight;
-    #[allow(dead_code)]
-    mod held;
-    #[allow(unsafe_code, dead_code, unused_imports)]
-    mod raw;
-    mod seats;
-}
 
-#[cfg(all(feature = "std", not(weakly_loom)))]
+#[cfg(feature = "std")]
 mod attribute;
 
-#[cfg(all(feature = "std", not(weakly_loom)))]
+#[cfg(feature = "std")]
 pub mod memo;
 
 #[cfg(all(feature = "serde", not(weakly_loom)))]
@@ -103,7 +89,7 @@ mod compile_fail;
 #[cfg(any(doc, doctest))]
 pub mod guide;
 
-#[cfg(all(feature = "std", not(weakly_loom)))]
+#[cfg(feature = "std")]
 pub use attribute::{Attribute, AttributeId, AttributeKey, Attributes};
 #[doc(inline)]
 pub use collections::{
@@ -114,7 +100,7 @@ pub use equivalent::Equivalent;
 pub use hash::DefaultHashBuilder;
 #[doc(hidden)]
 pub use leaks::__assert_dead;
-#[cfg(all(feature = "std", not(weakly_loom)))]
+#[cfg(feature = "std")]
 #[doc(inline)]
 pub use memo::Memo;
 #[doc(hidden)]
@@ -125,7 +111,6 @@ pub use ptr::Expired;
 pub use reference::__newtype;
 #[doc(inline)]
 pub use reference::{Addr, ByIdentity, Hashed, Query, dismantle};
-#[cfg(not(weakly_loom))]
 #[doc(inline)]
 pub use reference_queue::ReferenceQueue;
 #[doc(hidden)]

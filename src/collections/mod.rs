@@ -8,7 +8,6 @@
 
 pub(crate) mod algebra;
 pub(crate) mod common;
-#[cfg(not(weakly_loom))]
 mod cyclic;
 pub mod entry;
 pub(crate) mod hash_map;

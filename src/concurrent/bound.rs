@@ -14,6 +14,7 @@ use crate::hash::HashValue;
 use crate::keep::ring::{Outcome, Ring, Told};
 use crate::keep::shared::{Listener, Round, SharedRing, Stamp};
 use crate::keep::{Gone, Limit};
+use crate::sync::const_fn;
 
 /// What the ends of nodes use: what dead entries leave, if that is to be kept, and what bounds the table.
 pub(crate) struct Ends<K, V, N> {
@@ -22,10 +23,12 @@ pub(crate) struct Ends<K, V, N> {
 }
 
 impl<K, V, N> Ends<K, V, N> {
-    pub(super) const fn new() -> Self {
-        Ends {
-            kept: Kept::new(),
-            bound: OnceLock::new(),
+    const_fn! {
+        pub(super) fn new() -> Self {
+            Ends {
+                kept: Kept::new(),
+                bound: OnceLock::new(),
+            }
         }
     }
 

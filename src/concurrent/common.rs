@@ -237,11 +237,13 @@ macro_rules! shared_housekeeping {
 macro_rules! without_hasher {
     ($(#[$example:meta])* [$($generics:tt)*] $name:ty) => {
         impl<$($generics)*> $name {
-            /// Creates an empty collection, also for a `static`. Allocates nothing before the first insertion.
-            $(#[$example])*
-            #[must_use]
-            pub const fn new() -> Self {
-                Self { table: $crate::concurrent::table::Table::new() }
+            $crate::sync::const_fn! {
+                /// Creates an empty collection, also for a `static`. Allocates nothing before the first insertion.
+                $(#[$example])*
+                #[must_use]
+                pub fn new() -> Self {
+                    Self { table: $crate::concurrent::table::Table::new() }
+                }
             }
 
             /// Creates an empty collection with room for `capacity` entries.
@@ -283,13 +285,15 @@ macro_rules! with_hasher {
         }
 
         impl<$($generics)*, S> $name<$($parameter),*, S> {
-            /// Creates an empty collection with this hasher; for a `static` too, if the hasher is made at compile time.
-            /// Allocates nothing before the first insertion.
-            ///
-            $(#[$example])*
-            #[must_use]
-            pub const fn with_hasher(hasher: S) -> Self {
-                Self { table: $crate::concurrent::table::Table::new(), hasher }
+            $crate::sync::const_fn! {
+                /// Creates an empty collection with this hasher; for a `static` too, if the hasher is made at compile time.
+                /// Allocates nothing before the first insertion.
+                ///
+                $(#[$example])*
+                #[must_use]
+                pub fn with_hasher(hasher: S) -> Self {
+                    Self { table: $crate::concurrent::table::Table::new(), hasher }
+                }
             }
 
             /// Creates an empty collection with this hasher and room for `capacity` entries.

@@ -16,7 +16,7 @@ const CHUNK: usize = 16;
 /// How deep drains may nest: the destructor of what one drain reclaims may start another.
 const MAX_NESTED: usize = 16;
 
-std::thread_local! {
+crate::sync::thread_local! {
     static DRAINS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -247,7 +247,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 }
                 continue;
             };
-            if DRAINS.get() >= MAX_NESTED {
+            if DRAINS.with(Cell::get) >= MAX_NESTED {
                 break;
             }
             panics.catch(|| self.drain(stripe, most - drained, &mut drained));
@@ -359,18 +359,18 @@ pub(super) struct Depth {
 impl Depth {
     /// Enters one more drain; `None` if they nest too deep.
     pub(super) fn enter() -> Option<Self> {
-        let before = DRAINS.get();
+        let before = DRAINS.with(Cell::get);
         (before < MAX_NESTED).then(|| Self::set(before, before + 1))
     }
 
     fn set(before: usize, now: usize) -> Self {
-        DRAINS.set(now);
+        DRAINS.with(|drains| drains.set(now));
         Depth { before }
     }
 }
 
 impl Drop for Depth {
     fn drop(&mut self) {
-        DRAINS.set(self.before);
+        DRAINS.with(|drains| drains.set(self.before));
     }
 }

@@ -33,15 +33,16 @@ use core::cell::RefCell;
 use core::mem::{self, ManuallyDrop};
 use core::task::{Poll, Waker};
 use std::boxed::Box;
+use std::sync::Arc;
 use std::time::Instant;
 use std::vec;
 use std::vec::Vec;
-#[cfg(not(weakly_loom))]
+
 use {super::watch::AnyWatch, core::task::Context, std::sync::Weak, std::task::Wake};
 
 use super::seats::Seats;
 use crate::panics::{FirstPanic, wake_all};
-use crate::sync::{Arc, Condvar, Mutex, MutexGuard, thread_local};
+use crate::sync::{Condvar, Mutex, MutexGuard, thread_local};
 
 /// A value that is being made.
 pub(crate) struct Making {
@@ -64,11 +65,10 @@ struct Status {
 pub(crate) struct Joint {
     /// The stand-in of a thread that polls it, and waits meanwhile (F4).
     polled_by: Mutex<Option<Arc<Making>>>,
-    #[cfg(not(weakly_loom))]
+
     pub(super) work: Weak<dyn AnyWork>,
     /// What the value depends on besides its key, until the flight's node has left the table: see
     /// [`Dependencies`](super::work::Dependencies).
-    #[cfg(not(weakly_loom))]
     pub(super) gathered: Mutex<Option<Vec<AnyWatch>>>,
 }
 
@@ -135,7 +135,7 @@ impl Making {
     }
 
     /// Starts a flight of tasks.
-    #[cfg(not(weakly_loom))]
+
     pub(super) fn of_work(work: Weak<dyn AnyWork>) -> Arc<Self> {
         Making::new(
             None,
@@ -147,19 +147,18 @@ impl Making {
         )
     }
 
-    #[cfg(not(weakly_loom))]
     pub(super) fn joint(&self) -> Option<&Joint> {
         self.joint.as_ref()
     }
 
     /// What tasks make together, if that is there.
-    #[cfg(not(weakly_loom))]
+
     pub(super) fn work(&self) -> Option<std::sync::Arc<dyn AnyWork>> {
         self.joint.as_ref()?.work.upgrade()
     }
 
     /// Whether who wants the value has to wait for this flight: it is not complete, and not of an object that is dead.
-    #[cfg(not(weakly_loom))]
+
     pub(super) fn is_in_the_way(&self) -> bool {
         !self.is_complete() && !self.work().is_some_and(|work| work.is_stale())
     }
@@ -170,7 +169,7 @@ impl Making {
     }
 
     /// Takes out what the value depends on; nothing is added from then on.
-    #[cfg(not(weakly_loom))]
+
     #[cold]
     #[inline(never)]
     pub(super) fn close(&self) -> Vec<AnyWatch> {
@@ -376,7 +375,7 @@ impl Making {
 }
 
 /// What the computation gets to be woken by: it wakes one of the tasks, which polls it (A2).
-#[cfg(not(weakly_loom))]
+
 impl Wake for Making {
     fn wake(self: Arc<Self>) {
         self.wake_next();
@@ -554,7 +553,7 @@ pub(crate) enum Failure {
 }
 
 /// How a task begins to wait.
-#[cfg(not(weakly_loom))]
+
 pub(crate) enum Begun {
     /// It does not: the value is in the place that was passed.
     Found,
@@ -580,7 +579,7 @@ pub(crate) enum Polled {
 
 /// What tasks make together ([`work`](super::work)), without the types of its collection and its closure. `owner` is the
 /// collection, and `out` the place of the value: an `Option` of it.
-#[cfg(not(weakly_loom))]
+
 pub(crate) trait AnyWork: Send + Sync {
     fn begin(self: Arc<Self>, owner: &(dyn Any + Sync), out: &mut dyn Any) -> Begun;
     /// One owner more, if there are some.

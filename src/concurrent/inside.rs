@@ -31,7 +31,7 @@ impl Subject {
 /// its table, so none of them is freed, and its address given to another, while it is noted.
 type Noted = Vec<*const ()>;
 
-std::thread_local! {
+crate::sync::thread_local! {
     /// How many operations of this thread try again.
     static TRYING: Cell<usize> = const { Cell::new(0) };
     /// What each of them tries to change, and what has been put there since. It has no destructor, so the destructors
@@ -46,7 +46,7 @@ std::thread_local! {
 /// Notes that this thread has put a node into a table.
 #[inline]
 pub(super) fn has_put<T, N>(table: &T, hash: HashValue, node: &N) {
-    if TRYING.get() != 0 {
+    if TRYING.with(Cell::get) != 0 {
         note(Subject::new(table, hash), ptr::from_ref(node).cast());
     }
 }
@@ -149,7 +149,7 @@ impl Asking {
             let mut noted = noted.borrow_mut();
             if !self.noting.replace(true) {
                 noted.push((self.subject, Vec::new()));
-                TRYING.set(TRYING.get() + 1);
+                TRYING.with(|trying| trying.set(trying.get() + 1));
             }
             noted.last().map_or(0, |(_, put)| put.len())
         })
@@ -188,7 +188,7 @@ impl Drop for Asking {
 #[cold]
 #[inline(never)]
 fn end() {
-    TRYING.set(TRYING.get() - 1);
+    TRYING.with(|trying| trying.set(trying.get() - 1));
     NOTED.with(|noted| {
         let mut noted = noted.borrow_mut();
         noted.pop();

@@ -6,12 +6,12 @@
 //! it passes this list, what the node owns is moved to the list.
 
 use core::mem;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::vec::Vec;
 
 use crate::panics::FirstPanic;
 use crate::ptr::WakerCell;
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering::*, const_fn};
 
 /// The policy of a table, and what has been kept.
 pub(super) struct Kept<K, V> {
@@ -31,14 +31,16 @@ struct List<K, V> {
 }
 
 impl<K, V> Kept<K, V> {
-    pub(super) const fn new() -> Self {
-        Kept {
-            on_request: AtomicBool::new(false),
-            len: AtomicUsize::new(0),
-            list: Mutex::new(List {
-                left: Vec::new(),
-                waker: None,
-            }),
+    const_fn! {
+        pub(super) fn new() -> Self {
+            Kept {
+                on_request: AtomicBool::new(false),
+                len: AtomicUsize::new(0),
+                list: Mutex::new(List {
+                    left: Vec::new(),
+                    waker: None,
+                }),
+            }
         }
     }
 

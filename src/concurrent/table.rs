@@ -23,6 +23,7 @@ use crate::hash::HashValue;
 use crate::keep::Gone;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
+use crate::sync::const_fn;
 
 /// Access to the nodes. What is unlinked with it is destroyed after it, when no thread looks at it any more.
 pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
@@ -53,16 +54,18 @@ impl<K: KeyKind, T: Registered, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> 
 impl<K: KeyKind, T: Registered, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
-    /// Allocates nothing.
-    pub(crate) const fn new() -> Self {
-        Table {
-            nodes: RawTable::new(Ends::new()),
-            in_flight: AtomicUsize::new(0),
-            dead: AtomicUsize::new(0),
-            discarded: AtomicUsize::new(0),
-            inserted: AtomicUsize::new(0),
-            swept: AtomicBool::new(false),
-            position: SweepPosition::new(),
+    const_fn! {
+        /// Allocates nothing.
+        pub(crate) fn new() -> Self {
+            Table {
+                nodes: RawTable::new(Ends::new()),
+                in_flight: AtomicUsize::new(0),
+                dead: AtomicUsize::new(0),
+                discarded: AtomicUsize::new(0),
+                inserted: AtomicUsize::new(0),
+                swept: AtomicBool::new(false),
+                position: SweepPosition::new(),
+            }
         }
     }
 

@@ -11,7 +11,7 @@ const MAX_NESTED: usize = 16;
 /// A ring, by its address, and whether something was left to who settles it.
 type Settled = (usize, bool);
 
-std::thread_local! {
+crate::sync::thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
     /// Those that the thread settles. Without a destructor, so that those of other thread-locals can settle.
     static RINGS: [Cell<Settled>; MAX_NESTED] = const { [const { Cell::new((0, false)) }; MAX_NESTED] };
@@ -25,14 +25,14 @@ pub(super) struct Turn {
 impl Turn {
     /// `None` if the thread settles the ring already: what has to go is left to that call.
     pub(super) fn enter<X>(ring: &SharedRing<X>) -> Option<Self> {
-        let (addr, before) = (core::ptr::from_ref(ring).addr(), DEPTH.get());
+        let (addr, before) = (core::ptr::from_ref(ring).addr(), DEPTH.with(Cell::get));
         RINGS.with(|rings| {
             if let Some(outer) = rings[..before].iter().find(|ring| ring.get().0 == addr) {
                 outer.set((addr, true));
                 return None;
             }
             rings.get(before)?.set((addr, false));
-            DEPTH.set(before + 1);
+            DEPTH.with(|depth| depth.set(before + 1));
             Some(Turn { before })
         })
     }
@@ -49,6 +49,6 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        DEPTH.set(self.before);
+        DEPTH.with(|depth| depth.set(self.before));
     }
 }

@@ -27,7 +27,7 @@ use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
 use std::boxed::Box;
 use std::panic::catch_unwind;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::vec::Vec;
 
 use super::flight::{AnyWork, Begun, Error, Failure, Making, Polled, Seat, Waiter, lock};
@@ -39,6 +39,7 @@ use super::watch::{AnyWatch, SharedKey, SharedWatchFor, Unplaced, Watches, Watch
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
+use crate::sync::Mutex;
 
 /// How a collection makes an entry of what tasks have made.
 pub(crate) trait Plan: Send + 'static {

@@ -5,7 +5,12 @@ use super::graph::Object;
 use crate::sync::{self, AtomicUsize, Ordering::*};
 
 /// Whether a census is taken. One at a time in the process: two would take each other's marks for their own.
+#[cfg(not(weakly_loom))]
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
+#[cfg(weakly_loom)]
+loom::lazy_static! {
+    static ref TAKEN: AtomicUsize = AtomicUsize::new(0);
+}
 
 /// The right to take a census, until it is dropped.
 struct Turn;

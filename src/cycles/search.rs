@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 #[cfg(feature = "std")]
-std::thread_local! {
+crate::sync::thread_local! {
     static SEARCHING: core::cell::Cell<bool> = const { core::cell::Cell::new(false) };
 }
 
@@ -15,7 +15,7 @@ impl Searching {
     /// without end. (Without `std` there are only maps of one owner, which are borrowed by the search they are in.)
     pub(super) fn begin() -> Option<Self> {
         #[cfg(feature = "std")]
-        if SEARCHING.replace(true) {
+        if SEARCHING.with(|there| there.replace(true)) {
             return None;
         }
         Some(Searching(PhantomData))
@@ -25,6 +25,6 @@ impl Searching {
 impl Drop for Searching {
     fn drop(&mut self) {
         #[cfg(feature = "std")]
-        SEARCHING.set(false);
+        SEARCHING.with(|there| there.set(false));
     }
 }

@@ -9,12 +9,12 @@
 //!   number is published under the lock.
 
 use core::mem;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use super::limit::Gone;
 use super::ring::{Outcome, Ring, Told};
 use crate::sync::Ordering::*;
-use crate::sync::{Arc, AtomicBool, AtomicU16, AtomicU32, Mutex, MutexGuard};
+use crate::sync::{AtomicBool, AtomicU16, AtomicU32, Mutex, MutexGuard};
 
 /// The ring does not know the entry.
 const NEVER: u16 = 0;

@@ -120,23 +120,25 @@ pub struct Memo<K: MemoKey, V> {
 }
 
 impl<K: MemoKey, V> Memo<K, V> {
-    /// Creates an empty memo, also for a `static`. Allocates nothing before the first computation.
-    ///
-    /// ```
-    /// use weakly::{Memo, Strong};
-    ///
-    /// static LENGTHS: Memo<Strong<str>, usize> = Memo::new();
-    ///
-    /// let text = Strong::from("text");
-    /// assert_eq!(LENGTHS.get_or_compute(&text, |_| text.len()), 4);
-    /// ```
-    #[must_use]
-    pub const fn new() -> Self {
-        Memo {
-            table: Table::new(),
-            hasher: OnceLock::new(),
-            hits: Striped::new(),
-            misses: AtomicUsize::new(0),
+    crate::sync::const_fn! {
+        /// Creates an empty memo, also for a `static`. Allocates nothing before the first computation.
+        ///
+        /// ```
+        /// use weakly::{Memo, Strong};
+        ///
+        /// static LENGTHS: Memo<Strong<str>, usize> = Memo::new();
+        ///
+        /// let text = Strong::from("text");
+        /// assert_eq!(LENGTHS.get_or_compute(&text, |_| text.len()), 4);
+        /// ```
+        #[must_use]
+        pub fn new() -> Self {
+            Memo {
+                table: Table::new(),
+                hasher: OnceLock::new(),
+                hits: Striped::new(),
+                misses: AtomicUsize::new(0),
+            }
         }
     }
 

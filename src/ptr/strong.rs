@@ -232,7 +232,6 @@ impl<T: Send + 'static> Strong<T, Atomic> {
 impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// The pointer in a `Pin`. For `cycles`, where it is counted, cloned, and the clone dropped: none of that moves the
     /// payload, and no user code gets it.
-    #[cfg(not(weakly_loom))]
     pub(crate) fn in_pin(pin: &Pin<Self>) -> &Self {
         // SAFETY: a `Pin` has the layout of its pointer, which lives as long.
         unsafe { &*ptr::from_ref(pin).cast::<Self>() }

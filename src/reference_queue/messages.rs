@@ -1,9 +1,7 @@
 //! The queue and its tickets.
 
 use alloc::boxed::Box;
-use alloc::sync::{Arc, Weak};
 use core::fmt;
-use crossbeam_queue::{ArrayQueue, SegQueue};
 #[cfg(feature = "std")]
 use {
     super::waiters::Waiters,
@@ -14,6 +12,7 @@ use {
 
 use super::handles::Handles;
 use crate::ptr::{Anchor, Atomic, FinalizerToken, Strong};
+use crate::sync::{Arc, ArrayQueue, SegQueue, Weak};
 
 /// A queue of messages from objects that have died: each object that is [registered](Self::register) leaves its
 /// message here at its death, and any thread takes it out.
@@ -45,7 +44,7 @@ pub struct ReferenceQueue<M> {
 
 pub(super) struct Shared<M> {
     messages: SegQueue<M>,
-    handles: Handles,
+    pub(super) handles: Handles,
     #[cfg(feature = "std")]
     pub(super) waiters: Waiters,
 }

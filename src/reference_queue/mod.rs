@@ -16,16 +16,13 @@ mod handles;
 #[cfg(feature = "std")]
 mod waiters;
 
-#[cfg(not(weakly_loom))]
 mod messages;
 
-#[cfg(all(feature = "std", not(weakly_loom)))]
+#[cfg(feature = "std")]
 mod next;
 
-#[cfg(not(weakly_loom))]
 mod returning;
 
-#[cfg(not(weakly_loom))]
 pub use messages::{Drain, ReferenceQueue, Ticket};
-#[cfg(all(feature = "std", not(weakly_loom)))]
+#[cfg(feature = "std")]
 pub use next::Next;

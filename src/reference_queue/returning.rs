@@ -1,9 +1,8 @@
 //! Objects whose payloads return to a queue.
 
-use alloc::sync::Arc;
-
 use super::messages::ReferenceQueue;
 use crate::ptr::{Atomic, Strong};
+use crate::sync::Arc;
 
 impl<T: Send + 'static> Strong<T, Atomic> {
     /// Makes an object that *returns*: the drop of its last strong handle moves the payload into the queue, instead of

@@ -55,7 +55,6 @@ impl<R> Kept<R> {
         while self.take().is_some() {}
     }
 
-    #[cfg(not(weakly_loom))] // where `cycles` is not compiled
     pub(super) fn iter(&self) -> impl Iterator<Item = &R> {
         self.0.iter().flatten()
     }

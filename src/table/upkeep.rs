@@ -165,7 +165,6 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     /// What is kept of dead entries.
-    #[cfg(not(weakly_loom))] // where `cycles` is not compiled
     pub(crate) fn kept(&self) -> impl Iterator<Item = &Remains<K, V>> {
         self.kept.iter()
     }

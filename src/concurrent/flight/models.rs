@@ -2,6 +2,7 @@
 
 use super::super::held::{Found, Held};
 use super::*;
+use crate::sync::models;
 use loom::thread;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::Wake;
@@ -10,9 +11,43 @@ fn wait(flight: &Arc<Making>) -> Result<(), Unmet> {
     Making::wait(flight, None)
 }
 
+/// What tasks make, which these models leave out.
+struct Nothing;
+
+impl AnyWork for Nothing {
+    fn begin(self: Arc<Self>, _: &(dyn Any + Sync), _: &mut dyn Any) -> Begun {
+        unreachable!()
+    }
+
+    fn join(&self) -> bool {
+        unreachable!()
+    }
+
+    fn is_stale(&self) -> bool {
+        unreachable!()
+    }
+
+    fn poll(
+        &self,
+        _: Waiter<'_>,
+        _: &(dyn Any + Sync),
+        _: &mut Context<'_>,
+        _: &mut dyn Any,
+    ) -> Polled {
+        unreachable!()
+    }
+
+    fn leave(&self, _: &(dyn Any + Sync)) {
+        unreachable!()
+    }
+
+    fn cycle(&self) -> ! {
+        unreachable!()
+    }
+}
+
 fn of_tasks() -> Arc<Making> {
-    let polled_by = Mutex::new(None);
-    Making::new(None, Some(Joint { polled_by }))
+    Making::of_work(Weak::<Nothing>::new())
 }
 
 /// Counts how often it was woken. (Not by an atomic of loom's: the models look at it when all threads have ended.)
@@ -41,7 +76,7 @@ impl Wake for Woken {
 
 #[test]
 fn a_waiter_wakes() {
-    loom::model(|| {
+    models::check(|| {
         let flight = Making::start();
         let other = thread::spawn({
             let flight = Arc::clone(&flight);
@@ -54,7 +89,7 @@ fn a_waiter_wakes() {
 
 #[test]
 fn all_waiters_wake() {
-    loom::model(|| {
+    models::check(|| {
         let flight = Making::start();
         let others = [(), ()].map(|()| {
             let flight = Arc::clone(&flight);
@@ -67,7 +102,7 @@ fn all_waiters_wake() {
 
 #[test]
 fn no_thread_waits_for_itself() {
-    loom::model(|| {
+    models::check(|| {
         let flight = Making::start();
         assert!(wait(&flight).is_err());
         flight.complete();
@@ -97,7 +132,7 @@ fn another_that_waits_for(first: &Arc<Making>) -> (Shown, thread::JoinHandle<boo
 /// waits for ever.
 #[test]
 fn a_cycle_of_two_is_seen() {
-    loom::model(|| {
+    models::check(|| {
         let mine = Making::start();
         let (theirs, other) = another_that_waits_for(&mine);
         let flight = theirs.lock().unwrap().clone();
@@ -115,7 +150,7 @@ fn a_cycle_of_two_is_seen() {
 #[test]
 fn a_cycle_through_either_flight_is_seen() {
     for through_first in [true, false] {
-        loom::model(move || {
+        models::check(move || {
             let (first, second) = (Making::start(), Making::start());
             let mine = if through_first { &first } else { &second };
             let (theirs, other) = another_that_waits_for(mine);
@@ -136,7 +171,7 @@ fn a_cycle_through_either_flight_is_seen() {
 /// first has not woken when the second begins to wait.
 #[test]
 fn a_complete_flight_closes_no_cycle() {
-    loom::model(|| {
+    models::check(|| {
         // By which this thread is known also when the first is complete.
         let outer = Making::start();
         let first = Making::start();
@@ -154,7 +189,7 @@ fn a_complete_flight_closes_no_cycle() {
 /// F3: A thread with a flight on standby waits for another flight, whose leader waits for the first.
 #[test]
 fn a_flight_on_standby_delays_no_thread() {
-    loom::model(|| {
+    models::check(|| {
         let first = Making::start();
         let standby = Making::stand_by(&first);
         let (second, other) = another_that_waits_for(&first);
@@ -171,7 +206,7 @@ fn a_flight_on_standby_delays_no_thread() {
 /// F4: A thread waits within a poll for what another thread makes, which waits for what is polled.
 #[test]
 fn a_poll_that_waits_is_in_the_cycle() {
-    loom::model(|| {
+    models::check(|| {
         let polled = of_tasks();
         let (second, other) = another_that_waits_for(&polled);
         let flight = second.lock().unwrap().clone();
@@ -234,7 +269,7 @@ fn a_waker_that_waits_leaves_the_poll_in_the_cycle() {
 /// F4, F2: A poll that has ended delays no thread.
 #[test]
 fn a_poll_that_has_ended_closes_no_cycle() {
-    loom::model(|| {
+    models::check(|| {
         let (outer, polled) = (Making::start(), of_tasks());
         let (first, other) = another_that_waits_for(&polled);
         let theirs = first.lock().unwrap().clone();
@@ -254,7 +289,7 @@ fn a_poll_that_has_ended_closes_no_cycle() {
 /// A task waits for what a thread makes, which waits for what the task computes: the task finds it at once, or is woken and finds
 /// it then. It may wait within its poll, after it has looked, for something else that the thread has made by then.
 fn task_in_a_cycle(waits: bool) {
-    loom::model(move || {
+    models::check(move || {
         let (tasks, woken) = (of_tasks(), Woken::new());
         let (shown, other) = {
             let (all, tasks) = (Arc::new(Mutex::new(None)), Arc::clone(&tasks));
@@ -312,7 +347,7 @@ fn a_task_that_waits_in_its_poll_finds_the_cycle_when_it_is_woken() {
 /// for that thread, and makes what the first waits for: the first is woken, and finds the cycle.
 #[test]
 fn a_task_that_begins_to_wait_has_the_others_look() {
-    loom::model(|| {
+    models::check(|| {
         let (first, second, woken) = (of_tasks(), of_tasks(), Woken::new());
         let mut seat = None;
         Seat::take(&mut seat, &first, &woken.waker());
@@ -336,7 +371,7 @@ fn a_task_that_begins_to_wait_has_the_others_look() {
 /// F6: A task that leaves its waker, and finds the flight not complete, is woken.
 #[test]
 fn the_end_wakes_who_has_not_seen_it() {
-    loom::model(|| {
+    models::check(|| {
         let (flight, woken) = (Making::start(), Woken::new());
         let other = thread::spawn({
             let (flight, waker) = (Arc::clone(&flight), woken.waker());
@@ -356,7 +391,7 @@ fn the_end_wakes_who_has_not_seen_it() {
 /// A2 of `work`: The computation wakes one of two tasks, one of which goes: the other one is woken, or who goes was not.
 #[test]
 fn a_wake_is_not_lost_with_who_goes() {
-    loom::model(|| {
+    models::check(|| {
         let (flight, first, second) = (of_tasks(), Woken::new(), Woken::new());
         let (mut stays, mut goes) = (None, None);
         Seat::take(&mut stays, &flight, &first.waker());
@@ -376,7 +411,7 @@ fn a_wake_is_not_lost_with_who_goes() {
 /// it has polled after the wake.
 #[test]
 fn a_wake_is_not_lost_with_who_was_refused() {
-    loom::model(|| {
+    models::check(|| {
         let (tasks, first) = (of_tasks(), Woken::new());
         let held = Arc::new(Held::<_, ()>::new());
         let mut seat = None;
@@ -390,7 +425,7 @@ fn a_wake_is_not_lost_with_who_was_refused() {
                     loop {
                         match (held.take(), &seat) {
                             (Found::Taken(what), _) => {
-                                tasks.wake(held.give_back(what));
+                                Making::wake(&tasks, held.give_back(what));
                                 return true;
                             }
                             (Found::Refused, Some(seat)) if held.wait(seat.at()) => {
@@ -406,7 +441,7 @@ fn a_wake_is_not_lost_with_who_was_refused() {
         });
         // What is polled wakes itself.
         tasks.wake_next();
-        tasks.wake(held.give_back(()));
+        Making::wake(&tasks, held.give_back(()));
         let polled = other.join().unwrap();
         assert!(polled || first.count() > 0, "nobody polls it");
         drop(seat);

@@ -1,7 +1,8 @@
 //! The models of what tasks use one at a time.
 
 use super::*;
-use crate::sync::Arc;
+use crate::sync::models;
+use loom::sync::Arc;
 use loom::thread;
 
 type Shared = Arc<Held<u32, u32>>;
@@ -15,7 +16,7 @@ fn held(what: u32) -> Shared {
 /// O1: Two that need each other: whoever finds the other's taken is woken when that is given back.
 #[test]
 fn who_was_refused_is_woken() {
-    loom::model(|| {
+    models::check(|| {
         let all = [held(0), held(1)];
         // Returns whether it has found the other's, and the seats that it has to wake.
         let poll = |all: [Shared; 2], own: usize| {
@@ -54,7 +55,7 @@ fn who_was_refused_is_woken() {
 /// O2: Of an owner that leaves and one that joins, one gets what is there at its end, and once.
 #[test]
 fn the_last_owner_gets_it() {
-    loom::model(|| {
+    models::check(|| {
         let held = held(7);
         let other = thread::spawn({
             let held = Arc::clone(&held);
@@ -79,7 +80,7 @@ fn the_last_owner_gets_it() {
 /// A3 of `work`: Whoever is an owner when it ends finds the result.
 #[test]
 fn each_owner_finds_the_result() {
-    loom::model(|| {
+    models::check(|| {
         let held = held(7);
         let other = thread::spawn({
             let held = Arc::clone(&held);

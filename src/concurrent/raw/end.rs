@@ -68,8 +68,8 @@ impl<N: Entry> Retire<N::Context> for N {
     }
 }
 
-/// Ends an entry, and returns its memory. Under loom that is kept, so that late accesses are detected; the entries of
-/// the models do nothing at their end.
+/// Ends an entry, and returns its memory. Under loom that is kept, so that late accesses are detected: of the entries that
+/// the models of this room have, which end where they are.
 ///
 /// # Safety
 /// It is from `Box::into_raw`, and no thread looks at it.
@@ -89,8 +89,7 @@ pub(super) unsafe fn end<N: Entry>(
         }
         #[cfg(weakly_loom)]
         {
-            _ = context;
-            node.drop_in_place();
+            node.read().end(node, context);
             None
         }
     }

@@ -8,6 +8,7 @@ use loom::thread;
 use super::*;
 use crate::keep::Limit;
 use crate::keep::ring::Going;
+use crate::sync::models;
 
 /// The object of the entry, and another.
 const OBJECT: usize = 16;
@@ -77,7 +78,7 @@ impl Floor {
 }
 
 fn model(limit: Limit, first: fn(&Floor), other: fn(&Floor), after: fn(&Floor)) {
-    loom::model(move || {
+    models::check(move || {
         let floor = Floor::told(limit);
         let thread = thread::spawn({
             let floor = floor.clone();
@@ -113,7 +114,7 @@ fn a_hit_and_an_eviction() {
 /// Two threads find what has gone: one handle is kept, and the other given back.
 #[test]
 fn two_hits_of_what_has_gone() {
-    loom::model(|| {
+    models::check(|| {
         let floor = Floor::told(Limit::entries(1));
         floor.ring.with(|ring| ring.release(OBJECT));
         let thread = thread::spawn({
@@ -142,7 +143,7 @@ fn a_hit_and_a_removal() {
 /// S2: The same of the first hit, which is an insertion.
 #[test]
 fn an_insertion_and_a_removal() {
-    loom::model(|| {
+    models::check(|| {
         let floor = Floor::new(Limit::entries(1));
         let thread = thread::spawn({
             let floor = floor.clone();

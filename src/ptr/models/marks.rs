@@ -63,9 +63,7 @@ fn not_overlooked(
     marked_before: bool,
     step: impl Fn(&Strong<Linked>) -> Strong<Linked> + Send + Sync + Copy + 'static,
 ) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(7);
-    model.check(move || {
+    models::check_up_to(7, move || {
         let (a, b) = ring();
         let check = Check([&a, &b]);
         let ended = Arc::new(AtomicUsize::new(0));

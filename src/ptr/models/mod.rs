@@ -21,10 +21,11 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use super::{Atomic, ObjectRef};
-pub(crate) use wakers::Woken;
+pub(crate) use wakers::{Waits, Woken};
 
 use crate::hash::HashValue;
 use crate::queue::{DeadQueue, NoticeQueue, OwnedWatch};
+use crate::sync::models;
 use crate::{Strong, Weak};
 
 const ALIVE: usize = 7;
@@ -99,6 +100,7 @@ impl Thing for Large {
 }
 
 /// Makes the objects of a model.
+#[derive(Clone)]
 pub(crate) struct Maker(Arc<AtomicUsize>);
 
 impl Maker {
@@ -120,26 +122,28 @@ impl Maker {
 
 /// Runs `model` in every interleaving. When all threads are done, `deaths` payloads must have been dropped.
 pub(crate) fn check(deaths: usize, model: impl Fn(&Maker) + Send + Sync + 'static) {
-    check_with(loom::model::Builder::new(), deaths, model);
+    models::check(run(deaths, model));
 }
 
 /// As [`check`], but for a model with many interleavings only those of two preemptions.
 pub(crate) fn check_some(deaths: usize, model: impl Fn(&Maker) + Send + Sync + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    check_with(builder, deaths, model);
+    models::check_up_to(2, run(deaths, model));
 }
 
-fn check_with(
-    builder: loom::model::Builder,
+/// Likewise, those of one preemption.
+pub(crate) fn check_few(deaths: usize, model: impl Fn(&Maker) + Send + Sync + 'static) {
+    models::check_up_to(1, run(deaths, model));
+}
+
+fn run(
     deaths: usize,
     model: impl Fn(&Maker) + Send + Sync + 'static,
-) {
-    builder.check(move || {
+) -> impl Fn() + Send + Sync + 'static {
+    move || {
         let maker = Maker(Arc::new(AtomicUsize::new(0)));
         model(&maker);
         assert_eq!(maker.0.load(Relaxed), deaths);
-    });
+    }
 }
 
 /// A model of one object with two strong pointers.

@@ -1,9 +1,11 @@
-//! A waker for models, which counts its calls.
+//! A waker for models, which counts its calls, and a finalizer that waits.
 
 use core::task::Waker;
 use std::sync::Arc;
 use std::task::Wake;
 
+use super::Payload;
+use crate::Strong;
 use crate::sync::{AtomicUsize, Ordering::*};
 
 /// How often a waker has been called since somebody looked.
@@ -39,5 +41,26 @@ impl Woken {
 impl Wake for Woken {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, Release);
+    }
+}
+
+/// What a finalizer waits for.
+pub(crate) struct Waits(Arc<AtomicUsize>);
+
+impl Waits {
+    /// The death of the object waits until this [ends](Self::end).
+    pub(crate) fn of(object: &Strong<Payload>) -> Self {
+        let ended = Arc::new(AtomicUsize::new(0));
+        let its = Arc::clone(&ended);
+        drop(Strong::finalize(object, move || {
+            while its.load(Acquire) == 0 {
+                loom::thread::yield_now();
+            }
+        }));
+        Waits(ended)
+    }
+
+    pub(crate) fn end(&self) {
+        self.0.store(1, Release);
     }
 }

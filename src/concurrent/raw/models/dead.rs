@@ -6,11 +6,11 @@ use loom::sync::Arc;
 use loom::thread::JoinHandle;
 
 use super::super::{Entry, Put, RawTable, Registered};
-use super::spawn;
+use super::{end_in_place, spawn};
 use crate::Strong;
 use crate::ptr::models::Payload;
 use crate::ptr::{CoreRef, Off, Promise, RegistrationId, STRIPES, SharedWatch, SharedWatchOf};
-use crate::sync::{AtomicPtr, Live};
+use crate::sync::{AtomicPtr, Live, models};
 
 pub(super) struct Node {
     hash: u64,
@@ -68,6 +68,10 @@ impl Entry for Node {
 
     fn stored_hash(&self) -> Option<u32> {
         (!matches!(self.kind, Vtable::ByAddress(_))).then(|| short(self.hash))
+    }
+
+    fn end(self, place: *const Self, (): &()) {
+        end_in_place(self, place);
     }
 }
 
@@ -188,7 +192,7 @@ pub(super) fn model<const N: usize>(
     keys: [u64; N],
     model: impl Fn(Arc<Table>, [Strong<Payload>; N]) + Send + Sync + 'static,
 ) {
-    model_with(loom::model::Builder::new(), capacity, keys, model);
+    models::check(run(capacity, keys, model));
 }
 
 /// As [`model`], but for a model with many interleavings only those of two preemptions.
@@ -197,19 +201,15 @@ pub(super) fn some<const N: usize>(
     keys: [u64; N],
     model: impl Fn(Arc<Table>, [Strong<Payload>; N]) + Send + Sync + 'static,
 ) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    model_with(builder, capacity, keys, model);
+    models::check_up_to(2, run(capacity, keys, model));
 }
 
-fn model_with<const N: usize>(
-    mut builder: loom::model::Builder,
+fn run<const N: usize>(
     capacity: usize,
     keys: [u64; N],
     model: impl Fn(Arc<Table>, [Strong<Payload>; N]) + Send + Sync + 'static,
-) {
-    builder.max_branches = 10_000;
-    builder.check(move || {
+) -> impl Fn() + Send + Sync + 'static {
+    move || {
         let table = Table {
             raw: RawTable::new(()),
         };
@@ -220,7 +220,7 @@ fn model_with<const N: usize>(
             object
         });
         model(Arc::new(table), objects);
-    });
+    }
 }
 
 pub(super) fn object() -> Strong<Payload> {

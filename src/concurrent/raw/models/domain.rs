@@ -9,7 +9,7 @@ use super::super::domain::Domain;
 use super::super::guards::{Reading, Writing};
 use super::super::retired::{Retire, Retired};
 use super::spawn;
-use crate::sync::Live;
+use crate::sync::{Live, models};
 use crate::thread::ThreadNumber;
 
 /// Things to look at, of which one can be found at a time.
@@ -70,7 +70,7 @@ impl<const PROMPT: bool> World<PROMPT> {
 }
 
 fn model<const PROMPT: bool>(model: impl Fn(Arc<World<PROMPT>>) + Send + Sync + 'static) {
-    loom::model(move || model(World::new()));
+    models::check(move || model(World::new()));
 }
 
 /// Another thread in the world.
@@ -141,10 +141,8 @@ fn reader_and_two_writes() {
 
 #[test]
 fn reader_and_two_writers() {
-    let mut builder = loom::model::Builder::new();
     // With three it took minutes.
-    builder.preemption_bound = Some(2);
-    builder.check(|| {
+    models::check_up_to(2, || {
         let world = World::<true>::new();
         let writers = [1, 2].map(|number| with(&world, number, move |world| world.replace(number)));
         world.look();

@@ -2,6 +2,7 @@
 
 use super::table::{Table, with};
 use super::*;
+use crate::sync::models::{check, check_up_to};
 use loom::sync::Arc;
 
 /// A table of two buckets whose entries fit into one.
@@ -9,15 +10,6 @@ fn long(keys: &[u64]) -> Arc<Table> {
     let table = Table::with_capacity(2, keys);
     assert_eq!(table.buckets(), 2);
     table
-}
-
-fn check(model: impl Fn() + Send + Sync + 'static) {
-    check_with(loom::model::Builder::new(), model);
-}
-
-fn check_with(mut builder: loom::model::Builder, model: impl Fn() + Send + Sync + 'static) {
-    builder.max_branches = 10_000;
-    builder.check(model);
 }
 
 /// A reader finds the entries of either bucket.
@@ -139,10 +131,8 @@ fn of_long_chains_and_unlink() {
 /// Two threads shrink at once, and one inserts more, for which the table has to grow again.
 #[test]
 fn by_two_and_growth() {
-    let mut builder = loom::model::Builder::new();
     // With three it took minutes.
-    builder.preemption_bound = Some(2);
-    check_with(builder, || {
+    check_up_to(2, || {
         let table = long(&[1]);
         let other = with(&table, 1, Table::shrink);
         table.shrink();

@@ -6,8 +6,8 @@ use loom::thread::JoinHandle;
 use std::boxed::Box;
 
 use super::super::{Entry, Put, RawTable, SweepPosition};
-use super::spawn;
-use crate::sync::{Live, UnsafeCell};
+use super::{end_in_place, spawn};
+use crate::sync::{Live, UnsafeCell, models};
 
 pub(super) struct Node {
     hash: u64,
@@ -33,6 +33,10 @@ impl Entry for Node {
 
     fn hash(&self) -> u64 {
         self.hash
+    }
+
+    fn end(self, place: *const Self, (): &()) {
+        end_in_place(self, place);
     }
 }
 
@@ -172,10 +176,7 @@ fn model(
     keys: &'static [u64],
     model: impl Fn(Arc<Table>) + Send + Sync + 'static,
 ) {
-    let mut builder = loom::model::Builder::new();
-    // Some take long to fill.
-    builder.max_branches = 10_000;
-    builder.check(move || model(Table::with_capacity(capacity, keys)));
+    models::check(move || model(Table::with_capacity(capacity, keys)));
 }
 
 /// Two threads insert the same key: one adds, one replaces.
@@ -333,10 +334,8 @@ fn slot_reuse_in_a_chain() {
 /// The first entries come from two threads, and a third looks.
 #[test]
 fn first_array() {
-    let mut builder = loom::model::Builder::new();
     // With three it took most of a minute.
-    builder.preemption_bound = Some(2);
-    builder.check(|| {
+    models::check_up_to(2, || {
         let table = Table::with_capacity(0, &[]);
         let other = with(&table, 1, |table| table.insert(0, 1));
         let reader = with(&table, 2, |table| table.get(0));
@@ -476,11 +475,7 @@ fn growth_of_a_long_chain_and_unlink() {
 /// first has moved.
 #[test]
 fn one_growth_after_the_other() {
-    let mut builder = loom::model::Builder::new();
-    // It takes long to fill.
-    builder.max_branches = 10_000;
-    builder.preemption_bound = Some(2);
-    builder.check(|| {
+    models::check_up_to(2, || {
         let keys = [0, 8, 16, 24, 32, 40, 1, 5, 2, 6, 3, 7];
         let table = Table::with_capacity(4, &keys);
         let other = with(&table, 1, |table| table.insert(48, 0));
