@@ -8,9 +8,9 @@
 //!   has taken a share in the cell before, since afterwards the stack may be gone (N2). Without a cell there is no
 //!   mark, and a death costs nothing more.
 //! * **W2** `busy` counts the stacks that are not armed. The pusher counts its stack *after* the push, the owner
-//!   counts it off *before* it arms it. The thread that takes the count from zero to one owes a wake-up. (A pusher
-//!   that is late is counted off before it has counted; then the count is less than zero for a while, and whoever
-//!   takes it to one comes last.)
+//!   counts it off *before* it arms it. The thread that takes the count from zero to one owes a wake-up. So does one
+//!   that finds less than zero: then a pusher that is late was counted off before it has counted. That one takes the
+//!   count to one, but may make its wake-up long after that (W3).
 //! * **W3** Wake-ups are made at the end of a death, which may be long after the push: finalizers run before. So no
 //!   thread leaves its own to another. It has the cells that it owes one in a list until then; `linked` is not zero
 //!   while a cell is in some thread's list, to which `next` belongs. A thread that finds it in another's keeps it apart.
@@ -99,12 +99,12 @@ impl WakerCell {
         result
     }
 
-    /// Counts a stack that is not armed. Returns whether it is the only one.
+    /// Counts a stack that is not armed. Returns whether it is the only one, but for those that are counted off already.
     ///
     /// AcqRel: of two pushes, the one that is counted first is seen by the thread that counts after it: W2.
     #[inline]
     pub(super) fn count(&self) -> bool {
-        self.busy.fetch_add(1, AcqRel) == 0
+        self.busy.fetch_add(1, AcqRel) as isize <= 0
     }
 
     /// Counts a stack off, which is about to be armed. AcqRel: the owner sees the pushes on other stacks that were

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::ptr::WakerCell;
-use crate::ptr::models::Woken;
+use crate::ptr::models::{Waits, Woken};
 use crate::queue::NoticeQueue;
 
 /// A cell with this waker, attached to the queues of a collection.
@@ -109,6 +109,31 @@ fn a_death_with_two_wakers() {
         assert!(one.queue.is_idle() || woken[0].take(), "it sleeps on");
         assert!(woken[1].take());
         assert_eq!(other.drain(), 2);
+    });
+}
+
+/// W3: A thread owes a call, and makes it after a finalizer, which waits. Another death that finds nothing pending calls itself.
+#[test]
+fn no_call_is_left_to_a_death_that_takes_long() {
+    check(2, |maker| {
+        let (a, b) = (maker.object(), maker.object());
+        let mut map = Map::of(&[&a, &b]);
+        let woken = Woken::new();
+        wake(&woken, [&mut map]);
+        let waits = Waits::of(&a);
+        both(
+            move || drop(a),
+            || {
+                while purge([&mut map]) == 0 {
+                    loom::thread::yield_now();
+                }
+                assert!(!woken.take(), "the finalizer waits");
+                drop(b);
+                assert!(woken.take(), "it sleeps on");
+                waits.end();
+            },
+        );
+        purge([&mut map]);
     });
 }
 

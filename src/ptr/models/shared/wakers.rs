@@ -55,6 +55,32 @@ fn two_deaths_wake_once() {
     });
 }
 
+/// W3: A thread owes a call, and makes it after a finalizer, which waits. Another death that finds nothing pending calls itself.
+#[test]
+fn no_call_is_left_to_a_death_that_takes_long() {
+    check(2, |maker| {
+        let (a, b) = (maker.object(), maker.object());
+        let map = Shared::of(&[&a, &b]);
+        let woken = Woken::new();
+        set_waker(&map, Some(&woken));
+        let waits = Waits::of(&a);
+        both(
+            move || drop(a),
+            || {
+                while purge(&map) == 0 {
+                    thread::yield_now();
+                }
+                assert!(!woken.take(), "the finalizer waits");
+                drop(b);
+                assert!(woken.take(), "it sleeps on");
+                waits.end();
+            },
+        );
+        purge(&map);
+        set_waker(&map, None);
+    });
+}
+
 /// What a purge does not see wakes.
 #[test]
 fn a_purge_against_a_death() {
