@@ -36,6 +36,9 @@ mod value_map;
 mod watch;
 pub(crate) mod work;
 
+#[cfg(all(test, weakly_loom))]
+mod models;
+
 pub use awaiting::Flight;
 pub use hash_map::WeakHashMap;
 pub use hash_set::WeakHashSet;

@@ -21,6 +21,9 @@ mod purge;
 mod search;
 mod verdict;
 
+#[cfg(all(test, weakly_loom))]
+mod models;
+
 pub(crate) use addresses::Addresses;
 pub use graph::{Item, Trace, Tracer};
 pub(crate) use impls::show_nothing;

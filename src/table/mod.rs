@@ -27,6 +27,9 @@ mod sweep;
 mod upkeep;
 mod waker;
 
+#[cfg(all(test, weakly_loom))]
+mod models;
+
 pub(crate) use entries::Table;
 pub(crate) use entry::{Entry, Remains};
 pub(crate) use into_entries::IntoEntries;

@@ -1,75 +1,72 @@
-//! loom models of the last handle. A count stands for the queue.
+//! loom models of deliveries, tickets, and the last handle. A message that is left behind in a queue fails the model
+//! (`sync::SegQueue`).
 
-use loom::sync::Arc;
-use loom::thread;
-
+use super::super::messages::{ReferenceQueue, Shared};
 use super::*;
+use crate::Strong;
+use crate::ptr::models::{Maker, Payload, all_three, both, check, check_some};
+use crate::sync::{Arc, Weak};
 
-struct Queue {
-    messages: AtomicUsize,
-    handles: Handles,
+/// A message that is destroyed while somebody has a handle, or where it was not put in.
+struct Message {
+    _payload: Payload,
+    queue: Weak<Shared<Message>>,
 }
 
-impl Queue {
-    fn new(messages: usize) -> Arc<Self> {
-        Arc::new(Queue {
-            messages: AtomicUsize::new(messages),
-            handles: Handles::new(),
-        })
-    }
-
-    fn leave(&self) {
-        // Acquire: as crossbeam's queue.
-        let is_empty = || self.messages.load(Acquire) == 0;
-        let take_out = || {
-            while self.messages.swap(0, AcqRel) != 0 {
-                assert_ne!(self.handles.0.load(Relaxed), 0, "destructors recurse");
-            }
-        };
-        self.handles.leave(is_empty, take_out);
-    }
-
-    fn deliver(&self) {
-        self.handles.enter();
-        // Relaxed: the handle orders.
-        self.messages.fetch_add(1, Relaxed);
-        self.leave();
-    }
-
-    fn is_over(&self) -> bool {
-        self.messages.load(Relaxed) == 0 && self.handles.0.load(Relaxed) == 0
+impl Drop for Message {
+    fn drop(&mut self) {
+        if let Some(queue) = self.queue.upgrade() {
+            assert_ne!(queue.handles.0.load(Relaxed), 0, "destructors recurse");
+        }
     }
 }
 
-/// Of two handles that go at once, one is the last.
+fn message(maker: &Maker, queue: &ReferenceQueue<Message>) -> Message {
+    Message {
+        _payload: maker.payload(),
+        queue: Arc::downgrade(&queue.shared),
+    }
+}
+
+/// M3: Of two handles that go at once, one is the last, and takes the message out.
 #[test]
 fn two_handles_go() {
-    loom::model(|| {
-        let queue = Queue::new(1);
-        queue.handles.enter();
-        let other = thread::spawn({
-            let queue = queue.clone();
-            move || queue.leave()
-        });
-        queue.leave();
-        other.join().unwrap();
-        assert!(queue.is_over());
+    check(1, |maker| {
+        let queue = ReferenceQueue::new();
+        queue.put_in(message(maker, &queue));
+        let other = queue.clone();
+        both(move || drop(other), move || drop(queue));
     });
 }
 
-/// Deliveries leave no message behind, whenever the handle goes.
+/// M1: A message comes to one: to who takes it back, or to the queue.
 #[test]
-fn a_handle_goes_while_deaths_deliver() {
-    loom::model(|| {
-        let queue = Queue::new(1);
-        let deaths = [(); 2].map(|()| {
-            let queue = queue.clone();
-            thread::spawn(move || queue.deliver())
-        });
-        queue.leave();
-        for death in deaths {
-            death.join().unwrap();
-        }
-        assert!(queue.is_over());
+fn a_ticket_against_the_death() {
+    check(2, |maker| {
+        let (queue, object) = (ReferenceQueue::new(), maker.object());
+        let ticket = queue.register(&object, maker.payload());
+        let ((), taken) = both(move || drop(object), || ticket.cancel());
+        let got = [taken, queue.poll(), queue.poll(), ticket.cancel()];
+        assert_eq!(got.iter().flatten().count(), 1);
+    });
+}
+
+/// M3: A death delivers, or finds the queue gone.
+#[test]
+fn a_handle_goes_while_an_object_dies() {
+    check(2, |maker| {
+        let (queue, object) = (ReferenceQueue::new(), maker.object());
+        drop(queue.register(&object, message(maker, &queue)));
+        both(move || drop(object), move || drop(queue));
+    });
+}
+
+/// M3: Likewise, while the handle takes out what another death has put in; and payloads that return.
+#[test]
+fn a_handle_goes_while_payloads_return() {
+    check_some(2, |maker| {
+        let queue = ReferenceQueue::new();
+        let [a, b] = [(); 2].map(|()| Strong::new_returning(maker.payload(), &queue));
+        all_three(move || drop(a), move || drop(b), move || drop(queue));
     });
 }

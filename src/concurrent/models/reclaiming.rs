@@ -1,0 +1,76 @@
+//! What is armed again after a panic, and what is kept on request.
+
+use core::hash::{Hash, Hasher};
+use core::panic::AssertUnwindSafe;
+use core::task::Context;
+use std::boxed::Box;
+use std::panic::{catch_unwind, resume_unwind};
+
+use super::*;
+use crate::Reclaim;
+
+/// A key whose destructor may panic.
+#[derive(PartialEq, Eq)]
+struct Key {
+    panics: bool,
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u8(self.panics.into());
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        if self.panics {
+            resume_unwind(Box::new("a destructor panics"));
+        }
+    }
+}
+
+/// A purge that ends by a panic arms the waker too: what it has not seen calls.
+#[test]
+fn a_purge_that_panics_against_a_death() {
+    check_some(2, |maker| {
+        let (map, woken) = (Map::default(), Woken::new());
+        map.set_waker(woken.waker());
+        let (a, b) = (maker.object(), maker.object());
+        map.insert(Key { panics: true }, &a);
+        map.insert(Key { panics: false }, &b);
+        drop(a);
+        assert!(woken.take());
+        let ((), purged) = both(
+            move || drop(b),
+            || catch_unwind(AssertUnwindSafe(|| map.purge())),
+        );
+        assert!(purged.is_err());
+        assert!(map.pending_dead() == 0 || woken.take(), "it sleeps on");
+        map.set_waker(None);
+    });
+}
+
+/// A task that finds nothing to destroy is woken by a death, or by another thread that keeps an entry on request.
+#[test]
+fn a_task_that_polls_while_an_entry_is_kept() {
+    check_some(1, |maker| {
+        let (map, woken) = (Arc::new(Map::default()), Woken::new());
+        map.set_reclaim(Reclaim::OnRequest);
+        let a = maker.object();
+        map.insert(Box::new(0), &a);
+        let poll =
+            |map: &Map<_>| map.poll_pending(&mut Context::from_waker(&woken.waker().unwrap()));
+        let other = Arc::clone(&map);
+        let ((), polled) = both(
+            move || {
+                drop(a);
+                other.table.tidy();
+            },
+            || poll(&map),
+        );
+        let sleeps = polled.is_pending() && !woken.take();
+        assert!(!sleeps || poll(&map).is_pending(), "it sleeps on");
+        map.purge();
+        map.set_waker(None);
+    });
+}
