@@ -31,16 +31,16 @@ pub(super) mod models;
 use core::any::Any;
 use core::cell::RefCell;
 use core::mem::{self, ManuallyDrop};
-use core::task::{Poll, Waker};
+use core::task::{Context, Poll, Waker};
 use std::boxed::Box;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::task::Wake;
 use std::time::Instant;
 use std::vec;
 use std::vec::Vec;
 
-use {super::watch::AnyWatch, core::task::Context, std::sync::Weak, std::task::Wake};
-
 use super::seats::Seats;
+use super::watch::AnyWatch;
 use crate::panics::{FirstPanic, wake_all};
 use crate::sync::{Condvar, Mutex, MutexGuard, thread_local};
 
@@ -65,7 +65,6 @@ struct Status {
 pub(crate) struct Joint {
     /// The stand-in of a thread that polls it, and waits meanwhile (F4).
     polled_by: Mutex<Option<Arc<Making>>>,
-
     pub(super) work: Weak<dyn AnyWork>,
     /// What the value depends on besides its key, until the flight's node has left the table: see
     /// [`Dependencies`](super::work::Dependencies).
@@ -135,7 +134,6 @@ impl Making {
     }
 
     /// Starts a flight of tasks.
-
     pub(super) fn of_work(work: Weak<dyn AnyWork>) -> Arc<Self> {
         Making::new(
             None,
@@ -152,13 +150,11 @@ impl Making {
     }
 
     /// What tasks make together, if that is there.
-
     pub(super) fn work(&self) -> Option<std::sync::Arc<dyn AnyWork>> {
         self.joint.as_ref()?.work.upgrade()
     }
 
     /// Whether who wants the value has to wait for this flight: it is not complete, and not of an object that is dead.
-
     pub(super) fn is_in_the_way(&self) -> bool {
         !self.is_complete() && !self.work().is_some_and(|work| work.is_stale())
     }
@@ -169,7 +165,6 @@ impl Making {
     }
 
     /// Takes out what the value depends on; nothing is added from then on.
-
     #[cold]
     #[inline(never)]
     pub(super) fn close(&self) -> Vec<AnyWatch> {
@@ -375,7 +370,6 @@ impl Making {
 }
 
 /// What the computation gets to be woken by: it wakes one of the tasks, which polls it (A2).
-
 impl Wake for Making {
     fn wake(self: Arc<Self>) {
         self.wake_next();
@@ -553,7 +547,6 @@ pub(crate) enum Failure {
 }
 
 /// How a task begins to wait.
-
 pub(crate) enum Begun {
     /// It does not: the value is in the place that was passed.
     Found,
@@ -579,7 +572,6 @@ pub(crate) enum Polled {
 
 /// What tasks make together ([`work`](super::work)), without the types of its collection and its closure. `owner` is the
 /// collection, and `out` the place of the value: an `Option` of it.
-
 pub(crate) trait AnyWork: Send + Sync {
     fn begin(self: Arc<Self>, owner: &(dyn Any + Sync), out: &mut dyn Any) -> Begun;
     /// One owner more, if there are some.
