@@ -44,7 +44,7 @@ use weakly::concurrent::{
 };
 
 /// How many scripts there are for each collection and kind of handle.
-const SCRIPTS: u64 = scaled(400, 3) as u64;
+const SCRIPTS: u64 = scaled(300, 3) as u64;
 
 /// Says by which script a test has failed. (The threads may not do it again.)
 struct Running(u64);

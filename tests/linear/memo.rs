@@ -48,11 +48,16 @@ impl<K: Handle> Face<K> for Memo<K, Owned> {
                 turn.flies(key, lives, meanwhile, |flight| {
                     let made = self.try_get_or_compute(object, |computation| {
                         flight.makes(|| {
-                            let input = turn.any_object().filter(|_| operation > 6);
+                            let input = match operation {
+                                7 => Some(turn.object(hand.content)),
+                                8.. => turn.any_object(),
+                                _ => None,
+                            };
                             if let Some(input) = input {
                                 let ((), span) = turn.timed(|| computation.depends_on(&input));
                                 let named = Then::Depend(flight.number, input.number);
                                 turn.note(About::One(key), span, "depends_on", (Was::Any, named));
+                                turn.drops(input);
                             }
                             turn.pause();
                             turn.owned(key)

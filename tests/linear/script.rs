@@ -8,7 +8,7 @@ use weakly::Reclaim;
 
 use super::spec::check;
 use super::turn::{Face, Turn};
-use super::world::{Hand, Handle, World, take_ends};
+use super::world::{Hand, Handle, World, set_pauses, take_ends};
 use crate::common::scaled;
 
 /// How many choices a step takes, more or less.
@@ -20,6 +20,8 @@ struct Plan {
     steps: usize,
     objects: usize,
     contents: usize,
+    /// How many entries the table has from the start: so many that it grows soon, and perhaps in several steps.
+    fillers: usize,
     on_request: bool,
     /// Whether the threads drop what they have.
     drops: bool,
@@ -34,6 +36,10 @@ impl Plan {
             steps: scaled(3 + choose(13), 2 + choose(5)),
             objects,
             contents: 1 + choose(objects),
+            fillers: match choose(16) {
+                0 => scaled(250, 16),
+                n => n % 3 * 8,
+            },
             on_request: choose(4) == 0,
             drops: choose(2) == 0,
         }
@@ -46,9 +52,9 @@ fn step<K: Handle, F: Face<K>>(all: &F, turn: &Turn<K>) {
         4..7 => turn.revives_one(),
         7 => turn.renews_one(),
         8 => _ = turn.timed(|| all.purge()),
-        9 => turn.fills(all),
-        10 => turn.walks(all),
-        11 => turn.removes_some(all),
+        9..12 => turn.fills(all),
+        12 => turn.walks(all),
+        13 => turn.removes_some(all),
         _ => {
             let hands = turn.hands.borrow();
             let hand = &hands[turn.choose(hands.len())];
@@ -85,16 +91,35 @@ pub fn run<K: Handle, F: Face<K>>(choices: impl IntoIterator<Item = usize>) {
     for (at, choice) in choices.take(most).enumerate() {
         choices_of[at % plan.threads].push(choice);
     }
-    let hands = || objects.iter().map(Hand::again).collect();
+    // Each object is owned by some thread, and by others or not.
+    let hands = |thread: usize, choices: &[usize]| {
+        let hand = |(n, hand): (usize, &Hand<K>)| {
+            let mut hand = hand.again();
+            let owns = choices.get(n).is_some_and(|choice| choice % 2 == 0);
+            hand.strong = hand.strong.filter(|_| owns || n % plan.threads == thread);
+            hand
+        };
+        objects.iter().enumerate().map(hand).collect()
+    };
     let turns: Vec<Turn<K>> = (0..)
         .zip(choices_of)
-        .map(|(thread, choices)| Turn::new(thread, &world, choices, hands()))
+        .map(|(thread, choices)| {
+            let hands = hands(thread, &choices);
+            Turn::new(thread, &world, choices, hands)
+        })
         .collect();
     drop(objects);
+    let fillers: Vec<K> = (0..plan.fillers)
+        .map(|n| K::from(world.filler(n as u32)))
+        .collect();
+    fillers.iter().for_each(|filler| all.fill(&world, filler));
     let here = AtomicUsize::new(0);
     let act = |turn: Turn<K>| {
+        let patterns = [0x1111_1111, 0x0101_0101, 0];
         wait_for_all(&here, plan.threads);
+        set_pauses(patterns[turn.choose(3)]);
         (0..plan.steps).for_each(|_| step(&all, &turn));
+        set_pauses(0);
         if plan.drops {
             turn.drops_all();
         }
@@ -108,6 +133,7 @@ pub fn run<K: Handle, F: Face<K>>(choices: impl IntoIterator<Item = usize>) {
         let others = others.into_iter().map(|other| other.join().unwrap());
         [first].into_iter().chain(others).collect()
     });
+    drop(fillers);
     at_rest(&all, &world, &turns);
     drop(all);
     assert_eq!(world.kept.load(SeqCst), 0, "it was lost");

@@ -290,7 +290,7 @@ impl<K: Handle> Turn<K> {
     }
 
     /// Drops what may be the last handle.
-    fn drops(&self, object: K) {
+    pub fn drops(&self, object: K) {
         self.timed(|| drop(object));
     }
 

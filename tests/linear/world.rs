@@ -1,11 +1,12 @@
 //! Objects, and what collections own, which note their ends; and the clock by which all is noted.
 
 use std::borrow::Borrow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::thread;
 
 use weakly::concurrent::SharedRef;
 use weakly::reference::{Identify, WeakKey};
@@ -81,6 +82,20 @@ pub enum End {
 
 thread_local! {
     static ENDS: RefCell<Vec<End>> = const { RefCell::new(Vec::new()) };
+    static PAUSES: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Where comparisons and clones on this thread let others go first, which is in the middle of operations: a bit for each.
+pub fn set_pauses(pattern: u32) {
+    PAUSES.set(pattern);
+}
+
+fn pause() {
+    let pattern = PAUSES.get();
+    PAUSES.set(pattern.rotate_right(1));
+    if pattern % 2 != 0 {
+        thread::yield_now();
+    }
 }
 
 /// What has ended on this thread since the last call.
@@ -103,6 +118,7 @@ pub struct Object {
 
 impl PartialEq for Object {
     fn eq(&self, other: &Self) -> bool {
+        pause();
         assert!(!self.ended.load(SeqCst) && !other.ended.load(SeqCst));
         self.content == other.content
     }
@@ -140,8 +156,14 @@ impl Drop for Thing {
 }
 
 /// What a collection owns: a value, or a key, which is found by the number of what it is for. Clones are the same one.
-#[derive(Clone)]
 pub struct Owned(Arc<Thing>);
+
+impl Clone for Owned {
+    fn clone(&self) -> Self {
+        pause();
+        Owned(self.0.clone())
+    }
+}
 
 impl Deref for Owned {
     type Target = Thing;
@@ -154,6 +176,7 @@ impl Deref for Owned {
 
 impl PartialEq for Owned {
     fn eq(&self, other: &Self) -> bool {
+        pause();
         self.key == other.key
     }
 }
@@ -244,6 +267,7 @@ impl<K: Handle> Hash for Hand<K> {
 
 impl<K: Handle> Equivalent<Object> for Hand<K> {
     fn equivalent(&self, other: &Object) -> bool {
+        pause();
         assert!(!other.ended.load(SeqCst));
         self.content == other.content
     }
