@@ -236,7 +236,7 @@ fn a_waker_that_waits_leaves_the_poll_in_the_cycle() {
             self.0.complete();
         }
     }
-    loom::model(|| {
+    models::check(|| {
         let (polled, tasks) = (of_tasks(), of_tasks());
         let waits = std::sync::Arc::new(Waits(Arc::clone(&tasks)));
         let mut seat = None;
