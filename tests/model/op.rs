@@ -25,6 +25,8 @@ pub enum Op {
     },
     /// Fills the empty places.
     Refill,
+    /// Its object never dies.
+    ForgetOwner(u8),
     /// Keeps a weak handle, which outlives the object.
     Watch(u8),
     /// Makes an owner from it.
@@ -81,6 +83,7 @@ impl Op {
             },
             9..12 => Op::Refill,
             12 => Op::Watch(a),
+            13 if b >= 224 => Op::ForgetOwner(a),
             13 => Op::Upgrade(a),
             14..20 => Op::Insert {
                 key: a,
@@ -128,6 +131,7 @@ impl Op {
                 | Op::DropOwner(_)
                 | Op::DropOwners { .. }
                 | Op::Refill
+                | Op::ForgetOwner(_)
                 | Op::Watch(_)
                 | Op::Upgrade(_)
         )
@@ -152,6 +156,6 @@ impl Op {
 
     /// Whether memory is leaked for good.
     pub fn leaks(self) -> bool {
-        matches!(self, Op::Keep(Keep::Forget, _))
+        matches!(self, Op::Keep(Keep::Forget, _) | Op::ForgetOwner(_))
     }
 }

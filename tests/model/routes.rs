@@ -75,7 +75,7 @@ impl Remove {
     ];
 }
 
-/// What a key is looked up by. A key by content is always looked up by something borrowed.
+/// What a key is looked up by. A key by content is always looked up by something borrowed, or by its hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     Strong,

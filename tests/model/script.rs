@@ -9,7 +9,7 @@ use super::pool::{CONTENTS, Pool, SLOTS};
 use super::routes::{Change, Insert, Keep, List, Over, Take};
 use super::subject::{New, Pin, Subject};
 use super::world::{Heir, Key, Truth, Value};
-use crate::common::Kind;
+use crate::common::{Kind, forget};
 use weakly::Reclaim;
 
 pub(super) struct World<P: Kind, V: Kind, S> {
@@ -99,6 +99,12 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
                     }
                 }
             }
+            Op::ForgetOwner(slot) => in_place!(self, slot, |pool| {
+                if let Some(owner) = pool.take(slot.into(), &mut self.truth) {
+                    self.truth.lose_owner(owner.id);
+                    forget(owner);
+                }
+            }),
             Op::Watch(slot) => in_place!(self, slot, |pool| pool.watch(slot.into())),
             Op::Upgrade(slot) => in_place!(self, slot, |pool| {
                 pool.upgrade(slot.into(), &mut self.truth);

@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
+use std::mem::take;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -294,6 +295,8 @@ pub struct Truth {
     pub ledger: Rc<Ledger>,
     objects: Vec<Object>,
     values: Vec<Fate>,
+    /// The objects of handles that were forgotten, each as often as that.
+    lost: Vec<usize>,
     /// Those whose owners have changed since the last check.
     changed: Vec<usize>,
     /// Whether what dead entries own is kept now.
@@ -378,6 +381,12 @@ impl Truth {
     /// It will never be dropped.
     pub fn lose(&mut self, value: usize) {
         self.values[value].lost = true;
+    }
+
+    /// A handle that the caller has taken will never be dropped.
+    pub fn lose_owner(&mut self, object: usize) {
+        self.objects[object].owners += 1;
+        self.lost.push(object);
     }
 
     /// Whether nothing has happened since the last `settle`.
@@ -469,7 +478,7 @@ impl Truth {
         for (value, fate) in self.values.iter().enumerate() {
             assert!(fate.destroyed != fate.lost, "value {value} leaked");
         }
-        let mut owned = Vec::new();
+        let mut owned = take(&mut self.lost);
         owned.extend(
             self.values
                 .iter()

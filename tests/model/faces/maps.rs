@@ -73,20 +73,20 @@ macro_rules! map {
         fn remove(&mut self, $how: Remove, $key: &Key<P>) -> Option<Option<usize>> {
             let $from = $($borrow)* self;
             let value = match $how {
-                Remove::Value(by) => $by!(by, $key, |query| $from.remove(query))?.id,
+                Remove::Value(by) => $by!(by, $key, $from, |query| $from.remove(query))?.id,
                 Remove::Entry(by) => {
-                    let (found, value) = $by!(by, $key, |query| $from.remove_entry(query))?;
+                    let (found, value) = $by!(by, $key, $from, |query| $from.remove_entry(query))?;
                     assert!(found.content == $key.content);
                     value.id
                 }
                 Remove::If(by) => {
                     let mut shown = None;
-                    let refused = $by!(by, $key, |query| $from.remove_if(query, |value| {
+                    let refused = $by!(by, $key, $from, |query| $from.remove_if(query, |value| {
                         shown = Some(value.id);
                         false
                     }));
                     assert!(refused.is(None));
-                    let removed = $by!(by, $key, |query| $from
+                    let removed = $by!(by, $key, $from, |query| $from
                         .remove_if(query, |value| shown == Some(value.id)));
                     assert!(removed.is(shown));
                     shown?
@@ -99,7 +99,7 @@ macro_rules! map {
         }
 
         fn find(&self, how: Find, key: &Key<P>) -> Option<Found> {
-            $by!(how.by(), key, |query| match how {
+            $by!(how.by(), key, self, |query| match how {
                 Find::Get(_) => Some(Found::value(self.get(query)?.id)),
                 Find::Contains(_) => self.contains_key(query).then(Found::default),
                 Find::KeyValue(_) => {

@@ -13,6 +13,12 @@ mod single_maps;
 #[cfg(feature = "std")]
 mod snapshots;
 
+use std::borrow::Borrow;
+use std::rc::Rc;
+
+use super::world::{Content, Item};
+use weakly::Hashed;
+
 // Each of these also makes what else finds a key of its kind: `find_weak` or `find_content`.
 
 /// Looks a key up by identity.
@@ -22,7 +28,7 @@ macro_rules! by_identity {
             Some(self.$contains(key))
         }
     };
-    ($by:expr, $key:expr, |$query:ident| $look:expr) => {
+    ($by:expr, $key:expr, $all:expr, |$query:ident| $look:expr) => {
         match $by {
             By::Strong => {
                 let $query = $key;
@@ -49,17 +55,24 @@ macro_rules! by_content {
     (@beside $contains:ident, |$this:ident, $content:ident| $found:expr) => {
         fn find_content(&self, content: usize) -> Option<Found> {
             let ($this, $content) = (self, &content);
-            $found
+            let found = $found;
+            assert_eq!(found.is_some(), self.$contains(&by_handle(content)));
+            found
         }
     };
-    ($by:expr, $key:expr, |$query:ident| $look:expr) => {
-        by_content!(@or $by, $key, $key => &Item, |$query| $look)
+    ($by:expr, $key:expr, $all:expr, |$query:ident| $look:expr) => {
+        by_content!(@or $by, $key, $all, $key => &Item, |$query| $look)
     };
-    // With the key itself where it is neither of these.
-    (@or $by:expr, $key:expr, $object:expr => $type:ty, |$query:ident| $look:expr) => {
+    // With the key itself where it is none of these.
+    (@or $by:expr, $key:expr, $all:expr, $object:expr => $type:ty, |$query:ident| $look:expr) => {
         match $by {
-            By::Strong | By::Addr => {
+            By::Strong => {
                 let $query: $type = $object;
+                $look
+            }
+            By::Addr => {
+                let number = $key.content.number;
+                let $query = &by_hash($all.hasher().hash_one(number), number);
                 $look
             }
             By::Weak => {
@@ -74,13 +87,26 @@ macro_rules! by_content {
     };
 }
 
+/// Finds a content by a hash made beforehand.
+fn by_hash<T: Borrow<usize>>(hash: u64, number: usize) -> Hashed<impl Fn(&T) -> bool> {
+    Hashed(hash, move |there: &T| *there.borrow() == number)
+}
+
+/// Finds a content by another object that has it, behind another kind of handle.
+fn by_handle(number: usize) -> Rc<Item> {
+    Rc::new(Item::new(Content::unlogged(number), None))
+}
+
 /// Looks an owned key up.
 macro_rules! by_owned {
     (@beside $contains:ident, |$this:ident, $content:ident| $found:expr) => {
-        by_content!(@beside $contains, |$this, $content| $found);
+        fn find_content(&self, content: usize) -> Option<Found> {
+            let ($this, $content) = (self, &content);
+            $found
+        }
     };
-    ($by:expr, $key:expr, |$query:ident| $look:expr) => {
-        by_content!(@or $by, $key, &Value::unlogged($key.content.number) => &Value, |$query| $look)
+    ($by:expr, $key:expr, $all:expr, |$query:ident| $look:expr) => {
+        by_content!(@or $by, $key, $all, &Value::unlogged($key.content.number) => &Value, |$query| $look)
     };
 }
 

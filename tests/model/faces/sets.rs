@@ -8,7 +8,7 @@ use super::super::hasher::Hashing;
 use super::super::routes::{By, Find, Insert, Keep, List, Over, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Content, Item, Key};
-use super::{by_content, by_identity, copies, memory};
+use super::{by_content, by_handle, by_hash, by_identity, copies, memory};
 use crate::common::subject::Memory;
 use crate::common::{Kind, downgrade, forget};
 use weakly::{
@@ -31,8 +31,8 @@ macro_rules! set {
 
         fn remove(&mut self, how: Remove, key: &Key<P>) -> Option<Option<usize>> {
             let removed = match how {
-                Remove::Value(by) | Remove::If(by) => $by!(by, key, |query| self.remove(query)),
-                Remove::Entry(by) => match $by!(by, key, |query| self.take(query)) {
+                Remove::Value(by) | Remove::If(by) => $by!(by, key, self, |query| self.remove(query)),
+                Remove::Entry(by) => match $by!(by, key, self, |query| self.take(query)) {
                     Some(found) => found.content == key.content,
                     None => false,
                 },
@@ -46,7 +46,7 @@ macro_rules! set {
         }
 
         fn find(&self, how: Find, key: &Key<P>) -> Option<Found> {
-            $by!(how.by(), key, |query| match how {
+            $by!(how.by(), key, self, |query| match how {
                 Find::KeyValue(_) => {
                     let found = self.get(query)?;
                     Some(Found::entry(Entry::element(Self::BY_CONTENT, &found)))
@@ -202,8 +202,13 @@ macro_rules! interner {
                 Insert::TryInsert | Insert::GetOrInsert | Insert::InsertEntry => {
                     self.intern(Item::new(key.content.clone(), None))
                 }
-                Insert::OrInsertWith | Insert::GetOrInsertWith => {
+                Insert::OrInsertWith => {
                     self.intern_with(&key.content, |content| Item::new(content.clone(), None))
+                }
+                Insert::GetOrInsertWith => {
+                    let number = key.content.number;
+                    let hashed = by_hash(self.hasher().hash_one(number), number);
+                    self.intern_with(&hashed, |_| Item::new(key.content.clone(), None))
                 }
                 _ => self.intern_ref(&key.content),
             };
@@ -219,12 +224,14 @@ macro_rules! interner {
         }
 
         fn find(&self, how: Find, key: &Key<P>) -> Option<Found> {
-            let found = by_content!(how.by(), key, |query| self.get(query))?;
+            let found = by_content!(how.by(), key, self, |query| self.get(query))?;
             Some(Found::entry(Entry::element(true, &found)))
         }
 
         fn find_content(&self, content: usize) -> Option<Found> {
-            let found = self.get(&content)?;
+            let (found, twin) = (self.get(&content), self.get(&by_handle(content)));
+            assert_eq!(found.is_some(), twin.is_some());
+            let found = found?;
             Some(Found::entry(Entry::element(true, &found)))
         }
     };

@@ -8,7 +8,7 @@ use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, SharedValue, Value};
 use super::maps::{Gone, asked_by_value, entry, immutable, map};
 use super::snapshots::{Row, Snapshots, by_snapshots};
-use super::{by_content, by_identity, by_owned};
+use super::{by_content, by_handle, by_hash, by_identity, by_owned};
 use crate::common::subject::Answer;
 use crate::common::{Kind, downgrade, panics, quiet_panic};
 use weakly::concurrent::{SharedRef, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};

@@ -1,7 +1,5 @@
 //! The sets that threads share, and the interner, on one thread.
 
-use std::borrow::Borrow;
-
 use super::super::entry::Entry;
 use super::super::hasher::Hashing;
 use super::super::routes::{By, Find, Insert, Keep, List, Over, Remove, Take};
@@ -9,8 +7,9 @@ use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Content, Item, Key};
 use super::sets::interner;
 use super::snapshots::{Row, Snapshots, by_snapshots, listed};
-use super::{by_content, by_identity};
+use super::{by_content, by_handle, by_hash, by_identity};
 use crate::common::{Kind, downgrade};
+use std::borrow::Borrow;
 use weakly::concurrent::{Interner, SharedRef, WeakHashSet, WeakSet};
 use weakly::{
     Addr,
@@ -46,8 +45,8 @@ macro_rules! set {
         fn remove(&mut self, how: Remove, key: &Key<P>) -> Option<Option<usize>> {
             let $from = &*self;
             let removed = match how {
-                Remove::Value(by) | Remove::If(by) => $by!(by, key, |query| $from.remove(query)),
-                Remove::Entry(by) => $by!(by, key, |$query| $take),
+                Remove::Value(by) | Remove::If(by) => $by!(by, key, $from, |query| $from.remove(query)),
+                Remove::Entry(by) => $by!(by, key, $from, |$query| $take),
                 Remove::Occupied | Remove::OccupiedEntry => {
                     let (is_its, mut was) = (Entry::element(Self::BY_CONTENT, key).key, false);
                     Snapshots::<P>::retain_entries(self, |entry| {
@@ -62,7 +61,7 @@ macro_rules! set {
 
         fn find(&self, how: Find, key: &Key<P>) -> Option<Found> {
             let $from = self;
-            $by!(how.by(), key, |$query| match how {
+            $by!(how.by(), key, $from, |$query| match how {
                 Find::KeyValue(_) => $get,
                 _ => $from.contains($query).then(Found::default),
             })

@@ -8,7 +8,7 @@ use super::super::routes::{By, Change, Find, Insert, Keep, List, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, Value};
 use super::maps::{Gone, asked_by_value, entry, immutable, map, mutable};
-use super::{by_content, by_identity, by_owned, copies, memory};
+use super::{by_content, by_handle, by_hash, by_identity, by_owned, copies, memory};
 use crate::common::subject::Memory;
 use crate::common::{Kind, downgrade, forget};
 use weakly::collections::entry::{Entry as Owning, WeakEntry as Weak};
