@@ -25,3 +25,10 @@ use common::heap::{Counting, Heap};
 
 #[global_allocator]
 static HEAP: Heap<Counting> = Heap(Counting);
+
+/// What the fuzzer has found to be worth keeping.
+#[cfg(not(miri))] // which has no files
+#[test]
+fn corpus() {
+    common::corpus::replay("fuzz/corpus/anchors", script::run_bytes);
+}

@@ -22,3 +22,10 @@ mod panics;
 mod paths;
 #[path = "cycles/threads.rs"]
 mod threads;
+
+/// What the fuzzer has found to be worth keeping.
+#[cfg(not(miri))] // which has no files
+#[test]
+fn corpus() {
+    common::corpus::replay("fuzz/corpus/cycles", graph::run_bytes);
+}

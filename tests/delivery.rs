@@ -21,3 +21,10 @@ fn each_message_comes_once_and_in_order() {
         script::run(random(seed).take(choices));
     }
 }
+
+/// What the fuzzer has found to be worth keeping.
+#[cfg(not(miri))] // which has no files
+#[test]
+fn corpus() {
+    common::corpus::replay("fuzz/corpus/delivery", script::run_bytes);
+}

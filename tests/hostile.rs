@@ -53,6 +53,10 @@
 //!
 //! One object has very many: neither its death, nor the end of its maps, blocks other threads for long.
 //!
+//! # Scripts (`hostile/script.rs`)
+//!
+//! All of this at random: the code of users panics, or is the script's next operation. The fuzzer runs it too.
+//!
 //! # Threads (`hostile/threads.rs`)
 //!
 //! The deaths come from other threads. Under Miri, with many seeds.
@@ -84,8 +88,28 @@ mod panicking_results;
 mod panics;
 #[path = "hostile/reentry.rs"]
 mod reentry;
+#[path = "hostile/script.rs"]
+mod script;
 #[path = "hostile/threads.rs"]
 mod threads;
+
+/// Whatever the code of users does, each collection finds what it shows.
+#[test]
+fn random_scripts() {
+    for seed in 0..common::scaled(100, 1) as u64 {
+        for run in script::ALL {
+            let choices = common::random::random(seed).map(|choice| choice % 256);
+            run(Box::new(choices.take(common::scaled(1_000, 100))));
+        }
+    }
+}
+
+/// What the fuzzer has found to be worth keeping.
+#[cfg(not(miri))] // which has no files
+#[test]
+fn corpus() {
+    common::corpus::replay("fuzz/corpus/hostile", script::run_bytes);
+}
 
 /// Reclaims the dead, and returns what is left.
 fn rest<F: common::subject::Upkeep>(face: &mut F) -> (usize, usize, usize) {

@@ -23,6 +23,8 @@ mod invalidation;
 mod parts;
 #[path = "memo/rewriting.rs"]
 mod rewriting;
+#[path = "memo/script.rs"]
+mod script;
 #[path = "memo/statistics.rs"]
 mod statistics;
 #[path = "memo/sweeps.rs"]
@@ -33,3 +35,23 @@ mod tools;
 mod waiters;
 
 use common::pointers::for_each_pointer;
+use common::random::random;
+use common::scaled;
+
+/// 172, 175, 176, 200, 203, 218, 219: Random scripts, with values, floors and ceilings.
+#[test]
+fn what_goes_is_told_and_may_go() {
+    for seed in 0..scaled(300, 3) as u64 {
+        let choices = || random(seed).take(scaled(2_000, 200));
+        script::run::<script::One>(choices());
+        script::run::<script::Two>(choices());
+        script::run::<script::Lists>(choices());
+    }
+}
+
+/// What the fuzzer has found to be worth keeping.
+#[cfg(not(miri))] // which has no files
+#[test]
+fn corpus() {
+    common::corpus::replay("fuzz/corpus/memo", script::run_bytes);
+}

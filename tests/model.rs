@@ -283,3 +283,21 @@ mod shared {
 
     for_each_shared_kind!(recycled, churn);
 }
+
+/// What the fuzzer has found to be worth keeping.
+#[cfg(not(miri))] // which has no files
+mod corpus {
+    use crate::common::corpus::replay;
+    use crate::model::bytes;
+
+    #[test]
+    fn map() {
+        replay("fuzz/corpus/map", bytes::map);
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn shared() {
+        replay("fuzz/corpus/shared", crate::model::bytes_shared::shared);
+    }
+}

@@ -31,3 +31,10 @@ fn strings() {
     pointer::<Text, Atomic>();
     pointer::<Text, Local>();
 }
+
+/// What the fuzzer has found to be worth keeping.
+#[cfg(not(miri))] // which has no files
+#[test]
+fn corpus() {
+    common::corpus::replay("fuzz/corpus/pointer", pointers::run_bytes);
+}

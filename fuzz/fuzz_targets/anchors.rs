@@ -1,4 +1,4 @@
-//! Runs the scripts of `tests/anchor.rs` on the fuzzer's bytes. The first byte chooses the flavour.
+//! Runs the scripts of `tests/anchor.rs` on the fuzzer's bytes.
 
 #![no_main]
 
@@ -8,16 +8,5 @@ mod common;
 mod script;
 
 use libfuzzer_sys::fuzz_target;
-use weakly::ptr::{Atomic, Local};
 
-fuzz_target!(|bytes: &[u8]| {
-    let Some((&kind, script)) = bytes.split_first() else {
-        return;
-    };
-    let choices = script.iter().map(|&byte| usize::from(byte));
-    // A step takes at most four choices.
-    match kind % 2 {
-        0 => script::run::<Atomic>(script.len() / 4, choices),
-        _ => script::run::<Local>(script.len() / 4, choices),
-    }
-});
+fuzz_target!(|bytes: &[u8]| script::run_bytes(bytes));

@@ -7,4 +7,4 @@ mod script;
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| script::run(bytes.iter().map(|&byte| usize::from(byte))));
+fuzz_target!(|bytes: &[u8]| script::run_bytes(bytes));

@@ -10,6 +10,15 @@ use serde_json::{Deserializer as Json, from_str, to_string};
 use weakly::serde_impls::Each;
 use weakly::{ByIdentity, Interner, Strong, WeakMap, concurrent, local, unsize};
 
+#[path = "../../tests/common/corpus.rs"]
+#[allow(unreachable_pub)] // as below
+mod corpus;
+#[path = "../../tests/common/random.rs"]
+#[allow(unreachable_pub)] // each test program uses a part of it
+mod random;
+#[path = "serde/script.rs"]
+mod script;
+
 #[path = "../../tests/common/heap.rs"]
 #[allow(dead_code, unreachable_pub)] // each test program uses a part of it
 mod heap;
@@ -290,4 +299,48 @@ fn terms_are_read_with_sharing() {
     let read = read(Seed(&mut terms), &text).unwrap();
     assert_eq!(terms.len(), 2);
     assert!(read.left == read.right);
+}
+
+/// Foreign input is read as plain types are, or refused as they are; and equal contents have one handle.
+#[test]
+fn random_input_is_read_as_plain_types_are() {
+    const PIECES: [&str; 16] = [
+        r#""a""#,
+        r#""\u0061""#,
+        r#""""#,
+        r#""\ud800""#,
+        "1",
+        "-0.0",
+        "300",
+        "[]",
+        "[1,2]",
+        r#"["a",null]"#,
+        r#"{"x":1}"#,
+        r#"{"y":true,"x":1}"#,
+        r#"{"x":1,"x":"a"}"#,
+        "null",
+        "tru",
+        "\u{e9}",
+    ];
+    for seed in 0..1_000 {
+        let mut random = random::random(seed);
+        let mut choice = |n: usize| random.next().unwrap() % n;
+        // Of the same kind, that plain types can read it.
+        let (first, kinds) = [(0, 3), (4, 3), (7, 3), (10, 3), (0, 16)][choice(5)];
+        let pieces: Vec<_> = (0..choice(8))
+            .map(|_| PIECES[first + choice(kinds)])
+            .collect();
+        let text = format!("[{}]", pieces.join(","));
+        let bytes: Vec<_> = (0..40).map(|_| choice(256) as u8).collect();
+        for kind in (0..8).chain(128..136) {
+            script::run_bytes(&[&[kind], text.as_bytes()].concat());
+            script::run_bytes(&[&[kind], &*bytes].concat());
+        }
+    }
+}
+
+/// What the fuzzer has found to be worth keeping.
+#[test]
+fn kept_input_is_read_as_plain_types_are() {
+    corpus::replay("../fuzz/corpus/serde", script::run_bytes);
 }

@@ -7,6 +7,7 @@ use std::mem;
 use weakly::{Reclaim, WeakMap, WeakSet, ptr};
 
 use crate::common::Own;
+use weakly::ptr::{Atomic, Local};
 
 /// A value, with the number that stands for its identity in the plain map.
 struct Node<F: Own> {
@@ -156,4 +157,17 @@ pub(crate) fn run<F: Own>(steps: usize, choices: impl Iterator<Item = usize>) {
     world.nodes.clear();
     world.boxed.clear();
     assert!(world.maps.iter().all(WeakMap::is_empty) && world.set.is_empty());
+}
+
+/// Runs the script that bytes describe. The first one chooses the flavour.
+pub(crate) fn run_bytes(bytes: &[u8]) {
+    let Some((&kind, script)) = bytes.split_first() else {
+        return;
+    };
+    let choices = script.iter().map(|&byte| usize::from(byte));
+    // A step takes at most four choices.
+    match kind % 2 {
+        0 => run::<Atomic>(script.len() / 4, choices),
+        _ => run::<Local>(script.len() / 4, choices),
+    }
 }

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, unreachable_pub)] // each test program uses a part of it
 
+pub mod corpus;
 pub mod heap;
 pub mod instalments;
 pub mod lease;
@@ -291,6 +292,16 @@ pub fn panics(f: impl FnOnce()) -> bool {
 /// A panic without a message on standard error.
 pub fn quiet_panic() -> ! {
     resume_unwind(Box::new("hostile"))
+}
+
+/// Runs something that may panic like that; any other panic goes on.
+pub fn unless_panics<R>(f: impl FnOnce() -> R) -> Option<R> {
+    let result = catch_unwind(AssertUnwindSafe(f)).map_err(|panic| {
+        if panic.downcast_ref() != Some(&"hostile") {
+            resume_unwind(panic);
+        }
+    });
+    result.ok()
 }
 
 /// `full`, or `small` under Miri, where every step is interpreted.

@@ -476,3 +476,19 @@ pub(crate) fn check<F: Family>(shows: Shows, choices: impl Iterator<Item = usize
     drop(dead);
     assert!(real.foreign.borrow().len() <= known.held.len());
 }
+
+/// Purges the graph that bytes describe of cycles. The first one chooses the pointer, and what the objects show.
+pub(crate) fn run_bytes(bytes: &[u8]) {
+    let Some((&kind, choices)) = bytes.split_first() else {
+        return;
+    };
+    let choices = choices.iter().map(|&byte| usize::from(byte));
+    let shows = ALL[usize::from(kind / 4) % ALL.len()];
+    // Watched, so that no graph leaks: that would fill the memory of a long run.
+    match kind % 4 {
+        0 => check::<Ours>(shows, choices, true),
+        1 => check::<Single>(shows, choices, true),
+        2 => check::<Counted>(shows, choices, true),
+        _ => check::<Atomic>(shows, choices, true),
+    }
+}

@@ -167,3 +167,8 @@ pub(crate) fn run(choices: impl Iterator<Item = usize>) {
     world.map.purge();
     assert!(world.map.is_empty());
 }
+
+/// Runs the script that bytes describe.
+pub(crate) fn run_bytes(bytes: &[u8]) {
+    run(bytes.iter().map(|&byte| usize::from(byte)));
+}

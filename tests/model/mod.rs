@@ -4,6 +4,9 @@
 #![allow(dead_code, unreachable_pub)] // each program uses a part of it
 
 pub mod all;
+pub mod bytes;
+#[cfg(feature = "std")]
+pub mod bytes_shared;
 pub mod entry;
 mod faces;
 pub mod hasher;

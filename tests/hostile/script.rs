@@ -1,0 +1,442 @@
+//! Scripts in which the code that collections call panics, or uses the collections itself: `Hash`, `Eq`, `Clone` and `Drop` of
+//! contents and of values, and closures. An operation lays a fuse: the n-th call from then on panics, or is the script's next
+//! operation, in the middle of the other one. Iterators, guards and handles are forgotten besides. Whatever happened, each
+//! collection finds what it shows, and nothing else, and nothing is destroyed twice. The fuzzer uses it too.
+
+#[path = "script/ways.rs"]
+mod ways;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
+use std::mem::{ManuallyDrop, take};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use weakly::keep::Limit;
+use weakly::memo::Value;
+use weakly::{Memo, Reclaim, Strong, local};
+
+use crate::common::subject::{Content, Life, Subject, shared, single};
+use crate::common::{quiet_panic, unless_panics};
+use ways::{Kept, SharedWays, Ways, abandon, fly, kept};
+
+// === What is called ===
+
+/// The script, to which the code of users belongs.
+trait Stage {
+    fn user_code(&self);
+}
+
+thread_local! {
+    static STAGE: RefCell<Option<Rc<dyn Stage>>> = const { RefCell::new(None) };
+    /// What was made and is not destroyed.
+    static LIVE: RefCell<BTreeSet<usize>> = const { RefCell::new(BTreeSet::new()) };
+    static MADE: Cell<usize> = const { Cell::new(0) };
+    /// The contents that closures are making, where threads would wait for them.
+    static FLYING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    /// Whether a destructor may never run.
+    static LEAKS: Cell<bool> = const { Cell::new(false) };
+    static WISH: Cell<u8> = const { Cell::new(0) };
+}
+
+fn user_code() {
+    let stage = STAGE.with_borrow(Clone::clone);
+    if let Some(stage) = stage {
+        stage.user_code();
+    }
+}
+
+/// What a closure is asked for: twice of three times.
+fn wish() -> bool {
+    user_code();
+    WISH.set(WISH.get().wrapping_add(1));
+    WISH.get() % 3 != 0
+}
+
+/// A number whose code is the script's.
+pub(crate) struct Wild {
+    id: usize,
+    number: usize,
+}
+
+impl Wild {
+    fn new(number: usize) -> Self {
+        let id = MADE.replace(MADE.get() + 1);
+        LIVE.with_borrow_mut(|live| live.insert(id));
+        Wild { id, number }
+    }
+}
+
+impl Clone for Wild {
+    fn clone(&self) -> Self {
+        user_code();
+        Wild::new(self.number)
+    }
+}
+
+impl Drop for Wild {
+    fn drop(&mut self) {
+        let lived = LIVE.with_borrow_mut(|live| live.remove(&self.id));
+        assert!(lived, "it was destroyed twice");
+        user_code();
+    }
+}
+
+impl PartialEq for Wild {
+    fn eq(&self, other: &Self) -> bool {
+        user_code();
+        self.number == other.number
+    }
+}
+
+impl Eq for Wild {}
+
+impl Hash for Wild {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        user_code();
+        self.number.hash(state);
+    }
+}
+
+impl Content for Wild {
+    fn number(&self) -> usize {
+        self.number
+    }
+}
+
+// === Collections in a script ===
+
+/// A collection: whatever is done to it may be in the middle of another operation of it.
+trait Play: Default + 'static {
+    type Life: Life<Wild>;
+    /// Whether what it owns may leak if a destructor panics.
+    const LEAKS: bool;
+    fn play(&self, way: usize, n: usize, life: &Self::Life);
+    /// Nothing is under way.
+    fn check(&self, lives: &[Self::Life]);
+}
+
+/// A collection of one owner. While it is lent, nobody else uses it.
+#[derive(Default)]
+struct Alone<F>(RefCell<F>);
+
+/// One that threads share. Another may take its place while it is in use.
+#[derive(Default)]
+struct Together<F>(RefCell<Rc<F>>);
+
+/// What each collection has.
+macro_rules! play {
+    ($all:ident, $ways:expr, $quietly:expr, $way:ident, $n:ident, $life:ident) => {
+        match $way {
+            0..5 => _ = $all.enter($life, &$quietly),
+            5..7 => _ = $all.leave($life),
+            7 => _ = $all.has($life),
+            8 => {
+                let numbers = $all.iter().map(|life| life.number());
+                _ = numbers.sum::<usize>();
+            }
+            9 => $all.purge(),
+            10 => _ = $all.purge_some($n),
+            11 => $all.clear(),
+            12 => $all.set_reclaim([Reclaim::OnRequest, Reclaim::OnUse][$n % 2]),
+            13 => abandon($all.iter()),
+            _ => {
+                let ways = $ways;
+                ways[$n % ways.len()]($all, $life);
+            }
+        }
+    };
+}
+
+/// It finds what it shows, each once, and nothing else.
+fn check<F: Subject<Wild>>(all: &F, shown: &[F::Life], lives: &[F::Life]) {
+    assert_eq!(shown.len(), all.len_live());
+    for (at, one) in shown.iter().enumerate() {
+        let same = |other: &F::Life| match F::BY_CONTENT {
+            true => other.number() == one.number(),
+            false => other.is(one),
+        };
+        assert!(all.has(one) && !shown[..at].iter().any(same));
+    }
+    for life in lives {
+        let is_shown = shown.iter().any(|shown| shown.is(life));
+        assert_eq!(all.has(life), is_shown);
+    }
+}
+
+impl<F: Ways> Play for Alone<F> {
+    type Life = F::Life;
+    const LEAKS: bool = true;
+
+    fn play(&self, way: usize, n: usize, life: &F::Life) {
+        if let (14, Ok(all)) = (way, self.0.try_borrow_mut().map(|mut all| take(&mut *all))) {
+            drop(all);
+        } else if let Ok(mut all) = self.0.try_borrow_mut() {
+            let all = &mut *all;
+            match way {
+                15 => all.reserve(n * 8),
+                16 => all.shrink_to_fit(),
+                _ => play!(all, F::WAYS, single::quietly(), way, n, life),
+            }
+        }
+    }
+
+    fn check(&self, lives: &[F::Life]) {
+        let all = self.0.borrow();
+        check(&*all, &all.iter().collect::<Vec<_>>(), lives);
+    }
+}
+
+impl<F: SharedWays> Play for Together<F> {
+    type Life = F::Life;
+    const LEAKS: bool = false;
+
+    fn play(&self, way: usize, n: usize, life: &F::Life) {
+        let all = self.0.borrow().clone();
+        if way == 14 {
+            drop((self.0.take(), all));
+        } else {
+            let all = &*all;
+            play!(all, F::WAYS, shared::quietly(), way, n, life);
+        }
+    }
+
+    fn check(&self, lives: &[F::Life]) {
+        let all = self.0.borrow();
+        check(&**all, &all.iter().collect::<Vec<_>>(), lives);
+    }
+}
+
+/// A memo, whose plain values have the script's code too.
+struct Asked(Memo<(Strong<Wild>, Value<Wild>), Kept>, Cell<bool>);
+
+impl Default for Asked {
+    fn default() -> Self {
+        Asked(Memo::new(), Cell::new(false))
+    }
+}
+
+impl Play for Asked {
+    type Life = Strong<Wild>;
+    const LEAKS: bool = false;
+
+    fn play(&self, way: usize, n: usize, life: &Strong<Wild>) {
+        let Asked(memo, is_bounded) = self;
+        let plain = &Wild::new(n % 4);
+        let key = (life, plain);
+        match way {
+            0..8 => fly(life.number * 4 + n % 4, || {
+                let kept = memo.get_or_compute(key, |cx| {
+                    cx.depends_on(life);
+                    kept(n)
+                });
+                drop(kept);
+            }),
+            8 => fly(life.number * 4 + n % 4, || {
+                let failed =
+                    memo.try_get_or_compute(key, |_| if wish() { Ok(kept(n)) } else { Err(()) });
+                drop(failed);
+            }),
+            9 => memo.purge(),
+            10 => _ = memo.purge_some(n),
+            11 => memo.clear(),
+            12 => memo.set_reclaim([Reclaim::OnRequest, Reclaim::OnUse][n % 2]),
+            13 | 14 => _ = memo.invalidate(life),
+            15 | 16 => _ = memo.insert(key, kept(n)),
+            17 | 18 => _ = memo.remove(key),
+            19 => {
+                // Refused if there is one already.
+                let limit = Limit::entries(n).weight(2 * n);
+                if !is_bounded.replace(true) {
+                    memo.set_limit(limit, |kept| {
+                        user_code();
+                        kept.number.number
+                    });
+                    memo.set_listener(|_, _| user_code());
+                } else {
+                    memo.change_limit(limit);
+                }
+            }
+            20 => memo.advance(),
+            21 => _ = memo.shrink_to(n),
+            _ => _ = memo.get(key),
+        }
+    }
+
+    fn check(&self, lives: &[Strong<Wild>]) {
+        let plain = (0..4).map(Wild::new).collect::<Vec<_>>();
+        let found = || {
+            let keys = lives
+                .iter()
+                .flat_map(|life| plain.iter().map(move |plain| (life, plain)));
+            keys.filter(|key| self.0.get(*key).is_some()).count()
+        };
+        // Where its weight panicked, an entry counts from the next hit on, and may go with it.
+        found();
+        assert_eq!(found(), self.0.len());
+    }
+}
+
+// === The script ===
+
+const SLOTS: usize = 12;
+/// The ways of a collection: most are those of its own.
+const WAYS: usize = 32;
+
+struct World<P: Play> {
+    choices: RefCell<Box<dyn Iterator<Item = usize>>>,
+    /// After how many calls, and whether it then panics.
+    fuse: Cell<Option<(usize, bool)>>,
+    depth: Cell<usize>,
+    all: [P; 2],
+    lives: RefCell<[Option<P::Life>; SLOTS]>,
+    forgotten: RefCell<Vec<ManuallyDrop<P::Life>>>,
+}
+
+impl<P: Play> Stage for World<P> {
+    fn user_code(&self) {
+        let Some((calls, panics)) = self.fuse.get() else {
+            return;
+        };
+        self.fuse.set((calls > 0).then(|| (calls - 1, panics)));
+        if calls > 0 {
+            return;
+        }
+        if panics {
+            if !std::thread::panicking() {
+                LEAKS.set(LEAKS.get() || P::LEAKS);
+                quiet_panic();
+            }
+        } else if self.depth.get() < 4 {
+            self.depth.set(self.depth.get() + 1);
+            let depth = Deeper(&self.depth);
+            // A panic in a destructor that runs because of a panic would end the process.
+            if std::thread::panicking() {
+                _ = unless_panics(|| self.step());
+            } else {
+                self.step();
+            }
+            drop(depth);
+        }
+    }
+}
+
+struct Deeper<'d>(&'d Cell<usize>);
+
+impl Drop for Deeper<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
+impl<P: Play> World<P> {
+    fn choice(&self) -> Option<usize> {
+        self.choices.borrow_mut().next()
+    }
+
+    /// `None` at the end of the script.
+    fn step(&self) -> Option<()> {
+        let (what, n) = (self.choice()?, self.choice()?);
+        if what >= 192 && self.fuse.get().is_none() {
+            self.fuse.set(Some((n / 2 % 24, n % 2 == 0)));
+            return Some(());
+        }
+        let (slot, n) = (n % SLOTS, n / SLOTS);
+        match what % 64 {
+            0..8 => {
+                // Few contents, and so equal ones.
+                let life = P::Life::from(Wild::new(slot / 2));
+                let old = self.lives.borrow_mut()[slot].replace(life);
+                drop(old);
+            }
+            8..12 => {
+                let old = self.lives.borrow_mut()[slot].take();
+                drop(old);
+            }
+            12 => {
+                if let Some(old) = self.lives.borrow_mut()[slot].take() {
+                    LEAKS.set(true);
+                    self.forgotten.borrow_mut().push(ManuallyDrop::new(old));
+                }
+            }
+            13 => {
+                let all = self.lives.take();
+                drop(all);
+            }
+            way => {
+                let life = self.lives.borrow()[slot].clone();
+                if let Some(life) = life {
+                    self.all[way % 2].play(way / 2 % WAYS, n, &life);
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+fn run<P: Play>(choices: Box<dyn Iterator<Item = usize>>) {
+    LEAKS.set(false);
+    let world = Rc::new(World::<P> {
+        choices: RefCell::new(choices),
+        fuse: Cell::new(None),
+        depth: Cell::new(0),
+        all: Default::default(),
+        lives: RefCell::default(),
+        forgotten: RefCell::default(),
+    });
+    loop {
+        STAGE.set(Some(world.clone()));
+        let step = unless_panics(|| world.step());
+        // What follows calls nothing.
+        STAGE.set(None);
+        if step == Some(None) {
+            break;
+        }
+        let mut lives: Vec<_> = world.lives.borrow().iter().flatten().cloned().collect();
+        let forgotten = world.forgotten.borrow();
+        lives.extend(forgotten.iter().map(|life| P::Life::clone(life)));
+        world.all.iter().for_each(|all| all.check(&lives));
+    }
+    drop(world);
+    let live = LIVE.take();
+    assert!(LEAKS.get() || live.is_empty());
+}
+
+type Run = fn(Box<dyn Iterator<Item = usize>>);
+
+/// A script on each collection.
+pub(crate) const ALL: &[Run] = &[
+    run::<Asked>,
+    run::<Alone<single::Maps<Strong<Wild>>>>,
+    run::<Alone<single::Maps<Rc<Wild>>>>,
+    run::<Alone<single::Sets<local::Strong<Wild>>>>,
+    run::<Alone<single::HashMaps<Strong<Wild>>>>,
+    run::<Alone<single::HashMaps<Rc<Wild>>>>,
+    run::<Alone<single::HashSets<local::Strong<Wild>>>>,
+    run::<Alone<single::HashSets<Arc<Wild>>>>,
+    run::<Alone<single::ValueMaps<Strong<Wild>>>>,
+    run::<Alone<single::ValueMaps<Rc<Wild>>>>,
+    run::<Alone<single::PairsTwice<local::Strong<Wild>>>>,
+    run::<Alone<single::HashPairsTwice<Strong<Wild>>>>,
+    run::<Alone<single::Interners<local::Strong<Wild>>>>,
+    run::<Alone<single::Interners<Arc<Wild>>>>,
+    run::<Together<shared::Maps<Strong<Wild>>>>,
+    run::<Together<shared::Maps<Arc<Wild>>>>,
+    run::<Together<shared::Sets<Strong<Wild>>>>,
+    run::<Together<shared::HashMaps<Strong<Wild>>>>,
+    run::<Together<shared::HashSets<Arc<Wild>>>>,
+    run::<Together<shared::ValueMaps<Strong<Wild>>>>,
+    run::<Together<shared::PairsTwice<Strong<Wild>>>>,
+    run::<Together<shared::Interners<Strong<Wild>>>>,
+    run::<Together<shared::Interners<Arc<Wild>>>>,
+];
+
+/// Runs the script that bytes describe. The first one chooses the collection.
+pub(crate) fn run_bytes(bytes: &[u8]) {
+    let Some((&kind, script)) = bytes.split_first() else {
+        return;
+    };
+    let choices: Vec<_> = script.iter().map(|&byte| usize::from(byte)).collect();
+    ALL[usize::from(kind) % ALL.len()](Box::new(choices.into_iter()));
+}
