@@ -139,7 +139,7 @@ fn promises<'f, T>(
     }
 }
 
-impl<'de, 'f: 'de> Deserializer<'de> for Format<'f> {
+impl<'de> Deserializer<'de> for Format<'de> {
     type Error = Refused;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
@@ -154,7 +154,7 @@ impl<'de, 'f: 'de> Deserializer<'de> for Format<'f> {
                 Ok(text) => visitor.visit_borrowed_str(text),
                 Err(error) => Err(Refused::custom(error)),
             },
-            5 => visitor.visit_bytes(&self.bytes()?.to_vec()),
+            5 => visitor.visit_bytes(self.bytes()?),
             6 => visitor.visit_borrowed_bytes(self.bytes()?),
             7 => visitor.visit_byte_buf(self.bytes()?.to_vec()),
             8 => visitor.visit_u64(u64::from(self.byte()?)),
