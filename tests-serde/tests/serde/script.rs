@@ -126,9 +126,9 @@ impl<'f> Format<'f> {
     }
 }
 
-/// Reads with it. `Ok(None)` if it panicked on purpose.
-fn promises<'f, T>(
-    input: &'f [u8],
+/// Reads with it. A panic on purpose is an error, too.
+fn promises<T>(
+    input: &[u8],
     read: impl FnOnce(Format<'_>) -> Result<Vec<T>, Refused>,
 ) -> Result<Vec<T>, Refused> {
     let input = RefCell::new(input);
