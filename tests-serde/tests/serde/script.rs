@@ -139,7 +139,8 @@ fn promises<T>(
     }
 }
 
-impl<'de> Deserializer<'de> for Format<'de> {
+#[allow(clippy::needless_lifetimes)] // what it hands out has to live for 'de
+impl<'de, 'f: 'de> Deserializer<'de> for Format<'f> {
     type Error = Refused;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
