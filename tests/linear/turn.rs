@@ -201,7 +201,10 @@ impl<K: Handle> Turn<K> {
         then: Then,
         run: impl FnOnce() -> W,
     ) {
-        self.does(key, name, || (run().into(), then));
+        self.does(key, name, || match run().into() {
+            Was::Nothing if then != Then::Nothing => (Was::Gone(0), then),
+            was => (was, then),
+        });
     }
 
     /// The same of one that changes nothing; returns whether it has found something.
@@ -227,7 +230,7 @@ impl<K: Handle> Turn<K> {
         self.does(key, "remove_if", || match (run(&show), shown.get()) {
             (true, shown) => (shown.into(), Then::Clear),
             (false, Some(shown)) if !wanted => (Some(shown).into(), Then::Nothing),
-            (false, _) => (Was::Nothing, Then::Clear),
+            (false, _) => (Was::Gone(0), Then::Clear),
         });
     }
 
