@@ -20,6 +20,7 @@
 #![cfg_attr(doc, doc = "[`Arc`]: crate::guide::from_arc")]
 #![cfg_attr(doc, doc = "[other languages]: crate::guide::from_other_languages")]
 #![cfg_attr(doc, doc = "[protocols]: crate::guide::design")]
+#![cfg_attr(doc, doc = "[orderings]: crate::guide::orderings")]
 #![cfg_attr(doc, doc = "[design]: crate::guide::design\n\n")]
 #![doc = include_str!("../README.md")]
 #![no_std]
