@@ -132,7 +132,7 @@ pub use table::Reclaim;
 /// * [`get_mut`](ptr::Strong::get_mut), [`make_mut`](ptr::Strong::make_mut) and
 ///   [`into_inner`](ptr::Strong::into_inner).
 pub type Strong<T> = ptr::Strong<T, ptr::Atomic>;
-/// A weak handle that threads can share, like [`sync::Weak`](alloc::sync::Weak).
+/// A weak handle that threads can share, like [`std::sync::Weak`](alloc::sync::Weak).
 ///
 /// This is [`ptr::Weak`] with atomic counts. rustdoc lists the methods on that page. The most used are:
 ///
