@@ -88,12 +88,14 @@ mod panicking_results;
 mod panics;
 #[path = "hostile/reentry.rs"]
 mod reentry;
+#[cfg(feature = "std")]
 #[path = "hostile/script.rs"]
 mod script;
 #[path = "hostile/threads.rs"]
 mod threads;
 
 /// Whatever the code of users does, each collection finds what it shows.
+#[cfg(feature = "std")]
 #[test]
 fn random_scripts() {
     for seed in 0..common::scaled(100, 1) as u64 {
@@ -105,7 +107,7 @@ fn random_scripts() {
 }
 
 /// What the fuzzer has found to be worth keeping.
-#[cfg(not(miri))] // which has no files
+#[cfg(all(feature = "std", not(miri)))] // which has no files
 #[test]
 fn corpus() {
     common::corpus::replay("fuzz/corpus/hostile", script::run_bytes);
