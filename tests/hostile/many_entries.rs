@@ -82,7 +82,7 @@ fn the_end_of_very_many_maps_over_one_object_is_linear() {
 /// list of the others.
 #[test]
 fn all_entries_of_an_object_are_found_when_some_have_gone() {
-    for count in scaled(1, 256)..scaled(300, 262) {
+    for count in scaled(1, 257)..scaled(300, 259) {
         for gone in 0..3.min(count) {
             let object = Strong::new(0);
             let mut owned: WeakValueMap<usize, _> = (0..count).map(|n| (n, &object)).collect();
