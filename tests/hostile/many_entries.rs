@@ -42,8 +42,10 @@ fn a_death_with_very_many_entries_releases_its_lock() {
             answers += usize::from(!pending);
         }
     });
-    // (The death releases the lock after each 64. Under Miri hardly any thread ever gets it.)
-    assert!(cfg!(miri) || answers >= 100, "{answers} answers");
+    // (The death releases the lock after each 64. Under Miri hardly any thread ever gets it; and without std there is no
+    // scheduler to which the death could give its processor.)
+    let yields = cfg!(all(feature = "std", not(miri)));
+    assert!(!yields || answers >= 100, "{answers} answers");
     assert_eq!((map.len(), map.pending_dead()), (0, MANY));
     // Late notices: all of them are queued when the map ends.
     map.clear();
