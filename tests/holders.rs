@@ -1,4 +1,5 @@
 //! The feature `holders`: each strong handle knows where it was made, and what has leaked names its holders.
+//! With line tables: `cargo test --profile lines --features holders --test holders`.
 //!
 //! * `holders/handles.rs`: all the ways in which a handle begins, changes and ends.
 //! * `holders/collections.rs`: handles that collections make name the caller of the collection.
@@ -26,7 +27,11 @@ static HEAP: Heap<Pausing> = Heap(Pausing);
 #[track_caller]
 fn lines_in<T: ?Sized, F: Flavour>(file: &str, strong: &ptr::Strong<T, F>) -> Vec<u32> {
     let line = |origin: weakly::holders::Origin| {
-        assert_eq!(origin.location().file(), file);
+        let found = origin.location().file();
+        assert_eq!(
+            found, file,
+            "without line tables there is none: `--profile lines`"
+        );
         assert_eq!(origin.thread().id(), std::thread::current().id());
         origin.location().line()
     };

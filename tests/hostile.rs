@@ -98,7 +98,7 @@ mod threads;
 #[cfg(feature = "std")]
 #[test]
 fn random_scripts() {
-    for seed in 0..common::scaled(100, 1) as u64 {
+    for seed in 0..common::sized(100, 25, 1) as u64 {
         for run in script::ALL {
             let choices = common::random::random(seed).map(|choice| choice % 256);
             run(Box::new(choices.take(common::scaled(1_000, 100))));

@@ -4,21 +4,13 @@ use std::marker::PhantomData;
 
 use weakly::{AttributeKey, Attributes};
 
-use crate::common::{on_a_stack_of, scaled};
+use crate::common::{on_a_stack_of, scaled, sized};
 use crate::for_each_pointer;
 use crate::tools::{Count, Pointer, Witness, objects};
 
 for_each_pointer!(a_namespace_ends);
 
-/// A tenth without optimisation, where a million steps take long.
-const MANY: usize = scaled(
-    if cfg!(debug_assertions) {
-        10_000
-    } else {
-        100_000
-    },
-    50,
-);
+const MANY: usize = sized(100_000, 10_000, 50);
 
 /// Without notices, a chain takes one sweep for each of its links.
 fn many<P: Pointer>(linked: bool) -> usize {

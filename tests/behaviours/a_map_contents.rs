@@ -3,7 +3,7 @@
 use weakly::WeakMap;
 
 use crate::collections::*;
-use crate::common::{Counter, Kind, Map, Set, downgrade, keys, new, panics, scaled};
+use crate::common::{Counter, Kind, Map, Set, downgrade, keys, new, panics, scaled, sized};
 use crate::for_each_kind;
 
 for_each_collection!(clear_destroys_each_once);
@@ -206,12 +206,7 @@ fn a_union_loses_what_dies<C: Changing>() {
 /// A25: Ten thousand keys in a thousand maps: removing an entry from each takes constant time. (That takes a
 /// gigabyte and, without optimisation, half a minute; so a debug build has a tenth of the keys.)
 fn many_keys_in_many_maps<P: Kind>() {
-    let objects = if cfg!(debug_assertions) {
-        1_000
-    } else {
-        10_000
-    };
-    let (maps, objects) = (scaled(1_000, 10), scaled(objects, 20));
+    let (maps, objects) = (scaled(1_000, 10), sized(10_000, 100, 20));
     let mut keys = keys::<P>(objects);
     let mut maps: Vec<Set<P>> = (0..maps).map(|_| keys.iter().collect()).collect();
     assert!(maps.iter().all(|map| map.len() == objects));

@@ -12,7 +12,7 @@ use std::thread;
 use weakly::{Strong, WeakMap, WeakSet};
 
 use crate::collections::*;
-use crate::common::{Counter, scaled};
+use crate::common::{Counter, scaled, sized};
 
 for_each_shared!(
     deaths_during_a_drain_are_seen_by_this_one_or_the_next,
@@ -61,7 +61,7 @@ where
 /// C55: A lookup during the death of its key gets a working strong handle, or nothing.
 #[test]
 fn a_lookup_racing_a_death_gets_a_live_key_or_none() {
-    for _ in 0..scaled(2_000, 20) {
+    for _ in 0..sized(2_000, 400, 20) {
         let key = Strong::new(7);
         let weak = Strong::downgrade(&key);
         let map = WeakMap::from([(&key, 7)]);

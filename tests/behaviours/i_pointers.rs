@@ -13,7 +13,7 @@ use std::thread;
 
 use weakly::{Strong, WeakMap, ptr, unsize};
 
-use crate::common::{Counter, Own, Witness, scaled};
+use crate::common::{Counter, Own, Witness, sized};
 use crate::{for_each_flavour, heap};
 
 for_each_flavour!(
@@ -105,7 +105,7 @@ fn memory_is_freed_at_the_last_strong_handle<F: Own>() {
 /// I123: An upgrade races with the last drop on another thread: a working handle, or none.
 #[test]
 fn an_upgrade_racing_the_last_drop_gets_a_valid_handle_or_none() {
-    for _ in 0..scaled(2_000, 20) {
+    for _ in 0..sized(2_000, 400, 20) {
         let object = Strong::new(vec![7]);
         let weak = Strong::downgrade(&object);
         thread::scope(|scope| {

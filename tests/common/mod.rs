@@ -309,6 +309,12 @@ pub const fn scaled(full: usize, small: usize) -> usize {
     if cfg!(miri) { small } else { full }
 }
 
+/// `full` in an optimised build, which the deep run tests; a part of it where steps take long; `small` under Miri.
+pub const fn sized(full: usize, part: usize, small: usize) -> usize {
+    let full = if cfg!(debug_assertions) { part } else { full };
+    scaled(full, small)
+}
+
 /// Runs something on a stack of `size` bytes.
 pub fn on_a_stack_of<R: Send + 'static>(size: usize, f: impl FnOnce() -> R + Send + 'static) -> R {
     let thread = std::thread::Builder::new().stack_size(size);

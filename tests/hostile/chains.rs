@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use crate::common::{Counter, Kind, Witness, new, on_a_stack_of, scaled};
+use crate::common::{Counter, Kind, Witness, new, on_a_stack_of, scaled, sized};
 use crate::for_each_kind;
 use weakly::{WeakHashMap, WeakMap, WeakValueMap, local};
 
-const LINKS: usize = scaled(1_000_000, 24);
-const FEWER_LINKS: usize = scaled(100_000, 24);
+/// If a link took a frame, the stack would end after some thousand.
+const LINKS: usize = sized(1_000_000, 100_000, 24);
+const FEWER_LINKS: usize = sized(100_000, 20_000, 24);
 
 fn on_a_small_stack(f: fn()) {
     on_a_stack_of(512 << 10, f);

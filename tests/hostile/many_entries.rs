@@ -5,20 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::thread;
 
-use crate::common::scaled;
+use crate::common::{scaled, sized};
 #[cfg(feature = "std")]
 use weakly::concurrent;
 use weakly::{Strong, WeakMap, WeakValueMap};
 
 /// If the time were quadratic, a test would take hours.
-const MANY: usize = scaled(
-    if cfg!(debug_assertions) {
-        200_000
-    } else {
-        1_000_000
-    },
-    400,
-);
+const MANY: usize = sized(1_000_000, 200_000, 400);
 
 /// 184: The object is the value of very many keys. While its notices are pushed, another thread queries its
 /// finalizer: it gets an answer in between, repeatedly, and not only at the end.

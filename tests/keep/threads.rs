@@ -11,7 +11,7 @@ use weakly::memo::Value;
 use weakly::{Memo, Strong};
 
 use crate::common::random::random;
-use crate::common::{Count, downgrade, in_time, is_alive, scaled};
+use crate::common::{Count, downgrade, in_time, is_alive, scaled, sized};
 use crate::tools::{Doomed, Floored, Pointer, for_each_floored, for_each_pointer};
 
 for_each_floored!(
@@ -24,13 +24,7 @@ for_each_pointer!(a_ceiling_is_exact_at_rest, generations_of_two_threads,);
 const THREADS: usize = 4;
 
 /// Random steps, of all threads together.
-const STEPS: usize = if cfg!(miri) {
-    200
-} else if cfg!(debug_assertions) {
-    40_000
-} else {
-    1_000_000
-};
+const STEPS: usize = sized(1_000_000, 40_000, 200);
 
 /// O227: As long as somebody holds an object, each lookup returns that one, whatever goes from the floor. Each cell of a
 /// board has a number, and what a thread has found under it, for the others to compare.
@@ -122,14 +116,7 @@ fn rests<P: Pointer, C: Floored<P>>(all: &C, kept: &KeepAlive<P>, numbers: usize
 /// O227: One thread finds an object again and again, while others evict it: it is kept whenever nobody evicts it after
 /// that, and it never dies.
 fn a_promotion_races_evictions<P: Pointer, C: Floored<P>>() {
-    let rounds = scaled(
-        if cfg!(debug_assertions) {
-            5_000
-        } else {
-            50_000
-        },
-        20,
-    );
+    let rounds = sized(50_000, 5_000, 20);
     let run = move || {
         let (all, stop) = (C::default(), AtomicBool::new(false));
         let kept = all.set_keep_alive(Limit::entries(1).count_live(), |object| **object);
@@ -232,14 +219,7 @@ fn the_floor_is_exact_at_rest<P: Pointer, C: Floored<P>>() {
 /// O228: A ceiling, too: when all threads are done there is no more than the limit, the weights are those of the values
 /// that are there, and each value that was there is told once.
 fn a_ceiling_is_exact_at_rest<P: Pointer>() {
-    let steps = scaled(
-        if cfg!(debug_assertions) {
-            10_000
-        } else {
-            100_000
-        },
-        50,
-    );
+    let steps = sized(100_000, 10_000, 50);
     let run = move || {
         let map = WeakMap::<P, Arc<(usize, Doomed)>>::new();
         let memo = Memo::<(P, Value<usize>), usize>::new();
