@@ -15,9 +15,27 @@ pub(crate) type Parts = BTreeMap<&'static str, String>;
 /// # Panics
 ///
 /// If it does not name each part once, or names anything else.
-pub(crate) fn fill(mut parts: Parts) -> String {
+pub(crate) fn fill(parts: Parts) -> String {
+    filled(TEMPLATE, parts)
+}
+
+/// A document whose chapter about growth is that of the template, with its names replaced. Nothing if it has no such
+/// chapter.
+///
+/// # Panics
+///
+/// If the chapter does not name each part once, or names anything else.
+pub(crate) fn grow(document: &str, parts: Parts) -> Option<String> {
+    let [_, chapter, _] = between(TEMPLATE, GROWTH)?;
+    let [before, _, after] = between(document, GROWTH)?;
+    let [begin, end] = GROWTH;
+    let chapter = filled(chapter, parts);
+    Some(format!("{before}{begin}{chapter}{end}{after}"))
+}
+
+fn filled(template: &str, mut parts: Parts) -> String {
     let mut document = String::new();
-    let mut rest = TEMPLATE;
+    let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
         let (name, after) = after.split_once('}').expect("a brace is closed");
         let part = parts.remove(name);
@@ -46,8 +64,23 @@ const FRONT: [(&str, &str, &str); 12] = [
     ("Memo: hit", "10^3", "moka"),
 ];
 
-const BEGIN: &str = "<!-- rows: written by the report -->";
-const END: &str = "<!-- end of rows -->";
+/// The marks around the rows in the README.
+const ROWS: [&str; 2] = [
+    "<!-- rows: written by the report -->",
+    "<!-- end of rows -->",
+];
+/// Those around the chapter about growth, in the template and so in the document.
+const GROWTH: [&str; 2] = [
+    "<!-- growth: written by the report -->",
+    "<!-- end of growth -->",
+];
+
+/// A text in three parts: before its two marks, between them, and after them.
+fn between<'t>(text: &'t str, [begin, end]: [&str; 2]) -> Option<[&'t str; 3]> {
+    let (before, rest) = text.split_once(begin)?;
+    let (inside, after) = rest.split_once(end)?;
+    Some([before, inside, after])
+}
 
 /// A README with new rows, and a line beneath them, between its two marks. Nothing if it has no marks.
 ///
@@ -60,7 +93,7 @@ pub(crate) fn front(readme: &str, lines: &[Line], foot: &str) -> Option<String> 
         line.unwrap_or_else(|| panic!("there is no row {operation}, {size}, {peer}"))
     };
     let table = Line::table(FRONT.map(line));
-    let (before, rest) = readme.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{table}\n\n{foot}\n{END}{after}"))
+    let [before, _, after] = between(readme, ROWS)?;
+    let [begin, end] = ROWS;
+    Some(format!("{before}{begin}\n{table}\n\n{foot}\n{end}{after}"))
 }

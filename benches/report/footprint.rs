@@ -63,6 +63,43 @@ where
     })
 }
 
+/// What an entry takes in all, with its share in the array of its table, of objects that have one in so many collections,
+/// which have grown from nothing.
+pub(crate) fn each_entry<C>(objects: usize, collections: usize) -> Sample
+where
+    C: Collection<Object: Object<Payload = u64>>,
+{
+    Box::new(move || {
+        let objects = some::<C::Object>(objects);
+        let count = Count::all();
+        let new = |_| C::with_capacity(0);
+        let mut all: Vec<_> = (0..collections).map(new).collect();
+        for collection in &mut all {
+            for (object, number) in objects.iter().zip(0..) {
+                collection.insert(object, number);
+            }
+        }
+        count.bytes() / (objects.len() * collections) as f64
+    })
+}
+
+/// What an object takes with its entry in one collection, and the entry's share in the array of the table.
+pub(crate) fn object_and_entry<C>(objects: usize) -> f64
+where
+    C: Collection<Object: Object<Payload = u64>>,
+{
+    let numbers = Numbers::default().take(objects);
+    let mut owner = Vec::with_capacity(objects);
+    let count = Count::all();
+    let mut collection = C::with_capacity(objects);
+    for number in numbers {
+        let object = C::Object::new(number);
+        collection.insert(&object, number);
+        owner.push(object);
+    }
+    count.bytes() / objects as f64
+}
+
 /// The largest of some samples.
 pub(crate) fn largest(mut samples: Vec<Sample>) -> Sample {
     Box::new(move || {

@@ -4,10 +4,11 @@ use std::hint::black_box;
 use std::ptr;
 
 use crate::chance::{Numbers, Turns, Words, shuffle};
-use crate::duel::{Sample, time};
+use crate::duel::Sample;
 use crate::peers::Interner;
 use crate::pointers::in_turn;
 use crate::subjects::Share;
+use crate::teams::alone;
 
 /// An interner, and the owner of its words.
 pub(crate) struct Lexicon<I: Interner> {
@@ -39,6 +40,17 @@ pub(crate) fn lexicons<A: Interner, B: Interner>(size: usize) -> (Lexicon<A>, Le
 }
 
 impl<I: Interner> Lexicon<I> {
+    /// An interner with so many live words.
+    pub(crate) fn of(size: usize) -> Self {
+        let mut numbers = Numbers::default();
+        let known = numbers.take(size);
+        let mut interner = I::with_capacity(size);
+        let words = Words::of(&known);
+        let live = words.run(0, size).map(|word| interner.intern(word));
+        let live = live.collect();
+        Self::new(interner, live, &known, numbers)
+    }
+
     fn new(mut interner: I, live: Vec<I::Word>, known: &[u64], numbers: Numbers) -> Self {
         let words = Words::of(known);
         for (word, live) in words.run(0, known.len()).zip(&live) {
@@ -67,7 +79,7 @@ impl<I: Interner> Lexicon<I> {
                     drop(black_box(this.interner.intern(word)));
                 }
             };
-            time(|| (0..passes).for_each(|_| pass())) / (passes * some) as f64
+            alone(|| (0..passes).for_each(|_| pass())) / (passes * some) as f64
         })
     }
 
@@ -83,7 +95,7 @@ impl<I: Interner> Lexicon<I> {
                     this.interner.forget(black_box(new));
                 }
             };
-            time(all) / operations as f64
+            alone(all) / operations as f64
         })
     }
 }

@@ -3,6 +3,7 @@
 //! With `-- churn get+10^6` it runs the rows whose text contains one of the words, or all of those that are
 //! joined by `+`: here all of churn, and the lookups among a million; `hash-consing` is the table of terms. With
 //! `-- --pictures` it draws the pictures into `docs`, or those that are named: `-- --pictures threads`. With
+//! `-- --growth` it measures the document's chapter about growth, and writes it and its pictures. With
 //! `-- --write` it measures everything, and writes `docs/PERFORMANCE.md`, the pictures, and some rows into the
 //! README.
 //!
@@ -76,21 +77,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     let machine = Machine::this();
     if !has("--bench") || has("--test") {
         println!("One tiny round for each row (no `--bench`): the figures mean nothing.\n");
-        return write(
-            Path::new(env!("CARGO_TARGET_TMPDIR")),
-            Scale::Tiny,
-            &machine,
-        );
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        write(root, Scale::Tiny, &machine)?;
+        return grow(root, Scale::Tiny, &machine);
     }
     let root = Path::new(ROOT);
-    match (has("--write"), has("--pictures")) {
-        (true, _) if !filters.is_empty() => {
-            Err("`--write` measures everything, and takes no words".into())
+    match (has("--write"), has("--growth"), has("--pictures")) {
+        (true, ..) | (_, true, _) if !filters.is_empty() => {
+            Err("`--write` and `--growth` measure all, and take no words".into())
         }
-        (true, _) => write(root, Scale::Full, &machine),
-        (_, true) => pictures::write(&root.join("docs"), Scale::Full, &machine, |name| {
+        (true, ..) => write(root, Scale::Full, &machine),
+        (_, true, _) => grow(root, Scale::Full, &machine),
+        (.., true) => pictures::write(&root.join("docs"), Scale::Full, &machine, |name| {
             filters.is_empty() || filters.iter().any(|filter| filter == name)
-        }),
+        })
+        .map(drop),
         _ => {
             print(&filters);
             Ok(())
@@ -113,7 +114,7 @@ fn write(root: &Path, scale: Scale, machine: &Machine) -> Result<(), Box<dyn Err
     let terms = terms::table(scale);
     println!("\n{terms}\n");
     parts.insert("terms", terms);
-    pictures::write(&docs, scale, machine, |_| true)?;
+    parts.extend(growth(&docs, scale, machine, |_| true)?);
     parts.insert("command", COMMAND.to_owned());
     parts.insert("machine", machine.table());
     let minutes = start.elapsed().as_secs_f64() / 60.0;
@@ -125,6 +126,33 @@ fn write(root: &Path, scale: Scale, machine: &Machine) -> Result<(), Box<dyn Err
         None => eprintln!("README.md has no marks for rows, and stays as it is."),
     }
     Ok(())
+}
+
+/// Measures the chapter about growth, and writes it into the document, and its pictures beside it.
+fn grow(root: &Path, scale: Scale, machine: &Machine) -> Result<(), Box<dyn Error>> {
+    let docs = root.join("docs");
+    let parts = growth(&docs, scale, machine, |name| {
+        pictures::GROWTH.contains(&name)
+    })?;
+    let path = docs.join("PERFORMANCE.md");
+    let document = fs::read_to_string(&path)?;
+    let document = document::grow(&document, parts).ok_or("the document has no such chapter")?;
+    Ok(fs::write(path, document)?)
+}
+
+/// Measures and writes the pictures that are wanted. The parts of the chapter about growth.
+fn growth(
+    docs: &Path,
+    scale: Scale,
+    machine: &Machine,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Parts, Box<dyn Error>> {
+    let tables = pictures::write(docs, scale, machine, is_wanted)?.into_iter();
+    let mut parts: Parts = tables
+        .filter(|(name, _)| pictures::GROWTH.contains(name))
+        .collect();
+    parts.extend(pictures::growth::parts(scale));
+    Ok(parts)
 }
 
 /// Prints the rows that are wanted, with their goals.

@@ -9,7 +9,7 @@ use weakly::{
     reference::StrongRef,
 };
 
-use crate::peers::{self, Collection, Lookup, Map, Pair, Pointer, Purge, Remove};
+use crate::peers::{self, Collection, Lookup, Map, Pair, Pointer, Purge, Remove, Walk};
 use crate::shared::NUMBER;
 
 impl<K: StrongRef + Pointer> Collection for WeakMap<K, u64> {
@@ -94,6 +94,13 @@ impl Remove for WeakMap<Anchor, u64> {
 impl<K: StrongRef + Pointer> Purge for WeakMap<K, u64> {
     fn purge(&mut self) {
         WeakMap::purge(self);
+    }
+}
+
+impl<K: StrongRef + Pointer> Walk for WeakMap<K, u64> {
+    fn walk(&self) -> u64 {
+        self.iter()
+            .fold(0, |sum, (_, number)| sum.wrapping_add(*number))
     }
 }
 

@@ -119,6 +119,12 @@ pub(crate) trait Remove: Collection {
     fn remove(&mut self, object: &Self::Object);
 }
 
+/// A collection whose entries can be visited.
+pub(crate) trait Walk: Collection {
+    /// The sum of the numbers of all entries.
+    fn walk(&self) -> u64;
+}
+
 /// Ten collections of the same objects.
 pub(crate) struct Ten<C>([C; 10]);
 

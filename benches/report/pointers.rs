@@ -2,9 +2,10 @@
 
 use std::hint::black_box;
 
-use crate::chance::{Numbers, shuffle};
-use crate::duel::{Sample, time, time_each};
+use crate::chance::{Numbers, Turns, shuffle};
+use crate::duel::{Sample, time_each};
 use crate::peers::{Object, Pointer};
+use crate::teams::alone;
 
 /// An object without weak handles or entries is made and dropped.
 pub(crate) fn new_drop<P>(operations: usize, payload: P::Payload) -> Sample
@@ -33,25 +34,29 @@ where
     A: Pointer<Target = u64>,
     B: Pointer<Target = u64>,
 {
-    fn sample<P: Pointer<Target = u64>>(mut strong: Vec<P>, operations: usize) -> Sample {
-        shuffle(&mut strong);
-        let weak: Vec<_> = strong.iter().map(P::downgrade).collect();
-        let passes = operations.div_ceil(weak.len());
-        Box::new(move || {
-            black_box(&strong);
-            let pass = || {
-                for weak in &weak {
-                    drop(black_box(P::upgrade(black_box(weak))));
-                }
-            };
-            time(|| (0..passes).for_each(|_| pass())) / (passes * weak.len()) as f64
-        })
-    }
-    let (ours, theirs) = alternately(&Numbers::default().take(objects));
-    [
-        sample::<A>(ours, operations),
-        sample::<B>(theirs, operations),
-    ]
+    let (ours, theirs) = alternately::<A, B>(&Numbers::default().take(objects));
+    [upgrades(ours, operations), upgrades(theirs, operations)]
+}
+
+/// The same for one side, with these objects: some of them in each sample.
+pub(crate) fn upgrades<P>(mut strong: Vec<P>, operations: usize) -> Sample
+where
+    P: Pointer<Target = u64>,
+{
+    shuffle(&mut strong);
+    let weak: Vec<_> = strong.iter().map(P::downgrade).collect();
+    let mut turns = Turns::new(weak.len(), operations);
+    let (some, passes) = (turns.some(), operations.div_ceil(turns.some()));
+    Box::new(move || {
+        black_box(&strong);
+        let weak = &weak[turns.next()..][..some];
+        let pass = || {
+            for weak in weak {
+                drop(black_box(P::upgrade(black_box(weak))));
+            }
+        };
+        alone(|| (0..passes).for_each(|_| pass())) / (passes * some) as f64
+    })
 }
 
 /// Objects of both sides, allocated alternately, so that neither has the better memory layout. Which of a pair

@@ -14,7 +14,7 @@ use weak_table::PtrWeakKeyHashMap;
 use weakly::memo::{Many, Value};
 use weakly::{Interner, Memo, Strong, concurrent};
 
-use crate::peers::{Collection, Object};
+use crate::peers::{self, Collection, Lookup, Object, Purge, Remove, Walk};
 use crate::theirs::ByAddr;
 
 /// A map from objects to numbers that threads share.
@@ -40,6 +40,44 @@ impl<M: Shared<Object: Object>> Collection for Alone<M> {
     #[inline]
     fn insert(&mut self, object: &M::Object, number: u64) {
         self.0.insert(object, number);
+    }
+}
+
+impl<M: Shared<Object: Object>> Lookup for Alone<M> {
+    #[inline]
+    fn look_up(&self, object: &M::Object) -> Option<u64> {
+        self.0.get(object)
+    }
+}
+
+impl Walk for Alone<concurrent::WeakMap<Strong<u64>, u64>> {
+    fn walk(&self) -> u64 {
+        let numbers = self.0.iter().map(|(_, number)| number);
+        numbers.fold(0, u64::wrapping_add)
+    }
+}
+
+impl Purge for Alone<concurrent::WeakMap<Strong<u64>, u64>> {
+    fn purge(&mut self) {
+        self.0.purge();
+    }
+}
+
+impl Remove for Alone<concurrent::WeakMap<Strong<u64>, u64>> {
+    #[inline]
+    fn remove(&mut self, object: &Strong<u64>) {
+        self.0.remove(object);
+    }
+}
+
+impl peers::Interner for concurrent::Interner<Strong<str>> {
+    type Word = Strong<str>;
+    fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity(capacity)
+    }
+    #[inline]
+    fn intern(&mut self, word: &str) -> Strong<str> {
+        self.intern_ref(word)
     }
 }
 

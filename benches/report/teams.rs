@@ -106,8 +106,8 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// The clock of the calling thread.
-    fn new(barrier: Arc<StartLine>, plan: Plan) -> Self {
-        let schedule = match plan.clock {
+    fn new(barrier: Arc<StartLine>, clock: Clock) -> Self {
+        let schedule = match clock {
             Clock::Processor => File::open("/proc/thread-self/schedstat").ok(),
             Clock::Total | Clock::First => None,
         };
@@ -135,6 +135,18 @@ impl Watch {
             waited,
         }
     }
+}
+
+/// The time of some work of the calling thread, in nanoseconds, but for what other processes have taken of it, where Linux
+/// reports that: the elapsed time if they took nothing, since that is exact, and the processor time otherwise. For samples:
+/// it costs some microseconds beside.
+pub(crate) fn alone(work: impl FnOnce()) -> f64 {
+    let barrier = StartLine {
+        threads: 1,
+        arrivals: AtomicUsize::new(0),
+    };
+    let share = Watch::new(Arc::new(barrier), Clock::Processor).time(work);
+    share.ran.min(nanoseconds(share.start, share.end))
 }
 
 /// For how long the thread has run and waited for a processor. The kernel updates the former at its ticks, some
@@ -180,7 +192,7 @@ impl Team {
                 let (end, ends) = mpsc::channel();
                 let thread = thread::spawn(move || {
                     pin(plan, number);
-                    let watch = Watch::new(barrier, plan);
+                    let watch = Watch::new(barrier, plan.clock);
                     for () in starts {
                         // The receiver is gone if another member has panicked.
                         let _ = end.send(work(&watch));

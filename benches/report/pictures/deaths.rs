@@ -53,9 +53,7 @@ pub(super) fn chart(scale: Scale, _: &Machine) -> Chart {
     let panel = Panel {
         title: "bytes held by objects and map; one new key for ten that die".to_owned(),
         x: Axis::linear("deaths", 1.0, all().map(|point| point.0), thousands),
-        y: Axis::linear("bytes", MIB, all().map(|point| point.1), |bytes| {
-            Unit::Bytes.show(bytes).replace(".0 ", " ")
-        }),
+        y: Axis::linear("bytes", MIB, all().map(|point| point.1), bytes),
         curves,
     };
     Chart {
@@ -107,9 +105,14 @@ where
     points.collect()
 }
 
+/// Without the fraction of a round number.
+pub(super) fn bytes(value: f64) -> String {
+    Unit::Bytes.show(value).replace(".0 ", " ")
+}
+
 pub(super) fn thousands(value: f64) -> String {
     match value as usize {
         small @ 0..1_000 => small.to_string(),
-        large => format!("{},{:03}", large / 1_000, large % 1_000),
+        large => format!("{},{:03}", thousands((large / 1_000) as f64), large % 1_000),
     }
 }

@@ -2,6 +2,7 @@
 
 mod deaths;
 mod draw;
+pub(crate) mod growth;
 mod pauses;
 mod sizes;
 mod subjects;
@@ -20,20 +21,28 @@ use draw::Chart;
 type Measure = fn(Scale, &Machine) -> Chart;
 
 /// All pictures, by the names of their files.
-const PICTURES: [(&str, Measure); 4] = [
+const PICTURES: [(&str, Measure); 8] = [
     ("sizes", sizes::chart),
     ("pauses", pauses::chart),
     ("deaths", deaths::chart),
     ("threads", threads::chart),
+    ("lookups", growth::lookups),
+    ("changes", growth::changes),
+    ("growth", growth::pauses),
+    ("entries", growth::entries),
 ];
 
-/// Measures the pictures that are wanted, and writes them to files below a folder.
+/// Those of the chapter about growth, whose tables are in the document.
+pub(crate) const GROWTH: [&str; 4] = ["lookups", "changes", "growth", "entries"];
+
+/// Measures the pictures that are wanted, and writes them to files below a folder. For each, its name and its tables.
 pub(crate) fn write(
     folder: &Path,
     scale: Scale,
     machine: &Machine,
     is_wanted: impl Fn(&str) -> bool,
-) -> Result<(), Box<dyn Error>> {
+) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
+    let mut all = Vec::new();
     let pictures = folder.join("pictures");
     fs::create_dir_all(&pictures)?;
     for (name, measure) in PICTURES.into_iter().filter(|(name, _)| is_wanted(name)) {
@@ -42,29 +51,12 @@ pub(crate) fn write(
         let svg = chart.svg(&machine.caption())?;
         fs::write(pictures.join(format!("{name}.svg")), svg)?;
         eprintln!("picture {name}: {:.1} s", began.elapsed().as_secs_f64());
-        println!("{}\n", figures(&chart));
+        let tables = chart.tables();
+        println!("{}\n\n{tables}\n", chart.title);
+        all.push((name, tables));
     }
-    embed(folder, &pictures)
-}
-
-/// What a picture shows, as a table.
-fn figures(chart: &Chart) -> String {
-    let mut lines = vec![format!("{}\n", chart.title)];
-    for panel in &chart.panels {
-        lines.push(format!(
-            "| {} | {} | {} |",
-            panel.title, panel.x.name, panel.y.name
-        ));
-        lines.push("|---|---|---|".to_owned());
-        for curve in &panel.curves {
-            for &(x, y) in &curve.points {
-                let x = panel.x.label(x).map_or(x.to_string(), str::to_owned);
-                lines.push(format!("| {} | {x} | {y:.1} |", curve.look.name));
-            }
-        }
-        lines.push(String::new());
-    }
-    lines.join("\n")
+    embed(folder, &pictures)?;
+    Ok(all)
 }
 
 /// Rustdoc's pages cannot link to files of the repository. So the pictures are link definitions with the pictures

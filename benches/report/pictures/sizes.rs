@@ -81,7 +81,7 @@ fn add<G: AsRef<dyn Grown>>(curves: &mut Vec<Curve>, size: usize, subjects: &[G]
     }
 }
 
-fn power_of_ten(value: f64) -> String {
+pub(super) fn power_of_ten(value: f64) -> String {
     let power = value.log10().round();
     // Steps between the powers have lines without labels.
     if (value / 10_f64.powf(power) - 1.0).abs() > 1e-9 {
