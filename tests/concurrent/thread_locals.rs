@@ -129,7 +129,7 @@ fn small_all_shared_types_at_the_end() {
     fn use_all() {
         let (key, arc) = (Strong::new(1), Arc::new(2));
         let text = || String::from("text");
-        for round in 0..40 {
+        for round in 0..scaled(40, 8) {
             let (other, dies) = (Strong::new(3), Arc::new(4));
             MAP.insert(&key, text());
             MAP.insert(&other, text());
