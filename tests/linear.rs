@@ -61,7 +61,7 @@ impl Drop for Running {
 fn scripts<K: Handle, F: Face<K>>() {
     for seed in seeds(SCRIPTS) {
         let _running = Running(seed);
-        run::<K, F>(random(seed));
+        run::<K, F>(&mut random(seed));
     }
 }
 
@@ -89,4 +89,11 @@ each_collection! {
     weak_value_map: |K| WeakValueMap<Owned, K>;
     weak_pair_map: |K| WeakPairMap<K, K>;
     memo: |K| Memo<K, Owned>;
+}
+
+/// What the fuzzer has found to be worth keeping.
+#[cfg(not(miri))] // which has no files
+#[test]
+fn corpus() {
+    common::corpus::replay("fuzz/corpus/threads", linear::bytes::run_bytes);
 }

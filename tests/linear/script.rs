@@ -28,7 +28,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(choices: &mut impl Iterator<Item = usize>) -> Self {
+    fn new(choices: &mut dyn Iterator<Item = usize>) -> Self {
         let mut choose = |n: usize| choices.next().unwrap_or(0) % n;
         let objects = 1 + choose(3);
         Plan {
@@ -75,9 +75,8 @@ fn wait_for_all(here: &AtomicUsize, threads: usize) {
 }
 
 /// Runs a script; checks the history of each key, and what is left.
-pub fn run<K: Handle, F: Face<K>>(choices: impl IntoIterator<Item = usize>) {
-    let mut choices = choices.into_iter();
-    let plan = Plan::new(&mut choices);
+pub fn run<K: Handle, F: Face<K>>(choices: &mut dyn Iterator<Item = usize>) {
+    let plan = Plan::new(choices);
     let world = Arc::new(World::default());
     let mut all = F::default();
     if plan.on_request {
