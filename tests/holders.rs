@@ -27,13 +27,14 @@ static HEAP: Heap<Pausing> = Heap(Pausing);
 #[track_caller]
 fn lines_in<T: ?Sized, F: Flavour>(file: &str, strong: &ptr::Strong<T, F>) -> Vec<u32> {
     let line = |origin: weakly::holders::Origin| {
-        let found = origin.location().file();
+        let found = origin.location();
         assert_eq!(
-            found, file,
+            found.file(),
+            file,
             "without line tables there is none: `--profile lines`"
         );
         assert_eq!(origin.thread().id(), std::thread::current().id());
-        origin.location().line()
+        found.line()
     };
     ptr::Strong::holders(strong).into_iter().map(line).collect()
 }
