@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Wake, Waker};
 
-use weakly::concurrent::{WeakHashSet, WeakSet};
+use weakly::concurrent::{WeakHashSet, WeakSet, WeakValueMap};
 use weakly::{ReferenceQueue, Strong};
 
 use crate::common::heap::allocations;
@@ -152,4 +152,23 @@ fn no_call_of_a_waker_is_lost() {
             break;
         }
     }
+}
+
+/// A look at the many keys of a value that fails halfway leaves no mark at the value: all its entries are found, and go with
+/// it.
+#[test]
+fn a_look_at_many_keys_leaves_no_mark() {
+    // A few batches of them.
+    let many = scaled(900, 600);
+    let value = Strong::new(1);
+    let map = WeakValueMap::<usize, Object>::from_iter((0..many).map(|key| (key, &value)));
+    for nth in 0.. {
+        if !fails_after(nth, || _ = map.keys_of(&value).count()) {
+            break;
+        }
+        assert_eq!(map.keys_of(&value).count(), many);
+    }
+    drop(value);
+    map.purge();
+    assert_eq!((map.len(), map.pending_dead()), (0, 0));
 }

@@ -1,10 +1,13 @@
 //! What collections of one owner have besides: entries, iterators that make handles, removals of several, sets.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use weakly::cycles::Cycles;
 use weakly::{Interner, Reclaim, Strong, WeakHashMap, WeakMap, WeakPairMap, WeakSet, WeakValueMap};
 
+use crate::asking;
 use crate::common::scaled;
 use crate::turns::{Entry, Script, World, each_fails_once};
 
@@ -190,4 +193,29 @@ fn cycles() {
         .never(|it| it.keys.0.clear())
         .runs(|it| _ = Cycles::new().with(&mut it.map).with(&mut it.other).purge());
     each_fails_once(&script);
+}
+
+/// An object has room for two registrations. A third allocates; if the first ends meanwhile, it takes that place.
+#[test]
+fn a_place_that_comes_free_meanwhile() {
+    let (object, other) = (Strong::new(1), Strong::new(2));
+    let [first, second] = [1, 2].map(|value| WeakMap::from([(&object, value)]));
+    let mut third = WeakMap::with_capacity(8);
+    third.insert(&other, 3);
+    let first = Rc::new(RefCell::new(Some(first)));
+    let ends = {
+        let first = first.clone();
+        move || {
+            drop(first.take());
+            false
+        }
+    };
+    asking(ends, || _ = third.insert(&object, 3));
+    assert!(first.borrow().is_none(), "it has allocated");
+    assert_eq!(Strong::weak_count(&object), 2);
+    drop(object);
+    assert_eq!((second.pending_dead(), third.pending_dead()), (1, 1));
+    assert_eq!((second.len_live(), third.len_live()), (0, 1));
+    third.purge();
+    assert_eq!((third.len(), third.get(&other)), (1, Some(&3)));
 }
