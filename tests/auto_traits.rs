@@ -1,6 +1,7 @@
 //! What the compiler infers for the public types: which may cross threads, where they may be used, which
 //! lifetimes are covariant. What must *not* compile is in `src/compile_fail`, each beside a similar example that
-//! does; here are the facts that hold, and those that must not, in one place.
+//! does; here are the facts that hold, and those that must not, in one place. What the types say of themselves is in
+//! `auto_traits/texts.rs`.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -8,6 +9,8 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 mod common;
+#[path = "auto_traits/texts.rs"]
+mod texts;
 
 use common::own::Own;
 use weakly::reference_queue::{Next, Ticket};

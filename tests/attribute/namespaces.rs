@@ -1,5 +1,6 @@
 //! Namespaces of attributes.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use weakly::{AttributeId, AttributeKey, Attributes, Reclaim, Strong, reference::Identify};
@@ -123,6 +124,8 @@ fn keys_of_one_name_are_two<P: Pointer>() {
     ];
     assert_eq!(attributes.list(&object), ids);
     assert!(ids[0] != ids[1] && ids[0] == AttributeId::of::<Depth>());
+    let set: HashSet<_> = ids.into_iter().chain(ids).collect();
+    assert_eq!(set.len(), 2);
     assert!(ids[1].name().ends_with("elsewhere::Depth"), "{:?}", ids[1]);
     assert_eq!(attributes.remove(&object, Depth), Some(1));
     assert!(attributes.contains_key(&object, elsewhere::Depth));

@@ -25,6 +25,7 @@ for_each_kind!(
     several_values_are_found_by_content,
     the_same_value_twice_is_refused,
     extend_clones_values_behind_references,
+    an_entry_gives_its_key_back,
 );
 
 /// A3: `insert_entry` sets the value, whether there was one or not, and shows the entry that is there then, from
@@ -293,4 +294,36 @@ fn a_pair_is_entered_by_its_entry() {
     let other = pairs.entry(&key).insert_entry(Rc::new(2)).into_value();
     assert_eq!((Rc::downgrade(&value).strong_count(), *other), (1, 2));
     assert_eq!(pairs.get(&WeakKey::downgrade(&key)).as_deref(), Some(&2));
+}
+
+/// A2: An entry shows its key, whether it is there or not. A vacant one gives it back, and nothing was inserted.
+fn an_entry_gives_its_key_back<P: Kind>() {
+    let mut map = WeakValueMap::<String, Key<P>>::new();
+    let entry = map.entry("key".to_owned());
+    assert_eq!(entry.key(), "key");
+    let Entry::Vacant(entry) = entry else {
+        panic!("it is empty");
+    };
+    let given = entry.into_key();
+    assert_eq!((given.as_str(), map.len()), ("key", 0));
+    let value = new::<P, usize>(1);
+    map.insert(given, &value);
+    assert_eq!(map.entry("key".to_owned()).key(), "key");
+
+    let key = new::<P, usize>(5);
+    let mut map = WeakMap::<Key<P>, usize>::new();
+    assert_eq!(***map.entry(&key).key(), 5);
+    map.insert(&key, 1);
+    assert_eq!(***map.entry(&key).key(), 5);
+}
+
+/// A8: The default of a weak value is made for a vacant entry only, and lives as long as who has it.
+#[test]
+fn the_default_of_a_weak_value() {
+    let mut map = WeakValueMap::<&str, Strong<usize>>::new();
+    let made = map.entry("key").or_default();
+    let found = map.entry("key").or_default();
+    assert!(Strong::ptr_eq(&made, &found) && *made == 0);
+    drop((made, found));
+    assert_eq!(map.len_live(), 0);
 }

@@ -24,7 +24,10 @@ for_each_set!(
     elements_may_die_while_the_set_is_iterated,
 );
 
-for_each_kind!(elements_that_own_their_set_are_freed_once);
+for_each_kind!(
+    elements_that_own_their_set_are_freed_once,
+    an_iterator_of_two_sets_can_be_cloned,
+);
 
 /// Set algebra, as numbers.
 pub(crate) trait Algebra: Changing {
@@ -239,4 +242,21 @@ fn elements_that_own_their_set_are_freed_once<P: Kind>() {
     assert!(weak_set.upgrade().is_none() && !is_alive(&first));
     drop((weak_set, first));
     assert_eq!(heap::bytes(), start);
+}
+
+/// G103: The clone goes on from there, on its own.
+fn an_iterator_of_two_sets_can_be_cloned<P: Kind>() {
+    let all: Vec<_> = (0..6).map(new::<P, usize>).collect();
+    let (one, other): (WeakSet<_>, WeakSet<_>) =
+        (all[..4].iter().collect(), all[2..].iter().collect());
+    macro_rules! check {
+        ($($method:ident, $count:literal;)*) => {$(
+            let mut iterator = one.$method(&other);
+            assert!(iterator.next().is_some());
+            let clone = iterator.clone();
+            assert_eq!(iterator.count(), $count - 1, stringify!($method));
+            assert_eq!(clone.count(), $count - 1, stringify!($method));
+        )*};
+    }
+    check! { union, 6; intersection, 2; difference, 2; symmetric_difference, 4; }
 }

@@ -7,6 +7,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::error::Error;
 use std::fmt::Debug;
 use std::rc::Rc;
 use std::thread;
@@ -30,6 +31,7 @@ for_each_flavour!(
     try_unwrap_ends_the_object_for_its_watchers,
     make_mut_leaves_watchers_behind,
     an_object_that_is_no_key_is_only_not_found,
+    handles_are_made_from_what_arcs_are,
 );
 
 /// I120: The counts after new, clone, move, drop, downgrade, upgrade, into_raw and from_raw.
@@ -333,4 +335,40 @@ fn an_object_that_is_no_key_is_only_not_found<F: Own>() {
         assert_eq!(map.remove(&weakly::Addr::of(absent)), None);
     }
     assert!(map.contains_key(&weakly::Addr::of(&*object)));
+}
+
+/// I120: A default, a list of what an iterator yields, an error with its source: one handle, to a payload that all see.
+fn handles_are_made_from_what_arcs_are<F: Own>() {
+    let text = ptr::Strong::<str, F>::default();
+    let list = ptr::Strong::<[i32], F>::default();
+    assert_eq!((&*text, &*list), ("", &[][..]));
+    assert_eq!(ptr::Strong::strong_count(&text), 1);
+    let list: ptr::Strong<[i32], F> = (1..4).filter(|n| *n != 2).collect();
+    assert_eq!(
+        (list.as_ref(), ptr::Strong::strong_count(&list)),
+        (&[1, 3][..], 1)
+    );
+    assert_eq!(
+        format!("{list:p}"),
+        format!("{:p}", ptr::Strong::as_ptr(&list))
+    );
+
+    #[derive(Debug)]
+    struct Wrapped(std::fmt::Error);
+    impl std::fmt::Display for Wrapped {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("wrapped")
+        }
+    }
+    impl Error for Wrapped {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+    let error = ptr::Strong::<Wrapped, F>::new(Wrapped(std::fmt::Error));
+    assert!(
+        error
+            .source()
+            .is_some_and(|source| source.is::<std::fmt::Error>())
+    );
 }

@@ -1,6 +1,7 @@
 //! Destructors that all panic: each still runs, before the panic of the first reaches the caller of the
 //! operation.
 
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 
@@ -18,6 +19,7 @@ for_each_owning!(
     replaced_and_removed_values_and_nothing_else,
     all_that_is_kept_on_request,
     all_that_clear_drops_and_what_was_kept,
+    all_though_what_their_panics_carry_panics,
 );
 
 for_each_changing!(small_collections_are_usable_after_that);
@@ -57,6 +59,32 @@ fn filled<C: Changing>() -> (C, Vec<C::Life>, Destroyed) {
     let (ends, destroyed) = bombs();
     let lives = new_lives::<C::Life>(MANY);
     (C::of(&lives, &ends), lives, destroyed)
+}
+
+/// 182: What the later panics carry is dropped, and that may panic, too.
+fn all_though_what_their_panics_carry_panics<C: Changing>() {
+    struct Carried;
+    impl Drop for Carried {
+        fn drop(&mut self) {
+            resume_unwind(Box::new("again"));
+        }
+    }
+    let destroyed = Destroyed::default();
+    let ends: Ends = {
+        let destroyed = destroyed.clone();
+        Arc::new(move |number: usize| {
+            destroyed.lock().unwrap().push(number);
+            resume_unwind(Box::new(Carried));
+        })
+    };
+    let lives = new_lives::<C::Life>(MANY);
+    let all = C::of(&lives, &ends);
+    drop(lives);
+    let panic = catch_unwind(AssertUnwindSafe(|| all.purge())).expect_err("they all panic");
+    assert!(panic.is::<Carried>());
+    mem::forget(panic);
+    assert_eq!(destroyed.lock().unwrap().len(), MANY);
+    assert_eq!(all.counts(), (0, 0, 0));
 }
 
 /// 182

@@ -46,8 +46,10 @@ fn a_snapshot_sees_what_was_made_since_and_lives() {
     let leaks = before.leaks();
     assert_eq!(leaks.len(), 1);
     assert_eq!(leaks[0].type_name(), "u8");
-    assert_eq!(leaks[0].birth().location().line(), made);
+    let birth = leaks[0].birth().location();
+    assert_eq!((birth.line(), birth.column()), (made, 24));
     assert_eq!(leaks[0].holders().len(), 1);
+    assert_eq!(format!("{:?}", leaks[0]), leaks[0].to_string());
     assert!(later.leaks().is_empty());
     drop((kept, again));
     assert!(before.leaks().is_empty());

@@ -158,7 +158,7 @@ fn many_parameters_go_with_their_object<P: Pointer>() {
 
 /// 200: By length and order.
 fn a_list_is_compared_as_a_list<P: Pointer>() {
-    let memo = Memo::<(Many<P>, Value<u8>), usize>::new();
+    let memo = Memo::<(Many<P>, Value<u8>), usize>::with_capacity(7);
     let all = objects::<P>(3);
     let [a, b, c] = [&all[0], &all[1], &all[2]];
     let lists: [&[&P]; 7] = [
@@ -484,6 +484,21 @@ fn a_parameter_that_owns_the_object_is_found() {
     assert_eq!(memo.len(), 2, "the second has gone");
     assert_eq!(Cycles::new().with(&memo).purge().removed, 2);
     assert!(memo.is_empty() && weak.iter().all(weakly::Weak::is_expired));
+}
+
+/// 173: So is a result that owns an object of a list.
+#[test]
+fn a_result_that_owns_an_object_of_a_list_is_found() {
+    let memo = Memo::<Many<Strong<usize>>, Strong<usize>>::new();
+    let objects = [1, 2, 3].map(Strong::new);
+    memo.get_or_compute(&objects[..2], |_| objects[1].clone());
+    memo.get_or_compute(&objects[1..], |_| Strong::new(4));
+    assert_eq!(memo.purge_cycles().removed, 0);
+    let weak = objects.each_ref().map(Strong::downgrade);
+    let [first, second, third] = objects;
+    drop((second, third));
+    assert_eq!((memo.purge_cycles().removed, memo.len()), (1, 0));
+    assert!(weak[1].is_expired() && *first == 1);
 }
 
 /// 200: They count apart, and replace.

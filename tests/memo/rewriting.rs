@@ -5,7 +5,7 @@ use std::thread;
 
 use weakly::{
     Memo, Strong,
-    memo::Rewritten,
+    memo::{Many, Rewritten, Value},
     reference::{StrongRef, WeakRef},
 };
 
@@ -18,6 +18,7 @@ for_each_pointer!(
     any_other_result_is_kept_alive,
     an_equal_object_is_another,
     any_input_of_a_tuple_may_be_the_result,
+    any_input_of_a_list_may_be_the_result,
     nothing_is_kept_of_a_failed_rewriting,
     all_waiters_get_the_same,
     needing_itself_is_an_error_here_too,
@@ -98,6 +99,25 @@ fn any_input_of_a_tuple_may_be_the_result<P: Pointer>() {
             memo.purge();
             assert!(memo.is_empty());
         }
+    }
+}
+
+/// 173, 200: Also of a list, whatever values are beside it: those are no inputs.
+fn any_input_of_a_list_may_be_the_result<P: Pointer>() {
+    for result in 0..3 {
+        let memo = Memo::<(Many<P>, Value<u8>, P), Rewritten<P>>::new();
+        let inputs = objects::<P>(3);
+        let weak = P::downgrade(&inputs[result]);
+        for _ in 0..2 {
+            let key = (&inputs[..2], &7, &inputs[2]);
+            let given = memo.get_or_rewrite(key, |_| inputs[result].clone());
+            assert!(same(&given, &inputs[result]));
+        }
+        assert_eq!(memo.statistics().misses, 1);
+        drop(inputs);
+        assert!(weak.upgrade().is_none());
+        memo.purge();
+        assert!(memo.is_empty());
     }
 }
 
