@@ -159,7 +159,7 @@ fn no_call_of_a_waker_is_lost() {
 #[test]
 fn a_look_at_many_keys_leaves_no_mark() {
     // A few batches of them.
-    let many = scaled(900, 600);
+    let many = scaled(900, 300);
     let value = Strong::new(1);
     let map = WeakValueMap::<usize, Object>::from_iter((0..many).map(|key| (key, &value)));
     for nth in 0.. {
