@@ -5,6 +5,7 @@ mod coercions;
 mod sealed;
 #[cfg(feature = "serde")]
 mod serde_impls;
+#[cfg(feature = "std")]
 mod shared;
 
 /// A map is `Send` if its values are; a map of `local` handles never is.
@@ -485,4 +486,5 @@ struct SetsWithThemselves;
 /// let state = std::rc::Rc::new(1);
 /// Anchor::new().finalize(move || drop(state));
 /// ```
+#[cfg(feature = "std")]
 struct Anchors;
