@@ -110,8 +110,10 @@ impl<'b, 'w, L: Life, D: Iterator<Item = usize>> Actor<'b, 'w, L, D> {
     pub(crate) fn live(mut self) {
         // All at once, so that each has a number of its own.
         self.breath.barrier.wait();
-        self.meet_all_places();
-        let lived = catch_unwind(AssertUnwindSafe(|| self.breathe()));
+        let lived = catch_unwind(AssertUnwindSafe(|| {
+            self.meet_all_places();
+            self.breathe();
+        }));
         // Also if it panics: the others would wait for ever.
         self.breath.barrier.wait();
         lived.unwrap_or_else(|panic| resume_unwind(panic));

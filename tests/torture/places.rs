@@ -49,6 +49,27 @@ pub(crate) trait Place<L: Life> {
 #[derive(Default)]
 struct Mine<S>(RefCell<S>);
 
+macro_rules! tended {
+    ($get:ident, $set:ident, |$all:ident| $place:expr) => {
+        fn purge(&self) {
+            let $all = $set!(self);
+            $place.purge();
+        }
+        fn purge_some(&self) {
+            let $all = $set!(self);
+            $place.purge_some(20);
+        }
+        fn shrink(&self) {
+            let $all = $set!(self);
+            $place.shrink_to_fit();
+        }
+        fn counts(&self) -> (usize, usize) {
+            let $all = $get!(self);
+            ($place.len(), $place.pending_dead())
+        }
+    };
+}
+
 macro_rules! places {
     ($family:ident: $Family:ident by $get:ident, $set:ident;
      $($subject:ident$(<$partner:ty>)?, $lets_go:literal: |$all:ident, $stays:ident| $place:expr, $sift:expr;)*) => {$(
@@ -72,22 +93,7 @@ macro_rules! places {
                 let $all = $set!(self);
                 $sift;
             }
-            fn purge(&self) {
-                let $all = $set!(self);
-                $place.purge();
-            }
-            fn purge_some(&self) {
-                let $all = $set!(self);
-                $place.purge_some(20);
-            }
-            fn shrink(&self) {
-                let $all = $set!(self);
-                $place.shrink_to_fit();
-            }
-            fn counts(&self) -> (usize, usize) {
-                let $all = $get!(self);
-                ($place.len(), $place.pending_dead())
-            }
+            tended!($get, $set, |$all| $place);
             fn lets_go(&self) -> bool {
                 $lets_go
             }
@@ -180,18 +186,7 @@ impl<L: Life> Place<L> for Results<L> {
     fn shows(&self) -> bool {
         false
     }
-    fn purge(&self) {
-        Memo::purge(self);
-    }
-    fn purge_some(&self) {
-        Memo::purge_some(self, 20);
-    }
-    fn shrink(&self) {
-        self.shrink_to_fit();
-    }
-    fn counts(&self) -> (usize, usize) {
-        (self.len(), self.pending_dead())
-    }
+    tended!(by_all, by_all, |all| all);
 }
 
 impl<L: Life> Place<L> for Attributes<L> {
@@ -215,18 +210,7 @@ impl<L: Life> Place<L> for Attributes<L> {
             self.remove(&life, Shadow);
         }
     }
-    fn purge(&self) {
-        Attributes::purge(self);
-    }
-    fn purge_some(&self) {
-        Attributes::purge_some(self, 20);
-    }
-    fn shrink(&self) {
-        self.shrink_to_fit();
-    }
-    fn counts(&self) -> (usize, usize) {
-        (self.len(), self.pending_dead())
-    }
+    tended!(by_all, by_all, |all| all);
 }
 
 pub(crate) type Shareable<L> = Box<dyn Place<L> + Send + Sync>;
