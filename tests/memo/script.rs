@@ -465,9 +465,10 @@ impl<S: Shape, I: Iterator<Item = usize>> World<S, I> {
     fn find(&self, asked: &Asked) -> Option<usize> {
         self.digest();
         let entries = self.entries.borrow();
-        let its = entries.iter().find(|entry| entry.asked == *asked);
-        its.filter(|entry| entry.inputs().all(|input| self.lives(input)))
-            .map(|entry| entry.result)
+        // Beside it there may be those that are dead and wait for a purge.
+        let is_it =
+            |entry: &&Entry| entry.asked == *asked && entry.inputs().all(|input| self.lives(input));
+        entries.iter().find(is_it).map(|entry| entry.result)
     }
 
     fn live_entries(&self, wanted: impl Fn(&Entry) -> bool) -> Vec<Asked> {
