@@ -346,7 +346,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             }
             Err(absent) => absent,
         };
-        made_by::<K, V, E>(self.compute(key, absent, None, compute))
+        made_by::<K, V, E>(self.compute(key, absent, || None, compute))
     }
 
     /// Returns the result for a key, which is computed if there is none; waits for who computes it, but no longer than `timeout`.
@@ -391,7 +391,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         // None is longer than the clock goes.
         let until = Instant::now().checked_add(timeout);
         let compute = |cx: &Computation<'_>| Ok::<_, Infallible>(compute(cx));
-        let computed = self.compute(key, absent, until, compute);
+        let computed = self.compute(key, absent, || until, compute);
         if let Err(Failed::Unmet(Unmet::TimedOut)) = computed {
             return Err(TimedOut);
         }
@@ -411,14 +411,15 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         found.map_err(|absent| (hash, absent))
     }
 
-    /// The only frame of ours on the stack while user code runs.
+    /// The only frame of ours on the stack while user code runs. `until` is a closure, since one that takes nothing takes no
+    /// room there.
     #[cold]
     #[inline(never)]
     fn compute<E>(
         &self,
         key: impl MemoQuery<K>,
         absent: (HashValue, Absent),
-        until: Option<Instant>,
+        until: impl FnOnce() -> Option<Instant>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, Failed<E>> {
         match self.begin(key, absent, until)? {
@@ -444,7 +445,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         &self,
         key: Q,
         (hash, absent): (HashValue, Absent),
-        until: Option<Instant>,
+        until: impl FnOnce() -> Option<Instant>,
     ) -> Result<Wanted<V, Box<Begun<'_, K, V>>>, Unmet> {
         let handles = key.handles();
         let key = key.into_stored();
@@ -454,10 +455,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             let watches = Q::watch(handles, hash, core);
             Begun::new(core, hash, key.clone(), watches, leader)
         };
-        let lead = self
+        let wanted = self
             .table
-            .lead(hash, &key, Self::read, absent, until, begin);
-        let wanted = lead;
+            .lead(hash, &key, Self::read, absent, until(), begin);
         if let Ok(Wanted::There(_)) = wanted {
             self.hits.add();
         }

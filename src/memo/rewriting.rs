@@ -156,7 +156,7 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
         rewrite: impl FnOnce(&Computation<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
         let inputs = key.handles();
-        let rewrite = |cx: &Computation<'_>| Ok(Rewritten::of::<K, Q>(inputs, rewrite(cx)?));
+        let rewrite = move |cx: &Computation<'_>| Ok(Rewritten::of::<K, Q>(inputs, rewrite(cx)?));
         let rewritten = self.try_get_or_compute(key, rewrite)?;
         Ok(rewritten.of_key::<K, Q>(inputs))
     }
