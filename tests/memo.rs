@@ -6,9 +6,6 @@ mod common;
 mod cycles;
 #[path = "memo/dependencies.rs"]
 mod dependencies;
-#[cfg(not(miri))] // where frame addresses mean nothing
-#[path = "memo/depth.rs"]
-mod depth;
 #[path = "memo/destructors.rs"]
 mod destructors;
 #[path = "memo/failures.rs"]

@@ -1,4 +1,7 @@
-//! How deep computations may nest.
+//! How deep computations may nest. (Not under Miri, where frame addresses mean nothing, nor with a sanitizer, whose frames
+//! are larger.) The numbers are those of the behaviours.
+
+mod common;
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
@@ -6,7 +9,7 @@ use std::thread;
 use weakly::concurrent::{WeakMap, WeakValueMap};
 use weakly::{Memo, Strong, memo::Rewritten};
 
-use crate::common::{panics, quiet_panic};
+use common::{panics, quiet_panic};
 
 const STACK: usize = 8 << 20;
 /// Without optimisation a level takes about six times as much.
