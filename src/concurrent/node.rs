@@ -42,7 +42,9 @@ pub(crate) trait Compare<T>: KeyKind + Sized {
 /// What a lookup reads comes first, so that it is on one cache line where it is small: the kind of entry and its
 /// hash in one word, its key, and its value. With `repr(u8)` the variants are laid out as two C structs that
 /// begin with the same fields.
-#[repr(u8)]
+///
+/// Aligned for [`Dead`](crate::ptr::Dead), as it would not be where 64 bits are aligned to four bytes.
+#[repr(u8, align(8))]
 pub(crate) enum Node<K: KeyKind, T, V> {
     Ready {
         /// What becomes of it. Set by the thread that has unlinked it.

@@ -10,9 +10,25 @@ pub(super) const LINK: usize = 4;
 
 /// An entry that a death has unlinked.
 pub(crate) struct Dead {
-    pub(crate) entry: *mut (),
-    /// The word of its registration, for the link to the next in a list.
-    pub(crate) link: *const AtomicPtr<()>,
+    entry: *mut (),
+    link: *const AtomicPtr<()>,
+}
+
+impl Dead {
+    /// `link` is the word of its registration, for the link to the next in a list.
+    #[inline]
+    pub(crate) fn new<N>(entry: *mut N, link: &AtomicPtr<()>) -> Self {
+        const {
+            assert!(
+                align_of::<N>() > LINK,
+                "no room for the mark in a link to it"
+            )
+        };
+        Dead {
+            entry: entry.cast(),
+            link,
+        }
+    }
 }
 
 /// The entry that a link leads to. The caller has taken the list, or has the stripe.

@@ -32,11 +32,7 @@ pub(super) unsafe fn unlink<N: Entry>(
     // SAFETY: unlinked by us, under the lock: nobody destroys it before it is in a list.
     let watch = unsafe { &*node }.watch()?;
     watch.end_others(of, off);
-    let link = watch.named(of)?;
-    Some(Dead {
-        entry: node.cast(),
-        link,
-    })
+    Some(Dead::new(node, watch.named(of)?))
 }
 
 impl<N: Entry> Array<N> {

@@ -153,10 +153,7 @@ unsafe fn unlink<T>(
             watch.watch().end(off);
         }
     }
-    Some(Dead {
-        entry: node.cast(),
-        link: there.named(of).unwrap(),
-    })
+    Some(Dead::new(node, there.named(of).unwrap()))
 }
 
 /// A promise for the objects of a model.
