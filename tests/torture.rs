@@ -58,14 +58,18 @@ impl<L: Life> World<L> {
             places: shared_places(),
             residents: (0..RESIDENTS).map(|_| Body::new().into()).collect(),
         };
-        world.settle();
+        for place in &world.places {
+            world.residents.iter().for_each(|it| place.enter(it));
+        }
         world
     }
 
-    /// All residents are where they belong, and nothing else is anywhere.
+    /// All residents are where they belong, once those that actors take out are back, and nothing else is anywhere.
     fn settle(&self) {
+        let (hot, others) = self.residents.split_at(actor::HOT);
         for (which, place) in self.places.iter().enumerate() {
-            let away = self.residents.iter().filter(|it| !place.has(it));
+            assert!(others.iter().all(|it| place.has(it)), "{which}");
+            let away = hot.iter().filter(|it| !place.has(it));
             away.for_each(|it| place.enter(it));
             place.purge();
             place.shrink();

@@ -149,7 +149,8 @@ fn handles_compare_by_payload_and_weak_ones_by_identity<F: Own>() {
     assert!(a == b && a < c && !ptr::Strong::ptr_eq(&a, &b) && ptr::Strong::ptr_eq(&a, &a.clone()));
     assert_eq!(HashSet::from([a.clone(), b.clone(), c]).len(), 2);
     let (weak, other) = (ptr::Strong::downgrade(&a), ptr::Strong::downgrade(&b));
-    assert!(weak != other && weak == ptr::Strong::downgrade(&a) && !weak.ptr_eq(&other));
+    let same = ptr::Strong::downgrade(&a);
+    assert!(weak != other && weak == same && !weak.ptr_eq(&other) && weak.ptr_eq(&same));
     assert_eq!(weak.as_ptr(), ptr::Strong::as_ptr(&a));
     assert_eq!(HashSet::from([weak.clone(), weak, other]).len(), 2);
 }

@@ -26,8 +26,10 @@ pub(crate) trait Place<L: Life> {
     fn has(&self, life: &L) -> bool;
     /// Whether anything is found for an object that has no entry.
     fn has_any(&self, life: &L) -> bool;
-    /// The same for a dead one.
-    fn has_dead(&self, content: &Body, weak: &Weak<L>) -> bool;
+    /// The same for a dead one, where that can be asked: a memo is asked with strong handles only.
+    fn has_dead(&self, _content: &Body, _weak: &Weak<L>) -> Option<bool> {
+        None
+    }
     /// Shows all entries, where it can inside the table; those go for which it returns false.
     fn sift(&self, stays: &mut dyn FnMut(&Body) -> bool);
     fn purge(&self);
@@ -86,8 +88,8 @@ macro_rules! places {
             fn has_any(&self, life: &L) -> bool {
                 $get!(self).contains(life)
             }
-            fn has_dead(&self, content: &Body, weak: &Weak<L>) -> bool {
-                $get!(self).finds(content, weak)
+            fn has_dead(&self, content: &Body, weak: &Weak<L>) -> Option<bool> {
+                Some($get!(self).finds(content, weak))
             }
             fn sift(&self, $stays: &mut dyn FnMut(&Body) -> bool) {
                 let $all = $set!(self);
@@ -178,10 +180,6 @@ impl<L: Life> Place<L> for Results<L> {
     fn has_any(&self, life: &L) -> bool {
         self.has(life)
     }
-    // It is asked with strong handles only.
-    fn has_dead(&self, _: &Body, _: &Weak<L>) -> bool {
-        false
-    }
     fn sift(&self, _: &mut dyn FnMut(&Body) -> bool) {}
     fn shows(&self) -> bool {
         false
@@ -202,8 +200,8 @@ impl<L: Life> Place<L> for Attributes<L> {
     fn has_any(&self, life: &L) -> bool {
         self.contains_key(life, Shadow)
     }
-    fn has_dead(&self, _: &Body, weak: &Weak<L>) -> bool {
-        self.contains_key(weak, Shadow)
+    fn has_dead(&self, _: &Body, weak: &Weak<L>) -> Option<bool> {
+        Some(self.contains_key(weak, Shadow))
     }
     fn sift(&self, stays: &mut dyn FnMut(&Body) -> bool) {
         for life in self.keys().filter(|life| !stays(life)) {
