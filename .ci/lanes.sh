@@ -24,7 +24,8 @@ step() {
     [[ -z ${LANE:-} ]] || printf '=== %s: %s\n' "$LANE" "$title" >&3
 }
 
-# Runs tests, and fails if a program, or the documentation, ran none: cargo is content if a filter names nothing.
+# Runs tests, and fails if a program, or the documentation, ran none, or if one of the filters names none: cargo is content with
+# that.
 tests() {
     local log="target/lanes/${LANE:-alone}.tests"
     "$@" 2>&1 | tee "$log"
@@ -40,6 +41,14 @@ tests() {
                 }
             exit none
         }' "$log" >&2
+    while [[ $1 != test ]]; do shift; done
+    while shift && (($# > 0)); do
+        case $1 in
+            -p | --skip | --test | --target | --features | --profile) shift ;;
+            -*) ;;
+            *) grep "test .*$1" "$log" >/dev/null || { echo "no test is named $1" >&2 && return 1; } ;;
+        esac
+    done
 }
 
 # Installs what is missing. (Not `grep -q`: it exits before the command that it reads from, which then fails.)
