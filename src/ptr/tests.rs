@@ -189,21 +189,21 @@ fn too_many_strong_pointers_abort() {
     });
 }
 
-/// 125, in the single-threaded flavour.
+/// The same in the single-threaded flavour.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn too_many_local_pointers_abort() {
     aborts("too_many_local_pointers_abort", overflow_strong::<Local>);
 }
 
-/// 125, by upgrading.
+/// The same, by upgrading.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn too_many_upgrades_abort() {
     aborts("too_many_upgrades_abort", overflow_upgrade::<Atomic>);
 }
 
-/// 125, for weak pointers.
+/// The same, for weak pointers.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn too_many_weak_pointers_abort() {
@@ -221,7 +221,7 @@ fn overflow_registrations<F: Flavour>() {
     core::mem::forget(maps);
 }
 
-/// 125, for entries.
+/// The same, for entries.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn too_many_entries_of_an_object_abort() {
@@ -272,7 +272,7 @@ fn depths_in_half_a_word() {
     }
 }
 
-/// 125, for weak pointers to an object with a record.
+/// The same, for weak pointers to an object with a record.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn too_many_references_to_a_record_abort() {

@@ -1,7 +1,7 @@
 //! F. Iteration (items 84–98).
 //!
 //! 89, 90, 91: an insert, a removal or a `clear` during iteration does not compile (see `src/compile_fail`); to
-//! remove during iteration there are `retain` and `extract_if`, which show each entry once. 99: no order is
+//! remove during iteration there are `retain` and `extract_if`, which show each entry once. No order is
 //! promised.
 
 use std::collections::BTreeSet;

@@ -119,7 +119,6 @@ fn two_threads_set_a_waker() {
     });
 }
 
-/// The first array comes after the waker.
 /// A task sleeps only if it is woken for what comes, or nothing comes.
 fn assert_sleep(table: &Table, sleeps: bool, woken: &Woken) {
     assert!(
@@ -171,6 +170,7 @@ fn two_tasks_poll_one_after_the_other_at_a_death() {
     });
 }
 
+/// The first array comes after the waker.
 #[test]
 fn two_threads_make_the_core() {
     model(0, [], |table: Arc<Table>, []| {
