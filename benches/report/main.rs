@@ -152,6 +152,7 @@ fn growth(
         .filter(|(name, _)| pictures::GROWTH.contains(name))
         .collect();
     parts.extend(pictures::growth::parts(scale));
+    parts.insert("day", machine.caption());
     Ok(parts)
 }
 
