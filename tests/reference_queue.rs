@@ -80,7 +80,6 @@ fn a_ticket_is_cancelled_once() {
 #[test]
 fn a_death_against_a_cancellation() {
     let queue = ReferenceQueue::new();
-    let mut cancelled = 0;
     for round in 0..scaled(2_000, 20) {
         let object = Strong::new(round);
         let ticket = queue.register(&object, round);
@@ -95,9 +94,8 @@ fn a_death_against_a_cancellation() {
         });
         let delivered = queue.poll();
         assert_eq!(message.xor(delivered), Some(round));
-        cancelled += usize::from(message.is_some());
     }
-    assert!(cancelled <= scaled(2_000, 20) && queue.is_empty());
+    assert!(queue.is_empty());
 }
 
 /// A message whose queue has gone is dropped where the object dies, and not before.

@@ -323,13 +323,17 @@ impl World for Messages {
             self.queue.is_some(),
             self.object.is_some(),
             self.returning.is_some(),
+            self.queue.as_ref().is_some_and(|queue| !queue.is_empty()),
         ];
-        let there = there.into_iter().enumerate().filter(|(_, is)| *is);
-        entries(0, there.map(|(at, _)| (at, 0))).collect()
+        let of = |all: Vec<bool>| (0..).zip(all).filter(|(_, is)| *is).map(|(at, _)| (at, 0));
+        let pending = self.tickets.iter().map(|it| it.is_pending()).collect();
+        entries(0, of(there.into()))
+            .chain(entries(1, of(pending)))
+            .collect()
     }
 }
 
-/// What cannot be registered is not there.
+/// What cannot be registered is not there; what is, comes at the death.
 #[test]
 fn messages() {
     let mut script = Script::<Messages>::new();
@@ -344,6 +348,7 @@ fn messages() {
             let of_anchor = queue.register_anchor(&it.anchor, 2);
             it.tickets = vec![of_object, of_anchor];
         })
+        .runs(|it| it.object = None)
         .runs(|it| it.tickets = Vec::new());
     each_fails_once(&script);
 }

@@ -15,6 +15,8 @@
 
 use std::fmt::Display;
 use std::io::Write;
+// The unit tests of a crate without std have this, too.
+use std::prelude::v1::*;
 use std::sync::{LazyLock, Mutex, MutexGuard, Once};
 use std::time::{Duration, Instant};
 use std::{fs, process, thread};

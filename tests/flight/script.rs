@@ -607,11 +607,7 @@ pub(crate) async fn script(runtime: Arc<dyn Runtime>, seed: u64) -> Result<(), S
     let mut cancels = Vec::new();
     for _ in 0..tasks {
         let n = 1 + author.random.below(4);
-        let steps = (0..n).filter_map(|_| author.step(None, 3)).collect();
-        let steps: Vec<Step> = steps;
-        if std::env::var("SHOW").is_ok() {
-            eprintln!("cyclic {cyclic} loose {loose} asks {asks}: task {steps:?}");
-        }
+        let steps: Vec<Step> = (0..n).filter_map(|_| author.step(None, 3)).collect();
         let of_task = Arc::clone(&world);
         let cancel = world.spawn(Box::pin(async move { run(&of_task, steps, None).await }));
         if author.random.one_in(6) {

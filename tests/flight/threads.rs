@@ -28,10 +28,17 @@ fn a_thread_waits_for_tasks() {
         }))
     };
     thread::scope(|scope| {
-        let other = scope.spawn(|| memo.get_or_compute(&text, |_| 5));
+        let begun = channel();
+        let (memo, text) = (&memo, &text);
+        let other = scope.spawn(move || {
+            begun.0.send(()).unwrap();
+            memo.get_or_compute(text, |_| 5)
+        });
+        begun.1.recv().unwrap();
+        // It is about to wait, or waits. If it came late, it would find the result, which is right, too.
         let soon = Duration::from_millis(20);
         assert_eq!(
-            memo.get_or_compute_timeout(&text, soon, |_| 6),
+            memo.get_or_compute_timeout(text, soon, |_| 6),
             Err(TimedOut)
         );
         assert!(!other.is_finished());
@@ -48,7 +55,14 @@ fn a_thread_that_waits_keeps_nothing() {
     let (memo, text) = (Lengths::new(), Strong::from("text"));
     let task = Task::pending(memo.get_or_compute_async(&text, |_| std::future::pending()));
     thread::scope(|scope| {
-        let other = scope.spawn(|| memo.get_or_compute(&text, |_| 5));
+        let begun = channel();
+        let (memo, text) = (&memo, &text);
+        let other = scope.spawn(move || {
+            begun.0.send(()).unwrap();
+            memo.get_or_compute(text, |_| 5)
+        });
+        begun.1.recv().unwrap();
+        // For it to wait by then. If it came late, it would compute at once.
         thread::sleep(Duration::from_millis(20));
         drop(task);
         assert_eq!(other.join().unwrap(), 5);

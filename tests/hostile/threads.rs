@@ -1,5 +1,6 @@
 //! Objects die on other threads while a collection is used.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
@@ -87,16 +88,21 @@ fn both_sides_of_pairs_die_elsewhere() {
     }
 }
 
-/// The map is dropped while both sides of its entries die.
+/// The map is dropped while both sides of its entries die: each object does, once, and no notice keeps its memory.
 #[test]
 fn the_end_of_a_map_of_pairs_against_deaths() {
     for _ in 0..scaled(50, 4) {
-        let (keys, values) = (keys::<Atomic>(4), keys::<Atomic>(4));
+        let alive = Arc::new(());
+        let objects = || -> Vec<_> { (0..4).map(|_| Strong::new(alive.clone())).collect() };
+        let (keys, values) = (objects(), objects());
+        let watches: Vec<_> = keys.iter().chain(&values).map(Strong::downgrade).collect();
         let map: WeakPairMap<_, _> = keys.iter().zip(&values).collect();
         thread::scope(|scope| {
             scope.spawn(|| drop(keys));
             scope.spawn(|| drop(values));
             drop(map);
         });
+        assert_eq!(Arc::strong_count(&alive), 1);
+        assert!(watches.iter().all(|watch| watch.upgrade().is_none()));
     }
 }
