@@ -7,7 +7,9 @@
 //! * one value at a time is made for a key, and is kept unless something has come between;
 //! * what a collection owns is destroyed once, and not before it is gone.
 //!
-//! (An `Attribute` is a `WeakMap`. Floors and ceilings are off: what they keep, or let go, is no operation of a thread.)
+//! Of `Attributes`, an object has two, and each is a key: what happens to one has an order whatever happens to the other, though
+//! a change of either replaces both. (An `Attribute` is a `WeakMap`.) Floors and ceilings are off: what they keep, or let go, is
+//! no operation of a thread.
 //!
 //! Of a value that is made, its beginning and its end are two operations, since others come between. What is about all keys is
 //! an operation on each: not at the same moment, since none is promised. `clear`, `retain`, `iter`, `keys_of` and
@@ -38,10 +40,10 @@ use linear::script::run;
 use linear::turn::Face;
 use linear::world::{Handle, Object, Owned};
 use seeds::seeds;
-use weakly::Memo;
 use weakly::concurrent::{
     Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
 };
+use weakly::{Attributes, Memo};
 
 /// How many scripts there are for each collection and kind of handle.
 const SCRIPTS: u64 = scaled(300, 3) as u64;
@@ -89,6 +91,7 @@ each_collection! {
     weak_value_map: |K| WeakValueMap<Owned, K>;
     weak_pair_map: |K| WeakPairMap<K, K>;
     memo: |K| Memo<K, Owned>;
+    attributes: |K| Attributes<K>;
 }
 
 /// What the fuzzer has found to be worth keeping.

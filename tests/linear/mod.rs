@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub)] // each program uses a part of it
 
+pub mod attributes;
 pub mod bytes;
 pub mod maps;
 pub mod memo;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::{collections::BTreeMap, hint, thread};
+use std::{collections::BTreeMap, hint, iter, thread};
 
 use weakly::Reclaim;
 
@@ -138,7 +138,8 @@ pub fn run<K: Handle, F: Face<K>>(choices: &mut dyn Iterator<Item = usize>) {
     assert_eq!(world.kept.load(SeqCst), 0, "it was lost");
     _ = take_ends();
     let events: Vec<_> = turns.into_iter().flat_map(Turn::into_events).collect();
-    for key in 0..world.objects() {
+    let keys = (0..world.objects()).flat_map(|key| iter::once(key).chain(F::twin(key)));
+    for key in keys {
         let of_key = events.iter().filter(|(about, _)| about.has(key));
         if let Err(wrong) = check(of_key.map(|(_, event)| *event).collect()) {
             panic!("key {key}: {wrong}");
@@ -176,7 +177,7 @@ fn is_left<K: Handle, F: Face<K>>(all: &F, world: &World, entries: usize, when: 
         assert_eq!(all.len(), entries, "{when}");
     }
     all.purge();
-    let owned = if F::OWNS { entries } else { 0 };
+    let owned = all.owned(entries);
     let left = (all.len(), all.pending_dead(), world.kept.load(SeqCst));
     assert_eq!(left, (entries, 0, owned), "{when}, after a purge");
     all.check_at_rest();

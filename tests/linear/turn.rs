@@ -20,6 +20,10 @@ pub trait Face<K: Handle>: Default + Sync {
     const OWNS: bool;
 
     fn key(hand: &Hand<K>) -> u32;
+    /// Another key of the object with this one, if it has two.
+    fn twin(_key: u32) -> Option<u32> {
+        None
+    }
     fn act(&self, turn: &Turn<K>, hand: &Hand<K>, operation: usize);
     /// Whether the key has an entry, which is noted.
     fn look(&self, turn: &Turn<K>, hand: &Hand<K>) -> bool;
@@ -31,6 +35,10 @@ pub trait Face<K: Handle>: Default + Sync {
     }
     /// Keeps some.
     fn retain_some(&self, _keep: &mut dyn FnMut(u32, u32) -> bool) {}
+    /// How many things it owns, with so many entries and none that is dead.
+    fn owned(&self, entries: usize) -> usize {
+        if Self::OWNS { entries } else { 0 }
+    }
     /// What must be so when no thread uses it.
     fn check_at_rest(&self) {}
 
