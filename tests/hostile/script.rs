@@ -376,7 +376,10 @@ impl<P: Play> World<P> {
 }
 
 fn run<P: Play>(choices: Box<dyn Iterator<Item = usize>>) {
+    // A script must not depend on what ran before it.
     LEAKS.set(false);
+    WISH.set(0);
+    FLYING.take();
     let world = Rc::new(World::<P> {
         choices: RefCell::new(choices),
         fuse: Cell::new(None),
