@@ -281,8 +281,6 @@ impl Play for Asked {
 // === The script ===
 
 const SLOTS: usize = 12;
-/// The ways of a collection: most are those of its own.
-const WAYS: usize = 32;
 
 struct World<P: Play> {
     choices: RefCell<Box<dyn Iterator<Item = usize>>>,
@@ -367,7 +365,12 @@ impl<P: Play> World<P> {
             way => {
                 let life = self.lives.borrow()[slot].clone();
                 if let Some(life) = life {
-                    self.all[way % 2].play(way / 2 % WAYS, n, &life);
+                    // The lives have the numbers below seven.
+                    let what = match way / 2 {
+                        7 | 28.. => n % 8,
+                        what => what,
+                    };
+                    self.all[way % 2].play(what, n, &life);
                 }
             }
         }
