@@ -3,6 +3,8 @@
 //! operation, in the middle of the other one. Iterators, guards and handles are forgotten besides. Whatever happened, each
 //! collection finds what it shows, and nothing else, and nothing is destroyed twice. The fuzzer uses it too.
 
+#[path = "script/attributes.rs"]
+mod attributes;
 #[path = "script/ways.rs"]
 mod ways;
 
@@ -15,7 +17,7 @@ use std::sync::Arc;
 
 use weakly::keep::Limit;
 use weakly::memo::Value;
-use weakly::{Memo, Reclaim, Strong, local};
+use weakly::{Attributes, Memo, Reclaim, Strong, local};
 
 use crate::common::subject::{Content, Life, Subject, shared, single};
 use crate::common::{quiet_panic, unless_panics};
@@ -436,6 +438,7 @@ pub(crate) const ALL: &[Run] = &[
     run::<Together<shared::PairsTwice<Strong<Wild>>>>,
     run::<Together<shared::Interners<Strong<Wild>>>>,
     run::<Together<shared::Interners<Arc<Wild>>>>,
+    run::<Together<Attributes<Strong<Wild>>>>,
 ];
 
 /// Runs the script that bytes describe. The first one chooses the collection.
@@ -444,5 +447,11 @@ pub(crate) fn run_bytes(bytes: &[u8]) {
         return;
     };
     let choices: Vec<_> = script.iter().map(|&byte| usize::from(byte)).collect();
-    ALL[usize::from(kind) % ALL.len()](Box::new(choices.into_iter()));
+    let (attributes, before) = ALL.split_last().expect("there are some");
+    let run = match kind {
+        // It came later, and has numbers that no kept input had: those mean what they meant.
+        141..155 => attributes,
+        _ => &before[usize::from(kind) % before.len()],
+    };
+    run(Box::new(choices.into_iter()));
 }
