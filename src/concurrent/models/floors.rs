@@ -37,6 +37,18 @@ fn a_hit_against_the_death() {
     });
 }
 
+/// A floor comes above a map where an object dies: it keeps that, or the next lookup finds nothing.
+#[test]
+fn a_new_floor_against_the_death() {
+    check(1, |maker| {
+        let (map, floor) = (Map::default(), Floor::new(Limit::entries(1)));
+        let a = maker.object();
+        map.insert(0, &a);
+        both(move || drop(a), || map.keep_in(&floor));
+        assert_eq!(floor.len(), usize::from(map.get(&0).is_some()));
+    });
+}
+
 /// An object goes, and with it its last handle, when it is found: it dies, or is kept again by the next hit at the latest (S3).
 #[test]
 fn a_hit_against_what_takes_its_place() {

@@ -8,7 +8,7 @@ use loom::thread;
 use super::*;
 use crate::keep::Limit;
 use crate::keep::ring::Going;
-use crate::sync::models;
+use crate::sync::{AtomicUsize, models};
 
 /// The object of the entry, and another.
 const OBJECT: usize = 16;
@@ -182,5 +182,26 @@ fn a_hit_and_a_generation() {
         floor.check();
         floor.meet();
         assert!(floor.keeps(OBJECT));
+    });
+}
+
+/// A listener is taken away while it is called: it lasts until then, and is called no more.
+#[test]
+fn a_listener_is_taken_away_while_it_is_called() {
+    models::check(|| {
+        let (listener, heard) = (Arc::new(Listener::new()), Arc::new(AtomicUsize::new(0)));
+        let hears = Arc::clone(&heard);
+        listener.set(Some(std::sync::Arc::new(move |(): &(), _| {
+            hears.fetch_add(1, Relaxed);
+        })));
+        let teller = Arc::clone(&listener);
+        let thread = thread::spawn(move || teller.tell(&(), Gone::Removed));
+        listener.set(None);
+        thread.join().unwrap();
+        let before = heard.load(Relaxed);
+        listener.tell(&(), Gone::Removed);
+        assert_eq!(heard.load(Relaxed), before);
+        // What it owns went with the last that called it.
+        assert_eq!(Arc::strong_count(&heard), 1);
     });
 }

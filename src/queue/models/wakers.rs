@@ -115,8 +115,8 @@ fn a_death_with_two_wakers() {
 /// W3: A thread owes a call, and makes it after a finalizer, which waits. Another death that finds nothing pending calls itself.
 #[test]
 fn no_call_is_left_to_a_death_that_takes_long() {
-    check(2, |maker| {
-        let (a, b) = (maker.object(), maker.object());
+    check_each(EACH, 2, |maker, beside| {
+        let (a, (b, _kept)) = (maker.object(), object(maker, beside));
         let mut map = Map::of(&[&a, &b]);
         let woken = Woken::new();
         wake(&woken, [&mut map]);
