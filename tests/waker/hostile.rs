@@ -29,6 +29,36 @@ fn insert(count: usize) -> Vec<Strong<usize>> {
     keys
 }
 
+/// An operation that ends by the panic of a destructor, which it runs for a dead entry, leaves nothing: the next death calls.
+#[test]
+fn an_operation_panics() {
+    struct Bomb(bool);
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            if self.0 {
+                quiet_panic()
+            }
+        }
+    }
+    let calls = Calls::new();
+    let (mut own, shared) = (WeakMap::new(), concurrent::WeakMap::new());
+    own.set_waker(calls.waker());
+    shared.set_waker(calls.waker());
+    let [first, second] = [1, 2].map(Strong::new);
+    for (object, panics) in [(&first, true), (&second, false)] {
+        own.insert(object, Bomb(panics));
+        shared.insert(object, Bomb(panics));
+    }
+    drop(first);
+    assert_eq!(calls.take(), 2);
+    let other = Strong::new(3);
+    assert!(panics(|| _ = own.insert(&other, Bomb(false))));
+    assert!(panics(|| _ = shared.insert(&other, Bomb(false))));
+    assert_eq!((own.pending_dead(), shared.pending_dead()), (0, 0));
+    drop(second);
+    assert_eq!(calls.take(), 2);
+}
+
 /// The notice is there, the death is complete, all other wakers are called, and the panic comes to the one that
 /// dropped the last handle.
 #[test]
