@@ -323,12 +323,13 @@ impl World for Messages {
             self.queue.is_some(),
             self.object.is_some(),
             self.returning.is_some(),
-            self.queue.as_ref().is_some_and(|queue| !queue.is_empty()),
         ];
         let of = |all: Vec<bool>| (0..).zip(all).filter(|(_, is)| *is).map(|(at, _)| (at, 0));
         let pending = self.tickets.iter().map(|it| it.is_pending()).collect();
+        let len = self.queue.as_ref().map(|queue| (queue.len(), 0));
         entries(0, of(there.into()))
             .chain(entries(1, of(pending)))
+            .chain(entries(2, len))
             .collect()
     }
 }
@@ -339,16 +340,25 @@ fn messages() {
     let mut script = Script::<Messages>::new();
     script
         .runs(|it| it.queue = Some(ReferenceQueue::new()))
+        // The first death makes room for 31 messages. If that fails, its message goes with the failure.
+        .runs(|it| {
+            let queue = it.queue.as_ref().unwrap();
+            queue.register(&Strong::new(()), 0);
+            assert_eq!(queue.poll(), Some(0));
+        })
         .runs(|it| it.object = Some(Strong::new(1)))
         .runs(|it| it.returning = Some(Strong::new_returning(7, it.queue.as_ref().unwrap())))
         .runs(|it| {
             let (queue, object) = (it.queue.as_ref().unwrap(), it.object.as_ref().unwrap());
-            it.tickets = Vec::new();
-            let of_object = queue.register(object, 1);
-            let of_anchor = queue.register_anchor(&it.anchor, 2);
-            it.tickets = vec![of_object, of_anchor];
+            it.tickets.reserve(2);
+            // If the second has failed before, the first is there.
+            it.tickets.drain(..).for_each(|it| _ = it.cancel());
+            it.tickets.push(queue.register(object, 1));
+            it.tickets.push(queue.register_anchor(&it.anchor, 2));
         })
-        .runs(|it| it.object = None)
-        .runs(|it| it.tickets = Vec::new());
+        .never(|it| it.object = None)
+        .never(|it| it.returning = None)
+        .never(|it| it.anchor = Anchor::new())
+        .never(|it| it.tickets = Vec::new());
     each_fails_once(&script);
 }
