@@ -208,7 +208,9 @@ where
     }
 
     fn clear(&mut self) {
-        self.discard(self.rows().len());
+        // Held until then: the looks at them may sweep, and what goes with that may have owned the last other handle to one.
+        let rows = self.rows();
+        self.discard(rows.len());
         self.memo.clear();
     }
 
