@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::channel;
 use std::task::Poll;
-use std::thread;
+use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use weakly::memo::TimedOut;
@@ -14,6 +14,20 @@ use weakly::{Memo, Strong};
 use super::tools::*;
 
 type Lengths = Memo<Strong<str>, usize>;
+
+/// A thread that is about to make this call. (If it is late, the test shows less, and is green.)
+fn begun<'scope, R: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    call: impl FnOnce() -> R + Send + 'scope,
+) -> ScopedJoinHandle<'scope, R> {
+    let (begins, begun) = channel();
+    let thread = scope.spawn(move || {
+        begins.send(()).unwrap();
+        call()
+    });
+    begun.recv().unwrap();
+    thread
+}
 
 /// 247: A blocking call waits for what tasks compute, and does not poll it.
 #[test]
@@ -28,17 +42,10 @@ fn a_thread_waits_for_tasks() {
         }))
     };
     thread::scope(|scope| {
-        let begun = channel();
-        let (memo, text) = (&memo, &text);
-        let other = scope.spawn(move || {
-            begun.0.send(()).unwrap();
-            memo.get_or_compute(text, |_| 5)
-        });
-        begun.1.recv().unwrap();
-        // It is about to wait, or waits. If it came late, it would find the result, which is right, too.
+        let other = begun(scope, || memo.get_or_compute(&text, |_| 5));
         let soon = Duration::from_millis(20);
         assert_eq!(
-            memo.get_or_compute_timeout(text, soon, |_| 6),
+            memo.get_or_compute_timeout(&text, soon, |_| 6),
             Err(TimedOut)
         );
         assert!(!other.is_finished());
@@ -55,14 +62,8 @@ fn a_thread_that_waits_keeps_nothing() {
     let (memo, text) = (Lengths::new(), Strong::from("text"));
     let task = Task::pending(memo.get_or_compute_async(&text, |_| std::future::pending()));
     thread::scope(|scope| {
-        let begun = channel();
-        let (memo, text) = (&memo, &text);
-        let other = scope.spawn(move || {
-            begun.0.send(()).unwrap();
-            memo.get_or_compute(text, |_| 5)
-        });
-        begun.1.recv().unwrap();
-        // For it to wait by then. If it came late, it would compute at once.
+        let other = begun(scope, || memo.get_or_compute(&text, |_| 5));
+        // For it to wait by then.
         thread::sleep(Duration::from_millis(20));
         drop(task);
         assert_eq!(other.join().unwrap(), 5);
